@@ -1,0 +1,450 @@
+//! The system blob: `system.toml`, checked and compiled by the tool, in the form the hypervisor reads.
+//!
+//! The blob follows the hypervisor in the boot image, at the hypervisor's symbol `__tactus_blob` (page
+//! aligned). It is a [`Header`] and then one table after the other in the order of the header's counts;
+//! all fields are little-endian. The segments' contents follow in the same image.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// First eight bytes of a blob.
+pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
+/// Version of this layout; the hypervisor refuses any other.
+pub const VERSION: u32 = 1;
+
+/// Limits that both the tool and the hypervisor enforce.
+pub mod limit {
+    /// Harts of one system.
+    pub const HARTS: usize = 32;
+    /// VMs of one system.
+    pub const VMS: usize = 32;
+    /// vCPUs of one VM.
+    pub const VCPUS_PER_VM: usize = 16;
+    /// vCPUs of one system.
+    pub const VCPUS: usize = 128;
+    /// Bytes of a name, without terminator.
+    pub const NAME: usize = 16;
+}
+
+/// A name: UTF-8, padded with zeros.
+pub type Name = [u8; limit::NAME];
+
+/// Index that means "none".
+pub const NONE: u32 = u32::MAX;
+
+/// Begin of the blob.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct Header {
+    /// [`MAGIC`].
+    pub magic: [u8; 8],
+    /// [`VERSION`].
+    pub version: u32,
+    /// CRC-32 (IEEE 802.3) of the header and tables with this field as zero.
+    pub crc32: u32,
+    /// Bytes of header and tables.
+    pub length: u32,
+    /// Entries of the [`Hart`] table.
+    pub harts: u32,
+    /// Entries of the [`Vm`] table.
+    pub vms: u32,
+    /// Entries of the [`Vcpu`] table.
+    pub vcpus: u32,
+    /// Entries of the [`Region`] table.
+    pub regions: u32,
+    /// Entries of the [`Segment`] table.
+    pub segments: u32,
+    /// Entries of the [`Interrupt`] table.
+    pub interrupts: u32,
+    /// Entries of the [`ChannelEnd`] table.
+    pub channel_ends: u32,
+    /// Physical memory the platform must have: first address.
+    pub ram_base: u64,
+    /// ... and size in bytes.
+    pub ram_size: u64,
+    /// Memory that the hypervisor takes its page tables, stacks and objects from: first address, page aligned.
+    pub pool_base: u64,
+    /// ... and size in bytes.
+    pub pool_size: u64,
+    /// Physical address of the PLIC; 0 when the system uses no wired interrupts.
+    pub plic_base: u64,
+    /// Physical address of the 16550 that carries all consoles; 0: the firmware's console does.
+    pub uart_base: u64,
+    /// PLIC source of that UART; 0 when it is polled.
+    pub uart_source: u32,
+    /// Ticks of the `time` CSR per second.
+    pub timebase_hz: u32,
+    /// Time slice of best-effort vCPUs, in ticks of the `time` CSR.
+    pub slice_ticks: u64,
+}
+
+/// A hart the system uses.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct Hart {
+    /// `mhartid`, as the firmware counts.
+    pub id: u64,
+    /// The PLIC context of its supervisor level.
+    pub plic_context: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// What is done with a VM that faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum OnFault {
+    /// It stays stopped.
+    Halt = 0,
+    /// Its memory is cleared, its image reloaded, its boot vCPU started.
+    Restart = 1,
+    /// It stays stopped and another VM ([`Vm::signal_vm`]) gets an interrupt.
+    Signal = 2,
+}
+
+impl OnFault {
+    /// The policy that a field of the blob encodes.
+    pub const fn from_raw(raw: u32) -> Option<Self> {
+        match raw {
+            0 => Some(Self::Halt),
+            1 => Some(Self::Restart),
+            2 => Some(Self::Signal),
+            _ => None,
+        }
+    }
+}
+
+/// A virtual machine.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct Vm {
+    /// For people.
+    pub name: Name,
+    /// Guest-physical address of its first instruction.
+    pub entry: u64,
+    /// Guest-physical address of its devicetree, handed over in `a1`.
+    pub devicetree: u64,
+    /// Index of its first vCPU; vCPU 0 of the VM is its boot vCPU.
+    pub first_vcpu: u32,
+    /// Number of vCPUs.
+    pub vcpus: u32,
+    /// Index of its first region. Region 0 of the VM is its memory.
+    pub first_region: u32,
+    /// Number of regions.
+    pub regions: u32,
+    /// Index of its first segment.
+    pub first_segment: u32,
+    /// Number of segments.
+    pub segments: u32,
+    /// Index of its first channel end; its channel `n` is the `n`-th.
+    pub first_channel_end: u32,
+    /// Number of channel ends.
+    pub channel_ends: u32,
+    /// [`OnFault`].
+    pub on_fault: u32,
+    /// VM that is signalled, or [`NONE`].
+    pub signal_vm: u32,
+    /// 1: it has the virtual UART at [`crate::map::UART_BASE`]; 0: the address is not its own (or passed through).
+    pub console: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// Scheduling class of a vCPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Class {
+    /// Best effort: round robin within a priority, below all real-time vCPUs.
+    BestEffort = 0,
+    /// Real time: fixed priority on one hart; runs whenever it can and no higher one wants to.
+    RealTime = 1,
+}
+
+impl Class {
+    /// The class that a field of the blob encodes.
+    pub const fn from_raw(raw: u32) -> Option<Self> {
+        match raw {
+            0 => Some(Self::BestEffort),
+            1 => Some(Self::RealTime),
+            _ => None,
+        }
+    }
+}
+
+/// A virtual CPU.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct Vcpu {
+    /// Its VM.
+    pub vm: u32,
+    /// Its number within the VM: the hart id that the guest sees.
+    pub index: u32,
+    /// [`Class`].
+    pub class: u32,
+    /// 0..=255, higher first; compared within a class only.
+    pub priority: u32,
+    /// Bit `n`: it may run on hart table entry `n`. Exactly one bit for real time.
+    pub harts: u64,
+}
+
+/// Bits of [`Region::flags`].
+pub mod region {
+    /// The VM's memory: cleared at start, reads, writes and fetches allowed.
+    pub const MEMORY: u32 = 1;
+    /// A passed-through device's registers: reads and writes allowed.
+    pub const DEVICE: u32 = 2;
+    /// A channel's shared memory: reads and writes allowed, kept over restarts.
+    pub const CHANNEL: u32 = 4;
+}
+
+/// A range of guest-physical addresses and what backs it.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct Region {
+    /// First guest-physical address, page aligned.
+    pub guest: u64,
+    /// First physical address, page aligned.
+    pub host: u64,
+    /// Size in bytes, a multiple of the page size.
+    pub size: u64,
+    /// One of [`region`]'s bits.
+    pub flags: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// A part of a guest's image, copied whenever the VM starts.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct Segment {
+    /// Guest-physical address of its first byte, within the VM's memory.
+    pub guest: u64,
+    /// Physical address of its pristine copy in the boot image.
+    pub source: u64,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// A physical interrupt source and the VM it is passed to, under the same number.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct Interrupt {
+    /// PLIC source, physical and virtual.
+    pub source: u32,
+    /// The VM.
+    pub vm: u32,
+}
+
+/// One end of a channel.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct ChannelEnd {
+    /// VM at the other end.
+    pub peer_vm: u32,
+    /// The channel's number within that VM: its doorbell is `CHANNEL_SOURCE + peer_channel`.
+    pub peer_channel: u32,
+}
+
+/// The tables of a blob, borrowed from its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Blob<'a> {
+    /// The header.
+    pub header: &'a Header,
+    /// Harts used.
+    pub harts: &'a [Hart],
+    /// VMs.
+    pub vms: &'a [Vm],
+    /// All VMs' vCPUs.
+    pub vcpus: &'a [Vcpu],
+    /// All VMs' regions.
+    pub regions: &'a [Region],
+    /// All VMs' segments.
+    pub segments: &'a [Segment],
+    /// Passed-through interrupts.
+    pub interrupts: &'a [Interrupt],
+    /// All VMs' channel ends.
+    pub channel_ends: &'a [ChannelEnd],
+}
+
+/// Why bytes are not a blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// Fewer bytes than the header says, or than a header.
+    Truncated,
+    /// The magic differs: no blob at all.
+    Magic,
+    /// Another version of the layout.
+    Version(u32),
+    /// The checksum differs.
+    Checksum,
+    /// A count or an index is out of range; names the table.
+    Table(&'static str),
+}
+
+impl Error {
+    /// The reason in words.
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::Truncated => "system blob is truncated",
+            Self::Magic => "no system blob in the image",
+            Self::Version(_) => "system blob is of another version",
+            Self::Checksum => "system blob is corrupt (checksum)",
+            Self::Table(name) => name,
+        }
+    }
+}
+
+fn table<'a, T: FromBytes + KnownLayout + Immutable>(
+    bytes: &mut &'a [u8],
+    count: u32,
+) -> Result<&'a [T], Error> {
+    let (table, rest) =
+        <[T]>::ref_from_prefix_with_elems(bytes, count as usize).map_err(|_| Error::Truncated)?;
+    *bytes = rest;
+    Ok(table)
+}
+
+const fn within(first: u32, count: u32, len: usize) -> bool {
+    first as u64 + count as u64 <= len as u64
+}
+
+impl<'a> Blob<'a> {
+    /// Takes a blob apart. `bytes` is aligned to 8 bytes, begins with the header and may be longer than the blob.
+    /// Every index in the result is in range; addresses are not judged.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
+        let (header, _) = Header::ref_from_prefix(bytes).map_err(|_| Error::Truncated)?;
+        if header.magic != MAGIC {
+            return Err(Error::Magic);
+        }
+        if header.version != VERSION {
+            return Err(Error::Version(header.version));
+        }
+        let whole = bytes
+            .get(..header.length as usize)
+            .ok_or(Error::Truncated)?;
+        if header.crc32 != checksum(whole) {
+            return Err(Error::Checksum);
+        }
+        let mut rest = whole.get(size_of::<Header>()..).ok_or(Error::Truncated)?;
+        let blob = Self {
+            header,
+            harts: table(&mut rest, header.harts)?,
+            vms: table(&mut rest, header.vms)?,
+            vcpus: table(&mut rest, header.vcpus)?,
+            regions: table(&mut rest, header.regions)?,
+            segments: table(&mut rest, header.segments)?,
+            interrupts: table(&mut rest, header.interrupts)?,
+            channel_ends: table(&mut rest, header.channel_ends)?,
+        };
+        blob.check_indices()?;
+        Ok(blob)
+    }
+
+    fn check_indices(&self) -> Result<(), Error> {
+        let harts = self.harts.len();
+        if harts == 0 || harts > limit::HARTS {
+            return Err(Error::Table("number of harts out of range"));
+        }
+        if self.vms.is_empty() || self.vms.len() > limit::VMS {
+            return Err(Error::Table("number of VMs out of range"));
+        }
+        if self.vcpus.len() > limit::VCPUS {
+            return Err(Error::Table("number of vCPUs out of range"));
+        }
+        for (i, vm) in self.vms.iter().enumerate() {
+            if vm.vcpus == 0
+                || vm.vcpus as usize > limit::VCPUS_PER_VM
+                || vm.regions == 0
+                || !within(vm.first_vcpu, vm.vcpus, self.vcpus.len())
+                || !within(vm.first_region, vm.regions, self.regions.len())
+                || !within(vm.first_segment, vm.segments, self.segments.len())
+                || !within(
+                    vm.first_channel_end,
+                    vm.channel_ends,
+                    self.channel_ends.len(),
+                )
+                || vm.channel_ends > crate::map::CHANNELS_MAX
+            {
+                return Err(Error::Table("a VM's table entries out of range"));
+            }
+            let signals = OnFault::from_raw(vm.on_fault)
+                .ok_or(Error::Table("unknown on_fault policy"))?
+                == OnFault::Signal;
+            if signals && vm.signal_vm as usize >= self.vms.len() {
+                return Err(Error::Table("signalled VM out of range"));
+            }
+            for (index, vcpu) in self.vcpus_of(vm).iter().enumerate() {
+                let class =
+                    Class::from_raw(vcpu.class).ok_or(Error::Table("unknown vCPU class"))?;
+                let harts_ok = vcpu.harts != 0
+                    && (harts == 64 || vcpu.harts >> harts == 0)
+                    && (class != Class::RealTime || vcpu.harts.is_power_of_two());
+                if vcpu.vm as usize != i
+                    || vcpu.index as usize != index
+                    || vcpu.priority > 255
+                    || !harts_ok
+                {
+                    return Err(Error::Table("a vCPU's fields out of range"));
+                }
+            }
+        }
+        for interrupt in self.interrupts {
+            if interrupt.vm as usize >= self.vms.len()
+                || interrupt.source == 0
+                || interrupt.source > crate::map::PASSED_SOURCE_MAX
+            {
+                return Err(Error::Table("an interrupt's fields out of range"));
+            }
+        }
+        for end in self.channel_ends {
+            let peer = self.vms.get(end.peer_vm as usize);
+            if peer.is_none_or(|vm| end.peer_channel >= vm.channel_ends) {
+                return Err(Error::Table("a channel end's fields out of range"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A VM's vCPUs.
+    pub fn vcpus_of(&self, vm: &Vm) -> &'a [Vcpu] {
+        &self.vcpus[vm.first_vcpu as usize..][..vm.vcpus as usize]
+    }
+
+    /// A VM's regions; the first is its memory.
+    pub fn regions_of(&self, vm: &Vm) -> &'a [Region] {
+        &self.regions[vm.first_region as usize..][..vm.regions as usize]
+    }
+
+    /// A VM's segments.
+    pub fn segments_of(&self, vm: &Vm) -> &'a [Segment] {
+        &self.segments[vm.first_segment as usize..][..vm.segments as usize]
+    }
+
+    /// A VM's channel ends, by channel number.
+    pub fn channel_ends_of(&self, vm: &Vm) -> &'a [ChannelEnd] {
+        &self.channel_ends[vm.first_channel_end as usize..][..vm.channel_ends as usize]
+    }
+}
+
+/// CRC-32 (IEEE 802.3, reflected) of a blob's bytes, with the header's own checksum field taken as zero.
+pub fn checksum(blob: &[u8]) -> u32 {
+    let field = core::mem::offset_of!(Header, crc32);
+    let mut crc = u32::MAX;
+    for (i, &byte) in blob.iter().enumerate() {
+        let byte = if (field..field + 4).contains(&i) {
+            0
+        } else {
+            byte
+        };
+        crc ^= u32::from(byte);
+        for _ in 0..8 {
+            crc = (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+        }
+    }
+    !crc
+}
+
+/// A name's text; empty when it is not UTF-8.
+pub fn name_text(name: &Name) -> &str {
+    let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
+    core::str::from_utf8(&name[..end]).unwrap_or("")
+}

@@ -1,0 +1,11 @@
+//! What the hypervisor, the guests, the virtual board and the `tactus` tool agree on: the
+//! guest-physical memory map, the hypercalls, the console's framing and the system blob.
+//!
+//! Plain data and constants; no behaviour that two parties could disagree about.
+#![no_std]
+
+pub mod blob;
+pub mod console;
+pub mod hypercall;
+pub mod map;
+pub mod record;

@@ -1,0 +1,30 @@
+//! How guests and the hypervisor hand measurements and events to the `tactus` tool: lines of text.
+//!
+//! A guest writes a line that begins with [`PREFIX`] to its console, followed by a kind and `key=value`
+//! fields separated by single spaces (the "logfmt" style; values hold no spaces). The tool takes such
+//! lines out of the console and into its report. Every line of the hypervisor's log has that form,
+//! without the prefix.
+//!
+//! Kinds that guests write:
+//!
+//! * `metric name=N value=V unit=U` - one figure; a later one of the same name replaces it;
+//! * `samples name=N phase=P unit=U values=V,V,...` - raw samples, appended to those of the same name
+//!   and phase;
+//! * `phase name=P` - a marker in time;
+//! * `pass name=N`, `fail name=N reason=R` - the verdict of a self-checking guest.
+//!
+//! Kinds that the hypervisor writes (`time` in ticks of the `time` CSR everywhere):
+//!
+//! * `boot version=V harts=N vms=N time=T`;
+//! * `start vm=NAME time=T` - the VM's first instruction is about to run;
+//! * `fault vm=NAME vcpu=N cause=C address=A pc=P instruction=I action=halt|restart|signal time=T`;
+//! * `restart vm=NAME count=N time=T`;
+//! * `off vm=NAME reason=shutdown|fail|fault|refused code=N time=T`;
+//! * `usage vm=NAME hart=N ticks=T`, `usage hypervisor hart=N ticks=T`, `usage idle hart=N ticks=T`;
+//! * `lost stream=N bytes=N` - log lines that did not fit their buffer;
+//! * `end time=T` - all VMs are off; the machine follows;
+//! * `refused reason=...` - the system does not boot; the reason is the rest of the line, spaces included;
+//! * `panic reason=...` - a defect in the hypervisor; the rest of the line as well.
+
+/// Begins a guest's record line.
+pub const PREFIX: &str = "@tactus ";

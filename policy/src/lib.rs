@@ -1,0 +1,2 @@
+//! Every decision of the hypervisor, as pure code with no hardware in it.
+#![no_std]
