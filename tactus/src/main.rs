@@ -1,2 +1,6 @@
-//! The command line of Tactus.
-fn main() {}
+//! The command line of Tactus; everything it does is in the library.
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tactus::cli::main()
+}

@@ -1,0 +1,131 @@
+//! The command line: arguments in, exit code out.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::{bench, build, check, run};
+
+/// What the process's exit codes mean; printed by `--help`.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  fine
+  1  the answer is no: contradictions found, a guest failed, a metric past its limit
+  2  wrong usage, or something needed is missing or cannot be read";
+
+/// Describe, check, build, run and measure systems of the Tactus real-time hypervisor.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXIT_CODES, propagate_version = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check a system: every contradiction with file, line, reason and cure
+    #[command(after_help = EXIT_CODES)]
+    Check(CheckArguments),
+    /// Check a system and make its boot image
+    #[command(after_help = EXIT_CODES)]
+    Build(BuildArguments),
+    /// Build a system and boot it
+    #[command(after_help = EXIT_CODES)]
+    Run(RunArguments),
+    /// Run an experiment and compare it with the published figures
+    #[command(after_help = EXIT_CODES)]
+    Bench(BenchArguments),
+}
+
+/// What runs the image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Platform {
+    /// QEMU's `virt` machine.
+    Qemu,
+}
+
+/// Arguments of `tactus check`.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// The system's description
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Print one JSON object on stdout and nothing else there
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `tactus build`.
+#[derive(Debug, Args)]
+pub struct BuildArguments {
+    /// The system's description
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Where the image goes; default: FILE with the extension `.bin`, in the current directory
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+}
+
+/// Arguments of `tactus run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// The system's description
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// What runs the image
+    #[arg(long, value_enum, default_value_t = Platform::Qemu)]
+    pub platform: Platform,
+    /// Connect the terminal to this VM's console
+    #[arg(long, value_name = "VM")]
+    pub console: Option<String>,
+    /// End as soon as this VM is off
+    #[arg(long, value_name = "VM")]
+    pub until: Option<String>,
+    /// End after this much host time, as a failure
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+    /// Write the report's files into this directory
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+}
+
+/// Arguments of `tactus bench`.
+#[derive(Debug, Args)]
+pub struct BenchArguments {
+    /// The experiment
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// What runs the images
+    #[arg(long, value_enum, default_value_t = Platform::Qemu)]
+    pub platform: Platform,
+    /// Fewer samples: at most a minute
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+    /// As many samples as the published experiment took
+    #[arg(long)]
+    pub full: bool,
+    /// Print one JSON object on stdout and nothing else there
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .map_err(|e: std::num::ParseFloatError| e.to_string())
+        .and_then(|s| Duration::try_from_secs_f64(s).map_err(|e| e.to_string()))
+}
+
+/// Runs the command that the process's arguments name; the exit code is as `--help` says.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match arguments.command {
+        Command::Check(arguments) => check::command(&arguments),
+        Command::Build(arguments) => build::command(&arguments),
+        Command::Run(arguments) => run::command(&arguments),
+        Command::Bench(arguments) => bench::command(&arguments),
+    }
+}

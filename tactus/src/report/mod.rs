@@ -1,0 +1,1 @@
+//! What a run produced, for people and for programs.
