@@ -1,2 +1,5 @@
 //! Every decision of the hypervisor, as pure code with no hardware in it.
 #![no_std]
+
+pub mod placement;
+pub mod stage2;
