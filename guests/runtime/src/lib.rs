@@ -1,2 +1,75 @@
-//! To be written.
+//! The runtime of Tactus's bare-metal guests: from the first instruction to power-off.
+//!
+//! A guest is a `no_std`, `no_main` binary that names its main function with [`entry!`] and links with this
+//! crate's script (`-Ttactus-guest.x`). It runs in supervisor mode with address translation off, as
+//! a VM under Tactus and, from the same binary, natively under OpenSBI on QEMU's `virt` machine, as
+//! long as it makes none of the calls of [`hypervisor`].
+//!
+//! | module | what it gives |
+//! |---|---|
+//! | [`start`] | what happens before `main`; starting other vCPUs |
+//! | [`csr`] | control and status registers by number |
+//! | [`trap`] | interrupts and exceptions, with handlers in Rust |
+//! | [`time`] | the clock, the timer, counting instructions |
+//! | [`stopwatch`] | how many instructions an event takes to reach this guest |
+//! | [`sbi`] | calls to what is below: firmware or hypervisor |
+//! | [`hypervisor`] | Tactus's own calls |
+//! | [`console`] | [`print!`], [`println!`] |
+//! | [`record`] | figures and verdicts for the `tactus` tool |
+//! | [`uart`], [`plic`] | the devices of every VM |
+//! | [`channel`] | shared memory and doorbells |
+//! | [`devicetree`] | what the machine says of itself; boot arguments |
+//! | [`power`] | the end |
+//!
+//! The smallest guest:
+//!
+//! ```ignore
+//! #![no_std]
+//! #![no_main]
+//!
+//! tactus_guest::entry!(main);
+//!
+//! fn main() {
+//!     tactus_guest::println!("hello");
+//! }
+//! ```
 #![no_std]
+#![cfg(target_arch = "riscv64")]
+
+pub mod channel;
+pub mod console;
+pub mod csr;
+pub mod devicetree;
+pub mod hypervisor;
+mod panic;
+pub mod plic;
+pub mod power;
+pub mod record;
+pub mod sbi;
+pub mod start;
+pub mod stopwatch;
+pub mod time;
+pub mod trap;
+pub mod uart;
+
+pub use sbi_spec;
+pub use tactus_abi as abi;
+
+/// Names the guest's main function, a `fn()` or `fn() -> !` without arguments.
+///
+/// It runs on the boot vCPU with interrupts off. Returning from it powers the machine off in good order.
+#[macro_export]
+macro_rules! entry {
+    ($main:path) => {
+        // SAFETY: the symbols are the runtime's (`start.rs` declares them with these types); a second
+        // definition is refused by the linker.
+        #[unsafe(export_name = "__tactus_guest_main")]
+        fn __tactus_guest_main() {
+            $main()
+        }
+
+        // SAFETY: as above.
+        #[unsafe(export_name = "__tactus_guest_name")]
+        static __TACTUS_GUEST_NAME: &str = env!("CARGO_BIN_NAME");
+    };
+}

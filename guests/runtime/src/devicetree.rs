@@ -1,0 +1,50 @@
+//! What the machine says of itself (Devicetree specification), and the boot arguments in it.
+
+use fdt::Fdt;
+
+use crate::start;
+
+/// The devicetree that the machine handed over; `None` when it handed over none.
+pub fn get() -> Option<Fdt<'static>> {
+    match start::devicetree() {
+        0 => None,
+        // SAFETY: the boot convention is that `a1` points to a devicetree; it stays where it is, and `from_ptr` checks its
+        // magic.
+        address => unsafe { Fdt::from_ptr(address as *const u8) }.ok(),
+    }
+}
+
+/// A property that is one 32-bit cell.
+pub fn cell(path: &str, property: &str) -> Option<u32> {
+    let property = get()?.find_node(path)?.property(property)?;
+    Some(u32::from_be_bytes(property.value.try_into().ok()?))
+}
+
+/// The boot arguments (`/chosen/bootargs`), empty when there are none.
+pub fn arguments() -> &'static str {
+    get()
+        .and_then(|tree| tree.find_node("/chosen")?.property("bootargs")?.as_str())
+        .unwrap_or("")
+}
+
+/// The value of the boot argument `name=value`.
+pub fn argument(name: &str) -> Option<&'static str> {
+    arguments()
+        .split_ascii_whitespace()
+        .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+}
+
+/// The number that a boot argument gives, or `default` when it is absent.
+///
+/// # Panics
+///
+/// When the argument is there but is no decimal number.
+pub fn number(name: &str, default: u64) -> u64 {
+    match argument(name) {
+        None => default,
+        Some(text) => match text.parse() {
+            Ok(number) => number,
+            Err(_) => panic!("boot argument {name}={text} is no decimal number"),
+        },
+    }
+}

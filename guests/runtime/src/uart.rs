@@ -1,0 +1,86 @@
+//! The 16550 UART: the virtual one of every VM with a console, or `virt`'s.
+
+use core::fmt;
+
+use tactus_abi::map;
+
+/// Interrupt enable register: a byte has been received.
+pub const IER_RECEIVED: u8 = 1;
+/// Interrupt enable register: the transmitter can take a byte.
+pub const IER_TRANSMITTER_EMPTY: u8 = 2;
+
+const DATA: usize = 0;
+const INTERRUPT_ENABLE: usize = 1;
+const INTERRUPT_IDENTIFICATION: usize = 2;
+const LINE_STATUS: usize = 5;
+const LINE_STATUS_RECEIVED: u8 = 1;
+const LINE_STATUS_TRANSMITTER_EMPTY: u8 = 0x20;
+
+/// A 16550 with byte-wide registers. Line settings are left as they are: neither the virtual nor the emulated one has a line.
+#[derive(Clone, Copy, Debug)]
+pub struct Uart {
+    base: usize,
+}
+
+impl Uart {
+    /// The console of `virt` and of every VM.
+    pub const CONSOLE: Self = Self {
+        base: map::UART_BASE as usize,
+    };
+
+    /// A UART whose registers begin at `base`.
+    ///
+    /// # Safety
+    ///
+    /// There is a 16550 at this address, for as long as the value is used.
+    pub const unsafe fn at(base: usize) -> Self {
+        Self { base }
+    }
+
+    /// Sends a byte, and waits until the UART can take it.
+    pub fn send(self, byte: u8) {
+        while self.read(LINE_STATUS) & LINE_STATUS_TRANSMITTER_EMPTY == 0 {
+            core::hint::spin_loop();
+        }
+        self.write(DATA, byte);
+    }
+
+    /// The next received byte, if one is there.
+    pub fn receive(self) -> Option<u8> {
+        (self.read(LINE_STATUS) & LINE_STATUS_RECEIVED != 0).then(|| self.read(DATA))
+    }
+
+    /// Sets which conditions interrupt, a sum of the `IER_` constants.
+    pub fn enable_interrupts(self, conditions: u8) {
+        self.write(INTERRUPT_ENABLE, conditions);
+    }
+
+    /// Reads, and so takes back, why the UART interrupts (interrupt identification register).
+    pub fn interrupt_reason(self) -> u8 {
+        self.read(INTERRUPT_IDENTIFICATION)
+    }
+
+    /// Address of the interrupt enable register, for code that counts instructions.
+    pub const fn interrupt_enable_address(self) -> usize {
+        self.base + INTERRUPT_ENABLE
+    }
+
+    fn read(self, register: usize) -> u8 {
+        // SAFETY: there is a UART at the base (`at`, memory map), and the register is one of its eight.
+        unsafe { ((self.base + register) as *const u8).read_volatile() }
+    }
+
+    fn write(self, register: usize, value: u8) {
+        // SAFETY: as `read`.
+        unsafe { ((self.base + register) as *mut u8).write_volatile(value) };
+    }
+}
+
+impl fmt::Write for Uart {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            self.send(byte);
+        }
+        Ok(())
+    }
+}
