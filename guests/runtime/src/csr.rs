@@ -22,10 +22,10 @@ pub const SIP: u16 = 0x144;
 pub const STIMECMP: u16 = 0x14d;
 /// Address translation and protection.
 pub const SATP: u16 = 0x180;
+/// Cycles counted.
+pub const CYCLE: u16 = 0xc00;
 /// The clock, in ticks.
 pub const TIME: u16 = 0xc01;
-/// Instructions retired.
-pub const INSTRET: u16 = 0xc02;
 
 /// `sstatus.SIE`: interrupts are taken in supervisor mode.
 pub const SSTATUS_SIE: usize = 1 << 1;

@@ -11,6 +11,11 @@ pub fn metric(name: &str, value: impl Display, unit: &str) {
     println!("{PREFIX}metric name={name} value={value} unit={unit}");
 }
 
+/// [`metric`], of the name `name` followed by `suffix`.
+pub fn metric_with_suffix(name: &str, suffix: &str, value: impl Display, unit: &str) {
+    println!("{PREFIX}metric name={name}{suffix} value={value} unit={unit}");
+}
+
 /// Raw samples, appended to those of the same name and phase.
 pub fn samples<T: Display>(
     name: &str,

@@ -1,8 +1,8 @@
 //! How many instructions an event takes to reach this guest.
 //!
-//! Figures come from the `instret` and `time` CSRs and are exact under QEMU's `-icount shift=0`, where an instruction is one
-//! virtual nanosecond and `instret` counts those. Each function uses a trap vector of its own whose first instruction
-//! reads `instret`: what is measured ends there, and nothing of the runtime is in it.
+//! Figures come from the `cycle` and `time` CSRs and are exact under QEMU's `-icount shift=0`, where an instruction is one
+//! virtual nanosecond and `cycle` counts those. Each function uses a trap vector of its own whose first instruction
+//! reads `cycle`: what is measured ends there, and nothing of the runtime is in it.
 
 use core::arch::naked_asm;
 
@@ -12,8 +12,8 @@ use crate::{csr, time, trap};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Wakeup {
-    /// [`time::instructions`] as the handler's first instruction read it.
-    pub instructions: u64,
+    /// [`time::cycles`] as the handler's first instruction read it.
+    pub cycles: u64,
     /// `scause`: the timer interrupt, or something that the guest did not ask for.
     pub cause: usize,
 }
@@ -54,7 +54,7 @@ extern "C" fn wait(deadline: u64) -> Wakeup {
         "j      1b",
         ".balign 4",
         "2:",
-        "csrr   a0, instret",
+        "csrr   a0, cycle",
         "csrr   a1, scause",
         "li     t1, -1",
         "csrw   {stimecmp}, t1",
@@ -65,14 +65,29 @@ extern "C" fn wait(deadline: u64) -> Wakeup {
     )
 }
 
-/// The relation between the two counters: `instret - 100 * time` at the begin of a tick, with `per_tick` (100) instructions a
-/// tick. Constant under `-icount`, so that a deadline in ticks can be compared with a reading of `instret`.
+/// Instructions from the deadline (in ticks) to the wake-up's first instruction, with [`offset`]'s result for `offset`.
+///
+/// # Panics
+///
+/// When it woke before the deadline.
+pub fn late_by(wakeup: Wakeup, deadline: u64, per_tick: u64, offset: i64) -> u64 {
+    let due = (deadline * per_tick) as i64 + offset;
+    let late = wakeup.cycles as i64 - due;
+    assert!(
+        late >= 0,
+        "the timer interrupted {} instructions early",
+        -late
+    );
+    late as u64
+}
+
+/// The relation between the two counters: `cycle - per_tick * time` at the begin of a tick, with `per_tick` instructions a
+/// tick. Constant under `-icount`, so that a deadline in ticks can be compared with a reading of `cycle`.
 pub fn offset(per_tick: u64) -> i64 {
-    // The readings are one instruction apart. In the smallest difference of many the clock had just ticked; the loop's length and
-    // the tick's share no pattern for long, and twice as many rounds as a tick has instructions would do.
+    // The readings are one instruction apart. In the smallest difference of many the clock had just ticked; the varying delay
+    // lets the loop meet every phase of the tick.
     let mut smallest = i64::MAX;
-    for round in 0..4 * per_tick {
-        // Shifts the loop against the tick by a varying number of instructions.
+    for round in 0..16 * per_tick {
         for _ in 0..round % 7 {
             core::hint::spin_loop();
         }
@@ -83,14 +98,14 @@ pub fn offset(per_tick: u64) -> i64 {
     smallest
 }
 
-/// `time`, and `instret` one instruction later.
+/// `time`, and `cycle` one instruction later.
 fn both() -> (u64, u64) {
     let (ticks, instructions);
     // SAFETY: reads two counters.
     unsafe {
         core::arch::asm!(
             "csrr {}, time",
-            "csrr {}, instret",
+            "csrr {}, cycle",
             out(reg) ticks,
             out(reg) instructions,
             options(nomem, nostack),

@@ -37,16 +37,16 @@ pub fn busy_wait(ticks: u64) {
     }
 }
 
-/// Instructions that this hart has retired, from an arbitrary start.
+/// Cycles that this hart has counted, from an arbitrary start.
 ///
-/// Under QEMU's `-icount shift=0` it counts virtual nanoseconds: one for each instruction executed by any hart and
-/// those that pass while all harts wait.
+/// Under QEMU's `-icount shift=0` they are virtual nanoseconds: one for each instruction that any hart executes, and
+/// those that pass while all harts wait. (Its `instret` leaves out the latter, and so can't be compared with a deadline.)
 #[inline(always)]
-pub fn instructions() -> u64 {
-    csr::read::<{ csr::INSTRET }>() as u64
+pub fn cycles() -> u64 {
+    csr::read::<{ csr::CYCLE }>() as u64
 }
 
-/// Whether the machine lets this guest read the instruction counter. Turns interrupts off while it tries.
-pub fn instructions_available() -> bool {
-    trap::try_read::<{ csr::INSTRET }>().is_some()
+/// Whether the machine lets this guest read the cycle counter. Turns interrupts off while it tries.
+pub fn cycles_available() -> bool {
+    trap::try_read::<{ csr::CYCLE }>().is_some()
 }

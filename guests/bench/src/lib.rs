@@ -1,2 +1,0 @@
-//! To be written.
-#![no_std]
