@@ -1,1 +1,4 @@
 //! What a run produced, for people and for programs.
+
+pub mod samples;
+pub mod unit;

@@ -1,0 +1,162 @@
+//! Units of what guests report, and figures in words.
+
+use serde::{Serialize, Serializer};
+
+/// Unit of a metric or of samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Seconds.
+    Seconds,
+    /// Ticks of the platform's `time` CSR.
+    Ticks,
+    /// Instructions.
+    Instructions,
+    /// Cycles of the hart.
+    Cycles,
+    /// Bytes.
+    Bytes,
+    /// Things without a unit.
+    Count,
+    /// Hundredths.
+    Percent,
+}
+
+const NAMES: [(&str, Unit); 10] = [
+    ("ns", Unit::Nanoseconds),
+    ("us", Unit::Microseconds),
+    ("ms", Unit::Milliseconds),
+    ("s", Unit::Seconds),
+    ("ticks", Unit::Ticks),
+    ("instructions", Unit::Instructions),
+    ("cycles", Unit::Cycles),
+    ("bytes", Unit::Bytes),
+    ("count", Unit::Count),
+    ("percent", Unit::Percent),
+];
+
+impl Unit {
+    /// The unit that records and limits call `name`; `seconds` is taken for `s` as well.
+    pub fn parse(name: &str) -> Option<Self> {
+        if name == "seconds" {
+            return Some(Self::Seconds);
+        }
+        NAMES
+            .iter()
+            .find_map(|(known, unit)| (*known == name).then_some(*unit))
+    }
+
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        NAMES
+            .iter()
+            .find_map(|(name, unit)| (*unit == self).then_some(*name))
+            .unwrap_or_default()
+    }
+
+    /// Nanoseconds in one of it, for units of time; `timebase_hz` is the rate of the `time` CSR.
+    pub fn nanoseconds(self, timebase_hz: u64) -> Option<f64> {
+        match self {
+            Self::Nanoseconds => Some(1.0),
+            Self::Microseconds => Some(1e3),
+            Self::Milliseconds => Some(1e6),
+            Self::Seconds => Some(1e9),
+            Self::Ticks => Some(1e9 / timebase_hz as f64),
+            Self::Instructions | Self::Cycles | Self::Bytes | Self::Count | Self::Percent => None,
+        }
+    }
+
+    /// The factor that turns values of this unit into `target`; `None` where there is none.
+    pub fn factor_to(self, target: Self, timebase_hz: u64) -> Option<f64> {
+        if self == target {
+            return Some(1.0);
+        }
+        Some(self.nanoseconds(timebase_hz)? / target.nanoseconds(timebase_hz)?)
+    }
+}
+
+impl Serialize for Unit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// A figure with as many digits as help: whole numbers whole, others with four significant ones;
+/// thousands apart.
+pub fn figure(value: f64) -> String {
+    if value == value.trunc() && value.abs() < 1e15 {
+        return grouped(value as i64);
+    }
+    let magnitude = value.abs().log10().floor();
+    if !(-6.0..15.0).contains(&magnitude) {
+        return format!("{value:.3e}");
+    }
+    let decimals = (3.0 - magnitude).clamp(0.0, 9.0) as usize;
+    let text = format!("{value:.decimals$}");
+    match text.split_once('.') {
+        Some((whole, fraction)) if whole.len() > 3 => match whole.parse() {
+            Ok(whole) => format!("{}.{fraction}", grouped(whole)),
+            Err(_) => text,
+        },
+        Some(_) => text,
+        None => text.parse().map_or(text, grouped),
+    }
+}
+
+fn grouped(value: i64) -> String {
+    let digits = value.unsigned_abs().to_string();
+    let mut text = String::new();
+    if value < 0 {
+        text.push('-');
+    }
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_become_time_by_the_timebase() {
+        assert_eq!(
+            Unit::Ticks.factor_to(Unit::Microseconds, 10_000_000),
+            Some(0.1)
+        );
+        assert_eq!(
+            Unit::Instructions.factor_to(Unit::Microseconds, 10_000_000),
+            None
+        );
+        for (name, unit) in NAMES {
+            assert_eq!(Unit::parse(name), Some(unit));
+            assert_eq!(unit.name(), name);
+        }
+    }
+
+    #[test]
+    fn figures_are_readable() {
+        for (value, text) in [
+            (0.0, "0"),
+            (120.0, "120"),
+            (785_088.0, "785,088"),
+            (-49_564.0, "-49,564"),
+            (0.0425, "0.04250"),
+            (12.345_678, "12.35"),
+            (1234.56, "1,235"),
+            (98_765.4, "98,765"),
+            (1e-9, "1.000e-9"),
+        ] {
+            assert_eq!(figure(value), text);
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! A run from start to end: the machine, the consoles and the journal together.
+
+use std::io::Write;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+use super::Error;
+use super::console::{Carriage, Consoles, Line, Piece, Source};
+use super::journal::{Failure, Journal, Seen};
+use super::machine::{Launch, Machine, Output};
+use super::record::LogRecord;
+
+/// How long the machine may be silent before the session looks up.
+const TICK: Duration = Duration::from_millis(50);
+/// How long after the last awaited record `usage` records may still come, in host time.
+const USAGE_PATIENCE: Duration = Duration::from_millis(500);
+
+/// What to run and when to end.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The machine.
+    pub launch: Launch,
+    /// The VMs' names, in the order of their console streams.
+    pub vms: Vec<String>,
+    /// Rate of the `time` CSR.
+    pub timebase_hz: u64,
+    /// How the serial line is shared.
+    pub carriage: Carriage,
+    /// Index of the VM that the run ends with.
+    pub until: Option<usize>,
+    /// Host time after which the run ends as a failure.
+    pub timeout: Option<Duration>,
+}
+
+impl Plan {
+    /// A run of a system's boot image, up to the end of the machine.
+    pub fn new(launch: Launch, vms: Vec<String>, timebase_hz: u64) -> Self {
+        let carriage = Carriage::Framed { vms: vms.len() };
+        Self {
+            launch,
+            vms,
+            timebase_hz,
+            carriage,
+            until: None,
+            timeout: None,
+        }
+    }
+
+    /// A run of a guest directly under the firmware, without the hypervisor.
+    pub fn bare(launch: Launch, name: &str, timebase_hz: u64) -> Self {
+        Self {
+            carriage: Carriage::Bare,
+            ..Self::new(launch, vec![name.to_owned()], timebase_hz)
+        }
+    }
+
+    /// The same, ended as soon as the VM called `name` is off.
+    pub fn until(mut self, name: &str) -> Result<Self, Error> {
+        self.until = Some(self.vm_index(name)?);
+        Ok(self)
+    }
+
+    /// The same, ended as a failure after this much host time.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Index of the VM called `name`.
+    pub fn vm_index(&self, name: &str) -> Result<usize, Error> {
+        self.vms
+            .iter()
+            .position(|vm| vm == name)
+            .ok_or_else(|| Error::NoSuchVm {
+                name: name.to_owned(),
+                known: self.vms.join(", "),
+            })
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The machine ended by itself.
+    Machine(ExitStatus),
+    /// The VM that the run was to end with is off.
+    Until,
+    /// The time was up.
+    Timeout,
+    /// Somebody interrupted it.
+    Interrupted,
+    /// The person at the console left.
+    Left,
+}
+
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Everything seen.
+    pub journal: Journal,
+    /// Why it ended.
+    pub ending: Ending,
+    /// Host time that it took.
+    pub host_time: Duration,
+    /// What QEMU itself had to say.
+    pub messages: String,
+    bare: bool,
+}
+
+/// What a run says, as an exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every VM that ended did so in good order.
+    Good = 0,
+    /// A VM ended by a fault or as failed, or a guest's own check did not hold.
+    GuestFailed = 1,
+    /// The hypervisor refused the system or panicked, or the machine ended without it.
+    HypervisorFailed = 3,
+    /// The time was up.
+    Timeout = 4,
+    /// Interrupted from outside: 128 + SIGINT, as a shell would say it.
+    Interrupted = 130,
+}
+
+impl Outcome {
+    /// The verdict: the gravest that applies.
+    pub fn verdict(&self) -> Verdict {
+        if self.journal.failure.is_some() {
+            return Verdict::HypervisorFailed;
+        }
+        match &self.ending {
+            Ending::Timeout => Verdict::Timeout,
+            Ending::Interrupted => Verdict::Interrupted,
+            Ending::Machine(status)
+                if !status.success() || (!self.bare && self.journal.ended.is_none()) =>
+            {
+                Verdict::HypervisorFailed
+            }
+            Ending::Machine(_) | Ending::Until | Ending::Left => {
+                if self.journal.vms.iter().any(|vm| vm.failed()) {
+                    Verdict::GuestFailed
+                } else {
+                    Verdict::Good
+                }
+            }
+        }
+    }
+
+    /// Why the run ended, as a sentence without its full stop.
+    pub fn reason(&self) -> String {
+        match (&self.journal.failure, &self.ending) {
+            (Some(Failure::Refused(reason)), _) => {
+                format!("the hypervisor refused the system: {reason}")
+            }
+            (Some(Failure::Panic(reason)), _) => format!("the hypervisor panicked: {reason}"),
+            (None, Ending::Until) => "the VM to wait for is off".to_owned(),
+            (None, Ending::Timeout) => "the time given by --timeout was up".to_owned(),
+            (None, Ending::Interrupted) => "interrupted".to_owned(),
+            (None, Ending::Left) => "the console was left".to_owned(),
+            (None, Ending::Machine(status)) if !status.success() => {
+                if self.messages.is_empty() {
+                    format!("QEMU failed ({status})")
+                } else {
+                    format!("QEMU failed ({status}): {}", self.messages)
+                }
+            }
+            (None, Ending::Machine(_)) if self.bare => "the machine switched itself off".to_owned(),
+            (None, Ending::Machine(_)) => match (self.journal.ended, &self.journal.version) {
+                (Some(_), _) => "all VMs are off".to_owned(),
+                (None, Some(_)) => {
+                    "the machine ended though the hypervisor had not ended it".to_owned()
+                }
+                (None, None) => "the machine ended before the hypervisor said anything".to_owned(),
+            },
+        }
+    }
+}
+
+/// Sees a run as it goes.
+pub trait Watcher {
+    /// Somebody wrote a byte; the line that it belongs to follows when it ends.
+    fn byte(&mut self, _source: Source, _byte: u8) {}
+    /// Somebody wrote a line, and this is what it was.
+    fn line(&mut self, _line: &Line, _seen: &Seen, _journal: &Journal) {}
+    /// Some output has been taken, or nothing happened for a while.
+    fn tick(&mut self, _journal: &Journal) {}
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Watcher for Unwatched {}
+
+/// Ends a session from another thread.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicU8>);
+
+impl Stop {
+    const INTERRUPT: u8 = 1;
+    const LEAVE: u8 = 2;
+
+    /// Ends it as interrupted.
+    pub fn interrupt(&self) {
+        self.0.store(Self::INTERRUPT, Ordering::Relaxed);
+    }
+
+    /// Ends it because the person at the console left.
+    pub fn leave(&self) {
+        self.0.store(Self::LEAVE, Ordering::Relaxed);
+    }
+
+    fn asked(&self) -> Option<Ending> {
+        match self.0.load(Ordering::Relaxed) {
+            Self::INTERRUPT => Some(Ending::Interrupted),
+            Self::LEAVE => Some(Ending::Left),
+            _ => None,
+        }
+    }
+}
+
+/// A run in progress. Dropping it ends the machine.
+#[derive(Debug)]
+pub struct Session {
+    plan: Plan,
+    machine: Machine,
+    consoles: Consoles,
+    journal: Journal,
+    stop: Stop,
+    started: Instant,
+    /// Set when the run is over but for `usage` records.
+    closing: Option<Instant>,
+}
+
+impl Session {
+    /// Starts the machine.
+    pub fn start(plan: Plan) -> Result<Self, Error> {
+        let machine = Machine::start(&plan.launch)?;
+        Ok(Self {
+            machine,
+            consoles: Consoles::new(plan.carriage),
+            journal: Journal::new(&plan.vms, plan.timebase_hz),
+            stop: Stop::default(),
+            started: Instant::now(),
+            closing: None,
+            plan,
+        })
+    }
+
+    /// What ends this session early.
+    pub fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    /// The serial line towards the machine; `None` when it has been taken.
+    pub fn take_input(&mut self) -> Option<impl Write + Send + use<>> {
+        self.machine.take_input()
+    }
+
+    /// Runs to the end.
+    pub fn finish(mut self, watcher: &mut dyn Watcher) -> Result<Outcome, Error> {
+        let ending = loop {
+            if let Some(ending) = self.step(watcher)? {
+                break ending;
+            }
+        };
+        // After an awaited VM's end, what the others had begun no longer counts.
+        if ending != Ending::Until {
+            for line in self.consoles.finish() {
+                let seen = self.journal.take_line(&line);
+                watcher.line(&line, &seen, &self.journal);
+            }
+        }
+        Ok(Outcome {
+            ending,
+            host_time: self.started.elapsed(),
+            messages: self.machine.messages(),
+            journal: self.journal,
+            bare: self.plan.carriage == Carriage::Bare,
+        })
+    }
+
+    /// Takes what the machine does next; an ending when there is no more to take.
+    fn step(&mut self, watcher: &mut dyn Watcher) -> Result<Option<Ending>, Error> {
+        if let Some(ending) = self.stop.asked() {
+            return Ok(Some(ending));
+        }
+        if self
+            .plan
+            .timeout
+            .is_some_and(|limit| self.started.elapsed() >= limit)
+        {
+            return Ok(Some(Ending::Timeout));
+        }
+        if self
+            .closing
+            .is_some_and(|since| since.elapsed() >= USAGE_PATIENCE)
+        {
+            return Ok(Some(Ending::Until));
+        }
+        match self.machine.wait(TICK)? {
+            Output::Bytes(bytes) => {
+                let over = self.take(&bytes, watcher);
+                watcher.tick(&self.journal);
+                Ok(over.then_some(Ending::Until))
+            }
+            Output::Quiet => {
+                watcher.tick(&self.journal);
+                Ok(None)
+            }
+            Output::Ended(status) => Ok(Some(if self.closing.is_some() {
+                Ending::Until
+            } else {
+                Ending::Machine(status)
+            })),
+        }
+    }
+
+    /// Takes a part of the serial line; true when the run is over with it. After the awaited VM's `off`
+    /// only the `usage` records that follow it at once count, so that what is seen of a run does not depend
+    /// on how fast the host was.
+    fn take(&mut self, bytes: &[u8], watcher: &mut dyn Watcher) -> bool {
+        let Self {
+            plan,
+            consoles,
+            journal,
+            closing,
+            ..
+        } = self;
+        let mut over = false;
+        consoles.push(bytes, |piece| {
+            let source = match &piece {
+                Piece::Byte(source, _) => *source,
+                Piece::Line(line) => line.source,
+            };
+            let closed = closing.is_some();
+            if over || (closed && source != Source::Log) {
+                return;
+            }
+            let line = match piece {
+                Piece::Byte(source, byte) => {
+                    journal.take_byte(source, byte);
+                    watcher.byte(source, byte);
+                    return;
+                }
+                Piece::Line(line) => line,
+            };
+            if closed && !line.bytes.starts_with(b"usage ") {
+                over = true;
+                return;
+            }
+            let seen = journal.take_line(&line);
+            watcher.line(&line, &seen, journal);
+            if let Seen::LogRecord(Some(LogRecord::Off { vm, .. })) = &seen
+                && plan.until.is_some_and(|until| plan.vms[until] == *vm)
+            {
+                *closing = Some(Instant::now());
+            }
+        });
+        over
+    }
+}
