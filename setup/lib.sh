@@ -1,0 +1,90 @@
+# shellcheck shell=bash
+# What the set-up scripts share: messages, privileges, and where this system gets its packages from.
+# Sourced, never run. Needs `set -euo pipefail` in the script that sources it.
+
+TACTUS_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+TACTUS_BUILD=$TACTUS_ROOT/build
+# Downloads that every clone of this user shares; files in it are only used after their hash was checked.
+TACTUS_CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tactus
+export TACTUS_ROOT TACTUS_BUILD TACTUS_CACHE
+
+# say TEXT...: one line about what set-up does. Silence means that there was nothing to do.
+say() {
+    printf 'setup: %s\n' "$*"
+}
+
+# warn TEXT...: something the user should know but that does not stop set-up.
+warn() {
+    printf 'setup: warning: %s\n' "$*" >&2
+}
+
+# fail WHAT CURE...: names what failed, then what to do about it, one line each; ends the script.
+fail() {
+    printf 'setup: error: %s\n' "$1" >&2
+    shift
+    local line
+    for line in "$@"; do
+        printf '       %s\n' "$line" >&2
+    done
+    exit 1
+}
+
+have() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+# version_at_least HAVE WANT: compares dotted versions.
+version_at_least() {
+    [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]
+}
+
+# quietly LOG COMMAND...: runs a command with its output in LOG, shown only if it fails.
+quietly() {
+    local log=$1
+    shift
+    mkdir -p "$(dirname "$log")"
+    if ! "$@" >"$log" 2>&1; then
+        tail -n 15 "$log" | sed 's/^/       | /' >&2
+        return 1
+    fi
+}
+
+# as_root COMMAND...: runs a command with root's rights; returns 126 where there is no way to.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif have sudo; then
+        sudo -- "$@"
+    else
+        return 126
+    fi
+}
+
+# os_field NAME: a field of /etc/os-release, empty when it is not there.
+os_field() {
+    (
+        # shellcheck disable=SC1091
+        . /etc/os-release 2>/dev/null || true
+        printf '%s' "${!1:-}"
+    )
+}
+
+# apt_source SUITE: how this system's own apt reaches the archive it serves SUITE from, as the two
+# deb822 fields `URIs:` and (where the system names a keyring) `Signed-By:`. Understands both formats of apt sources.
+# Nothing is printed when no source offers SUITE. TACTUS_DEBIAN_MIRROR, if set, is used instead.
+apt_source() {
+    if [ -n "${TACTUS_DEBIAN_MIRROR:-}" ]; then
+        printf 'URIs: %s\n' "$TACTUS_DEBIAN_MIRROR"
+        local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+        [ ! -r $keyring ] || printf 'Signed-By: %s\n' $keyring
+        return
+    fi
+    local etc=${TACTUS_APT_ETC:-/etc/apt} file
+    for file in "$etc"/sources.list "$etc"/sources.list.d/*.list "$etc"/sources.list.d/*.sources; do
+        [ -r "$file" ] || continue
+        case $file in
+        *.sources) awk -v suite="$1" -f "$TACTUS_ROOT/setup/apt-deb822.awk" "$file" ;;
+        *) awk -v suite="$1" -f "$TACTUS_ROOT/setup/apt-oneline.awk" "$file" ;;
+        esac
+    done | awk '/^URIs:/ && ++n > 1 { exit } { print }'
+}
