@@ -34,7 +34,7 @@ pub enum Command {
     #[command(after_help = EXIT_CODES)]
     Build(BuildArguments),
     /// Build a system and boot it
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = run::EXIT_CODES)]
     Run(RunArguments),
     /// Run an experiment and compare it with the published figures
     #[command(after_help = EXIT_CODES)]
@@ -79,7 +79,7 @@ pub struct RunArguments {
     /// What runs the image
     #[arg(long, value_enum, default_value_t = Platform::Qemu)]
     pub platform: Platform,
-    /// Connect the terminal to this VM's console
+    /// Connect the terminal to this VM's console; Ctrl-] ends the run
     #[arg(long, value_name = "VM")]
     pub console: Option<String>,
     /// End as soon as this VM is off
@@ -91,6 +91,9 @@ pub struct RunArguments {
     /// Write the report's files into this directory
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
+    /// Show the firmware's output and all records too
+    #[arg(short, long, conflicts_with = "console")]
+    pub verbose: bool,
 }
 
 /// Arguments of `tactus bench`.

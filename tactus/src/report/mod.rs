@@ -1,4 +1,640 @@
 //! What a run produced, for people and for programs.
 
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::run::console::Source;
+use crate::run::journal::{Journal, NamedSeries, RecordLine, Transcript, VmJournal};
+use crate::run::record::{Consumer, FaultAction, OffReason, fields};
+use crate::run::session::{Outcome, Verdict};
+
+use bins::Bins;
+use picture::Picture;
+use samples::Series;
+use table::Table;
+use unit::{Unit, figure};
+
+pub mod bins;
+pub mod picture;
 pub mod samples;
+pub mod table;
 pub mod unit;
+
+/// Bins of a histogram in the terminal.
+const TEXT_BINS: u64 = 16;
+
+/// Why a report could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file or directory could not be written.
+    #[error("{path}: the report could not be written: {error}")]
+    File {
+        /// Which.
+        path: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A picture could not be drawn.
+    #[error(transparent)]
+    Picture(#[from] picture::Error),
+}
+
+/// The phases of one quantity that a VM sampled.
+#[derive(Clone, Debug)]
+pub struct Quantity<'a> {
+    /// The VM.
+    pub vm: &'a str,
+    /// What was sampled.
+    pub name: &'a str,
+    /// The phases, in the order in which they began. All in one unit.
+    pub phases: Vec<(&'a str, &'a Series)>,
+    /// Unit of what is shown.
+    pub unit: &'static str,
+    /// What turns samples into that unit.
+    pub factor: f64,
+}
+
+impl Quantity<'_> {
+    /// The table of its phases.
+    pub fn table(&self) -> Table {
+        let mut table = Table::new(
+            format!("{} of {} ({})", self.name, self.vm, self.unit),
+            ["phase", "samples", "min", "mean", "p50", "p99", "max"],
+        );
+        for (phase, series) in &self.phases {
+            if let Some(s) = series.summary(self.factor) {
+                let figures = [s.samples as f64, s.min, s.mean, s.p50, s.p99, s.max];
+                table.row(std::iter::once((*phase).to_owned()).chain(figures.map(figure)));
+            }
+        }
+        table
+    }
+
+    /// Its histogram for the terminal; nothing without samples.
+    pub fn histogram(&self) -> String {
+        let series: Vec<&Series> = self.phases.iter().map(|(_, series)| *series).collect();
+        let names: Vec<&str> = self.phases.iter().map(|(name, _)| *name).collect();
+        Bins::of(&series, TEXT_BINS)
+            .map(|bins| bins.text(&names, self.factor))
+            .unwrap_or_default()
+    }
+
+    fn picture(&self) -> Picture<'_> {
+        Picture {
+            title: format!("{} of {}", self.name, self.vm),
+            axis: format!("{} ({})", self.name, self.unit),
+            phases: self.phases.clone(),
+            factor: self.factor,
+        }
+    }
+
+    /// Begin of its pictures' file names.
+    fn file_stem(&self) -> String {
+        format!("{}-{}", file_name(self.vm), file_name(self.name))
+    }
+}
+
+/// The quantities sampled in a run, phases of the same name and unit together.
+pub fn quantities(journal: &Journal) -> Vec<Quantity<'_>> {
+    let mut quantities: Vec<(Unit, Quantity<'_>)> = Vec::new();
+    for vm in &journal.vms {
+        for NamedSeries {
+            name,
+            phase,
+            series,
+        } in &vm.series
+        {
+            let known = quantities.iter_mut().find(|(unit, quantity)| {
+                *unit == series.unit() && quantity.vm == vm.name && quantity.name == *name
+            });
+            match known {
+                Some((_, quantity)) => quantity.phases.push((phase, series)),
+                None => quantities.push((
+                    series.unit(),
+                    Quantity {
+                        vm: &vm.name,
+                        name,
+                        phases: vec![(phase, series)],
+                        unit: "",
+                        factor: 1.0,
+                    },
+                )),
+            }
+        }
+    }
+    quantities
+        .into_iter()
+        .map(|(unit, quantity)| {
+            let greatest = quantity
+                .phases
+                .iter()
+                .filter_map(|(_, series)| series.extremes())
+                .map(|(_, max)| max)
+                .max()
+                .unwrap_or(0);
+            let (unit, factor) = shown(unit, greatest, journal.timebase_hz);
+            Quantity {
+                unit,
+                factor,
+                ..quantity
+            }
+        })
+        .collect()
+}
+
+/// The unit to show samples of `unit` in whose greatest is `greatest`, and what turns them into it.
+/// Times get the unit that leaves the fewest zeros.
+fn shown(unit: Unit, greatest: u64, timebase_hz: u64) -> (&'static str, f64) {
+    let Some(nanoseconds) = unit.nanoseconds(timebase_hz) else {
+        return (unit.name(), 1.0);
+    };
+    let (name, one) = match greatest as f64 * nanoseconds {
+        ..1e3 => ("ns", 1.0),
+        ..1e6 => ("µs", 1e3),
+        ..1e9 => ("ms", 1e6),
+        _ => ("s", 1e9),
+    };
+    (name, nanoseconds / one)
+}
+
+/// How a VM ended, in words.
+pub fn end_of(vm: &VmJournal) -> String {
+    match (vm.off, vm.started) {
+        (Some(off), _) => match off.reason {
+            OffReason::Shutdown => "shut down".to_owned(),
+            OffReason::Fail => format!("failed (code {})", off.code),
+            OffReason::Fault => "stopped by a fault".to_owned(),
+            OffReason::Refused => "not started: refused".to_owned(),
+        },
+        (None, Some(_)) => "running".to_owned(),
+        (None, None) => "not started".to_owned(),
+    }
+}
+
+/// The table of the VMs and how they ended.
+pub fn vm_table(journal: &Journal) -> Table {
+    let mut table = Table::new(
+        "Virtual machines",
+        [
+            "VM",
+            "end",
+            "at (s)",
+            "faults",
+            "restarts",
+            "checks passed",
+            "failed",
+        ],
+    )
+    .text_columns(2);
+    for vm in &journal.vms {
+        table.row([
+            vm.name.clone(),
+            end_of(vm),
+            vm.off.map_or_else(
+                || "-".to_owned(),
+                |off| format!("{:.6}", journal.seconds(off.time)),
+            ),
+            vm.faults.to_string(),
+            vm.restarts.to_string(),
+            vm.passed.len().to_string(),
+            vm.failed.len().to_string(),
+        ]);
+    }
+    table
+}
+
+/// Who had how much of each hart: consumer, and ticks by hart index. VMs in the system's order, then the
+/// hypervisor and idling.
+fn cpu_use(journal: &Journal) -> (Vec<u64>, Vec<(String, Vec<u64>)>) {
+    let mut harts: Vec<u64> = journal.usage.keys().map(|(hart, _)| *hart).collect();
+    harts.dedup();
+    let consumers = journal
+        .names()
+        .map(|name| (name.to_owned(), Consumer::Vm(name.to_owned())))
+        .chain([
+            ("(hypervisor)".to_owned(), Consumer::Hypervisor),
+            ("(idle)".to_owned(), Consumer::Idle),
+        ]);
+    let rows = consumers
+        .map(|(label, consumer)| {
+            let ticks = harts
+                .iter()
+                .map(|hart| {
+                    let key = (*hart, consumer.clone());
+                    journal.usage.get(&key).copied().unwrap_or(0)
+                })
+                .collect();
+            (label, ticks)
+        })
+        .collect();
+    (harts, rows)
+}
+
+/// The table of CPU shares; `None` when the hypervisor reported none.
+pub fn cpu_table(journal: &Journal) -> Option<Table> {
+    let (harts, rows) = cpu_use(journal);
+    if harts.is_empty() {
+        return None;
+    }
+    let mut table = Table::new("Share of CPU", ["VM"]);
+    table
+        .head
+        .extend(harts.iter().map(|hart| format!("hart {hart}")));
+    table.head.push("all".to_owned());
+    let totals: Vec<u64> = (0..harts.len())
+        .map(|hart| rows.iter().map(|(_, ticks)| ticks[hart]).sum())
+        .collect();
+    for (label, ticks) in &rows {
+        let used: u64 = ticks.iter().sum();
+        let total: u64 = totals.iter().sum();
+        let shares = ticks
+            .iter()
+            .zip(&totals)
+            .chain(std::iter::once((&used, &total)))
+            .map(|(ticks, total)| percent(*ticks, *total));
+        table.row(std::iter::once(label.clone()).chain(shares));
+    }
+    Some(table)
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    if part == 0 {
+        return "-".to_owned();
+    }
+    format!("{:.2} %", 100.0 * part as f64 / whole.max(1) as f64)
+}
+
+/// The table of faults; `None` without any.
+pub fn fault_table(journal: &Journal) -> Option<Table> {
+    let mut table = Table::new(
+        "Faults",
+        ["VM", "cause", "action", "vCPU", "at (s)", "pc", "address"],
+    )
+    .text_columns(3);
+    for fault in &journal.faults {
+        table.row([
+            fault.vm.clone(),
+            cause(fault.cause),
+            match fault.action {
+                FaultAction::Halt => "halt",
+                FaultAction::Restart => "restart",
+                FaultAction::Signal => "signal",
+            }
+            .to_owned(),
+            fault.vcpu.to_string(),
+            format!("{:.6}", journal.seconds(fault.time)),
+            format!("{:#x}", fault.pc),
+            format!("{:#x}", fault.address),
+        ]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// An exception code in words (RISC-V privileged specification, table "Supervisor cause register values
+/// after trap", with the hypervisor extension's).
+pub fn cause(code: u64) -> String {
+    let name = match code {
+        0 => "instruction address misaligned",
+        1 => "instruction access fault",
+        2 => "illegal instruction",
+        3 => "breakpoint",
+        4 => "load address misaligned",
+        5 => "load access fault",
+        6 => "store address misaligned",
+        7 => "store access fault",
+        8 => "environment call from user level",
+        9 => "environment call from HS level",
+        10 => "environment call from VS level",
+        12 => "instruction page fault",
+        13 => "load page fault",
+        15 => "store page fault",
+        20 => "instruction guest-page fault",
+        21 => "load guest-page fault",
+        22 => "virtual instruction",
+        23 => "store guest-page fault",
+        _ => return format!("cause {code}"),
+    };
+    name.to_owned()
+}
+
+/// The table of guests' figures; `None` without any.
+pub fn metric_table(journal: &Journal) -> Option<Table> {
+    let mut table = Table::new("Measurements", ["VM", "name", "value", "unit"]).text_columns(2);
+    for vm in &journal.vms {
+        for (name, metric) in &vm.metrics {
+            table.row([
+                vm.name.clone(),
+                name.clone(),
+                figure(metric.value),
+                metric.unit.name().to_owned(),
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// Checks of guests that did not hold, and remarks about the run, a line each.
+pub fn remarks(journal: &Journal) -> Vec<String> {
+    let mut lines = Vec::new();
+    for vm in &journal.vms {
+        for (name, reason) in &vm.failed {
+            lines.push(format!("{}: check \"{name}\" failed: {reason}", vm.name));
+        }
+    }
+    for (text, count) in journal.notes() {
+        lines.push(match count {
+            1 => text.to_owned(),
+            count => format!("{text} ({count} times)"),
+        });
+    }
+    lines
+}
+
+/// The whole summary for the terminal.
+pub fn summary(outcome: &Outcome) -> String {
+    let journal = &outcome.journal;
+    let mut parts = vec![format!(
+        "Ran {:.6} s of virtual time in {:.1} s: {}.\n",
+        journal.seconds(journal.last_time),
+        outcome.host_time.as_secs_f64(),
+        outcome.reason()
+    )];
+    parts.push(vm_table(journal).text());
+    parts.extend(fault_table(journal).map(|table| table.text()));
+    parts.extend(metric_table(journal).map(|table| table.text()));
+    for quantity in quantities(journal) {
+        parts.push(quantity.table().text());
+        parts.push(quantity.histogram());
+    }
+    parts.extend(cpu_table(journal).map(|table| table.text()));
+    let remarks = remarks(journal);
+    if !remarks.is_empty() {
+        parts.push(format!("Remarks\n  {}\n", remarks.join("\n  ")));
+    }
+    parts.join("\n")
+}
+
+/// Writes the report's files into `directory`, which is made if it does not exist. `system` names the
+/// system. Gives the paths of the pictures.
+pub fn write(outcome: &Outcome, system: &str, directory: &Path) -> Result<Vec<PathBuf>, Error> {
+    let journal = &outcome.journal;
+    let consoles = directory.join("consoles");
+    fs::create_dir_all(&consoles).map_err(|error| file_error(&consoles, error))?;
+    for (name, transcript) in [("firmware", &journal.firmware), ("tactus", &journal.log)] {
+        // In parentheses, which no VM's file has.
+        write_console(&consoles.join(format!("({name}).log")), transcript)?;
+    }
+    for vm in &journal.vms {
+        let path = consoles.join(format!("{}.log", file_name(&vm.name)));
+        write_console(&path, &vm.console)?;
+    }
+    let records: Vec<String> = journal
+        .records
+        .iter()
+        .map(|line| format!("{}\n", record_json(journal, line)))
+        .collect();
+    write_file(
+        &directory.join("records.jsonl"),
+        records.concat().as_bytes(),
+    )?;
+    let mut json = serde_json::to_vec_pretty(&report_json(outcome, system)).unwrap_or_default();
+    json.push(b'\n');
+    write_file(&directory.join("report.json"), &json)?;
+    let mut pictures = Vec::new();
+    for quantity in quantities(journal) {
+        let picture = quantity.picture();
+        let svg = directory.join(quantity.file_stem() + ".svg");
+        let png = directory.join(quantity.file_stem() + ".png");
+        picture.svg(&svg)?;
+        picture.png(&png)?;
+        pictures.extend([svg, png]);
+    }
+    let markdown = report_markdown(outcome, system);
+    write_file(&directory.join("report.md"), markdown.as_bytes())?;
+    Ok(pictures)
+}
+
+fn file_error(path: &Path, error: std::io::Error) -> Error {
+    Error::File {
+        path: path.display().to_string(),
+        error,
+    }
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    fs::write(path, bytes).map_err(|error| file_error(path, error))
+}
+
+fn write_console(path: &Path, transcript: &Transcript) -> Result<(), Error> {
+    let mut bytes = Vec::new();
+    if transcript.dropped() > 0 {
+        let _ = writeln!(bytes, "[{} earlier bytes not kept]", transcript.dropped());
+    }
+    bytes.extend_from_slice(transcript.bytes());
+    write_file(path, &bytes)
+}
+
+/// A name as (part of) a file's name: whatever a guest calls its samples, it stays in its directory.
+fn file_name(name: &str) -> String {
+    name.chars()
+        .map(|c| match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => c,
+            _ => '_',
+        })
+        .collect()
+}
+
+fn record_json(journal: &Journal, line: &RecordLine) -> Value {
+    let from = match line.source {
+        Source::Vm(vm) => journal.vms.get(vm).map(|vm| vm.name.as_str()),
+        Source::Log => Some("(tactus)"),
+        Source::Firmware | Source::Unknown(_) => None,
+    };
+    let (kind, fields) = fields(&line.text);
+    let fields: Map<String, Value> = fields
+        .into_iter()
+        .map(|(key, value)| {
+            let value = match key {
+                "values" => value.split(',').map(scalar).collect(),
+                _ => scalar(value),
+            };
+            (key.to_owned(), value)
+        })
+        .collect();
+    json!({ "from": from, "kind": kind, "fields": fields })
+}
+
+/// A decimal number as a number, everything else as text.
+fn scalar(text: &str) -> Value {
+    if let Ok(whole) = text.parse::<u64>() {
+        return json!(whole);
+    }
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() && !text.starts_with('+') => json!(number),
+        _ => json!(text),
+    }
+}
+
+/// The report for programs. Nothing in it depends on the host, so that equal runs have equal reports.
+pub fn report_json(outcome: &Outcome, system: &str) -> Value {
+    let journal = &outcome.journal;
+    let vms: Vec<Value> = journal
+        .vms
+        .iter()
+        .map(|vm| {
+            let metrics: Map<String, Value> = vm
+                .metrics
+                .iter()
+                .map(|(name, metric)| {
+                    let metric = json!({ "value": metric.value, "unit": metric.unit });
+                    (name.clone(), metric)
+                })
+                .collect();
+            let failed: Vec<Value> = vm
+                .failed
+                .iter()
+                .map(|(name, reason)| json!({ "name": name, "reason": reason }))
+                .collect();
+            json!({
+                "name": vm.name,
+                "end": end_of(vm),
+                "failed": vm.failed(),
+                "started_seconds": vm.started.map(|ticks| journal.seconds(ticks)),
+                "off_seconds": vm.off.map(|off| journal.seconds(off.time)),
+                "code": vm.off.map(|off| off.code),
+                "faults": vm.faults,
+                "restarts": vm.restarts,
+                "phases": vm.phases,
+                "checks_passed": vm.passed,
+                "checks_failed": failed,
+                "metrics": metrics,
+            })
+        })
+        .collect();
+    let samples: Vec<Value> = quantities(journal)
+        .iter()
+        .map(|quantity| {
+            let phases: Vec<Value> = quantity
+                .phases
+                .iter()
+                .map(|(phase, series)| {
+                    json!({ "phase": phase, "summary": series.summary(quantity.factor) })
+                })
+                .collect();
+            json!({
+                "vm": quantity.vm,
+                "name": quantity.name,
+                "unit": quantity.unit,
+                "phases": phases,
+            })
+        })
+        .collect();
+    let (harts, rows) = cpu_use(journal);
+    let cpu: Vec<Value> = rows
+        .iter()
+        .map(|(consumer, ticks)| {
+            let seconds: Vec<f64> = ticks.iter().map(|t| journal.seconds(*t)).collect();
+            json!({ "consumer": consumer, "seconds": seconds })
+        })
+        .collect();
+    let faults: Vec<Value> = journal
+        .faults
+        .iter()
+        .map(|fault| {
+            json!({
+                "vm": fault.vm,
+                "vcpu": fault.vcpu,
+                "cause": fault.cause,
+                "cause_text": cause(fault.cause),
+                "address": format!("{:#x}", fault.address),
+                "pc": format!("{:#x}", fault.pc),
+                "instruction": format!("{:#x}", fault.instruction),
+                "seconds": journal.seconds(fault.time),
+            })
+        })
+        .collect();
+    json!({
+        "system": system,
+        "verdict": match outcome.verdict() {
+            Verdict::Good => "good",
+            Verdict::GuestFailed => "a guest failed",
+            Verdict::HypervisorFailed => "the hypervisor failed",
+            Verdict::Timeout => "timeout",
+            Verdict::Interrupted => "interrupted",
+        },
+        "reason": outcome.reason(),
+        "hypervisor_version": journal.version,
+        "virtual_seconds": journal.seconds(journal.last_time),
+        "vms": vms,
+        "samples": samples,
+        "cpu": { "harts": harts, "use": cpu },
+        "faults": faults,
+        "remarks": remarks(journal),
+    })
+}
+
+fn report_markdown(outcome: &Outcome, system: &str) -> String {
+    let journal = &outcome.journal;
+    let mut parts = vec![format!(
+        "# Run of {system}\n\n{:.6} s of virtual time; {}.\n",
+        journal.seconds(journal.last_time),
+        outcome.reason()
+    )];
+    for quantity in quantities(journal) {
+        parts.push(quantity.table().markdown());
+        parts.push(format!(
+            "![Histogram of {} of {}]({}.svg)\n",
+            quantity.name,
+            quantity.vm,
+            quantity.file_stem()
+        ));
+    }
+    parts.extend(cpu_table(journal).map(|table| table.markdown()));
+    parts.push(vm_table(journal).markdown());
+    parts.extend(fault_table(journal).map(|table| table.markdown()));
+    parts.extend(metric_table(journal).map(|table| table.markdown()));
+    let remarks = remarks(journal);
+    if !remarks.is_empty() {
+        parts.push(format!("## Remarks\n\n- {}\n", remarks.join("\n- ")));
+    }
+    parts.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_shown_in_the_unit_that_fits() {
+        assert_eq!(shown(Unit::Ticks, 3, 10_000_000), ("ns", 100.0));
+        assert_eq!(shown(Unit::Ticks, 45, 10_000_000), ("µs", 0.1));
+        assert_eq!(shown(Unit::Nanoseconds, 2_000_000, 1), ("ms", 1e-6));
+        assert_eq!(shown(Unit::Instructions, 1 << 40, 1), ("instructions", 1.0));
+    }
+
+    #[test]
+    fn names_from_guests_stay_in_the_directory() {
+        assert_eq!(file_name("../../etc/passwd"), "______etc_passwd");
+        assert_eq!(file_name("release_latency-1"), "release_latency-1");
+    }
+
+    #[test]
+    fn record_fields_become_json() {
+        let journal = Journal::new(&["rt"], 10_000_000);
+        let line = RecordLine {
+            source: Source::Vm(0),
+            text: "samples name=l phase=p unit=ns values=1,2,x".to_owned(),
+        };
+        assert_eq!(
+            record_json(&journal, &line),
+            json!({
+                "from": "rt",
+                "kind": "samples",
+                "fields": { "name": "l", "phase": "p", "unit": "ns", "values": [1, 2, "x"] },
+            })
+        );
+    }
+}

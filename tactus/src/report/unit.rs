@@ -86,7 +86,7 @@ impl Serialize for Unit {
     }
 }
 
-/// A figure with as many digits as help: whole numbers whole, others with four significant ones;
+/// A figure with as many digits as help: whole numbers whole, others to four significant ones;
 /// thousands apart.
 pub fn figure(value: f64) -> String {
     if value == value.trunc() && value.abs() < 1e15 {
@@ -98,13 +98,14 @@ pub fn figure(value: f64) -> String {
     }
     let decimals = (3.0 - magnitude).clamp(0.0, 9.0) as usize;
     let text = format!("{value:.decimals$}");
-    match text.split_once('.') {
-        Some((whole, fraction)) if whole.len() > 3 => match whole.parse() {
-            Ok(whole) => format!("{}.{fraction}", grouped(whole)),
-            Err(_) => text,
-        },
-        Some(_) => text,
-        None => text.parse().map_or(text, grouped),
+    let Some((whole, fraction)) = text.split_once('.') else {
+        return text.parse().map_or(text, grouped);
+    };
+    match (whole.parse(), fraction.trim_end_matches('0')) {
+        (Ok(whole), "") => grouped(whole),
+        (Ok(0), fraction) if value < 0.0 => format!("-0.{fraction}"),
+        (Ok(whole), fraction) => format!("{}.{fraction}", grouped(whole)),
+        (Err(_), _) => text,
     }
 }
 
@@ -150,7 +151,9 @@ mod tests {
             (120.0, "120"),
             (785_088.0, "785,088"),
             (-49_564.0, "-49,564"),
-            (0.0425, "0.04250"),
+            (0.0425, "0.0425"),
+            (-0.5, "-0.5"),
+            (9.9999, "10"),
             (12.345_678, "12.35"),
             (1234.56, "1,235"),
             (98_765.4, "98,765"),

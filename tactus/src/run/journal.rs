@@ -45,6 +45,17 @@ pub struct Metric {
     pub unit: Unit,
 }
 
+/// The samples of one quantity in one phase.
+#[derive(Clone, Debug)]
+pub struct NamedSeries {
+    /// What was sampled.
+    pub name: String,
+    /// In which phase.
+    pub phase: String,
+    /// The samples.
+    pub series: Series,
+}
+
 /// What has been seen of one VM.
 #[derive(Clone, Debug)]
 pub struct VmJournal {
@@ -66,13 +77,21 @@ pub struct VmJournal {
     pub failed: Vec<(String, String)>,
     /// Its figures by name.
     pub metrics: BTreeMap<String, Metric>,
-    /// Its samples by name and phase.
-    pub series: BTreeMap<(String, String), Series>,
+    /// Its samples, in the order in which they began.
+    pub series: Vec<NamedSeries>,
     /// Its console.
     pub console: Transcript,
 }
 
 impl VmJournal {
+    /// The samples of `name` in `phase`.
+    pub fn series(&self, name: &str, phase: &str) -> Option<&Series> {
+        self.series
+            .iter()
+            .find(|known| known.name == name && known.phase == phase)
+            .map(|known| &known.series)
+    }
+
     /// Whether it ended by a fault or as failed, or a check of its own did not hold.
     pub fn failed(&self) -> bool {
         !self.failed.is_empty()
@@ -189,7 +208,7 @@ impl Journal {
                     passed: Vec::new(),
                     failed: Vec::new(),
                     metrics: BTreeMap::new(),
-                    series: BTreeMap::new(),
+                    series: Vec::new(),
                     console: Transcript::default(),
                 })
                 .collect(),
@@ -448,26 +467,33 @@ impl VmJournal {
                 unit,
                 values,
             } => {
-                let key = (name.clone(), phase.clone());
-                if !self.series.contains_key(&key) {
+                let known = self
+                    .series
+                    .iter()
+                    .position(|known| known.name == *name && known.phase == *phase);
+                let at = known.unwrap_or(self.series.len());
+                if known.is_none() {
                     if self.series.len() >= bound::SERIES {
                         return Err(format!("series beyond {}, not kept", bound::SERIES));
                     }
                     let series = Series::new(*unit)
                         .ok_or_else(|| format!("no histogram for \"{name}\" could be made"))?;
-                    self.series.insert(key.clone(), series);
+                    self.series.push(NamedSeries {
+                        name: name.clone(),
+                        phase: phase.clone(),
+                        series,
+                    });
                 }
-                if let Some(series) = self.series.get_mut(&key) {
-                    if series.unit() != *unit {
-                        return Err(format!(
-                            "samples \"{name}\" in {} after samples in {}, not kept",
-                            unit.name(),
-                            series.unit().name()
-                        ));
-                    }
-                    for value in values {
-                        series.record(*value);
-                    }
+                let series = &mut self.series[at].series;
+                if series.unit() != *unit {
+                    return Err(format!(
+                        "samples \"{name}\" in {} after samples in {}, not kept",
+                        unit.name(),
+                        series.unit().name()
+                    ));
+                }
+                for value in values {
+                    series.record(*value);
                 }
             }
             GuestRecord::Phase { name } => keep_check(&mut self.phases, name.clone())?,
@@ -545,7 +571,7 @@ mod tests {
                 unit: Unit::Nanoseconds
             })
         );
-        let series = &rt.series[&("l".to_owned(), "idle".to_owned())];
+        let series = rt.series("l", "idle").expect("samples were sent");
         assert_eq!((series.samples(), series.extremes()), (3, Some((1, 9))));
         let linux = journal.vm("linux").expect("linux is a VM");
         assert_eq!((linux.faults, linux.restarts, linux.off), (1, 1, None));

@@ -2,19 +2,45 @@
 //!
 //! [`machine`] is the QEMU process, [`console`] takes its serial line apart, [`record`] reads the records in
 //! it, [`journal`] keeps what they say, [`session`] is all of that from start to end, which other commands
-//! and tests use as well.
+//! and tests use as well. [`show`] and [`attach`] are the terminal's two ways to take part.
 
+use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cli::RunArguments;
+use miette::{IntoDiagnostic, WrapErr};
+use tempfile::NamedTempFile;
 
+use crate::build::{self, Image};
+use crate::cli::RunArguments;
+use crate::report;
+
+use attach::RawTerminal;
+use console::Framer;
+use machine::{Launch, QEMU};
+use session::{Ending, Outcome, Plan, Session, Verdict, Watcher};
+use show::{Attached, Show};
+
+pub mod attach;
 pub mod console;
 pub mod journal;
 pub mod machine;
 pub mod record;
 pub mod session;
+pub mod show;
 
-use machine::QEMU;
+/// What the exit codes of `tactus run` mean; printed by its `--help`.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0    every VM that ended shut down in good order
+  1    a VM was stopped by a fault or ended as failed, or a check of its own failed
+  2    wrong usage, the system is not in order, or something needed is missing
+  3    the hypervisor refused the system or panicked, or the machine ended without it
+  4    the time given by --timeout was up
+  130  interrupted";
+
+/// Lines of the firmware's output that a failed run shows.
+const FIRMWARE_LINES: usize = 40;
 
 /// Why a run could not be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +64,134 @@ pub enum Error {
     },
 }
 
+/// A system that has been built and can be booted.
+#[derive(Debug)]
+pub struct Boot {
+    /// The run; what it needs beyond a start is up to the caller.
+    pub plan: Plan,
+    /// The boot image.
+    pub image: Image,
+    file: NamedTempFile,
+}
+
+impl Boot {
+    /// Builds the system that `file` describes.
+    ///
+    /// # Errors
+    /// The system is not in order, or its image cannot be written.
+    pub fn of(file: &Path) -> miette::Result<Self> {
+        let image = build::build_file(file)?;
+        let mut file = NamedTempFile::with_prefix("tactus-")
+            .and_then(|mut file| file.write_all(&image.bytes).map(|()| file))
+            .into_diagnostic()
+            .wrap_err("the boot image could not be written to a temporary file")?;
+        file.flush().into_diagnostic()?;
+        let plan = Plan::new(
+            Launch {
+                image: file.path().to_owned(),
+                harts: image.harts as u32,
+                memory_bytes: image.memory,
+            },
+            image.vms.clone(),
+            image.timebase_hz.into(),
+        );
+        Ok(Self { plan, image, file })
+    }
+
+    /// Where the boot image is, as long as this value lives.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Boots it and waits for its end.
+    ///
+    /// # Errors
+    /// The machine cannot be started or read.
+    pub fn run(&self, watcher: &mut dyn Watcher) -> Result<Outcome, Error> {
+        Session::start(self.plan.clone())?.finish(watcher)
+    }
+}
+
 /// Carries the command out; the exit code is as `--help` says.
-pub fn command(_arguments: &RunArguments) -> ExitCode {
-    ExitCode::from(2)
+pub fn command(arguments: &RunArguments) -> ExitCode {
+    match run(arguments) {
+        Ok(verdict) => ExitCode::from(verdict as u8),
+        Err(report) => {
+            eprintln!("{report:?}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
+    let progress = show::progress("building");
+    let boot = Boot::of(&arguments.file).inspect_err(|_| progress.finish_and_clear())?;
+    let mut plan = boot.plan.clone();
+    plan.timeout = arguments.timeout;
+    if let Some(until) = &arguments.until {
+        plan = plan.until(until).into_diagnostic()?;
+    }
+    let attach = arguments
+        .console
+        .as_deref()
+        .map(|name| plan.vm_index(name))
+        .transpose()
+        .into_diagnostic()?;
+    let vms = plan.vms.clone();
+    let mut session = Session::start(plan).into_diagnostic()?;
+    let stop = session.stop();
+    let interrupt = stop.clone();
+    ctrlc::set_handler(move || interrupt.interrupt()).into_diagnostic()?;
+    let outcome = match attach {
+        None => {
+            let mut show = Show::new(&vms, arguments.verbose, progress.clone(), stop);
+            session.finish(&mut show)
+        }
+        Some(vm) => {
+            progress.finish_and_clear();
+            let terminal = RawTerminal::enter()
+                .into_diagnostic()
+                .wrap_err("the terminal could not be attached to the VM")?;
+            if terminal.is_terminal() {
+                eprint!("Console of {}; Ctrl-] ends the run.\r\n", vms[vm]);
+            }
+            if let (Some(framer), Some(input)) = (Framer::new(vm), session.take_input()) {
+                attach::forward_input(framer, input, stop.clone(), terminal.is_terminal());
+            }
+            session.finish(&mut Attached::new(vm, stop))
+        }
+    };
+    progress.finish_and_clear();
+    let outcome = outcome.into_diagnostic()?;
+    let verdict = outcome.verdict();
+    if verdict == Verdict::HypervisorFailed
+        || (outcome.ending == Ending::Timeout && outcome.journal.version.is_none())
+    {
+        show_firmware(&outcome);
+    }
+    let mut text = format!("\n{}", report::summary(&outcome));
+    if let Some(directory) = &arguments.report {
+        let system = arguments.file.display().to_string();
+        let pictures = report::write(&outcome, &system, directory).into_diagnostic()?;
+        text += &format!("\nReport: {}\n", directory.join("report.md").display());
+        for picture in pictures {
+            text += &format!("Histogram: {}\n", picture.display());
+        }
+    }
+    // Whoever closed stdout does not want the summary; the verdict stands.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    if verdict == Verdict::HypervisorFailed {
+        eprintln!("error: {}", outcome.reason());
+    }
+    Ok(verdict)
+}
+
+/// The end of what the firmware wrote: without a hypervisor that speaks it is all there is to go by.
+fn show_firmware(outcome: &Outcome) {
+    let text = outcome.journal.firmware.text();
+    let lines: Vec<&str> = text.lines().collect();
+    let shown = lines.len().saturating_sub(FIRMWARE_LINES);
+    for line in &lines[shown..] {
+        eprintln!("firmware | {}", line.trim_end());
+    }
 }

@@ -264,7 +264,7 @@ pub fn parse_guest(text: &str) -> Result<GuestRecord, Malformed> {
         }),
         "fail" => Ok(GuestRecord::Fail {
             name: fields.name("name")?,
-            reason: fields.text("reason").unwrap_or_default().to_owned(),
+            reason: clean(fields.text("reason").unwrap_or_default()),
         }),
         kind => Err(Malformed(format!(
             "`{}` is not a kind of record that guests write",
@@ -337,10 +337,10 @@ pub fn parse_log(text: &str) -> Result<LogRecord, Malformed> {
         }),
         "end" => Ok(LogRecord::End { time: time()? }),
         "refused" => Ok(LogRecord::Refused {
-            reason: fields.text("reason")?.to_owned(),
+            reason: clean(fields.text("reason")?),
         }),
         "panic" => Ok(LogRecord::Panic {
-            reason: fields.text("reason")?.to_owned(),
+            reason: clean(fields.text("reason")?),
         }),
         kind => Err(Malformed(format!(
             "`{}` is not a kind of record that the hypervisor writes",
@@ -431,13 +431,17 @@ fn parse_number(text: &str) -> Option<u64> {
     u64::from_str_radix(digits, radix).ok()
 }
 
+/// Text without anything that a terminal would act on.
+fn clean(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
+}
+
 /// The begin of a piece of a bad line, fit for a message.
 fn quote(text: &str) -> String {
-    let mut quoted: String = text
-        .chars()
-        .take(QUOTE_MAX)
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
+    let begin: String = text.chars().take(QUOTE_MAX).collect();
+    let mut quoted = clean(&begin);
     if text.chars().nth(QUOTE_MAX).is_some() {
         quoted.push('…');
     }

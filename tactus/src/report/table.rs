@@ -1,0 +1,142 @@
+//! Tables, as text for the terminal and as Markdown.
+
+use std::fmt::Write;
+
+/// A table: the first column is to the left, the others to the right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// The columns' names.
+    pub head: Vec<String>,
+    /// Its rows; each has as many cells as the head.
+    pub rows: Vec<Vec<String>>,
+    /// Columns, from the first, that hold text and stand to the left.
+    pub text_columns: usize,
+}
+
+impl Table {
+    /// An empty table with one column of text.
+    pub fn new<const N: usize>(title: impl Into<String>, head: [&str; N]) -> Self {
+        Self {
+            title: title.into(),
+            head: head.map(str::to_owned).to_vec(),
+            rows: Vec::new(),
+            text_columns: 1,
+        }
+    }
+
+    /// The same, the first `columns` columns being text.
+    pub fn text_columns(mut self, columns: usize) -> Self {
+        self.text_columns = columns;
+        self
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let mut widths = vec![0; self.head.len()];
+        for row in std::iter::once(&self.head).chain(&self.rows) {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        widths
+    }
+
+    /// For the terminal: the title, the head, the rows, each with its line ending.
+    pub fn text(&self) -> String {
+        let widths = self.widths();
+        let mut text = format!("{}\n", self.title);
+        for row in std::iter::once(&self.head).chain(&self.rows) {
+            let mut line = String::new();
+            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                let gap = if column == 0 { "  " } else { "   " };
+                let pad = width - cell.chars().count();
+                if column < self.text_columns {
+                    let _ = write!(line, "{gap}{cell}{:pad$}", "");
+                } else {
+                    let _ = write!(line, "{gap}{:pad$}{cell}", "");
+                }
+            }
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        text
+    }
+
+    /// As Markdown: a heading of the second level and a table, the pipes lined up.
+    pub fn markdown(&self) -> String {
+        let escaped = |cells: &[String]| -> Vec<String> {
+            cells.iter().map(|cell| cell.replace('|', "\\|")).collect()
+        };
+        let table = Self {
+            head: escaped(&self.head),
+            rows: self.rows.iter().map(|row| escaped(row)).collect(),
+            ..self.clone()
+        };
+        let widths: Vec<usize> = table.widths().iter().map(|width| (*width).max(3)).collect();
+        let mut text = format!("## {}\n\n", self.title);
+        let line = |row: &[String]| -> String {
+            let mut line = String::from("|");
+            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                let pad = width - cell.chars().count();
+                let _ = if column < self.text_columns {
+                    write!(line, " {cell}{:pad$} |", "")
+                } else {
+                    write!(line, " {:pad$}{cell} |", "")
+                };
+            }
+            line
+        };
+        let _ = writeln!(text, "{}", line(&table.head));
+        text.push('|');
+        for (column, width) in widths.iter().enumerate() {
+            let dashes = "-".repeat(width + 1);
+            let _ = if column < self.text_columns {
+                write!(text, "{dashes}-|")
+            } else {
+                write!(text, "{dashes}:|")
+            };
+        }
+        text.push('\n');
+        for row in &table.rows {
+            let _ = writeln!(text, "{}", line(row));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new("latency (µs)", ["phase", "max"]);
+        table.row(["idle".to_owned(), "1.5".to_owned()]);
+        table.row(["a|b".to_owned(), "1,000".to_owned()]);
+        table
+    }
+
+    #[test]
+    fn text_is_aligned() {
+        assert_eq!(
+            table().text(),
+            "latency (µs)\n  phase     max\n  idle      1.5\n  a|b     1,000\n"
+        );
+    }
+
+    #[test]
+    fn markdown_is_a_table() {
+        assert_eq!(
+            table().markdown(),
+            "## latency (µs)\n\n\
+             | phase |   max |\n\
+             |-------|------:|\n\
+             | idle  |   1.5 |\n\
+             | a\\|b  | 1,000 |\n"
+        );
+    }
+}
