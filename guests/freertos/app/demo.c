@@ -1,0 +1,254 @@
+/*
+ * The demonstration. A task of the highest priority is released by every tick (1 kHz) and records how late it
+ * runs its first instruction. Beside it, as in any real application, other tasks work: a worker that gets its
+ * figures through a queue and computes with floating point, and a task that an interrupt handler wakes through a
+ * semaphore.
+ *
+ * The measurement has phases. In a VM with a channel, another VM says which one is on by the 32-bit word
+ * at the begin of the channel's memory (enum phase). Without a channel, natively or in a VM, this program
+ * makes the phases itself: some releases idle, as many beside a busy task of low priority. In the end it
+ * prints records for the `tactus` tool and powers off.
+ */
+
+#include "FreeRTOS.h"
+#include "queue.h"
+#include "semphr.h"
+#include "task.h"
+
+#include "clock.h"
+#include "console.h"
+#include "plic.h"
+#include "platform.h"
+#include "record.h"
+
+void demo_main(void);
+
+/* The word that another VM steers the measurement with. Others than these are taken as PHASE_BOOT. */
+enum phase { PHASE_BOOT = 0, PHASE_IDLE = 1, PHASE_LOADED = 2, PHASE_DONE = 3 };
+
+/* Releases in each phase when nobody steers. */
+#define RELEASES 2000
+/* Samples kept in each phase; later ones are counted only. A little more than a minute. */
+#define SAMPLES_MAX 65536
+/* Releases of which the worker gets one message. */
+#define BATCH 100
+/* Messages that may wait for the worker. */
+#define BATCHES_WAITING_MAX 16
+/* Distance of the interrupts that wake the interrupt's task, and how long it waits for one, in ticks. */
+#define HEARTBEAT_PERIOD 100
+#define HEARTBEAT_PATIENCE 50
+
+enum priority { PRIORITY_LOAD = 1, PRIORITY_WORKER = 2, PRIORITY_HEARTBEAT = 3, PRIORITY_RELEASE = 7 };
+
+struct samples {
+    uint32_t values[SAMPLES_MAX];
+    uint32_t count;
+    uint32_t dropped;
+};
+
+static struct samples samples[PHASE_DONE];
+static const char *const phase_names[PHASE_DONE] = {
+    [PHASE_BOOT] = "boot",
+    [PHASE_IDLE] = "idle",
+    [PHASE_LOADED] = "loaded",
+};
+
+/* What the worker is told of some releases. */
+struct batch {
+    /* Counts the batches; the worker sees a lost one by it. */
+    uint32_t number;
+    /* 0 marks the end of the measurement. */
+    uint32_t releases;
+    uint64_t latency_ns_sum;
+};
+
+static uint64_t deadline_misses;
+static uint64_t releases;
+static uint64_t batches_lost;
+static uint64_t heartbeats, heartbeats_missed, doorbells;
+
+static QueueHandle_t batches;
+static SemaphoreHandle_t heartbeat, doorbell;
+static TaskHandle_t load;
+
+/* Memory of all of it: nothing is allocated while running. */
+#define STACK 512
+static StaticTask_t release_task, worker_task, heartbeat_task, doorbell_task, load_task;
+static StackType_t release_stack[STACK], worker_stack[2 * STACK], heartbeat_stack[STACK],
+    doorbell_stack[STACK], load_stack[STACK];
+static StaticQueue_t batches_queue;
+static uint8_t batches_storage[BATCHES_WAITING_MAX * sizeof(struct batch)];
+static StaticSemaphore_t heartbeat_semaphore, doorbell_semaphore;
+
+/* The phase that is on, for the next sample. */
+static enum phase current_phase(void)
+{
+    if (platform.channels > 0) {
+        uint32_t word = *(volatile uint32_t *)platform.channel[0].memory;
+
+        return word <= PHASE_DONE ? (enum phase)word : PHASE_BOOT;
+    }
+    return releases < RELEASES ? PHASE_IDLE : releases < 2 * RELEASES ? PHASE_LOADED : PHASE_DONE;
+}
+
+/* Stores one release's latency. A release that has not begun when the next one is due misses its deadline. */
+static void record(enum phase phase, uint64_t latency_ns)
+{
+    struct samples *into = &samples[phase];
+
+    if (into->count < SAMPLES_MAX)
+        into->values[into->count++] = latency_ns < UINT32_MAX ? (uint32_t)latency_ns : UINT32_MAX;
+    else
+        into->dropped++;
+    if (latency_ns >= clock_nanoseconds(ullPortTickPeriod()))
+        deadline_misses++;
+    releases++;
+}
+
+/* Every tick: measures. Passes a batch to the worker now and then. */
+static void release_loop(void *unused)
+{
+    TickType_t release = xTaskGetTickCount();
+    struct batch batch = {0};
+    enum phase phase;
+
+    (void)unused;
+    while ((phase = current_phase()) != PHASE_DONE) {
+        xTaskDelayUntil(&release, 1);
+        uint64_t stamp = clock_stamp();
+        uint64_t latency_ns = clock_since(ullPortTickTime(release), stamp);
+
+        record(phase, latency_ns);
+        if (phase == PHASE_LOADED && load != NULL && releases == RELEASES + 1)
+            xTaskNotifyGive(load);
+        batch.latency_ns_sum += latency_ns;
+        if (++batch.releases == BATCH) {
+            batches_lost += xQueueSend(batches, &batch, 0) != pdTRUE;
+            batch = (struct batch){.number = batch.number + 1};
+        }
+    }
+    batch.releases = 0;
+    xQueueSend(batches, &batch, portMAX_DELAY);
+    vTaskSuspend(NULL);
+}
+
+/* Prints what was measured. `mean_ns` is the worker's own opinion. */
+static void report(double mean_ns, uint64_t batched)
+{
+    uint64_t dropped = 0;
+
+    for (enum phase phase = PHASE_BOOT; phase < PHASE_DONE; phase++) {
+        dropped += samples[phase].dropped;
+        record_samples("release_latency", phase_names[phase], "ns", samples[phase].values,
+                       samples[phase].count);
+    }
+    console_print("@tactus metric name=releases value=%lu unit=count\n", releases);
+    console_print("@tactus metric name=release_deadline_misses value=%lu unit=count\n", deadline_misses);
+    console_print("@tactus metric name=release_samples_dropped value=%lu unit=count\n", dropped);
+    console_print("@tactus metric name=release_latency_resolution value=%lu unit=ns\n", clock_resolution());
+    console_print("@tactus metric name=release_latency_mean value=%lu unit=ns\n", (uint64_t)(mean_ns + 0.5));
+    console_print("@tactus metric name=ticks_late value=%lu unit=count\n", ullPortTicksLate());
+    console_print("@tactus metric name=heartbeats value=%lu unit=count\n", heartbeats);
+    console_print("@tactus metric name=doorbells value=%lu unit=count\n", doorbells);
+    if (batches_lost != 0 || batched != releases / BATCH)
+        console_print("@tactus fail name=freertos_worker reason=lost_%lu_batches\n",
+                      releases / BATCH - batched);
+    else
+        console_print("@tactus pass name=freertos_worker\n");
+    if (heartbeats_missed != 0)
+        console_print("@tactus fail name=freertos_heartbeat reason=missed_%lu_of_%lu\n", heartbeats_missed,
+                      heartbeats_missed + heartbeats);
+    else
+        console_print("@tactus pass name=freertos_heartbeat\n");
+}
+
+/* Computes the mean of all latencies, in floating point; reports and ends it all when the measurement is over. */
+static void worker_loop(void *unused)
+{
+    struct batch batch;
+    double sum_ns = 0;
+    uint64_t count = 0, batched = 0;
+
+    (void)unused;
+    for (;;) {
+        xQueueReceive(batches, &batch, portMAX_DELAY);
+        if (batch.releases == 0)
+            break;
+        sum_ns += (double)batch.latency_ns_sum;
+        count += batch.releases;
+        batched++;
+    }
+    report(count > 0 ? sum_ns / (double)count : 0, batched);
+    platform_power_off(false);
+}
+
+/* Waits for an interrupt ten times a second: device, PLIC, handler, semaphore, task. */
+static void heartbeat_loop(void *unused)
+{
+    TickType_t wake = xTaskGetTickCount();
+
+    (void)unused;
+    for (;;) {
+        xTaskDelayUntil(&wake, HEARTBEAT_PERIOD);
+        console_interrupt_fire();
+        if (xSemaphoreTake(heartbeat, HEARTBEAT_PATIENCE) == pdTRUE)
+            heartbeats++;
+        else
+            heartbeats_missed++;
+    }
+}
+
+/* The channel's doorbell. */
+static void doorbell_rings(void *semaphore)
+{
+    BaseType_t woken = pdFALSE;
+
+    xSemaphoreGiveFromISR((SemaphoreHandle_t)semaphore, &woken);
+    portYIELD_FROM_ISR(woken);
+}
+
+/* Counts the doorbell's rings. */
+static void doorbell_loop(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        xSemaphoreTake(doorbell, portMAX_DELAY);
+        doorbells++;
+    }
+}
+
+/* The load that this program makes itself: busy with floating point, so that there is a full context to switch. */
+static void load_loop(void *unused)
+{
+    volatile double value = 1;
+
+    (void)unused;
+    ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
+    for (;;)
+        value = value * 1.0000001 + 0.5 / value;
+}
+
+void demo_main(void)
+{
+    console_print("FreeRTOS %s, hart %lu, timebase %lu Hz, %u channel(s), latency to %lu ns\n",
+                  tskKERNEL_VERSION_NUMBER, platform.hart, platform.timebase_hz, platform.channels,
+                  clock_resolution());
+
+    batches = xQueueCreateStatic(BATCHES_WAITING_MAX, sizeof(struct batch), batches_storage, &batches_queue);
+    xTaskCreateStatic(release_loop, "release", STACK, NULL, PRIORITY_RELEASE, release_stack, &release_task);
+    xTaskCreateStatic(worker_loop, "worker", 2 * STACK, NULL, PRIORITY_WORKER, worker_stack, &worker_task);
+
+    heartbeat = xSemaphoreCreateBinaryStatic(&heartbeat_semaphore);
+    if (console_interrupt_attach(heartbeat))
+        xTaskCreateStatic(heartbeat_loop, "heartbeat", STACK, NULL, PRIORITY_HEARTBEAT, heartbeat_stack,
+                          &heartbeat_task);
+    if (platform.channels > 0) {
+        doorbell = xSemaphoreCreateBinaryStatic(&doorbell_semaphore);
+        configASSERT(plic_attach(platform.channel[0].source, 1, doorbell_rings, doorbell));
+        xTaskCreateStatic(doorbell_loop, "doorbell", STACK, NULL, PRIORITY_HEARTBEAT, doorbell_stack,
+                          &doorbell_task);
+    } else {
+        load = xTaskCreateStatic(load_loop, "load", STACK, NULL, PRIORITY_LOAD, load_stack, &load_task);
+    }
+    vTaskStartScheduler();
+}

@@ -1,0 +1,2 @@
+void selftest_main(void);
+void selftest_main(void){ for(;;); }

@@ -1,0 +1,113 @@
+//! Compiles the FreeRTOS kernel (from the package `freertos-next`, unmodified), our port of it, the platform and the
+//! applications into one static library, and links the programs for where they are entered.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The bare-metal C compiler and its archiver.
+const COMPILER: &str = "riscv64-unknown-elf-gcc";
+const ARCHIVER: &str = "riscv64-unknown-elf-ar";
+
+/// The kernel's files; `heap_4` is the allocator behind its dynamic creation functions.
+const KERNEL: [&str; 7] = [
+    "tasks.c",
+    "queue.c",
+    "list.c",
+    "timers.c",
+    "event_groups.c",
+    "stream_buffer.c",
+    "portable/MemMang/heap_4.c",
+];
+
+/// Folders of ours, every `.c` and `.S` file of which is compiled.
+const OURS: [&str; 3] = ["port", "platform", "app"];
+
+/// One ABI for C and Rust: the target's, hard float. The ISA is named as of the specification of 2019 (before Zicsr
+/// was split off), as the packaged compiler's libraries are.
+const MACHINE: [&str; 4] = [
+    "-march=rv64gc",
+    "-mabi=lp64d",
+    "-misa-spec=2.2",
+    "-mcmodel=medany",
+];
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let target = env::var("TARGET").expect("cargo sets TARGET");
+    if target != "riscv64gc-unknown-none-elf" {
+        // The host builds the library for its tests; the programs are for the bare-metal target.
+        return;
+    }
+    require_compiler();
+    let kernel = PathBuf::from(
+        env::var("DEP_FREERTOS_KERNEL").expect("freertos-next's build script exports KERNEL"),
+    );
+
+    let mut ours = compiler(&kernel);
+    ours.flag("-Wall")
+        .flag("-Wextra")
+        .flag("-Wshadow")
+        .flag("-Wstrict-prototypes")
+        .flag("-Wmissing-prototypes")
+        .flag("-Werror");
+    for folder in OURS {
+        println!("cargo:rerun-if-changed={folder}");
+        let mut sources = sources_in(Path::new(folder));
+        sources.sort();
+        ours.files(sources);
+    }
+    ours.compile("freertos_ours");
+
+    let mut theirs = compiler(&kernel);
+    theirs.files(KERNEL.map(|file| kernel.join(file)));
+    theirs.warnings(false);
+    theirs.compile("freertos_kernel");
+
+    let script = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"))
+        .join("platform/link.ld");
+    println!("cargo:rustc-link-arg-bins=-T{}", script.display());
+}
+
+/// A compiler for this machine with the folders of headers.
+fn compiler(kernel: &Path) -> cc::Build {
+    let mut build = cc::Build::new();
+    build
+        .compiler(COMPILER)
+        .archiver(ARCHIVER)
+        .no_default_flags(true)
+        .flags(MACHINE)
+        .flag("-std=gnu11")
+        .flag("-O2")
+        .flag("-g1")
+        .flag("-ffreestanding")
+        .flag("-fno-common")
+        .flag("-ffunction-sections")
+        .flag("-fdata-sections")
+        .flag("-fno-tree-loop-distribute-patterns")
+        .include("port")
+        .include("platform")
+        .include("platform/include")
+        .include(kernel.join("include"));
+    build
+}
+
+/// The C and assembler files directly in `folder`.
+fn sources_in(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.expect("a directory entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "c" || e == "S"))
+        .collect()
+}
+
+/// Stops with what to do when there is no C compiler.
+fn require_compiler() {
+    if let Err(error) = Command::new(COMPILER).arg("--version").output() {
+        println!(
+            "cargo:error=the FreeRTOS guest is written in C and needs {COMPILER}, which does not start ({error}): \
+             run `make setup`, or install the package gcc-riscv64-unknown-elf"
+        );
+        std::process::exit(1);
+    }
+}

@@ -1,0 +1,7 @@
+/* The kernel's sources ask for <stdlib.h> and use nothing of it. */
+#ifndef STDLIB_H
+#define STDLIB_H
+
+#include <stddef.h>
+
+#endif

@@ -1,0 +1,35 @@
+/* Calls to the supervisor binary interface (SBI specification 2.0) that this platform uses. */
+#ifndef SBI_H
+#define SBI_H
+
+#include <stdint.h>
+
+#define SBI_DEBUG_CONSOLE 0x4442434e
+#define SBI_DEBUG_CONSOLE_WRITE_BYTE 2
+#define SBI_SYSTEM_RESET 0x53525354
+#define SBI_SYSTEM_RESET_SHUTDOWN 0
+#define SBI_SYSTEM_RESET_NO_REASON 0
+#define SBI_SYSTEM_RESET_FAILURE 1
+/* Tactus's own extension: abi/src/hypercall.rs. */
+#define SBI_TACTUS 0x08544354
+#define SBI_TACTUS_CHANNEL_NOTIFY 1
+
+struct sbi_result {
+    int64_t error;
+    int64_t value;
+};
+
+/* One call: extension, function, two arguments. All registers but a0 and a1 survive. */
+static inline struct sbi_result sbi_call(uint64_t extension, uint64_t function, uint64_t first,
+                                         uint64_t second)
+{
+    register uint64_t a0 __asm("a0") = first;
+    register uint64_t a1 __asm("a1") = second;
+    register uint64_t a6 __asm("a6") = function;
+    register uint64_t a7 __asm("a7") = extension;
+
+    __asm volatile("ecall" : "+r"(a0), "+r"(a1) : "r"(a6), "r"(a7) : "memory");
+    return (struct sbi_result){(int64_t)a0, (int64_t)a1};
+}
+
+#endif

@@ -1,0 +1,192 @@
+//! What the devicetree says about the machine, in the form of `platform/platform.h`.
+
+use core::ffi::{c_char, c_void};
+
+use fdt::Fdt;
+use fdt::node::FdtNode;
+
+/// `PLATFORM_CHANNELS_MAX`.
+pub const CHANNELS_MAX: usize = 8;
+/// `PLATFORM_BOOTARGS_MAX`.
+pub const BOOTARGS_MAX: usize = 64;
+
+/// `struct channel`: a channel to another VM.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Channel {
+    /// Address of the shared memory.
+    pub memory: usize,
+    /// Its size in bytes.
+    pub size: u64,
+    /// PLIC source of the doorbell that the peer rings; 0: none.
+    pub source: u32,
+}
+
+/// `struct platform`: the machine.
+#[repr(C)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Platform {
+    /// The hart or vCPU; filled in by the C side.
+    pub hart: u64,
+    /// Ticks of the `time` CSR in a second.
+    pub timebase_hz: u64,
+    /// Address of the 16550; 0: none.
+    pub uart: usize,
+    /// Logarithm to base 2 of the distance between its registers.
+    pub uart_shift: u32,
+    /// Its PLIC source; 0: none.
+    pub uart_source: u32,
+    /// Address of the PLIC; 0: none.
+    pub plic: usize,
+    /// Its highest source.
+    pub plic_sources: u32,
+    /// Entries of `channel` that are valid.
+    pub channels: u32,
+    /// The channels, ordered by address.
+    pub channel: [Channel; CHANNELS_MAX],
+    /// Channels that found no place in `channel`.
+    pub channels_ignored: u32,
+    /// `/chosen/bootargs`, zero-terminated, cut to fit.
+    pub bootargs: [u8; BOOTARGS_MAX],
+}
+
+// The C side asserts the same.
+const _: () = assert!(size_of::<Platform>() == 312);
+
+impl Default for Platform {
+    fn default() -> Self {
+        Self {
+            hart: 0,
+            timebase_hz: 0,
+            uart: 0,
+            uart_shift: 0,
+            uart_source: 0,
+            plic: 0,
+            plic_sources: 0,
+            channels: 0,
+            channel: [Channel::default(); CHANNELS_MAX],
+            channels_ignored: 0,
+            bootargs: [0; BOOTARGS_MAX],
+        }
+    }
+}
+
+/// Compatible strings of what is looked for.
+const UARTS: [&str; 2] = ["ns16550a", "ns16550"];
+const PLICS: [&str; 2] = ["riscv,plic0", "sifive,plic-1.0.0"];
+const CHANNEL: &str = "tactus,channel";
+
+/// The `n`-th 32-bit cell of a property.
+fn cell(node: FdtNode<'_, '_>, property: &str, n: usize) -> Option<u32> {
+    let bytes = node.property(property)?.value.get(4 * n..4 * n + 4)?;
+    Some(u32::from_be_bytes(bytes.try_into().ok()?))
+}
+
+/// A node's interrupt at the PLIC, whose interrupt specifiers have one cell; 0: none.
+fn source(node: FdtNode<'_, '_>) -> u32 {
+    cell(node, "interrupts", 0)
+        .or_else(|| cell(node, "interrupts-extended", 1))
+        .unwrap_or(0)
+}
+
+fn is(node: FdtNode<'_, '_>, wanted: &[&str]) -> bool {
+    node.compatible()
+        .is_some_and(|compatible| compatible.all().any(|name| wanted.contains(&name)))
+}
+
+/// Address and size of a node's first registers.
+fn registers(node: FdtNode<'_, '_>) -> Option<(usize, u64)> {
+    let region = node.reg()?.next()?;
+    Some((
+        region.starting_address as usize,
+        region.size.unwrap_or(0) as u64,
+    ))
+}
+
+impl Platform {
+    /// Describes the machine of a devicetree. The console is the UART that `/chosen/stdout-path` names, else the first
+    /// one. The error says what a machine must have and this one has not.
+    pub fn describe(fdt: &Fdt<'_>) -> Result<Self, &'static core::ffi::CStr> {
+        let mut platform = Self::default();
+        // The property may stand at /cpus or at each of its nodes (devicetree specification 0.4, section 3.8).
+        platform.timebase_hz = fdt
+            .find_node("/cpus")
+            .and_then(|cpus| cell(cpus, "timebase-frequency", 0))
+            .or_else(|| cell(fdt.find_node("/cpus/cpu@0")?, "timebase-frequency", 0))
+            .filter(|&hertz| hertz != 0)
+            .ok_or(c"/cpus has no timebase-frequency: the tick cannot be timed")?
+            .into();
+        let stdout = fdt.chosen().stdout().filter(|&node| is(node, &UARTS));
+        if let Some(uart) = stdout {
+            platform.take_uart(uart);
+        }
+        for node in fdt.all_nodes() {
+            if platform.uart == 0 && is(node, &UARTS) {
+                platform.take_uart(node);
+            } else if platform.plic == 0 && is(node, &PLICS) {
+                platform.plic = registers(node).map_or(0, |(address, _)| address);
+                platform.plic_sources = cell(node, "riscv,ndev", 0).unwrap_or(0);
+            } else if is(node, &[CHANNEL]) {
+                platform.take_channel(node);
+            }
+        }
+        platform.channel[..platform.channels as usize].sort_unstable_by_key(|c| c.memory);
+        if let Some(arguments) = fdt.chosen().bootargs() {
+            let bytes = arguments.as_bytes();
+            let taken = bytes.len().min(BOOTARGS_MAX - 1);
+            platform.bootargs[..taken].copy_from_slice(&bytes[..taken]);
+        }
+        Ok(platform)
+    }
+
+    fn take_uart(&mut self, node: FdtNode<'_, '_>) {
+        self.uart = registers(node).map_or(0, |(address, _)| address);
+        self.uart_shift = cell(node, "reg-shift", 0).unwrap_or(0).min(4);
+        self.uart_source = source(node);
+    }
+
+    fn take_channel(&mut self, node: FdtNode<'_, '_>) {
+        let Some((memory, size)) = registers(node) else {
+            return;
+        };
+        match self.channel.get_mut(self.channels as usize) {
+            Some(entry) => {
+                *entry = Channel {
+                    memory,
+                    size,
+                    source: source(node),
+                };
+                self.channels += 1;
+            }
+            None => self.channels_ignored += 1,
+        }
+    }
+}
+
+/// For the C side (`platform.c`): describes the machine in `platform`. Null if that went well, else why not.
+///
+/// # Safety
+///
+/// `devicetree` is null or points to a devicetree blob, as the boot protocol promises; `platform` points to
+/// a `struct platform` that is not otherwise used meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn platform_describe(
+    devicetree: *const c_void,
+    platform: *mut Platform,
+) -> *const c_char {
+    if devicetree.is_null() {
+        return c"entered without one (a1 is 0)".as_ptr();
+    }
+    // SAFETY: promised by the caller; the crate checks the magic number first and stays within the blob's own size.
+    let Ok(fdt) = (unsafe { Fdt::from_ptr(devicetree.cast()) }) else {
+        return c"a1 does not point to one".as_ptr();
+    };
+    match Platform::describe(&fdt) {
+        Ok(description) => {
+            // SAFETY: promised by the caller.
+            unsafe { platform.write(description) };
+            core::ptr::null()
+        }
+        Err(problem) => problem.as_ptr(),
+    }
+}
