@@ -1,0 +1,274 @@
+//! The runner against a real QEMU, with a program in the place of the hypervisor that plays back what one
+//! would write.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tactus::run::console::{Framer, Line, Source};
+use tactus::run::journal::{Journal, Seen};
+use tactus::run::machine::Launch;
+use tactus::run::session::{Ending, Outcome, Plan, Session, Unwatched, Verdict, Watcher};
+use tempfile::NamedTempFile;
+
+#[path = "harness/player.rs"]
+mod player;
+
+use player::{From::Log, From::Vm, Then, framed, player};
+
+/// Host time that no run here comes near; a run that needs it is stuck.
+const STUCK: Duration = Duration::from_secs(60);
+const TIMEBASE_HZ: u64 = 10_000_000;
+
+fn plan(image: &NamedTempFile) -> Plan {
+    let launch = Launch {
+        image: image.path().to_owned(),
+        harts: 1,
+        memory_bytes: 128 << 20,
+    };
+    let vms = vec!["rt".to_owned(), "linux".to_owned()];
+    Plan::new(launch, vms, TIMEBASE_HZ).timeout(STUCK)
+}
+
+fn run(plan: Plan) -> Outcome {
+    Session::start(plan)
+        .expect("QEMU starts")
+        .finish(&mut Unwatched)
+        .expect("QEMU can be read")
+}
+
+const BOOT: &str =
+    "boot version=0.1.0 harts=1 vms=2 time=100\nstart vm=rt time=110\nstart vm=linux time=120\n";
+
+#[test]
+fn run_to_the_end() {
+    let image = player(
+        &framed(&[
+            (Log, BOOT),
+            (Vm(0), "real"),
+            (Vm(1), "Linux\r\n"),
+            (
+                Vm(0),
+                " time\n@tactus samples name=l phase=idle unit=ticks values=1,2,3\n",
+            ),
+            (Log, "off vm=rt reason=shutdown code=0 time=200\n"),
+            (Log, "off vm=linux reason=shutdown code=0 time=210\n"),
+            (
+                Log,
+                "usage vm=rt hart=0 ticks=90\nusage idle hart=0 ticks=10\nend time=220\n",
+            ),
+        ]),
+        Then::Off,
+    );
+    let outcome = run(plan(&image));
+    assert_eq!(outcome.verdict(), Verdict::Good, "{}", outcome.reason());
+    assert!(matches!(outcome.ending, Ending::Machine(status) if status.success()));
+    let journal = &outcome.journal;
+    assert_eq!(
+        journal.vms[0].console.text(),
+        "real time\n@tactus samples name=l phase=idle unit=ticks values=1,2,3\n"
+    );
+    assert_eq!(journal.vms[1].console.text(), "Linux\r\n");
+    assert!(journal.firmware.text().contains("OpenSBI"));
+    assert_eq!(
+        journal.vms[0].series("l", "idle").map(|s| s.samples()),
+        Some(3)
+    );
+    assert_eq!(journal.ended, Some(220));
+    assert_eq!(journal.notes().collect::<Vec<_>>(), []);
+}
+
+#[test]
+fn runs_end_as_their_records_say() {
+    let verdict = |text: &str| {
+        let image = player(&framed(&[(Log, BOOT), (Log, text)]), Then::Off);
+        let outcome = run(plan(&image));
+        (outcome.verdict(), outcome.reason())
+    };
+    assert_eq!(
+        verdict("off vm=rt reason=fault code=0 time=5\nend time=6\n").0,
+        Verdict::GuestFailed
+    );
+    assert_eq!(
+        verdict("refused reason=hart 7 does not exist\n"),
+        (
+            Verdict::HypervisorFailed,
+            "the hypervisor refused the system: hart 7 does not exist".to_owned()
+        )
+    );
+    assert_eq!(
+        verdict("panic reason=out of pages\n"),
+        (
+            Verdict::HypervisorFailed,
+            "the hypervisor panicked: out of pages".to_owned()
+        )
+    );
+    // Off without a word, as after a reset that nobody asked for.
+    assert_eq!(verdict("").0, Verdict::HypervisorFailed);
+}
+
+#[test]
+fn image_that_is_none_fails_with_qemus_own_words() {
+    let mut plan = plan(&player(b"", Then::Off));
+    plan.launch.image = "/nonexistent".into();
+    let outcome = run(plan);
+    assert_eq!(outcome.verdict(), Verdict::HypervisorFailed);
+    assert!(
+        outcome.reason().contains("/nonexistent"),
+        "{}",
+        outcome.reason()
+    );
+}
+
+#[test]
+fn until_ends_with_its_vm_and_the_usage_that_follows() {
+    let image = player(
+        &framed(&[
+            (Log, BOOT),
+            (Vm(0), "@tactus metric name=m value=1 unit=ns\n"),
+            (Log, "off vm=rt reason=shutdown code=0 time=200\n"),
+            (Log, "usage vm=rt hart=0 ticks=90\n"),
+            (Vm(1), "@tactus metric name=late value=1 unit=ns\n"),
+        ]),
+        Then::Echo,
+    );
+    let outcome = run(plan(&image).until("rt").expect("rt is a VM"));
+    assert_eq!(outcome.ending, Ending::Until);
+    assert_eq!(outcome.verdict(), Verdict::Good);
+    assert_eq!(outcome.journal.usage.len(), 1);
+    assert!(outcome.journal.vms[1].metrics.is_empty());
+    assert_eq!(outcome.journal.vms[1].console.text(), "");
+    assert!(plan(&image).until("no such").is_err());
+}
+
+#[test]
+fn timeout_ends_a_run_that_hangs() {
+    let image = player(&framed(&[(Log, BOOT), (Vm(1), "hanging")]), Then::Echo);
+    let limit = Duration::from_secs(3);
+    let outcome = run(plan(&image).timeout(limit));
+    assert_eq!(outcome.verdict(), Verdict::Timeout);
+    assert!(outcome.host_time >= limit && outcome.host_time < STUCK);
+    assert_eq!(outcome.journal.vms[1].console.text(), "hanging");
+}
+
+#[test]
+fn runs_repeat_exactly() {
+    let text: String = (0..2000)
+        .map(|i| format!("@tactus samples name=l phase=p unit=ticks values={i}\n"))
+        .collect();
+    let image = player(
+        &framed(&[(Log, BOOT), (Vm(0), &text), (Log, "end time=9\n")]),
+        Then::Off,
+    );
+    let (first, second) = (run(plan(&image)), run(plan(&image)));
+    assert_eq!(first.verdict(), Verdict::Good);
+    assert_eq!(first.journal.records.len(), 2004);
+    assert_eq!(first.journal.records, second.journal.records);
+    assert_eq!(
+        first.journal.firmware.bytes(),
+        second.journal.firmware.bytes()
+    );
+    assert_eq!(
+        tactus::report::report_json(&first, "system"),
+        tactus::report::report_json(&second, "system")
+    );
+}
+
+/// Answers a VM's first line with input, and stops the session when that has come back.
+struct Answer<W> {
+    input: W,
+    answered: bool,
+    stop: tactus::run::session::Stop,
+}
+
+impl<W: Write> Watcher for Answer<W> {
+    fn line(&mut self, line: &Line, _: &Seen, _: &Journal) {
+        if line.source == Source::Vm(1) && !self.answered {
+            let framed = Framer::new(1)
+                .expect("VM 1 can be named")
+                .frame(b"a\x1eb\x01c\n");
+            self.input.write_all(&framed).expect("QEMU takes input");
+            self.input.flush().expect("QEMU takes input");
+            self.answered = true;
+        } else if line.source == Source::Vm(1) {
+            self.stop.leave();
+        }
+    }
+}
+
+#[test]
+fn input_reaches_the_machine_framed() {
+    // The machine selects VM 1's stream and echoes, so that what is sent must come back as sent. A byte 1
+    // (Ctrl-A) among it is the escape key of QEMU's own monitor, which must not be there.
+    let image = player(&framed(&[(Log, BOOT), (Vm(1), "login:\n")]), Then::Echo);
+    let mut session = Session::start(plan(&image)).expect("QEMU starts");
+    let mut answer = Answer {
+        input: session.take_input().expect("nobody has taken it"),
+        answered: false,
+        stop: session.stop(),
+    };
+    assert!(session.take_input().is_none());
+    let outcome = session.finish(&mut answer).expect("QEMU can be read");
+    assert_eq!(outcome.ending, Ending::Left);
+    assert_eq!(
+        outcome.journal.vms[1].console.bytes(),
+        b"login:\na\x1eb\x01c\n"
+    );
+}
+
+/// Whether a process whose command line names `image` runs.
+fn runs(image: &NamedTempFile) -> bool {
+    let name = image.path().display().to_string();
+    std::fs::read_dir("/proc")
+        .expect("/proc is there")
+        .filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok())
+        .any(|line| String::from_utf8_lossy(&line).contains(&name))
+}
+
+fn wait_until(mut holds: impl FnMut() -> bool) -> bool {
+    let since = Instant::now();
+    while since.elapsed() < Duration::from_secs(20) {
+        if holds() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+#[test]
+fn dropped_session_leaves_no_machine() {
+    let image = player(b"", Then::Echo);
+    let session = Session::start(plan(&image)).expect("QEMU starts");
+    assert!(wait_until(|| runs(&image)));
+    drop(session);
+    assert!(!runs(&image));
+}
+
+/// Not a test of its own: what [`killed_process_leaves_no_machine`] kills.
+#[test]
+#[ignore = "runs until it is killed"]
+fn victim() {
+    let mut forever = plan(&player(b"", Then::Off));
+    forever.launch.image = std::env::var_os("VICTIM_IMAGE")
+        .expect("started by the test that kills it")
+        .into();
+    run(forever);
+}
+
+#[test]
+fn killed_process_leaves_no_machine() {
+    let image = player(b"", Then::Echo);
+    let mut victim = Command::new(std::env::current_exe().expect("this test is a program"))
+        .args(["--exact", "victim", "--ignored"])
+        .env("VICTIM_IMAGE", image.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("this test can start itself");
+    let started = wait_until(|| runs(&image));
+    victim.kill().expect("it runs");
+    victim.wait().expect("it was killed");
+    assert!(started);
+    assert!(wait_until(|| !runs(&image)));
+}
