@@ -1,5 +1,6 @@
 //! A run on the terminal: each line with the name of who wrote it, and a progress line while it boots.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -149,7 +150,7 @@ impl Watcher for Attached {
 }
 
 /// A line on stderr that says what goes on; invisible when stderr is no terminal.
-pub fn progress(message: &'static str) -> ProgressBar {
+pub fn progress(message: impl Into<Cow<'static, str>>) -> ProgressBar {
     let bar = ProgressBar::new_spinner();
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
         bar.set_style(style);
