@@ -13,7 +13,14 @@ set -euo pipefail
 
 readonly pin=$TACTUS_ROOT/rust-toolchain.toml
 readonly config=$TACTUS_ROOT/.cargo/config.toml
-readonly sysroot=$TACTUS_BUILD/rust
+# Named after what it was made from: cargo rebuilds when it changes, because the name is among the compiler's flags.
+name_sysroot() {
+    sysroot=$TACTUS_BUILD/rust/$({
+        /usr/bin/rustc --version || true
+        cat "${BASH_SOURCE[0]}"
+    } 2>/dev/null | sha256sum | cut -c 1-12)
+}
+name_sysroot
 readonly logs=$TACTUS_BUILD/setup
 # The distribution's compiler of that name follows Debian's web browsers and is newer than its `rustc`. All of one version.
 readonly packages=(rustc-web cargo-web rust-web-src rust-web-clippy rustfmt-web lld)
@@ -67,7 +74,7 @@ remove_fallback() {
         rm -f "$config"
         rmdir "$(dirname "$config")" 2>/dev/null || true
     fi
-    rm -rf "$sysroot"
+    rm -rf "$TACTUS_BUILD/rust"
     # Without rustup, or without an override, there is nothing to take back.
     if rustup override list 2>/dev/null | grep -qF "$TACTUS_ROOT"; then
         rustup override unset --path "$TACTUS_ROOT" >/dev/null 2>&1 || true
@@ -75,8 +82,7 @@ remove_fallback() {
 }
 
 fallback_complete() {
-    [ -r "$config" ] && grep -q "^$marker" "$config" &&
-        [ "$(cat "$sysroot/version" 2>/dev/null)" = "$(/usr/bin/rustc --version 2>/dev/null)" ] && have ld.lld
+    grep -qsF "$sysroot" "$config" && [ -e "$sysroot/lib/rustlib" ] && have ld.lld
 }
 
 install_distribution() {
@@ -92,8 +98,8 @@ install_distribution() {
                 "Check the network, then run \`make setup\` again."
         version=$(apt-cache policy "${packages[0]}" | sed -n 's/^  Candidate: //p')
         version_at_least "${version%%[+~-]*}" "$minimum" || fail \
-            "Rust $minimum or newer is needed; this system's packages have ${version:-none}" \
-            "Install rustup, make sure that it can download, and run \`make setup\` again."
+            "Rust $minimum or newer is needed; ${packages[0]} of this system's packages has ${version:-none}" \
+            "On Debian, add its security archive to apt's sources, which has newer ones; or install rustup, make sure that it can download, and run \`make setup\` again."
         say "installing the distribution's Rust $version (${packages[*]}): compiles everything in place of rustup's Rust $channel"
         quietly "$logs/apt.log" as_root env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 \
             -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${packages[@]}" || fail \
@@ -104,17 +110,18 @@ install_distribution() {
 
 # Builds core and alloc for the targets into build/rust, which then is a sysroot for them alone.
 build_sysroot() {
-    local target work=$sysroot/work
-    rm -rf "$sysroot"
+    local target work=$TACTUS_BUILD/rust/work
+    rm -rf "$TACTUS_BUILD/rust"
     mkdir -p "$work/src"
     printf '[package]\nname = "sysroot"\nedition = "2021"\n[workspace]\n' >"$work/Cargo.toml"
     echo '#![no_std]' >"$work/src/lib.rs"
     for target in $targets; do
         say "building Rust's core library for $target from the packaged source"
-        # -Zbuild-std is not stable; the variable lets the packaged compiler take it.
+        # -Zbuild-std is not stable; RUSTC_BOOTSTRAP lets the packaged compiler take it. The bitcode is for
+        # the link-time optimization of what is linked with it.
         (
             cd "$work"
-            quietly "$logs/sysroot.log" env -u RUSTFLAGS RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$work/target" \
+            quietly "$logs/sysroot.log" env RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Cembed-bitcode=yes RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$work/target" \
                 /usr/bin/cargo build --release --target "$target" \
                 -Zbuild-std=core,alloc -Zbuild-std-features=compiler-builtins-mem
         ) || fail "Rust's core library for $target could not be built (above; whole log: $logs/sysroot.log)" \
@@ -146,7 +153,6 @@ configure_fallback() {
         quietly "$logs/rustup.log" rustup toolchain link "$linked" /usr
         quietly "$logs/rustup.log" rustup override set "$linked" --path "$TACTUS_ROOT"
     fi
-    /usr/bin/rustc --version >"$sysroot/version"
 }
 
 main() {
@@ -158,7 +164,7 @@ main() {
     if [ "$allowed" != distribution ]; then
         if have rustup; then
             if rustup_complete; then
-                [ ! -e "$sysroot" ] || remove_fallback
+                [ ! -e "$TACTUS_BUILD/rust" ] || remove_fallback
                 return
             fi
             if [ "$allowed" = any ] && fallback_complete; then
@@ -180,6 +186,8 @@ main() {
     fi
     if ! fallback_complete; then
         install_distribution
+        # The compiler may be another one now.
+        name_sysroot
         build_sysroot
         configure_fallback
     fi
