@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# `make soak`: all tests again and again, those that are too long for `make test` included, until the time is over or
+# one fails.
+#
+# usage: soak.sh MINUTES
+#
+# Expects that `make setup` has run. A round that has begun is finished.
+set -euo pipefail
+# shellcheck source=setup/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+cd "$TACTUS_ROOT"
+
+minutes=${1:-60}
+case $minutes in
+'' | *[!0-9]*) fail "SOAK_MINUTES=$minutes is not a whole number of minutes" "Say make soak SOAK_MINUTES=60, for example." ;;
+esac
+
+rounds=0
+while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
+    rounds=$((rounds + 1))
+    printf '== soak, round %d after %d s\n' "$rounds" "$SECONDS"
+    if ! cargo test --quiet --locked --no-fail-fast -- --include-ignored; then
+        printf 'make soak: round %d FAILED after %d s\n' "$rounds" "$SECONDS"
+        exit 1
+    fi
+done
+printf 'make soak: %d rounds passed in %d s\n' "$rounds" "$SECONDS"

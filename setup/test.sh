@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# `make test`, `make lint` and `make docs`: runs the steps of one of them, all of them even when one fails, and ends with
+# a list of what passed and what did not. Exit code 1 when any failed.
+#
+# usage: test.sh [test|lint|docs]
+#
+# Expects that `make setup` has run.
+set -euo pipefail
+# shellcheck source=setup/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+cd "$TACTUS_ROOT"
+
+readonly what=${1:-test}
+# Hypervisor and guests, and what they share with the host's programs, as they are built for the target.
+readonly bare=(--workspace --exclude tactus --target riscv64gc-unknown-none-elf --profile embedded)
+
+results=()
+failed=0
+
+# step NAME COMMAND...: runs a step and notes how it went.
+step() {
+    local name=$1 begin=$SECONDS verdict=passed
+    shift
+    printf '\n== %s\n' "$name"
+    if ! "$@"; then
+        verdict=FAILED
+        failed=$((failed + 1))
+    fi
+    results+=("$(printf '  %-8s %-46s %4d s' "$verdict" "$name" $((SECONDS - begin)))")
+}
+
+skip() {
+    printf '\n== %s: skipped, %s\n' "$1" "$2"
+    results+=("$(printf '  %-8s %s' skipped "$1: $2")")
+}
+
+shell_scripts() {
+    shellcheck -x setup/*.sh guests/linux/*.sh guests/linux/init .ci/run
+}
+
+# Every relative link of the book leads to a file, and every page is in its table of contents.
+check_links() {
+    local page target broken=0 summary=docs/src/SUMMARY.md
+    while IFS=: read -r page target; do
+        target=${target%%#*}
+        case $target in '' | *://* | mailto:*) continue ;; esac
+        if [ ! -e "$(dirname "$page")/$target" ]; then
+            echo "$page: link to $target, which is not there" >&2
+            broken=1
+        fi
+    done < <(find README.md docs/src -name '*.md' -exec grep -HoE '\]\([^)[:space:]]+' {} + | sed 's/:](/:/')
+    while read -r page; do
+        if ! grep -qF "(${page#docs/src/})" "$summary"; then
+            echo "$page: not in $summary, and so not in the book" >&2
+            broken=1
+        fi
+    done < <(find docs/src -name '*.md' ! -path "$summary")
+    return $broken
+}
+
+lint() {
+    step "formatting" cargo fmt --all --check
+    step "lints, host" cargo clippy --quiet --locked --all-targets -- -D warnings
+    step "lints, hypervisor and guests" cargo clippy --quiet --locked "${bare[@]}" -- -D warnings
+    if have shellcheck; then
+        step "lints, shell scripts" shell_scripts
+    else
+        skip "lints, shell scripts" "shellcheck is not installed"
+    fi
+}
+
+docs() {
+    step "documentation, host" cargo doc --quiet --locked --no-deps
+    step "documentation, hypervisor and guests" cargo doc --quiet --locked --no-deps --lib "${bare[@]}"
+    step "documentation, links" check_links
+    if have mdbook; then
+        step "documentation, book" mdbook build docs
+    else
+        skip "documentation, book" "mdbook is not installed"
+    fi
+}
+
+case $what in
+lint) lint ;;
+docs) docs ;;
+test)
+    lint
+    step "build, hypervisor and guests" cargo build --quiet --locked "${bare[@]}"
+    step "build, tactus" cargo build --quiet --locked --release --package tactus
+    # The tests of tactus/tests boot QEMU, several machines at a time at most as there are cores.
+    step "tests, on this machine and on QEMU" cargo test --quiet --locked --no-fail-fast
+    docs
+    ;;
+*) fail "test.sh: there is no $what" "Say test, lint or docs." ;;
+esac
+
+printf '\nmake %s:\n' "$what"
+printf '%s\n' "${results[@]}"
+if [ $failed -gt 0 ]; then
+    printf 'make %s: %d of %d steps FAILED after %d s\n' "$what" $failed ${#results[@]} $SECONDS
+    exit 1
+fi
+printf 'make %s: passed in %d s\n' "$what" $SECONDS
