@@ -1,0 +1,76 @@
+//! Boots systems under QEMU for tests: `mod harness;`, then [`run`].
+//!
+//! The system is built from the workspace as it is, so that a test never meets a stale image.
+
+// Every test program takes what it needs of this.
+#![allow(dead_code)]
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tactus::run::Boot;
+use tactus::run::session::{Outcome, Unwatched, Verdict};
+
+/// Host time that no test's run comes near, even on a slow and busy machine; a run that takes it is stuck.
+pub const STUCK: Duration = Duration::from_secs(300);
+
+/// The project's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Builds the system in the file `system` (relative to the root) and runs it until the VM called `until` is off,
+/// or until the machine is.
+///
+/// # Panics
+/// The system is not in order, or QEMU cannot be run.
+pub fn run(system: &str, until: Option<&str>) -> Outcome {
+    run_file(&root().join(system), until)
+}
+
+/// [`run`] of a system given as text. Its images are named by `@artifact` or by absolute path.
+pub fn run_text(system: &str, until: Option<&str>) -> Outcome {
+    let mut file = tempfile::Builder::new()
+        .suffix(".toml")
+        .tempfile()
+        .expect("a temporary file can be made");
+    file.write_all(system.as_bytes())
+        .expect("a temporary file can be written");
+    run_file(file.path(), until)
+}
+
+fn run_file(system: &Path, until: Option<&str>) -> Outcome {
+    let mut boot =
+        Boot::of(system).unwrap_or_else(|error| panic!("{}: {error:?}", system.display()));
+    boot.plan = boot.plan.timeout(STUCK);
+    if let Some(until) = until {
+        boot.plan = boot
+            .plan
+            .until(until)
+            .unwrap_or_else(|error| panic!("{}: {error}", system.display()));
+    }
+    boot.run(&mut Unwatched)
+        .unwrap_or_else(|error| panic!("{}: {error}", system.display()))
+}
+
+/// Everything about a run that helps to see why a test failed.
+pub fn explain(outcome: &Outcome) -> String {
+    let mut text = tactus::report::summary(outcome);
+    let journal = &outcome.journal;
+    let _ = write!(text, "\n--- tactus\n{}", journal.log.text());
+    for vm in &journal.vms {
+        let _ = write!(text, "\n--- {}\n{}", vm.name, vm.console.text());
+    }
+    text
+}
+
+/// Asserts that a run's verdict is `verdict`; shows the run otherwise.
+///
+/// # Panics
+/// It is not.
+#[track_caller]
+pub fn assert_verdict(outcome: &Outcome, verdict: Verdict) {
+    assert_eq!(outcome.verdict(), verdict, "\n{}", explain(outcome));
+}
