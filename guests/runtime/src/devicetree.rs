@@ -48,3 +48,13 @@ pub fn number(name: &str, default: u64) -> u64 {
         },
     }
 }
+
+/// Bytes of memory from [`tactus_abi::map::RAM_BASE`] on; `None` when the devicetree names no memory there.
+pub fn memory_size() -> Option<u64> {
+    get()?
+        .memory()
+        .regions()
+        .find(|region| region.starting_address as u64 == tactus_abi::map::RAM_BASE)
+        .and_then(|region| region.size)
+        .map(|size| size as u64)
+}

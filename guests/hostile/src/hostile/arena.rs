@@ -1,0 +1,82 @@
+//! Memory for code to run wild in: breakpoints everywhere, so that wherever a jump goes it ends there.
+
+use core::arch::asm;
+use core::sync::atomic::{AtomicU16, Ordering};
+
+use tactus_guest::{abi::map, start};
+
+use super::probe::{self, End, Level};
+
+/// `c.ebreak`.
+const BREAKPOINT: u16 = 0x9002;
+/// First address: behind the image, with room for growth.
+const BASE: usize = map::RAM_BASE as usize + (4 << 20);
+/// Bytes of an arena for code that jumps only where its registers say.
+pub const SMALL: usize = 256 << 10;
+/// Bytes of an arena that a `jal` from its middle does not leave.
+pub const LARGE: usize = 2 << 20;
+/// Halfwords around the code that are renewed each time; its own stores reach no further without a pointer to elsewhere.
+const RENEWED: usize = 64;
+
+/// The arena.
+pub struct Arena {
+    halfwords: &'static [AtomicU16],
+}
+
+impl Arena {
+    /// Fills [`SMALL`] or [`LARGE`] memory. The VM must have 8 MiB at least.
+    pub fn new(size: usize) -> Self {
+        assert!(
+            start::image_end() <= BASE && size <= LARGE,
+            "the image reaches into the arena"
+        );
+        for address in (BASE..BASE + size).step_by(8) {
+            // SAFETY: nothing of the program lies here: the image ends below (just checked), the devicetree is at the end of the
+            // memory, which reaches beyond (this function's documentation).
+            unsafe { (address as *mut [u16; 4]).write([BREAKPOINT; 4]) };
+        }
+        Self {
+            // SAFETY: as above; initialized, and from here on reached by these atomics and by the code that runs in it only.
+            halfwords: unsafe { core::slice::from_raw_parts(BASE as *const AtomicU16, size / 2) },
+        }
+    }
+
+    /// Address that code is run at.
+    pub const fn code(&self) -> usize {
+        BASE + self.halfwords.len()
+    }
+
+    /// Registers that all point into the arena, 4 KiB apart and away from the code, so that loads, stores and jumps stay within.
+    pub fn registers(&self) -> [usize; 31] {
+        core::array::from_fn(|n| BASE + (n << 11) + 2048)
+    }
+
+    /// Runs one instruction of 2 (`length` 2) or 4 bytes.
+    pub fn run(
+        &self,
+        instruction: u32,
+        length: usize,
+        level: Level,
+        registers: &[usize; 31],
+    ) -> End {
+        let code = self.halfwords.len() / 2;
+        for halfword in &self.halfwords[code - RENEWED..code + RENEWED] {
+            halfword.store(BREAKPOINT, Ordering::Relaxed);
+        }
+        self.halfwords[code].store(instruction as u16, Ordering::Relaxed);
+        if length == 4 {
+            self.halfwords[code + 1].store((instruction >> 16) as u16, Ordering::Relaxed);
+        }
+        // SAFETY: `fence.i` only makes the stores visible to instruction fetch. Whatever the instruction is, the caller's registers
+        // point into the arena or outside the guest, and none is one that the program relies on.
+        unsafe {
+            asm!("fence.i", options(nostack));
+            probe::run(self.code(), level, registers)
+        }
+    }
+
+    /// Whether the end is the breakpoint right behind the instruction: it went through and did not jump.
+    pub const fn went_through(&self, end: End, length: usize) -> bool {
+        end.at_breakpoint() && end.pc == self.code() + length
+    }
+}

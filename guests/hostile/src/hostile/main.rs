@@ -1,0 +1,74 @@
+//! A guest that attacks the hypervisor, in the way that `attack=NAME` in its boot arguments says.
+//!
+//! | attack | what it does | further arguments |
+//! |---|---|---|
+//! | `touch` | loads, stores and jumps to every address that is not its own | |
+//! | `paging` | does so through its own page tables, puts these into foreign memory, writes garbage to `satp` | `garbage=N` |
+//! | `instructions` | executes every privileged and undefined instruction | `randoms=N` |
+//! | `sbi` | calls every SBI function with extreme arguments | |
+//! | `timer` | programs its timer to 0 and infinity without pause | `ms=N` |
+//! | `flood` | floods hypercalls, doorbells, IPIs, fences | `ms=N` |
+//! | `spin` | never yields | `ms=N` |
+//! | `jump` | jumps into data and devices | `randoms=N` |
+//! | `handler` | faults in its own trap handler | `lives=N`, `way=N`: only that one, once |
+//! | `mmio` | writes garbage to each register of its devices | `offsets=N` |
+//! | `code` | rewrites its own code | `ms=N` |
+//! | `reboot` | restarts itself without pause, looks for remains | `lives=N` |
+//!
+//! It counts its steps in channel 0's memory, so that it goes on where it was stopped; after the last it says `pass` and powers
+//! off. When it gets at something that it must not, it says `fail` and what.
+#![no_std]
+#![no_main]
+
+mod arena;
+mod code;
+mod handler;
+mod instructions;
+mod mmio;
+mod overload;
+mod paging;
+mod probe;
+mod progress;
+mod random;
+mod reboot;
+mod sbi;
+mod touch;
+
+use progress::Progress;
+use tactus_guest::{devicetree, println, time};
+
+tactus_guest::entry!(main);
+
+fn main() {
+    let attack = devicetree::argument("attack").unwrap_or("");
+    let progress = Progress::new();
+    let memory = devicetree::memory_size().unwrap_or(0);
+    assert!(memory >= 8 << 20, "the hostile guest needs 8 MiB of memory");
+    let number = devicetree::number;
+    let ticks = number("ms", 300) * time::hz() / 1000;
+    if progress.boots() == 1 {
+        println!("attack={attack} with {memory:#x} bytes of memory");
+    }
+    match attack {
+        "touch" => touch::attack(progress, memory),
+        "paging" => paging::attack(progress, memory, number("garbage", 100)),
+        "instructions" => instructions::attack(progress, number("randoms", 20_000)),
+        "sbi" => sbi::attack(progress, memory),
+        "timer" => overload::timer(progress, ticks),
+        "flood" => overload::flood(progress, ticks),
+        "spin" => overload::spin(progress, ticks),
+        "jump" => handler::jump(progress, memory, number("randoms", 300)),
+        "handler" => match devicetree::argument("way") {
+            Some(_) => {
+                handler::fault(number("way", 0), memory);
+                progress.breach("the fault in the handler went on");
+            }
+            None => handler::attack(progress, memory, number("lives", 10)),
+        },
+        "mmio" => mmio::attack(progress, number("offsets", 200)),
+        "code" => code::attack(progress, ticks),
+        "reboot" => reboot::attack(progress, memory, number("lives", 60)),
+        other => panic!("there is no attack \"{other}\""),
+    }
+    progress.done(attack);
+}

@@ -1,0 +1,245 @@
+//! Taking time rather than memory: a timer that never rests, floods of calls, and no rest at all.
+
+use core::arch::{asm, naked_asm};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use tactus_guest::{
+    abi::map,
+    csr, hypervisor,
+    sbi::{self, HartMask, call_raw},
+    sbi_spec::rfnc,
+    start, time, trap,
+};
+
+use super::progress::Progress;
+
+/// Repeats `body` for that many ticks.
+fn repeat(ticks: u64, mut body: impl FnMut()) {
+    let end = time::now() + ticks;
+    while time::now() < end {
+        for _ in 0..16 {
+            body();
+        }
+    }
+}
+
+/// The phases of an attack, each for an equal share of `ticks`; a life that a restart has ended goes on with the next phase.
+fn phases(progress: Progress, ticks: u64, phases: &[&dyn Fn(u64)]) {
+    let share = ticks / phases.len() as u64;
+    while let Some(phase) = progress.next(phases.len() as u64) {
+        phases[phase as usize](share);
+        progress.through();
+    }
+}
+
+/// Programs the timer to 0 and to infinity, in every way and as fast as it goes.
+pub fn timer(progress: Progress, ticks: u64) {
+    phases(
+        progress,
+        ticks,
+        &[
+            &|ticks| {
+                repeat(ticks, || {
+                    time::set_deadline(0);
+                    time::set_deadline(time::NEVER);
+                });
+            },
+            &|ticks| {
+                repeat(ticks, || {
+                    // Whatever it answers: the point is that it was asked.
+                    let _ = sbi::set_timer(0);
+                    let _ = sbi::set_timer(u64::MAX);
+                    let _ = sbi::set_timer(time::now());
+                    let _ = sbi::set_timer(1 << 63);
+                });
+            },
+            // An interrupt that is due again as soon as its handler returns.
+            &|ticks| {
+                time::set_deadline(0);
+                // SAFETY: `storm` returns to what it interrupts and changes nothing.
+                unsafe {
+                    trap::with_vector(storm as *const () as usize, || {
+                        csr::write::<{ csr::SIE }>(csr::INTERRUPT_TIMER);
+                        let end = time::now() + ticks;
+                        storm_until(end);
+                        csr::write::<{ csr::SIE }>(0);
+                    });
+                }
+            },
+            // A sleep that ends at once.
+            &|ticks| {
+                time::set_deadline(0);
+                // SAFETY: interrupts are off in `sstatus`: none is taken.
+                unsafe { csr::write::<{ csr::SIE }>(csr::INTERRUPT_TIMER) };
+                repeat(ticks, trap::wait_for_interrupt);
+                // SAFETY: as before.
+                unsafe { csr::write::<{ csr::SIE }>(0) };
+            },
+            // Deadlines just ahead, slept for.
+            &|ticks| {
+                // SAFETY: as before.
+                unsafe { csr::write::<{ csr::SIE }>(csr::INTERRUPT_TIMER) };
+                repeat(ticks, || {
+                    time::set_deadline(time::now() + 2);
+                    trap::wait_for_interrupt();
+                });
+                // SAFETY: as before.
+                unsafe { csr::write::<{ csr::SIE }>(0) };
+            },
+        ],
+    );
+    time::set_deadline(time::NEVER);
+}
+
+/// Lets interrupts storm until the clock says `end`.
+#[unsafe(naked)]
+extern "C" fn storm_until(end: u64) {
+    naked_asm!(
+        // `storm` returns to the next instruction again and again, and in the end with interrupts off.
+        "csrsi  sstatus, 2",
+        "nop",
+        "ret",
+    )
+}
+
+/// A handler that leaves its interrupt pending. `a0` is [`storm_until`]'s.
+#[unsafe(naked)]
+extern "C" fn storm() {
+    naked_asm!(
+        ".balign 4",
+        "csrr   t0, time",
+        "bltu   t0, a0, 1f",
+        "li     t1, {spie}",
+        "csrc   sstatus, t1",
+        "1:",
+        "sret",
+        spie = const csr::SSTATUS_SPIE,
+    )
+}
+
+/// Never sleeps, never calls, interrupts off.
+pub fn spin(progress: Progress, ticks: u64) {
+    phases(progress, ticks, &[&|ticks| repeat(ticks, || {})]);
+}
+
+static PEER_RUNS: AtomicBool = AtomicBool::new(false);
+static PEER_END: AtomicU64 = AtomicU64::new(0);
+static IPIS: AtomicU64 = AtomicU64::new(0);
+
+/// The second vCPU: floods the first, with interrupts on.
+fn peer() -> ! {
+    PEER_RUNS.store(true, Ordering::Release);
+    trap::on_software(count_ipi);
+    trap::enable_interrupts();
+    while time::now() < PEER_END.load(Ordering::Acquire) {
+        let _ = sbi::send_ipi(HartMask::ALL);
+        let _ = sbi::remote_sfence_vma(HartMask::ALL, 0, usize::MAX);
+    }
+    trap::disable_interrupts();
+    sbi::hart_stop();
+    loop {
+        trap::wait_for_interrupt();
+    }
+}
+
+fn count_ipi() {
+    IPIS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Texts of 4 KiB that are printed. Not by time: somebody may have to look at the console.
+const TEXTS: usize = 64;
+
+/// Floods: hypercalls, doorbells, IPIs and remote fences between two vCPUs, vCPUs that start and stop.
+pub fn flood(progress: Progress, ticks: u64) {
+    phases(
+        progress,
+        ticks,
+        &[
+            &|ticks| {
+                repeat(ticks, || {
+                    let _ = hypervisor::version();
+                    let _ = hypervisor::cpu_time();
+                    let _ = hypervisor::vm_status(0);
+                    let _ = hypervisor::vm_restart(0);
+                    let _ = sbi::spec_version();
+                });
+            },
+            &|ticks| {
+                let doorbell = map::DOORBELL_BASE as *const AtomicU32;
+                repeat(ticks, || {
+                    let _ = hypervisor::channel_notify(0);
+                    // SAFETY: the doorbell page is the VM's own.
+                    unsafe { &*doorbell }.store(1, Ordering::Relaxed);
+                });
+            },
+            // Long texts.
+            &|_| {
+                let text = [b'.'; 4096];
+                for _ in 0..TEXTS {
+                    // Part of a text is as good as all of it.
+                    let _ = sbi::console_write(&text);
+                }
+                tactus_guest::println!();
+            },
+            // The most memory that a call can be asked to read: all that there is.
+            &|ticks| {
+                repeat(ticks, || {
+                    // SAFETY: a fence changes no memory.
+                    unsafe {
+                        for function in 0..7 {
+                            call_raw(rfnc::EID_RFNC, function, [1, 0, 0, usize::MAX, 0, 0]);
+                        }
+                    }
+                });
+            },
+            &|ticks| {
+                PEER_END.store(time::now() + 2 * ticks, Ordering::Release);
+                trap::on_software(count_ipi);
+                trap::enable_interrupts();
+                if sbi::hart_status(1).is_err() {
+                    // A VM of one vCPU floods itself.
+                    PEER_RUNS.store(true, Ordering::Release);
+                } else if let Err(error) = start::start_hart(1, peer) {
+                    progress.breach(format_args!("the second vCPU does not start: {error:?}"));
+                }
+                let patience = time::now() + ticks;
+                trap::on_timer(|| {});
+                while !PEER_RUNS.load(Ordering::Acquire) && time::now() < patience {
+                    // Asleep: an emulator that runs harts in turns would not get to the other for long.
+                    time::set_deadline(time::now() + 1000);
+                    trap::wait_for_interrupt();
+                }
+                repeat(ticks, || {
+                    let _ = sbi::send_ipi(HartMask::ALL);
+                    let _ = sbi::remote_fence_i(HartMask::ALL);
+                    let _ = sbi::remote_sfence_vma(HartMask::ALL, 0x1000, usize::MAX - 0x1000);
+                });
+                trap::disable_interrupts();
+                let ipis = IPIS.load(Ordering::Relaxed);
+                if !PEER_RUNS.load(Ordering::Acquire) {
+                    progress.breach("the second vCPU never ran");
+                }
+                if ipis == 0 {
+                    progress.breach("no IPI arrived");
+                }
+            },
+            // vCPUs that come and go.
+            &|ticks| {
+                PEER_END.store(0, Ordering::Release);
+                if sbi::hart_status(1).is_ok() {
+                    repeat(ticks, || {
+                        let _ = start::start_hart(1, peer);
+                        let _ = sbi::hart_status(1);
+                        let _ = start::start_hart(0, peer);
+                    });
+                }
+            },
+            &|ticks| {
+                repeat(ticks, || {
+                    // SAFETY: fences change no memory.
+                    unsafe { asm!("sfence.vma", "fence.i", options(nostack)) };
+                });
+            },
+        ],
+    );
+}

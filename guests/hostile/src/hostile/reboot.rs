@@ -1,0 +1,44 @@
+//! Restarts itself as fast as it can, in each way that there is, and checks each time that nothing of the last life is left.
+
+use tactus_guest::{abi::map, power, sbi, sbi_spec::srst, start};
+
+use super::progress::Progress;
+
+/// What is left behind.
+const MARK: u64 = 0x0bad_cafe_dead_beef;
+
+/// Lives `lives` times.
+pub fn attack(progress: Progress, memory: u64, lives: u64) {
+    let first = start::image_end();
+    let last = (map::RAM_BASE + memory - map::DEVICETREE_SIZE) as usize;
+    // One word of each page, everywhere: memory must be clear at each start.
+    for address in (first..last).step_by(map::PAGE_SIZE as usize) {
+        let word = address as *mut u64;
+        // SAFETY: free memory between the image and the devicetree.
+        unsafe {
+            if word.read_volatile() != 0 {
+                progress.breach(format_args!(
+                    "memory at {address:#x} holds {:#x} from before the start",
+                    word.read_volatile()
+                ));
+            }
+            word.write_volatile(MARK);
+        }
+    }
+    match progress.next(lives) {
+        None => {}
+        Some(life) if life % 3 == 0 => power::restart(),
+        Some(life) if life % 3 == 1 => {
+            sbi::system_reset(
+                srst::RESET_TYPE_WARM_REBOOT,
+                srst::RESET_REASON_SYSTEM_FAILURE,
+            );
+            progress.breach("a warm reboot went on")
+        }
+        Some(_) => {
+            // SAFETY: the finisher is the guest's own.
+            unsafe { (map::FINISHER_BASE as *mut u32).write_volatile(map::FINISHER_RESET) };
+            progress.breach("a store to the finisher went on")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The real-time guest beside a hostile one: wakes a thousand times a second and proves that it does so in time.
+//!
+//! Boot arguments: `periods=N` (300): how many periods at least; `until=done`: goes on until the hostile guest has done
+//! everything, at most `periods_max=N` (60000) periods; `bound=N`: greatest latency allowed, in instructions.
+//!
+//! The release latency is counted from the deadline to the first instruction of the timer interrupt's vector, as in
+//! `bench-switch-rt`. A latency of a period or more is a missed deadline. Figures need QEMU's `-icount shift=0`.
+#![no_std]
+#![no_main]
+
+use tactus_guest::{
+    devicetree, power, println, record, start,
+    stopwatch::{self, Spread},
+    time, trap,
+};
+use tactus_guest_hostile::{Page, Word};
+
+tactus_guest::entry!(main);
+
+/// Instructions within which a release is in time, unless the boot arguments say otherwise.
+const BOUND: u64 = 20_000;
+
+fn main() {
+    let periods = devicetree::number("periods", 300);
+    let bound = devicetree::number("bound", BOUND);
+    let until_done = devicetree::argument("until") == Some("done");
+    let periods_max = if until_done {
+        devicetree::number("periods_max", 60_000)
+    } else {
+        periods
+    };
+    // SAFETY: systems that say `until=done` have a channel between the two guests.
+    let page = until_done.then(|| unsafe { Page::get() });
+
+    let per_tick = stopwatch::instructions_per_tick();
+    let offset = stopwatch::offset(per_tick);
+    let period = time::hz() / 1000;
+    let mut latency = Spread::new();
+    let mut missed = 0u64;
+    let mut over_bound = 0u64;
+    let mut deadline = time::now() + period;
+    let mut done = page.is_none();
+    while latency.count < periods_max && (latency.count < periods || !done) {
+        let wakeup = stopwatch::wait_until(deadline);
+        assert!(
+            wakeup.is_timer(),
+            "expected the timer's interrupt, got {}",
+            trap::cause_name(wakeup.cause)
+        );
+        let late = stopwatch::late_by(wakeup, deadline, per_tick, offset);
+        latency.add(late);
+        over_bound += u64::from(late > bound);
+        // Releases that went by meanwhile are missed too, not caught up with.
+        let periods_late = late / (period * per_tick);
+        missed += periods_late;
+        deadline += (1 + periods_late) * period;
+        done = page.is_none_or(|page| page.load(Word::Done) != 0);
+    }
+
+    println!(
+        "release latency of {} periods: min {} mean {} max {} instructions, {missed} missed, {over_bound} over {bound}",
+        latency.count,
+        latency.min,
+        latency.mean(),
+        latency.max
+    );
+    record::metric("watcher_periods", latency.count, "periods");
+    record::metric(
+        "watcher_latency_instructions_max",
+        latency.max,
+        "instructions",
+    );
+    record::metric(
+        "watcher_latency_instructions_mean",
+        latency.mean(),
+        "instructions",
+    );
+    record::metric("watcher_missed", missed, "periods");
+    let verdict = if missed != 0 {
+        Err("missed a deadline")
+    } else if over_bound != 0 {
+        Err("latency over the bound")
+    } else if !done {
+        Err("the hostile guest has not done everything")
+    } else {
+        Ok(())
+    };
+    match verdict {
+        Ok(()) => record::pass(start::program()),
+        Err(reason) => {
+            record::fail(start::program(), reason);
+            power::off_failed();
+        }
+    }
+}
