@@ -173,13 +173,18 @@ void console_print(const char *format, ...)
     console_write(line.text, line.size);
 }
 
-/* The transmitter's interrupt: acknowledged by reading IIR, silenced until fired again. */
+void console_interrupt_silence(void)
+{
+    (void)*reg(IIR); /* Acknowledges it. */
+    *reg(IER) = 0;
+}
+
+/* The transmitter's interrupt. */
 static void transmitter_empty(void *semaphore)
 {
     BaseType_t woken = pdFALSE;
 
-    (void)*reg(IIR);
-    *reg(IER) = 0;
+    console_interrupt_silence();
     xSemaphoreGiveFromISR((SemaphoreHandle_t)semaphore, &woken);
     portYIELD_FROM_ISR(woken);
 }

@@ -28,5 +28,7 @@ __attribute__((format(printf, 1, 2))) void console_print(const char *format, ...
  * `semaphore`. False: there is no UART, or its interrupt is taken. */
 bool console_interrupt_attach(SemaphoreHandle_t semaphore);
 void console_interrupt_fire(void);
+/* Turns that interrupt off again, for handlers other than the one of console_interrupt_attach. */
+void console_interrupt_silence(void);
 
 #endif

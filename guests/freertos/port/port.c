@@ -196,11 +196,18 @@ BaseType_t xPortTimerInterrupt( void )
 
     /* Normally once. More often when the hart was not ours, or interrupts were disabled, for more than a tick: the
      * tick count must not fall behind the time. */
-    for( int i = 0; i < portTICK_CATCH_UP_LIMIT && prvTime() >= ullNext; i++ )
+    for( int i = 0; i < portTICK_CATCH_UP_LIMIT; i++ )
     {
+        uint64_t ullNow = prvTime();
+
+        if( ullNow < ullNext )
+        {
+            break;
+        }
+
         xSwitch |= xTaskIncrementTick();
         ullNext += ullPeriod;
-        ullTicksLate += ( i > 0 );
+        ullTicksLate += ( ullNow >= ullNext );
     }
 
     prvSetTimer( ullNext );

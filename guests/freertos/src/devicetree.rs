@@ -107,15 +107,18 @@ impl Platform {
     /// Describes the machine of a devicetree. The console is the UART that `/chosen/stdout-path` names, else the first
     /// one. The error says what a machine must have and this one has not.
     pub fn describe(fdt: &Fdt<'_>) -> Result<Self, &'static core::ffi::CStr> {
-        let mut platform = Self::default();
         // The property may stand at /cpus or at each of its nodes (devicetree specification 0.4, section 3.8).
-        platform.timebase_hz = fdt
+        let timebase_hz = fdt
             .find_node("/cpus")
             .and_then(|cpus| cell(cpus, "timebase-frequency", 0))
             .or_else(|| cell(fdt.find_node("/cpus/cpu@0")?, "timebase-frequency", 0))
             .filter(|&hertz| hertz != 0)
             .ok_or(c"/cpus has no timebase-frequency: the tick cannot be timed")?
             .into();
+        let mut platform = Self {
+            timebase_hz,
+            ..Self::default()
+        };
         let stdout = fdt.chosen().stdout().filter(|&node| is(node, &UARTS));
         if let Some(uart) = stdout {
             platform.take_uart(uart);
@@ -188,5 +191,142 @@ pub unsafe extern "C" fn platform_describe(
             core::ptr::null()
         }
         Err(problem) => problem.as_ptr(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::format;
+    use std::vec::Vec;
+
+    use vm_fdt::FdtWriter;
+
+    use super::*;
+
+    /// A devicetree like that of QEMU's `virt` and of a VM, with what `devices` adds to `/soc`.
+    fn devicetree(
+        timebase_hz: Option<u32>,
+        chosen: &[(&str, &str)],
+        devices: impl FnOnce(&mut FdtWriter),
+    ) -> Vec<u8> {
+        let mut fdt = FdtWriter::new().expect("writer");
+        let root = fdt.begin_node("").expect("root");
+        fdt.property_u32("#address-cells", 2).expect("cells");
+        fdt.property_u32("#size-cells", 2).expect("cells");
+        let node = fdt.begin_node("chosen").expect("chosen");
+        for (name, value) in chosen {
+            fdt.property_string(name, value).expect("chosen");
+        }
+        fdt.end_node(node).expect("chosen");
+        let cpus = fdt.begin_node("cpus").expect("cpus");
+        fdt.property_u32("#address-cells", 1).expect("cells");
+        fdt.property_u32("#size-cells", 0).expect("cells");
+        if let Some(hertz) = timebase_hz {
+            fdt.property_u32("timebase-frequency", hertz)
+                .expect("hertz");
+        }
+        fdt.end_node(cpus).expect("cpus");
+        let soc = fdt.begin_node("soc").expect("soc");
+        fdt.property_u32("#address-cells", 2).expect("cells");
+        fdt.property_u32("#size-cells", 2).expect("cells");
+        devices(&mut fdt);
+        fdt.end_node(soc).expect("soc");
+        fdt.end_node(root).expect("root");
+        fdt.finish().expect("finish")
+    }
+
+    fn device(fdt: &mut FdtWriter, name: &str, compatible: &str, reg: [u64; 2], source: u32) {
+        let node = fdt
+            .begin_node(&format!("{name}@{:x}", reg[0]))
+            .expect("node");
+        fdt.property_string("compatible", compatible)
+            .expect("compatible");
+        fdt.property_array_u64("reg", &reg).expect("reg");
+        fdt.property_u32("interrupts", source).expect("interrupts");
+        if compatible.contains("plic") {
+            fdt.property_u32("riscv,ndev", 95).expect("ndev");
+        }
+        fdt.end_node(node).expect("node");
+    }
+
+    fn describe(blob: &[u8]) -> Result<Platform, &'static core::ffi::CStr> {
+        Platform::describe(&Fdt::new(blob).expect("a devicetree"))
+    }
+
+    #[test]
+    fn a_machine_is_described() {
+        let blob = devicetree(
+            Some(10_000_000),
+            &[("stdout-path", "/soc/serial@10001000"), ("bootargs", "a=b")],
+            |fdt| {
+                device(fdt, "serial", "ns16550a", [0x1000_0000, 0x100], 10);
+                device(fdt, "serial", "ns16550a", [0x1000_1000, 0x100], 11);
+                device(fdt, "plic", "riscv,plic0", [0xc00_0000, 0x60_0000], 0);
+                // Not in the order of their addresses.
+                device(fdt, "channel", CHANNEL, [0x3000_2000, 0x2000], 65);
+                device(fdt, "channel", CHANNEL, [0x3000_1000, 0x1000], 64);
+            },
+        );
+        let platform = describe(&blob).expect("complete");
+        assert_eq!(platform.timebase_hz, 10_000_000);
+        assert_eq!((platform.uart, platform.uart_source), (0x1000_1000, 11));
+        assert_eq!((platform.plic, platform.plic_sources), (0xc00_0000, 95));
+        assert_eq!(&platform.bootargs[..4], b"a=b\0");
+        let channel = |memory, size, source| Channel {
+            memory,
+            size,
+            source,
+        };
+        assert_eq!(
+            platform.channel[..platform.channels as usize],
+            [
+                channel(0x3000_1000, 0x1000, 64),
+                channel(0x3000_2000, 0x2000, 65)
+            ]
+        );
+    }
+
+    #[test]
+    fn the_first_uart_is_the_console_when_none_is_named() {
+        let blob = devicetree(Some(1), &[], |fdt| {
+            device(fdt, "serial", "ns16550a", [0x1000_0000, 0x100], 10);
+            device(fdt, "serial", "ns16550a", [0x1000_1000, 0x100], 11);
+        });
+        assert_eq!(describe(&blob).expect("complete").uart, 0x1000_0000);
+    }
+
+    #[test]
+    fn a_machine_may_be_bare() {
+        let platform = describe(&devicetree(Some(1), &[], |_| ())).expect("complete");
+        assert_eq!(
+            platform,
+            Platform {
+                timebase_hz: 1,
+                ..Platform::default()
+            }
+        );
+    }
+
+    #[test]
+    fn without_a_timebase_there_is_no_tick() {
+        for timebase in [None, Some(0)] {
+            let problem = describe(&devicetree(timebase, &[], |_| ())).expect_err("no timebase");
+            assert!(problem.to_string_lossy().contains("timebase-frequency"));
+        }
+    }
+
+    #[test]
+    fn too_many_channels_and_too_long_arguments_are_cut() {
+        let arguments = "x".repeat(3 * BOOTARGS_MAX);
+        let blob = devicetree(Some(1), &[("bootargs", &arguments)], |fdt| {
+            for n in 0..CHANNELS_MAX as u64 + 3 {
+                let reg = [0x3000_1000 + 0x1000 * n, 0x1000];
+                device(fdt, "channel", CHANNEL, reg, 64 + n as u32);
+            }
+        });
+        let platform = describe(&blob).expect("complete");
+        assert_eq!(platform.channels as usize, CHANNELS_MAX);
+        assert_eq!(platform.channels_ignored, 3);
+        assert_eq!(platform.bootargs[BOOTARGS_MAX - 2..], *b"x\0");
     }
 }
