@@ -145,7 +145,8 @@ configure_fallback() {
     {
         echo "$marker: the distribution's Rust, with the target's libraries in build/rust."
         for target in $targets; do
-            printf '[target.%s]\nlinker = "ld.lld"\nrustflags = ["--sysroot", "%s"]\n' "$target" "$sysroot"
+            printf '[target.%s]\nlinker = "ld.lld"\n' "$target"
+            printf '%s = ["--sysroot", "'"$sysroot"'"]\n' rustflags rustdocflags
         done
     } >"$config"
     if have rustup; then
