@@ -25,8 +25,9 @@ readonly root=$out/root
 
 # Everything that the results depend on: when it is unchanged there is nothing to do.
 fingerprint() {
-    sha256sum "$TACTUS_ROOT/setup/linux.sh" "$TACTUS_ROOT/guests/linux/initramfs.sh" \
-        "$TACTUS_ROOT/guests/linux/init" "$manifest" 2>/dev/null | sha256sum
+    # By relative names, so that build/linux can be copied to another clone.
+    (cd "$TACTUS_ROOT" && sha256sum setup/linux.sh guests/linux/initramfs.sh guests/linux/init \
+        "${manifest#"$TACTUS_ROOT/"}" 2>/dev/null | sha256sum)
 }
 
 private_apt() {
