@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::artifacts::Artifacts;
 use crate::{bench, build, check, run};
 
 /// What the process's exit codes mean; printed by `--help`.
@@ -57,6 +58,27 @@ pub struct CheckArguments {
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub json: bool,
+    /// Where the artifacts come from
+    #[command(flatten)]
+    pub artifacts: ArtifactArguments,
+}
+
+/// Where the artifacts come from.
+#[derive(Debug, Args)]
+pub struct ArtifactArguments {
+    /// Take the hypervisor and the `@` artifacts from this directory instead of building them
+    #[arg(long = "artifacts", value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+}
+
+impl ArtifactArguments {
+    /// The source of artifacts that is meant.
+    pub fn source(&self) -> Artifacts {
+        match &self.directory {
+            Some(directory) => Artifacts::Directory(directory.clone()),
+            None => Artifacts::Workspace,
+        }
+    }
 }
 
 /// Arguments of `tactus build`.
@@ -65,9 +87,12 @@ pub struct BuildArguments {
     /// The system's description
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Where the image goes; default: FILE with the extension `.bin`, in the current directory
+    /// Where the image goes; default: FILE's name with the extension `.bin`, in the current directory
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
+    /// Where the artifacts come from
+    #[command(flatten)]
+    pub artifacts: ArtifactArguments,
 }
 
 /// Arguments of `tactus run`.

@@ -1,13 +1,23 @@
 //! Describes, checks, builds, runs and measures Tactus systems.
 //!
-//! Data flows one way: [`config`] reads `system.toml`, [`check`] judges it and lays it out, [`build`]
-//! makes the boot image, [`run`] boots it, [`report`] says what happened; [`bench`] repeats published
-//! experiments.
+//! Data flows one way: [`config`] reads `system.toml`, [`check`] judges it and lays it out as a [`plan`],
+//! [`build`] makes the boot image of the plan, [`run`] boots it, [`report`] says what happened; [`bench`] repeats
+//! published experiments.
 
+pub mod artifacts;
 pub mod bench;
 pub mod build;
 pub mod check;
 pub mod cli;
 pub mod config;
+pub mod devicetree;
+pub mod guest_image;
+pub mod hypervisor;
+pub mod plan;
+pub mod problem;
+pub mod profile;
 pub mod report;
 pub mod run;
+
+#[cfg(test)]
+mod testing;

@@ -1,9 +1,22 @@
 //! `tactus build`: makes the boot image of a checked system.
+//!
+//! The image is flat; the firmware enters its first byte. It holds the hypervisor with its zeroed memory, the
+//! system blob at the hypervisor's symbol `__tactus_blob`, and, from page to page, what each VM's
+//! memory is filled with whenever it starts. The same inputs give the same bytes.
+
+mod blob;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use tactus_abi::map::PAGE_SIZE;
+
+use crate::artifacts::Artifacts;
+use crate::check::{self, Verdict, check_file};
 use crate::cli::BuildArguments;
+use crate::config::Size;
+use crate::plan::Plan;
+use crate::problem::{Refusal, Weight};
 
 /// A boot image and what whoever boots it needs to know.
 #[derive(Clone, Debug)]
@@ -28,11 +41,117 @@ pub struct Image {
 ///
 /// # Errors
 /// Every contradiction found, as one diagnostic; render it with `{:?}`.
-pub fn build_file(_file: &Path) -> miette::Result<Image> {
-    Err(miette::miette!("not built yet"))
+pub fn build_file(file: &Path) -> miette::Result<Image> {
+    build_file_with(file, &Artifacts::Workspace)
+}
+
+/// Like [`build_file`], with artifacts from elsewhere.
+///
+/// # Errors
+/// Every contradiction found, as one diagnostic; render it with `{:?}`.
+pub fn build_file_with(file: &Path, artifacts: &Artifacts) -> miette::Result<Image> {
+    let verdict = check_file(file, artifacts);
+    let warnings: Vec<_> = verdict.of_weight(Weight::Warning).cloned().collect();
+    check::print_problems(&warnings);
+    Ok(build(verdict)?)
+}
+
+/// Builds a system that has been judged.
+///
+/// # Errors
+/// The verdict was against it.
+///
+/// # Panics
+/// The hypervisor's own reader refuses the blob: a defect of this program.
+pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
+    let (Some(plan), Some(hypervisor)) = (verdict.plan, verdict.hypervisor) else {
+        return Err(Refusal::new(verdict.file, verdict.problems));
+    };
+    Ok(Image {
+        bytes: image_bytes(&plan),
+        vms: plan.vms.iter().map(|vm| vm.name.clone()).collect(),
+        harts: plan.harts as usize,
+        memory: plan.memory.size(),
+        timebase_hz: plan.profile.timebase_hz,
+        platform: plan.profile.name.clone(),
+        hypervisor,
+    })
+}
+
+/// Rounds up to whole pages with zeros.
+fn fill_page(bytes: &mut Vec<u8>) {
+    bytes.resize(bytes.len().next_multiple_of(PAGE_SIZE as usize), 0);
+}
+
+fn image_bytes(plan: &Plan) -> Vec<u8> {
+    let base = plan.image.start;
+    let blob_at = plan.hypervisor.bytes.len();
+    // The blob's length does not depend on the addresses in it.
+    let no_sources: Vec<Vec<u64>> = plan
+        .vms
+        .iter()
+        .map(|vm| vec![0; vm.segments.len()])
+        .collect();
+    let blob_of = |sources: &[Vec<u64>]| match blob::blob(plan, sources) {
+        Ok(bytes) => bytes,
+        Err(error) => panic!("the system blob is unreadable: {}", error.message()),
+    };
+    let mut bytes = plan.hypervisor.bytes.clone();
+    bytes.resize(blob_at + blob_of(&no_sources).len(), 0);
+    let mut sources = Vec::new();
+    for vm in &plan.vms {
+        let mut own = Vec::new();
+        for segment in &vm.segments {
+            fill_page(&mut bytes);
+            own.push(base + bytes.len() as u64);
+            bytes.extend(&segment.bytes);
+        }
+        sources.push(own);
+    }
+    fill_page(&mut bytes);
+    let blob = blob_of(&sources);
+    bytes[blob_at..blob_at + blob.len()].copy_from_slice(&blob);
+    assert_eq!(
+        bytes.len() as u64,
+        plan.image.size(),
+        "the boot image has the size that memory was laid out for"
+    );
+    bytes
 }
 
 /// Carries the command out; the exit code is as `--help` says.
-pub fn command(_arguments: &BuildArguments) -> ExitCode {
-    ExitCode::from(2)
+pub fn command(arguments: &BuildArguments) -> ExitCode {
+    let verdict = check_file(&arguments.file, &arguments.artifacts.source());
+    let code = check::exit_code(&verdict);
+    check::print_problems(&verdict.problems);
+    let image = match build(verdict) {
+        Ok(image) => image,
+        Err(refusal) => {
+            eprintln!("{refusal}");
+            return code;
+        }
+    };
+    let output = match &arguments.output {
+        Some(output) => output.clone(),
+        None => {
+            let stem = arguments.file.file_stem().unwrap_or_default();
+            Path::new(stem).with_extension("bin")
+        }
+    };
+    if let Err(error) = std::fs::write(&output, &image.bytes) {
+        eprintln!(
+            "cannot write {}: {error}; choose another with `--output`",
+            output.display()
+        );
+        return ExitCode::from(2);
+    }
+    println!(
+        "{}: {} for {}, {} harts, {} of memory",
+        output.display(),
+        Size(image.bytes.len() as u64),
+        image.platform,
+        image.harts,
+        Size(image.memory)
+    );
+    code
 }

@@ -1,1 +1,15 @@
-//! `system.toml`: read, typed, with the place of every value in the file.
+//! `system.toml`: read and typed, with the place of every value in the file.
+
+mod model;
+mod parse;
+mod reader;
+mod source;
+mod unit;
+
+pub use model::{
+    Channel, Class, Config, DEFAULT_SLICE, Device, FileName, OnFault, System, Vcpu, Vm,
+};
+pub use source::{At, Source, Span};
+pub use unit::{Address, Nanoseconds, Size};
+
+pub(crate) use reader::cure_of_unknown;

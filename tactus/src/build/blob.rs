@@ -1,0 +1,187 @@
+//! The system blob of a plan: `abi`'s tables, filled in.
+
+use tactus_abi::blob::{
+    self, Blob, ChannelEnd, Class, Hart, Header, Interrupt, MAGIC, NONE, Name, OnFault, Region,
+    Segment, VERSION, Vcpu, Vm, checksum, limit,
+};
+use zerocopy::{Immutable, IntoBytes};
+
+use crate::config;
+use crate::plan::{self, Plan};
+
+/// The blob of a plan. `sources` holds for each VM the physical address of each segment's copy in
+/// the boot image.
+///
+/// # Errors
+/// The hypervisor's own reader refuses the result; this would be a defect of this program.
+pub(super) fn blob(plan: &Plan, sources: &[Vec<u64>]) -> Result<Vec<u8>, blob::Error> {
+    let mut tables = Tables::default();
+    for (index, (vm, sources)) in (0u32..).zip(plan.vms.iter().zip(sources)) {
+        tables.add_vm(plan, index, vm, sources);
+    }
+    for hart in 0..plan.harts {
+        tables.harts.push(Hart {
+            id: plan.profile.harts.first_id + u64::from(hart),
+            plic_context: plan.profile.plic.supervisor_context(hart),
+            reserved: 0,
+        });
+    }
+    let body = tables.bytes();
+    let header = header(plan, &tables, size_of::<Header>() + body.len());
+    let mut bytes = header.as_bytes().to_vec();
+    bytes.extend(body);
+    let crc32 = checksum(&bytes);
+    let field = std::mem::offset_of!(Header, crc32);
+    bytes[field..field + 4].copy_from_slice(&crc32.to_le_bytes());
+    Blob::parse(&aligned(&bytes))?;
+    Ok(bytes)
+}
+
+/// The bytes in memory that is aligned as the hypervisor's is.
+fn aligned(bytes: &[u8]) -> Aligned {
+    let mut words = vec![0u64; bytes.len().div_ceil(8)];
+    words.as_mut_bytes()[..bytes.len()].copy_from_slice(bytes);
+    Aligned(words)
+}
+
+/// Bytes aligned to 8.
+struct Aligned(Vec<u64>);
+
+impl std::ops::Deref for Aligned {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+#[derive(Default)]
+struct Tables {
+    harts: Vec<Hart>,
+    vms: Vec<Vm>,
+    vcpus: Vec<Vcpu>,
+    regions: Vec<Region>,
+    segments: Vec<Segment>,
+    interrupts: Vec<Interrupt>,
+    channel_ends: Vec<ChannelEnd>,
+}
+
+impl Tables {
+    fn add_vm(&mut self, plan: &Plan, index: u32, vm: &plan::Vm, sources: &[u64]) {
+        let (on_fault, signal_vm) = match vm.on_fault {
+            plan::OnFault::Halt => (OnFault::Halt, NONE),
+            plan::OnFault::Restart => (OnFault::Restart, NONE),
+            plan::OnFault::Signal(target) => (OnFault::Signal, target as u32),
+        };
+        let regions = plan.regions(vm);
+        self.vms.push(Vm {
+            name: name(&vm.name),
+            entry: vm.entry,
+            devicetree: vm.devicetree(),
+            first_vcpu: self.vcpus.len() as u32,
+            vcpus: vm.vcpus.len() as u32,
+            first_region: self.regions.len() as u32,
+            regions: regions.len() as u32,
+            first_segment: self.segments.len() as u32,
+            segments: vm.segments.len() as u32,
+            first_channel_end: self.channel_ends.len() as u32,
+            channel_ends: vm.channels.len() as u32,
+            on_fault: on_fault as u32,
+            signal_vm,
+            console: vm.console.into(),
+            reserved: 0,
+        });
+        self.vcpus
+            .extend((0u32..).zip(&vm.vcpus).map(|(number, vcpu)| Vcpu {
+                vm: index,
+                index: number,
+                class: match vcpu.class {
+                    config::Class::Rt => Class::RealTime,
+                    config::Class::Be => Class::BestEffort,
+                } as u32,
+                priority: vcpu.priority.into(),
+                harts: vcpu.harts.iter().fold(0, |mask, hart| mask | 1 << hart),
+            }));
+        self.regions.extend(regions.iter().map(|region| Region {
+            guest: region.mapping.guest,
+            host: region.mapping.host,
+            size: region.mapping.size,
+            flags: region.kind,
+            reserved: 0,
+        }));
+        self.segments.extend(
+            vm.segments
+                .iter()
+                .zip(sources)
+                .map(|(segment, &source)| Segment {
+                    guest: segment.guest,
+                    source,
+                    size: segment.bytes.len() as u64,
+                }),
+        );
+        let own = vm.devices.iter().flat_map(|device| &device.interrupts);
+        self.interrupts
+            .extend(own.map(|&source| Interrupt { source, vm: index }));
+        self.channel_ends
+            .extend(vm.channels.iter().map(|end| ChannelEnd {
+                peer_vm: end.peer as u32,
+                peer_channel: end.peer_number as u32,
+            }));
+    }
+
+    /// All tables in the order of the layout.
+    fn bytes(&self) -> Vec<u8> {
+        fn of<T: IntoBytes + Immutable>(table: &[T]) -> &[u8] {
+            table.as_bytes()
+        }
+        [
+            of(&self.harts),
+            of(&self.vms),
+            of(&self.vcpus),
+            of(&self.regions),
+            of(&self.segments),
+            of(&self.interrupts),
+            of(&self.channel_ends),
+        ]
+        .concat()
+    }
+}
+
+fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
+    let console = plan.profile.device(&plan.profile.console.device);
+    let (uart_base, uart_source) = match console {
+        Some(device) if plan.uart => (device.address.0, plan.profile.console.interrupt),
+        _ => (0, 0),
+    };
+    Header {
+        magic: MAGIC,
+        version: VERSION,
+        crc32: 0,
+        length: length as u32,
+        harts: tables.harts.len() as u32,
+        vms: tables.vms.len() as u32,
+        vcpus: tables.vcpus.len() as u32,
+        regions: tables.regions.len() as u32,
+        segments: tables.segments.len() as u32,
+        interrupts: tables.interrupts.len() as u32,
+        channel_ends: tables.channel_ends.len() as u32,
+        ram_base: plan.memory.start,
+        ram_size: plan.memory.size(),
+        pool_base: plan.pool.start,
+        pool_size: plan.pool.size(),
+        plic_base: plan.profile.plic.address.0,
+        uart_base,
+        uart_source,
+        timebase_hz: plan.profile.timebase_hz,
+        slice_ticks: plan.slice_ticks,
+    }
+}
+
+/// A name, padded; the check has seen to it that it fits.
+fn name(text: &str) -> Name {
+    let mut name = [0; limit::NAME];
+    for (to, from) in name.iter_mut().zip(text.bytes()) {
+        *to = from;
+    }
+    name
+}

@@ -1,0 +1,98 @@
+//! The command itself: verdict to terminal or JSON, exit code.
+
+use std::process::ExitCode;
+
+use miette::Report;
+use serde_json::{Value, json};
+
+use super::{Verdict, check_file, summary};
+use crate::cli::CheckArguments;
+use crate::problem::{Problem, Weight, count};
+
+/// Carries the command out; the exit code is as `--help` says.
+pub fn command(arguments: &CheckArguments) -> ExitCode {
+    let verdict = check_file(&arguments.file, &arguments.artifacts.source());
+    if arguments.json {
+        println!("{:#}", to_json(&verdict));
+    } else {
+        print_problems(&verdict.problems);
+        match &verdict.plan {
+            Some(plan) => print!("{}", summary(plan, &verdict)),
+            None => eprintln!("{}: {}", verdict.file, tally(&verdict)),
+        }
+    }
+    exit_code(&verdict)
+}
+
+/// Prints problems to stderr, as its kind of terminal allows.
+pub(crate) fn print_problems(problems: &[Problem]) {
+    for problem in problems {
+        eprintln!("{:?}", Report::new(problem.clone()));
+    }
+}
+
+/// The numbers of problems in words: "2 contradictions, 1 warning".
+pub(super) fn tally(verdict: &Verdict) -> String {
+    let parts = [
+        (Weight::Contradiction, "contradiction"),
+        (Weight::Environment, "thing missing"),
+        (Weight::Warning, "warning"),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .map(|(weight, word)| (verdict.count(weight), word))
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| match (number, word) {
+            (1, word) => format!("1 {word}"),
+            (number, "thing missing") => format!("{number} things missing"),
+            (number, word) => count(number, word),
+        })
+        .collect();
+    parts.join(", ")
+}
+
+/// 0: fine; 1: contradictions; 2: not to be judged.
+pub(crate) fn exit_code(verdict: &Verdict) -> ExitCode {
+    ExitCode::from(if verdict.count(Weight::Contradiction) > 0 {
+        1
+    } else if verdict.count(Weight::Environment) > 0 {
+        2
+    } else {
+        0
+    })
+}
+
+fn to_json(verdict: &Verdict) -> Value {
+    let problem = |problem: &Problem| {
+        let place = problem.place();
+        json!({
+            "code": problem.kind().name(),
+            "severity": match problem.kind().weight() {
+                Weight::Warning => "warning",
+                Weight::Contradiction => "contradiction",
+                Weight::Environment => "environment",
+            },
+            "message": problem.message(),
+            "help": problem.cure(),
+            "line": place.map(|(_, line, _)| line),
+            "column": place.map(|(_, _, column)| column),
+        })
+    };
+    let vms = verdict.plan.iter().flat_map(|plan| {
+        plan.vms.iter().map(|vm| {
+            json!({
+                "name": vm.name,
+                "memory": vm.memory.0,
+                "host_address": vm.host,
+                "entry": vm.entry,
+                "vcpus": vm.vcpus.len(),
+            })
+        })
+    });
+    json!({
+        "file": verdict.file,
+        "fine": verdict.plan.is_some(),
+        "problems": verdict.problems.iter().map(problem).collect::<Vec<_>>(),
+        "vms": vms.collect::<Vec<_>>(),
+    })
+}

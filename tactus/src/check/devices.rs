@@ -1,0 +1,375 @@
+//! Devices passed through, and their interrupts.
+
+use tactus_abi::map;
+use tactus_policy::placement::Extent;
+use tactus_policy::stage2::GUEST_END;
+
+use super::judge::Judge;
+use super::platform::Platform;
+use crate::config::{Address, At, Device, Size, Span, Vm};
+use crate::guest_image::extent_text;
+use crate::plan;
+use crate::problem::{Code, Problem};
+use crate::profile;
+
+/// What has been given so far: to which VM, in which place of the file.
+struct Given<T> {
+    what: T,
+    vm: String,
+    span: Span,
+}
+
+/// Judges all devices of all VMs.
+pub(super) fn check(judge: &mut Judge<'_>, platform: &Platform) -> Vec<Vec<plan::Device>> {
+    let mut pages: Vec<Given<Extent>> = Vec::new();
+    let mut sources: Vec<Given<u32>> = Vec::new();
+    let config = judge.config;
+    let mut all = Vec::new();
+    for vm in &config.vms {
+        let mut taken = fixed_map(vm);
+        let mut own = Vec::new();
+        for device in &vm.devices {
+            let title = title(device, vm);
+            let Some((host, guest)) = extents(judge, device, &title) else {
+                continue;
+            };
+            guest_overlap(judge, device, &title, guest, &mut taken);
+            let part_of = on_platform(judge, platform, device, &title, host);
+            given_twice(judge, device, &title, vm, host, &mut pages);
+            for source in &device.interrupts {
+                interrupt(judge, vm, part_of, source, &title, &mut sources);
+            }
+            let Some(part_of) = part_of else {
+                continue;
+            };
+            own.push(plan::Device {
+                name: device
+                    .name
+                    .as_ref()
+                    .unwrap_or(&part_of_name(part_of, device))
+                    .value
+                    .clone(),
+                part_of: part_of.clone(),
+                guest,
+                host: host.start,
+                interrupts: device
+                    .interrupts
+                    .iter()
+                    .map(|source| source.value)
+                    .collect(),
+            });
+        }
+        all.push(own);
+    }
+    all
+}
+
+fn part_of_name(part_of: &profile::Device, device: &Device) -> At<String> {
+    At {
+        value: part_of.name.clone(),
+        span: device.span.clone(),
+    }
+}
+
+fn title(device: &Device, vm: &Vm) -> String {
+    match &device.name {
+        Some(name) => format!("device `{}` of {}", name.value, vm.title()),
+        None => format!("a device of {}", vm.title()),
+    }
+}
+
+/// What every VM has at fixed guest-physical addresses: where, what, and how to be rid of it.
+fn fixed_map(vm: &Vm) -> Vec<(Extent, String, &'static str)> {
+    let elsewhere = "choose another `guest_address`";
+    let memory = vm.memory.as_ref().map_or(0, |memory| memory.value.0);
+    let mut fixed = vec![
+        (
+            Extent::new(map::FINISHER_BASE, map::PAGE_SIZE),
+            "the finisher".to_owned(),
+            elsewhere,
+        ),
+        (
+            Extent::new(map::PLIC_BASE, map::PLIC_SIZE),
+            "the virtual PLIC".to_owned(),
+            elsewhere,
+        ),
+        (
+            Extent {
+                start: map::DOORBELL_BASE,
+                end: map::CHANNEL_END,
+            },
+            "doorbells and channels".to_owned(),
+            elsewhere,
+        ),
+        (
+            Extent::new(map::RAM_BASE, memory),
+            "its memory".to_owned(),
+            elsewhere,
+        ),
+    ];
+    if vm.console {
+        fixed.push((
+            Extent::new(map::UART_BASE, map::UART_SIZE),
+            "its virtual UART".to_owned(),
+            "choose another `guest_address`, or do without the virtual UART: `console = false`",
+        ));
+    }
+    fixed
+}
+
+/// The physical and guest-physical addresses of a device, when they are whole pages.
+fn extents(judge: &mut Judge<'_>, device: &Device, title: &str) -> Option<(Extent, Extent)> {
+    let (address, size) = (device.address.as_ref()?, device.size.as_ref()?);
+    let guest = device.guest_address.as_ref().unwrap_or(address);
+    let mut whole = judge.is_multiple(
+        size.value.0,
+        map::PAGE_SIZE,
+        &size.span,
+        &format!("`size` of {title}"),
+        |bytes| Size(bytes).to_string(),
+    );
+    let places = [
+        ("address", Some(address)),
+        ("guest_address", device.guest_address.as_ref()),
+    ];
+    for (key, place) in places {
+        let Some(place) = place else {
+            continue;
+        };
+        let show = |address| Address(address).to_string();
+        let what = format!("`{key}` of {title}");
+        whole &= judge.is_multiple(place.value.0, map::PAGE_SIZE, &place.span, &what, show);
+    }
+    if !whole {
+        return None;
+    }
+    let ends = guest.value.0.checked_add(size.value.0);
+    if ends.is_none_or(|end| end > GUEST_END) || address.value.0.checked_add(size.value.0).is_none()
+    {
+        judge.note(
+            Code::OutOfRange,
+            &guest.span,
+            "too high",
+            format!(
+                "{title} ends past the last guest-physical address, {}",
+                Address(GUEST_END - 1)
+            ),
+            "choose a lower `guest_address`",
+        );
+        return None;
+    }
+    Some((
+        Extent::new(address.value.0, size.value.0),
+        Extent::new(guest.value.0, size.value.0),
+    ))
+}
+
+fn guest_overlap(
+    judge: &mut Judge<'_>,
+    device: &Device,
+    title: &str,
+    guest: Extent,
+    taken: &mut Vec<(Extent, String, &'static str)>,
+) {
+    if let Some((extent, what, cure)) = taken.iter().find(|(extent, ..)| extent.overlaps(guest)) {
+        let place = device.guest_address.as_ref().or(device.address.as_ref());
+        let span = place.map_or(&device.span, |place| &place.span);
+        let message = format!(
+            "{title} would lie at {}, where {what} is ({})",
+            extent_text(guest),
+            extent_text(*extent)
+        );
+        let (label, cure) = (format!("overlaps {what}"), *cure);
+        judge.note(Code::GuestOverlap, span, label, message, cure);
+    }
+    let cure = "choose another `guest_address` for one of them";
+    taken.push((guest, title.to_owned(), cure));
+}
+
+/// The device of the profile that these addresses are part of, when a VM may have it.
+fn on_platform<'p>(
+    judge: &mut Judge<'_>,
+    platform: &'p Platform,
+    device: &Device,
+    title: &str,
+    host: Extent,
+) -> Option<&'p profile::Device> {
+    let profile = &platform.profile;
+    let span = device
+        .address
+        .as_ref()
+        .map_or(&device.span, |address| &address.span);
+    if platform.memory.overlaps(host) {
+        judge.note(
+            Code::KeptDevice,
+            span,
+            "memory",
+            format!("{title} is memory, {}", extent_text(platform.memory)),
+            "name a device; VMs share memory through a `[[channel]]`",
+        );
+        return None;
+    }
+    for kept in profile.devices.iter().filter(|d| d.extent().overlaps(host)) {
+        let Some(reason) = &kept.kept else {
+            continue;
+        };
+        judge.note(
+            Code::KeptDevice,
+            span,
+            format!("the {}", kept.name),
+            format!(
+                "{title} is the platform's {}, which no VM gets: {reason}",
+                kept.name
+            ),
+            "remove this device",
+        );
+        return None;
+    }
+    let Some(found) = profile.devices.iter().find(|d| d.extent().contains(host)) else {
+        let given_away =
+            |d: &&profile::Device| d.kept.is_none() && (profile.iommu || !d.bus_master);
+        let known: Vec<String> = profile
+            .devices
+            .iter()
+            .filter(given_away)
+            .map(|d| format!("{} at {} ({})", d.name, d.address, d.size))
+            .collect();
+        judge.note(
+            Code::NoSuchDevice,
+            span,
+            "no device with all these addresses",
+            format!(
+                "{title} would be {}, which is no device of platform `{}`",
+                extent_text(host),
+                profile.name
+            ),
+            format!("it has: {}", known.join(", ")),
+        );
+        return None;
+    };
+    if found.bus_master && !profile.iommu {
+        judge.note(
+            Code::BusMaster,
+            span,
+            format!("{} masters the bus", found.name),
+            format!(
+                "{title} is {}, which reads and writes memory by itself: without an IOMMU, which platform `{}` lacks, its VM could reach all memory through it",
+                found.name, profile.name
+            ),
+            "remove this device; no VM can have it and be isolated",
+        );
+        return None;
+    }
+    Some(found)
+}
+
+fn given_twice(
+    judge: &mut Judge<'_>,
+    device: &Device,
+    title: &str,
+    vm: &Vm,
+    host: Extent,
+    given: &mut Vec<Given<Extent>>,
+) {
+    let span = device
+        .address
+        .as_ref()
+        .map_or(&device.span, |address| &address.span);
+    if let Some(first) = given.iter().find(|given| given.what.overlaps(host)) {
+        let problem = Problem::new(
+            Code::DeviceTwice,
+            format!(
+                "{title} has pages that {} has too, {}",
+                first.vm,
+                extent_text(host)
+            ),
+            "a device belongs to one VM: remove it from the other",
+        );
+        let problem = problem.at(judge.source(), span, "again here").at(
+            judge.source(),
+            &first.span,
+            "first here",
+        );
+        judge.add(problem);
+    }
+    given.push(Given {
+        what: host,
+        vm: vm.title(),
+        span: span.clone(),
+    });
+}
+
+fn interrupt(
+    judge: &mut Judge<'_>,
+    vm: &Vm,
+    part_of: Option<&profile::Device>,
+    source: &At<u32>,
+    title: &str,
+    given: &mut Vec<Given<u32>>,
+) {
+    let (number, span) = (source.value, &source.span);
+    if !(1..=map::PASSED_SOURCE_MAX).contains(&number) {
+        judge.note(
+            Code::OutOfRange,
+            span,
+            format!("1 to {}", map::PASSED_SOURCE_MAX),
+            format!(
+                "{title} has interrupt {number}; 1 to {} can be passed through",
+                map::PASSED_SOURCE_MAX
+            ),
+            "name a PLIC source of the device",
+        );
+        return;
+    }
+    if let Some(part_of) = part_of.filter(|part_of| !part_of.interrupts.contains(&number)) {
+        let own: Vec<String> = part_of.interrupts.iter().map(u32::to_string).collect();
+        judge.note(
+            Code::BadInterrupt,
+            span,
+            format!("not of {}", part_of.name),
+            format!(
+                "{title} is {}, which never raises interrupt {number}",
+                part_of.name
+            ),
+            if own.is_empty() {
+                "remove it; the device has no interrupt".to_owned()
+            } else {
+                format!("write `interrupts = [{}]`", own.join(", "))
+            },
+        );
+    }
+    if vm.console && number == map::UART_SOURCE {
+        judge.note(
+            Code::InterruptTwice,
+            span,
+            "the virtual UART's as well",
+            format!(
+                "{title} has interrupt {number}, which the virtual UART of {} has",
+                vm.title()
+            ),
+            "do without the virtual UART: `console = false`",
+        );
+    }
+    if let Some(first) = given.iter().find(|given| given.what == number) {
+        let problem = Problem::new(
+            Code::InterruptTwice,
+            format!(
+                "interrupt {number} is given to {} and to {}",
+                first.vm,
+                vm.title()
+            ),
+            "an interrupt goes to one VM: remove it from the other",
+        );
+        let problem = problem.at(judge.source(), span, "again here").at(
+            judge.source(),
+            &first.span,
+            "first here",
+        );
+        judge.add(problem);
+    }
+    given.push(Given {
+        what: number,
+        vm: vm.title(),
+        span: span.clone(),
+    });
+}

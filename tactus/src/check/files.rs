@@ -1,0 +1,155 @@
+//! The files that a system is made of.
+
+use std::path::PathBuf;
+
+use super::judge::Judge;
+use crate::artifacts::{Artifacts, Files, HYPERVISOR, Missing};
+use crate::config::{At, FileName};
+use crate::guest_image::GuestImage;
+use crate::hypervisor::Hypervisor;
+use crate::problem::{Code, Problem};
+
+/// What was read.
+pub(super) struct Contents {
+    /// The hypervisor, and the file it is in.
+    pub(super) hypervisor: Option<(PathBuf, Hypervisor)>,
+    /// Each VM's image.
+    pub(super) images: Vec<Option<GuestImage>>,
+    /// Each VM's initrd.
+    pub(super) initrds: Vec<Option<Vec<u8>>>,
+}
+
+/// Reads every file. The firmware enters the hypervisor at `base`.
+pub(super) fn read(judge: &mut Judge<'_>, artifacts: &Artifacts, base: Option<u64>) -> Contents {
+    let config = judge.config;
+    let named = config.vms.iter().flat_map(|vm| [&vm.image, &vm.initrd]);
+    let mut names = vec![HYPERVISOR];
+    for name in named.flatten() {
+        if let FileName::Artifact(name) = &name.value {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    let files = artifacts.files(&names);
+
+    let mut contents = Contents {
+        hypervisor: base.and_then(|base| hypervisor(judge, &files, base)),
+        images: Vec::new(),
+        initrds: Vec::new(),
+    };
+    for vm in &config.vms {
+        let image = vm.image.as_ref().and_then(|name| {
+            let bytes = read_file(judge, &files, name, &format!("the image of {}", vm.title()))?;
+            parse_image(judge, name, &bytes, &vm.title())
+        });
+        let initrd = vm.initrd.as_ref().and_then(|name| {
+            read_file(
+                judge,
+                &files,
+                name,
+                &format!("the initrd of {}", vm.title()),
+            )
+        });
+        contents.images.push(image);
+        contents.initrds.push(initrd);
+    }
+    contents
+}
+
+fn hypervisor(judge: &mut Judge<'_>, files: &Files, base: u64) -> Option<(PathBuf, Hypervisor)> {
+    let path = match files.get(HYPERVISOR)? {
+        Ok(path) => path,
+        Err(missing) => {
+            judge.add(Problem::new(
+                Code::NoArtifact,
+                missing.reason.clone(),
+                missing.cure.clone(),
+            ));
+            return None;
+        }
+    };
+    let parsed = std::fs::read(path)
+        .map_err(|error| format!("cannot be read: {error}"))
+        .and_then(|bytes| Hypervisor::parse(&bytes, base));
+    match parsed {
+        Ok(hypervisor) => Some((path.clone(), hypervisor)),
+        Err(reason) => {
+            judge.add(Problem::new(
+                Code::BadHypervisor,
+                format!("the hypervisor, {}, {reason}", path.display()),
+                "build hypervisor and tool from the same source",
+            ));
+            None
+        }
+    }
+}
+
+fn read_file(
+    judge: &mut Judge<'_>,
+    files: &Files,
+    name: &At<FileName>,
+    what: &str,
+) -> Option<Vec<u8>> {
+    let path = match &name.value {
+        FileName::Path(path) => judge.config.directory.join(path),
+        FileName::Artifact(artifact) => match files.get(artifact)? {
+            Ok(path) => path.clone(),
+            Err(missing) => {
+                missing_artifact(judge, name, missing, what);
+                return None;
+            }
+        },
+    };
+    match std::fs::read(&path) {
+        Ok(bytes) => Some(bytes),
+        Err(error) => {
+            judge.note(
+                Code::MissingFile,
+                &name.span,
+                "cannot be read",
+                format!("{what} cannot be read: {}", plain(&error)),
+                "correct the path; it is relative to this file's directory",
+            );
+            None
+        }
+    }
+}
+
+/// An error without the number that the system gives it.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    text[..end].to_lowercase()
+}
+
+fn missing_artifact(judge: &mut Judge<'_>, name: &At<FileName>, missing: &Missing, what: &str) {
+    let code = if missing.unknown {
+        Code::MissingFile
+    } else {
+        Code::NoArtifact
+    };
+    let message = format!("{what} cannot be had: {}", missing.reason);
+    judge.note(code, &name.span, "not there", message, missing.cure.clone());
+}
+
+fn parse_image(
+    judge: &mut Judge<'_>,
+    name: &At<FileName>,
+    bytes: &[u8],
+    vm: &str,
+) -> Option<GuestImage> {
+    match GuestImage::parse(bytes) {
+        Ok(image) => Some(image),
+        Err(unfit) => {
+            judge.note(
+                Code::BadImage,
+                &name.span,
+                "no image that a VM can run",
+                format!("the image of {vm} {unfit}"),
+                unfit.cure(),
+            );
+            None
+        }
+    }
+}

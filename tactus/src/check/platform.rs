@@ -1,0 +1,116 @@
+//! The platform, and how much of it the system uses.
+
+use tactus_abi::blob::limit;
+use tactus_abi::map::MEGAPAGE_SIZE;
+use tactus_policy::placement::Extent;
+
+use super::judge::Judge;
+use crate::config::{DEFAULT_SLICE, Nanoseconds, Size, cure_of_unknown};
+use crate::problem::Code;
+use crate::profile::Profile;
+
+/// Bounds of the time slice: below, switching takes a noticeable part of it; above, guests notice.
+const SLICE_MIN: Nanoseconds = Nanoseconds(100_000);
+const SLICE_MAX: Nanoseconds = Nanoseconds(1_000_000_000);
+
+/// The part of a platform that a system uses.
+pub(super) struct Platform {
+    pub(super) profile: Profile,
+    pub(super) harts: u32,
+    pub(super) memory: Extent,
+    pub(super) slice_ticks: u64,
+}
+
+/// Judges `[system]`. `None`: the platform is unknown.
+pub(super) fn check(judge: &mut Judge<'_>) -> Option<Platform> {
+    let name = judge.config.system.platform.as_ref()?;
+    let Some(profile) = Profile::named(&name.value) else {
+        let known: Vec<_> = Profile::names().collect();
+        judge.note(
+            Code::UnknownPlatform,
+            &name.span,
+            "no such platform",
+            format!("there is no profile of a platform `{}`", name.value),
+            cure_of_unknown(&name.value, &known),
+        );
+        return None;
+    };
+    Some(Platform {
+        harts: harts(judge, &profile),
+        memory: Extent::new(profile.memory.base.0, memory(judge, &profile).0),
+        slice_ticks: slice_ticks(judge, &profile),
+        profile,
+    })
+}
+
+fn harts(judge: &mut Judge<'_>, profile: &Profile) -> u32 {
+    let Some(harts) = &judge.config.system.harts else {
+        return profile.harts.default;
+    };
+    let most = profile.harts.max.min(limit::HARTS as u32);
+    if !(1..=most).contains(&harts.value) {
+        judge.note(
+            Code::OutOfRange,
+            &harts.span,
+            format!("1 to {most}"),
+            format!(
+                "platform `{}` has 1 to {most} harts, not {}",
+                profile.name, harts.value
+            ),
+            "use as many as there are",
+        );
+    }
+    // Near what is written, so that vCPUs are judged by what is meant.
+    harts.value.clamp(1, limit::HARTS as u32)
+}
+
+fn memory(judge: &mut Judge<'_>, profile: &Profile) -> Size {
+    let Some(memory) = &judge.config.system.memory else {
+        return profile.memory.default;
+    };
+    let (value, most) = (memory.value, profile.memory.max);
+    let show = |bytes| Size(bytes).to_string();
+    if judge.is_multiple(
+        value.0,
+        MEGAPAGE_SIZE,
+        &memory.span,
+        "the system's `memory`",
+        show,
+    ) && !(profile.firmware.size..=most).contains(&value)
+    {
+        judge.note(
+            Code::OutOfRange,
+            &memory.span,
+            format!("{} to {most}", profile.firmware.size),
+            format!(
+                "platform `{}` has {} (the firmware's alone) to {most} of memory, not {value}",
+                profile.name, profile.firmware.size
+            ),
+            format!("its default is {}", profile.memory.default),
+        );
+    }
+    value
+}
+
+fn slice_ticks(judge: &mut Judge<'_>, profile: &Profile) -> u64 {
+    let ticks = |time: Nanoseconds| {
+        let ticks = u128::from(time.0) * u128::from(profile.timebase_hz) / 1_000_000_000;
+        u64::try_from(ticks).unwrap_or(u64::MAX)
+    };
+    let Some(slice) = &judge.config.system.slice else {
+        return ticks(DEFAULT_SLICE);
+    };
+    if !(SLICE_MIN..=SLICE_MAX).contains(&slice.value) {
+        judge.note(
+            Code::OutOfRange,
+            &slice.span,
+            format!("{SLICE_MIN} to {SLICE_MAX}"),
+            format!(
+                "a time slice is {SLICE_MIN} to {SLICE_MAX} long, not {}",
+                slice.value
+            ),
+            format!("leave it out for the default of {DEFAULT_SLICE}"),
+        );
+    }
+    ticks(slice.value)
+}

@@ -1,0 +1,228 @@
+//! What a checked system looks like, for people.
+
+use std::fmt::Write;
+
+use tactus_abi::map::{CHANNEL_SOURCE, GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
+use tactus_policy::stage2::{Mapping, leaf_size};
+
+use super::{Verdict, command::tally};
+use crate::config::{Address, Class, Nanoseconds, Size};
+use crate::guest_image::extent_text;
+use crate::plan::{OnFault, Plan, Vm};
+
+/// The system in words and tables.
+pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
+    let mut text = String::new();
+    let warnings = tally(verdict);
+    let separator = if warnings.is_empty() { "" } else { ", " };
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "{}: fine{separator}{warnings}\n", verdict.file);
+    let _ = writeln!(text, "{}", platform(plan));
+    text.push_str(&vms(plan, verdict));
+    text.push('\n');
+    text.push_str(&harts(plan));
+    text.push_str(&interrupts(plan));
+    text.push_str(&channels(plan));
+    text
+}
+
+/// Rows with their columns aligned, two spaces apart.
+fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn row(cells: &[&str]) -> Vec<String> {
+    cells.iter().map(|&cell| cell.to_owned()).collect()
+}
+
+fn platform(plan: &Plan) -> String {
+    let slice = plan.slice_ticks * 1_000_000_000 / u64::from(plan.profile.timebase_hz);
+    let rows = [
+        vec!["platform".into(), plan.profile.name.clone()],
+        vec![
+            "harts".into(),
+            format!(
+                "{}, best-effort time slice {}",
+                plan.harts,
+                Nanoseconds(slice)
+            ),
+        ],
+        vec![
+            "memory".into(),
+            format!(
+                "{} at {}",
+                Size(plan.memory.size()),
+                Address(plan.memory.start)
+            ),
+        ],
+        vec![
+            "boot image".into(),
+            format!("{} ({})", extent_text(plan.image), Size(plan.image.size())),
+        ],
+        vec![
+            "pool".into(),
+            format!("{} ({})", extent_text(plan.pool), Size(plan.pool.size())),
+        ],
+        vec![
+            "consoles".into(),
+            if plan.uart {
+                format!("the platform's {}", plan.profile.console.device)
+            } else {
+                "the firmware's console, as a VM has the UART".into()
+            },
+        ],
+    ];
+    table(&rows)
+}
+
+/// The pages that map a range, in words: "1 x 1 GiB, 3 x 2 MiB".
+fn pages(mapping: Mapping) -> String {
+    let sizes = [GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE];
+    let mut numbers = [0u64; 3];
+    let mut done = 0;
+    while done < mapping.size {
+        let leaf = leaf_size(
+            mapping.guest + done,
+            mapping.host + done,
+            mapping.size - done,
+        );
+        for (number, size) in numbers.iter_mut().zip(sizes) {
+            *number += u64::from(size == leaf);
+        }
+        done += leaf;
+    }
+    let used = numbers.iter().zip(sizes).filter(|(number, _)| **number > 0);
+    let parts: Vec<String> = used
+        .map(|(n, size)| format!("{n} x {}", Size(size)))
+        .collect();
+    parts.join(", ")
+}
+
+fn on_fault(plan: &Plan, vm: &Vm) -> String {
+    match vm.on_fault {
+        OnFault::Halt => "halt".into(),
+        OnFault::Restart => "restart".into(),
+        OnFault::Signal(target) => format!("signal {}", plan.vms[target].name),
+    }
+}
+
+fn vms(plan: &Plan, verdict: &Verdict) -> String {
+    let mut rows = vec![row(&[
+        "VM", "memory", "guest", "host", "pages", "console", "on fault", "image",
+    ])];
+    for (vm, files) in plan.vms.iter().zip(&verdict.files) {
+        let files: Vec<&str> = files.iter().flatten().map(String::as_str).collect();
+        let memory = plan.regions(vm)[0].mapping;
+        rows.push(vec![
+            vm.name.clone(),
+            vm.memory.to_string(),
+            Address(RAM_BASE).to_string(),
+            Address(vm.host).to_string(),
+            pages(memory),
+            if vm.console { "yes" } else { "no" }.into(),
+            on_fault(plan, vm),
+            files.join(" + "),
+        ]);
+    }
+    table(&rows)
+}
+
+fn harts(plan: &Plan) -> String {
+    let mut rows = vec![row(&["hart", "real time, highest first", "best effort"])];
+    for hart in 0..plan.harts {
+        let mut on_hart = Vec::new();
+        for vm in &plan.vms {
+            for (index, vcpu) in vm.vcpus.iter().enumerate() {
+                if vcpu.harts.contains(&hart) {
+                    on_hart.push((vcpu, format!("{}.{index} ({})", vm.name, vcpu.priority)));
+                }
+            }
+        }
+        // Stable: equals stay in the order of the file.
+        on_hart.sort_by_key(|(vcpu, _)| std::cmp::Reverse(vcpu.priority));
+        let of = |class: Class| {
+            let names = on_hart.iter().filter(|(vcpu, _)| vcpu.class == class);
+            let names: Vec<&str> = names.map(|(_, name)| name.as_str()).collect();
+            if names.is_empty() {
+                "-".to_owned()
+            } else {
+                names.join(", ")
+            }
+        };
+        rows.push(vec![hart.to_string(), of(Class::Rt), of(Class::Be)]);
+    }
+    table(&rows)
+}
+
+fn interrupts(plan: &Plan) -> String {
+    let mut rows = vec![row(&["device", "VM", "guest", "host", "interrupts"])];
+    for vm in &plan.vms {
+        for device in &vm.devices {
+            let sources: Vec<String> = device.interrupts.iter().map(u32::to_string).collect();
+            rows.push(vec![
+                device.name.clone(),
+                vm.name.clone(),
+                extent_text(device.guest),
+                extent_text(device.host_extent()),
+                if sources.is_empty() {
+                    "-".into()
+                } else {
+                    sources.join(", ")
+                },
+            ]);
+        }
+    }
+    section(&rows)
+}
+
+fn channels(plan: &Plan) -> String {
+    let mut rows = vec![row(&[
+        "channel",
+        "size",
+        "host",
+        "VM",
+        "number",
+        "guest",
+        "interrupt",
+    ])];
+    for channel in &plan.channels {
+        for (end, &(vm, number)) in channel.ends.iter().enumerate() {
+            let guest = plan.vms[vm].channels[number].guest;
+            let first = |text: String| if end == 0 { text } else { String::new() };
+            rows.push(vec![
+                first(channel.name.clone()),
+                first(channel.size.to_string()),
+                first(Address(channel.host).to_string()),
+                plan.vms[vm].name.clone(),
+                number.to_string(),
+                Address(guest.start).to_string(),
+                (CHANNEL_SOURCE as usize + number).to_string(),
+            ]);
+        }
+    }
+    section(&rows)
+}
+
+/// A table with an empty line before it, or nothing when only the heading is there.
+fn section(rows: &[Vec<String>]) -> String {
+    if rows.len() < 2 {
+        return String::new();
+    }
+    format!("\n{}", table(rows))
+}

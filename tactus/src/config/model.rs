@@ -1,0 +1,168 @@
+//! What `system.toml` says, as written: every value typed and with its place, nothing resolved yet.
+//!
+//! A field that the description must have but lacks, or has in a wrong form, is `None`; the reader has
+//! noted the problem by then, and the rest is still judged.
+
+use std::path::PathBuf;
+
+use super::source::{At, Source, Span};
+use super::unit::{Address, Nanoseconds, Size};
+
+/// A system's description.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The file, for messages.
+    pub source: Source,
+    /// The directory that paths are relative to.
+    pub directory: PathBuf,
+    /// The platform and what of it is used.
+    pub system: System,
+    /// The VMs, in the order of the file.
+    pub vms: Vec<Vm>,
+    /// The channels, in the order of the file.
+    pub channels: Vec<Channel>,
+}
+
+/// `[system]`: the platform and what of it is used.
+#[derive(Clone, Debug, Default)]
+pub struct System {
+    /// Where the table begins.
+    pub span: Span,
+    /// Name of the platform's profile.
+    pub platform: Option<At<String>>,
+    /// Harts used; default: the profile's.
+    pub harts: Option<At<u32>>,
+    /// Memory of the machine; default: the profile's.
+    pub memory: Option<At<Size>>,
+    /// Time slice of best-effort vCPUs; default: [`DEFAULT_SLICE`].
+    pub slice: Option<At<Nanoseconds>>,
+}
+
+/// The best-effort time slice of a system that names none.
+pub const DEFAULT_SLICE: Nanoseconds = Nanoseconds(10_000_000);
+
+/// A file that the description names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileName {
+    /// `"@name"`: something this project builds.
+    Artifact(String),
+    /// A path, relative to the description's directory.
+    Path(PathBuf),
+}
+
+/// `[[vm]]`: a virtual machine.
+#[derive(Clone, Debug)]
+pub struct Vm {
+    /// Where the table begins.
+    pub span: Span,
+    /// Its name.
+    pub name: Option<At<String>>,
+    /// ELF or raw image.
+    pub image: Option<At<FileName>>,
+    /// Guest memory.
+    pub memory: Option<At<Size>>,
+    /// Fixed physical address of its memory.
+    pub host_address: Option<At<Address>>,
+    /// Initial ramdisk.
+    pub initrd: Option<At<FileName>>,
+    /// Command line, `/chosen/bootargs` in the devicetree.
+    pub bootargs: Option<At<String>>,
+    /// Whether it has the virtual UART.
+    pub console: bool,
+    /// What happens when it faults.
+    pub on_fault: OnFault,
+    /// Its vCPUs.
+    pub vcpus: Vec<Vcpu>,
+    /// Devices passed through to it.
+    pub devices: Vec<Device>,
+}
+
+impl Vm {
+    /// What messages call it.
+    pub fn title(&self) -> String {
+        match &self.name {
+            Some(name) => format!("VM `{}`", name.value),
+            None => "this VM".into(),
+        }
+    }
+
+    /// Where it is named.
+    pub fn place(&self) -> &Span {
+        self.name.as_ref().map_or(&self.span, |name| &name.span)
+    }
+}
+
+/// What happens when a VM faults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OnFault {
+    /// It stays stopped.
+    Halt,
+    /// It starts anew.
+    Restart,
+    /// It stays stopped and the named VM gets an interrupt.
+    Signal(At<String>),
+}
+
+/// Scheduling class of a vCPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Real time.
+    Rt,
+    /// Best effort.
+    Be,
+}
+
+/// `[[vm.vcpu]]`: a virtual CPU.
+#[derive(Clone, Debug)]
+pub struct Vcpu {
+    /// Where the table begins.
+    pub span: Span,
+    /// Its class.
+    pub class: Option<At<Class>>,
+    /// The hart of a real-time vCPU.
+    pub hart: Option<At<u32>>,
+    /// The harts of a best-effort vCPU; default: all.
+    pub harts: Option<At<Vec<At<u32>>>>,
+    /// Its priority.
+    pub priority: Option<At<u32>>,
+}
+
+/// `[[vm.device]]`: a device passed through by page.
+#[derive(Clone, Debug)]
+pub struct Device {
+    /// Where the table begins.
+    pub span: Span,
+    /// For messages and the devicetree.
+    pub name: Option<At<String>>,
+    /// First physical address.
+    pub address: Option<At<Address>>,
+    /// Bytes.
+    pub size: Option<At<Size>>,
+    /// First guest-physical address; default: the same.
+    pub guest_address: Option<At<Address>>,
+    /// Its PLIC sources.
+    pub interrupts: Vec<At<u32>>,
+}
+
+/// `[[channel]]`: memory and doorbells that two VMs share.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    /// Where the table begins.
+    pub span: Span,
+    /// Its name.
+    pub name: Option<At<String>>,
+    /// The VMs at its two ends; other than two are noted by the reader and not kept.
+    pub between: Option<[At<String>; 2]>,
+    /// Bytes of shared memory.
+    pub size: Option<At<Size>>,
+}
+
+impl Channel {
+    /// What messages call it.
+    pub fn title(&self) -> String {
+        match &self.name {
+            Some(name) => format!("channel `{}`", name.value),
+            None => "this channel".into(),
+        }
+    }
+}

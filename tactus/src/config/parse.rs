@@ -1,0 +1,281 @@
+//! From TOML to [`Config`].
+
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::model::{Channel, Class, Config, Device, FileName, OnFault, System, Vcpu, Vm};
+use super::reader::{Reader, Table, Value, cure_of_unknown};
+use super::source::{At, Source};
+use crate::problem::{Code, Problem};
+
+impl Value for FileName {
+    const EXPECTED: &'static str =
+        "a file's path, or `@` and the name of something this project builds";
+    const EXAMPLE: &'static str = "\"guest.elf\"";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        match value.as_str()? {
+            "" | "@" => None,
+            text => Some(match text.strip_prefix('@') {
+                Some(name) => Self::Artifact(name.into()),
+                None => Self::Path(PathBuf::from(text)),
+            }),
+        }
+    }
+}
+
+impl Value for Class {
+    const EXPECTED: &'static str = "`\"rt\"` (real time) or `\"be\"` (best effort)";
+    const EXAMPLE: &'static str = "\"be\"";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        match value.as_str()? {
+            "rt" => Some(Self::Rt),
+            "be" => Some(Self::Be),
+            _ => None,
+        }
+    }
+}
+
+impl Config {
+    /// Reads a description from its file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not TOML.
+    pub fn read(path: &Path) -> Result<(Self, Vec<Problem>), Vec<Problem>> {
+        let source = Source::read(path).map_err(|error| {
+            vec![Problem::new(
+                Code::Unreadable,
+                format!("cannot read {}: {error}", path.display()),
+                "name a readable `system.toml`",
+            )]
+        })?;
+        let directory = path.parent().unwrap_or(Path::new(""));
+        Self::parse(source, directory)
+    }
+
+    /// Reads a description whose paths are relative to `directory`. What is wrong with single values is
+    /// returned beside the rest.
+    ///
+    /// # Errors
+    /// The text is not TOML.
+    pub fn parse(source: Source, directory: &Path) -> Result<(Self, Vec<Problem>), Vec<Problem>> {
+        let (document, errors) = DeTable::parse_recoverable(source.text());
+        if !errors.is_empty() {
+            return Err(syntax_problems(&source, &errors));
+        }
+        let mut reader = Reader::new(source.clone());
+        let mut root = Table::new("the description", document.span(), document.get_ref());
+        let system = read_system(&mut reader, &mut root);
+        let vms = root
+            .tables(&mut reader, "vm", "vm", "VM")
+            .into_iter()
+            .map(|table| read_vm(&mut reader, table))
+            .collect();
+        let channels = root
+            .tables(&mut reader, "channel", "channel", "channel")
+            .into_iter()
+            .map(|table| read_channel(&mut reader, table))
+            .collect();
+        root.finish(&mut reader);
+        let config = Self {
+            source: source.clone(),
+            directory: directory.to_path_buf(),
+            system,
+            vms,
+            channels,
+        };
+        Ok((config, reader.into_problems()))
+    }
+}
+
+fn syntax_problems(source: &Source, errors: &[toml::de::Error]) -> Vec<Problem> {
+    let mut seen: Vec<(&str, Option<std::ops::Range<usize>>)> = Vec::new();
+    let mut problems = Vec::new();
+    for error in errors {
+        let place = (error.message(), error.span());
+        if seen.contains(&place) {
+            continue;
+        }
+        let problem = Problem::new(
+            Code::Syntax,
+            format!("not TOML: {}", error.message()),
+            "correct the line; the format is described at https://toml.io",
+        );
+        problems.push(match error.span() {
+            Some(span) => problem.at(source, &span, "here"),
+            None => problem,
+        });
+        seen.push(place);
+    }
+    problems
+}
+
+fn read_system(reader: &mut Reader, root: &mut Table<'_>) -> System {
+    let span = root.span();
+    let Some(value) = root.raw("system") else {
+        let problem = Problem::new(
+            Code::MissingKey,
+            "the description has no table `[system]`",
+            "begin it with `[system]` and `platform = \"qemu-virt\"`",
+        );
+        reader.note(problem, &span, "`[system]` is missing");
+        return System::default();
+    };
+    let Some(entries) = value.get_ref().as_table() else {
+        let problem = Problem::new(
+            Code::WrongValue,
+            "`system` must be a table",
+            "begin it with a line `[system]`",
+        );
+        reader.note(problem, &value.span(), "this is no table");
+        return System::default();
+    };
+    let mut table = Table::new("the system", value.span(), entries);
+    table.require(reader, "platform", "\"qemu-virt\"");
+    let system = System {
+        span: value.span(),
+        platform: table.optional(reader, "platform"),
+        harts: table.optional(reader, "harts"),
+        memory: table.optional(reader, "memory"),
+        slice: table.optional(reader, "slice"),
+    };
+    table.finish(reader);
+    system
+}
+
+fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
+    let name: Option<At<String>> = table.required(reader, "name");
+    if let Some(name) = &name {
+        table.call(format!("VM `{}`", name.value));
+    }
+    let vm = Vm {
+        span: table.span(),
+        name,
+        image: table.required(reader, "image"),
+        memory: table.required(reader, "memory"),
+        host_address: table.optional(reader, "host_address"),
+        initrd: table.optional(reader, "initrd"),
+        bootargs: table.optional(reader, "bootargs"),
+        console: table
+            .optional(reader, "console")
+            .is_none_or(|console| console.value),
+        on_fault: match table.raw("on_fault") {
+            Some(value) => read_on_fault(reader, &table, value),
+            None => OnFault::Halt,
+        },
+        vcpus: table
+            .tables(reader, "vcpu", "vm.vcpu", "vCPU")
+            .into_iter()
+            .enumerate()
+            .map(|(index, vcpu)| read_vcpu(reader, table.what(), index, vcpu))
+            .collect(),
+        devices: table
+            .tables(reader, "device", "vm.device", "device")
+            .into_iter()
+            .map(|device| read_device(reader, table.what(), device))
+            .collect(),
+    };
+    table.finish(reader);
+    vm
+}
+
+fn read_on_fault(reader: &mut Reader, vm: &Table<'_>, value: &Spanned<DeValue<'_>>) -> OnFault {
+    let mut signalled = None;
+    if let Some(entries) = value.get_ref().as_table() {
+        let mut table = Table::new(
+            format!("`on_fault` of {}", vm.what()),
+            value.span(),
+            entries,
+        );
+        signalled = table.required(reader, "signal");
+        table.finish(reader);
+    }
+    let word = value.get_ref().as_str();
+    match (word, signalled) {
+        (Some("halt"), _) => OnFault::Halt,
+        (Some("restart"), _) => OnFault::Restart,
+        (_, Some(signalled)) => OnFault::Signal(signalled),
+        (_, None) if value.get_ref().is_table() => OnFault::Halt,
+        (_, None) => {
+            let known = ["halt", "restart"];
+            let problem = Problem::new(
+                Code::WrongValue,
+                format!(
+                    "`on_fault` of {} must be \"halt\", \"restart\" or {{ signal = \"other VM\" }}",
+                    vm.what()
+                ),
+                match word {
+                    Some(word) => cure_of_unknown(word, &known),
+                    None => "write `on_fault = \"halt\"`".into(),
+                },
+            );
+            reader.note(problem, &value.span(), "this is none of them");
+            OnFault::Halt
+        }
+    }
+}
+
+fn read_vcpu(reader: &mut Reader, vm: &str, index: usize, mut table: Table<'_>) -> Vcpu {
+    table.call(format!("vCPU {index} of {vm}"));
+    let vcpu = Vcpu {
+        span: table.span(),
+        class: table.required(reader, "class"),
+        hart: table.optional(reader, "hart"),
+        harts: table.array(reader, "harts"),
+        priority: table.optional(reader, "priority"),
+    };
+    table.finish(reader);
+    vcpu
+}
+
+fn read_device(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> Device {
+    table.call(format!("a device of {vm}"));
+    let name: Option<At<String>> = table.optional(reader, "name");
+    if let Some(name) = &name {
+        table.call(format!("device `{}` of {vm}", name.value));
+    }
+    let device = Device {
+        span: table.span(),
+        name,
+        address: table.required(reader, "address"),
+        size: table.required(reader, "size"),
+        guest_address: table.optional(reader, "guest_address"),
+        interrupts: table
+            .array(reader, "interrupts")
+            .map(|interrupts| interrupts.value)
+            .unwrap_or_default(),
+    };
+    table.finish(reader);
+    device
+}
+
+fn read_channel(reader: &mut Reader, mut table: Table<'_>) -> Channel {
+    let name: Option<At<String>> = table.required(reader, "name");
+    if let Some(name) = &name {
+        table.call(format!("channel `{}`", name.value));
+    }
+    table.require(reader, "between", "[\"one VM\", \"another VM\"]");
+    let between = table.array(reader, "between").and_then(|between| {
+        let ends: Result<[At<String>; 2], _> = between.value.try_into();
+        if let Err(ends) = &ends {
+            let problem = Problem::new(
+                Code::WrongValue,
+                format!("{} must have two ends, not {}", table.what(), ends.len()),
+                "name two VMs: `between = [\"one VM\", \"another VM\"]`",
+            );
+            reader.note(problem, &between.span, "its ends");
+        }
+        ends.ok()
+    });
+    let channel = Channel {
+        span: table.span(),
+        name,
+        between,
+        size: table.required(reader, "size"),
+    };
+    table.finish(reader);
+    channel
+}

@@ -1,0 +1,280 @@
+//! The devicetree that a VM is started with. It is that of QEMU's `virt` machine as far as the VM has the
+//! same, so that software made for `virt` finds what it expects.
+//!
+//! Bindings: Devicetree Specification 0.4; `riscv/cpus.yaml`, `riscv/extensions.yaml`,
+//! `interrupt-controller/sifive,plic-1.0.0.yaml`, `serial/8250.yaml`, `power/reset/syscon-*.yaml` of Linux.
+
+use tactus_abi::map;
+use tactus_policy::placement::Extent;
+use vm_fdt::{Error, FdtWriter};
+
+use crate::plan::{OnFault, Plan, Vm};
+
+/// Frequency that the virtual UART's divisor counts from, as on `virt`. Its rate changes nothing.
+const UART_CLOCK_HZ: u32 = 3_686_400;
+/// RISC-V local interrupt of the supervisor level's external interrupts (privileged specification, `scause`).
+const SUPERVISOR_EXTERNAL: u32 = 9;
+/// Interrupt of a PLIC context that is wired to nothing: the guest has no machine level.
+const UNWIRED: u32 = u32::MAX;
+
+/// Phandles; those of the vCPUs' interrupt controllers follow.
+const PLIC: u32 = 1;
+const FINISHER: u32 = 2;
+const FIRST_CPU: u32 = 3;
+
+/// The devicetree of the VM of that index, flattened.
+///
+/// # Errors
+/// A string contains NUL; the check before has seen to it that none does.
+pub fn devicetree(plan: &Plan, index: usize) -> Result<Vec<u8>, Error> {
+    let vm = &plan.vms[index];
+    let mut fdt = FdtWriter::new()?;
+    let root = fdt.begin_node("")?;
+    fdt.property_u32("#address-cells", 2)?;
+    fdt.property_u32("#size-cells", 2)?;
+    fdt.property_string_list("compatible", strings(&["tactus,vm", "riscv-virtio"]))?;
+    fdt.property_string("model", &format!("tactus,{}", vm.name))?;
+    aliases(&mut fdt, vm)?;
+    chosen(&mut fdt, vm)?;
+    memory(&mut fdt, vm)?;
+    cpus(&mut fdt, plan, vm)?;
+    soc(&mut fdt, plan, index)?;
+    power(&mut fdt)?;
+    fdt.end_node(root)?;
+    fdt.finish()
+}
+
+fn strings(list: &[&str]) -> Vec<String> {
+    list.iter().map(|&s| s.to_owned()).collect()
+}
+
+/// The `reg` property of one range.
+fn reg(fdt: &mut FdtWriter, extent: Extent) -> Result<(), Error> {
+    fdt.property_array_u64("reg", &[extent.start, extent.size()])
+}
+
+/// A node's name with its first address.
+fn node_name(name: &str, address: u64) -> String {
+    format!("{name}@{address:x}")
+}
+
+/// The first UART's path: the virtual one, or else a 16550 passed through.
+fn uart_path(vm: &Vm) -> Option<String> {
+    if vm.console {
+        return Some(format!("/soc/{}", node_name("serial", map::UART_BASE)));
+    }
+    let uart = vm.devices.iter().find(|device| device.is_uart())?;
+    Some(format!(
+        "/soc/{}",
+        node_name(&uart.node(), uart.guest.start)
+    ))
+}
+
+fn aliases(fdt: &mut FdtWriter, vm: &Vm) -> Result<(), Error> {
+    let Some(path) = uart_path(vm) else {
+        return Ok(());
+    };
+    let node = fdt.begin_node("aliases")?;
+    fdt.property_string("serial0", &path)?;
+    fdt.end_node(node)
+}
+
+fn chosen(fdt: &mut FdtWriter, vm: &Vm) -> Result<(), Error> {
+    let node = fdt.begin_node("chosen")?;
+    if let Some(bootargs) = &vm.bootargs {
+        fdt.property_string("bootargs", bootargs)?;
+    }
+    if let Some(path) = uart_path(vm) {
+        fdt.property_string("stdout-path", &format!("{path}:115200n8"))?;
+    }
+    if let Some(initrd) = vm.initrd {
+        fdt.property_u64("linux,initrd-start", initrd.start)?;
+        fdt.property_u64("linux,initrd-end", initrd.end)?;
+    }
+    fdt.end_node(node)
+}
+
+fn memory(fdt: &mut FdtWriter, vm: &Vm) -> Result<(), Error> {
+    let node = fdt.begin_node(&node_name("memory", map::RAM_BASE))?;
+    fdt.property_string("device_type", "memory")?;
+    reg(fdt, vm.extent())?;
+    fdt.end_node(node)
+}
+
+/// `riscv,isa`: the older, single string. Multi-letter extensions follow an underscore each.
+fn isa_string(base: &str, extensions: &[String]) -> String {
+    let mut isa = base.trim_end_matches('i').to_owned();
+    for extension in extensions {
+        if extension.len() > 1 {
+            isa.push('_');
+        }
+        isa.push_str(extension);
+    }
+    isa
+}
+
+fn cpus(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
+    let isa = &plan.profile.guest_isa;
+    let node = fdt.begin_node("cpus")?;
+    fdt.property_u32("#address-cells", 1)?;
+    fdt.property_u32("#size-cells", 0)?;
+    fdt.property_u32("timebase-frequency", plan.profile.timebase_hz)?;
+    for index in 0..vm.vcpus.len() as u32 {
+        let cpu = fdt.begin_node(&node_name("cpu", index.into()))?;
+        fdt.property_string("device_type", "cpu")?;
+        fdt.property_u32("reg", index)?;
+        fdt.property_string("status", "okay")?;
+        fdt.property_string("compatible", "riscv")?;
+        fdt.property_string("riscv,isa", &isa_string(&isa.base, &isa.extensions))?;
+        fdt.property_string("riscv,isa-base", &isa.base)?;
+        fdt.property_string_list("riscv,isa-extensions", isa.extensions.clone())?;
+        fdt.property_string("mmu-type", &isa.mmu)?;
+        let controller = fdt.begin_node("interrupt-controller")?;
+        fdt.property_u32("#interrupt-cells", 1)?;
+        fdt.property_null("interrupt-controller")?;
+        fdt.property_string("compatible", "riscv,cpu-intc")?;
+        fdt.property_phandle(FIRST_CPU + index)?;
+        fdt.end_node(controller)?;
+        fdt.end_node(cpu)?;
+    }
+    fdt.end_node(node)
+}
+
+fn soc(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Error> {
+    let vm = &plan.vms[index];
+    let node = fdt.begin_node("soc")?;
+    fdt.property_u32("#address-cells", 2)?;
+    fdt.property_u32("#size-cells", 2)?;
+    fdt.property_string("compatible", "simple-bus")?;
+    fdt.property_null("ranges")?;
+    finisher(fdt)?;
+    plic(fdt, vm)?;
+    if vm.console {
+        console(fdt)?;
+    }
+    devices(fdt, vm)?;
+    channels(fdt, plan, vm)?;
+    fault_signal(fdt, plan, index)?;
+    fdt.end_node(node)
+}
+
+fn finisher(fdt: &mut FdtWriter) -> Result<(), Error> {
+    let node = fdt.begin_node(&node_name("test", map::FINISHER_BASE))?;
+    fdt.property_string_list(
+        "compatible",
+        strings(&["sifive,test1", "sifive,test0", "syscon"]),
+    )?;
+    reg(fdt, Extent::new(map::FINISHER_BASE, map::PAGE_SIZE))?;
+    fdt.property_phandle(FINISHER)?;
+    fdt.end_node(node)
+}
+
+/// Power-off and reset through the finisher.
+fn power(fdt: &mut FdtWriter) -> Result<(), Error> {
+    for (name, compatible, value) in [
+        ("poweroff", "syscon-poweroff", map::FINISHER_PASS),
+        ("reboot", "syscon-reboot", map::FINISHER_RESET),
+    ] {
+        let node = fdt.begin_node(name)?;
+        fdt.property_string("compatible", compatible)?;
+        fdt.property_u32("regmap", FINISHER)?;
+        fdt.property_u32("offset", 0)?;
+        fdt.property_u32("value", value)?;
+        fdt.end_node(node)?;
+    }
+    Ok(())
+}
+
+fn plic(fdt: &mut FdtWriter, vm: &Vm) -> Result<(), Error> {
+    let node = fdt.begin_node(&node_name("plic", map::PLIC_BASE))?;
+    fdt.property_string_list("compatible", strings(&["sifive,plic-1.0.0", "riscv,plic0"]))?;
+    reg(fdt, Extent::new(map::PLIC_BASE, map::PLIC_SIZE))?;
+    fdt.property_u32("#address-cells", 0)?;
+    fdt.property_u32("#interrupt-cells", 1)?;
+    fdt.property_null("interrupt-controller")?;
+    fdt.property_u32("riscv,ndev", map::PLIC_SOURCES - 1)?;
+    let contexts: Vec<u32> = (FIRST_CPU..)
+        .take(vm.vcpus.len())
+        .flat_map(|cpu| [cpu, UNWIRED, cpu, SUPERVISOR_EXTERNAL])
+        .collect();
+    fdt.property_array_u32("interrupts-extended", &contexts)?;
+    fdt.property_phandle(PLIC)?;
+    fdt.end_node(node)
+}
+
+/// The `interrupts` of a device, when it has any.
+fn interrupts(fdt: &mut FdtWriter, sources: &[u32]) -> Result<(), Error> {
+    if sources.is_empty() {
+        return Ok(());
+    }
+    fdt.property_u32("interrupt-parent", PLIC)?;
+    fdt.property_array_u32("interrupts", sources)
+}
+
+fn console(fdt: &mut FdtWriter) -> Result<(), Error> {
+    let node = fdt.begin_node(&node_name("serial", map::UART_BASE))?;
+    fdt.property_string("compatible", "ns16550a")?;
+    reg(fdt, Extent::new(map::UART_BASE, map::UART_SIZE))?;
+    fdt.property_u32("clock-frequency", UART_CLOCK_HZ)?;
+    interrupts(fdt, &[map::UART_SOURCE])?;
+    fdt.end_node(node)
+}
+
+fn devices(fdt: &mut FdtWriter, vm: &Vm) -> Result<(), Error> {
+    for device in &vm.devices {
+        let node = fdt.begin_node(&node_name(&device.node(), device.guest.start))?;
+        if device.is_whole() && !device.part_of.compatible.is_empty() {
+            fdt.property_string_list("compatible", device.part_of.compatible.clone())?;
+            if let Some(hertz) = device.part_of.clock_frequency {
+                fdt.property_u32("clock-frequency", hertz)?;
+            }
+        } else {
+            fdt.property_string("compatible", "tactus,device")?;
+        }
+        fdt.property_string("label", &device.name)?;
+        reg(fdt, device.guest)?;
+        interrupts(fdt, &device.interrupts)?;
+        fdt.end_node(node)?;
+    }
+    Ok(())
+}
+
+fn channels(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
+    if vm.channels.is_empty() {
+        return Ok(());
+    }
+    let node = fdt.begin_node(&node_name("doorbell", map::DOORBELL_BASE))?;
+    fdt.property_string("compatible", "tactus,doorbell")?;
+    reg(fdt, Extent::new(map::DOORBELL_BASE, map::PAGE_SIZE))?;
+    fdt.end_node(node)?;
+    for (number, end) in (0u32..).zip(&vm.channels) {
+        let node = fdt.begin_node(&node_name("channel", end.guest.start))?;
+        fdt.property_string("compatible", "tactus,channel")?;
+        fdt.property_string("label", &plan.channels[end.channel].name)?;
+        fdt.property_u32("tactus,index", number)?;
+        fdt.property_string("tactus,peer", &plan.vms[end.peer].name)?;
+        reg(fdt, end.guest)?;
+        interrupts(fdt, &[map::CHANNEL_SOURCE + number])?;
+        fdt.end_node(node)?;
+    }
+    Ok(())
+}
+
+/// For a VM that others' `on_fault` signals: the interrupt and the numbers and names of those VMs.
+fn fault_signal(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Error> {
+    let watched: Vec<_> = (0u32..)
+        .zip(&plan.vms)
+        .filter(|(_, vm)| vm.on_fault == OnFault::Signal(index))
+        .collect();
+    if watched.is_empty() {
+        return Ok(());
+    }
+    let numbers: Vec<u32> = watched.iter().map(|(number, _)| *number).collect();
+    let names = watched.iter().map(|(_, vm)| vm.name.clone()).collect();
+    let node = fdt.begin_node("fault-signal")?;
+    fdt.property_string("compatible", "tactus,fault-signal")?;
+    fdt.property_array_u32("tactus,vms", &numbers)?;
+    fdt.property_string_list("tactus,vm-names", names)?;
+    interrupts(fdt, &[map::FAULT_SOURCE])?;
+    fdt.end_node(node)
+}

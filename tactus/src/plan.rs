@@ -1,0 +1,211 @@
+//! A system that has been checked: every address chosen, every name resolved, nothing optional that the
+//! boot image needs.
+
+use tactus_abi::blob::region;
+use tactus_abi::map;
+use tactus_policy::placement::Extent;
+use tactus_policy::stage2::Mapping;
+
+use crate::config::{Class, Size};
+use crate::hypervisor::Hypervisor;
+use crate::profile::Profile;
+
+/// A checked system.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The platform.
+    pub profile: Profile,
+    /// Harts used.
+    pub harts: u32,
+    /// Physical memory.
+    pub memory: Extent,
+    /// Time slice of best-effort vCPUs in ticks of the `time` CSR.
+    pub slice_ticks: u64,
+    /// Whether the hypervisor has the UART; otherwise a VM does, and the firmware carries the consoles.
+    pub uart: bool,
+    /// The hypervisor.
+    pub hypervisor: Hypervisor,
+    /// The VMs, in the order of the file.
+    pub vms: Vec<Vm>,
+    /// The channels, in the order of the file.
+    pub channels: Vec<Channel>,
+    /// Where the boot image is, from the hypervisor's first byte.
+    pub image: Extent,
+    /// Where the hypervisor takes its memory from.
+    pub pool: Extent,
+}
+
+/// What happens when a VM faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFault {
+    /// It stays stopped.
+    Halt,
+    /// It starts anew.
+    Restart,
+    /// It stays stopped, and the VM of this index gets an interrupt.
+    Signal(usize),
+}
+
+/// A checked VM.
+#[derive(Clone, Debug)]
+pub struct Vm {
+    /// Its name.
+    pub name: String,
+    /// Bytes of memory.
+    pub memory: Size,
+    /// Physical address of its memory.
+    pub host: u64,
+    /// Guest-physical address of its first instruction.
+    pub entry: u64,
+    /// What is copied into its memory when it starts: the image, the initrd and the devicetree.
+    pub segments: Vec<LoadSegment>,
+    /// Guest-physical addresses of its initrd.
+    pub initrd: Option<Extent>,
+    /// Its command line.
+    pub bootargs: Option<String>,
+    /// Whether it has the virtual UART.
+    pub console: bool,
+    /// What happens when it faults.
+    pub on_fault: OnFault,
+    /// Its vCPUs; the first one starts it.
+    pub vcpus: Vec<Vcpu>,
+    /// Devices passed through to it.
+    pub devices: Vec<Device>,
+    /// Its ends of channels, by channel number.
+    pub channels: Vec<ChannelEnd>,
+}
+
+/// A part of a VM's initial memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadSegment {
+    /// Guest-physical address of its first byte.
+    pub guest: u64,
+    /// Its contents.
+    pub bytes: Vec<u8>,
+}
+
+/// A checked vCPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vcpu {
+    /// Its class.
+    pub class: Class,
+    /// Its priority, 0 to 255.
+    pub priority: u8,
+    /// The harts it may run on, ascending; exactly one for real time.
+    pub harts: Vec<u32>,
+}
+
+/// A device passed through.
+#[derive(Clone, Debug)]
+pub struct Device {
+    /// Its name in the devicetree: the one of the description, or else of the profile.
+    pub name: String,
+    /// The profile's device that it is or is part of.
+    pub part_of: crate::profile::Device,
+    /// Guest-physical addresses.
+    pub guest: Extent,
+    /// First physical address.
+    pub host: u64,
+    /// Its PLIC sources.
+    pub interrupts: Vec<u32>,
+}
+
+impl Device {
+    /// Its physical addresses.
+    pub const fn host_extent(&self) -> Extent {
+        Extent::new(self.host, self.guest.size())
+    }
+
+    /// Whether it is all of the profile's device rather than some of its pages.
+    pub const fn is_whole(&self) -> bool {
+        self.host == self.part_of.address.0 && self.guest.size() == self.part_of.size.0
+    }
+
+    /// Whether it is a 16550.
+    pub fn is_uart(&self) -> bool {
+        self.is_whole() && self.part_of.compatible.iter().any(|c| c == "ns16550a")
+    }
+
+    /// Name of its devicetree node, without address.
+    pub fn node(&self) -> String {
+        if self.is_uart() {
+            "serial".into()
+        } else {
+            self.name.clone()
+        }
+    }
+}
+
+/// Memory shared by two VMs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// Its name.
+    pub name: String,
+    /// Bytes.
+    pub size: Size,
+    /// First physical address.
+    pub host: u64,
+    /// For each end, the VM's index and the channel's number within it.
+    pub ends: [(usize, usize); 2],
+}
+
+/// One VM's end of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChannelEnd {
+    /// Index of the channel.
+    pub channel: usize,
+    /// Guest-physical addresses of the shared memory.
+    pub guest: Extent,
+    /// Index of the VM at the other end.
+    pub peer: usize,
+    /// The channel's number within that VM.
+    pub peer_number: usize,
+}
+
+/// A contiguous range of a VM's guest-physical addresses and what is behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// The addresses.
+    pub mapping: Mapping,
+    /// One of [`region`]'s bits.
+    pub kind: u32,
+}
+
+impl Plan {
+    /// A VM's regions in the order of the blob: its memory, its devices, its channels.
+    pub fn regions(&self, vm: &Vm) -> Vec<Region> {
+        let region = |guest: Extent, host, kind| Region {
+            mapping: Mapping {
+                guest: guest.start,
+                host,
+                size: guest.size(),
+            },
+            kind,
+        };
+        let memory = region(vm.extent(), vm.host, region::MEMORY);
+        let devices = vm
+            .devices
+            .iter()
+            .map(|device| region(device.guest, device.host, region::DEVICE));
+        let channels = vm
+            .channels
+            .iter()
+            .map(|end| region(end.guest, self.channels[end.channel].host, region::CHANNEL));
+        std::iter::once(memory)
+            .chain(devices)
+            .chain(channels)
+            .collect()
+    }
+}
+
+impl Vm {
+    /// The guest-physical addresses of its memory.
+    pub const fn extent(&self) -> Extent {
+        Extent::new(map::RAM_BASE, self.memory.0)
+    }
+
+    /// Guest-physical address of its devicetree.
+    pub const fn devicetree(&self) -> u64 {
+        self.extent().end - map::DEVICETREE_SIZE
+    }
+}

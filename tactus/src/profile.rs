@@ -1,0 +1,233 @@
+//! A platform as its profile describes it: harts, memory, firmware, devices.
+
+use serde::{Deserialize, Deserializer};
+use tactus_policy::placement::Extent;
+
+use crate::config::{Address, Size};
+
+/// The profiles that come with the tool: name and text.
+const PROFILES: &[(&str, &str)] = &[("qemu-virt", include_str!("../../profiles/qemu-virt.toml"))];
+
+/// A platform.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// What `platform` in `system.toml` calls it.
+    pub name: String,
+    /// Ticks of the `time` CSR per second.
+    pub timebase_hz: u32,
+    /// Whether devices reach only the memory they are allowed to.
+    pub iommu: bool,
+    /// What guests are told of the instruction set.
+    pub guest_isa: GuestIsa,
+    /// Its harts.
+    pub harts: Harts,
+    /// Its memory.
+    pub memory: Memory,
+    /// What the firmware keeps.
+    pub firmware: Block,
+    /// Its interrupt controller.
+    pub plic: Plic,
+    /// What carries the consoles.
+    pub console: Console,
+    /// Its devices, by address.
+    #[serde(rename = "device")]
+    pub devices: Vec<Device>,
+}
+
+/// What guests are told of the instruction set, in the words of the devicetree binding `riscv/extensions.yaml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestIsa {
+    /// `riscv,isa-base`.
+    pub base: String,
+    /// `riscv,isa-extensions`.
+    pub extensions: Vec<String>,
+    /// `mmu-type`.
+    pub mmu: String,
+}
+
+/// How many harts there are.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Harts {
+    /// Harts of a system that does not say.
+    pub default: u32,
+    /// Most harts the platform has.
+    pub max: u32,
+    /// `mhartid` of the first; the others follow without gaps.
+    pub first_id: u64,
+}
+
+/// How much memory there is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// First address.
+    #[serde(deserialize_with = "address")]
+    pub base: Address,
+    /// Memory of a system that does not say.
+    #[serde(deserialize_with = "size")]
+    pub default: Size,
+    /// Most memory the platform has.
+    #[serde(deserialize_with = "size")]
+    pub max: Size,
+}
+
+/// A range of addresses.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Block {
+    /// First address.
+    #[serde(deserialize_with = "address")]
+    pub address: Address,
+    /// Bytes.
+    #[serde(deserialize_with = "size")]
+    pub size: Size,
+}
+
+impl Block {
+    /// Its addresses.
+    pub const fn extent(&self) -> Extent {
+        Extent::new(self.address.0, self.size.0)
+    }
+}
+
+/// The interrupt controller.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plic {
+    /// First address.
+    #[serde(deserialize_with = "address")]
+    pub address: Address,
+    /// Context of the first hart's supervisor level.
+    pub first_context: u32,
+    /// Distance between the supervisor contexts of one hart and the next.
+    pub contexts_per_hart: u32,
+}
+
+impl Plic {
+    /// The context of the supervisor level of the `index`-th hart.
+    pub const fn supervisor_context(&self, index: u32) -> u32 {
+        self.first_context + index * self.contexts_per_hart
+    }
+}
+
+/// What carries the consoles.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Console {
+    /// Name of a 16550 among the devices.
+    pub device: String,
+    /// Its PLIC source.
+    pub interrupt: u32,
+}
+
+/// A device, or another range of addresses that is not memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// What messages call it.
+    pub name: String,
+    /// `compatible` in a guest's devicetree.
+    #[serde(default)]
+    pub compatible: Vec<String>,
+    /// `clock-frequency` in a guest's devicetree.
+    pub clock_frequency: Option<u32>,
+    /// First address.
+    #[serde(deserialize_with = "address")]
+    pub address: Address,
+    /// Bytes.
+    #[serde(deserialize_with = "size")]
+    pub size: Size,
+    /// Its PLIC sources.
+    #[serde(default)]
+    pub interrupts: Vec<u32>,
+    /// It reads and writes memory by itself.
+    #[serde(default)]
+    pub bus_master: bool,
+    /// Why no VM gets it.
+    pub kept: Option<String>,
+}
+
+impl Device {
+    /// Its addresses.
+    pub const fn extent(&self) -> Extent {
+        Extent::new(self.address.0, self.size.0)
+    }
+}
+
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Address, D::Error> {
+    u64::deserialize(deserializer).map(Address)
+}
+
+fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Size, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    Size::from_text(&text).ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no size")))
+}
+
+impl Profile {
+    /// The names of all profiles.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        PROFILES.iter().map(|(name, _)| *name)
+    }
+
+    /// The profile of that name. `None`: there is none.
+    ///
+    /// # Panics
+    /// The profile within the tool is not one; a test reads them all.
+    pub fn named(name: &str) -> Option<Self> {
+        let (name, text) = PROFILES.iter().find(|(known, _)| *known == name)?;
+        match toml::from_str(text) {
+            Ok(profile) => Some(profile),
+            Err(error) => panic!("profile {name} within the tool: {error}"),
+        }
+    }
+
+    /// The device of that name.
+    pub fn device(&self, name: &str) -> Option<&Device> {
+        self.devices.iter().find(|device| device.name == name)
+    }
+
+    /// First address of the boot image: where the firmware enters it.
+    pub const fn image_base(&self) -> u64 {
+        self.firmware.extent().end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_is_read_and_makes_sense() {
+        for name in Profile::names() {
+            let profile = Profile::named(name).expect("a listed profile");
+            assert_eq!(profile.name, name);
+            assert!(profile.harts.default <= profile.harts.max);
+            assert!(profile.memory.default <= profile.memory.max);
+            assert!(profile.image_base().is_multiple_of(0x20_0000));
+            let console = profile.device(&profile.console.device).expect("a console");
+            assert!(console.interrupts.contains(&profile.console.interrupt));
+            assert!(console.kept.is_none());
+            for pair in profile.devices.windows(2) {
+                assert!(
+                    pair[0].extent().end <= pair[1].extent().start,
+                    "{} and {}",
+                    pair[0].name,
+                    pair[1].name
+                );
+            }
+            for device in &profile.devices {
+                assert!(
+                    device.extent().end <= profile.memory.base.0,
+                    "{}",
+                    device.name
+                );
+            }
+            let plic = profile.device("plic").expect("a PLIC");
+            assert_eq!(plic.address, profile.plic.address);
+            assert!(plic.kept.is_some());
+        }
+    }
+}
