@@ -35,9 +35,10 @@ candidate() {
     apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: //p' | sed 's/^(none)$//; s/^[0-9]*://'
 }
 
+# no_rights PACKAGE...
 no_rights() {
-    fail "packages are missing, and installing them takes root or sudo" \
-        "As root run: apt-get install $*" "then \`make setup\` again."
+    fail "packages are missing, and installing them takes root or sudo: $*" \
+        "As root run: $TACTUS_ROOT/setup/packages.sh" "then \`make setup\` again."
 }
 
 # apt_get WHAT-FOR ARGUMENTS...
@@ -89,7 +90,7 @@ install_backports() {
 }
 
 install_qemu() {
-    can_install || no_rights "-t $(os_field VERSION_CODENAME)-backports qemu-system-riscv opensbi"
+    can_install || no_rights "qemu-system-riscv (version $qemu_minimum or newer), opensbi"
     update
     local package version
     # Debian 13 and later have the first name, other distributions of the family the second.

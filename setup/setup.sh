@@ -23,10 +23,14 @@ flock 9
 cd "$TACTUS_ROOT"
 if ! cmp -s Cargo.lock "$logs/Cargo.lock.fetched"; then
     say "fetching the crates that Cargo.lock pins"
-    quietly "$logs/cargo-fetch.log" cargo fetch --locked || fail \
-        "the crates could not be fetched (above; whole log: $logs/cargo-fetch.log)" \
-        "Check the network, or name a mirror in cargo's configuration ([source] replace-with); then run \`make setup\` again." \
-        "If it says that Cargo.lock needs to be updated: a Cargo.toml was changed; run \`cargo update --workspace\`."
+    if ! quietly "$logs/cargo-fetch.log" cargo fetch --locked; then
+        if grep -q 'lock file' "$logs/cargo-fetch.log"; then
+            fail "Cargo.lock does not match the Cargo.toml files (above)" \
+                "Run \`cargo update --workspace\`, look at what it changes, and run \`make setup\` again."
+        fi
+        fail "the crates could not be fetched (above; whole log: $logs/cargo-fetch.log)" \
+            "Check the network, or name a mirror in Cargo's configuration ([source] replace-with); then run \`make setup\` again."
+    fi
     cp Cargo.lock "$logs/Cargo.lock.fetched"
 fi
 
