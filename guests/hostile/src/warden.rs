@@ -66,13 +66,13 @@ fn main() {
             status.state == Some(VmState::Faulted) && status.cause != 0,
             "a VM that signals has faulted, but its state is {status:?}"
         );
-        record::metric("warden_cause", status.cause, "scause");
+        record::metric("warden_cause", status.cause, "count");
         if fault < faults {
             let answer = hypervisor::vm_restart(ward);
             assert!(answer.is_ok(), "restart of the faulted VM: {answer:?}");
         }
     }
-    record::metric("warden_faults", faults, "faults");
+    record::metric("warden_faults", faults, "count");
     record::pass(start::program());
 }
 

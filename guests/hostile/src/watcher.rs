@@ -64,7 +64,7 @@ fn main() {
         latency.mean(),
         latency.max
     );
-    record::metric("watcher_periods", latency.count, "periods");
+    record::metric("watcher_periods", latency.count, "count");
     record::metric(
         "watcher_latency_instructions_max",
         latency.max,
@@ -75,7 +75,7 @@ fn main() {
         latency.mean(),
         "instructions",
     );
-    record::metric("watcher_missed", missed, "periods");
+    record::metric("watcher_missed", missed, "count");
     let verdict = if missed != 0 {
         Err("missed a deadline")
     } else if over_bound != 0 {

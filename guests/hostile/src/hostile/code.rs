@@ -11,7 +11,7 @@ pub fn attack(progress: Progress, ticks: u64) {
     let end = time::now() + ticks;
     let code = start::image_end() as *mut u32;
     let mut number = 0u32;
-    while progress.next(u64::MAX).is_some() && time::now() < end {
+    while time::now() < end && progress.next(u64::MAX).is_some() {
         for _ in 0..64 {
             number = number.wrapping_add(1) % 2048;
             // SAFETY: free memory behind the image holds a function that keeps to the calling convention: `li a0, number; ret`.

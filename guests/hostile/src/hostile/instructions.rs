@@ -60,7 +60,7 @@ pub fn attack(progress: Progress, randoms: u64) {
             count(progress, arena.run(word, 4, level, &arena.registers()));
         }
     }
-    record::metric("hostile_instructions", all, "instructions");
+    record::metric("hostile_instructions", all, "count");
 }
 
 fn count(progress: Progress, end: End) {

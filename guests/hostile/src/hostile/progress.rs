@@ -25,14 +25,19 @@ impl Progress {
         self.page.load(Word::Boots)
     }
 
-    /// The next step to take, if it is below `steps`. It is marked as taken: if it kills the guest, the next life goes on behind it.
+    /// The next step to take, if it is below `steps`. It is marked as taken: if it kills the guest, the next life goes on behind
+    /// it.
     pub fn next(self, steps: u64) -> Option<u64> {
+        self.next_of(|step| (step < steps).then_some(step))
+    }
+
+    /// The next step to take as `get` knows it by its number; `None` when there is none of that number. Marked as taken like
+    /// [`Progress::next`]'s.
+    pub fn next_of<T>(self, get: impl FnOnce(u64) -> Option<T>) -> Option<T> {
         let step = self.page.load(Word::Step);
-        if step >= steps {
-            return None;
-        }
+        let found = get(step)?;
         self.page.store(Word::Step, step + 1);
-        Some(step)
+        Some(found)
     }
 
     /// The step was refused by an exception that the guest itself was given.
@@ -53,10 +58,10 @@ impl Progress {
         println!(
             "{attack}: {steps} steps, {trapped} refused by an exception, {through} allowed, {boots} lives"
         );
-        record::metric("hostile_steps", steps, "steps");
-        record::metric("hostile_trapped", trapped, "steps");
-        record::metric("hostile_through", through, "steps");
-        record::metric("hostile_boots", boots, "starts");
+        record::metric("hostile_steps", steps, "count");
+        record::metric("hostile_trapped", trapped, "count");
+        record::metric("hostile_through", through, "count");
+        record::metric("hostile_boots", boots, "count");
         record::pass(start::program());
         self.page.store(Word::Done, 1);
         power::off()

@@ -167,10 +167,7 @@ pub fn attack(progress: Progress, memory: u64) {
         imitate_the_watcher();
     }
     let extremes = extremes(memory);
-    while let Some(call) = progress
-        .next(u64::MAX)
-        .and_then(|number| call(number, &extremes))
-    {
+    while let Some(call) = progress.next_of(|number| call(number, &extremes)) {
         if ends_the_guest(&call) {
             continue;
         }
@@ -189,7 +186,7 @@ pub fn attack(progress: Progress, memory: u64) {
     time::set_deadline(time::NEVER);
 }
 
-/// Prints what would be the watcher's verdict or the hypervisor's log, if a guest could write to another's console.
+/// Prints what would be a record of the watcher's or the hypervisor's last word, if a guest could write to another's console.
 fn imitate_the_watcher() {
     let by_call = |byte: u8| {
         let arguments = [byte as usize, 0, 0, 0, 0, 0];
@@ -207,7 +204,7 @@ fn imitate_the_watcher() {
         // The hypervisor's log, the watcher (VM 0), a stream that is nobody's.
         for stream in [console::LOG_STREAM, 1, 31] {
             let select = [console::SELECT, console::STREAM_BASE + stream];
-            let text = "\n@tactus fail name=watcher reason=imitated\npanic reason=imitated\n";
+            let text = "\n@tactus metric name=imitated value=1 unit=count\npanic reason=imitated\n";
             for byte in select.into_iter().chain(text.bytes()) {
                 write(byte);
             }

@@ -120,10 +120,7 @@ fn is_own(address: u64, memory: u64) -> bool {
 /// Tries each address, as every access that there is.
 pub fn attack(progress: Progress, memory: u64) {
     let arena = Arena::new(arena::SMALL);
-    while let Some((kind, address)) = progress
-        .next(u64::MAX)
-        .and_then(|step| access(step, memory))
-    {
+    while let Some((kind, address)) = progress.next_of(|step| access(step, memory)) {
         let (name, instruction) = ACCESSES[kind];
         if is_own(address, memory) {
             progress.through();

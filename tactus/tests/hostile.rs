@@ -1,0 +1,292 @@
+//! Hostile guests: each attacks beside a real-time guest on the same hart that watches its own latency.
+//!
+//! What holds of every one of them is in [`contained`]; each test adds what is particular to its attack.
+
+mod harness;
+
+use tactus::run::journal::VmJournal;
+use tactus::run::record::{FaultAction, OffReason};
+use tactus::run::session::Outcome;
+
+use harness::{explain, run};
+
+/// Exception codes (RISC-V privileged specification, "Supervisor Cause Register") that say a guest touched what it does not
+/// have: instruction, load and store guest-page fault.
+const GUEST_PAGE_FAULTS: [u64; 3] = [20, 21, 23];
+/// Periods that a watcher lives through at least.
+const PERIODS: f64 = 300.0;
+
+/// What is particular to an attack.
+struct Attack {
+    /// The system: `systems/hostile-NAME.toml`.
+    name: &'static str,
+    /// Policy for its faults.
+    action: FaultAction,
+    /// Causes that its faults may have.
+    causes: &'static [u64],
+    /// Faults: at least, at most.
+    faults: std::ops::RangeInclusive<u64>,
+}
+
+/// A figure that a VM reported.
+#[track_caller]
+fn metric(vm: &VmJournal, name: &str) -> f64 {
+    vm.metrics
+        .get(name)
+        .unwrap_or_else(|| panic!("{} reported no {name}", vm.name))
+        .value
+}
+
+/// Runs the attack and asserts what holds of every attack: the hypervisor lives, its last act is its own; the watcher was released in
+/// time in every period; faults were reported with right causes and treated by policy.
+#[track_caller]
+fn contained(attack: &Attack) -> Outcome {
+    let outcome = run(&format!("systems/hostile-{}.toml", attack.name), None);
+    let journal = &outcome.journal;
+    let seen = || explain(&outcome);
+
+    assert_eq!(journal.failure, None, "\n{}", seen());
+    assert!(
+        journal.ended.is_some(),
+        "the hypervisor did not end the run by itself: {}\n{}",
+        outcome.reason(),
+        seen()
+    );
+
+    let watcher = journal.vm("watcher").expect("the system has a watcher");
+    assert_eq!(watcher.passed, ["watcher"], "\n{}", seen());
+    assert!(watcher.failed.is_empty(), "\n{}", seen());
+    assert_eq!(watcher.faults, 0, "\n{}", seen());
+    assert_eq!(watcher.restarts, 0, "\n{}", seen());
+    assert_eq!(
+        watcher.off.map(|off| off.reason),
+        Some(OffReason::Shutdown),
+        "\n{}",
+        seen()
+    );
+    assert!(
+        metric(watcher, "watcher_periods") >= PERIODS,
+        "\n{}",
+        seen()
+    );
+    assert_eq!(metric(watcher, "watcher_missed"), 0.0, "\n{}", seen());
+
+    let hostile = journal.vm("hostile").expect("the system has a hostile VM");
+    assert!(hostile.failed.is_empty(), "\n{}", seen());
+    assert!(attack.faults.contains(&hostile.faults), "\n{}", seen());
+    for fault in &journal.faults {
+        assert_eq!(fault.vm, "hostile", "\n{}", seen());
+        assert_eq!(fault.action, attack.action, "{fault:?}\n{}", seen());
+        assert!(
+            attack.causes.contains(&fault.cause),
+            "{fault:?}\n{}",
+            seen()
+        );
+    }
+    outcome
+}
+
+/// The hostile VM of a run in which it did everything that it wanted and then shut down. Each of its lives but the first must follow
+/// from a restart.
+#[track_caller]
+fn did_everything(outcome: &Outcome) -> &VmJournal {
+    let hostile = outcome.journal.vm("hostile").expect("checked before");
+    assert_eq!(hostile.passed, ["hostile"], "\n{}", explain(outcome));
+    assert_eq!(
+        hostile.off.map(|off| off.reason),
+        Some(OffReason::Shutdown),
+        "\n{}",
+        explain(outcome)
+    );
+    assert_eq!(
+        metric(hostile, "hostile_boots"),
+        1.0 + hostile.restarts as f64,
+        "\n{}",
+        explain(outcome)
+    );
+    hostile
+}
+
+/// An attack that ends no life of the guest.
+#[track_caller]
+fn survives(name: &'static str) -> Outcome {
+    let outcome = contained(&Attack {
+        name,
+        action: FaultAction::Halt,
+        causes: &[],
+        faults: 0..=0,
+    });
+    did_everything(&outcome);
+    outcome
+}
+
+/// An attack whose lives each end in a fault with one of these causes, and a restart.
+#[track_caller]
+fn restarts(
+    name: &'static str,
+    causes: &'static [u64],
+    faults: std::ops::RangeInclusive<u64>,
+) -> Outcome {
+    let outcome = contained(&Attack {
+        name,
+        action: FaultAction::Restart,
+        causes,
+        faults,
+    });
+    let hostile = did_everything(&outcome);
+    assert_eq!(hostile.restarts, hostile.faults, "\n{}", explain(&outcome));
+    outcome
+}
+
+#[test]
+fn touching_foreign_addresses() {
+    let outcome = restarts("touch", &GUEST_PAGE_FAULTS, 1000..=10_000);
+    let hostile = did_everything(&outcome);
+    // Every access but those to its own addresses ended in a fault.
+    assert_eq!(
+        metric(hostile, "hostile_steps") - metric(hostile, "hostile_through"),
+        hostile.faults as f64,
+        "\n{}",
+        explain(&outcome)
+    );
+    // All three kinds of access were tried, and told apart.
+    for cause in GUEST_PAGE_FAULTS {
+        assert!(
+            outcome.journal.faults.iter().any(|f| f.cause == cause),
+            "no fault of cause {cause}\n{}",
+            explain(&outcome)
+        );
+    }
+}
+
+#[test]
+fn mapping_foreign_memory() {
+    restarts("paging", &LIVELOCK_OR_PAGE_FAULT, 100..=1000);
+}
+
+#[test]
+fn executing_privileged_and_undefined_instructions() {
+    // All of them are the guest's own affair.
+    let outcome = restarts("instructions", &[], 0..=0);
+    assert!(metric(did_everything(&outcome), "hostile_trapped") > 50_000.0);
+}
+
+#[test]
+fn calling_every_sbi_function_with_extreme_arguments() {
+    let outcome = restarts("sbi", &LIVELOCK_OR_PAGE_FAULT, 0..=1000);
+    // What it wrote to make others believe is its own text and nothing else.
+    let imitated = |name: &str| {
+        let vm = outcome.journal.vm(name).expect("the system has it");
+        vm.metrics.contains_key("imitated")
+    };
+    assert!(imitated("hostile"), "\n{}", explain(&outcome));
+    assert!(!imitated("watcher"), "\n{}", explain(&outcome));
+    assert!(
+        !outcome.journal.log.text().contains("imitated"),
+        "\n{}",
+        explain(&outcome)
+    );
+}
+
+#[test]
+fn programming_the_timer_to_zero_and_infinity() {
+    survives("timer");
+}
+
+#[test]
+fn flooding_on_one_hart() {
+    survives("flood");
+}
+
+#[test]
+fn flooding_on_two_harts() {
+    survives("flood-smp");
+}
+
+#[test]
+fn never_yielding() {
+    survives("spin");
+}
+
+#[test]
+fn jumping_into_data() {
+    restarts("jump", &LIVELOCK_OR_PAGE_FAULT, 6..=1000);
+}
+
+#[test]
+fn faulting_in_its_own_trap_handler() {
+    restarts("handler", &LIVELOCK_OR_PAGE_FAULT, 90..=90);
+}
+
+#[test]
+fn a_halted_guest_stays_stopped() {
+    let outcome = contained(&Attack {
+        name: "halt",
+        action: FaultAction::Halt,
+        causes: &LIVELOCK_OR_PAGE_FAULT,
+        faults: 1..=1,
+    });
+    let hostile = outcome.journal.vm("hostile").expect("checked before");
+    assert_eq!(hostile.restarts, 0, "\n{}", explain(&outcome));
+    assert_eq!(
+        hostile.off.map(|off| off.reason),
+        Some(OffReason::Fault),
+        "\n{}",
+        explain(&outcome)
+    );
+}
+
+#[test]
+fn another_vm_is_told_and_restarts_it() {
+    let outcome = contained(&Attack {
+        name: "signal",
+        action: FaultAction::Signal,
+        causes: &LIVELOCK_OR_PAGE_FAULT,
+        faults: 3..=3,
+    });
+    let journal = &outcome.journal;
+    let warden = journal.vm("warden").expect("the system has a warden");
+    assert_eq!(warden.passed, ["warden"], "\n{}", explain(&outcome));
+    assert_eq!(metric(warden, "warden_faults"), 3.0);
+    // It was told the cause that the log names.
+    assert_eq!(
+        journal.faults.last().map(|fault| fault.cause as f64),
+        Some(metric(warden, "warden_cause")),
+        "\n{}",
+        explain(&outcome)
+    );
+    let hostile = journal.vm("hostile").expect("checked before");
+    assert_eq!(hostile.restarts, 2, "\n{}", explain(&outcome));
+    assert_eq!(
+        hostile.off.map(|off| off.reason),
+        Some(OffReason::Fault),
+        "\n{}",
+        explain(&outcome)
+    );
+}
+
+#[test]
+fn writing_garbage_to_device_registers() {
+    restarts("mmio", &[5, 7, 20, 21, 23], 0..=20_000);
+}
+
+#[test]
+fn rewriting_its_own_code() {
+    survives("code");
+}
+
+#[test]
+fn restarting_itself_without_pause() {
+    let outcome = contained(&Attack {
+        name: "reboot",
+        action: FaultAction::Restart,
+        causes: &[],
+        faults: 0..=0,
+    });
+    let hostile = did_everything(&outcome);
+    assert_eq!(hostile.restarts, 60, "\n{}", explain(&outcome));
+}
+
+/// Causes of a guest that faults for ever in its own handler: what the hypervisor sees of it is a guest-page fault, or the livelock
+/// of the same exception again and again, reported with that exception's cause.
+const LIVELOCK_OR_PAGE_FAULT: [u64; 9] = [1, 2, 3, 12, 13, 15, 20, 21, 23];
