@@ -41,6 +41,9 @@ no_rights() {
         "As root run: $TACTUS_ROOT/setup/packages.sh" "then \`make setup\` again."
 }
 
+# What else can be done when apt fails; a line for the user.
+other_cure=()
+
 # apt_get WHAT-FOR ARGUMENTS...
 apt_get() {
     local what=$1
@@ -49,7 +52,7 @@ apt_get() {
         -o DPkg::Lock::Timeout=300 "$@" || fail \
         "$what failed (above; whole log: $logs/apt.log)" \
         "Check the network and that \`apt-get update\` works on this system, then run \`make setup\` again." \
-        "Behind a proxy: set http_proxy, or Acquire::http::Proxy in apt's configuration."
+        "Behind a proxy: set http_proxy, or Acquire::http::Proxy in apt's configuration." "${other_cure[@]}"
 }
 
 updated=
@@ -80,6 +83,7 @@ install_backports() {
     mkdir "$scratch/sources.d"
     cp /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources "$scratch/sources.d/" 2>/dev/null || true
     printf 'Types: deb\nSuites: %s\nComponents: main\n%s\n' "$suite" "$source" >"$scratch/sources.d/tactus-backports.sources"
+    other_cure=("Or install QEMU $qemu_minimum or newer in another way, and put its qemu-system-riscv64 first in PATH.")
     say "reading the package index of $suite"
     # Without clean-up this leaves the other sources' lists alone; the new list goes at the system's next update.
     apt_get "reading the package index of $suite from this system's Debian mirror" update --error-on=any \
