@@ -326,6 +326,59 @@ static const char *handlers_wake_tasks(void)
     return uxSemaphoreGetCount(semaphore) == 0 ? NULL : "more_interrupts_than_asked_for";
 }
 
+/* A task that a handler wakes runs before the task that was interrupted goes on. */
+
+static SemaphoreHandle_t interrupted;
+static volatile bool fire;
+static volatile uint64_t spins, spins_at_interrupt;
+
+static void give_at_once(void *unused)
+{
+    BaseType_t switch_tasks = pdFALSE;
+
+    (void)unused;
+    console_interrupt_silence();
+    spins_at_interrupt = spins;
+    xSemaphoreGiveFromISR(interrupted, &switch_tasks);
+    portYIELD_FROM_ISR(switch_tasks);
+}
+
+static void spin(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        spins++;
+        if (fire) {
+            fire = false;
+            console_interrupt_fire();
+        }
+    }
+}
+
+static const char *handlers_switch_tasks_at_once(void)
+{
+    static StaticSemaphore_t memory;
+    const char *problem = NULL;
+
+    if (platform.uart == 0)
+        return NULL;
+    interrupted = xSemaphoreCreateBinaryStatic(&memory);
+    if (!plic_attach(platform.uart_source, 1, give_at_once, NULL))
+        return "not_attached";
+    TaskHandle_t spinner = start(spin, NULL, LOW);
+
+    for (int i = 0; i < 20 && problem == NULL; i++) {
+        fire = true;
+        if (xSemaphoreTake(interrupted, PATIENCE) != pdTRUE)
+            problem = "no_interrupt";
+        else if (spins != spins_at_interrupt)
+            problem = "the_interrupted_task_went_on";
+    }
+    vTaskDelete(spinner);
+    plic_detach(platform.uart_source);
+    return problem;
+}
+
 /* A device that interrupts again as soon as it was served. It stops in the end, so that the test does. */
 #define STORM 1000
 /* Interrupts served between two ticks: platform/plic.c. */
@@ -682,6 +735,7 @@ static const struct {
     {"an_empty_queue_times_out", an_empty_queue_times_out},
     {"notifications_go_back_and_forth", notifications_go_back_and_forth},
     {"handlers_wake_tasks", handlers_wake_tasks},
+    {"handlers_switch_tasks_at_once", handlers_switch_tasks_at_once},
     {"an_interrupt_storm_leaves_the_tick_alone", an_interrupt_storm_leaves_the_tick_alone},
     {"critical_sections_exclude", critical_sections_exclude},
     {"a_yield_waits_for_the_critical_section", a_yield_waits_for_the_critical_section},
@@ -759,9 +813,12 @@ static void float_handler(void *unused)
 
 static void fail_in_handler(void)
 {
+    /* While a task runs that has used floating point, and so has it on. */
+    __asm volatile("fmv.d.x f0, zero" ::: "f0");
     plic_attach(platform.uart_source, 1, float_handler, NULL);
     console_interrupt_fire();
-    vTaskDelay(PATIENCE);
+    for (TickType_t begin = xTaskGetTickCount(); xTaskGetTickCount() - begin < PATIENCE;)
+        ;
 }
 
 static void return_task(void *unused)

@@ -35,7 +35,7 @@
  * their own. So the task's stack pointer is saved once, in s0 while C code runs.
  *
  * Floating point. sstatus.FS is off in a new task, so its first floating-point instruction traps and is given zeroed
- * registers ("portGRANT"). From then on the task's FS tells whether it changed any since they
+ * registers. From then on the task's FS tells whether it changed any since they
  * were last saved. A task that is switched out is saved if it did; a task that is switched in is
  * loaded unless the registers still hold its values. While handlers and the kernel run, FS is off: floating point
  * there would destroy a task's registers, and is an exception instead.
@@ -247,7 +247,7 @@ exception:
     add t2, t2, t4
     bltu sp, t2, fatal                  /* not a task: a handler, and they have none */
 1:
-    /* portGRANT: zeroed registers, dirty so that they will be saved; then again. */
+    /* Give it zeroed registers, dirty so that they will be saved, and let it try again. */
     or t1, t1, t3
     sd t1, portFRAME_SSTATUS * W(sp)
     csrs sstatus, t3
