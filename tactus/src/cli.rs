@@ -38,7 +38,7 @@ pub enum Command {
     #[command(after_help = run::EXIT_CODES)]
     Run(RunArguments),
     /// Run an experiment and compare it with the published figures
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = bench::EXIT_CODES)]
     Bench(BenchArguments),
 }
 

@@ -174,6 +174,59 @@ fn runs_repeat_exactly() {
     );
 }
 
+#[test]
+fn report_has_all_its_files() {
+    let image = player(
+        &framed(&[
+            (Log, BOOT),
+            (
+                Vm(0),
+                "@tactus samples name=late/ness phase=idle unit=ticks values=3,4,5\n",
+            ),
+            (
+                Vm(0),
+                "@tactus samples name=late/ness phase=loaded unit=ticks values=3,40000\n",
+            ),
+            (Vm(1), "# uname\r\n"),
+            (
+                Log,
+                "usage vm=rt hart=0 ticks=75\nusage idle hart=0 ticks=25\n",
+            ),
+            (Log, "end time=220\n"),
+        ]),
+        Then::Off,
+    );
+    let outcome = run(plan(&image));
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let path = |name: &str| directory.path().join("report").join(name);
+    let read = |name: &str| std::fs::read(path(name)).expect("the file is there");
+    let text = |name: &str| String::from_utf8(read(name)).expect("it is text");
+    let pictures =
+        tactus::report::write(&outcome, "system", &path("")).expect("the report can be written");
+    assert_eq!(
+        pictures,
+        [path("rt-late_ness.svg"), path("rt-late_ness.png")]
+    );
+    assert!(text("rt-late_ness.svg").contains("loaded: 2 samples"));
+    assert!(read("rt-late_ness.png").starts_with(b"\x89PNG"));
+    assert_eq!(text("consoles/linux.log"), "# uname\r\n");
+    assert!(text("consoles/(firmware).log").contains("OpenSBI"));
+    assert_eq!(text("records.jsonl").lines().count(), 8);
+    let markdown = text("report.md");
+    for part in [
+        "| idle   |       3 | 0.3 |   0.4 | 0.4 |   0.5 |   0.5 |",
+        "| loaded |       2 | 0.3 | 2,000 | 0.3 | 4,000 | 4,000 |",
+        "(rt-late_ness.svg)",
+        "| rt           | 75.00 % |",
+    ] {
+        assert!(markdown.contains(part), "no {part} in\n{markdown}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&text("report.json")).expect("it is JSON");
+    assert_eq!(json["verdict"], "good");
+    assert_eq!(json["samples"][0]["phases"][0]["summary"]["samples"], 3);
+    assert_eq!(json["virtual_seconds"], 22e-6);
+}
+
 /// Answers a VM's first line with input, and stops the session when that has come back.
 struct Answer<W> {
     input: W,

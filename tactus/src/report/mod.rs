@@ -146,15 +146,15 @@ pub fn quantities(journal: &Journal) -> Vec<Quantity<'_>> {
 }
 
 /// The unit to show samples of `unit` in whose greatest is `greatest`, and what turns them into it.
-/// Times get the unit that leaves the fewest zeros.
+/// Times are in microseconds, as latencies are, unless they are far from them.
 fn shown(unit: Unit, greatest: u64, timebase_hz: u64) -> (&'static str, f64) {
     let Some(nanoseconds) = unit.nanoseconds(timebase_hz) else {
         return (unit.name(), 1.0);
     };
     let (name, one) = match greatest as f64 * nanoseconds {
         ..1e3 => ("ns", 1.0),
-        ..1e6 => ("µs", 1e3),
-        ..1e9 => ("ms", 1e6),
+        ..1e8 => ("µs", 1e3),
+        ..1e11 => ("ms", 1e6),
         _ => ("s", 1e9),
     };
     (name, nanoseconds / one)
@@ -611,7 +611,7 @@ mod tests {
     fn times_are_shown_in_the_unit_that_fits() {
         assert_eq!(shown(Unit::Ticks, 3, 10_000_000), ("ns", 100.0));
         assert_eq!(shown(Unit::Ticks, 45, 10_000_000), ("µs", 0.1));
-        assert_eq!(shown(Unit::Nanoseconds, 2_000_000, 1), ("ms", 1e-6));
+        assert_eq!(shown(Unit::Nanoseconds, 2_000_000_000, 1), ("ms", 1e-6));
         assert_eq!(shown(Unit::Instructions, 1 << 40, 1), ("instructions", 1.0));
     }
 

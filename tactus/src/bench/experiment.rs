@@ -1,0 +1,290 @@
+//! An experiment as data: `bench/NAME.toml` says what to run and which figures to take from it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use miette::{IntoDiagnostic, WrapErr, miette};
+use serde::{Deserialize, Deserializer, de};
+
+use crate::profile::Profile;
+use crate::report::unit::Unit;
+
+/// Directory of the experiments, in the project's root.
+const DIRECTORY: &str = "bench";
+
+/// An experiment.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// What it finds out.
+    pub title: String,
+    /// Profile of the platform that its figures are for.
+    pub profile: String,
+    /// What is run, in this order.
+    #[serde(rename = "run")]
+    pub runs: Vec<Run>,
+    /// What is taken from the runs.
+    #[serde(rename = "metric")]
+    pub metrics: Vec<Metric>,
+}
+
+/// One run of an experiment: a system, or a guest without the hypervisor.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// What metrics call it.
+    pub name: String,
+    /// The system's file, relative to the project's root.
+    pub system: Option<PathBuf>,
+    /// The VM that the run ends with; otherwise it ends with the machine.
+    pub until: Option<String>,
+    /// The guest (an artifact's name) that runs directly under the firmware.
+    pub guest: Option<String>,
+    /// Harts of a machine without the hypervisor.
+    pub harts: Option<u32>,
+    /// Host time after which the run has failed.
+    pub timeout_seconds: u64,
+    /// Whether `--quick` runs it.
+    #[serde(default = "yes")]
+    pub quick: bool,
+}
+
+/// A figure of an experiment.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metric {
+    /// Its name.
+    pub name: String,
+    /// What it is, for people.
+    pub text: String,
+    /// Its unit.
+    #[serde(deserialize_with = "unit")]
+    pub unit: Unit,
+    /// The published figure that it repeats.
+    pub paper: Option<f64>,
+    /// The greatest value that this project allows itself.
+    pub limit: Option<f64>,
+    /// Figures of others, by name.
+    #[serde(default)]
+    pub known: BTreeMap<String, f64>,
+    /// It is what a guest reports.
+    pub record: Option<RecordSource>,
+    /// It is the size of the hypervisor's executable sections.
+    pub hypervisor_text: Option<TextSource>,
+}
+
+/// A guest's `metric` record.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordSource {
+    /// In which run.
+    pub run: String,
+    /// Of which VM; a guest without the hypervisor has its own name.
+    pub vm: String,
+    /// The record's name, when it is not the metric's.
+    pub name: Option<String>,
+}
+
+/// The hypervisor's program.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextSource {
+    /// As in the image of this run.
+    pub run: String,
+}
+
+impl Metric {
+    /// Name of the run that it comes from.
+    pub fn run(&self) -> Option<&str> {
+        let record = self.record.as_ref().map(|source| &source.run);
+        let text = self.hypervisor_text.as_ref().map(|source| &source.run);
+        record.or(text).map(String::as_str)
+    }
+}
+
+/// An experiment and the project's root that its paths are relative to.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// The root.
+    pub root: PathBuf,
+}
+
+/// The experiment called `name`, in the project around the current directory, or else in the one that this
+/// program was built in.
+///
+/// # Errors
+/// There is none, or it is not in order.
+pub fn find(name: &str) -> miette::Result<Found> {
+    let current = std::env::current_dir().unwrap_or_default();
+    let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = current
+        .ancestors()
+        .chain(built_in.ancestors())
+        .find(|directory| directory.join(DIRECTORY).join("platform.toml").is_file())
+        .ok_or_else(|| {
+            miette!(
+                help = "run it inside a clone of the project",
+                "there is no directory `{DIRECTORY}` with experiments here"
+            )
+        })?;
+    let names = names(root);
+    if !names.iter().any(|known| known == name) {
+        return Err(miette!(
+            help = format!("the experiments are: {}", names.join(", ")),
+            "there is no experiment `{name}`"
+        ));
+    }
+    let path = root.join(DIRECTORY).join(format!("{name}.toml"));
+    let text = std::fs::read_to_string(&path)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("{} cannot be read", path.display()))?;
+    let experiment =
+        parse(&text).wrap_err_with(|| format!("{} is not an experiment", path.display()))?;
+    Ok(Found {
+        experiment,
+        root: root.to_owned(),
+    })
+}
+
+/// Names of all experiments in the project at `root`, sorted.
+fn names(root: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(root.join(DIRECTORY))
+        .into_iter()
+        .flatten();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let is_experiment = path
+                .extension()
+                .is_some_and(|extension| extension == "toml");
+            let name = path.file_stem()?.to_str()?.to_owned();
+            is_experiment.then_some(name)
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+/// Reads an experiment and checks that it makes sense.
+///
+/// # Errors
+/// It does not; says where.
+pub fn parse(text: &str) -> miette::Result<Experiment> {
+    let experiment: Experiment = toml::from_str(text).into_diagnostic()?;
+    for run in &experiment.runs {
+        let alone = run.guest.is_some();
+        if alone == run.system.is_some() {
+            return Err(miette!(
+                "run `{}` needs either `system` or `guest`",
+                run.name
+            ));
+        }
+        if alone != run.harts.is_some() || (alone && run.until.is_some()) {
+            return Err(miette!(
+                "run `{}`: `harts` goes with `guest`, `until` with `system`",
+                run.name
+            ));
+        }
+    }
+    if Profile::named(&experiment.profile).is_none() {
+        return Err(miette!(
+            "there is no profile `{}`; the profiles are: {}",
+            experiment.profile,
+            Profile::names().collect::<Vec<_>>().join(", ")
+        ));
+    }
+    for metric in &experiment.metrics {
+        if metric.record.is_some() == metric.hypervisor_text.is_some() {
+            return Err(miette!(
+                "metric `{}` needs either `record` or `hypervisor_text`",
+                metric.name
+            ));
+        }
+        if !experiment
+            .runs
+            .iter()
+            .any(|run| Some(run.name.as_str()) == metric.run())
+        {
+            return Err(miette!(
+                "metric `{}` is of a run that the experiment does not have",
+                metric.name
+            ));
+        }
+    }
+    Ok(experiment)
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn unit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Unit, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Unit::parse(&name).ok_or_else(|| de::Error::custom(format!("`{name}` is not a unit")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+        title = "t"
+        profile = "qemu-virt"
+        [[run]]
+        name = "native"
+        guest = "g"
+        harts = 1
+        timeout_seconds = 1
+        [[metric]]
+        name = "m"
+        text = "t"
+        unit = "s"
+        record = { run = "native", vm = "g" }
+    "#;
+
+    #[test]
+    fn experiment_is_read() {
+        let experiment = parse(GOOD).expect("it is in order");
+        assert!(experiment.runs[0].quick);
+        assert_eq!(experiment.metrics[0].run(), Some("native"));
+    }
+
+    #[test]
+    fn contradictions_are_named() {
+        let error = |from: &str, to: &str| {
+            assert!(GOOD.contains(from));
+            parse(&GOOD.replace(from, to))
+                .expect_err("it is not in order")
+                .to_string()
+        };
+        assert_eq!(
+            error("guest = \"g\"", ""),
+            "run `native` needs either `system` or `guest`"
+        );
+        assert_eq!(
+            error("guest = \"g\"", "system = \"s\""),
+            "run `native`: `harts` goes with `guest`, `until` with `system`"
+        );
+        assert_eq!(
+            error("run = \"native\",", "run = \"other\","),
+            "metric `m` is of a run that the experiment does not have"
+        );
+        assert!(error("\"s\"", "\"parsec\"").contains("`parsec` is not a unit"));
+        assert!(error("qemu-virt", "qmeu").contains("no profile `qmeu`"));
+        assert!(error("title", "tilte").contains("tilte"));
+    }
+
+    #[test]
+    fn projects_own_experiments_are_in_order() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let names = names(&root);
+        assert!(names.contains(&"platform".to_owned()));
+        for name in names {
+            let path = root.join(DIRECTORY).join(format!("{name}.toml"));
+            let text = std::fs::read_to_string(path).expect("it can be read");
+            parse(&text).expect("it is in order");
+        }
+    }
+}

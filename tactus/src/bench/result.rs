@@ -1,0 +1,193 @@
+//! What an experiment found, beside the published figures and the limits.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Value, json};
+
+use super::experiment::Metric;
+use crate::report::table::Table;
+use crate::report::unit::figure;
+
+/// A metric and what was found of it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The metric.
+    pub metric: Metric,
+    /// Its value, in the metric's unit; what is missing is as bad as past the limit.
+    pub value: Option<f64>,
+}
+
+impl Found {
+    /// Whether there is a value and it is within the limit.
+    pub fn good(&self) -> bool {
+        match (self.value, self.metric.limit) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(value), Some(limit)) => value <= limit,
+        }
+    }
+}
+
+/// What an experiment found.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    /// The experiment's name.
+    pub name: String,
+    /// What it finds out.
+    pub title: String,
+    /// Profile of the platform.
+    pub profile: String,
+    /// Seed of the machine.
+    pub seed: u64,
+    /// The figures, in the experiment's order.
+    pub found: Vec<Found>,
+}
+
+impl Findings {
+    /// Whether every figure is there and within its limit.
+    pub fn good(&self) -> bool {
+        self.found.iter().all(Found::good)
+    }
+
+    /// The table for people.
+    pub fn table(&self) -> Table {
+        let title = format!("{}: {} ({})", self.name, self.title, self.profile);
+        let head = ["metric", "value", "unit", "limit", "", "paper", "elsewhere"];
+        let mut table = Table::new(title, head);
+        for found in &self.found {
+            let metric = &found.metric;
+            let optional = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figure);
+            let known: Vec<String> = metric
+                .known
+                .iter()
+                .map(|(name, value)| format!("{name} {}", figure(*value)))
+                .collect();
+            table.row([
+                metric.name.clone(),
+                optional(found.value),
+                metric.unit.name().to_owned(),
+                optional(metric.limit),
+                match (found.value, found.good()) {
+                    (None, _) => "missing",
+                    (_, false) => "past its limit",
+                    (_, true) if metric.limit.is_some() => "ok",
+                    (_, true) => "",
+                }
+                .to_owned(),
+                optional(metric.paper),
+                known.join(", "),
+            ]);
+        }
+        table
+    }
+}
+
+/// As `tactus bench --json` prints it.
+impl Serialize for Findings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(4))?;
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("profile", &self.profile)?;
+        map.serialize_entry("seed", &self.seed)?;
+        map.serialize_entry("metrics", &InOrder(&self.found))?;
+        map.end()
+    }
+}
+
+/// Metrics as an object in their own order.
+struct InOrder<'a>(&'a [Found]);
+
+impl Serialize for InOrder<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|found| {
+            let metric = &found.metric;
+            let value = json!({
+                "value": found.value.map(number),
+                "unit": metric.unit,
+                "paper": metric.paper.map(number),
+                "limit": metric.limit.map(number),
+            });
+            (&metric.name, value)
+        }))
+    }
+}
+
+/// A number, whole where it is whole.
+fn number(value: f64) -> Value {
+    // Beyond 2^53 whole numbers have gaps.
+    if value == value.trunc() && value.abs() < (1u64 << 53) as f64 {
+        json!(value as i64)
+    } else {
+        json!(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::experiment;
+
+    fn findings(value: Option<f64>) -> Findings {
+        let experiment = experiment::parse(
+            r#"
+            title = "t"
+            profile = "qemu-virt"
+            [[run]]
+            name = "r"
+            system = "s.toml"
+            timeout_seconds = 1
+            [[metric]]
+            name = "z"
+            text = "t"
+            unit = "instructions"
+            limit = 120
+            known = { Bao = 240 }
+            record = { run = "r", vm = "g" }
+            [[metric]]
+            name = "a"
+            text = "t"
+            unit = "s"
+            record = { run = "r", vm = "g" }
+            "#,
+        )
+        .expect("it is in order");
+        Findings {
+            name: "e".to_owned(),
+            title: experiment.title,
+            profile: experiment.profile,
+            seed: 1,
+            found: experiment
+                .metrics
+                .into_iter()
+                .zip([value, Some(0.25)])
+                .map(|(metric, value)| Found { metric, value })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn json_has_the_agreed_form() {
+        assert_eq!(
+            serde_json::to_string(&findings(Some(120.0))).expect("it can be written"),
+            concat!(
+                r#"{"name":"e","profile":"qemu-virt","seed":1,"metrics":{"#,
+                r#""z":{"limit":120,"paper":null,"unit":"instructions","value":120},"#,
+                r#""a":{"limit":null,"paper":null,"unit":"s","value":0.25}}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn only_values_within_their_limits_are_good() {
+        assert!(findings(Some(120.0)).good());
+        assert!(!findings(Some(120.5)).good());
+        assert!(!findings(None).good());
+    }
+
+    #[test]
+    fn table_says_which_metric_is_past_its_limit() {
+        let text = findings(Some(121.0)).table().text();
+        assert!(text.contains("past its limit"), "{text}");
+        assert!(text.contains("Bao 240"), "{text}");
+        assert!(findings(None).table().text().contains("missing"));
+    }
+}
