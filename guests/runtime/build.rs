@@ -1,4 +1,4 @@
-//! Puts the linker script where the linker looks for it; guests name it with `-Ttactus-guest.x`.
+//! Puts the linker script where the linker looks for it; guests, the self-test among them, name it with `-Ttactus-guest.x`.
 
 use std::{env, fs, io, path::PathBuf};
 
@@ -7,5 +7,6 @@ fn main() -> io::Result<()> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
     fs::copy("tactus-guest.x", out.join("tactus-guest.x"))?;
     println!("cargo::rustc-link-search={}", out.display());
+    println!("cargo::rustc-link-arg-bins=-Ttactus-guest.x");
     Ok(())
 }

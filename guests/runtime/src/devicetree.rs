@@ -49,6 +49,11 @@ pub fn number(name: &str, default: u64) -> u64 {
     }
 }
 
+/// Harts (in a VM: vCPUs) of the machine; 1 when the devicetree names none.
+pub fn harts() -> usize {
+    get().map_or(1, |tree| tree.cpus().count().max(1))
+}
+
 /// Bytes of memory from [`tactus_abi::map::RAM_BASE`] on; `None` when the devicetree names no memory there.
 pub fn memory_size() -> Option<u64> {
     get()?

@@ -1,0 +1,70 @@
+//! The guest runtime's self-test, natively under the firmware and in a VM: the same binary, the same checks.
+
+mod harness;
+
+use tactus::artifacts::Artifacts;
+use tactus::run::machine::Launch;
+use tactus::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
+
+use harness::{STUCK, assert_verdict, explain, run};
+
+/// What the self-test checks, in its order, and itself.
+const CHECKS: [&str; 11] = [
+    "devicetree",
+    "console",
+    "registers",
+    "exception",
+    "csr",
+    "ipi",
+    "uart",
+    "stopwatch",
+    "harts",
+    "hypervisor",
+    "runtime-selftest",
+];
+/// Ticks per second of QEMU's `virt`.
+const TIMEBASE_HZ: u64 = 10_000_000;
+
+/// Runs a guest directly under the firmware.
+fn natively(guest: &str, harts: u32) -> Outcome {
+    let image = Artifacts::Workspace
+        .file(guest)
+        .unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
+    let launch = Launch {
+        image,
+        harts,
+        memory_bytes: 256 << 20,
+    };
+    let plan = Plan::bare(launch, guest, TIMEBASE_HZ).timeout(STUCK);
+    Session::start(plan)
+        .and_then(|session| session.finish(&mut Unwatched))
+        .unwrap_or_else(|error| panic!("{guest}: {error}"))
+}
+
+/// Asserts that the self-test found `harts` harts and everything in order.
+#[track_caller]
+fn assert_in_order(outcome: &Outcome, harts: f64) {
+    assert_verdict(outcome, Verdict::Good);
+    let vm = &outcome.journal.vms[0];
+    assert_eq!(vm.passed, CHECKS, "\n{}", explain(outcome));
+    assert_eq!(vm.metrics["harts"].value, harts);
+    let countdown = vm.series("countdown", "console").expect("it counted down");
+    assert_eq!(countdown.samples(), 500);
+    assert_eq!(countdown.extremes(), Some((0, 499)));
+    assert_eq!(outcome.journal.notes().collect::<Vec<_>>(), []);
+}
+
+#[test]
+fn natively_on_one_hart() {
+    assert_in_order(&natively("runtime-selftest", 1), 1.0);
+}
+
+#[test]
+fn natively_on_four_harts() {
+    assert_in_order(&natively("runtime-selftest", 4), 4.0);
+}
+
+#[test]
+fn in_a_vm() {
+    assert_in_order(&run("systems/selftest.toml", None), 3.0);
+}
