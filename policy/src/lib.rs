@@ -1,5 +1,9 @@
 //! Every decision of the hypervisor, as pure code with no hardware in it.
 #![no_std]
 
+pub mod deadline;
+pub mod livelock;
+pub mod ready;
+
 pub mod placement;
 pub mod stage2;

@@ -1,0 +1,379 @@
+//! A vCPU's registers while it does not run.
+
+use super::csr::{self, clear, read, set, swap, write};
+
+/// `scause` codes (privileged specification, table "Hypervisor-level cause codes").
+pub mod cause {
+    /// Instruction access fault.
+    pub const FETCH_ACCESS: u64 = 1;
+    /// Illegal instruction.
+    pub const ILLEGAL_INSTRUCTION: u64 = 2;
+    /// Load access fault.
+    pub const LOAD_ACCESS: u64 = 5;
+    /// Store or AMO access fault.
+    pub const STORE_ACCESS: u64 = 7;
+    /// Environment call from VS-mode.
+    pub const ECALL_VS: u64 = 10;
+    /// Instruction guest-page fault.
+    pub const FETCH_GUEST_PAGE: u64 = 20;
+    /// Load guest-page fault.
+    pub const LOAD_GUEST_PAGE: u64 = 21;
+    /// Virtual instruction.
+    pub const VIRTUAL_INSTRUCTION: u64 = 22;
+    /// Store or AMO guest-page fault.
+    pub const STORE_GUEST_PAGE: u64 = 23;
+    /// Top bit of `scause`.
+    pub const INTERRUPT: u64 = 1 << 63;
+}
+
+/// Exceptions that a guest handles itself: all that it would take on a machine of its own.
+const DELEGATED_EXCEPTIONS: u64 = 0xb1ff;
+/// Without the floating-point unit, "illegal instruction" comes to the hypervisor first.
+const DELEGATED_WITHOUT_FPU: u64 = DELEGATED_EXCEPTIONS & !(1 << cause::ILLEGAL_INSTRUCTION);
+
+/// `vsstatus.UXL` = 64 bits.
+const UXL_64: u64 = 2 << 32;
+
+/// Floating-point registers.
+#[derive(Debug)]
+#[repr(C)]
+struct Fpu {
+    registers: [u64; 32],
+    fcsr: u64,
+}
+
+/// Registers of a vCPU. Those of the running one are partly in the hart.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Context {
+    /// `x0` (unused) to `x31`.
+    pub registers: [u64; 32],
+    /// Top of the stack the hypervisor uses when this guest traps.
+    pub(super) host_stack: u64,
+    pc: u64,
+    sstatus: u64,
+    vsstatus: u64,
+    vsie: u64,
+    vstvec: u64,
+    vsscratch: u64,
+    vsepc: u64,
+    vscause: u64,
+    vstval: u64,
+    vsatp: u64,
+    vstimecmp: u64,
+    hvip: u64,
+    scounteren: u64,
+    senvcfg: u64,
+    hgatp: u64,
+    fpu: Fpu,
+}
+
+impl Context {
+    /// A context that is never entered; see [`Context::reset`].
+    pub const fn new(hgatp: u64) -> Self {
+        Self {
+            registers: [0; 32],
+            host_stack: 0,
+            pc: 0,
+            sstatus: 0,
+            vsstatus: 0,
+            vsie: 0,
+            vstvec: 0,
+            vsscratch: 0,
+            vsepc: 0,
+            vscause: 0,
+            vstval: 0,
+            vsatp: 0,
+            vstimecmp: u64::MAX,
+            hvip: 0,
+            scounteren: 0,
+            senvcfg: 0,
+            hgatp,
+            fpu: Fpu {
+                registers: [0; 32],
+                fcsr: 0,
+            },
+        }
+    }
+
+    /// The state in which a guest's hart starts (SBI specification, HSM extension, "Hart start"):
+    /// supervisor level, no translation, interrupts off, `a0` and `a1` given, all else zero.
+    pub fn reset(&mut self, pc: u64, a0: u64, a1: u64) {
+        *self = Self::new(self.hgatp);
+        self.pc = pc;
+        self.registers[10] = a0;
+        self.registers[11] = a1;
+        self.sstatus = csr::SSTATUS_SPP;
+        self.vsstatus = UXL_64;
+        // Linux leaves user programs the counters it finds enabled, and its vDSO needs `time`.
+        self.scounteren = 7;
+    }
+
+    /// Takes over what is in the hart, after the vCPU has run. Floating-point registers stay there when
+    /// they have not changed since they were last saved.
+    pub fn save(&mut self) {
+        self.pc = read!(csr::SEPC);
+        let sstatus = read!(csr::SSTATUS);
+        self.vsstatus = read!(csr::VSSTATUS);
+        self.vsie = read!(csr::VSIE);
+        self.vstvec = read!(csr::VSTVEC);
+        self.vsscratch = read!(csr::VSSCRATCH);
+        self.vsepc = read!(csr::VSEPC);
+        self.vscause = read!(csr::VSCAUSE);
+        self.vstval = read!(csr::VSTVAL);
+        self.vsatp = read!(csr::VSATP);
+        self.vstimecmp = read!(csr::VSTIMECMP);
+        self.hvip = read!(csr::HVIP);
+        self.scounteren = read!(csr::SCOUNTEREN);
+        self.senvcfg = read!(csr::SENVCFG);
+        if sstatus & csr::SSTATUS_FS == csr::SSTATUS_FS {
+            self.fpu.save();
+        }
+        self.sstatus = sstatus & !csr::SSTATUS_FS;
+    }
+
+    /// Puts the vCPU into the hart. `host_stack`: top of the hart's stack; `fpu_ready`: the hart's floating-point
+    /// registers hold this vCPU's.
+    pub fn load(&mut self, host_stack: u64, fpu_ready: bool) {
+        self.host_stack = host_stack;
+        write!(csr::SEPC, self.pc);
+        let fs = if fpu_ready { csr::SSTATUS_FS_CLEAN } else { 0 };
+        write!(csr::SSTATUS, self.sstatus | fs);
+        write!(csr::VSSTATUS, self.vsstatus);
+        write!(csr::VSIE, self.vsie);
+        write!(csr::VSTVEC, self.vstvec);
+        write!(csr::VSSCRATCH, self.vsscratch);
+        write!(csr::VSEPC, self.vsepc);
+        write!(csr::VSCAUSE, self.vscause);
+        write!(csr::VSTVAL, self.vstval);
+        write!(csr::VSATP, self.vsatp);
+        write!(csr::VSTIMECMP, self.vstimecmp);
+        write!(csr::HVIP, self.hvip);
+        write!(csr::SCOUNTEREN, self.scounteren);
+        write!(csr::SENVCFG, self.senvcfg);
+        write!(csr::HGATP, self.hgatp);
+        delegate(fpu_ready, false);
+    }
+
+    /// Gives the running vCPU its floating-point registers.
+    pub fn load_fpu(&mut self) {
+        set!(csr::SSTATUS, csr::SSTATUS_FS);
+        self.fpu.load();
+        clear!(csr::SSTATUS, csr::SSTATUS_FS);
+        set!(csr::SSTATUS, csr::SSTATUS_FS_CLEAN);
+        delegate(true, false);
+    }
+
+    /// When the vCPU, saved, wants to be woken by its timer: ticks, or `None`.
+    pub fn timer_deadline(&self) -> Option<u64> {
+        // vsie has the supervisor's bit positions.
+        (self.vsie & csr::STI != 0 && self.vstimecmp != u64::MAX).then_some(self.vstimecmp)
+    }
+
+    /// Whether the vCPU, saved, is woken from `wfi` by the interrupts given besides those pending in it.
+    pub fn wakes(&self, software: bool, external: bool) -> bool {
+        let enabled = self.vsie << 1;
+        let pending = self.hvip & csr::VSSI
+            | if software { csr::VSSI } else { 0 }
+            | if external { csr::VSEI } else { 0 };
+        pending & enabled != 0
+    }
+}
+
+/// Chooses the exceptions the guest handles without the hypervisor. `watched`: none.
+pub fn delegate(fpu_ready: bool, watched: bool) {
+    let exceptions = if watched {
+        0
+    } else if fpu_ready {
+        DELEGATED_EXCEPTIONS
+    } else {
+        DELEGATED_WITHOUT_FPU
+    };
+    write!(csr::HEDELEG, exceptions);
+}
+
+/// Whether the running vCPU has its floating-point registers in the hart.
+pub fn fpu_is_loaded() -> bool {
+    read!(csr::SSTATUS) & csr::SSTATUS_FS != 0
+}
+
+/// Sets up a hart's hypervisor-level CSRs that never change.
+pub fn initialise_hart() {
+    write!(csr::STVEC, super::entry::trap_vector());
+    write!(csr::SATP, 0);
+    write!(
+        csr::HSTATUS,
+        csr::HSTATUS_VSXL_64 | csr::HSTATUS_VTW | csr::HSTATUS_SPV | csr::HSTATUS_SPVP
+    );
+    write!(csr::HIDELEG, csr::VSSI | csr::VSTI | csr::VSEI);
+    write!(csr::HENVCFG, csr::HENVCFG_STCE);
+    write!(csr::HCOUNTEREN, 7);
+    write!(csr::HTIMEDELTA, 0);
+    write!(csr::STIMECMP, u64::MAX);
+    write!(csr::SIE, csr::SSI | csr::STI | csr::SEI);
+    clear!(
+        csr::SSTATUS,
+        csr::SSTATUS_SIE | csr::SSTATUS_FS | csr::SSTATUS_VS
+    );
+}
+
+/// Whether the hart implements Sstc for guests: `henvcfg.STCE` can be set.
+pub fn has_guest_timer() -> bool {
+    write!(csr::HENVCFG, csr::HENVCFG_STCE);
+    read!(csr::HENVCFG) & csr::HENVCFG_STCE != 0
+}
+
+/// Address space id `vmid` and root table of a VM, as in `hgatp`.
+pub fn hgatp(vmid: u64, root: u64) -> u64 {
+    const MODE_SV39X4: u64 = 8 << 60;
+    MODE_SV39X4 | vmid << 44 | root >> 12
+}
+
+/// Whether `hgatp` holds Sv39x4 and VMIDs up to `vmid`.
+pub fn can_hold(vmid: u64) -> bool {
+    let wanted = hgatp(vmid, 0);
+    write!(csr::HGATP, wanted);
+    swap!(csr::HGATP, 0) == wanted
+}
+
+/// Sets (or clears) the running guest's pending external interrupt.
+pub fn set_external(high: bool) {
+    if high {
+        set!(csr::HVIP, csr::VSEI);
+    } else {
+        clear!(csr::HVIP, csr::VSEI);
+    }
+}
+
+/// Sets the running guest's pending software interrupt.
+pub fn raise_software() {
+    set!(csr::HVIP, csr::VSSI);
+}
+
+/// Programs the running guest's timer (ticks).
+pub fn set_guest_timer(deadline: u64) {
+    write!(csr::VSTIMECMP, deadline);
+}
+
+/// Whether the running guest has an interrupt pending and enabled, so that `wfi` does not wait.
+pub fn guest_interrupt_pending() -> bool {
+    const VSIP: u16 = 0x244;
+    read!(VSIP) & read!(csr::VSIE) != 0
+}
+
+/// What the trap's CSRs say of a guest's exception.
+#[derive(Clone, Copy, Debug)]
+pub struct Exception {
+    /// `scause` code.
+    pub cause: u64,
+    /// Guest-virtual address of the instruction.
+    pub pc: u64,
+    /// `stval`.
+    pub value: u64,
+    /// `htval` with the low bits of `stval`: the guest-physical address of a guest-page fault.
+    pub guest_address: u64,
+    /// `htinst`.
+    pub instruction: u64,
+    /// It happened at the guest's supervisor level.
+    pub supervisor: bool,
+}
+
+impl Exception {
+    /// Reads the trap's CSRs.
+    pub fn read(cause: u64) -> Self {
+        let value = read!(csr::STVAL);
+        Self {
+            cause,
+            pc: read!(csr::SEPC),
+            value,
+            guest_address: read!(csr::HTVAL) << 2 | value & 3,
+            instruction: read!(csr::HTINST),
+            supervisor: read!(csr::SSTATUS) & csr::SSTATUS_SPP != 0,
+        }
+    }
+}
+
+/// Moves the running guest past its trapped instruction of `length` bytes.
+pub fn skip_instruction(length: u64) {
+    write!(csr::SEPC, read!(csr::SEPC).wrapping_add(length));
+}
+
+/// The guest's last exception as its own CSRs show it: `vsepc`, `vscause`, `vstval`.
+pub fn guest_exception() -> (u64, u64, u64) {
+    (read!(csr::VSEPC), read!(csr::VSCAUSE), read!(csr::VSTVAL))
+}
+
+/// Gives the running guest an exception at its present instruction, as hardware would (privileged
+/// specification, "Supervisor Trap Handling").
+pub fn inject(cause: u64, value: u64) {
+    write!(csr::VSEPC, read!(csr::SEPC));
+    write!(csr::VSCAUSE, cause);
+    write!(csr::VSTVAL, value);
+    let mut vsstatus = read!(csr::VSSTATUS);
+    vsstatus &= !(csr::SSTATUS_SPP | csr::SSTATUS_SPIE);
+    vsstatus |= read!(csr::SSTATUS) & csr::SSTATUS_SPP;
+    if vsstatus & csr::SSTATUS_SIE != 0 {
+        vsstatus |= csr::SSTATUS_SPIE;
+    }
+    write!(csr::VSSTATUS, vsstatus & !csr::SSTATUS_SIE);
+    write!(csr::SEPC, read!(csr::VSTVEC) & !3);
+    set!(csr::SSTATUS, csr::SSTATUS_SPP);
+}
+
+macro_rules! each_fpu_register {
+    ($instruction:literal, $address:expr) => {
+        // Safety: the array has 32 doublewords, and sstatus.FS is not Off.
+        unsafe {
+            core::arch::asm!(
+                concat!($instruction, " f0, 0*8({0})"),
+                concat!($instruction, " f1, 1*8({0})"),
+                concat!($instruction, " f2, 2*8({0})"),
+                concat!($instruction, " f3, 3*8({0})"),
+                concat!($instruction, " f4, 4*8({0})"),
+                concat!($instruction, " f5, 5*8({0})"),
+                concat!($instruction, " f6, 6*8({0})"),
+                concat!($instruction, " f7, 7*8({0})"),
+                concat!($instruction, " f8, 8*8({0})"),
+                concat!($instruction, " f9, 9*8({0})"),
+                concat!($instruction, " f10, 10*8({0})"),
+                concat!($instruction, " f11, 11*8({0})"),
+                concat!($instruction, " f12, 12*8({0})"),
+                concat!($instruction, " f13, 13*8({0})"),
+                concat!($instruction, " f14, 14*8({0})"),
+                concat!($instruction, " f15, 15*8({0})"),
+                concat!($instruction, " f16, 16*8({0})"),
+                concat!($instruction, " f17, 17*8({0})"),
+                concat!($instruction, " f18, 18*8({0})"),
+                concat!($instruction, " f19, 19*8({0})"),
+                concat!($instruction, " f20, 20*8({0})"),
+                concat!($instruction, " f21, 21*8({0})"),
+                concat!($instruction, " f22, 22*8({0})"),
+                concat!($instruction, " f23, 23*8({0})"),
+                concat!($instruction, " f24, 24*8({0})"),
+                concat!($instruction, " f25, 25*8({0})"),
+                concat!($instruction, " f26, 26*8({0})"),
+                concat!($instruction, " f27, 27*8({0})"),
+                concat!($instruction, " f28, 28*8({0})"),
+                concat!($instruction, " f29, 29*8({0})"),
+                concat!($instruction, " f30, 30*8({0})"),
+                concat!($instruction, " f31, 31*8({0})"),
+                in(reg) $address,
+                options(nostack)
+            );
+        }
+    };
+}
+
+impl Fpu {
+    fn save(&mut self) {
+        each_fpu_register!("fsd", self.registers.as_mut_ptr());
+        const FCSR: u16 = 0x003;
+        self.fcsr = read!(FCSR);
+    }
+
+    fn load(&self) {
+        each_fpu_register!("fld", self.registers.as_ptr());
+        const FCSR: u16 = 0x003;
+        write!(FCSR, self.fcsr);
+    }
+}

@@ -1,0 +1,198 @@
+//! The way into the hypervisor and out of it.
+//!
+//! A trap saves only what a function call may destroy, so that calls and interrupts that return to
+//! the same guest stay short; the rest is saved where a handler needs it (any exception that is decoded)
+//! or when another vCPU takes the hart.
+//!
+//! While a guest runs, `sscratch` holds its [`Context`]; its first fields are known here by offset.
+
+use super::context::Context;
+use core::arch::global_asm;
+use core::ffi::c_void;
+use core::mem::offset_of;
+
+global_asm!(
+    ".option push",
+    ".option norelax",
+    ".option arch, +h",
+    // First instruction of the image. The firmware enters with the hart's id in a0 and the platform's devicetree in a1.
+    ".section .text.start, \"ax\"",
+    ".global _start",
+    "_start:",
+    "    la      sp, __boot_stack_top",
+    "    tail    {boot}",
+    // A further hart: a1 holds its Hart, whose first field is the top of its stack.
+    ".global secondary_start",
+    "secondary_start:",
+    "    mv      a0, a1",
+    // Takes a Hart in a0 and makes the hart run guests.
+    ".global run_hart",
+    "run_hart:",
+    "    ld      sp, 0(a0)",
+    "    call    {hart_main}",
+    "    j       resume",
+    ".section .text.trap, \"ax\"",
+    ".balign 64",
+    ".global guest_trap",
+    "guest_trap:",
+    "    csrrw   a0, sscratch, a0",
+    "    sd      ra, 1*8(a0)",
+    "    sd      sp, 2*8(a0)",
+    "    sd      t0, 5*8(a0)",
+    "    sd      t1, 6*8(a0)",
+    "    sd      t2, 7*8(a0)",
+    "    sd      a1, 11*8(a0)",
+    "    sd      a2, 12*8(a0)",
+    "    sd      a3, 13*8(a0)",
+    "    sd      a4, 14*8(a0)",
+    "    sd      a5, 15*8(a0)",
+    "    sd      a6, 16*8(a0)",
+    "    sd      a7, 17*8(a0)",
+    "    sd      t3, 28*8(a0)",
+    "    sd      t4, 29*8(a0)",
+    "    sd      t5, 30*8(a0)",
+    "    sd      t6, 31*8(a0)",
+    "    csrrw   t0, sscratch, a0",
+    "    sd      t0, 10*8(a0)",
+    "    ld      sp, {host_stack}(a0)",
+    "    csrr    a1, scause",
+    // Supervisor calls and what is not decoded leave the callee-saved registers where they are.
+    "    bltz    a1, 1f",
+    "    addi    t0, a1, -{ecall_vs}",
+    "    bnez    t0, 3f",
+    "1:  call    {trap}",
+    "    beqz    a0, 5f",
+    "2:",
+    "    ld      ra, 1*8(a0)",
+    "    ld      sp, 2*8(a0)",
+    "    ld      t0, 5*8(a0)",
+    "    ld      t1, 6*8(a0)",
+    "    ld      t2, 7*8(a0)",
+    "    ld      a1, 11*8(a0)",
+    "    ld      a2, 12*8(a0)",
+    "    ld      a3, 13*8(a0)",
+    "    ld      a4, 14*8(a0)",
+    "    ld      a5, 15*8(a0)",
+    "    ld      a6, 16*8(a0)",
+    "    ld      a7, 17*8(a0)",
+    "    ld      t3, 28*8(a0)",
+    "    ld      t4, 29*8(a0)",
+    "    ld      t5, 30*8(a0)",
+    "    ld      t6, 31*8(a0)",
+    "    ld      a0, 10*8(a0)",
+    "    sret",
+    // Every other exception: all registers are saved before and loaded after.
+    "3:  addi    t0, a1, -{virtual_instruction}",
+    "    beqz    t0, 1b",
+    "    jal     t0, 6f",
+    "    call    {trap}",
+    "    bnez    a0, 4f",
+    "    csrr    a0, sscratch",
+    "    call    {reschedule}",
+    "    j       resume",
+    "4:  jal     t0, 7f",
+    "    j       2b",
+    // Another vCPU is to run, perhaps.
+    "5:  csrr    a0, sscratch",
+    "    jal     t0, 6f",
+    "    call    {reschedule}",
+    // Enters the guest of the context in a0 with all its registers.
+    "resume:",
+    "    csrw    sscratch, a0",
+    "    jal     t0, 7f",
+    "    j       2b",
+    // Saves, and loads, what the short path does not.
+    "6:  sd      gp, 3*8(a0)",
+    "    sd      tp, 4*8(a0)",
+    "    sd      s0, 8*8(a0)",
+    "    sd      s1, 9*8(a0)",
+    "    sd      s2, 18*8(a0)",
+    "    sd      s3, 19*8(a0)",
+    "    sd      s4, 20*8(a0)",
+    "    sd      s5, 21*8(a0)",
+    "    sd      s6, 22*8(a0)",
+    "    sd      s7, 23*8(a0)",
+    "    sd      s8, 24*8(a0)",
+    "    sd      s9, 25*8(a0)",
+    "    sd      s10, 26*8(a0)",
+    "    sd      s11, 27*8(a0)",
+    "    jr      t0",
+    "7:  ld      gp, 3*8(a0)",
+    "    ld      tp, 4*8(a0)",
+    "    ld      s0, 8*8(a0)",
+    "    ld      s1, 9*8(a0)",
+    "    ld      s2, 18*8(a0)",
+    "    ld      s3, 19*8(a0)",
+    "    ld      s4, 20*8(a0)",
+    "    ld      s5, 21*8(a0)",
+    "    ld      s6, 22*8(a0)",
+    "    ld      s7, 23*8(a0)",
+    "    ld      s8, 24*8(a0)",
+    "    ld      s9, 25*8(a0)",
+    "    ld      s10, 26*8(a0)",
+    "    ld      s11, 27*8(a0)",
+    "    jr      t0",
+    // u64 pair probe(address): half-word fetched through the guest's translation, or a1 = 1. A fault overwrites trap CSRs; those
+    // that the way back to the guest needs are kept.
+    ".global probe_guest_fetch",
+    "probe_guest_fetch:",
+    "    csrr    t1, sepc",
+    "    csrr    t2, sstatus",
+    "    csrr    t3, hstatus",
+    "    la      t0, 8f",
+    "    csrrw   t0, stvec, t0",
+    "    li      a1, 1",
+    "    hlvx.hu a0, (a0)",
+    "    li      a1, 0",
+    ".balign 4",
+    "8:  csrw    stvec, t0",
+    "    csrw    hstatus, t3",
+    "    csrw    sstatus, t2",
+    "    csrw    sepc, t1",
+    "    ret",
+    ".option pop",
+    boot = sym crate::boot::boot,
+    hart_main = sym crate::sched::hart_main,
+    trap = sym crate::trap::trap,
+    reschedule = sym crate::sched::reschedule,
+    host_stack = const offset_of!(Context, host_stack),
+    ecall_vs = const super::context::cause::ECALL_VS,
+    virtual_instruction = const super::context::cause::VIRTUAL_INSTRUCTION,
+);
+
+#[repr(C)]
+struct Probe {
+    half: u64,
+    fault: u64,
+}
+
+unsafe extern "C" {
+    fn guest_trap();
+    fn secondary_start();
+    fn run_hart(hart: *const c_void) -> !;
+    #[link_name = "probe_guest_fetch"]
+    fn probe(address: u64) -> Probe;
+}
+
+/// Value of `stvec` while guests run.
+pub fn trap_vector() -> u64 {
+    guest_trap as *const () as u64
+}
+
+/// Where the firmware starts a further hart, with its `Hart` as the opaque argument.
+pub fn secondary_entry() -> u64 {
+    secondary_start as *const () as u64
+}
+
+/// Leaves the boot stack and makes this hart run guests.
+pub fn enter(hart: &'static crate::hart::Hart) -> ! {
+    // Safety: the hart has a stack of its own, which nobody else uses; nothing on the boot stack is used again.
+    unsafe { run_hart((&raw const *hart).cast()) }
+}
+
+/// Fetches 16 bits at a guest's virtual address.
+pub fn probe_guest_fetch(address: u64) -> Option<u16> {
+    // Safety: reads through the guest's own translation with the guest's rights; faults are caught.
+    let result = unsafe { probe(address) };
+    (result.fault == 0).then_some(result.half as u16)
+}

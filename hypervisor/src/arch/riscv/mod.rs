@@ -1,0 +1,81 @@
+//! RISC-V RV64 with the hypervisor extension (privileged specification, chapter "H" Extension) and Sstc.
+
+pub mod context;
+pub mod csr;
+pub mod entry;
+pub mod firmware;
+pub mod platform;
+pub mod stage2;
+
+use csr::{read, write};
+
+/// Now, in ticks of the `time` CSR.
+pub fn now() -> u64 {
+    read!(csr::TIME)
+}
+
+/// Interrupts this hart at `deadline` (ticks); `u64::MAX`: never.
+pub fn set_timer(deadline: u64) {
+    write!(csr::STIMECMP, deadline);
+}
+
+/// Waits for an interrupt that is enabled in `sie`, or less.
+pub fn wait_for_interrupt() {
+    // Safety: only stalls the hart; interrupts stay pending, since sstatus.SIE is 0 in the hypervisor.
+    unsafe { core::arch::asm!("wfi", options(nomem, nostack)) }
+}
+
+/// Interrupts that wait for the hypervisor, as bits of `sip`.
+pub fn pending_interrupts() -> u64 {
+    read!(csr::SIP) & (csr::SSI | csr::STI | csr::SEI)
+}
+
+/// Acknowledges an interprocessor interrupt.
+pub fn clear_software_interrupt() {
+    csr::clear!(csr::SIP, csr::SSI);
+}
+
+/// Drops what this hart's translation cache holds of the current VM's own (VS-stage) translations.
+pub fn fence_guest_translations() {
+    // Safety: a fence; drops cached state only.
+    unsafe {
+        core::arch::asm!(
+            ".option push",
+            ".option arch, +h",
+            "hfence.vvma x0, x0",
+            ".option pop",
+            options(nostack)
+        );
+    }
+}
+
+/// Makes this hart fetch what has been stored as instructions.
+pub fn fence_instructions() {
+    // Safety: a fence.
+    unsafe { core::arch::asm!("fence.i", options(nostack)) }
+}
+
+/// Drops all second-stage translations this hart has cached.
+pub fn fence_stage2() {
+    // Safety: a fence; drops cached state only.
+    unsafe {
+        core::arch::asm!(
+            ".option push",
+            ".option arch, +h",
+            "hfence.gvma x0, x0",
+            ".option pop",
+            options(nostack)
+        );
+    }
+}
+
+/// Fetches the instruction at the guest's virtual address `pc`, as the guest that trapped last would.
+/// `None`: it can no longer be fetched (another vCPU has changed the mapping since).
+pub fn fetch_guest_instruction(pc: u64) -> Option<u32> {
+    let low = entry::probe_guest_fetch(pc)?;
+    if low & 3 != 3 {
+        return Some(low.into());
+    }
+    let high = entry::probe_guest_fetch(pc.wrapping_add(2))?;
+    Some(u32::from(low) | u32::from(high) << 16)
+}

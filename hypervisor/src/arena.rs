@@ -1,0 +1,69 @@
+//! Memory for what is made at boot and lives for ever: page tables, stacks, VMs, vCPUs.
+
+use core::cell::Cell;
+use core::mem::MaybeUninit;
+
+/// Hands out parts of one range of memory and never takes them back. Used by the boot hart alone.
+pub struct Arena {
+    next: Cell<u64>,
+    end: u64,
+}
+
+/// The range is used up; the tool reserves enough for every system, so this is a defect.
+#[derive(Clone, Copy, Debug)]
+pub struct Exhausted;
+
+impl Arena {
+    /// An arena of `size` bytes of physical memory from `base`.
+    ///
+    /// # Safety
+    /// The range is memory that nobody else uses, and the hypervisor reaches physical memory without translation.
+    pub const unsafe fn new(base: u64, size: u64) -> Self {
+        Self {
+            next: Cell::new(base),
+            end: base + size,
+        }
+    }
+
+    fn take(&self, size: u64, align: u64) -> Result<u64, Exhausted> {
+        let start = self.next.get().next_multiple_of(align);
+        if start.checked_add(size).is_none_or(|end| end > self.end) {
+            return Err(Exhausted);
+        }
+        self.next.set(start + size);
+        Ok(start)
+    }
+
+    /// `count` objects, made one by one.
+    pub fn slice<T>(
+        &self,
+        count: usize,
+        mut make: impl FnMut(usize) -> Result<T, Exhausted>,
+    ) -> Result<&'static [T], Exhausted> {
+        let bytes = (size_of::<T>() * count) as u64;
+        let first = self.take(bytes, align_of::<T>() as u64)? as *mut MaybeUninit<T>;
+        for i in 0..count {
+            let object = make(i)?;
+            // Safety: within the part just taken, which is aligned for T and nobody else's.
+            unsafe { (*first.add(i)).write(object) };
+        }
+        // Safety: all `count` objects have been written.
+        Ok(unsafe { core::slice::from_raw_parts(first.cast(), count) })
+    }
+
+    /// A zeroed table of `N` doublewords, aligned to its size.
+    pub fn table<const N: usize>(&self) -> Result<&'static mut [u64; N], Exhausted> {
+        let bytes = (N * 8) as u64;
+        let table = self.take(bytes, bytes)? as *mut [u64; N];
+        // Safety: within the part just taken, aligned; any bits are valid doublewords, and zero is written first.
+        unsafe {
+            table.write_bytes(0, 1);
+            Ok(&mut *table)
+        }
+    }
+
+    /// The top of a new stack of `size` bytes, aligned to 16.
+    pub fn stack(&self, size: u64) -> Result<u64, Exhausted> {
+        Ok(self.take(size, 16)? + size)
+    }
+}

@@ -1,0 +1,255 @@
+//! From the firmware's hand-over to the first guest: reads the system blob, makes everything there
+//! is, and refuses what cannot work.
+
+use crate::arch::stage2::{MapError, Stage2};
+use crate::arch::{self, context, entry, firmware, platform};
+use crate::arena::{Arena, Exhausted};
+use crate::console;
+use crate::hart::{Hart, STACK_SIZE};
+use crate::log;
+use crate::plic::Plic;
+use crate::sync::Lock;
+use crate::system::{Route, System, install};
+use crate::vcpu::Vcpu;
+use crate::vm::Vm;
+use core::sync::atomic::{AtomicU32, AtomicU64};
+use tactus_abi::blob::{Blob, Class, Header, region};
+use tactus_abi::map::PASSED_SOURCE_MAX;
+use tactus_policy::ready::{BitmapQueue, Handle};
+
+unsafe extern "C" {
+    #[link_name = "__tactus_blob"]
+    static BLOB: u8;
+}
+
+/// Why the system does not boot.
+enum Refusal {
+    Blob(tactus_abi::blob::Error),
+    Platform(platform::Lack),
+    NoGuestTimer,
+    Vmids,
+    Pool,
+    Map(usize, MapError),
+    Segment(usize),
+    Start(u64, firmware::FirmwareError),
+}
+
+impl From<Exhausted> for Refusal {
+    fn from(_: Exhausted) -> Self {
+        Self::Pool
+    }
+}
+
+/// Entered from the firmware on the boot stack.
+pub extern "C" fn boot(hart_id: u64, devicetree: u64) -> ! {
+    match prepare(devicetree) {
+        Ok(system) => run(system, hart_id),
+        Err(refusal) => {
+            explain(&refusal);
+            console::flush();
+            firmware::power_off()
+        }
+    }
+}
+
+fn run(system: &'static System, hart_id: u64) -> ! {
+    install(system);
+    log!(
+        "boot version={} harts={} vms={} time={}",
+        env!("CARGO_PKG_VERSION"),
+        system.harts.len(),
+        system.vms.len(),
+        arch::now()
+    );
+    for vm in system.vms {
+        let boot = vm.start();
+        system.harts[boot.home()].post_at_boot(boot.handle);
+    }
+    let mut own = None;
+    for hart in system.harts {
+        if hart.id == hart_id {
+            own = Some(hart);
+            continue;
+        }
+        let argument = (&raw const *hart) as u64;
+        if let Err(error) = firmware::start_hart(hart.id, entry::secondary_entry(), argument) {
+            explain(&Refusal::Start(hart.id, error));
+            console::flush();
+            firmware::power_off();
+        }
+    }
+    match own {
+        Some(hart) => entry::enter(hart),
+        // The system leaves this hart out.
+        None => firmware::stop_hart(),
+    }
+}
+
+fn blob() -> Result<Blob<'static>, Refusal> {
+    let start = &raw const BLOB;
+    // Safety: the image continues after this symbol with the blob; where it does not, memory does, and the header
+    // has no valid magic. The blob is page aligned and never changes.
+    let header = unsafe { core::slice::from_raw_parts(start, size_of::<Header>()) };
+    // Little-endian, as all of the blob.
+    let at = core::mem::offset_of!(Header, length);
+    let length = header[at..at + 4]
+        .iter()
+        .rev()
+        .fold(0, |length, &byte| length << 8 | usize::from(byte));
+    // A blob of that size is impossible; its checksum would be sought in what may not be memory.
+    let length = if header[..8] == tactus_abi::blob::MAGIC && length < 1 << 20 {
+        length.max(header.len())
+    } else {
+        header.len()
+    };
+    // Safety: as above.
+    let bytes = unsafe { core::slice::from_raw_parts(start, length) };
+    Blob::parse(bytes).map_err(Refusal::Blob)
+}
+
+fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
+    let blob = blob()?;
+    if blob.header.uart_base != 0 {
+        // Safety: the tool gives the UART to no guest, and the blob's checksum says that the tool wrote this.
+        unsafe { console::use_uart(blob.header.uart_base, blob.header.uart_source != 0) };
+    }
+    platform::check(devicetree, &blob).map_err(Refusal::Platform)?;
+    if !context::has_guest_timer() {
+        return Err(Refusal::NoGuestTimer);
+    }
+    if !context::can_hold(blob.vms.len() as u64) {
+        return Err(Refusal::Vmids);
+    }
+    check_segments(&blob)?;
+    // Safety: the tool keeps the pool apart from everything else.
+    let arena = unsafe { Arena::new(blob.header.pool_base, blob.header.pool_size) };
+    let harts = arena.slice(blob.harts.len(), |index| {
+        let config = &blob.harts[index];
+        let stack = arena.stack(STACK_SIZE)?;
+        Ok(Hart::new(index, config.id, config.plic_context, stack))
+    })?;
+    let mut roots = [0; tactus_abi::blob::limit::VMS];
+    for (index, vm) in blob.vms.iter().enumerate() {
+        let mut stage2 = Stage2::new(arena.table()?);
+        for region in blob.regions_of(vm) {
+            stage2
+                .map(region, || arena.table().ok())
+                .map_err(|error| Refusal::Map(index, error))?;
+        }
+        roots[index] = context::hgatp(index as u64 + 1, stage2.root());
+    }
+    let vms = arena.slice(blob.vms.len(), |index| {
+        Ok(Vm::new(index, blob.vms[index].vcpus as usize))
+    })?;
+    let vcpus = arena.slice(blob.vcpus.len(), |handle| {
+        let config = &blob.vcpus[handle];
+        Ok(Vcpu::new(
+            handle as Handle,
+            config,
+            roots[config.vm as usize],
+        ))
+    })?;
+    let system = arena.slice(1, |_| {
+        Ok(System {
+            routes: routes(&blob),
+            blob,
+            harts,
+            vms,
+            vcpus,
+            best_effort: Lock::new(BitmapQueue::new()),
+            idle: AtomicU64::new(0),
+            vms_on: AtomicU32::new(vms.len() as u32),
+            // Safety: the tool gives the controller to no guest.
+            plic: (blob.header.plic_base != 0).then(|| unsafe { Plic::new(blob.header.plic_base) }),
+        })
+    })?;
+    Ok(&system[0])
+}
+
+/// Segments must lie within their VM's memory: they are copied there without further question.
+fn check_segments(blob: &Blob) -> Result<(), Refusal> {
+    for (index, vm) in blob.vms.iter().enumerate() {
+        let memory = &blob.regions_of(vm)[0];
+        let inside = |guest: u64, size: u64| {
+            guest
+                .checked_sub(memory.guest)
+                .and_then(|offset| offset.checked_add(size))
+                .is_some_and(|end| end <= memory.size)
+        };
+        let good = memory.flags == region::MEMORY
+            && inside(vm.entry, 2)
+            && blob
+                .segments_of(vm)
+                .iter()
+                .all(|segment| inside(segment.guest, segment.size));
+        if !good {
+            return Err(Refusal::Segment(index));
+        }
+    }
+    Ok(())
+}
+
+/// A VM's interrupts go to the hart of its first real-time vCPU, or where its first vCPU starts.
+fn routes(blob: &Blob) -> [Route; PASSED_SOURCE_MAX as usize + 1] {
+    let mut routes = [Route::Unused; PASSED_SOURCE_MAX as usize + 1];
+    for interrupt in blob.interrupts {
+        let vm = interrupt.vm as usize;
+        let vcpus = blob.vcpus_of(&blob.vms[vm]);
+        let vcpu = vcpus
+            .iter()
+            .find(|vcpu| vcpu.class == Class::RealTime as u32)
+            .unwrap_or(&vcpus[0]);
+        let hart = vcpu.harts.trailing_zeros() as usize;
+        routes[interrupt.source as usize] = Route::Vm(vm, blob.harts[hart].plic_context);
+    }
+    let console = blob.header.uart_source as usize;
+    if blob.header.uart_base != 0 && (1..routes.len()).contains(&console) {
+        routes[console] = Route::Console;
+    }
+    routes
+}
+
+fn explain(refusal: &Refusal) {
+    match refusal {
+        Refusal::Blob(error) => {
+            log!(
+                "refused reason={}; build the image anew with `tactus build`",
+                error.message()
+            );
+        }
+        Refusal::Platform(lack) => match lack {
+            platform::Lack::Devicetree => {
+                log!("refused reason=the firmware passed no devicetree in a1");
+            }
+            platform::Lack::Hart(id) => log!("refused reason=the machine has no hart {id}"),
+            platform::Lack::Extension(name, id) => {
+                log!("refused reason=hart {id} lacks the \"{name}\" extension");
+            }
+            platform::Lack::Memory => {
+                log!("refused reason=the machine's memory does not cover the system's");
+            }
+            platform::Lack::Timebase(hz) => {
+                log!("refused reason=the machine's time base is {hz} Hz, not the system's");
+            }
+        },
+        Refusal::NoGuestTimer => {
+            log!("refused reason=the firmware does not let guests have their own timer (Sstc)");
+        }
+        Refusal::Vmids => {
+            log!("refused reason=hgatp holds too few VMIDs, or no Sv39x4");
+        }
+        Refusal::Pool => log!("refused reason=the hypervisor's memory pool is too small"),
+        Refusal::Map(vm, error) => {
+            log!("refused reason=a region of VM {vm} cannot be mapped: {error:?}");
+        }
+        Refusal::Segment(vm) => {
+            log!("refused reason=VM {vm} has a segment or its entry outside of its memory");
+        }
+        Refusal::Start(id, error) => {
+            log!(
+                "refused reason=the firmware cannot start hart {id}: error {}",
+                error.0
+            );
+        }
+    }
+}

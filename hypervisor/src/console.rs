@@ -1,0 +1,304 @@
+//! All VMs' consoles and the hypervisor's log on one line; the framing is [`tactus_abi::console`]'s.
+
+use crate::arch::firmware;
+use crate::sync::Lock;
+use core::fmt::Write;
+use core::ptr::{read_volatile, write_volatile};
+use tactus_abi::blob::limit;
+use tactus_abi::console::{Demux, Event, LOG_STREAM, SELECT, STREAM_BASE};
+use tactus_hypervisor::ring::Ring;
+
+/// Bytes that wait for each stream.
+const BUFFER: usize = 2048;
+const STREAMS: usize = limit::VMS + 1;
+/// Bytes sent at most when a guest adds one: more than one, so that buffers empty.
+const PUMP_A_FEW: usize = 4;
+/// Bytes sent at most by one interrupt of the UART: its buffer.
+const PUMP_A_BUFFER: usize = 16;
+
+const IER: u64 = 1;
+const LSR: u64 = 5;
+const IER_RECEIVE: u8 = 1;
+const IER_TRANSMIT: u8 = 2;
+const LSR_DATA: u8 = 1;
+const LSR_TRANSMIT_EMPTY: u8 = 0x20;
+
+#[derive(Clone, Copy)]
+enum Line {
+    /// The firmware's console.
+    Firmware,
+    /// A 16550 at this physical address; `true`: with its interrupt.
+    Uart(u64, bool),
+}
+
+struct Console {
+    line: Line,
+    buffers: [Ring<BUFFER>; STREAMS],
+    /// Streams with bytes waiting.
+    waiting: u64,
+    /// Streams that had no room for a byte and have not been told of room since.
+    starved: u64,
+    /// The stream that the line's bytes belong to.
+    selected: Option<u8>,
+    /// The selected stream's last byte ended a line of text.
+    line_ended: bool,
+    /// Second byte of a sequence whose first has been sent.
+    escape: Option<u8>,
+    /// The UART interrupts when it can take bytes.
+    armed: bool,
+    /// Bytes of the log that found no room.
+    lost: u32,
+    input: Demux,
+}
+
+static CONSOLE: Lock<Console> = Lock::new(Console {
+    line: Line::Firmware,
+    buffers: [const { Ring::new() }; STREAMS],
+    waiting: 0,
+    starved: 0,
+    selected: None,
+    line_ended: false,
+    escape: None,
+    armed: false,
+    lost: 0,
+    input: Demux::new(),
+});
+
+/// Streams, as bits, that have room again.
+pub type Room = u64;
+
+impl Console {
+    fn ready(&self) -> bool {
+        match self.line {
+            Line::Firmware => true,
+            Line::Uart(base, _) => uart_read(base, LSR) & LSR_TRANSMIT_EMPTY != 0,
+        }
+    }
+
+    fn send(&self, byte: u8) {
+        match self.line {
+            Line::Firmware => firmware::console_write(byte),
+            Line::Uart(base, _) => uart_write(base, 0, byte),
+        }
+    }
+
+    fn push(&mut self, stream: u8, byte: u8) -> bool {
+        let taken = self.buffers[usize::from(stream)].push(byte);
+        if taken {
+            self.waiting |= 1 << stream;
+        } else {
+            self.starved |= 1 << stream;
+        }
+        taken
+    }
+
+    /// Whose turn it is. A stream keeps the line to the end of a line of text, as long as it has bytes.
+    fn turn(&self) -> Option<u8> {
+        if self.waiting == 0 {
+            return None;
+        }
+        let after = match self.selected {
+            Some(stream) if self.waiting >> stream & 1 != 0 && !self.line_ended => {
+                return Some(stream);
+            }
+            Some(stream) => u64::MAX << stream << 1,
+            None => u64::MAX,
+        };
+        let later = self.waiting & after;
+        Some(if later != 0 { later } else { self.waiting }.trailing_zeros() as u8)
+    }
+
+    /// The next byte for the line.
+    fn next(&mut self) -> Option<u8> {
+        if let Some(byte) = self.escape.take() {
+            return Some(byte);
+        }
+        let stream = self.turn()?;
+        self.line_ended = false;
+        if self.selected != Some(stream) {
+            self.selected = Some(stream);
+            self.escape = Some(STREAM_BASE + stream);
+            return Some(SELECT);
+        }
+        let buffer = &mut self.buffers[usize::from(stream)];
+        let byte = buffer.pop()?;
+        if buffer.is_empty() {
+            self.waiting &= !(1 << stream);
+        }
+        if byte == SELECT {
+            self.escape = Some(SELECT);
+        }
+        self.line_ended = byte == b'\n';
+        Some(byte)
+    }
+
+    /// Sends up to `budget` bytes, as far as the line takes them.
+    fn pump(&mut self, budget: usize) -> Room {
+        for _ in 0..budget {
+            if !self.ready() {
+                break;
+            }
+            let Some(byte) = self.next() else { break };
+            self.send(byte);
+        }
+        if let Line::Uart(base, true) = self.line {
+            let more = self.waiting != 0 || self.escape.is_some();
+            if more != self.armed {
+                self.armed = more;
+                let transmit = if more { IER_TRANSMIT } else { 0 };
+                uart_write(base, IER, IER_RECEIVE | transmit);
+            }
+        }
+        let mut room = 0;
+        let mut starved = self.starved;
+        // At most one step for each stream.
+        while starved != 0 {
+            let stream = starved.trailing_zeros();
+            starved &= starved - 1;
+            if self.buffers[stream as usize].space() >= BUFFER / 2 {
+                self.starved &= !(1 << stream);
+                room |= 1 << stream;
+            }
+        }
+        room
+    }
+}
+
+fn uart_read(base: u64, register: u64) -> u8 {
+    // Safety: a register of the UART that the configuration names; no guest can reach it.
+    unsafe { read_volatile((base + register) as *const u8) }
+}
+
+fn uart_write(base: u64, register: u64, value: u8) {
+    // Safety: as for `uart_read`.
+    unsafe { write_volatile((base + register) as *mut u8, value) }
+}
+
+/// Uses a 16550 at physical address `base` for the line, and its interrupt or not.
+///
+/// # Safety
+/// `base` is the address of a 16550 with byte-wide registers that no guest can reach.
+pub unsafe fn use_uart(base: u64, interrupt: bool) {
+    let mut console = CONSOLE.lock();
+    console.line = Line::Uart(base, interrupt);
+    if interrupt {
+        uart_write(base, IER, IER_RECEIVE);
+    }
+}
+
+/// Whether a stream's buffer can take a byte.
+pub fn has_room(stream: u8) -> bool {
+    let mut console = CONSOLE.lock();
+    let room = console.buffers[usize::from(stream)].space() > 0;
+    if !room {
+        console.starved |= 1 << stream;
+    }
+    room
+}
+
+/// Adds a stream's bytes; tells how many were taken, and which streams have room again.
+pub fn write(stream: u8, bytes: &[u8]) -> (usize, Room) {
+    let mut console = CONSOLE.lock();
+    let taken = bytes
+        .iter()
+        .take_while(|byte| console.push(stream, **byte))
+        .count();
+    let room = console.pump(PUMP_A_FEW);
+    (taken, room)
+}
+
+/// Sends some of what waits.
+pub fn pump() -> Room {
+    let mut console = CONSOLE.lock();
+    if console.waiting == 0 && console.escape.is_none() {
+        return 0;
+    }
+    console.pump(PUMP_A_BUFFER)
+}
+
+/// Serves the UART's interrupt: sends what it takes, and takes what it has got, byte by byte, as (stream, byte).
+pub fn interrupt(mut deliver: impl FnMut(u8, u8)) -> Room {
+    let mut received = [0; PUMP_A_BUFFER];
+    let mut count = 0;
+    let room = {
+        let mut console = CONSOLE.lock();
+        if let Line::Uart(base, _) = console.line {
+            while count < received.len() && uart_read(base, LSR) & LSR_DATA != 0 {
+                received[count] = uart_read(base, 0);
+                count += 1;
+            }
+        }
+        console.pump(PUMP_A_BUFFER)
+    };
+    for &byte in &received[..count] {
+        let event = CONSOLE.lock().input.push(byte);
+        if let Event::Byte(Some(stream), byte) = event {
+            deliver(stream, byte);
+        }
+    }
+    room
+}
+
+/// Sends all that waits, however long it takes: before the machine stops.
+pub fn flush() {
+    let mut console = CONSOLE.lock();
+    while console.waiting != 0 || console.escape.is_some() {
+        console.pump(PUMP_A_BUFFER);
+    }
+}
+
+/// Bytes of the longest log line.
+const LINE: usize = 256;
+
+struct LogLine {
+    bytes: [u8; LINE],
+    len: usize,
+}
+
+impl Write for LogLine {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+        for byte in text.bytes() {
+            // The last place is the line feed's. A longer line is cut.
+            if self.len < LINE - 1 {
+                self.bytes[self.len] = byte;
+                self.len += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds a line to the hypervisor's log; see [`crate::log!`]. A line without room is dropped and counted.
+pub fn log(arguments: core::fmt::Arguments) {
+    let mut line = LogLine {
+        bytes: [0; LINE],
+        len: 0,
+    };
+    // Writing to the buffer cannot fail; an argument's own error leaves a shorter line.
+    let _ = line.write_fmt(arguments);
+    line.bytes[line.len] = b'\n';
+    let bytes = &line.bytes[..=line.len];
+    let mut console = CONSOLE.lock();
+    if console.lost > 0 && console.buffers[usize::from(LOG_STREAM)].space() > LINE {
+        let lost = core::mem::take(&mut console.lost);
+        drop(console);
+        log(format_args!("lost stream=0 bytes={lost}"));
+        console = CONSOLE.lock();
+    }
+    if console.buffers[usize::from(LOG_STREAM)].space() < bytes.len() {
+        console.lost = console.lost.saturating_add(bytes.len() as u32);
+    } else {
+        for &byte in bytes {
+            console.push(LOG_STREAM, byte);
+        }
+    }
+    // Room that others get is told to them when they send next.
+    let room = console.pump(PUMP_A_FEW);
+    console.starved |= room;
+}
+
+/// Adds a line to the hypervisor's log: `tactus_abi::record`.
+#[macro_export]
+macro_rules! log {
+    ($($argument:tt)*) => { $crate::console::log(format_args!($($argument)*)) };
+}

@@ -1,0 +1,126 @@
+//! Virtual devices as a guest meets them: loads and stores that trap.
+
+use crate::arch;
+use crate::arch::context::{self, Exception, cause};
+use crate::hart::Hart;
+use crate::vcpu::Vcpu;
+use crate::vm::{End, Vm};
+use tactus_abi::map;
+use tactus_hypervisor::mmio::{self, Access};
+
+/// A virtual device, and the offset of an access in it.
+#[derive(Clone, Copy, Debug)]
+pub enum Device {
+    /// The interrupt controller.
+    Plic(u64),
+    /// The console.
+    Uart(u64),
+    /// Power.
+    Finisher(u64),
+    /// The channels' doorbells.
+    Doorbell(u64),
+}
+
+/// The VM's virtual device at a guest-physical address.
+pub fn at(vm: &Vm, address: u64) -> Option<Device> {
+    let within = |base: u64, size: u64| {
+        let offset = address.wrapping_sub(base);
+        (offset < size).then_some(offset)
+    };
+    if let Some(offset) = within(map::PLIC_BASE, map::PLIC_SIZE) {
+        return Some(Device::Plic(offset));
+    }
+    if let Some(offset) = within(map::UART_BASE, map::UART_SIZE) {
+        return (vm.config().console != 0).then_some(Device::Uart(offset));
+    }
+    if let Some(offset) = within(map::FINISHER_BASE, map::PAGE_SIZE) {
+        return Some(Device::Finisher(offset));
+    }
+    within(map::DOORBELL_BASE, map::PAGE_SIZE).map(Device::Doorbell)
+}
+
+/// Carries out the load or store that trapped at a virtual device. What the device does not take is an access fault for
+/// the guest, as from a bus.
+pub fn access(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception, device: Device) {
+    let access = match exception.instruction {
+        0 => {
+            let Some(bits) = arch::fetch_guest_instruction(exception.pc) else {
+                // Changed under the guest's feet by another of its vCPUs: it may try again.
+                return;
+            };
+            mmio::from_instruction(bits)
+        }
+        transformed => mmio::from_htinst(transformed),
+    };
+    let done = access.and_then(|access| {
+        if !exception.guest_address.is_multiple_of(access.size.into()) {
+            return None;
+        }
+        let register = usize::from(access.register);
+        if access.store {
+            // Safety: the vCPU runs on this hart, no other reference in use.
+            let value = unsafe { vcpu.body() }.context.registers[register];
+            let value = if register == 0 { 0 } else { value };
+            store(hart, vcpu.vm(), device, access, value)?;
+        } else {
+            let value = load(hart, vcpu.vm(), device, access)?;
+            if register != 0 {
+                // Safety: as above.
+                unsafe { vcpu.body() }.context.registers[register] = access.extend(value);
+            }
+        }
+        Some(access)
+    });
+    match done {
+        Some(access) => context::skip_instruction(access.length.into()),
+        None if exception.cause == cause::LOAD_GUEST_PAGE => {
+            context::inject(cause::LOAD_ACCESS, exception.value);
+        }
+        None => context::inject(cause::STORE_ACCESS, exception.value),
+    }
+}
+
+fn load(hart: &'static Hart, vm: &Vm, device: Device, access: Access) -> Option<u64> {
+    match device {
+        Device::Plic(offset) => vm.plic_read(hart, offset, access.size).map(u64::from),
+        Device::Uart(offset) if access.size == 1 => Some(vm.uart_read(hart, offset).into()),
+        Device::Finisher(_) | Device::Doorbell(_) if access.size == 4 => Some(0),
+        _ => None,
+    }
+}
+
+fn store(hart: &'static Hart, vm: &Vm, device: Device, access: Access, value: u64) -> Option<()> {
+    match (device, access.size) {
+        (Device::Plic(offset), size) => vm.plic_write(hart, offset, size, value as u32),
+        (Device::Uart(offset), 1) => {
+            vm.uart_write(hart, offset, value as u8);
+            Some(())
+        }
+        (Device::Finisher(0), 4) => {
+            let value = value as u32;
+            match value & 0xffff {
+                map::FINISHER_PASS => vm.end(hart, End::Shutdown),
+                map::FINISHER_FAIL => vm.end(hart, End::Fail(value >> 16)),
+                map::FINISHER_RESET => vm.end(hart, End::Restart),
+                _ => {}
+            }
+            Some(())
+        }
+        (Device::Finisher(_), 4) => Some(()),
+        (Device::Doorbell(offset), 4) => {
+            // A doorbell that does not exist rings nowhere.
+            let _ = ring(hart, vm, offset / 4);
+            Some(())
+        }
+        _ => None,
+    }
+}
+
+/// Rings the other end of a VM's channel; `None`: it has no such channel.
+pub fn ring(hart: &'static Hart, vm: &Vm, channel: u64) -> Option<()> {
+    let system = crate::system::system();
+    let ends = system.blob.channel_ends_of(vm.config());
+    let end = ends.get(usize::try_from(channel).ok()?)?;
+    system.vms[end.peer_vm as usize].raise(hart, map::CHANNEL_SOURCE + end.peer_channel);
+    Some(())
+}

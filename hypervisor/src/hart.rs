@@ -1,0 +1,138 @@
+//! A physical core and what it alone knows.
+
+use crate::arch::firmware;
+use crate::sync::Owned;
+use crate::vcpu::Vcpu;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use tactus_abi::blob::limit;
+use tactus_policy::deadline::Deadlines;
+use tactus_policy::ready::{BitmapQueue, Handle};
+
+/// Bytes of a hart's stack.
+pub const STACK_SIZE: u64 = 16 << 10;
+
+const INBOX_WORDS: usize = limit::VCPUS.div_ceil(64);
+
+/// What a hart runs, as others see it; ordered by precedence.
+pub mod running {
+    /// Nothing.
+    pub const IDLE: u32 = 0;
+    /// Plus the priority: a best-effort vCPU.
+    pub const BEST_EFFORT: u32 = 0x100;
+    /// Plus the priority: a real-time vCPU.
+    pub const REAL_TIME: u32 = 0x200;
+}
+
+/// A hart of the system.
+#[repr(C)]
+pub struct Hart {
+    /// Top of its stack. First: the entry code finds it there.
+    pub stack_top: u64,
+    /// Index in the configuration.
+    pub index: usize,
+    /// The firmware's number.
+    pub id: u64,
+    /// Its PLIC context.
+    pub plic_context: u32,
+    /// One of [`running`].
+    pub running: AtomicU32,
+    /// vCPUs at home here that have news, by handle.
+    inbox: [AtomicU64; INBOX_WORDS],
+    /// Time without a vCPU, in ticks.
+    pub idle_ticks: AtomicU64,
+    local: Owned<Local>,
+}
+
+/// What only the hart itself touches.
+pub struct Local {
+    /// The vCPU that has the hart.
+    pub current: Option<&'static Vcpu>,
+    /// The vCPU whose registers the hart holds: `current`, or the last one.
+    pub loaded: Option<&'static Vcpu>,
+    /// Ready real-time vCPUs.
+    pub realtime: BitmapQueue<{ limit::VCPUS }>,
+    /// When waiting vCPUs at home here want to be woken.
+    pub deadlines: Deadlines<{ limit::VCPUS }>,
+    /// End of the current vCPU's slice.
+    pub slice_end: u64,
+    /// When a best-effort vCPU that was preempted here is offered to idle harts.
+    pub offer_at: u64,
+    /// What the timer is set to.
+    pub timer: u64,
+    /// When the current vCPU got the hart.
+    pub since: u64,
+    /// The current vCPU has to leave the hart.
+    pub reschedule: bool,
+    /// vCPU of each VM that ran here last, plus one; cached translations are its.
+    pub last_vcpu: [u8; limit::VMS],
+    /// Whose floating-point registers the hart holds.
+    pub fpu_owner: Option<Handle>,
+}
+
+impl Hart {
+    /// A hart that runs nothing yet.
+    pub const fn new(index: usize, id: u64, plic_context: u32, stack_top: u64) -> Self {
+        Self {
+            stack_top,
+            index,
+            id,
+            plic_context,
+            running: AtomicU32::new(running::IDLE),
+            inbox: [const { AtomicU64::new(0) }; INBOX_WORDS],
+            idle_ticks: AtomicU64::new(0),
+            local: Owned::new(Local {
+                current: None,
+                loaded: None,
+                realtime: BitmapQueue::new(),
+                deadlines: Deadlines::new(),
+                slice_end: u64::MAX,
+                offer_at: u64::MAX,
+                timer: u64::MAX,
+                since: 0,
+                reschedule: false,
+                last_vcpu: [0; limit::VMS],
+                fpu_owner: None,
+            }),
+        }
+    }
+
+    /// The hart's own state.
+    ///
+    /// # Safety
+    /// The caller runs on this hart, and no other reference to the state is in use.
+    #[allow(clippy::mut_from_ref, reason = "a hart's state is its own")]
+    pub unsafe fn local(&self) -> &mut Local {
+        // Safety: the caller's promise.
+        unsafe { self.local.get() }
+    }
+
+    /// Tells the hart, from another one, that a vCPU at home there has news.
+    pub fn post(&self, handle: Handle) {
+        let bit = 1 << (handle % 64);
+        let before = self.inbox[usize::from(handle / 64)].fetch_or(bit, Ordering::SeqCst);
+        // With the bit still there, an interrupt is on its way already.
+        if before & bit == 0 {
+            self.interrupt();
+        }
+    }
+
+    /// As [`Hart::post`], before the hart runs.
+    pub fn post_at_boot(&self, handle: Handle) {
+        self.inbox[usize::from(handle / 64)].fetch_or(1 << (handle % 64), Ordering::SeqCst);
+    }
+
+    /// Makes the hart look for work.
+    pub fn interrupt(&self) {
+        firmware::send_ipi(self.id);
+    }
+
+    /// Takes one vCPU that has news.
+    pub fn receive(&self) -> Option<Handle> {
+        self.inbox.iter().enumerate().find_map(|(word, bits)| {
+            let waiting = bits.load(Ordering::SeqCst);
+            let bit = waiting.checked_ilog2()?;
+            bits.fetch_and(!(1 << bit), Ordering::SeqCst);
+            Some((word * 64) as Handle + bit as Handle)
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! Interrupts that reach the hypervisor: from other harts, from the timer, from devices.
+
+use crate::arch::{self, csr};
+use crate::console;
+use crate::hart::Hart;
+use crate::sched;
+use crate::system::{Route, system};
+use crate::vm;
+use tactus_abi::blob::Class;
+use tactus_abi::map;
+
+/// Physical priorities: the upper half is for sources of VMs with real-time vCPUs.
+const PRIORITY_REAL_TIME: u32 = 6;
+const PRIORITY_BEST_EFFORT: u32 = 2;
+
+/// Sets up a hart's part of the interrupt controller: the sources routed to it.
+pub fn initialise_hart(hart: &Hart) {
+    let Some(plic) = system().plic else { return };
+    plic.reset_context(hart.plic_context, map::PLIC_SOURCES);
+    for (source, route) in system().routes.iter().enumerate() {
+        let (context, priority) = match *route {
+            Route::Unused => continue,
+            Route::Console => (system().harts[0].plic_context, PRIORITY_BEST_EFFORT),
+            Route::Vm(vm, context) => {
+                let vcpus = system().vms[vm].vcpus();
+                let real_time = vcpus.iter().any(|vcpu| vcpu.class == Class::RealTime);
+                let priority = if real_time {
+                    PRIORITY_REAL_TIME
+                } else {
+                    PRIORITY_BEST_EFFORT
+                };
+                (context, priority)
+            }
+        };
+        if context == hart.plic_context {
+            plic.enable(context, source as u32, priority);
+        }
+    }
+}
+
+/// Serves the interrupts that are pending, one of each kind; the current vCPU may have to leave the hart afterwards.
+pub fn handle(hart: &'static Hart) {
+    let pending = arch::pending_interrupts();
+    if pending & csr::SEI != 0 {
+        external(hart);
+    }
+    if pending & csr::STI != 0 {
+        sched::timer(hart);
+    }
+    if pending & csr::SSI != 0 {
+        sched::interrupted(hart);
+    }
+}
+
+/// Serves one source; if more wait, the interrupt stays pending.
+fn external(hart: &'static Hart) {
+    let Some(plic) = system().plic else { return };
+    let source = plic.claim(hart.plic_context);
+    match system().routes.get(source as usize) {
+        Some(Route::Vm(vm, _)) => system().vms[*vm].physical_interrupt(hart, source),
+        Some(Route::Console) => {
+            let room = console::interrupt(|stream, byte| {
+                let vm = usize::from(stream)
+                    .checked_sub(1)
+                    .and_then(|vm| system().vms.get(vm));
+                if let Some(vm) = vm {
+                    vm.console_input(hart, byte);
+                }
+            });
+            plic.complete(hart.plic_context, source);
+            vm::tell_room(hart, room);
+        }
+        // Source 0: another hart's, or gone.
+        Some(Route::Unused) | None => {}
+    }
+}

@@ -1,0 +1,56 @@
+//! Brings a VM's memory into the state in which it starts: all zero but for the segments of its image.
+//!
+//! Done in small steps, in the time of the VM's own boot vCPU, so that starting a VM takes nothing from others.
+
+use crate::vm::Vm;
+use tactus_abi::blob::{Blob, Segment};
+
+/// Bytes cleared or copied in a step.
+const STEP: u64 = 4096;
+
+/// How far it has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Loader {
+    cleared: u64,
+    segment: usize,
+    copied: u64,
+}
+
+impl Loader {
+    /// Does one step; `true`: the VM can start.
+    pub fn step(&mut self, vm: &Vm, blob: &Blob<'static>) -> bool {
+        let memory = vm.memory();
+        if self.cleared < memory.size {
+            // Memory is a whole number of pages.
+            clear_page(memory.host + self.cleared);
+            self.cleared += STEP;
+            return false;
+        }
+        let segments: &[Segment] = blob.segments_of(vm.config());
+        let Some(segment) = segments.get(self.segment) else {
+            return true;
+        };
+        let size = (segment.size - self.copied).min(STEP);
+        let from = segment.source + self.copied;
+        let to = memory.host + (segment.guest - memory.guest) + self.copied;
+        // Safety: boot has checked that the segment lies within the VM's memory, where nothing of the hypervisor is and no
+        // vCPU runs while it is loaded, and that its source lies in the boot image.
+        unsafe {
+            core::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, size as usize);
+        }
+        self.copied += size;
+        if self.copied == segment.size {
+            self.copied = 0;
+            self.segment += 1;
+        }
+        false
+    }
+}
+
+fn clear_page(address: u64) {
+    let page = address as *mut [u64; 8];
+    for i in 0..STEP as usize / 64 {
+        // Safety: within the VM's memory, which no vCPU uses while it is loaded; aligned to a page.
+        unsafe { page.add(i).write([0; 8]) };
+    }
+}

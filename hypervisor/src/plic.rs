@@ -1,0 +1,58 @@
+//! The platform's PLIC (RISC-V Platform-Level Interrupt Controller specification 1.0.0). Nothing outside this module
+//! and [`crate::interrupt`] assumes one.
+
+use core::ptr::{read_volatile, write_volatile};
+
+const ENABLE: u64 = 0x2000;
+const CONTEXT: u64 = 0x20_0000;
+
+/// The controller, by its physical address.
+#[derive(Clone, Copy, Debug)]
+pub struct Plic {
+    base: u64,
+}
+
+impl Plic {
+    /// The controller at `base`.
+    ///
+    /// # Safety
+    /// `base` is the physical address of a PLIC that no guest can reach.
+    pub const unsafe fn new(base: u64) -> Self {
+        Self { base }
+    }
+
+    fn read(self, offset: u64) -> u32 {
+        // Safety: a register of the controller, see `new`.
+        unsafe { read_volatile((self.base + offset) as *const u32) }
+    }
+
+    fn write(self, offset: u64, value: u32) {
+        // Safety: a register of the controller, see `new`.
+        unsafe { write_volatile((self.base + offset) as *mut u32, value) }
+    }
+
+    /// Turns all of a context's sources off and lets every priority through.
+    pub fn reset_context(self, context: u32, sources: u32) {
+        for word in 0..sources.div_ceil(32) {
+            self.write(ENABLE + u64::from(context) * 0x80 + u64::from(word) * 4, 0);
+        }
+        self.write(CONTEXT + u64::from(context) * 0x1000, 0);
+    }
+
+    /// Delivers `source` to `context` at `priority` (1 or more).
+    pub fn enable(self, context: u32, source: u32, priority: u32) {
+        self.write(u64::from(source) * 4, priority);
+        let word = ENABLE + u64::from(context) * 0x80 + u64::from(source / 32) * 4;
+        self.write(word, self.read(word) | 1 << (source % 32));
+    }
+
+    /// Takes the context's best pending source; 0: none.
+    pub fn claim(self, context: u32) -> u32 {
+        self.read(CONTEXT + u64::from(context) * 0x1000 + 4)
+    }
+
+    /// Lets the source interrupt the context again.
+    pub fn complete(self, context: u32, source: u32) {
+        self.write(CONTEXT + u64::from(context) * 0x1000 + 4, source);
+    }
+}

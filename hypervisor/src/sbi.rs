@@ -1,0 +1,400 @@
+//! The Supervisor Binary Interface that guests see (RISC-V SBI specification 2.0), and Tactus's own extension
+//! ([`tactus_abi::hypercall`]). Every argument is checked; a call that fails changes nothing.
+
+use crate::arch::{self, context};
+use crate::console;
+use crate::devices;
+use crate::hart::Hart;
+use crate::sched;
+use crate::system::system;
+use crate::vcpu::{State, Vcpu, Wait};
+use crate::vm::{self, End};
+use core::sync::atomic::Ordering;
+use sbi_spec::{base, dbcn, hsm, legacy, rfnc, spi, srst, time};
+use tactus_abi::blob::{NONE, OnFault, limit};
+use tactus_abi::hypercall::{self, VmState};
+
+/// Errors of the SBI specification, chapter "Binary Encoding".
+#[derive(Clone, Copy, Debug)]
+#[repr(i64)]
+enum SbiError {
+    Failed = -1,
+    NotSupported = -2,
+    InvalidParam = -3,
+    Denied = -4,
+    InvalidAddress = -5,
+    AlreadyAvailable = -6,
+}
+
+type SbiResult = Result<u64, SbiError>;
+
+/// "TCTS": the specification has no number for Tactus.
+const IMPLEMENTATION_ID: u64 = 0x5443_5453;
+/// Version 2.0 of the specification.
+const SPECIFICATION_VERSION: u64 = 2 << 24;
+const TACTUS_VERSION: u64 = {
+    const fn number(text: &str) -> u64 {
+        let bytes = text.as_bytes();
+        let mut value = 0;
+        let mut i = 0;
+        while i < bytes.len() {
+            value = value * 10 + (bytes[i] - b'0') as u64;
+            i += 1;
+        }
+        value
+    }
+    number(env!("CARGO_PKG_VERSION_MAJOR")) << 24
+        | number(env!("CARGO_PKG_VERSION_MINOR")) << 12
+        | number(env!("CARGO_PKG_VERSION_PATCH"))
+};
+
+/// Bytes of a debug console write that are taken at once; the guest calls again for the rest.
+const CONSOLE_CHUNK: u64 = 64;
+
+/// Serves an environment call of the current vCPU.
+pub fn call(hart: &'static Hart, vcpu: &'static Vcpu) {
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    let registers = &mut unsafe { vcpu.body() }.context.registers;
+    let arguments = [registers[10], registers[11], registers[12], registers[13]];
+    let (extension, function) = (registers[17] as usize, registers[16] as usize);
+    let result = if extension == base::EID_BASE {
+        base_call(function, arguments[0])
+    } else {
+        match further(hart, vcpu, extension, function, arguments) {
+            Answer::Standard(result) => result,
+            Answer::Legacy(value) => {
+                // Safety: as above.
+                unsafe { vcpu.body() }.context.registers[10] = value;
+                return;
+            }
+        }
+    };
+    let (error, value) = match result {
+        Ok(value) => (0, value),
+        Err(error) => ((error as i64).cast_unsigned(), 0),
+    };
+    // Safety: as above.
+    let registers = &mut unsafe { vcpu.body() }.context.registers;
+    registers[10] = error;
+    registers[11] = value;
+}
+
+enum Answer {
+    /// Error and value in `a0` and `a1`.
+    Standard(SbiResult),
+    /// A legacy call's value in `a0`.
+    Legacy(u64),
+}
+
+#[inline(never)]
+fn further(
+    hart: &'static Hart,
+    vcpu: &'static Vcpu,
+    extension: usize,
+    function: usize,
+    arguments: [u64; 4],
+) -> Answer {
+    let [a0, a1, a2, _] = arguments;
+    Answer::Standard(match extension {
+        time::EID_TIME if function == time::SET_TIMER => {
+            context::set_guest_timer(a0);
+            Ok(0)
+        }
+        spi::EID_SPI if function == spi::SEND_IPI => send_ipi(hart, vcpu, a0, a1),
+        rfnc::EID_RFNC => remote_fence(hart, vcpu, function, a0, a1),
+        hsm::EID_HSM => hart_state(hart, vcpu, function, arguments),
+        dbcn::EID_DBCN => debug_console(hart, vcpu, function, a0, a1, a2),
+        srst::EID_SRST if function == srst::SYSTEM_RESET => reset(hart, vcpu, a0, a1),
+        hypercall::EXTENSION => tactus(hart, vcpu, function, a0),
+        legacy::LEGACY_SET_TIMER => {
+            context::set_guest_timer(a0);
+            return Answer::Legacy(0);
+        }
+        legacy::LEGACY_CONSOLE_PUTCHAR => {
+            put(hart, vcpu, &[a0 as u8]);
+            return Answer::Legacy(0);
+        }
+        legacy::LEGACY_CONSOLE_GETCHAR => {
+            let byte = vcpu.vm().console_take(hart);
+            return Answer::Legacy(byte.map_or(u64::MAX, u64::from));
+        }
+        legacy::LEGACY_SHUTDOWN => {
+            vcpu.vm().end(hart, End::Shutdown);
+            return Answer::Legacy(0);
+        }
+        _ => Err(SbiError::NotSupported),
+    })
+}
+
+fn base_call(function: usize, extension: u64) -> SbiResult {
+    match function {
+        base::GET_SBI_SPEC_VERSION => Ok(SPECIFICATION_VERSION),
+        base::GET_SBI_IMPL_ID => Ok(IMPLEMENTATION_ID),
+        base::GET_SBI_IMPL_VERSION => Ok(TACTUS_VERSION),
+        base::PROBE_EXTENSION => {
+            let there = matches!(
+                extension as usize,
+                base::EID_BASE
+                    | time::EID_TIME
+                    | spi::EID_SPI
+                    | rfnc::EID_RFNC
+                    | hsm::EID_HSM
+                    | dbcn::EID_DBCN
+                    | srst::EID_SRST
+                    | hypercall::EXTENSION
+                    | legacy::LEGACY_SET_TIMER
+                    | legacy::LEGACY_CONSOLE_PUTCHAR
+                    | legacy::LEGACY_CONSOLE_GETCHAR
+                    | legacy::LEGACY_SHUTDOWN
+            );
+            Ok(there.into())
+        }
+        // A machine of no known vendor.
+        base::GET_MVENDORID | base::GET_MARCHID | base::GET_MIMPID => Ok(0),
+        _ => Err(SbiError::NotSupported),
+    }
+}
+
+/// The vCPUs of the caller's VM that a hart mask names (SBI specification, "Hart list parameter"), as bits.
+fn targets(vcpu: &Vcpu, mask: u64, base: u64) -> Result<u32, SbiError> {
+    let all = (1 << vcpu.vm().vcpus().len()) - 1;
+    if base == u64::MAX {
+        return Ok(all);
+    }
+    if mask == 0 {
+        return Ok(0);
+    }
+    let shifted = u32::try_from(base)
+        .ok()
+        .filter(|base| *base < limit::VCPUS_PER_VM as u32)
+        .map(|base| u128::from(mask) << base)
+        .filter(|set| set & !u128::from(all) == 0);
+    shifted.map(|set| set as u32).ok_or(SbiError::InvalidParam)
+}
+
+fn send_ipi(hart: &'static Hart, vcpu: &'static Vcpu, mask: u64, base: u64) -> SbiResult {
+    let mut targets = targets(vcpu, mask, base)?;
+    // At most one step for each vCPU of the VM.
+    while targets != 0 {
+        let target = &vcpu.vm().vcpus()[targets.trailing_zeros() as usize];
+        targets &= targets - 1;
+        target.software.store(true, Ordering::SeqCst);
+        sched::notify(hart, target);
+    }
+    Ok(0)
+}
+
+/// All fences are done in full: of all addresses, all address spaces, and of instructions.
+fn remote_fence(
+    hart: &'static Hart,
+    vcpu: &'static Vcpu,
+    function: usize,
+    mask: u64,
+    base: u64,
+) -> SbiResult {
+    let known = [
+        rfnc::REMOTE_FENCE_I,
+        rfnc::REMOTE_SFENCE_VMA,
+        rfnc::REMOTE_SFENCE_VMA_ASID,
+    ];
+    if !known.contains(&function) {
+        return Err(SbiError::NotSupported);
+    }
+    let targets = targets(vcpu, mask, base)?;
+    let vm = vcpu.vm();
+    let mut waits = 0;
+    let mut numbers = [0; limit::VCPUS_PER_VM];
+    for (index, target) in vm.vcpus().iter().enumerate() {
+        if targets >> index & 1 == 0 {
+            continue;
+        }
+        if index == vcpu.index {
+            arch::fence_guest_translations();
+            arch::fence_instructions();
+            continue;
+        }
+        numbers[index] = target
+            .fences_asked
+            .fetch_add(1, Ordering::SeqCst)
+            .wrapping_add(1);
+        if target.state() == State::Running {
+            waits |= 1 << index;
+        }
+    }
+    if waits != 0 {
+        vm.fence_waiters.fetch_or(1 << vcpu.index, Ordering::SeqCst);
+        // Before anyone is told: the call has its answer when the vCPU runs again.
+        sched::wait(vcpu, Wait::Fences(waits, numbers));
+        for (index, target) in vm.vcpus().iter().enumerate() {
+            if waits >> index & 1 != 0 {
+                sched::notify(hart, target);
+            }
+        }
+    }
+    Ok(0)
+}
+
+fn hart_state(
+    hart: &'static Hart,
+    vcpu: &'static Vcpu,
+    function: usize,
+    arguments: [u64; 4],
+) -> SbiResult {
+    let vm = vcpu.vm();
+    let target = || {
+        usize::try_from(arguments[0])
+            .ok()
+            .and_then(|index| vm.vcpus().get(index))
+            .ok_or(SbiError::InvalidParam)
+    };
+    match function {
+        hsm::HART_START => {
+            let target = target()?;
+            let [_, pc, argument, _] = arguments;
+            if vm.memory_at(pc, 2).is_none() || !pc.is_multiple_of(2) {
+                return Err(SbiError::InvalidAddress);
+            }
+            if vm.start_vcpu(hart, target.index, pc, argument) {
+                Ok(0)
+            } else {
+                Err(SbiError::AlreadyAvailable)
+            }
+        }
+        hsm::HART_STOP => {
+            vcpu.stop.store(true, Ordering::SeqCst);
+            sched::notify(hart, vcpu);
+            Err(SbiError::Failed)
+        }
+        hsm::HART_GET_STATUS => {
+            let status = match target()?.state() {
+                State::Stopped => hsm::hart_state::STOPPED,
+                State::Ready | State::Running | State::Waiting => hsm::hart_state::STARTED,
+            };
+            Ok(status as u64)
+        }
+        hsm::HART_SUSPEND => match u32::try_from(arguments[0]) {
+            // Retentive suspend is `wfi`.
+            Ok(hsm::suspend_type::RETENTIVE) => {
+                if !context::guest_interrupt_pending() {
+                    sched::wait(vcpu, Wait::Interrupt);
+                }
+                Ok(0)
+            }
+            Ok(hsm::suspend_type::NON_RETENTIVE) => Err(SbiError::NotSupported),
+            _ => Err(SbiError::InvalidParam),
+        },
+        _ => Err(SbiError::NotSupported),
+    }
+}
+
+/// Adds bytes to the VM's console; how many were taken.
+fn put(hart: &'static Hart, vcpu: &Vcpu, bytes: &[u8]) -> u64 {
+    let (taken, room) = console::write(vcpu.vm().stream(), bytes);
+    vm::tell_room(hart, room);
+    taken as u64
+}
+
+fn debug_console(
+    hart: &'static Hart,
+    vcpu: &'static Vcpu,
+    function: usize,
+    a0: u64,
+    a1: u64,
+    a2: u64,
+) -> SbiResult {
+    match function {
+        dbcn::CONSOLE_WRITE => {
+            let from = console_memory(vcpu, a0, a1, a2)?;
+            let mut bytes = [0; CONSOLE_CHUNK as usize];
+            let bytes = &mut bytes[..a0.min(CONSOLE_CHUNK) as usize];
+            // Safety: `console_memory` has found all of it in the guest's memory. The guest may change the
+            // bytes meanwhile; they are copied once and only ever data.
+            unsafe {
+                core::ptr::copy_nonoverlapping(from as *const u8, bytes.as_mut_ptr(), bytes.len());
+            }
+            Ok(put(hart, vcpu, bytes))
+        }
+        dbcn::CONSOLE_READ => {
+            let to = console_memory(vcpu, a0, a1, a2)? as *mut u8;
+            let mut count = 0;
+            while count < a0.min(CONSOLE_CHUNK) {
+                let Some(byte) = vcpu.vm().console_take(hart) else {
+                    break;
+                };
+                // Safety: within the guest's memory, see above.
+                unsafe { to.add(count as usize).write_volatile(byte) };
+                count += 1;
+            }
+            Ok(count)
+        }
+        dbcn::CONSOLE_WRITE_BYTE => match put(hart, vcpu, &[a0 as u8]) {
+            0 => Err(SbiError::Failed),
+            _ => Ok(0),
+        },
+        _ => Err(SbiError::NotSupported),
+    }
+}
+
+/// Physical address of a debug console call's buffer.
+fn console_memory(vcpu: &Vcpu, length: u64, low: u64, high: u64) -> Result<u64, SbiError> {
+    if high != 0 {
+        return Err(SbiError::InvalidParam);
+    }
+    vcpu.vm()
+        .memory_at(low, length)
+        .ok_or(SbiError::InvalidParam)
+}
+
+fn reset(hart: &'static Hart, vcpu: &'static Vcpu, kind: u64, reason: u64) -> SbiResult {
+    let failed = match u32::try_from(reason) {
+        Ok(srst::RESET_REASON_NO_REASON) => false,
+        Ok(srst::RESET_REASON_SYSTEM_FAILURE) => true,
+        _ => return Err(SbiError::InvalidParam),
+    };
+    let end = match u32::try_from(kind) {
+        Ok(srst::RESET_TYPE_SHUTDOWN) if failed => End::Fail(1),
+        Ok(srst::RESET_TYPE_SHUTDOWN) => End::Shutdown,
+        Ok(srst::RESET_TYPE_COLD_REBOOT | srst::RESET_TYPE_WARM_REBOOT) => End::Restart,
+        _ => return Err(SbiError::InvalidParam),
+    };
+    vcpu.vm().end(hart, end);
+    Ok(0)
+}
+
+fn tactus(hart: &'static Hart, vcpu: &'static Vcpu, function: usize, a0: u64) -> SbiResult {
+    match function {
+        hypercall::VERSION => Ok(TACTUS_VERSION),
+        hypercall::CHANNEL_NOTIFY => devices::ring(hart, vcpu.vm(), a0)
+            .map(|()| 0)
+            .ok_or(SbiError::InvalidParam),
+        hypercall::VM_STATUS => {
+            let (state, cause) = charge(vcpu, a0)?.status();
+            Ok(state as u64 | u64::from(cause) << 8)
+        }
+        hypercall::VM_RESTART => {
+            let other = charge(vcpu, a0)?;
+            match other.status().0 {
+                VmState::Off | VmState::Faulted if other.revive(hart) => Ok(0),
+                _ => Err(SbiError::AlreadyAvailable),
+            }
+        }
+        hypercall::CPU_TIME => Ok(vcpu.vm().cpu_ticks()),
+        _ => Err(SbiError::NotSupported),
+    }
+}
+
+/// A VM that the caller may ask about: itself, or one whose faults are signalled to it.
+fn charge(vcpu: &Vcpu, index: u64) -> Result<&'static vm::Vm, SbiError> {
+    let other = usize::try_from(index)
+        .ok()
+        .and_then(|index| system().vms.get(index))
+        .ok_or(SbiError::InvalidParam)?;
+    let config = other.config();
+    let signals = OnFault::from_raw(config.on_fault) == Some(OnFault::Signal);
+    let mine = config.signal_vm != NONE && config.signal_vm as usize == vcpu.vm().index;
+    if other.index == vcpu.vm().index || signals && mine {
+        Ok(other)
+    } else {
+        Err(SbiError::Denied)
+    }
+}

@@ -1,0 +1,523 @@
+//! Which vCPU has a hart, and when another gets it.
+//!
+//! Real-time vCPUs stay on their hart, in its own queue, highest priority first. Below them, ready
+//! best-effort vCPUs of all harts share one queue, round robin within a priority, and go wherever a hart
+//! is free. The queues are `policy`'s; here is what their answers lead to.
+//!
+//! A vCPU leaves a hart only through [`reschedule`], which the entry code calls when all its registers are
+//! saved; from then on any hart may take it.
+
+use crate::arch::{self, context, context::Context, firmware};
+use crate::console;
+use crate::hart::{Hart, Local, running};
+use crate::interrupt;
+use crate::log;
+use crate::system::system;
+use crate::vcpu::{Body, State, Vcpu, Wait};
+use core::sync::atomic::{Ordering, fence};
+use tactus_abi::blob::Class;
+use tactus_policy::livelock::Exception;
+use tactus_policy::ready::{Handle, ReadyQueue};
+
+/// A best-effort vCPU that was preempted is offered to idle harts when it has waited this long:
+/// often a real-time vCPU is done sooner, and moving costs both caches.
+const OFFER_AFTER_US: u64 = 200;
+
+/// Where a ready vCPU goes among those of its priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// It was preempted: it keeps its place, and the rest of its slice.
+    First,
+    /// It is new, or its slice is used up.
+    Last,
+}
+
+/// A hart's first steps into running guests; entered from the entry code on the hart's own stack.
+pub extern "C" fn hart_main(hart: &'static Hart) -> *const Context {
+    context::initialise_hart();
+    arch::fence_stage2();
+    interrupt::initialise_hart(hart);
+    // Safety: on this hart, no other reference in use.
+    unsafe { hart.local() }.since = arch::now();
+    // What was posted before the hart could be interrupted.
+    interrupted(hart);
+    run_next(hart)
+}
+
+/// The running vCPU `vcpu`, all of whose registers are saved, may have to leave the hart; returns the context that is
+/// to be entered.
+pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> *const Context {
+    let hart = vcpu.hart();
+    put_back(hart, vcpu);
+    run_next(hart)
+}
+
+/// The current vCPU waits for `why`; its trap handler then gives up the hart.
+pub fn wait(vcpu: &'static Vcpu, why: Wait) {
+    // Safety: it runs on this hart.
+    unsafe { vcpu.body() }.wait = why;
+    vcpu.set_state(State::Waiting);
+}
+
+/// Whether the current vCPU has to leave the hart.
+pub fn must_leave(hart: &'static Hart) -> bool {
+    // Safety: on this hart, no other reference in use.
+    unsafe { hart.local() }.reschedule
+}
+
+/// Takes the hart from the current vCPU and puts it where it belongs.
+fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
+    // Safety: on this hart, no other reference in use; likewise the body of the vCPU that runs on it.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    let now = arch::now();
+    body.context.save();
+    account(hart, local, now, vcpu);
+    body.slice_left = local.slice_end.saturating_sub(now);
+    local.current = None;
+    local.slice_end = u64::MAX;
+    local.reschedule = false;
+    if vcpu.stop.load(Ordering::SeqCst) {
+        vcpu.vm().vcpu_stopped(hart, vcpu);
+    } else if vcpu.state() == State::Waiting {
+        if let Some(deadline) = body.context.timer_deadline()
+            && body.wait == Wait::Interrupt
+        {
+            local.deadlines.set(vcpu.handle, deadline);
+        }
+        // Whoever has sent something since sees it waiting and tells this hart; what was sent before is seen here.
+        fence(Ordering::SeqCst);
+        if is_due(vcpu, body) {
+            make_ready(hart, vcpu);
+        }
+    } else if body.slice_left == 0 && vcpu.class == Class::BestEffort {
+        enqueue(local, vcpu, Place::Last);
+    } else {
+        enqueue(local, vcpu, Place::First);
+        if vcpu.class == Class::BestEffort {
+            local.offer_at = now + microseconds(OFFER_AFTER_US);
+        }
+    }
+}
+
+fn account(hart: &Hart, local: &mut Local, now: u64, vcpu: &Vcpu) {
+    vcpu.vm().ticks[hart.index].fetch_add(now - local.since, Ordering::Relaxed);
+    local.since = now;
+}
+
+fn microseconds(us: u64) -> u64 {
+    us * u64::from(system().blob.header.timebase_hz) / 1_000_000
+}
+
+/// Puts a vCPU into its queue; from then on it belongs to no hart, if it is a best-effort one.
+fn enqueue(local: &mut Local, vcpu: &'static Vcpu, place: Place) {
+    vcpu.set_state(State::Ready);
+    let (handle, priority) = (vcpu.handle, vcpu.priority);
+    let head = place == Place::First;
+    match vcpu.class {
+        Class::RealTime if head => local.realtime.insert_head(handle, priority),
+        Class::RealTime => local.realtime.insert_tail(handle, priority),
+        Class::BestEffort if head => {
+            system().best_effort.lock().insert_head(handle, priority);
+        }
+        Class::BestEffort => system().best_effort.lock().insert_tail(handle, priority),
+    }
+}
+
+/// Whether what a vCPU waits for has come.
+fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
+    match &body.wait {
+        Wait::Start => true,
+        Wait::Interrupt => {
+            let software = vcpu.software.load(Ordering::SeqCst);
+            let external = vcpu.external.load(Ordering::SeqCst);
+            body.context.wakes(software, external)
+                || body
+                    .context
+                    .timer_deadline()
+                    .is_some_and(|deadline| deadline <= arch::now())
+        }
+        Wait::Fences(targets, numbers) => {
+            vcpu.vm().vcpus().iter().enumerate().all(|(index, target)| {
+                let missing = numbers[index]
+                    .wrapping_sub(target.fences_done.load(Ordering::SeqCst))
+                    .cast_signed();
+                // One that does not run does its fences before it runs again.
+                targets >> index & 1 == 0 || missing <= 0 || target.state() != State::Running
+            })
+        }
+    }
+}
+
+/// A waiting vCPU at home here is to run.
+fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    local.deadlines.clear(vcpu.handle);
+    enqueue(local, vcpu, Place::Last);
+    let mine = precedence(vcpu);
+    if mine > local.current.map_or(running::IDLE, precedence) {
+        local.reschedule = true;
+    } else if vcpu.class == Class::BestEffort {
+        offer(hart, vcpu);
+    }
+}
+
+/// A vCPU's place in the order of all: any real-time one before any best-effort one, then by priority.
+fn precedence(vcpu: &Vcpu) -> u32 {
+    let class = match vcpu.class {
+        Class::BestEffort => running::BEST_EFFORT,
+        Class::RealTime => running::REAL_TIME,
+    };
+    class + u32::from(vcpu.priority)
+}
+
+/// Finds another hart for a ready best-effort vCPU: an idle one, or one that runs something of lower priority.
+fn offer(hart: &Hart, vcpu: &Vcpu) {
+    let others = system()
+        .harts
+        .iter()
+        .filter(|other| other.index != hart.index && vcpu.harts >> other.index & 1 != 0);
+    let mut best: Option<(&Hart, u32)> = None;
+    for other in others {
+        let runs = other.running.load(Ordering::Relaxed);
+        if runs < best.map_or(precedence(vcpu), |(_, runs)| runs) {
+            best = Some((other, runs));
+        }
+    }
+    if let Some((other, _)) = best {
+        other.interrupt();
+    }
+}
+
+/// Chooses what runs now on this hart, waiting for work if there is none, and enters it.
+fn run_next(hart: &'static Hart) -> *const Context {
+    loop {
+        if arch::pending_interrupts() != 0 {
+            interrupt::handle(hart);
+        }
+        let Some(vcpu) = take(hart) else {
+            idle(hart);
+            continue;
+        };
+        if vcpu.stop.load(Ordering::SeqCst) {
+            vcpu.vm().vcpu_stopped(hart, vcpu);
+            continue;
+        }
+        begin(hart, vcpu);
+        if !load_image(hart, vcpu) {
+            put_back(hart, vcpu);
+            continue;
+        }
+        return enter(hart, vcpu);
+    }
+}
+
+/// Takes the vCPU that is to run out of its queue.
+fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    let vcpus = system().vcpus;
+    let at = |handle: Handle| &vcpus[usize::from(handle)];
+    if let Some(handle) = local.realtime.pop() {
+        return Some(at(handle));
+    }
+    let mut queue = system().best_effort.lock();
+    queue.highest()?;
+    let (handle, _) = queue.pop_where(|handle| at(handle).harts >> hart.index & 1 != 0)?;
+    Some(at(handle))
+}
+
+/// Nothing to do until an interrupt comes.
+fn idle(hart: &'static Hart) {
+    let room = console::pump();
+    crate::vm::tell_room(hart, room);
+    let system = system();
+    let bit = 1 << hart.index;
+    hart.running.store(running::IDLE, Ordering::SeqCst);
+    system.idle.fetch_or(bit, Ordering::SeqCst);
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    local.since = arch::now();
+    program_timer(local);
+    // What was queued before others could see this hart idle is seen here.
+    if arch::pending_interrupts() == 0 && !fits_here(hart) {
+        arch::wait_for_interrupt();
+    }
+    let now = arch::now();
+    hart.idle_ticks
+        .fetch_add(now - local.since, Ordering::Relaxed);
+    local.since = now;
+    system.idle.fetch_and(!bit, Ordering::SeqCst);
+}
+
+/// Whether a best-effort vCPU waits that this hart may run.
+fn fits_here(hart: &Hart) -> bool {
+    let vcpus = system().vcpus;
+    let mut queue = system().best_effort.lock();
+    let mut found = false;
+    queue.pop_where(|handle| {
+        found |= vcpus[usize::from(handle)].harts >> hart.index & 1 != 0;
+        false
+    });
+    found
+}
+
+/// The hart is the vCPU's from now on.
+fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
+    // Safety: on this hart, no other reference in use; the vCPU has just been taken by it.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    vcpu.settle(hart);
+    vcpu.set_state(State::Running);
+    hart.running.store(precedence(vcpu), Ordering::SeqCst);
+    local.current = Some(vcpu);
+    local.reschedule = false;
+    let now = arch::now();
+    local.since = now;
+    if body.slice_left == 0 {
+        body.slice_left = system().blob.header.slice_ticks;
+    }
+    local.slice_end = now + body.slice_left;
+    if vcpu.class == Class::BestEffort {
+        local.offer_at = u64::MAX;
+    }
+    program_timer(local);
+}
+
+/// Loads the VM's image, if that is what its boot vCPU has to do first. `false`: it has to leave the hart.
+fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+    loop {
+        // Safety: the vCPU runs on this hart, no other reference in use.
+        let body = unsafe { vcpu.body() };
+        let Some(loader) = &mut body.loader else {
+            return true;
+        };
+        if loader.step(vcpu.vm(), &system().blob) {
+            body.loader = None;
+            vcpu.vm().loaded();
+        }
+        if arch::pending_interrupts() != 0 {
+            interrupt::handle(hart);
+            if must_leave(hart) {
+                return false;
+            }
+        }
+    }
+}
+
+/// Puts the current vCPU into the hart's registers.
+fn enter(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
+    // Safety: on this hart, no other reference in use; the vCPU runs on it.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    let here = hart.index + 1;
+    let still_loaded = local.loaded.is_some_and(|last| core::ptr::eq(last, vcpu));
+    if !(still_loaded && body.loaded_on == here) {
+        let fpu_ready = local.fpu_owner == Some(vcpu.handle) && body.fpu_on == here;
+        body.context.load(hart.stack_top, fpu_ready);
+        if body.livelock.watched() {
+            context::delegate(fpu_ready, true);
+        }
+        body.loaded_on = here;
+        local.loaded = Some(vcpu);
+        let number = vcpu.index as u8 + 1;
+        let last = &mut local.last_vcpu[vcpu.vm().index];
+        if core::mem::replace(last, number) != number {
+            // Cached translations and instructions are another vCPU's of the same VM.
+            arch::fence_guest_translations();
+            arch::fence_instructions();
+        }
+    }
+    take_notice(hart, vcpu);
+    &raw const body.context
+}
+
+/// Gives the current vCPU what has been sent to it.
+fn take_notice(hart: &'static Hart, vcpu: &'static Vcpu) {
+    if vcpu.software.load(Ordering::SeqCst) {
+        vcpu.software.store(false, Ordering::SeqCst);
+        context::raise_software();
+    }
+    context::set_external(vcpu.external.load(Ordering::SeqCst));
+    let asked = vcpu.fences_asked.load(Ordering::SeqCst);
+    if asked != vcpu.fences_done.load(Ordering::Relaxed) {
+        arch::fence_guest_translations();
+        arch::fence_instructions();
+        vcpu.fences_done.store(asked, Ordering::SeqCst);
+        let vm = vcpu.vm();
+        let mut waiters = vm.fence_waiters.load(Ordering::SeqCst);
+        // At most one step for each vCPU of the VM.
+        while waiters != 0 {
+            let index = waiters.trailing_zeros() as usize;
+            waiters &= waiters - 1;
+            notify(hart, &vm.vcpus()[index]);
+        }
+    }
+}
+
+/// Something has been sent to a vCPU: makes its home look, now.
+pub fn notify(hart: &'static Hart, vcpu: &'static Vcpu) {
+    fence(Ordering::SeqCst);
+    let home = vcpu.home();
+    if home == hart.index {
+        look(hart, vcpu);
+    } else {
+        system().harts[home].post(vcpu.handle);
+    }
+}
+
+/// Looks at what has been sent to a vCPU at home here.
+fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
+    match vcpu.state() {
+        State::Running => {
+            // Safety: on this hart, no other reference in use.
+            let local = unsafe { hart.local() };
+            let is = |slot: Option<&Vcpu>| slot.is_some_and(|v| core::ptr::eq(v, vcpu));
+            let (current, loaded) = (is(local.current), is(local.loaded));
+            if !current {
+                return;
+            }
+            if vcpu.stop.load(Ordering::SeqCst) {
+                local.reschedule = true;
+            }
+            // While its image is loaded, the registers in the hart are not its own.
+            // Safety: it runs on this hart.
+            let loading = unsafe { vcpu.body() }.loader.is_some();
+            if loaded && !loading {
+                take_notice(hart, vcpu);
+            }
+        }
+        State::Waiting => {
+            if vcpu.stop.load(Ordering::SeqCst) {
+                // Safety: on this hart, no other reference in use.
+                let local = unsafe { hart.local() };
+                if local.current.is_some_and(|v| core::ptr::eq(v, vcpu)) {
+                    // About to leave the hart; it is stopped then.
+                    return;
+                }
+                local.deadlines.clear(vcpu.handle);
+                vcpu.vm().vcpu_stopped(hart, vcpu);
+                return;
+            }
+            // Safety: it waits at home on this hart, no other reference in use.
+            let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+            let leaving = local.current.is_some_and(|v| core::ptr::eq(v, vcpu));
+            if !leaving && is_due(vcpu, body) {
+                make_ready(hart, vcpu);
+            }
+        }
+        // It takes notice when it is entered; and what is sent to a stopped one is void.
+        State::Ready | State::Stopped => {}
+    }
+}
+
+/// Serves an interrupt from another hart.
+pub fn interrupted(hart: &'static Hart) {
+    arch::clear_software_interrupt();
+    // At most one step for each vCPU posted; further posts interrupt again.
+    while let Some(handle) = hart.receive() {
+        notify(hart, &system().vcpus[usize::from(handle)]);
+    }
+    // Perhaps it was about a best-effort vCPU that nobody has taken yet.
+    let highest = system().best_effort.lock().highest();
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    let runs = local.current.map_or(running::IDLE, precedence);
+    if highest.is_some_and(|priority| running::BEST_EFFORT + u32::from(priority) > runs) {
+        local.reschedule = true;
+    }
+}
+
+/// Serves the hart's timer.
+pub fn timer(hart: &'static Hart) {
+    let now = arch::now();
+    loop {
+        // Safety: on this hart, no other reference in use.
+        let local = unsafe { hart.local() };
+        // At most one step for each vCPU at home here.
+        let Some((deadline, handle)) = local.deadlines.earliest() else {
+            break;
+        };
+        if deadline > now {
+            break;
+        }
+        local.deadlines.clear(handle);
+        make_ready(hart, &system().vcpus[usize::from(handle)]);
+    }
+    let room = console::pump();
+    crate::vm::tell_room(hart, room);
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    if now >= local.offer_at {
+        local.offer_at = u64::MAX;
+        let best = system().best_effort.lock().highest();
+        let idle = system().idle.load(Ordering::SeqCst) & !(1 << hart.index);
+        if let (Some(_), Some(other)) = (best, idle.checked_ilog2()) {
+            system().harts[other as usize].interrupt();
+        }
+    }
+    if now >= local.slice_end {
+        slice_ended(local, now);
+    }
+    program_timer(local);
+}
+
+/// The current vCPU has used up its slice.
+fn slice_ended(local: &mut Local, now: u64) {
+    let Some(vcpu) = local.current else {
+        local.slice_end = u64::MAX;
+        return;
+    };
+    // Safety: it runs on this hart, no other reference in use.
+    let body = unsafe { vcpu.body() };
+    if body.loader.is_none() {
+        let (pc, cause, value) = context::guest_exception();
+        let watched = body.livelock.slice_ended(Exception { pc, cause, value });
+        context::delegate(context::fpu_is_loaded(), watched);
+    }
+    let others = match vcpu.class {
+        // Round robin is for best effort; a real-time vCPU keeps the hart as long as it wants it.
+        Class::RealTime => None,
+        Class::BestEffort => system().best_effort.lock().highest(),
+    };
+    if others.is_some_and(|priority| priority >= vcpu.priority) {
+        local.slice_end = now;
+        local.reschedule = true;
+    } else {
+        local.slice_end = now + system().blob.header.slice_ticks;
+    }
+}
+
+/// Sets the hart's timer to what comes first.
+fn program_timer(local: &mut Local) {
+    let wake = local
+        .deadlines
+        .earliest()
+        .map_or(u64::MAX, |(deadline, _)| deadline);
+    let next = wake.min(local.slice_end).min(local.offer_at);
+    if next != local.timer {
+        local.timer = next;
+        arch::set_timer(next);
+    }
+}
+
+/// A VM has gone off. With the last one the machine does.
+pub fn vm_is_off() {
+    let system = system();
+    let last = system.vms_on.fetch_sub(1, Ordering::SeqCst) == 1;
+    for vm in system.vms {
+        for hart in system.harts {
+            let ticks = vm.ticks[hart.index].load(Ordering::Relaxed);
+            if ticks > 0 {
+                log!("usage vm={} hart={} ticks={ticks}", vm.name(), hart.index);
+            }
+        }
+    }
+    for hart in system.harts {
+        let ticks = hart.idle_ticks.load(Ordering::Relaxed);
+        log!("usage idle hart={} ticks={ticks}", hart.index);
+    }
+    if last {
+        log!("end time={}", arch::now());
+        console::flush();
+        firmware::power_off();
+    }
+}

@@ -1,0 +1,33 @@
+//! Locks between harts: first come, first served, so that the wait is bounded by the number of harts times the
+//! longest time one is held. Interrupts are always off in the hypervisor; nothing waits while holding one.
+
+/// A ticket lock.
+pub type Lock<T> = spin::mutex::Mutex<T>;
+
+/// Something that one hart owns at a time without a lock; the place it stands in says by which rule.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Owned<T>(core::cell::UnsafeCell<T>);
+
+// Safety: access goes through `get`, whose callers keep the rule of ownership.
+unsafe impl<T: Send> Sync for Owned<T> {}
+
+impl<T> Owned<T> {
+    /// Wraps a value.
+    pub const fn new(value: T) -> Self {
+        Self(core::cell::UnsafeCell::new(value))
+    }
+
+    /// The value.
+    ///
+    /// # Safety
+    /// This hart owns the value by the rule of its place, and no other reference to it is in use.
+    #[allow(
+        clippy::mut_from_ref,
+        reason = "ownership between harts is the caller's to prove"
+    )]
+    pub const unsafe fn get(&self) -> &mut T {
+        // Safety: the caller's promise.
+        unsafe { &mut *self.0.get() }
+    }
+}

@@ -1,0 +1,57 @@
+//! Everything there is: made once at boot, shared by all harts, never freed.
+
+use crate::hart::Hart;
+use crate::plic::Plic;
+use crate::sync::Lock;
+use crate::vcpu::Vcpu;
+use crate::vm::Vm;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use tactus_abi::blob::{Blob, limit};
+use tactus_abi::map::PASSED_SOURCE_MAX;
+use tactus_policy::ready::BitmapQueue;
+
+/// Where a physical interrupt source goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// Nobody's.
+    Unused,
+    /// Passed to the VM of this index; enabled in this PLIC context.
+    Vm(usize, u32),
+    /// The UART that carries the consoles.
+    Console,
+}
+
+/// The system, as configured and as it is.
+pub struct System {
+    /// The configuration.
+    pub blob: Blob<'static>,
+    /// Harts, by index in the configuration.
+    pub harts: &'static [Hart],
+    /// VMs, by index.
+    pub vms: &'static [Vm],
+    /// vCPUs of all VMs, by handle.
+    pub vcpus: &'static [Vcpu],
+    /// Ready best-effort vCPUs of the whole system.
+    pub best_effort: Lock<BitmapQueue<{ limit::VCPUS }>>,
+    /// Harts that wait for work, by index.
+    pub idle: AtomicU64,
+    /// VMs that are not off.
+    pub vms_on: AtomicU32,
+    /// The interrupt controller, if wired interrupts are used.
+    pub plic: Option<Plic>,
+    /// By physical source.
+    pub routes: [Route; PASSED_SOURCE_MAX as usize + 1],
+}
+
+static SYSTEM: AtomicPtr<System> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Makes the system known to all; called once by the boot hart before guests or other harts run.
+pub fn install(system: &'static System) {
+    SYSTEM.store((&raw const *system).cast_mut(), Ordering::Release);
+}
+
+/// The system. Only for code that runs after [`install`].
+pub fn system() -> &'static System {
+    // Safety: set once, before any caller runs, from a reference that lives for ever.
+    unsafe { &*SYSTEM.load(Ordering::Relaxed) }
+}

@@ -1,0 +1,452 @@
+//! A virtual machine: its memory, its virtual devices, its life.
+
+use crate::arch::context::Exception;
+use crate::console;
+use crate::hart::Hart;
+use crate::loader::Loader;
+use crate::log;
+use crate::sched;
+use crate::sync::Lock;
+use crate::system::{Route, system};
+use crate::vcpu::{State, Vcpu, Wait};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use tactus_abi::blob::{self, OnFault, limit};
+use tactus_abi::hypercall::VmState;
+use tactus_abi::map;
+use tactus_hypervisor::vplic::{Effect, Vplic};
+use tactus_hypervisor::vuart::Vuart;
+
+/// Its virtual devices.
+pub struct Devices {
+    plic: Vplic,
+    uart: Vuart,
+    /// Physical sources claimed for the VM and not yet completed by it, bit `n` for source `n`.
+    held: u64,
+}
+
+/// Why a VM ends.
+#[derive(Clone, Copy, Debug)]
+pub enum End {
+    /// It is off: it asked to be.
+    Shutdown,
+    /// It is off: it reported a failure, with this code.
+    Fail(u32),
+    /// It is off, by its `on_fault` policy.
+    Fault,
+    /// It starts anew.
+    Restart,
+}
+
+struct Life {
+    state: VmState,
+    /// vCPUs that are not stopped.
+    alive: u32,
+    /// The VM stops; what comes then.
+    ending: Option<End>,
+    restarts: u32,
+    last_cause: u8,
+}
+
+/// A VM.
+pub struct Vm {
+    /// Index in the configuration.
+    pub index: usize,
+    devices: Lock<Devices>,
+    life: Lock<Life>,
+    /// vCPUs, as bits, that wait for fences of others.
+    pub fence_waiters: AtomicU32,
+    /// Time its vCPUs have had on each hart, in ticks.
+    pub ticks: [AtomicU64; limit::HARTS],
+}
+
+/// A set of a VM's vCPUs whose external interrupt line has changed.
+type Changed = u32;
+
+impl Vm {
+    /// A VM that is off.
+    pub const fn new(index: usize, vcpus: usize) -> Self {
+        Self {
+            index,
+            devices: Lock::new(Devices {
+                plic: Vplic::new(vcpus),
+                uart: Vuart::new(),
+                held: 0,
+            }),
+            life: Lock::new(Life {
+                state: VmState::Off,
+                alive: 0,
+                ending: None,
+                restarts: 0,
+                last_cause: 0,
+            }),
+            fence_waiters: AtomicU32::new(0),
+            ticks: [const { AtomicU64::new(0) }; limit::HARTS],
+        }
+    }
+
+    /// Its configuration.
+    pub fn config(&self) -> &'static blob::Vm {
+        &system().blob.vms[self.index]
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        blob::name_text(&self.config().name)
+    }
+
+    /// Its memory.
+    pub fn memory(&self) -> &'static blob::Region {
+        &system().blob.regions_of(self.config())[0]
+    }
+
+    /// Its vCPUs, by number.
+    pub fn vcpus(&self) -> &'static [Vcpu] {
+        let config = self.config();
+        &system().vcpus[config.first_vcpu as usize..][..config.vcpus as usize]
+    }
+
+    /// Its stream on the console's line.
+    pub fn stream(&self) -> u8 {
+        self.index as u8 + 1
+    }
+
+    /// Physical address of guest-physical bytes of its memory, if all are.
+    pub fn memory_at(&self, guest: u64, length: u64) -> Option<u64> {
+        let memory = self.memory();
+        let offset = guest.checked_sub(memory.guest)?;
+        (offset.checked_add(length)? <= memory.size).then_some(memory.host + offset)
+    }
+
+    // ----- virtual devices
+
+    /// Works on the devices and passes on what changes in their interrupt lines.
+    fn with_devices<R>(&self, hart: &'static Hart, work: impl FnOnce(&mut Devices) -> R) -> R {
+        let (result, changed) = {
+            let mut devices = self.devices.lock();
+            let devices = &mut *devices;
+            let result = work(devices);
+            let line = devices.uart.line();
+            devices.plic.set_line(map::UART_SOURCE, line);
+            (result, self.outputs(&devices.plic))
+        };
+        self.tell(hart, changed);
+        result
+    }
+
+    /// Updates the vCPUs' external interrupt lines; called with the devices locked.
+    fn outputs(&self, plic: &Vplic) -> Changed {
+        let mut changed = 0;
+        for (context, vcpu) in self.vcpus().iter().enumerate() {
+            let output = plic.output(context);
+            if vcpu.external.load(Ordering::Relaxed) != output {
+                vcpu.external.store(output, Ordering::SeqCst);
+                changed |= 1 << context;
+            }
+        }
+        changed
+    }
+
+    fn tell(&self, hart: &'static Hart, mut changed: Changed) {
+        // At most one step for each vCPU.
+        while changed != 0 {
+            let index = changed.trailing_zeros() as usize;
+            changed &= changed - 1;
+            sched::notify(hart, &self.vcpus()[index]);
+        }
+    }
+
+    /// A physical source interrupts the VM. It stays claimed until the guest completes it.
+    pub fn physical_interrupt(&self, hart: &'static Hart, source: u32) {
+        let changed = {
+            let mut devices = self.devices.lock();
+            devices.held |= 1 << source;
+            devices.plic.raise(source);
+            self.outputs(&devices.plic)
+        };
+        self.tell(hart, changed);
+    }
+
+    /// A virtual source interrupts the VM once.
+    pub fn raise(&self, hart: &'static Hart, source: u32) {
+        let changed = {
+            let mut devices = self.devices.lock();
+            devices.plic.raise(source);
+            self.outputs(&devices.plic)
+        };
+        self.tell(hart, changed);
+    }
+
+    /// Reads a register of its virtual PLIC; `None`: a bus error.
+    pub fn plic_read(&self, hart: &'static Hart, offset: u64, size: u8) -> Option<u32> {
+        let (value, changed) = {
+            let mut devices = self.devices.lock();
+            let (value, effect) = devices.plic.read(offset, size)?;
+            let changed = match effect {
+                Effect::None => 0,
+                _ => self.outputs(&devices.plic),
+            };
+            (value, changed)
+        };
+        self.tell(hart, changed);
+        Some(value)
+    }
+
+    /// Writes a register of its virtual PLIC; `None`: a bus error.
+    pub fn plic_write(&self, hart: &'static Hart, offset: u64, size: u8, value: u32) -> Option<()> {
+        let changed = {
+            let mut devices = self.devices.lock();
+            let effect = devices.plic.write(offset, size, value)?;
+            if let Effect::Completed(source) = effect
+                && source <= map::PASSED_SOURCE_MAX
+                && devices.held >> source & 1 != 0
+            {
+                devices.held &= !(1 << source);
+                complete(source);
+            }
+            match effect {
+                Effect::None => 0,
+                _ => self.outputs(&devices.plic),
+            }
+        };
+        self.tell(hart, changed);
+        Some(())
+    }
+
+    /// Reads a register of its virtual UART.
+    pub fn uart_read(&self, hart: &'static Hart, offset: u64) -> u8 {
+        let room = console::has_room(self.stream());
+        self.with_devices(hart, |devices| devices.uart.read(offset, room))
+    }
+
+    /// Writes a register of its virtual UART.
+    pub fn uart_write(&self, hart: &'static Hart, offset: u64, value: u8) {
+        let room = console::has_room(self.stream());
+        let sent = self.with_devices(hart, |devices| devices.uart.write(offset, value, room));
+        if let Some(byte) = sent {
+            let (_, room) = console::write(self.stream(), &[byte]);
+            tell_room(hart, room);
+        }
+    }
+
+    /// A byte arrives for its console; lost when the guest is far behind.
+    pub fn console_input(&self, hart: &'static Hart, byte: u8) {
+        self.with_devices(hart, |devices| devices.uart.receive(byte));
+    }
+
+    /// Takes a byte of its console's input past the UART.
+    pub fn console_take(&self, hart: &'static Hart) -> Option<u8> {
+        self.with_devices(hart, |devices| devices.uart.take_input())
+    }
+
+    // ----- life
+
+    /// Time its vCPUs have had, in ticks.
+    pub fn cpu_ticks(&self) -> u64 {
+        self.ticks.iter().map(|t| t.load(Ordering::Relaxed)).sum()
+    }
+
+    /// State, and `scause` code of its last fault.
+    pub fn status(&self) -> (VmState, u8) {
+        let life = self.life.lock();
+        (life.state, life.last_cause)
+    }
+
+    /// Makes its boot vCPU load and start it. It is off, or being built.
+    pub fn start(&self) -> &'static Vcpu {
+        let boot = &self.vcpus()[0];
+        {
+            let mut life = self.life.lock();
+            life.state = VmState::Loading;
+            life.alive = 1;
+            let config = self.config();
+            self.prepare(boot, config.entry, 0, config.devicetree);
+            // Safety: the vCPU is stopped, and the lifecycle lock is held.
+            unsafe { boot.body() }.loader = Some(Loader::default());
+        }
+        boot
+    }
+
+    /// Makes a stopped vCPU ready to be started by its home; called with the lifecycle lock held.
+    fn prepare(&self, vcpu: &'static Vcpu, pc: u64, a0: u64, a1: u64) {
+        // Safety: the vCPU is stopped, and the lifecycle lock is held.
+        let body = unsafe { vcpu.body() };
+        body.context.reset(pc, a0, a1);
+        body.loaded_on = 0;
+        body.fpu_on = 0;
+        body.slice_left = 0;
+        body.wait = Wait::Start;
+        vcpu.software.store(false, Ordering::Relaxed);
+        vcpu.stop.store(false, Ordering::Relaxed);
+        // What harts have cached of an earlier life of this vCPU is dropped when it is entered.
+        vcpu.fences_asked.fetch_add(1, Ordering::SeqCst);
+        vcpu.set_state(State::Waiting);
+    }
+
+    /// Its image is loaded: the guest's first instruction is about to run.
+    pub fn loaded(&self) {
+        let restarts = {
+            let mut life = self.life.lock();
+            life.state = VmState::Running;
+            life.restarts
+        };
+        let time = crate::arch::now();
+        if restarts == 0 {
+            log!("start vm={} time={time}", self.name());
+        } else {
+            log!("restart vm={} count={restarts} time={time}", self.name());
+        }
+    }
+
+    /// Starts one of its further vCPUs. `false`: it is not stopped, or the VM is ending.
+    pub fn start_vcpu(&self, hart: &'static Hart, index: usize, pc: u64, argument: u64) -> bool {
+        let vcpu = &self.vcpus()[index];
+        {
+            let mut life = self.life.lock();
+            if vcpu.state() != State::Stopped || life.ending.is_some() {
+                return false;
+            }
+            life.alive += 1;
+            self.prepare(vcpu, pc, index as u64, argument);
+        }
+        sched::notify(hart, vcpu);
+        true
+    }
+
+    /// Stops all its vCPUs; the hart that stops the last one brings about the `end`. The first
+    /// of several reasons counts.
+    pub fn end(&self, hart: &'static Hart, end: End) {
+        {
+            let mut life = self.life.lock();
+            if life.ending.is_some() || life.alive == 0 {
+                return;
+            }
+            life.ending = Some(end);
+            for vcpu in self.vcpus() {
+                if vcpu.state() != State::Stopped {
+                    vcpu.stop.store(true, Ordering::SeqCst);
+                }
+            }
+        }
+        for vcpu in self.vcpus() {
+            if vcpu.stop.load(Ordering::SeqCst) {
+                sched::notify(hart, vcpu);
+            }
+        }
+    }
+
+    /// Applies the `on_fault` policy. `why`: in words, without spaces.
+    pub fn fault(&self, hart: &'static Hart, vcpu: &Vcpu, why: &str, exception: &Exception) {
+        let config = self.config();
+        let (action, end) = match OnFault::from_raw(config.on_fault) {
+            Some(OnFault::Restart) => ("restart", End::Restart),
+            Some(OnFault::Signal) => ("signal", End::Fault),
+            _ => ("halt", End::Fault),
+        };
+        log!(
+            "fault vm={} vcpu={} cause={why} address={:#x} pc={:#x} instruction={:#x} action={action} time={}",
+            self.name(),
+            vcpu.index,
+            exception.guest_address,
+            exception.pc,
+            exception.instruction,
+            crate::arch::now(),
+        );
+        self.life.lock().last_cause = exception.cause as u8;
+        self.end(hart, end);
+    }
+
+    /// One of its vCPUs has stopped, and is in nobody's hands.
+    pub fn vcpu_stopped(&self, hart: &'static Hart, vcpu: &'static Vcpu) {
+        let end = {
+            let mut life = self.life.lock();
+            vcpu.set_state(State::Stopped);
+            vcpu.stop.store(false, Ordering::Relaxed);
+            life.alive -= 1;
+            if life.alive > 0 {
+                return;
+            }
+            let end = life.ending.take().unwrap_or(End::Shutdown);
+            life.state = match end {
+                End::Restart => VmState::Loading,
+                End::Fault => VmState::Faulted,
+                End::Shutdown | End::Fail(_) => VmState::Off,
+            };
+            if matches!(end, End::Restart) {
+                life.restarts += 1;
+            }
+            end
+        };
+        self.reset_devices();
+        let (reason, code) = match end {
+            End::Restart => {
+                sched::notify(hart, self.start());
+                return;
+            }
+            End::Shutdown => ("shutdown", 0),
+            End::Fail(code) => ("fail", code),
+            End::Fault => ("fault", 0),
+        };
+        log!(
+            "off vm={} reason={reason} code={code} time={}",
+            self.name(),
+            crate::arch::now()
+        );
+        if matches!(end, End::Fault)
+            && let Some(other) = system().vms.get(self.config().signal_vm as usize)
+        {
+            other.raise(hart, map::FAULT_SOURCE);
+        }
+        sched::vm_is_off();
+    }
+
+    /// Starts it again after it has gone off; `false`: it is not off.
+    pub fn revive(&self, hart: &'static Hart) -> bool {
+        {
+            let mut life = self.life.lock();
+            if !matches!(life.state, VmState::Off | VmState::Faulted) {
+                return false;
+            }
+            life.state = VmState::Loading;
+            life.restarts += 1;
+        }
+        system().vms_on.fetch_add(1, Ordering::SeqCst);
+        sched::notify(hart, self.start());
+        true
+    }
+
+    fn reset_devices(&self) {
+        let mut devices = self.devices.lock();
+        let mut held = devices.held;
+        *devices = Devices {
+            plic: Vplic::new(self.vcpus().len()),
+            uart: Vuart::new(),
+            held: 0,
+        };
+        self.outputs(&devices.plic);
+        // At most one step for each source.
+        while held != 0 {
+            complete(held.trailing_zeros());
+            held &= held - 1;
+        }
+    }
+}
+
+/// Tells the VMs of the console's streams given that there is room again.
+pub fn tell_room(hart: &'static Hart, mut streams: console::Room) {
+    // At most one step for each stream.
+    while streams != 0 {
+        let stream = streams.trailing_zeros() as usize;
+        streams &= streams - 1;
+        if let Some(vm) = stream.checked_sub(1).and_then(|vm| system().vms.get(vm)) {
+            vm.with_devices(hart, |devices| devices.uart.room());
+        }
+    }
+}
+
+/// Lets a physical source interrupt again.
+fn complete(source: u32) {
+    let route = system().routes[source as usize];
+    if let (Some(plic), Route::Vm(_, context)) = (system().plic, route) {
+        plic.complete(context, source);
+    }
+}

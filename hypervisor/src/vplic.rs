@@ -1,0 +1,327 @@
+//! A VM's virtual PLIC (RISC-V Platform-Level Interrupt Controller specification 1.0.0), with
+//! [`PLIC_SOURCES`] sources and one supervisor-level context for each vCPU.
+//!
+//! Whatever the guest does costs a bounded number of steps: claims look at one 128-bit set for each
+//! of seven priorities, never at single sources.
+
+use tactus_abi::blob::limit::VCPUS_PER_VM;
+use tactus_abi::map::{PLIC_PRIORITY_MAX, PLIC_SOURCES, plic_context};
+
+/// A set of sources, bit `n` for source `n`.
+type Sources = u128;
+
+const VALID: Sources = ((1 << PLIC_SOURCES) - 1) & !1;
+
+/// Register blocks (PLIC specification, "Memory Map").
+const PENDING: u64 = 0x1000;
+const ENABLE: u64 = 0x2000;
+const ENABLE_STRIDE: u64 = 0x80;
+const CONTEXT: u64 = 0x20_0000;
+const CONTEXT_STRIDE: u64 = 0x1000;
+
+/// What a write asks the world outside to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    None,
+    /// The contexts' outputs may have changed.
+    Outputs,
+    /// The guest has completed this source, and outputs may have changed.
+    Completed(u32),
+}
+
+/// The controller's state. An output per context: "an interrupt is to be taken".
+#[derive(Debug)]
+pub struct Vplic {
+    contexts: usize,
+    priority: [u8; PLIC_SOURCES as usize],
+    /// Sources of each priority; 0 holds those that never interrupt.
+    by_priority: [Sources; PLIC_PRIORITY_MAX as usize + 1],
+    pending: Sources,
+    /// Claimed and not yet completed.
+    in_service: Sources,
+    /// Lines of level-triggered sources.
+    lines: Sources,
+    enabled: [Sources; VCPUS_PER_VM],
+    threshold: [u8; VCPUS_PER_VM],
+}
+
+impl Vplic {
+    /// A controller after reset, for `contexts` vCPUs (at most [`VCPUS_PER_VM`]).
+    pub const fn new(contexts: usize) -> Self {
+        let mut by_priority = [0; PLIC_PRIORITY_MAX as usize + 1];
+        by_priority[0] = VALID;
+        Self {
+            contexts,
+            priority: [0; PLIC_SOURCES as usize],
+            by_priority,
+            pending: 0,
+            in_service: 0,
+            lines: 0,
+            enabled: [0; VCPUS_PER_VM],
+            threshold: [0; VCPUS_PER_VM],
+        }
+    }
+
+    /// Number of contexts.
+    pub const fn contexts(&self) -> usize {
+        self.contexts
+    }
+
+    /// An edge: the source asks once. Sources out of range are ignored.
+    pub fn raise(&mut self, source: u32) {
+        self.pending |= Self::bit(source);
+    }
+
+    /// The level of a level-triggered source's line.
+    pub fn set_line(&mut self, source: u32, high: bool) {
+        let bit = Self::bit(source);
+        if high {
+            self.lines |= bit;
+            if self.in_service & bit == 0 {
+                self.pending |= bit;
+            }
+        } else {
+            self.lines &= !bit;
+            self.pending &= !bit;
+        }
+    }
+
+    /// Whether context `context` (a vCPU's number) has an interrupt to take.
+    pub fn output(&self, context: usize) -> bool {
+        self.best(context, self.threshold[context]).is_some()
+    }
+
+    /// Reads a register. `None`: the register does not exist or the access is not of 32 bits.
+    pub fn read(&mut self, offset: u64, size: u8) -> Option<(u32, Effect)> {
+        if size != 4 || !offset.is_multiple_of(4) {
+            return None;
+        }
+        let quiet = |value| Some((value, Effect::None));
+        if offset < PENDING {
+            let source = (offset / 4) as usize;
+            return quiet(self.priority.get(source).copied().unwrap_or(0).into());
+        }
+        if offset < ENABLE {
+            return quiet(word(self.pending, (offset - PENDING) / 4));
+        }
+        if offset < CONTEXT {
+            let context = self.context((offset - ENABLE) / ENABLE_STRIDE);
+            let index = (offset - ENABLE) % ENABLE_STRIDE / 4;
+            return quiet(context.map_or(0, |c| word(self.enabled[c], index)));
+        }
+        let Some(context) = self.context((offset - CONTEXT) / CONTEXT_STRIDE) else {
+            return quiet(0);
+        };
+        match (offset - CONTEXT) % CONTEXT_STRIDE {
+            0 => quiet(self.threshold[context].into()),
+            4 => {
+                let claimed = self.claim(context);
+                Some((claimed, Effect::Outputs))
+            }
+            _ => quiet(0),
+        }
+    }
+
+    /// Writes a register; registers that do not exist ignore it. `None`: the access is not of 32 bits.
+    pub fn write(&mut self, offset: u64, size: u8, value: u32) -> Option<Effect> {
+        if size != 4 || !offset.is_multiple_of(4) {
+            return None;
+        }
+        if offset < PENDING {
+            let source = (offset / 4) as u32;
+            let bit = Self::bit(source);
+            if bit != 0 {
+                let priority = value.min(PLIC_PRIORITY_MAX) as u8;
+                let old = core::mem::replace(&mut self.priority[source as usize], priority);
+                self.by_priority[usize::from(old)] &= !bit;
+                self.by_priority[usize::from(priority)] |= bit;
+            }
+        } else if offset < ENABLE {
+            // Pending bits are read-only.
+            return Some(Effect::None);
+        } else if offset < CONTEXT {
+            let context = self.context((offset - ENABLE) / ENABLE_STRIDE);
+            let index = (offset - ENABLE) % ENABLE_STRIDE / 4;
+            if let (Some(context), 0..4) = (context, index) {
+                let shift = index as u32 * 32;
+                let set = &mut self.enabled[context];
+                *set = (*set & !(0xffff_ffff << shift) | u128::from(value) << shift) & VALID;
+            }
+        } else if let Some(context) = self.context((offset - CONTEXT) / CONTEXT_STRIDE) {
+            match (offset - CONTEXT) % CONTEXT_STRIDE {
+                0 => self.threshold[context] = value.min(PLIC_PRIORITY_MAX) as u8,
+                4 => return Some(self.complete(context, value)),
+                _ => {}
+            }
+        }
+        Some(Effect::Outputs)
+    }
+
+    /// "Interrupt Claims": the best pending source, 0 if none; the threshold plays no part.
+    fn claim(&mut self, context: usize) -> u32 {
+        let Some(source) = self.best(context, 0) else {
+            return 0;
+        };
+        let bit = Self::bit(source);
+        self.pending &= !bit;
+        self.in_service |= bit;
+        source
+    }
+
+    /// "Interrupt Completion": ignored for a source that the context has not enabled or that is not
+    /// being served.
+    fn complete(&mut self, context: usize, source: u32) -> Effect {
+        let bit = Self::bit(source);
+        if self.enabled[context] & self.in_service & bit == 0 {
+            return Effect::None;
+        }
+        self.in_service &= !bit;
+        if self.lines & bit != 0 {
+            self.pending |= bit;
+        }
+        Effect::Completed(source)
+    }
+
+    /// Highest priority above `threshold`, lowest number first.
+    fn best(&self, context: usize, threshold: u8) -> Option<u32> {
+        let candidates = self.pending & self.enabled[context] & !self.in_service;
+        if candidates == 0 {
+            return None;
+        }
+        self.by_priority[usize::from(threshold) + 1..]
+            .iter()
+            .rev()
+            .map(|sources| sources & candidates)
+            .find(|&sources| sources != 0)
+            .map(Sources::trailing_zeros)
+    }
+
+    fn context(&self, number: u64) -> Option<usize> {
+        let context = (number / 2) as usize;
+        (context < self.contexts && number == u64::from(plic_context(context as u32)))
+            .then_some(context)
+    }
+
+    const fn bit(source: u32) -> Sources {
+        if source < PLIC_SOURCES {
+            (1 << source) & VALID
+        } else {
+            0
+        }
+    }
+}
+
+fn word(set: Sources, index: u64) -> u32 {
+    if index < 4 {
+        (set >> (index as u32 * 32)) as u32
+    } else {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLAIM: u64 = CONTEXT + CONTEXT_STRIDE + 4;
+    const THRESHOLD: u64 = CONTEXT + CONTEXT_STRIDE;
+    const ENABLE0: u64 = ENABLE + ENABLE_STRIDE;
+
+    fn with(sources: &[(u32, u32)]) -> Vplic {
+        let mut plic = Vplic::new(2);
+        for &(source, priority) in sources {
+            plic.write(u64::from(source) * 4, 4, priority);
+            let at = ENABLE0 + u64::from(source / 32) * 4;
+            let old = plic.read(at, 4).expect("an enable word").0;
+            plic.write(at, 4, old | 1 << (source % 32));
+        }
+        plic
+    }
+
+    fn claim(plic: &mut Vplic) -> u32 {
+        plic.read(CLAIM, 4).expect("the claim register").0
+    }
+
+    #[test]
+    fn claims_by_priority_then_number() {
+        let mut plic = with(&[(10, 3), (33, 7), (65, 7), (2, 1)]);
+        for source in [2, 65, 33, 10] {
+            plic.raise(source);
+        }
+        assert!(plic.output(0));
+        assert!(!plic.output(1));
+        let order: [u32; 5] = core::array::from_fn(|_| claim(&mut plic));
+        assert_eq!(order, [33, 65, 10, 2, 0]);
+        assert!(!plic.output(0));
+    }
+
+    #[test]
+    fn threshold_masks_the_output_but_not_the_claim() {
+        let mut plic = with(&[(10, 3)]);
+        plic.write(THRESHOLD, 4, 3);
+        plic.raise(10);
+        assert!(!plic.output(0));
+        plic.write(THRESHOLD, 4, 2);
+        assert!(plic.output(0));
+        plic.write(THRESHOLD, 4, 7);
+        assert_eq!(claim(&mut plic), 10);
+    }
+
+    #[test]
+    fn a_source_in_service_waits_for_its_completion() {
+        let mut plic = with(&[(10, 1)]);
+        plic.set_line(10, true);
+        assert_eq!(claim(&mut plic), 10);
+        assert!(!plic.output(0));
+        assert_eq!(plic.write(CLAIM, 4, 10), Some(Effect::Completed(10)));
+        assert!(plic.output(0), "the line is still high");
+        assert_eq!(claim(&mut plic), 10);
+        plic.set_line(10, false);
+        assert_eq!(plic.write(CLAIM, 4, 10), Some(Effect::Completed(10)));
+        assert!(!plic.output(0));
+        assert_eq!(
+            plic.write(CLAIM, 4, 10),
+            Some(Effect::None),
+            "completed twice"
+        );
+    }
+
+    #[test]
+    fn an_edge_during_service_is_kept() {
+        let mut plic = with(&[(64, 1)]);
+        plic.raise(64);
+        assert_eq!(claim(&mut plic), 64);
+        plic.raise(64);
+        assert_eq!(claim(&mut plic), 0);
+        plic.write(CLAIM, 4, 64);
+        assert_eq!(claim(&mut plic), 64);
+    }
+
+    #[test]
+    fn odd_accesses_are_refused_and_strange_ones_ignored() {
+        let mut plic = with(&[(10, 1)]);
+        assert!(plic.read(CLAIM, 1).is_none());
+        assert!(plic.read(CLAIM + 2, 4).is_none());
+        assert!(plic.write(CLAIM, 8, 0).is_none());
+        // Source 0, sources beyond the last, contexts that do not exist.
+        for offset in [
+            0,
+            96 * 4,
+            0xffc,
+            PENDING,
+            ENABLE,
+            ENABLE + 5 * ENABLE_STRIDE,
+        ] {
+            plic.write(offset, 4, u32::MAX);
+            assert_eq!(plic.read(offset, 4), Some((0, Effect::None)));
+        }
+        for offset in [CONTEXT, CONTEXT + 5 * CONTEXT_STRIDE, 0x5f_fffc] {
+            plic.write(offset, 4, u32::MAX);
+            assert_eq!(plic.read(offset, 4), Some((0, Effect::None)));
+        }
+        plic.raise(0);
+        plic.raise(u32::MAX);
+        assert_eq!(claim(&mut plic), 0);
+    }
+}

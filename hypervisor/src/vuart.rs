@@ -1,0 +1,235 @@
+//! A VM's virtual 16550 UART (National Semiconductor PC16550D data sheet), its console.
+//!
+//! The line is as fast as the console's buffer: a byte written is sent at once when there is
+//! room, and "transmitter empty" is the presence of room. Modem lines are always up, errors never happen.
+
+use crate::ring::Ring;
+
+/// Bytes of input that wait for the guest.
+const INPUT: usize = 64;
+
+/// Register offsets, and bits of them.
+const DATA: u64 = 0;
+const IER: u64 = 1;
+const IIR_FCR: u64 = 2;
+const LCR: u64 = 3;
+const MCR: u64 = 4;
+const LSR: u64 = 5;
+const MSR: u64 = 6;
+const SCR: u64 = 7;
+
+const IER_RECEIVE: u8 = 1 << 0;
+const IER_TRANSMIT: u8 = 1 << 1;
+const IER_MASK: u8 = 0x0f;
+const IIR_NONE: u8 = 0x01;
+const IIR_TRANSMIT: u8 = 0x02;
+const IIR_RECEIVE: u8 = 0x04;
+const IIR_FIFO: u8 = 0xc0;
+const FCR_ENABLE: u8 = 1 << 0;
+const FCR_CLEAR_RECEIVE: u8 = 1 << 1;
+const LCR_DIVISOR: u8 = 1 << 7;
+const MCR_MASK: u8 = 0x1f;
+const MCR_LOOP: u8 = 1 << 4;
+const LSR_DATA: u8 = 1 << 0;
+const LSR_TRANSMIT_EMPTY: u8 = 0x60;
+
+/// The UART's state.
+#[derive(Debug)]
+pub struct Vuart {
+    ier: u8,
+    fcr: u8,
+    lcr: u8,
+    mcr: u8,
+    scr: u8,
+    divisor: [u8; 2],
+    /// "Transmitter empty" has become true and has not been acknowledged.
+    transmit_event: bool,
+    input: Ring<INPUT>,
+}
+
+impl Default for Vuart {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Vuart {
+    /// A UART after reset.
+    pub const fn new() -> Self {
+        Self {
+            ier: 0,
+            fcr: 0,
+            lcr: 0,
+            mcr: 0,
+            scr: 0,
+            divisor: [0; 2],
+            transmit_event: false,
+            input: Ring::new(),
+        }
+    }
+
+    /// A byte arrives from outside; `false`: the guest is behind and the byte is lost (an overrun).
+    pub fn receive(&mut self, byte: u8) -> bool {
+        self.input.push(byte)
+    }
+
+    /// Takes the oldest byte of input, as software below the guest's driver does.
+    pub fn take_input(&mut self) -> Option<u8> {
+        self.input.pop()
+    }
+
+    /// The interrupt line.
+    pub const fn line(&self) -> bool {
+        self.ier & IER_RECEIVE != 0 && !self.input.is_empty()
+            || self.ier & IER_TRANSMIT != 0 && self.transmit_event
+    }
+
+    /// There is room in the console's buffer again.
+    pub const fn room(&mut self) {
+        self.transmit_event = true;
+    }
+
+    /// Reads the register at `offset` (0..8). `room`: the console's buffer can take a byte.
+    pub fn read(&mut self, offset: u64, room: bool) -> u8 {
+        match offset {
+            DATA if self.lcr & LCR_DIVISOR != 0 => self.divisor[0],
+            DATA => self.input.pop().unwrap_or(0),
+            IER if self.lcr & LCR_DIVISOR != 0 => self.divisor[1],
+            IER => self.ier,
+            IIR_FCR => {
+                let fifo = if self.fcr & FCR_ENABLE != 0 {
+                    IIR_FIFO
+                } else {
+                    0
+                };
+                fifo | self.interrupt_identification()
+            }
+            LCR => self.lcr,
+            MCR => self.mcr,
+            LSR => {
+                let data = if self.input.is_empty() { 0 } else { LSR_DATA };
+                data | if room { LSR_TRANSMIT_EMPTY } else { 0 }
+            }
+            // Carrier, ready to send, data set ready; in loop-back what the guest set in MCR.
+            MSR if self.mcr & MCR_LOOP != 0 => {
+                let mcr = self.mcr;
+                (mcr & 0x0c) << 4 | (mcr & 0x02) << 3 | (mcr & 0x01) << 5
+            }
+            MSR => 0xb0,
+            SCR => self.scr,
+            _ => 0,
+        }
+    }
+
+    /// Writes the register at `offset` (0..8). Returns a byte that the guest sends. A byte sent while there is no `room`
+    /// is lost, as on hardware when software does not ask LSR first.
+    pub fn write(&mut self, offset: u64, value: u8, room: bool) -> Option<u8> {
+        match offset {
+            DATA if self.lcr & LCR_DIVISOR != 0 => self.divisor[0] = value,
+            DATA if self.mcr & MCR_LOOP != 0 => {
+                self.input.push(value);
+            }
+            DATA => {
+                self.transmit_event = room;
+                return room.then_some(value);
+            }
+            IER if self.lcr & LCR_DIVISOR != 0 => self.divisor[1] = value,
+            IER => {
+                let old = self.ier;
+                self.ier = value & IER_MASK;
+                // Enabling the transmitter's interrupt while it is empty interrupts at once.
+                if self.ier & !old & IER_TRANSMIT != 0 {
+                    self.transmit_event = room;
+                }
+            }
+            IIR_FCR => {
+                self.fcr = value;
+                if value & FCR_CLEAR_RECEIVE != 0 {
+                    self.input.clear();
+                }
+            }
+            LCR => self.lcr = value,
+            MCR => self.mcr = value & MCR_MASK,
+            SCR => self.scr = value,
+            _ => {}
+        }
+        None
+    }
+
+    fn interrupt_identification(&mut self) -> u8 {
+        if self.ier & IER_RECEIVE != 0 && !self.input.is_empty() {
+            IIR_RECEIVE
+        } else if self.ier & IER_TRANSMIT != 0 && self.transmit_event {
+            // Reading it acknowledges it.
+            self.transmit_event = false;
+            IIR_TRANSMIT
+        } else {
+            IIR_NONE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transmit_interrupt_is_raised_by_enabling_and_acknowledged_by_iir() {
+        let mut uart = Vuart::new();
+        assert!(!uart.line());
+        uart.write(IER, IER_TRANSMIT, true);
+        assert!(uart.line());
+        assert_eq!(uart.read(IIR_FCR, true), IIR_TRANSMIT);
+        assert!(!uart.line());
+        assert_eq!(uart.write(DATA, b'x', true), Some(b'x'));
+        assert!(uart.line());
+    }
+
+    #[test]
+    fn full_buffer_holds_the_transmitter_until_there_is_room() {
+        let mut uart = Vuart::new();
+        uart.write(IER, IER_TRANSMIT, false);
+        assert_eq!(uart.write(DATA, b'x', false), None);
+        assert_eq!(uart.read(LSR, false) & LSR_TRANSMIT_EMPTY, 0);
+        assert!(!uart.line());
+        uart.room();
+        assert!(uart.line());
+    }
+
+    #[test]
+    fn input_is_read_in_order_and_interrupts_while_any_is_left() {
+        let mut uart = Vuart::new();
+        uart.write(IER, IER_RECEIVE, true);
+        uart.receive(b'a');
+        uart.receive(b'b');
+        assert_eq!(uart.read(IIR_FCR, true), IIR_RECEIVE);
+        assert_eq!(uart.read(DATA, true), b'a');
+        assert!(uart.line());
+        assert_eq!(uart.read(DATA, true), b'b');
+        assert!(!uart.line());
+        assert_eq!(uart.read(LSR, true), LSR_TRANSMIT_EMPTY);
+    }
+
+    #[test]
+    fn overrun_loses_the_newest_byte_only() {
+        let mut uart = Vuart::new();
+        for i in 0..INPUT as u8 {
+            assert!(uart.receive(i));
+        }
+        assert!(!uart.receive(0xff));
+        assert_eq!(uart.read(DATA, true), 0);
+    }
+
+    #[test]
+    fn divisor_and_loop_back_do_not_reach_the_line() {
+        let mut uart = Vuart::new();
+        uart.write(LCR, LCR_DIVISOR, true);
+        assert_eq!(uart.write(DATA, 3, true), None);
+        assert_eq!(uart.read(DATA, true), 3);
+        uart.write(LCR, 3, true);
+        uart.write(MCR, MCR_LOOP | 0x0a, true);
+        assert_eq!(uart.read(MSR, true), 0x90);
+        assert_eq!(uart.write(DATA, b'l', true), None);
+        assert_eq!(uart.read(DATA, true), b'l');
+    }
+}

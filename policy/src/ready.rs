@@ -1,0 +1,187 @@
+//! Ready queues: which vCPU runs next.
+//!
+//! 256 priorities, 255 the highest; first in, first out within a priority.
+
+/// Names a queued vCPU: its index in the system's vCPU table.
+pub type Handle = u16;
+
+/// Priorities a queue tells apart.
+pub const PRIORITIES: usize = 256;
+
+const NONE: Handle = Handle::MAX;
+
+/// A queue of ready vCPUs. A handle is in a queue at most once.
+pub trait ReadyQueue {
+    /// Puts a vCPU behind the others of its priority.
+    fn insert_tail(&mut self, handle: Handle, priority: u8);
+    /// Puts a vCPU before the others of its priority.
+    fn insert_head(&mut self, handle: Handle, priority: u8);
+    /// Takes a vCPU out; `false` when it was not in.
+    fn remove(&mut self, handle: Handle) -> bool;
+    /// The highest priority that waits.
+    fn highest(&self) -> Option<u8>;
+    /// Takes out the first vCPU of the highest priority.
+    fn pop(&mut self) -> Option<Handle>;
+    /// Takes out the first vCPU, in the queue's order, that `fits`, and tells its priority. Linear in the vCPUs queued.
+    fn pop_where(&mut self, fits: impl FnMut(Handle) -> bool) -> Option<(Handle, u8)>;
+}
+
+#[derive(Clone, Copy)]
+struct Link {
+    next: Handle,
+    previous: Handle,
+    priority: u8,
+    queued: bool,
+}
+
+/// Two-level bitmap over doubly linked lists: every operation but [`ReadyQueue::pop_where`] takes a
+/// constant number of steps. `N` is the number of vCPUs there are, at most 65,535.
+pub struct BitmapQueue<const N: usize> {
+    summary: u8,
+    bitmap: [u64; PRIORITIES / 64],
+    head: [Handle; PRIORITIES],
+    tail: [Handle; PRIORITIES],
+    links: [Link; N],
+}
+
+impl<const N: usize> Default for BitmapQueue<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const N: usize> BitmapQueue<N> {
+    /// An empty queue.
+    pub const fn new() -> Self {
+        assert!(N < NONE as usize);
+        Self {
+            summary: 0,
+            bitmap: [0; PRIORITIES / 64],
+            head: [NONE; PRIORITIES],
+            tail: [NONE; PRIORITIES],
+            links: [Link {
+                next: NONE,
+                previous: NONE,
+                priority: 0,
+                queued: false,
+            }; N],
+        }
+    }
+
+    fn mark(&mut self, priority: u8) {
+        let word = usize::from(priority / 64);
+        self.bitmap[word] |= 1 << (priority % 64);
+        self.summary |= 1 << word;
+    }
+
+    fn unmark(&mut self, priority: u8) {
+        let word = usize::from(priority / 64);
+        self.bitmap[word] &= !(1 << (priority % 64));
+        if self.bitmap[word] == 0 {
+            self.summary &= !(1 << word);
+        }
+    }
+
+    /// The highest waiting priority that is at most `limit`.
+    fn highest_to(&self, limit: u8) -> Option<u8> {
+        let mut word = usize::from(limit / 64);
+        let mut bits = self.bitmap[word] & (u64::MAX >> (63 - limit % 64));
+        while bits == 0 {
+            word = word.checked_sub(1)?;
+            bits = self.bitmap[word];
+        }
+        Some((word * 64) as u8 + 63 - bits.leading_zeros() as u8)
+    }
+}
+
+impl<const N: usize> ReadyQueue for BitmapQueue<N> {
+    fn insert_tail(&mut self, handle: Handle, priority: u8) {
+        let list = usize::from(priority);
+        let previous = self.tail[list];
+        debug_assert!(!self.links[usize::from(handle)].queued);
+        self.links[usize::from(handle)] = Link {
+            next: NONE,
+            previous,
+            priority,
+            queued: true,
+        };
+        self.tail[list] = handle;
+        if previous == NONE {
+            self.head[list] = handle;
+            self.mark(priority);
+        } else {
+            self.links[usize::from(previous)].next = handle;
+        }
+    }
+
+    fn insert_head(&mut self, handle: Handle, priority: u8) {
+        let list = usize::from(priority);
+        let next = self.head[list];
+        debug_assert!(!self.links[usize::from(handle)].queued);
+        self.links[usize::from(handle)] = Link {
+            next,
+            previous: NONE,
+            priority,
+            queued: true,
+        };
+        self.head[list] = handle;
+        if next == NONE {
+            self.tail[list] = handle;
+            self.mark(priority);
+        } else {
+            self.links[usize::from(next)].previous = handle;
+        }
+    }
+
+    fn remove(&mut self, handle: Handle) -> bool {
+        let link = self.links[usize::from(handle)];
+        if !link.queued {
+            return false;
+        }
+        let list = usize::from(link.priority);
+        match link.previous {
+            NONE => self.head[list] = link.next,
+            previous => self.links[usize::from(previous)].next = link.next,
+        }
+        match link.next {
+            NONE => self.tail[list] = link.previous,
+            next => self.links[usize::from(next)].previous = link.previous,
+        }
+        if self.head[list] == NONE {
+            self.unmark(link.priority);
+        }
+        self.links[usize::from(handle)].queued = false;
+        true
+    }
+
+    fn highest(&self) -> Option<u8> {
+        if self.summary == 0 {
+            return None;
+        }
+        let word = 7 - self.summary.leading_zeros() as usize;
+        Some((word * 64) as u8 + 63 - self.bitmap[word].leading_zeros() as u8)
+    }
+
+    fn pop(&mut self) -> Option<Handle> {
+        let handle = self.head[usize::from(self.highest()?)];
+        self.remove(handle);
+        Some(handle)
+    }
+
+    fn pop_where(&mut self, mut fits: impl FnMut(Handle) -> bool) -> Option<(Handle, u8)> {
+        let mut limit = 255;
+        // At most N handles over all lists, and 256 lists.
+        while let Some(priority) = self.highest_to(limit) {
+            let mut handle = self.head[usize::from(priority)];
+            while handle != NONE {
+                if fits(handle) {
+                    self.remove(handle);
+                    return Some((handle, priority));
+                }
+                handle = self.links[usize::from(handle)].next;
+            }
+            limit = priority.checked_sub(1)?;
+        }
+        None
+    }
+}
