@@ -17,7 +17,8 @@
 //!
 //! * `boot version=V harts=N vms=N time=T`;
 //! * `start vm=NAME time=T` - the VM's first instruction is about to run;
-//! * `fault vm=NAME vcpu=N cause=C address=A pc=P instruction=I action=halt|restart|signal time=T`;
+//! * `fault vm=NAME vcpu=N cause=C why=W address=A pc=P instruction=I action=halt|restart|signal time=T` - `cause` is
+//!   the exception's code as in `scause`, a number; `why` says in a word what the hypervisor made of it (optional);
 //! * `restart vm=NAME count=N time=T`;
 //! * `off vm=NAME reason=shutdown|fail|fault|refused code=N time=T`;
 //! * `usage vm=NAME hart=N ticks=T`, `usage hypervisor hart=N ticks=T`, `usage idle hart=N ticks=T`;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::run::console::Source;
 use crate::run::journal::{Journal, NamedSeries, RecordLine, Transcript, VmJournal};
-use crate::run::record::{Consumer, FaultAction, OffReason, fields};
+use crate::run::record::{Consumer, Fault, FaultAction, OffReason, fields};
 use crate::run::session::{Outcome, Verdict};
 
 use bins::Bins;
@@ -277,7 +277,7 @@ pub fn fault_table(journal: &Journal) -> Option<Table> {
     for fault in &journal.faults {
         table.row([
             fault.vm.clone(),
-            cause(fault.cause),
+            why(fault),
             match fault.action {
                 FaultAction::Halt => "halt",
                 FaultAction::Restart => "restart",
@@ -291,6 +291,15 @@ pub fn fault_table(journal: &Journal) -> Option<Table> {
         ]);
     }
     (!table.rows.is_empty()).then_some(table)
+}
+
+/// A fault's cause in words, with what the hypervisor made of it.
+pub fn why(fault: &Fault) -> String {
+    let cause = cause(fault.cause);
+    if fault.why.is_empty() {
+        return cause;
+    }
+    format!("{cause} ({})", fault.why)
 }
 
 /// An exception code in words (RISC-V privileged specification, table "Supervisor cause register values
@@ -549,6 +558,7 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
                 "vcpu": fault.vcpu,
                 "cause": fault.cause,
                 "cause_text": cause(fault.cause),
+                "why": fault.why,
                 "address": format!("{:#x}", fault.address),
                 "pc": format!("{:#x}", fault.pc),
                 "instruction": format!("{:#x}", fault.instruction),

@@ -98,6 +98,8 @@ pub struct Fault {
     pub vcpu: u64,
     /// Exception code as in `scause`.
     pub cause: u64,
+    /// What the hypervisor made of it, in a word; may be empty.
+    pub why: String,
     /// Guest address concerned.
     pub address: u64,
     /// Guest program counter.
@@ -292,6 +294,11 @@ pub fn parse_log(text: &str) -> Result<LogRecord, Malformed> {
             vm: fields.name("vm")?,
             vcpu: fields.number("vcpu")?,
             cause: fields.number("cause")?,
+            why: if fields.has("why") {
+                fields.name("why")?
+            } else {
+                String::new()
+            },
             address: fields.number("address")?,
             pc: fields.number("pc")?,
             instruction: fields.number("instruction")?,
@@ -486,12 +493,13 @@ mod tests {
     fn the_hypervisors_records_are_read() {
         assert_eq!(
             parse_log(
-                "fault vm=bad vcpu=1 cause=7 address=0x0 pc=0x80200010 instruction=0x23 action=restart time=9"
+                "fault vm=bad vcpu=1 cause=7 why=store-outside address=0x0 pc=0x80200010 instruction=0x23 action=restart time=9"
             ),
             Ok(LogRecord::Fault(Fault {
                 vm: "bad".to_owned(),
                 vcpu: 1,
                 cause: 7,
+                why: "store-outside".to_owned(),
                 address: 0,
                 pc: 0x8020_0010,
                 instruction: 0x23,

@@ -10,7 +10,7 @@ use super::Error;
 use super::console::{Carriage, Consoles, Line, Piece, Source};
 use super::journal::{Failure, Journal, Seen};
 use super::machine::{Launch, Machine, Output};
-use super::record::LogRecord;
+use super::record::{Consumer, LogRecord};
 
 /// How long the machine may be silent before the session looks up.
 const TICK: Duration = Duration::from_millis(50);
@@ -353,10 +353,19 @@ impl Session {
             }
             let seen = journal.take_line(&line);
             watcher.line(&line, &seen, journal);
-            if let Seen::LogRecord(Some(LogRecord::Off { vm, .. })) = &seen
-                && plan.until.is_some_and(|until| plan.vms[until] == *vm)
-            {
-                *closing = Some(Instant::now());
+            match &seen {
+                Seen::LogRecord(Some(LogRecord::Off { vm, .. }))
+                    if plan.until.is_some_and(|until| plan.vms[until] == *vm) =>
+                {
+                    *closing = Some(Instant::now());
+                }
+                // The hypervisor's last word on the use of harts.
+                Seen::LogRecord(Some(LogRecord::Usage {
+                    consumer: Consumer::Idle,
+                    hart,
+                    ..
+                })) if closed && hart + 1 == u64::from(plan.launch.harts) => over = true,
+                _ => {}
             }
         });
         over

@@ -11,7 +11,7 @@ use super::console::{Line, Source};
 use super::journal::{Journal, Seen};
 use super::record::{FaultAction, LogRecord, OffReason};
 use super::session::{Stop, Watcher};
-use crate::report::cause;
+use crate::report::why;
 
 /// Label of the hypervisor's log.
 const LOG_LABEL: &str = "tactus";
@@ -190,7 +190,7 @@ fn in_words(record: &LogRecord, journal: &Journal) -> Option<String> {
             "{}: {} stopped by a fault: {} at pc {:#x}, address {:#x}, vCPU {}; {}",
             at(&fault.time),
             fault.vm,
-            cause(fault.cause),
+            why(fault),
             fault.pc,
             fault.address,
             fault.vcpu,
