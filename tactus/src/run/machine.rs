@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -80,6 +80,7 @@ pub struct Machine {
     input: Option<ChildStdin>,
     output: Receiver<Vec<u8>>,
     messages: Arc<Mutex<Vec<u8>>>,
+    collector: Option<JoinHandle<()>>,
 }
 
 impl Machine {
@@ -111,15 +112,16 @@ impl Machine {
             thread::spawn(move || forward(stdout, &sender));
         }
         let messages = Arc::new(Mutex::new(Vec::new()));
-        if let Some(stderr) = child.stderr.take() {
+        let collector = child.stderr.take().map(|stderr| {
             let messages = Arc::clone(&messages);
-            thread::spawn(move || collect(stderr, &messages));
-        }
+            thread::spawn(move || collect(stderr, &messages))
+        });
         Ok(Self {
             child,
             input,
             output,
             messages,
+            collector,
         })
     }
 
@@ -129,7 +131,12 @@ impl Machine {
             Ok(bytes) => Ok(Output::Bytes(bytes)),
             Err(RecvTimeoutError::Timeout) => Ok(Output::Quiet),
             Err(RecvTimeoutError::Disconnected) => {
-                Ok(Output::Ended(self.child.wait().map_err(Error::Line)?))
+                let status = self.child.wait().map_err(Error::Line)?;
+                // It reads until QEMU's end, which has come; only then are its messages complete.
+                if let Some(collector) = self.collector.take() {
+                    let _ = collector.join();
+                }
+                Ok(Output::Ended(status))
             }
         }
     }
