@@ -38,8 +38,9 @@ pub fn devicetree(plan: &Plan, index: usize) -> Result<Vec<u8>, Error> {
     chosen(&mut fdt, vm)?;
     memory(&mut fdt, vm)?;
     cpus(&mut fdt, plan, vm)?;
-    soc(&mut fdt, plan, index)?;
+    soc(&mut fdt, plan, vm)?;
     power(&mut fdt)?;
+    fault_signal(&mut fdt, plan, index)?;
     fdt.end_node(root)?;
     fdt.finish()
 }
@@ -130,6 +131,7 @@ fn cpus(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
         fdt.property_string_list("riscv,isa-extensions", isa.extensions.clone())?;
         fdt.property_string("mmu-type", &isa.mmu)?;
         let controller = fdt.begin_node("interrupt-controller")?;
+        fdt.property_u32("#address-cells", 0)?;
         fdt.property_u32("#interrupt-cells", 1)?;
         fdt.property_null("interrupt-controller")?;
         fdt.property_string("compatible", "riscv,cpu-intc")?;
@@ -140,8 +142,7 @@ fn cpus(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
     fdt.end_node(node)
 }
 
-fn soc(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Error> {
-    let vm = &plan.vms[index];
+fn soc(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
     let node = fdt.begin_node("soc")?;
     fdt.property_u32("#address-cells", 2)?;
     fdt.property_u32("#size-cells", 2)?;
@@ -154,7 +155,6 @@ fn soc(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Error> {
     }
     devices(fdt, vm)?;
     channels(fdt, plan, vm)?;
-    fault_signal(fdt, plan, index)?;
     fdt.end_node(node)
 }
 

@@ -252,3 +252,10 @@ pub fn count(number: usize, singular: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {singular}{plural}")
 }
+
+/// An error without the number that the system gives it.
+pub(crate) fn io_reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    text[..end].to_lowercase()
+}

@@ -66,7 +66,7 @@ pub fn elf_file(file: &ElfFile) -> Vec<u8> {
         file.segments.len(),
         SECTION_HEADER,
         3,
-        0,
+        2,
     ] {
         bytes.extend((field as u16).to_le_bytes());
     }
@@ -108,4 +108,77 @@ pub fn elf_file(file: &ElfFile) -> Vec<u8> {
         bytes.extend((entry as u64).to_le_bytes());
     }
     bytes
+}
+
+/// A flattened devicetree in the source format (Devicetree Specification 0.4, chapters 5 and 6), one property a
+/// line. Values of printable strings are written as such, others as cells.
+pub fn devicetree_source(dtb: &[u8]) -> String {
+    let cell = |at: usize| {
+        let bytes = dtb[at..at + 4].try_into().expect("four bytes");
+        u32::from_be_bytes(bytes) as usize
+    };
+    assert_eq!(cell(0), 0xd00d_feed);
+    assert_eq!(cell(4), dtb.len());
+    let (mut at, strings) = (cell(8), cell(12));
+    let text = |at: usize| {
+        let end = dtb[at..]
+            .iter()
+            .position(|&b| b == 0)
+            .expect("a terminator");
+        std::str::from_utf8(&dtb[at..at + end]).expect("a string")
+    };
+    let mut source = String::new();
+    let mut depth = 0;
+    loop {
+        let token = cell(at);
+        at += 4;
+        let indent = "    ".repeat(depth);
+        match token {
+            1 => {
+                let name = text(at);
+                source += &format!("{indent}{name} {{\n");
+                at += (name.len() + 1).next_multiple_of(4);
+                depth += 1;
+            }
+            2 => {
+                depth -= 1;
+                source += &format!("{}}};\n", "    ".repeat(depth));
+            }
+            3 => {
+                let (size, name) = (cell(at), text(strings + cell(at + 4)));
+                at += 8;
+                source += &format!("{indent}{name}{};\n", value_source(&dtb[at..at + size]));
+                at += size.next_multiple_of(4);
+            }
+            4 => {}
+            9 => return source,
+            other => panic!("token {other} in the devicetree"),
+        }
+    }
+}
+
+fn value_source(value: &[u8]) -> String {
+    let Some((&0, text)) = value.split_last() else {
+        return cells_source(value);
+    };
+    let strings: Vec<_> = text.split(|&b| b == 0).collect();
+    let printable = |s: &&[u8]| !s.is_empty() && s.iter().all(|b| (0x20..0x7f).contains(b));
+    if !strings.iter().all(printable) {
+        return cells_source(value);
+    }
+    let strings = strings
+        .iter()
+        .map(|s| format!("{:?}", String::from_utf8_lossy(s)));
+    format!(" = {}", strings.collect::<Vec<_>>().join(", "))
+}
+
+fn cells_source(value: &[u8]) -> String {
+    if value.is_empty() {
+        return String::new();
+    }
+    let cells = value.chunks(4).map(|cell| {
+        let bytes = cell.try_into().expect("whole cells");
+        format!("{:#x}", u32::from_be_bytes(bytes))
+    });
+    format!(" = <{}>", cells.collect::<Vec<_>>().join(" "))
 }

@@ -38,14 +38,14 @@ pub(super) fn blob(plan: &Plan, sources: &[Vec<u64>]) -> Result<Vec<u8>, blob::E
 }
 
 /// The bytes in memory that is aligned as the hypervisor's is.
-fn aligned(bytes: &[u8]) -> Aligned {
+pub(super) fn aligned(bytes: &[u8]) -> Aligned {
     let mut words = vec![0u64; bytes.len().div_ceil(8)];
     words.as_mut_bytes()[..bytes.len()].copy_from_slice(bytes);
     Aligned(words)
 }
 
 /// Bytes aligned to 8.
-struct Aligned(Vec<u64>);
+pub(super) struct Aligned(Vec<u64>);
 
 impl std::ops::Deref for Aligned {
     type Target = [u8];

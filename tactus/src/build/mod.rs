@@ -6,6 +6,9 @@
 
 mod blob;
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,7 +19,7 @@ use crate::check::{self, Verdict, check_file};
 use crate::cli::BuildArguments;
 use crate::config::Size;
 use crate::plan::Plan;
-use crate::problem::{Refusal, Weight};
+use crate::problem::{Refusal, Weight, count, io_reason};
 
 /// A boot image and what whoever boots it needs to know.
 #[derive(Clone, Debug)]
@@ -140,17 +143,18 @@ pub fn command(arguments: &BuildArguments) -> ExitCode {
     };
     if let Err(error) = std::fs::write(&output, &image.bytes) {
         eprintln!(
-            "cannot write {}: {error}; choose another with `--output`",
-            output.display()
+            "cannot write {}: {}; choose another place with `--output`",
+            output.display(),
+            io_reason(&error)
         );
         return ExitCode::from(2);
     }
     println!(
-        "{}: {} for {}, {} harts, {} of memory",
+        "{}: {} for {}, {}, {} of memory",
         output.display(),
         Size(image.bytes.len() as u64),
         image.platform,
-        image.harts,
+        count(image.harts, "hart"),
         Size(image.memory)
     );
     code

@@ -88,6 +88,8 @@ pub(super) fn check(judge: &mut Judge<'_>) -> Channels {
                     "make it or other channels smaller",
                 );
                 fits = false;
+                // The other end has the same fault, or it is hidden behind this one.
+                break;
             }
         }
         if !fits {

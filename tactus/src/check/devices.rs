@@ -175,7 +175,7 @@ fn guest_overlap(
         let place = device.guest_address.as_ref().or(device.address.as_ref());
         let span = place.map_or(&device.span, |place| &place.span);
         let message = format!(
-            "{title} would lie at {}, where {what} is ({})",
+            "{title} would lie at {}, which is taken by {what}, {}",
             extent_text(guest),
             extent_text(*extent)
         );
@@ -276,15 +276,24 @@ fn given_twice(
         .as_ref()
         .map_or(&device.span, |address| &address.span);
     if let Some(first) = given.iter().find(|given| given.what.overlaps(host)) {
-        let problem = Problem::new(
-            Code::DeviceTwice,
-            format!(
+        let (message, cure) = if first.vm == vm.title() {
+            let message = format!(
+                "{title} has pages that the VM has already, {}",
+                extent_text(host)
+            );
+            (message, "name each page once")
+        } else {
+            let message = format!(
                 "{title} has pages that {} has too, {}",
                 first.vm,
                 extent_text(host)
-            ),
-            "a device belongs to one VM: remove it from the other",
-        );
+            );
+            (
+                message,
+                "a device belongs to one VM: remove it from the other",
+            )
+        };
+        let problem = Problem::new(Code::DeviceTwice, message, cure);
         let problem = problem.at(judge.source(), span, "again here").at(
             judge.source(),
             &first.span,
@@ -337,6 +346,7 @@ fn interrupt(
                 format!("write `interrupts = [{}]`", own.join(", "))
             },
         );
+        return;
     }
     if vm.console && number == map::UART_SOURCE {
         judge.note(
@@ -351,15 +361,21 @@ fn interrupt(
         );
     }
     if let Some(first) = given.iter().find(|given| given.what == number) {
-        let problem = Problem::new(
-            Code::InterruptTwice,
-            format!(
+        let (message, cure) = if first.vm == vm.title() {
+            let message = format!("interrupt {number} is given to {} twice", first.vm);
+            (message, "name it once")
+        } else {
+            let message = format!(
                 "interrupt {number} is given to {} and to {}",
                 first.vm,
                 vm.title()
-            ),
-            "an interrupt goes to one VM: remove it from the other",
-        );
+            );
+            (
+                message,
+                "an interrupt goes to one VM: remove it from the other",
+            )
+        };
+        let problem = Problem::new(Code::InterruptTwice, message, cure);
         let problem = problem.at(judge.source(), span, "again here").at(
             judge.source(),
             &first.span,

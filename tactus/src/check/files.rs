@@ -7,7 +7,7 @@ use crate::artifacts::{Artifacts, Files, HYPERVISOR, Missing};
 use crate::config::{At, FileName};
 use crate::guest_image::GuestImage;
 use crate::hypervisor::Hypervisor;
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, io_reason};
 
 /// What was read.
 pub(super) struct Contents {
@@ -70,7 +70,7 @@ fn hypervisor(judge: &mut Judge<'_>, files: &Files, base: u64) -> Option<(PathBu
         }
     };
     let parsed = std::fs::read(path)
-        .map_err(|error| format!("cannot be read: {error}"))
+        .map_err(|error| format!("cannot be read: {}", io_reason(&error)))
         .and_then(|bytes| Hypervisor::parse(&bytes, base));
     match parsed {
         Ok(hypervisor) => Some((path.clone(), hypervisor)),
@@ -108,19 +108,12 @@ fn read_file(
                 Code::MissingFile,
                 &name.span,
                 "cannot be read",
-                format!("{what} cannot be read: {}", plain(&error)),
+                format!("{what} cannot be read: {}", io_reason(&error)),
                 "correct the path; it is relative to this file's directory",
             );
             None
         }
     }
-}
-
-/// An error without the number that the system gives it.
-fn plain(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let end = text.find(" (os error").unwrap_or(text.len());
-    text[..end].to_lowercase()
 }
 
 fn missing_artifact(judge: &mut Judge<'_>, name: &At<FileName>, missing: &Missing, what: &str) {

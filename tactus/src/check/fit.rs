@@ -54,7 +54,6 @@ pub(super) fn check(
     image: Option<GuestImage>,
     initrd: Option<Vec<u8>>,
 ) -> Option<Layout> {
-    bootargs(judge, index);
     let image = image?;
     // Memory that image and initrd may take: all but the devicetree's at the end.
     let free = Extent::new(RAM_BASE, memory.0 - DEVICETREE_SIZE);
@@ -84,7 +83,8 @@ pub(super) fn check(
     })
 }
 
-fn bootargs(judge: &mut Judge<'_>, index: usize) {
+/// Judges a VM's command line.
+pub(super) fn bootargs(judge: &mut Judge<'_>, index: usize) {
     let vm = &judge.config.vms[index];
     let Some(bootargs) = &vm.bootargs else {
         return;

@@ -200,6 +200,7 @@ fn fixed(judge: &mut Judge<'_>, platform: &Platform, taken: &[(Extent, &str)]) -
             );
             fit = false;
         }
+        let clear = taken.iter().map(|(other, _)| other.end).max().unwrap_or(0);
         for (other, what) in taken.iter().filter(|(other, _)| other.overlaps(extent)) {
             judge.note(
                 Code::MemoryOverlap,
@@ -212,7 +213,7 @@ fn fixed(judge: &mut Judge<'_>, platform: &Platform, taken: &[(Extent, &str)]) -
                 ),
                 format!(
                     "leave `host_address` out to have a place chosen, or make it {} or more",
-                    Address(other.end.next_multiple_of(MEGAPAGE_SIZE))
+                    Address(clear.next_multiple_of(MEGAPAGE_SIZE))
                 ),
             );
             fit = false;

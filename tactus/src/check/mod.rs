@@ -16,7 +16,7 @@ mod summary;
 mod vcpus;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::path::{Path, PathBuf};
 
@@ -134,13 +134,7 @@ fn judge_system(
     vm_count(judge);
     names::check(judge);
     let platform = platform::check(judge);
-    let harts = platform
-        .as_ref()
-        .map_or(u32::MAX, |platform| platform.harts);
-    let vcpus = match &platform {
-        Some(_) => vcpus::check(judge, harts),
-        None => Vec::new(),
-    };
+    let vcpus = vcpus::check(judge, platform.as_ref().map(|platform| platform.harts));
     let channels = channels::check(judge);
     let base = platform
         .as_ref()
@@ -151,6 +145,7 @@ fn judge_system(
     let mut memories = Vec::new();
     let mut on_faults = Vec::new();
     for index in 0..config.vms.len() {
+        fit::bootargs(judge, index);
         let memory = fit::memory(judge, index);
         let image = contents.images[index].take();
         let initrd = contents.initrds[index].take();
@@ -235,15 +230,6 @@ fn judge_system(
 
 fn vm_count(judge: &mut Judge<'_>) {
     let config = judge.config;
-    if config.vms.is_empty() {
-        judge.note(
-            Code::MissingKey,
-            &config.system.span,
-            "no `[[vm]]` follows",
-            "the system has no VM",
-            "add a table `[[vm]]` with a name, an image, memory and a `[[vm.vcpu]]`",
-        );
-    }
     if let Some(beyond) = config.vms.get(limit::VMS) {
         judge.note(
             Code::TooMany,

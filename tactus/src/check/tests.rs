@@ -1,1 +1,340 @@
+//! Every kind of fault, with the exact message that people read.
+//!
+//! Each file of `tests/faults` is a system with one kind of fault. `INSTA_UPDATE=always cargo test` writes the
+//! snapshots anew.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use tempfile::TempDir;
+
+use super::{Verdict, summary, verdict};
+use crate::artifacts::{Artifacts, HYPERVISOR};
+use crate::config::{Config, Source};
+use crate::hypervisor::BLOB_SYMBOL;
+use crate::problem::{Code, Weight};
+use crate::testing::{ElfFile, elf_file};
+
+const BASE: u64 = 0x8020_0000;
+
+fn faults() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults")
+}
+
+/// A directory with the files that the systems name.
+fn files() -> TempDir {
+    let directory = tempfile::tempdir().expect("a directory");
+    let segment = |address: u64, size: usize| (address, address, vec![0x13; size], size as u64);
+    let elf = |segments| ElfFile {
+        segments,
+        ..ElfFile::default()
+    };
+    let good = ElfFile::default();
+    let mut program = elf_file(&elf(vec![segment(BASE, 4), segment(BASE + 0x1000, 4)]));
+    // PT_INTERP in place of the second PT_LOAD.
+    program[64 + 56] = 3;
+    let hypervisor = ElfFile {
+        segments: vec![(BASE, BASE, vec![0x13; 0x100], 0x8000)],
+        symbols: vec![(BLOB_SYMBOL.into(), BASE + 0x8000)],
+        ..ElfFile::default()
+    };
+    let contents: [(&str, Vec<u8>); 14] = [
+        ("guest.elf", elf_file(&good)),
+        ("raw.bin", vec![0x13; 64]),
+        ("empty", Vec::new()),
+        ("packed.gz", b"\x1f\x8b\x08rest".to_vec()),
+        (
+            "x86.elf",
+            elf_file(&ElfFile {
+                machine: 62,
+                ..good.clone()
+            }),
+        ),
+        (
+            "object.o",
+            elf_file(&ElfFile {
+                kind: 1,
+                ..good.clone()
+            }),
+        ),
+        ("program.elf", program),
+        (
+            "no-entry.elf",
+            elf_file(&ElfFile {
+                entry: 0x1000,
+                ..good.clone()
+            }),
+        ),
+        (
+            "overlap.elf",
+            elf_file(&elf(vec![segment(BASE, 32), segment(BASE + 16, 32)])),
+        ),
+        ("cut.elf", elf_file(&good)[..100].to_vec()),
+        (
+            "low.elf",
+            elf_file(&ElfFile {
+                entry: 0x1000,
+                ..elf(vec![segment(0x1000, 4)])
+            }),
+        ),
+        (
+            "large.elf",
+            elf_file(&elf(vec![(BASE, BASE, vec![0x13; 4], 0x1f_1000)])),
+        ),
+        ("ramdisk", vec![0x55; 2 << 20]),
+        (HYPERVISOR, elf_file(&hypervisor)),
+    ];
+    for (name, bytes) in contents {
+        fs::write(directory.path().join(name), bytes).expect("a file");
+    }
+    directory
+}
+
+fn judge_text(name: &str, text: String, directory: &Path) -> Verdict {
+    let read = Config::parse(Source::new(name, text), directory);
+    verdict(name.into(), read, &Artifacts::Directory(directory.into()))
+}
+
+fn judge(name: &str, directory: &Path) -> Verdict {
+    let file = format!("{name}.toml");
+    let text = fs::read_to_string(faults().join(&file)).expect("a fault's file");
+    judge_text(&file, text, directory)
+}
+
+/// What a terminal of 100 columns without colours shows.
+fn render(verdict: &Verdict, directory: &Path) -> String {
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
+        .with_width(100)
+        .with_links(false);
+    let mut text = String::new();
+    for problem in &verdict.problems {
+        handler.render_report(&mut text, problem).expect("a report");
+        text.push('\n');
+    }
+    text.replace(&directory.display().to_string(), "DIRECTORY")
+}
+
+fn snapshot(name: &str) {
+    let files = files();
+    let verdict = judge(name, files.path());
+    let fine = verdict
+        .problems
+        .iter()
+        .all(|p| p.kind().weight() == Weight::Warning);
+    assert_eq!(verdict.plan.is_some(), fine);
+    insta::assert_snapshot!(name, render(&verdict, files.path()));
+}
+
+macro_rules! fault_tests {
+    ($($test:ident = $name:literal,)*) => {
+        $(#[test]
+        fn $test() {
+            snapshot($name);
+        })*
+
+        const NAMES: &[&str] = &[$($name,)*];
+    };
+}
+
+fault_tests! {
+    toml_syntax = "toml-syntax",
+    unknown_key = "unknown-key",
+    missing_key = "missing-key",
+    missing_system = "missing-system",
+    missing_vm = "missing-vm",
+    wrong_value = "wrong-value",
+    wrong_table = "wrong-table",
+    out_of_range = "out-of-range",
+    bad_name = "bad-name",
+    duplicate_name = "duplicate-name",
+    unknown_vm = "unknown-vm",
+    self_reference = "self-reference",
+    unknown_platform = "unknown-platform",
+    no_such_hart = "no-such-hart",
+    vcpu_harts = "vcpu-harts",
+    never_runs = "never-runs",
+    shared_priority = "shared-priority",
+    idle_hart = "idle-hart",
+    missing_file = "missing-file",
+    bad_image = "bad-image",
+    image_fit = "image-fit",
+    unaligned = "unaligned",
+    outside_memory = "outside-memory",
+    memory_overlap = "memory-overlap",
+    no_room = "no-room",
+    image_no_room = "image-no-room",
+    no_such_device = "no-such-device",
+    kept_device = "kept-device",
+    bus_master = "bus-master",
+    device_twice = "device-twice",
+    guest_overlap = "guest-overlap",
+    bad_interrupt = "bad-interrupt",
+    interrupt_twice = "interrupt-twice",
+    channel_space = "channel-space",
+    no_artifact = "no-artifact",
+    all_at_once = "all-at-once",
+}
+
+#[test]
+fn every_fault_has_its_test() {
+    let mut files: Vec<String> = fs::read_dir(faults())
+        .expect("the faults")
+        .map(|entry| {
+            let path = entry.expect("an entry").path();
+            path.file_stem()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    files.sort();
+    let mut names: Vec<&str> = NAMES.to_vec();
+    names.sort_unstable();
+    assert_eq!(files, names);
+}
+
+/// A system with one VM more, or one vCPU or channel more, than there can be.
+fn crowded(vms: usize, vcpus: usize, channels: usize) -> String {
+    let mut text = "[system]\nplatform = \"qemu-virt\"\nharts = 1\n".to_owned();
+    for vm in 0..vms {
+        text += &format!("[[vm]]\nname = \"vm{vm}\"\nimage = \"guest.elf\"\nmemory = \"4MiB\"\n");
+        text += &"[[vm.vcpu]]\nclass = \"be\"\n".repeat(vcpus);
+    }
+    for channel in 0..channels {
+        text += &format!("[[channel]]\nname = \"c{channel}\"\n");
+        text += "between = [\"vm0\", \"vm1\"]\nsize = \"4KiB\"\n";
+    }
+    text
+}
+
+#[test]
+fn too_many() {
+    let files = files();
+    let mut text = String::new();
+    for (vms, vcpus, channels) in [(33, 1, 0), (1, 17, 0), (9, 15, 0), (2, 1, 33)] {
+        let verdict = judge_text("crowded.toml", crowded(vms, vcpus, channels), files.path());
+        text += &render(&verdict, files.path());
+        let most = judge_text(
+            "crowded.toml",
+            crowded(
+                vms.min(32).min(128 / vcpus.min(16)),
+                vcpus.min(16),
+                channels.min(32),
+            ),
+            files.path(),
+        );
+        assert!(most.plan.is_some(), "{}", render(&most, files.path()));
+    }
+    insta::assert_snapshot!("too-many", text);
+}
+
+#[test]
+fn unreadable() {
+    let files = files();
+    let file = files.path().join("absent.toml");
+    let artifacts = Artifacts::Directory(files.path().into());
+    let verdict = super::check_file(&file, &artifacts);
+    insta::assert_snapshot!("unreadable", render(&verdict, files.path()));
+}
+
+#[test]
+fn bad_hypervisor() {
+    let files = files();
+    fs::write(files.path().join(HYPERVISOR), elf_file(&ElfFile::default())).expect("a file");
+    let verdict = judge_text("fine.toml", crowded(1, 1, 0), files.path());
+    assert!(verdict.plan.is_none());
+    insta::assert_snapshot!("bad-hypervisor", render(&verdict, files.path()));
+}
+
+/// Every kind of problem is met above, and described in the reference.
+#[test]
+fn every_kind_is_met_and_documented() {
+    let files = files();
+    let met_elsewhere = [Code::TooMany, Code::Unreadable, Code::BadHypervisor];
+    let mut met = met_elsewhere.to_vec();
+    for name in NAMES {
+        met.extend(judge(name, files.path()).problems.iter().map(|p| p.kind()));
+    }
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/reference/system-toml.md");
+    let reference = fs::read_to_string(book).expect("the reference");
+    for code in Code::ALL {
+        assert!(met.contains(code), "no test meets {}", code.name());
+        let name = format!("`{}`", code.name());
+        assert!(
+            reference.contains(&name),
+            "the reference does not describe {name}"
+        );
+    }
+}
+
+/// A system that uses everything.
+const RICH: &str = r#"
+[system]
+platform = "qemu-virt"
+harts = 2
+memory = "4GiB"
+slice = "5ms"
+
+[[vm]]
+name = "linux"
+image = "raw.bin"
+initrd = "ramdisk"
+memory = "1GiB"
+bootargs = "console=ttyS0"
+
+[[vm.vcpu]]
+class = "be"
+
+[[vm.vcpu]]
+class = "be"
+harts = [1]
+priority = 3
+
+[[vm]]
+name = "rtos"
+image = "guest.elf"
+memory = "16MiB"
+host_address = 0x9000_0000
+console = false
+on_fault = { signal = "linux" }
+
+[[vm.vcpu]]
+class = "rt"
+hart = 0
+priority = 200
+
+[[vm.device]]
+address = 0x1000_0000
+size = 0x1000
+interrupts = [10]
+
+[[channel]]
+name = "phase"
+between = ["linux", "rtos"]
+size = "4KiB"
+
+[[channel]]
+name = "data"
+between = ["rtos", "linux"]
+size = "64KiB"
+"#;
+
+#[test]
+fn a_fine_system_is_summed_up() {
+    let files = files();
+    let verdict = judge_text("rich.toml", RICH.into(), files.path());
+    let plan = verdict
+        .plan
+        .as_ref()
+        .unwrap_or_else(|| panic!("{}", render(&verdict, files.path())));
+    insta::assert_snapshot!("summary", summary(plan, &verdict));
+}
+
+/// The image of [`RICH`], for the tests of the builder.
+pub(crate) fn rich_image() -> (crate::build::Image, crate::plan::Plan) {
+    let files = files();
+    let verdict = judge_text("rich.toml", RICH.into(), files.path());
+    let plan = verdict.plan.clone().expect("a plan");
+    (crate::build::build(verdict).expect("an image"), plan)
+}

@@ -10,8 +10,8 @@ use crate::problem::{Code, Problem, count};
 /// Highest priority.
 const PRIORITY_MAX: u32 = 255;
 
-/// Judges all vCPUs of a system with that many harts; what cannot run is left out.
-pub(super) fn check(judge: &mut Judge<'_>, harts: u32) -> Vec<Vec<plan::Vcpu>> {
+/// Judges all vCPUs of a system with that many harts, if that is known; what cannot run is left out.
+pub(super) fn check(judge: &mut Judge<'_>, harts: Option<u32>) -> Vec<Vec<plan::Vcpu>> {
     let config = judge.config;
     counts(judge);
     let mut vcpus = Vec::new();
@@ -28,7 +28,9 @@ pub(super) fn check(judge: &mut Judge<'_>, harts: u32) -> Vec<Vec<plan::Vcpu>> {
         vcpus.push(own);
     }
     shared_priorities(judge, &at);
-    idle_harts(judge, &at, harts);
+    if let Some(harts) = harts {
+        idle_harts(judge, &at, harts);
+    }
     vcpus
 }
 
@@ -70,7 +72,12 @@ fn counts(judge: &mut Judge<'_>) {
     }
 }
 
-fn check_one(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str, harts: u32) -> Option<plan::Vcpu> {
+fn check_one(
+    judge: &mut Judge<'_>,
+    vcpu: &Vcpu,
+    title: &str,
+    harts: Option<u32>,
+) -> Option<plan::Vcpu> {
     let class = vcpu.class.as_ref()?.value;
     let priority = priority(judge, vcpu, class, title);
     let harts = match class {
@@ -116,7 +123,7 @@ fn priority(judge: &mut Judge<'_>, vcpu: &Vcpu, class: Class, title: &str) -> Op
     }
 }
 
-fn rt_hart(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str, harts: u32) -> Option<u32> {
+fn rt_hart(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str, harts: Option<u32>) -> Option<u32> {
     if let Some(several) = &vcpu.harts {
         let wanted = several.value.first().map_or(0, |hart| hart.value);
         judge.note(
@@ -141,7 +148,12 @@ fn rt_hart(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str, harts: u32) -> Optio
     existing(judge, hart, title, harts)
 }
 
-fn be_harts(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str, harts: u32) -> Option<Vec<u32>> {
+fn be_harts(
+    judge: &mut Judge<'_>,
+    vcpu: &Vcpu,
+    title: &str,
+    harts: Option<u32>,
+) -> Option<Vec<u32>> {
     if let Some(one) = &vcpu.hart {
         judge.note(
             Code::VcpuHarts,
@@ -156,7 +168,7 @@ fn be_harts(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str, harts: u32) -> Opti
         return None;
     }
     let Some(allowed) = &vcpu.harts else {
-        return Some((0..harts).collect());
+        return Some((0..harts.unwrap_or(0)).collect());
     };
     if allowed.value.is_empty() {
         judge.note(
@@ -187,10 +199,10 @@ fn be_harts(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str, harts: u32) -> Opti
     (numbers.len() == allowed.value.len()).then_some(numbers)
 }
 
-fn existing(judge: &mut Judge<'_>, hart: &At<u32>, title: &str, harts: u32) -> Option<u32> {
-    if hart.value < harts {
+fn existing(judge: &mut Judge<'_>, hart: &At<u32>, title: &str, harts: Option<u32>) -> Option<u32> {
+    let Some(harts) = harts.filter(|&harts| hart.value >= harts) else {
         return Some(hart.value);
-    }
+    };
     judge.note(
         Code::NoSuchHart,
         &hart.span,

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::model::{Channel, Class, Config, Device, FileName, OnFault, System, Vcpu, Vm};
 use super::reader::{Reader, Table, Value, cure_of_unknown};
 use super::source::{At, Source};
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, io_reason};
 
 impl Value for FileName {
     const EXPECTED: &'static str =
@@ -48,7 +48,7 @@ impl Config {
         let source = Source::read(path).map_err(|error| {
             vec![Problem::new(
                 Code::Unreadable,
-                format!("cannot read {}: {error}", path.display()),
+                format!("cannot read {}: {}", path.display(), io_reason(&error)),
                 "name a readable `system.toml`",
             )]
         })?;
@@ -69,6 +69,14 @@ impl Config {
         let mut reader = Reader::new(source.clone());
         let mut root = Table::new("the description", document.span(), document.get_ref());
         let system = read_system(&mut reader, &mut root);
+        if root.raw("vm").is_none() {
+            let problem = Problem::new(
+                Code::MissingKey,
+                "the system has no VM",
+                "add a table `[[vm]]` with a name, an image, memory and a `[[vm.vcpu]]`",
+            );
+            reader.note(problem, &system.span, "no `[[vm]]` follows");
+        }
         let vms = root
             .tables(&mut reader, "vm", "vm", "VM")
             .into_iter()

@@ -118,12 +118,13 @@ impl Reader {
         self.problems
     }
 
-    /// A value of the key `key` of `what`, `None` with a note when it is of another kind.
-    pub(super) fn value<T: Value>(
+    /// A value of the key `key` of `what`, `None` with a note and an example when it is of another kind.
+    fn value<T: Value>(
         &mut self,
         what: &str,
         key: &str,
         value: &Spanned<DeValue<'_>>,
+        example: &str,
     ) -> Option<At<T>> {
         if let Some(read) = T::read(value.get_ref()) {
             return Some(At {
@@ -134,7 +135,7 @@ impl Reader {
         let problem = Problem::new(
             Code::WrongValue,
             format!("`{key}` of {what} must be {}", T::EXPECTED),
-            format!("write it as in `{key} = {}`", T::EXAMPLE),
+            format!("write it as in `{key} = {example}`"),
         );
         self.note(problem, &value.span(), kind(value.get_ref()));
         None
@@ -188,7 +189,7 @@ impl<'t> Table<'t> {
         key: &'static str,
     ) -> Option<At<T>> {
         let value = self.raw(key)?;
-        reader.value(&self.what, key, value)
+        reader.value(&self.what, key, value, T::EXAMPLE)
     }
 
     /// The value of a key that must be there.
@@ -231,10 +232,11 @@ impl<'t> Table<'t> {
             reader.note(problem, &value.span(), kind(value.get_ref()));
             return None;
         };
+        let example = format!("[{}]", T::EXAMPLE);
         // Every element is read before the first wrong one ends it, so that all are noted.
         let read: Vec<Option<At<T>>> = elements
             .iter()
-            .map(|element| reader.value(&self.what, key, element))
+            .map(|element| reader.value(&self.what, key, element, &example))
             .collect();
         Some(At {
             value: read.into_iter().collect::<Option<_>>()?,
@@ -242,7 +244,7 @@ impl<'t> Table<'t> {
         })
     }
 
-    /// The tables under `[[path]]`, whose last part is `key`; each called `what` at first.
+    /// The tables under `[[path]]`, whose last part is `key`; each called "this `what`" at first.
     pub(super) fn tables(
         &mut self,
         reader: &mut Reader,
@@ -269,7 +271,9 @@ impl<'t> Table<'t> {
         let mut tables = Vec::new();
         for element in elements.iter() {
             match element.get_ref().as_table() {
-                Some(entries) => tables.push(Table::new(what, element.span(), entries)),
+                Some(entries) => {
+                    tables.push(Table::new(format!("this {what}"), element.span(), entries));
+                }
                 None => {
                     let (problem, span, label) = wrong(element);
                     reader.note(problem, &span, label);
@@ -292,7 +296,10 @@ impl<'t> Table<'t> {
             let problem = Problem::new(
                 Code::UnknownKey,
                 format!("{} has no key `{name}`", self.what),
-                cure_of_unknown(name, &self.known),
+                match closest(name, &self.known) {
+                    Some(name) => format!("did you mean `{name}`?"),
+                    None => format!("remove it; known here: {}", list(&self.known)),
+                },
             );
             reader.note(problem, &key.span(), "unknown");
         }
@@ -301,14 +308,19 @@ impl<'t> Table<'t> {
 
 /// What to write instead of a word that is none of the known ones.
 pub(crate) fn cure_of_unknown(word: &str, known: &[&str]) -> String {
-    let mut names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-    names.sort();
-    names.dedup();
     match closest(word, known) {
         Some(name) => format!("did you mean `{name}`?"),
-        None if names.is_empty() => "remove it".into(),
-        None => format!("remove it; known here: {}", names.join(", ")),
+        None if known.is_empty() => "remove it; there is none to name".into(),
+        None => format!("name one of these: {}", list(known)),
     }
+}
+
+/// Words in alphabetic order.
+fn list(words: &[&str]) -> String {
+    let mut words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    words.sort();
+    words.dedup();
+    words.join(", ")
 }
 
 /// The known word that `word` is most likely a misspelling of.

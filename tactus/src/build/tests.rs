@@ -1,0 +1,149 @@
+//! The image against what the hypervisor's own reader makes of it.
+
+use tactus_abi::blob::{Blob, Class, OnFault, name_text, region};
+use tactus_abi::map::{DEVICETREE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
+use tactus_policy::placement::Extent;
+
+use super::{Image, blob};
+use crate::check::tests::rich_image;
+use crate::plan::Plan;
+use crate::testing::devicetree_source;
+
+/// Where the blob of that image is.
+fn blob_at(plan: &Plan) -> usize {
+    (plan.hypervisor.blob - plan.image.start) as usize
+}
+
+/// Runs a check on the blob as it stands in the image.
+fn with_blob(check: impl FnOnce(&Image, &Plan, &Blob<'_>)) {
+    let (image, plan) = rich_image();
+    let bytes = blob::aligned(&image.bytes[blob_at(&plan)..]);
+    let parsed = Blob::parse(&bytes).expect("a blob");
+    check(&image, &plan, &parsed);
+}
+
+#[test]
+fn the_same_inputs_give_the_same_bytes() {
+    assert!(rich_image().0.bytes == rich_image().0.bytes);
+}
+
+#[test]
+fn the_image_begins_with_the_hypervisor() {
+    let (image, plan) = rich_image();
+    assert_eq!(
+        image.bytes[..plan.hypervisor.bytes.len()],
+        plan.hypervisor.bytes
+    );
+    assert_eq!(image.bytes.len() as u64, plan.image.size());
+    assert!(image.bytes.len().is_multiple_of(PAGE_SIZE as usize));
+    assert_eq!(image.vms, ["linux", "rtos"]);
+    assert_eq!((image.harts, image.memory), (2, 4 << 30));
+}
+
+#[test]
+fn the_blob_says_what_the_description_says() {
+    with_blob(|_, plan, blob| {
+        assert_eq!(blob.harts.len(), 2);
+        assert_eq!((blob.harts[1].id, blob.harts[1].plic_context), (1, 3));
+        assert_eq!(blob.header.slice_ticks, 50_000);
+        assert_eq!(blob.header.ram_base, 0x8000_0000);
+        assert_eq!(blob.header.ram_size, 4 << 30);
+        // A VM has the UART.
+        assert_eq!((blob.header.uart_base, blob.header.uart_source), (0, 0));
+
+        let [linux, rtos] = blob.vms else {
+            panic!("two VMs");
+        };
+        assert_eq!(name_text(&linux.name), "linux");
+        assert_eq!((linux.entry, linux.console), (0x8020_0000, 1));
+        assert_eq!(linux.devicetree, RAM_BASE + (1 << 30) - DEVICETREE_SIZE);
+        assert_eq!(OnFault::from_raw(rtos.on_fault), Some(OnFault::Signal));
+        assert_eq!((rtos.signal_vm, rtos.console), (0, 0));
+
+        let vcpus = blob.vcpus_of(linux);
+        assert_eq!(vcpus[0].harts, 0b11);
+        assert_eq!((vcpus[1].harts, vcpus[1].priority), (0b10, 3));
+        let rt = blob.vcpus_of(rtos)[0];
+        assert_eq!(Class::from_raw(rt.class), Some(Class::RealTime));
+        assert_eq!((rt.harts, rt.priority), (0b01, 200));
+
+        let regions = blob.regions_of(rtos);
+        let kinds: Vec<u32> = regions.iter().map(|r| r.flags).collect();
+        assert_eq!(
+            kinds,
+            [
+                region::MEMORY,
+                region::DEVICE,
+                region::CHANNEL,
+                region::CHANNEL
+            ]
+        );
+        assert_eq!(regions[0].host, 0x9000_0000);
+        // Channel 1 follows channel 0, whatever the other end calls them.
+        assert_eq!(
+            (regions[2].guest, regions[3].guest),
+            (0x3000_1000, 0x3000_2000)
+        );
+        assert_eq!(regions[3].size, 0x1_0000);
+        assert_eq!(regions[3].host, plan.channels[1].host);
+        assert_eq!(blob.regions_of(linux)[2].host, regions[3].host);
+        assert_eq!((blob.interrupts[0].source, blob.interrupts[0].vm), (10, 1));
+        let end = blob.channel_ends_of(rtos)[1];
+        assert_eq!((end.peer_vm, end.peer_channel), (0, 1));
+    });
+}
+
+#[test]
+fn segments_are_in_the_image_and_in_the_vm() {
+    with_blob(|image, plan, blob| {
+        for (vm, planned) in blob.vms.iter().zip(&plan.vms) {
+            let memory = blob.regions_of(vm)[0];
+            let segments = blob.segments_of(vm);
+            assert_eq!(segments.len(), planned.segments.len());
+            for (segment, planned) in segments.iter().zip(&planned.segments) {
+                assert!(segment.source.is_multiple_of(PAGE_SIZE));
+                let at = (segment.source - plan.image.start) as usize;
+                assert_eq!(image.bytes[at..at + segment.size as usize], planned.bytes);
+                let extent = Extent::new(segment.guest, segment.size);
+                assert!(Extent::new(memory.guest, memory.size).contains(extent));
+            }
+        }
+    });
+}
+
+#[test]
+fn nothing_overlaps_in_physical_memory() {
+    let (_, plan) = rich_image();
+    let mut extents = vec![plan.profile.firmware.extent(), plan.image, plan.pool];
+    extents.extend(plan.vms.iter().map(|vm| Extent::new(vm.host, vm.memory.0)));
+    extents.extend(plan.channels.iter().map(|c| Extent::new(c.host, c.size.0)));
+    for (i, a) in extents.iter().enumerate() {
+        assert!(plan.memory.contains(*a), "{a:x?}");
+        for b in &extents[..i] {
+            assert!(!a.overlaps(*b), "{a:x?} {b:x?}");
+        }
+    }
+    assert!(
+        plan.vms
+            .iter()
+            .all(|vm| vm.host.is_multiple_of(MEGAPAGE_SIZE))
+    );
+}
+
+/// The devicetree is the last segment of each VM.
+fn devicetree_of(vm: usize) -> String {
+    let (_, plan) = rich_image();
+    let segment = plan.vms[vm].segments.last().expect("a devicetree");
+    assert_eq!(segment.guest, plan.vms[vm].devicetree());
+    devicetree_source(&segment.bytes)
+}
+
+#[test]
+fn devicetree_of_a_guest_with_everything_virtual() {
+    insta::assert_snapshot!("devicetree-linux", devicetree_of(0));
+}
+
+#[test]
+fn devicetree_of_a_guest_with_a_device() {
+    insta::assert_snapshot!("devicetree-rtos", devicetree_of(1));
+}
