@@ -1,0 +1,113 @@
+//! The FreeRTOS guest in VMs. Natively it is tested by its own package, `cargo test -p tactus-guest-freertos`.
+
+mod harness;
+
+use tactus::run::journal::VmJournal;
+use tactus::run::record::OffReason;
+use tactus::run::session::{Outcome, Verdict};
+
+use harness::{assert_verdict, explain, run, run_text};
+
+/// Releases in each phase of the demonstration when nobody steers it (`guests/freertos/app/demo.c`).
+const RELEASES: u64 = 2000;
+/// Names of its self-checks.
+const DEMO_CHECKS: [&str; 2] = ["freertos_worker", "freertos_heartbeat"];
+
+fn vm<'a>(outcome: &'a Outcome, name: &str) -> &'a VmJournal {
+    outcome
+        .journal
+        .vm(name)
+        .unwrap_or_else(|| panic!("there is no VM {name}"))
+}
+
+/// A demonstration that measured all of its releases, missed none, and whose other tasks worked.
+#[track_caller]
+fn assert_measured(outcome: &Outcome, name: &str) {
+    let vm = vm(outcome, name);
+    let seen = || explain(outcome);
+    assert_eq!(vm.passed, DEMO_CHECKS, "\n{}", seen());
+    for phase in ["idle", "loaded"] {
+        let samples = vm.series("release_latency", phase).map(|s| s.samples());
+        assert_eq!(samples, Some(RELEASES), "{phase}\n{}", seen());
+    }
+    let misses = vm.metrics.get("release_deadline_misses").map(|m| m.value);
+    assert_eq!(misses, Some(0.0), "\n{}", seen());
+}
+
+/// A self-test of which every part passed.
+#[track_caller]
+fn assert_self_tested(outcome: &Outcome, name: &str) {
+    let vm = vm(outcome, name);
+    let seen = || explain(outcome);
+    assert!(vm.failed.is_empty(), "\n{}", seen());
+    assert!(
+        vm.passed.iter().any(|check| check == "freertos_selftest"),
+        "{name} did not end\n{}",
+        seen()
+    );
+}
+
+#[test]
+fn alone() {
+    let outcome = run("systems/freertos.toml", None);
+    assert_verdict(&outcome, Verdict::Good);
+    assert_measured(&outcome, "freertos");
+}
+
+#[test]
+fn beside_each_other() {
+    let outcome = run("systems/freertos-selftest.toml", None);
+    assert_verdict(&outcome, Verdict::Good);
+    assert_measured(&outcome, "measured");
+    assert_self_tested(&outcome, "first");
+    assert_self_tested(&outcome, "second");
+}
+
+/// A self-test whose vCPU wanders between harts, beside another one that does too.
+#[test]
+fn on_several_harts() {
+    let mut system = String::from("[system]\nplatform = \"qemu-virt\"\nharts = 2\n");
+    for name in ["first", "second", "third"] {
+        system += &format!(
+            "[[vm]]\nname = \"{name}\"\nimage = \"@freertos-selftest\"\nmemory = \"16MiB\"\n\
+             [[vm.vcpu]]\nclass = \"be\"\nharts = [0, 1]\n"
+        );
+    }
+    let outcome = run_text(&system, None);
+    assert_verdict(&outcome, Verdict::Good);
+    for name in ["first", "second", "third"] {
+        assert_self_tested(&outcome, name);
+    }
+}
+
+/// What the guest notices about itself, it reports and goes off with, in a VM as natively.
+#[test]
+fn failures_are_told() {
+    for (case, report) in [
+        ("assert", "freertos: assertion: app/selftest.c:"),
+        ("overflow", "freertos: stack-overflow: task=overflow"),
+        ("exception", "freertos: exception cause=0x0000000000000002"),
+        ("handler-fp", "freertos: exception cause=0x0000000000000002"),
+        ("return", "freertos: assertion: port/port.c:"),
+    ] {
+        let outcome = run_text(
+            &format!(
+                "[system]\nplatform = \"qemu-virt\"\nharts = 1\n\
+                 [[vm]]\nname = \"rtos\"\nimage = \"@freertos-selftest\"\nmemory = \"16MiB\"\n\
+                 bootargs = \"selftest={case}\"\n\
+                 [[vm.vcpu]]\nclass = \"rt\"\nhart = 0\npriority = 100\n"
+            ),
+            None,
+        );
+        let vm = vm(&outcome, "rtos");
+        let seen = || explain(&outcome);
+        assert!(vm.console.text().contains(report), "{case}\n{}", seen());
+        assert_eq!(vm.failed.len(), 1, "{case}\n{}", seen());
+        assert_eq!(
+            vm.off.map(|off| off.reason),
+            Some(OffReason::Fail),
+            "{case}\n{}",
+            seen()
+        );
+    }
+}
