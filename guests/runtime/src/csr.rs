@@ -68,7 +68,7 @@ pub unsafe fn write<const CSR: u16>(value: usize) {
 ///
 /// # Safety
 ///
-/// As [`write`].
+/// As [`write()`].
 #[inline(always)]
 pub unsafe fn set<const CSR: u16>(mask: usize) {
     // SAFETY: as `write`.
@@ -79,7 +79,7 @@ pub unsafe fn set<const CSR: u16>(mask: usize) {
 ///
 /// # Safety
 ///
-/// As [`write`].
+/// As [`write()`].
 #[inline(always)]
 pub unsafe fn clear<const CSR: u16>(mask: usize) {
     // SAFETY: as `write`.
