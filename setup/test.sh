@@ -41,6 +41,9 @@ shell_scripts() {
 # Every relative link of the book leads to a file, and every page is in its table of contents.
 check_links() {
     local page target broken=0 summary=docs/src/SUMMARY.md
+    for page in README.md "$summary"; do
+        [ -r "$page" ] || { echo "$page: not there" >&2; return 1; }
+    done
     while IFS=: read -r page target; do
         target=${target%%#*}
         case $target in '' | *://* | mailto:*) continue ;; esac
@@ -86,8 +89,7 @@ docs) docs ;;
 test)
     lint
     step "build, hypervisor and guests" cargo build --quiet --locked "${bare[@]}"
-    step "build, tactus" cargo build --quiet --locked --release --package tactus
-    # The tests of tactus/tests boot QEMU, several machines at a time at most as there are cores.
+    # Those of tactus/tests boot QEMU: as many machines at a time as there are cores.
     step "tests, on this machine and on QEMU" cargo test --quiet --locked --no-fail-fast
     docs
     ;;
