@@ -10,7 +10,7 @@ use super::probe::{self, End, Level};
 /// `c.ebreak`.
 const BREAKPOINT: u16 = 0x9002;
 /// First address: behind the image, with room for growth.
-const BASE: usize = map::RAM_BASE as usize + (4 << 20);
+const BASE: usize = map::RAM_BASE as usize + (3 << 20);
 /// Bytes of an arena for code that jumps only where its registers say.
 pub const SMALL: usize = 256 << 10;
 /// Bytes of an arena that a `jal` from its middle does not leave.
@@ -24,7 +24,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Fills [`SMALL`] or [`LARGE`] memory. The VM must have 8 MiB at least.
+    /// Fills [`SMALL`] or [`LARGE`] memory. The VM must have 4 or 6 MiB at least.
     pub fn new(size: usize) -> Self {
         assert!(
             start::image_end() <= BASE && size <= LARGE,
@@ -60,12 +60,20 @@ impl Arena {
         registers: &[usize; 31],
     ) -> End {
         let code = self.halfwords.len() / 2;
-        for halfword in &self.halfwords[code - RENEWED..code + RENEWED] {
-            halfword.store(BREAKPOINT, Ordering::Relaxed);
-        }
-        self.halfwords[code].store(instruction as u16, Ordering::Relaxed);
-        if length == 4 {
-            self.halfwords[code + 1].store((instruction >> 16) as u16, Ordering::Relaxed);
+        let wanted = |n: usize| match n {
+            0 => instruction as u16,
+            1 if length == 4 => (instruction >> 16) as u16,
+            _ => BREAKPOINT,
+        };
+        for (n, halfword) in self.halfwords[code - RENEWED..code + RENEWED]
+            .iter()
+            .enumerate()
+        {
+            // Only where something changes: an emulator pays dearly for stores to a page of code.
+            let wanted = wanted(n.wrapping_sub(RENEWED));
+            if halfword.load(Ordering::Relaxed) != wanted {
+                halfword.store(wanted, Ordering::Relaxed);
+            }
         }
         // SAFETY: `fence.i` only makes the stores visible to instruction fetch. Whatever the instruction is, the caller's registers
         // point into the arena or outside the guest, and none is one that the program relies on.

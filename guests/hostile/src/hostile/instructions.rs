@@ -174,6 +174,10 @@ fn system(progress: Progress, arena: &Arena, number: u32) {
             // sret, wfi; in VU-mode as the hypervisor likes: wfi may wait a bounded time
             || plain && immediate == 0x102 && level == Level::Supervisor
             || plain && immediate == 0x105
+            // wrs.nto, wrs.sto (Zawrs): waits that end by themselves
+            || plain && matches!(immediate, 0x00d | 0x01d)
+            // May-be-operations (Zimop): nothing, or zero in a register
+            || funct3 == 4 && immediate & 0xb00 == 0x800
             // sfence.vma, sinval.vma; sfence.w.inval, sfence.inval.ir
             || level == Level::Supervisor && funct3 == 0 && rd == 0 && matches!(funct7, 0x09 | 0x0b)
             || level == Level::Supervisor && plain && matches!(immediate, 0x180 | 0x181);

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `touch` | loads, stores and jumps to every address that is not its own | |
 //! | `paging` | does so through its own page tables, puts these into foreign memory, writes garbage to `satp` | `garbage=N` |
-//! | `instructions` | executes every privileged and undefined instruction | `randoms=N` |
+//! | `instructions` (6 MiB of memory) | executes every privileged and undefined instruction | `randoms=N` |
 //! | `sbi` | calls every SBI function with extreme arguments | |
 //! | `timer` | programs its timer to 0 and infinity without pause | `ms=N` |
 //! | `flood` | floods hypercalls, doorbells, IPIs, fences | `ms=N` |
@@ -43,7 +43,7 @@ fn main() {
     let attack = devicetree::argument("attack").unwrap_or("");
     let progress = Progress::new();
     let memory = devicetree::memory_size().unwrap_or(0);
-    assert!(memory >= 8 << 20, "the hostile guest needs 8 MiB of memory");
+    assert!(memory >= 4 << 20, "the hostile guest needs 4 MiB of memory");
     let number = devicetree::number;
     let ticks = number("ms", 300) * time::hz() / 1000;
     if progress.boots() == 1 {

@@ -119,7 +119,17 @@ extern "C" fn storm() {
 
 /// Never sleeps, never calls, interrupts off.
 pub fn spin(progress: Progress, ticks: u64) {
-    phases(progress, ticks, &[&|ticks| repeat(ticks, || {})]);
+    phases(
+        progress,
+        ticks,
+        &[&|ticks| {
+            repeat(ticks, || {
+                for number in 0..1000 {
+                    core::hint::black_box(number);
+                }
+            });
+        }],
+    );
 }
 
 static PEER_RUNS: AtomicBool = AtomicBool::new(false);

@@ -34,17 +34,19 @@ const A0: usize = 9;
 /// Physical addresses that are not the guest's, by the bit: what an entry can name has 56 bits.
 fn foreign(index: u64, memory: u64) -> Option<u64> {
     match index {
-        // All below 2^30 as one page: begins with the boot ROM.
+        // The boot ROM.
         0 => Some(0),
         1 => Some(map::RAM_BASE + memory),
         2 => Some(0x0200_0000),
         3 => Some(map::RAM_BASE - map::PAGE_SIZE),
+        // A channel's memory and a device's are the guest's own, but no place for page tables: not tried.
         4.. => {
-            let bit = 1u64 << (30 + (index - 4) / 2);
+            // From 2^32 on: below there are the guest's memory and what was named above.
+            let bit = 1u64 << (32 + (index - 4) / 2);
             let address = match index % 2 {
                 0 => bit,
                 // The guest's own, with a bit that must not be lost.
-                _ => bit ^ map::RAM_BASE,
+                _ => bit | map::RAM_BASE,
             };
             (bit < 1 << 56).then_some(address)
         }
@@ -72,9 +74,6 @@ pub fn attack(progress: Progress, memory: u64, garbage: u64) {
                 LEAF => (address & !((1 << 30) - 1), address & ((1 << 30) - 1)),
                 _ => (address, 0),
             };
-            if kind == TABLE && address % map::PAGE_SIZE != 0 {
-                continue;
-            }
             set_entry(VICTIM >> 30, frame >> 12 << 10 | kind);
             let mut registers = arena.registers();
             registers[A0] = VICTIM + offset as usize;
