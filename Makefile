@@ -25,7 +25,7 @@ platform:
 	@test '$(PLATFORM)' = qemu || { echo "make: PLATFORM=$(PLATFORM) is not a platform; say PLATFORM=qemu" >&2; exit 2; }
 
 demo: setup platform ## Linux and FreeRTOS side by side, ending with a latency report in build/demo
-	@echo 'demo: building (the first time this takes about two minutes)'
+	@test -x "$${CARGO_TARGET_DIR:-target}/release/tactus" || echo 'demo: building tactus, the hypervisor and the guests; the first time this takes about two minutes'
 	@$(TACTUS) run systems/demo.toml --report build/demo
 
 test: setup platform ## everything that proves it: formatting, lints, tests on this machine and on QEMU, docs
