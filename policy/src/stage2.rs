@@ -44,11 +44,14 @@ impl Mapping {
         self.touches(slot, size) && !self.fills(slot, size)
     }
 
-    /// The slots of `size` bytes that the mapping touches, in order.
-    fn slots(self, size: u64) -> impl Iterator<Item = u64> {
+    /// The slots of `size` bytes that the mapping may split: where both addresses agree modulo the size, only
+    /// those at its ends, otherwise all that it touches.
+    fn candidates(self, size: u64) -> impl Iterator<Item = u64> {
         let first = self.guest / size;
-        let end = (self.guest + self.size).div_ceil(size);
-        (first..end).map(move |n| n * size)
+        let last = (self.guest + self.size).div_ceil(size).max(first + 1) - 1;
+        let agree = self.guest % size == self.host % size;
+        let step = if agree { (last - first).max(1) } else { 1 };
+        (first..=last).step_by(step as usize).map(move |n| n * size)
     }
 }
 
@@ -81,7 +84,7 @@ pub fn pool_pages(mappings: &[Mapping]) -> usize {
 fn split_slots(mappings: &[Mapping], size: u64) -> usize {
     let mut count = 0;
     for (i, mapping) in mappings.iter().enumerate() {
-        for slot in mapping.slots(size) {
+        for slot in mapping.candidates(size) {
             let seen = mappings[..i].iter().any(|m| m.splits(slot, size));
             if mapping.splits(slot, size) && !seen {
                 count += 1;

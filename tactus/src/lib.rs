@@ -19,5 +19,5 @@ pub mod profile;
 pub mod report;
 pub mod run;
 
-#[cfg(test)]
-mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;

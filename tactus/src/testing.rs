@@ -1,4 +1,24 @@
-//! Small ELF files for tests.
+//! What tests and fuzz targets share: small ELF files, and what must hold for any description and any blob.
+
+use std::fs;
+use std::path::Path;
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use tactus_abi::blob::{Blob, Header, checksum};
+use tactus_policy::placement::Extent;
+use tempfile::TempDir;
+use zerocopy::IntoBytes;
+
+use crate::artifacts::{Artifacts, HYPERVISOR};
+use crate::build::build;
+use crate::check::{Verdict, verdict};
+use crate::config::{At, Config, FileName, Source};
+use crate::hypervisor::BLOB_SYMBOL;
+use crate::plan::Plan;
+use crate::problem::Weight;
+
+/// Where the firmware enters a boot image on `qemu-virt`.
+pub const BASE: u64 = 0x8020_0000;
 
 /// What an ELF file shall contain; by default the smallest guest: one instruction at 0x8020_0000.
 #[derive(Clone, Debug)]
@@ -181,4 +201,162 @@ fn cells_source(value: &[u8]) -> String {
         format!("{:#x}", u32::from_be_bytes(bytes))
     });
     format!(" = <{}>", cells.collect::<Vec<_>>().join(" "))
+}
+
+/// The smallest file that the tool takes for a hypervisor.
+pub fn hypervisor_file() -> Vec<u8> {
+    elf_file(&ElfFile {
+        segments: vec![(BASE, BASE, vec![0x13; 0x100], 0x8000)],
+        symbols: vec![(BLOB_SYMBOL.into(), BASE + 0x8000)],
+        ..ElfFile::default()
+    })
+}
+
+/// What a terminal of 100 columns without colours shows of a verdict.
+pub fn render(verdict: &Verdict) -> String {
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
+        .with_width(100)
+        .with_links(false);
+    let mut text = String::new();
+    for problem in &verdict.problems {
+        handler.render_report(&mut text, problem).expect("a report");
+        text.push('\n');
+    }
+    text
+}
+
+/// Judges and builds any description, with the smallest guest in place of the files it names, and checks what must
+/// hold whatever it says.
+#[derive(Debug)]
+pub struct Bench {
+    directory: TempDir,
+}
+
+impl Default for Bench {
+    fn default() -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        fs::write(directory.path().join(HYPERVISOR), hypervisor_file()).expect("a file");
+        let guest = elf_file(&ElfFile::default());
+        fs::write(directory.path().join("guest"), guest).expect("a file");
+        Self { directory }
+    }
+}
+
+impl Bench {
+    /// # Panics
+    /// Something does not hold.
+    pub fn try_description(&self, bytes: &[u8]) {
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return;
+        };
+        let mut read = Config::parse(Source::new("any.toml", text.into()), self.directory.path());
+        if let Ok((config, _)) = &mut read {
+            for vm in &mut config.vms {
+                let guest = |name: &At<FileName>| At {
+                    value: FileName::Artifact("guest".into()),
+                    span: name.span.clone(),
+                };
+                vm.image = vm.image.as_ref().map(guest);
+                vm.initrd = vm.initrd.as_ref().map(guest);
+            }
+        }
+        let artifacts = Artifacts::Directory(self.directory.path().into());
+        let verdict = verdict("any.toml".into(), read, &artifacts);
+        render(&verdict);
+        let refused = verdict
+            .problems
+            .iter()
+            .any(|p| p.kind().weight() != Weight::Warning);
+        assert_eq!(
+            verdict.plan.is_none(),
+            refused,
+            "refused for a reason, or not at all"
+        );
+        if let Some(plan) = &verdict.plan {
+            assert_isolated(plan);
+            build(verdict).expect("an image of a plan");
+        }
+    }
+}
+
+/// Nothing in physical memory belongs to two, and no device is in memory.
+///
+/// # Panics
+/// Something does.
+pub fn assert_isolated(plan: &Plan) {
+    let mut extents = vec![plan.profile.firmware.extent(), plan.image, plan.pool];
+    extents.extend(plan.vms.iter().map(|vm| Extent::new(vm.host, vm.memory.0)));
+    extents.extend(plan.channels.iter().map(|c| Extent::new(c.host, c.size.0)));
+    for (i, a) in extents.iter().enumerate() {
+        assert!(plan.memory.contains(*a), "{a:x?}");
+        assert!(!extents[..i].iter().any(|b| a.overlaps(*b)), "{a:x?}");
+    }
+    let devices: Vec<_> = plan.vms.iter().flat_map(|vm| &vm.devices).collect();
+    for (i, a) in devices.iter().enumerate() {
+        assert!(!a.host_extent().overlaps(plan.memory));
+        let again = |b: &&crate::plan::Device| a.host_extent().overlaps(b.host_extent());
+        assert!(!devices[..i].iter().any(again));
+    }
+    for vm in &plan.vms {
+        let regions = plan.regions(vm);
+        let guest = |i: usize| Extent::new(regions[i].mapping.guest, regions[i].mapping.size);
+        for i in 0..regions.len() {
+            assert!(!(0..i).any(|j| guest(i).overlaps(guest(j))));
+        }
+    }
+}
+
+/// Reads any bytes as a blob, as they are and with the checksum put right, and follows every index of what is
+/// taken for one.
+///
+/// # Panics
+/// The reader does.
+pub fn try_blob(bytes: &[u8]) {
+    let mut words = vec![0u64; bytes.len().div_ceil(8)];
+    words.as_mut_bytes()[..bytes.len()].copy_from_slice(bytes);
+    let aligned = words.as_mut_bytes();
+    let _ = Blob::parse(&aligned[..bytes.len()]);
+    let length_at = std::mem::offset_of!(Header, length);
+    let Some(length) = bytes.get(length_at..length_at + 4) else {
+        return;
+    };
+    let length = u32::from_le_bytes(length.try_into().expect("four bytes")) as usize;
+    let crc_at = std::mem::offset_of!(Header, crc32);
+    if length > bytes.len() || length < crc_at + 4 {
+        return;
+    }
+    let crc = checksum(&aligned[..length]);
+    aligned[crc_at..crc_at + 4].copy_from_slice(&crc.to_le_bytes());
+    let Ok(blob) = Blob::parse(&aligned[..bytes.len()]) else {
+        return;
+    };
+    for vm in blob.vms {
+        let vcpus = blob.vcpus_of(vm).len();
+        assert_eq!(vcpus, vm.vcpus as usize);
+        assert!(!blob.regions_of(vm).is_empty());
+        assert_eq!(blob.segments_of(vm).len(), vm.segments as usize);
+        for end in blob.channel_ends_of(vm) {
+            let peer = &blob.vms[end.peer_vm as usize];
+            let _ = blob.channel_ends_of(peer)[end.peer_channel as usize];
+        }
+    }
+}
+
+/// Runs every file of a directory of this workspace; there is at least one.
+///
+/// # Panics
+/// It cannot be read, or is empty.
+pub fn each_file(directory: &str, run: impl Fn(&[u8])) {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .join(directory);
+    let mut files = 0;
+    for entry in fs::read_dir(&directory).expect("the directory") {
+        let path = entry.expect("an entry").path();
+        // Seen when the test fails.
+        println!("{}", path.display());
+        run(&fs::read(&path).expect("a file"));
+        files += 1;
+    }
+    assert!(files > 0, "{} is empty", directory.display());
 }

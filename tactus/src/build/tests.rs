@@ -1,5 +1,7 @@
 //! The image against what the hypervisor's own reader makes of it.
 
+use proptest::prelude::*;
+use std::sync::LazyLock;
 use tactus_abi::blob::{Blob, Class, OnFault, name_text, region};
 use tactus_abi::map::{DEVICETREE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_policy::placement::Extent;
@@ -7,7 +9,9 @@ use tactus_policy::placement::Extent;
 use super::{Image, blob};
 use crate::check::tests::rich_image;
 use crate::plan::Plan;
-use crate::testing::devicetree_source;
+use crate::testing::{assert_isolated, devicetree_source, each_file, try_blob};
+
+static RICH: LazyLock<(Image, Plan)> = LazyLock::new(rich_image);
 
 /// Where the blob of that image is.
 fn blob_at(plan: &Plan) -> usize {
@@ -114,20 +118,38 @@ fn segments_are_in_the_image_and_in_the_vm() {
 #[test]
 fn nothing_overlaps_in_physical_memory() {
     let (_, plan) = rich_image();
-    let mut extents = vec![plan.profile.firmware.extent(), plan.image, plan.pool];
-    extents.extend(plan.vms.iter().map(|vm| Extent::new(vm.host, vm.memory.0)));
-    extents.extend(plan.channels.iter().map(|c| Extent::new(c.host, c.size.0)));
-    for (i, a) in extents.iter().enumerate() {
-        assert!(plan.memory.contains(*a), "{a:x?}");
-        for b in &extents[..i] {
-            assert!(!a.overlaps(*b), "{a:x?} {b:x?}");
-        }
-    }
+    assert_isolated(&plan);
     assert!(
         plan.vms
             .iter()
             .all(|vm| vm.host.is_multiple_of(MEGAPAGE_SIZE))
     );
+}
+
+/// Parts of blobs: the numbers in them, more often small or extreme than not.
+fn word() -> impl Strategy<Value = u32> {
+    prop_oneof![0..40u32, Just(u32::MAX), Just(1 << 31), any::<u32>()]
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_the_reader_of_blobs_panic(bytes: Vec<u8>) {
+        try_blob(&bytes);
+    }
+
+    #[test]
+    fn no_damaged_blob_makes_its_reader_panic(
+        damage in prop::collection::vec((0..300usize, word()), 1..6),
+        cut in prop::option::of(0..1200usize),
+    ) {
+        let (image, plan) = &*RICH;
+        let mut bytes = image.bytes[blob_at(plan)..][..0x1000].to_vec();
+        for (at, word) in damage {
+            bytes[4 * at..4 * at + 4].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes.truncate(cut.unwrap_or(bytes.len()));
+        try_blob(&bytes);
+    }
 }
 
 /// The devicetree is the last segment of each VM.
@@ -146,4 +168,10 @@ fn devicetree_of_a_guest_with_everything_virtual() {
 #[test]
 fn devicetree_of_a_guest_with_a_device() {
     insta::assert_snapshot!("devicetree-rtos", devicetree_of(1));
+}
+
+/// What the fuzzer found worth keeping.
+#[test]
+fn saved_blobs_are_read() {
+    each_file("fuzz/corpus/blob", try_blob);
 }

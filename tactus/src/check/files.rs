@@ -1,6 +1,6 @@
 //! The files that a system is made of.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::judge::Judge;
 use crate::artifacts::{Artifacts, Files, HYPERVISOR, Missing};
@@ -101,19 +101,28 @@ fn read_file(
             }
         },
     };
-    match std::fs::read(&path) {
+    match read_regular(&path) {
         Ok(bytes) => Some(bytes),
-        Err(error) => {
+        Err(reason) => {
             judge.note(
                 Code::MissingFile,
                 &name.span,
                 "cannot be read",
-                format!("{what} cannot be read: {}", io_reason(&error)),
+                format!("{what} cannot be read: {reason}"),
                 "correct the path; it is relative to this file's directory",
             );
             None
         }
     }
+}
+
+/// A file's contents. Anything but a regular file is refused: reading a pipe or a device may never end.
+fn read_regular(path: &Path) -> Result<Vec<u8>, String> {
+    let metadata = std::fs::metadata(path).map_err(|error| io_reason(&error))?;
+    if !metadata.is_file() {
+        return Err("it is not a regular file".into());
+    }
+    std::fs::read(path).map_err(|error| io_reason(&error))
 }
 
 fn missing_artifact(judge: &mut Judge<'_>, name: &At<FileName>, missing: &Missing, what: &str) {

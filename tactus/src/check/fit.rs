@@ -136,7 +136,8 @@ fn segments(
         .max()
         .unwrap_or(0);
     let below = image.segments.iter().any(|s| s.guest < RAM_BASE);
-    let wanted = (end - end.min(RAM_BASE) + DEVICETREE_SIZE).next_multiple_of(MEGAPAGE_SIZE);
+    let end = end.clamp(RAM_BASE, GUEST_END);
+    let wanted = (end - RAM_BASE + DEVICETREE_SIZE).next_multiple_of(MEGAPAGE_SIZE);
     judge.note(
         Code::ImageFit,
         &name.span,

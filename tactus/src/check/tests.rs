@@ -6,17 +6,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use miette::{GraphicalReportHandler, GraphicalTheme};
+use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::{Verdict, summary, verdict};
 use crate::artifacts::{Artifacts, HYPERVISOR};
 use crate::config::{Config, Source};
-use crate::hypervisor::BLOB_SYMBOL;
 use crate::problem::{Code, Weight};
-use crate::testing::{ElfFile, elf_file};
-
-const BASE: u64 = 0x8020_0000;
+use crate::testing::{self, BASE, Bench, ElfFile, each_file, elf_file, hypervisor_file};
 
 fn faults() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults")
@@ -34,11 +31,6 @@ fn files() -> TempDir {
     let mut program = elf_file(&elf(vec![segment(BASE, 4), segment(BASE + 0x1000, 4)]));
     // PT_INTERP in place of the second PT_LOAD.
     program[64 + 56] = 3;
-    let hypervisor = ElfFile {
-        segments: vec![(BASE, BASE, vec![0x13; 0x100], 0x8000)],
-        symbols: vec![(BLOB_SYMBOL.into(), BASE + 0x8000)],
-        ..ElfFile::default()
-    };
     let contents: [(&str, Vec<u8>); 14] = [
         ("guest.elf", elf_file(&good)),
         ("raw.bin", vec![0x13; 64]),
@@ -83,7 +75,7 @@ fn files() -> TempDir {
             elf_file(&elf(vec![(BASE, BASE, vec![0x13; 4], 0x1f_1000)])),
         ),
         ("ramdisk", vec![0x55; 2 << 20]),
-        (HYPERVISOR, elf_file(&hypervisor)),
+        (HYPERVISOR, hypervisor_file()),
     ];
     for (name, bytes) in contents {
         fs::write(directory.path().join(name), bytes).expect("a file");
@@ -102,17 +94,9 @@ fn judge(name: &str, directory: &Path) -> Verdict {
     judge_text(&file, text, directory)
 }
 
-/// What a terminal of 100 columns without colours shows.
+/// What people see, with the directory's name taken out.
 fn render(verdict: &Verdict, directory: &Path) -> String {
-    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
-        .with_width(100)
-        .with_links(false);
-    let mut text = String::new();
-    for problem in &verdict.problems {
-        handler.render_report(&mut text, problem).expect("a report");
-        text.push('\n');
-    }
-    text.replace(&directory.display().to_string(), "DIRECTORY")
+    testing::render(verdict).replace(&directory.display().to_string(), "DIRECTORY")
 }
 
 fn snapshot(name: &str) {
@@ -329,6 +313,7 @@ fn a_fine_system_is_summed_up() {
         .as_ref()
         .unwrap_or_else(|| panic!("{}", render(&verdict, files.path())));
     insta::assert_snapshot!("summary", summary(plan, &verdict));
+    assert_eq!(super::exit_code(&verdict), std::process::ExitCode::SUCCESS);
 }
 
 /// The image of [`RICH`], for the tests of the builder.
@@ -337,4 +322,20 @@ pub(crate) fn rich_image() -> (crate::build::Image, crate::plan::Plan) {
     let verdict = judge_text("rich.toml", RICH.into(), files.path());
     let plan = verdict.plan.clone().expect("a plan");
     (crate::build::build(verdict).expect("an image"), plan)
+}
+
+/// What the fuzzer found worth keeping, and every system that comes with the project.
+#[test]
+fn saved_descriptions_are_judged_and_built() {
+    let bench = Bench::default();
+    for directory in ["fuzz/corpus/system_toml", "tactus/tests/faults", "systems"] {
+        each_file(directory, |bytes| bench.try_description(bytes));
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_check_panic(bytes: Vec<u8>) {
+        Bench::default().try_description(&bytes);
+    }
 }

@@ -1,0 +1,80 @@
+//! The program as a script sees it: exit codes and what goes to which stream.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs the program in the directory of the faulty systems, without any artifact.
+fn tactus(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tactus"))
+        .args(arguments)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults"))
+        .output()
+        .expect("the program runs")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("UTF-8")
+}
+
+#[test]
+fn contradictions_exit_with_1_and_go_to_stderr() {
+    let output = tactus(&["check", "unknown-key.toml", "--artifacts", "absent"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stdout), "");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("unknown-key.toml:11:1"), "{stderr}");
+    assert!(stderr.contains("did you mean `memory`?"), "{stderr}");
+}
+
+#[test]
+fn what_is_missing_exits_with_2() {
+    let absent = tactus(&["check", "no-such-file.toml"]);
+    assert_eq!(absent.status.code(), Some(2));
+    // Nothing is wrong with this one but that there is no hypervisor.
+    let output = tactus(&["check", "no-artifact.toml", "--artifacts", "absent"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert_eq!(tactus(&["check"]).status.code(), Some(2));
+    assert_eq!(
+        tactus(&["chekc", "no-artifact.toml"]).status.code(),
+        Some(2)
+    );
+}
+
+#[test]
+fn json_is_alone_on_stdout() {
+    let output = tactus(&[
+        "check",
+        "no-such-hart.toml",
+        "--json",
+        "--artifacts",
+        "absent",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stderr), "");
+    let verdict: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(verdict["fine"], false);
+    let problems = verdict["problems"].as_array().expect("problems");
+    let hart = problems
+        .iter()
+        .find(|p| p["code"] == "no-such-hart")
+        .expect("the fault");
+    assert_eq!((&hart["line"], &hart["column"]), (&12.into(), &8.into()));
+}
+
+#[test]
+fn a_refused_system_is_not_built() {
+    let output = tactus(&[
+        "build",
+        "self-reference.toml",
+        "--artifacts",
+        "absent",
+        "-o",
+        "no-such-directory/x",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = text(&output.stderr);
+    assert!(
+        stderr.contains("self-reference.toml: not built"),
+        "{stderr}"
+    );
+}
