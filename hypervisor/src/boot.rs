@@ -2,20 +2,24 @@
 //! is, and refuses what cannot work.
 
 use crate::arch::stage2::{MapError, Stage2};
-use crate::arch::{self, context, entry, firmware, platform};
+use crate::arch::{context, entry, firmware, platform};
 use crate::arena::{Arena, Exhausted};
 use crate::console;
 use crate::hart::{Hart, STACK_SIZE};
-use crate::log;
+use crate::log::Line;
 use crate::plic::Plic;
 use crate::sync::Lock;
 use crate::system::{Route, System, install};
 use crate::vcpu::Vcpu;
 use crate::vm::Vm;
-use core::sync::atomic::{AtomicU32, AtomicU64};
+use core::sync::atomic::AtomicU32;
 use tactus_abi::blob::{Blob, Class, Header, region};
 use tactus_abi::map::PASSED_SOURCE_MAX;
 use tactus_policy::ready::{BitmapQueue, Handle};
+
+/// How long a preempted best-effort vCPU is held for its hart: often the real-time vCPU is done sooner,
+/// and moving would cost what both harts have cached.
+const HOLD_US: u64 = 200;
 
 unsafe extern "C" {
     #[link_name = "__tactus_blob"]
@@ -54,13 +58,12 @@ pub extern "C" fn boot(hart_id: u64, devicetree: u64) -> ! {
 
 fn run(system: &'static System, hart_id: u64) -> ! {
     install(system);
-    log!(
-        "boot version={} harts={} vms={} time={}",
-        env!("CARGO_PKG_VERSION"),
-        system.harts.len(),
-        system.vms.len(),
-        arch::now()
-    );
+    Line::new("boot")
+        .text("version", env!("CARGO_PKG_VERSION"))
+        .number("harts", system.harts.len() as u64)
+        .number("vms", system.vms.len() as u64)
+        .time()
+        .send();
     for vm in system.vms {
         let boot = vm.start();
         system.harts[boot.home()].post_at_boot(boot.handle);
@@ -147,6 +150,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             handle as Handle,
             config,
             roots[config.vm as usize],
+            &vms[config.vm as usize],
         ))
     })?;
     let system = arena.slice(1, |_| {
@@ -157,7 +161,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             vms,
             vcpus,
             best_effort: Lock::new(BitmapQueue::new()),
-            idle: AtomicU64::new(0),
+            hold_ticks: u64::from(blob.header.timebase_hz) * HOLD_US / 1_000_000,
             vms_on: AtomicU32::new(vms.len() as u32),
             // Safety: the tool gives the controller to no guest.
             plic: (blob.header.plic_base != 0).then(|| unsafe { Plic::new(blob.header.plic_base) }),
@@ -210,46 +214,53 @@ fn routes(blob: &Blob) -> [Route; PASSED_SOURCE_MAX as usize + 1] {
 }
 
 fn explain(refusal: &Refusal) {
+    let mut line = Line::new("refused");
+    line.text("reason", "");
     match refusal {
-        Refusal::Blob(error) => {
-            log!(
-                "refused reason={}; build the image anew with `tactus build`",
-                error.message()
-            );
+        Refusal::Blob(error) => line
+            .words(error.message())
+            .words("; build the image anew with `tactus build`"),
+        Refusal::Platform(platform::Lack::Devicetree) => {
+            line.words("the firmware passed no devicetree in a1")
         }
-        Refusal::Platform(lack) => match lack {
-            platform::Lack::Devicetree => {
-                log!("refused reason=the firmware passed no devicetree in a1");
-            }
-            platform::Lack::Hart(id) => log!("refused reason=the machine has no hart {id}"),
-            platform::Lack::Extension(name, id) => {
-                log!("refused reason=hart {id} lacks the \"{name}\" extension");
-            }
-            platform::Lack::Memory => {
-                log!("refused reason=the machine's memory does not cover the system's");
-            }
-            platform::Lack::Timebase(hz) => {
-                log!("refused reason=the machine's time base is {hz} Hz, not the system's");
-            }
-        },
+        Refusal::Platform(platform::Lack::Hart(id)) => {
+            line.words("the machine has no hart ").decimal(*id)
+        }
+        Refusal::Platform(platform::Lack::Extension(name, id)) => line
+            .words("hart ")
+            .decimal(*id)
+            .words(" lacks the extension ")
+            .words(name),
+        Refusal::Platform(platform::Lack::Memory) => {
+            line.words("the machine's memory does not cover the system's")
+        }
+        Refusal::Platform(platform::Lack::Timebase(hz)) => line
+            .words("the machine's time base is ")
+            .decimal(*hz)
+            .words(" Hz, not the system's"),
         Refusal::NoGuestTimer => {
-            log!("refused reason=the firmware does not let guests have their own timer (Sstc)");
+            line.words("the firmware does not let guests have their own timer (Sstc)")
         }
-        Refusal::Vmids => {
-            log!("refused reason=hgatp holds too few VMIDs, or no Sv39x4");
-        }
-        Refusal::Pool => log!("refused reason=the hypervisor's memory pool is too small"),
-        Refusal::Map(vm, error) => {
-            log!("refused reason=a region of VM {vm} cannot be mapped: {error:?}");
-        }
-        Refusal::Segment(vm) => {
-            log!("refused reason=VM {vm} has a segment or its entry outside of its memory");
-        }
-        Refusal::Start(id, error) => {
-            log!(
-                "refused reason=the firmware cannot start hart {id}: error {}",
-                error.0
-            );
-        }
+        Refusal::Vmids => line.words("hgatp holds too few VMIDs, or no Sv39x4"),
+        Refusal::Pool => line.words("the hypervisor's memory pool is too small"),
+        Refusal::Map(vm, error) => line
+            .words("a region of VM ")
+            .decimal(*vm as u64)
+            .words(" cannot be mapped: ")
+            .words(match error {
+                MapError::Pool => "the hypervisor's memory pool is too small",
+                MapError::Address => "its addresses are out of reach or no multiples of a page",
+                MapError::Overlap => "it overlaps another one",
+            }),
+        Refusal::Segment(vm) => line
+            .words("VM ")
+            .decimal(*vm as u64)
+            .words(" has a segment or its entry outside of its memory"),
+        Refusal::Start(id, error) => line
+            .words("the firmware cannot start hart ")
+            .decimal(*id)
+            .words(": error -")
+            .decimal(error.0.unsigned_abs() as u64),
     }
+    .send();
 }

@@ -2,8 +2,8 @@
 
 use crate::arch::firmware;
 use crate::sync::Lock;
-use core::fmt::Write;
 use core::ptr::{read_volatile, write_volatile};
+use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_abi::blob::limit;
 use tactus_abi::console::{Demux, Event, LOG_STREAM, SELECT, STREAM_BASE};
 use tactus_hypervisor::ring::Ring;
@@ -11,10 +11,10 @@ use tactus_hypervisor::ring::Ring;
 /// Bytes that wait for each stream.
 const BUFFER: usize = 2048;
 const STREAMS: usize = limit::VMS + 1;
-/// Bytes sent at most when a guest adds one: more than one, so that buffers empty.
-const PUMP_A_FEW: usize = 4;
-/// Bytes sent at most by one interrupt of the UART: its buffer.
-const PUMP_A_BUFFER: usize = 16;
+/// Bytes sent at once at most: more than one, so that buffers empty, and few, since interrupts wait meanwhile.
+const SEND_AT_ONCE: usize = 4;
+/// Bytes taken from the UART at once at most: its buffer.
+const RECEIVE_AT_ONCE: usize = 16;
 
 const IER: u64 = 1;
 const LSR: u64 = 5;
@@ -63,6 +63,9 @@ static CONSOLE: Lock<Console> = Lock::new(Console {
     lost: 0,
     input: Demux::new(),
 });
+
+/// Bytes wait to be sent, and no interrupt will say when: as far as is known without the lock.
+static UNSENT: AtomicBool = AtomicBool::new(false);
 
 /// Streams, as bits, that have room again.
 pub type Room = u64;
@@ -132,22 +135,29 @@ impl Console {
         Some(byte)
     }
 
-    /// Sends up to `budget` bytes, as far as the line takes them.
-    fn pump(&mut self, budget: usize) -> Room {
-        for _ in 0..budget {
+    /// Sends a few bytes, as far as the line takes them.
+    fn pump(&mut self) -> Room {
+        let few = match self.line {
+            // Hundreds of instructions a byte, and nothing interrupts the firmware.
+            Line::Firmware => 1,
+            Line::Uart(..) => SEND_AT_ONCE,
+        };
+        for _ in 0..few {
             if !self.ready() {
                 break;
             }
             let Some(byte) = self.next() else { break };
             self.send(byte);
         }
+        let more = self.waiting != 0 || self.escape.is_some();
         if let Line::Uart(base, true) = self.line {
-            let more = self.waiting != 0 || self.escape.is_some();
             if more != self.armed {
                 self.armed = more;
                 let transmit = if more { IER_TRANSMIT } else { 0 };
                 uart_write(base, IER, IER_RECEIVE | transmit);
             }
+        } else {
+            UNSENT.store(more, Ordering::Relaxed);
         }
         let mut room = 0;
         let mut starved = self.starved;
@@ -203,22 +213,23 @@ pub fn write(stream: u8, bytes: &[u8]) -> (usize, Room) {
         .iter()
         .take_while(|byte| console.push(stream, **byte))
         .count();
-    let room = console.pump(PUMP_A_FEW);
+    let room = console.pump();
     (taken, room)
 }
 
-/// Sends some of what waits.
+/// Whether bytes wait to be sent that no interrupt will see to.
+pub fn has_unsent() -> bool {
+    UNSENT.load(Ordering::Relaxed)
+}
+
+/// Sends a few of the bytes that wait.
 pub fn pump() -> Room {
-    let mut console = CONSOLE.lock();
-    if console.waiting == 0 && console.escape.is_none() {
-        return 0;
-    }
-    console.pump(PUMP_A_BUFFER)
+    CONSOLE.lock().pump()
 }
 
 /// Serves the UART's interrupt: sends what it takes, and takes what it has got, byte by byte, as (stream, byte).
 pub fn interrupt(mut deliver: impl FnMut(u8, u8)) -> Room {
-    let mut received = [0; PUMP_A_BUFFER];
+    let mut received = [0; RECEIVE_AT_ONCE];
     let mut count = 0;
     let room = {
         let mut console = CONSOLE.lock();
@@ -228,7 +239,7 @@ pub fn interrupt(mut deliver: impl FnMut(u8, u8)) -> Room {
                 count += 1;
             }
         }
-        console.pump(PUMP_A_BUFFER)
+        console.pump()
     };
     for &byte in &received[..count] {
         let event = CONSOLE.lock().input.push(byte);
@@ -243,62 +254,27 @@ pub fn interrupt(mut deliver: impl FnMut(u8, u8)) -> Room {
 pub fn flush() {
     let mut console = CONSOLE.lock();
     while console.waiting != 0 || console.escape.is_some() {
-        console.pump(PUMP_A_BUFFER);
+        console.pump();
     }
 }
 
-/// Bytes of the longest log line.
-const LINE: usize = 256;
-
-struct LogLine {
-    bytes: [u8; LINE],
-    len: usize,
-}
-
-impl Write for LogLine {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
-        for byte in text.bytes() {
-            // The last place is the line feed's. A longer line is cut.
-            if self.len < LINE - 1 {
-                self.bytes[self.len] = byte;
-                self.len += 1;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Adds a line to the hypervisor's log; see [`crate::log!`]. A line without room is dropped and counted.
-pub fn log(arguments: core::fmt::Arguments) {
-    let mut line = LogLine {
-        bytes: [0; LINE],
-        len: 0,
-    };
-    // Writing to the buffer cannot fail; an argument's own error leaves a shorter line.
-    let _ = line.write_fmt(arguments);
-    line.bytes[line.len] = b'\n';
-    let bytes = &line.bytes[..=line.len];
+/// Adds a line to the log's stream. A line without room is dropped and counted.
+pub fn log(line: &[u8]) {
     let mut console = CONSOLE.lock();
-    if console.lost > 0 && console.buffers[usize::from(LOG_STREAM)].space() > LINE {
-        let lost = core::mem::take(&mut console.lost);
-        drop(console);
-        log(format_args!("lost stream=0 bytes={lost}"));
-        console = CONSOLE.lock();
+    let room = console.buffers[usize::from(LOG_STREAM)].space();
+    if room < line.len() {
+        console.lost = console.lost.saturating_add(line.len() as u32);
+        return;
     }
-    if console.buffers[usize::from(LOG_STREAM)].space() < bytes.len() {
-        console.lost = console.lost.saturating_add(bytes.len() as u32);
-    } else {
-        for &byte in bytes {
-            console.push(LOG_STREAM, byte);
-        }
+    for &byte in line {
+        console.push(LOG_STREAM, byte);
     }
-    // Room that others get is told to them when they send next.
-    let room = console.pump(PUMP_A_FEW);
+    // Room that others get by this is told to them when something is sent next.
+    let room = console.pump();
     console.starved |= room;
 }
 
-/// Adds a line to the hypervisor's log: `tactus_abi::record`.
-#[macro_export]
-macro_rules! log {
-    ($($argument:tt)*) => { $crate::console::log(format_args!($($argument)*)) };
+/// Bytes of the log that were dropped since this was asked last.
+pub fn take_lost() -> u32 {
+    core::mem::take(&mut CONSOLE.lock().lost)
 }

@@ -3,6 +3,7 @@
 use crate::arch;
 use crate::arch::context::{self, Exception, cause};
 use crate::hart::Hart;
+use crate::trap;
 use crate::vcpu::Vcpu;
 use crate::vm::{End, Vm};
 use tactus_abi::map;
@@ -61,9 +62,9 @@ pub fn access(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception, d
             // Safety: the vCPU runs on this hart, no other reference in use.
             let value = unsafe { vcpu.body() }.context.registers[register];
             let value = if register == 0 { 0 } else { value };
-            store(hart, vcpu.vm(), device, access, value)?;
+            store(hart, vcpu.vm, device, access, value)?;
         } else {
-            let value = load(hart, vcpu.vm(), device, access)?;
+            let value = load(hart, vcpu.vm, device, access)?;
             if register != 0 {
                 // Safety: as above.
                 unsafe { vcpu.body() }.context.registers[register] = access.extend(value);
@@ -74,9 +75,9 @@ pub fn access(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception, d
     match done {
         Some(access) => context::skip_instruction(access.length.into()),
         None if exception.cause == cause::LOAD_GUEST_PAGE => {
-            context::inject(cause::LOAD_ACCESS, exception.value);
+            trap::deliver(hart, vcpu, exception, cause::LOAD_ACCESS);
         }
-        None => context::inject(cause::STORE_ACCESS, exception.value),
+        None => trap::deliver(hart, vcpu, exception, cause::STORE_ACCESS),
     }
 }
 

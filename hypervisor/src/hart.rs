@@ -49,13 +49,17 @@ pub struct Local {
     pub current: Option<&'static Vcpu>,
     /// The vCPU whose registers the hart holds: `current`, or the last one.
     pub loaded: Option<&'static Vcpu>,
-    /// Ready real-time vCPUs.
+    /// The real-time vCPU that takes the hart from `current`: it goes past the queue.
+    pub next: Option<&'static Vcpu>,
+    /// The best-effort vCPU that a real-time one took the hart from. It stays here for a while, in no queue.
+    pub held: Option<&'static Vcpu>,
+    /// Ready real-time vCPUs, but for `next`.
     pub realtime: BitmapQueue<{ limit::VCPUS }>,
     /// When waiting vCPUs at home here want to be woken.
     pub deadlines: Deadlines<{ limit::VCPUS }>,
     /// End of the current vCPU's slice.
     pub slice_end: u64,
-    /// When a best-effort vCPU that was preempted here is offered to idle harts.
+    /// When `held` goes to the queue, for other harts to take.
     pub offer_at: u64,
     /// What the timer is set to.
     pub timer: u64,
@@ -83,6 +87,8 @@ impl Hart {
             local: Owned::new(Local {
                 current: None,
                 loaded: None,
+                next: None,
+                held: None,
                 realtime: BitmapQueue::new(),
                 deadlines: Deadlines::new(),
                 slice_end: u64::MAX,

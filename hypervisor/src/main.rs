@@ -23,6 +23,8 @@ mod interrupt;
 #[cfg(target_os = "none")]
 mod loader;
 #[cfg(target_os = "none")]
+mod log;
+#[cfg(target_os = "none")]
 mod plic;
 #[cfg(target_os = "none")]
 mod sbi;
@@ -43,7 +45,17 @@ mod vm;
 #[cfg(target_os = "none")]
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo) -> ! {
-    console::log(format_args!("panic reason={info}"));
+    let place = info.location();
+    log::Line::new("panic")
+        .text(
+            "reason",
+            info.message().as_str().unwrap_or("a broken assumption"),
+        )
+        .words(" at ")
+        .words(place.map_or("", |place| place.file()))
+        .words(":")
+        .decimal(place.map_or(0, |place| place.line().into()))
+        .send();
     console::flush();
     arch::firmware::power_off()
 }

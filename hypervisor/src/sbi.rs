@@ -1,12 +1,14 @@
 //! The Supervisor Binary Interface that guests see (RISC-V SBI specification 2.0), and Tactus's own extension
 //! ([`tactus_abi::hypercall`]). Every argument is checked; a call that fails changes nothing.
 
+use crate::arch::context::Context;
 use crate::arch::{self, context};
 use crate::console;
 use crate::devices;
 use crate::hart::Hart;
 use crate::sched;
 use crate::system::system;
+use crate::trap;
 use crate::vcpu::{State, Vcpu, Wait};
 use crate::vm::{self, End};
 use core::sync::atomic::Ordering;
@@ -51,32 +53,22 @@ const TACTUS_VERSION: u64 = {
 /// Bytes of a debug console write that are taken at once; the guest calls again for the rest.
 const CONSOLE_CHUNK: u64 = 64;
 
-/// Serves an environment call of the current vCPU.
-pub fn call(hart: &'static Hart, vcpu: &'static Vcpu) {
+/// Serves an environment call of the current vCPU; returns its context, or null when it may have to leave the hart.
+///
+/// The base extension, which asks for facts, is answered right here.
+pub extern "C" fn call(vcpu: &'static Vcpu) -> *const Context {
+    context::skip_instruction(4);
     // Safety: the vCPU runs on this hart, no other reference in use.
-    let registers = &mut unsafe { vcpu.body() }.context.registers;
-    let arguments = [registers[10], registers[11], registers[12], registers[13]];
-    let (extension, function) = (registers[17] as usize, registers[16] as usize);
-    let result = if extension == base::EID_BASE {
-        base_call(function, arguments[0])
-    } else {
-        match further(hart, vcpu, extension, function, arguments) {
-            Answer::Standard(result) => result,
-            Answer::Legacy(value) => {
-                // Safety: as above.
-                unsafe { vcpu.body() }.context.registers[10] = value;
-                return;
-            }
-        }
-    };
-    let (error, value) = match result {
+    let context = &mut unsafe { vcpu.body() }.context;
+    let registers = &mut context.registers;
+    if registers[17] != base::EID_BASE as u64 {
+        return further(vcpu);
+    }
+    (registers[10], registers[11]) = match base_call(registers[16] as usize, registers[10]) {
         Ok(value) => (0, value),
         Err(error) => ((error as i64).cast_unsigned(), 0),
     };
-    // Safety: as above.
-    let registers = &mut unsafe { vcpu.body() }.context.registers;
-    registers[10] = error;
-    registers[11] = value;
+    &raw const *context
 }
 
 enum Answer {
@@ -86,8 +78,26 @@ enum Answer {
     Legacy(u64),
 }
 
-#[inline(never)]
-fn further(
+fn further(vcpu: &'static Vcpu) -> *const Context {
+    let hart = vcpu.hart();
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    let registers = &unsafe { vcpu.body() }.context.registers;
+    let arguments = [registers[10], registers[11], registers[12], registers[13]];
+    let (extension, function) = (registers[17] as usize, registers[16] as usize);
+    let answer = dispatch(hart, vcpu, extension, function, arguments);
+    // Safety: as above.
+    let registers = &mut unsafe { vcpu.body() }.context.registers;
+    match answer {
+        Answer::Legacy(value) => registers[10] = value,
+        Answer::Standard(Ok(value)) => (registers[10], registers[11]) = (0, value),
+        Answer::Standard(Err(error)) => {
+            (registers[10], registers[11]) = ((error as i64).cast_unsigned(), 0);
+        }
+    }
+    trap::go_on(hart, vcpu)
+}
+
+fn dispatch(
     hart: &'static Hart,
     vcpu: &'static Vcpu,
     extension: usize,
@@ -115,11 +125,11 @@ fn further(
             return Answer::Legacy(0);
         }
         legacy::LEGACY_CONSOLE_GETCHAR => {
-            let byte = vcpu.vm().console_take(hart);
+            let byte = vcpu.vm.console_take(hart);
             return Answer::Legacy(byte.map_or(u64::MAX, u64::from));
         }
         legacy::LEGACY_SHUTDOWN => {
-            vcpu.vm().end(hart, End::Shutdown);
+            vcpu.vm.end(hart, End::Shutdown);
             return Answer::Legacy(0);
         }
         _ => Err(SbiError::NotSupported),
@@ -157,7 +167,7 @@ fn base_call(function: usize, extension: u64) -> SbiResult {
 
 /// The vCPUs of the caller's VM that a hart mask names (SBI specification, "Hart list parameter"), as bits.
 fn targets(vcpu: &Vcpu, mask: u64, base: u64) -> Result<u32, SbiError> {
-    let all = (1 << vcpu.vm().vcpus().len()) - 1;
+    let all = (1 << vcpu.vm.vcpus().len()) - 1;
     if base == u64::MAX {
         return Ok(all);
     }
@@ -176,7 +186,7 @@ fn send_ipi(hart: &'static Hart, vcpu: &'static Vcpu, mask: u64, base: u64) -> S
     let mut targets = targets(vcpu, mask, base)?;
     // At most one step for each vCPU of the VM.
     while targets != 0 {
-        let target = &vcpu.vm().vcpus()[targets.trailing_zeros() as usize];
+        let target = &vcpu.vm.vcpus()[targets.trailing_zeros() as usize];
         targets &= targets - 1;
         target.software.store(true, Ordering::SeqCst);
         sched::notify(hart, target);
@@ -201,7 +211,7 @@ fn remote_fence(
         return Err(SbiError::NotSupported);
     }
     let targets = targets(vcpu, mask, base)?;
-    let vm = vcpu.vm();
+    let vm = vcpu.vm;
     let mut waits = 0;
     let mut numbers = [0; limit::VCPUS_PER_VM];
     for (index, target) in vm.vcpus().iter().enumerate() {
@@ -240,7 +250,7 @@ fn hart_state(
     function: usize,
     arguments: [u64; 4],
 ) -> SbiResult {
-    let vm = vcpu.vm();
+    let vm = vcpu.vm;
     let target = || {
         usize::try_from(arguments[0])
             .ok()
@@ -289,7 +299,7 @@ fn hart_state(
 
 /// Adds bytes to the VM's console; how many were taken.
 fn put(hart: &'static Hart, vcpu: &Vcpu, bytes: &[u8]) -> u64 {
-    let (taken, room) = console::write(vcpu.vm().stream(), bytes);
+    let (taken, room) = console::write(vcpu.vm.stream(), bytes);
     vm::tell_room(hart, room);
     taken as u64
 }
@@ -318,7 +328,7 @@ fn debug_console(
             let to = console_memory(vcpu, a0, a1, a2)? as *mut u8;
             let mut count = 0;
             while count < a0.min(CONSOLE_CHUNK) {
-                let Some(byte) = vcpu.vm().console_take(hart) else {
+                let Some(byte) = vcpu.vm.console_take(hart) else {
                     break;
                 };
                 // Safety: within the guest's memory, see above.
@@ -340,9 +350,7 @@ fn console_memory(vcpu: &Vcpu, length: u64, low: u64, high: u64) -> Result<u64, 
     if high != 0 {
         return Err(SbiError::InvalidParam);
     }
-    vcpu.vm()
-        .memory_at(low, length)
-        .ok_or(SbiError::InvalidParam)
+    vcpu.vm.memory_at(low, length).ok_or(SbiError::InvalidParam)
 }
 
 fn reset(hart: &'static Hart, vcpu: &'static Vcpu, kind: u64, reason: u64) -> SbiResult {
@@ -357,14 +365,14 @@ fn reset(hart: &'static Hart, vcpu: &'static Vcpu, kind: u64, reason: u64) -> Sb
         Ok(srst::RESET_TYPE_COLD_REBOOT | srst::RESET_TYPE_WARM_REBOOT) => End::Restart,
         _ => return Err(SbiError::InvalidParam),
     };
-    vcpu.vm().end(hart, end);
+    vcpu.vm.end(hart, end);
     Ok(0)
 }
 
 fn tactus(hart: &'static Hart, vcpu: &'static Vcpu, function: usize, a0: u64) -> SbiResult {
     match function {
         hypercall::VERSION => Ok(TACTUS_VERSION),
-        hypercall::CHANNEL_NOTIFY => devices::ring(hart, vcpu.vm(), a0)
+        hypercall::CHANNEL_NOTIFY => devices::ring(hart, vcpu.vm, a0)
             .map(|()| 0)
             .ok_or(SbiError::InvalidParam),
         hypercall::VM_STATUS => {
@@ -378,7 +386,7 @@ fn tactus(hart: &'static Hart, vcpu: &'static Vcpu, function: usize, a0: u64) ->
                 _ => Err(SbiError::AlreadyAvailable),
             }
         }
-        hypercall::CPU_TIME => Ok(vcpu.vm().cpu_ticks()),
+        hypercall::CPU_TIME => Ok(vcpu.vm.cpu_ticks()),
         _ => Err(SbiError::NotSupported),
     }
 }
@@ -391,8 +399,8 @@ fn charge(vcpu: &Vcpu, index: u64) -> Result<&'static vm::Vm, SbiError> {
         .ok_or(SbiError::InvalidParam)?;
     let config = other.config();
     let signals = OnFault::from_raw(config.on_fault) == Some(OnFault::Signal);
-    let mine = config.signal_vm != NONE && config.signal_vm as usize == vcpu.vm().index;
-    if other.index == vcpu.vm().index || signals && mine {
+    let mine = config.signal_vm != NONE && config.signal_vm as usize == vcpu.vm.index;
+    if other.index == vcpu.vm.index || signals && mine {
         Ok(other)
     } else {
         Err(SbiError::Denied)

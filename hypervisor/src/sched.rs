@@ -2,7 +2,8 @@
 //!
 //! Real-time vCPUs stay on their hart, in its own queue, highest priority first. Below them, ready
 //! best-effort vCPUs of all harts share one queue, round robin within a priority, and go wherever a hart
-//! is free. The queues are `policy`'s; here is what their answers lead to.
+//! is free. One that a real-time vCPU takes the hart from is held there for a while, as the hart is often free again soon;
+//! then it goes back to the queue. The queues are `policy`'s; here is what their answers lead to.
 //!
 //! A vCPU leaves a hart only through [`reschedule`], which the entry code calls when all its registers are
 //! saved; from then on any hart may take it.
@@ -11,17 +12,13 @@ use crate::arch::{self, context, context::Context, firmware};
 use crate::console;
 use crate::hart::{Hart, Local, running};
 use crate::interrupt;
-use crate::log;
+use crate::log::Line;
 use crate::system::system;
 use crate::vcpu::{Body, State, Vcpu, Wait};
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::Class;
 use tactus_policy::livelock::Exception;
 use tactus_policy::ready::{Handle, ReadyQueue};
-
-/// A best-effort vCPU that was preempted is offered to idle harts when it has waited this long:
-/// often a real-time vCPU is done sooner, and moving costs both caches.
-const OFFER_AFTER_US: u64 = 200;
 
 /// Where a ready vCPU goes among those of its priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,14 +67,17 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Safety: on this hart, no other reference in use; likewise the body of the vCPU that runs on it.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     let now = arch::now();
-    body.context.save();
+    // While its image is loaded, the registers in the hart are another's.
+    if is_in(hart, local, vcpu, body) {
+        body.context.save();
+    }
     account(hart, local, now, vcpu);
     body.slice_left = local.slice_end.saturating_sub(now);
     local.current = None;
     local.slice_end = u64::MAX;
     local.reschedule = false;
     if vcpu.stop.load(Ordering::SeqCst) {
-        vcpu.vm().vcpu_stopped(hart, vcpu);
+        vcpu.vm.vcpu_stopped(hart, vcpu);
     } else if vcpu.state() == State::Waiting {
         if let Some(deadline) = body.context.timer_deadline()
             && body.wait == Wait::Interrupt
@@ -87,25 +87,33 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
         // Whoever has sent something since sees it waiting and tells this hart; what was sent before is seen here.
         fence(Ordering::SeqCst);
         if is_due(vcpu, body) {
+            local.deadlines.clear(vcpu.handle);
             make_ready(hart, vcpu);
         }
-    } else if body.slice_left == 0 && vcpu.class == Class::BestEffort {
+    } else if vcpu.class == Class::RealTime {
+        enqueue(local, vcpu, Place::First);
+    } else if body.slice_left == 0 {
         enqueue(local, vcpu, Place::Last);
+    } else if local.next.is_some() {
+        vcpu.set_state(State::Ready);
+        local.held = Some(vcpu);
+        local.offer_at = now + system().hold_ticks;
     } else {
         enqueue(local, vcpu, Place::First);
-        if vcpu.class == Class::BestEffort {
-            local.offer_at = now + microseconds(OFFER_AFTER_US);
-        }
     }
 }
 
-fn account(hart: &Hart, local: &mut Local, now: u64, vcpu: &Vcpu) {
-    vcpu.vm().ticks[hart.index].fetch_add(now - local.since, Ordering::Relaxed);
-    local.since = now;
+/// Whether the hart's registers are the vCPU's.
+fn is_in(hart: &Hart, local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
+    body.loaded_on == hart.index + 1
+        && local
+            .loaded
+            .is_some_and(|loaded| core::ptr::eq(loaded, vcpu))
 }
 
-fn microseconds(us: u64) -> u64 {
-    us * u64::from(system().blob.header.timebase_hz) / 1_000_000
+fn account(hart: &Hart, local: &mut Local, now: u64, vcpu: &Vcpu) {
+    vcpu.vm.ticks[hart.index].fetch_add(now - local.since, Ordering::Relaxed);
+    local.since = now;
 }
 
 /// Puts a vCPU into its queue; from then on it belongs to no hart, if it is a best-effort one.
@@ -137,7 +145,7 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
                     .is_some_and(|deadline| deadline <= arch::now())
         }
         Wait::Fences(targets, numbers) => {
-            vcpu.vm().vcpus().iter().enumerate().all(|(index, target)| {
+            vcpu.vm.vcpus().iter().enumerate().all(|(index, target)| {
                 let missing = numbers[index]
                     .wrapping_sub(target.fences_done.load(Ordering::SeqCst))
                     .cast_signed();
@@ -148,30 +156,32 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
     }
 }
 
-/// A waiting vCPU at home here is to run.
+/// A waiting vCPU at home here is to run; its deadline is no longer kept.
 fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    local.deadlines.clear(vcpu.handle);
-    enqueue(local, vcpu, Place::Last);
-    let mine = precedence(vcpu);
-    if mine > local.current.map_or(running::IDLE, precedence) {
+    let runs = local
+        .next
+        .or(local.current)
+        .map_or(running::IDLE, |vcpu| vcpu.precedence);
+    let first = vcpu.precedence > runs;
+    if first && vcpu.class == Class::RealTime {
+        vcpu.set_state(State::Ready);
+        if let Some(other) = local.next.replace(vcpu) {
+            enqueue(local, other, Place::First);
+        }
+    } else {
+        enqueue(local, vcpu, Place::Last);
+    }
+    if first {
         local.reschedule = true;
     } else if vcpu.class == Class::BestEffort {
         offer(hart, vcpu);
     }
 }
 
-/// A vCPU's place in the order of all: any real-time one before any best-effort one, then by priority.
-fn precedence(vcpu: &Vcpu) -> u32 {
-    let class = match vcpu.class {
-        Class::BestEffort => running::BEST_EFFORT,
-        Class::RealTime => running::REAL_TIME,
-    };
-    class + u32::from(vcpu.priority)
-}
-
 /// Finds another hart for a ready best-effort vCPU: an idle one, or one that runs something of lower priority.
+#[cold]
 fn offer(hart: &Hart, vcpu: &Vcpu) {
     let others = system()
         .harts
@@ -180,7 +190,7 @@ fn offer(hart: &Hart, vcpu: &Vcpu) {
     let mut best: Option<(&Hart, u32)> = None;
     for other in others {
         let runs = other.running.load(Ordering::Relaxed);
-        if runs < best.map_or(precedence(vcpu), |(_, runs)| runs) {
+        if runs < best.map_or(vcpu.precedence, |(_, runs)| runs) {
             best = Some((other, runs));
         }
     }
@@ -200,7 +210,7 @@ fn run_next(hart: &'static Hart) -> *const Context {
             continue;
         };
         if vcpu.stop.load(Ordering::SeqCst) {
-            vcpu.vm().vcpu_stopped(hart, vcpu);
+            vcpu.vm.vcpu_stopped(hart, vcpu);
             continue;
         }
         begin(hart, vcpu);
@@ -212,42 +222,60 @@ fn run_next(hart: &'static Hart) -> *const Context {
     }
 }
 
-/// Takes the vCPU that is to run out of its queue.
+/// Takes the vCPU that is to run from where it waits.
 fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
+    if let Some(vcpu) = local.next.take() {
+        return Some(vcpu);
+    }
     let vcpus = system().vcpus;
-    let at = |handle: Handle| &vcpus[usize::from(handle)];
     if let Some(handle) = local.realtime.pop() {
-        return Some(at(handle));
+        return Some(&vcpus[usize::from(handle)]);
     }
     let mut queue = system().best_effort.lock();
-    queue.highest()?;
-    let (handle, _) = queue.pop_where(|handle| at(handle).harts >> hart.index & 1 != 0)?;
-    Some(at(handle))
+    if let Some(held) = local.held.take() {
+        local.offer_at = u64::MAX;
+        if queue
+            .highest()
+            .is_none_or(|highest| highest <= held.priority)
+        {
+            return Some(held);
+        }
+        queue.insert_head(held.handle, held.priority);
+    }
+    let here = |handle: Handle| vcpus[usize::from(handle)].harts >> hart.index & 1 != 0;
+    let (handle, _) = queue.pop_where(here)?;
+    Some(&vcpus[usize::from(handle)])
 }
 
 /// Nothing to do until an interrupt comes.
 fn idle(hart: &'static Hart) {
-    let room = console::pump();
-    crate::vm::tell_room(hart, room);
-    let system = system();
-    let bit = 1 << hart.index;
-    hart.running.store(running::IDLE, Ordering::SeqCst);
-    system.idle.fetch_or(bit, Ordering::SeqCst);
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    local.since = arch::now();
     program_timer(local);
-    // What was queued before others could see this hart idle is seen here.
-    if arch::pending_interrupts() == 0 && !fits_here(hart) {
-        arch::wait_for_interrupt();
+    local.since = arch::now();
+    if console::has_unsent() {
+        let room = console::pump();
+        crate::vm::tell_room(hart, room);
+    } else {
+        wait_for_work(hart);
     }
+    // Safety: as above.
+    let local = unsafe { hart.local() };
     let now = arch::now();
     hart.idle_ticks
         .fetch_add(now - local.since, Ordering::Relaxed);
     local.since = now;
-    system.idle.fetch_and(!bit, Ordering::SeqCst);
+}
+
+/// Waits, known to be idle, for an interrupt.
+fn wait_for_work(hart: &Hart) {
+    hart.running.store(running::IDLE, Ordering::SeqCst);
+    // What was queued before others could see this hart idle is seen here.
+    if arch::pending_interrupts() == 0 && !fits_here(hart) {
+        arch::wait_for_interrupt();
+    }
 }
 
 /// Whether a best-effort vCPU waits that this hart may run.
@@ -268,7 +296,7 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     vcpu.settle(hart);
     vcpu.set_state(State::Running);
-    hart.running.store(precedence(vcpu), Ordering::SeqCst);
+    hart.running.store(vcpu.precedence, Ordering::SeqCst);
     local.current = Some(vcpu);
     local.reschedule = false;
     let now = arch::now();
@@ -277,9 +305,6 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
         body.slice_left = system().blob.header.slice_ticks;
     }
     local.slice_end = now + body.slice_left;
-    if vcpu.class == Class::BestEffort {
-        local.offer_at = u64::MAX;
-    }
     program_timer(local);
 }
 
@@ -291,9 +316,9 @@ fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
         let Some(loader) = &mut body.loader else {
             return true;
         };
-        if loader.step(vcpu.vm(), &system().blob) {
+        if loader.step(vcpu.vm, &system().blob) {
             body.loader = None;
-            vcpu.vm().loaded();
+            vcpu.vm.loaded();
         }
         if arch::pending_interrupts() != 0 {
             interrupt::handle(hart);
@@ -308,9 +333,8 @@ fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 fn enter(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
     // Safety: on this hart, no other reference in use; the vCPU runs on it.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
-    let here = hart.index + 1;
-    let still_loaded = local.loaded.is_some_and(|last| core::ptr::eq(last, vcpu));
-    if !(still_loaded && body.loaded_on == here) {
+    if !is_in(hart, local, vcpu, body) {
+        let here = hart.index + 1;
         let fpu_ready = local.fpu_owner == Some(vcpu.handle) && body.fpu_on == here;
         body.context.load(hart.stack_top, fpu_ready);
         if body.livelock.watched() {
@@ -319,7 +343,7 @@ fn enter(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
         body.loaded_on = here;
         local.loaded = Some(vcpu);
         let number = vcpu.index as u8 + 1;
-        let last = &mut local.last_vcpu[vcpu.vm().index];
+        let last = &mut local.last_vcpu[vcpu.vm.index];
         if core::mem::replace(last, number) != number {
             // Cached translations and instructions are another vCPU's of the same VM.
             arch::fence_guest_translations();
@@ -337,19 +361,24 @@ fn take_notice(hart: &'static Hart, vcpu: &'static Vcpu) {
         context::raise_software();
     }
     context::set_external(vcpu.external.load(Ordering::SeqCst));
+    if vcpu.fences_asked.load(Ordering::SeqCst) != vcpu.fences_done.load(Ordering::Relaxed) {
+        do_fences(hart, vcpu);
+    }
+}
+
+/// Does the fences that others have asked of the current vCPU, and tells those that wait for it.
+#[cold]
+fn do_fences(hart: &'static Hart, vcpu: &'static Vcpu) {
     let asked = vcpu.fences_asked.load(Ordering::SeqCst);
-    if asked != vcpu.fences_done.load(Ordering::Relaxed) {
-        arch::fence_guest_translations();
-        arch::fence_instructions();
-        vcpu.fences_done.store(asked, Ordering::SeqCst);
-        let vm = vcpu.vm();
-        let mut waiters = vm.fence_waiters.load(Ordering::SeqCst);
-        // At most one step for each vCPU of the VM.
-        while waiters != 0 {
-            let index = waiters.trailing_zeros() as usize;
-            waiters &= waiters - 1;
-            notify(hart, &vm.vcpus()[index]);
-        }
+    arch::fence_guest_translations();
+    arch::fence_instructions();
+    vcpu.fences_done.store(asked, Ordering::SeqCst);
+    let mut waiters = vcpu.vm.fence_waiters.load(Ordering::SeqCst);
+    // At most one step for each vCPU of the VM.
+    while waiters != 0 {
+        let index = waiters.trailing_zeros() as usize;
+        waiters &= waiters - 1;
+        notify(hart, &vcpu.vm.vcpus()[index]);
     }
 }
 
@@ -370,18 +399,14 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
         State::Running => {
             // Safety: on this hart, no other reference in use.
             let local = unsafe { hart.local() };
-            let is = |slot: Option<&Vcpu>| slot.is_some_and(|v| core::ptr::eq(v, vcpu));
-            let (current, loaded) = (is(local.current), is(local.loaded));
-            if !current {
+            if !local.current.is_some_and(|v| core::ptr::eq(v, vcpu)) {
                 return;
             }
             if vcpu.stop.load(Ordering::SeqCst) {
                 local.reschedule = true;
             }
-            // While its image is loaded, the registers in the hart are not its own.
-            // Safety: it runs on this hart.
-            let loading = unsafe { vcpu.body() }.loader.is_some();
-            if loaded && !loading {
+            // Safety: it runs on this hart, no other reference in use.
+            if is_in(hart, local, vcpu, unsafe { vcpu.body() }) {
                 take_notice(hart, vcpu);
             }
         }
@@ -394,13 +419,14 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
                     return;
                 }
                 local.deadlines.clear(vcpu.handle);
-                vcpu.vm().vcpu_stopped(hart, vcpu);
+                vcpu.vm.vcpu_stopped(hart, vcpu);
                 return;
             }
             // Safety: it waits at home on this hart, no other reference in use.
             let (local, body) = unsafe { (hart.local(), vcpu.body()) };
             let leaving = local.current.is_some_and(|v| core::ptr::eq(v, vcpu));
             if !leaving && is_due(vcpu, body) {
+                local.deadlines.clear(vcpu.handle);
                 make_ready(hart, vcpu);
             }
         }
@@ -420,7 +446,7 @@ pub fn interrupted(hart: &'static Hart) {
     let highest = system().best_effort.lock().highest();
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    let runs = local.current.map_or(running::IDLE, precedence);
+    let runs = local.current.map_or(running::IDLE, |vcpu| vcpu.precedence);
     if highest.is_some_and(|priority| running::BEST_EFFORT + u32::from(priority) > runs) {
         local.reschedule = true;
     }
@@ -433,42 +459,45 @@ pub fn timer(hart: &'static Hart) {
         // Safety: on this hart, no other reference in use.
         let local = unsafe { hart.local() };
         // At most one step for each vCPU at home here.
-        let Some((deadline, handle)) = local.deadlines.earliest() else {
+        let Some(handle) = local.deadlines.pop_until(now) else {
             break;
         };
-        if deadline > now {
-            break;
-        }
-        local.deadlines.clear(handle);
         make_ready(hart, &system().vcpus[usize::from(handle)]);
     }
-    let room = console::pump();
-    crate::vm::tell_room(hart, room);
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     if now >= local.offer_at {
-        local.offer_at = u64::MAX;
-        let best = system().best_effort.lock().highest();
-        let idle = system().idle.load(Ordering::SeqCst) & !(1 << hart.index);
-        if let (Some(_), Some(other)) = (best, idle.checked_ilog2()) {
-            system().harts[other as usize].interrupt();
-        }
+        release_held(hart, local);
     }
     if now >= local.slice_end {
-        slice_ended(local, now);
+        slice_ended(hart, local, now);
     }
-    program_timer(local);
+    // Otherwise the timer is set when the next vCPU begins.
+    if !local.reschedule {
+        program_timer(local);
+    }
+}
+
+/// The held vCPU has waited long enough: any hart may take it.
+#[cold]
+fn release_held(hart: &Hart, local: &mut Local) {
+    local.offer_at = u64::MAX;
+    if let Some(held) = local.held.take() {
+        enqueue(local, held, Place::First);
+        offer(hart, held);
+    }
 }
 
 /// The current vCPU has used up its slice.
-fn slice_ended(local: &mut Local, now: u64) {
+#[cold]
+fn slice_ended(hart: &Hart, local: &mut Local, now: u64) {
     let Some(vcpu) = local.current else {
         local.slice_end = u64::MAX;
         return;
     };
     // Safety: it runs on this hart, no other reference in use.
     let body = unsafe { vcpu.body() };
-    if body.loader.is_none() {
+    if is_in(hart, local, vcpu, body) {
         let (pc, cause, value) = context::guest_exception();
         let watched = body.livelock.slice_ended(Exception { pc, cause, value });
         context::delegate(context::fpu_is_loaded(), watched);
@@ -507,17 +536,31 @@ pub fn vm_is_off() {
         for hart in system.harts {
             let ticks = vm.ticks[hart.index].load(Ordering::Relaxed);
             if ticks > 0 {
-                log!("usage vm={} hart={} ticks={ticks}", vm.name(), hart.index);
+                usage(Line::new("usage").text("vm", vm.name()), hart, ticks);
             }
         }
     }
     for hart in system.harts {
         let ticks = hart.idle_ticks.load(Ordering::Relaxed);
-        log!("usage idle hart={} ticks={ticks}", hart.index);
+        usage(&mut Line::new("usage idle"), hart, ticks);
     }
     if last {
-        log!("end time={}", arch::now());
+        let lost = console::take_lost();
+        if lost > 0 {
+            console::flush();
+            Line::new("lost")
+                .number("stream", 0)
+                .number("bytes", lost.into())
+                .send();
+        }
+        Line::new("end").time().send();
         console::flush();
         firmware::power_off();
     }
+}
+
+fn usage(line: &mut Line, hart: &Hart, ticks: u64) {
+    line.number("hart", hart.index as u64)
+        .number("ticks", ticks)
+        .send();
 }

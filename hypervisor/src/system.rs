@@ -5,7 +5,7 @@ use crate::plic::Plic;
 use crate::sync::Lock;
 use crate::vcpu::Vcpu;
 use crate::vm::Vm;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use tactus_abi::blob::{Blob, limit};
 use tactus_abi::map::PASSED_SOURCE_MAX;
 use tactus_policy::ready::BitmapQueue;
@@ -33,10 +33,10 @@ pub struct System {
     pub vcpus: &'static [Vcpu],
     /// Ready best-effort vCPUs of the whole system.
     pub best_effort: Lock<BitmapQueue<{ limit::VCPUS }>>,
-    /// Harts that wait for work, by index.
-    pub idle: AtomicU64,
     /// VMs that are not off.
     pub vms_on: AtomicU32,
+    /// How long a preempted best-effort vCPU is held, in ticks.
+    pub hold_ticks: u64,
     /// The interrupt controller, if wired interrupts are used.
     pub plic: Option<Plic>,
     /// By physical source.

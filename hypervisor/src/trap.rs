@@ -5,28 +5,42 @@ use crate::arch::context::{self, Context, Exception, cause};
 use crate::devices;
 use crate::hart::Hart;
 use crate::interrupt;
-use crate::sbi;
 use crate::sched;
 use crate::vcpu::{State, Vcpu, Wait};
 
 /// `wfi`, as `stval` shows it.
 const WFI: u64 = 0x1050_0073;
 
-/// Serves a trap of the current vCPU. Returns its context, or null when it may have to leave the hart.
-///
-/// For calls and interrupts only the registers a function call destroys are in the context; for
-/// other exceptions all are.
-pub extern "C" fn trap(vcpu: &'static Vcpu, scause: u64) -> *const Context {
+/// An interrupt for the hypervisor. Like all handlers returns the current vCPU's context, or null when it may have to leave
+/// the hart.
+pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> *const Context {
     let hart = vcpu.hart();
-    if scause == cause::ECALL_VS {
-        context::skip_instruction(4);
-        sbi::call(hart, vcpu);
-    } else if scause & cause::INTERRUPT != 0 {
+    interrupt::handle(hart);
+    go_on(hart, vcpu)
+}
+
+/// An exception but for calls. Of the registers only those that a function call destroys are in the context when
+/// it is a virtual instruction; otherwise all are.
+pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context {
+    let hart = vcpu.hart();
+    let exception = Exception::read(scause);
+    match scause {
+        cause::VIRTUAL_INSTRUCTION => virtual_instruction(vcpu, &exception),
+        cause::FETCH_GUEST_PAGE | cause::LOAD_GUEST_PAGE | cause::STORE_GUEST_PAGE => {
+            guest_page_fault(hart, vcpu, &exception);
+        }
+        cause::ILLEGAL_INSTRUCTION if !context::fpu_is_loaded() => load_fpu(hart, vcpu),
+        // One that the guest would have taken without the hypervisor, were it not watched.
+        _ => deliver(hart, vcpu, &exception, scause),
+    }
+    go_on(hart, vcpu)
+}
+
+/// The context to go on with, if the hart is still the vCPU's. An interrupt that has come meanwhile is served
+/// at once: returning to the guest first would only delay it.
+pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
+    if arch::pending_interrupts() != 0 {
         interrupt::handle(hart);
-    } else if scause == cause::VIRTUAL_INSTRUCTION {
-        virtual_instruction(vcpu);
-    } else {
-        exception(hart, vcpu, &Exception::read(scause));
     }
     if sched::must_leave(hart) || vcpu.state() != State::Running {
         return core::ptr::null();
@@ -36,8 +50,7 @@ pub extern "C" fn trap(vcpu: &'static Vcpu, scause: u64) -> *const Context {
 }
 
 /// An instruction that only exists, or only works, below the guest.
-fn virtual_instruction(vcpu: &'static Vcpu) {
-    let exception = Exception::read(cause::VIRTUAL_INSTRUCTION);
+fn virtual_instruction(vcpu: &'static Vcpu, exception: &Exception) {
     let bits = match exception.value {
         // Hardware need not tell.
         0 => arch::fetch_guest_instruction(exception.pc).map_or(0, u64::from),
@@ -54,38 +67,31 @@ fn virtual_instruction(vcpu: &'static Vcpu) {
     }
 }
 
-fn exception(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception) {
-    match exception.cause {
-        cause::FETCH_GUEST_PAGE | cause::LOAD_GUEST_PAGE | cause::STORE_GUEST_PAGE => {
-            guest_page_fault(hart, vcpu, exception);
-        }
-        cause::ILLEGAL_INSTRUCTION if !context::fpu_is_loaded() => {
-            // Perhaps only because of that; if not, it is the guest's own exception next time.
-            // Safety: the vCPU runs on this hart, no other reference in use.
-            let (local, body) = unsafe { (hart.local(), vcpu.body()) };
-            body.context.load_fpu();
-            body.fpu_on = hart.index + 1;
-            local.fpu_owner = Some(vcpu.handle);
-            if body.livelock.watched() {
-                context::delegate(true, true);
-            }
-        }
-        _ => delivered_by_hand(hart, vcpu, exception),
+/// The guest uses floating-point registers for the first time since it got the hart, perhaps; if not, the
+/// exception is its own next time.
+fn load_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    body.context.load_fpu();
+    body.fpu_on = hart.index + 1;
+    local.fpu_owner = Some(vcpu.handle);
+    if body.livelock.watched() {
+        context::delegate(true, true);
     }
 }
 
-/// An exception that the guest would have taken without the hypervisor, were it not watched.
-fn delivered_by_hand(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception) {
-    // Safety: the vCPU runs on this hart, no other reference in use.
-    let body = unsafe { vcpu.body() };
+/// Gives the guest an exception, unless that has led nowhere for a long time.
+pub fn deliver(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception, cause: u64) {
     if exception.supervisor {
+        // Safety: the vCPU runs on this hart, no other reference in use.
+        let body = unsafe { vcpu.body() };
         let digest = digest(&body.context, exception);
         if body.livelock.exception(digest) {
-            vcpu.vm().fault(hart, vcpu, "trap-loop", exception);
+            vcpu.vm.fault(hart, vcpu, "trap-loop", exception);
             return;
         }
     }
-    context::inject(exception.cause, exception.value);
+    context::inject(cause, exception.value);
 }
 
 /// Sums up all that a trap handler could have changed (FNV-1a over doublewords).
@@ -104,7 +110,7 @@ fn guest_page_fault(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Except
     /// Pseudoinstructions: the fault lies in the guest's own page tables.
     const WALKS: [u64; 4] = [0x2000, 0x2020, 0x3000, 0x3020];
     let fetch = exception.cause == cause::FETCH_GUEST_PAGE;
-    let owner = devices::at(vcpu.vm(), exception.guest_address);
+    let owner = devices::at(vcpu.vm, exception.guest_address);
     let why = match (owner, exception.cause) {
         (Some(device), _) if !fetch && !WALKS.contains(&exception.instruction) => {
             devices::access(hart, vcpu, exception, device);
@@ -117,12 +123,12 @@ fn guest_page_fault(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Except
                 cause::LOAD_GUEST_PAGE => cause::LOAD_ACCESS,
                 _ => cause::STORE_ACCESS,
             };
-            context::inject(access_fault, exception.value);
+            deliver(hart, vcpu, exception, access_fault);
             return;
         }
         (None, cause::FETCH_GUEST_PAGE) => "fetch-outside",
         (None, cause::LOAD_GUEST_PAGE) => "load-outside",
         (None, _) => "store-outside",
     };
-    vcpu.vm().fault(hart, vcpu, why, exception);
+    vcpu.vm.fault(hart, vcpu, why, exception);
 }

@@ -1,10 +1,9 @@
 //! A virtual CPU.
 
 use crate::arch::context::Context;
-use crate::hart::Hart;
+use crate::hart::{Hart, running};
 use crate::loader::Loader;
 use crate::sync::Owned;
-use crate::system::system;
 use crate::vm::Vm;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -65,13 +64,16 @@ pub struct Vcpu {
     hart: Cell<Option<&'static Hart>>,
     /// Index among all vCPUs.
     pub handle: Handle,
-    vm: usize,
+    /// Its VM.
+    pub vm: &'static Vm,
     /// Number within its VM.
     pub index: usize,
     /// Real time or best effort.
     pub class: Class,
     /// Higher first, within the class.
     pub priority: u8,
+    /// Its place among all: one of [`running`] plus the priority.
+    pub precedence: u32,
     /// Harts it may run on, by index.
     pub harts: u64,
     state: AtomicU8,
@@ -93,7 +95,17 @@ unsafe impl Sync for Vcpu {}
 
 impl Vcpu {
     /// A stopped vCPU, at home on the first of its harts.
-    pub fn new(handle: Handle, config: &tactus_abi::blob::Vcpu, hgatp: u64) -> Self {
+    pub fn new(
+        handle: Handle,
+        config: &tactus_abi::blob::Vcpu,
+        hgatp: u64,
+        vm: &'static Vm,
+    ) -> Self {
+        let class = Class::from_raw(config.class).unwrap_or(Class::BestEffort);
+        let base = match class {
+            Class::BestEffort => running::BEST_EFFORT,
+            Class::RealTime => running::REAL_TIME,
+        };
         Self {
             body: Owned::new(Body {
                 context: Context::new(hgatp),
@@ -106,10 +118,11 @@ impl Vcpu {
             }),
             hart: Cell::new(None),
             handle,
-            vm: config.vm as usize,
+            vm,
             index: config.index as usize,
-            class: Class::from_raw(config.class).unwrap_or(Class::BestEffort),
+            class,
             priority: config.priority as u8,
+            precedence: base + config.priority,
             harts: config.harts,
             state: AtomicU8::new(State::Stopped as u8),
             home: AtomicU32::new(config.harts.trailing_zeros()),
@@ -119,11 +132,6 @@ impl Vcpu {
             fences_asked: AtomicU32::new(0),
             fences_done: AtomicU32::new(0),
         }
-    }
-
-    /// Its VM.
-    pub fn vm(&self) -> &'static Vm {
-        &system().vms[self.vm]
     }
 
     /// What belongs to one hart at a time.

@@ -4,7 +4,7 @@ use crate::arch::context::Exception;
 use crate::console;
 use crate::hart::Hart;
 use crate::loader::Loader;
-use crate::log;
+use crate::log::Line;
 use crate::sched;
 use crate::sync::Lock;
 use crate::system::{Route, system};
@@ -289,11 +289,14 @@ impl Vm {
             life.state = VmState::Running;
             life.restarts
         };
-        let time = crate::arch::now();
         if restarts == 0 {
-            log!("start vm={} time={time}", self.name());
+            Line::new("start").text("vm", self.name()).time().send();
         } else {
-            log!("restart vm={} count={restarts} time={time}", self.name());
+            Line::new("restart")
+                .text("vm", self.name())
+                .number("count", restarts.into())
+                .time()
+                .send();
         }
     }
 
@@ -334,7 +337,7 @@ impl Vm {
         }
     }
 
-    /// Applies the `on_fault` policy. `why`: in words, without spaces.
+    /// Applies the `on_fault` policy. `why`: in a word.
     pub fn fault(&self, hart: &'static Hart, vcpu: &Vcpu, why: &str, exception: &Exception) {
         let config = self.config();
         let (action, end) = match OnFault::from_raw(config.on_fault) {
@@ -342,15 +345,17 @@ impl Vm {
             Some(OnFault::Signal) => ("signal", End::Fault),
             _ => ("halt", End::Fault),
         };
-        log!(
-            "fault vm={} vcpu={} cause={why} address={:#x} pc={:#x} instruction={:#x} action={action} time={}",
-            self.name(),
-            vcpu.index,
-            exception.guest_address,
-            exception.pc,
-            exception.instruction,
-            crate::arch::now(),
-        );
+        Line::new("fault")
+            .text("vm", self.name())
+            .number("vcpu", vcpu.index as u64)
+            .number("cause", exception.cause)
+            .text("why", why)
+            .hex("address", exception.guest_address)
+            .hex("pc", exception.pc)
+            .hex("instruction", exception.instruction)
+            .text("action", action)
+            .time()
+            .send();
         self.life.lock().last_cause = exception.cause as u8;
         self.end(hart, end);
     }
@@ -386,11 +391,12 @@ impl Vm {
             End::Fail(code) => ("fail", code),
             End::Fault => ("fault", 0),
         };
-        log!(
-            "off vm={} reason={reason} code={code} time={}",
-            self.name(),
-            crate::arch::now()
-        );
+        Line::new("off")
+            .text("vm", self.name())
+            .text("reason", reason)
+            .number("code", u64::from(code))
+            .time()
+            .send();
         if matches!(end, End::Fault)
             && let Some(other) = system().vms.get(self.config().signal_vm as usize)
         {

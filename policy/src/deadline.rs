@@ -36,6 +36,16 @@ impl<const N: usize> Deadlines<N> {
         (self.len > 0).then(|| self.heap[0])
     }
 
+    /// Takes out the vCPU of the earliest deadline, if that is no later than `now`.
+    pub fn pop_until(&mut self, now: u64) -> Option<Handle> {
+        let (deadline, handle) = self.earliest()?;
+        if deadline > now {
+            return None;
+        }
+        self.clear(handle);
+        Some(handle)
+    }
+
     /// Sets or moves a vCPU's deadline.
     pub fn set(&mut self, handle: Handle, deadline: u64) {
         self.clear(handle);

@@ -22,8 +22,6 @@ pub mod cause {
     pub const VIRTUAL_INSTRUCTION: u64 = 22;
     /// Store or AMO guest-page fault.
     pub const STORE_GUEST_PAGE: u64 = 23;
-    /// Top bit of `scause`.
-    pub const INTERRUPT: u64 = 1 << 63;
 }
 
 /// Exceptions that a guest handles itself: all that it would take on a machine of its own.

@@ -53,8 +53,10 @@ pub fn check(address: u64, blob: &Blob) -> Result<(), Lack> {
             {
                 return Err(Lack::Extension("h", hart.id));
             }
-            if !isa.split('_').any(|extension| extension == "sstc") {
-                return Err(Lack::Extension("sstc", hart.id));
+            for wanted in ["sstc", "zba", "zbb", "zbs"] {
+                if !isa.split('_').any(|extension| extension == wanted) {
+                    return Err(Lack::Extension(wanted, hart.id));
+                }
             }
         }
         if !found {
