@@ -69,10 +69,7 @@ fn contained(attack: &Attack) -> Outcome {
         "\n{}",
         seen()
     );
-    // On several busy harts the emulator's turns are in the latency.
-    if attack.name != "flood-smp" {
-        assert_eq!(metric(watcher, "watcher_missed"), 0.0, "\n{}", seen());
-    }
+    assert_eq!(metric(watcher, "watcher_missed"), 0.0, "\n{}", seen());
 
     let hostile = journal.vm("hostile").expect("the system has a hostile VM");
     assert!(hostile.failed.is_empty(), "\n{}", seen());

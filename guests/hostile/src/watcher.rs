@@ -1,9 +1,7 @@
 //! The real-time guest beside a hostile one: wakes a thousand times a second and proves that it does so in time.
 //!
 //! Boot arguments: `periods=N` (300): how many periods at least; `until=done`: goes on until the hostile guest has done
-//! everything, at most `periods_max=N` (60000) periods; `bound=N`: greatest latency allowed, in instructions; `deadlines=unchecked`:
-//! latencies are reported and nothing more, for systems of several busy harts (QEMU runs harts in turns on one clock: what another
-//! hart does in its turn is in the latency, and a turn may last for milliseconds).
+//! everything, at most `periods_max=N` (60000) periods; `bound=N`: greatest latency allowed, in instructions.
 //!
 //! The release latency is counted from the deadline to the first instruction of the timer interrupt's vector, as in
 //! `bench-switch-rt`. A latency of a period or more is a missed deadline. Figures need QEMU's `-icount shift=0`.
@@ -25,7 +23,6 @@ const BOUND: u64 = 20_000;
 fn main() {
     let periods = devicetree::number("periods", 300);
     let bound = devicetree::number("bound", BOUND);
-    let checked = devicetree::argument("deadlines") != Some("unchecked");
     let until_done = devicetree::argument("until") == Some("done");
     let periods_max = if until_done {
         devicetree::number("periods_max", 60_000)
@@ -79,9 +76,9 @@ fn main() {
         "instructions",
     );
     record::metric("watcher_missed", missed, "count");
-    let verdict = if checked && missed != 0 {
+    let verdict = if missed != 0 {
         Err("missed a deadline")
-    } else if checked && over_bound != 0 {
+    } else if over_bound != 0 {
         Err("latency over the bound")
     } else if !done {
         Err("the hostile guest has not done everything")
