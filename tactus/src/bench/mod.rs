@@ -83,15 +83,13 @@ fn carry_out(run: &Run, root: &Path, profile: &Profile) -> miette::Result<Done> 
     let timeout = Duration::from_secs(run.timeout_seconds);
     let session = |plan: Plan| {
         progress.set_message(format!("{}: running", run.name));
-        Session::start(plan.timeout(timeout))
-            .and_then(|session| session.finish(&mut Unwatched))
-            .into_diagnostic()
+        Session::start(plan.timeout(timeout)).and_then(|session| session.finish(&mut Unwatched))
     };
     let done = match (&run.system, &run.guest) {
         (Some(system), _) => Boot::of(&root.join(system)).and_then(|boot| {
             let mut plan = boot.plan.clone();
             if let Some(until) = &run.until {
-                plan = plan.until(until).into_diagnostic()?;
+                plan = plan.until(until)?;
             }
             Ok(Done {
                 outcome: session(plan)?,

@@ -52,7 +52,7 @@ impl Findings {
     pub fn table(&self) -> Table {
         let title = format!("{}: {} ({})", self.name, self.title, self.profile);
         let head = ["metric", "value", "unit", "limit", "", "paper", "elsewhere"];
-        let mut table = Table::new(title, head);
+        let mut table = Table::new(title, head).text_columns([0, 2, 4, 6]);
         for found in &self.found {
             let metric = &found.metric;
             let optional = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figure);

@@ -160,6 +160,17 @@ fn shown(unit: Unit, greatest: u64, timebase_hz: u64) -> (&'static str, f64) {
     (name, nanoseconds / one)
 }
 
+/// How long the run was in virtual time, in words. When the hypervisor did not end it, only the time of the last
+/// record is known.
+fn virtual_time(journal: &Journal) -> String {
+    let least = if journal.ended.is_some() {
+        ""
+    } else {
+        "at least "
+    };
+    format!("{least}{:.6} s", journal.seconds(journal.last_time))
+}
+
 /// How a VM ended, in words.
 pub fn end_of(vm: &VmJournal) -> String {
     match (vm.off, vm.started) {
@@ -188,7 +199,7 @@ pub fn vm_table(journal: &Journal) -> Table {
             "failed",
         ],
     )
-    .text_columns(2);
+    .text_columns([0, 1]);
     for vm in &journal.vms {
         table.row([
             vm.name.clone(),
@@ -273,7 +284,7 @@ pub fn fault_table(journal: &Journal) -> Option<Table> {
         "Faults",
         ["VM", "cause", "action", "vCPU", "at (s)", "pc", "address"],
     )
-    .text_columns(3);
+    .text_columns([0, 1, 2]);
     for fault in &journal.faults {
         table.row([
             fault.vm.clone(),
@@ -331,7 +342,8 @@ pub fn cause(code: u64) -> String {
 
 /// The table of guests' figures; `None` without any.
 pub fn metric_table(journal: &Journal) -> Option<Table> {
-    let mut table = Table::new("Measurements", ["VM", "name", "value", "unit"]).text_columns(2);
+    let mut table =
+        Table::new("Measurements", ["VM", "name", "value", "unit"]).text_columns([0, 1, 3]);
     for vm in &journal.vms {
         for (name, metric) in &vm.metrics {
             table.row([
@@ -366,8 +378,8 @@ pub fn remarks(journal: &Journal) -> Vec<String> {
 pub fn summary(outcome: &Outcome) -> String {
     let journal = &outcome.journal;
     let mut parts = vec![format!(
-        "Ran {:.6} s of virtual time in {:.1} s: {}.\n",
-        journal.seconds(journal.last_time),
+        "Ran {} of virtual time in {:.1} s: {}.\n",
+        virtual_time(journal),
         outcome.host_time.as_secs_f64(),
         outcome.reason()
     )];
@@ -589,8 +601,8 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
 fn report_markdown(outcome: &Outcome, system: &str) -> String {
     let journal = &outcome.journal;
     let mut parts = vec![format!(
-        "# Run of {system}\n\n{:.6} s of virtual time; {}.\n",
-        journal.seconds(journal.last_time),
+        "# Run of {system}\n\n{} of virtual time; {}.\n",
+        virtual_time(journal),
         outcome.reason()
     )];
     for quantity in quantities(journal) {

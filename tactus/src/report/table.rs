@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// A table: the first column is to the left, the others to the right.
+/// A table: columns of text stand to the left, columns of figures to the right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// What it shows.
@@ -11,24 +11,24 @@ pub struct Table {
     pub head: Vec<String>,
     /// Its rows; each has as many cells as the head.
     pub rows: Vec<Vec<String>>,
-    /// Columns, from the first, that hold text and stand to the left.
-    pub text_columns: usize,
+    /// The columns that hold text, by number.
+    pub text_columns: Vec<usize>,
 }
 
 impl Table {
-    /// An empty table with one column of text.
+    /// An empty table; its first column is text.
     pub fn new<const N: usize>(title: impl Into<String>, head: [&str; N]) -> Self {
         Self {
             title: title.into(),
             head: head.map(str::to_owned).to_vec(),
             rows: Vec::new(),
-            text_columns: 1,
+            text_columns: vec![0],
         }
     }
 
-    /// The same, the first `columns` columns being text.
-    pub fn text_columns(mut self, columns: usize) -> Self {
-        self.text_columns = columns;
+    /// The same, with these columns, by number, being text.
+    pub fn text_columns<const N: usize>(mut self, columns: [usize; N]) -> Self {
+        self.text_columns = columns.to_vec();
         self
     }
 
@@ -56,7 +56,7 @@ impl Table {
             for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 let gap = if column == 0 { "  " } else { "   " };
                 let pad = width - cell.chars().count();
-                if column < self.text_columns {
+                if self.text_columns.contains(&column) {
                     let _ = write!(line, "{gap}{cell}{:pad$}", "");
                 } else {
                     let _ = write!(line, "{gap}{:pad$}{cell}", "");
@@ -83,7 +83,7 @@ impl Table {
             let mut line = String::from("|");
             for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 let pad = width - cell.chars().count();
-                let _ = if column < self.text_columns {
+                let _ = if self.text_columns.contains(&column) {
                     write!(line, " {cell}{:pad$} |", "")
                 } else {
                     write!(line, " {:pad$}{cell} |", "")
@@ -95,7 +95,7 @@ impl Table {
         text.push('|');
         for (column, width) in widths.iter().enumerate() {
             let dashes = "-".repeat(width + 1);
-            let _ = if column < self.text_columns {
+            let _ = if self.text_columns.contains(&column) {
                 write!(text, "{dashes}-|")
             } else {
                 write!(text, "{dashes}:|")

@@ -43,10 +43,11 @@ Exit codes:
 const FIRMWARE_LINES: usize = 40;
 
 /// Why a run could not be carried out.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum Error {
     /// The emulator is not installed.
-    #[error("{QEMU} is not installed (not found in PATH): run `make setup`, which installs it")]
+    #[error("{QEMU} is not installed (not found in PATH)")]
+    #[diagnostic(help("run `make setup`, which installs it"))]
     NoQemu,
     /// The emulator could not be started.
     #[error("{QEMU} could not be started: {0}")]
@@ -129,16 +130,15 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
     let mut plan = boot.plan.clone();
     plan.timeout = arguments.timeout;
     if let Some(until) = &arguments.until {
-        plan = plan.until(until).into_diagnostic()?;
+        plan = plan.until(until)?;
     }
     let attach = arguments
         .console
         .as_deref()
         .map(|name| plan.vm_index(name))
-        .transpose()
-        .into_diagnostic()?;
+        .transpose()?;
     let vms = plan.vms.clone();
-    let mut session = Session::start(plan).into_diagnostic()?;
+    let mut session = Session::start(plan)?;
     let stop = session.stop();
     let interrupt = stop.clone();
     ctrlc::set_handler(move || interrupt.interrupt()).into_diagnostic()?;
@@ -162,7 +162,7 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
         }
     };
     progress.finish_and_clear();
-    let outcome = outcome.into_diagnostic()?;
+    let outcome = outcome?;
     let verdict = outcome.verdict();
     if verdict == Verdict::HypervisorFailed
         || (outcome.ending == Ending::Timeout && outcome.journal.version.is_none())

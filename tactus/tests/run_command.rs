@@ -1,0 +1,175 @@
+//! `tactus run` and `tactus bench` as commands: exit codes, what goes to stdout, and that they can be stopped.
+
+mod harness;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+fn tactus(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
+    command.current_dir(harness::root()).args(arguments);
+    command
+}
+
+fn output(mut command: Command) -> (Option<i32>, String, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().expect("tactus can be run");
+    let text = |bytes| String::from_utf8(bytes).expect("tactus writes text");
+    (status.code(), text(stdout), text(stderr))
+}
+
+#[test]
+fn good_run_is_shown_and_reported() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let report = directory.path().join("report");
+    let (code, stdout, stderr) = output(tactus(&[
+        "run",
+        "systems/hello.toml",
+        "--report",
+        &report.display().to_string(),
+    ]));
+    assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+    assert!(stdout.contains(" hello | Hello from vCPU 0"), "{stdout}");
+    assert!(stdout.contains("tactus | "), "{stdout}");
+    assert!(!stdout.contains("OpenSBI"), "{stdout}");
+    assert!(!stdout.contains("@tactus"), "{stdout}");
+    assert!(!stdout.contains('\x1b'), "no colours in a pipe: {stdout}");
+    assert!(stdout.contains("all VMs are off"), "{stdout}");
+    assert!(stdout.contains("Share of CPU"), "{stdout}");
+    assert!(report.join("report.md").is_file());
+    assert_eq!(stderr, "");
+}
+
+#[test]
+fn verbose_run_shows_firmware_and_records() {
+    let (code, stdout, _) = output(tactus(&["run", "systems/hello.toml", "--verbose"]));
+    assert_eq!(code, Some(0), "{stdout}");
+    assert!(stdout.contains("firmware | OpenSBI"), "{stdout}");
+    assert!(stdout.contains("@tactus pass name=hello"), "{stdout}");
+    assert!(stdout.contains("off vm=hello reason=shutdown"), "{stdout}");
+}
+
+#[test]
+fn wrong_names_are_usage_errors() {
+    for (arguments, word) in [
+        (&["run", "systems/none.toml"][..], "none.toml"),
+        (&["run", "systems/hello.toml", "--until", "no"], "hello"),
+        (&["run", "systems/hello.toml", "--console", "no"], "hello"),
+        (&["run", "systems/hello.toml", "--timeout=-1"], "timeout"),
+        (&["bench", "none"], "platform"),
+    ] {
+        let (code, stdout, stderr) = output(tactus(arguments));
+        assert_eq!(code, Some(2), "{arguments:?}: {stdout}\n{stderr}");
+        assert!(stderr.contains(word), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn missing_qemu_is_explained() {
+    // Whatever building takes is done before; Cargo, which looks again, is named by its path. QEMU is not to
+    // be found.
+    let (code, _, stderr) = output(tactus(&["check", "systems/hello.toml"]));
+    assert_eq!(code, Some(0), "{stderr}");
+    let cargo = std::env::var_os("CARGO").expect("cargo runs this test");
+    let bin = std::path::Path::new(&cargo)
+        .parent()
+        .expect("cargo is in a directory")
+        .to_owned();
+    let mut command = tactus(&["run", "systems/hello.toml"]);
+    command.env("PATH", bin);
+    let (code, _, stderr) = output(command);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(
+        stderr.contains("qemu-system-riscv64 is not installed") && stderr.contains("make setup"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn timeout_has_its_code() {
+    let (code, stdout, stderr) = output(tactus(&[
+        "run",
+        "systems/bench-switch.toml",
+        "--timeout",
+        "2",
+    ]));
+    assert_eq!(code, Some(4), "{stdout}\n{stderr}");
+    assert!(stdout.contains("--timeout was up"), "{stdout}");
+}
+
+#[test]
+fn interrupted_run_ends_with_its_summary() {
+    // One of its VMs never ends.
+    let mut child = tactus(&["run", "systems/bench-switch.toml"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("tactus can be run");
+    let mut stdout = BufReader::new(child.stdout.take().expect("it is a pipe"));
+    let mut line = String::new();
+    while !line.contains("starts") {
+        line.clear();
+        let read = stdout.read_line(&mut line).expect("tactus writes text");
+        assert_ne!(read, 0, "it ended by itself");
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
+    let rest: Vec<String> = stdout.lines().map_while(Result::ok).collect();
+    assert!(
+        rest.iter().any(|line| line.contains("interrupted")),
+        "{rest:?}"
+    );
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+}
+
+#[test]
+fn console_passes_bytes_and_nothing_else() {
+    // Input that the guest does not read must not disturb it; its end must not end the run.
+    let mut child = tactus(&["run", "systems/hello.toml", "--console", "hello"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("tactus can be run");
+    child
+        .stdin
+        .take()
+        .expect("it is a pipe")
+        .write_all(b"unread\n")
+        .expect("tactus takes it");
+    let output = child.wait_with_output().expect("it ends");
+    let stdout = String::from_utf8(output.stdout).expect("it is text");
+    assert_eq!(output.status.code(), Some(0), "{stdout}");
+    assert!(stdout.starts_with("Hello from vCPU 0"), "{stdout}");
+    assert!(stdout.contains("\n@tactus pass name=hello"), "{stdout}");
+    assert!(!stdout.contains("tactus | "), "{stdout}");
+}
+
+#[test]
+fn bench_prints_one_object_that_repeats() {
+    let run = || {
+        let (code, stdout, stderr) = output(tactus(&["bench", "platform", "--json"]));
+        assert!(matches!(code, Some(0 | 1)), "{stdout}\n{stderr}");
+        (code, stdout)
+    };
+    let (code, stdout) = run();
+    let json: serde_json::Value = serde_json::from_str(&stdout).expect("stdout is JSON alone");
+    assert_eq!(json["name"], "platform");
+    assert_eq!(json["profile"], "qemu-virt");
+    assert_eq!(json["seed"], 1);
+    let metrics = json["metrics"].as_object().expect("it is an object");
+    assert!(metrics.len() >= 7);
+    let mut within = true;
+    for (name, metric) in metrics {
+        let value = metric["value"].as_f64();
+        assert!(value.is_some(), "{name} has no value");
+        assert!(metric["unit"].is_string() && metric["paper"].is_null());
+        within &= metric["limit"]
+            .as_f64()
+            .is_none_or(|limit| value <= Some(limit));
+    }
+    assert_eq!(code == Some(0), within);
+    assert_eq!(run(), (code, stdout));
+}
