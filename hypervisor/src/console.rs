@@ -12,9 +12,9 @@ use tactus_hypervisor::ring::Ring;
 const BUFFER: usize = 2048;
 const STREAMS: usize = limit::VMS + 1;
 /// Bytes sent at once at most: more than one, so that buffers empty, and few, since interrupts wait meanwhile.
-const SEND_AT_ONCE: usize = 4;
-/// Bytes taken from the UART at once at most: its buffer.
-const RECEIVE_AT_ONCE: usize = 16;
+const SEND_AT_ONCE: usize = 2;
+/// Bytes taken from the UART at once at most.
+const RECEIVE_AT_ONCE: usize = 4;
 
 const IER: u64 = 1;
 const LSR: u64 = 5;

@@ -4,7 +4,7 @@ use crate::arch::firmware;
 use crate::sync::Owned;
 use crate::vcpu::Vcpu;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use tactus_abi::blob::limit;
+use tactus_abi::blob::{Class, limit};
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::{BitmapQueue, Handle};
 
@@ -57,6 +57,8 @@ pub struct Local {
     pub realtime: BitmapQueue<{ limit::VCPUS }>,
     /// When waiting vCPUs at home here want to be woken.
     pub deadlines: Deadlines<{ limit::VCPUS }>,
+    /// The class that interrupts are let through for.
+    pub admits: Class,
     /// End of the current vCPU's slice.
     pub slice_end: u64,
     /// When `held` goes to the queue, for other harts to take.
@@ -91,6 +93,7 @@ impl Hart {
                 held: None,
                 realtime: BitmapQueue::new(),
                 deadlines: Deadlines::new(),
+                admits: Class::BestEffort,
                 slice_end: u64::MAX,
                 offer_at: u64::MAX,
                 timer: u64::MAX,

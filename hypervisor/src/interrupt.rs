@@ -12,6 +12,8 @@ use tactus_abi::map;
 /// Physical priorities: the upper half is for sources of VMs with real-time vCPUs.
 const PRIORITY_REAL_TIME: u32 = 6;
 const PRIORITY_BEST_EFFORT: u32 = 2;
+/// Threshold while a real-time vCPU runs: what is not for such a VM waits.
+const THRESHOLD_REAL_TIME: u32 = 3;
 
 /// Sets up a hart's part of the interrupt controller: the sources routed to it.
 pub fn initialise_hart(hart: &Hart) {
@@ -41,15 +43,26 @@ pub fn initialise_hart(hart: &Hart) {
 /// Serves the interrupts that are pending, one of each kind; the current vCPU may have to leave the hart afterwards.
 pub fn handle(hart: &'static Hart) {
     let pending = arch::pending_interrupts();
-    if pending & csr::SEI != 0 {
-        external(hart);
-    }
     if pending & csr::STI != 0 {
         sched::timer(hart);
     }
     if pending & csr::SSI != 0 {
         sched::interrupted(hart);
     }
+    // It stays pending; but when a real-time vCPU gets the hart now, it may have to wait for that.
+    if pending & csr::SEI != 0 && !sched::must_leave(hart) {
+        external(hart);
+    }
+}
+
+/// Lets through what may interrupt a vCPU of the given class.
+pub fn admit(hart: &Hart, class: Class) {
+    let Some(plic) = system().plic else { return };
+    let threshold = match class {
+        Class::RealTime => THRESHOLD_REAL_TIME,
+        Class::BestEffort => 0,
+    };
+    plic.set_threshold(hart.plic_context, threshold);
 }
 
 /// Serves one source; if more wait, the interrupt stays pending.

@@ -6,7 +6,7 @@ use crate::vm::Vm;
 use tactus_abi::blob::{Blob, Segment};
 
 /// Bytes cleared or copied in a step.
-const STEP: u64 = 4096;
+const STEP: u64 = 1024;
 
 /// How far it has come.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +22,7 @@ impl Loader {
         let memory = vm.memory();
         if self.cleared < memory.size {
             // Memory is a whole number of pages.
-            clear_page(memory.host + self.cleared);
+            clear(memory.host + self.cleared);
             self.cleared += STEP;
             return false;
         }
@@ -47,10 +47,10 @@ impl Loader {
     }
 }
 
-fn clear_page(address: u64) {
-    let page = address as *mut [u64; 8];
+fn clear(address: u64) {
+    let start = address as *mut [u64; 8];
     for i in 0..STEP as usize / 64 {
-        // Safety: within the VM's memory, which no vCPU uses while it is loaded; aligned to a page.
-        unsafe { page.add(i).write([0; 8]) };
+        // Safety: within the VM's memory, which no vCPU uses while it is loaded; aligned.
+        unsafe { start.add(i).write([0; 8]) };
     }
 }

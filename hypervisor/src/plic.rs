@@ -36,7 +36,7 @@ impl Plic {
         for word in 0..sources.div_ceil(32) {
             self.write(ENABLE + u64::from(context) * 0x80 + u64::from(word) * 4, 0);
         }
-        self.write(CONTEXT + u64::from(context) * 0x1000, 0);
+        self.set_threshold(context, 0);
     }
 
     /// Delivers `source` to `context` at `priority` (1 or more).
@@ -44,6 +44,11 @@ impl Plic {
         self.write(u64::from(source) * 4, priority);
         let word = ENABLE + u64::from(context) * 0x80 + u64::from(source / 32) * 4;
         self.write(word, self.read(word) | 1 << (source % 32));
+    }
+
+    /// Lets only sources of a higher priority than `threshold` interrupt the context.
+    pub fn set_threshold(self, context: u32, threshold: u32) {
+        self.write(CONTEXT + u64::from(context) * 0x1000, threshold);
     }
 
     /// Takes the context's best pending source; 0: none.

@@ -255,6 +255,10 @@ fn idle(hart: &'static Hart) {
     let local = unsafe { hart.local() };
     program_timer(local);
     local.since = arch::now();
+    if local.admits != Class::BestEffort {
+        local.admits = Class::BestEffort;
+        interrupt::admit(hart, Class::BestEffort);
+    }
     if console::has_unsent() {
         let room = console::pump();
         crate::vm::tell_room(hart, room);
@@ -297,6 +301,10 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
     vcpu.settle(hart);
     vcpu.set_state(State::Running);
     hart.running.store(vcpu.precedence, Ordering::SeqCst);
+    if local.admits != vcpu.class {
+        local.admits = vcpu.class;
+        interrupt::admit(hart, vcpu.class);
+    }
     local.current = Some(vcpu);
     local.reschedule = false;
     let now = arch::now();

@@ -20,6 +20,8 @@ use tactus_hypervisor::vuart::Vuart;
 pub struct Devices {
     plic: Vplic,
     uart: Vuart,
+    /// The UART's interrupt line, as the PLIC knows it.
+    uart_line: bool,
     /// Physical sources claimed for the VM and not yet completed by it, bit `n` for source `n`.
     held: u64,
 }
@@ -70,6 +72,7 @@ impl Vm {
             devices: Lock::new(Devices {
                 plic: Vplic::new(vcpus),
                 uart: Vuart::new(),
+                uart_line: false,
                 held: 0,
             }),
             life: Lock::new(Life {
@@ -119,15 +122,21 @@ impl Vm {
 
     // ----- virtual devices
 
-    /// Works on the devices and passes on what changes in their interrupt lines.
-    fn with_devices<R>(&self, hart: &'static Hart, work: impl FnOnce(&mut Devices) -> R) -> R {
+    /// Works on the UART and passes on what changes in its interrupt line.
+    fn with_uart<R>(&self, hart: &'static Hart, work: impl FnOnce(&mut Vuart) -> R) -> R {
         let (result, changed) = {
             let mut devices = self.devices.lock();
             let devices = &mut *devices;
-            let result = work(devices);
+            let result = work(&mut devices.uart);
             let line = devices.uart.line();
-            devices.plic.set_line(map::UART_SOURCE, line);
-            (result, self.outputs(&devices.plic))
+            let changed = if line == devices.uart_line {
+                0
+            } else {
+                devices.uart_line = line;
+                devices.plic.set_line(map::UART_SOURCE, line);
+                self.outputs(&devices.plic)
+            };
+            (result, changed)
         };
         self.tell(hart, changed);
         result
@@ -215,13 +224,13 @@ impl Vm {
     /// Reads a register of its virtual UART.
     pub fn uart_read(&self, hart: &'static Hart, offset: u64) -> u8 {
         let room = console::has_room(self.stream());
-        self.with_devices(hart, |devices| devices.uart.read(offset, room))
+        self.with_uart(hart, |uart| uart.read(offset, room))
     }
 
     /// Writes a register of its virtual UART.
     pub fn uart_write(&self, hart: &'static Hart, offset: u64, value: u8) {
         let room = console::has_room(self.stream());
-        let sent = self.with_devices(hart, |devices| devices.uart.write(offset, value, room));
+        let sent = self.with_uart(hart, |uart| uart.write(offset, value, room));
         if let Some(byte) = sent {
             let (_, room) = console::write(self.stream(), &[byte]);
             tell_room(hart, room);
@@ -230,12 +239,12 @@ impl Vm {
 
     /// A byte arrives for its console; lost when the guest is far behind.
     pub fn console_input(&self, hart: &'static Hart, byte: u8) {
-        self.with_devices(hart, |devices| devices.uart.receive(byte));
+        self.with_uart(hart, |uart| uart.receive(byte));
     }
 
     /// Takes a byte of its console's input past the UART.
     pub fn console_take(&self, hart: &'static Hart) -> Option<u8> {
-        self.with_devices(hart, |devices| devices.uart.take_input())
+        self.with_uart(hart, Vuart::take_input)
     }
 
     // ----- life
@@ -426,6 +435,7 @@ impl Vm {
         *devices = Devices {
             plic: Vplic::new(self.vcpus().len()),
             uart: Vuart::new(),
+            uart_line: false,
             held: 0,
         };
         self.outputs(&devices.plic);
@@ -444,7 +454,7 @@ pub fn tell_room(hart: &'static Hart, mut streams: console::Room) {
         let stream = streams.trailing_zeros() as usize;
         streams &= streams - 1;
         if let Some(vm) = stream.checked_sub(1).and_then(|vm| system().vms.get(vm)) {
-            vm.with_devices(hart, |devices| devices.uart.room());
+            vm.with_uart(hart, Vuart::room);
         }
     }
 }
