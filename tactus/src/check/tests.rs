@@ -5,8 +5,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use tempfile::TempDir;
 
 use super::{Verdict, summary, verdict};
@@ -327,15 +330,98 @@ pub(crate) fn rich_image() -> (crate::build::Image, crate::plan::Plan) {
 /// What the fuzzer found worth keeping, and every system that comes with the project.
 #[test]
 fn saved_descriptions_are_judged_and_built() {
-    let bench = Bench::default();
     for directory in ["fuzz/corpus/system_toml", "tactus/tests/faults", "systems"] {
-        each_file(directory, |bytes| bench.try_description(bytes));
+        each_file(directory, |bytes| BENCH.try_description(bytes));
     }
+}
+
+/// A VM with memory here and there, perhaps a device, and the harts of one vCPU.
+fn any_vm() -> impl Strategy<Value = String> {
+    let memory = prop_oneof![4 => 2..40u64, 1 => Just(512), 1 => Just(513)];
+    let host = prop::option::weighted(0.2, 0x410..0x600u64);
+    let device = prop::option::weighted(
+        0.2,
+        (
+            prop_oneof![
+                Just(0x10_1000u64),
+                Just(0x1000_0000),
+                Just(0x2000_0000),
+                Just(0x2000_1000)
+            ],
+            prop::option::of(prop_oneof![
+                Just(0x5000_0000u64),
+                Just(0x3000_0000),
+                Just(0x8020_0000)
+            ]),
+        ),
+    );
+    (memory, host, device, any::<bool>(), 0..3u32).prop_map(
+        |(memory, host, device, console, hart)| {
+            let mut text = format!(
+                "image = \"guest\"\nmemory = \"{}MiB\"\nconsole = {console}\n",
+                2 * memory
+            );
+            if let Some(host) = host {
+                text += &format!("host_address = {:#x}\n", host << 21);
+            }
+            text += &format!("[[vm.vcpu]]\nclass = \"be\"\nharts = [{hart}]\n");
+            if let Some((address, guest)) = device {
+                text += &format!("[[vm.device]]\naddress = {address:#x}\nsize = 0x1000\n");
+                if let Some(guest) = guest {
+                    text += &format!("guest_address = {guest:#x}\n");
+                }
+            }
+            text
+        },
+    )
+}
+
+/// A system of which about every other one is fine.
+fn any_system() -> impl Strategy<Value = String> {
+    let vms = prop::collection::vec(any_vm(), 1..5);
+    let channels = prop::collection::vec((0..5usize, 0..5usize, 1..20u64), 0..3);
+    let memory = prop_oneof![Just(1u64), Just(2), Just(4), Just(6)];
+    (memory, vms, channels).prop_map(|(memory, vms, channels)| {
+        let mut text = format!("[system]\nplatform = \"qemu-virt\"\nharts = 3\nmemory = \"{memory}GiB\"\n");
+        for (i, vm) in vms.iter().enumerate() {
+            text += &format!("[[vm]]\nname = \"vm{i}\"\n{vm}");
+        }
+        for (i, (a, b, size)) in channels.iter().enumerate() {
+            let (a, b) = (a % vms.len(), b % vms.len());
+            let size = size * 4;
+            text += &format!("[[channel]]\nname = \"c{i}\"\nbetween = [\"vm{a}\", \"vm{b}\"]\nsize = \"{size}KiB\"\n");
+        }
+        text
+    })
 }
 
 proptest! {
     #[test]
     fn no_text_makes_the_check_panic(bytes: Vec<u8>) {
-        Bench::default().try_description(&bytes);
+        BENCH.try_description(&bytes);
     }
+
+    #[test]
+    fn what_is_accepted_is_isolated(text in any_system()) {
+        BENCH.try_description(text.as_bytes());
+    }
+}
+
+static BENCH: LazyLock<Bench> = LazyLock::new(Bench::default);
+
+/// The systems above are worth trying: a good part of them is accepted, and a good part is not.
+#[test]
+fn any_system_is_sometimes_fine() {
+    let mut runner = TestRunner::deterministic();
+    let files = files();
+    fs::write(files.path().join("guest"), elf_file(&ElfFile::default())).expect("a file");
+    let mut fine = 0;
+    for _ in 0..100 {
+        let text = any_system()
+            .new_tree(&mut runner)
+            .expect("a system")
+            .current();
+        fine += usize::from(judge_text("any.toml", text, files.path()).plan.is_some());
+    }
+    assert!((20..80).contains(&fine), "{fine} of 100");
 }
