@@ -128,6 +128,8 @@ fn until_ends_with_its_vm_and_the_usage_that_follows() {
             (Vm(0), "@tactus metric name=m value=1 unit=ns\n"),
             (Log, "off vm=rt reason=shutdown code=0 time=200\n"),
             (Log, "usage vm=rt hart=0 ticks=90\n"),
+            // What it wrote before its end can come after it.
+            (Vm(0), "@tactus pass name=rt\n"),
             (Vm(1), "@tactus metric name=late value=1 unit=ns\n"),
         ]),
         Then::Echo,
@@ -136,6 +138,8 @@ fn until_ends_with_its_vm_and_the_usage_that_follows() {
     assert_eq!(outcome.ending, Ending::Until);
     assert_eq!(outcome.verdict(), Verdict::Good);
     assert_eq!(outcome.journal.usage.len(), 1);
+    assert!(outcome.journal.log.text().ends_with("ticks=90\n"));
+    assert_eq!(outcome.journal.vms[0].passed, ["rt"]);
     assert!(outcome.journal.vms[1].metrics.is_empty());
     assert_eq!(outcome.journal.vms[1].console.text(), "");
     assert!(plan(&image).until("no such").is_err());

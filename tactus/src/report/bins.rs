@@ -10,6 +10,8 @@ use super::unit::figure;
 const GEOMETRIC_FROM: u64 = 100;
 /// Longest bar of a histogram in text, in characters.
 const BAR: usize = 24;
+/// Head of the column with the bins' first values.
+const FROM: &str = "from";
 
 /// Bins over the samples of several series: bin `i` holds values from `edges[i]` up to, not including,
 /// `edges[i + 1]`, in the series' unit.
@@ -69,9 +71,10 @@ impl Bins {
             .iter()
             .map(|edge| figure(*edge as f64 * factor))
             .collect();
-        let width = labels.iter().map(|label| label.len()).max().unwrap_or(0);
+        let widths = labels.iter().map(|label| label.len());
+        let width = widths.chain([FROM.len()]).max().unwrap_or(0);
         let column = BAR + 12;
-        let mut text = format!("  {:>width$} ", "from");
+        let mut text = format!("  {FROM:>width$} ");
         for name in names {
             let _ = write!(text, "  {name:column$}");
         }

@@ -383,6 +383,13 @@ pub fn summary(outcome: &Outcome) -> String {
         outcome.host_time.as_secs_f64(),
         outcome.reason()
     )];
+    parts.push(journal_text(journal));
+    parts.join("\n")
+}
+
+/// Everything that a journal says, for the terminal.
+pub fn journal_text(journal: &Journal) -> String {
+    let mut parts = Vec::new();
     parts.push(vm_table(journal).text());
     parts.extend(fault_table(journal).map(|table| table.text()));
     parts.extend(metric_table(journal).map(|table| table.text()));

@@ -506,6 +506,39 @@ impl VmJournal {
     }
 }
 
+/// What must hold for any serial line: it is taken, nothing grows past its bound, and what is said of it can
+/// be said.
+///
+/// # Panics
+/// It does not hold.
+#[cfg(any(test, feature = "testing"))]
+pub fn try_serial_line(bytes: &[u8]) {
+    use crate::report;
+
+    let names = ["rt", "linux"];
+    for carriage in [Carriage::Framed { vms: names.len() }, Carriage::Bare] {
+        let journal = Journal::replay(&names, 10_000_000, carriage, bytes);
+        let kept: usize = journal
+            .vms
+            .iter()
+            .map(|vm| vm.console.bytes().len())
+            .chain([journal.firmware.bytes().len(), journal.log.bytes().len()])
+            .sum();
+        assert!(kept <= bytes.len());
+        assert!(journal.notes().count() <= bound::NOTES + 1);
+        assert!(journal.faults.len() <= bound::FAULTS);
+        for vm in &journal.vms {
+            assert!(vm.metrics.len() <= bound::METRICS);
+            assert!(vm.series.len() <= bound::SERIES);
+            assert!(vm.phases.len().max(vm.passed.len()) <= bound::CHECKS);
+            assert!(vm.failed.len() <= bound::CHECKS);
+        }
+        let mut text = report::journal_text(&journal);
+        text.retain(|c| c != '\n');
+        assert!(!text.chars().any(char::is_control));
+    }
+}
+
 fn keep_check<T>(checks: &mut Vec<T>, check: T) -> Result<(), String> {
     if checks.len() >= bound::CHECKS {
         return Err(format!("checks beyond {}, not kept", bound::CHECKS));
@@ -654,13 +687,26 @@ mod tests {
         );
     }
 
+    /// What the fuzzer found worth keeping, and lines of real runs.
+    #[test]
+    fn saved_serial_lines_are_survived() {
+        let directory =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/serial_line");
+        let mut files = 0;
+        for entry in std::fs::read_dir(directory).expect("there are saved lines") {
+            let path = entry.expect("the directory can be read").path();
+            try_serial_line(&std::fs::read(path).expect("it can be read"));
+            files += 1;
+        }
+        assert!(files > 0);
+    }
+
     proptest! {
         #[test]
         fn any_serial_line_is_survived(bytes in any::<Vec<u8>>(), text in "(\\x1e[@ABC]|@tactus (metric|samples|pass|fail|phase)|[a-z]{1,5}=[0-9a-z,]{0,9}| |\n|off|fault|usage|vm=rt|time=1){0,60}") {
             let mut line = text.into_bytes();
             line.extend(bytes);
-            Journal::replay(&["rt", "linux"], 10_000_000, FRAMED, &line);
-            Journal::replay(&["rt"], 10_000_000, Carriage::Bare, &line);
+            try_serial_line(&line);
         }
     }
 }

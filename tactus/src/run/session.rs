@@ -10,12 +10,12 @@ use super::Error;
 use super::console::{Carriage, Consoles, Line, Piece, Source};
 use super::journal::{Failure, Journal, Seen};
 use super::machine::{Launch, Machine, Output};
-use super::record::{Consumer, LogRecord};
+use super::record::LogRecord;
 
 /// How long the machine may be silent before the session looks up.
 const TICK: Duration = Duration::from_millis(50);
-/// How long after the last awaited record `usage` records may still come, in host time.
-const USAGE_PATIENCE: Duration = Duration::from_millis(500);
+/// After the awaited VM's end: how long nothing more of it may come, in host time, before nothing more will.
+const CLOSING_PATIENCE: Duration = Duration::from_secs(1);
 
 /// What to run and when to end.
 #[derive(Clone, Debug)]
@@ -221,6 +221,46 @@ impl Stop {
     }
 }
 
+/// What is left of a run after the awaited VM's end: what the VM wrote before it and the hypervisor still has in its
+/// buffers, and the `usage` records. Nothing else counts, so that what is seen of a run does not depend on how
+/// fast the host was.
+#[derive(Clone, Copy, Debug)]
+struct Closing {
+    /// When something of it last came.
+    last: Instant,
+    /// Whether the `usage` records have come: another record did.
+    log_over: bool,
+}
+
+impl Closing {
+    fn begin() -> Self {
+        Self {
+            last: Instant::now(),
+            log_over: false,
+        }
+    }
+
+    /// Whether this piece belongs to what is left.
+    fn counts(&mut self, piece: &Piece, awaited: Option<usize>) -> bool {
+        let counts = match piece {
+            Piece::Byte(Source::Vm(vm), _) => Some(*vm) == awaited,
+            Piece::Byte(..) => false,
+            Piece::Line(line) => match line.source {
+                Source::Vm(vm) => Some(vm) == awaited,
+                Source::Log => {
+                    self.log_over |= !line.bytes.starts_with(b"usage ");
+                    !self.log_over
+                }
+                Source::Firmware | Source::Unknown(_) => false,
+            },
+        };
+        if counts {
+            self.last = Instant::now();
+        }
+        counts
+    }
+}
+
 /// A run in progress. Dropping it ends the machine.
 #[derive(Debug)]
 pub struct Session {
@@ -230,8 +270,8 @@ pub struct Session {
     journal: Journal,
     stop: Stop,
     started: Instant,
-    /// Set when the run is over but for `usage` records.
-    closing: Option<Instant>,
+    /// Set when the awaited VM is off.
+    closing: Option<Closing>,
 }
 
 impl Session {
@@ -296,15 +336,15 @@ impl Session {
         }
         if self
             .closing
-            .is_some_and(|since| since.elapsed() >= USAGE_PATIENCE)
+            .is_some_and(|closing| closing.last.elapsed() >= CLOSING_PATIENCE)
         {
             return Ok(Some(Ending::Until));
         }
         match self.machine.wait(TICK)? {
             Output::Bytes(bytes) => {
-                let over = self.take(&bytes, watcher);
+                self.take(&bytes, watcher);
                 watcher.tick(&self.journal);
-                Ok(over.then_some(Ending::Until))
+                Ok(None)
             }
             Output::Quiet => {
                 watcher.tick(&self.journal);
@@ -318,10 +358,8 @@ impl Session {
         }
     }
 
-    /// Takes a part of the serial line; true when the run is over with it. After the awaited VM's `off`
-    /// only the `usage` records that follow it at once count, so that what is seen of a run does not depend
-    /// on how fast the host was.
-    fn take(&mut self, bytes: &[u8], watcher: &mut dyn Watcher) -> bool {
+    /// Takes a part of the serial line.
+    fn take(&mut self, bytes: &[u8], watcher: &mut dyn Watcher) {
         let Self {
             plan,
             consoles,
@@ -329,45 +367,34 @@ impl Session {
             closing,
             ..
         } = self;
-        let mut over = false;
         consoles.push(bytes, |piece| {
-            let source = match &piece {
-                Piece::Byte(source, _) => *source,
-                Piece::Line(line) => line.source,
-            };
-            let closed = closing.is_some();
-            if over || (closed && source != Source::Log) {
+            if let Some(closing) = closing
+                && !closing.counts(&piece, plan.until)
+            {
                 return;
             }
-            let line = match piece {
+            match piece {
                 Piece::Byte(source, byte) => {
                     journal.take_byte(source, byte);
                     watcher.byte(source, byte);
-                    return;
                 }
-                Piece::Line(line) => line,
-            };
-            if closed && !line.bytes.starts_with(b"usage ") {
-                over = true;
-                return;
-            }
-            let seen = journal.take_line(&line);
-            watcher.line(&line, &seen, journal);
-            match &seen {
-                Seen::LogRecord(Some(LogRecord::Off { vm, .. }))
-                    if plan.until.is_some_and(|until| plan.vms[until] == *vm) =>
-                {
-                    *closing = Some(Instant::now());
+                Piece::Line(line) => {
+                    if closing.is_some() && line.source == Source::Log {
+                        // Whether its bytes count was not known as they came.
+                        for &byte in line.bytes.iter().chain(b"\n") {
+                            journal.take_byte(Source::Log, byte);
+                        }
+                    }
+                    let seen = journal.take_line(&line);
+                    watcher.line(&line, &seen, journal);
+                    if let Seen::LogRecord(Some(LogRecord::Off { vm, .. })) = &seen
+                        && closing.is_none()
+                        && plan.until.is_some_and(|until| plan.vms[until] == *vm)
+                    {
+                        *closing = Some(Closing::begin());
+                    }
                 }
-                // The hypervisor's last word on the use of harts.
-                Seen::LogRecord(Some(LogRecord::Usage {
-                    consumer: Consumer::Idle,
-                    hart,
-                    ..
-                })) if closed && hart + 1 == u64::from(plan.launch.harts) => over = true,
-                _ => {}
             }
         });
-        over
     }
 }

@@ -17,6 +17,8 @@ use crate::report::why;
 const LOG_LABEL: &str = "tactus";
 /// Label of what comes before the hypervisor.
 const FIRMWARE_LABEL: &str = "firmware";
+/// Columns from one tab stop to the next.
+const TAB: usize = 8;
 /// Colours of VMs, in their order, over again when they run out.
 const COLOURS: [AnsiColor; 6] = [
     AnsiColor::Cyan,
@@ -162,11 +164,20 @@ pub fn progress(message: impl Into<Cow<'static, str>>) -> ProgressBar {
 
 /// What a guest wrote, without anything that would make the terminal do more than show it.
 fn printable(line: &Line) -> String {
-    let bytes = strip_ansi_escapes::strip(&line.bytes);
+    let mut spaced = Vec::with_capacity(line.bytes.len());
+    for &byte in &line.bytes {
+        if byte == b'\t' {
+            let column = spaced.len();
+            spaced.resize(column + TAB - column % TAB, b' ');
+        } else {
+            spaced.push(byte);
+        }
+    }
+    // Carriage returns go as well: with one a line could overwrite its own label.
+    let bytes = strip_ansi_escapes::strip(&spaced);
     String::from_utf8_lossy(&bytes)
         .chars()
-        // A carriage return within a line would let it overwrite its own label.
-        .filter(|c| !c.is_control() || *c == '\t')
+        .filter(|c| !c.is_control())
         .collect()
 }
 
@@ -256,7 +267,7 @@ mod tests {
         );
         assert_eq!(
             printable(&line(b"tab\tand \xff\xc3\xa4")),
-            "tab\tand \u{fffd}ä"
+            "tab     and \u{fffd}ä"
         );
     }
 }
