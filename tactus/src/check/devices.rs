@@ -46,8 +46,7 @@ pub(super) fn check(judge: &mut Judge<'_>, platform: &Platform) -> Vec<Vec<plan:
                 name: device
                     .name
                     .as_ref()
-                    .unwrap_or(&part_of_name(part_of, device))
-                    .value
+                    .map_or(&part_of.name, |name| &name.value)
                     .clone(),
                 part_of: part_of.clone(),
                 guest,
@@ -62,13 +61,6 @@ pub(super) fn check(judge: &mut Judge<'_>, platform: &Platform) -> Vec<Vec<plan:
         all.push(own);
     }
     all
-}
-
-fn part_of_name(part_of: &profile::Device, device: &Device) -> At<String> {
-    At {
-        value: part_of.name.clone(),
-        span: device.span.clone(),
-    }
 }
 
 fn title(device: &Device, vm: &Vm) -> String {
