@@ -45,6 +45,7 @@ fn assert_self_tested(outcome: &Outcome, name: &str) {
         "{name} did not end\n{}",
         seen()
     );
+    assert!(!vm.console.text().contains("skipped"), "\n{}", seen());
 }
 
 #[test]

@@ -103,19 +103,17 @@ pub unsafe extern "C" fn record_samples(
     samples(name, phase, unit, values, print).is_ok()
 }
 
-/// Writes a line to the console.
+/// Writes a line and its end to the console in one piece, so that no other task's comes between.
 fn print(line: &str) {
+    const END: &[u8] = b"\r\n";
+    let mut text = [0; LINE_MAX + END.len()];
+    text[..line.len()].copy_from_slice(line.as_bytes());
+    text[line.len()..][..END.len()].copy_from_slice(END);
     #[cfg(target_os = "none")]
-    {
-        let end = "\r\n";
-        // SAFETY: both are valid for their length; the call keeps neither.
-        unsafe {
-            console_write(line.as_ptr().cast(), line.len());
-            console_write(end.as_ptr().cast(), end.len());
-        }
+    // SAFETY: the text is valid for that length; the call does not keep it.
+    unsafe {
+        console_write(text.as_ptr().cast(), line.len() + END.len());
     }
-    #[cfg(not(target_os = "none"))]
-    let _ = line;
 }
 
 #[cfg(test)]

@@ -120,6 +120,7 @@ fn the_self_test_passes() {
     for harts in [1, 4] {
         let text = run("freertos-selftest", harts, "");
         assert_passed(&text, "freertos_selftest");
+        assert!(!text.contains("skipped"), "{text}");
     }
 }
 
