@@ -66,6 +66,7 @@ pub fn admit(hart: &Hart, class: Class) {
 }
 
 /// Serves one source; if more wait, the interrupt stays pending.
+#[inline(never)]
 fn external(hart: &'static Hart) {
     let Some(plic) = system().plic else { return };
     let source = plic.claim(hart.plic_context);

@@ -70,6 +70,11 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     // While its image is loaded, the registers in the hart are another's.
     if is_in(hart, local, vcpu, body) {
         body.context.save();
+        if body.livelock.watched() {
+            context::watch(false);
+            // Entered again, it is watched again.
+            body.loaded_on = 0;
+        }
     }
     account(hart, local, now, vcpu);
     body.slice_left = local.slice_end.saturating_sub(now);
@@ -202,7 +207,9 @@ fn offer(hart: &Hart, vcpu: &Vcpu) {
 /// Chooses what runs now on this hart, waiting for work if there is none, and enters it.
 fn run_next(hart: &'static Hart) -> *const Context {
     loop {
-        if arch::pending_interrupts() != 0 {
+        // Safety: on this hart, no other reference in use.
+        let decided = unsafe { hart.local() }.next.is_some();
+        if !decided && arch::pending_interrupts() != 0 {
             interrupt::handle(hart);
         }
         let Some(vcpu) = take(hart) else {
@@ -214,7 +221,8 @@ fn run_next(hart: &'static Hart) -> *const Context {
             continue;
         }
         begin(hart, vcpu);
-        if !load_image(hart, vcpu) {
+        // Safety: the vCPU runs on this hart, no other reference in use.
+        if unsafe { vcpu.body() }.loader.is_some() && !load_image(hart, vcpu) {
             put_back(hart, vcpu);
             continue;
         }
@@ -250,6 +258,7 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
 }
 
 /// Nothing to do until an interrupt comes.
+#[inline(never)]
 fn idle(hart: &'static Hart) {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
@@ -316,7 +325,8 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
     program_timer(local);
 }
 
-/// Loads the VM's image, if that is what its boot vCPU has to do first. `false`: it has to leave the hart.
+/// Loads the VM's image, which is what its boot vCPU has to do first. `false`: it has to leave the hart.
+#[cold]
 fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     loop {
         // Safety: the vCPU runs on this hart, no other reference in use.
@@ -346,7 +356,7 @@ fn enter(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
         let fpu_ready = local.fpu_owner == Some(vcpu.handle) && body.fpu_on == here;
         body.context.load(hart.stack_top, fpu_ready);
         if body.livelock.watched() {
-            context::delegate(fpu_ready, true);
+            context::watch(true);
         }
         body.loaded_on = here;
         local.loaded = Some(vcpu);
@@ -444,6 +454,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
 }
 
 /// Serves an interrupt from another hart.
+#[inline(never)]
 pub fn interrupted(hart: &'static Hart) {
     arch::clear_software_interrupt();
     // At most one step for each vCPU posted; further posts interrupt again.
@@ -507,8 +518,9 @@ fn slice_ended(hart: &Hart, local: &mut Local, now: u64) {
     let body = unsafe { vcpu.body() };
     if is_in(hart, local, vcpu, body) {
         let (pc, cause, value) = context::guest_exception();
-        let watched = body.livelock.slice_ended(Exception { pc, cause, value });
-        context::delegate(context::fpu_is_loaded(), watched);
+        if body.livelock.slice_ended(Exception { pc, cause, value }) {
+            context::watch(true);
+        }
     }
     let others = match vcpu.class {
         // Round robin is for best effort; a real-time vCPU keeps the hart as long as it wants it.

@@ -7,9 +7,12 @@ use crate::hart::Hart;
 use crate::interrupt;
 use crate::sched;
 use crate::vcpu::{State, Vcpu, Wait};
+use tactus_policy::livelock::Verdict;
 
 /// `wfi`, as `stval` shows it.
 const WFI: u64 = 0x1050_0073;
+/// `sret`.
+const SRET: u64 = 0x1020_0073;
 
 /// An interrupt for the hypervisor. Like all handlers returns the current vCPU's context, or null when it may have to leave
 /// the hart.
@@ -39,11 +42,15 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context 
 /// The context to go on with, if the hart is still the vCPU's. An interrupt that has come meanwhile is served
 /// at once: returning to the guest first would only delay it.
 pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
+    let leaves = || sched::must_leave(hart) || vcpu.state() != State::Running;
+    if leaves() {
+        return core::ptr::null();
+    }
     if arch::pending_interrupts() != 0 {
         interrupt::handle(hart);
-    }
-    if sched::must_leave(hart) || vcpu.state() != State::Running {
-        return core::ptr::null();
+        if leaves() {
+            return core::ptr::null();
+        }
     }
     // Safety: the vCPU runs on this hart, no other reference in use.
     unsafe { &raw const vcpu.body().context }
@@ -61,6 +68,11 @@ fn virtual_instruction(vcpu: &'static Vcpu, exception: &Exception) {
         if !context::guest_interrupt_pending() {
             sched::wait(vcpu, Wait::Interrupt);
         }
+    } else if bits == SRET && exception.supervisor {
+        // Only while it is watched; now it does what it was about to do.
+        // Safety: the vCPU runs on this hart, no other reference in use.
+        unsafe { vcpu.body() }.livelock.returned();
+        context::watch(false);
     } else {
         // The guest's machine has no hypervisor extension.
         context::inject(cause::ILLEGAL_INSTRUCTION, bits);
@@ -76,7 +88,7 @@ fn load_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
     body.fpu_on = hart.index + 1;
     local.fpu_owner = Some(vcpu.handle);
     if body.livelock.watched() {
-        context::delegate(true, true);
+        context::watch(true);
     }
 }
 
@@ -86,9 +98,13 @@ pub fn deliver(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception, 
         // Safety: the vCPU runs on this hart, no other reference in use.
         let body = unsafe { vcpu.body() };
         let digest = digest(&body.context, exception);
-        if body.livelock.exception(digest) {
-            vcpu.vm.fault(hart, vcpu, "trap-loop", exception);
-            return;
+        match body.livelock.exception(digest) {
+            Verdict::Deliver => {}
+            Verdict::Watch => context::watch(true),
+            Verdict::Livelock => {
+                vcpu.vm.fault(hart, vcpu, "trap-loop", exception);
+                return;
+            }
         }
     }
     context::inject(cause, exception.value);

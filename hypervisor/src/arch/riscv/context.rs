@@ -150,7 +150,7 @@ impl Context {
         write!(csr::SCOUNTEREN, self.scounteren);
         write!(csr::SENVCFG, self.senvcfg);
         write!(csr::HGATP, self.hgatp);
-        delegate(fpu_ready, false);
+        delegate(fpu_ready);
     }
 
     /// Gives the running vCPU its floating-point registers.
@@ -159,7 +159,7 @@ impl Context {
         self.fpu.load();
         clear!(csr::SSTATUS, csr::SSTATUS_FS);
         set!(csr::SSTATUS, csr::SSTATUS_FS_CLEAN);
-        delegate(true, false);
+        delegate(true);
     }
 
     /// When the vCPU, saved, wants to be woken by its timer: ticks, or `None`.
@@ -178,11 +178,20 @@ impl Context {
     }
 }
 
-/// Chooses the exceptions the guest handles without the hypervisor. `watched`: none.
-pub fn delegate(fpu_ready: bool, watched: bool) {
-    let exceptions = if watched {
-        0
-    } else if fpu_ready {
+/// Makes the running guest's exceptions and its returns from traps come to the hypervisor, or no longer.
+pub fn watch(watched: bool) {
+    if watched {
+        write!(csr::HEDELEG, 0);
+        set!(csr::HSTATUS, csr::HSTATUS_VTSR);
+    } else {
+        clear!(csr::HSTATUS, csr::HSTATUS_VTSR);
+        delegate(fpu_is_loaded());
+    }
+}
+
+/// Lets the guest handle its exceptions without the hypervisor.
+fn delegate(fpu_ready: bool) {
+    let exceptions = if fpu_ready {
         DELEGATED_EXCEPTIONS
     } else {
         DELEGATED_WITHOUT_FPU

@@ -80,6 +80,8 @@ pub const HSTATUS_SPV: u64 = 1 << 7;
 pub const HSTATUS_SPVP: u64 = 1 << 8;
 /// `hstatus.VTW`: a guest's `wfi` traps.
 pub const HSTATUS_VTW: u64 = 1 << 21;
+/// `hstatus.VTSR`: a guest's `sret` traps.
+pub const HSTATUS_VTSR: u64 = 1 << 22;
 /// `hstatus.VSXL` = 64 bits.
 pub const HSTATUS_VSXL_64: u64 = 2 << 32;
 
