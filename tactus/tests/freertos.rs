@@ -6,7 +6,7 @@ use tactus::run::journal::VmJournal;
 use tactus::run::record::OffReason;
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{assert_verdict, explain, run, run_text};
+use harness::{assert_verdict, explain, root, run, run_text};
 
 /// Releases in each phase of the demonstration when nobody steers it (`guests/freertos/app/demo.c`).
 const RELEASES: u64 = 2000;
@@ -79,6 +79,18 @@ fn on_several_harts() {
     for name in ["first", "second", "third"] {
         assert_self_tested(&outcome, name);
     }
+}
+
+/// The real-time system of the hostile guests' tests with FreeRTOS on top: hypercalls, fences and traps without end below it.
+#[test]
+fn above_a_hostile_guest() {
+    let mut system = std::fs::read_to_string(root().join("systems/hostile-flood.toml"))
+        .expect("the system is there");
+    system += "\n[[vm]]\nname = \"freertos\"\nimage = \"@freertos\"\nmemory = \"16MiB\"\n\
+               [[vm.vcpu]]\nclass = \"rt\"\nhart = 0\npriority = 210\n";
+    let outcome = run_text(&system, None);
+    assert_verdict(&outcome, Verdict::Good);
+    assert_measured(&outcome, "freertos");
 }
 
 /// What the guest notices about itself, it reports and goes off with, in a VM as natively.
