@@ -329,3 +329,90 @@ fn killed_process_leaves_no_machine() {
     assert!(started);
     assert!(wait_until(|| !runs(&image)));
 }
+
+/// Two harts that answer each other 1,000 times through memory, and the longest that the first one had to wait, in ticks of
+/// the `time` CSR. The flag is at 0x100, the text that it writes before the figure at 0x108.
+const ANSWER: [u32; 60] = [
+    0x0000_0417, // start:  auipc s0, 0
+    0x0005_0493, //         mv    s1, a0
+    0x0015_4513, //         xori  a0, a0, 1
+    0x0d84_0593, //         addi  a1, s0, 0xd8
+    0x0000_0613, //         li    a2, 0
+    0x0048_58b7, //         lui   a7, 0x485
+    0x34d8_8893, //         addi  a7, a7, 0x34d
+    0x0000_0813, //         li    a6, 0
+    0x0000_0073, //         ecall
+    0x1004_0913, //         addi  s2, s0, 0x100
+    0x3e80_0993, //         li    s3, 1000
+    0x0000_0a13, //         li    s4, 0
+    0xc010_22f3, // round:  rdtime t0
+    0x0010_0393, //         li    t2, 1
+    0x0079_3023, //         sd    t2, 0(s2)
+    0x0009_3383, // wait:   ld    t2, 0(s2)
+    0xfe03_9ee3, //         bnez  t2, wait
+    0xc010_2373, //         rdtime t1
+    0x4053_0333, //         sub   t1, t1, t0
+    0x006a_7463, //         bleu  t1, s4, next
+    0x0003_0a13, //         mv    s4, t1
+    0xfff9_8993, // next:   addi  s3, s3, -1
+    0xfc09_9ce3, //         bnez  s3, round
+    0x1000_02b7, //         lui   t0, 0x10000
+    0x1084_0313, //         addi  t1, s0, 0x108
+    0x0003_4383, // text:   lbu   t2, 0(t1)
+    0x0003_8e63, //         beqz  t2, digits
+    0x0052_ce83, // room:   lbu   t4, 5(t0)
+    0x020e_fe93, //         andi  t4, t4, 32
+    0xfe0e_8ce3, //         beqz  t4, room
+    0x0072_8023, //         sb    t2, 0(t0)
+    0x0013_0313, //         addi  t1, t1, 1
+    0xfe5f_f06f, //         j     text
+    0x03c0_0313, // digits: li    t1, 60
+    0x006a_53b3, // digit:  srl   t2, s4, t1
+    0x00f3_f393, //         andi  t2, t2, 15
+    0x0303_8393, //         addi  t2, t2, 0x30
+    0x03a0_0e13, //         li    t3, 0x3a
+    0x01c3_e463, //         bltu  t2, t3, put
+    0x0273_8393, //         addi  t2, t2, 0x27
+    0x0052_ce83, // put:    lbu   t4, 5(t0)
+    0x020e_fe93, //         andi  t4, t4, 32
+    0xfe0e_8ce3, //         beqz  t4, put
+    0x0072_8023, //         sb    t2, 0(t0)
+    0xffc3_0313, //         addi  t1, t1, -4
+    0xfc03_5ae3, //         bgez  t1, digit
+    0x00a0_0393, //         li    t2, 10
+    0x0072_8023, //         sb    t2, 0(t0)
+    0x5352_58b7, //         lui   a7, 0x53525
+    0x3548_8893, //         addi  a7, a7, 0x354
+    0x0000_0813, //         li    a6, 0
+    0x0000_0513, //         li    a0, 0
+    0x0000_0593, //         li    a1, 0
+    0x0000_0073, //         ecall
+    0x0000_0417, // other:  auipc s0, 0
+    0x0284_0913, //         addi  s2, s0, 0x28
+    0x0009_3383, // answer: ld    t2, 0(s2)
+    0xfe03_8ee3, //         beqz  t2, answer
+    0x0009_3023, //         sd    zero, 0(s2)
+    0xff5f_f06f, //         j     answer
+];
+
+#[test]
+fn harts_take_short_turns() {
+    let mut program: Vec<u8> = ANSWER.iter().flat_map(|word| word.to_le_bytes()).collect();
+    program.resize(0x108, 0);
+    program.extend(b"@tactus samples name=answer phase=all unit=ticks values=0x\0");
+    let mut image = NamedTempFile::new().expect("a temporary file can be made");
+    image.write_all(&program).expect("it can be written");
+    let launch = Launch {
+        image: image.path().to_owned(),
+        harts: 2,
+        memory_bytes: 128 << 20,
+    };
+    let outcome = run(Plan::bare(launch, "pair", TIMEBASE_HZ).timeout(STUCK));
+    assert_eq!(outcome.verdict(), Verdict::Good, "{}", outcome.reason());
+    let longest = outcome.journal.vms[0]
+        .series("answer", "all")
+        .and_then(|series| series.extremes())
+        .map(|(_, max)| max);
+    // 100 us. With QEMU's own turns, of up to a second of virtual time, it does not even end.
+    assert!(longest.is_some_and(|ticks| ticks < 1000), "{longest:?}");
+}
