@@ -18,7 +18,7 @@ use tactus_guest_hostile::{Page, Word};
 tactus_guest::entry!(main);
 
 /// Instructions within which a release is in time, unless the boot arguments say otherwise.
-const BOUND: u64 = 20_000;
+const BOUND: u64 = 10_000;
 
 fn main() {
     let periods = devicetree::number("periods", 300);

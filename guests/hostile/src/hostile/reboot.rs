@@ -1,5 +1,7 @@
 //! Restarts itself as fast as it can, in each way that there is, and checks each time that nothing of the last life is left.
 
+use core::arch::naked_asm;
+
 use tactus_guest::{abi::map, power, sbi, sbi_spec::srst, start};
 
 use super::progress::Progress;
@@ -9,6 +11,13 @@ const MARK: u64 = 0x0bad_cafe_dead_beef;
 
 /// Lives `lives` times.
 pub fn attack(progress: Progress, memory: u64, lives: u64) {
+    // SAFETY: `exchange` changes only registers that a function may change.
+    let left = unsafe { exchange(MARK) };
+    if left != 0 {
+        progress.breach(format_args!(
+            "{left} floating-point registers are from before the start"
+        ));
+    }
     let first = start::image_end();
     let last = (map::RAM_BASE + memory - map::DEVICETREE_SIZE) as usize;
     // One word of each page, everywhere: memory must be clear at each start.
@@ -41,4 +50,26 @@ pub fn attack(progress: Progress, memory: u64, lives: u64) {
             progress.breach("a store to the finisher went on")
         }
     }
+}
+
+/// Writes a value to the 20 floating-point registers that a function may change, and says how many held it before.
+#[unsafe(naked)]
+unsafe extern "C" fn exchange(value: u64) -> usize {
+    naked_asm!(
+        r"
+        .option push
+        .option arch, +d
+        li      t2, 0
+        .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31
+        fmv.x.d t0, f\n
+        xor     t0, t0, a0
+        seqz    t0, t0
+        add     t2, t2, t0
+        fmv.d.x f\n, a0
+        .endr
+        mv      a0, t2
+        ret
+        .option pop
+        "
+    )
 }

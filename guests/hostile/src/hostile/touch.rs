@@ -31,7 +31,7 @@ const A0: usize = 9;
 /// Bytes of the physical memory of the machine around the guest.
 const HOST_MEMORY: u64 = 1 << 30;
 /// Every how many bytes of it is tried.
-const HOST_STRIDE: u64 = 8 << 20;
+const HOST_STRIDE: u64 = 32 << 20;
 
 /// Devices of `virt` that no VM is given, and edges of what it is given.
 const NOTABLE: [u64; 36] = [
@@ -88,7 +88,7 @@ fn address(index: u64, memory: u64) -> Option<u64> {
     }
     let address = map::RAM_BASE + memory + (index - 4 * BITS) * HOST_STRIDE;
     // A little further than the machine has memory.
-    (address < map::RAM_BASE + HOST_MEMORY + 8 * HOST_STRIDE).then_some(address)
+    (address < map::RAM_BASE + HOST_MEMORY + 2 * HOST_STRIDE).then_some(address)
 }
 
 /// What step number `step` does: a place in [`ACCESSES`] and an address.
