@@ -8,4 +8,6 @@ use tactus::testing::Bench;
 
 static BENCH: LazyLock<Bench> = LazyLock::new(Bench::default);
 
-fuzz_target!(|bytes: &[u8]| BENCH.try_description(bytes));
+fuzz_target!(|bytes: &[u8]| {
+    BENCH.try_description(bytes);
+});

@@ -243,11 +243,13 @@ impl Default for Bench {
 }
 
 impl Bench {
+    /// Tells whether the description is accepted.
+    ///
     /// # Panics
     /// Something does not hold.
-    pub fn try_description(&self, bytes: &[u8]) {
+    pub fn try_description(&self, bytes: &[u8]) -> bool {
         let Ok(text) = std::str::from_utf8(bytes) else {
-            return;
+            return false;
         };
         let mut read = Config::parse(Source::new("any.toml", text.into()), self.directory.path());
         if let Ok((config, _)) = &mut read {
@@ -276,6 +278,7 @@ impl Bench {
             assert_isolated(plan);
             build(verdict).expect("an image of a plan");
         }
+        !refused
     }
 }
 

@@ -13,10 +13,16 @@ use crate::problem::{Code, Problem, io_reason};
 pub(super) struct Contents {
     /// The hypervisor, and the file it is in.
     pub(super) hypervisor: Option<(PathBuf, Hypervisor)>,
-    /// Each VM's image.
-    pub(super) images: Vec<Option<GuestImage>>,
-    /// Each VM's initrd.
-    pub(super) initrds: Vec<Option<Vec<u8>>>,
+    /// Each VM's files.
+    pub(super) guests: Vec<GuestFiles>,
+}
+
+/// A VM's files.
+pub(super) struct GuestFiles {
+    /// `None` when there is none that could run.
+    pub(super) image: Option<GuestImage>,
+    /// `None` when it wants none, or it cannot be read.
+    pub(super) initrd: Option<Vec<u8>>,
 }
 
 /// Reads every file. The firmware enters the hypervisor at `base`.
@@ -35,8 +41,7 @@ pub(super) fn read(judge: &mut Judge<'_>, artifacts: &Artifacts, base: Option<u6
 
     let mut contents = Contents {
         hypervisor: base.and_then(|base| hypervisor(judge, &files, base)),
-        images: Vec::new(),
-        initrds: Vec::new(),
+        guests: Vec::new(),
     };
     for vm in &config.vms {
         let image = vm.image.as_ref().and_then(|name| {
@@ -51,8 +56,7 @@ pub(super) fn read(judge: &mut Judge<'_>, artifacts: &Artifacts, base: Option<u6
                 &format!("the initrd of {}", vm.title()),
             )
         });
-        contents.images.push(image);
-        contents.initrds.push(initrd);
+        contents.guests.push(GuestFiles { image, initrd });
     }
     contents
 }

@@ -4,6 +4,7 @@ use tactus_abi::map::{DEVICETREE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_policy::placement::Extent;
 use tactus_policy::stage2::GUEST_END;
 
+use super::files::GuestFiles;
 use super::judge::Judge;
 use crate::config::{Address, Size};
 use crate::guest_image::{GuestImage, extent_text};
@@ -15,6 +16,7 @@ const BOOTARGS_MAX: usize = 1023;
 
 /// A VM's memory at start.
 pub(super) struct Layout {
+    pub(super) memory: Size,
     pub(super) entry: u64,
     /// Image and initrd.
     pub(super) segments: Vec<LoadSegment>,
@@ -22,7 +24,7 @@ pub(super) struct Layout {
 }
 
 /// The VM's memory when its size is one that a VM can have.
-pub(super) fn memory(judge: &mut Judge<'_>, index: usize) -> Option<Size> {
+fn memory(judge: &mut Judge<'_>, index: usize) -> Option<Size> {
     let vm = &judge.config.vms[index];
     let memory = vm.memory.as_ref()?;
     let what = format!("`memory` of {}", vm.title());
@@ -46,14 +48,11 @@ pub(super) fn memory(judge: &mut Judge<'_>, index: usize) -> Option<Size> {
     Some(memory.value)
 }
 
-/// Lays a VM's memory out.
-pub(super) fn check(
-    judge: &mut Judge<'_>,
-    index: usize,
-    memory: Size,
-    image: Option<GuestImage>,
-    initrd: Option<Vec<u8>>,
-) -> Option<Layout> {
+/// Lays a VM's memory out. `None`, noted, when that cannot be done.
+pub(super) fn check(judge: &mut Judge<'_>, index: usize, files: GuestFiles) -> Option<Layout> {
+    bootargs(judge, index);
+    let memory = memory(judge, index)?;
+    let GuestFiles { image, initrd } = files;
     let image = image?;
     // Memory that image and initrd may take: all but the devicetree's at the end.
     let free = Extent::new(RAM_BASE, memory.0 - DEVICETREE_SIZE);
@@ -77,6 +76,7 @@ pub(super) fn check(
         .filter(|segment| !segment.bytes.is_empty())
         .collect();
     Some(Layout {
+        memory,
         entry: image.entry,
         segments,
         initrd: extent,
@@ -84,7 +84,7 @@ pub(super) fn check(
 }
 
 /// Judges a VM's command line.
-pub(super) fn bootargs(judge: &mut Judge<'_>, index: usize) {
+fn bootargs(judge: &mut Judge<'_>, index: usize) {
     let vm = &judge.config.vms[index];
     let Some(bootargs) = &vm.bootargs else {
         return;

@@ -104,49 +104,53 @@ fn pool_size(amounts: &Amounts) -> u64 {
         + POOL_PER_VCPU * amounts.vcpus as u64
 }
 
-/// Places everything. `amounts` is `None` when not all of it is known; then only fixed addresses are
-/// judged.
+/// Places everything. `None`, noted, when not all of it fits.
 pub(super) fn check(
     judge: &mut Judge<'_>,
     platform: &Platform,
-    amounts: Option<&Amounts>,
+    amounts: &Amounts,
 ) -> Option<Placement> {
-    let firmware = platform.profile.firmware.extent();
     let base = platform.profile.image_base();
-    let mut taken = vec![(firmware, "the firmware")];
-    if let Some(amounts) = amounts {
-        let image = Extent::new(base, image_size(amounts));
-        let pool = Extent::new(image.end, pool_size(amounts));
-        let channels: u64 = amounts.channels.iter().sum();
-        let whole = Extent {
-            start: base,
-            end: pool.end.saturating_add(channels),
-        };
-        if !platform.memory.contains(whole) {
-            image_too_large(judge, platform, whole);
-            return None;
-        }
-        taken.push((
+    let image = Extent::new(base, image_size(amounts));
+    let pool = Extent::new(image.end, pool_size(amounts));
+    let channels: u64 = amounts.channels.iter().sum();
+    let whole = Extent {
+        start: base,
+        end: pool.end.saturating_add(channels),
+    };
+    if !platform.memory.contains(whole) {
+        image_too_large(judge, platform, whole);
+        return None;
+    }
+    let taken = [
+        (platform.profile.firmware.extent(), "the firmware"),
+        (
             whole,
             "the hypervisor, with the guests' images and the channels,",
-        ));
-        let fixed_fit = fixed(judge, platform, &taken);
-        let vms = place_vms(judge, platform, &taken, amounts, fixed_fit)?;
-        let mut next = pool.end;
-        let channels = amounts.channels.iter().map(|size| {
-            let start = next;
-            next += size;
-            start
-        });
-        return Some(Placement {
-            image,
-            pool,
-            channels: channels.collect(),
-            vms,
-        });
+        ),
+    ];
+    if !fixed(judge, platform, &taken) {
+        return None;
     }
-    fixed(judge, platform, &taken);
-    None
+    let vms = place_vms(judge, platform, &taken, amounts)?;
+    let mut next = pool.end;
+    let channels = amounts.channels.iter().map(|size| {
+        let start = next;
+        next += size;
+        start
+    });
+    Some(Placement {
+        image,
+        pool,
+        channels: channels.collect(),
+        vms,
+    })
+}
+
+/// Judges fixed addresses alone, when the sizes of everything else are not known.
+pub(super) fn check_fixed(judge: &mut Judge<'_>, platform: &Platform) {
+    let firmware = (platform.profile.firmware.extent(), "the firmware");
+    fixed(judge, platform, &[firmware]);
 }
 
 fn image_too_large(judge: &mut Judge<'_>, platform: &Platform, whole: Extent) {
@@ -240,7 +244,6 @@ fn place_vms(
     platform: &Platform,
     taken: &[(Extent, &str)],
     amounts: &Amounts,
-    fixed_fit: bool,
 ) -> Option<Vec<u64>> {
     let config = judge.config;
     let mut requests = Vec::new();
@@ -253,9 +256,6 @@ fn place_vms(
             size: amount.memory.0,
             place,
         });
-    }
-    if !fixed_fit {
-        return None;
     }
     let extents: Vec<Extent> = taken.iter().map(|(extent, _)| *extent).collect();
     if place(platform.memory, &extents, &mut requests) {

@@ -6,6 +6,7 @@
 mod channels;
 mod command;
 mod devices;
+mod draft;
 mod files;
 mod fit;
 mod judge;
@@ -21,16 +22,13 @@ pub(crate) mod tests;
 use std::path::{Path, PathBuf};
 
 use tactus_abi::blob::limit;
-use tactus_abi::map::DEVICETREE_SIZE;
-use tactus_policy::stage2::Mapping;
 
 use crate::artifacts::Artifacts;
 use crate::config::{At, Config, FileName};
-use crate::devicetree::devicetree;
-use crate::plan::{self, LoadSegment, Plan};
+use crate::plan::Plan;
 use crate::problem::{Code, Problem, Weight, count};
+use draft::Parts;
 use judge::Judge;
-use memory::{Amounts, VmAmounts};
 
 pub use command::command;
 pub(crate) use command::{exit_code, print_problems};
@@ -139,93 +137,37 @@ fn judge_system(
     let base = platform
         .as_ref()
         .map(|platform| platform.profile.image_base());
-    let mut contents = files::read(judge, artifacts, base);
-
-    let mut layouts = Vec::new();
-    let mut memories = Vec::new();
-    let mut on_faults = Vec::new();
-    for index in 0..config.vms.len() {
-        fit::bootargs(judge, index);
-        let memory = fit::memory(judge, index);
-        let image = contents.images[index].take();
-        let initrd = contents.initrds[index].take();
-        let layout = memory.and_then(|memory| fit::check(judge, index, memory, image, initrd));
-        memories.push(memory);
-        layouts.push(layout);
-        on_faults.push(names::on_fault(judge, index));
-    }
+    let contents = files::read(judge, artifacts, base);
+    let layouts: Vec<_> = contents
+        .guests
+        .into_iter()
+        .enumerate()
+        .map(|(index, guest)| fit::check(judge, index, guest))
+        .collect();
+    let on_faults: Vec<_> = (0..config.vms.len())
+        .map(|index| names::on_fault(judge, index))
+        .collect();
+    // Without a platform there are no devices and no addresses to judge.
     let platform = platform?;
     let devices = devices::check(judge, &platform);
-    let complete = layouts.iter().all(Option::is_some)
-        && contents.hypervisor.is_some()
-        && channels.channels.len() == config.channels.len();
-    let (Some((path, hypervisor)), true) = (contents.hypervisor, complete) else {
-        memory::check(judge, &platform, None);
+
+    let complete = channels.channels.len() == config.channels.len();
+    let layouts: Option<Vec<_>> = layouts.into_iter().collect();
+    let (Some((path, hypervisor)), Some(layouts), true) = (contents.hypervisor, layouts, complete)
+    else {
+        memory::check_fixed(judge, &platform);
         return None;
     };
     *hypervisor_file = Some(path);
-
-    // Everything but physical addresses, which the sizes of all this decide.
-    let parts = layouts
-        .into_iter()
-        .flatten()
-        .zip(devices)
-        .zip(channels.ends);
-    let mut vms = Vec::new();
-    for (index, ((layout, devices), channels)) in parts.enumerate() {
-        let vm = &config.vms[index];
-        vms.push(plan::Vm {
-            name: vm.name.as_ref()?.value.clone(),
-            memory: memories[index]?,
-            host: 0,
-            entry: layout.entry,
-            segments: layout.segments,
-            initrd: layout.initrd,
-            bootargs: vm.bootargs.as_ref().map(|bootargs| bootargs.value.clone()),
-            console: vm.console,
-            on_fault: on_faults[index],
-            vcpus: vcpus[index].clone(),
-            devices,
-            channels,
-        });
-    }
-    let console = platform
-        .profile
-        .device(&platform.profile.console.device)?
-        .extent();
-    let passed = |device: &plan::Device| device.host_extent().overlaps(console);
-    let mut plan = Plan {
-        harts: platform.harts,
-        memory: platform.memory,
-        slice_ticks: platform.slice_ticks,
-        uart: !vms.iter().flat_map(|vm| &vm.devices).any(passed),
+    let parts = Parts {
         hypervisor,
-        vms,
-        channels: channels
-            .channels
-            .into_iter()
-            .map(|channel| plan::Channel {
-                name: channel.name,
-                size: channel.size,
-                host: 0,
-                ends: channel.ends,
-            })
-            .collect(),
-        image: platform.memory,
-        pool: platform.memory,
-        profile: platform.profile.clone(),
+        layouts,
+        on_faults,
+        vcpus,
+        devices,
+        channels,
     };
-    add_devicetrees(judge, &mut plan)?;
-    let placement = memory::check(judge, &platform, Some(&amounts(&plan)))?;
-    plan.image = placement.image;
-    plan.pool = placement.pool;
-    for (vm, host) in plan.vms.iter_mut().zip(placement.vms) {
-        vm.host = host;
-    }
-    for (channel, host) in plan.channels.iter_mut().zip(placement.channels) {
-        channel.host = host;
-    }
-    Some(plan)
+    parts.into_plan(judge, platform)
 }
 
 fn vm_count(judge: &mut Judge<'_>) {
@@ -238,62 +180,5 @@ fn vm_count(judge: &mut Judge<'_>) {
             format!("the system has more than {}", count(limit::VMS, "VM")),
             "remove some",
         );
-    }
-}
-
-fn add_devicetrees(judge: &mut Judge<'_>, plan: &mut Plan) -> Option<()> {
-    for index in 0..plan.vms.len() {
-        let fit = devicetree(plan, index)
-            .map_err(|error| error.to_string())
-            .and_then(|bytes| match bytes.len() as u64 {
-                0..=DEVICETREE_SIZE => Ok(bytes),
-                size => Err(format!("{size} bytes of at most {DEVICETREE_SIZE}")),
-            });
-        let guest = plan.vms[index].devicetree();
-        match fit {
-            Ok(bytes) => plan.vms[index].segments.push(LoadSegment { guest, bytes }),
-            Err(reason) => {
-                let vm = &judge.config.vms[index];
-                judge.note(
-                    Code::ImageFit,
-                    vm.place(),
-                    "of this VM",
-                    format!("the devicetree of {} cannot be made: {reason}", vm.title()),
-                    "shorten `bootargs`, or give the VM fewer devices",
-                );
-                return None;
-            }
-        }
-    }
-    Some(())
-}
-
-fn amounts(plan: &Plan) -> Amounts {
-    let vm_amounts = |vm: &plan::Vm| VmAmounts {
-        memory: vm.memory,
-        segments: vm
-            .segments
-            .iter()
-            .map(|segment| segment.bytes.len() as u64)
-            .collect(),
-        devices: vm
-            .devices
-            .iter()
-            .map(|device| Mapping {
-                guest: device.guest.start,
-                host: device.host,
-                size: device.guest.size(),
-            })
-            .collect(),
-        channels: vm.channels.iter().map(|end| end.guest).collect(),
-    };
-    let devices = plan.vms.iter().flat_map(|vm| &vm.devices);
-    Amounts {
-        hypervisor: plan.hypervisor.bytes.len() as u64,
-        harts: plan.harts as usize,
-        vcpus: plan.vms.iter().map(|vm| vm.vcpus.len()).sum(),
-        interrupts: devices.map(|device| device.interrupts.len()).sum(),
-        vms: plan.vms.iter().map(vm_amounts).collect(),
-        channels: plan.channels.iter().map(|channel| channel.size.0).collect(),
     }
 }

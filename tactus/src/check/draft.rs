@@ -1,0 +1,163 @@
+//! From the judged parts of a system to its plan: first all that does not depend on physical addresses, whose
+//! sizes then decide those.
+
+use tactus_abi::map::DEVICETREE_SIZE;
+use tactus_policy::placement::Extent;
+use tactus_policy::stage2::Mapping;
+
+use super::channels::Channels;
+use super::fit::Layout;
+use super::judge::Judge;
+use super::memory::{self, Amounts, VmAmounts};
+use super::platform::Platform;
+use crate::devicetree::devicetree;
+use crate::hypervisor::Hypervisor;
+use crate::plan::{self, LoadSegment, Plan};
+use crate::problem::Code;
+
+/// What the parts of the check made of a system; the lists have an entry for each VM.
+pub(super) struct Parts {
+    pub(super) hypervisor: Hypervisor,
+    pub(super) layouts: Vec<Layout>,
+    pub(super) on_faults: Vec<plan::OnFault>,
+    pub(super) vcpus: Vec<Vec<plan::Vcpu>>,
+    pub(super) devices: Vec<Vec<plan::Device>>,
+    pub(super) channels: Channels,
+}
+
+impl Parts {
+    /// The plan with all addresses; `None`, noted, when something does not fit.
+    pub(super) fn into_plan(self, judge: &mut Judge<'_>, platform: Platform) -> Option<Plan> {
+        let mut plan = self.without_addresses(judge, &platform)?;
+        add_devicetrees(judge, &mut plan)?;
+        let placement = memory::check(judge, &platform, &amounts(&plan))?;
+        plan.image = placement.image;
+        plan.pool = placement.pool;
+        for (vm, host) in plan.vms.iter_mut().zip(placement.vms) {
+            vm.host = host;
+        }
+        for (channel, host) in plan.channels.iter_mut().zip(placement.channels) {
+            channel.host = host;
+        }
+        Some(plan)
+    }
+
+    /// The plan with every physical address as zero, and without devicetrees.
+    fn without_addresses(self, judge: &Judge<'_>, platform: &Platform) -> Option<Plan> {
+        let parts = self
+            .layouts
+            .into_iter()
+            .zip(self.on_faults)
+            .zip(self.vcpus)
+            .zip(self.devices)
+            .zip(self.channels.ends);
+        let mut vms = Vec::new();
+        for (vm, ((((layout, on_fault), vcpus), devices), channels)) in
+            judge.config.vms.iter().zip(parts)
+        {
+            vms.push(plan::Vm {
+                name: vm.name.as_ref()?.value.clone(),
+                memory: layout.memory,
+                host: 0,
+                entry: layout.entry,
+                segments: layout.segments,
+                initrd: layout.initrd,
+                bootargs: vm.bootargs.as_ref().map(|bootargs| bootargs.value.clone()),
+                console: vm.console,
+                on_fault,
+                vcpus,
+                devices,
+                channels,
+            });
+        }
+        let channels = self
+            .channels
+            .channels
+            .into_iter()
+            .map(|channel| plan::Channel {
+                name: channel.name,
+                size: channel.size,
+                host: 0,
+                ends: channel.ends,
+            });
+        let nowhere = Extent::new(0, 0);
+        Some(Plan {
+            harts: platform.harts,
+            memory: platform.memory,
+            slice_ticks: platform.slice_ticks,
+            uart: !passes_console(platform, &vms),
+            hypervisor: self.hypervisor,
+            vms,
+            channels: channels.collect(),
+            image: nowhere,
+            pool: nowhere,
+            profile: platform.profile.clone(),
+        })
+    }
+}
+
+/// Whether a VM has the device that would carry the consoles.
+fn passes_console(platform: &Platform, vms: &[plan::Vm]) -> bool {
+    let Some(console) = platform.profile.device(&platform.profile.console.device) else {
+        return false;
+    };
+    let mut devices = vms.iter().flat_map(|vm| &vm.devices);
+    devices.any(|device| device.host_extent().overlaps(console.extent()))
+}
+
+fn add_devicetrees(judge: &mut Judge<'_>, plan: &mut Plan) -> Option<()> {
+    for index in 0..plan.vms.len() {
+        let fit = devicetree(plan, index)
+            .map_err(|error| error.to_string())
+            .and_then(|bytes| match bytes.len() as u64 {
+                0..=DEVICETREE_SIZE => Ok(bytes),
+                size => Err(format!("{size} bytes of at most {DEVICETREE_SIZE}")),
+            });
+        let guest = plan.vms[index].devicetree();
+        match fit {
+            Ok(bytes) => plan.vms[index].segments.push(LoadSegment { guest, bytes }),
+            Err(reason) => {
+                let vm = &judge.config.vms[index];
+                judge.note(
+                    Code::ImageFit,
+                    vm.place(),
+                    "of this VM",
+                    format!("the devicetree of {} cannot be made: {reason}", vm.title()),
+                    "shorten `bootargs`, or give the VM fewer devices",
+                );
+                return None;
+            }
+        }
+    }
+    Some(())
+}
+
+fn amounts(plan: &Plan) -> Amounts {
+    let vm_amounts = |vm: &plan::Vm| VmAmounts {
+        memory: vm.memory,
+        segments: vm
+            .segments
+            .iter()
+            .map(|segment| segment.bytes.len() as u64)
+            .collect(),
+        devices: vm
+            .devices
+            .iter()
+            .map(|device| Mapping {
+                guest: device.guest.start,
+                host: device.host,
+                size: device.guest.size(),
+            })
+            .collect(),
+        channels: vm.channels.iter().map(|end| end.guest).collect(),
+    };
+    let devices = plan.vms.iter().flat_map(|vm| &vm.devices);
+    Amounts {
+        hypervisor: plan.hypervisor.bytes.len() as u64,
+        harts: plan.harts as usize,
+        vcpus: plan.vms.iter().map(|vm| vm.vcpus.len()).sum(),
+        interrupts: devices.map(|device| device.interrupts.len()).sum(),
+        vms: plan.vms.iter().map(vm_amounts).collect(),
+        channels: plan.channels.iter().map(|channel| channel.size.0).collect(),
+    }
+}
