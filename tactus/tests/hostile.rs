@@ -297,6 +297,29 @@ fn restarting_itself_without_pause() {
     assert_eq!(hostile.restarts, 60, "\n{}", explain(&outcome));
 }
 
+/// Half of the 56 lives end by a fault, the others by the guest's own restart.
+#[track_caller]
+fn dies_while_busy(name: &'static str) {
+    let outcome = contained(&Attack {
+        name,
+        action: FaultAction::Restart,
+        causes: &GUEST_PAGE_FAULTS,
+        faults: 28..=28,
+    });
+    let hostile = did_everything(&outcome);
+    assert_eq!(hostile.restarts, 56, "\n{}", explain(&outcome));
+}
+
+#[test]
+fn dying_while_another_vcpu_is_busy() {
+    dies_while_busy("teardown");
+}
+
+#[test]
+fn dying_while_another_hart_is_busy() {
+    dies_while_busy("teardown-smp");
+}
+
 /// Causes of a guest that faults for ever in its own handler: what the hypervisor sees of it is a guest-page fault, or the livelock
 /// of the same exception again and again, reported with that exception's cause.
 const LIVELOCK_OR_PAGE_FAULT: [u64; 9] = [1, 2, 3, 12, 13, 15, 20, 21, 23];

@@ -14,6 +14,7 @@
 //! | `mmio` | writes garbage to each register of its devices | `offsets=N` |
 //! | `code` | rewrites its own code | `ms=N` |
 //! | `reboot` | restarts itself without pause, looks for remains | `lives=N` |
+//! | `teardown` | dies while its other vCPU is busy | `rounds=N` |
 //!
 //! It counts its steps in channel 0's memory, so that it goes on where it was stopped; after the last it says `pass` and powers
 //! off. When it gets at something that it must not, it says `fail` and what.
@@ -32,6 +33,7 @@ mod progress;
 mod random;
 mod reboot;
 mod sbi;
+mod teardown;
 mod touch;
 
 use progress::Progress;
@@ -68,6 +70,7 @@ fn main() {
         "mmio" => mmio::attack(progress, number("offsets", 200)),
         "code" => code::attack(progress, ticks),
         "reboot" => reboot::attack(progress, memory, number("lives", 60)),
+        "teardown" => teardown::attack(progress, number("rounds", 1)),
         other => panic!("there is no attack \"{other}\""),
     }
     progress.done(attack);
