@@ -5,7 +5,7 @@ mod harness;
 use tactus::run::record::{Consumer, OffReason};
 use tactus::run::session::{Ending, Verdict};
 
-use harness::{assert_verdict, explain, run};
+use harness::{assert_verdict, boot, explain, once, run};
 
 #[test]
 fn hello_starts_and_shuts_down() {
@@ -29,12 +29,19 @@ fn hello_starts_and_shuts_down() {
 
 #[test]
 fn runs_repeat_to_the_tick() {
-    let (first, second) = (
-        run("systems/bench-switch.toml", Some("rt")),
-        run("systems/bench-switch.toml", Some("rt")),
-    );
+    let system = boot("systems/bench-switch.toml", Some("rt"));
+    let (first, second) = (once(&system), once(&system));
     assert_verdict(&first, Verdict::Good);
     assert_eq!(first.ending, Ending::Until);
+    // Nearly all of the hart's time is somebody's.
+    let used: u64 = first.journal.usage.values().sum();
+    let rt = first.journal.vm("rt").expect("the system has it");
+    let whole = rt.off.map_or(0, |off| off.time) - rt.started.unwrap_or(0);
+    assert!(
+        used > whole / 100 * 98 && used < whole / 100 * 110,
+        "{used} of {whole}\n{}",
+        explain(&first)
+    );
     assert_eq!(first.journal.records, second.journal.records);
     assert_eq!(
         tactus::report::report_json(&first, "bench-switch"),

@@ -230,15 +230,17 @@ fn cpu_use(journal: &Journal) -> (Vec<u64>, Vec<(String, Vec<u64>)>) {
             ("(idle)".to_owned(), Consumer::Idle),
         ]);
     let rows = consumers
-        .map(|(label, consumer)| {
-            let ticks = harts
+        .filter_map(|(label, consumer)| {
+            let ticks: Vec<u64> = harts
                 .iter()
                 .map(|hart| {
                     let key = (*hart, consumer.clone());
                     journal.usage.get(&key).copied().unwrap_or(0)
                 })
                 .collect();
-            (label, ticks)
+            // A VM that never ran is worth a line; a hypervisor that does not account for itself is not.
+            let shown = consumer != Consumer::Hypervisor || ticks.iter().any(|ticks| *ticks > 0);
+            shown.then_some((label, ticks))
         })
         .collect();
     (harts, rows)

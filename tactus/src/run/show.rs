@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::console::{Line, Source};
 use super::journal::{Journal, Seen};
-use super::record::{FaultAction, LogRecord, OffReason};
+use super::record::{FaultAction, GuestRecord, LogRecord, OffReason};
 use super::session::{Stop, Watcher};
 use crate::report::why;
 
@@ -84,12 +84,20 @@ impl Watcher for Show {
                     self.print(LOG_LABEL, Style::new().bold(), &text);
                 }
             }
-            Source::Vm(vm) if self.verbose || *seen == Seen::Text => {
-                let style = COLOURS[vm % COLOURS.len()].on_default();
-                let name = journal.vms.get(vm).map_or("", |vm| vm.name.as_str());
-                self.print(name, style, &printable(line));
+            Source::Vm(vm) => {
+                let text = match seen {
+                    Seen::Text => Some(printable(line)),
+                    _ if self.verbose => Some(printable(line)),
+                    Seen::GuestRecord(Some(record)) => news(record),
+                    _ => None,
+                };
+                if let Some(text) = text {
+                    let style = COLOURS[vm % COLOURS.len()].on_default();
+                    let name = journal.vms.get(vm).map_or("", |vm| vm.name.as_str());
+                    self.print(name, style, &text);
+                }
             }
-            Source::Firmware | Source::Vm(_) | Source::Unknown(_) => {}
+            Source::Firmware | Source::Unknown(_) => {}
         }
     }
 
@@ -179,6 +187,15 @@ fn printable(line: &Line) -> String {
         .chars()
         .filter(|c| !c.is_control())
         .collect()
+}
+
+/// A guest's record for people, if it should not wait for the summary.
+fn news(record: &GuestRecord) -> Option<String> {
+    match record {
+        GuestRecord::Phase { name } => Some(format!("phase {name}")),
+        GuestRecord::Fail { name, reason } => Some(format!("check \"{name}\" failed: {reason}")),
+        GuestRecord::Metric { .. } | GuestRecord::Samples { .. } | GuestRecord::Pass { .. } => None,
+    }
 }
 
 /// A record of the hypervisor for people; `None` for those that only the summary needs.

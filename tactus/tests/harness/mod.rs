@@ -42,6 +42,16 @@ pub fn run_text(system: &str, until: Option<&str>) -> Outcome {
 }
 
 fn run_file(system: &Path, until: Option<&str>) -> Outcome {
+    once(&boot_file(system, until))
+}
+
+/// Builds the system in the file `system` (relative to the root), ready to be run any number of times with [`once`]:
+/// until the VM called `until` is off, or until the machine is.
+pub fn boot(system: &str, until: Option<&str>) -> Boot {
+    boot_file(&root().join(system), until)
+}
+
+fn boot_file(system: &Path, until: Option<&str>) -> Boot {
     let mut boot =
         Boot::of(system).unwrap_or_else(|error| panic!("{}: {error:?}", system.display()));
     boot.plan = boot.plan.timeout(STUCK);
@@ -51,8 +61,13 @@ fn run_file(system: &Path, until: Option<&str>) -> Outcome {
             .until(until)
             .unwrap_or_else(|error| panic!("{}: {error}", system.display()));
     }
+    boot
+}
+
+/// Runs a system that has been built.
+pub fn once(boot: &Boot) -> Outcome {
     boot.run(&mut Unwatched)
-        .unwrap_or_else(|error| panic!("{}: {error}", system.display()))
+        .unwrap_or_else(|error| panic!("the system cannot be run: {error}"))
 }
 
 /// Everything about a run that helps to see why a test failed.
