@@ -141,9 +141,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         }
         roots[index] = context::hgatp(index as u64 + 1, stage2.root());
     }
-    let vms = arena.slice(blob.vms.len(), |index| {
-        Ok(Vm::new(index, blob.vms[index].vcpus as usize))
-    })?;
+    let vms = arena.slice(blob.vms.len(), |index| Ok(Vm::new(index, &blob.vms[index])))?;
     let vcpus = arena.slice(blob.vcpus.len(), |handle| {
         let config = &blob.vcpus[handle];
         Ok(Vcpu::new(

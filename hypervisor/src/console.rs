@@ -3,7 +3,7 @@
 use crate::arch::firmware;
 use crate::sync::Lock;
 use core::ptr::{read_volatile, write_volatile};
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tactus_abi::blob::limit;
 use tactus_abi::console::{Demux, Event, LOG_STREAM, SELECT, STREAM_BASE};
 use tactus_hypervisor::ring::Ring;
@@ -11,7 +11,7 @@ use tactus_hypervisor::ring::Ring;
 /// Bytes that wait for each stream.
 const BUFFER: usize = 2048;
 const STREAMS: usize = limit::VMS + 1;
-/// Bytes sent at once at most: more than one, so that buffers empty, and few, since interrupts wait meanwhile.
+/// Bytes sent at once at most: few, since interrupts wait meanwhile.
 const SEND_AT_ONCE: usize = 2;
 /// Bytes taken from the UART at once at most.
 const RECEIVE_AT_ONCE: usize = 4;
@@ -67,6 +67,9 @@ static CONSOLE: Lock<Console> = Lock::new(Console {
 /// Bytes wait to be sent, and no interrupt will say when: as far as is known without the lock.
 static UNSENT: AtomicBool = AtomicBool::new(false);
 
+/// Streams, as bits, whose buffers may be full.
+static FULL: AtomicU64 = AtomicU64::new(0);
+
 /// Streams, as bits, that have room again.
 pub type Room = u64;
 
@@ -85,12 +88,18 @@ impl Console {
         }
     }
 
-    fn push(&mut self, stream: u8, byte: u8) -> bool {
-        let taken = self.buffers[usize::from(stream)].push(byte);
-        if taken {
+    /// Adds as many of the bytes as there is room for; how many.
+    fn push(&mut self, stream: u8, bytes: &[u8]) -> usize {
+        let buffer = &mut self.buffers[usize::from(stream)];
+        let taken = buffer.push_all(bytes);
+        if taken > 0 {
             self.waiting |= 1 << stream;
-        } else {
+        }
+        if taken < bytes.len() {
             self.starved |= 1 << stream;
+        }
+        if buffer.space() == 0 {
+            FULL.fetch_or(1 << stream, Ordering::Relaxed);
         }
         taken
     }
@@ -135,12 +144,12 @@ impl Console {
         Some(byte)
     }
 
-    /// Sends a few bytes, as far as the line takes them.
-    fn pump(&mut self) -> Room {
+    /// Sends up to `few` bytes, as far as the line takes them.
+    fn pump(&mut self, few: usize) -> Room {
         let few = match self.line {
             // Hundreds of instructions a byte, and nothing interrupts the firmware.
             Line::Firmware => 1,
-            Line::Uart(..) => SEND_AT_ONCE,
+            Line::Uart(..) => few,
         };
         for _ in 0..few {
             if !self.ready() {
@@ -167,6 +176,7 @@ impl Console {
             starved &= starved - 1;
             if self.buffers[stream as usize].space() >= BUFFER / 2 {
                 self.starved &= !(1 << stream);
+                FULL.fetch_and(!(1 << stream), Ordering::Relaxed);
                 room |= 1 << stream;
             }
         }
@@ -198,6 +208,9 @@ pub unsafe fn use_uart(base: u64, interrupt: bool) {
 
 /// Whether a stream's buffer can take a byte.
 pub fn has_room(stream: u8) -> bool {
+    if FULL.load(Ordering::Relaxed) >> stream & 1 == 0 {
+        return true;
+    }
     let mut console = CONSOLE.lock();
     let room = console.buffers[usize::from(stream)].space() > 0;
     if !room {
@@ -209,11 +222,8 @@ pub fn has_room(stream: u8) -> bool {
 /// Adds a stream's bytes; tells how many were taken, and which streams have room again.
 pub fn write(stream: u8, bytes: &[u8]) -> (usize, Room) {
     let mut console = CONSOLE.lock();
-    let taken = bytes
-        .iter()
-        .take_while(|byte| console.push(stream, **byte))
-        .count();
-    let room = console.pump();
+    let taken = console.push(stream, bytes);
+    let room = console.pump(taken.min(SEND_AT_ONCE));
     (taken, room)
 }
 
@@ -224,7 +234,7 @@ pub fn has_unsent() -> bool {
 
 /// Sends a few of the bytes that wait.
 pub fn pump() -> Room {
-    CONSOLE.lock().pump()
+    CONSOLE.lock().pump(SEND_AT_ONCE)
 }
 
 /// Serves the UART's interrupt: sends what it takes, and takes what it has got, byte by byte, as (stream, byte).
@@ -239,7 +249,7 @@ pub fn interrupt(mut deliver: impl FnMut(u8, u8)) -> Room {
                 count += 1;
             }
         }
-        console.pump()
+        console.pump(SEND_AT_ONCE)
     };
     for &byte in &received[..count] {
         let event = CONSOLE.lock().input.push(byte);
@@ -254,7 +264,7 @@ pub fn interrupt(mut deliver: impl FnMut(u8, u8)) -> Room {
 pub fn flush() {
     let mut console = CONSOLE.lock();
     while console.waiting != 0 || console.escape.is_some() {
-        console.pump();
+        console.pump(SEND_AT_ONCE);
     }
 }
 
@@ -266,11 +276,9 @@ pub fn log(line: &[u8]) {
         console.lost = console.lost.saturating_add(line.len() as u32);
         return;
     }
-    for &byte in line {
-        console.push(LOG_STREAM, byte);
-    }
+    console.push(LOG_STREAM, line);
     // Room that others get by this is told to them when something is sent next.
-    let room = console.pump();
+    let room = console.pump(SEND_AT_ONCE);
     console.starved |= room;
 }
 

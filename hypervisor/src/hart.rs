@@ -73,6 +73,8 @@ pub struct Local {
     pub last_vcpu: [u8; limit::VMS],
     /// Whose floating-point registers the hart holds.
     pub fpu_owner: Option<Handle>,
+    /// A vCPU of this hart whose floating-point registers are in the hart only: `fpu_owner`.
+    pub fpu_unsaved: Option<&'static Vcpu>,
 }
 
 impl Hart {
@@ -101,6 +103,7 @@ impl Hart {
                 reschedule: false,
                 last_vcpu: [0; limit::VMS],
                 fpu_owner: None,
+                fpu_unsaved: None,
             }),
         }
     }

@@ -6,7 +6,7 @@ use crate::vm::Vm;
 use tactus_abi::blob::{Blob, Segment};
 
 /// Bytes cleared or copied in a step.
-const STEP: u64 = 1024;
+const STEP: u64 = 512;
 
 /// How far it has come.
 #[derive(Clone, Copy, Debug, Default)]

@@ -27,9 +27,7 @@ impl Line {
     /// Adds a field.
     #[inline(never)]
     pub fn text(&mut self, key: &str, value: &str) -> &mut Self {
-        self.push(b' ');
-        self.words(key).push(b'=');
-        self.words(value)
+        self.words(" ").words(key).words("=").words(value)
     }
 
     /// Adds a decimal number as a field.
@@ -50,12 +48,8 @@ impl Line {
     }
 
     /// Goes on with the last field.
-    #[inline(never)]
     pub fn words(&mut self, words: &str) -> &mut Self {
-        for byte in words.bytes() {
-            self.push(byte);
-        }
-        self
+        self.bytes(words.as_bytes())
     }
 
     /// Goes on with the last field.
@@ -70,12 +64,13 @@ impl Line {
         console::log(&self.bytes[..=self.len]);
     }
 
-    fn push(&mut self, byte: u8) {
+    #[inline(never)]
+    fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         // The last place is the line feed's.
-        if self.len < LINE - 1 {
-            self.bytes[self.len] = byte;
-            self.len += 1;
-        }
+        let taken = bytes.len().min(LINE - 1 - self.len);
+        self.bytes[self.len..self.len + taken].copy_from_slice(&bytes[..taken]);
+        self.len += taken;
+        self
     }
 
     #[inline(never)]
@@ -91,9 +86,6 @@ impl Line {
                 break;
             }
         }
-        for &digit in &digits[first..] {
-            self.push(digit);
-        }
-        self
+        self.bytes(&digits[first..])
     }
 }

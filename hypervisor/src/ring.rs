@@ -50,6 +50,17 @@ impl<const N: usize> Ring<N> {
         true
     }
 
+    /// Adds as many of the bytes as there is room for; how many.
+    pub fn push_all(&mut self, bytes: &[u8]) -> usize {
+        let taken = bytes.len().min(self.space());
+        let start = self.write as usize % N;
+        let first = taken.min(N - start);
+        self.bytes[start..start + first].copy_from_slice(&bytes[..first]);
+        self.bytes[..taken - first].copy_from_slice(&bytes[first..taken]);
+        self.write = self.write.wrapping_add(taken as u32);
+        taken
+    }
+
     /// The oldest byte, left where it is.
     pub fn peek(&self) -> Option<u8> {
         (!self.is_empty()).then(|| self.bytes[self.read as usize % N])
@@ -71,6 +82,25 @@ impl<const N: usize> Ring<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn takes_as_many_as_fit_across_the_end() {
+        for offset in 0..8 {
+            for count in 0..12 {
+                let mut ring = Ring::<8>::new();
+                for _ in 0..offset {
+                    ring.push(0);
+                    ring.pop();
+                }
+                let bytes: [u8; 12] = core::array::from_fn(|i| i as u8 + 1);
+                assert_eq!(ring.push_all(&bytes[..count]), count.min(8));
+                for byte in &bytes[..count.min(8)] {
+                    assert_eq!(ring.pop(), Some(*byte));
+                }
+                assert!(ring.is_empty());
+            }
+        }
+    }
 
     #[test]
     fn holds_n_bytes_in_order_and_refuses_more() {

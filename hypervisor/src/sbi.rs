@@ -51,7 +51,7 @@ const TACTUS_VERSION: u64 = {
 };
 
 /// Bytes of a debug console write that are taken at once; the guest calls again for the rest.
-const CONSOLE_CHUNK: u64 = 16;
+const CONSOLE_CHUNK: u64 = 8;
 
 /// Serves an environment call of the current vCPU; returns its context, or null when it may have to leave the hart.
 ///

@@ -69,7 +69,9 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     let now = arch::now();
     // While its image is loaded, the registers in the hart are another's.
     if is_in(hart, local, vcpu, body) {
-        body.context.save();
+        if body.context.save() {
+            local.fpu_unsaved = Some(vcpu);
+        }
         if body.livelock.watched() {
             context::watch(false);
             // Entered again, it is watched again.
@@ -82,7 +84,7 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     local.slice_end = u64::MAX;
     local.reschedule = false;
     if vcpu.stop.load(Ordering::SeqCst) {
-        vcpu.vm.vcpu_stopped(hart, vcpu);
+        stop(hart, vcpu);
     } else if vcpu.state() == State::Waiting {
         if let Some(deadline) = body.context.timer_deadline()
             && body.wait == Wait::Interrupt
@@ -123,6 +125,9 @@ fn account(hart: &Hart, local: &mut Local, now: u64, vcpu: &Vcpu) {
 
 /// Puts a vCPU into its queue; from then on it belongs to no hart, if it is a best-effort one.
 fn enqueue(local: &mut Local, vcpu: &'static Vcpu, place: Place) {
+    if vcpu.class == Class::BestEffort {
+        leave_fpu(local, vcpu);
+    }
     vcpu.set_state(State::Ready);
     let (handle, priority) = (vcpu.handle, vcpu.priority);
     let head = place == Place::First;
@@ -134,6 +139,41 @@ fn enqueue(local: &mut Local, vcpu: &'static Vcpu, place: Place) {
         }
         Class::BestEffort => system().best_effort.lock().insert_tail(handle, priority),
     }
+}
+
+/// The vCPU leaves this hart: so do its floating-point registers, if they are still here unsaved.
+fn leave_fpu(local: &mut Local, vcpu: &Vcpu) {
+    if local.fpu_unsaved.is_some_and(|v| core::ptr::eq(v, vcpu)) {
+        local.fpu_unsaved = None;
+        // Safety: the vCPU is still this hart's; no other reference in use.
+        unsafe { vcpu.body() }.context.save_fpu();
+    }
+}
+
+/// The current vCPU uses floating-point registers for the first time since it got the hart, perhaps.
+pub fn take_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    if let Some(owner) = local.fpu_unsaved {
+        leave_fpu(local, owner);
+    }
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    let body = unsafe { vcpu.body() };
+    body.context.load_fpu();
+    body.fpu_on = hart.index + 1;
+    local.fpu_owner = Some(vcpu.handle);
+    if body.livelock.watched() {
+        context::watch(true);
+    }
+}
+
+/// A vCPU of this hart, which does not run, stops.
+fn stop(hart: &'static Hart, vcpu: &'static Vcpu) {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    local.deadlines.clear(vcpu.handle);
+    leave_fpu(local, vcpu);
+    vcpu.vm.vcpu_stopped(hart, vcpu);
 }
 
 /// Whether what a vCPU waits for has come.
@@ -217,7 +257,7 @@ fn run_next(hart: &'static Hart) -> *const Context {
             continue;
         };
         if vcpu.stop.load(Ordering::SeqCst) {
-            vcpu.vm.vcpu_stopped(hart, vcpu);
+            stop(hart, vcpu);
             continue;
         }
         begin(hart, vcpu);
@@ -436,8 +476,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
                     // About to leave the hart; it is stopped then.
                     return;
                 }
-                local.deadlines.clear(vcpu.handle);
-                vcpu.vm.vcpu_stopped(hart, vcpu);
+                stop(hart, vcpu);
                 return;
             }
             // Safety: it waits at home on this hart, no other reference in use.
@@ -556,7 +595,7 @@ pub fn vm_is_off() {
         for hart in system.harts {
             let ticks = vm.ticks[hart.index].load(Ordering::Relaxed);
             if ticks > 0 {
-                usage(Line::new("usage").text("vm", vm.name()), hart, ticks);
+                usage(Line::new("usage").text("vm", vm.name), hart, ticks);
             }
         }
     }

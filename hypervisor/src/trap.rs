@@ -32,22 +32,23 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context 
         cause::FETCH_GUEST_PAGE | cause::LOAD_GUEST_PAGE | cause::STORE_GUEST_PAGE => {
             guest_page_fault(hart, vcpu, &exception);
         }
-        cause::ILLEGAL_INSTRUCTION if !context::fpu_is_loaded() => load_fpu(hart, vcpu),
+        // If it was not for that, the exception is the guest's own next time.
+        cause::ILLEGAL_INSTRUCTION if !context::fpu_is_loaded() => sched::take_fpu(hart, vcpu),
         // One that the guest would have taken without the hypervisor, were it not watched.
         _ => deliver(hart, vcpu, &exception, scause),
     }
     go_on(hart, vcpu)
 }
 
-/// The context to go on with, if the hart is still the vCPU's. An interrupt that has come meanwhile is served
-/// at once: returning to the guest first would only delay it.
+/// The context to go on with, if the hart is still the vCPU's. A timer that has become due meanwhile is served
+/// at once: returning to the guest first would only delay whom it wakes.
 pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
     let leaves = || sched::must_leave(hart) || vcpu.state() != State::Running;
     if leaves() {
         return core::ptr::null();
     }
-    if arch::pending_interrupts() != 0 {
-        interrupt::handle(hart);
+    if arch::timer_is_due() {
+        sched::timer(hart);
         if leaves() {
             return core::ptr::null();
         }
@@ -76,19 +77,6 @@ fn virtual_instruction(vcpu: &'static Vcpu, exception: &Exception) {
     } else {
         // The guest's machine has no hypervisor extension.
         context::inject(cause::ILLEGAL_INSTRUCTION, bits);
-    }
-}
-
-/// The guest uses floating-point registers for the first time since it got the hart, perhaps; if not, the
-/// exception is its own next time.
-fn load_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
-    // Safety: the vCPU runs on this hart, no other reference in use.
-    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
-    body.context.load_fpu();
-    body.fpu_on = hart.index + 1;
-    local.fpu_owner = Some(vcpu.handle);
-    if body.livelock.watched() {
-        context::watch(true);
     }
 }
 

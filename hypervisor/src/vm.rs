@@ -53,6 +53,8 @@ struct Life {
 pub struct Vm {
     /// Index in the configuration.
     pub index: usize,
+    /// For people.
+    pub name: &'static str,
     devices: Lock<Devices>,
     life: Lock<Life>,
     /// vCPUs, as bits, that wait for fences of others.
@@ -66,11 +68,12 @@ type Changed = u32;
 
 impl Vm {
     /// A VM that is off.
-    pub const fn new(index: usize, vcpus: usize) -> Self {
+    pub fn new(index: usize, config: &'static blob::Vm) -> Self {
         Self {
             index,
+            name: blob::name_text(&config.name),
             devices: Lock::new(Devices {
-                plic: Vplic::new(vcpus),
+                plic: Vplic::new(config.vcpus as usize),
                 uart: Vuart::new(),
                 uart_line: false,
                 held: 0,
@@ -90,11 +93,6 @@ impl Vm {
     /// Its configuration.
     pub fn config(&self) -> &'static blob::Vm {
         &system().blob.vms[self.index]
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &'static str {
-        blob::name_text(&self.config().name)
     }
 
     /// Its memory.
@@ -299,10 +297,10 @@ impl Vm {
             life.restarts
         };
         if restarts == 0 {
-            Line::new("start").text("vm", self.name()).time().send();
+            Line::new("start").text("vm", self.name).time().send();
         } else {
             Line::new("restart")
-                .text("vm", self.name())
+                .text("vm", self.name)
                 .number("count", restarts.into())
                 .time()
                 .send();
@@ -355,7 +353,7 @@ impl Vm {
             _ => ("halt", End::Fault),
         };
         Line::new("fault")
-            .text("vm", self.name())
+            .text("vm", self.name)
             .number("vcpu", vcpu.index as u64)
             .number("cause", exception.cause)
             .text("why", why)
@@ -401,7 +399,7 @@ impl Vm {
             End::Fault => ("fault", 0),
         };
         Line::new("off")
-            .text("vm", self.name())
+            .text("vm", self.name)
             .text("reason", reason)
             .number("code", u64::from(code))
             .time()

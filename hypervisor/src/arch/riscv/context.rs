@@ -64,6 +64,8 @@ pub struct Context {
     senvcfg: u64,
     hgatp: u64,
     fpu: Fpu,
+    /// The hart that the vCPU ran on last holds newer floating-point registers than `fpu`.
+    fpu_dirty: bool,
 }
 
 impl Context {
@@ -91,6 +93,7 @@ impl Context {
                 registers: [0; 32],
                 fcsr: 0,
             },
+            fpu_dirty: false,
         }
     }
 
@@ -107,9 +110,9 @@ impl Context {
         self.scounteren = 7;
     }
 
-    /// Takes over what is in the hart, after the vCPU has run. Floating-point registers stay there when
-    /// they have not changed since they were last saved.
-    pub fn save(&mut self) {
+    /// Takes over what is in the hart, after the vCPU has run. Floating-point registers stay there; `true`: they
+    /// have changed, see [`Context::save_fpu`].
+    pub fn save(&mut self) -> bool {
         self.pc = read!(csr::SEPC);
         let sstatus = read!(csr::SSTATUS);
         self.vsstatus = read!(csr::VSSTATUS);
@@ -124,10 +127,9 @@ impl Context {
         self.hvip = read!(csr::HVIP);
         self.scounteren = read!(csr::SCOUNTEREN);
         self.senvcfg = read!(csr::SENVCFG);
-        if sstatus & csr::SSTATUS_FS == csr::SSTATUS_FS {
-            self.fpu.save();
-        }
+        self.fpu_dirty = sstatus & csr::SSTATUS_FS == csr::SSTATUS_FS;
         self.sstatus = sstatus & !csr::SSTATUS_FS;
+        self.fpu_dirty
     }
 
     /// Puts the vCPU into the hart. `host_stack`: top of the hart's stack; `fpu_ready`: the hart's floating-point
@@ -135,7 +137,11 @@ impl Context {
     pub fn load(&mut self, host_stack: u64, fpu_ready: bool) {
         self.host_stack = host_stack;
         write!(csr::SEPC, self.pc);
-        let fs = if fpu_ready { csr::SSTATUS_FS_CLEAN } else { 0 };
+        let fs = match (fpu_ready, self.fpu_dirty) {
+            (true, true) => csr::SSTATUS_FS,
+            (true, false) => csr::SSTATUS_FS_CLEAN,
+            (false, _) => 0,
+        };
         write!(csr::SSTATUS, self.sstatus | fs);
         write!(csr::VSSTATUS, self.vsstatus);
         write!(csr::VSIE, self.vsie);
@@ -151,6 +157,17 @@ impl Context {
         write!(csr::SENVCFG, self.senvcfg);
         write!(csr::HGATP, self.hgatp);
         delegate(fpu_ready);
+    }
+
+    /// Takes over the floating-point registers, which this hart holds for the vCPU, if they have
+    /// changed since that was done last. Before another vCPU gets the unit, or another hart this vCPU.
+    pub fn save_fpu(&mut self) {
+        if self.fpu_dirty {
+            self.fpu_dirty = false;
+            set!(csr::SSTATUS, csr::SSTATUS_FS);
+            self.fpu.save();
+            clear!(csr::SSTATUS, csr::SSTATUS_FS);
+        }
     }
 
     /// Gives the running vCPU its floating-point registers.

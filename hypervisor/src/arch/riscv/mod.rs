@@ -30,6 +30,11 @@ pub fn pending_interrupts() -> u64 {
     read!(csr::SIP) & (csr::SSI | csr::STI | csr::SEI)
 }
 
+/// Whether the hart's timer is due.
+pub fn timer_is_due() -> bool {
+    read!(csr::SIP) & csr::STI != 0
+}
+
 /// Acknowledges an interprocessor interrupt.
 pub fn clear_software_interrupt() {
     csr::clear!(csr::SIP, csr::SSI);
