@@ -221,7 +221,7 @@ fn report_has_all_its_files() {
         "| idle   |       3 | 0.3 |   0.4 | 0.4 |   0.5 |   0.5 |",
         "| loaded |       2 | 0.3 | 2,000 | 0.3 | 4,000 | 4,000 |",
         "(rt-late_ness.svg)",
-        "| rt           | 75.00 % |",
+        "| rt     | 75.00 % |",
     ] {
         assert!(markdown.contains(part), "no {part} in\n{markdown}");
     }

@@ -217,38 +217,67 @@ pub fn vm_table(journal: &Journal) -> Table {
     table
 }
 
-/// Who had how much of each hart: consumer, and ticks by hart index. VMs in the system's order, then the
-/// hypervisor and idling.
-fn cpu_use(journal: &Journal) -> (Vec<u64>, Vec<(String, Vec<u64>)>) {
+/// Who had how much of each hart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct CpuUse {
+    /// Indices of the harts.
+    harts: Vec<u64>,
+    /// Time from the hypervisor's start to its account, in ticks of the `time` CSR.
+    elapsed: u64,
+    /// Consumers and their ticks on each hart: VMs in the system's order, then the hypervisor, idling, and what the
+    /// account leaves open.
+    rows: Vec<(String, Vec<u64>)>,
+}
+
+/// Part of the elapsed time, in thousandths, that the account may leave open without a word: the hypervisor's own
+/// paths.
+const OPEN_MAX: u64 = 5;
+
+fn cpu_use(journal: &Journal) -> CpuUse {
     let mut harts: Vec<u64> = journal.usage.keys().map(|(hart, _)| *hart).collect();
     harts.dedup();
-    let consumers = journal
+    let of = |consumer: &Consumer| -> Vec<u64> {
+        let ticks = |hart: &u64| journal.usage.get(&(*hart, consumer.clone())).copied();
+        harts.iter().map(|hart| ticks(hart).unwrap_or(0)).collect()
+    };
+    let mut rows: Vec<(String, Vec<u64>)> = journal
         .names()
-        .map(|name| (name.to_owned(), Consumer::Vm(name.to_owned())))
-        .chain([
-            ("(hypervisor)".to_owned(), Consumer::Hypervisor),
-            ("(idle)".to_owned(), Consumer::Idle),
-        ]);
-    let rows = consumers
-        .filter_map(|(label, consumer)| {
-            let ticks: Vec<u64> = harts
-                .iter()
-                .map(|hart| {
-                    let key = (*hart, consumer.clone());
-                    journal.usage.get(&key).copied().unwrap_or(0)
-                })
-                .collect();
-            // A VM that never ran is worth a line; a hypervisor that does not account for itself is not.
-            let shown = consumer != Consumer::Hypervisor || ticks.iter().any(|ticks| *ticks > 0);
-            shown.then_some((label, ticks))
+        .map(|name| (name.to_owned(), of(&Consumer::Vm(name.to_owned()))))
+        .collect();
+    let hypervisor = of(&Consumer::Hypervisor);
+    if hypervisor.iter().any(|ticks| *ticks > 0) {
+        rows.push(("(hypervisor)".to_owned(), hypervisor));
+    }
+    rows.push(("(idle)".to_owned(), of(&Consumer::Idle)));
+    let sums: Vec<u64> = (0..harts.len())
+        .map(|hart| {
+            rows.iter()
+                .fold(0, |sum: u64, row| sum.saturating_add(row.1[hart]))
         })
         .collect();
-    (harts, rows)
+    let span = journal
+        .usage_time
+        .saturating_sub(journal.booted.unwrap_or(0));
+    // Harts start before the hypervisor says so, and an account without its time is taken for complete.
+    let elapsed = sums.iter().copied().fold(span, u64::max);
+    let open: Vec<u64> = sums.iter().map(|sum| elapsed - sum).collect();
+    if open.iter().any(|open| *open > elapsed / 1000 * OPEN_MAX) {
+        rows.push(("(not accounted for)".to_owned(), open));
+    }
+    CpuUse {
+        harts,
+        elapsed,
+        rows,
+    }
 }
 
 /// The table of CPU shares; `None` when the hypervisor reported none.
 pub fn cpu_table(journal: &Journal) -> Option<Table> {
-    let (harts, rows) = cpu_use(journal);
+    let CpuUse {
+        harts,
+        elapsed,
+        rows,
+    } = cpu_use(journal);
     if harts.is_empty() {
         return None;
     }
@@ -257,18 +286,17 @@ pub fn cpu_table(journal: &Journal) -> Option<Table> {
         .head
         .extend(harts.iter().map(|hart| format!("hart {hart}")));
     table.head.push("all".to_owned());
-    let totals: Vec<u64> = (0..harts.len())
-        .map(|hart| rows.iter().map(|(_, ticks)| ticks[hart]).sum())
-        .collect();
     for (label, ticks) in &rows {
-        let used: u64 = ticks.iter().sum();
-        let total: u64 = totals.iter().sum();
-        let shares = ticks
+        let used = ticks
             .iter()
-            .zip(&totals)
-            .chain(std::iter::once((&used, &total)))
-            .map(|(ticks, total)| percent(*ticks, *total));
-        table.row(std::iter::once(label.clone()).chain(shares));
+            .fold(0, |sum: u64, ticks| sum.saturating_add(*ticks));
+        let shares = ticks.iter().map(|ticks| percent(*ticks, elapsed));
+        let all = percent(used, elapsed.saturating_mul(harts.len() as u64));
+        table.row(
+            std::iter::once(label.clone())
+                .chain(shares)
+                .chain(std::iter::once(all)),
+        );
     }
     Some(table)
 }
@@ -562,8 +590,9 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
             })
         })
         .collect();
-    let (harts, rows) = cpu_use(journal);
-    let cpu: Vec<Value> = rows
+    let account = cpu_use(journal);
+    let cpu: Vec<Value> = account
+        .rows
         .iter()
         .map(|(consumer, ticks)| {
             let seconds: Vec<f64> = ticks.iter().map(|t| journal.seconds(*t)).collect();
@@ -601,7 +630,11 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
         "virtual_seconds": journal.seconds(journal.last_time),
         "vms": vms,
         "samples": samples,
-        "cpu": { "harts": harts, "use": cpu },
+        "cpu": {
+            "harts": account.harts,
+            "elapsed_seconds": journal.seconds(account.elapsed),
+            "use": cpu,
+        },
         "faults": faults,
         "remarks": remarks(journal),
     })
@@ -644,6 +677,25 @@ mod tests {
         assert_eq!(shown(Unit::Ticks, 45, 10_000_000), ("µs", 0.1));
         assert_eq!(shown(Unit::Nanoseconds, 2_000_000_000, 1), ("ms", 1e-6));
         assert_eq!(shown(Unit::Instructions, 1 << 40, 1), ("instructions", 1.0));
+    }
+
+    #[test]
+    fn shares_are_of_the_elapsed_time() {
+        let text = "boot version=1 harts=2 vms=1 time=1000\n\
+            off vm=rt reason=shutdown code=0 time=11000\n\
+            usage vm=rt hart=0 ticks=2500\nusage idle hart=0 ticks=7480\nusage idle hart=1 ticks=1000\n";
+        let line = crate::run::console::framed(&[(Source::Log, text)]);
+        let carriage = crate::run::console::Carriage::Framed { vms: 1 };
+        let journal = Journal::replay(&["rt"], 1, carriage, &line);
+        let table = cpu_table(&journal).expect("there is an account");
+        assert_eq!(
+            table.rows,
+            [
+                ["rt", "25.00 %", "-", "12.50 %"],
+                ["(idle)", "74.80 %", "10.00 %", "42.40 %"],
+                ["(not accounted for)", "0.20 %", "90.00 %", "45.10 %"],
+            ]
+        );
     }
 
     #[test]

@@ -172,8 +172,12 @@ pub struct Journal {
     pub timebase_hz: u64,
     /// The hypervisor's version, once it has said it.
     pub version: Option<String>,
+    /// When it said so, in ticks of the `time` CSR.
+    pub booted: Option<u64>,
     /// Time that each had a hart, in ticks of the `time` CSR, by hart index.
     pub usage: BTreeMap<(u64, Consumer), u64>,
+    /// When that was, in ticks of the `time` CSR.
+    pub usage_time: u64,
     /// The first faults.
     pub faults: Vec<Fault>,
     /// Why the hypervisor gave up, if it did.
@@ -214,7 +218,9 @@ impl Journal {
                 .collect(),
             timebase_hz,
             version: None,
+            booted: None,
             usage: BTreeMap::new(),
+            usage_time: 0,
             faults: Vec::new(),
             failure: None,
             ended: None,
@@ -371,7 +377,10 @@ impl Journal {
             self.last_time = self.last_time.max(time);
         }
         match record {
-            LogRecord::Boot { version, .. } => self.version = Some(version.clone()),
+            LogRecord::Boot { version, time, .. } => {
+                self.version = Some(version.clone());
+                self.booted = Some(*time);
+            }
             LogRecord::Start { vm, time } => {
                 if let Some(vm) = self.vm_mut(vm) {
                     vm.started.get_or_insert(*time);
@@ -418,6 +427,8 @@ impl Journal {
                     return;
                 }
                 self.usage.insert((*hart, consumer.clone()), *ticks);
+                // The record has no time; the VM's end that it follows has.
+                self.usage_time = self.last_time;
             }
             LogRecord::Lost { stream, bytes } => {
                 self.note(format!(
