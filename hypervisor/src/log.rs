@@ -2,7 +2,9 @@
 //!
 //! Written by hand and not by `core::fmt`, whose thousands of instructions a line a real-time guest would have to wait for.
 
+use crate::arch::firmware;
 use crate::console;
+use tactus_abi::console::{LOG_STREAM, SELECT, STREAM_BASE};
 
 /// Bytes of the longest line, its line feed included. A longer one is cut.
 const LINE: usize = 256;
@@ -62,6 +64,16 @@ impl Line {
     pub fn send(&mut self) {
         self.bytes[self.len] = b'\n';
         console::log(&self.bytes[..=self.len]);
+    }
+
+    /// Writes the line straight to the firmware's console, whoever uses the line just now: the last words of a
+    /// hypervisor that may have failed while it held the console.
+    pub fn send_past_locks(&mut self) {
+        self.bytes[self.len] = b'\n';
+        let select = [SELECT, STREAM_BASE + LOG_STREAM];
+        for &byte in select.iter().chain(&self.bytes[..=self.len]) {
+            firmware::console_write(byte);
+        }
     }
 
     #[inline(never)]

@@ -55,8 +55,7 @@ fn panic(info: &core::panic::PanicInfo) -> ! {
         .words(place.map_or("", |place| place.file()))
         .words(":")
         .decimal(place.map_or(0, |place| place.line().into()))
-        .send();
-    console::flush();
+        .send_past_locks();
     arch::firmware::power_off()
 }
 

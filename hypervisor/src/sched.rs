@@ -622,4 +622,7 @@ fn usage(line: &mut Line, hart: &Hart, ticks: u64) {
     line.number("hart", hart.index as u64)
         .number("ticks", ticks)
         .send();
+    if system().vms_on.load(Ordering::SeqCst) == 0 {
+        console::flush();
+    }
 }

@@ -164,9 +164,14 @@ impl Context {
     pub fn save_fpu(&mut self) {
         if self.fpu_dirty {
             self.fpu_dirty = false;
+            // Off when another vCPU has the hart; otherwise this one may go on without being loaded anew.
+            let still_in = fpu_is_loaded();
             set!(csr::SSTATUS, csr::SSTATUS_FS);
             self.fpu.save();
             clear!(csr::SSTATUS, csr::SSTATUS_FS);
+            if still_in {
+                set!(csr::SSTATUS, csr::SSTATUS_FS_CLEAN);
+            }
         }
     }
 
