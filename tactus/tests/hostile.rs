@@ -13,6 +13,9 @@ use harness::{explain, run};
 /// Exception codes (RISC-V privileged specification, "Supervisor Cause Register") that say a guest touched what it does not
 /// have: instruction, load and store guest-page fault.
 const GUEST_PAGE_FAULTS: [u64; 3] = [20, 21, 23];
+/// Causes of a guest that faults for ever in its own handler: what the hypervisor sees of it is a guest-page fault, or the livelock
+/// of the same exception again and again, reported with that exception's cause.
+const LIVELOCK_OR_PAGE_FAULT: [u64; 9] = [1, 2, 3, 12, 13, 15, 20, 21, 23];
 /// Periods that a watcher lives through at least.
 const PERIODS: f64 = 300.0;
 
@@ -120,6 +123,20 @@ fn survives(name: &'static str) -> Outcome {
     outcome
 }
 
+/// Asserts that the hostile VM has run on the watcher's hart and on the other.
+#[track_caller]
+fn uses_both_harts(outcome: &Outcome) {
+    for hart in 0..2 {
+        let consumer = Consumer::Vm("hostile".to_owned());
+        let ticks = outcome.journal.usage.get(&(hart, consumer)).copied();
+        assert!(
+            ticks.is_some_and(|ticks| ticks > 0),
+            "not on hart {hart}\n{}",
+            explain(outcome)
+        );
+    }
+}
+
 /// An attack whose lives each end in a fault with one of these causes, and a restart.
 #[track_caller]
 fn restarts(
@@ -200,22 +217,17 @@ fn flooding_on_one_hart() {
 
 #[test]
 fn flooding_on_two_harts() {
-    let outcome = survives("flood-smp");
-    // Both harts worked for it.
-    for hart in 0..2 {
-        let consumer = Consumer::Vm("hostile".to_owned());
-        let ticks = outcome.journal.usage.get(&(hart, consumer)).copied();
-        assert!(
-            ticks.is_some_and(|ticks| ticks > 0),
-            "\n{}",
-            explain(&outcome)
-        );
-    }
+    uses_both_harts(&survives("flood-smp"));
 }
 
 #[test]
 fn never_yielding() {
     survives("spin");
+}
+
+#[test]
+fn never_yielding_on_two_harts() {
+    uses_both_harts(&survives("spin-smp"));
 }
 
 #[test]
@@ -319,7 +331,3 @@ fn dying_while_another_vcpu_is_busy() {
 fn dying_while_another_hart_is_busy() {
     dies_while_busy("teardown-smp");
 }
-
-/// Causes of a guest that faults for ever in its own handler: what the hypervisor sees of it is a guest-page fault, or the livelock
-/// of the same exception again and again, reported with that exception's cause.
-const LIVELOCK_OR_PAGE_FAULT: [u64; 9] = [1, 2, 3, 12, 13, 15, 20, 21, 23];

@@ -5,15 +5,17 @@
 //!
 //! The release latency is counted from the deadline to the first instruction of the timer interrupt's vector, as in
 //! `bench-switch-rt`. A latency of a period or more is a missed deadline. Figures need QEMU's `-icount shift=0`.
+//!
+//! It sleeps with a pattern in its floating-point registers, which must be there when it wakes.
 #![no_std]
 #![no_main]
 
 use tactus_guest::{
     devicetree, power, println, record, start,
-    stopwatch::{self, Spread},
+    stopwatch::{self, Spread, Wakeup},
     time, trap,
 };
-use tactus_guest_hostile::{Page, Word};
+use tactus_guest_hostile::{Page, Word, floating};
 
 tactus_guest::entry!(main);
 
@@ -38,10 +40,13 @@ fn main() {
     let mut latency = Spread::new();
     let mut missed = 0u64;
     let mut over_bound = 0u64;
+    let mut floating_lost = false;
     let mut deadline = time::now() + period;
     let mut done = page.is_none();
     while latency.count < periods_max && (latency.count < periods || !done) {
-        let wakeup = stopwatch::wait_until(deadline);
+        let mut wakeup = Wakeup::default();
+        let pattern = 0x3ff0_0000_0000_0000 | latency.count;
+        floating_lost |= !floating::keeps(pattern, || wakeup = stopwatch::wait_until(deadline));
         assert!(
             wakeup.is_timer(),
             "expected the timer's interrupt, got {}",
@@ -80,6 +85,8 @@ fn main() {
         Err("missed a deadline")
     } else if over_bound != 0 {
         Err("latency over the bound")
+    } else if floating_lost {
+        Err("floating-point registers changed in its sleep")
     } else if !done {
         Err("the hostile guest has not done everything")
     } else {

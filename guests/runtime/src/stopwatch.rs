@@ -9,7 +9,7 @@ use core::arch::naked_asm;
 use crate::{csr, time, trap};
 
 /// What interrupted a [`wait_until`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Wakeup {
     /// [`time::cycles`] as the handler's first instruction read it.

@@ -5,11 +5,13 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use tactus_guest::{
     abi::map,
-    csr, hypervisor,
+    csr, devicetree, hypervisor,
     sbi::{self, HartMask, call_raw},
     sbi_spec::rfnc,
     start, time, trap,
 };
+
+use tactus_guest_hostile::floating;
 
 use super::progress::Progress;
 
@@ -126,19 +128,63 @@ extern "C" fn storm() {
     )
 }
 
-/// Never sleeps, never calls, interrupts off.
+/// Spins of each vCPU that are through.
+static SPINS: [AtomicU64; start::HARTS_MAX] = [const { AtomicU64::new(0) }; start::HARTS_MAX];
+/// Floating-point registers changed in some vCPU.
+static FLOATING_LOST: AtomicBool = AtomicBool::new(false);
+/// When the other vCPUs stop spinning.
+static SPIN_END: AtomicU64 = AtomicU64::new(0);
+
+/// Never sleeps, never calls, interrupts off, on all vCPUs; with the floating-point unit in use, which the others use too.
 pub fn spin(progress: Progress, ticks: u64) {
     phases(
         progress,
         ticks,
         &[&|ticks| {
-            repeat(ticks, || {
-                for number in 0..1000 {
-                    core::hint::black_box(number);
+            SPIN_END.store(time::now() + ticks, Ordering::Release);
+            let harts = devicetree::harts();
+            for hart in 1..harts {
+                if let Err(error) = start::start_hart(hart, spinning_peer) {
+                    progress.breach(format_args!("vCPU {hart} does not start: {error:?}"));
                 }
-            });
+            }
+            spin_to_the_end();
+            if FLOATING_LOST.load(Ordering::Acquire) {
+                progress.breach("other floating-point registers than a vCPU's own got there");
+            }
+            for (vcpu, spins) in SPINS[..harts].iter().enumerate() {
+                if spins.load(Ordering::Acquire) == 0 {
+                    progress.breach(format_args!("vCPU {vcpu} did not get to spin"));
+                }
+            }
         }],
     );
+}
+
+/// Another vCPU than the first.
+fn spinning_peer() -> ! {
+    spin_to_the_end();
+    sbi::hart_stop();
+    loop {
+        trap::wait_for_interrupt();
+    }
+}
+
+/// Spins, with the vCPU's own pattern in its registers.
+fn spin_to_the_end() {
+    let vcpu = start::hart();
+    let pattern = 0x5ca1_ab1e_f10a_7000 | vcpu as u64;
+    while time::now() < SPIN_END.load(Ordering::Acquire) {
+        let kept = floating::keeps(pattern, || {
+            for number in 0..20_000 {
+                core::hint::black_box(number);
+            }
+        });
+        if !kept {
+            FLOATING_LOST.store(true, Ordering::Release);
+        }
+        SPINS[vcpu].fetch_add(1, Ordering::AcqRel);
+    }
 }
 
 static PEER_RUNS: AtomicBool = AtomicBool::new(false);
