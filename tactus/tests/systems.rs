@@ -3,7 +3,7 @@
 mod harness;
 
 use tactus::run::record::{Consumer, OffReason};
-use tactus::run::session::{Ending, Verdict};
+use tactus::run::session::{Ending, Outcome, Verdict};
 
 use harness::{assert_verdict, boot, explain, once, run};
 
@@ -27,24 +27,38 @@ fn hello_starts_and_shuts_down() {
     assert!(own > 0 && idle > own, "{}", explain(&outcome));
 }
 
+/// Runs a system twice and asserts that nothing differs; gives the first run.
+#[track_caller]
+fn repeats(system: &str, until: Option<&str>) -> Outcome {
+    let built = boot(system, until);
+    let (first, second) = (once(&built), once(&built));
+    assert_verdict(&first, Verdict::Good);
+    assert_eq!(first.journal.records, second.journal.records);
+    assert_eq!(
+        tactus::report::report_json(&first, system),
+        tactus::report::report_json(&second, system)
+    );
+    first
+}
+
 #[test]
 fn runs_repeat_to_the_tick() {
-    let system = boot("systems/bench-switch.toml", Some("rt"));
-    let (first, second) = (once(&system), once(&system));
-    assert_verdict(&first, Verdict::Good);
-    assert_eq!(first.ending, Ending::Until);
+    let outcome = repeats("systems/bench-switch.toml", Some("rt"));
+    assert_eq!(outcome.ending, Ending::Until);
     // Nearly all of the hart's time is somebody's.
-    let used: u64 = first.journal.usage.values().sum();
-    let rt = first.journal.vm("rt").expect("the system has it");
+    let used: u64 = outcome.journal.usage.values().sum();
+    let rt = outcome.journal.vm("rt").expect("the system has it");
     let whole = rt.off.map_or(0, |off| off.time) - rt.started.unwrap_or(0);
     assert!(
         used > whole / 100 * 98 && used < whole / 100 * 110,
         "{used} of {whole}\n{}",
-        explain(&first)
+        explain(&outcome)
     );
-    assert_eq!(first.journal.records, second.journal.records);
-    assert_eq!(
-        tactus::report::report_json(&first, "bench-switch"),
-        tactus::report::report_json(&second, "bench-switch")
-    );
+}
+
+#[test]
+fn runs_on_several_harts_repeat_to_the_tick() {
+    let outcome = repeats("systems/selftest.toml", None);
+    let harts = outcome.journal.usage.keys().map(|(hart, _)| hart).max();
+    assert_eq!(harts, Some(&1), "the system has two harts");
 }
