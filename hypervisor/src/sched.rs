@@ -15,6 +15,7 @@ use crate::interrupt;
 use crate::log::Line;
 use crate::system::system;
 use crate::vcpu::{Body, State, Vcpu, Wait};
+use crate::vm::Vm;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::Class;
 use tactus_policy::livelock::Exception;
@@ -588,33 +589,39 @@ fn program_timer(local: &mut Local) {
 }
 
 /// A VM has gone off. With the last one the machine does.
-pub fn vm_is_off() {
+pub fn vm_is_off(vm: &Vm) {
     let system = system();
-    let last = system.vms_on.fetch_sub(1, Ordering::SeqCst) == 1;
+    if system.vms_on.fetch_sub(1, Ordering::SeqCst) > 1 {
+        vm_usage(vm);
+        return;
+    }
     for vm in system.vms {
-        for hart in system.harts {
-            let ticks = vm.ticks[hart.index].load(Ordering::Relaxed);
-            if ticks > 0 {
-                usage(Line::new("usage").text("vm", vm.name), hart, ticks);
-            }
-        }
+        vm_usage(vm);
+        console::flush();
     }
     for hart in system.harts {
         let ticks = hart.idle_ticks.load(Ordering::Relaxed);
         usage(&mut Line::new("usage idle"), hart, ticks);
-    }
-    if last {
-        let lost = console::take_lost();
-        if lost > 0 {
-            console::flush();
-            Line::new("lost")
-                .number("stream", 0)
-                .number("bytes", lost.into())
-                .send();
-        }
-        Line::new("end").time().send();
         console::flush();
-        firmware::power_off();
+    }
+    let lost = console::take_lost();
+    if lost > 0 {
+        Line::new("lost")
+            .number("stream", 0)
+            .number("bytes", lost.into())
+            .send();
+    }
+    Line::new("end").time().send();
+    console::flush();
+    firmware::power_off();
+}
+
+fn vm_usage(vm: &Vm) {
+    for hart in system().harts {
+        let ticks = vm.ticks[hart.index].load(Ordering::Relaxed);
+        if ticks > 0 {
+            usage(Line::new("usage").text("vm", vm.name), hart, ticks);
+        }
     }
 }
 
@@ -622,7 +629,4 @@ fn usage(line: &mut Line, hart: &Hart, ticks: u64) {
     line.number("hart", hart.index as u64)
         .number("ticks", ticks)
         .send();
-    if system().vms_on.load(Ordering::SeqCst) == 0 {
-        console::flush();
-    }
 }

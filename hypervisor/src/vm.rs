@@ -409,7 +409,7 @@ impl Vm {
         {
             other.raise(hart, map::FAULT_SOURCE);
         }
-        sched::vm_is_off();
+        sched::vm_is_off(self);
     }
 
     /// Starts it again after it has gone off; `false`: it is not off.
