@@ -1,0 +1,92 @@
+//! Debian's Linux, the unmodified binary, in VMs.
+
+mod harness;
+
+use tactus::run::journal::VmJournal;
+use tactus::run::record::OffReason;
+use tactus::run::session::{Outcome, Verdict};
+
+use harness::{assert_verdict, explain, root, run_text};
+
+/// The text of a system with something else in place of `from`.
+fn system(file: &str, from: &str, to: &str) -> String {
+    let text = std::fs::read_to_string(root().join(file)).expect("the system is there");
+    assert!(text.contains(from), "{file} does not say {from}");
+    text.replace(from, to)
+}
+
+fn vm<'a>(outcome: &'a Outcome, name: &str) -> &'a VmJournal {
+    outcome
+        .journal
+        .vm(name)
+        .unwrap_or_else(|| panic!("there is no VM {name}"))
+}
+
+/// Linux came up with both of its vCPUs, did what it was told to and went off in order.
+#[track_caller]
+fn assert_done(outcome: &Outcome, check: &str) {
+    assert_verdict(outcome, Verdict::Good);
+    let linux = vm(outcome, "linux");
+    let seen = || explain(outcome);
+    let console = linux.console.text();
+    for line in ["Linux version 6.12.", "Linux is up on 2 CPUs"] {
+        assert!(console.contains(line), "no {line:?}\n{}", seen());
+    }
+    assert_eq!(linux.passed, [check], "\n{}", seen());
+    assert_eq!(
+        linux.off.map(|off| off.reason),
+        Some(OffReason::Shutdown),
+        "\n{}",
+        seen()
+    );
+    assert_eq!(linux.faults, 0, "\n{}", seen());
+}
+
+#[test]
+fn on_two_harts() {
+    let outcome = run_text(
+        &system("systems/linux.toml", "tactus.run=shell", "tactus.run=boot"),
+        None,
+    );
+    assert_done(&outcome, "linux_boot");
+}
+
+/// Two vCPUs that wait for each other share one hart: neither may keep it from the other.
+#[test]
+fn on_one_hart() {
+    let text = system("systems/linux.toml", "tactus.run=shell", "tactus.run=boot")
+        .replace("harts = 2", "harts = 1")
+        .replace("harts = [0, 1]", "harts = [0]");
+    assert_done(&run_text(&text, None), "linux_boot");
+}
+
+/// The demonstration, shorter: FreeRTOS meets every deadline while Linux is under load on the same hart.
+#[test]
+fn beside_freertos() {
+    let outcome = run_text(
+        &system(
+            "systems/demo.toml",
+            "tactus.run=demo",
+            "tactus.run=demo tactus.idle=1 tactus.load=1",
+        ),
+        None,
+    );
+    assert_done(&outcome, "linux_load");
+    let seen = || explain(&outcome);
+    // What Linux says of its phases is what FreeRTOS measures: about a release a millisecond in each.
+    assert_eq!(
+        vm(&outcome, "linux").phases,
+        ["linux_up", "idle", "loaded", "done"],
+        "\n{}",
+        seen()
+    );
+    let freertos = vm(&outcome, "freertos");
+    for phase in ["idle", "loaded"] {
+        let samples = freertos
+            .series("release_latency", phase)
+            .map_or(0, |series| series.samples());
+        assert!(samples >= 950, "{samples} samples in {phase}\n{}", seen());
+    }
+    let misses = freertos.metrics.get("release_deadline_misses");
+    assert_eq!(misses.map(|m| m.value), Some(0.0), "\n{}", seen());
+}
