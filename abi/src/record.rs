@@ -21,7 +21,8 @@
 //!   the exception's code as in `scause`, a number; `why` says in a word what the hypervisor made of it (optional);
 //! * `restart vm=NAME count=N time=T`;
 //! * `off vm=NAME reason=shutdown|fail|fault|refused code=N time=T`;
-//! * `usage vm=NAME hart=N ticks=T` - time the VM has had so far, when it goes off and at the end, and `usage idle
+//! * `usage vm=NAME hart=N ticks=T` - time the VM has had so far, when it goes off and at the end (a vCPU that has
+//!   a hart to itself has it while it waits, too), and `usage idle
 //!   hart=N ticks=T` at the end;
 //! * `lost stream=N bytes=N` - log lines that did not fit their buffer;
 //! * `end time=T` - all VMs are off; the machine follows;

@@ -21,6 +21,9 @@ use tactus_policy::ready::{BitmapQueue, Handle};
 /// and moving would cost what both harts have cached.
 const HOLD_US: u64 = 200;
 
+/// How often a byte is sent through the firmware's console: about as often as a serial line takes one.
+const TEXT_US: u64 = 20;
+
 unsafe extern "C" {
     #[link_name = "__tactus_blob"]
     static BLOB: u8;
@@ -129,7 +132,18 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     let harts = arena.slice(blob.harts.len(), |index| {
         let config = &blob.harts[index];
         let stack = arena.stack(STACK_SIZE)?;
-        Ok(Hart::new(index, config.id, config.plic_context, stack))
+        let here = blob
+            .vcpus
+            .iter()
+            .filter(|vcpu| vcpu.harts >> index & 1 != 0);
+        let shared = here.count() > 1;
+        Ok(Hart::new(
+            index,
+            config.id,
+            config.plic_context,
+            stack,
+            shared,
+        ))
     })?;
     let mut roots = [0; tactus_abi::blob::limit::VMS];
     for (index, vm) in blob.vms.iter().enumerate() {
@@ -159,13 +173,18 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             vms,
             vcpus,
             best_effort: Lock::new(BitmapQueue::new()),
-            hold_ticks: u64::from(blob.header.timebase_hz) * HOLD_US / 1_000_000,
+            hold_ticks: ticks(&blob, HOLD_US),
+            text_ticks: ticks(&blob, TEXT_US),
             vms_on: AtomicU32::new(vms.len() as u32),
             // Safety: the tool gives the controller to no guest.
             plic: (blob.header.plic_base != 0).then(|| unsafe { Plic::new(blob.header.plic_base) }),
         })
     })?;
     Ok(&system[0])
+}
+
+fn ticks(blob: &Blob, microseconds: u64) -> u64 {
+    u64::from(blob.header.timebase_hz) * microseconds / 1_000_000
 }
 
 /// Segments must lie within their VM's memory: they are copied there without further question.

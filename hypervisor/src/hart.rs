@@ -34,6 +34,8 @@ pub struct Hart {
     pub id: u64,
     /// Its PLIC context.
     pub plic_context: u32,
+    /// More than one vCPU may run here.
+    pub shared: bool,
     /// One of [`running`].
     pub running: AtomicU32,
     /// vCPUs at home here that have news, by handle.
@@ -79,12 +81,19 @@ pub struct Local {
 
 impl Hart {
     /// A hart that runs nothing yet.
-    pub const fn new(index: usize, id: u64, plic_context: u32, stack_top: u64) -> Self {
+    pub const fn new(
+        index: usize,
+        id: u64,
+        plic_context: u32,
+        stack_top: u64,
+        shared: bool,
+    ) -> Self {
         Self {
             stack_top,
             index,
             id,
             plic_context,
+            shared,
             running: AtomicU32::new(running::IDLE),
             inbox: [const { AtomicU64::new(0) }; INBOX_WORDS],
             idle_ticks: AtomicU64::new(0),

@@ -5,6 +5,8 @@
 //! is free. One that a real-time vCPU takes the hart from is held there for a while, as the hart is often free again soon;
 //! then it goes back to the queue. The queues are `policy`'s; here is what their answers lead to.
 //!
+//! A vCPU that has a hart to itself waits on it, in `wfi`, as on a machine of its own.
+//!
 //! A vCPU leaves a hart only through [`reschedule`], which the entry code calls when all its registers are
 //! saved; from then on any hart may take it.
 
@@ -32,7 +34,7 @@ enum Place {
 
 /// A hart's first steps into running guests; entered from the entry code on the hart's own stack.
 pub extern "C" fn hart_main(hart: &'static Hart) -> *const Context {
-    context::initialise_hart();
+    context::initialise_hart(hart.shared);
     arch::fence_stage2();
     interrupt::initialise_hart(hart);
     // Safety: on this hart, no other reference in use.
@@ -523,6 +525,10 @@ pub fn timer(hart: &'static Hart) {
         };
         make_ready(hart, &system().vcpus[usize::from(handle)]);
     }
+    if console::has_unsent() {
+        let room = console::pump();
+        crate::vm::tell_room(hart, room);
+    }
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     if now >= local.offer_at {
@@ -581,7 +587,10 @@ fn program_timer(local: &mut Local) {
         .deadlines
         .earliest()
         .map_or(u64::MAX, |(deadline, _)| deadline);
-    let next = wake.min(local.slice_end).min(local.offer_at);
+    let mut next = wake.min(local.slice_end).min(local.offer_at);
+    if console::has_unsent() {
+        next = next.min(arch::now() + system().text_ticks);
+    }
     if next != local.timer {
         local.timer = next;
         arch::set_timer(next);

@@ -37,6 +37,8 @@ pub struct System {
     pub vms_on: AtomicU32,
     /// How long a preempted best-effort vCPU is held, in ticks.
     pub hold_ticks: u64,
+    /// How often text is sent that no interrupt sees to, in ticks.
+    pub text_ticks: u64,
     /// The interrupt controller, if wired interrupts are used.
     pub plic: Option<Plic>,
     /// By physical source.

@@ -226,13 +226,17 @@ pub fn fpu_is_loaded() -> bool {
     read!(csr::SSTATUS) & csr::SSTATUS_FS != 0
 }
 
-/// Sets up a hart's hypervisor-level CSRs that never change.
-pub fn initialise_hart() {
+/// Sets up a hart's hypervisor-level CSRs that never change. `shared`: another vCPU may want the hart while one
+/// waits, so that `wfi` has to trap.
+pub fn initialise_hart(shared: bool) {
     write!(csr::STVEC, super::entry::trap_vector());
     write!(csr::SATP, 0);
     write!(
         csr::HSTATUS,
-        csr::HSTATUS_VSXL_64 | csr::HSTATUS_VTW | csr::HSTATUS_SPV | csr::HSTATUS_SPVP
+        csr::HSTATUS_VSXL_64
+            | csr::HSTATUS_SPV
+            | csr::HSTATUS_SPVP
+            | if shared { csr::HSTATUS_VTW } else { 0 }
     );
     write!(csr::HIDELEG, csr::VSSI | csr::VSTI | csr::VSEI);
     write!(csr::HENVCFG, csr::HENVCFG_STCE);
