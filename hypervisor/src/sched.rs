@@ -249,10 +249,26 @@ fn offer(hart: &Hart, vcpu: &Vcpu) {
 
 /// Chooses what runs now on this hart, waiting for work if there is none, and enters it.
 fn run_next(hart: &'static Hart) -> *const Context {
+    // Safety: on this hart, no other reference in use.
+    if let Some(vcpu) = unsafe { hart.local() }.next.take() {
+        // Safety: the vCPU is this hart's, no other reference in use.
+        let loads = unsafe { vcpu.body() }.loader.is_some();
+        if !loads && !vcpu.stop.load(Ordering::SeqCst) {
+            begin(hart, vcpu);
+            return enter(hart, vcpu);
+        }
+        // It is first in its queue then.
+        // Safety: as above.
+        enqueue(unsafe { hart.local() }, vcpu, Place::First);
+    }
+    search(hart)
+}
+
+/// As [`run_next`], when nothing has been decided.
+#[inline(never)]
+fn search(hart: &'static Hart) -> *const Context {
     loop {
-        // Safety: on this hart, no other reference in use.
-        let decided = unsafe { hart.local() }.next.is_some();
-        if !decided && arch::pending_interrupts() != 0 {
+        if arch::pending_interrupts() != 0 {
             interrupt::handle(hart);
         }
         let Some(vcpu) = take(hart) else {

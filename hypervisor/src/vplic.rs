@@ -117,7 +117,12 @@ impl Vplic {
             0 => quiet(self.threshold[context].into()),
             4 => {
                 let claimed = self.claim(context);
-                Some((claimed, Effect::Outputs))
+                let effect = if claimed == 0 {
+                    Effect::None
+                } else {
+                    Effect::Outputs
+                };
+                Some((claimed, effect))
             }
             _ => quiet(0),
         }
