@@ -1,5 +1,5 @@
 //! What the hypervisor, the guests, the virtual board and the `tactus` tool agree on: the
-//! guest-physical memory map, the hypercalls, the console's framing and the system blob.
+//! guest-physical memory map, the hypercalls, the console's framing and registers, and the system blob.
 //!
 //! Plain data and constants; no behaviour that two parties could disagree about.
 #![no_std]
@@ -9,3 +9,4 @@ pub mod console;
 pub mod hypercall;
 pub mod map;
 pub mod record;
+pub mod uart;

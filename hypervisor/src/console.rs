@@ -6,6 +6,7 @@ use core::ptr::{read_volatile, write_volatile};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tactus_abi::blob::limit;
 use tactus_abi::console::{Demux, Event, LOG_STREAM, SELECT, STREAM_BASE};
+use tactus_abi::uart;
 use tactus_hypervisor::ring::Ring;
 
 /// Bytes that wait for each stream.
@@ -15,13 +16,6 @@ const STREAMS: usize = limit::VMS + 1;
 const SEND_AT_ONCE: usize = 2;
 /// Bytes taken from the UART at once at most.
 const RECEIVE_AT_ONCE: usize = 4;
-
-const IER: u64 = 1;
-const LSR: u64 = 5;
-const IER_RECEIVE: u8 = 1;
-const IER_TRANSMIT: u8 = 2;
-const LSR_DATA: u8 = 1;
-const LSR_TRANSMIT_EMPTY: u8 = 0x20;
 
 #[derive(Clone, Copy)]
 enum Line {
@@ -77,14 +71,14 @@ impl Console {
     fn ready(&self) -> bool {
         match self.line {
             Line::Firmware => true,
-            Line::Uart(base, _) => uart_read(base, LSR) & LSR_TRANSMIT_EMPTY != 0,
+            Line::Uart(base, _) => uart_read(base, uart::LSR) & uart::LSR_TRANSMITTER_EMPTY != 0,
         }
     }
 
     fn send(&self, byte: u8) {
         match self.line {
             Line::Firmware => firmware::console_write(byte),
-            Line::Uart(base, _) => uart_write(base, 0, byte),
+            Line::Uart(base, _) => uart_write(base, uart::DATA, byte),
         }
     }
 
@@ -162,8 +156,8 @@ impl Console {
         if let Line::Uart(base, true) = self.line {
             if more != self.armed {
                 self.armed = more;
-                let transmit = if more { IER_TRANSMIT } else { 0 };
-                uart_write(base, IER, IER_RECEIVE | transmit);
+                let transmit = if more { uart::IER_TRANSMITTER_EMPTY } else { 0 };
+                uart_write(base, uart::IER, uart::IER_RECEIVED | transmit);
             }
         } else {
             UNSENT.store(more, Ordering::Relaxed);
@@ -202,7 +196,7 @@ pub unsafe fn use_uart(base: u64, interrupt: bool) {
     let mut console = CONSOLE.lock();
     console.line = Line::Uart(base, interrupt);
     if interrupt {
-        uart_write(base, IER, IER_RECEIVE);
+        uart_write(base, uart::IER, uart::IER_RECEIVED);
     }
 }
 
@@ -244,8 +238,8 @@ pub fn interrupt(mut deliver: impl FnMut(u8, u8)) -> Room {
     let room = {
         let mut console = CONSOLE.lock();
         if let Line::Uart(base, _) = console.line {
-            while count < received.len() && uart_read(base, LSR) & LSR_DATA != 0 {
-                received[count] = uart_read(base, 0);
+            while count < received.len() && uart_read(base, uart::LSR) & uart::LSR_RECEIVED != 0 {
+                received[count] = uart_read(base, uart::DATA);
                 count += 1;
             }
         }

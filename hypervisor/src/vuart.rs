@@ -4,34 +4,13 @@
 //! room, and "transmitter empty" is the presence of room. Modem lines are always up, errors never happen.
 
 use crate::ring::Ring;
+use tactus_abi::uart::*;
 
 /// Bytes of input that wait for the guest.
 const INPUT: usize = 64;
 
-/// Register offsets, and bits of them.
-const DATA: u64 = 0;
-const IER: u64 = 1;
-const IIR_FCR: u64 = 2;
-const LCR: u64 = 3;
-const MCR: u64 = 4;
-const LSR: u64 = 5;
-const MSR: u64 = 6;
-const SCR: u64 = 7;
-
-const IER_RECEIVE: u8 = 1 << 0;
-const IER_TRANSMIT: u8 = 1 << 1;
-const IER_MASK: u8 = 0x0f;
-const IIR_NONE: u8 = 0x01;
-const IIR_TRANSMIT: u8 = 0x02;
-const IIR_RECEIVE: u8 = 0x04;
-const IIR_FIFO: u8 = 0xc0;
-const FCR_ENABLE: u8 = 1 << 0;
-const FCR_CLEAR_RECEIVE: u8 = 1 << 1;
-const LCR_DIVISOR: u8 = 1 << 7;
-const MCR_MASK: u8 = 0x1f;
-const MCR_LOOP: u8 = 1 << 4;
-const LSR_DATA: u8 = 1 << 0;
-const LSR_TRANSMIT_EMPTY: u8 = 0x60;
+/// There is room: as if all that was written had been sent.
+const LSR_EMPTY: u8 = LSR_TRANSMITTER_EMPTY | LSR_TRANSMITTER_IDLE;
 
 /// The UART's state.
 #[derive(Debug)]
@@ -80,8 +59,8 @@ impl Vuart {
 
     /// The interrupt line.
     pub const fn line(&self) -> bool {
-        self.ier & IER_RECEIVE != 0 && !self.input.is_empty()
-            || self.ier & IER_TRANSMIT != 0 && self.transmit_event
+        self.ier & IER_RECEIVED != 0 && !self.input.is_empty()
+            || self.ier & IER_TRANSMITTER_EMPTY != 0 && self.transmit_event
     }
 
     /// There is room in the console's buffer again.
@@ -107,8 +86,12 @@ impl Vuart {
             LCR => self.lcr,
             MCR => self.mcr,
             LSR => {
-                let data = if self.input.is_empty() { 0 } else { LSR_DATA };
-                data | if room { LSR_TRANSMIT_EMPTY } else { 0 }
+                let data = if self.input.is_empty() {
+                    0
+                } else {
+                    LSR_RECEIVED
+                };
+                data | if room { LSR_EMPTY } else { 0 }
             }
             // Carrier, ready to send, data set ready; in loop-back what the guest set in MCR.
             MSR if self.mcr & MCR_LOOP != 0 => {
@@ -138,13 +121,13 @@ impl Vuart {
                 let old = self.ier;
                 self.ier = value & IER_MASK;
                 // Enabling the transmitter's interrupt while it is empty interrupts at once.
-                if self.ier & !old & IER_TRANSMIT != 0 {
+                if self.ier & !old & IER_TRANSMITTER_EMPTY != 0 {
                     self.transmit_event = room;
                 }
             }
             IIR_FCR => {
                 self.fcr = value;
-                if value & FCR_CLEAR_RECEIVE != 0 {
+                if value & FCR_CLEAR_RECEIVER != 0 {
                     self.input.clear();
                 }
             }
@@ -157,12 +140,12 @@ impl Vuart {
     }
 
     fn interrupt_identification(&mut self) -> u8 {
-        if self.ier & IER_RECEIVE != 0 && !self.input.is_empty() {
-            IIR_RECEIVE
-        } else if self.ier & IER_TRANSMIT != 0 && self.transmit_event {
+        if self.ier & IER_RECEIVED != 0 && !self.input.is_empty() {
+            IIR_RECEIVED
+        } else if self.ier & IER_TRANSMITTER_EMPTY != 0 && self.transmit_event {
             // Reading it acknowledges it.
             self.transmit_event = false;
-            IIR_TRANSMIT
+            IIR_TRANSMITTER_EMPTY
         } else {
             IIR_NONE
         }
@@ -177,9 +160,9 @@ mod tests {
     fn transmit_interrupt_is_raised_by_enabling_and_acknowledged_by_iir() {
         let mut uart = Vuart::new();
         assert!(!uart.line());
-        uart.write(IER, IER_TRANSMIT, true);
+        uart.write(IER, IER_TRANSMITTER_EMPTY, true);
         assert!(uart.line());
-        assert_eq!(uart.read(IIR_FCR, true), IIR_TRANSMIT);
+        assert_eq!(uart.read(IIR_FCR, true), IIR_TRANSMITTER_EMPTY);
         assert!(!uart.line());
         assert_eq!(uart.write(DATA, b'x', true), Some(b'x'));
         assert!(uart.line());
@@ -188,9 +171,9 @@ mod tests {
     #[test]
     fn full_buffer_holds_the_transmitter_until_there_is_room() {
         let mut uart = Vuart::new();
-        uart.write(IER, IER_TRANSMIT, false);
+        uart.write(IER, IER_TRANSMITTER_EMPTY, false);
         assert_eq!(uart.write(DATA, b'x', false), None);
-        assert_eq!(uart.read(LSR, false) & LSR_TRANSMIT_EMPTY, 0);
+        assert_eq!(uart.read(LSR, false) & LSR_EMPTY, 0);
         assert!(!uart.line());
         uart.room();
         assert!(uart.line());
@@ -199,15 +182,15 @@ mod tests {
     #[test]
     fn input_is_read_in_order_and_interrupts_while_any_is_left() {
         let mut uart = Vuart::new();
-        uart.write(IER, IER_RECEIVE, true);
+        uart.write(IER, IER_RECEIVED, true);
         uart.receive(b'a');
         uart.receive(b'b');
-        assert_eq!(uart.read(IIR_FCR, true), IIR_RECEIVE);
+        assert_eq!(uart.read(IIR_FCR, true), IIR_RECEIVED);
         assert_eq!(uart.read(DATA, true), b'a');
         assert!(uart.line());
         assert_eq!(uart.read(DATA, true), b'b');
         assert!(!uart.line());
-        assert_eq!(uart.read(LSR, true), LSR_TRANSMIT_EMPTY);
+        assert_eq!(uart.read(LSR, true), LSR_EMPTY);
     }
 
     #[test]

@@ -2,19 +2,9 @@
 
 use core::fmt;
 
-use tactus_abi::map;
+use tactus_abi::{map, uart};
 
-/// Interrupt enable register: a byte has been received.
-pub const IER_RECEIVED: u8 = 1;
-/// Interrupt enable register: the transmitter can take a byte.
-pub const IER_TRANSMITTER_EMPTY: u8 = 2;
-
-const DATA: usize = 0;
-const INTERRUPT_ENABLE: usize = 1;
-const INTERRUPT_IDENTIFICATION: usize = 2;
-const LINE_STATUS: usize = 5;
-const LINE_STATUS_RECEIVED: u8 = 1;
-const LINE_STATUS_TRANSMITTER_EMPTY: u8 = 0x20;
+pub use tactus_abi::uart::{IER_RECEIVED, IER_TRANSMITTER_EMPTY};
 
 /// A 16550 with byte-wide registers. Line settings are left as they are: neither the virtual nor the emulated one has a line.
 #[derive(Clone, Copy, Debug)]
@@ -39,40 +29,40 @@ impl Uart {
 
     /// Sends a byte, and waits until the UART can take it.
     pub fn send(self, byte: u8) {
-        while self.read(LINE_STATUS) & LINE_STATUS_TRANSMITTER_EMPTY == 0 {
+        while self.read(uart::LSR) & uart::LSR_TRANSMITTER_EMPTY == 0 {
             core::hint::spin_loop();
         }
-        self.write(DATA, byte);
+        self.write(uart::DATA, byte);
     }
 
     /// The next received byte, if one is there.
     pub fn receive(self) -> Option<u8> {
-        (self.read(LINE_STATUS) & LINE_STATUS_RECEIVED != 0).then(|| self.read(DATA))
+        (self.read(uart::LSR) & uart::LSR_RECEIVED != 0).then(|| self.read(uart::DATA))
     }
 
     /// Sets which conditions interrupt, a sum of the `IER_` constants.
     pub fn enable_interrupts(self, conditions: u8) {
-        self.write(INTERRUPT_ENABLE, conditions);
+        self.write(uart::IER, conditions);
     }
 
     /// Reads, and so takes back, why the UART interrupts (interrupt identification register).
     pub fn interrupt_reason(self) -> u8 {
-        self.read(INTERRUPT_IDENTIFICATION)
+        self.read(uart::IIR_FCR)
     }
 
     /// Address of the interrupt enable register, for code that counts instructions.
     pub const fn interrupt_enable_address(self) -> usize {
-        self.base + INTERRUPT_ENABLE
+        self.base + uart::IER as usize
     }
 
-    fn read(self, register: usize) -> u8 {
+    fn read(self, register: u64) -> u8 {
         // SAFETY: there is a UART at the base (`at`, memory map), and the register is one of its eight.
-        unsafe { ((self.base + register) as *const u8).read_volatile() }
+        unsafe { ((self.base + register as usize) as *const u8).read_volatile() }
     }
 
-    fn write(self, register: usize, value: u8) {
+    fn write(self, register: u64, value: u8) {
         // SAFETY: as `read`.
-        unsafe { ((self.base + register) as *mut u8).write_volatile(value) };
+        unsafe { ((self.base + register as usize) as *mut u8).write_volatile(value) };
     }
 }
 
