@@ -350,7 +350,12 @@ impl<'a> Blob<'a> {
         if self.vcpus.len() > limit::VCPUS {
             return Err(Error::Table("number of vCPUs out of range"));
         }
+        let mut vcpus = 0;
         for (i, vm) in self.vms.iter().enumerate() {
+            // One VM's follow another's, so that each vCPU is some VM's.
+            if vm.first_vcpu != vcpus {
+                return Err(Error::Table("a VM's table entries out of range"));
+            }
             if vm.vcpus == 0
                 || vm.vcpus as usize > limit::VCPUS_PER_VM
                 || vm.regions == 0
@@ -366,6 +371,7 @@ impl<'a> Blob<'a> {
             {
                 return Err(Error::Table("a VM's table entries out of range"));
             }
+            vcpus += vm.vcpus;
             let signals = OnFault::from_raw(vm.on_fault)
                 .ok_or(Error::Table("unknown on_fault policy"))?
                 == OnFault::Signal;
@@ -376,7 +382,7 @@ impl<'a> Blob<'a> {
                 let class =
                     Class::from_raw(vcpu.class).ok_or(Error::Table("unknown vCPU class"))?;
                 let harts_ok = vcpu.harts != 0
-                    && (harts == 64 || vcpu.harts >> harts == 0)
+                    && vcpu.harts >> harts == 0
                     && (class != Class::RealTime || vcpu.harts.is_power_of_two());
                 if vcpu.vm as usize != i
                     || vcpu.index as usize != index
@@ -386,6 +392,9 @@ impl<'a> Blob<'a> {
                     return Err(Error::Table("a vCPU's fields out of range"));
                 }
             }
+        }
+        if vcpus as usize != self.vcpus.len() {
+            return Err(Error::Table("a vCPU without a VM"));
         }
         for interrupt in self.interrupts {
             if interrupt.vm as usize >= self.vms.len()

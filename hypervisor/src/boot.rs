@@ -127,6 +127,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         return Err(Refusal::Vmids);
     }
     check_segments(&blob)?;
+    clear_channels(&blob);
     // Safety: the tool keeps the pool apart from everything else.
     let arena = unsafe { Arena::new(blob.header.pool_base, blob.header.pool_size) };
     let harts = arena.slice(blob.harts.len(), |index| {
@@ -208,6 +209,16 @@ fn check_segments(blob: &Blob) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Channels begin empty: what an earlier system has left in their memory is nobody's.
+fn clear_channels(blob: &Blob) {
+    for region in blob.regions {
+        if region.flags == region::CHANNEL {
+            // Safety: the tool gives channels memory of their own, and no guest runs yet.
+            unsafe { core::ptr::write_bytes(region.host as *mut u8, 0, region.size as usize) };
+        }
+    }
 }
 
 /// A VM's interrupts go to the hart of its first real-time vCPU, or where its first vCPU starts.

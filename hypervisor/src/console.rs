@@ -12,6 +12,8 @@ use tactus_hypervisor::ring::Ring;
 /// Bytes that wait for each stream.
 const BUFFER: usize = 2048;
 const STREAMS: usize = limit::VMS + 1;
+/// Bytes that a stream sends at most before it is another's turn; more than a line of the log or a record.
+const TURN: usize = 512;
 /// Bytes sent at once at most: few, since interrupts wait meanwhile.
 const SEND_AT_ONCE: usize = 2;
 /// Bytes taken from the UART at once at most.
@@ -34,8 +36,10 @@ struct Console {
     starved: u64,
     /// The stream that the line's bytes belong to.
     selected: Option<u8>,
-    /// The selected stream's last byte ended a line of text.
-    line_ended: bool,
+    /// The selected stream has had its turn: its last byte ended a line of text, or it has sent many.
+    turn_over: bool,
+    /// Bytes it has sent in this turn.
+    sent: usize,
     /// Second byte of a sequence whose first has been sent.
     escape: Option<u8>,
     /// The UART interrupts when it can take bytes.
@@ -51,7 +55,8 @@ static CONSOLE: Lock<Console> = Lock::new(Console {
     waiting: 0,
     starved: 0,
     selected: None,
-    line_ended: false,
+    turn_over: false,
+    sent: 0,
     escape: None,
     armed: false,
     lost: 0,
@@ -98,13 +103,13 @@ impl Console {
         taken
     }
 
-    /// Whose turn it is. A stream keeps the line to the end of a line of text, as long as it has bytes.
+    /// Whose turn it is. A stream keeps the line to the end of a line of text of up to [`TURN`] bytes, as long as it has bytes.
     fn turn(&self) -> Option<u8> {
         if self.waiting == 0 {
             return None;
         }
         let after = match self.selected {
-            Some(stream) if self.waiting >> stream & 1 != 0 && !self.line_ended => {
+            Some(stream) if self.waiting >> stream & 1 != 0 && !self.turn_over => {
                 return Some(stream);
             }
             Some(stream) => u64::MAX << stream << 1,
@@ -120,9 +125,13 @@ impl Console {
             return Some(byte);
         }
         let stream = self.turn()?;
-        self.line_ended = false;
+        if self.turn_over {
+            self.turn_over = false;
+            self.sent = 0;
+        }
         if self.selected != Some(stream) {
             self.selected = Some(stream);
+            self.sent = 0;
             self.escape = Some(STREAM_BASE + stream);
             return Some(SELECT);
         }
@@ -134,7 +143,8 @@ impl Console {
         if byte == SELECT {
             self.escape = Some(SELECT);
         }
-        self.line_ended = byte == b'\n';
+        self.sent += 1;
+        self.turn_over = byte == b'\n' || self.sent >= TURN;
         Some(byte)
     }
 
@@ -206,11 +216,13 @@ pub fn has_room(stream: u8) -> bool {
         return true;
     }
     let mut console = CONSOLE.lock();
-    let room = console.buffers[usize::from(stream)].space() > 0;
-    if !room {
+    let space = console.buffers[usize::from(stream)].space();
+    if space == 0 {
         console.starved |= 1 << stream;
+    } else if space >= BUFFER / 2 {
+        FULL.fetch_and(!(1 << stream), Ordering::Relaxed);
     }
-    room
+    space > 0
 }
 
 /// Adds a stream's bytes; tells how many were taken, and which streams have room again.

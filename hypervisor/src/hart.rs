@@ -147,13 +147,10 @@ impl Hart {
         firmware::send_ipi(self.id);
     }
 
-    /// Takes one vCPU that has news.
-    pub fn receive(&self) -> Option<Handle> {
-        self.inbox.iter().enumerate().find_map(|(word, bits)| {
-            let waiting = bits.load(Ordering::SeqCst);
-            let bit = waiting.checked_ilog2()?;
-            bits.fetch_and(!(1 << bit), Ordering::SeqCst);
-            Some((word * 64) as Handle + bit as Handle)
-        })
+    /// Takes all vCPUs that have news now, as bits by handle.
+    pub fn receive(&self) -> [u64; INBOX_WORDS] {
+        self.inbox
+            .each_ref()
+            .map(|word| word.swap(0, Ordering::SeqCst))
     }
 }

@@ -121,7 +121,11 @@ fn dispatch(
             return Answer::Legacy(0);
         }
         legacy::LEGACY_CONSOLE_PUTCHAR => {
-            put(hart, vcpu, &[a0 as u8]);
+            if put(hart, vcpu, &[a0 as u8]) == 0 {
+                // The call blocks: the guest makes it again.
+                context::repeat_call();
+                return Answer::Legacy(a0);
+            }
             return Answer::Legacy(0);
         }
         legacy::LEGACY_CONSOLE_GETCHAR => {
@@ -188,8 +192,10 @@ fn send_ipi(hart: &'static Hart, vcpu: &'static Vcpu, mask: u64, base: u64) -> S
     while targets != 0 {
         let target = &vcpu.vm.vcpus()[targets.trailing_zeros() as usize];
         targets &= targets - 1;
-        target.software.store(true, Ordering::SeqCst);
-        sched::notify(hart, target);
+        // If it has not taken the last one yet, it knows.
+        if !target.software.swap(true, Ordering::SeqCst) {
+            sched::notify(hart, target);
+        }
     }
     Ok(0)
 }

@@ -18,6 +18,7 @@ use crate::log::Line;
 use crate::system::system;
 use crate::vcpu::{Body, State, Vcpu, Wait};
 use crate::vm::Vm;
+use core::cmp;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::Class;
 use tactus_policy::livelock::Exception;
@@ -98,18 +99,36 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
         fence(Ordering::SeqCst);
         if is_due(vcpu, body) {
             local.deadlines.clear(vcpu.handle);
-            make_ready(hart, vcpu);
+            if make_ready(hart, vcpu) {
+                offer(hart, vcpu);
+            }
         }
     } else if vcpu.class == Class::RealTime {
         enqueue(local, vcpu, Place::First);
-    } else if body.slice_left == 0 {
-        enqueue(local, vcpu, Place::Last);
     } else if local.next.is_some() {
         vcpu.set_state(State::Ready);
         local.held = Some(vcpu);
         local.offer_at = now + system().hold_ticks;
+    } else if body.slice_left == 0 {
+        enqueue(local, vcpu, Place::Last);
     } else {
         enqueue(local, vcpu, Place::First);
+    }
+    // Those that wait for a fence of a running vCPU need not wait for this one any more.
+    if vcpu.vm.fence_waiters.load(Ordering::SeqCst) & !(1 << vcpu.index) != 0 {
+        tell_fence_waiters(hart, vcpu);
+    }
+}
+
+/// Makes the vCPUs that wait for fences, but for this one, look whether they still have to.
+#[cold]
+fn tell_fence_waiters(hart: &'static Hart, vcpu: &'static Vcpu) {
+    let mut waiters = vcpu.vm.fence_waiters.load(Ordering::SeqCst) & !(1 << vcpu.index);
+    // At most one step for each vCPU of the VM.
+    while waiters != 0 {
+        let index = waiters.trailing_zeros() as usize;
+        waiters &= waiters - 1;
+        notify(hart, &vcpu.vm.vcpus()[index]);
     }
 }
 
@@ -176,6 +195,9 @@ fn stop(hart: &'static Hart, vcpu: &'static Vcpu) {
     let local = unsafe { hart.local() };
     local.deadlines.clear(vcpu.handle);
     leave_fpu(local, vcpu);
+    vcpu.vm
+        .fence_waiters
+        .fetch_and(!(1 << vcpu.index), Ordering::SeqCst);
     vcpu.vm.vcpu_stopped(hart, vcpu);
 }
 
@@ -204,10 +226,15 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
     }
 }
 
-/// A waiting vCPU at home here is to run; its deadline is no longer kept.
-fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) {
-    // Safety: on this hart, no other reference in use.
-    let local = unsafe { hart.local() };
+/// A waiting vCPU at home here is to run; its deadline is no longer kept. `true`: another hart might take it.
+fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+    // Safety: on this hart, no other reference in use; it waits at home here.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    if let Wait::Fences(..) = body.wait {
+        vcpu.vm
+            .fence_waiters
+            .fetch_and(!(1 << vcpu.index), Ordering::SeqCst);
+    }
     let runs = local
         .next
         .or(local.current)
@@ -223,9 +250,8 @@ fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) {
     }
     if first {
         local.reschedule = true;
-    } else if vcpu.class == Class::BestEffort {
-        offer(hart, vcpu);
     }
+    !first && vcpu.class == Class::BestEffort
 }
 
 /// Finds another hart for a ready best-effort vCPU: an idle one, or one that runs something of lower priority.
@@ -244,6 +270,49 @@ fn offer(hart: &Hart, vcpu: &Vcpu) {
     }
     if let Some((other, _)) = best {
         other.interrupt();
+    }
+}
+
+/// Wakes the idle harts that may run what waits in the best-effort queue.
+fn spread(hart: &Hart) {
+    let system = system();
+    let mut may_run = 0;
+    {
+        let mut queue = system.best_effort.lock();
+        if queue.highest().is_none() {
+            return;
+        }
+        // At most one step for each vCPU.
+        queue.pop_where(|handle| {
+            may_run |= system.vcpus[usize::from(handle)].harts;
+            false
+        });
+    }
+    for other in system.harts {
+        let idle = other.running.load(Ordering::Relaxed) == running::IDLE;
+        if idle && other.index != hart.index && may_run >> other.index & 1 != 0 {
+            other.interrupt();
+        }
+    }
+}
+
+/// Takes a ready vCPU at home here from where it waits; `false`: another hart has just taken it.
+fn unqueue(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    let is = |slot: Option<&Vcpu>| slot.is_some_and(|other| core::ptr::eq(other, vcpu));
+    if is(local.held) {
+        local.held = None;
+        local.offer_at = u64::MAX;
+        return true;
+    }
+    if is(local.next) {
+        local.next = None;
+        return true;
+    }
+    match vcpu.class {
+        Class::RealTime => local.realtime.remove(vcpu.handle),
+        Class::BestEffort => system().best_effort.lock().remove(vcpu.handle),
     }
 }
 
@@ -272,6 +341,9 @@ fn search(hart: &'static Hart) -> *const Context {
             interrupt::handle(hart);
         }
         let Some(vcpu) = take(hart) else {
+            // Whatever asked for the hart has gone elsewhere.
+            // Safety: on this hart, no other reference in use.
+            unsafe { hart.local() }.reschedule = false;
             idle(hart);
             continue;
         };
@@ -280,8 +352,14 @@ fn search(hart: &'static Hart) -> *const Context {
             continue;
         }
         begin(hart, vcpu);
+        if vcpu.class == Class::BestEffort {
+            spread(hart);
+        }
+        // Who has asked it to stop before it had its home here has told another hart.
+        let stops = vcpu.stop.load(Ordering::SeqCst);
         // Safety: the vCPU runs on this hart, no other reference in use.
-        if unsafe { vcpu.body() }.loader.is_some() && !load_image(hart, vcpu) {
+        let loads = unsafe { vcpu.body() }.loader.is_some();
+        if stops || loads && !load_image(hart, vcpu) {
             put_back(hart, vcpu);
             continue;
         }
@@ -303,13 +381,20 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
     let mut queue = system().best_effort.lock();
     if let Some(held) = local.held.take() {
         local.offer_at = u64::MAX;
-        if queue
-            .highest()
-            .is_none_or(|highest| highest <= held.priority)
-        {
-            return Some(held);
+        // Safety: it is this hart's, no other reference in use.
+        let slice_left = unsafe { held.body() }.slice_left > 0;
+        let others = queue.highest().map(|highest| highest.cmp(&held.priority));
+        match others {
+            None | Some(cmp::Ordering::Less) => return Some(held),
+            Some(cmp::Ordering::Equal) if slice_left => return Some(held),
+            Some(_) => {}
         }
-        queue.insert_head(held.handle, held.priority);
+        leave_fpu(local, held);
+        if slice_left {
+            queue.insert_head(held.handle, held.priority);
+        } else {
+            queue.insert_tail(held.handle, held.priority);
+        }
     }
     let here = |handle: Handle| vcpus[usize::from(handle)].harts >> hart.index & 1 != 0;
     let (handle, _) = queue.pop_where(here)?;
@@ -344,6 +429,12 @@ fn idle(hart: &'static Hart) {
 /// Waits, known to be idle, for an interrupt.
 fn wait_for_work(hart: &Hart) {
     hart.running.store(running::IDLE, Ordering::SeqCst);
+    if context::guest_interrupt_pending() {
+        // The last guest's, which runs elsewhere or nowhere; it would end every wait.
+        context::mask_guest_interrupts();
+        // Safety: on this hart, no other reference in use.
+        unsafe { hart.local() }.loaded = None;
+    }
     // What was queued before others could see this hart idle is seen here.
     if arch::pending_interrupts() == 0 && !fits_here(hart) {
         arch::wait_for_interrupt();
@@ -412,6 +503,7 @@ fn enter(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     if !is_in(hart, local, vcpu, body) {
         let here = hart.index + 1;
+        let came = body.loaded_on != here;
         let fpu_ready = local.fpu_owner == Some(vcpu.handle) && body.fpu_on == here;
         body.context.load(hart.stack_top, fpu_ready);
         if body.livelock.watched() {
@@ -421,20 +513,21 @@ fn enter(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
         local.loaded = Some(vcpu);
         let number = vcpu.index as u8 + 1;
         let last = &mut local.last_vcpu[vcpu.vm.index];
-        if core::mem::replace(last, number) != number {
-            // Cached translations and instructions are another vCPU's of the same VM.
+        if core::mem::replace(last, number) != number || came {
+            // Cached translations and instructions are another vCPU's of the same VM, or this one's of a time before it
+            // changed them elsewhere.
             arch::fence_guest_translations();
             arch::fence_instructions();
         }
     }
+    let context = &raw const body.context;
     take_notice(hart, vcpu);
-    &raw const body.context
+    context
 }
 
 /// Gives the current vCPU what has been sent to it.
 fn take_notice(hart: &'static Hart, vcpu: &'static Vcpu) {
-    if vcpu.software.load(Ordering::SeqCst) {
-        vcpu.software.store(false, Ordering::SeqCst);
+    if vcpu.software.load(Ordering::Relaxed) && vcpu.software.swap(false, Ordering::SeqCst) {
         context::raise_software();
     }
     context::set_external(vcpu.external.load(Ordering::SeqCst));
@@ -450,13 +543,7 @@ fn do_fences(hart: &'static Hart, vcpu: &'static Vcpu) {
     arch::fence_guest_translations();
     arch::fence_instructions();
     vcpu.fences_done.store(asked, Ordering::SeqCst);
-    let mut waiters = vcpu.vm.fence_waiters.load(Ordering::SeqCst);
-    // At most one step for each vCPU of the VM.
-    while waiters != 0 {
-        let index = waiters.trailing_zeros() as usize;
-        waiters &= waiters - 1;
-        notify(hart, &vcpu.vm.vcpus()[index]);
-    }
+    tell_fence_waiters(hart, vcpu);
 }
 
 /// Something has been sent to a vCPU: makes its home look, now.
@@ -503,11 +590,18 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
             let leaving = local.current.is_some_and(|v| core::ptr::eq(v, vcpu));
             if !leaving && is_due(vcpu, body) {
                 local.deadlines.clear(vcpu.handle);
-                make_ready(hart, vcpu);
+                if make_ready(hart, vcpu) {
+                    offer(hart, vcpu);
+                }
             }
         }
-        // It takes notice when it is entered; and what is sent to a stopped one is void.
-        State::Ready | State::Stopped => {}
+        State::Ready => {
+            if vcpu.stop.load(Ordering::SeqCst) && unqueue(hart, vcpu) {
+                stop(hart, vcpu);
+            }
+            // It takes notice of anything else when it is entered.
+        }
+        State::Stopped => {}
     }
 }
 
@@ -515,9 +609,14 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
 #[inline(never)]
 pub fn interrupted(hart: &'static Hart) {
     arch::clear_software_interrupt();
-    // At most one step for each vCPU posted; further posts interrupt again.
-    while let Some(handle) = hart.receive() {
-        notify(hart, &system().vcpus[usize::from(handle)]);
+    // What is posted from now on interrupts again.
+    for (word, mut posted) in hart.receive().into_iter().enumerate() {
+        // At most one step for each vCPU.
+        while posted != 0 {
+            let handle = word * 64 + posted.trailing_zeros() as usize;
+            posted &= posted - 1;
+            notify(hart, &system().vcpus[handle]);
+        }
     }
     // Perhaps it was about a best-effort vCPU that nobody has taken yet.
     let highest = system().best_effort.lock().highest();
@@ -532,6 +631,7 @@ pub fn interrupted(hart: &'static Hart) {
 /// Serves the hart's timer.
 pub fn timer(hart: &'static Hart) {
     let now = arch::now();
+    let mut for_others = false;
     loop {
         // Safety: on this hart, no other reference in use.
         let local = unsafe { hart.local() };
@@ -539,7 +639,10 @@ pub fn timer(hart: &'static Hart) {
         let Some(handle) = local.deadlines.pop_until(now) else {
             break;
         };
-        make_ready(hart, &system().vcpus[usize::from(handle)]);
+        for_others |= make_ready(hart, &system().vcpus[usize::from(handle)]);
+    }
+    if for_others {
+        spread(hart);
     }
     if console::has_unsent() {
         let room = console::pump();
@@ -604,7 +707,11 @@ fn program_timer(local: &mut Local) {
         .earliest()
         .map_or(u64::MAX, |(deadline, _)| deadline);
     let mut next = wake.min(local.slice_end).min(local.offer_at);
-    if console::has_unsent() {
+    // A real-time vCPU that shares its hart is not held up by text: others send it when it waits.
+    let undisturbed = local
+        .current
+        .is_some_and(|vcpu| vcpu.class == Class::RealTime && vcpu.hart().shared);
+    if !undisturbed && console::has_unsent() {
         next = next.min(arch::now() + system().text_ticks);
     }
     if next != local.timer {

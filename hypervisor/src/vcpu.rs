@@ -11,8 +11,8 @@ use tactus_abi::blob::{Class, limit};
 use tactus_policy::livelock::Livelock;
 use tactus_policy::ready::Handle;
 
-/// What a vCPU is doing. Changed by its home hart, and from `Ready` to `Running` by the hart that takes it, which
-/// becomes its home.
+/// What a vCPU is doing. Changed by its home hart; from `Ready` by the hart that takes it from its queue; from `Stopped` to
+/// `Waiting` by whoever starts it, with its VM's lifecycle locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum State {

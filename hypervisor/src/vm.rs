@@ -377,20 +377,13 @@ impl Vm {
             if life.alive > 0 {
                 return;
             }
-            let end = life.ending.take().unwrap_or(End::Shutdown);
-            life.state = match end {
-                End::Restart => VmState::Loading,
-                End::Fault => VmState::Faulted,
-                End::Shutdown | End::Fail(_) => VmState::Off,
-            };
-            if matches!(end, End::Restart) {
-                life.restarts += 1;
-            }
-            end
+            life.ending.take().unwrap_or(End::Shutdown)
         };
+        // Nobody starts it before its state says that it is off.
         self.reset_devices();
         let (reason, code) = match end {
             End::Restart => {
+                self.life.lock().restarts += 1;
                 sched::notify(hart, self.start());
                 return;
             }
@@ -404,6 +397,10 @@ impl Vm {
             .number("code", u64::from(code))
             .time()
             .send();
+        self.life.lock().state = match end {
+            End::Fault => VmState::Faulted,
+            _ => VmState::Off,
+        };
         if matches!(end, End::Fault)
             && let Some(other) = system().vms.get(self.config().signal_vm as usize)
         {

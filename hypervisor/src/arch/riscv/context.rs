@@ -150,12 +150,14 @@ impl Context {
         write!(csr::VSEPC, self.vsepc);
         write!(csr::VSCAUSE, self.vscause);
         write!(csr::VSTVAL, self.vstval);
+        // Never the one VM's tables with the other's translation below.
+        write!(csr::VSATP, 0);
+        write!(csr::HGATP, self.hgatp);
         write!(csr::VSATP, self.vsatp);
         write!(csr::VSTIMECMP, self.vstimecmp);
         write!(csr::HVIP, self.hvip);
         write!(csr::SCOUNTEREN, self.scounteren);
         write!(csr::SENVCFG, self.senvcfg);
-        write!(csr::HGATP, self.hgatp);
         delegate(fpu_ready);
     }
 
@@ -243,6 +245,8 @@ pub fn initialise_hart(shared: bool) {
     write!(csr::HCOUNTEREN, 7);
     write!(csr::HTIMEDELTA, 0);
     write!(csr::STIMECMP, u64::MAX);
+    write!(csr::HGEIE, 0);
+    write!(csr::HIE, 0);
     write!(csr::SIE, csr::SSI | csr::STI | csr::SEI);
     clear!(
         csr::SSTATUS,
@@ -329,6 +333,22 @@ impl Exception {
 /// Moves the running guest past its trapped instruction of `length` bytes.
 pub fn skip_instruction(length: u64) {
     write!(csr::SEPC, read!(csr::SEPC).wrapping_add(length));
+}
+
+/// Makes the running guest make the call that is being served again.
+pub fn repeat_call() {
+    write!(csr::SEPC, read!(csr::SEPC).wrapping_sub(4));
+}
+
+/// Whether the trap being served came from a guest, and not from the hypervisor itself.
+pub fn trapped_from_guest() -> bool {
+    read!(csr::HSTATUS) & csr::HSTATUS_SPV != 0
+}
+
+/// Keeps the interrupts of the guest whose registers are in the hart from ending a wait of the hypervisor's. It has to be
+/// loaded anew afterwards.
+pub fn mask_guest_interrupts() {
+    write!(csr::VSIE, 0);
 }
 
 /// The guest's last exception as its own CSRs show it: `vsepc`, `vscause`, `vstval`.

@@ -44,6 +44,10 @@ pub const HSTATUS: u16 = 0x600;
 pub const HEDELEG: u16 = 0x602;
 /// `hideleg`.
 pub const HIDELEG: u16 = 0x603;
+/// `hie`.
+pub const HIE: u16 = 0x604;
+/// `hgeie`.
+pub const HGEIE: u16 = 0x607;
 /// `htimedelta`.
 pub const HTIMEDELTA: u16 = 0x605;
 /// `hcounteren`.
