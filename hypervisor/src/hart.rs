@@ -63,7 +63,7 @@ pub struct Local {
     pub admits: Class,
     /// End of the current vCPU's slice.
     pub slice_end: u64,
-    /// When `held` goes to the queue, for other harts to take.
+    /// When `held` goes to the queue and other harts are told of what waits there.
     pub offer_at: u64,
     /// What the timer is set to.
     pub timer: u64,

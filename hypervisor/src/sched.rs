@@ -108,7 +108,7 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     } else if local.next.is_some() {
         vcpu.set_state(State::Ready);
         local.held = Some(vcpu);
-        local.offer_at = now + system().hold_ticks;
+        local.offer_at = local.offer_at.min(now + system().hold_ticks);
     } else if body.slice_left == 0 {
         enqueue(local, vcpu, Place::Last);
     } else {
@@ -641,6 +641,15 @@ pub fn timer(hart: &'static Hart) {
         };
         for_others |= make_ready(hart, &system().vcpus[usize::from(handle)]);
     }
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    if local.next.is_some() {
+        // A real-time vCPU comes first; the rest may have to be seen to while it runs.
+        if for_others {
+            local.offer_at = local.offer_at.min(now + system().hold_ticks);
+        }
+        return;
+    }
     if for_others {
         spread(hart);
     }
@@ -648,7 +657,7 @@ pub fn timer(hart: &'static Hart) {
         let room = console::pump();
         crate::vm::tell_room(hart, room);
     }
-    // Safety: on this hart, no other reference in use.
+    // Safety: as above.
     let local = unsafe { hart.local() };
     if now >= local.offer_at {
         release_held(hart, local);
@@ -662,14 +671,14 @@ pub fn timer(hart: &'static Hart) {
     }
 }
 
-/// The held vCPU has waited long enough: any hart may take it.
+/// What best-effort vCPUs wait here has waited long enough: any hart may take them.
 #[cold]
 fn release_held(hart: &Hart, local: &mut Local) {
     local.offer_at = u64::MAX;
     if let Some(held) = local.held.take() {
         enqueue(local, held, Place::First);
-        offer(hart, held);
     }
+    spread(hart);
 }
 
 /// The current vCPU has used up its slice.
