@@ -10,6 +10,7 @@ use super::context::Context;
 use core::arch::global_asm;
 use core::ffi::c_void;
 use core::mem::offset_of;
+use tactus_abi::console::{LOG_STREAM, SELECT, STREAM_BASE};
 
 global_asm!(
     ".option push",
@@ -19,11 +20,15 @@ global_asm!(
     ".section .text.start, \"ax\"",
     ".global _start",
     "_start:",
+    "    la      t0, boot_trap",
+    "    csrw    stvec, t0",
     "    la      sp, __boot_stack_top",
     "    tail    {boot}",
     // A further hart: a1 holds its Hart, whose first field is the top of its stack.
     ".global secondary_start",
     "secondary_start:",
+    "    la      t0, boot_trap",
+    "    csrw    stvec, t0",
     "    mv      a0, a1",
     // Takes a Hart in a0 and makes the hart run guests.
     ".global run_hart",
@@ -31,6 +36,26 @@ global_asm!(
     "    ld      sp, 0(a0)",
     "    call    {hart_main}",
     "    j       resume",
+    // A trap before the hart can take any: its compiled code uses extensions that the hart may not have, before it can ask for
+    // them. Says so by the oldest of the firmware's calls (SBI specification, "Console Putchar"), and powers off ("System reset").
+    ".balign 4",
+    "boot_trap:",
+    "    la      s0, 8f",
+    "7:  lbu     a0, 0(s0)",
+    "    beqz    a0, 9f",
+    "    li      a7, 1",
+    "    ecall",
+    "    addi    s0, s0, 1",
+    "    j       7b",
+    "9:  li      a0, 0",
+    "    li      a1, 0",
+    "    li      a6, 0",
+    "    li      a7, 0x53525354",
+    "    ecall",
+    "    j       9b",
+    // The log's stream is selected first.
+    "8:  .byte   {select}, {log_stream}",
+    "    .asciz  \"refused reason=a hart trapped while it booted; it may lack one of Zba, Zbb, Zbs\\n\"",
     ".section .text.trap, \"ax\"",
     ".balign 64",
     ".global guest_trap",
@@ -155,6 +180,8 @@ global_asm!(
     "    csrw    sepc, t1",
     "    ret",
     ".option pop",
+    select = const SELECT,
+    log_stream = const STREAM_BASE + LOG_STREAM,
     boot = sym crate::boot::boot,
     hart_main = sym crate::sched::hart_main,
     call = sym crate::sbi::call,

@@ -1,0 +1,95 @@
+//! Machines and images that a system cannot run on: the hypervisor says why, and boots nothing.
+
+mod harness;
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tactus_abi::blob::MAGIC;
+
+/// The boot image of the simplest system.
+fn image() -> Vec<u8> {
+    harness::boot("systems/hello.toml", None).image.bytes
+}
+
+/// Boots an image on a machine and gives what the serial line says.
+fn boot(image: &[u8], cpu: &str, memory: &str) -> String {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
+    file.write_all(image).expect("and written");
+    let mut qemu = Command::new("qemu-system-riscv64")
+        .args(["-M", "virt", "-cpu", cpu, "-smp", "1", "-m", memory])
+        .args(["-display", "none", "-monitor", "none", "-serial", "stdio"])
+        .args(["-no-reboot", "-icount", "shift=0,sleep=off", "-kernel"])
+        .arg(file.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("QEMU can be started: `make setup` installs it");
+    let start = Instant::now();
+    while qemu.try_wait().expect("QEMU can be asked").is_none() {
+        if start.elapsed() > harness::STUCK {
+            let _ = qemu.kill();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = qemu.wait_with_output().expect("QEMU has ended");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[track_caller]
+fn assert_refused(serial: &str, reason: &str) {
+    let line = format!("refused reason={reason}");
+    assert!(serial.contains(&line), "no \"{line}\" in:\n{serial}");
+    assert!(
+        !serial.contains("start vm="),
+        "a guest was started:\n{serial}"
+    );
+}
+
+#[test]
+fn a_machine_that_lacks_an_extension() {
+    let image = image();
+    for (cpu, reason) in [
+        ("rv64,h=false", "hart 0 lacks the extension h"),
+        ("rv64,h=true,sstc=false", "hart 0 lacks the extension sstc"),
+        (
+            "rv64,h=true,zba=false,zbb=false,zbs=false",
+            "a hart trapped while it booted; it may lack one of Zba, Zbb, Zbs",
+        ),
+    ] {
+        assert_refused(&boot(&image, cpu, "1G"), reason);
+    }
+}
+
+#[test]
+fn a_machine_with_too_little_memory() {
+    let serial = boot(&image(), "rv64,h=true", "512M");
+    assert_refused(&serial, "the machine's memory does not cover the system's");
+}
+
+#[test]
+fn an_image_that_is_damaged() {
+    let whole = image();
+    // The hypervisor, which comes first, knows the magic, too.
+    let blob = whole
+        .windows(MAGIC.len())
+        .rposition(|bytes| bytes == MAGIC)
+        .expect("the image has a blob");
+    for (at, reason) in [
+        (blob, "no system blob in the image"),
+        (blob + 8, "system blob is of another version"),
+        (blob + 40, "system blob is corrupt (checksum)"),
+    ] {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x10;
+        assert_refused(&boot(&damaged, "rv64,h=true", "1G"), reason);
+    }
+}
+
+#[test]
+fn what_is_whole_boots() {
+    let serial = boot(&image(), "rv64,h=true", "1G");
+    assert!(serial.contains("start vm=hello"), "{serial}");
+}
