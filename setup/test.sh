@@ -12,7 +12,7 @@ cd "$TACTUS_ROOT"
 
 readonly what=${1:-test}
 # Hypervisor and guests, and what they share with the host's programs, as they are built for the target.
-readonly bare=(--workspace --exclude tactus --target riscv64gc-unknown-none-elf --profile embedded)
+readonly bare=(--workspace --exclude tactus --exclude tactus-board --target riscv64gc-unknown-none-elf --profile embedded)
 
 results=()
 failed=0
