@@ -97,14 +97,14 @@ impl Operation {
     /// The name in assembly language, without the suffixes that atomics have for their ordering.
     #[must_use]
     pub const fn mnemonic(self) -> &'static str {
-        table::TABLE[self as usize].mnemonic
+        table::ROWS[self as usize].mnemonic
     }
 
     /// The encoding's fixed bits as `(mask, bits)`: a word can be this operation when `word & mask == bits`. It is,
     /// unless its rounding mode is reserved or a more specific encoding covers it (`fence.tso` within `fence`).
     #[must_use]
     pub const fn encoding(self) -> (u32, u32) {
-        let pattern = table::TABLE[self as usize].pattern;
+        let pattern = table::ROWS[self as usize].pattern;
         (pattern.mask, pattern.bits)
     }
 }

@@ -1,8 +1,9 @@
 //! The decoder against GNU binutils, as an independent reader of the same specification: every 16-bit encoding, and
 //! 32-bit words of all kinds, must decode to the same text or be refused by both.
 //!
-//! Needs `riscv64-unknown-elf-as` and `riscv64-unknown-elf-objdump` 2.40 or newer, which `make setup` installs; the tests
-//! fail without them. Where binutils differs from the specification, [`Exception`] says how and why.
+//! Needs `riscv64-unknown-elf-as` and `riscv64-unknown-elf-objdump`, which `make setup` installs; the tests fail
+//! without them, or with versions that do not know the H, Zba, Zbb and Zbs extensions. Where binutils (2.40) differs from
+//! the specification, [`Exception`] says how and why.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -140,26 +141,26 @@ fn spell(mnemonic: &str, operands: &str) -> String {
 /// 20191213.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Exception {
-    /// objdump wants rd, rs1 and the mode of `fence` zero (`fence.tso`: rd and rs1). Section 2.7: implementations ignore
-    /// these fields, and take reserved modes for 0.
+    /// objdump wants rd, rs1 and the mode of `fence` zero (`fence.tso`: rd and rs1). Section 2.7: implementations
+    /// ignore these fields, and take reserved modes for 0.
     FenceFields,
     /// objdump wants all fields of `fence.i` zero. Chapter 3: implementations ignore them.
     FenceIFields,
-    /// objdump knows `fcvt.d.s`, `fcvt.d.w` and `fcvt.d.wu`, which never round, with the rounding mode 0 alone, and does
-    /// not show it. Section 11.2: the field is to be treated as usual.
+    /// objdump knows `fcvt.d.s`, `fcvt.d.w` and `fcvt.d.wu`, which never round, with the rounding mode 0 alone, and
+    /// does not show it. Section 11.2: the field is to be treated as usual.
     ExactConversion,
     /// objdump shows the rounding modes 5 and 6 as "unknown". Section 11.2: they are reserved.
     ReservedRounding,
     /// objdump shows a fence's empty set as "unknown". Section 2.7 reserves none: it orders nothing (in the case of
     /// `pause` that is its purpose).
     EmptyFenceSet,
-    /// objdump knows `uret`, `hret` and `sfence.vm`, which are of drafts of Volume II and of no version that was
-    /// ratified, and `dret`, which is of the debug specification: the board has no debug mode.
+    /// objdump knows `uret`, `hret` and `sfence.vm` of earlier texts, which Volume II, 20211203, does not have, and
+    /// `dret`, which is of the debug specification: the board has no debug mode.
     OtherPrivileged,
     /// objdump knows `c.addi16sp` of 0. Section 16.5: it is reserved.
     AddNothingToSp,
-    /// objdump has names of its own, as of RV128, for `c.slli`, `c.srli` and `c.srai` by 0. Section 16.5: they are HINTs
-    /// on RV64.
+    /// objdump has names of its own, as of RV128, for `c.slli`, `c.srli` and `c.srai` by 0. Section 16.5: they are
+    /// HINTs on RV64.
     ShiftByZero,
 }
 

@@ -182,44 +182,44 @@ macro_rules! compressed {
 // when it says that the encoding is reserved.
 compressed! {
     // Quadrant 0. All zero bits are the illegal instruction, which is reserved as c.addi4spn of 0.
-    "c.addi4spn" "000 ........ ... 00"       => Addi(LOW3, SP, ZERO, Addi4spn)         reserved ImmediateZero;
-    "c.fld"      "001 ... ... .. ... 00"     => Fld(LOW3, HIGH3, ZERO, Ld)             reserved Never;
-    "c.lw"       "010 ... ... .. ... 00"     => Lw(LOW3, HIGH3, ZERO, Lw)   reserved Never;
-    "c.ld"       "011 ... ... .. ... 00"     => Ld(LOW3, HIGH3, ZERO, Ld)   reserved Never;
-    "c.fsd"      "101 ... ... .. ... 00"     => Fsd(ZERO, HIGH3, LOW3, Ld)  reserved Never;
-    "c.sw"       "110 ... ... .. ... 00"     => Sw(ZERO, HIGH3, LOW3, Lw)   reserved Never;
-    "c.sd"       "111 ... ... .. ... 00"     => Sd(ZERO, HIGH3, LOW3, Ld)   reserved Never;
+    "c.addi4spn" "000 ........ ... 00"      => Addi(LOW3, SP, ZERO, Addi4spn)      reserved ImmediateZero;
+    "c.fld"      "001 ... ... .. ... 00"    => Fld(LOW3, HIGH3, ZERO, Ld)          reserved Never;
+    "c.lw"       "010 ... ... .. ... 00"    => Lw(LOW3, HIGH3, ZERO, Lw)           reserved Never;
+    "c.ld"       "011 ... ... .. ... 00"    => Ld(LOW3, HIGH3, ZERO, Ld)           reserved Never;
+    "c.fsd"      "101 ... ... .. ... 00"    => Fsd(ZERO, HIGH3, LOW3, Ld)          reserved Never;
+    "c.sw"       "110 ... ... .. ... 00"    => Sw(ZERO, HIGH3, LOW3, Lw)           reserved Never;
+    "c.sd"       "111 ... ... .. ... 00"    => Sd(ZERO, HIGH3, LOW3, Ld)           reserved Never;
     // Quadrant 1. c.addi with rd = x0 is c.nop.
-    "c.addi"     "000 . ..... ..... 01"      => Addi(HIGH, HIGH, ZERO, Ci)             reserved Never;
-    "c.addiw"    "001 . ..... ..... 01"      => Addiw(HIGH, HIGH, ZERO, Ci)            reserved RdZero;
-    "c.li"       "010 . ..... ..... 01"      => Addi(HIGH, ZERO, ZERO, Ci)             reserved Never;
-    "c.addi16sp" "011 . 00010 ..... 01"      => Addi(SP, SP, ZERO, Addi16sp)           reserved ImmediateZero;
-    "c.lui"      "011 . ..... ..... 01"      => Lui(HIGH, ZERO, ZERO, Lui)  reserved ImmediateZero;
-    "c.srli"     "100 . 00 ... ..... 01"     => Srli(HIGH3, HIGH3, ZERO, Shift) reserved Never;
-    "c.srai"     "100 . 01 ... ..... 01"     => Srai(HIGH3, HIGH3, ZERO, Shift) reserved Never;
-    "c.andi"     "100 . 10 ... ..... 01"     => Andi(HIGH3, HIGH3, ZERO, Ci)           reserved Never;
-    "c.sub"      "100 0 11 ... 00 ... 01"    => Sub(HIGH3, HIGH3, LOW3, Nothing)       reserved Never;
-    "c.xor"      "100 0 11 ... 01 ... 01"    => Xor(HIGH3, HIGH3, LOW3, Nothing)       reserved Never;
-    "c.or"       "100 0 11 ... 10 ... 01"    => Or(HIGH3, HIGH3, LOW3, Nothing)        reserved Never;
-    "c.and"      "100 0 11 ... 11 ... 01"    => And(HIGH3, HIGH3, LOW3, Nothing)       reserved Never;
-    "c.subw"     "100 1 11 ... 00 ... 01"    => Subw(HIGH3, HIGH3, LOW3, Nothing)      reserved Never;
-    "c.addw"     "100 1 11 ... 01 ... 01"    => Addw(HIGH3, HIGH3, LOW3, Nothing)      reserved Never;
-    "c.j"        "101 ........... 01"        => Jal(ZERO, ZERO, ZERO, J)    reserved Never;
-    "c.beqz"     "110 ... ... ..... 01"      => Beq(ZERO, HIGH3, ZERO, B)   reserved Never;
-    "c.bnez"     "111 ... ... ..... 01"      => Bne(ZERO, HIGH3, ZERO, B)   reserved Never;
+    "c.addi"     "000 . ..... ..... 01"     => Addi(HIGH, HIGH, ZERO, Ci)          reserved Never;
+    "c.addiw"    "001 . ..... ..... 01"     => Addiw(HIGH, HIGH, ZERO, Ci)         reserved RdZero;
+    "c.li"       "010 . ..... ..... 01"     => Addi(HIGH, ZERO, ZERO, Ci)          reserved Never;
+    "c.addi16sp" "011 . 00010 ..... 01"     => Addi(SP, SP, ZERO, Addi16sp)        reserved ImmediateZero;
+    "c.lui"      "011 . ..... ..... 01"     => Lui(HIGH, ZERO, ZERO, Lui)          reserved ImmediateZero;
+    "c.srli"     "100 . 00 ... ..... 01"    => Srli(HIGH3, HIGH3, ZERO, Shift)     reserved Never;
+    "c.srai"     "100 . 01 ... ..... 01"    => Srai(HIGH3, HIGH3, ZERO, Shift)     reserved Never;
+    "c.andi"     "100 . 10 ... ..... 01"    => Andi(HIGH3, HIGH3, ZERO, Ci)        reserved Never;
+    "c.sub"      "100 0 11 ... 00 ... 01"   => Sub(HIGH3, HIGH3, LOW3, Nothing)    reserved Never;
+    "c.xor"      "100 0 11 ... 01 ... 01"   => Xor(HIGH3, HIGH3, LOW3, Nothing)    reserved Never;
+    "c.or"       "100 0 11 ... 10 ... 01"   => Or(HIGH3, HIGH3, LOW3, Nothing)     reserved Never;
+    "c.and"      "100 0 11 ... 11 ... 01"   => And(HIGH3, HIGH3, LOW3, Nothing)    reserved Never;
+    "c.subw"     "100 1 11 ... 00 ... 01"   => Subw(HIGH3, HIGH3, LOW3, Nothing)   reserved Never;
+    "c.addw"     "100 1 11 ... 01 ... 01"   => Addw(HIGH3, HIGH3, LOW3, Nothing)   reserved Never;
+    "c.j"        "101 ........... 01"       => Jal(ZERO, ZERO, ZERO, J)            reserved Never;
+    "c.beqz"     "110 ... ... ..... 01"     => Beq(ZERO, HIGH3, ZERO, B)           reserved Never;
+    "c.bnez"     "111 ... ... ..... 01"     => Bne(ZERO, HIGH3, ZERO, B)           reserved Never;
     // Quadrant 2.
-    "c.slli"     "000 . ..... ..... 10"      => Slli(HIGH, HIGH, ZERO, Shift) reserved Never;
-    "c.fldsp"    "001 . ..... ..... 10"      => Fld(HIGH, SP, ZERO, LdSp)              reserved Never;
-    "c.lwsp"     "010 . ..... ..... 10"      => Lw(HIGH, SP, ZERO, LwSp)               reserved RdZero;
-    "c.ldsp"     "011 . ..... ..... 10"      => Ld(HIGH, SP, ZERO, LdSp)               reserved RdZero;
-    "c.jr"       "100 0 ..... 00000 10"      => Jalr(ZERO, HIGH, ZERO, Nothing)        reserved Rs1Zero;
-    "c.mv"       "100 0 ..... ..... 10"      => Add(HIGH, ZERO, LOW, Nothing)          reserved Never;
-    "c.ebreak"   "100 1 00000 00000 10"      => Ebreak(ZERO, ZERO, ZERO, Nothing)      reserved Never;
-    "c.jalr"     "100 1 ..... 00000 10"      => Jalr(RA, HIGH, ZERO, Nothing)          reserved Never;
-    "c.add"      "100 1 ..... ..... 10"      => Add(HIGH, HIGH, LOW, Nothing)          reserved Never;
-    "c.fsdsp"    "101 ...... ..... 10"       => Fsd(ZERO, SP, LOW, SdSp)               reserved Never;
-    "c.swsp"     "110 ...... ..... 10"       => Sw(ZERO, SP, LOW, SwSp)                reserved Never;
-    "c.sdsp"     "111 ...... ..... 10"       => Sd(ZERO, SP, LOW, SdSp)                reserved Never;
+    "c.slli"     "000 . ..... ..... 10"     => Slli(HIGH, HIGH, ZERO, Shift)       reserved Never;
+    "c.fldsp"    "001 . ..... ..... 10"     => Fld(HIGH, SP, ZERO, LdSp)           reserved Never;
+    "c.lwsp"     "010 . ..... ..... 10"     => Lw(HIGH, SP, ZERO, LwSp)            reserved RdZero;
+    "c.ldsp"     "011 . ..... ..... 10"     => Ld(HIGH, SP, ZERO, LdSp)            reserved RdZero;
+    "c.jr"       "100 0 ..... 00000 10"     => Jalr(ZERO, HIGH, ZERO, Nothing)     reserved Rs1Zero;
+    "c.mv"       "100 0 ..... ..... 10"     => Add(HIGH, ZERO, LOW, Nothing)       reserved Never;
+    "c.ebreak"   "100 1 00000 00000 10"     => Ebreak(ZERO, ZERO, ZERO, Nothing)   reserved Never;
+    "c.jalr"     "100 1 ..... 00000 10"     => Jalr(RA, HIGH, ZERO, Nothing)       reserved Never;
+    "c.add"      "100 1 ..... ..... 10"     => Add(HIGH, HIGH, LOW, Nothing)       reserved Never;
+    "c.fsdsp"    "101 ...... ..... 10"      => Fsd(ZERO, SP, LOW, SdSp)            reserved Never;
+    "c.swsp"     "110 ...... ..... 10"      => Sw(ZERO, SP, LOW, SwSp)             reserved Never;
+    "c.sdsp"     "111 ...... ..... 10"      => Sd(ZERO, SP, LOW, SdSp)             reserved Never;
 }
 
 /// Quadrants 0 to 2 with 8 functions each.
@@ -282,8 +282,8 @@ pub(super) fn decode(bits: u16) -> Option<Instruction> {
 mod tests {
     use super::*;
 
-    /// An immediate, whether it is signed, and from bit 15 down which bit of the value an instruction's bit is, as the tables 16.5 to
-    /// 16.7 label the columns. The first one listed is the sign where the value is signed.
+    /// An immediate, whether it is signed, and from bit 15 down which bit of the value an instruction's bit is, as
+    /// tables 16.5 to 16.7 label the columns. The first one listed is the sign where the value is signed.
     type Labels = (Immediate, bool, &'static [(u32, u32)]);
 
     const LABELS: [Labels; 13] = [
