@@ -59,6 +59,8 @@ pub struct Local {
     pub realtime: BitmapQueue<{ limit::VCPUS }>,
     /// When waiting vCPUs at home here want to be woken.
     pub deadlines: Deadlines<{ limit::VCPUS }>,
+    /// VMs, by index, whose last vCPU has stopped here and whose end is to be concluded.
+    pub concludes: u32,
     /// The class that interrupts are let through for.
     pub admits: Class,
     /// End of the current vCPU's slice.
@@ -104,6 +106,7 @@ impl Hart {
                 held: None,
                 realtime: BitmapQueue::new(),
                 deadlines: Deadlines::new(),
+                concludes: 0,
                 admits: Class::BestEffort,
                 slice_end: u64::MAX,
                 offer_at: u64::MAX,

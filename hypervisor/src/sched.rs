@@ -198,7 +198,35 @@ fn stop(hart: &'static Hart, vcpu: &'static Vcpu) {
     vcpu.vm
         .fence_waiters
         .fetch_and(!(1 << vcpu.index), Ordering::SeqCst);
-    vcpu.vm.vcpu_stopped(hart, vcpu);
+    if vcpu.vm.vcpu_stopped(vcpu) {
+        local.concludes |= 1 << vcpu.vm.index;
+        // Soon, but not before a real-time vCPU.
+        if local
+            .current
+            .is_some_and(|current| current.class == Class::BestEffort)
+        {
+            local.reschedule = true;
+        }
+    }
+}
+
+/// Does a piece of the work that the end of a VM leaves to this hart, if no real-time vCPU wants the hart; `false`: there is
+/// none to do now.
+fn conclude(hart: &'static Hart) -> bool {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    let busy = local.next.is_some() || local.realtime.highest().is_some();
+    if busy || local.concludes == 0 {
+        return false;
+    }
+    let index = local.concludes.trailing_zeros() as usize;
+    // Before its last piece, which may start the VM anew, and end it again.
+    local.concludes &= !(1 << index);
+    if !system().vms[index].conclude(hart) {
+        // Safety: as above.
+        unsafe { hart.local() }.concludes |= 1 << index;
+    }
+    true
 }
 
 /// Whether what a vCPU waits for has come.
@@ -275,20 +303,11 @@ fn offer(hart: &Hart, vcpu: &Vcpu) {
 
 /// Wakes the idle harts that may run what waits in the best-effort queue.
 fn spread(hart: &Hart) {
-    let system = system();
-    let mut may_run = 0;
-    {
-        let mut queue = system.best_effort.lock();
-        if queue.highest().is_none() {
-            return;
-        }
-        // At most one step for each vCPU.
-        queue.pop_where(|handle| {
-            may_run |= system.vcpus[usize::from(handle)].harts;
-            false
-        });
+    let may_run = queued_harts();
+    if may_run == 0 {
+        return;
     }
-    for other in system.harts {
+    for other in system().harts {
         let idle = other.running.load(Ordering::Relaxed) == running::IDLE;
         if idle && other.index != hart.index && may_run >> other.index & 1 != 0 {
             other.interrupt();
@@ -339,6 +358,9 @@ fn search(hart: &'static Hart) -> *const Context {
     loop {
         if arch::pending_interrupts() != 0 {
             interrupt::handle(hart);
+        }
+        if conclude(hart) {
+            continue;
         }
         let Some(vcpu) = take(hart) else {
             // Whatever asked for the hart has gone elsewhere.
@@ -436,21 +458,23 @@ fn wait_for_work(hart: &Hart) {
         unsafe { hart.local() }.loaded = None;
     }
     // What was queued before others could see this hart idle is seen here.
-    if arch::pending_interrupts() == 0 && !fits_here(hart) {
+    if arch::pending_interrupts() == 0 && queued_harts() >> hart.index & 1 == 0 {
         arch::wait_for_interrupt();
     }
 }
 
-/// Whether a best-effort vCPU waits that this hart may run.
-fn fits_here(hart: &Hart) -> bool {
+/// Harts, as bits, that may run a vCPU of the best-effort queue.
+#[inline(never)]
+fn queued_harts() -> u64 {
     let vcpus = system().vcpus;
     let mut queue = system().best_effort.lock();
-    let mut found = false;
+    let mut harts = 0;
+    // At most one step for each vCPU.
     queue.pop_where(|handle| {
-        found |= vcpus[usize::from(handle)].harts >> hart.index & 1 != 0;
+        harts |= vcpus[usize::from(handle)].harts;
         false
     });
-    found
+    harts
 }
 
 /// The hart is the vCPU's from now on.

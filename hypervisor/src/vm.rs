@@ -39,6 +39,14 @@ pub enum End {
     Restart,
 }
 
+/// What is to be said of a fault.
+struct Fault {
+    vcpu: usize,
+    why: &'static str,
+    exception: Exception,
+    time: u64,
+}
+
 struct Life {
     state: VmState,
     /// vCPUs that are not stopped.
@@ -47,6 +55,8 @@ struct Life {
     ending: Option<End>,
     restarts: u32,
     last_cause: u8,
+    /// The fault that ends it, until it has been reported.
+    fault: Option<Fault>,
 }
 
 /// A VM.
@@ -84,6 +94,7 @@ impl Vm {
                 ending: None,
                 restarts: 0,
                 last_cause: 0,
+                fault: None,
             }),
             fence_waiters: AtomicU32::new(0),
             ticks: [const { AtomicU64::new(0) }; limit::HARTS],
@@ -130,14 +141,19 @@ impl Vm {
             let changed = if line == devices.uart_line {
                 0
             } else {
-                devices.uart_line = line;
-                devices.plic.set_line(map::UART_SOURCE, line);
-                self.outputs(&devices.plic)
+                self.uart_line_changed(devices, line)
             };
             (result, changed)
         };
         self.tell(hart, changed);
         result
+    }
+
+    #[inline(never)]
+    fn uart_line_changed(&self, devices: &mut Devices, line: bool) -> Changed {
+        devices.uart_line = line;
+        devices.plic.set_line(map::UART_SOURCE, line);
+        self.outputs(&devices.plic)
     }
 
     /// Updates the vCPUs' external interrupt lines; called with the devices locked.
@@ -174,6 +190,7 @@ impl Vm {
     }
 
     /// A virtual source interrupts the VM once.
+    #[inline(never)]
     pub fn raise(&self, hart: &'static Hart, source: u32) {
         let changed = {
             let mut devices = self.devices.lock();
@@ -345,47 +362,62 @@ impl Vm {
     }
 
     /// Applies the `on_fault` policy. `why`: in a word.
-    pub fn fault(&self, hart: &'static Hart, vcpu: &Vcpu, why: &str, exception: &Exception) {
-        let config = self.config();
-        let (action, end) = match OnFault::from_raw(config.on_fault) {
+    pub fn fault(
+        &self,
+        hart: &'static Hart,
+        vcpu: &Vcpu,
+        why: &'static str,
+        exception: &Exception,
+    ) {
+        {
+            let mut life = self.life.lock();
+            if life.ending.is_none() {
+                life.last_cause = exception.cause as u8;
+                life.fault = Some(Fault {
+                    vcpu: vcpu.index,
+                    why,
+                    exception: *exception,
+                    time: crate::arch::now(),
+                });
+            }
+        }
+        self.end(hart, self.on_fault().1);
+    }
+
+    /// The `on_fault` policy, in words and in deeds.
+    fn on_fault(&self) -> (&'static str, End) {
+        match OnFault::from_raw(self.config().on_fault) {
             Some(OnFault::Restart) => ("restart", End::Restart),
             Some(OnFault::Signal) => ("signal", End::Fault),
             _ => ("halt", End::Fault),
-        };
-        Line::new("fault")
-            .text("vm", self.name)
-            .number("vcpu", vcpu.index as u64)
-            .number("cause", exception.cause)
-            .text("why", why)
-            .hex("address", exception.guest_address)
-            .hex("pc", exception.pc)
-            .hex("instruction", exception.instruction)
-            .text("action", action)
-            .time()
-            .send();
-        self.life.lock().last_cause = exception.cause as u8;
-        self.end(hart, end);
+        }
     }
 
-    /// One of its vCPUs has stopped, and is in nobody's hands.
-    pub fn vcpu_stopped(&self, hart: &'static Hart, vcpu: &'static Vcpu) {
-        let end = {
-            let mut life = self.life.lock();
-            vcpu.set_state(State::Stopped);
-            vcpu.stop.store(false, Ordering::Relaxed);
-            life.alive -= 1;
-            if life.alive > 0 {
-                return;
-            }
-            life.ending.take().unwrap_or(End::Shutdown)
-        };
+    /// One of its vCPUs has stopped, and is in nobody's hands. `true`: it was the last one; what follows is [`Vm::conclude`]'s.
+    pub fn vcpu_stopped(&self, vcpu: &'static Vcpu) -> bool {
+        let mut life = self.life.lock();
+        vcpu.set_state(State::Stopped);
+        vcpu.stop.store(false, Ordering::Relaxed);
+        life.alive -= 1;
+        life.alive == 0
+    }
+
+    /// Does a piece of what follows when its last vCPU has stopped; `true`: all is done. In pieces, since real-time vCPUs
+    /// may wait meanwhile.
+    pub fn conclude(&self, hart: &'static Hart) -> bool {
+        let fault = self.life.lock().fault.take();
+        if let Some(fault) = fault {
+            self.report(&fault);
+            return false;
+        }
+        let end = self.life.lock().ending.take().unwrap_or(End::Shutdown);
         // Nobody starts it before its state says that it is off.
         self.reset_devices();
         let (reason, code) = match end {
             End::Restart => {
                 self.life.lock().restarts += 1;
                 sched::notify(hart, self.start());
-                return;
+                return true;
             }
             End::Shutdown => ("shutdown", 0),
             End::Fail(code) => ("fail", code),
@@ -407,6 +439,21 @@ impl Vm {
             other.raise(hart, map::FAULT_SOURCE);
         }
         sched::vm_is_off(self);
+        true
+    }
+
+    fn report(&self, fault: &Fault) {
+        Line::new("fault")
+            .text("vm", self.name)
+            .number("vcpu", fault.vcpu as u64)
+            .number("cause", fault.exception.cause)
+            .text("why", fault.why)
+            .hex("address", fault.exception.guest_address)
+            .hex("pc", fault.exception.pc)
+            .hex("instruction", fault.exception.instruction)
+            .text("action", self.on_fault().0)
+            .number("time", fault.time)
+            .send();
     }
 
     /// Starts it again after it has gone off; `false`: it is not off.
