@@ -551,7 +551,7 @@ fn enter(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
 
 /// Gives the current vCPU what has been sent to it.
 fn take_notice(hart: &'static Hart, vcpu: &'static Vcpu) {
-    if vcpu.software.load(Ordering::Relaxed) && vcpu.software.swap(false, Ordering::SeqCst) {
+    if vcpu.software.load(Ordering::SeqCst) && vcpu.software.swap(false, Ordering::SeqCst) {
         context::raise_software();
     }
     context::set_external(vcpu.external.load(Ordering::SeqCst));
