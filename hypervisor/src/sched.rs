@@ -134,10 +134,12 @@ fn tell_fence_waiters(hart: &'static Hart, vcpu: &'static Vcpu) {
 
 /// Whether the hart's registers are the vCPU's.
 fn is_in(hart: &Hart, local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
-    body.loaded_on == hart.index + 1
-        && local
-            .loaded
-            .is_some_and(|loaded| core::ptr::eq(loaded, vcpu))
+    body.loaded_on == hart.index + 1 && holds(local.loaded, vcpu)
+}
+
+/// Whether a slot of a hart's state holds this vCPU.
+fn holds(slot: Option<&Vcpu>, vcpu: &Vcpu) -> bool {
+    slot.is_some_and(|held| core::ptr::eq(held, vcpu))
 }
 
 fn account(hart: &Hart, local: &mut Local, now: u64, vcpu: &Vcpu) {
@@ -165,7 +167,7 @@ fn enqueue(local: &mut Local, vcpu: &'static Vcpu, place: Place) {
 
 /// The vCPU leaves this hart: so do its floating-point registers, if they are still here unsaved.
 fn leave_fpu(local: &mut Local, vcpu: &Vcpu) {
-    if local.fpu_unsaved.is_some_and(|v| core::ptr::eq(v, vcpu)) {
+    if holds(local.fpu_unsaved, vcpu) {
         local.fpu_unsaved = None;
         // Safety: the vCPU is still this hart's; no other reference in use.
         unsafe { vcpu.body() }.context.save_fpu();
@@ -319,13 +321,12 @@ fn spread(hart: &Hart) {
 fn unqueue(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    let is = |slot: Option<&Vcpu>| slot.is_some_and(|other| core::ptr::eq(other, vcpu));
-    if is(local.held) {
+    if holds(local.held, vcpu) {
         local.held = None;
         local.offer_at = u64::MAX;
         return true;
     }
-    if is(local.next) {
+    if holds(local.next, vcpu) {
         local.next = None;
         return true;
     }
@@ -587,7 +588,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
         State::Running => {
             // Safety: on this hart, no other reference in use.
             let local = unsafe { hart.local() };
-            if !local.current.is_some_and(|v| core::ptr::eq(v, vcpu)) {
+            if !holds(local.current, vcpu) {
                 return;
             }
             if vcpu.stop.load(Ordering::SeqCst) {
@@ -602,7 +603,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
             if vcpu.stop.load(Ordering::SeqCst) {
                 // Safety: on this hart, no other reference in use.
                 let local = unsafe { hart.local() };
-                if local.current.is_some_and(|v| core::ptr::eq(v, vcpu)) {
+                if holds(local.current, vcpu) {
                     // About to leave the hart; it is stopped then.
                     return;
                 }
@@ -611,7 +612,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
             }
             // Safety: it waits at home on this hart, no other reference in use.
             let (local, body) = unsafe { (hart.local(), vcpu.body()) };
-            let leaving = local.current.is_some_and(|v| core::ptr::eq(v, vcpu));
+            let leaving = holds(local.current, vcpu);
             if !leaving && is_due(vcpu, body) {
                 local.deadlines.clear(vcpu.handle);
                 if make_ready(hart, vcpu) {

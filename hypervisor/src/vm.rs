@@ -180,20 +180,20 @@ impl Vm {
 
     /// A physical source interrupts the VM. It stays claimed until the guest completes it.
     pub fn physical_interrupt(&self, hart: &'static Hart, source: u32) {
-        let changed = {
-            let mut devices = self.devices.lock();
-            devices.held |= 1 << source;
-            devices.plic.raise(source);
-            self.outputs(&devices.plic)
-        };
-        self.tell(hart, changed);
+        self.raise_and_hold(hart, source, 1 << source);
     }
 
     /// A virtual source interrupts the VM once.
     #[inline(never)]
     pub fn raise(&self, hart: &'static Hart, source: u32) {
+        self.raise_and_hold(hart, source, 0);
+    }
+
+    /// `held`: the physical sources, as bits, that are claimed for the VM by this.
+    fn raise_and_hold(&self, hart: &'static Hart, source: u32, held: u64) {
         let changed = {
             let mut devices = self.devices.lock();
+            devices.held |= held;
             devices.plic.raise(source);
             self.outputs(&devices.plic)
         };
