@@ -1,0 +1,195 @@
+//! The bus between harts and devices, and what a device is.
+//!
+//! A [`Device`] answers reads and writes of its registers. All that it does beyond that it does through the
+//! [`Port`] that it is handed at each call: it learns the time, raises interrupt lines, masters the bus, asks to be
+//! woken at a time, and makes the access that is under way take longer.
+
+use crate::memory::{Memory, NoMemory};
+use crate::time::Femtoseconds;
+
+/// An access that a device refuses: the hart takes an access fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the device refuses this access")]
+pub struct Refused;
+
+/// A state that a device cannot take back.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadState(pub String);
+
+/// A peripheral, or anything else that answers in a range of physical addresses.
+///
+/// Everything a device does is a function of the calls that it gets: it asks no clock and no generator of random
+/// numbers of the host's, or runs do not repeat.
+pub trait Device: Send {
+    /// Reads `size` (1, 2, 4 or 8) bytes of registers at `offset` from the device's address; a multiple of `size`. The
+    /// value is in the low bytes; the others are ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] where no such register can be read in this size.
+    fn read(&mut self, offset: u64, size: u8, port: &mut Port<'_>) -> Result<u64, Refused>;
+
+    /// Writes `size` bytes, the low ones of `value`; the others are zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] where no such register can be written in this size; nothing has changed then.
+    fn write(&mut self, offset: u64, size: u8, value: u64, port: &mut Port<'_>) -> Result<(), Refused>;
+
+    /// The time that it asked for by [`Port::wake_at`] has come, or the board was just reset.
+    fn wake(&mut self, port: &mut Port<'_>) {
+        let _ = port;
+    }
+
+    /// All of its state, for a snapshot.
+    fn save(&self) -> Vec<u8>;
+
+    /// Takes back what [`save`](Self::save) gave.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not such a state; nothing has changed then.
+    fn restore(&mut self, state: &[u8]) -> Result<(), BadState>;
+}
+
+/// How many interrupt lines there are: sources of the PLIC. Line 0 does not exist.
+pub const LINES: usize = 1024;
+
+/// The levels of the interrupt lines between devices and the PLIC.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Lines {
+    levels: Vec<u64>,
+    changed: bool,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self { levels: vec![0; LINES / 64], changed: false }
+    }
+}
+
+impl Lines {
+    /// Drives `line` (1 to 1023; others are ignored) high or low.
+    pub fn set(&mut self, line: u32, level: bool) {
+        let (word, bit) = (line as usize / 64, 1 << (line % 64));
+        if let Some(word) = self.levels.get_mut(word).filter(|_| line != 0) {
+            let new = if level { *word | bit } else { *word & !bit };
+            self.changed |= new != *word;
+            *word = new;
+        }
+    }
+
+    /// The levels, line n in bit n % 64 of word n / 64.
+    #[must_use]
+    pub fn levels(&self) -> &[u64] {
+        &self.levels
+    }
+
+    /// Whether any line changed since this was asked last.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+}
+
+/// What a device can do during a call.
+pub struct Port<'a> {
+    now: Femtoseconds,
+    memory: &'a Memory,
+    lines: &'a mut Lines,
+    effects: &'a mut Effects,
+}
+
+/// What a call of a device asks of the board.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// When the device is to be woken, instead of when it was to be woken before.
+    pub wake_at: Option<Femtoseconds>,
+    /// By how much the access takes longer than the bus alone does.
+    pub stall: Femtoseconds,
+    /// The wires to harts that the device drives: hart, bits of `mip`, level.
+    pub wires: Vec<(usize, u64, bool)>,
+    /// The board is to stop: the finisher's code.
+    pub stop: Option<Stop>,
+}
+
+/// Why a run ends at a device's wish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum Stop {
+    /// The software powered the board off.
+    PowerOff,
+    /// The software reported failure, with a code.
+    Failure(u16),
+    /// The software asked for a reset.
+    Reset,
+}
+
+impl<'a> Port<'a> {
+    /// A port at the time `now`.
+    pub const fn new(now: Femtoseconds, memory: &'a Memory, lines: &'a mut Lines, effects: &'a mut Effects) -> Self {
+        Self { now, memory, lines, effects }
+    }
+
+    /// The time of the access, or of the waking.
+    #[must_use]
+    pub const fn now(&self) -> Femtoseconds {
+        self.now
+    }
+
+    /// Main memory, for a device model that walks structures in it. What is written through it counts as written
+    /// by a bus master.
+    #[must_use]
+    pub const fn memory(&self) -> &'a Memory {
+        self.memory
+    }
+
+    /// Reads memory as a bus master.
+    ///
+    /// # Errors
+    ///
+    /// Where not all of it is memory.
+    pub fn read_memory(&self, address: u64, bytes: &mut [u8]) -> Result<(), NoMemory> {
+        self.memory.read(address, bytes)
+    }
+
+    /// Writes memory as a bus master.
+    ///
+    /// # Errors
+    ///
+    /// Where not all of it is memory; nothing is written then.
+    pub fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), NoMemory> {
+        self.memory.write(address, bytes)
+    }
+
+    /// Drives an interrupt line to the PLIC (1 to 1023) high or low.
+    pub fn interrupt(&mut self, line: u32, level: bool) {
+        self.lines.set(line, level);
+    }
+
+    /// Drives wires straight to a hart: `bits` as they stand in `mip`. For interrupt controllers.
+    pub fn wire(&mut self, hart: usize, bits: u64, level: bool) {
+        self.effects.wires.push((hart, bits, level));
+    }
+
+    /// Asks for [`Device::wake`] at `time`, or as soon as it can be if that has passed; it replaces what was asked
+    /// for before. [`Femtoseconds::NEVER`] withdraws it.
+    pub fn wake_at(&mut self, time: Femtoseconds) {
+        self.effects.wake_at = Some(time);
+    }
+
+    /// Lets the access that is under way take this much longer.
+    pub fn stall(&mut self, time: Femtoseconds) {
+        self.effects.stall = self.effects.stall.saturating_add(time);
+    }
+
+    /// Ends the run.
+    pub fn stop(&mut self, stop: Stop) {
+        self.effects.stop = Some(stop);
+    }
+
+    /// The levels of all lines to the PLIC. For interrupt controllers.
+    #[must_use]
+    pub fn lines(&self) -> &Lines {
+        self.lines
+    }
+}
