@@ -7,6 +7,7 @@ mod clint;
 mod console;
 mod finisher;
 mod plic;
+mod random;
 mod state;
 #[cfg(test)]
 mod testing;
@@ -16,6 +17,7 @@ pub use clint::Clint;
 pub use console::Console;
 pub use finisher::Finisher;
 pub use plic::Plic;
+pub use random::Random;
 pub use uart::Uart;
 
 /// Where things are.
