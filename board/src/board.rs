@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::bus::{Device, Lines, Stop};
 use crate::code::{Code, Draft, Scratch};
-use crate::devices::{clint::Clint, plic::Plic};
+use crate::devices::{Clint, Plic};
 use crate::execute::{self, Fast};
 use crate::hart::Hart;
 use crate::machine::{Attached, Machine, Part};

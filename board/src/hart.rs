@@ -33,6 +33,9 @@ struct Fetch {
 
 const NO_FETCH: Fetch = Fetch { page: 1, context: 0, physical: 0 };
 
+/// No address lies in it.
+const NO_SUPERPAGES: (u64, u64) = (u64::MAX, 0);
+
 /// What a hart does with floating point now, so that each such instruction asks one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -94,8 +97,8 @@ pub struct Hart {
     pub(crate) stores: Tlb,
     fetches: [Fetch; FETCHES],
     jumps: [Jump; JUMP_SETS * JUMP_WAYS],
-    /// A translation of a superpage was entered: an address of a fence stands for more than its page.
-    pub(crate) superpages: bool,
+    /// The lowest and highest address of what lies in superpages of which some part was entered.
+    superpages: (u64, u64),
 }
 
 // Safety: the pointers lead into the code cache of the board that owns the hart, and move with it.
@@ -131,7 +134,7 @@ impl Hart {
             stores: Tlb::new(),
             fetches: [NO_FETCH; FETCHES],
             jumps: [NO_JUMP; JUMP_SETS * JUMP_WAYS],
-            superpages: false,
+            superpages: NO_SUPERPAGES,
         });
         hart.refresh();
         hart
@@ -239,6 +242,21 @@ impl Hart {
             Fetch { page: page << 12, context: self.fetch_context, physical: physical & !4095 };
     }
 
+    /// Notes that a part of the page of `address`, of 2^`size` bytes, was entered into a cache.
+    pub(crate) fn enter_superpage(&mut self, address: u64, size: u8) {
+        if size > 12 {
+            let mask = (1 << size) - 1;
+            let (low, high) = self.superpages;
+            self.superpages = (low.min(address & !mask), high.max(address | mask));
+        }
+    }
+
+    /// Whether `address` may lie in a superpage of which some other part is in a cache, so that a fence for it is not
+    /// about its page alone.
+    pub(crate) fn in_superpages(&self, address: u64) -> bool {
+        (self.superpages.0..=self.superpages.1).contains(&address)
+    }
+
     /// Drops what is known of the page of `address`.
     pub(crate) fn drop_page(&mut self, address: u64) {
         self.loads.drop_page(address);
@@ -270,7 +288,7 @@ impl Hart {
         self.stores.clear();
         self.fetches.fill(NO_FETCH);
         self.drop_jumps();
-        self.superpages = false;
+        self.superpages = NO_SUPERPAGES;
     }
 
     fn number(&mut self, context: &crate::privileged::Context) -> u64 {

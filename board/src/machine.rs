@@ -2,7 +2,7 @@
 
 use crate::bus::{Device, Effects, Lines, Port, Refused, Stop};
 use crate::code::{Code, Draft, Op, PAGE, Scratch};
-use crate::devices::{clint::Clint, plic::Plic};
+use crate::devices::{Clint, Plic};
 use crate::execute::Pace;
 use crate::hart::Hart;
 use crate::memory::Memory;
@@ -246,11 +246,12 @@ impl Machine {
         &mut self,
         hart: &mut Hart,
         address: u64,
+        size: u8,
         access: Access,
         context: &Context,
     ) -> Result<Translation, Trap> {
         let mut tables = Tables { memory: &self.memory, code: &mut self.code };
-        hart.privileged.translate(address, access, context, &mut tables)
+        hart.privileged.translate(address, size, access, context, &mut tables)
     }
 
     /// The physical address of code at `address`, and whether all of its page may be run.
@@ -263,15 +264,15 @@ impl Machine {
             return Ok((physical, true));
         }
         let context = hart.privileged.fetch_context();
-        let place = self.translate::<P>(hart, address, Access::Fetch, &context)?;
-        let refused = || Trap { guest_address: context.v(), ..Trap::new(Exception::InstructionAccessFault, address) };
+        let place = self.translate::<P>(hart, address, 2, Access::Fetch, &context)?;
+        let refused = || context.access_fault(address, Access::Fetch);
         if self.memory.host(place.physical).is_none() {
             return Err(refused());
         }
         if place.whole_page {
-            hart.superpages |= place.page > 12;
+            hart.enter_superpage(address, place.page);
             hart.enter_fetch(address, place.physical);
-        } else if !hart.privileged.may_access(place.physical, 2, Access::Fetch, &context) {
+        } else if !hart.privileged.permits(place.physical, 2, Access::Fetch, context.privilege) {
             return Err(refused());
         }
         Ok((place.physical, place.whole_page))
@@ -287,15 +288,15 @@ impl Machine {
         context: &Context,
         tag: Option<u64>,
     ) -> Result<u64, Trap> {
-        let place = self.translate::<P>(hart, address, access, context)?;
-        if !place.whole_page && !hart.privileged.may_access(place.physical, size.into(), access, context) {
-            return Err(self.access_fault(address, access, context));
+        let place = self.translate::<P>(hart, address, size, access, context)?;
+        if !place.whole_page && !hart.privileged.permits(place.physical, size.into(), access, context.privilege) {
+            return Err(context.access_fault(address, access));
         }
         if let Some(tag) = tag
             && place.whole_page
             && let Some(host) = self.memory.host(place.physical)
         {
-            hart.superpages |= place.page > 12;
+            hart.enter_superpage(address, place.page);
             if access == Access::Load {
                 hart.loads.insert(address, tag, host);
             } else if !self.code.in_page(place.physical) {
@@ -303,15 +304,6 @@ impl Machine {
             }
         }
         Ok(place.physical)
-    }
-
-    fn access_fault(&self, address: u64, access: Access, context: &Context) -> Trap {
-        let cause = match access {
-            Access::Fetch => Exception::InstructionAccessFault,
-            Access::Store => Exception::StoreAccessFault,
-            _ => Exception::LoadAccessFault,
-        };
-        Trap { guest_address: context.v(), ..Trap::new(cause, address) }
     }
 
     /// The places of `size` bytes that may lie in two pages: the first, how many bytes are there, the second.
@@ -362,12 +354,12 @@ impl Machine {
             }
             return self
                 .read_device(hart, op, begin, size)
-                .map_err(|_| self.access_fault(address, access, context));
+                .map_err(|_| context.access_fault(address, access));
         }
         for (index, byte) in bytes[..size as usize].iter_mut().enumerate() {
             let physical = if index < first as usize { begin + index as u64 } else { rest + (index - first as usize) as u64 };
             if !self.memory.holds(physical, 1) {
-                return Err(self.access_fault(address, access, context));
+                return Err(context.access_fault(address, access));
             }
             self.copy_out(physical, std::slice::from_mut(byte));
         }
@@ -409,7 +401,7 @@ impl Machine {
     ) -> Result<(), Trap> {
         let (begin, first, rest) = self.places::<P>(hart, address, size, Access::Store, context, tag)?;
         let bytes = value.to_le_bytes();
-        let refused = self.access_fault(address, Access::Store, context);
+        let refused = context.access_fault(address, Access::Store);
         if first == size {
             if self.memory.holds(begin, size.into()) {
                 self.copy_in(begin, &bytes[..size as usize]);
@@ -454,10 +446,10 @@ impl Machine {
         if !address.is_multiple_of(size.into()) {
             let cause =
                 if access == Access::Load { Exception::LoadAddressMisaligned } else { Exception::StoreAddressMisaligned };
-            return Err(Trap { guest_address: context.v(), ..Trap::new(cause, address) });
+            return Err(Trap { guest_address: context.v, ..Trap::new(cause, address) });
         }
         let physical = self.place::<P>(hart, address, size, access, &context, Some(tag))?;
-        self.memory.host(physical).ok_or_else(|| self.access_fault(address, access, &context))
+        self.memory.host(physical).ok_or_else(|| context.access_fault(address, access))
     }
 
     /// The memory that a read-modify-write is about to change.
@@ -589,4 +581,15 @@ impl Machine {
         }
         stops
     }
+
+    /// Fills in how many cycles a block takes by its pipeline alone.
+    pub(crate) fn settle_cycles<P: Pace>(&self, draft: &mut Draft) {
+        draft.cycles.extend(1..=draft.instructions.len() as u16);
+    }
+    pub(crate) fn charge_data(&mut self, _: &mut Hart, _: *mut u8, _: bool) -> bool { false }
+    pub(crate) fn charge_atomic(&mut self, _: &mut Hart, _: *mut u8) -> bool { false }
+    pub(crate) fn charge_fence(&mut self, _: &mut Hart) -> bool { false }
+    pub(crate) fn charge_fence_i(&mut self, _: &mut Hart) {  }
+    pub(crate) fn charge_branch(&mut self, _: &mut Hart, _pc: u64, _taken: bool, _target: u64) {  }
+    pub(crate) fn charge_jump(&mut self, _: &mut Hart, _pc: u64, _op: &Op, _target: u64) {  }
 }

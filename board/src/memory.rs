@@ -99,7 +99,7 @@ impl Memory {
     /// [`guest`](Self::guest) since this was called last.
     pub(crate) fn take_written(&self, mut each: impl FnMut(u64)) {
         for region in self.guest.iter() {
-            for (word, bits) in region.bitmap().get_and_reset().into_iter().enumerate() {
+            for (word, bits) in MmapRegion::bitmap(region).get_and_reset().into_iter().enumerate() {
                 let mut bits = bits;
                 while bits != 0 {
                     let page = word as u64 * 64 + u64::from(bits.trailing_zeros());

@@ -30,7 +30,7 @@ impl Trace {
 
     /// The hart took an interrupt at `pc`.
     pub(crate) fn interrupt(&mut self, hart: &Hart, interrupt: Interrupt, pc: u64) {
-        self.event(hart, 1 << 31 | u64::from(interrupt.cause), pc, 0);
+        self.event(hart, 1 << 31 | u64::from(interrupt.number), pc, 0);
     }
 
     /// The hart took an exception at `pc`.

@@ -73,9 +73,9 @@ fn access_csr(hart: &mut Hart, machine: &mut Machine, op: *const Op, write: Opti
     let result = if Privileged::reads_counters(number) {
         let events = [0; Event::COUNT];
         let counters = machine.counters(hart, &events);
-        hart.privileged.csr(number, write, &counters, wires)
+        hart.privileged.csr(number, write, 0, &counters, wires)
     } else {
-        hart.privileged.csr(number, write, &Counters::ZERO, wires)
+        hart.privileged.csr(number, write, 0, &Counters::ZERO, wires)
     };
     match result {
         Ok((old, effects)) => {
@@ -83,10 +83,10 @@ fn access_csr(hart: &mut Hart, machine: &mut Machine, op: *const Op, write: Opti
             if !effects.is_empty() {
                 see_to(hart, effects);
             }
-            unsafe { finish(hart, op) }
+            finish(hart)
         }
-        Err(refusal) => {
-            let trap = refusal.of(machine.bits(hart, op));
+        Err(trap) => {
+            let trap = Trap { value: machine.bits(hart, op).into(), ..trap };
             raise(hart, machine, op, trap)
         }
     }
@@ -105,7 +105,7 @@ fn see_to(hart: &mut Hart, effects: Effects) {
 }
 
 /// Goes on behind the last op of a block.
-unsafe fn finish(hart: &mut Hart, _: *const Op) -> *const Block {
+fn finish(hart: &mut Hart) -> *const Block {
     hart.pc = hart.pc.wrapping_add(2 * u64::from(hart.running().halfwords));
     if hart.attention { ptr::null() } else { hart.jump(hart.pc) }
 }
@@ -142,20 +142,18 @@ pub(super) unsafe fn wfi(hart: &mut Hart, machine: &mut Machine, op: *const Op) 
         Ok(()) => {
             hart.waiting = true;
             hart.attention = true;
-            // Safety: the caller's.
-            unsafe { finish(hart, op) }
+            finish(hart)
         }
         Err(trap) => raise(hart, machine, op, trap),
     }
 }
 
 /// `fence.i`. Decoded code is dropped when it is written to, so there is nothing to do but to look anew.
-pub(super) unsafe fn fence_i<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn fence_i<P: Pace>(hart: &mut Hart, machine: &mut Machine, _: *const Op) -> *const Block {
     if P::TIMED {
         machine.charge_fence_i(hart);
     }
-    // Safety: the caller's.
-    unsafe { finish(hart, op) }
+    finish(hart)
 }
 
 /// `fence`, where time is charged for it.
@@ -190,34 +188,33 @@ fn translation_fence(hart: &mut Hart, machine: &mut Machine, op: *const Op, fenc
     // Safety: the caller's op.
     let rs1 = unsafe { (*op).rs1 };
     let v = hart.privileged.mode.v;
-    if fence != Fence::HfenceGvma && rs1 != 0 && !hart.superpages {
+    if fence != Fence::Guest && rs1 != 0 && !hart.in_superpages(hart.get(rs1)) {
         // One page, of whatever address space.
         let address = hart.get(rs1);
         hart.drop_page(address);
     } else {
         match fence {
-            Fence::SfenceVma => hart.contexts.forget(|context| context.v() == v),
-            Fence::HfenceVvma | Fence::HfenceGvma => hart.contexts.forget(|context| context.v()),
+            Fence::Supervisor => hart.contexts.forget(|context| context.v == v),
+            Fence::VirtualSupervisor | Fence::Guest => hart.contexts.forget(|context| context.v),
         }
         hart.refresh();
     }
-    // Safety: the caller's.
-    unsafe { finish(hart, op) }
+    finish(hart)
 }
 
 /// `sfence.vma`.
 pub(super) unsafe fn sfence_vma(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
-    translation_fence(hart, machine, op, Fence::SfenceVma)
+    translation_fence(hart, machine, op, Fence::Supervisor)
 }
 
 /// `hfence.vvma`.
 pub(super) unsafe fn hfence_vvma(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
-    translation_fence(hart, machine, op, Fence::HfenceVvma)
+    translation_fence(hart, machine, op, Fence::VirtualSupervisor)
 }
 
 /// `hfence.gvma`.
 pub(super) unsafe fn hfence_gvma(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
-    translation_fence(hart, machine, op, Fence::HfenceGvma)
+    translation_fence(hart, machine, op, Fence::Guest)
 }
 
 /// Handlers of the hypervisor's loads (II 8.3.1).
@@ -249,10 +246,10 @@ hypervisor_loads! {
     hlv_bu u8, Load;
     hlv_h i16, Load;
     hlv_hu u16, Load;
-    hlvx_hu u16, ExecuteLoad;
+    hlvx_hu u16, LoadExecute;
     hlv_w i32, Load;
     hlv_wu u32, Load;
-    hlvx_wu u32, ExecuteLoad;
+    hlvx_wu u32, LoadExecute;
     hlv_d u64, Load;
 }
 
