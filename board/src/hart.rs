@@ -2,6 +2,7 @@
 
 use std::ptr;
 
+use crate::account::{Account, Doing};
 use crate::code::{Block, Link, Op};
 use crate::privileged::{Privileged, Trap};
 use crate::tlb::{Contexts, Tlb, tag_of};
@@ -90,6 +91,8 @@ pub struct Hart {
     /// Mode, CSRs, PMP.
     pub(crate) privileged: Privileged,
     pub(crate) contexts: Contexts,
+    /// What its cycles went to.
+    pub(crate) account: Account,
     /// The epochs of the code cache that the pointers to blocks, and the entries of stores, are of.
     pub(crate) epoch: u64,
     pub(crate) pages_epoch: u64,
@@ -128,6 +131,7 @@ impl Hart {
             index,
             privileged: Privileged::new(id),
             contexts: Contexts::new(),
+            account: Account::new(),
             epoch: 0,
             pages_epoch: 0,
             loads: Tlb::new(),
@@ -297,6 +301,16 @@ impl Hart {
             self.drop_tagged();
         }
         tag_of(number)
+    }
+
+    /// What it does.
+    pub(crate) fn doing(&self) -> Doing {
+        if self.waiting {
+            return Doing::Waiting;
+        }
+        let mode = self.privileged.mode;
+        let guest = mode.v.then(|| self.privileged.vmid());
+        Doing::Running { guest, privilege: mode.privilege }
     }
 
     /// Brings what is derived from mode and CSRs up to date.

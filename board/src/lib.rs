@@ -1,6 +1,7 @@
 //! The virtual board: RISC-V harts, memory and devices that run the images of the real platform cycle by cycle
 //! and the same way every time.
 
+pub mod account;
 pub mod board;
 pub mod bus;
 mod code;
@@ -18,4 +19,4 @@ pub mod profile;
 pub mod time;
 pub mod timing;
 mod tlb;
-mod trace;
+pub mod trace;

@@ -6,7 +6,7 @@ use crate::devices::{Clint, Plic};
 use crate::execute::Pace;
 use crate::hart::Hart;
 use crate::memory::Memory;
-use crate::probe::Probes;
+use crate::probe::{Probes, Reaction};
 use crate::privileged::{Access, Context, Counters, Event, Exception, PageTables, Translation, Trap};
 use crate::time::{Clock, Femtoseconds};
 use crate::trace::Trace;
@@ -138,6 +138,7 @@ impl Machine {
         let wires = self.wires[hart.index];
         if hart.waiting && hart.privileged.wake(wires, time) {
             hart.waiting = false;
+            self.turned(hart);
         }
         if !hart.waiting
             && let Some(interrupt) = hart.privileged.interrupt(wires, time)
@@ -147,6 +148,7 @@ impl Machine {
             hart.pc = hart.privileged.enter_interrupt(interrupt, pc);
             hart.refresh();
             self.trace.interrupt(hart, interrupt, pc);
+            self.turned(hart);
         }
         hart.set_limit(self.timer_cycle(hart).min(hart.until));
     }
@@ -193,6 +195,7 @@ impl Machine {
     pub(crate) fn trapped(&mut self, hart: &mut Hart, trap: &Trap, pc: u64) {
         self.release(hart);
         self.trace.exception(hart, trap, pc);
+        self.turned(hart);
     }
 
     /// Reserves the 8 bytes around the physical address for the hart.
@@ -574,12 +577,29 @@ impl Machine {
 
     /// Looks at the probes where the hart's next block begins. Whether the hart stops there.
     pub(crate) fn probe(&mut self, hart: &Hart) -> bool {
-        let stops = self.probes.stops(hart.index, hart.pc);
-        if stops {
-            self.stopped_at = Some((hart.index, hart.pc));
+        let (index, pc) = (hart.index, hart.pc);
+        if self.probes.at(pc).any(|reaction| reaction == Reaction::Stop) && self.probes.stops(index, pc) {
+            self.stopped_at = Some((index, pc));
             self.disturbed = true;
+            return true;
         }
-        stops
+        for reaction in self.probes.at(pc) {
+            if let Reaction::Record(probe) = reaction {
+                self.trace.probe(hart, probe);
+            }
+        }
+        false
+    }
+
+    /// Notes that the hart does something else from here on, if it does.
+    #[inline]
+    pub(crate) fn turned(&mut self, hart: &mut Hart) {
+        let on = hart.doing();
+        if hart.account.current() != on {
+            let (cycle, instructions) = (hart.cycle(), hart.instructions);
+            hart.account.turn_to(on, cycle, instructions);
+            self.trace.turn(hart, on);
+        }
     }
 
     /// Fills in how many cycles a block takes by its pipeline alone.

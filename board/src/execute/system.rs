@@ -81,7 +81,7 @@ fn access_csr(hart: &mut Hart, machine: &mut Machine, op: *const Op, write: Opti
         Ok((old, effects)) => {
             hart.set(rd, old);
             if !effects.is_empty() {
-                see_to(hart, effects);
+                see_to(hart, machine, effects);
             }
             finish(hart)
         }
@@ -93,11 +93,15 @@ fn access_csr(hart: &mut Hart, machine: &mut Machine, op: *const Op, write: Opti
 }
 
 /// Brings up to date what a change of CSRs touches.
-fn see_to(hart: &mut Hart, effects: Effects) {
+fn see_to(hart: &mut Hart, machine: &mut Machine, effects: Effects) {
     if effects.contains(Effects::FLUSH) {
         hart.drop_all();
     } else if effects.intersects(Effects::TRANSLATION | Effects::FLOAT) {
         hart.refresh();
+    }
+    if effects.contains(Effects::TRANSLATION) {
+        // The guest may be another one.
+        machine.turned(hart);
     }
     if effects.intersects(Effects::INTERRUPTS | Effects::TIMER) {
         hart.attention = true;
@@ -116,6 +120,7 @@ fn return_to(hart: &mut Hart, machine: &mut Machine, op: *const Op, to: Result<u
         Ok(pc) => {
             hart.pc = pc;
             hart.refresh();
+            machine.turned(hart);
             // Interrupts may be taken again.
             hart.attention = true;
             ptr::null()
@@ -142,6 +147,7 @@ pub(super) unsafe fn wfi(hart: &mut Hart, machine: &mut Machine, op: *const Op) 
         Ok(()) => {
             hart.waiting = true;
             hart.attention = true;
+            machine.turned(hart);
             finish(hart)
         }
         Err(trap) => raise(hart, machine, op, trap),
