@@ -20,8 +20,10 @@ const RESERVATION_INSTRUCTIONS: u64 = 64;
 /// What a board is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// How many harts, 1 to 16. Their numbers are 0 and on.
+    /// How many harts, 1 to 16.
     pub harts: usize,
+    /// `mhartid` of the first; the others follow.
+    pub first_id: u64,
     /// The harts' clock.
     pub clock_hz: u64,
     /// What `time` counts.
@@ -32,6 +34,8 @@ pub struct Parts {
     pub memory_size: u64,
     /// For how many cycles a hart runs before another one that is behind it, at least 1.
     pub quantum: u64,
+    /// What everything random is made of.
+    pub seed: u64,
 }
 
 /// A board that can't be.
@@ -40,6 +44,22 @@ pub enum BuildError {
     /// Not so many harts.
     #[error("{0} harts: a board has 1 to 16")]
     Harts(usize),
+    /// More harts than the profile's board has.
+    #[error("{wanted} harts: the profile's board has at most {max}")]
+    ProfileHarts {
+        /// How many were asked for.
+        wanted: usize,
+        /// How many there can be.
+        max: usize,
+    },
+    /// More memory than the profile's board has.
+    #[error("{wanted:#x} bytes of memory: the profile's board has at most {max:#x}")]
+    ProfileMemory {
+        /// How much was asked for.
+        wanted: u64,
+        /// How much there can be.
+        max: u64,
+    },
     /// The host has no room for the memory.
     #[error("no memory of {size:#x} bytes at {base:#x}: {reason}")]
     Memory {
@@ -100,6 +120,7 @@ pub struct Board {
     harts: Vec<Box<Hart>>,
     machine: Machine,
     quantum: u64,
+    seed: u64,
 }
 
 impl Board {
@@ -134,8 +155,8 @@ impl Board {
             once: Scratch::new(),
             part: Scratch::new(),
         };
-        let harts = (0..parts.harts).map(|index| Hart::new(index, index as u64)).collect();
-        Ok(Self { harts, machine, quantum: parts.quantum.max(1) })
+        let harts = (0..parts.harts).map(|index| Hart::new(index, parts.first_id + index as u64)).collect();
+        Ok(Self { harts, machine, quantum: parts.quantum.max(1), seed: parts.seed })
     }
 
     /// Puts a device at the physical addresses from `base` on.
@@ -200,6 +221,60 @@ impl Board {
         self.machine.memory.write(address, bytes)?;
         self.machine.see_writes_of_masters();
         Ok(())
+    }
+
+    /// What everything random is made of.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Keeps events from here on, or no longer ([`take_events`](Self::take_events)).
+    pub fn record(&mut self, on: bool) {
+        self.machine.trace.record(on);
+    }
+
+    /// The events since this was called last, those of a hart in order, and how many were lost because there were more
+    /// than are kept (16 Mi).
+    pub fn take_events(&mut self) -> (Vec<crate::trace::Event>, u64) {
+        self.machine.trace.take()
+    }
+
+    /// Writes down from here on whenever a hart comes to the virtual `address`, whatever it does there. Gives the
+    /// probe's number, by which its events are known: they are kept whether the board is recording or not. It does not
+    /// disturb the run.
+    pub fn probe(&mut self, address: u64) -> u32 {
+        self.drop_code();
+        self.machine.probes.record(address)
+    }
+
+    /// Stops the run from here on whenever a hart is about to execute at the virtual `address`.
+    pub fn stop_at(&mut self, address: u64) {
+        self.drop_code();
+        self.machine.probes.stop(address);
+    }
+
+    /// Takes back [`stop_at`](Self::stop_at).
+    pub fn remove_stop(&mut self, address: u64) {
+        self.drop_code();
+        self.machine.probes.remove_stop(address);
+    }
+
+    /// Forgets decoded code: it depends on what is watched, and on the mode.
+    fn drop_code(&mut self) {
+        self.machine.code.clear();
+    }
+
+    /// What the cycles of a hart went to so far.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    pub fn account(&mut self, hart: usize) -> Vec<crate::account::Spent> {
+        let hart = &mut self.harts[hart];
+        let (cycle, instructions) = (hart.cycle(), hart.instructions);
+        hart.account.settle(cycle, instructions);
+        hart.account.lines().to_vec()
     }
 
     /// How many harts there are.

@@ -91,6 +91,8 @@ pub struct Hart {
     /// Mode, CSRs, PMP.
     pub(crate) privileged: Privileged,
     pub(crate) contexts: Contexts,
+    /// The VMID of `hgatp`, while virtualized.
+    vmid: u16,
     /// What its cycles went to.
     pub(crate) account: Account,
     /// The epochs of the code cache that the pointers to blocks, and the entries of stores, are of.
@@ -131,6 +133,7 @@ impl Hart {
             index,
             privileged: Privileged::new(id),
             contexts: Contexts::new(),
+            vmid: 0,
             account: Account::new(),
             epoch: 0,
             pages_epoch: 0,
@@ -309,13 +312,14 @@ impl Hart {
             return Doing::Waiting;
         }
         let mode = self.privileged.mode;
-        let guest = mode.v.then(|| self.privileged.vmid());
+        let guest = mode.v.then(|| self.vmid);
         Doing::Running { guest, privilege: mode.privilege }
     }
 
     /// Brings what is derived from mode and CSRs up to date.
     pub(crate) fn refresh(&mut self) {
         let (data, fetch) = (self.privileged.data_context(), self.privileged.fetch_context());
+        self.vmid = (fetch.guest_root >> 44 & 0x3fff) as u16;
         self.load_tag = self.number(&data);
         // The second may start the numbers anew; then the first needs a new one.
         self.fetch_context = self.number(&fetch);

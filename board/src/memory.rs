@@ -4,7 +4,7 @@
 //! ([`Memory::guest`]), which note the pages that they write, so that decoded code in them is dropped.
 
 use vm_memory::bitmap::AtomicBitmap;
-use vm_memory::{Bytes, GuestMemoryBackend, GuestMemoryRegion, GuestAddress, GuestMemoryMmap, GuestRegionMmap, MmapRegion};
+use vm_memory::{Bytes, GuestMemoryBackend, GuestAddress, GuestMemoryMmap, GuestRegionMmap, MmapRegion};
 
 /// An address at which there is no memory, or not enough of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

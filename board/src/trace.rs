@@ -76,9 +76,9 @@ impl Trace {
         (std::mem::take(&mut self.events), std::mem::take(&mut self.lost))
     }
 
-    fn keep(&mut self, hart: &Hart, what: What) {
+    fn keep(&mut self, hart: &Hart, cycle: u64, what: What) {
         if self.events.len() < EVENTS {
-            self.events.push(Event { cycle: hart.cycle(), hart: hart.index as u16, what });
+            self.events.push(Event { cycle, hart: hart.index as u16, what });
         } else {
             self.lost += 1;
         }
@@ -97,7 +97,7 @@ impl Trace {
         let kind = 1 << 31 | u64::from(interrupt.number);
         self.add([hart.cycle(), hart.index as u64 | kind << 32, pc, 0]);
         if self.recording {
-            self.keep(hart, What::Interrupt { interrupt, pc });
+            self.keep(hart, hart.cycle(), What::Interrupt { interrupt, pc });
         }
     }
 
@@ -105,14 +105,14 @@ impl Trace {
     pub(crate) fn exception(&mut self, hart: &Hart, trap: &Trap, pc: u64) {
         self.add([hart.cycle(), hart.index as u64 | (trap.cause as u64) << 32, pc, trap.value]);
         if self.recording {
-            self.keep(hart, What::Exception { cause: trap.cause, pc });
+            self.keep(hart, hart.cycle(), What::Exception { cause: trap.cause, pc });
         }
     }
 
     /// The hart turned to something else.
     pub(crate) fn turn(&mut self, hart: &Hart, to: Doing) {
         if self.recording {
-            self.keep(hart, What::Turn(to));
+            self.keep(hart, hart.cycle(), What::Turn(to));
         }
     }
 
@@ -120,7 +120,9 @@ impl Trace {
     pub(crate) fn probe(&mut self, hart: &Hart, probe: u32) {
         let mut arguments = [0; 8];
         arguments.copy_from_slice(&hart.x[10..18]);
-        self.keep(hart, What::Probe { probe, arguments });
+        // Those of the block that begins here are charged already.
+        let cycle = hart.cycle() - u64::from(hart.running().cycles);
+        self.keep(hart, cycle, What::Probe { probe, arguments });
     }
 
     /// Adds other bytes that belong to the run to the hash.

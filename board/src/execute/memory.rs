@@ -3,8 +3,6 @@
 //! What a host pointer is known for is done right here; all else goes through [`Machine::load`] and
 //! [`Machine::store`]: walks, devices, misaligned accesses, pages with code.
 
-use std::ptr;
-
 use super::{Pace, next, raise, stop_behind};
 use crate::code::{Block, Op};
 use crate::hart::{FloatState, Hart};
