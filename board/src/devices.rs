@@ -8,17 +8,21 @@ mod console;
 mod finisher;
 mod plic;
 mod random;
+mod rtc;
 mod state;
 #[cfg(test)]
 mod testing;
 mod uart;
+pub mod virtio;
 
 pub use clint::Clint;
 pub use console::Console;
 pub use finisher::Finisher;
 pub use plic::Plic;
 pub use random::Random;
+pub use rtc::Rtc;
 pub use uart::Uart;
+pub use virtio::Virtio;
 
 /// Where things are.
 pub mod map {
