@@ -5,12 +5,13 @@ use std::fmt;
 use crate::bus::{Device, Lines, Stop};
 use crate::code::{Code, Draft, Scratch};
 use crate::devices::{Clint, Plic};
-use crate::execute::{self, Fast};
+use crate::execute::{self, Fast, Timed};
 use crate::hart::Hart;
 use crate::machine::{Attached, Machine, Part};
 use crate::memory::{Memory, NoMemory};
 use crate::probe::Probes;
 use crate::time::{Clock, Femtoseconds};
+use crate::timing::{Counts, Timing, parameters::Parameters};
 use crate::trace::Trace;
 
 /// After how many instructions a reservation that was not used is given up when other harts get to run. A loop that
@@ -36,6 +37,17 @@ pub struct Parts {
     pub quantum: u64,
     /// What everything random is made of.
     pub seed: u64,
+    /// What everything costs in timed mode.
+    pub timing: Parameters,
+}
+
+/// What time passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum Pace {
+    /// One cycle an instruction, and nothing else.
+    Fast,
+    /// What the profile's pipeline, caches, TLBs and memory take.
+    Timed,
 }
 
 /// A board that can't be.
@@ -147,6 +159,8 @@ impl Board {
             stopped_at: None,
             clock: Clock::from_hertz(parts.clock_hz),
             timebase: Clock::from_hertz(parts.timebase_hz),
+            timing: Timing::new(&parts.timing, parts.harts, parts.seed),
+            timed: false,
             time_offset: 0,
             probes: Probes::default(),
             trace: Trace::new(),
@@ -258,6 +272,35 @@ impl Board {
     pub fn remove_stop(&mut self, address: u64) {
         self.drop_code();
         self.machine.probes.remove_stop(address);
+    }
+
+    /// What time passes from here on. At reset it is [`Pace::Fast`].
+    pub fn set_pace(&mut self, pace: Pace) {
+        let timed = pace == Pace::Timed;
+        if timed != self.machine.timed {
+            self.machine.timed = timed;
+            self.drop_code();
+            for hart in &mut self.harts {
+                // What the engine knows, the modelled TLBs may not.
+                hart.drop_all();
+            }
+        }
+    }
+
+    /// What time passes now.
+    #[must_use]
+    pub const fn pace(&self) -> Pace {
+        if self.machine.timed { Pace::Timed } else { Pace::Fast }
+    }
+
+    /// How often things happened to a hart in timed mode, and what they cost.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    #[must_use]
+    pub fn counts(&self, hart: usize) -> &Counts {
+        self.machine.timing.counts(hart)
     }
 
     /// Forgets decoded code: it depends on what is watched, and on the mode.
@@ -418,7 +461,11 @@ impl Board {
             hart.watch_stores(watched);
         }
         self.machine.disturbed = false;
-        execute::run::<Fast>(hart, &mut self.machine, until);
+        if self.machine.timed {
+            execute::run::<Timed>(hart, &mut self.machine, until);
+        } else {
+            execute::run::<Fast>(hart, &mut self.machine, until);
+        }
         if self.machine.disturbed {
             // Whom a wire reached, it reached no earlier than now.
             let now = self.harts[index].cycle();

@@ -52,6 +52,8 @@ pub struct Block {
     pub count: u16,
     /// How many halfwords the instructions take.
     pub halfwords: u16,
+    /// How many lines of the instruction cache it lies in.
+    pub lines: u32,
     /// Where the first is, physically.
     pub physical: u64,
     /// The bits of the only instruction, where those are not all at `physical`; else 0.
@@ -106,6 +108,8 @@ pub struct Draft {
     pub cycles: Vec<u16>,
     /// How many halfwords the instructions take.
     pub halfwords: u16,
+    /// How many lines of the instruction cache they lie in.
+    pub lines: u32,
     /// Where the first is, physically.
     pub physical: u64,
     /// The bits of the only instruction, where those are not all at `physical`; else 0.
@@ -138,6 +142,7 @@ impl Draft {
             cycles: self.cycles.last().copied().unwrap_or(0).into(),
             count: self.cycles.len() as u16,
             halfwords: self.halfwords,
+            lines: self.lines,
             physical: self.physical,
             bits: self.bits,
             ops_count: self.ops.len() as u32,
@@ -208,6 +213,7 @@ impl Scratch {
         }
         draft.ops.push(end);
         draft.halfwords = block.halfwords_until(count - 1) as u16;
+        draft.lines = block.lines;
         draft.physical = block.physical;
         draft.bits = block.bits;
         self.fill(draft)

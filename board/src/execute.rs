@@ -110,6 +110,10 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
         while !block.is_null() {
             // Safety: blocks are found for this hart's pc, and dropped only where this loop is not at work with them.
             unsafe {
+                if P::TIMED && machine.charge_fetch(hart, &*block) {
+                    hart.link = ptr::null();
+                    break;
+                }
                 let cycles = i64::from((*block).cycles);
                 if hart.budget < cycles {
                     run_part::<P>(hart, machine, block);

@@ -5,6 +5,7 @@ use std::ptr;
 use crate::account::{Account, Doing};
 use crate::code::{Block, Link, Op};
 use crate::privileged::{Privileged, Trap};
+use crate::timing::{Page, Side};
 use crate::tlb::{Contexts, Tlb, tag_of};
 
 /// Where writes to x0 go, and nothing reads.
@@ -49,6 +50,17 @@ pub enum FloatState {
     Dirty,
 }
 
+/// An address space, as modelled TLBs tell them apart: by ASID and VMID, whatever the mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Space {
+    /// Whether it is a guest's.
+    pub(crate) v: bool,
+    root: u64,
+    guest_root: u64,
+    /// What stands for it.
+    pub(crate) number: u32,
+}
+
 /// One hart.
 #[repr(C)]
 pub struct Hart {
@@ -91,6 +103,8 @@ pub struct Hart {
     /// Mode, CSRs, PMP.
     pub(crate) privileged: Privileged,
     pub(crate) contexts: Contexts,
+    /// The address spaces that its modelled TLBs know, in the order of their numbers.
+    pub(crate) spaces: Vec<Space>,
     /// The VMID of `hgatp`, while virtualized.
     vmid: u16,
     /// What its cycles went to.
@@ -133,6 +147,7 @@ impl Hart {
             index,
             privileged: Privileged::new(id),
             contexts: Contexts::new(),
+            spaces: Vec::new(),
             vmid: 0,
             account: Account::new(),
             epoch: 0,
@@ -304,6 +319,32 @@ impl Hart {
             self.drop_tagged();
         }
         tag_of(number)
+    }
+
+    /// The number of a context's address space.
+    pub(crate) fn space(&mut self, context: &crate::privileged::Context) -> u32 {
+        let (v, root, guest_root) = (context.v, context.root, context.guest_root);
+        let same = |space: &&Space| (space.v, space.root, space.guest_root) == (v, root, guest_root);
+        if let Some(space) = self.spaces.iter().find(same) {
+            return space.number;
+        }
+        let number = self.spaces.len() as u32;
+        self.spaces.push(Space { v, root, guest_root, number });
+        number
+    }
+
+    /// Drops what it knows of a page that left a modelled TLB.
+    pub(crate) fn page_left(&mut self, side: Side, page: Option<Page>) {
+        if let Some(page) = page {
+            let address = page.number << 12;
+            match side {
+                Side::Fetch => self.drop_fetch_page(address),
+                Side::Data => {
+                    self.loads.drop_page(address);
+                    self.stores.drop_page(address);
+                }
+            }
+        }
     }
 
     /// What it does.

@@ -16,6 +16,7 @@ pub mod memory;
 pub mod privileged;
 mod probe;
 pub mod profile;
+pub mod setup;
 pub mod time;
 pub mod timing;
 mod tlb;

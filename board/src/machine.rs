@@ -1,7 +1,7 @@
 //! All of the board that its harts share: memory, decoded code, devices, and what runs over the slow paths to them.
 
 use crate::bus::{Device, Effects, Lines, Port, Refused, Stop};
-use crate::code::{Code, Draft, Op, PAGE, Scratch};
+use crate::code::{Block, Code, Draft, Op, PAGE, Scratch};
 use crate::devices::{Clint, Plic};
 use crate::execute::Pace;
 use crate::hart::Hart;
@@ -9,10 +9,14 @@ use crate::memory::Memory;
 use crate::probe::{Probes, Reaction};
 use crate::privileged::{Access, Context, Counters, Event, Exception, PageTables, Translation, Trap};
 use crate::time::{Clock, Femtoseconds};
+use crate::timing::{BranchKind, Lookup, Page, Schedule, Side, Timing};
 use crate::trace::Trace;
 
 /// No address is this: reservations are aligned.
 const NO_RESERVATION: u64 = u64::MAX;
+
+/// How many address spaces a hart's modelled TLBs tell apart.
+const SPACES: usize = 256;
 
 /// A device in its place.
 pub(crate) struct Attached {
@@ -63,6 +67,9 @@ pub(crate) struct Machine {
     pub(crate) timebase: Clock,
     /// What writes of `mtime` have added to `time`.
     pub(crate) time_offset: u64,
+    pub(crate) timing: Timing,
+    /// Whether costs are charged.
+    pub(crate) timed: bool,
     pub(crate) probes: Probes,
     pub(crate) trace: Trace,
     /// The earliest time that a device is to be woken.
@@ -78,10 +85,27 @@ pub(crate) struct Machine {
 struct Tables<'a> {
     memory: &'a Memory,
     code: &'a mut Code,
+    /// What charges for the accesses, where they are charged for.
+    timing: Option<&'a mut Timing>,
+    hart: usize,
+    now: u64,
+    /// Cycles that the walk took.
+    stall: u64,
+}
+
+impl Tables<'_> {
+    fn charge(&mut self, physical: u64, write: bool) {
+        if let Some(timing) = &mut self.timing {
+            self.stall += timing.walk_access(self.hart, physical, write, self.now + self.stall);
+        }
+    }
 }
 
 impl PageTables for Tables<'_> {
     fn read(&mut self, physical: u64) -> Option<u64> {
+        if self.memory.holds(physical, 8) {
+            self.charge(physical, false);
+        }
         // Safety: aligned, and so all in memory when its first byte is.
         self.memory.host(physical & !7).map(|host| unsafe { host.cast::<u64>().read() })
     }
@@ -96,6 +120,7 @@ impl PageTables for Tables<'_> {
             host.write(new);
         }
         self.code.written(physical, 8);
+        self.charge(physical, true);
         Some(true)
     }
 }
@@ -147,6 +172,7 @@ impl Machine {
             self.release(hart);
             hart.pc = hart.privileged.enter_interrupt(interrupt, pc);
             hart.refresh();
+            self.charge_trap(hart);
             self.trace.interrupt(hart, interrupt, pc);
             self.turned(hart);
         }
@@ -194,6 +220,7 @@ impl Machine {
     /// Notes that the hart took an exception, at which it gives up its reservation.
     pub(crate) fn trapped(&mut self, hart: &mut Hart, trap: &Trap, pc: u64) {
         self.release(hart);
+        self.charge_trap(hart);
         self.trace.exception(hart, trap, pc);
         self.turned(hart);
     }
@@ -253,8 +280,27 @@ impl Machine {
         access: Access,
         context: &Context,
     ) -> Result<Translation, Trap> {
-        let mut tables = Tables { memory: &self.memory, code: &mut self.code };
-        hart.privileged.translate(address, size, access, context, &mut tables)
+        let side = if access == Access::Fetch { Side::Fetch } else { Side::Data };
+        let mut walk = None;
+        if P::TIMED && !context.bare() {
+            let (walks, page) = self.charge_translation(hart, address, side, context);
+            walk = walks.then_some(page);
+        }
+        let mut tables = Tables {
+            memory: &self.memory,
+            code: &mut self.code,
+            timing: walk.map(|_| &mut self.timing),
+            hart: hart.index,
+            now: hart.cycle(),
+            stall: 0,
+        };
+        let translation = hart.privileged.translate(address, size, access, context, &mut tables);
+        hart.budget -= tables.stall as i64;
+        if let (Some(page), Ok(_)) = (walk, &translation) {
+            let left = self.timing.tlb_fill(hart.index, side, page);
+            hart.page_left(side, left);
+        }
+        translation
     }
 
     /// The physical address of code at `address`, and whether all of its page may be run.
@@ -353,10 +399,11 @@ impl Machine {
         if first == size {
             if self.memory.holds(begin, size.into()) {
                 self.copy_out(begin, &mut bytes[..size as usize]);
+                self.charge_bytes::<P>(hart, op, begin, size, false);
                 return Ok(u64::from_le_bytes(bytes));
             }
             return self
-                .read_device(hart, op, begin, size)
+                .read_device::<P>(hart, op, begin, size)
                 .map_err(|_| context.access_fault(address, access));
         }
         for (index, byte) in bytes[..size as usize].iter_mut().enumerate() {
@@ -366,6 +413,8 @@ impl Machine {
             }
             self.copy_out(physical, std::slice::from_mut(byte));
         }
+        self.charge_bytes::<P>(hart, op, begin, first, false);
+        self.charge_bytes::<P>(hart, op, rest, size - first, false);
         Ok(u64::from_le_bytes(bytes))
     }
 
@@ -384,6 +433,7 @@ impl Machine {
             let physical = self.physical(host);
             self.copy_in(physical, &value.to_le_bytes()[..size as usize]);
             self.break_reservations(hart.index, physical, size.into());
+            self.charge_bytes::<P>(hart, op, physical, size, true);
             return Ok(());
         }
         let (context, tag) = (hart.privileged.data_context(), hart.load_tag);
@@ -409,9 +459,10 @@ impl Machine {
             if self.memory.holds(begin, size.into()) {
                 self.copy_in(begin, &bytes[..size as usize]);
                 self.written(hart, begin, size);
+                self.charge_bytes::<P>(hart, op, begin, size, true);
                 return Ok(());
             }
-            return self.write_device(hart, op, begin, size, value).map_err(|_| refused);
+            return self.write_device::<P>(hart, op, begin, size, value).map_err(|_| refused);
         }
         if !self.memory.holds(begin, first.into()) || !self.memory.holds(rest, (size - first).into()) {
             return Err(refused);
@@ -420,7 +471,23 @@ impl Machine {
         self.copy_in(rest, &bytes[first as usize..size as usize]);
         self.written(hart, begin, first);
         self.written(hart, rest, size - first);
+        self.charge_bytes::<P>(hart, op, begin, first, true);
+        self.charge_bytes::<P>(hart, op, rest, size - first, true);
         Ok(())
+    }
+
+    /// Charges for an access past the cache of host pointers: to the lines of its first and last byte.
+    fn charge_bytes<P: Pace>(&mut self, hart: &mut Hart, op: *const Op, physical: u64, size: u8, write: bool) {
+        if !P::TIMED {
+            return;
+        }
+        let last = physical + u64::from(size) - 1;
+        let mut stall = self.timing.data(hart.index, physical, write, hart.cycle_of(op));
+        if (physical ^ last) >= 8 {
+            stall += self.timing.data(hart.index, last, write, hart.cycle_of(op) + stall);
+        }
+        hart.budget -= stall as i64;
+        hart.attention |= hart.budget < 0;
     }
 
     fn copy_out(&self, physical: u64, bytes: &mut [u8]) {
@@ -482,22 +549,37 @@ impl Machine {
         Ok((index - 1, offset))
     }
 
-    fn read_device(&mut self, hart: &mut Hart, op: *const Op, physical: u64, size: u8) -> Result<u64, Refused> {
+    fn read_device<P: Pace>(&mut self, hart: &mut Hart, op: *const Op, physical: u64, size: u8) -> Result<u64, Refused> {
         let (index, offset) = self.device_at(physical, size)?;
-        let now = self.clock.time_of(hart.cycle_of(op));
+        let now = self.device_time::<P>(hart, op, physical, false);
         let (value, stall) = self.call(index, now, |device, port| device.read(offset, size, port));
         let value = value? & (u64::MAX >> (64 - 8 * u32::from(size)));
         self.after_access(hart, stall);
         Ok(value)
     }
 
-    fn write_device(&mut self, hart: &mut Hart, op: *const Op, physical: u64, size: u8, value: u64) -> Result<(), Refused> {
+    fn write_device<P: Pace>(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        physical: u64,
+        size: u8,
+        value: u64,
+    ) -> Result<(), Refused> {
         let (index, offset) = self.device_at(physical, size)?;
-        let now = self.clock.time_of(hart.cycle_of(op));
+        let now = self.device_time::<P>(hart, op, physical, true);
         let value = value & (u64::MAX >> (64 - 8 * u32::from(size)));
         let (result, stall) = self.call(index, now, |device, port| device.write(offset, size, value, port));
         self.after_access(hart, stall);
         result
+    }
+
+    /// When an access reaches its device: charges for the way there and back.
+    fn device_time<P: Pace>(&mut self, hart: &mut Hart, op: *const Op, physical: u64, write: bool) -> Femtoseconds {
+        if P::TIMED {
+            hart.budget -= self.timing.uncached(hart.index, physical, write, hart.cycle_of(op)) as i64;
+        }
+        self.clock.time_of(hart.cycle_of(op))
     }
 
     /// Charges what a device's access took beyond the bus, and sees whether the block has to end.
@@ -604,12 +686,128 @@ impl Machine {
 
     /// Fills in how many cycles a block takes by its pipeline alone.
     pub(crate) fn settle_cycles<P: Pace>(&self, draft: &mut Draft) {
-        draft.cycles.extend(1..=draft.instructions.len() as u16);
+        if !P::TIMED {
+            draft.cycles.extend(1..=draft.instructions.len() as u16);
+            return;
+        }
+        let mut schedule = Schedule::new(self.timing.pipeline());
+        let mut cycles = 0_u16;
+        for instruction in &draft.instructions {
+            let more = instruction.as_ref().map_or(1, |instruction| schedule.next(instruction));
+            cycles = cycles.saturating_add(u16::try_from(more).unwrap_or(u16::MAX));
+            draft.cycles.push(cycles);
+        }
+        draft.lines = self.timing.fetch_lines(draft.physical, 2 * u64::from(draft.halfwords));
     }
-    pub(crate) fn charge_data(&mut self, _: &mut Hart, _: *mut u8, _: bool) -> bool { false }
-    pub(crate) fn charge_atomic(&mut self, _: &mut Hart, _: *mut u8) -> bool { false }
-    pub(crate) fn charge_fence(&mut self, _: &mut Hart) -> bool { false }
-    pub(crate) fn charge_fence_i(&mut self, _: &mut Hart) {  }
-    pub(crate) fn charge_branch(&mut self, _: &mut Hart, _pc: u64, _taken: bool, _target: u64) {  }
-    pub(crate) fn charge_jump(&mut self, _: &mut Hart, _pc: u64, _op: &Op, _target: u64) {  }
+
+    /// Takes stall cycles off the hart's budget. Whether it can't finish its block with what is left.
+    #[inline(always)]
+    fn stall(hart: &mut Hart, stall: u64) -> bool {
+        if stall == 0 {
+            return false;
+        }
+        hart.budget -= stall as i64;
+        hart.budget < 0
+    }
+
+    /// Charges for fetching a block. Whether the budget is used up.
+    #[inline(always)]
+    pub(crate) fn charge_fetch(&mut self, hart: &mut Hart, block: &Block) -> bool {
+        let stall = self.timing.fetch(hart.index, block.physical, block.lines, hart.cycle());
+        Self::stall(hart, stall);
+        hart.budget <= 0
+    }
+
+    /// Charges for a load or store in memory. Whether the block has to end behind it.
+    #[inline(always)]
+    pub(crate) fn charge_data(&mut self, hart: &mut Hart, op: *const Op, host: *mut u8, write: bool) -> bool {
+        let stall = self.timing.data(hart.index, self.physical(host), write, hart.cycle_of(op));
+        Self::stall(hart, stall)
+    }
+
+    /// Charges for a load-reserved. Whether the block has to end behind it.
+    pub(crate) fn charge_reserved(&mut self, hart: &mut Hart, op: *const Op, host: *mut u8) -> bool {
+        // Safety: the caller's op.
+        let ordering = unsafe { (*op).immediate };
+        let stall = self.timing.load_reserved(hart.index, self.physical(host), ordering, hart.cycle_of(op));
+        Self::stall(hart, stall)
+    }
+
+    /// Charges for a read-modify-write, or for a store-conditional that `stores` or not. Whether the block has to end
+    /// behind it.
+    pub(crate) fn charge_atomic(&mut self, hart: &mut Hart, op: *const Op, host: *mut u8, stores: bool) -> bool {
+        // Safety: the caller's op.
+        let ordering = unsafe { (*op).immediate };
+        let (physical, now) = (self.physical(host), hart.cycle_of(op));
+        let stall = self.timing.store_conditional(hart.index, physical, ordering, stores, now);
+        Self::stall(hart, stall)
+    }
+
+    /// Charges for a fence. Whether the block has to end behind it.
+    pub(crate) fn charge_fence(&mut self, hart: &mut Hart, op: *const Op) -> bool {
+        // Safety: the caller's op.
+        let immediate = unsafe { (*op).immediate };
+        // fence.tso, of mode 8, waits for nothing.
+        let predecessors = if immediate >> 8 & 15 == 8 { 0 } else { (immediate >> 4 & 15) as u8 };
+        let stall = self.timing.fence(hart.index, predecessors, hart.cycle_of(op));
+        Self::stall(hart, stall)
+    }
+
+    /// Charges for `fence.i`, at the end of a block.
+    pub(crate) fn charge_fence_i(&mut self, hart: &mut Hart) {
+        let stall = self.timing.fence_i(hart.index, hart.cycle());
+        Self::stall(hart, stall);
+    }
+
+    /// Charges for the end of a block.
+    #[inline(always)]
+    pub(crate) fn charge_branch(&mut self, hart: &mut Hart, pc: u64, kind: BranchKind, taken: bool, target: u64, behind: u64) {
+        let stall = self.timing.branch(hart.index, pc, kind, taken, target, behind);
+        Self::stall(hart, stall);
+    }
+
+    /// Charges for a trap.
+    fn charge_trap(&self, hart: &mut Hart) {
+        if self.timed {
+            hart.budget -= self.timing.trap() as i64;
+        }
+    }
+
+    /// Charges for what the hart's TLBs do for an address that the engine's own does not know. Whether page tables are
+    /// walked, and the page.
+    fn charge_translation(&mut self, hart: &mut Hart, address: u64, side: Side, context: &Context) -> (bool, Page) {
+        if hart.spaces.len() > SPACES {
+            // Software that makes up address spaces loses its translations once in a while.
+            self.timing.tlb_remove(hart.index, |_| true, |side, page| hart.page_left(side, Some(page)));
+            hart.spaces.clear();
+        }
+        let page = Page { context: hart.space(context), number: address >> 12 };
+        match self.timing.tlb(hart.index, side, page) {
+            Lookup::Resident => (false, page),
+            Lookup::Refilled { stall, left } => {
+                hart.budget -= stall as i64;
+                hart.page_left(side, left);
+                (false, page)
+            }
+            Lookup::Walk { stall } => {
+                hart.budget -= stall as i64;
+                (true, page)
+            }
+        }
+    }
+
+    /// Drops what the hart's TLBs hold of the guests' (`v`) or the machine's own address spaces: of one page, or all.
+    pub(crate) fn drop_translations(&mut self, hart: &mut Hart, v: bool, address: Option<u64>) {
+        let index = hart.index;
+        let spaces = std::mem::take(&mut hart.spaces);
+        self.timing.tlb_remove(
+            index,
+            |page| {
+                address.is_none_or(|address| page.number == address >> 12)
+                    && spaces.iter().any(|space| space.number == page.context && space.v == v)
+            },
+            |side, page| hart.page_left(side, Some(page)),
+        );
+        hart.spaces = spaces;
+    }
 }

@@ -3,7 +3,8 @@
 use object::{Object, ObjectSegment};
 
 use crate::board::{Board, BuildError, Parts};
-use crate::devices::{Clint, Console, Finisher, Plic, Uart, map};
+use crate::devices::virtio::Backend;
+use crate::devices::{Clint, Console, Finisher, Plic, Rtc, Uart, Virtio, map};
 use crate::devicetree::{self, Description, Range};
 use crate::memory::NoMemory;
 use crate::profile::{DeviceKind, Profile};
@@ -28,6 +29,8 @@ pub struct Options {
     pub quantum: Option<u64>,
     /// What everything random is made of.
     pub seed: u64,
+    /// The date at which the real-time clock starts, in seconds since 1970. `None`: [`Rtc::START`].
+    pub start: Option<u64>,
 }
 
 /// What a board is to run.
@@ -68,12 +71,18 @@ pub enum BootError {
     Devicetree(#[from] devicetree::Error),
 }
 
-/// The board of a profile, with its devices, and the console that its UART is. All is as at reset.
+/// The board of a profile, with its devices, and the console that its UART is. All is as at reset. The virtio slots
+/// are given `virtio`, in order; the others are empty.
 ///
 /// # Errors
 ///
 /// When the profile has no such board.
-pub fn board(profile: &Profile, options: &Options) -> Result<(Board, Console), BuildError> {
+pub fn board(
+    profile: &Profile,
+    options: &Options,
+    virtio: Vec<Box<dyn Backend>>,
+) -> Result<(Board, Console), BuildError> {
+    let mut backends: Vec<_> = virtio.into_iter().map(Some).collect();
     let harts = options.harts.unwrap_or(profile.harts.default as usize);
     if harts > profile.harts.max as usize {
         return Err(BuildError::ProfileHarts { wanted: harts, max: profile.harts.max as usize });
@@ -91,6 +100,7 @@ pub fn board(profile: &Profile, options: &Options) -> Result<(Board, Console), B
         memory_size: memory,
         quantum: options.quantum.unwrap_or(profile.quantum),
         seed: options.seed,
+        timing: profile.timing.clone(),
     })?;
     let mut console = Console::new();
     for device in &profile.devices {
@@ -105,7 +115,12 @@ pub fn board(profile: &Profile, options: &Options) -> Result<(Board, Console), B
                 console = line;
                 board.attach(name, base, size, Box::new(uart))?;
             }
-            DeviceKind::Rtc | DeviceKind::Virtio(_) => {}
+            DeviceKind::Rtc => board.attach(name, base, size, Box::new(Rtc::new(line, options.start.unwrap_or(Rtc::START))))?,
+            DeviceKind::Virtio(slot) => {
+                let backend = backends.get_mut(slot as usize).and_then(Option::take);
+                let device = backend.map_or_else(|| Virtio::empty(line), |backend| Virtio::new(line, backend));
+                board.attach(name, base, size, Box::new(device))?;
+            }
         }
     }
     Ok((board, console))
@@ -127,7 +142,7 @@ pub fn boot(board: &mut Board, profile: &Profile, software: &Software<'_>) -> Re
         memory: Range::new(base, size),
         bootargs: software.bootargs.map(str::to_owned),
         rng_seed: Some(devicetree::rng_seed(board.seed())),
-        virtio_slots: 0,
+        virtio_slots: profile.devices.iter().filter(|device| matches!(device.kind, DeviceKind::Virtio(_))).count() as u32,
         ..Description::default()
     };
     if let Some(kernel) = software.kernel {

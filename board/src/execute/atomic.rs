@@ -27,7 +27,7 @@ macro_rules! operations {
                 let $old = host.read();
                 host.write($new);
                 hart.set((*op).rd, $old as $signed as u64);
-                if P::TIMED && machine.charge_atomic(hart, host.cast()) {
+                if P::TIMED && machine.charge_atomic(hart, op, host.cast(), true) {
                     hart.attention = true;
                 }
                 if hart.attention { stop_behind(hart, op) } else { next(hart, machine, op) }
@@ -74,7 +74,7 @@ macro_rules! load_reserved {
                 let physical = machine.physical(host);
                 machine.reserve(hart, physical);
                 hart.set((*op).rd, host.cast::<$type>().read() as $signed as u64);
-                if P::TIMED && machine.charge_data(hart, host, false) {
+                if P::TIMED && machine.charge_reserved(hart, op, host) {
                     hart.attention = true;
                 }
                 if hart.attention { stop_behind(hart, op) } else { next(hart, machine, op) }
@@ -112,7 +112,7 @@ macro_rules! store_conditional {
                     machine.written(hart, physical, size);
                 }
                 hart.set((*op).rd, u64::from(!success));
-                if P::TIMED && machine.charge_atomic(hart, host) {
+                if P::TIMED && machine.charge_atomic(hart, op, host, success) {
                     hart.attention = true;
                 }
                 if hart.attention { stop_behind(hart, op) } else { next(hart, machine, op) }

@@ -6,6 +6,7 @@ use super::Pace;
 use crate::code::{Block, Link, Op};
 use crate::hart::Hart;
 use crate::machine::Machine;
+use crate::timing::BranchKind;
 
 /// Goes on at `target`, to which `link` of the running block leads.
 #[inline(always)]
@@ -29,15 +30,15 @@ macro_rules! branches {
                 let pc = hart.pc_of(&*op);
                 let block = hart.block;
                 let taken = $condition;
+                let behind = pc.wrapping_add(2 * u64::from((*block).halfwords - u16::from((*op).at)));
                 if P::TIMED {
                     let target = pc.wrapping_add((*op).immediate as u64);
-                    machine.charge_branch(hart, pc, taken, target);
+                    machine.charge_branch(hart, pc, BranchKind::Conditional, taken, target, behind);
                 }
                 if taken {
                     follow(hart, pc.wrapping_add((*op).immediate as u64), &raw const (*block).taken)
                 } else {
-                    let length = u64::from((*block).halfwords - u16::from((*op).at));
-                    follow(hart, pc.wrapping_add(2 * length), &raw const (*block).next)
+                    follow(hart, behind, &raw const (*block).next)
                 }
             }
         }
@@ -53,18 +54,34 @@ branches! {
     bgeu |a, b| a >= b;
 }
 
+/// Whether a register is one that return addresses are kept in (I 2.5, table 2.1).
+const fn is_link(register: u8) -> bool {
+    register == 1 || register == 5
+}
+
+/// What a `jalr` is to a return-address stack (I 2.5, table 2.1).
+const fn indirect_kind(rd: u8, rs1: u8) -> BranchKind {
+    match (is_link(rd), is_link(rs1)) {
+        (false, false) => BranchKind::IndirectJump,
+        (false, true) => BranchKind::Return,
+        (true, true) if rd != rs1 => BranchKind::Swap,
+        (true, _) => BranchKind::IndirectCall,
+    }
+}
+
 /// `jal`.
 pub(super) unsafe fn jal<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
     // Safety: the caller's.
     unsafe {
         let pc = hart.pc_of(&*op);
         let block = hart.block;
-        let length = u64::from((*block).halfwords - u16::from((*op).at));
+        let behind = pc.wrapping_add(2 * u64::from((*block).halfwords - u16::from((*op).at)));
         let target = pc.wrapping_add((*op).immediate as u64);
         if P::TIMED {
-            machine.charge_jump(hart, pc, &*op, target);
+            let kind = if is_link((*op).rd) { BranchKind::Call } else { BranchKind::Jump };
+            machine.charge_branch(hart, pc, kind, true, target, behind);
         }
-        hart.set((*op).rd, pc.wrapping_add(2 * length));
+        hart.set((*op).rd, behind);
         follow(hart, target, &raw const (*block).taken)
     }
 }
@@ -74,12 +91,13 @@ pub(super) unsafe fn jalr<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *
     // Safety: the caller's.
     unsafe {
         let pc = hart.pc_of(&*op);
-        let length = u64::from((*hart.block).halfwords - u16::from((*op).at));
+        let behind = pc.wrapping_add(2 * u64::from((*hart.block).halfwords - u16::from((*op).at)));
         let target = hart.get((*op).rs1).wrapping_add((*op).immediate as u64) & !1;
         if P::TIMED {
-            machine.charge_jump(hart, pc, &*op, target);
+            let kind = indirect_kind((*op).rd, (*op).rs1);
+            machine.charge_branch(hart, pc, kind, true, target, behind);
         }
-        hart.set((*op).rd, pc.wrapping_add(2 * length));
+        hart.set((*op).rd, behind);
         hart.pc = target;
         hart.jump(target)
     }

@@ -26,7 +26,7 @@ macro_rules! loads {
                     return $slow::<P>(hart, machine, op);
                 };
                 hart.set((*op).rd, host.cast::<$type>().read() as u64);
-                if P::TIMED && machine.charge_data(hart, host, false) {
+                if P::TIMED && machine.charge_data(hart, op, host, false) {
                     return stop_behind(hart, op);
                 }
                 next(hart, machine, op)
@@ -68,7 +68,7 @@ macro_rules! stores {
                     return $slow::<P>(hart, machine, op);
                 };
                 host.cast::<$type>().write(hart.get((*op).rs2) as $type);
-                if P::TIMED && machine.charge_data(hart, host, true) {
+                if P::TIMED && machine.charge_data(hart, op, host, true) {
                     return stop_behind(hart, op);
                 }
                 next(hart, machine, op)
@@ -113,7 +113,7 @@ unsafe fn float_load<P: Pace, const SIZE: u8>(hart: &mut Hart, machine: &mut Mac
         let value = match hart.loads.find(address, u64::from(SIZE), hart.load_tag) {
             Some(host) => {
                 let value = if SIZE == 4 { u64::from(host.cast::<u32>().read()) } else { host.cast::<u64>().read() };
-                if P::TIMED && machine.charge_data(hart, host, false) {
+                if P::TIMED && machine.charge_data(hart, op, host, false) {
                     hart.attention = true;
                 }
                 value
@@ -155,7 +155,7 @@ unsafe fn float_store<P: Pace, const SIZE: u8>(hart: &mut Hart, machine: &mut Ma
                 } else {
                     host.cast::<u64>().write(value);
                 }
-                if P::TIMED && machine.charge_data(hart, host, true) {
+                if P::TIMED && machine.charge_data(hart, op, host, true) {
                     hart.attention = true;
                 }
             }

@@ -164,7 +164,7 @@ pub(super) unsafe fn fence_i<P: Pace>(hart: &mut Hart, machine: &mut Machine, _:
 
 /// `fence`, where time is charged for it.
 pub(super) unsafe fn fence<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
-    if P::TIMED && machine.charge_fence(hart) {
+    if P::TIMED && machine.charge_fence(hart, op) {
         return stop_behind(hart, op);
     }
     // Safety: the caller's.
@@ -194,11 +194,14 @@ fn translation_fence(hart: &mut Hart, machine: &mut Machine, op: *const Op, fenc
     // Safety: the caller's op.
     let rs1 = unsafe { (*op).rs1 };
     let v = hart.privileged.mode.v;
+    let guests = v || fence != Fence::Supervisor;
     if fence != Fence::Guest && rs1 != 0 && !hart.in_superpages(hart.get(rs1)) {
         // One page, of whatever address space.
         let address = hart.get(rs1);
         hart.drop_page(address);
+        machine.drop_translations(hart, guests, Some(address));
     } else {
+        machine.drop_translations(hart, guests, None);
         match fence {
             Fence::Supervisor => hart.contexts.forget(|context| context.v == v),
             Fence::VirtualSupervisor | Fence::Guest => hart.contexts.forget(|context| context.v),
