@@ -17,6 +17,7 @@ pub mod privileged;
 mod probe;
 pub mod profile;
 pub mod setup;
+pub mod snapshot;
 pub mod time;
 pub mod timing;
 mod tlb;

@@ -553,7 +553,7 @@ impl Machine {
         let (index, offset) = self.device_at(physical, size)?;
         let now = self.device_time::<P>(hart, op, physical, false);
         let (value, stall) = self.call(index, now, |device, port| device.read(offset, size, port));
-        let value = value? & (u64::MAX >> (64 - 8 * u32::from(size)));
+        let value = value.inspect(|value| self.trace.access(now, physical, false, *value))? & (u64::MAX >> (64 - 8 * u32::from(size)));
         self.after_access(hart, stall);
         Ok(value)
     }
@@ -570,6 +570,7 @@ impl Machine {
         let now = self.device_time::<P>(hart, op, physical, true);
         let value = value & (u64::MAX >> (64 - 8 * u32::from(size)));
         let (result, stall) = self.call(index, now, |device, port| device.write(offset, size, value, port));
+        self.trace.access(now, physical, true, value);
         self.after_access(hart, stall);
         result
     }
