@@ -58,7 +58,7 @@ impl Privilege {
     }
 }
 
-/// What a hart runs in: a privilege level, and whether it is virtualized (section 8.1, table 8.1).
+/// What a hart runs in: a privilege level, and whether it is virtualized (section 8.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mode {
     /// The nominal privilege level.
@@ -95,7 +95,7 @@ impl Mode {
     };
 }
 
-/// The exceptions, by their codes (tables 3.6 and 8.6).
+/// The exceptions, by their codes (sections 3.1.15 and 8.6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the names are the tables'")]
@@ -325,7 +325,7 @@ impl Privileged {
     }
 
     /// Whether floating-point instructions may execute now: `mstatus.FS` is not Off, nor `vsstatus.FS` when V=1
-    /// (sections 3.1.6.6 and 8.2.10).
+    /// (sections 3.1.6.6 and 8.2.11).
     #[inline]
     #[must_use]
     pub const fn float_enabled(&self) -> bool {

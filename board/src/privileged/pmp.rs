@@ -24,7 +24,7 @@ impl Rights {
             Access::Load => Self::READ,
             Access::Store => Self::WRITE,
             Access::Fetch => Self::EXECUTE,
-            // Section 8.5.? of the loads that need execute permission: PMP must grant both.
+            // PMP must grant both (section 8.3.1).
             Access::LoadExecute => Self::READ.union(Self::EXECUTE),
         }
     }
