@@ -9,15 +9,24 @@ use tactus_board::privileged::{Event, Mode};
 fn p_3_1_10_a_written_counter_counts_on() {
     let mut hart = Hart::open(Mode::MACHINE);
     (hart.cycle, hart.instructions) = (1000, 500);
-    assert_eq!((hart.read(csr::MCYCLE), hart.read(csr::MINSTRET)), (Ok(1000), Ok(500)));
+    assert_eq!(
+        (hart.read(csr::MCYCLE), hart.read(csr::MINSTRET)),
+        (Ok(1000), Ok(500))
+    );
     hart.poke(csr::MCYCLE, 5);
     hart.poke(csr::MINSTRET, 7);
     hart.cycle += 10;
     // The write took the place of its own instruction's increment: the next one reads what was written.
     hart.instructions += 1;
-    assert_eq!((hart.read(csr::MCYCLE), hart.read(csr::MINSTRET)), (Ok(15), Ok(7)));
+    assert_eq!(
+        (hart.read(csr::MCYCLE), hart.read(csr::MINSTRET)),
+        (Ok(15), Ok(7))
+    );
     hart.instructions += 1;
-    assert_eq!((hart.read(csr::CYCLE), hart.read(csr::INSTRET)), (Ok(15), Ok(8)));
+    assert_eq!(
+        (hart.read(csr::CYCLE), hart.read(csr::INSTRET)),
+        (Ok(15), Ok(8))
+    );
     hart.poke(csr::MCYCLE, u64::MAX);
     hart.cycle += 2;
     assert_eq!(hart.read(csr::MCYCLE), Ok(1), "they wrap");
@@ -27,7 +36,11 @@ fn p_3_1_10_a_written_counter_counts_on() {
 fn p_3_1_12_inhibited_counters_stand_still() {
     let mut hart = Hart::open(Mode::MACHINE);
     hart.poke(csr::MHPMEVENT3, Event::Load as u64);
-    assert_eq!(hart.stored(csr::MCOUNTINHIBIT, u64::MAX), 0xffff_fffd, "time has no bit");
+    assert_eq!(
+        hart.stored(csr::MCOUNTINHIBIT, u64::MAX),
+        0xffff_fffd,
+        "time has no bit"
+    );
     hart.poke(csr::MCOUNTINHIBIT, 0);
     hart.cycle = 100;
     hart.events[Event::Load as usize - 1] = 30;
@@ -35,14 +48,20 @@ fn p_3_1_12_inhibited_counters_stand_still() {
     hart.cycle += 50;
     hart.instructions += 50;
     hart.events[Event::Load as usize - 1] += 50;
-    assert_eq!([csr::MCYCLE, csr::MINSTRET, csr::MHPMCOUNTER3].map(|number| hart.peek(number)), [100, 50, 30]);
+    assert_eq!(
+        [csr::MCYCLE, csr::MINSTRET, csr::MHPMCOUNTER3].map(|number| hart.peek(number)),
+        [100, 50, 30]
+    );
     hart.poke(csr::MCYCLE, 7);
     hart.cycle += 50;
     assert_eq!(hart.peek(csr::MCYCLE), 7);
     hart.poke(csr::MCOUNTINHIBIT, 0);
     hart.cycle += 3;
     hart.events[Event::Load as usize - 1] += 2;
-    assert_eq!([csr::MCYCLE, csr::MHPMCOUNTER3].map(|number| hart.peek(number)), [10, 32]);
+    assert_eq!(
+        [csr::MCYCLE, csr::MHPMCOUNTER3].map(|number| hart.peek(number)),
+        [10, 32]
+    );
 }
 
 #[test]
@@ -75,7 +94,11 @@ fn h_8_2_7_guests_see_time_with_the_delta() {
         let mut hart = Hart::open(mode);
         hart.time = 1000;
         hart.poke(csr::HTIMEDELTA, 0_u64.wrapping_sub(10));
-        assert_eq!(hart.read(csr::TIME), Ok(if mode.v { 990 } else { 1000 }), "{mode:?}");
+        assert_eq!(
+            hart.read(csr::TIME),
+            Ok(if mode.v { 990 } else { 1000 }),
+            "{mode:?}"
+        );
     }
 }
 

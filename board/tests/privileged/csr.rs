@@ -3,7 +3,9 @@
 use crate::hart::{Hart, MODES};
 use proptest::prelude::*;
 use tactus_board::privileged::number as csr;
-use tactus_board::privileged::{Counters, CsrOperation, Effects, Exception, Mode, Privilege, Privileged};
+use tactus_board::privileged::{
+    Counters, CsrOperation, Effects, Exception, Mode, Privilege, Privileged,
+};
 
 const ILLEGAL: Exception = Exception::IllegalInstruction;
 const VIRTUAL: Exception = Exception::VirtualInstruction;
@@ -46,7 +48,9 @@ const EXISTING: &[(u16, u16)] = &[
 ];
 
 fn exists(number: u16) -> bool {
-    EXISTING.iter().any(|&(first, last)| (first..=last).contains(&number))
+    EXISTING
+        .iter()
+        .any(|&(first, last)| (first..=last).contains(&number))
 }
 
 /// Whether a mode that is not virtualized may make the access: by the number alone (section 2.1).
@@ -63,7 +67,11 @@ fn allowed(privilege: Privilege, number: u16, writing: bool) -> bool {
 fn expected(mode: Mode, number: u16, writing: bool) -> Result<(), Exception> {
     let level = number >> 8 & 3;
     if !mode.v {
-        return if allowed(mode.privilege, number, writing) { Ok(()) } else { Err(ILLEGAL) };
+        return if allowed(mode.privilege, number, writing) {
+            Ok(())
+        } else {
+            Err(ILLEGAL)
+        };
     }
     let own = match mode.privilege {
         Privilege::User => level == 0,
@@ -83,12 +91,29 @@ fn p_2_1_h_8_6_1_all_csr_numbers_in_all_modes() {
     for mode in MODES {
         let start = Hart::open(mode);
         for number in 0..0x1000 {
-            for write in [None, Some((CsrOperation::Set, 0)), Some((CsrOperation::Write, 0))] {
-                let mut hart = Hart { state: start.state.clone(), ..Hart::new() };
-                let result = hart.access(number, write).map(|_| ()).map_err(|trap| trap.cause);
-                assert_eq!(result, expected(mode, number, write.is_some()), "{number:#x} in {mode:?}, {write:?}");
+            for write in [
+                None,
+                Some((CsrOperation::Set, 0)),
+                Some((CsrOperation::Write, 0)),
+            ] {
+                let mut hart = Hart {
+                    state: start.state.clone(),
+                    ..Hart::new()
+                };
+                let result = hart
+                    .access(number, write)
+                    .map(|_| ())
+                    .map_err(|trap| trap.cause);
+                assert_eq!(
+                    result,
+                    expected(mode, number, write.is_some()),
+                    "{number:#x} in {mode:?}, {write:?}"
+                );
                 if result.is_err() {
-                    assert_eq!(hart.state, start.state, "{number:#x} in {mode:?} changed something");
+                    assert_eq!(
+                        hart.state, start.state,
+                        "{number:#x} in {mode:?} changed something"
+                    );
                 }
             }
         }
@@ -99,7 +124,11 @@ fn p_2_1_h_8_6_1_all_csr_numbers_in_all_modes() {
 fn p_2_1_what_a_debugger_sees_exists() {
     let hart = Hart::new();
     for number in 0..0x1000 {
-        assert_eq!(hart.state.peek(number, &Counters::ZERO, 0).is_some(), exists(number), "{number:#x}");
+        assert_eq!(
+            hart.state.peek(number, &Counters::ZERO, 0).is_some(),
+            exists(number),
+            "{number:#x}"
+        );
     }
 }
 
@@ -109,15 +138,29 @@ fn p_2_1_only_some_csrs_look_at_the_counters() {
     one.poke(csr::MHPMEVENT3, 1);
     for number in 0..0x1000 {
         let events = [7; _];
-        let counters = Counters { cycle: 5, instructions: 6, time: u64::MAX, events: &events };
-        let (zero, some) = (one.state.peek(number, &Counters::ZERO, 0), one.state.peek(number, &counters, 0));
-        assert!(zero == some || Privileged::reads_counters(number), "{number:#x}");
+        let counters = Counters {
+            cycle: 5,
+            instructions: 6,
+            time: u64::MAX,
+            events: &events,
+        };
+        let (zero, some) = (
+            one.state.peek(number, &Counters::ZERO, 0),
+            one.state.peek(number, &counters, 0),
+        );
+        assert!(
+            zero == some || Privileged::reads_counters(number),
+            "{number:#x}"
+        );
     }
 }
 
 #[test]
 fn p_3_1_1_misa_and_identification() {
-    let mut hart = Hart { state: Privileged::new(3), ..Hart::new() };
+    let mut hart = Hart {
+        state: Privileged::new(3),
+        ..Hart::new()
+    };
     assert_eq!(hart.stored(csr::MISA, 0), 0x8000_0000_0014_11ad);
     for number in [csr::MVENDORID, csr::MARCHID, csr::MIMPID, csr::MCONFIGPTR] {
         assert_eq!(hart.peek(number), 0);
@@ -135,7 +178,10 @@ fn p_3_1_6_mstatus_fields() {
     let mut hart = Hart::new();
     assert_eq!(hart.peek(csr::MSTATUS), 0xa_0000_0000);
     // SD, MPV, GVA, SXL, UXL, TSR, TW, TVM, MXR, SUM, MPRV, FS, MPP, SPP, MPIE, SPIE, MIE, SIE.
-    assert_eq!(held(&mut hart, csr::MSTATUS), (0x8000_00ca_007e_79aa, 0xa_0000_0000));
+    assert_eq!(
+        held(&mut hart, csr::MSTATUS),
+        (0x8000_00ca_007e_79aa, 0xa_0000_0000)
+    );
 }
 
 #[test]
@@ -153,7 +199,11 @@ fn p_3_1_6_1_mpp_holds_only_modes_that_exist() {
 #[test]
 fn p_3_1_6_6_sd_is_set_when_fs_is_dirty() {
     let mut hart = Hart::new();
-    for (number, field) in [(csr::MSTATUS, 0xa_0000_0000), (csr::SSTATUS, 0x2_0000_0000), (csr::VSSTATUS, 0x2_0000_0000)] {
+    for (number, field) in [
+        (csr::MSTATUS, 0xa_0000_0000),
+        (csr::SSTATUS, 0x2_0000_0000),
+        (csr::VSSTATUS, 0x2_0000_0000),
+    ] {
         for fs in 0..4_u64 {
             let dirty = u64::from(fs == 3) << 63;
             assert_eq!(hart.stored(number, fs << 13), field | fs << 13 | dirty);
@@ -164,7 +214,10 @@ fn p_3_1_6_6_sd_is_set_when_fs_is_dirty() {
 #[test]
 fn p_4_1_1_sstatus_is_part_of_mstatus() {
     let mut hart = Hart::new();
-    assert_eq!(held(&mut hart, csr::SSTATUS), (0x8000_0002_000c_6122, 0x2_0000_0000));
+    assert_eq!(
+        held(&mut hart, csr::SSTATUS),
+        (0x8000_0002_000c_6122, 0x2_0000_0000)
+    );
     hart.poke(csr::MSTATUS, u64::MAX);
     hart.poke(csr::SSTATUS, 0);
     assert_eq!(hart.peek(csr::MSTATUS), 0xca_0072_1888);
@@ -177,13 +230,19 @@ fn p_4_1_1_sstatus_is_part_of_mstatus() {
 fn h_8_2_1_hstatus_fields_and_vsxl_reads_64() {
     let mut hart = Hart::new();
     // VSXL; VTSR, VTW, VTVM, HU, SPVP, SPV, GVA.
-    assert_eq!(held(&mut hart, csr::HSTATUS), (0x2_0070_03c0, 0x2_0000_0000));
+    assert_eq!(
+        held(&mut hart, csr::HSTATUS),
+        (0x2_0070_03c0, 0x2_0000_0000)
+    );
 }
 
 #[test]
 fn h_8_2_11_vsstatus_has_the_fields_of_sstatus() {
     let mut hart = Hart::new();
-    assert_eq!(held(&mut hart, csr::VSSTATUS), (0x8000_0002_000c_6122, 0x2_0000_0000));
+    assert_eq!(
+        held(&mut hart, csr::VSSTATUS),
+        (0x8000_0002_000c_6122, 0x2_0000_0000)
+    );
     assert_eq!(hart.peek(csr::MSTATUS), 0xa_0000_0000, "another register");
 }
 
@@ -211,8 +270,16 @@ fn p_3_1_9_h_8_4_3_interrupt_registers_hold() {
     hart.poke(csr::MIDELEG, u64::MAX);
     assert_eq!(held(&mut hart, csr::SIE), (0x222, 0));
     assert_eq!(held(&mut hart, csr::SIP), (0x2, 0));
-    assert_eq!(held(&mut hart, csr::VSIE), (0, 0), "nothing is delegated to VS");
-    assert_eq!(held(&mut hart, csr::VSIP), (0, 0), "nothing is delegated to VS");
+    assert_eq!(
+        held(&mut hart, csr::VSIE),
+        (0, 0),
+        "nothing is delegated to VS"
+    );
+    assert_eq!(
+        held(&mut hart, csr::VSIP),
+        (0, 0),
+        "nothing is delegated to VS"
+    );
     hart.poke(csr::HIDELEG, u64::MAX);
     assert_eq!(held(&mut hart, csr::VSIE), (0x222, 0));
     assert_eq!(held(&mut hart, csr::VSIP), (0x2, 0));
@@ -224,7 +291,11 @@ fn p_3_1_7_vector_registers_take_two_modes() {
     for number in [csr::MTVEC, csr::STVEC, csr::VSTVEC] {
         assert_eq!(hart.stored(number, 0x8000_0101), 0x8000_0101);
         for reserved in [2, 3] {
-            assert_eq!(hart.stored(number, 0x9000_0200 | reserved), 0x8000_0101, "ignored");
+            assert_eq!(
+                hart.stored(number, 0x9000_0200 | reserved),
+                0x8000_0101,
+                "ignored"
+            );
         }
         assert_eq!(hart.stored(number, !3), !3);
     }
@@ -270,7 +341,11 @@ fn p_4_1_11_satp_ignores_modes_that_are_not_there() {
         for mode in 0..16_u64 {
             hart.poke(number, 8 << 60 | 0x1234);
             let value = mode << 60 | 0xabcd << 44 | 0x0fff_ffff_ffff;
-            let kept = if matches!(mode, 0 | 8 | 9) { value } else { 8 << 60 | 0x1234 };
+            let kept = if matches!(mode, 0 | 8 | 9) {
+                value
+            } else {
+                8 << 60 | 0x1234
+            };
             assert_eq!(hart.stored(number, value), kept);
         }
     }
@@ -284,14 +359,21 @@ fn h_8_2_10_hgatp_keeps_its_mode_and_takes_the_rest() {
         let kept = if matches!(mode, 0 | 8 | 9) { mode } else { 8 };
         // The root has 16 KiB, so that its number's low two bits are zero. 14 bits of VMID; bits 59:58 are zero.
         let rest = 0x3fff << 44 | 0x0fff_ffff_fffc;
-        assert_eq!(hart.stored(csr::HGATP, mode << 60 | (1 << 60) - 1), kept << 60 | rest);
+        assert_eq!(
+            hart.stored(csr::HGATP, mode << 60 | (1 << 60) - 1),
+            kept << 60 | rest
+        );
     }
 }
 
 #[test]
 fn p_3_1_18_h_8_2_5_environment_configuration() {
     let mut hart = Hart::new();
-    assert_eq!(hart.peek(csr::MENVCFG), 1 << 61, "hardware keeps the A and D bits after reset");
+    assert_eq!(
+        hart.peek(csr::MENVCFG),
+        1 << 61,
+        "hardware keeps the A and D bits after reset"
+    );
     assert_eq!(held(&mut hart, csr::SENVCFG), (1, 0));
     assert_eq!(held(&mut hart, csr::MENVCFG), (5 << 61 | 1, 0));
     // What menvcfg does not have is read-only zero in henvcfg.
@@ -303,7 +385,11 @@ fn p_3_1_18_h_8_2_5_environment_configuration() {
     hart.poke(csr::MENVCFG, 1 << 63);
     assert_eq!(hart.peek(csr::HENVCFG), 1 << 63 | 1);
     hart.poke(csr::MENVCFG, u64::MAX);
-    assert_eq!(hart.peek(csr::HENVCFG), 1 << 63 | 1, "what was lost does not come back");
+    assert_eq!(
+        hart.peek(csr::HENVCFG),
+        1 << 63 | 1,
+        "what was lost does not come back"
+    );
 }
 
 #[test]
@@ -318,7 +404,11 @@ fn p_3_1_18_fences_cover_devices_by_fiom() {
             hart.state.mode = mode;
             assert!(!hart.state.fence_covers_devices());
             hart.poke(number, 1);
-            assert_eq!(hart.state.fence_covers_devices(), modes[index], "{number:#x} in {mode:?}");
+            assert_eq!(
+                hart.state.fence_covers_devices(),
+                modes[index],
+                "{number:#x} in {mode:?}"
+            );
         }
     }
 }
@@ -347,7 +437,8 @@ fn h_8_2_vs_registers_take_the_place_of_supervisor_registers() {
     for (supervisor, guest, value) in pairs {
         let mut hart = Hart::open(Mode::VIRTUAL_SUPERVISOR);
         let before = hart.peek(supervisor);
-        hart.write(supervisor, value).expect("VS writes its register");
+        hart.write(supervisor, value)
+            .expect("VS writes its register");
         assert_eq!(hart.read(supervisor).map(|read| read & 0xffff), Ok(value));
         assert_eq!(hart.peek(guest) & 0xffff, value);
         assert_eq!(hart.peek(supervisor), before, "HS's is another");
@@ -374,7 +465,11 @@ fn h_8_2_3_vs_interrupts_are_seen_shifted_by_one() {
             assert_eq!(hart.peek(csr::HIE), pending | hideleg);
             assert_eq!(hart.peek(csr::MIE), pending | hideleg, "hie is part of mie");
             hart.write(csr::SIP, 0).expect("VS writes sip");
-            assert_eq!(hart.peek(csr::HVIP), pending & !(hideleg & 4), "only VSSIP can be written");
+            assert_eq!(
+                hart.peek(csr::HVIP),
+                pending & !(hideleg & 4),
+                "only VSSIP can be written"
+            );
         }
     }
 }
@@ -390,7 +485,11 @@ fn p_4_1_3_sip_and_sie_show_what_is_delegated() {
         assert_eq!(hart.peek(csr::SIP), 0x222 & mideleg);
         assert_eq!(hart.peek(csr::SIE), 0x222 & mideleg);
         hart.poke(csr::SIP, 0);
-        assert_eq!(hart.peek(csr::MIP), 0x226 & !(mideleg & 2), "of sip only SSIP can be written");
+        assert_eq!(
+            hart.peek(csr::MIP),
+            0x226 & !(mideleg & 2),
+            "of sip only SSIP can be written"
+        );
         hart.poke(csr::SIE, 0);
         assert_eq!(hart.peek(csr::MIE), 0x1eee & !mideleg);
     }
@@ -409,7 +508,9 @@ fn p_3_1_9_seip_is_the_software_bit_or_the_wire() {
         assert_eq!(hart.peek(csr::SIP), shown);
         // Setting and clearing other bits reads the wire but writes the software bit as it was.
         for operation in [CsrOperation::Set, CsrOperation::Clear] {
-            let (old, _) = hart.access(csr::MIP, Some((operation, 2))).expect("M writes mip");
+            let (old, _) = hart
+                .access(csr::MIP, Some((operation, 2)))
+                .expect("M writes mip");
             assert_eq!(old & SEIP, shown);
             hart.wires = 0;
             assert_eq!(hart.peek(csr::MIP) & SEIP, u64::from(software) << 9);
@@ -423,7 +524,11 @@ fn p_3_1_9_wires_drive_their_bits_alone() {
     let mut hart = Hart::new();
     for bit in 0..64 {
         hart.wires = 1 << bit;
-        let driven = if [3, 7, 9, 11].contains(&bit) { 1 << bit } else { 0 };
+        let driven = if [3, 7, 9, 11].contains(&bit) {
+            1 << bit
+        } else {
+            0
+        };
         assert_eq!(hart.peek(csr::MIP), driven);
     }
 }
@@ -433,14 +538,26 @@ fn p_3_1_6_5_tvm_traps_satp_and_hgatp_in_hs_alone() {
     for mode in MODES {
         let mut hart = Hart::open(mode);
         hart.poke(csr::MSTATUS, 1 << 20);
-        let own = if mode == Mode::SUPERVISOR { Err(ILLEGAL) } else { expected(mode, csr::SATP, true) };
+        let own = if mode == Mode::SUPERVISOR {
+            Err(ILLEGAL)
+        } else {
+            expected(mode, csr::SATP, true)
+        };
         assert_eq!(hart.read(csr::SATP).map(|_| ()), own);
         assert_eq!(hart.write(csr::SATP, 0).map(|_| ()), own);
         // From VS the access is virtual as if TVM were 0.
-        let guest = if mode == Mode::SUPERVISOR { Err(ILLEGAL) } else { expected(mode, csr::HGATP, true) };
+        let guest = if mode == Mode::SUPERVISOR {
+            Err(ILLEGAL)
+        } else {
+            expected(mode, csr::HGATP, true)
+        };
         assert_eq!(hart.read(csr::HGATP).map(|_| ()), guest);
         assert_eq!(hart.write(csr::HGATP, 0).map(|_| ()), guest);
-        assert_eq!(hart.read(csr::VSATP).map(|_| ()), expected(mode, csr::VSATP, false), "TVM is not about vsatp");
+        assert_eq!(
+            hart.read(csr::VSATP).map(|_| ()),
+            expected(mode, csr::VSATP, false),
+            "TVM is not about vsatp"
+        );
     }
 }
 
@@ -449,7 +566,11 @@ fn h_8_2_1_vtvm_traps_satp_in_vs() {
     for mode in MODES {
         let mut hart = Hart::open(mode);
         hart.poke(csr::HSTATUS, 1 << 20);
-        let result = if mode == Mode::VIRTUAL_SUPERVISOR { Err(VIRTUAL) } else { expected(mode, csr::SATP, true) };
+        let result = if mode == Mode::VIRTUAL_SUPERVISOR {
+            Err(VIRTUAL)
+        } else {
+            expected(mode, csr::SATP, true)
+        };
         assert_eq!(hart.read(csr::SATP).map(|_| ()), result);
         assert_eq!(hart.write(csr::SATP, 0).map(|_| ()), result);
     }
@@ -463,19 +584,49 @@ fn p_3_1_11_h_8_2_6_counters_by_their_enables() {
                 let mut hart = Hart::open(mode);
                 let bit = 1_u64 << (number & 31);
                 let [m, s, h] = [enables & 1 != 0, enables & 2 != 0, enables & 4 != 0];
-                for (number, enabled) in [(csr::MCOUNTEREN, m), (csr::SCOUNTEREN, s), (csr::HCOUNTEREN, h)] {
+                for (number, enabled) in [
+                    (csr::MCOUNTEREN, m),
+                    (csr::SCOUNTEREN, s),
+                    (csr::HCOUNTEREN, h),
+                ] {
                     hart.poke(number, if enabled { bit } else { !bit });
                 }
                 let result = match (mode.privilege, mode.v) {
                     (Privilege::Machine, _) => Ok(()),
                     _ if !m => Err(ILLEGAL),
                     (Privilege::Supervisor, false) => Ok(()),
-                    (Privilege::Supervisor, true) => if h { Ok(()) } else { Err(VIRTUAL) },
-                    (Privilege::User, false) => if s { Ok(()) } else { Err(ILLEGAL) },
-                    (Privilege::User, true) => if h && s { Ok(()) } else { Err(VIRTUAL) },
+                    (Privilege::Supervisor, true) => {
+                        if h {
+                            Ok(())
+                        } else {
+                            Err(VIRTUAL)
+                        }
+                    }
+                    (Privilege::User, false) => {
+                        if s {
+                            Ok(())
+                        } else {
+                            Err(ILLEGAL)
+                        }
+                    }
+                    (Privilege::User, true) => {
+                        if h && s {
+                            Ok(())
+                        } else {
+                            Err(VIRTUAL)
+                        }
+                    }
                 };
-                assert_eq!(hart.read(number).map(|_| ()), result, "{number:#x} in {mode:?}, {enables:03b}");
-                assert_eq!(hart.write(number, 0).map(|_| ()), Err(ILLEGAL), "they are read-only");
+                assert_eq!(
+                    hart.read(number).map(|_| ()),
+                    result,
+                    "{number:#x} in {mode:?}, {enables:03b}"
+                );
+                assert_eq!(
+                    hart.write(number, 0).map(|_| ()),
+                    Err(ILLEGAL),
+                    "they are read-only"
+                );
             }
         }
     }
@@ -485,7 +636,8 @@ fn p_3_1_11_h_8_2_6_counters_by_their_enables() {
 fn sstc_2_access_to_the_compare_registers() {
     for mode in MODES {
         for switches in 0..16 {
-            let [menvcfg, mcounteren, henvcfg, hcounteren] = [1, 2, 4, 8].map(|bit| switches & bit != 0);
+            let [menvcfg, mcounteren, henvcfg, hcounteren] =
+                [1, 2, 4, 8].map(|bit| switches & bit != 0);
             let mut hart = Hart::open(mode);
             hart.poke(csr::MENVCFG, if menvcfg { 1 << 63 } else { 0 });
             hart.poke(csr::HENVCFG, if henvcfg { 1 << 63 } else { 0 });
@@ -500,10 +652,26 @@ fn sstc_2_access_to_the_compare_registers() {
                 (Privilege::Supervisor, true) if henvcfg && hcounteren => (Ok(()), Err(VIRTUAL)),
                 (_, true) => (Err(VIRTUAL), Err(VIRTUAL)),
             };
-            assert_eq!(hart.read(csr::STIMECMP).map(|_| ()), own, "{switches:04b} in {mode:?}");
-            assert_eq!(hart.write(csr::STIMECMP, 0).map(|_| ()), own, "{switches:04b} in {mode:?}");
-            assert_eq!(hart.read(csr::VSTIMECMP).map(|_| ()), guest, "{switches:04b} in {mode:?}");
-            assert_eq!(hart.write(csr::VSTIMECMP, 0).map(|_| ()), guest, "{switches:04b} in {mode:?}");
+            assert_eq!(
+                hart.read(csr::STIMECMP).map(|_| ()),
+                own,
+                "{switches:04b} in {mode:?}"
+            );
+            assert_eq!(
+                hart.write(csr::STIMECMP, 0).map(|_| ()),
+                own,
+                "{switches:04b} in {mode:?}"
+            );
+            assert_eq!(
+                hart.read(csr::VSTIMECMP).map(|_| ()),
+                guest,
+                "{switches:04b} in {mode:?}"
+            );
+            assert_eq!(
+                hart.write(csr::VSTIMECMP, 0).map(|_| ()),
+                guest,
+                "{switches:04b} in {mode:?}"
+            );
         }
     }
 }
@@ -519,11 +687,21 @@ fn p_3_1_6_6_float_registers_need_fs() {
                 let on = fs != 0 && (!mode.v || guest != 0);
                 assert_eq!(hart.state.float_enabled(), on);
                 assert_eq!(hart.read(number), if on { Ok(0) } else { Err(ILLEGAL) });
-                assert_eq!(hart.peek(csr::MSTATUS) >> 13 & 3, fs, "reading does not dirty");
+                assert_eq!(
+                    hart.peek(csr::MSTATUS) >> 13 & 3,
+                    fs,
+                    "reading does not dirty"
+                );
                 assert_eq!(hart.state.float_dirty(), fs == 3 && (!mode.v || guest == 3));
-                assert_eq!(hart.write(number, 1), if on { Ok(Effects::FLOAT) } else { Err(ILLEGAL) });
+                assert_eq!(
+                    hart.write(number, 1),
+                    if on { Ok(Effects::FLOAT) } else { Err(ILLEGAL) }
+                );
                 assert_eq!(hart.peek(csr::MSTATUS) >> 13 & 3, if on { 3 } else { fs });
-                assert_eq!(hart.peek(csr::VSSTATUS) >> 13 & 3, if on && mode.v { 3 } else { guest });
+                assert_eq!(
+                    hart.peek(csr::VSSTATUS) >> 13 & 3,
+                    if on && mode.v { 3 } else { guest }
+                );
             }
         }
     }
@@ -538,7 +716,10 @@ fn p_2_float_registers_are_parts_of_fcsr() {
     hart.write(csr::FFLAGS, 0).expect("FS is on");
     assert_eq!(hart.read(csr::FCSR), Ok(0xe0));
     hart.write(csr::FRM, 0xa).expect("FS is on");
-    assert_eq!((hart.read(csr::FCSR), hart.read(csr::FRM)), (Ok(0x40), Ok(2)));
+    assert_eq!(
+        (hart.read(csr::FCSR), hart.read(csr::FRM)),
+        (Ok(0x40), Ok(2))
+    );
     hart.state.accrue_fflags(0x11);
     hart.state.accrue_fflags(0x01);
     assert_eq!(hart.read(csr::FFLAGS), Ok(0x11));
@@ -566,7 +747,11 @@ fn p_3_effects_tell_what_changed() {
         (csr::SSCRATCH, 1, Effects::empty()),
         (csr::SEPC, 1, Effects::empty()),
     ] {
-        assert_eq!(hart.write(number, value), Ok(effects), "{number:#x} := {value:#x}");
+        assert_eq!(
+            hart.write(number, value),
+            Ok(effects),
+            "{number:#x} := {value:#x}"
+        );
     }
 }
 

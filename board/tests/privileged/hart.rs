@@ -1,11 +1,18 @@
 //! A hart under test: its privileged state, and what a board would drive.
 
 use tactus_board::privileged::number as csr;
-use tactus_board::privileged::{Counters, CsrOperation, Effects, Event, Exception, Mode, Privileged, Trap};
+use tactus_board::privileged::{
+    Counters, CsrOperation, Effects, Event, Exception, Mode, Privileged, Trap,
+};
 
 /// All modes, M first.
-pub const MODES: [Mode; 5] =
-    [Mode::MACHINE, Mode::SUPERVISOR, Mode::USER, Mode::VIRTUAL_SUPERVISOR, Mode::VIRTUAL_USER];
+pub const MODES: [Mode; 5] = [
+    Mode::MACHINE,
+    Mode::SUPERVISOR,
+    Mode::USER,
+    Mode::VIRTUAL_SUPERVISOR,
+    Mode::VIRTUAL_USER,
+];
 
 /// The bits of the instruction that the tests' accesses pretend to be.
 pub const BITS: u32 = 0x1234_5673;
@@ -48,10 +55,19 @@ impl Hart {
     }
 
     fn counters(&self) -> Counters<'_> {
-        Counters { cycle: self.cycle, instructions: self.instructions, time: self.time, events: &self.events }
+        Counters {
+            cycle: self.cycle,
+            instructions: self.instructions,
+            time: self.time,
+            events: &self.events,
+        }
     }
 
-    pub fn access(&mut self, number: u16, write: Option<(CsrOperation, u64)>) -> Result<(u64, Effects), Trap> {
+    pub fn access(
+        &mut self,
+        number: u16,
+        write: Option<(CsrOperation, u64)>,
+    ) -> Result<(u64, Effects), Trap> {
         let counters = Counters {
             cycle: self.cycle,
             instructions: self.instructions,
@@ -63,17 +79,23 @@ impl Hart {
 
     /// `csrr` in the current mode.
     pub fn read(&mut self, number: u16) -> Result<u64, Exception> {
-        self.access(number, None).map(|(value, _)| value).map_err(cause)
+        self.access(number, None)
+            .map(|(value, _)| value)
+            .map_err(cause)
     }
 
     /// `csrw` in the current mode.
     pub fn write(&mut self, number: u16, value: u64) -> Result<Effects, Exception> {
-        self.access(number, Some((CsrOperation::Write, value))).map(|(_, effects)| effects).map_err(cause)
+        self.access(number, Some((CsrOperation::Write, value)))
+            .map(|(_, effects)| effects)
+            .map_err(cause)
     }
 
     /// What a CSR shows, whatever the mode.
     pub fn peek(&self, number: u16) -> u64 {
-        self.state.peek(number, &self.counters(), self.wires).expect("a CSR that exists")
+        self.state
+            .peek(number, &self.counters(), self.wires)
+            .expect("a CSR that exists")
     }
 
     /// Writes a CSR, whatever the mode.
@@ -84,7 +106,9 @@ impl Hart {
             time: self.time,
             events: &self.events,
         };
-        self.state.poke(number, value, &counters).expect("a CSR that can be written");
+        self.state
+            .poke(number, value, &counters)
+            .expect("a CSR that can be written");
     }
 
     /// Writes a CSR and reads it back.
@@ -96,7 +120,10 @@ impl Hart {
 
 /// A trap of a CSR access says which instruction it was, and nothing else.
 fn cause(trap: Trap) -> Exception {
-    assert_eq!((trap.value, trap.value2, trap.instruction), (u64::from(BITS), 0, 0));
+    assert_eq!(
+        (trap.value, trap.value2, trap.instruction),
+        (u64::from(BITS), 0, 0)
+    );
     assert!(!trap.guest_address);
     trap.cause
 }

@@ -24,7 +24,13 @@ fn p_3_3_1_h_8_6_1_calls_say_where_they_come_from() {
 fn p_3_3_1_breakpoints_give_their_address() {
     for mode in MODES {
         let trap = Hart::open(mode).state.ebreak(0x1234);
-        assert_eq!(trap, Trap { guest_address: mode.v, ..Trap::new(Exception::Breakpoint, 0x1234) });
+        assert_eq!(
+            trap,
+            Trap {
+                guest_address: mode.v,
+                ..Trap::new(Exception::Breakpoint, 0x1234)
+            }
+        );
     }
 }
 
@@ -40,10 +46,20 @@ fn p_3_3_3_h_8_6_1_wfi() {
                 _ if tw == 1 => ILLEGAL,
                 (Privilege::Supervisor, false) => None,
                 (Privilege::User, false) => ILLEGAL,
-                (Privilege::Supervisor, true) => if vtw == 1 { VIRTUAL } else { None },
+                (Privilege::Supervisor, true) => {
+                    if vtw == 1 {
+                        VIRTUAL
+                    } else {
+                        None
+                    }
+                }
                 (Privilege::User, true) => VIRTUAL,
             };
-            assert_eq!(hart.state.check_wfi(BITS).err(), expected, "{mode:?}, TW {tw}, VTW {vtw}");
+            assert_eq!(
+                hart.state.check_wfi(BITS).err(),
+                expected,
+                "{mode:?}, TW {tw}, VTW {vtw}"
+            );
         }
     }
 }
@@ -58,15 +74,22 @@ fn p_4_2_1_h_8_3_2_fences() {
             let if_set = |bit: u64, trap: Option<Trap>| if bit == 1 { trap } else { None };
             let expected = match (mode.privilege, mode.v) {
                 (Privilege::Machine, _) => [None; 3],
-                (Privilege::Supervisor, false) => [if_set(tvm, ILLEGAL), None, if_set(tvm, ILLEGAL)],
+                (Privilege::Supervisor, false) => {
+                    [if_set(tvm, ILLEGAL), None, if_set(tvm, ILLEGAL)]
+                }
                 (Privilege::User, false) => [ILLEGAL; 3],
                 (Privilege::Supervisor, true) => [if_set(vtvm, VIRTUAL), VIRTUAL, VIRTUAL],
                 (Privilege::User, true) => [VIRTUAL; 3],
             };
-            for (fence, expected) in
-                [Fence::Supervisor, Fence::VirtualSupervisor, Fence::Guest].into_iter().zip(expected)
+            for (fence, expected) in [Fence::Supervisor, Fence::VirtualSupervisor, Fence::Guest]
+                .into_iter()
+                .zip(expected)
             {
-                assert_eq!(hart.state.check_fence(fence, BITS).err(), expected, "{fence:?} in {mode:?}");
+                assert_eq!(
+                    hart.state.check_fence(fence, BITS).err(),
+                    expected,
+                    "{fence:?} in {mode:?}"
+                );
             }
         }
     }
@@ -91,7 +114,11 @@ fn h_8_3_1_loads_and_stores_of_the_hypervisor() {
 #[test]
 fn p_3_1_16_the_value_of_an_illegal_instruction_is_its_bits() {
     assert_eq!(Trap::illegal(0xffff_ffff).value, 0xffff_ffff);
-    assert_eq!(Trap::illegal(0x1234_0000).value, 0, "16 bits of a compressed one");
+    assert_eq!(
+        Trap::illegal(0x1234_0000).value,
+        0,
+        "16 bits of a compressed one"
+    );
     assert_eq!(Trap::virtual_instruction(0x1234_8002).value, 0x8002);
 }
 
@@ -130,7 +157,11 @@ fn h_8_6_3_transformed_instructions() {
     for &(bits, described) in TRANSFORMED {
         assert_eq!(transformed(bits, 0), u64::from(described), "{bits:#x}");
         let offset = if described == 0 { 0 } else { 5 << 15 };
-        assert_eq!(transformed(bits, 5), u64::from(described | offset), "{bits:#x}");
+        assert_eq!(
+            transformed(bits, 5),
+            u64::from(described | offset),
+            "{bits:#x}"
+        );
     }
 }
 
@@ -155,7 +186,10 @@ fn h_8_6_3_which_traps_describe_the_instruction() {
         let trap = Trap::new(cause, 0).by(load, 3);
         assert_eq!(trap.instruction, if described { 0x0001_b603 } else { 0 });
         // A fault of an implicit access keeps its pseudoinstruction.
-        let implicit = Trap { instruction: 0x3000, ..Trap::new(cause, 0) };
+        let implicit = Trap {
+            instruction: 0x3000,
+            ..Trap::new(cause, 0)
+        };
         assert_eq!(implicit.by(load, 0), implicit);
     }
 }
@@ -187,7 +221,10 @@ fn h_8_1_contexts_of_accesses() {
         for mpv in [false, true] {
             let status = MPRV | (mode.privilege as u64) << 11 | u64::from(mpv) << 39;
             hart.poke(csr::MSTATUS, status);
-            let seen = Mode { v: mpv && mode.privilege != Privilege::Machine, ..mode };
+            let seen = Mode {
+                v: mpv && mode.privilege != Privilege::Machine,
+                ..mode
+            };
             let context = hart.state.data_context();
             assert_eq!((context.privilege, context.v), (seen.privilege, seen.v));
             assert_eq!((context.root, context.guest_root), of(seen));
@@ -197,7 +234,10 @@ fn h_8_1_contexts_of_accesses() {
                 hart.poke(csr::HSTATUS, spvp << 8);
                 let context = hart.state.hypervisor_context();
                 assert_eq!((context.privilege as u64, context.v), (spvp, true));
-                assert_eq!((context.root, context.guest_root), of(Mode::VIRTUAL_SUPERVISOR));
+                assert_eq!(
+                    (context.root, context.guest_root),
+                    of(Mode::VIRTUAL_SUPERVISOR)
+                );
             }
         }
     }
@@ -211,13 +251,19 @@ fn h_8_2_11_sum_and_mxr_of_both_levels() {
         hart.poke(csr::MSTATUS, (state & 3) << 18);
         hart.poke(csr::VSSTATUS, (state >> 2) << 18);
         let context = hart.state.data_context();
-        assert_eq!((context.sum, context.mxr, context.guest_mxr), (sum, mxr, false));
+        assert_eq!(
+            (context.sum, context.mxr, context.guest_mxr),
+            (sum, mxr, false)
+        );
         hart.state.mode = Mode::VIRTUAL_SUPERVISOR;
         let both = (guest_sum, mxr || guest_mxr, mxr);
         for context in [hart.state.data_context(), hart.state.hypervisor_context()] {
             assert_eq!((context.sum, context.mxr, context.guest_mxr), both);
         }
         let fetch = hart.state.fetch_context();
-        assert_eq!((fetch.sum, fetch.mxr, fetch.guest_mxr), (false, false, false));
+        assert_eq!(
+            (fetch.sum, fetch.mxr, fetch.guest_mxr),
+            (false, false, false)
+        );
     }
 }

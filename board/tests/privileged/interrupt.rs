@@ -10,7 +10,13 @@ const MIE: u64 = 1 << 3;
 
 /// What is taken, from the text of sections 3.1.9, 8.2.2 and 8.4.3: of all that could be taken, those for the most
 /// privileged mode, of these the one of highest priority.
-fn model(ready: u64, mode: Mode, mideleg: u64, hideleg: u64, enables: [bool; 3]) -> Option<(u8, Target)> {
+fn model(
+    ready: u64,
+    mode: Mode,
+    mideleg: u64,
+    hideleg: u64,
+    enables: [bool; 3],
+) -> Option<(u8, Target)> {
     let [mie, sie, vsie] = enables;
     let mut best = None;
     for (priority, number) in [6_u8, 2, 10, 12, 5, 1, 9, 7, 3, 11].into_iter().enumerate() {
@@ -45,7 +51,9 @@ fn model(ready: u64, mode: Mode, mideleg: u64, hideleg: u64, enables: [bool; 3])
 /// The bits of `of` that `index` numbers.
 fn spread(of: u64, index: u64) -> u64 {
     let bits = (0..64).filter(|bit| of >> bit & 1 != 0);
-    bits.enumerate().map(|(place, bit)| (index >> place & 1) << bit).sum()
+    bits.enumerate()
+        .map(|(place, bit)| (index >> place & 1) << bit)
+        .sum()
 }
 
 #[test]
@@ -59,7 +67,10 @@ fn p_3_1_9_h_8_4_3_priority_and_delegation_of_all_pending_interrupts() {
             hart.poke(csr::MIDELEG, mideleg);
             hart.poke(csr::HIDELEG, hideleg);
             hart.poke(csr::MIE, u64::MAX);
-            hart.poke(csr::MSTATUS, u64::from(enables[0]) * MIE | u64::from(enables[1]) * SIE);
+            hart.poke(
+                csr::MSTATUS,
+                u64::from(enables[0]) * MIE | u64::from(enables[1]) * SIE,
+            );
             hart.poke(csr::VSSTATUS, u64::from(enables[2]) * SIE);
             for pending in 0..512 {
                 let pending = spread(0xeee, pending);
@@ -67,9 +78,15 @@ fn p_3_1_9_h_8_4_3_priority_and_delegation_of_all_pending_interrupts() {
                 hart.poke(csr::HVIP, pending);
                 hart.wires = pending;
                 assert_eq!(hart.state.pending(hart.wires, 0), pending);
-                let taken = hart.state.interrupt(hart.wires, 0).map(|taken| (taken.number, taken.target));
+                let taken = hart
+                    .state
+                    .interrupt(hart.wires, 0)
+                    .map(|taken| (taken.number, taken.target));
                 let expected = model(pending, mode, mideleg, hideleg, enables);
-                assert_eq!(taken, expected, "{pending:#x}, {mideleg:#x}, {hideleg:#x}, {enables:?} in {mode:?}");
+                assert_eq!(
+                    taken, expected,
+                    "{pending:#x}, {mideleg:#x}, {hideleg:#x}, {enables:?} in {mode:?}"
+                );
             }
         }
     }
@@ -110,14 +127,28 @@ fn p_3_1_7_p_4_1_2_h_8_2_13_interrupts_are_vectored() {
             (2, Target::VirtualSupervisor),
         ] {
             let mut hart = Hart::open(Mode::VIRTUAL_USER);
-            for (vector, base) in [(csr::MTVEC, 0x1000), (csr::STVEC, 0x2000), (csr::VSTVEC, 0x3000)] {
+            for (vector, base) in [
+                (csr::MTVEC, 0x1000),
+                (csr::STVEC, 0x2000),
+                (csr::VSTVEC, 0x3000),
+            ] {
                 hart.poke(vector, base | vectored);
             }
-            for value in [csr::MTVAL, csr::MTVAL2, csr::MTINST, csr::STVAL, csr::HTVAL, csr::HTINST, csr::VSTVAL] {
+            for value in [
+                csr::MTVAL,
+                csr::MTVAL2,
+                csr::MTINST,
+                csr::STVAL,
+                csr::HTVAL,
+                csr::HTINST,
+                csr::VSTVAL,
+            ] {
                 hart.poke(value, 5);
             }
             hart.poke(csr::HSTATUS, 1 << 6);
-            let pc = hart.state.enter_interrupt(Interrupt { number, target }, 0x4442);
+            let pc = hart
+                .state
+                .enter_interrupt(Interrupt { number, target }, 0x4442);
             let number = u64::from(number);
             // VS sees its interrupts under S's numbers (section 8.2.3).
             let (base, cause, registers, values, mode) = match target {
@@ -144,10 +175,17 @@ fn p_3_1_7_p_4_1_2_h_8_2_13_interrupts_are_vectored() {
                 ),
             };
             assert_eq!(pc, base + 4 * cause * vectored);
-            assert_eq!(registers.map(|register| hart.peek(register)), [1 << 63 | cause, 0x4442]);
+            assert_eq!(
+                registers.map(|register| hart.peek(register)),
+                [1 << 63 | cause, 0x4442]
+            );
             assert_eq!(values.map(|register| hart.peek(register)), [0; 3]);
             assert_eq!(hart.state.mode, mode);
-            let guest_address = if target == Target::Supervisor { 0 } else { 1 << 6 };
+            let guest_address = if target == Target::Supervisor {
+                0
+            } else {
+                1 << 6
+            };
             assert_eq!(hart.peek(csr::HSTATUS) & 1 << 6, guest_address);
         }
     }
@@ -158,7 +196,13 @@ fn sstc_3_stip_is_the_comparison() {
     let mut hart = Hart::new();
     hart.poke(csr::MENVCFG, 1 << 63);
     hart.poke(csr::STIMECMP, 100);
-    for (time, pending) in [(0, 0), (99, 0), (100, 1 << 5), (101, 1 << 5), (u64::MAX, 1 << 5)] {
+    for (time, pending) in [
+        (0, 0),
+        (99, 0),
+        (100, 1 << 5),
+        (101, 1 << 5),
+        (u64::MAX, 1 << 5),
+    ] {
         assert_eq!(hart.state.pending(0, time), pending);
     }
     // It cannot be written; without the comparison it is a bit like others, and what it was.
@@ -183,7 +227,11 @@ fn sstc_3_vstip_is_the_comparison_or_hvip() {
         hart.poke(csr::VSTIMECMP, 100);
         for (time, reached) in [(50, false), (149, false), (150, true), (1000, true)] {
             let pending = u64::from(software || menvcfg && henvcfg && reached) << 6;
-            assert_eq!(hart.state.pending(0, time), pending, "{state:03b} at {time}");
+            assert_eq!(
+                hart.state.pending(0, time),
+                pending,
+                "{state:03b} at {time}"
+            );
         }
         // Before 50 the guest's time has not come round to 0.
         let pending = u64::from(software || menvcfg && henvcfg) << 6;

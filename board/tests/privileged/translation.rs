@@ -26,7 +26,10 @@ struct Memory {
 
 impl Memory {
     fn new(end: u64) -> Self {
-        Self { entries: BTreeMap::new(), end }
+        Self {
+            entries: BTreeMap::new(),
+            end,
+        }
     }
 
     fn set(&mut self, address: u64, entry: u64) {
@@ -88,12 +91,16 @@ impl Model<'_> {
     fn run(mut self) -> Result<Translation, Trap> {
         self.both().map_err(|fault| {
             let [page, access, guest] = match self.access {
-                Access::Load | Access::LoadExecute => {
-                    [Exception::LoadPageFault, Exception::LoadAccessFault, Exception::LoadGuestPageFault]
-                }
-                Access::Store => {
-                    [Exception::StorePageFault, Exception::StoreAccessFault, Exception::StoreGuestPageFault]
-                }
+                Access::Load | Access::LoadExecute => [
+                    Exception::LoadPageFault,
+                    Exception::LoadAccessFault,
+                    Exception::LoadGuestPageFault,
+                ],
+                Access::Store => [
+                    Exception::StorePageFault,
+                    Exception::StoreAccessFault,
+                    Exception::StoreGuestPageFault,
+                ],
                 Access::Fetch => [
                     Exception::InstructionPageFault,
                     Exception::InstructionAccessFault,
@@ -105,19 +112,42 @@ impl Model<'_> {
                 Fault::Page => (page, 0, 0),
                 Fault::Guest { address, implicit } => (guest, address / 4, implicit),
             };
-            Trap { cause, value: self.address, value2, instruction, guest_address: self.context.v }
+            Trap {
+                cause,
+                value: self.address,
+                value2,
+                instruction,
+                guest_address: self.context.v,
+            }
         })
     }
 
     fn both(&mut self) -> Result<Translation, Fault> {
-        let same = |address| Found { address, page: 12, rights: [true; 3], dirty: true };
-        let one = if self.context.root >> 60 == 0 { same(self.address) } else { self.first()? };
+        let same = |address| Found {
+            address,
+            page: 12,
+            rights: [true; 3],
+            dirty: true,
+        };
+        let one = if self.context.root >> 60 == 0 {
+            same(self.address)
+        } else {
+            self.first()?
+        };
         let guest = self.context.guest_root >> 60 != 0;
-        let two = if guest { self.second(one.address, self.access, 0)? } else { same(one.address) };
+        let two = if guest {
+            self.second(one.address, self.access, 0)?
+        } else {
+            same(one.address)
+        };
         self.physical(two.address, self.access)?;
         let open = |index: usize| self.closed[index] != two.address >> 12;
         let right = |index: usize| one.rights[index] && two.rights[index] && open(index);
-        let page = if self.context.root >> 60 == 0 { two.page } else { one.page };
+        let page = if self.context.root >> 60 == 0 {
+            two.page
+        } else {
+            one.page
+        };
         Ok(Translation {
             physical: two.address,
             page,
@@ -138,7 +168,12 @@ impl Model<'_> {
             Access::Fetch => closed(2),
             Access::LoadExecute => closed(0) || closed(2),
         };
-        if refused { Err(Fault::Access) } else { Ok(()) }
+        // The entry that opens the rest covers what an address register can say.
+        if refused || address >> 57 != 0 {
+            Err(Fault::Access)
+        } else {
+            Ok(())
+        }
     }
 
     fn first(&mut self) -> Result<Found, Fault> {
@@ -171,7 +206,11 @@ impl Model<'_> {
             if user && pte & U == 0 || !user && pte & U != 0 && (fetch || !self.context.sum) {
                 return Err(Fault::Page);
             }
-            let mut rights = [pte & R != 0 || self.context.mxr && pte & X != 0, pte & W != 0, pte & X != 0];
+            let mut rights = [
+                pte & R != 0 || self.context.mxr && pte & X != 0,
+                pte & W != 0,
+                pte & X != 0,
+            ];
             self.allowed(rights).then_some(()).ok_or(Fault::Page)?;
             // What is cached of it is for the same privilege.
             rights[2] &= user || pte & U == 0;
@@ -192,7 +231,12 @@ impl Model<'_> {
             }
             let size = 4096 * 512_u64.pow(i);
             let address = (pte >> 10) * 4096 + self.address % size;
-            return Ok(Found { address, page: (12 + 9 * i) as u8, rights, dirty: marked & D != 0 });
+            return Ok(Found {
+                address,
+                page: (12 + 9 * i) as u8,
+                rights,
+                dirty: marked & D != 0,
+            });
         }
     }
 
@@ -209,13 +253,21 @@ impl Model<'_> {
         if self.context.guest_root >> 60 == 0 {
             return Ok(place);
         }
-        let implicit = if access == Access::Store { 0x3020 } else { 0x3000 };
+        let implicit = if access == Access::Store {
+            0x3020
+        } else {
+            0x3000
+        };
         Ok(self.second(place, access, implicit)?.address)
     }
 
     fn second(&mut self, address: u64, access: Access, implicit: u64) -> Result<Found, Fault> {
         let fault = || Fault::Guest { address, implicit };
-        let levels = if self.context.guest_root >> 60 == 8 { 3 } else { 4 };
+        let levels = if self.context.guest_root >> 60 == 8 {
+            3
+        } else {
+            4
+        };
         if address >= 1 << (14 + 9 * levels) {
             return Err(fault());
         }
@@ -237,7 +289,11 @@ impl Model<'_> {
                 a = (pte >> 10) * 4096;
                 continue;
             }
-            let rights = [pte & R != 0 || self.context.guest_mxr && pte & X != 0, pte & W != 0, pte & X != 0];
+            let rights = [
+                pte & R != 0 || self.context.guest_mxr && pte & X != 0,
+                pte & W != 0,
+                pte & X != 0,
+            ];
             let allowed = match access {
                 Access::Load => rights[0],
                 Access::Store => rights[1],
@@ -259,7 +315,12 @@ impl Model<'_> {
             }
             let size = 4096 * 512_u64.pow(i);
             let address = (pte >> 10) * 4096 + address % size;
-            return Ok(Found { address, page: (12 + 9 * i) as u8, rights, dirty: marked & D != 0 });
+            return Ok(Found {
+                address,
+                page: (12 + 9 * i) as u8,
+                rights,
+                dirty: marked & D != 0,
+            });
         }
     }
 }
@@ -277,7 +338,8 @@ fn entry() -> impl Strategy<Value = u64> {
     let large = (0..4_u64, 1..3_u32, 0..256_u64)
         .prop_map(|(page, level, bits)| page << (10 + 9 * level) | bits | V | R | A);
     let any_leaf = (0..PAGES, 0..256_u64).prop_map(|(page, bits)| page << 10 | bits);
-    let reserved = (0..PAGES, 0..10_u32).prop_map(|(page, bit)| page << 10 | 0xdf | 1 << (54 + bit));
+    let reserved =
+        (0..PAGES, 0..10_u32).prop_map(|(page, bit)| page << 10 | 0xdf | 1 << (54 + bit));
     prop_oneof![
         12 => pointer,
         6 => leaf,
@@ -295,18 +357,20 @@ fn index() -> impl Strategy<Value = u64> {
 
 /// Addresses whose parts are indices in use, sign-extended or not.
 fn address() -> impl Strategy<Value = u64> {
-    (index(), index(), index(), index(), 0..4096_u64, 0..8_u8).prop_map(|(four, three, two, one, offset, kind)| {
-        let address = four << 39 | three << 30 | two << 21 | one << 12 | offset & !7;
-        match kind {
-            0 => address,
-            1 => address & 0xfff | 0x1000,
-            2 => (address << 16) as i64 as u64 >> 16,
-            3 | 4 => ((address << 25) as i64 >> 25) as u64,
-            5 => ((address << 16) as i64 >> 16) as u64,
-            6 => address & 0x1_ffff_ffff,
-            _ => address & 0x3f_ffff_ffff,
-        }
-    })
+    (index(), index(), index(), index(), 0..4096_u64, 0..8_u8).prop_map(
+        |(four, three, two, one, offset, kind)| {
+            let address = four << 39 | three << 30 | two << 21 | one << 12 | offset & !7;
+            match kind {
+                0 => address,
+                1 => address & 0xfff | 0x1000,
+                2 => (address << 16) as i64 as u64 >> 16,
+                3 | 4 => ((address << 25) as i64 >> 25) as u64,
+                5 => ((address << 16) as i64 >> 16) as u64,
+                6 => address & 0x1_ffff_ffff,
+                _ => address & 0x3f_ffff_ffff,
+            }
+        },
+    )
 }
 
 #[derive(Clone, Debug)]
@@ -330,7 +394,12 @@ fn case() -> impl Strategy<Value = Case> {
         Mode::VIRTUAL_USER,
     ]);
     let scheme = || prop::sample::select(vec![0, 8, 8, 8, 9_u64]);
-    let access = prop::sample::select(vec![Access::Load, Access::Store, Access::Fetch, Access::LoadExecute]);
+    let access = prop::sample::select(vec![
+        Access::Load,
+        Access::Store,
+        Access::Fetch,
+        Access::LoadExecute,
+    ]);
     let closed = || prop_oneof![3 => Just(u64::MAX), 1 => 0..PAGES];
     (
         prop::collection::vec((0..PAGES, index(), entry()), 40..96),
@@ -342,16 +411,18 @@ fn case() -> impl Strategy<Value = Case> {
         [closed(), closed(), closed()],
         prop::collection::vec((address(), access, any::<bool>()), 1..24),
     )
-        .prop_map(|(entries, mode, roots, root_pages, status, adue, closed, accesses)| Case {
-            entries,
-            mode,
-            roots,
-            root_pages,
-            status,
-            adue,
-            closed,
-            accesses,
-        })
+        .prop_map(
+            |(entries, mode, roots, root_pages, status, adue, closed, accesses)| Case {
+                entries,
+                mode,
+                roots,
+                root_pages,
+                status,
+                adue,
+                closed,
+                accesses,
+            },
+        )
 }
 
 /// The hart of a case. PMP entries close single pages for one kind of access each.
@@ -435,7 +506,12 @@ fn mapped(mode: Mode, entry: u64) -> (Hart, Memory) {
 }
 
 /// The outcome of an access in the hart's mode.
-fn outcome(hart: &Hart, memory: &mut Memory, address: u64, access: Access) -> Result<Translation, Trap> {
+fn outcome(
+    hart: &Hart,
+    memory: &mut Memory,
+    address: u64,
+    access: Access,
+) -> Result<Translation, Trap> {
     let context = match access {
         Access::Fetch => hart.state.fetch_context(),
         _ => hart.state.data_context(),
@@ -448,23 +524,39 @@ fn p_4_4_1_bits_54_to_63_are_reserved() {
     for bit in 54..64 {
         let (hart, mut memory) = mapped(Mode::SUPERVISOR, 0x5 << 10 | 0xcf | 1 << bit);
         let fault = Err(Trap::new(Exception::LoadPageFault, 0x1008));
-        assert_eq!(outcome(&hart, &mut memory, 0x1008, Access::Load), fault, "bit {bit} of a leaf");
+        assert_eq!(
+            outcome(&hart, &mut memory, 0x1008, Access::Load),
+            fault,
+            "bit {bit} of a leaf"
+        );
         let (hart, mut memory) = mapped(Mode::SUPERVISOR, 0x5 << 10 | 0xcf);
         memory.set(0x2000, 0x3 << 10 | V | 1 << bit);
-        assert_eq!(outcome(&hart, &mut memory, 0x1008, Access::Load), fault, "bit {bit} of a pointer");
+        assert_eq!(
+            outcome(&hart, &mut memory, 0x1008, Access::Load),
+            fault,
+            "bit {bit} of a pointer"
+        );
     }
 }
 
 #[test]
 fn p_4_3_1_every_leaf_in_every_mode_for_every_access() {
-    for mode in [Mode::SUPERVISOR, Mode::USER, Mode::VIRTUAL_SUPERVISOR, Mode::VIRTUAL_USER] {
+    for mode in [
+        Mode::SUPERVISOR,
+        Mode::USER,
+        Mode::VIRTUAL_SUPERVISOR,
+        Mode::VIRTUAL_USER,
+    ] {
         for bits in 0..256_u64 {
             for (sum, mxr) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                 for access in [Access::Load, Access::Store, Access::Fetch] {
                     let (mut hart, mut memory) = mapped(mode, 0x5 << 10 | bits);
                     hart.poke(csr::MENVCFG, 0);
                     hart.poke(csr::MSTATUS, if mode.v { 0 } else { sum << 18 | mxr << 19 });
-                    hart.poke(csr::VSSTATUS, if mode.v { sum << 18 | mxr << 19 } else { 0 });
+                    hart.poke(
+                        csr::VSSTATUS,
+                        if mode.v { sum << 18 | mxr << 19 } else { 0 },
+                    );
                     let has = |bit: u64| bits & bit != 0;
                     let leaf = has(V) && (has(R) || has(X)) && (has(R) || !has(W));
                     let reachable = match mode.privilege {
@@ -478,7 +570,11 @@ fn p_4_3_1_every_leaf_in_every_mode_for_every_access() {
                     };
                     let found = outcome(&hart, &mut memory, 0x1008, access);
                     let good = leaf && reachable && right && has(A);
-                    assert_eq!(found.is_ok(), good, "{bits:#x} {access:?} {mode:?} SUM {sum} MXR {mxr}");
+                    assert_eq!(
+                        found.is_ok(),
+                        good,
+                        "{bits:#x} {access:?} {mode:?} SUM {sum} MXR {mxr}"
+                    );
                     if let Ok(found) = found {
                         assert_eq!((found.physical, found.page), (0x5008, 12));
                     }
@@ -522,7 +618,10 @@ fn p_4_4_1_walks_leave_memory() {
         (Access::Store, Exception::StoreAccessFault),
         (Access::Fetch, Exception::InstructionAccessFault),
     ] {
-        assert_eq!(outcome(&hart, &mut memory, 0x1008, access), Err(Trap::new(cause, 0x1008)));
+        assert_eq!(
+            outcome(&hart, &mut memory, 0x1008, access),
+            Err(Trap::new(cause, 0x1008))
+        );
     }
 }
 
@@ -535,13 +634,23 @@ fn p_3_1_6_3_m_is_not_translated_but_for_mprv() {
     assert_eq!(physical(&hart, &mut memory, Access::Load), Ok(0x1008));
     hart.poke(csr::MSTATUS, 1 << 17 | 1 << 11);
     assert_eq!(physical(&hart, &mut memory, Access::Load), Ok(0x5008));
-    assert_eq!(physical(&hart, &mut memory, Access::Fetch), Ok(0x1008), "fetches are M's");
+    assert_eq!(
+        physical(&hart, &mut memory, Access::Fetch),
+        Ok(0x1008),
+        "fetches are M's"
+    );
     // As U, the page is S's.
     hart.poke(csr::MSTATUS, 1 << 17);
-    assert_eq!(physical(&hart, &mut memory, Access::Load), Err(Trap::new(Exception::LoadPageFault, 0x1008)));
+    assert_eq!(
+        physical(&hart, &mut memory, Access::Load),
+        Err(Trap::new(Exception::LoadPageFault, 0x1008))
+    );
     // As VS the address that faults is a guest's.
     hart.poke(csr::MSTATUS, 1 << 17 | 1 << 39);
-    let fault = Trap { guest_address: true, ..Trap::new(Exception::LoadPageFault, 0x1008) };
+    let fault = Trap {
+        guest_address: true,
+        ..Trap::new(Exception::LoadPageFault, 0x1008)
+    };
     assert_eq!(physical(&hart, &mut memory, Access::Load), Err(fault));
 }
 
@@ -594,7 +703,13 @@ impl Guest {
 }
 
 fn guest_fault(cause: Exception, guest: u64, instruction: u64) -> Result<Translation, Trap> {
-    Err(Trap { cause, value: 0x1008, value2: guest >> 2, instruction, guest_address: true })
+    Err(Trap {
+        cause,
+        value: 0x1008,
+        value2: guest >> 2,
+        instruction,
+        guest_address: true,
+    })
 }
 
 const ACCESSES: [(Access, Exception); 3] = [
@@ -607,7 +722,10 @@ const ACCESSES: [(Access, Exception); 3] = [
 fn h_8_5_two_stages() {
     let mut guest = Guest::new();
     let found = guest.outcome(Access::Load).expect("mapped");
-    assert_eq!((found.physical, found.page, found.guest_page), (0x3_5008, 12, 12));
+    assert_eq!(
+        (found.physical, found.page, found.guest_page),
+        (0x3_5008, 12, 12)
+    );
     assert!(found.readable && found.writable && found.executable && found.whole_page);
 }
 
@@ -626,7 +744,9 @@ fn h_8_6_3_faults_in_walks_give_the_entry_and_a_pseudoinstruction() {
         for (page, entry) in [(0x10, 0x1_0000), (0x11, 0x1_1000), (0x12, 0x1_2008)] {
             let mut guest = Guest::new();
             // Without R there is nothing to walk through.
-            guest.memory.set(0x2_5000 + page * 8, (page + 0x20) << 10 | V | X | U | A | D);
+            guest
+                .memory
+                .set(0x2_5000 + page * 8, (page + 0x20) << 10 | V | X | U | A | D);
             assert_eq!(guest.outcome(access), guest_fault(cause, entry, 0x3000));
         }
     }
@@ -638,15 +758,26 @@ fn h_8_6_3_faults_of_marking_entries_are_writes() {
         let mut guest = Guest::new();
         guest.hart.poke(csr::HENVCFG, ADUE);
         guest.memory.set(0x3_2008, 0x5 << 10 | V | R | W | X);
-        guest.memory.set(0x2_5000 + 0x12 * 8, 0x32 << 10 | V | R | U | A | D);
+        guest
+            .memory
+            .set(0x2_5000 + 0x12 * 8, 0x32 << 10 | V | R | U | A | D);
         assert_eq!(guest.outcome(access), guest_fault(cause, 0x1_2008, 0x3020));
-        assert_eq!(guest.memory.entries[&0x3_2008], 0x5 << 10 | V | R | W | X, "not marked");
+        assert_eq!(
+            guest.memory.entries[&0x3_2008],
+            0x5 << 10 | V | R | W | X,
+            "not marked"
+        );
         // With W it is marked, and so is the entry of the second stage.
-        guest.memory.set(0x2_5000 + 0x12 * 8, 0x32 << 10 | V | R | W | U | A);
+        guest
+            .memory
+            .set(0x2_5000 + 0x12 * 8, 0x32 << 10 | V | R | W | U | A);
         assert!(guest.outcome(access).is_ok());
         let marked = V | R | W | X | A | if access == Access::Store { D } else { 0 };
         assert_eq!(guest.memory.entries[&0x3_2008], 0x5 << 10 | marked);
-        assert_eq!(guest.memory.entries[&(0x2_5000 + 0x12 * 8)], 0x32 << 10 | V | R | W | U | A | D);
+        assert_eq!(
+            guest.memory.entries[&(0x2_5000 + 0x12 * 8)],
+            0x32 << 10 | V | R | W | U | A | D
+        );
     }
 }
 
@@ -664,7 +795,10 @@ fn h_8_5_1_guest_addresses_have_41_or_50_bits() {
             let found = outcome(&hart, &mut memory, address, Access::Load);
             if inside {
                 let found = found.expect("mapped");
-                assert_eq!((found.physical, found.page, found.guest_page), (0x18, shift, shift));
+                assert_eq!(
+                    (found.physical, found.page, found.guest_page),
+                    (0x18, shift, shift)
+                );
             } else {
                 let fault = Trap {
                     cause: Exception::LoadGuestPageFault,
@@ -683,7 +817,10 @@ fn h_8_5_1_guest_addresses_have_41_or_50_bits() {
 fn h_8_5_1_the_second_stage_wants_u() {
     let mut guest = Guest::new();
     guest.memory.set(0x2_5028, 0x35 << 10 | 0xcf);
-    assert_eq!(guest.outcome(Access::Load), guest_fault(Exception::LoadGuestPageFault, 0x5008, 0));
+    assert_eq!(
+        guest.outcome(Access::Load),
+        guest_fault(Exception::LoadGuestPageFault, 0x5008, 0)
+    );
 }
 
 #[test]
@@ -700,11 +837,21 @@ fn h_8_3_1_hlvx_wants_x_in_both_stages_and_no_r() {
         guest.hart.state.mode = Mode::SUPERVISOR;
         guest.hart.poke(csr::HSTATUS, 1 << 8);
         let context = guest.hart.state.hypervisor_context();
-        let found = guest.hart.state.translate(0x1008, 4, Access::LoadExecute, &context, &mut guest.memory);
+        let found =
+            guest
+                .hart
+                .state
+                .translate(0x1008, 4, Access::LoadExecute, &context, &mut guest.memory);
         assert_eq!(found.is_ok(), good);
         if let Err(trap) = found {
-            assert!(trap.guest_address, "the address is the guest's though the mode is not");
-            assert!(matches!(trap.cause, Exception::LoadPageFault | Exception::LoadGuestPageFault));
+            assert!(
+                trap.guest_address,
+                "the address is the guest's though the mode is not"
+            );
+            assert!(matches!(
+                trap.cause,
+                Exception::LoadPageFault | Exception::LoadGuestPageFault
+            ));
         }
     }
 }
@@ -728,11 +875,19 @@ fn p_4_3_2_an_entry_that_changes_under_the_walk_is_walked_again() {
     let (hart, memory) = mapped(Mode::SUPERVISOR, 0x5 << 10 | V | R | W);
     let context = hart.state.data_context();
     let mut racing = Racing(memory.clone(), 3);
-    assert!(hart.state.translate(0x1000, 8, Access::Store, &context, &mut racing).is_ok());
+    assert!(
+        hart.state
+            .translate(0x1000, 8, Access::Store, &context, &mut racing)
+            .is_ok()
+    );
     // One that never agrees does not hang the walk.
     let mut racing = Racing(memory, u32::MAX);
     let fault = Err(Trap::new(Exception::StoreAccessFault, 0x1000));
-    assert_eq!(hart.state.translate(0x1000, 8, Access::Store, &context, &mut racing), fault);
+    assert_eq!(
+        hart.state
+            .translate(0x1000, 8, Access::Store, &context, &mut racing),
+        fault
+    );
 }
 
 #[test]

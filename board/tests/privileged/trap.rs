@@ -41,7 +41,13 @@ const SPVP: u64 = 1 << 8;
 
 /// Values that tell which register they ended in.
 fn trap(cause: Exception, guest_address: bool) -> Trap {
-    Trap { cause, value: 0x11, value2: 0x22, instruction: 0x33, guest_address }
+    Trap {
+        cause,
+        value: 0x11,
+        value2: 0x22,
+        instruction: 0x33,
+        guest_address,
+    }
 }
 
 fn flag(set: bool, bit: u64) -> u64 {
@@ -62,7 +68,8 @@ fn p_3_1_8_h_8_2_2_exceptions_go_where_they_are_delegated() {
     for cause in CAUSES {
         for mode in MODES {
             for delegation in 0..16 {
-                let [medeleg, hedeleg, other, enabled] = [1, 2, 4, 8].map(|bit| delegation & bit != 0);
+                let [medeleg, hedeleg, other, enabled] =
+                    [1, 2, 4, 8].map(|bit| delegation & bit != 0);
                 let mut hart = vectored(mode);
                 let bit = 1_u64 << cause as u8;
                 // The other causes' bits do not matter.
@@ -83,24 +90,46 @@ fn p_3_1_8_h_8_2_2_exceptions_go_where_they_are_delegated() {
                     _ => Target::Machine,
                 };
                 assert_eq!(hart.state.exception_target(&trap), expected);
-                let before = Hart { state: hart.state.clone(), ..Hart::new() };
+                let before = Hart {
+                    state: hart.state.clone(),
+                    ..Hart::new()
+                };
                 let pc = hart.state.enter_trap(&trap, 0x4444);
                 let untouched = |numbers: &[u16]| {
                     for &number in numbers {
-                        assert_eq!(hart.peek(number), before.peek(number), "{number:#x}: {cause:?} in {mode:?}");
+                        assert_eq!(
+                            hart.peek(number),
+                            before.peek(number),
+                            "{number:#x}: {cause:?} in {mode:?}"
+                        );
                     }
                 };
                 let from_s = mode.privilege != Privilege::User;
-                let machine = [csr::MSTATUS, csr::MEPC, csr::MCAUSE, csr::MTVAL, csr::MTVAL2, csr::MTINST];
-                let supervisor =
-                    [csr::SSTATUS, csr::HSTATUS, csr::SEPC, csr::SCAUSE, csr::STVAL, csr::HTVAL, csr::HTINST];
+                let machine = [
+                    csr::MSTATUS,
+                    csr::MEPC,
+                    csr::MCAUSE,
+                    csr::MTVAL,
+                    csr::MTVAL2,
+                    csr::MTINST,
+                ];
+                let supervisor = [
+                    csr::SSTATUS,
+                    csr::HSTATUS,
+                    csr::SEPC,
+                    csr::SCAUSE,
+                    csr::STVAL,
+                    csr::HTVAL,
+                    csr::HTINST,
+                ];
                 let guest = [csr::VSSTATUS, csr::VSEPC, csr::VSCAUSE, csr::VSTVAL];
                 match expected {
                     Target::VirtualSupervisor => {
                         assert_eq!((pc, hart.state.mode), (0x3000, Mode::VIRTUAL_SUPERVISOR));
                         let status = flag(enabled, SPIE) | flag(from_s, SPP);
                         assert_eq!(hart.peek(csr::VSSTATUS) & (SIE | SPIE | SPP), status);
-                        let values = [csr::VSEPC, csr::VSCAUSE, csr::VSTVAL].map(|number| hart.peek(number));
+                        let values =
+                            [csr::VSEPC, csr::VSCAUSE, csr::VSTVAL].map(|number| hart.peek(number));
                         assert_eq!(values, [0x4444, u64::from(number), 0x11]);
                         untouched(&machine);
                         untouched(&supervisor);
@@ -113,8 +142,8 @@ fn p_3_1_8_h_8_2_2_exceptions_go_where_they_are_delegated() {
                         let spvp = flag(!mode.v || from_s, SPVP);
                         let status = flag(mode.v, SPV | HGVA) | spvp;
                         assert_eq!(hart.peek(csr::HSTATUS) & (SPV | SPVP | HGVA), status);
-                        let values =
-                            [csr::SEPC, csr::SCAUSE, csr::STVAL, csr::HTVAL, csr::HTINST].map(|number| hart.peek(number));
+                        let values = [csr::SEPC, csr::SCAUSE, csr::STVAL, csr::HTVAL, csr::HTINST]
+                            .map(|number| hart.peek(number));
                         assert_eq!(values, [0x4444, u64::from(number), 0x11, 0x22, 0x33]);
                         untouched(&machine[1..]);
                         untouched(&guest);
@@ -124,9 +153,12 @@ fn p_3_1_8_h_8_2_2_exceptions_go_where_they_are_delegated() {
                         let status = flag(enabled, MPIE | SIE)
                             | (mode.privilege as u64) << 11
                             | flag(mode.v, MPV | GVA);
-                        assert_eq!(hart.peek(csr::MSTATUS) & (SIE | MIE | MPIE | MPP | MPV | GVA), status);
-                        let values =
-                            [csr::MEPC, csr::MCAUSE, csr::MTVAL, csr::MTVAL2, csr::MTINST].map(|number| hart.peek(number));
+                        assert_eq!(
+                            hart.peek(csr::MSTATUS) & (SIE | MIE | MPIE | MPP | MPV | GVA),
+                            status
+                        );
+                        let values = [csr::MEPC, csr::MCAUSE, csr::MTVAL, csr::MTVAL2, csr::MTINST]
+                            .map(|number| hart.peek(number));
                         assert_eq!(values, [0x4444, u64::from(number), 0x11, 0x22, 0x33]);
                         untouched(&supervisor);
                         untouched(&guest);
@@ -139,18 +171,29 @@ fn p_3_1_8_h_8_2_2_exceptions_go_where_they_are_delegated() {
 
 #[test]
 fn h_8_6_2_gva_is_of_each_trap_anew() {
-    for mode in [Mode::SUPERVISOR, Mode::USER, Mode::VIRTUAL_SUPERVISOR, Mode::VIRTUAL_USER] {
+    for mode in [
+        Mode::SUPERVISOR,
+        Mode::USER,
+        Mode::VIRTUAL_SUPERVISOR,
+        Mode::VIRTUAL_USER,
+    ] {
         for guest_address in [false, true] {
             let mut hart = Hart::open(mode);
             hart.poke(csr::MSTATUS, GVA | MPV);
             hart.poke(csr::HSTATUS, HGVA | SPV);
             let trap = trap(Exception::LoadPageFault, guest_address);
             hart.state.enter_trap(&trap, 0);
-            assert_eq!(hart.peek(csr::MSTATUS) & (GVA | MPV), flag(guest_address, GVA) | flag(mode.v, MPV));
+            assert_eq!(
+                hart.peek(csr::MSTATUS) & (GVA | MPV),
+                flag(guest_address, GVA) | flag(mode.v, MPV)
+            );
             hart.poke(csr::MEDELEG, u64::MAX);
             hart.state.mode = mode;
             hart.state.enter_trap(&trap, 0);
-            assert_eq!(hart.peek(csr::HSTATUS) & (HGVA | SPV), flag(guest_address, HGVA) | flag(mode.v, SPV));
+            assert_eq!(
+                hart.peek(csr::HSTATUS) & (HGVA | SPV),
+                flag(guest_address, HGVA) | flag(mode.v, SPV)
+            );
         }
     }
 }
@@ -165,13 +208,30 @@ fn p_3_1_6_1_mret_from_every_state() {
             let others = 0x6_0000 & !MPRV | SPP | SPIE;
             hart.poke(
                 csr::MSTATUS,
-                mpp << 11 | flag(mpv, MPV) | flag(mpie, MPIE) | flag(mie, MIE) | flag(mprv, MPRV) | others,
+                mpp << 11
+                    | flag(mpv, MPV)
+                    | flag(mpie, MPIE)
+                    | flag(mie, MIE)
+                    | flag(mprv, MPRV)
+                    | others,
             );
             assert_eq!(hart.state.mret(BITS), Ok(0x8000_0002));
-            let privilege = [Privilege::User, Privilege::Supervisor, Privilege::User, Privilege::Machine][mpp as usize];
-            assert_eq!(hart.state.mode, Mode { privilege, v: mpv && mpp != 3 });
+            let privilege = [
+                Privilege::User,
+                Privilege::Supervisor,
+                Privilege::User,
+                Privilege::Machine,
+            ][mpp as usize];
+            assert_eq!(
+                hart.state.mode,
+                Mode {
+                    privilege,
+                    v: mpv && mpp != 3
+                }
+            );
             // MPP becomes U, MPV 0, and MPRV stays only when M goes on.
-            let status = 0xa_0000_0000 | MPIE | flag(mpie, MIE) | flag(mprv && mpp == 3, MPRV) | others;
+            let status =
+                0xa_0000_0000 | MPIE | flag(mpie, MIE) | flag(mprv && mpp == 3, MPRV) | others;
             assert_eq!(hart.peek(csr::MSTATUS), status);
         }
     }
@@ -192,13 +252,23 @@ fn p_3_3_2_h_8_6_4_sret_from_every_state() {
     for mode in MODES {
         for state in 0..512 {
             let bit = |index: u32| state >> index & 1 != 0;
-            let [tsr, vtsr, spp, spie, vspp, vspie, spv, mprv, sie] = std::array::from_fn(|index| bit(index as u32));
+            let [tsr, vtsr, spp, spie, vspp, vspie, spv, mprv, sie] =
+                std::array::from_fn(|index| bit(index as u32));
             let mut hart = Hart::open(mode);
-            let status =
-                flag(tsr, 1 << 22) | flag(spp, SPP) | flag(spie, SPIE) | flag(mprv, MPRV) | flag(sie, SIE);
+            let status = flag(tsr, 1 << 22)
+                | flag(spp, SPP)
+                | flag(spie, SPIE)
+                | flag(mprv, MPRV)
+                | flag(sie, SIE);
             hart.poke(csr::MSTATUS, status);
-            hart.poke(csr::VSSTATUS, flag(vspp, SPP) | flag(vspie, SPIE) | flag(sie, SIE));
-            hart.poke(csr::HSTATUS, flag(vtsr, 1 << 22) | flag(spv, SPV) | SPVP | HGVA);
+            hart.poke(
+                csr::VSSTATUS,
+                flag(vspp, SPP) | flag(vspie, SPIE) | flag(sie, SIE),
+            );
+            hart.poke(
+                csr::HSTATUS,
+                flag(vtsr, 1 << 22) | flag(spv, SPV) | SPVP | HGVA,
+            );
             hart.poke(csr::SEPC, 0x100);
             hart.poke(csr::VSEPC, 0x200);
             let before = hart.state.clone();
@@ -216,20 +286,45 @@ fn p_3_3_2_h_8_6_4_sret_from_every_state() {
                 assert_eq!(hart.state, before);
                 continue;
             }
-            let level = |supervisor| if supervisor { Privilege::Supervisor } else { Privilege::User };
-            let (m, vs, h) = (hart.peek(csr::MSTATUS), hart.peek(csr::VSSTATUS), hart.peek(csr::HSTATUS));
+            let level = |supervisor| {
+                if supervisor {
+                    Privilege::Supervisor
+                } else {
+                    Privilege::User
+                }
+            };
+            let (m, vs, h) = (
+                hart.peek(csr::MSTATUS),
+                hart.peek(csr::VSSTATUS),
+                hart.peek(csr::HSTATUS),
+            );
             if mode.v {
                 assert_eq!(result, Ok(0x200));
-                assert_eq!(hart.state.mode, Mode { privilege: level(vspp), v: true });
+                assert_eq!(
+                    hart.state.mode,
+                    Mode {
+                        privilege: level(vspp),
+                        v: true
+                    }
+                );
                 assert_eq!(vs & (SIE | SPIE | SPP), flag(vspie, SIE) | SPIE);
                 assert_eq!(h & SPV, flag(spv, SPV));
                 assert_eq!(m & (SIE | SPIE | SPP), status & (SIE | SPIE | SPP));
             } else {
                 assert_eq!(result, Ok(0x100));
-                assert_eq!(hart.state.mode, Mode { privilege: level(spp), v: spv });
+                assert_eq!(
+                    hart.state.mode,
+                    Mode {
+                        privilege: level(spp),
+                        v: spv
+                    }
+                );
                 assert_eq!(m & (SIE | SPIE | SPP | MPRV), flag(spie, SIE) | SPIE);
                 assert_eq!(h & (SPV | SPVP | HGVA), SPVP | HGVA);
-                assert_eq!(vs & (SIE | SPIE | SPP), flag(vspp, SPP) | flag(vspie, SPIE) | flag(sie, SIE));
+                assert_eq!(
+                    vs & (SIE | SPIE | SPP),
+                    flag(vspp, SPP) | flag(vspie, SPIE) | flag(sie, SIE)
+                );
             }
         }
     }
