@@ -360,7 +360,7 @@ fn h_8_2_10_hgatp_keeps_its_mode_and_takes_the_rest() {
         // The root has 16 KiB, so that its number's low two bits are zero. 14 bits of VMID; bits 59:58 are zero.
         let rest = 0x3fff << 44 | 0x0fff_ffff_fffc;
         assert_eq!(
-            hart.stored(csr::HGATP, mode << 60 | (1 << 60) - 1),
+            hart.stored(csr::HGATP, (mode << 60) | ((1 << 60) - 1)),
             kept << 60 | rest
         );
     }

@@ -69,7 +69,7 @@ fn p_3_1_9_h_8_4_3_priority_and_delegation_of_all_pending_interrupts() {
             hart.poke(csr::MIE, u64::MAX);
             hart.poke(
                 csr::MSTATUS,
-                u64::from(enables[0]) * MIE | u64::from(enables[1]) * SIE,
+                (u64::from(enables[0]) * MIE) | (u64::from(enables[1]) * SIE),
             );
             hart.poke(csr::VSSTATUS, u64::from(enables[2]) * SIE);
             for pending in 0..512 {

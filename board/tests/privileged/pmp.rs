@@ -141,7 +141,7 @@ proptest! {
     /// Large regions, where looking at every byte would take too long: their ends.
     #[test]
     fn p_3_7_1_napot_of_every_size(ones in 0..54_u32, high in any::<u64>(), byte in any::<u64>()) {
-        let address = (high << (ones + 1) | (1 << ones) - 1) & (1 << 54) - 1;
+        let address = ((high << (ones + 1)) | ((1 << ones) - 1)) & ((1 << 54) - 1);
         let (hart, configuration, addresses) = configured(&[(0x1f, address)]);
         let size = 8_u64.checked_shl(ones).unwrap_or(0);
         let base = (address << 2) & !(size - 1);
