@@ -86,7 +86,7 @@ fn p_4_2_1_h_8_3_2_fences() {
                 .zip(expected)
             {
                 assert_eq!(
-                    hart.state.check_fence(fence, BITS).err(),
+                    hart.state.check_sfence(fence, BITS).err(),
                     expected,
                     "{fence:?} in {mode:?}"
                 );

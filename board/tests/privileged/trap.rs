@@ -1,6 +1,7 @@
 //! Traps: delegation, entry and return.
 
 use crate::hart::{BITS, Hart, MODES};
+use proptest::prelude::*;
 use tactus_board::privileged::number as csr;
 use tactus_board::privileged::{Exception, Mode, Privilege, Target, Trap};
 
@@ -337,4 +338,44 @@ fn p_3_4_reset() {
     assert_eq!(hart.peek(csr::MSTATUS), 0xa_0000_0000, "MIE and MPRV are 0");
     assert_eq!(hart.peek(csr::MCAUSE), 0);
     assert_eq!((hart.peek(csr::PMPCFG0), hart.peek(csr::PMPCFG2)), (0, 0));
+}
+
+proptest! {
+    /// Whatever happens in whatever order: the hart stays in a mode that exists, traps never make it less privileged
+    /// than it was, and returns never make it more.
+    #[test]
+    fn p_3_1_6_h_8_6_any_history(
+        steps in prop::collection::vec((0..6_u8, 0..0x1000_u16, any::<u64>(), 0..CAUSES.len()), 1..300)
+    ) {
+        let mut hart = Hart::new();
+        let rank = |mode: Mode| (mode.privilege as u8) << 1 | u8::from(!mode.v);
+        for (kind, number, value, cause) in steps {
+            let before = rank(hart.state.mode);
+            match kind {
+                0 | 1 => {
+                    let number = if kind == 0 { csr::MSTATUS } else { number };
+                    let _ = hart.write(number, value);
+                    prop_assert_eq!(rank(hart.state.mode), before);
+                }
+                2 => {
+                    let pc = hart.state.enter_trap(&trap(CAUSES[cause], value & 1 != 0), value & !1);
+                    prop_assert!(pc & 3 == 0 && rank(hart.state.mode) >= before);
+                }
+                3 => {
+                    if let Some(interrupt) = hart.state.interrupt(value, value) {
+                        let pc = hart.state.enter_interrupt(interrupt, value & !1);
+                        prop_assert!(pc & 3 == 0 && rank(hart.state.mode) >= before);
+                        prop_assert_eq!(hart.state.interrupt(value, value).filter(|next| next.target <= interrupt.target), None);
+                    }
+                }
+                4 => if hart.state.mret(BITS).is_ok() {
+                    prop_assert!(rank(hart.state.mode) <= before);
+                },
+                _ => if hart.state.sret(BITS).is_ok() {
+                    prop_assert!(rank(hart.state.mode) <= before);
+                },
+            }
+            prop_assert!(hart.state.mode.privilege != Privilege::Machine || !hart.state.mode.v);
+        }
+    }
 }
