@@ -84,5 +84,5 @@ pub(super) mod envcfg {
 
 /// The exceptions that can be delegated to S-mode: all that a mode below M can meet.
 pub(super) const MEDELEG: u64 = 0x00f0_b7ff;
-/// The exceptions that can be delegated to VS-mode (section 8.2.2, table 8.2).
+/// The exceptions that can be delegated to VS-mode (section 8.2.2).
 pub(super) const HEDELEG: u64 = 0x0000_b1ff;

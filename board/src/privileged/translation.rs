@@ -186,7 +186,7 @@ impl Request<'_> {
     }
 }
 
-/// The pseudoinstructions of implicit accesses to 64-bit entries of VS-stage page tables (table 8.11).
+/// The pseudoinstructions of implicit accesses to 64-bit entries of VS-stage page tables (section 8.6.3).
 const READ_OF_ENTRY: u64 = 0x3000;
 const WRITE_OF_ENTRY: u64 = 0x3020;
 
@@ -219,8 +219,8 @@ impl Privileged {
         Mode { privilege, v }
     }
 
-    /// The context of HLV, HLVX and HSV: VS or VU by `hstatus.SPVP`, MPRV notwithstanding (section 8.2.4 of the
-    /// instructions).
+    /// The context of HLV, HLVX and HSV: VS or VU by `hstatus.SPVP`, MPRV notwithstanding (section
+    /// 8.3.1).
     #[must_use]
     pub const fn hypervisor_context(&self) -> Context {
         let privilege = if self.hstatus & hstatus::SPVP != 0 {
