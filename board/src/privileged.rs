@@ -17,7 +17,6 @@
 //! * `menvcfg.ADUE` is 1 after reset, `henvcfg.ADUE` is 0;
 //! * a write of the reserved value to `mstatus.MPP` leaves it as it was, and one of a reserved mode to `mtvec`, `stvec` or
 //!   `vstvec` leaves the whole register;
-//! * bit 12 of `mideleg` is 1 and of `mie` writable, although there are no guest external interrupts;
 //! * `ebreak` gives its address in the trap value, illegal and virtual instructions their bits;
 //! * `mtinst` and `htinst` describe the instruction of every trap about a load or store, whatever the mode that it comes
 //!   from.
@@ -30,6 +29,7 @@
 //! * fields that QEMU does not confine: UXL, `vsstatus`, `hstatus`, `hgatp`, bit 0 of `mepc` and `sepc`, the upper bits
 //!   of `mie` and `pmpaddr`, delegation of exceptions and interrupts that cannot be; writes to `htinst`, which it
 //!   ignores; events of counters;
+//! * bit 12 of `mideleg`, `mie` and `hie`, which QEMU has although there are no guest external interrupts;
 //! * walks through tables that are not in memory (an access fault), and updates of A and D bits in tables that the second
 //!   stage or PMP lets only be read (a guest-page fault with the pseudoinstruction of a write, an access fault);
 //! * which of several pending interrupts is taken: QEMU takes the lowest number.

@@ -68,7 +68,7 @@ impl Privileged {
 
     fn take(&self, ready: u64) -> Option<Interrupt> {
         let mode = self.mode;
-        let delegated = self.mideleg | interrupts::HYPERVISOR;
+        let delegated = self.mideleg | interrupts::VIRTUAL;
         let of = |ready: u64, target| {
             Some(Interrupt {
                 number: first(ready),
