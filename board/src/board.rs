@@ -387,6 +387,12 @@ impl Board {
         self.harts[hart].instructions
     }
 
+    /// The harts' clock.
+    #[must_use]
+    pub const fn clock(&self) -> Clock {
+        self.machine.clock
+    }
+
     /// The time that the hart furthest behind has come to.
     #[must_use]
     pub fn time(&self) -> Femtoseconds {

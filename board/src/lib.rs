@@ -11,6 +11,7 @@ pub mod devicetree;
 mod execute;
 pub mod float;
 mod hart;
+pub mod htif;
 mod machine;
 pub mod memory;
 pub mod privileged;
