@@ -76,7 +76,9 @@ const WRITES: u8 = 0b0101;
 pub struct Timing {
     costs: Costs,
     harts: Vec<Hart>,
-    level2: Option<Level2>,
+    /// Whether there are caches at all; without them `level2` is idle.
+    cached: bool,
+    level2: Level2,
     memory: MainMemory,
 }
 
@@ -130,21 +132,10 @@ impl Hart {
     }
 }
 
-/// Who wants a line from the L2 cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asker {
-    /// An L1 data cache, to read it.
-    Load,
-    /// An L1 instruction cache.
-    Fetch,
-    /// Nobody keeps it: a walk that begins at the L2 cache.
-    Walk,
-}
-
 #[derive(Serialize, Deserialize)]
 struct State {
     harts: Vec<Hart>,
-    level2: Option<Level2>,
+    level2: Level2,
     memory: memory::State,
 }
 
@@ -196,7 +187,8 @@ impl Timing {
                 line_shift: caches.map_or(63, |caches| caches.l1d.line.trailing_zeros()),
             },
             harts: (0..harts as u64).map(hart).collect(),
-            level2: caches.map(|caches| Level2::new(&caches.l2, seed, 0)),
+            cached: caches.is_some(),
+            level2: caches.map_or_else(Level2::none, |caches| Level2::new(&caches.l2, seed, 0)),
             memory: MainMemory::new(&parameters.memory, harts + 1),
         }
     }
@@ -241,7 +233,7 @@ impl Timing {
 
     #[inline(never)]
     fn fetch_more(&mut self, hart: usize, physical: u64, lines: u32, now: u64) -> u64 {
-        if self.level2.is_none() {
+        if !self.cached {
             return 0;
         }
         let mut stall = 0;
@@ -261,7 +253,8 @@ impl Timing {
     }
 
     fn fetch_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let stall = self.ask(hart, key, Asker::Fetch, now);
+        let (stall, place) = self.ask(hart, key, now);
+        self.level2.line(place).fetchers |= 1 << hart;
         let this = &mut self.harts[hart];
         this.code.insert(key, SHARED);
         this.counts.fetch_misses += 1;
@@ -273,7 +266,7 @@ impl Timing {
     pub fn fence_i(&mut self, hart: usize, now: u64) -> u64 {
         let this = &mut self.harts[hart];
         this.code.clear();
-        if self.level2.is_some() {
+        if self.cached {
             this.last_fetch = NO_KEY;
         }
         let stall = this.stores.drain_wait(now);
@@ -314,7 +307,7 @@ impl Timing {
                 return 0;
             }
             this.stores.line_wait(key, now)
-        } else if self.level2.is_none() {
+        } else if !self.cached {
             let wait = this.stores.line_wait(physical >> 3 << 2, now);
             wait + self.memory.access(physical, now + wait)
         } else {
@@ -327,20 +320,16 @@ impl Timing {
 
     /// Brings a line into the L1 data cache for reading.
     fn load_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let stall = self.ask(hart, key, Asker::Load, now);
-        let alone = self
-            .level2
-            .as_mut()
-            .and_then(|level2| level2.find(key))
-            .is_some_and(|line| {
-                line.sharers |= 1 << hart;
-                let alone = line.sharers == 1 << hart;
-                if alone {
-                    line.own(hart);
-                }
-                alone
-            });
-        self.insert_data(hart, key, if alone { EXCLUSIVE } else { SHARED });
+        let (stall, place) = self.ask(hart, key, now);
+        let line = self.level2.line(place);
+        let state = if line.sharers == 0 {
+            line.own(hart);
+            EXCLUSIVE
+        } else {
+            line.sharers |= 1 << hart;
+            SHARED
+        };
+        self.insert_data(hart, key, state);
         stall
     }
 
@@ -349,7 +338,7 @@ impl Timing {
     fn store_more(&mut self, hart: usize, physical: u64, now: u64) -> u64 {
         let this = &mut self.harts[hart];
         let key = this.data.key(physical);
-        let (line, service) = if self.level2.is_none() {
+        let (line, service) = if !self.cached {
             // Words of 8 bytes stand for lines.
             (physical >> 3 << 2, self.memory.access(physical, now))
         } else {
@@ -377,7 +366,11 @@ impl Timing {
 
     /// Makes a shared line the hart's own and dirty.
     fn upgrade(&mut self, hart: usize, key: u64) -> u64 {
-        let cost = self.costs.upgrade + self.claim(hart, key);
+        let mut cost = self.costs.upgrade;
+        // It is there, since the L2 cache has all that an L1 cache has.
+        if let Some(place) = self.level2.find(key) {
+            cost += self.claim(hart, key, place);
+        }
         self.harts[hart].data.set_state(key, MODIFIED);
         cost
     }
@@ -385,26 +378,22 @@ impl Timing {
     /// Brings a line into the L1 data cache for writing.
     fn store_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
         let mut cost = self.costs.level2;
-        if self
-            .level2
-            .as_mut()
-            .is_some_and(|level2| level2.look_up(key).is_none())
-        {
-            self.harts[hart].counts.level2_misses += 1;
-            cost += self.fill(hart, key, now + cost);
-        } else {
+        if let Some(place) = self.level2.look_up(key) {
             self.harts[hart].counts.level2_hits += 1;
+            cost += self.claim(hart, key, place);
+        } else {
+            let (time, place) = self.fill(hart, key, now + cost);
+            cost += time;
+            self.level2.line(place).own(hart);
         }
-        cost += self.claim(hart, key);
         self.insert_data(hart, key, MODIFIED);
         cost
     }
 
-    /// Takes a line from all other L1 data caches; the directory has it as the hart's own.
-    fn claim(&mut self, hart: usize, key: u64) -> u64 {
-        let Some(line) = self.level2.as_mut().and_then(|level2| level2.find(key)) else {
-            return 0;
-        };
+    /// Takes a line, which the L2 cache has at `place`, from all other L1 data caches; the directory has it as the
+    /// hart's own.
+    fn claim(&mut self, hart: usize, key: u64, place: usize) -> u64 {
+        let line = self.level2.line(place);
         let owner = line.owner();
         let mut others = line.sharers & !(1 << hart);
         line.own(hart);
@@ -412,81 +401,68 @@ impl Timing {
             return 0;
         }
         let mut dirty = false;
-        let count = others.count_ones();
+        self.harts[hart].counts.invalidations += u64::from(others.count_ones());
         while others != 0 {
-            let other = others.trailing_zeros() as usize;
+            dirty |= self.harts[others.trailing_zeros() as usize]
+                .data
+                .remove(key)
+                == MODIFIED;
             others &= others - 1;
-            dirty |= self.harts[other].data.remove(key) == MODIFIED;
         }
-        if dirty && let Some(line) = self.level2.as_mut().and_then(|level2| level2.find(key)) {
-            line.set_dirty();
-        }
-        let counts = &mut self.harts[hart].counts;
-        counts.invalidations += u64::from(count);
         if owner.is_none() {
-            self.costs.invalidation
+            return self.costs.invalidation;
+        }
+        self.harts[hart].counts.interventions += 1;
+        if dirty {
+            self.level2.line(place).set_dirty();
+            self.costs.intervention
         } else {
-            counts.interventions += 1;
-            if dirty {
-                self.costs.intervention
-            } else {
-                self.costs.snoop
-            }
+            self.costs.snoop
         }
     }
 
-    /// Finds a line in the L2 cache, or brings it there, for reading: what that takes. An L1 data cache that has it
-    /// for itself shares it from now on.
-    fn ask(&mut self, hart: usize, key: u64, asker: Asker, now: u64) -> u64 {
+    /// Finds a line in the L2 cache, or brings it there, for reading: what that takes, and where it is. An L1 data
+    /// cache that has it for itself shares it from now on.
+    fn ask(&mut self, hart: usize, key: u64, now: u64) -> (u64, usize) {
         let mut cost = self.costs.level2;
-        let Some(line) = self.level2.as_mut().and_then(|level2| level2.look_up(key)) else {
-            self.harts[hart].counts.level2_misses += 1;
-            cost += self.fill(hart, key, now + cost);
-            if asker == Asker::Fetch
-                && let Some(line) = self.level2.as_mut().and_then(|level2| level2.find(key))
-            {
-                line.fetchers |= 1 << hart;
-            }
-            return cost;
+        let Some(place) = self.level2.look_up(key) else {
+            let (time, place) = self.fill(hart, key, now + cost);
+            return (cost + time, place);
         };
-        if asker == Asker::Fetch {
-            line.fetchers |= 1 << hart;
-        }
+        self.harts[hart].counts.level2_hits += 1;
+        let line = self.level2.line(place);
         if let Some(owner) = line.owner() {
             line.disown();
-            if self.harts[owner].data.state(key) == MODIFIED {
+            if self.harts[owner].data.set_state(key, SHARED) == MODIFIED {
                 line.set_dirty();
                 cost += self.costs.intervention;
             } else {
                 cost += self.costs.snoop;
             }
-            self.harts[owner].data.set_state(key, SHARED);
             self.harts[hart].counts.interventions += 1;
         }
-        self.harts[hart].counts.level2_hits += 1;
-        cost
+        (cost, place)
     }
 
-    /// Reads a line from memory into the L2 cache. The line that makes room leaves all L1 caches too.
-    fn fill(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let Some(level2) = &mut self.level2 else {
-            return 0;
-        };
-        let address = key >> 2 << self.costs.line_shift;
-        let (_, victim) = level2.insert(key);
-        let cost = self.memory.access(address, now);
-        if let Some(mut victim) = victim {
-            if self.drop_copies(&victim) {
-                victim.set_dirty();
-            }
-            if victim.is_dirty() {
-                // The line that was asked for goes first.
-                self.memory
-                    .access(victim.key() >> 2 << self.costs.line_shift, now + cost);
-                self.harts[hart].counts.level2_write_backs += 1;
-            }
+    /// Reads a line from memory into the L2 cache: what that takes, and where it is. The line that makes room leaves
+    /// all L1 caches too.
+    fn fill(&mut self, hart: usize, key: u64, now: u64) -> (u64, usize) {
+        self.harts[hart].counts.level2_misses += 1;
+        let (place, victim) = self.level2.insert(key);
+        let cost = self.memory.access(self.address(key), now);
+        if let Some(victim) = victim
+            && (self.drop_copies(&victim) || victim.is_dirty())
+        {
+            // The line that was asked for goes first.
+            self.memory.access(self.address(victim.key()), now + cost);
+            self.harts[hart].counts.level2_write_backs += 1;
         }
-        cost
+        (cost, place)
+    }
+
+    /// The lowest address of a line.
+    const fn address(&self, key: u64) -> u64 {
+        key >> 2 << self.costs.line_shift
     }
 
     /// Takes a line that leaves the L2 cache out of all L1 caches: whether one had it dirty.
@@ -522,11 +498,8 @@ impl Timing {
         }
         let dirty = victim & 3 == MODIFIED;
         this.counts.data_write_backs += u64::from(dirty);
-        if let Some(line) = self
-            .level2
-            .as_mut()
-            .and_then(|level2| level2.find(victim & !3))
-        {
+        if let Some(place) = self.level2.find(victim & !3) {
+            let line = self.level2.line(place);
             line.sharers &= !(1 << hart);
             if line.owner() == Some(hart) {
                 line.disown();
@@ -571,7 +544,7 @@ impl Timing {
         this.counts.atomics += 1;
         this.counts.stores += 1;
         let key = this.data.key(physical);
-        let stall = if self.level2.is_none() {
+        let stall = if !self.cached {
             let wait = this.stores.line_wait(physical >> 3 << 2, now);
             wait + self.memory.access(physical, now + wait)
         } else {
@@ -655,13 +628,13 @@ impl Timing {
 
     /// A bus master has written `bytes` bytes of memory: their lines leave all caches. Dirty ones are written back.
     pub fn master_write(&mut self, physical: u64, bytes: u64, now: u64) {
-        if self.level2.is_none() || bytes == 0 {
+        if !self.cached || bytes == 0 {
             return;
         }
         let shift = self.costs.line_shift;
         for number in physical >> shift..=(physical + (bytes - 1)) >> shift {
             let key = number << 2;
-            let Some(line) = self.level2.as_mut().and_then(|level2| level2.remove(key)) else {
+            let Some(line) = self.level2.remove(key) else {
                 continue;
             };
             if self.drop_copies(&line) || line.is_dirty() {
@@ -725,7 +698,7 @@ impl Timing {
         self.harts[hart].counts.walk_accesses += 1;
         let this = &mut self.harts[hart];
         let key = this.data.key(physical);
-        let stall = if self.level2.is_none() {
+        let stall = if !self.cached {
             self.memory.access(physical, now)
         } else if write {
             // An atomic update, which the walk waits for.
@@ -745,7 +718,7 @@ impl Timing {
                 self.load_miss(hart, key, now)
             }
         } else {
-            self.ask(hart, key, Asker::Walk, now)
+            self.ask(hart, key, now).0
         };
         self.harts[hart].counts.stall_walk += stall;
         stall
@@ -819,11 +792,7 @@ impl Timing {
                 .iter()
                 .zip(&state.harts)
                 .all(|(one, other)| one.fits(other))
-            && match (&self.level2, &state.level2) {
-                (Some(one), Some(other)) => one.fits(other, self.harts.len()),
-                (None, None) => true,
-                _ => false,
-            }
+            && self.level2.fits(&state.level2, self.harts.len())
             && self.memory.state.fits(&state.memory);
         if !fits {
             return Err(BadState(

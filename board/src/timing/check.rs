@@ -41,10 +41,7 @@ impl Timing {
                 _ => LineState::Invalid,
             },
             code: this.code.state(key) != 0,
-            level2: self
-                .level2
-                .as_ref()
-                .is_some_and(|level2| level2.iter().any(|line| line.key() == key)),
+            level2: self.cached && self.level2.find(key).is_some(),
         }
     }
 
@@ -61,9 +58,7 @@ impl Timing {
     ///
     /// The first line of which that is not so.
     pub fn check_coherence(&self) -> Result<(), String> {
-        let Some(level2) = &self.level2 else {
-            return Ok(());
-        };
+        let level2 = &self.level2;
         let directory: std::collections::BTreeMap<u64, _> =
             level2.iter().map(|line| (line.key(), line)).collect();
         if directory.len() != level2.iter().count() {

@@ -1,4 +1,9 @@
 //! The shared level-2 cache, which has every line that an L1 cache has, and the directory in it.
+//!
+//! Sets lie side by side. With LRU replacement the lines of a set are in the order of use, the most recently used
+//! first; with random replacement they stay where they are. Empty places are the last of a set.
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +74,7 @@ impl Line {
     }
 }
 
-/// The cache. Sets lie side by side; with LRU replacement the most recently used line comes first.
+/// The cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Level2 {
     ways: usize,
@@ -110,65 +115,78 @@ impl Level2 {
         })
     }
 
-    fn set(&self, key: u64) -> std::ops::Range<usize> {
+    /// A cache for a board that has none: nobody asks it for anything.
+    pub fn none() -> Self {
+        Self {
+            ways: 1,
+            mask: 0,
+            random: None,
+            lines: Box::new([Line::EMPTY]),
+        }
+    }
+
+    const fn set(&self, key: u64) -> Range<usize> {
         let first = (key >> 2 & self.mask) as usize * self.ways;
         first..first + self.ways
     }
 
-    /// Finds a line by its key and makes it the most recently used.
+    /// Where a line is. The place is good until the next call that changes the set.
     #[inline]
-    pub fn look_up(&mut self, key: u64) -> Option<&mut Line> {
+    pub fn find(&self, key: u64) -> Option<usize> {
         let range = self.set(key);
-        let set = &mut self.lines[range];
-        let way = set
+        let way = self.lines[range.clone()]
             .iter()
             .position(|line| (line.word ^ key) & !DIRTY == VALID)?;
-        if self.random.is_some() {
-            return Some(&mut set[way]);
-        }
-        set[..=way].rotate_right(1);
-        Some(&mut set[0])
+        Some(range.start + way)
     }
 
-    /// The same without making it the most recently used.
-    pub fn find(&mut self, key: u64) -> Option<&mut Line> {
-        let range = self.set(key);
-        self.lines[range]
-            .iter_mut()
-            .find(|line| (line.word ^ key) & !DIRTY == VALID)
-    }
-
-    /// Puts in a line that is not there, and gives the one that had to make room.
+    /// The line at a place.
     #[inline]
-    pub fn insert(&mut self, key: u64) -> (&mut Line, Option<Line>) {
+    pub fn line(&mut self, place: usize) -> &mut Line {
+        &mut self.lines[place]
+    }
+
+    /// Finds a line and makes it the most recently used.
+    #[inline]
+    pub fn look_up(&mut self, key: u64) -> Option<usize> {
+        let place = self.find(key)?;
+        if self.random.is_some() {
+            return Some(place);
+        }
+        let first = self.set(key).start;
+        self.lines[first..=place].rotate_right(1);
+        Some(first)
+    }
+
+    /// Puts in a line that is not there, as the most recently used: where it is, and the line that had to make room.
+    #[inline]
+    pub fn insert(&mut self, key: u64) -> (usize, Option<Line>) {
         let range = self.set(key);
-        let set = &mut self.lines[range];
-        let way = match (set.iter().position(|line| line.word == 0), &mut self.random) {
-            (Some(way), _) => way,
-            (None, Some(random)) => random.below(set.len()),
-            (None, None) => set.len() - 1,
+        let (first, last) = (range.start, range.end - 1);
+        // Empty places are the last of a set.
+        let place = match &mut self.random {
+            None => last,
+            Some(_) if self.lines[last].word == 0 => self.lines[range]
+                .iter()
+                .position(|line| line.word == 0)
+                .map_or(last, |way| first + way),
+            Some(random) => first + random.below(self.ways),
         };
-        let victim = std::mem::replace(&mut set[way], Line::new(key));
-        let way = if self.random.is_some() {
-            way
-        } else {
-            set[..=way].rotate_right(1);
-            0
-        };
-        (&mut set[way], (victim.word != 0).then_some(victim))
+        let victim = std::mem::replace(&mut self.lines[place], Line::new(key));
+        let victim = (victim.word != 0).then_some(victim);
+        if self.random.is_some() {
+            return (place, victim);
+        }
+        self.lines[first..=place].rotate_right(1);
+        (first, victim)
     }
 
     /// Takes a line out.
     pub fn remove(&mut self, key: u64) -> Option<Line> {
-        let range = self.set(key);
-        let set = &mut self.lines[range];
-        let way = set
-            .iter()
-            .position(|line| (line.word ^ key) & !DIRTY == VALID)?;
-        let line = set[way];
-        // Empty places stay behind the lines in use, so that these keep their order.
-        set[way..].rotate_left(1);
-        set[set.len() - 1] = Line::EMPTY;
+        let place = self.find(key)?;
+        let end = self.set(key).end;
+        let line = std::mem::replace(&mut self.lines[place], Line::EMPTY);
+        self.lines[place..end].rotate_left(1);
         Some(line)
     }
 
