@@ -70,7 +70,7 @@ impl StoreBuffer {
     /// Puts in a store that takes `service` cycles once it is begun, and gives how long the hart waits for a place.
     fn push(&mut self, line: u64, service: u64, now: u64) -> u64 {
         if self.capacity == 0 {
-            self.end = now + service;
+            // The hart waits itself, so nothing is left to wait for.
             return service;
         }
         self.drop_done(now);
