@@ -25,7 +25,8 @@
 //! store buffer. Stores that hit a line that the cache owns are done at once, also when older ones are on their way.
 //! Coherence is that of a directory in the inclusive L2 cache (MESI); a request finds the state that the calls before
 //! it have left, whatever the times of these calls. A line is in its new state when the call returns, though its
-//! data may come later; only the hart that stored waits for it. L2 banks and ports are always free; memory's banks
+//! data may come later; only the hart that stored waits for it. Bus masters read coherently and keep no hart waiting.
+//! L2 banks and ports are always free; memory's banks
 //! and channel are not. There is no prefetching, and nothing is fetched on a wrongly predicted path. Victims go
 //! through buffers that are never full. Predictors know virtual addresses alone, not the address space. The
 //! pipeline's blindness across blocks is described at [`Schedule`].
@@ -59,7 +60,7 @@ use crate::bus::BadState;
 use cache::{Cache, EXCLUSIVE, MODIFIED, SHARED};
 use level2::Level2;
 use memory::MainMemory;
-use parameters::{Access, MAX_HARTS, Pipeline, Region, Walks};
+use parameters::{Access, MAX_HARTS, Parameters, Pipeline, Region, Walks};
 use predictor::{Outcome, Predictor};
 use store_buffer::StoreBuffer;
 use tlb::Tlbs;
@@ -74,6 +75,8 @@ const WRITES: u8 = 0b0101;
 /// The cost of everything that a board's harts do.
 #[derive(Clone, Debug)]
 pub struct Timing {
+    parameters: Parameters,
+    seed: u64,
     costs: Costs,
     harts: Vec<Hart>,
     /// Whether there are caches at all; without them `level2` is idle.
@@ -116,7 +119,8 @@ struct Hart {
 
 impl Hart {
     fn fits(&self, other: &Self) -> bool {
-        self.data.fits(&other.data)
+        other.counts.values().into_iter().all(is_time)
+            && self.data.fits(&other.data)
             && self.code.fits(&other.code)
             && self.stores.fits(&other.stores)
             && match (&self.predictor, &other.predictor) {
@@ -130,6 +134,11 @@ impl Hart {
                 _ => false,
             }
     }
+}
+
+/// Whether a cycle (or a count) of a saved state is one that a run can come to: nothing overflows then.
+const fn is_time(cycle: u64) -> bool {
+    cycle < 1 << 62
 }
 
 #[derive(Serialize, Deserialize)]
@@ -147,7 +156,7 @@ impl Timing {
     ///
     /// When `harts` is out of range, which is the board's fault and no guest's.
     #[must_use]
-    pub fn new(parameters: &parameters::Parameters, harts: usize, seed: u64) -> Self {
+    pub fn new(parameters: &Parameters, harts: usize, seed: u64) -> Self {
         assert!((1..=MAX_HARTS).contains(&harts), "{harts} harts");
         let caches = parameters.caches.as_ref();
         let hart = |number: u64| Hart {
@@ -168,6 +177,8 @@ impl Timing {
         let predictor = parameters.predictor.as_ref();
         let second = parameters.tlb.as_ref().and_then(|tlb| tlb.second.as_ref());
         Self {
+            parameters: parameters.clone(),
+            seed,
             costs: Costs {
                 pipeline: parameters.pipeline.clone(),
                 mispredict: u64::from(predictor.map_or(0, |predictor| predictor.mispredict)),
@@ -190,6 +201,17 @@ impl Timing {
             cached: caches.is_some(),
             level2: caches.map_or_else(Level2::none, |caches| Level2::new(&caches.l2, seed, 0)),
             memory: MainMemory::new(&parameters.memory, harts + 1),
+        }
+    }
+
+    /// Empties caches, TLBs, predictors and store buffers and closes all rows, as after [`new`](Self::new); counts stay.
+    /// For a run that comes to the timed mode from the fast one, of which the models have seen nothing. No page is
+    /// in an L1 TLB afterwards, and the engine is not told of each.
+    pub fn forget(&mut self) {
+        let counts: Vec<Counts> = self.harts.iter().map(|hart| hart.counts).collect();
+        *self = Self::new(&self.parameters, counts.len(), self.seed);
+        for (hart, counts) in self.harts.iter_mut().zip(counts) {
+            hart.counts = counts;
         }
     }
 

@@ -82,7 +82,7 @@ impl Model {
                     .history
                     .iter()
                     .fold(0, |value, &taken| value * 2 + u64::from(taken));
-                let index = (pc / 2 ^ history) % u64::from(self.is.counters);
+                let index = ((pc / 2) ^ history) % u64::from(self.is.counters);
                 let counter = self.counters.entry(index).or_insert(1);
                 let right = (*counter >= 2) == taken;
                 *counter = (*counter + if taken { 1 } else { -1 }).clamp(0, 3);

@@ -157,6 +157,21 @@ fn a_saved_state_goes_on_as_the_original() {
 }
 
 #[test]
+fn what_is_forgotten_is_all_but_the_counts() {
+    for name in Profile::names() {
+        let mut timing = new(name, 2, 9);
+        run(&mut timing, 2, 3, 0, 2_000);
+        let counts = [0, 1].map(|hart| *timing.counts(hart));
+        timing.forget();
+        assert_eq!([0, 1].map(|hart| *timing.counts(hart)), counts);
+        for hart in 0..2 {
+            timing.reset_counts(hart);
+        }
+        assert_eq!(timing.save(), new(name, 2, 9).save());
+    }
+}
+
+#[test]
 fn states_of_other_boards_are_refused_and_change_nothing() {
     let mut timing = new("soc", 2, 1);
     run(&mut timing, 2, 3, 0, 1_000);

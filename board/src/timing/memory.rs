@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::is_time;
 use super::parameters::{self, OpenRow};
 
 const CLOSED: u64 = u64::MAX;
@@ -53,6 +54,8 @@ impl State {
     /// Whether `other` is a possible state of the same memory.
     pub fn fits(&self, other: &Self) -> bool {
         self.banks.len() == other.banks.len()
+            && is_time(other.channel_free)
+            && other.banks.iter().all(|bank| is_time(bank.free))
     }
 }
 
