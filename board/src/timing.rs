@@ -38,6 +38,7 @@
 
 mod cache;
 mod check;
+mod coherence;
 mod counts;
 mod level2;
 mod memory;
@@ -340,21 +341,6 @@ impl Timing {
         stall
     }
 
-    /// Brings a line into the L1 data cache for reading.
-    fn load_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let (stall, place) = self.ask(hart, key, now);
-        let line = self.level2.line(place);
-        let state = if line.sharers == 0 {
-            line.own(hart);
-            EXCLUSIVE
-        } else {
-            line.sharers |= 1 << hart;
-            SHARED
-        };
-        self.insert_data(hart, key, state);
-        stall
-    }
-
     /// A store that does not hit the most recently used line of its set, dirty already.
     #[inline(never)]
     fn store_more(&mut self, hart: usize, physical: u64, now: u64) -> u64 {
@@ -384,152 +370,6 @@ impl Timing {
         let stall = this.stores.store(line, service, now);
         this.counts.stall_store += stall;
         stall
-    }
-
-    /// Makes a shared line the hart's own and dirty.
-    fn upgrade(&mut self, hart: usize, key: u64) -> u64 {
-        let mut cost = self.costs.upgrade;
-        // It is there, since the L2 cache has all that an L1 cache has.
-        if let Some(place) = self.level2.find(key) {
-            cost += self.claim(hart, key, place);
-        }
-        self.harts[hart].data.set_state(key, MODIFIED);
-        cost
-    }
-
-    /// Brings a line into the L1 data cache for writing.
-    fn store_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let mut cost = self.costs.level2;
-        if let Some(place) = self.level2.look_up(key) {
-            self.harts[hart].counts.level2_hits += 1;
-            cost += self.claim(hart, key, place);
-        } else {
-            let (time, place) = self.fill(hart, key, now + cost);
-            cost += time;
-            self.level2.line(place).own(hart);
-        }
-        self.insert_data(hart, key, MODIFIED);
-        cost
-    }
-
-    /// Takes a line, which the L2 cache has at `place`, from all other L1 data caches; the directory has it as the
-    /// hart's own.
-    fn claim(&mut self, hart: usize, key: u64, place: usize) -> u64 {
-        let line = self.level2.line(place);
-        let owner = line.owner();
-        let mut others = line.sharers & !(1 << hart);
-        line.own(hart);
-        if others == 0 {
-            return 0;
-        }
-        let mut dirty = false;
-        self.harts[hart].counts.invalidations += u64::from(others.count_ones());
-        while others != 0 {
-            dirty |= self.harts[others.trailing_zeros() as usize]
-                .data
-                .remove(key)
-                == MODIFIED;
-            others &= others - 1;
-        }
-        if owner.is_none() {
-            return self.costs.invalidation;
-        }
-        self.harts[hart].counts.interventions += 1;
-        if dirty {
-            self.level2.line(place).set_dirty();
-            self.costs.intervention
-        } else {
-            self.costs.snoop
-        }
-    }
-
-    /// Finds a line in the L2 cache, or brings it there, for reading: what that takes, and where it is. An L1 data
-    /// cache that has it for itself shares it from now on.
-    fn ask(&mut self, hart: usize, key: u64, now: u64) -> (u64, usize) {
-        let mut cost = self.costs.level2;
-        let Some(place) = self.level2.look_up(key) else {
-            let (time, place) = self.fill(hart, key, now + cost);
-            return (cost + time, place);
-        };
-        self.harts[hart].counts.level2_hits += 1;
-        let line = self.level2.line(place);
-        if let Some(owner) = line.owner() {
-            line.disown();
-            if self.harts[owner].data.set_state(key, SHARED) == MODIFIED {
-                line.set_dirty();
-                cost += self.costs.intervention;
-            } else {
-                cost += self.costs.snoop;
-            }
-            self.harts[hart].counts.interventions += 1;
-        }
-        (cost, place)
-    }
-
-    /// Reads a line from memory into the L2 cache: what that takes, and where it is. The line that makes room leaves
-    /// all L1 caches too.
-    fn fill(&mut self, hart: usize, key: u64, now: u64) -> (u64, usize) {
-        self.harts[hart].counts.level2_misses += 1;
-        let (place, victim) = self.level2.insert(key);
-        let cost = self.memory.access(self.address(key), now);
-        if let Some(victim) = victim
-            && (self.drop_copies(&victim) || victim.is_dirty())
-        {
-            // The line that was asked for goes first.
-            self.memory.access(self.address(victim.key()), now + cost);
-            self.harts[hart].counts.level2_write_backs += 1;
-        }
-        (cost, place)
-    }
-
-    /// The lowest address of a line.
-    const fn address(&self, key: u64) -> u64 {
-        key >> 2 << self.costs.line_shift
-    }
-
-    /// Takes a line that leaves the L2 cache out of all L1 caches: whether one had it dirty.
-    fn drop_copies(&mut self, line: &level2::Line) -> bool {
-        let key = line.key();
-        let mut dirty = false;
-        let mut sharers = line.sharers;
-        while sharers != 0 {
-            dirty |= self.harts[sharers.trailing_zeros() as usize]
-                .data
-                .remove(key)
-                == MODIFIED;
-            sharers &= sharers - 1;
-        }
-        let mut fetchers = line.fetchers;
-        while fetchers != 0 {
-            let this = &mut self.harts[fetchers.trailing_zeros() as usize];
-            this.code.remove(key);
-            if this.last_fetch == key {
-                this.last_fetch = NO_KEY;
-            }
-            fetchers &= fetchers - 1;
-        }
-        dirty
-    }
-
-    /// Puts a line into an L1 data cache; the directory learns which line left for it.
-    fn insert_data(&mut self, hart: usize, key: u64, state: u64) {
-        let this = &mut self.harts[hart];
-        let victim = this.data.insert(key, state);
-        if victim == 0 {
-            return;
-        }
-        let dirty = victim & 3 == MODIFIED;
-        this.counts.data_write_backs += u64::from(dirty);
-        if let Some(place) = self.level2.find(victim & !3) {
-            let line = self.level2.line(place);
-            line.sharers &= !(1 << hart);
-            if line.owner() == Some(hart) {
-                line.disown();
-            }
-            if dirty {
-                line.set_dirty();
-            }
-        }
     }
 
     // Atomics and fences.
