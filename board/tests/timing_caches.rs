@@ -333,7 +333,7 @@ impl Model {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(250) })]
 
     /// Every cost, every state of every line in every cache, and what was counted.
     #[test]
@@ -513,6 +513,35 @@ fn a_line_between_two_harts() {
         ),
         (2, 2, 1, 0)
     );
+}
+
+#[test]
+fn a_bus_master_takes_every_line_that_it_touches() {
+    let parameters = parameters(
+        [(4, 2), (4, 2), (8, 4)],
+        32,
+        Replacement::Lru,
+        Walks::Level1,
+    );
+    let mut timing = Timing::new(&parameters, 1, 1);
+    // The last byte of one line to the first of another; none at all; and the end of the address space.
+    for (address, bytes, gone) in [
+        (0x11f, 66, [0x100, 0x120, 0x140, 0x160].as_slice()),
+        (0x120, 32, &[0x120]),
+        (0x120, 0, &[]),
+        (u64::MAX, 1, &[]),
+    ] {
+        let lines = (0xe0..0x1a0).step_by(32);
+        for line in lines.clone() {
+            timing.data(0, line, line & 32 != 0, 0);
+        }
+        timing.master_write(address, bytes, 0);
+        for line in lines {
+            let held = timing.held(0, line);
+            assert_eq!(held.level2, !gone.contains(&line), "{line:#x}");
+            assert_eq!(held.data == LineState::Invalid, gone.contains(&line));
+        }
+    }
 }
 
 #[test]

@@ -225,6 +225,20 @@ fn what_is_counted() {
     assert_eq!(counts.stall_tlb, 12);
 }
 
+/// A walk for a page that is there (to set its D bit, say) changes no order.
+#[test]
+fn a_page_is_in_a_tlb_once() {
+    let mut timing = Timing::new(&parameters(3, 3, Some((1, 3))), 1, 1);
+    let page = |number| Page { context: 7, number };
+    let left = [1, 2, 1, 3, 4].map(|number| timing.tlb_fill(0, Side::Data, page(number)));
+    assert_eq!(left, [None, None, None, None, Some(page(1))]);
+    let found = [1, 2, 3, 4].map(|number| timing.tlb(0, Side::Fetch, page(number)));
+    assert_eq!(found[0], Lookup::Walk { stall: 3 });
+    for found in &found[1..] {
+        assert!(matches!(found, Lookup::Refilled { .. }));
+    }
+}
+
 /// Without TLBs every page is resident, and nothing is ever told.
 #[test]
 fn a_board_without_tlbs() {
