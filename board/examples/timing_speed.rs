@@ -9,9 +9,9 @@ use tactus_board::decode::{Operation, decode};
 use tactus_board::profile::Profile;
 use tactus_board::timing::{BranchKind, Page, Schedule, Side, Timing};
 
-const CALLS: u64 = 2_000_000;
+const CALLS: u64 = 100_000;
 /// The best of so many trials counts: what disturbs a trial only makes it longer.
-const TRIALS: usize = 7;
+const TRIALS: usize = 100;
 const BASE: u64 = 0x8000_0000;
 const LINE: u64 = 32;
 /// Bytes from a line to the next of the same set of the L1 caches of `soc`.

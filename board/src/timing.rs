@@ -499,7 +499,7 @@ impl Timing {
             let Some(line) = self.level2.remove(key) else {
                 continue;
             };
-            if self.drop_copies(&line) || line.is_dirty() {
+            if self.drop_copies(key, &line) || line.dirty {
                 self.memory.access(number << shift, now);
             }
         }

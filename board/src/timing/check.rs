@@ -59,8 +59,7 @@ impl Timing {
     /// The first line of which that is not so.
     pub fn check_coherence(&self) -> Result<(), String> {
         let level2 = &self.level2;
-        let directory: std::collections::BTreeMap<u64, _> =
-            level2.iter().map(|line| (line.key(), line)).collect();
+        let directory: std::collections::BTreeMap<u64, _> = level2.iter().collect();
         if directory.len() != level2.iter().count() {
             return Err("a line is twice in the L2 cache".to_owned());
         }
@@ -98,16 +97,15 @@ impl Timing {
                 }
             }
         }
-        for line in directory.values() {
+        for (&key, line) in &directory {
             for hart in (0..16).filter(|hart| line.sharers & 1 << hart != 0) {
                 if self
                     .harts
                     .get(hart)
-                    .is_none_or(|this| this.data.state(line.key()) == 0)
+                    .is_none_or(|this| this.data.state(key) == 0)
                 {
                     return Err(format!(
-                        "hart {hart} does not have line {:#x}, but the directory says so",
-                        line.key()
+                        "hart {hart} does not have line {key:#x}, but the directory says so"
                     ));
                 }
             }

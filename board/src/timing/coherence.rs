@@ -5,7 +5,7 @@
 //! is dirty.
 
 use super::cache::{EXCLUSIVE, MODIFIED, SHARED};
-use super::level2;
+use super::level2::Line;
 use super::{NO_KEY, Timing};
 
 impl Timing {
@@ -74,7 +74,7 @@ impl Timing {
         }
         self.harts[hart].counts.interventions += 1;
         if dirty {
-            self.level2.line(place).set_dirty();
+            self.level2.line(place).dirty = true;
             self.costs.intervention
         } else {
             self.costs.snoop
@@ -94,7 +94,7 @@ impl Timing {
         if let Some(owner) = line.owner() {
             line.disown();
             if self.harts[owner].data.set_state(key, SHARED) == MODIFIED {
-                line.set_dirty();
+                line.dirty = true;
                 cost += self.costs.intervention;
             } else {
                 cost += self.costs.snoop;
@@ -110,11 +110,11 @@ impl Timing {
         self.harts[hart].counts.level2_misses += 1;
         let (place, victim) = self.level2.insert(key);
         let cost = self.memory.access(self.address(key), now);
-        if let Some(victim) = victim
-            && (self.drop_copies(&victim) || victim.is_dirty())
+        if let Some((victim, line)) = victim
+            && (self.drop_copies(victim, &line) || line.dirty)
         {
             // The line that was asked for goes first.
-            self.memory.access(self.address(victim.key()), now + cost);
+            self.memory.access(self.address(victim), now + cost);
             self.harts[hart].counts.level2_write_backs += 1;
         }
         (cost, place)
@@ -126,8 +126,7 @@ impl Timing {
     }
 
     /// Takes a line that leaves the L2 cache out of all L1 caches: whether one had it dirty.
-    pub(super) fn drop_copies(&mut self, line: &level2::Line) -> bool {
-        let key = line.key();
+    pub(super) fn drop_copies(&mut self, key: u64, line: &Line) -> bool {
         let mut dirty = false;
         let mut sharers = line.sharers;
         while sharers != 0 {
@@ -164,9 +163,7 @@ impl Timing {
             if line.owner() == Some(hart) {
                 line.disown();
             }
-            if dirty {
-                line.set_dirty();
-            }
+            line.dirty |= dirty;
         }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Sets lie side by side. With LRU replacement the lines of a set are in the order of use, the most recently used
 //! first; with random replacement they stay where they are. Empty places are the last of a set.
+//!
+//! Keys and what is known of the lines are apart, so that a search reads little memory.
 
 use std::ops::Range;
 
@@ -10,48 +12,29 @@ use serde::{Deserialize, Serialize};
 use super::parameters::{self, Replacement};
 use super::random::Random;
 
+/// Marks the key of a line that is there. Keys have two zero bits.
 const VALID: u64 = 1;
-const DIRTY: u64 = 2;
 const NOBODY: u8 = u8::MAX;
 
-/// A line, and which L1 caches have it.
+/// What is known of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Line {
-    /// The key, as the L1 caches have it, and two bits of state.
-    word: u64,
-    /// The harts whose data cache has the line.
+    /// The harts whose data cache has it.
     pub sharers: u16,
-    /// The harts whose instruction cache may have the line: it is not told when one drops it.
+    /// The harts whose instruction cache may have it: nobody says when one drops it.
     pub fetchers: u16,
     owner: u8,
+    /// Whether it must be written back when it leaves.
+    pub dirty: bool,
 }
 
 impl Line {
-    const EMPTY: Self = Self {
-        word: 0,
+    const NEW: Self = Self {
         sharers: 0,
         fetchers: 0,
         owner: NOBODY,
+        dirty: false,
     };
-
-    const fn new(key: u64) -> Self {
-        Self {
-            word: key | VALID,
-            ..Self::EMPTY
-        }
-    }
-
-    pub const fn key(&self) -> u64 {
-        self.word & !3
-    }
-
-    pub const fn is_dirty(&self) -> bool {
-        self.word & DIRTY != 0
-    }
-
-    pub const fn set_dirty(&mut self) {
-        self.word |= DIRTY;
-    }
 
     /// The hart whose data cache has the line alone, exclusive or modified.
     pub const fn owner(&self) -> Option<usize> {
@@ -80,11 +63,14 @@ pub(super) struct Level2 {
     ways: usize,
     mask: u64,
     random: Option<Random>,
+    /// The keys as the L1 caches have them, marked; 0 is an empty place.
+    keys: Box<[u64]>,
     lines: Box<[Line]>,
 }
 
 impl Level2 {
     pub fn new(shape: &parameters::Cache, seed: u64, stream: u64) -> Self {
+        let places = (shape.sets() * u64::from(shape.ways)) as usize;
         Self {
             ways: shape.ways as usize,
             mask: shape.sets() - 1,
@@ -92,27 +78,9 @@ impl Level2 {
                 Replacement::Random => Some(Random::new(seed, stream)),
                 Replacement::Lru => None,
             },
-            lines: vec![Line::EMPTY; (shape.sets() * u64::from(shape.ways)) as usize].into(),
+            keys: vec![0; places].into(),
+            lines: vec![Line::NEW; places].into(),
         }
-    }
-
-    /// Whether `other` is a cache of the same size and kind, and names no hart beyond `harts`.
-    pub fn fits(&self, other: &Self, harts: usize) -> bool {
-        let all = ((1_u32 << harts) - 1) as u16;
-        (
-            self.ways,
-            self.mask,
-            self.lines.len(),
-            self.random.is_some(),
-        ) == (
-            other.ways,
-            other.mask,
-            other.lines.len(),
-            other.random.is_some(),
-        ) && other.lines.iter().all(|line| {
-            (line.sharers | line.fetchers) & !all == 0
-                && line.owner().is_none_or(|owner| owner < harts)
-        })
     }
 
     /// A cache for a board that has none: nobody asks it for anything.
@@ -121,8 +89,21 @@ impl Level2 {
             ways: 1,
             mask: 0,
             random: None,
-            lines: Box::new([Line::EMPTY]),
+            keys: Box::new([0]),
+            lines: Box::new([Line::NEW]),
         }
+    }
+
+    /// Whether `other` is a cache of the same size and kind, and names no hart beyond `harts`.
+    pub fn fits(&self, other: &Self, harts: usize) -> bool {
+        let all = ((1_u32 << harts) - 1) as u16;
+        (self.ways, self.mask, self.random.is_some())
+            == (other.ways, other.mask, other.random.is_some())
+            && (self.keys.len(), self.lines.len()) == (other.keys.len(), other.lines.len())
+            && other.lines.iter().all(|line| {
+                (line.sharers | line.fetchers) & !all == 0
+                    && line.owner().is_none_or(|owner| owner < harts)
+            })
     }
 
     const fn set(&self, key: u64) -> Range<usize> {
@@ -134,9 +115,9 @@ impl Level2 {
     #[inline]
     pub fn find(&self, key: u64) -> Option<usize> {
         let range = self.set(key);
-        let way = self.lines[range.clone()]
+        let way = self.keys[range.clone()]
             .iter()
-            .position(|line| (line.word ^ key) & !DIRTY == VALID)?;
+            .position(|&other| other == key | VALID)?;
         Some(range.start + way)
     }
 
@@ -153,45 +134,56 @@ impl Level2 {
         if self.random.is_some() {
             return Some(place);
         }
-        let first = self.set(key).start;
-        self.lines[first..=place].rotate_right(1);
-        Some(first)
+        Some(self.move_to_front(key, place))
     }
 
-    /// Puts in a line that is not there, as the most recently used: where it is, and the line that had to make room.
+    fn move_to_front(&mut self, key: u64, place: usize) -> usize {
+        let first = self.set(key).start;
+        self.keys[first..=place].rotate_right(1);
+        self.lines[first..=place].rotate_right(1);
+        first
+    }
+
+    /// Puts in a line that is not there, as the most recently used: where it is, and the key and the line that had
+    /// to make room.
     #[inline]
-    pub fn insert(&mut self, key: u64) -> (usize, Option<Line>) {
+    pub fn insert(&mut self, key: u64) -> (usize, Option<(u64, Line)>) {
         let range = self.set(key);
         let (first, last) = (range.start, range.end - 1);
-        // Empty places are the last of a set.
         let place = match &mut self.random {
             None => last,
-            Some(_) if self.lines[last].word == 0 => self.lines[range]
+            Some(_) if self.keys[last] == 0 => self.keys[range]
                 .iter()
-                .position(|line| line.word == 0)
+                .position(|&other| other == 0)
                 .map_or(last, |way| first + way),
             Some(random) => first + random.below(self.ways),
         };
-        let victim = std::mem::replace(&mut self.lines[place], Line::new(key));
-        let victim = (victim.word != 0).then_some(victim);
+        let victim = std::mem::replace(&mut self.keys[place], key | VALID);
+        let line = std::mem::replace(&mut self.lines[place], Line::NEW);
+        let victim = (victim != 0).then_some((victim & !VALID, line));
         if self.random.is_some() {
             return (place, victim);
         }
-        self.lines[first..=place].rotate_right(1);
-        (first, victim)
+        (self.move_to_front(key, place), victim)
     }
 
     /// Takes a line out.
     pub fn remove(&mut self, key: u64) -> Option<Line> {
         let place = self.find(key)?;
         let end = self.set(key).end;
-        let line = std::mem::replace(&mut self.lines[place], Line::EMPTY);
+        let line = std::mem::replace(&mut self.lines[place], Line::NEW);
+        self.keys[place] = 0;
+        self.keys[place..end].rotate_left(1);
         self.lines[place..end].rotate_left(1);
         Some(line)
     }
 
-    /// All lines.
-    pub fn iter(&self) -> impl Iterator<Item = &Line> {
-        self.lines.iter().filter(|line| line.word != 0)
+    /// Keys and lines.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &Line)> {
+        let keys = self.keys.iter().map(|key| key & !VALID);
+        keys.zip(&self.lines)
+            .zip(&self.keys)
+            .filter(|(_, key)| **key != 0)
+            .map(|(line, _)| line)
     }
 }

@@ -106,8 +106,8 @@ impl MainMemory {
             .channel_free
             .saturating_sub(now)
             .min(self.transfer * self.masters);
-        let (wait, latency) = match self.model {
-            Model::Fixed { latency } => (channel, latency),
+        let (wait, latency) = match &self.model {
+            Model::Fixed { latency } => (channel, *latency),
             Model::OpenRow {
                 row_shift,
                 bank_mask,
@@ -115,7 +115,7 @@ impl MainMemory {
                 costs,
             } => {
                 let row = physical >> row_shift;
-                let bank = &mut self.state.banks[(row & bank_mask) as usize];
+                let bank = &mut self.state.banks[(row & *bank_mask) as usize];
                 let row = row >> bank_shift;
                 let busy = u64::from(costs.bank_busy);
                 let mut wait = bank
