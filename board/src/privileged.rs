@@ -29,7 +29,7 @@
 //! * GVA: QEMU sets that of `mstatus` by whether V=1 and the trap value is not 0, does not set it for breakpoints of
 //!   guests, and changes that of `hstatus` in traps that HS-mode does not see;
 //! * fields that QEMU does not confine: UXL, `vsstatus`, `hstatus`, `hgatp`, bit 0 of `mepc` and `sepc`, the upper bits
-//!   of `mie` and `pmpaddr`, delegation of exceptions and interrupts that cannot be; writes to `htinst`, which it
+//!   of `mie` and `pmpaddr`, writable without readable in `pmpcfg`, delegation of exceptions and interrupts that cannot be; writes to `htinst`, which it
 //!   ignores; events of counters;
 //! * walks through tables that are not in memory (an access fault), and updates of A and D bits in tables that the second
 //!   stage or PMP lets only be read (a guest-page fault with the pseudoinstruction of a write, an access fault);
