@@ -234,7 +234,7 @@ impl Board {
     /// Where not all of it is memory; nothing is written then.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), NoMemory> {
         self.machine.memory.write(address, bytes)?;
-        self.machine.see_writes_of_masters();
+        self.machine.see_writes_of_masters(self.time());
         Ok(())
     }
 
@@ -280,6 +280,7 @@ impl Board {
         let timed = pace == Pace::Timed;
         if timed != self.machine.timed {
             self.machine.timed = timed;
+            self.machine.timing.forget();
             self.drop_code();
             for hart in &mut self.harts {
                 // What the engine knows, the modelled TLBs may not.

@@ -61,6 +61,15 @@ pub(crate) struct Space {
     pub(crate) number: u32,
 }
 
+/// How often things happened to a hart that nothing else counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Happened {
+    pub(crate) interrupts: u64,
+    pub(crate) exceptions: u64,
+    pub(crate) fetch_tlb_misses: u64,
+    pub(crate) data_tlb_misses: u64,
+}
+
 /// One hart.
 #[repr(C)]
 pub struct Hart {
@@ -107,6 +116,8 @@ pub struct Hart {
     pub(crate) spaces: Vec<Space>,
     /// The VMID of `hgatp`, while virtualized.
     vmid: u16,
+    /// Counts for its counters.
+    pub(crate) happened: Happened,
     /// What its cycles went to.
     pub(crate) account: Account,
     /// The epochs of the code cache that the pointers to blocks, and the entries of stores, are of.
@@ -149,6 +160,7 @@ impl Hart {
             contexts: Contexts::new(),
             spaces: Vec::new(),
             vmid: 0,
+            happened: Happened::default(),
             account: Account::new(),
             epoch: 0,
             pages_epoch: 0,

@@ -142,6 +142,28 @@ impl Machine {
         hart.privileged.next_timer(now).map_or(u64::MAX, |value| self.cycle_of_ticks(value))
     }
 
+    /// How often each event happened to the hart, by [`Event`] less 1.
+    pub(crate) fn events(&self, hart: &Hart) -> [u64; Event::COUNT] {
+        let counts = self.timing.counts(hart.index);
+        let mut events = [0; Event::COUNT];
+        for (event, count) in [
+            (Event::BranchMispredicted, counts.mispredictions),
+            (Event::InstructionCacheMiss, counts.fetch_misses),
+            (Event::DataCacheMiss, counts.load_misses + counts.store_misses),
+            (Event::SecondLevelCacheMiss, counts.level2_misses),
+            (Event::Load, counts.loads),
+            (Event::Store, counts.stores),
+            (Event::InstructionTlbMiss, hart.happened.fetch_tlb_misses),
+            (Event::DataTlbMiss, hart.happened.data_tlb_misses),
+            (Event::PageWalkAccess, counts.walk_accesses),
+            (Event::Interrupt, hart.happened.interrupts),
+            (Event::Exception, hart.happened.exceptions),
+        ] {
+            events[event as usize - 1] = count;
+        }
+        events
+    }
+
     /// The counts that `hart`'s counters are made of.
     pub(crate) fn counters<'a>(&self, hart: &Hart, events: &'a [u64; Event::COUNT]) -> Counters<'a> {
         let cycle = hart.cycle();
@@ -172,6 +194,7 @@ impl Machine {
             self.release(hart);
             hart.pc = hart.privileged.enter_interrupt(interrupt, pc);
             hart.refresh();
+            hart.happened.interrupts += 1;
             self.charge_trap(hart);
             self.trace.interrupt(hart, interrupt, pc);
             self.turned(hart);
@@ -220,6 +243,7 @@ impl Machine {
     /// Notes that the hart took an exception, at which it gives up its reservation.
     pub(crate) fn trapped(&mut self, hart: &mut Hart, trap: &Trap, pc: u64) {
         self.release(hart);
+        hart.happened.exceptions += 1;
         self.charge_trap(hart);
         self.trace.exception(hart, trap, pc);
         self.turned(hart);
@@ -637,7 +661,7 @@ impl Machine {
             }
         }
         if mastered {
-            self.see_writes_of_masters();
+            self.see_writes_of_masters(now);
         }
         (answer, stall)
     }
@@ -668,11 +692,14 @@ impl Machine {
     }
 
     /// Drops code and reservations in the pages that bus masters wrote to.
-    pub(crate) fn see_writes_of_masters(&mut self) {
+    pub(crate) fn see_writes_of_masters(&mut self, now: Femtoseconds) {
         let mut written = false;
         self.memory.take_written(|page| {
             written = true;
             self.code.written(page, PAGE);
+            if self.timed {
+                self.timing.master_write(page, PAGE, self.clock.cycle_at(now));
+            }
             for address in &mut self.reservations {
                 if *address / PAGE == page / PAGE {
                     *address = NO_RESERVATION;
@@ -807,7 +834,14 @@ impl Machine {
             hart.spaces.clear();
         }
         let page = Page { context: hart.space(context), number: address >> 12 };
-        match self.timing.tlb(hart.index, side, page) {
+        let found = self.timing.tlb(hart.index, side, page);
+        if found != Lookup::Resident {
+            match side {
+                Side::Fetch => hart.happened.fetch_tlb_misses += 1,
+                Side::Data => hart.happened.data_tlb_misses += 1,
+            }
+        }
+        match found {
             Lookup::Resident => (false, page),
             Lookup::Refilled { stall, left } => {
                 hart.budget -= stall as i64;
