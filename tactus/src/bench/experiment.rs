@@ -64,6 +64,8 @@ pub struct Metric {
     pub paper: Option<f64>,
     /// The greatest value that this project allows itself.
     pub limit: Option<f64>,
+    /// The smallest value that this project allows itself, where more is better; instead of `limit`.
+    pub least: Option<f64>,
     /// Figures of others, by name.
     #[serde(default)]
     pub known: BTreeMap<String, f64>,
@@ -202,6 +204,12 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
                 metric.name
             ));
         }
+        if metric.limit.is_some() && metric.least.is_some() {
+            return Err(miette!(
+                "metric `{}` has both `limit` and `least`",
+                metric.name
+            ));
+        }
         if !experiment
             .runs
             .iter()
@@ -220,7 +228,7 @@ fn yes() -> bool {
     true
 }
 
-fn unit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Unit, D::Error> {
+pub(super) fn unit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Unit, D::Error> {
     let name = String::deserialize(deserializer)?;
     Unit::parse(&name).ok_or_else(|| de::Error::custom(format!("`{name}` is not a unit")))
 }

@@ -23,6 +23,7 @@ use crate::run::{Boot, show};
 use experiment::{Experiment, Metric, Run};
 use result::{Findings, Found};
 
+pub mod board;
 pub mod experiment;
 pub mod result;
 

@@ -31,7 +31,7 @@ impl Crc {
     pub fn work(&mut self, seed: u32) -> Option<u32> {
         let mut random = Random::new(seed);
         for word in self.data.chunks_exact_mut(4) {
-            word.copy_from_slice(&random.next().to_le_bytes());
+            word.copy_from_slice(&random.draw().to_le_bytes());
         }
         let remainder = self.remainder(u32::MAX, &self.data);
         let expected = self.data.iter().fold(u32::MAX, |value, &byte| {

@@ -38,7 +38,7 @@ impl Random {
     }
 
     /// The next number; never 0.
-    pub fn next(&mut self) -> u32 {
+    pub fn draw(&mut self) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 17;
         self.0 ^= self.0 << 5;
@@ -75,7 +75,7 @@ impl Mix {
     /// # Errors
     /// A part's own check did not hold.
     pub fn round(&mut self, mut mark: impl FnMut(usize)) -> Result<(), Wrong> {
-        let seed = self.random.next();
+        let seed = self.random.draw();
         // The compiler must neither know a part's input nor do without its result.
         let mut part = |index: usize, result: Option<u32>| {
             mark(index);

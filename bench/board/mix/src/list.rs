@@ -49,7 +49,7 @@ impl List {
             let next = (at + STRIDE) % NODES;
             let last = index == NODES - 1;
             self.nodes[at] = Node {
-                key: random.next(),
+                key: random.draw(),
                 next: if last { END } else { next as u16 },
             };
             sum = sum.wrapping_add(self.nodes[at].key);

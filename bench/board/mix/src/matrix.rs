@@ -30,10 +30,10 @@ impl Matrices {
     pub fn work(&mut self, seed: u32) -> Option<u32> {
         let mut random = Random::new(seed);
         for entry in self.left.iter_mut().chain(&mut self.right).flatten() {
-            *entry = random.next();
+            *entry = random.draw();
         }
         self.multiply();
-        let vector = core::array::from_fn(|_| random.next());
+        let vector = core::array::from_fn(|_| random.draw());
         let image = apply(&self.product, &vector);
         let expected = apply(&self.left, &apply(&self.right, &vector));
         let number = image.iter().fold(0u32, |sum, &x| sum.rotate_left(5) ^ x);
