@@ -104,11 +104,13 @@ impl Metric {
     }
 }
 
-/// An experiment and the project's root that its paths are relative to.
+/// An experiment's file and the project's root that its paths are relative to.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The experiment.
-    pub experiment: Experiment,
+    /// What the file says.
+    pub text: String,
+    /// The file.
+    pub path: PathBuf,
     /// The root.
     pub root: PathBuf,
 }
@@ -117,7 +119,7 @@ pub struct Found {
 /// program was built in.
 ///
 /// # Errors
-/// There is none, or it is not in order.
+/// There is none, or it cannot be read.
 pub fn find(name: &str) -> miette::Result<Found> {
     let current = std::env::current_dir().unwrap_or_default();
     let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -142,10 +144,9 @@ pub fn find(name: &str) -> miette::Result<Found> {
     let text = std::fs::read_to_string(&path)
         .into_diagnostic()
         .wrap_err_with(|| format!("{} cannot be read", path.display()))?;
-    let experiment =
-        parse(&text).wrap_err_with(|| format!("{} is not an experiment", path.display()))?;
     Ok(Found {
-        experiment,
+        text,
+        path,
         root: root.to_owned(),
     })
 }

@@ -189,3 +189,24 @@ fn programs_run_on_qemu_and_count_the_same_every_time() {
     assert_eq!(values, [Some(counts[0] as f64), Some(0.0), None]);
     assert!(!findings.good(), "a figure is missing");
 }
+
+/// A system up to a line of its console, and up to its end.
+#[test]
+fn systems_run_on_qemu() {
+    let task = |until: &str| {
+        format!("name = \"t\"\nsystem = \"systems/hello.toml\"\n{until}\ntimeout_seconds = 60")
+    };
+    let run = |until: &str| {
+        let task = toml::from_str(&task(until)).expect("it is a task");
+        let profile = Profile::named("qemu-virt").expect("it is there");
+        let job = Job::of(&task, &root(), &profile, true).expect("it is built");
+        assert!(job.has_firmware());
+        // The guest's timer is in the machine's time: as the host's it would make runs differ.
+        qemu::run(qemu::Mode::Counting, &job)
+    };
+    let whole = run("").expect("it ends in good order");
+    assert_eq!((whole.instructions, whole.checksum), (None, None));
+    assert!(run("until = \"beat 2 \"").is_ok());
+    let error = run("until = \"no such line\"").expect_err("it does not come");
+    assert!(format!("{error:?}").contains("no console line began with `no such line`"));
+}
