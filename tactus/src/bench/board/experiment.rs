@@ -167,11 +167,12 @@ impl Metric {
 }
 
 /// How a figure comes about from measurements of the same turns. Each turn gives a value; the figure is their median.
+/// Host time is CPU time, all threads of the machine together, so that a busy host does not spoil a ratio.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Source {
-    /// Host time of one, in seconds.
-    HostSeconds(Measured),
+    /// Time of one on the wall's clock, in seconds.
+    WallSeconds(Measured),
     /// Host time of the first over that of the second: how much faster the second is.
     Speedup(Measured, Measured),
     /// Host time an instruction of the first over that of the second: how much slower the first is.
@@ -190,7 +191,7 @@ impl Source {
     /// The measurements that it needs.
     pub fn needs(&self) -> Vec<&Measured> {
         match self {
-            Self::HostSeconds(a) | Self::Instructions(a) | Self::Identical(a) => vec![a],
+            Self::WallSeconds(a) | Self::Instructions(a) | Self::Identical(a) => vec![a],
             Self::Speedup(a, b)
             | Self::Slowdown(a, b)
             | Self::HostNsPerInstruction(a, b)

@@ -1,9 +1,88 @@
-//! The host that measures: how busy others keep it, and keeping it busy on purpose.
+//! The host that measures: time on it, how busy others keep it, and keeping it busy on purpose.
 
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Whose CPU time counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// That of child processes, once they have ended; only one may run at a time.
+    Children,
+    /// That of the calling thread.
+    Thread,
+}
+
+/// Measures how long something takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch {
+    whose: Whose,
+    begin: Instant,
+    cpu: Option<Duration>,
+}
+
+/// How long something took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostTime {
+    /// On the wall's clock.
+    pub wall: Duration,
+    /// CPU time, which is the same on a quiet host and hardly longer on a busy one; where the kernel does not
+    /// say, the wall's clock.
+    pub cpu: Duration,
+}
+
+impl Stopwatch {
+    /// Begins now.
+    pub fn start(whose: Whose) -> Self {
+        Self {
+            whose,
+            begin: Instant::now(),
+            cpu: cpu_time(whose),
+        }
+    }
+
+    /// Time on the wall's clock so far.
+    pub fn wall(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
+    /// Time so far. `wall` is what the wall's clock showed at the end, which may be before a child was reaped.
+    pub fn read(&self, wall: Duration) -> HostTime {
+        let cpu = self
+            .cpu
+            .zip(cpu_time(self.whose))
+            .and_then(|(begin, end)| end.checked_sub(begin));
+        HostTime {
+            wall,
+            cpu: cpu.filter(|cpu| !cpu.is_zero()).unwrap_or(wall),
+        }
+    }
+}
+
+fn cpu_time(whose: Whose) -> Option<Duration> {
+    match whose {
+        Whose::Children => {
+            let stat = fs::read_to_string("/proc/self/stat").ok()?;
+            let [_, _, user, system] = cpu_fields(&stat)?;
+            let hertz = rustix::param::clock_ticks_per_second();
+            Some(Duration::from_secs_f64(
+                (user + system) as f64 / hertz as f64,
+            ))
+        }
+        Whose::Thread => Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).ok(),
+    }
+}
+
+/// utime, stime, cutime and cstime from `/proc/self/stat` (proc(5)), in ticks.
+fn cpu_fields(stat: &str) -> Option<[u64; 4]> {
+    // The name, in parentheses, may hold anything; 11 fields lie between it and these.
+    let fields = numbers(stat.rsplit_once(')')?.1);
+    fields.get(11..15)?.try_into().ok()
+}
 
 /// CPU time of the host, in the kernel's ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +109,10 @@ impl CpuTime {
         // user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already.
         let [user, nice, system, idle, iowait, irq, softirq, steal] = *all.first_chunk()?;
         let busy = user + nice + system + irq + softirq + steal;
-        // The name, in parentheses, may hold anything; 11 fields lie between it and utime, stime, cutime, cstime.
-        let own: Vec<u64> = numbers(own.rsplit_once(')')?.1.trim_start().split_once(' ')?.1);
         Some(Self {
             passed: busy + idle + iowait,
             busy,
-            own: own.get(10..14)?.iter().sum(),
+            own: cpu_fields(own)?.iter().sum(),
         })
     }
 }
@@ -121,6 +198,15 @@ mod tests {
         );
         assert_eq!(CpuTime::parse("cpu 1 2", own), None);
         assert_eq!(CpuTime::parse(all, "42 (a) R 1"), None);
+    }
+
+    #[test]
+    fn cpu_time_of_a_waiting_thread_stands_still() {
+        let watch = Stopwatch::start(Whose::Thread);
+        thread::sleep(Duration::from_millis(50));
+        let time = watch.read(watch.wall());
+        assert!(time.wall >= Duration::from_millis(50));
+        assert!(time.cpu < time.wall, "{time:?}");
     }
 
     #[test]

@@ -98,11 +98,12 @@ pub fn run_on_qemu(machine: Machine, job: &Job) -> Option<miette::Result<Sample>
 
 /// A figure, from the turns that it is of; `None` when a machine did not give what it needs.
 fn value(source: &Source, of: &Measurements) -> Option<f64> {
-    let seconds = |sample: &Sample| Some(sample.host_time.as_secs_f64());
+    let wall = |sample: &Sample| Some(sample.time.wall.as_secs_f64());
+    let seconds = |sample: &Sample| Some(sample.time.cpu.as_secs_f64());
     let instructions = |sample: &Sample| sample.instructions.map(|count| count as f64);
     let each = |sample: &Sample| Some(seconds(sample)? / instructions(sample)?);
     match source {
-        Source::HostSeconds(a) => of.median([a], |[a]| seconds(a)),
+        Source::WallSeconds(a) => of.median([a], |[a]| wall(a)),
         Source::Speedup(a, b) => of.median([a, b], |[a, b]| Some(seconds(a)? / seconds(b)?)),
         Source::Slowdown(a, b) => of.median([a, b], |[a, b]| Some(each(a)? / each(b)?)),
         Source::HostNsPerInstruction(a, b) => {

@@ -1,10 +1,11 @@
 //! QEMU as the machine that speeds are compared with.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 
+use super::host::{Stopwatch, Whose};
 use super::job::Job;
 use super::sample::{Hearing, Sample};
 use crate::run::machine::{Machine, Output, QEMU, SEED};
@@ -26,11 +27,11 @@ pub enum Mode {
 /// # Errors
 /// QEMU is not to be had, or the job did not come to a good end.
 pub fn run(mode: Mode, job: &Job) -> miette::Result<Sample> {
-    let begin = Instant::now();
+    let watch = Stopwatch::start(Whose::Children);
     let mut machine = Machine::spawn(command(mode, job))?;
     let mut hearing = Hearing::of(job);
     let ended = loop {
-        if begin.elapsed() >= job.timeout {
+        if watch.wall() >= job.timeout {
             break Err(format!("it took longer than {} s", job.timeout.as_secs()));
         }
         match machine.wait(TICK)? {
@@ -45,8 +46,10 @@ pub fn run(mode: Mode, job: &Job) -> miette::Result<Sample> {
             Output::Ended(status) => break Err(format!("{status} {}", machine.messages())),
         }
     };
-    let host_time = begin.elapsed();
+    let wall = watch.wall();
+    // Its CPU time is known when it is gone.
     drop(machine);
+    let time = watch.read(wall);
     let judged = match ended {
         Ok(ended) => hearing.judge(ended),
         // What the guest has to say about it is better than that it failed.
@@ -57,7 +60,7 @@ pub fn run(mode: Mode, job: &Job) -> miette::Result<Sample> {
     let journal = judged
         .map_err(|reason| miette!("{reason}"))
         .wrap_err_with(|| format!("`{}` failed on QEMU", job.name))?;
-    let sample = Sample::timed(host_time, &journal);
+    let sample = Sample::timed(time, &journal);
     Ok(match mode {
         Mode::StepByStep => sample,
         Mode::Counting => Sample {

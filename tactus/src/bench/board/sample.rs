@@ -1,7 +1,6 @@
 //! One run of a job on a machine: what its serial line said, and how long it took.
 
-use std::time::Duration;
-
+use super::host::HostTime;
 use super::job::Job;
 use crate::run::console::{Consoles, Line, Piece, Source};
 use crate::run::journal::Journal;
@@ -91,7 +90,7 @@ fn begins(line: &Line, until: &str) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// From the machine's reset to the job's end, loading of the image and start of the machine included.
-    pub host_time: Duration,
+    pub time: HostTime,
     /// Instructions of the job, from a machine that counts them: what a program counted itself between its first and its last
     /// round, on all its harts; of a system, all that its harts retired.
     pub instructions: Option<u64>,
@@ -103,9 +102,9 @@ pub struct Sample {
 
 impl Sample {
     /// Of a machine that neither counts instructions nor makes traces.
-    pub fn timed(host_time: Duration, journal: &Journal) -> Self {
+    pub fn timed(time: HostTime, journal: &Journal) -> Self {
         Self {
-            host_time,
+            time,
             instructions: None,
             checksum: figure(journal, CHECKSUM),
             trace_hash: None,
@@ -125,6 +124,8 @@ fn figure(journal: &Journal, name: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::run::console::Carriage;
 
@@ -146,7 +147,12 @@ mod tests {
               @tactus pass name=mix\n"
         ));
         let journal = hearing.judge(true).expect("it is good");
-        let sample = Sample::timed(Duration::from_secs(1), &journal);
+        let second = Duration::from_secs(1);
+        let time = HostTime {
+            wall: second,
+            cpu: second,
+        };
+        let sample = Sample::timed(time, &journal);
         assert_eq!((sample.checksum, sample.instructions), (Some(7), None));
         assert_eq!(Sample::counted_by_program(&journal), Some(123));
     }

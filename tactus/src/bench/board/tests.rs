@@ -16,9 +16,11 @@ fn projects_own() -> Experiment {
     experiment::parse(&text).expect("it is in order")
 }
 
+/// A sample with so much CPU time, and twice as much time on the wall's clock.
 fn sample(milliseconds: u64, instructions: Option<u64>) -> Sample {
+    let cpu = Duration::from_millis(milliseconds);
     Sample {
-        host_time: Duration::from_millis(milliseconds),
+        time: host::HostTime { wall: 2 * cpu, cpu },
         instructions,
         checksum: Some(1),
         trace_hash: Some(9),
@@ -52,7 +54,7 @@ fn figures_are_medians_over_the_turns() {
     let pair = || (a.clone(), b.clone());
     let (x, y) = pair();
     assert_eq!(value(Source::Speedup(x, y)), Some(5.0));
-    assert_eq!(value(Source::HostSeconds(a.clone())), Some(1.0));
+    assert_eq!(value(Source::WallSeconds(a.clone())), Some(2.0));
     let (x, y) = pair();
     assert_eq!(value(Source::HostNsPerInstruction(x, y)), Some(1e7));
     let (x, y) = pair();
@@ -75,8 +77,8 @@ fn what_a_machine_does_not_give_is_missing() {
     assert_eq!(value(&Source::Slowdown(a.clone(), b.clone()), &of), None);
     assert_eq!(value(&Source::Identical(b), &of), Some(1.0));
     let elsewhere = measured("b@qemu");
-    assert_eq!(value(&Source::HostSeconds(elsewhere), &of), None);
-    assert_eq!(value(&Source::HostSeconds(a), &of), Some(1.0));
+    assert_eq!(value(&Source::WallSeconds(elsewhere), &of), None);
+    assert_eq!(value(&Source::WallSeconds(a), &of), Some(2.0));
 }
 
 #[test]

@@ -93,7 +93,7 @@ pub fn measure(
         && others > OTHERS_MAX
     {
         eprintln!(
-            "remark: others used {others:.2} CPUs of this host meanwhile: figures of host time may be off"
+            "remark: others used {others:.2} CPUs of this host meanwhile: figures of time may be off"
         );
     }
     Ok(Measurements {
@@ -151,8 +151,9 @@ fn one_turn(
 
 /// A sample for people.
 fn description(sample: &Sample) -> String {
-    let seconds = sample.host_time.as_secs_f64();
-    let mut text = format!("{seconds:.3} s");
+    let seconds = sample.time.cpu.as_secs_f64();
+    let wall = sample.time.wall.as_secs_f64();
+    let mut text = format!("{seconds:.3} s, {wall:.3} s on the wall's clock");
     if let Some(instructions) = sample.instructions {
         let mips = instructions as f64 / seconds / 1e6;
         text += &format!(", {instructions} instructions, {mips:.1} MIPS");
