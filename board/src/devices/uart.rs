@@ -98,8 +98,8 @@ struct State {
     divisor: u16,
     /// Received and not read; one byte while FIFOs are off.
     received: VecDeque<u8>,
-    /// The byte that was read last.
-    last: u8,
+    /// What the holding register keeps while FIFOs are off, also after it was read.
+    holding: u8,
     /// The transmitter became empty, and nobody has taken notice.
     transmit_empty: bool,
     timeout: bool,
@@ -132,7 +132,7 @@ impl Uart {
             scratch: 0,
             divisor: 12,
             received: VecDeque::new(),
-            last: 0,
+            holding: 0,
             transmit_empty: false,
             timeout: false,
             timeout_at: Femtoseconds::NEVER,
@@ -213,6 +213,7 @@ impl Uart {
                 self.state.lsr |= lsr::OVERRUN;
             }
             self.state.received.push_back(byte);
+            self.state.holding = byte;
         }
     }
 
@@ -264,12 +265,12 @@ impl Uart {
     }
 
     fn read_received(&mut self, now: Femtoseconds) -> u8 {
-        match self.state.received.pop_front() {
-            Some(byte) => self.state.last = byte,
-            // An empty FIFO reads as zero, an empty holding register as what it held.
-            None if self.fifos() => self.state.last = 0,
-            None => {}
-        }
+        let received = self.state.received.pop_front();
+        let byte = if self.fifos() {
+            received.unwrap_or(0)
+        } else {
+            self.state.holding
+        };
         if self.fifos() {
             self.state.timeout = false;
             if self.state.received.is_empty() {
@@ -281,7 +282,6 @@ impl Uart {
         if self.state.received.is_empty() {
             self.state.lsr &= !lsr::BREAK;
         }
-        let byte = self.state.last;
         self.take_input(now);
         byte
     }
