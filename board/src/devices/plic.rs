@@ -4,8 +4,10 @@
 //! gateways are level-triggered: a line that is high when its source is completed makes the source pending
 //! anew; a source that has become pending stays so until it is claimed, though its line be low again by then.
 //!
-//! Where the specification and QEMU's `virt` differ, this is as `virt`: a claim gives only sources above the context's
-//! threshold (by the specification, section 8, a claim does not ask for the threshold).
+//! A claim gives only sources above the context's threshold, as on QEMU's `virt`; by the specification (section 8) it
+//! does not ask for the threshold. In what follows the specification is kept where `virt` departs from it: a line
+//! that rises while its source is served does not make it pending; a line that is still high on completion does; a
+//! source that is not enabled for the context cannot be completed there (section 9); source 0 cannot be enabled.
 //!
 //! Sources are kept as sets of bits, one set for each priority, so that the best source is found in a few steps,
 //! whatever their number.
