@@ -19,6 +19,8 @@ const MTIP: u64 = 1 << 7;
 const COMPARE: u64 = 0x4000;
 /// `mtime`.
 const TIME: u64 = 0xbff8;
+/// Where the registers end.
+const END: u64 = 0xc000;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Hart {
@@ -147,7 +149,7 @@ const fn patched(old: u64, offset: u64, size: u8, value: u64) -> u64 {
 
 /// Software interrupts are accessed in 4 bytes, all else in 4 or 8.
 const fn check(offset: u64, size: u8) -> Result<(), Refused> {
-    if size == 4 || size == 8 && offset >= COMPARE {
+    if offset < END && (size == 4 || size == 8 && offset >= COMPARE) {
         Ok(())
     } else {
         Err(Refused)
@@ -263,7 +265,7 @@ mod tests {
         let mut bench = Bench::new();
         let mut clint = Clint::new(1, HERTZ);
         bench.call(|port| {
-            for (offset, size) in [(0, 8), (0, 1), (0x4000, 2), (0xbff8, 1)] {
+            for (offset, size) in [(0, 8), (0, 1), (0x4000, 2), (0xbff8, 1), (0xc000, 4)] {
                 assert_eq!(clint.read(offset, size, port), Err(Refused));
                 assert_eq!(clint.write(offset, size, 0, port), Err(Refused));
             }

@@ -152,7 +152,7 @@ pub fn registers(bytes: &[u8]) {
 }
 
 /// A driver that agrees on features and sets up its queues as it should, and memory that holds the bytes: the queues lie
-/// in the first three pages, buffers wherever the bytes say.
+/// in the first 512 bytes, buffers wherever the bytes say.
 pub fn queues(bytes: &[u8]) {
     let mut input = Input(bytes);
     let kind = input.number(1) % 3;
@@ -160,7 +160,7 @@ pub fn queues(bytes: &[u8]) {
     if let Some(console) = &bench.console {
         console.send(b"some input that waits");
     }
-    let size = 1 << (input.number(1) % 9);
+    let size = 1 << (input.number(1) % 5);
     let notifications = input.number(1) % 8;
     let image = &input.0[..input.0.len().min(SIZE as usize)];
     bench.memory.write(BASE, image).expect("memory");
@@ -175,8 +175,8 @@ pub fn queues(bytes: &[u8]) {
     for queue in 0..2 {
         write(&mut bench, 0x30, queue);
         write(&mut bench, 0x38, size);
-        for (register, page) in [(0x80, 0), (0x90, 1), (0xa0, 2)] {
-            write(&mut bench, register, BASE + page * 0x1000);
+        for (register, place) in [(0x80, 0), (0x90, 0x100), (0xa0, 0x140)] {
+            write(&mut bench, register, BASE + place);
         }
         write(&mut bench, 0x44, 1);
     }
