@@ -435,6 +435,24 @@ fn requests_take_the_time_that_was_set() {
 }
 
 #[test]
+fn reset_keeps_what_was_written() {
+    let mut guest = Guest::new(disk());
+    guest.start(1);
+    guest
+        .memory
+        .write(BUFFERS + 0x1000, &[0x5a; 512])
+        .expect("memory");
+    assert_eq!(guest.block(OUT, 1, Some((512, false))).1, 0);
+    guest.submit(0, &[(0, 16, false), (0x1000, 512, true), (0x100, 1, true)]);
+    guest.call(Virtio::reset);
+    assert_eq!(guest.read(STATUS), 0);
+    assert_eq!(guest.wake_at, Femtoseconds::NEVER);
+    guest.start(1);
+    assert_eq!(guest.block(IN, 1, Some((512, true))).1, 0);
+    assert_eq!(guest.bytes(BUFFERS + 0x1000), [0x5a; 512]);
+}
+
+#[test]
 fn a_driver_may_do_without_interrupts() {
     let mut guest = Guest::new(disk());
     guest.start(1);

@@ -30,6 +30,16 @@ struct Hart {
     due: bool,
 }
 
+impl Hart {
+    const fn new() -> Self {
+        Self {
+            software: false,
+            compare: 0,
+            due: false,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
     timebase: u64,
@@ -54,19 +64,25 @@ impl Clint {
     /// When there is no such timebase.
     #[must_use]
     pub fn new(harts: usize, timebase: u64) -> Self {
-        let hart = Hart {
-            software: false,
-            compare: 0,
-            due: false,
-        };
         Self {
             clock: Clock::from_hertz(timebase),
             state: State {
                 timebase,
                 offset: 0,
-                harts: vec![hart; harts],
+                harts: vec![Hart::new(); harts],
             },
         }
+    }
+
+    /// Resets it: the time is 0 from now on, as on `virt`, and no hart is interrupted by software.
+    pub fn reset(&mut self, port: &mut Port<'_>) {
+        for (index, hart) in self.state.harts.iter_mut().enumerate() {
+            port.wire(index, MSIP | MTIP, false);
+            *hart = Hart::new();
+        }
+        let cycles = self.clock.cycle_at(port.now());
+        self.state.offset = 0u64.wrapping_sub(cycles);
+        self.update(port);
     }
 
     /// The time: `mtime`, and the `time` CSR. It changes with `now` and with writes of `mtime` alone.
@@ -324,6 +340,20 @@ mod tests {
         bench.now = bench.wake_at;
         bench.call(|port| clint.wake(port));
         assert_eq!(bench.mip(0), 0);
+    }
+
+    #[test]
+    fn reset_begins_time_anew() {
+        let mut bench = Bench::new();
+        let mut clint = Clint::new(2, HERTZ);
+        bench.now = Femtoseconds(7 * TICK);
+        write(&mut bench, &mut clint, 0, 4, 1);
+        write(&mut bench, &mut clint, 0x4008, 8, 1000);
+        bench.call(|port| clint.reset(port));
+        assert_eq!((bench.mip(0), bench.mip(1)), (MTIP, MTIP));
+        assert_eq!(read(&mut bench, &mut clint, 0, 4), 0);
+        bench.now = Femtoseconds(9 * TICK);
+        assert_eq!(read(&mut bench, &mut clint, 0xbff8, 8), 2);
     }
 
     #[test]

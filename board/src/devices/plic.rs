@@ -51,6 +51,23 @@ struct State {
     contexts: Vec<Context>,
 }
 
+impl State {
+    fn new(words: usize, contexts: usize) -> Self {
+        let none: Set = vec![0; words];
+        let context = Context {
+            enabled: none.clone(),
+            threshold: 0,
+            notified: false,
+        };
+        Self {
+            priorities: std::array::from_fn(|_| none.clone()),
+            pending: none.clone(),
+            claimed: none,
+            contexts: vec![context; contexts],
+        }
+    }
+}
+
 /// The platform-level interrupt controller.
 #[derive(Clone, Debug)]
 pub struct Plic {
@@ -93,26 +110,24 @@ impl Plic {
     #[must_use]
     pub fn new(harts: usize, sources: u32) -> Self {
         assert!(sources as usize <= LINES, "{sources} sources");
-        let none: Set = vec![0; (sources as usize).div_ceil(64)];
-        let mut all = none.clone();
+        let mut all: Set = vec![0; (sources as usize).div_ceil(64)];
         for source in 1..sources {
             put(&mut all, source, true);
         }
-        let context = Context {
-            enabled: none.clone(),
-            threshold: 0,
-            notified: false,
-        };
-        let state = State {
-            priorities: std::array::from_fn(|_| none.clone()),
-            pending: none.clone(),
-            claimed: none,
-            contexts: vec![context; 2 * harts],
-        };
+        let state = State::new(all.len(), 2 * harts);
         Self {
             sources: all,
             state,
         }
+    }
+
+    /// Resets it: nothing has a priority or is enabled, pending or claimed. Lines that are high become pending.
+    pub fn reset(&mut self, port: &mut Port<'_>) {
+        for hart in 0..self.state.contexts.len() / 2 {
+            port.wire(hart, MEIP | SEIP, false);
+        }
+        self.state = State::new(self.sources.len(), self.state.contexts.len());
+        self.sample(port.lines());
     }
 
     /// Takes notice of the lines. The board calls this after every call of a device in which lines changed.
@@ -495,6 +510,21 @@ mod tests {
             assert_eq!(plic.read(4, 8, port), Err(Refused));
             assert_eq!(plic.write(4, 1, 0, port), Err(Refused));
         });
+    }
+
+    #[test]
+    fn reset_forgets_all_but_the_lines() {
+        let mut bench = Bench::new();
+        let mut plic = Plic::new(1, 96);
+        write(&mut bench, &mut plic, 4 * 4, 3);
+        write(&mut bench, &mut plic, enable(1, 4), 1 << 4);
+        line(&mut bench, &mut plic, 4, true);
+        assert_eq!(bench.mip(0), SEIP);
+        bench.call(|port| plic.reset(port));
+        assert_eq!(bench.mip(0), 0);
+        assert_eq!(read(&mut bench, &mut plic, 4 * 4), 0);
+        assert_eq!(read(&mut bench, &mut plic, enable(1, 4)), 0);
+        assert_eq!(read(&mut bench, &mut plic, PENDING), 1 << 4);
     }
 
     #[test]

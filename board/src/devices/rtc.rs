@@ -60,6 +60,14 @@ impl Rtc {
         Self { line, state }
     }
 
+    /// Resets its alarm and interrupt. The date goes on.
+    pub fn reset(&mut self, port: &mut Port<'_>) {
+        let origin = self.state.origin;
+        self.state = Self::new(self.line, 0).state;
+        self.state.origin = origin;
+        self.update(port);
+    }
+
     const fn date(&self, now: Femtoseconds) -> u64 {
         self.state.origin.wrapping_add(now.0 / NANOSECOND)
     }
@@ -229,6 +237,19 @@ mod tests {
         assert!(!bench.line(11));
         write(&mut bench, &mut rtc, INTERRUPT_ENABLE, 1);
         assert!(bench.line(11));
+    }
+
+    #[test]
+    fn reset_keeps_the_date() {
+        let mut bench = Bench::new();
+        let mut rtc = Rtc::new(11, Rtc::START);
+        write(&mut bench, &mut rtc, ALARM_LOW, 1);
+        write(&mut bench, &mut rtc, INTERRUPT_ENABLE, 1);
+        assert!(bench.line(11));
+        bench.call(|port| rtc.reset(port));
+        assert!(!bench.line(11));
+        assert_eq!(read(&mut bench, &mut rtc, INTERRUPT_ENABLE), 0);
+        assert_eq!(date(&mut bench, &mut rtc), Rtc::START * 1_000_000_000);
     }
 
     #[test]

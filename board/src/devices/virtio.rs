@@ -258,6 +258,12 @@ impl Virtio {
         }
     }
 
+    /// Resets it, as a driver does by writing 0 to its status. What is behind it stays: a disk keeps what was written.
+    pub fn reset(&mut self, port: &mut Port<'_>) {
+        self.write_status(0);
+        self.settle(port);
+    }
+
     /// What is offered to the driver.
     fn features(&self) -> u64 {
         let own = self
