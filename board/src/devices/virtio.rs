@@ -289,9 +289,6 @@ impl Virtio {
         if self.state.status & VIRTIO_CONFIG_S_DRIVER_OK != 0 {
             self.state.interrupts |= VIRTIO_MMIO_INT_CONFIG;
         }
-        for ring in &mut self.state.rings {
-            ring.in_flight = None;
-        }
     }
 
     /// Does what is due and can be begun.
