@@ -1,0 +1,181 @@
+//! Random differential tests: images of random programs, in all privilege modes and with both stages of address
+//! translation, must do the same on two machines, trap by trap.
+//!
+//! Needs `qemu-system-riscv64` and GNU binutils for RISC-V, which `make setup` installs; the tests fail without
+//! them. `TACTUS_DIFFERENTIAL_IMAGES` says how many images the long test runs, `TACTUS_DIFFERENTIAL_SEED` at which
+//! seed it begins.
+
+#[path = "differential/generate.rs"]
+mod generate;
+#[path = "differential/image.rs"]
+mod image;
+#[path = "differential/layout.rs"]
+mod layout;
+#[path = "isa/platform.rs"]
+mod platform;
+#[path = "differential/program.rs"]
+mod program;
+#[path = "differential/random.rs"]
+mod random;
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use generate::Image;
+use platform::{Platform, run};
+use tactus_board::decode::decode;
+
+/// Tests of an image.
+const TESTS: usize = 400;
+/// More than any image takes on any of the machines.
+const SECONDS: u32 = 20;
+
+fn directory(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential").join(name)
+}
+
+/// Runs the tests from `first` on and before `end` of an image on a machine.
+fn console(directory: &Path, image: &Image, tests: (usize, usize), verbose: bool, machine: Platform) -> String {
+    let harness = image::harness(directory);
+    let pieces = image.pieces(tests.0, tests.1, verbose);
+    let all: Vec<&image::Piece> = std::iter::once(&harness).chain(&pieces).collect();
+    let file = image::write(&directory.join("image.elf"), &all);
+    run(machine, &file, SECONDS).unwrap_or_else(|reason| panic!("{machine:?}, {}: {reason}", file.display()))
+}
+
+/// Compares two machines on the images of some seeds, and says of the first test that differs how it does.
+fn compare(name: &str, seeds: impl Iterator<Item = u64>, machines: [Platform; 2]) {
+    let directory = directory(name);
+    for seed in seeds {
+        let image = Image::new(seed, TESTS);
+        let [first, second] = machines.map(|machine| console(&directory, &image, (0, TESTS), false, machine));
+        assert_eq!(first.lines().count(), TESTS + 1, "{:?}, seed {seed}:\n{first}", machines[0]);
+        if first == second {
+            continue;
+        }
+        let differing: Vec<usize> = (0..TESTS).filter(|&test| first.lines().nth(test) != second.lines().nth(test)).collect();
+        let Some(&test) = differing.first() else {
+            panic!("seed {seed}: {:?} ends with {second}", machines[1]);
+        };
+        let logs = machines.map(|machine| console(&directory, &image, (test, test + 1), true, machine));
+        panic!(
+            "seed {seed}: {} of {TESTS} tests differ, the first is {test}\n{}\nTo see it alone: TACTUS_DIFFERENTIAL_SEED={seed} \
+             TACTUS_DIFFERENTIAL_TEST={test} cargo test -p tactus-board --test differential one -- --ignored --nocapture",
+            differing.len(),
+            difference(&image, &logs, machines)
+        );
+    }
+}
+
+/// The instruction at an address of the code, as any mode sees it.
+fn instruction(image: &Image, address: u64) -> String {
+    let offset = (address & !layout::USER).wrapping_sub(layout::CODE) as usize;
+    let Some(bytes) = image.code.get(offset..).filter(|bytes| bytes.len() >= 4) else {
+        return "outside the code".to_owned();
+    };
+    let bits = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    match decode(bits) {
+        Some(instruction) => format!("{bits:#010x} {}", instruction.at(address)),
+        None => format!("{bits:#010x}, reserved"),
+    }
+}
+
+/// A log as numbers: its entries, then what ends it.
+fn entries(log: &str) -> Vec<Vec<u64>> {
+    let number = |word: &str| u64::from_str_radix(word, 16).unwrap_or(0);
+    log.lines().map(|line| line.split_whitespace().map(number).collect()).collect()
+}
+
+/// The first entry in which two logs differ.
+fn difference(image: &Image, logs: &[String; 2], machines: [Platform; 2]) -> String {
+    let [ours, theirs] = [entries(&logs[0]), entries(&logs[1])];
+    let mut text = String::new();
+    let count = ours.len().max(theirs.len());
+    let Some(index) = (0..count).find(|&index| ours.get(index) != theirs.get(index)) else {
+        return "alone it does not differ".to_owned();
+    };
+    let empty = Vec::new();
+    let (one, other) = (ours.get(index).unwrap_or(&empty), theirs.get(index).unwrap_or(&empty));
+    writeln!(text, "entry {index}: {:?} / {:?}", machines[0], machines[1]).expect("writing to a string");
+    if one.len() < layout::ENTRY_WORDS || other.len() < layout::ENTRY_WORDS {
+        writeln!(text, "memory or the number of traps differs").expect("writing to a string");
+    }
+    let mepc = layout::LOGGED.iter().position(|(name, _)| *name == "mepc").expect("mepc is logged");
+    let sepc = layout::LOGGED.iter().position(|(name, _)| *name == "sepc").expect("sepc is logged");
+    let vsepc = layout::LOGGED.iter().position(|(name, _)| *name == "vsepc").expect("vsepc is logged");
+    for entry in [one, other] {
+        if entry.len() == layout::ENTRY_WORDS {
+            for word in [mepc, sepc, vsepc] {
+                let at = entry[word];
+                writeln!(text, "{} {at:#x}: {}", layout::entry_name(word), instruction(image, at)).expect("writing to a string");
+            }
+        }
+    }
+    for word in 0..one.len().min(other.len()) {
+        let (a, b) = (one[word], other[word]);
+        if a != b {
+            writeln!(text, "  {:<12} {a:#018x} / {b:#018x}", layout::entry_name(word)).expect("writing to a string");
+        }
+    }
+    if let Some(before) = index.checked_sub(1).and_then(|index| ours.get(index)) {
+        writeln!(text, "before it, the same on both:").expect("writing to a string");
+        describe(&mut text, image, before);
+    }
+    writeln!(text, "on {:?}:", machines[0]).expect("writing to a string");
+    describe(&mut text, image, one);
+    text
+}
+
+/// An entry in full, and the segment's code up to where it ended.
+fn describe(text: &mut String, image: &Image, entry: &[u64]) {
+    if entry.len() != layout::ENTRY_WORDS {
+        return;
+    }
+    for (word, value) in entry.iter().enumerate() {
+        let end = if word % 6 == 5 { '\n' } else { ' ' };
+        write!(text, "{:>9}={value:#x}{end}", layout::entry_name(word)).expect("writing to a string");
+    }
+    text.push('\n');
+    let _ = image;
+}
+
+fn variable(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")),
+        Err(_) => default,
+    }
+}
+
+/// What the images do depends on nothing but the instruction set: QEMU does the same when it translates each
+/// instruction alone.
+#[test]
+fn qemu_in_two_ways() {
+    compare("two_ways", 1..4, [Platform::Qemu, Platform::QemuStepwise]);
+}
+
+/// The same at length.
+#[test]
+#[ignore = "as long as one likes"]
+fn qemu_in_two_ways_at_length() {
+    let first = variable("TACTUS_DIFFERENTIAL_SEED", 1000);
+    let count = variable("TACTUS_DIFFERENTIAL_IMAGES", 50);
+    compare("two_ways_long", first..first + count, [Platform::Qemu, Platform::QemuStepwise]);
+}
+
+/// The log of one test, entry by entry.
+#[test]
+#[ignore = "shows one test"]
+fn one() {
+    let seed = variable("TACTUS_DIFFERENTIAL_SEED", 1);
+    let test = variable("TACTUS_DIFFERENTIAL_TEST", 0) as usize;
+    let image = Image::new(seed, TESTS);
+    let log = console(&directory("one"), &image, (test, test + 1), true, Platform::Qemu);
+    let mut text = String::new();
+    for entry in entries(&log) {
+        describe(&mut text, &image, &entry);
+        if entry.len() == layout::ENTRY_WORDS {
+            writeln!(text, "     {}\n", instruction(&image, entry[1])).expect("writing to a string");
+        }
+    }
+    println!("{text}{}", log.lines().rev().take(2).collect::<Vec<_>>().join("\n"));
+}
