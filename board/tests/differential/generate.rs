@@ -244,8 +244,8 @@ fn csr(random: &mut Random, name: &str, translation: Translation) -> u64 {
         "mideleg" => dense & interrupts,
         "hideleg" => dense & 0x444,
         "mcounteren" | "scounteren" | "hcounteren" => random.pick(&[0, 7, any & 0xffff_ffff]),
-        // STCE and FIOM.
-        "menvcfg" | "henvcfg" => random.below(4) / 3 | random.below(2) << 63,
+        // FIOM, ADUE, STCE.
+        "menvcfg" | "henvcfg" => random.below(4) / 3 | random.below(2) << 61 | random.below(2) << 63,
         "senvcfg" => random.below(2),
         "htimedelta" => random.pick(&[0, any]),
         "stimecmp" | "vstimecmp" => random.pick(&[0, u64::MAX, u64::MAX, any]),

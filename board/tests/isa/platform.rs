@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What QEMU's hart is to have: what the board has, and nothing that makes an encoding legal beyond it.
-const QEMU_HART: &str = "rv64,h=true,sv57=off,svadu=off,zfa=off,zawrs=off,zbc=off,zicbom=off,zicbop=off,\
+const QEMU_HART: &str = "rv64,h=true,sv57=off,zfa=off,zawrs=off,zbc=off,zicbom=off,zicbop=off,\
     zicboz=off,debug=off,pmu-mask=0xfffffff8";
 
 /// Who executes an image.
