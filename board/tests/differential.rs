@@ -57,7 +57,12 @@ fn compare(name: &str, seeds: impl Iterator<Item = u64>, machines: [Platform; 2]
         let Some(&test) = differing.first() else {
             panic!("seed {seed}: {:?} ends with {second}", machines[1]);
         };
-        let logs = machines.map(|machine| console(&directory, &image, (test, test + 1), true, machine));
+        let log = |from| machines.map(|machine| console(&directory, &image, (from, test + 1), true, machine));
+        let mut logs = log(test);
+        if logs[0] == logs[1] {
+            // Something is left over from the tests before it.
+            logs = log(0);
+        }
         panic!(
             "seed {seed}: {} of {TESTS} tests differ, the first is {test}\n{}\nTo see it alone: TACTUS_DIFFERENTIAL_SEED={seed} \
              TACTUS_DIFFERENTIAL_TEST={test} cargo test -p tactus-board --test differential one -- --ignored --nocapture",

@@ -22,9 +22,12 @@ _start:
     csrw mtvec, t0
     la t0, saved
     csrw mscratch, t0
-    # No timer interrupt, ever.
+    # No timer interrupt of machine mode, ever; and a time that no likely value of a comparison register is close to.
     li t0, 0x2004000
     li t1, -1
+    sd t1, 0(t0)
+    li t0, 0x200bff8
+    li t1, 0x2b67f0de00000000
     sd t1, 0(t0)
     li s1, HEADER
     ld t0, HEADER_FIRST(s1)

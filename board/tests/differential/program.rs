@@ -49,6 +49,8 @@ impl Mode {
 enum Item {
     /// As it is.
     Bits(u32),
+    /// As it is, and only executed after what stands before it.
+    Bound(u32),
     /// A branch or jump whose distance is to be filled in, to the item that is so many further.
     To(u32, usize),
 }
@@ -120,15 +122,18 @@ fn place(items: &[Item]) -> Code {
     let mut end = 0;
     for item in items {
         offsets.push(end);
-        let (Item::Bits(bits) | Item::To(bits, _)) = item;
+        let (Item::Bits(bits) | Item::Bound(bits) | Item::To(bits, _)) = item;
         end += u64::from(length(*bits as u16));
     }
     let mut bytes = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let bits = match *item {
-            Item::Bits(bits) => bits,
+            Item::Bits(bits) | Item::Bound(bits) => bits,
             Item::To(bits, further) => {
-                let target = (index + further).min(items.len() - 2);
+                let mut target = (index + further).min(items.len() - 2);
+                while matches!(items[target], Item::Bound(_)) {
+                    target += 1;
+                }
                 aim(bits, (offsets[target] - offsets[index]) as u32)
             }
         };
@@ -307,7 +312,13 @@ impl Writer<'_> {
         let (first, second, value) = (self.random.pick(&free), self.random.pick(&free), self.random.below(32) as u32);
         if !self.random.once_in(4) {
             self.push(amo(2, first, 0));
-        } else if self.items.iter().any(|item| matches!(item, Item::Bits(bits) if bits & 0xf800_007f == 0x1000_002f)) {
+            self.push(amo(3, second, value));
+            if let Some(last) = self.items.last_mut() {
+                *last = Item::Bound(amo(3, second, value));
+            }
+            return;
+        }
+        if self.items.iter().any(|item| matches!(item, Item::Bits(bits) if bits & 0xf800_007f == 0x1000_002f)) {
             // Whether an older reservation still stands is the machine's choice.
             return;
         }
@@ -339,11 +350,11 @@ impl Writer<'_> {
         };
         if self.intact(TARGET) && self.intact(STATUS) && self.items.len() < TARGET_ITEM - 4 {
             self.items.push(Item::Bits(write_csr(epc, TARGET)));
-            self.items.push(Item::Bits(write_csr(status, STATUS)));
+            self.items.push(Item::Bound(write_csr(status, STATUS)));
             if self.intact(HYPERVISOR_STATUS) && self.random.once_in(2) {
-                self.items.push(Item::Bits(write_csr(0x600, HYPERVISOR_STATUS)));
+                self.items.push(Item::Bound(write_csr(0x600, HYPERVISOR_STATUS)));
             }
-            self.items.push(Item::Bits(back));
+            self.items.push(Item::Bound(back));
         }
     }
 
@@ -370,8 +381,8 @@ impl Writer<'_> {
             83..90 if self.intact(TRANSLATION) => {
                 let csr = self.random.pick(SATP_KIN);
                 self.push(csr_instruction(csr, 1, rd, TRANSLATION.into()));
-                // sfence.vma; what it does not reach here a later one does.
-                return self.push(0x1200_0073);
+                // sfence.vma
+                return self.items.push(Item::Bound(0x1200_0073));
             }
             83..90 => (self.random.pick(SATP_KIN), 2, rd, 0),
             _ => loop {
