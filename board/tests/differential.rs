@@ -36,6 +36,7 @@ fn directory(name: &str) -> PathBuf {
 
 /// Runs the tests from `first` on and before `end` of an image on a machine.
 fn console(directory: &Path, image: &Image, tests: (usize, usize), verbose: bool, machine: Platform) -> String {
+    eprintln!("{} with tests {} to {} on {machine:?}", directory.display(), tests.0, tests.1);
     let harness = image::harness(directory);
     let pieces = image.pieces(tests.0, tests.1, verbose);
     let all: Vec<&image::Piece> = std::iter::once(&harness).chain(&pieces).collect();
@@ -47,6 +48,7 @@ fn console(directory: &Path, image: &Image, tests: (usize, usize), verbose: bool
 fn compare(name: &str, seeds: impl Iterator<Item = u64>, machines: [Platform; 2]) {
     let directory = directory(name);
     for seed in seeds {
+        eprintln!("seed {seed}");
         let image = Image::new(seed, TESTS);
         let [first, second] = machines.map(|machine| console(&directory, &image, (0, TESTS), false, machine));
         assert_eq!(first.lines().count(), TESTS + 1, "{:?}, seed {seed}:\n{first}", machines[0]);

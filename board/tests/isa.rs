@@ -49,15 +49,30 @@ fn is_name(text: &[u8]) -> bool {
     ["I-", "II-", "B-", "Sstc-", "Svadu-"].iter().any(|start| text.starts_with(start.as_bytes())) && text.contains(&b' ')
 }
 
+/// The cases that QEMU 10.0.2 fails, and what it does against the specification.
+const QEMU_DIFFERS: &[(&str, &str)] = &[
+    ("I-8.2 misaligned SC without a reservation", "it fails without a look at the address's alignment"),
+    ("I-8.4 misaligned AMO", "it raises load address misaligned, not store/AMO address misaligned"),
+    ("II-8.6.1 sret from VU is a virtual instruction exception", "it raises illegal instruction"),
+    ("II-8.4.1 TSR is not about VS-mode", "it traps SRET of VS-mode, too"),
+    ("II-3.1.8 calls from M are not delegated", "bit 11 of medeleg can be set"),
+    ("II-8.2.12 vsstatus.SD", "SD of vsstatus reads as zero"),
+    ("II-8.2.15 vsepc clears bit 0", "vsepc keeps bit 0"),
+];
+
 /// Runs an image and checks that every case says ok.
 fn check(name: &str, platform: Platform) {
     let (image, cases) = build(name);
     let console = run(platform, &image, SECONDS).unwrap_or_else(|reason| panic!("{name}: {reason}"));
-    let failed: Vec<&str> = console.lines().filter(|line| !line.starts_with("ok ") && *line != "end").collect();
+    let differs = |line: &str| {
+        platform == Platform::Qemu
+            && QEMU_DIFFERS.iter().any(|(case, _)| line.strip_prefix("FAIL ").is_some_and(|rest| rest.starts_with(case)))
+    };
+    let (expected, console): (Vec<&str>, Vec<&str>) = console.lines().partition(|line| differs(line));
+    let failed: Vec<&str> = console.iter().copied().filter(|line| !line.starts_with("ok ") && *line != "end").collect();
     assert!(failed.is_empty(), "{name} on {platform:?}:\n{}", failed.join("\n"));
-    assert!(console.ends_with("end\n"), "{name} on {platform:?} stopped early:\n{console}");
-    let passed = console.lines().filter(|line| line.starts_with("ok ")).count();
-    assert_eq!(passed, cases, "{name} on {platform:?}: cases that ran, and cases that there are");
+    assert_eq!(console.last(), Some(&"end"), "{name} on {platform:?} stopped early");
+    assert_eq!(console.len() - 1 + expected.len(), cases, "{name} on {platform:?}: cases that ran, and cases that there are");
 }
 
 /// The images: each runs on each machine as a test of its own.
@@ -69,4 +84,4 @@ macro_rules! images {
     };
 }
 
-images! { integer }
+images! { integer traps }

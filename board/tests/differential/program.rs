@@ -87,7 +87,9 @@ const READ: &[u16] = &[
 ];
 /// CSRs of which only whether they can be accessed may be seen: identity, time, and counters.
 const HIDDEN: &[u16] = &[0xf11, 0xf12, 0xf13, 0xc00, 0xc01, 0xc02, 0xb00, 0xb02, 0xc05];
-const STATUS_KIN: &[u16] = &[0x300, 0x100, 0x200];
+/// `vsstatus` comes only with immediates: QEMU 10.0 keeps all bits that are written to it and lets them into `mstatus`.
+const STATUS_KIN: &[u16] = &[0x300, 0x100];
+const VSSTATUS: u16 = 0x200;
 const SATP_KIN: &[u16] = &[0x180, 0x280, 0x680];
 
 /// Whether a random number may name this CSR: not one that the lists above handle, nor one that time or the
@@ -95,7 +97,7 @@ const SATP_KIN: &[u16] = &[0x180, 0x280, 0x680];
 fn is_open(csr: u16) -> bool {
     let lists = [FREE, READ, HIDDEN, STATUS_KIN, SATP_KIN];
     let special = matches!(csr,
-        0x600 | 0x305 | 0x340 // hstatus, mtvec, mscratch
+        VSSTATUS | 0x600 | 0x305 | 0x340 // hstatus, mtvec, mscratch
         | 0x310..=0x33f // counters' events and inhibition
         | 0x3a0..=0x3ef // PMP
         | 0x747 | 0x757 // mseccfg
@@ -376,7 +378,7 @@ impl Writer<'_> {
                 (self.random.pick(STATUS_KIN), function, rd, STATUS.into())
             }
             // Interrupts, SUM and the like, one by one.
-            68..78 => (self.random.pick(STATUS_KIN), self.random.pick(&[6, 7]), rd, any & 0b01010),
+            68..78 => (self.random.pick(&[0x300, 0x100, VSSTATUS]), self.random.pick(&[6, 7]), rd, any & 0b01010),
             78..83 if self.intact(HYPERVISOR_STATUS) => (0x600, 1, rd, HYPERVISOR_STATUS.into()),
             83..90 if self.intact(TRANSLATION) => {
                 let csr = self.random.pick(SATP_KIN);
