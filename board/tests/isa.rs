@@ -55,6 +55,8 @@ const QEMU_DIFFERS: &[(&str, &str)] = &[
     ("I-8.4 misaligned AMO", "it raises load address misaligned, not store/AMO address misaligned"),
     ("II-8.6.1 sret from VU is a virtual instruction exception", "it raises illegal instruction"),
     ("II-8.4.1 TSR is not about VS-mode", "it traps SRET of VS-mode, too"),
+    ("II-8.6.1 TW and wfi from VU", "it raises virtual instruction"),
+    ("II-3.1.14 mepc and sepc clear bit 0", "they keep bit 0"),
     ("II-3.1.8 calls from M are not delegated", "bit 11 of medeleg can be set"),
     ("II-8.2.12 vsstatus.SD", "SD of vsstatus reads as zero"),
     ("II-8.2.15 vsepc clears bit 0", "vsepc keeps bit 0"),

@@ -535,6 +535,10 @@
     TRAPPED 2
     RUN VS_MODE, code_wfi
     TRAPPED 2
+    END
+
+    CASE "II-8.6.1 TW and wfi from VU"
+    CSR_SET mstatus, MSTATUS_TW
     RUN VU_MODE, code_wfi
     TRAPPED 2
     END
@@ -703,11 +707,19 @@
     TRAPPED 2
     END
 
-    CASE "II-8.6.1 supervisor CSRs from VU"
-    .irp code, code_satp, code_sstatus, code_sscratch
-    RUN VU_MODE, \code
+    CASE "II-8.6.1 satp from VU"
+    RUN VU_MODE, code_satp
     TRAPPED 22
-    .endr
+    END
+
+    CASE "II-8.6.1 sstatus from VU"
+    RUN VU_MODE, code_sstatus
+    TRAPPED 22
+    END
+
+    CASE "II-8.6.1 sscratch from VU"
+    RUN VU_MODE, code_sscratch
+    TRAPPED 22
     END
 
     CASE "II-2.1 supervisor CSRs from U are illegal"
