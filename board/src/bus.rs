@@ -109,6 +109,8 @@ pub struct Effects {
     pub stall: Femtoseconds,
     /// The wires to harts that the device drives: hart, bits of `mip`, level.
     pub wires: Vec<(usize, u64, bool)>,
+    /// Memory may have been written by the device as a bus master.
+    pub mastered: bool,
     /// The board is to stop: the finisher's code.
     pub stop: Option<Stop>,
 }
@@ -139,7 +141,8 @@ impl<'a> Port<'a> {
     /// Main memory, for a device model that walks structures in it. What is written through it counts as written
     /// by a bus master.
     #[must_use]
-    pub const fn memory(&self) -> &'a Memory {
+    pub const fn memory(&mut self) -> &'a Memory {
+        self.effects.mastered = true;
         self.memory
     }
 
@@ -158,7 +161,7 @@ impl<'a> Port<'a> {
     ///
     /// Where not all of it is memory; nothing is written then.
     pub fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), NoMemory> {
-        self.memory.write(address, bytes)
+        self.memory().write(address, bytes)
     }
 
     /// Drives an interrupt line to the PLIC (1 to 1023) high or low.

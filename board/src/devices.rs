@@ -1,1 +1,67 @@
-//! To come.
+//! The devices of the board, at the addresses and with the interrupt lines that QEMU's `virt` machine gives them.
+//!
+//! Each is a [`Device`](crate::bus::Device). All may be woken at any time, not only when they asked for it: they
+//! look at what is due and ask for their next waking again.
+
+mod clint;
+mod console;
+mod finisher;
+mod plic;
+mod random;
+mod rtc;
+mod state;
+#[cfg(test)]
+mod testing;
+mod uart;
+pub mod virtio;
+
+pub use clint::Clint;
+pub use console::Console;
+pub use finisher::Finisher;
+pub use plic::Plic;
+pub use random::Random;
+pub use rtc::Rtc;
+pub use uart::Uart;
+pub use virtio::Virtio;
+
+/// Where things are.
+pub mod map {
+    /// The finisher.
+    pub const FINISHER: u64 = 0x10_0000;
+    /// Bytes of the finisher's range.
+    pub const FINISHER_SIZE: u64 = 0x1000;
+    /// The real-time clock.
+    pub const RTC: u64 = 0x10_1000;
+    /// Bytes of the real-time clock's range in the devicetree.
+    pub const RTC_SIZE: u64 = 0x1000;
+    /// The real-time clock's interrupt line.
+    pub const RTC_LINE: u32 = 11;
+    /// The core-local interruptor.
+    pub const CLINT: u64 = 0x200_0000;
+    /// Bytes of the core-local interruptor's range.
+    pub const CLINT_SIZE: u64 = 0x1_0000;
+    /// The platform-level interrupt controller.
+    pub const PLIC: u64 = 0xc00_0000;
+    /// Bytes of the interrupt controller's range.
+    pub const PLIC_SIZE: u64 = 0x60_0000;
+    /// Interrupt sources of the controller, counting source 0, which does not exist.
+    pub const PLIC_SOURCES: u32 = 96;
+    /// The serial line.
+    pub const UART: u64 = 0x1000_0000;
+    /// Bytes of the serial line's range in the devicetree.
+    pub const UART_SIZE: u64 = 0x100;
+    /// The serial line's interrupt line.
+    pub const UART_LINE: u32 = 10;
+    /// The frequency that the serial line's divisor counts from, in hertz.
+    pub const UART_CLOCK_HZ: u32 = 3_686_400;
+    /// The first virtio transport; others follow at a distance of [`VIRTIO_SIZE`].
+    pub const VIRTIO: u64 = 0x1000_1000;
+    /// Bytes of each transport's range.
+    pub const VIRTIO_SIZE: u64 = 0x1000;
+    /// How many transports there are.
+    pub const VIRTIO_SLOTS: u32 = 8;
+    /// The first transport's interrupt line; others follow.
+    pub const VIRTIO_LINE: u32 = 1;
+    /// Main memory.
+    pub const MEMORY: u64 = 0x8000_0000;
+}

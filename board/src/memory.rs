@@ -4,7 +4,7 @@
 //! ([`Memory::guest`]), which note the pages that they write, so that decoded code in them is dropped.
 
 use vm_memory::bitmap::AtomicBitmap;
-use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap, GuestRegionMmap, MmapRegion};
+use vm_memory::{Bytes, GuestMemoryBackend, GuestAddress, GuestMemoryMmap, GuestRegionMmap, MmapRegion};
 
 /// An address at which there is no memory, or not enough of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -93,6 +93,21 @@ impl Memory {
             return Err(NoMemory { address, length });
         }
         self.guest.write_slice(bytes, GuestAddress(address)).map_err(|_| NoMemory { address, length })
+    }
+
+    /// Calls `each` with the address of every page of 4 KiB that was written through [`write`](Self::write) or
+    /// [`guest`](Self::guest) since this was called last.
+    pub(crate) fn take_written(&self, mut each: impl FnMut(u64)) {
+        for region in self.guest.iter() {
+            for (word, bits) in MmapRegion::bitmap(region).get_and_reset().into_iter().enumerate() {
+                let mut bits = bits;
+                while bits != 0 {
+                    let page = word as u64 * 64 + u64::from(bits.trailing_zeros());
+                    bits &= bits - 1;
+                    each(self.base + page * 4096);
+                }
+            }
+        }
     }
 
     /// The same memory as [`vm_memory`] has it, for device models.

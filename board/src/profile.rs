@@ -1,1 +1,429 @@
-//! To come.
+//! A board as its profile describes it: clocks, harts, memory, devices, and what everything costs.
+//!
+//! A profile is a TOML file. `[board]` and what is under it is the board's alone, and unknown keys there are errors.
+//! `name`, `timebase_hz`, `[harts]`, `[memory]` and `[[device]]` are shared with `tactus check`, which reads more of
+//! them than the board does; its other sections are not looked at.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+
+use serde::{Deserialize, Deserializer};
+use toml::Spanned;
+
+use crate::timing::parameters::{MAX_HARTS, Parameters};
+
+/// The profiles that come with the crate: name and text.
+const PROFILES: &[(&str, &str)] = &[
+    ("soc", include_str!("../../profiles/soc.toml")),
+    ("mpsoc", include_str!("../../profiles/mpsoc.toml")),
+];
+
+/// Memory comes in pages.
+const PAGE: u64 = 4096;
+
+/// A board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Its name.
+    pub name: String,
+    /// Ticks of `time` per second.
+    pub timebase_hz: u64,
+    /// Cycles of a hart per second.
+    pub clock_hz: u64,
+    /// Cycles that a hart runs before another has its turn.
+    pub quantum: u64,
+    /// The fabric's clock, where the board has one.
+    pub fabric: Option<Fabric>,
+    /// Its harts.
+    pub harts: Harts,
+    /// Its memory.
+    pub memory: Memory,
+    /// Its devices, by address.
+    pub devices: Vec<Device>,
+    /// What everything costs in the timed mode.
+    pub timing: Parameters,
+}
+
+/// How many harts there are.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Harts {
+    /// Harts of a board that is not told.
+    #[serde(deserialize_with = "between::<_, _, 1, 16>")]
+    pub default: u32,
+    /// Most harts that the board has.
+    #[serde(deserialize_with = "between::<_, _, 1, 16>")]
+    pub max: u32,
+    /// `mhartid` of the first; the others follow without gaps.
+    pub first_id: u64,
+}
+
+const _: () = assert!(MAX_HARTS == 16, "the ranges above");
+
+/// How much memory there is, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// First address.
+    pub base: u64,
+    /// Memory of a board that is not told.
+    #[serde(deserialize_with = "bytes")]
+    pub default: u64,
+    /// Most memory that the board has.
+    #[serde(deserialize_with = "bytes")]
+    pub max: u64,
+}
+
+/// The programmable logic.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fabric {
+    /// Its clock.
+    #[serde(deserialize_with = "between::<_, _, 1_000, 10_000_000_000>")]
+    pub clock_hz: u64,
+}
+
+/// Which device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DeviceKind {
+    /// Powers the board off: `finisher`.
+    Finisher,
+    /// Goldfish real-time clock: `rtc`.
+    Rtc,
+    /// Timers and inter-processor interrupts: `clint`.
+    Clint,
+    /// Interrupt controller: `plic`.
+    Plic,
+    /// 16550: `uart`.
+    Uart,
+    /// A virtio slot: `virtio-mmio-0` to `virtio-mmio-7`.
+    Virtio(u8),
+}
+
+impl DeviceKind {
+    /// The device of that name in a profile.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "finisher" => Self::Finisher,
+            "rtc" => Self::Rtc,
+            "clint" => Self::Clint,
+            "plic" => Self::Plic,
+            "uart" => Self::Uart,
+            _ => {
+                let slot = name.strip_prefix("virtio-mmio-")?;
+                Self::Virtio(
+                    slot.parse()
+                        .ok()
+                        .filter(|slot| *slot < 8 && name.len() == 13)?,
+                )
+            }
+        })
+    }
+}
+
+/// A device that the board has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Which.
+    pub kind: DeviceKind,
+    /// Its name in the profile.
+    pub name: String,
+    /// First address.
+    pub address: u64,
+    /// Bytes of addresses that it answers in.
+    pub size: u64,
+    /// Its PLIC sources.
+    pub interrupts: Vec<u32>,
+}
+
+/// Why a profile can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct ProfileError {
+    /// The file, as the caller named it.
+    pub file: String,
+    /// Its line, counted from 1; 0 when the file could not be read.
+    pub line: usize,
+    /// What that line says.
+    pub text: String,
+    /// What is wrong, and what is allowed.
+    pub reason: String,
+}
+
+impl fmt::Display for ProfileError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line == 0 {
+            write!(formatter, "{}: {}", self.file, self.reason)
+        } else if self.text.is_empty() {
+            write!(formatter, "{}:{}: {}", self.file, self.line, self.reason)
+        } else {
+            write!(
+                formatter,
+                "{}:{}: `{}`: {}",
+                self.file, self.line, self.text, self.reason
+            )
+        }
+    }
+}
+
+/// The file as it stands. Sections that are the checker's are left out.
+#[derive(Deserialize)]
+struct File {
+    name: String,
+    #[serde(deserialize_with = "between::<_, _, 1_000, 1_000_000_000>")]
+    timebase_hz: u64,
+    harts: Spanned<Harts>,
+    memory: Spanned<Memory>,
+    #[serde(default, rename = "device")]
+    devices: Vec<Spanned<DeviceTable>>,
+    board: Board,
+}
+
+/// `[board]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Board {
+    #[serde(deserialize_with = "between::<_, _, 1_000, 10_000_000_000>")]
+    clock_hz: u64,
+    #[serde(deserialize_with = "between::<_, _, 1, 1_000_000>")]
+    quantum: u64,
+    fabric: Option<Fabric>,
+    timing: Parameters,
+}
+
+/// `[[device]]`, so far as the board reads it.
+#[derive(Deserialize)]
+struct DeviceTable {
+    name: String,
+    address: u64,
+    #[serde(deserialize_with = "bytes")]
+    size: u64,
+    #[serde(default)]
+    interrupts: Vec<u32>,
+}
+
+/// Reads an integer that must be `LOW` to `HIGH`.
+pub(crate) fn between<'de, D, T, const LOW: u64, const HIGH: u64>(
+    deserializer: D,
+) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: TryFrom<u64>,
+{
+    let value = i64::deserialize(deserializer)?;
+    u64::try_from(value)
+        .ok()
+        .filter(|value| (LOW..=HIGH).contains(value))
+        .and_then(|value| T::try_from(value).ok())
+        .ok_or_else(|| serde::de::Error::custom(format!("must be {LOW} to {HIGH}, not {value}")))
+}
+
+/// Reads a size: a number with the unit B, KiB, MiB or GiB.
+pub(crate) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
+    let unit = match text[digits.len()..].trim_start() {
+        "B" => Some(0),
+        "KiB" => Some(10),
+        "MiB" => Some(20),
+        "GiB" => Some(30),
+        _ => None,
+    };
+    unit.and_then(|shift| digits.parse::<u64>().ok()?.checked_mul(1 << shift))
+        .filter(|&bytes| bytes > 0)
+        .ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "must be a size such as \"32KiB\" (B, KiB, MiB, GiB), not \"{text}\""
+            ))
+        })
+}
+
+impl Profile {
+    /// The names of the profiles that come with the crate.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        PROFILES.iter().map(|(name, _)| *name)
+    }
+
+    /// The profile of that name that comes with the crate. `None`: there is none.
+    ///
+    /// # Panics
+    ///
+    /// When such a profile can't be read; a test reads them all.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let (name, text) = PROFILES.iter().find(|(known, _)| *known == name)?;
+        match Self::parse(&format!("profiles/{name}.toml"), text) {
+            Ok(profile) => Some(profile),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Reads a profile from a file.
+    ///
+    /// # Errors
+    ///
+    /// When the file can't be read or used: where and why.
+    pub fn read(path: &Path) -> Result<Self, ProfileError> {
+        let file = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&file, &text),
+            Err(error) => Err(ProfileError {
+                file,
+                line: 0,
+                text: String::new(),
+                reason: error.to_string(),
+            }),
+        }
+    }
+
+    /// Reads a profile from `text`, which messages call `file`.
+    ///
+    /// # Errors
+    ///
+    /// When it is no profile: where and why.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ProfileError> {
+        let fail = |span: Range<usize>, reason: String| {
+            let begin = text
+                .get(..span.start)
+                .map_or(0, |before| before.matches('\n').count());
+            ProfileError {
+                file: file.to_owned(),
+                line: begin + 1,
+                text: text
+                    .lines()
+                    .nth(begin)
+                    .unwrap_or_default()
+                    .trim()
+                    .to_owned(),
+                reason,
+            }
+        };
+        let read: File = toml::from_str(text)
+            .map_err(|error| fail(error.span().unwrap_or(0..0), error.message().to_owned()))?;
+
+        let harts = read.harts.get_ref();
+        if harts.default > harts.max {
+            let reason = format!(
+                "`default` must be at most `max`, not {} of {}",
+                harts.default, harts.max
+            );
+            return Err(fail(read.harts.span(), reason));
+        }
+        let memory = read.memory.get_ref();
+        for (name, value) in [
+            ("base", memory.base),
+            ("default", memory.default),
+            ("max", memory.max),
+        ] {
+            if !value.is_multiple_of(PAGE) {
+                let reason = format!("`{name}` must be a multiple of 4 KiB, not {value:#x}");
+                return Err(fail(read.memory.span(), reason));
+            }
+        }
+        if memory.default > memory.max {
+            return Err(fail(
+                read.memory.span(),
+                "`default` must be at most `max`".to_owned(),
+            ));
+        }
+        // Physical addresses have 56 bits (Volume II, 20211203, section 4.4).
+        if memory
+            .base
+            .checked_add(memory.max)
+            .is_none_or(|end| end > 1 << 56)
+        {
+            return Err(fail(
+                read.memory.span(),
+                "memory must end within 2^56 bytes".to_owned(),
+            ));
+        }
+        let mut devices: Vec<(Device, Range<usize>)> = Vec::new();
+        for table in read.devices {
+            let span = table.span();
+            let table = table.into_inner();
+            let Some(kind) = DeviceKind::named(&table.name) else {
+                let reason = format!(
+                    "the board has no device `{}`: it has finisher, rtc, clint, plic, uart, virtio-mmio-0 to \
+                     virtio-mmio-7",
+                    table.name
+                );
+                return Err(fail(span, reason));
+            };
+            if devices.iter().any(|(other, _)| other.kind == kind) {
+                return Err(fail(
+                    span,
+                    format!("device `{}` is there twice", table.name),
+                ));
+            }
+            if table
+                .address
+                .checked_add(table.size)
+                .is_none_or(|end| end > memory.base)
+            {
+                let reason = format!(
+                    "device `{}` must end below memory at {:#x}",
+                    table.name, memory.base
+                );
+                return Err(fail(span, reason));
+            }
+            if let Some(source) = table
+                .interrupts
+                .iter()
+                .find(|source| !(1..=1023).contains(*source))
+            {
+                let reason = format!(
+                    "`interrupts` of device `{}` must be 1 to 1023, not {source}",
+                    table.name
+                );
+                return Err(fail(span, reason));
+            }
+            let DeviceTable {
+                name,
+                address,
+                size,
+                interrupts,
+            } = table;
+            devices.push((
+                Device {
+                    kind,
+                    name,
+                    address,
+                    size,
+                    interrupts,
+                },
+                span,
+            ));
+        }
+        devices.sort_by_key(|(device, _)| device.address);
+        for pair in devices.windows(2) {
+            let [(one, _), (other, span)] = pair else {
+                continue;
+            };
+            if one.address + one.size > other.address {
+                let reason = format!(
+                    "devices `{}` and `{}` overlap at {:#x}",
+                    one.name, other.name, other.address
+                );
+                return Err(fail(span.clone(), reason));
+            }
+        }
+        Ok(Self {
+            name: read.name,
+            timebase_hz: read.timebase_hz,
+            clock_hz: read.board.clock_hz,
+            quantum: read.board.quantum,
+            fabric: read.board.fabric,
+            harts: read.harts.into_inner(),
+            memory: read.memory.into_inner(),
+            devices: devices.into_iter().map(|(device, _)| device).collect(),
+            timing: read.board.timing,
+        })
+    }
+
+    /// The device of that kind. `None`: the board has none.
+    #[must_use]
+    pub fn device(&self, kind: DeviceKind) -> Option<&Device> {
+        self.devices.iter().find(|device| device.kind == kind)
+    }
+}

@@ -1,1 +1,838 @@
-//! To come.
+//! What the timed mode charges: pipeline, branches, translation, caches, memory, buses.
+//!
+//! The engine runs instructions; this module tells how long they take and knows nothing of what they do. All times
+//! are in cycles of the harts' clock, all costs come from the profile ([`parameters`]), and all calls give *stall
+//! cycles*: what the hart waits on top of the cycles that the instructions take to issue ([`Schedule`]).
+//!
+//! Who calls what:
+//!
+//! | when | call |
+//! |---|---|
+//! | a block is decoded | [`Schedule::next`] for each instruction, [`Timing::fetch_lines`] for the block |
+//! | a block is entered | [`Timing::fetch`] |
+//! | a control transfer is executed | [`Timing::branch`] |
+//! | a load or store reaches memory | [`Timing::data`]; `lr`, `sc`, atomics: [`Timing::load_reserved`], [`Timing::store_conditional`], [`Timing::atomic`] |
+//! | it reaches anything else | [`Timing::uncached`] |
+//! | the engine's own TLB misses | [`Timing::tlb`]; then for a walk [`Timing::walk_access`] for each page table entry, and [`Timing::tlb_fill`] when it gave a translation |
+//! | `sfence.vma`, `hfence.*` | [`Timing::tlb_remove`] |
+//! | `fence`, `fence.i` | [`Timing::fence`], [`Timing::fence_i`] |
+//! | a trap is taken | [`Timing::trap`] |
+//! | a bus master has written memory | [`Timing::master_write`] |
+//!
+//! # What is modelled, and what is not
+//!
+//! Loads, fetches, walks and atomics that miss keep the hart waiting until the data is there; stores go through the
+//! store buffer. Stores that hit a line that the cache owns are done at once, also when older ones are on their way.
+//! Coherence is that of a directory in the inclusive L2 cache (MESI); a request finds the state that the calls before
+//! it have left, whatever the times of these calls. A line is in its new state when the call returns, though its
+//! data may come later; only the hart that stored waits for it. L2 banks and ports are always free; memory's banks
+//! and channel are not. There is no prefetching, and nothing is fetched on a wrongly predicted path. Victims go
+//! through buffers that are never full. Predictors know virtual addresses alone, not the address space. The
+//! pipeline's blindness across blocks is described at [`Schedule`].
+//!
+//! # Exactness of the filter in front
+//!
+//! The engine need not ask for pages that it knows to be in an L1 TLB, since a hit changes nothing there. Every page
+//! that leaves an L1 TLB is told: by [`Timing::tlb`], [`Timing::tlb_fill`] or [`Timing::tlb_remove`].
+
+mod cache;
+mod check;
+mod counts;
+mod level2;
+mod memory;
+pub mod parameters;
+mod pipeline;
+mod predictor;
+mod random;
+mod store_buffer;
+mod tlb;
+
+use serde::{Deserialize, Serialize};
+
+pub use check::{Held, LineState};
+pub use counts::Counts;
+pub use pipeline::Schedule;
+pub use predictor::BranchKind;
+pub use tlb::{Lookup, Page, Side};
+
+use crate::bus::BadState;
+use cache::{Cache, EXCLUSIVE, MODIFIED, SHARED};
+use level2::Level2;
+use memory::MainMemory;
+use parameters::{Access, MAX_HARTS, Pipeline, Region, Walks};
+use predictor::{Outcome, Predictor};
+use store_buffer::StoreBuffer;
+use tlb::Tlbs;
+
+/// No line has this key: keys have two zero bits.
+const NO_KEY: u64 = 1;
+/// `lr`, `sc` and atomics: the bits of [`immediate`](crate::decode::Instruction::immediate).
+const RELEASE: i32 = 1;
+/// Bits of a fence's predecessor set: device output and memory writes (Volume I, 20191213, section 2.7).
+const WRITES: u8 = 0b0101;
+
+/// The cost of everything that a board's harts do.
+#[derive(Clone, Debug)]
+pub struct Timing {
+    costs: Costs,
+    harts: Vec<Hart>,
+    level2: Option<Level2>,
+    memory: MainMemory,
+}
+
+/// What the profile says, ready for use.
+#[derive(Clone, Debug)]
+struct Costs {
+    pipeline: Pipeline,
+    mispredict: u64,
+    redirect: u64,
+    level2: u64,
+    intervention: u64,
+    snoop: u64,
+    invalidation: u64,
+    upgrade: u64,
+    tlb: u64,
+    walks: Walks,
+    device: Access,
+    regions: Box<[Region]>,
+    /// log2 of a line's bytes; 63 without caches.
+    line_shift: u32,
+}
+
+/// What belongs to one hart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Hart {
+    /// Key of the line that was fetched last.
+    last_fetch: u64,
+    data: Cache,
+    code: Cache,
+    stores: StoreBuffer,
+    predictor: Option<Predictor>,
+    tlbs: Option<Tlbs>,
+    counts: Counts,
+}
+
+impl Hart {
+    fn fits(&self, other: &Self) -> bool {
+        self.data.fits(&other.data)
+            && self.code.fits(&other.code)
+            && self.stores.fits(&other.stores)
+            && match (&self.predictor, &other.predictor) {
+                (Some(one), Some(other)) => one.fits(other),
+                (None, None) => true,
+                _ => false,
+            }
+            && match (&self.tlbs, &other.tlbs) {
+                (Some(one), Some(other)) => one.fits(other),
+                (None, None) => true,
+                _ => false,
+            }
+    }
+}
+
+/// Who wants a line from the L2 cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asker {
+    /// An L1 data cache, to read it.
+    Load,
+    /// An L1 instruction cache.
+    Fetch,
+    /// Nobody keeps it: a walk that begins at the L2 cache.
+    Walk,
+}
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    harts: Vec<Hart>,
+    level2: Option<Level2>,
+    memory: memory::State,
+}
+
+impl Timing {
+    /// The costs of `harts` (1 to 16) harts as a profile has them: caches, TLBs and predictors empty. Random
+    /// replacement follows from `seed` alone.
+    ///
+    /// # Panics
+    ///
+    /// When `harts` is out of range, which is the board's fault and no guest's.
+    #[must_use]
+    pub fn new(parameters: &parameters::Parameters, harts: usize, seed: u64) -> Self {
+        assert!((1..=MAX_HARTS).contains(&harts), "{harts} harts");
+        let caches = parameters.caches.as_ref();
+        let hart = |number: u64| Hart {
+            // Without a cache all keys are 0, and nothing is ever fetched.
+            last_fetch: if caches.is_some() { NO_KEY } else { 0 },
+            data: caches.map_or_else(Cache::none, |caches| {
+                Cache::new(&caches.l1d, seed, 2 * number + 1)
+            }),
+            code: caches.map_or_else(Cache::none, |caches| {
+                Cache::new(&caches.l1i, seed, 2 * number + 2)
+            }),
+            stores: StoreBuffer::new(parameters.store_buffer.as_ref()),
+            predictor: parameters.predictor.as_ref().map(Predictor::new),
+            tlbs: parameters.tlb.as_ref().map(Tlbs::new),
+            counts: Counts::default(),
+        };
+        let cost = |of: fn(&parameters::Caches) -> u32| u64::from(caches.map_or(0, of));
+        let predictor = parameters.predictor.as_ref();
+        let second = parameters.tlb.as_ref().and_then(|tlb| tlb.second.as_ref());
+        Self {
+            costs: Costs {
+                pipeline: parameters.pipeline.clone(),
+                mispredict: u64::from(predictor.map_or(0, |predictor| predictor.mispredict)),
+                redirect: u64::from(predictor.map_or(0, |predictor| predictor.redirect)),
+                level2: cost(|caches| caches.l2_latency),
+                intervention: cost(|caches| caches.intervention),
+                snoop: cost(|caches| caches.snoop),
+                invalidation: cost(|caches| caches.invalidation),
+                upgrade: cost(|caches| caches.upgrade),
+                tlb: u64::from(second.map_or(0, |second| second.latency)),
+                walks: parameters
+                    .tlb
+                    .as_ref()
+                    .map_or(Walks::Level1, |tlb| tlb.walks),
+                device: parameters.device,
+                regions: parameters.regions.clone().into(),
+                line_shift: caches.map_or(63, |caches| caches.l1d.line.trailing_zeros()),
+            },
+            harts: (0..harts as u64).map(hart).collect(),
+            level2: caches.map(|caches| Level2::new(&caches.l2, seed, 0)),
+            memory: MainMemory::new(&parameters.memory, harts + 1),
+        }
+    }
+
+    /// The pipeline's costs, for [`Schedule::new`].
+    #[must_use]
+    pub const fn pipeline(&self) -> &Pipeline {
+        &self.costs.pipeline
+    }
+
+    /// What was counted on a hart.
+    #[must_use]
+    pub fn counts(&self, hart: usize) -> &Counts {
+        &self.harts[hart].counts
+    }
+
+    /// Sets a hart's counts to zero.
+    pub fn reset_counts(&mut self, hart: usize) {
+        self.harts[hart].counts = Counts::default();
+    }
+
+    // Fetching.
+
+    /// The number of I-cache lines that `bytes` bytes of code from the physical address `physical` lie in, for
+    /// [`fetch`](Self::fetch); 1 without caches. They must not cross a page.
+    #[must_use]
+    pub const fn fetch_lines(&self, physical: u64, bytes: u64) -> u32 {
+        let last = physical + if bytes == 0 { 0 } else { bytes - 1 };
+        ((last >> self.costs.line_shift) - (physical >> self.costs.line_shift) + 1) as u32
+    }
+
+    /// Code is entered at `physical`, in `lines` lines from there on. Its lines are looked up unless there is one
+    /// alone and it is that of the last call.
+    #[inline]
+    pub fn fetch(&mut self, hart: usize, physical: u64, lines: u32, now: u64) -> u64 {
+        let this = &self.harts[hart];
+        if lines == 1 && this.code.key(physical) == this.last_fetch {
+            return 0;
+        }
+        self.fetch_more(hart, physical, lines, now)
+    }
+
+    #[inline(never)]
+    fn fetch_more(&mut self, hart: usize, physical: u64, lines: u32, now: u64) -> u64 {
+        if self.level2.is_none() {
+            return 0;
+        }
+        let mut stall = 0;
+        let mut key = self.harts[hart].code.key(physical);
+        for _ in 0..lines {
+            let this = &mut self.harts[hart];
+            if key != this.last_fetch {
+                this.last_fetch = key;
+                this.counts.fetch_lines += 1;
+                if this.code.recent(key) != SHARED && this.code.look_up(key) == 0 {
+                    stall += self.fetch_miss(hart, key, now + stall);
+                }
+            }
+            key += 4;
+        }
+        stall
+    }
+
+    fn fetch_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
+        let stall = self.ask(hart, key, Asker::Fetch, now);
+        let this = &mut self.harts[hart];
+        this.code.insert(key, SHARED);
+        this.counts.fetch_misses += 1;
+        this.counts.stall_fetch += stall;
+        stall
+    }
+
+    /// `fence.i`: the hart's instruction cache is emptied when its stores are done.
+    pub fn fence_i(&mut self, hart: usize, now: u64) -> u64 {
+        let this = &mut self.harts[hart];
+        this.code.clear();
+        if self.level2.is_some() {
+            this.last_fetch = NO_KEY;
+        }
+        let stall = this.stores.drain_wait(now);
+        this.counts.stall_fence += stall;
+        stall
+    }
+
+    // Loads and stores.
+
+    /// A load or store of memory at `physical`, which lies within one line: the engine splits others.
+    #[inline]
+    pub fn data(&mut self, hart: usize, physical: u64, write: bool, now: u64) -> u64 {
+        let this = &mut self.harts[hart];
+        let key = this.data.key(physical);
+        let state = this.data.recent(key);
+        if write {
+            this.counts.stores += 1;
+            if state == MODIFIED {
+                return 0;
+            }
+            self.store_more(hart, physical, now)
+        } else {
+            this.counts.loads += 1;
+            if state.wrapping_sub(1) < 3 && this.stores.is_quiet(now) {
+                return 0;
+            }
+            self.load_more(hart, physical, now)
+        }
+    }
+
+    /// A load that does not hit the most recently used line of its set, or must look at the store buffer.
+    #[inline(never)]
+    fn load_more(&mut self, hart: usize, physical: u64, now: u64) -> u64 {
+        let this = &mut self.harts[hart];
+        let key = this.data.key(physical);
+        let stall = if this.data.look_up(key) != 0 {
+            if this.stores.is_quiet(now) {
+                return 0;
+            }
+            this.stores.line_wait(key, now)
+        } else if self.level2.is_none() {
+            let wait = this.stores.line_wait(physical >> 3 << 2, now);
+            wait + self.memory.access(physical, now + wait)
+        } else {
+            this.counts.load_misses += 1;
+            self.load_miss(hart, key, now)
+        };
+        self.harts[hart].counts.stall_load += stall;
+        stall
+    }
+
+    /// Brings a line into the L1 data cache for reading.
+    fn load_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
+        let stall = self.ask(hart, key, Asker::Load, now);
+        let alone = self
+            .level2
+            .as_mut()
+            .and_then(|level2| level2.find(key))
+            .is_some_and(|line| {
+                line.sharers |= 1 << hart;
+                let alone = line.sharers == 1 << hart;
+                if alone {
+                    line.own(hart);
+                }
+                alone
+            });
+        self.insert_data(hart, key, if alone { EXCLUSIVE } else { SHARED });
+        stall
+    }
+
+    /// A store that does not hit the most recently used line of its set, dirty already.
+    #[inline(never)]
+    fn store_more(&mut self, hart: usize, physical: u64, now: u64) -> u64 {
+        let this = &mut self.harts[hart];
+        let key = this.data.key(physical);
+        let (line, service) = if self.level2.is_none() {
+            // Words of 8 bytes stand for lines.
+            (physical >> 3 << 2, self.memory.access(physical, now))
+        } else {
+            match this.data.look_up(key) {
+                MODIFIED => return 0,
+                EXCLUSIVE => {
+                    this.data.set_state(key, MODIFIED);
+                    return 0;
+                }
+                SHARED => {
+                    this.counts.upgrades += 1;
+                    (key, self.upgrade(hart, key))
+                }
+                _ => {
+                    this.counts.store_misses += 1;
+                    (key, self.store_miss(hart, key, now))
+                }
+            }
+        };
+        let this = &mut self.harts[hart];
+        let stall = this.stores.store(line, service, now);
+        this.counts.stall_store += stall;
+        stall
+    }
+
+    /// Makes a shared line the hart's own and dirty.
+    fn upgrade(&mut self, hart: usize, key: u64) -> u64 {
+        let cost = self.costs.upgrade + self.claim(hart, key);
+        self.harts[hart].data.set_state(key, MODIFIED);
+        cost
+    }
+
+    /// Brings a line into the L1 data cache for writing.
+    fn store_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
+        let mut cost = self.costs.level2;
+        if self
+            .level2
+            .as_mut()
+            .is_some_and(|level2| level2.look_up(key).is_none())
+        {
+            self.harts[hart].counts.level2_misses += 1;
+            cost += self.fill(hart, key, now + cost);
+        } else {
+            self.harts[hart].counts.level2_hits += 1;
+        }
+        cost += self.claim(hart, key);
+        self.insert_data(hart, key, MODIFIED);
+        cost
+    }
+
+    /// Takes a line from all other L1 data caches; the directory has it as the hart's own.
+    fn claim(&mut self, hart: usize, key: u64) -> u64 {
+        let Some(line) = self.level2.as_mut().and_then(|level2| level2.find(key)) else {
+            return 0;
+        };
+        let owner = line.owner();
+        let mut others = line.sharers & !(1 << hart);
+        line.own(hart);
+        if others == 0 {
+            return 0;
+        }
+        let mut dirty = false;
+        let count = others.count_ones();
+        while others != 0 {
+            let other = others.trailing_zeros() as usize;
+            others &= others - 1;
+            dirty |= self.harts[other].data.remove(key) == MODIFIED;
+        }
+        if dirty && let Some(line) = self.level2.as_mut().and_then(|level2| level2.find(key)) {
+            line.set_dirty();
+        }
+        let counts = &mut self.harts[hart].counts;
+        counts.invalidations += u64::from(count);
+        if owner.is_none() {
+            self.costs.invalidation
+        } else {
+            counts.interventions += 1;
+            if dirty {
+                self.costs.intervention
+            } else {
+                self.costs.snoop
+            }
+        }
+    }
+
+    /// Finds a line in the L2 cache, or brings it there, for reading: what that takes. An L1 data cache that has it
+    /// for itself shares it from now on.
+    fn ask(&mut self, hart: usize, key: u64, asker: Asker, now: u64) -> u64 {
+        let mut cost = self.costs.level2;
+        let Some(line) = self.level2.as_mut().and_then(|level2| level2.look_up(key)) else {
+            self.harts[hart].counts.level2_misses += 1;
+            cost += self.fill(hart, key, now + cost);
+            if asker == Asker::Fetch
+                && let Some(line) = self.level2.as_mut().and_then(|level2| level2.find(key))
+            {
+                line.fetchers |= 1 << hart;
+            }
+            return cost;
+        };
+        if asker == Asker::Fetch {
+            line.fetchers |= 1 << hart;
+        }
+        if let Some(owner) = line.owner() {
+            line.disown();
+            if self.harts[owner].data.state(key) == MODIFIED {
+                line.set_dirty();
+                cost += self.costs.intervention;
+            } else {
+                cost += self.costs.snoop;
+            }
+            self.harts[owner].data.set_state(key, SHARED);
+            self.harts[hart].counts.interventions += 1;
+        }
+        self.harts[hart].counts.level2_hits += 1;
+        cost
+    }
+
+    /// Reads a line from memory into the L2 cache. The line that makes room leaves all L1 caches too.
+    fn fill(&mut self, hart: usize, key: u64, now: u64) -> u64 {
+        let Some(level2) = &mut self.level2 else {
+            return 0;
+        };
+        let address = key >> 2 << self.costs.line_shift;
+        let (_, victim) = level2.insert(key);
+        let cost = self.memory.access(address, now);
+        if let Some(mut victim) = victim {
+            if self.drop_copies(&victim) {
+                victim.set_dirty();
+            }
+            if victim.is_dirty() {
+                // The line that was asked for goes first.
+                self.memory
+                    .access(victim.key() >> 2 << self.costs.line_shift, now + cost);
+                self.harts[hart].counts.level2_write_backs += 1;
+            }
+        }
+        cost
+    }
+
+    /// Takes a line that leaves the L2 cache out of all L1 caches: whether one had it dirty.
+    fn drop_copies(&mut self, line: &level2::Line) -> bool {
+        let key = line.key();
+        let mut dirty = false;
+        let mut sharers = line.sharers;
+        while sharers != 0 {
+            dirty |= self.harts[sharers.trailing_zeros() as usize]
+                .data
+                .remove(key)
+                == MODIFIED;
+            sharers &= sharers - 1;
+        }
+        let mut fetchers = line.fetchers;
+        while fetchers != 0 {
+            let this = &mut self.harts[fetchers.trailing_zeros() as usize];
+            this.code.remove(key);
+            if this.last_fetch == key {
+                this.last_fetch = NO_KEY;
+            }
+            fetchers &= fetchers - 1;
+        }
+        dirty
+    }
+
+    /// Puts a line into an L1 data cache; the directory learns which line left for it.
+    fn insert_data(&mut self, hart: usize, key: u64, state: u64) {
+        let this = &mut self.harts[hart];
+        let victim = this.data.insert(key, state);
+        if victim == 0 {
+            return;
+        }
+        let dirty = victim & 3 == MODIFIED;
+        this.counts.data_write_backs += u64::from(dirty);
+        if let Some(line) = self
+            .level2
+            .as_mut()
+            .and_then(|level2| level2.find(victim & !3))
+        {
+            line.sharers &= !(1 << hart);
+            if line.owner() == Some(hart) {
+                line.disown();
+            }
+            if dirty {
+                line.set_dirty();
+            }
+        }
+    }
+
+    // Atomics and fences.
+
+    /// `lr.w`, `lr.d`: a load; with `rl` it waits for the stores before it. `ordering` is the instruction's
+    /// immediate: bit 1 `aq`, which costs nothing since loads wait for their data anyway, and bit 0 `rl`.
+    pub fn load_reserved(&mut self, hart: usize, physical: u64, ordering: i32, now: u64) -> u64 {
+        let wait = self.release(hart, ordering, now);
+        wait + self.data(hart, physical, false, now + wait)
+    }
+
+    /// `sc.w`, `sc.d`; one that fails stores nothing and costs nothing but the wait of `rl`.
+    pub fn store_conditional(
+        &mut self,
+        hart: usize,
+        physical: u64,
+        ordering: i32,
+        stores: bool,
+        now: u64,
+    ) -> u64 {
+        if stores {
+            self.atomic(hart, physical, ordering, now)
+        } else {
+            self.release(hart, ordering, now)
+        }
+    }
+
+    /// An atomic memory operation: done in the L1 data cache, which owns the line first; the hart waits for that.
+    /// `ordering` as for [`load_reserved`](Self::load_reserved).
+    pub fn atomic(&mut self, hart: usize, physical: u64, ordering: i32, now: u64) -> u64 {
+        let wait = self.release(hart, ordering, now);
+        let now = now + wait;
+        let this = &mut self.harts[hart];
+        this.counts.atomics += 1;
+        this.counts.stores += 1;
+        let key = this.data.key(physical);
+        let stall = if self.level2.is_none() {
+            let wait = this.stores.line_wait(physical >> 3 << 2, now);
+            wait + self.memory.access(physical, now + wait)
+        } else {
+            match this.data.look_up(key) {
+                state @ (MODIFIED | EXCLUSIVE) => {
+                    if state == EXCLUSIVE {
+                        this.data.set_state(key, MODIFIED);
+                    }
+                    this.stores.line_wait(key, now)
+                }
+                SHARED => {
+                    this.counts.upgrades += 1;
+                    self.upgrade(hart, key)
+                }
+                _ => {
+                    this.counts.store_misses += 1;
+                    self.store_miss(hart, key, now)
+                }
+            }
+        };
+        self.harts[hart].counts.stall_atomic += stall;
+        wait + stall
+    }
+
+    fn release(&mut self, hart: usize, ordering: i32, now: u64) -> u64 {
+        if ordering & RELEASE == 0 {
+            return 0;
+        }
+        let this = &mut self.harts[hart];
+        let wait = this.stores.drain_wait(now);
+        this.counts.stall_atomic += wait;
+        wait
+    }
+
+    /// `fence`, with its predecessor set (bits 3:0 are input, output, reads, writes): waits for the stores before
+    /// it when it orders writes or output. `fence.tso` waits for nothing (`predecessors` 0): loads are in order.
+    pub fn fence(&mut self, hart: usize, predecessors: u8, now: u64) -> u64 {
+        if predecessors & WRITES == 0 {
+            return 0;
+        }
+        let this = &mut self.harts[hart];
+        let stall = this.stores.drain_wait(now);
+        this.counts.stall_fence += stall;
+        stall
+    }
+
+    // Devices and bus masters.
+
+    /// An access to what is not memory. Accesses of one hart to devices stay in order: a read waits for the posted
+    /// writes before it. What the device itself takes comes on top.
+    pub fn uncached(&mut self, hart: usize, physical: u64, write: bool, now: u64) -> u64 {
+        let access = self.access(physical);
+        let this = &mut self.harts[hart];
+        let stall = if write && access.posted {
+            this.stores.post(u64::from(access.write), now)
+        } else {
+            this.stores.device_wait(now) + u64::from(if write { access.write } else { access.read })
+        };
+        this.counts.uncached += 1;
+        this.counts.stall_uncached += stall;
+        stall
+    }
+
+    fn access(&self, physical: u64) -> Access {
+        let behind = self
+            .costs
+            .regions
+            .partition_point(|region| region.address <= physical);
+        match behind
+            .checked_sub(1)
+            .map(|index| &self.costs.regions[index])
+        {
+            Some(region) if physical - region.address < region.size => Access {
+                read: region.read,
+                write: region.write,
+                posted: region.posted,
+            },
+            _ => self.costs.device,
+        }
+    }
+
+    /// A bus master has written `bytes` bytes of memory: their lines leave all caches. Dirty ones are written back.
+    pub fn master_write(&mut self, physical: u64, bytes: u64, now: u64) {
+        if self.level2.is_none() || bytes == 0 {
+            return;
+        }
+        let shift = self.costs.line_shift;
+        for number in physical >> shift..=(physical + (bytes - 1)) >> shift {
+            let key = number << 2;
+            let Some(line) = self.level2.as_mut().and_then(|level2| level2.remove(key)) else {
+                continue;
+            };
+            if self.drop_copies(&line) || line.is_dirty() {
+                self.memory.access(number << shift, now);
+            }
+        }
+    }
+
+    // Translation.
+
+    /// Looks a page up that the engine's own TLB does not have.
+    pub fn tlb(&mut self, hart: usize, side: Side, page: Page) -> Lookup {
+        let this = &mut self.harts[hart];
+        let Some(tlbs) = &mut this.tlbs else {
+            return Lookup::Resident;
+        };
+        this.counts.tlb_lookups += 1;
+        let found = tlbs.look_up(side, page, self.costs.tlb);
+        match found {
+            Lookup::Resident => {}
+            Lookup::Refilled { stall, .. } => {
+                this.counts.tlb_refills += 1;
+                this.counts.stall_tlb += stall;
+            }
+            Lookup::Walk { stall } => {
+                this.counts.walks += 1;
+                this.counts.stall_tlb += stall;
+            }
+        }
+        found
+    }
+
+    /// Puts a page into the TLBs that a walk has translated. Given is the page that left the L1 TLB for it.
+    pub fn tlb_fill(&mut self, hart: usize, side: Side, page: Page) -> Option<Page> {
+        self.harts[hart].tlbs.as_mut()?.fill(side, page)
+    }
+
+    /// Takes all pages that match out of a hart's TLBs; `left` is told of each that leaves an L1 TLB.
+    pub fn tlb_remove(
+        &mut self,
+        hart: usize,
+        matches: impl FnMut(Page) -> bool,
+        left: impl FnMut(Side, Page),
+    ) {
+        if let Some(tlbs) = &mut self.harts[hart].tlbs {
+            tlbs.remove(matches, left);
+        }
+    }
+
+    /// Whether a page is in a hart's L1 TLB; always without TLBs.
+    #[must_use]
+    pub fn is_resident(&self, hart: usize, side: Side, page: Page) -> bool {
+        self.harts[hart]
+            .tlbs
+            .as_ref()
+            .is_none_or(|tlbs| tlbs.is_resident(side, page))
+    }
+
+    /// A walk reads (or, setting the bits A and D, writes) a page table entry at `physical`.
+    pub fn walk_access(&mut self, hart: usize, physical: u64, write: bool, now: u64) -> u64 {
+        self.harts[hart].counts.walk_accesses += 1;
+        let this = &mut self.harts[hart];
+        let key = this.data.key(physical);
+        let stall = if self.level2.is_none() {
+            self.memory.access(physical, now)
+        } else if write {
+            // An atomic update, which the walk waits for.
+            match this.data.look_up(key) {
+                MODIFIED => 0,
+                EXCLUSIVE => {
+                    this.data.set_state(key, MODIFIED);
+                    0
+                }
+                SHARED => self.upgrade(hart, key),
+                _ => self.store_miss(hart, key, now),
+            }
+        } else if self.costs.walks == Walks::Level1 {
+            if this.data.look_up(key) != 0 {
+                this.stores.line_wait(key, now)
+            } else {
+                self.load_miss(hart, key, now)
+            }
+        } else {
+            self.ask(hart, key, Asker::Walk, now)
+        };
+        self.harts[hart].counts.stall_walk += stall;
+        stall
+    }
+
+    // Control transfer.
+
+    /// A control transfer at `pc` to `target` (when `taken`; `next` is the address behind it) was executed: what
+    /// its prediction cost.
+    #[inline]
+    pub fn branch(
+        &mut self,
+        hart: usize,
+        pc: u64,
+        kind: BranchKind,
+        taken: bool,
+        target: u64,
+        next: u64,
+    ) -> u64 {
+        let this = &mut self.harts[hart];
+        let Some(predictor) = &mut this.predictor else {
+            return 0;
+        };
+        this.counts.branches += 1;
+        let stall = match predictor.branch(pc, kind, taken, target, next) {
+            Outcome::Right => return 0,
+            Outcome::Redirected => {
+                this.counts.redirects += 1;
+                self.costs.redirect
+            }
+            Outcome::Wrong => {
+                this.counts.mispredictions += 1;
+                self.costs.mispredict
+            }
+        };
+        this.counts.stall_branch += stall;
+        stall
+    }
+
+    /// What taking a trap costs.
+    #[must_use]
+    pub const fn trap(&self) -> u64 {
+        self.costs.pipeline.trap as u64
+    }
+
+    // Snapshots.
+
+    /// All state, for a snapshot; counts too.
+    #[must_use]
+    pub fn save(&self) -> Vec<u8> {
+        let state = State {
+            harts: self.harts.clone(),
+            level2: self.level2.clone(),
+            memory: self.memory.state.clone(),
+        };
+        // Nothing in the state is of a kind that the format does not have.
+        postcard::to_stdvec(&state).unwrap_or_default()
+    }
+
+    /// Takes back what [`save`](Self::save) gave, for the same profile and number of harts.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are no such state; nothing has changed then.
+    pub fn restore(&mut self, state: &[u8]) -> Result<(), BadState> {
+        let state: State = postcard::from_bytes(state)
+            .map_err(|error| BadState(format!("timing: no saved state: {error}")))?;
+        let fits = self.harts.len() == state.harts.len()
+            && self
+                .harts
+                .iter()
+                .zip(&state.harts)
+                .all(|(one, other)| one.fits(other))
+            && match (&self.level2, &state.level2) {
+                (Some(one), Some(other)) => one.fits(other, self.harts.len()),
+                (None, None) => true,
+                _ => false,
+            }
+            && self.memory.state.fits(&state.memory);
+        if !fits {
+            return Err(BadState(
+                "timing: the state is that of another profile or number of harts".to_owned(),
+            ));
+        }
+        self.harts = state.harts;
+        self.level2 = state.level2;
+        self.memory.state = state.memory;
+        Ok(())
+    }
+}

@@ -1,0 +1,506 @@
+//! The board: harts, memory and devices put together, and run.
+
+use std::fmt;
+
+use crate::bus::{Device, Lines, Stop};
+use crate::code::{Code, Draft, Scratch};
+use crate::devices::{Clint, Plic};
+use crate::execute::{self, Fast, Timed};
+use crate::hart::Hart;
+use crate::machine::{Attached, Machine, Part};
+use crate::memory::{Memory, NoMemory};
+use crate::probe::Probes;
+use crate::time::{Clock, Femtoseconds};
+use crate::timing::{Counts, Timing, parameters::Parameters};
+use crate::trace::Trace;
+
+/// After how many instructions a reservation that was not used is given up when other harts get to run. A loop that
+/// has to succeed has at most 16 (I 8.3).
+const RESERVATION_INSTRUCTIONS: u64 = 64;
+
+/// What a board is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// How many harts, 1 to 16.
+    pub harts: usize,
+    /// `mhartid` of the first; the others follow.
+    pub first_id: u64,
+    /// The harts' clock.
+    pub clock_hz: u64,
+    /// What `time` counts.
+    pub timebase_hz: u64,
+    /// Where main memory begins; a multiple of 4 KiB.
+    pub memory_base: u64,
+    /// Its bytes; a multiple of 4 KiB.
+    pub memory_size: u64,
+    /// For how many cycles a hart runs before another one that is behind it, at least 1.
+    pub quantum: u64,
+    /// What everything random is made of.
+    pub seed: u64,
+    /// What everything costs in timed mode.
+    pub timing: Parameters,
+}
+
+/// What time passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum Pace {
+    /// One cycle an instruction, and nothing else.
+    Fast,
+    /// What the profile's pipeline, caches, TLBs and memory take.
+    Timed,
+}
+
+/// A board that can't be.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Not so many harts.
+    #[error("{0} harts: a board has 1 to 16")]
+    Harts(usize),
+    /// More harts than the profile's board has.
+    #[error("{wanted} harts: the profile's board has at most {max}")]
+    ProfileHarts {
+        /// How many were asked for.
+        wanted: usize,
+        /// How many there can be.
+        max: usize,
+    },
+    /// More memory than the profile's board has.
+    #[error("{wanted:#x} bytes of memory: the profile's board has at most {max:#x}")]
+    ProfileMemory {
+        /// How much was asked for.
+        wanted: u64,
+        /// How much there can be.
+        max: u64,
+    },
+    /// The host has no room for the memory.
+    #[error("no memory of {size:#x} bytes at {base:#x}: {reason}")]
+    Memory {
+        /// Where.
+        base: u64,
+        /// How much.
+        size: u64,
+        /// What the host says.
+        reason: std::io::Error,
+    },
+    /// Two things in the same place.
+    #[error("{new} at {base:#x}, {size:#x} bytes, overlaps {old}")]
+    Overlap {
+        /// What was to be attached.
+        new: String,
+        /// Where.
+        base: u64,
+        /// How many bytes.
+        size: u64,
+        /// What is there.
+        old: String,
+    },
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The time that it was to run for is over.
+    Limit,
+    /// The software stopped the board.
+    Stop(Stop),
+    /// All harts wait, and nothing will ever wake them.
+    Deadlock,
+    /// A hart is about to execute at a stop that was set.
+    Breakpoint {
+        /// Its number.
+        hart: usize,
+        /// Where.
+        pc: u64,
+    },
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limit => formatter.write_str("the time is over"),
+            Self::Stop(Stop::PowerOff) => formatter.write_str("the software powered the board off"),
+            Self::Stop(Stop::Failure(code)) => write!(formatter, "the software reported failure {code}"),
+            Self::Stop(Stop::Reset) => formatter.write_str("the software asked for a reset"),
+            Self::Deadlock => formatter.write_str("all harts wait for ever"),
+            Self::Breakpoint { hart, pc } => write!(formatter, "hart {hart} is at the stop {pc:#x}"),
+        }
+    }
+}
+
+/// A board.
+pub struct Board {
+    harts: Vec<Box<Hart>>,
+    machine: Machine,
+    quantum: u64,
+    seed: u64,
+}
+
+impl Board {
+    /// A board of bare harts and memory, all zero; the harts are in M-mode at address 0.
+    ///
+    /// # Errors
+    ///
+    /// When there can't be such a board.
+    pub fn new(parts: &Parts) -> Result<Self, BuildError> {
+        if !(1..=16).contains(&parts.harts) {
+            return Err(BuildError::Harts(parts.harts));
+        }
+        let (base, size) = (parts.memory_base, parts.memory_size);
+        let memory = Memory::new(base, size).map_err(|reason| BuildError::Memory { base, size, reason })?;
+        let machine = Machine {
+            code: Code::new(base, size),
+            memory,
+            devices: Vec::new(),
+            lines: Lines::default(),
+            wires: vec![0; parts.harts],
+            reservations: vec![u64::MAX; parts.harts],
+            disturbed: false,
+            stop: None,
+            stopped_at: None,
+            clock: Clock::from_hertz(parts.clock_hz),
+            timebase: Clock::from_hertz(parts.timebase_hz),
+            timing: Timing::new(&parts.timing, parts.harts, parts.seed),
+            timed: false,
+            time_offset: 0,
+            probes: Probes::default(),
+            trace: Trace::new(),
+            next_wake: Femtoseconds::NEVER,
+            draft: Draft::default(),
+            once: Scratch::new(),
+            part: Scratch::new(),
+        };
+        let harts = (0..parts.harts).map(|index| Hart::new(index, parts.first_id + index as u64)).collect();
+        Ok(Self { harts, machine, quantum: parts.quantum.max(1), seed: parts.seed })
+    }
+
+    /// Puts a device at the physical addresses from `base` on.
+    ///
+    /// # Errors
+    ///
+    /// Where something is there already.
+    pub fn attach(&mut self, name: &str, base: u64, size: u64, device: Box<dyn Device>) -> Result<(), BuildError> {
+        self.attach_part(name, base, size, Part::Other(device))
+    }
+
+    /// Puts the core-local interruptor at `base`.
+    ///
+    /// # Errors
+    ///
+    /// Where something is there already.
+    pub fn attach_clint(&mut self, base: u64, clint: Clint) -> Result<(), BuildError> {
+        self.attach_part("clint", base, 0x1_0000, Part::Clint(clint))
+    }
+
+    /// Puts the interrupt controller at `base`.
+    ///
+    /// # Errors
+    ///
+    /// Where something is there already.
+    pub fn attach_plic(&mut self, base: u64, plic: Plic) -> Result<(), BuildError> {
+        self.attach_part("plic", base, 0x60_0000, Part::Plic(plic))
+    }
+
+    fn attach_part(&mut self, name: &str, base: u64, size: u64, device: Part) -> Result<(), BuildError> {
+        let overlaps = |begin: u64, length: u64| base < begin.saturating_add(length) && begin < base.saturating_add(size);
+        let memory = &self.machine.memory;
+        let old = if overlaps(memory.base(), memory.size()) {
+            Some("memory".to_owned())
+        } else {
+            let devices = self.machine.devices.iter();
+            devices.into_iter().find(|old| overlaps(old.base, old.size)).map(|old| old.name.clone())
+        };
+        if let Some(old) = old {
+            return Err(BuildError::Overlap { new: name.to_owned(), base, size, old });
+        }
+        let place = self.machine.devices.partition_point(|old| old.base < base);
+        let attached = Attached { name: name.to_owned(), base, size, device, wake: Femtoseconds::NEVER };
+        self.machine.devices.insert(place, attached);
+        let now = self.time();
+        let _ = self.machine.call(place, now, |device, port| device.wake(port));
+        Ok(())
+    }
+
+    /// Memory.
+    #[must_use]
+    pub const fn memory(&self) -> &Memory {
+        &self.machine.memory
+    }
+
+    /// Writes to memory, from outside the run.
+    ///
+    /// # Errors
+    ///
+    /// Where not all of it is memory; nothing is written then.
+    pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), NoMemory> {
+        self.machine.memory.write(address, bytes)?;
+        self.machine.see_writes_of_masters();
+        Ok(())
+    }
+
+    /// What everything random is made of.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Keeps events from here on, or no longer ([`take_events`](Self::take_events)).
+    pub fn record(&mut self, on: bool) {
+        self.machine.trace.record(on);
+    }
+
+    /// The events since this was called last, those of a hart in order, and how many were lost because there were more
+    /// than are kept (16 Mi).
+    pub fn take_events(&mut self) -> (Vec<crate::trace::Event>, u64) {
+        self.machine.trace.take()
+    }
+
+    /// Writes down from here on whenever a hart comes to the virtual `address`, whatever it does there. Gives the
+    /// probe's number, by which its events are known: they are kept whether the board is recording or not. It does not
+    /// disturb the run.
+    pub fn probe(&mut self, address: u64) -> u32 {
+        self.drop_code();
+        self.machine.probes.record(address)
+    }
+
+    /// Stops the run from here on whenever a hart is about to execute at the virtual `address`.
+    pub fn stop_at(&mut self, address: u64) {
+        self.drop_code();
+        self.machine.probes.stop(address);
+    }
+
+    /// Takes back [`stop_at`](Self::stop_at).
+    pub fn remove_stop(&mut self, address: u64) {
+        self.drop_code();
+        self.machine.probes.remove_stop(address);
+    }
+
+    /// What time passes from here on. At reset it is [`Pace::Fast`].
+    pub fn set_pace(&mut self, pace: Pace) {
+        let timed = pace == Pace::Timed;
+        if timed != self.machine.timed {
+            self.machine.timed = timed;
+            self.drop_code();
+            for hart in &mut self.harts {
+                // What the engine knows, the modelled TLBs may not.
+                hart.drop_all();
+            }
+        }
+    }
+
+    /// What time passes now.
+    #[must_use]
+    pub const fn pace(&self) -> Pace {
+        if self.machine.timed { Pace::Timed } else { Pace::Fast }
+    }
+
+    /// How often things happened to a hart in timed mode, and what they cost.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    #[must_use]
+    pub fn counts(&self, hart: usize) -> &Counts {
+        self.machine.timing.counts(hart)
+    }
+
+    /// Forgets decoded code: it depends on what is watched, and on the mode.
+    fn drop_code(&mut self) {
+        self.machine.code.clear();
+    }
+
+    /// What the cycles of a hart went to so far.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    pub fn account(&mut self, hart: usize) -> Vec<crate::account::Spent> {
+        let hart = &mut self.harts[hart];
+        let (cycle, instructions) = (hart.cycle(), hart.instructions);
+        hart.account.settle(cycle, instructions);
+        hart.account.lines().to_vec()
+    }
+
+    /// How many harts there are.
+    #[must_use]
+    pub fn harts(&self) -> usize {
+        self.harts.len()
+    }
+
+    /// An integer register (0 to 31) of a hart.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart or register.
+    #[must_use]
+    pub fn x(&self, hart: usize, register: usize) -> u64 {
+        self.harts[hart].x[..32][register]
+    }
+
+    /// Sets an integer register (x0 stays 0) of a hart.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart or register.
+    pub fn set_x(&mut self, hart: usize, register: usize, value: u64) {
+        if register != 0 {
+            self.harts[hart].x[..32][register] = value;
+        }
+    }
+
+    /// The address of a hart's next instruction.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    #[must_use]
+    pub fn pc(&self, hart: usize) -> u64 {
+        self.harts[hart].pc
+    }
+
+    /// Lets a hart go on at `pc`.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    pub fn set_pc(&mut self, hart: usize, pc: u64) {
+        self.harts[hart].pc = pc & !1;
+    }
+
+    /// The cycle that a hart has come to.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    #[must_use]
+    pub fn cycle(&self, hart: usize) -> u64 {
+        self.harts[hart].cycle()
+    }
+
+    /// How many instructions a hart has retired.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    #[must_use]
+    pub fn instructions(&self, hart: usize) -> u64 {
+        self.harts[hart].instructions
+    }
+
+    /// The time that the hart furthest behind has come to.
+    #[must_use]
+    pub fn time(&self) -> Femtoseconds {
+        let cycle = self.harts.iter().map(|hart| hart.cycle()).min().unwrap_or(0);
+        self.machine.clock.time_of(cycle)
+    }
+
+    /// The hash of all that happened.
+    #[must_use]
+    pub fn trace_hash(&self) -> u64 {
+        self.machine.trace.digest()
+    }
+
+    /// Runs until `limit`, or until something ends the run before.
+    pub fn run(&mut self, limit: Femtoseconds) -> Outcome {
+        let end = self.machine.clock.cycle_from(limit);
+        loop {
+            if let Some(stop) = self.machine.stop.take() {
+                return Outcome::Stop(stop);
+            }
+            if let Some((hart, pc)) = self.machine.stopped_at.take() {
+                return Outcome::Breakpoint { hart, pc };
+            }
+            // The hart furthest behind, and where the next one is.
+            let (mut first, mut cycle, mut second) = (0, u64::MAX, u64::MAX);
+            for index in 0..self.harts.len() {
+                let ready = self.ready_cycle(index);
+                if ready < cycle {
+                    (first, second, cycle) = (index, cycle, ready);
+                } else {
+                    second = second.min(ready);
+                }
+            }
+            let wake = self.machine.clock.cycle_from(self.machine.next_wake);
+            if wake <= cycle && wake != u64::MAX && wake < end {
+                self.wake_device();
+                continue;
+            }
+            if cycle >= end {
+                // Those that wait have come to the end, too.
+                for hart in &mut self.harts {
+                    if hart.waiting && hart.cycle() < end && end != u64::MAX {
+                        hart.set_cycle(end);
+                    }
+                }
+                return if cycle == u64::MAX && end == u64::MAX { Outcome::Deadlock } else { Outcome::Limit };
+            }
+            let until = end.min(wake).min(second.saturating_add(self.quantum));
+            self.run_hart(first, cycle, until);
+        }
+    }
+
+    /// The cycle at which a hart goes on, if nothing happens before.
+    fn ready_cycle(&self, index: usize) -> u64 {
+        let hart = &self.harts[index];
+        if !hart.waiting {
+            return hart.cycle();
+        }
+        let time = self.machine.ticks(hart.cycle());
+        if hart.privileged.wake(self.machine.wires[index], time) {
+            return hart.cycle();
+        }
+        self.machine.timer_cycle(hart)
+    }
+
+    fn run_hart(&mut self, index: usize, cycle: u64, until: u64) {
+        let hart = &mut self.harts[index];
+        if cycle > hart.cycle() {
+            hart.set_cycle(cycle);
+        }
+        let watched = self.machine.others_hold(index);
+        if hart.watched != watched {
+            hart.watch_stores(watched);
+        }
+        self.machine.disturbed = false;
+        if self.machine.timed {
+            execute::run::<Timed>(hart, &mut self.machine, until);
+        } else {
+            execute::run::<Fast>(hart, &mut self.machine, until);
+        }
+        if self.machine.disturbed {
+            // Whom a wire reached, it reached no earlier than now.
+            let now = self.harts[index].cycle();
+            for other in 0..self.harts.len() {
+                let hart = &self.harts[other];
+                if hart.waiting && hart.cycle() < now && self.ready_cycle(other) == hart.cycle() {
+                    self.harts[other].set_cycle(now);
+                }
+            }
+        }
+        let hart = &self.harts[index];
+        if self.machine.holds_any(index)
+            && hart.instructions.wrapping_sub(hart.reserved_at) > RESERVATION_INSTRUCTIONS
+        {
+            self.machine.release(hart);
+        }
+    }
+
+    /// Wakes the device whose time has come first.
+    fn wake_device(&mut self) {
+        let time = self.machine.next_wake;
+        let Some(index) = self.machine.devices.iter().position(|device| device.wake == time) else {
+            self.machine.next_wake = Femtoseconds::NEVER;
+            return;
+        };
+        self.machine.devices[index].wake = Femtoseconds::NEVER;
+        self.machine.next_wake =
+            self.machine.devices.iter().map(|device| device.wake).min().unwrap_or(Femtoseconds::NEVER);
+        let _ = self.machine.call(index, time, |device, port| device.wake(port));
+        let cycle = self.machine.clock.cycle_from(time);
+        for index in 0..self.harts.len() {
+            let hart = &self.harts[index];
+            if hart.waiting && hart.cycle() < cycle && self.ready_cycle(index) == hart.cycle() {
+                self.harts[index].set_cycle(cycle);
+            }
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Decoded code: blocks of instructions, each made into the [`Op`] that carries it out.
+//!
+//! A block begins where a jump leads and ends with the first instruction that may not be followed by the next one, at
+//! the page's end, or at [`BLOCK_OPS`]. Blocks are found by physical address, so that all harts and address
+//! spaces share them; they hold nothing that depends on the virtual address or the mode.
+//!
+//! A block never reaches over its page. An instruction that does is decoded anew each time it executes.
+
+use bumpalo::Bump;
+use std::cell::Cell;
+use std::ptr;
+
+use crate::execute::Handler;
+
+/// Most instructions in a block. A power of two it need not be, but `Op::at` must hold twice as many.
+pub const BLOCK_OPS: usize = 64;
+/// Size of a page of code.
+pub const PAGE: u64 = 4096;
+/// How much decoded code is kept before all of it is dropped.
+const CAPACITY: usize = 192 << 20;
+
+/// One instruction, ready to run: what to call and with what.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Op {
+    /// Carries it out and goes on to the op behind it.
+    pub handler: Handler,
+    /// The immediate, by the kind of instruction.
+    pub immediate: i32,
+    /// Destination. For integer registers x0 is replaced by a place that nothing reads.
+    pub rd: u8,
+    /// First source.
+    pub rs1: u8,
+    /// Second source.
+    pub rs2: u8,
+    /// Where it begins: halfwords from the block's begin.
+    pub at: u8,
+}
+
+const _: () = assert!(size_of::<Op>() == 16);
+
+/// A block's successor, once it is known.
+pub type Link = Cell<*const Block>;
+
+/// A block of decoded code. Behind it stand a prelude (an op that is no instruction), its ops, and for each of those the
+/// cycles that the block takes up to and with it when nothing but the pipeline is counted.
+#[repr(C)]
+pub struct Block {
+    /// Cycles of the whole block, without what is only known when it runs.
+    pub cycles: u32,
+    /// How many instructions; the ops are one more where the block ends without a jump.
+    pub count: u16,
+    /// How many halfwords the instructions take.
+    pub halfwords: u16,
+    /// How many lines of the instruction cache it lies in.
+    pub lines: u32,
+    /// Where the first is, physically.
+    pub physical: u64,
+    /// The bits of the only instruction, where those are not all at `physical`; else 0.
+    pub bits: u32,
+    ops_count: u32,
+    /// The op to begin with: the first, or the prelude before it.
+    pub entry: *const Op,
+    /// The block that follows when the jump at the end is taken, if it is in the same page.
+    pub taken: Link,
+    /// The block that follows when it is not.
+    pub next: Link,
+}
+
+impl Block {
+    /// The first instruction's op.
+    #[inline(always)]
+    pub const fn ops(&self) -> *const Op {
+        // Safety: blocks are only made by `Draft::write`, which places the ops there, behind the prelude.
+        unsafe { ptr::from_ref(self).add(1).cast::<Op>().add(1) }
+    }
+
+    /// Which op of this block `op` is.
+    #[inline]
+    pub fn index_of(&self, op: *const Op) -> usize {
+        (op as usize - self.ops() as usize) / size_of::<Op>()
+    }
+
+    /// Cycles up to and with the instruction at `index`.
+    pub fn cycles_until(&self, index: usize) -> u32 {
+        assert!(index < self.count as usize, "an op beyond its block");
+        // Safety: as many numbers as instructions stand behind the ops.
+        unsafe { *self.ops().add(self.ops_count as usize).cast::<u16>().add(index) as u32 }
+    }
+
+    /// Where the instruction behind that at `index` begins, in halfwords.
+    pub fn halfwords_until(&self, index: usize) -> u64 {
+        if index + 1 < self.count as usize {
+            // Safety: within the ops.
+            unsafe { u64::from((*self.ops().add(index + 1)).at) }
+        } else {
+            u64::from(self.halfwords)
+        }
+    }
+}
+
+/// What a block is made of, while it is put together.
+#[derive(Default)]
+pub struct Draft {
+    /// The ops, the last one ending the block.
+    pub ops: Vec<Op>,
+    /// For each instruction the cycles up to and with it.
+    pub cycles: Vec<u16>,
+    /// How many halfwords the instructions take.
+    pub halfwords: u16,
+    /// How many lines of the instruction cache they lie in.
+    pub lines: u32,
+    /// Where the first is, physically.
+    pub physical: u64,
+    /// The bits of the only instruction, where those are not all at `physical`; else 0.
+    pub bits: u32,
+    /// What runs before the first instruction.
+    pub prelude: Option<Op>,
+    /// The instructions as decoded, for what their pipeline takes.
+    pub instructions: Vec<Option<crate::decode::Instruction>>,
+}
+
+impl Draft {
+    /// Nothing, with room for a block.
+    pub fn clear(&mut self) {
+        self.ops.clear();
+        self.cycles.clear();
+        self.halfwords = 0;
+        self.bits = 0;
+        self.prelude = None;
+        self.instructions.clear();
+    }
+
+    fn layout(ops: usize, cycles: usize) -> std::alloc::Layout {
+        let size = size_of::<Block>() + (1 + ops) * size_of::<Op>() + cycles * size_of::<u16>();
+        std::alloc::Layout::from_size_align(size, align_of::<Block>()).expect("a block's size is small")
+    }
+
+    /// Writes the block to `place`, which has the room and alignment of [`layout`](Self::layout).
+    unsafe fn write(&self, place: *mut u8) -> *const Block {
+        let block = Block {
+            cycles: self.cycles.last().copied().unwrap_or(0).into(),
+            count: self.cycles.len() as u16,
+            halfwords: self.halfwords,
+            lines: self.lines,
+            physical: self.physical,
+            bits: self.bits,
+            ops_count: self.ops.len() as u32,
+            entry: ptr::null(),
+            taken: Cell::new(ptr::null()),
+            next: Cell::new(ptr::null()),
+        };
+        let place = place.cast::<Block>();
+        // Safety: the caller's.
+        unsafe {
+            let prelude = place.add(1).cast::<Op>();
+            let ops = prelude.add(1);
+            let entry = match self.prelude {
+                Some(op) => {
+                    prelude.write(op);
+                    prelude
+                }
+                None => ops,
+            };
+            place.write(Block { entry, ..block });
+            ptr::copy_nonoverlapping(self.ops.as_ptr(), ops, self.ops.len());
+            let cycles = ops.add(self.ops.len()).cast::<u16>();
+            ptr::copy_nonoverlapping(self.cycles.as_ptr(), cycles, self.cycles.len());
+        }
+        place
+    }
+}
+
+/// A block that is made to run once.
+pub struct Scratch {
+    place: Box<[u64]>,
+}
+
+impl Scratch {
+    /// Room for the largest block.
+    pub fn new() -> Self {
+        let size = Draft::layout(BLOCK_OPS + 1, BLOCK_OPS + 1).size();
+        Self { place: vec![0; size.div_ceil(8)].into() }
+    }
+
+    /// Whether `block` is the one made here.
+    pub fn holds(&self, block: *const Block) -> bool {
+        ptr::eq(block.cast(), self.place.as_ptr())
+    }
+
+    /// Makes the block, in place of the one before.
+    ///
+    /// # Panics
+    ///
+    /// When the draft has more ops than a block may have.
+    pub fn fill(&mut self, draft: &Draft) -> *const Block {
+        assert!(draft.ops.len() <= BLOCK_OPS + 1 && draft.cycles.len() <= draft.ops.len(), "a block too long");
+        // Safety: the place has room for the longest block, and the alignment of a u64, which is a block's.
+        unsafe { draft.write(self.place.as_mut_ptr().cast()) }
+    }
+
+    /// Makes the block of the first `count` instructions of `block`, ended by `end`.
+    pub fn fill_with_part(&mut self, block: &Block, count: usize, end: Op, draft: &mut Draft) -> *const Block {
+        draft.clear();
+        if block.entry != block.ops() {
+            // Safety: the entry is the prelude then.
+            draft.prelude = Some(unsafe { *block.entry });
+        }
+        for index in 0..count {
+            // Safety: within the block's ops.
+            draft.ops.push(unsafe { *block.ops().add(index) });
+            draft.cycles.push(block.cycles_until(index) as u16);
+        }
+        draft.ops.push(end);
+        draft.halfwords = block.halfwords_until(count - 1) as u16;
+        draft.lines = block.lines;
+        draft.physical = block.physical;
+        draft.bits = block.bits;
+        self.fill(draft)
+    }
+}
+
+/// The blocks of one page.
+struct CodePage {
+    /// By halfword, the block that begins there.
+    blocks: Box<[*const Block; (PAGE / 2) as usize]>,
+    /// By 64 bytes, whether any block covers some of them.
+    lines: u64,
+}
+
+/// All decoded code.
+pub struct Code {
+    arena: Bump,
+    base: u64,
+    pages: Vec<Option<CodePage>>,
+    /// Changes whenever blocks are dropped: pointers to blocks from before are void.
+    epoch: u64,
+    /// Changes whenever a page gets its first block: from then on stores to it have to be seen.
+    pages_epoch: u64,
+}
+
+// Safety: the pointers lead into the arena, which moves along.
+unsafe impl Send for Code {}
+
+impl Code {
+    /// No code yet, for memory of `size` bytes at `base`.
+    pub fn new(base: u64, size: u64) -> Self {
+        let mut pages = Vec::new();
+        pages.resize_with((size / PAGE) as usize, || None);
+        Self { arena: Bump::new(), base, pages, epoch: 0, pages_epoch: 0 }
+    }
+
+    /// A number that changes whenever blocks are dropped.
+    #[inline]
+    pub const fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// A number that changes whenever a page becomes one with code.
+    #[inline]
+    pub const fn pages_epoch(&self) -> u64 {
+        self.pages_epoch
+    }
+
+    fn page(&self, physical: u64) -> Option<&CodePage> {
+        self.pages.get((physical.wrapping_sub(self.base) / PAGE) as usize)?.as_ref()
+    }
+
+    /// The block that begins at `physical`; null where there is none.
+    #[inline]
+    pub fn find(&self, physical: u64) -> *const Block {
+        self.page(physical).map_or(ptr::null(), |page| page.blocks[(physical % PAGE / 2) as usize])
+    }
+
+    /// Whether any code was decoded in the page of `physical`.
+    #[inline]
+    pub fn in_page(&self, physical: u64) -> bool {
+        self.page(physical).is_some()
+    }
+
+    /// Whether there is so much that it is time to drop all.
+    pub fn is_full(&self) -> bool {
+        self.arena.allocated_bytes() > CAPACITY
+    }
+
+    /// Keeps a block. Its first byte has to be memory, and all of it in one page.
+    pub fn enter(&mut self, draft: &Draft) -> *const Block {
+        let layout = Draft::layout(draft.ops.len(), draft.cycles.len());
+        let place = self.arena.alloc_layout(layout);
+        // Safety: just allocated so.
+        let block = unsafe { draft.write(place.as_ptr()) };
+        let index = (draft.physical.wrapping_sub(self.base) / PAGE) as usize;
+        let page = &mut self.pages[index];
+        if page.is_none() {
+            self.pages_epoch += 1;
+        }
+        let page = page.get_or_insert_with(|| CodePage {
+            blocks: vec![ptr::null(); (PAGE / 2) as usize].try_into().expect("the length is right"),
+            lines: 0,
+        });
+        page.blocks[(draft.physical % PAGE / 2) as usize] = block;
+        page.lines |= lines(draft.physical, 2 * u64::from(draft.halfwords));
+        block
+    }
+
+    /// Drops the blocks of a page that `length` bytes at `physical` were written to, if they hit any. Says whether they
+    /// did.
+    pub fn written(&mut self, physical: u64, length: u64) -> bool {
+        let index = (physical.wrapping_sub(self.base) / PAGE) as usize;
+        match self.pages.get_mut(index) {
+            Some(page) if page.as_ref().is_some_and(|page| page.lines & lines(physical, length) != 0) => {
+                *page = None;
+                self.epoch += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Drops all. No pointer to a block may be in use.
+    pub fn clear(&mut self) {
+        self.arena.reset();
+        self.pages.fill_with(|| None);
+        self.epoch += 1;
+        self.pages_epoch += 1;
+    }
+}
+
+/// The 64-byte lines of its page that `length` bytes (at least 1) at `physical` touch.
+fn lines(physical: u64, length: u64) -> u64 {
+    let first = physical % PAGE / 64;
+    let last = (physical % PAGE + length - 1).min(PAGE - 1) / 64;
+    (u64::MAX >> (63 - last)) & (u64::MAX << first)
+}

@@ -1,0 +1,216 @@
+//! Running code: the loop that goes from block to block, and what its ops share.
+//!
+//! Each op of a block is a call of its [`Handler`], which ends by calling that of the next op. The compiler makes
+//! such a last call a jump, so that a block runs as one chain of jumps with its operands in registers. The last
+//! op of a block returns the next block, or null when the loop has to look for it. (Where the compiler makes
+//! real calls, as it may without optimisation, they nest no deeper than a block is long.)
+//!
+//! Handlers come in two kinds from one source: [`Fast`] charges one cycle an instruction, [`Timed`] what
+//! [`timing`](crate::timing) says.
+
+mod atomic;
+mod float;
+mod integer;
+mod jump;
+mod memory;
+mod system;
+pub(crate) mod translate;
+
+use std::ptr;
+
+use crate::code::{Block, Op, PAGE};
+use crate::decode::length;
+use crate::hart::Hart;
+use crate::machine::Machine;
+use crate::privileged::Trap;
+
+/// Carries out an op of the hart's running block and all behind it. Gives the next block, or null.
+///
+/// # Safety
+///
+/// The op is one of the hart's running block, which is one of the machine's.
+pub type Handler = unsafe fn(&mut Hart, &mut Machine, *const Op) -> *const Block;
+
+/// What time costs.
+pub(crate) trait Pace: 'static {
+    /// Whether accesses, jumps and walks are charged for.
+    const TIMED: bool;
+}
+
+/// One cycle an instruction.
+pub(crate) struct Fast;
+
+impl Pace for Fast {
+    const TIMED: bool = false;
+}
+
+/// What the profile's pipeline, caches and memory take.
+pub(crate) struct Timed;
+
+impl Pace for Timed {
+    const TIMED: bool = true;
+}
+
+/// Goes on to the next op.
+#[inline(always)]
+unsafe fn next(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+    // Safety: every block ends with an op that doesn't come here, so there is one behind this.
+    unsafe {
+        let op = op.add(1);
+        ((*op).handler)(hart, machine, op)
+    }
+}
+
+/// Ends the block behind `op`, which is carried out, because something has to be seen to.
+#[cold]
+fn stop_behind(hart: &mut Hart, op: *const Op) -> *const Block {
+    hart.leave(op, true);
+    hart.attention = true;
+    ptr::null()
+}
+
+/// Raises an exception at `op`.
+#[cold]
+fn raise(hart: &mut Hart, machine: &mut Machine, op: *const Op, trap: Trap) -> *const Block {
+    let trap = trap.by(machine.bits(hart, op), 0);
+    hart.leave(op, false);
+    take(hart, machine, &trap);
+    ptr::null()
+}
+
+/// Runs the hart until the cycle `until`, or until the board has something to see to: the hart waits, a wire to a hart
+/// changed, the run is to end.
+pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
+    hart.until = until;
+    hart.attention = true;
+    hart.link = ptr::null();
+    loop {
+        if hart.attention {
+            hart.attention = false;
+            machine.attend(hart);
+            if hart.waiting || machine.disturbed {
+                return;
+            }
+        }
+        if hart.budget <= 0 {
+            if hart.cycle() >= until {
+                return;
+            }
+            // A timer's time has come.
+            hart.attention = true;
+            continue;
+        }
+        let mut block = find::<P>(hart, machine);
+        if !hart.link.is_null() {
+            // Safety: the link is one of the block that ran last, which no drop of code has come after: that would have
+            // asked for attention and left no link.
+            unsafe { (*hart.link).set(block) };
+            hart.link = ptr::null();
+        }
+        while !block.is_null() {
+            // Safety: blocks are found for this hart's pc, and dropped only where this loop is not at work with them.
+            unsafe {
+                if P::TIMED && machine.charge_fetch(hart, &*block) {
+                    hart.link = ptr::null();
+                    break;
+                }
+                let cycles = i64::from((*block).cycles);
+                if hart.budget < cycles {
+                    run_part::<P>(hart, machine, block);
+                    break;
+                }
+                hart.budget -= cycles;
+                hart.instructions += u64::from((*block).count);
+                hart.block = block;
+                let op = (*block).entry;
+                block = ((*op).handler)(hart, machine, op);
+            }
+        }
+    }
+}
+
+/// Runs as much of a block as the budget is for, but an instruction at least.
+#[cold]
+unsafe fn run_part<P: Pace>(hart: &mut Hart, machine: &mut Machine, block: *const Block) {
+    // Safety: the caller's.
+    unsafe {
+        let block = &*block;
+        let mut count = 1;
+        while count < block.count as usize && i64::from(block.cycles_until(count)) <= hart.budget {
+            count += 1;
+        }
+        let part = if count == block.count as usize {
+            ptr::from_ref(block)
+        } else {
+            let end = Op { handler: jump::stop, immediate: 0, rd: 0, rs1: 0, rs2: 0, at: 0 };
+            machine.part.fill_with_part(block, count, end, &mut machine.draft)
+        };
+        hart.budget -= i64::from((*part).cycles);
+        hart.instructions += u64::from((*part).count);
+        hart.block = part;
+        let op = (*part).entry;
+        ((*op).handler)(hart, machine, op);
+        hart.link = ptr::null();
+    }
+}
+
+/// The block at the hart's pc. Null when fetching from there raised an exception. When the link that led here may be
+/// set to the block, it stays.
+fn find<P: Pace>(hart: &mut Hart, machine: &mut Machine) -> *const Block {
+    let pc = hart.pc;
+    let block = hart.jump(pc);
+    if !block.is_null() {
+        keep_link(hart, machine, block);
+        return block;
+    }
+    let (physical, whole) = match machine.fetch::<P>(hart, pc) {
+        Ok(place) => place,
+        Err(trap) => return refuse(hart, machine, trap),
+    };
+    let mut block = machine.code.find(physical);
+    if block.is_null() || !whole {
+        let low = machine.halfword(physical);
+        let long = length(low) == 4;
+        if !whole || long && physical % PAGE == PAGE - 2 {
+            hart.link = ptr::null();
+            let mut bits = u32::from(low);
+            if long {
+                match machine.fetch::<P>(hart, pc.wrapping_add(2)) {
+                    Ok((second, _)) => bits |= u32::from(machine.halfword(second)) << 16,
+                    Err(trap) => return refuse(hart, machine, trap),
+                }
+            }
+            return translate::single::<P>(machine, bits, physical);
+        }
+        block = translate::block::<P>(hart, machine, physical);
+    }
+    hart.enter_jump(pc, block);
+    keep_link(hart, machine, block);
+    block
+}
+
+/// Keeps the link only where it leads from a block to one in the same page.
+fn keep_link(hart: &mut Hart, machine: &Machine, block: *const Block) {
+    if !hart.link.is_null() {
+        // Safety: with a link, the block that ran last is still there.
+        let (from, to) = unsafe { ((*hart.block).physical, (*block).physical) };
+        if from / PAGE != to / PAGE || machine.is_scratch(hart.block) {
+            hart.link = ptr::null();
+        }
+    }
+}
+
+/// Takes an exception of an instruction that can't be fetched. It takes a cycle, as every instruction does.
+fn refuse(hart: &mut Hart, machine: &mut Machine, trap: Trap) -> *const Block {
+    hart.link = ptr::null();
+    hart.budget -= 1;
+    take(hart, machine, &trap);
+    ptr::null()
+}
+
+/// Takes an exception at the hart's pc.
+fn take(hart: &mut Hart, machine: &mut Machine, trap: &Trap) {
+    let pc = hart.pc;
+    hart.take(trap);
+    machine.trapped(hart, trap, pc);
+}

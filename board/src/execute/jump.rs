@@ -1,0 +1,120 @@
+//! What ends a block: jumps, branches, and its plain end.
+
+use std::ptr;
+
+use super::Pace;
+use crate::code::{Block, Link, Op};
+use crate::hart::Hart;
+use crate::machine::Machine;
+use crate::timing::BranchKind;
+
+/// Goes on at `target`, to which `link` of the running block leads.
+#[inline(always)]
+fn follow(hart: &mut Hart, target: u64, link: *const Link) -> *const Block {
+    hart.pc = target;
+    // Safety: a link of the running block.
+    let block = unsafe { (*link).get() };
+    if block.is_null() {
+        hart.link = link;
+    }
+    block
+}
+
+/// Handlers of branches.
+macro_rules! branches {
+    ($($name:ident |$a:ident, $b:ident| $condition:expr;)+) => { $(
+        pub(super) unsafe fn $name<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+            // Safety: the caller's.
+            unsafe {
+                let ($a, $b): (u64, u64) = (hart.get((*op).rs1), hart.get((*op).rs2));
+                let pc = hart.pc_of(&*op);
+                let block = hart.block;
+                let taken = $condition;
+                let behind = pc.wrapping_add(2 * u64::from((*block).halfwords - u16::from((*op).at)));
+                if P::TIMED {
+                    let target = pc.wrapping_add((*op).immediate as u64);
+                    machine.charge_branch(hart, pc, BranchKind::Conditional, taken, target, behind);
+                }
+                if taken {
+                    follow(hart, pc.wrapping_add((*op).immediate as u64), &raw const (*block).taken)
+                } else {
+                    follow(hart, behind, &raw const (*block).next)
+                }
+            }
+        }
+    )+ };
+}
+
+branches! {
+    beq |a, b| a == b;
+    bne |a, b| a != b;
+    blt |a, b| (a as i64) < b as i64;
+    bge |a, b| a as i64 >= b as i64;
+    bltu |a, b| a < b;
+    bgeu |a, b| a >= b;
+}
+
+/// Whether a register is one that return addresses are kept in (I 2.5, table 2.1).
+const fn is_link(register: u8) -> bool {
+    register == 1 || register == 5
+}
+
+/// What a `jalr` is to a return-address stack (I 2.5, table 2.1).
+const fn indirect_kind(rd: u8, rs1: u8) -> BranchKind {
+    match (is_link(rd), is_link(rs1)) {
+        (false, false) => BranchKind::IndirectJump,
+        (false, true) => BranchKind::Return,
+        (true, true) if rd != rs1 => BranchKind::Swap,
+        (true, _) => BranchKind::IndirectCall,
+    }
+}
+
+/// `jal`.
+pub(super) unsafe fn jal<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+    // Safety: the caller's.
+    unsafe {
+        let pc = hart.pc_of(&*op);
+        let block = hart.block;
+        let behind = pc.wrapping_add(2 * u64::from((*block).halfwords - u16::from((*op).at)));
+        let target = pc.wrapping_add((*op).immediate as u64);
+        if P::TIMED {
+            let kind = if is_link((*op).rd) { BranchKind::Call } else { BranchKind::Jump };
+            machine.charge_branch(hart, pc, kind, true, target, behind);
+        }
+        hart.set((*op).rd, behind);
+        follow(hart, target, &raw const (*block).taken)
+    }
+}
+
+/// `jalr`.
+pub(super) unsafe fn jalr<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+    // Safety: the caller's.
+    unsafe {
+        let pc = hart.pc_of(&*op);
+        let behind = pc.wrapping_add(2 * u64::from((*hart.block).halfwords - u16::from((*op).at)));
+        let target = hart.get((*op).rs1).wrapping_add((*op).immediate as u64) & !1;
+        if P::TIMED {
+            let kind = indirect_kind((*op).rd, (*op).rs1);
+            machine.charge_branch(hart, pc, kind, true, target, behind);
+        }
+        hart.set((*op).rd, behind);
+        hart.pc = target;
+        hart.jump(target)
+    }
+}
+
+/// The end of a block whose last instruction is followed by the next one.
+pub(super) unsafe fn end(hart: &mut Hart, _: &mut Machine, _: *const Op) -> *const Block {
+    // Safety: the caller's.
+    unsafe {
+        let block = hart.block;
+        let target = hart.pc.wrapping_add(2 * u64::from((*block).halfwords));
+        follow(hart, target, &raw const (*block).next)
+    }
+}
+
+/// The end of a part of a block, behind which the run loop is to look at its budget.
+pub(super) unsafe fn stop(hart: &mut Hart, _: &mut Machine, _: *const Op) -> *const Block {
+    hart.pc = hart.pc.wrapping_add(2 * u64::from(hart.running().halfwords));
+    ptr::null()
+}

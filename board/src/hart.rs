@@ -1,0 +1,396 @@
+//! A hart: its registers, and what the engine keeps beside them to run it fast.
+
+use std::ptr;
+
+use crate::account::{Account, Doing};
+use crate::code::{Block, Link, Op};
+use crate::privileged::{Privileged, Trap};
+use crate::timing::{Page, Side};
+use crate::tlb::{Contexts, Tlb, tag_of};
+
+/// Where writes to x0 go, and nothing reads.
+pub const SINK: u8 = 32;
+/// Entries of the cache of jump targets: sets by page, entries by place in it.
+const JUMP_SETS: usize = 32;
+const JUMP_WAYS: usize = 64;
+/// Entries of the cache of pages that code runs from.
+const FETCHES: usize = 64;
+/// A jump target: where, in which context, and the block there.
+#[derive(Clone, Copy)]
+struct Jump {
+    pc: u64,
+    context: u64,
+    block: *const Block,
+}
+
+const NO_JUMP: Jump = Jump { pc: 1, context: 0, block: ptr::null() };
+
+/// A page that code runs from.
+#[derive(Clone, Copy)]
+struct Fetch {
+    page: u64,
+    context: u64,
+    physical: u64,
+}
+
+const NO_FETCH: Fetch = Fetch { page: 1, context: 0, physical: 0 };
+
+/// No address lies in it.
+const NO_SUPERPAGES: (u64, u64) = (u64::MAX, 0);
+
+/// What a hart does with floating point now, so that each such instruction asks one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum FloatState {
+    /// Its instructions are illegal.
+    Off,
+    /// On; the next change of a register has to be noted in `mstatus`.
+    On,
+    /// On, and noted as changed already.
+    Dirty,
+}
+
+/// An address space, as modelled TLBs tell them apart: by ASID and VMID, whatever the mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Space {
+    /// Whether it is a guest's.
+    pub(crate) v: bool,
+    root: u64,
+    guest_root: u64,
+    /// What stands for it.
+    pub(crate) number: u32,
+}
+
+/// One hart.
+#[repr(C)]
+pub struct Hart {
+    /// Integer registers; `x[0]` is always 0, [`SINK`] takes what is written to it.
+    pub(crate) x: [u64; 40],
+    /// The address of the next instruction; while a block runs, of its first one.
+    pub(crate) pc: u64,
+    /// Cycles left until [`limit`](Self::limit), those of the running block taken off.
+    pub(crate) budget: i64,
+    /// The running block.
+    pub(crate) block: *const Block,
+    /// Which of that block's links is to be set to the block at `pc`, once it is found.
+    pub(crate) link: *const Link,
+    /// The tag part of loads.
+    pub(crate) load_tag: u64,
+    /// The tag part of stores: that of loads, or one that nothing matches while stores are watched.
+    pub(crate) store_tag: u64,
+    /// The context of instruction fetches.
+    pub(crate) fetch_context: u64,
+    /// Instructions retired, those of the running block added.
+    pub(crate) instructions: u64,
+    /// Something happened that the run loop has to see to before it goes on.
+    pub(crate) attention: bool,
+    /// Whether another hart holds a reservation, so that each store has to be compared with it.
+    pub(crate) watched: bool,
+    /// Whether floating point may be used.
+    pub(crate) float: FloatState,
+    /// Whether it waits for an interrupt.
+    pub(crate) waiting: bool,
+    /// The cycle at which the budget ends.
+    pub(crate) limit: u64,
+    /// The cycle at which the run loop returns to the board.
+    pub(crate) until: u64,
+    /// Floating-point registers, floats boxed in NaNs.
+    pub(crate) f: [u64; 32],
+    /// `instructions` when it made its reservation.
+    pub(crate) reserved_at: u64,
+    /// Its number on the board.
+    pub(crate) index: usize,
+    /// Mode, CSRs, PMP.
+    pub(crate) privileged: Privileged,
+    pub(crate) contexts: Contexts,
+    /// The address spaces that its modelled TLBs know, in the order of their numbers.
+    pub(crate) spaces: Vec<Space>,
+    /// The VMID of `hgatp`, while virtualized.
+    vmid: u16,
+    /// What its cycles went to.
+    pub(crate) account: Account,
+    /// The epochs of the code cache that the pointers to blocks, and the entries of stores, are of.
+    pub(crate) epoch: u64,
+    pub(crate) pages_epoch: u64,
+    pub(crate) loads: Tlb,
+    pub(crate) stores: Tlb,
+    fetches: [Fetch; FETCHES],
+    jumps: [Jump; JUMP_SETS * JUMP_WAYS],
+    /// The lowest and highest address of what lies in superpages of which some part was entered.
+    superpages: (u64, u64),
+}
+
+// Safety: the pointers lead into the code cache of the board that owns the hart, and move with it.
+unsafe impl Send for Hart {}
+
+impl Hart {
+    /// Hart number `index` at reset.
+    pub fn new(index: usize, id: u64) -> Box<Self> {
+        let mut hart = Box::new(Self {
+            x: [0; 40],
+            pc: 0,
+            budget: 0,
+            block: ptr::null(),
+            link: ptr::null(),
+            load_tag: 0,
+            store_tag: 0,
+            fetch_context: 0,
+            instructions: 0,
+            attention: true,
+            watched: false,
+            float: FloatState::Off,
+            waiting: false,
+            limit: 0,
+            until: 0,
+            f: [0; 32],
+            reserved_at: 0,
+            index,
+            privileged: Privileged::new(id),
+            contexts: Contexts::new(),
+            spaces: Vec::new(),
+            vmid: 0,
+            account: Account::new(),
+            epoch: 0,
+            pages_epoch: 0,
+            loads: Tlb::new(),
+            stores: Tlb::new(),
+            fetches: [NO_FETCH; FETCHES],
+            jumps: [NO_JUMP; JUMP_SETS * JUMP_WAYS],
+            superpages: NO_SUPERPAGES,
+        });
+        hart.refresh();
+        hart
+    }
+
+    /// The integer register `number` (0 to 31).
+    #[inline(always)]
+    pub(crate) fn get(&self, number: u8) -> u64 {
+        debug_assert!(number < 32, "a register of no op");
+        // Safety: ops name registers 0 to 31 as sources.
+        unsafe { *self.x.get_unchecked(number as usize) }
+    }
+
+    /// Sets the integer register `number` (1 to 31, or [`SINK`]).
+    #[inline(always)]
+    pub(crate) fn set(&mut self, number: u8, value: u64) {
+        debug_assert!(number != 0 && number <= SINK, "a register of no op");
+        // Safety: ops name registers 1 to 32 as destinations.
+        unsafe { *self.x.get_unchecked_mut(number as usize) = value }
+    }
+
+    /// The cycle that it has come to. Within a block, the one behind that block.
+    pub(crate) fn cycle(&self) -> u64 {
+        self.limit.wrapping_sub(self.budget as u64)
+    }
+
+    /// Moves the end of the budget; the cycle that the hart has come to stays.
+    pub(crate) fn set_limit(&mut self, limit: u64) {
+        self.budget += limit.wrapping_sub(self.limit) as i64;
+        self.limit = limit;
+    }
+
+    /// Lets it have come to `cycle`.
+    pub(crate) fn set_cycle(&mut self, cycle: u64) {
+        self.budget = self.limit.wrapping_sub(cycle) as i64;
+    }
+
+    /// The address of `op` of the running block.
+    #[inline]
+    pub(crate) fn pc_of(&self, op: &Op) -> u64 {
+        self.pc.wrapping_add(2 * u64::from(op.at))
+    }
+
+    /// The running block.
+    #[inline]
+    pub(crate) fn running(&self) -> &Block {
+        // Safety: set by the run loop to the block whose ops run, which stays until the loop goes on.
+        unsafe { &*self.block }
+    }
+
+    /// Ends the running block at `op`, which is carried out (`retired`) or raised an exception: takes back the cycles
+    /// and instructions behind it. `pc` is then that of the next instruction, or of `op`.
+    pub(crate) fn leave(&mut self, op: *const Op, retired: bool) {
+        let block = self.running();
+        let index = block.index_of(op);
+        let cycles = i64::from(block.cycles - block.cycles_until(index));
+        let instructions = u64::from(block.count) - index as u64 - u64::from(retired);
+        let halfwords = if retired {
+            block.halfwords_until(index)
+        } else {
+            // Safety: an op of the running block.
+            u64::from(unsafe { (*op).at })
+        };
+        self.budget += cycles;
+        self.instructions -= instructions;
+        self.pc = self.pc.wrapping_add(2 * halfwords);
+    }
+
+    /// The cycle at which `op` of the running block ends, as far as that is known.
+    pub(crate) fn cycle_of(&self, op: *const Op) -> u64 {
+        let block = self.running();
+        self.cycle() - u64::from(block.cycles - block.cycles_until(block.index_of(op)))
+    }
+
+    #[inline(always)]
+    fn jump_index(pc: u64) -> usize {
+        let set = (pc >> 12) as usize % JUMP_SETS;
+        set * JUMP_WAYS + ((pc >> 1) ^ (pc >> 6)) as usize % JUMP_WAYS
+    }
+
+    /// The block at `pc`, if the cache of jump targets has it; else null.
+    #[inline(always)]
+    pub(crate) fn jump(&self, pc: u64) -> *const Block {
+        // Safety: the index is below the number of entries.
+        let jump = unsafe { self.jumps.get_unchecked(Self::jump_index(pc)) };
+        if jump.pc == pc && jump.context == self.fetch_context { jump.block } else { ptr::null() }
+    }
+
+    /// Notes that `block` is at `pc`.
+    pub(crate) fn enter_jump(&mut self, pc: u64, block: *const Block) {
+        self.jumps[Self::jump_index(pc)] = Jump { pc, context: self.fetch_context, block };
+    }
+
+    /// The physical address of `pc`, if it is known.
+    pub(crate) fn fetch(&self, pc: u64) -> Option<u64> {
+        let page = pc >> 12;
+        let entry = &self.fetches[page as usize % FETCHES];
+        (entry.page == page << 12 && entry.context == self.fetch_context).then(|| entry.physical | pc & 4095)
+    }
+
+    /// Notes where `pc` is.
+    pub(crate) fn enter_fetch(&mut self, pc: u64, physical: u64) {
+        let page = pc >> 12;
+        self.fetches[page as usize % FETCHES] =
+            Fetch { page: page << 12, context: self.fetch_context, physical: physical & !4095 };
+    }
+
+    /// Notes that a part of the page of `address`, of 2^`size` bytes, was entered into a cache.
+    pub(crate) fn enter_superpage(&mut self, address: u64, size: u8) {
+        if size > 12 {
+            let mask = (1 << size) - 1;
+            let (low, high) = self.superpages;
+            self.superpages = (low.min(address & !mask), high.max(address | mask));
+        }
+    }
+
+    /// Whether `address` may lie in a superpage of which some other part is in a cache, so that a fence for it is not
+    /// about its page alone.
+    pub(crate) fn in_superpages(&self, address: u64) -> bool {
+        (self.superpages.0..=self.superpages.1).contains(&address)
+    }
+
+    /// Drops what is known of the page of `address`.
+    pub(crate) fn drop_page(&mut self, address: u64) {
+        self.loads.drop_page(address);
+        self.stores.drop_page(address);
+        self.drop_fetch_page(address);
+    }
+
+    /// Drops what is known of code in the page of `address`.
+    pub(crate) fn drop_fetch_page(&mut self, address: u64) {
+        self.fetches[(address >> 12) as usize % FETCHES] = NO_FETCH;
+        let set = (address >> 12) as usize % JUMP_SETS;
+        self.jumps[set * JUMP_WAYS..][..JUMP_WAYS].fill(NO_JUMP);
+    }
+
+    /// Drops all jump targets.
+    pub(crate) fn drop_jumps(&mut self) {
+        self.jumps.fill(NO_JUMP);
+    }
+
+    /// Drops all translations.
+    pub(crate) fn drop_all(&mut self) {
+        self.contexts = Contexts::new();
+        self.drop_tagged();
+        self.refresh();
+    }
+
+    fn drop_tagged(&mut self) {
+        self.loads.clear();
+        self.stores.clear();
+        self.fetches.fill(NO_FETCH);
+        self.drop_jumps();
+        self.superpages = NO_SUPERPAGES;
+    }
+
+    fn number(&mut self, context: &crate::privileged::Context) -> u64 {
+        let (number, anew) = self.contexts.number(context);
+        if anew {
+            self.drop_tagged();
+        }
+        tag_of(number)
+    }
+
+    /// The number of a context's address space.
+    pub(crate) fn space(&mut self, context: &crate::privileged::Context) -> u32 {
+        let (v, root, guest_root) = (context.v, context.root, context.guest_root);
+        let same = |space: &&Space| (space.v, space.root, space.guest_root) == (v, root, guest_root);
+        if let Some(space) = self.spaces.iter().find(same) {
+            return space.number;
+        }
+        let number = self.spaces.len() as u32;
+        self.spaces.push(Space { v, root, guest_root, number });
+        number
+    }
+
+    /// Drops what it knows of a page that left a modelled TLB.
+    pub(crate) fn page_left(&mut self, side: Side, page: Option<Page>) {
+        if let Some(page) = page {
+            let address = page.number << 12;
+            match side {
+                Side::Fetch => self.drop_fetch_page(address),
+                Side::Data => {
+                    self.loads.drop_page(address);
+                    self.stores.drop_page(address);
+                }
+            }
+        }
+    }
+
+    /// What it does.
+    pub(crate) fn doing(&self) -> Doing {
+        if self.waiting {
+            return Doing::Waiting;
+        }
+        let mode = self.privileged.mode;
+        let guest = mode.v.then(|| self.vmid);
+        Doing::Running { guest, privilege: mode.privilege }
+    }
+
+    /// Brings what is derived from mode and CSRs up to date.
+    pub(crate) fn refresh(&mut self) {
+        let (data, fetch) = (self.privileged.data_context(), self.privileged.fetch_context());
+        self.vmid = (fetch.guest_root >> 44 & 0x3fff) as u16;
+        self.load_tag = self.number(&data);
+        // The second may start the numbers anew; then the first needs a new one.
+        self.fetch_context = self.number(&fetch);
+        self.load_tag = self.number(&data);
+        self.store_tag = if self.watched { crate::tlb::NO_CONTEXT } else { self.load_tag };
+        self.float = match (self.privileged.float_enabled(), self.privileged.float_dirty()) {
+            (false, _) => FloatState::Off,
+            (true, false) => FloatState::On,
+            (true, true) => FloatState::Dirty,
+        };
+    }
+
+    /// Sets whether stores have to be compared with other harts' reservations.
+    pub(crate) fn watch_stores(&mut self, watched: bool) {
+        self.watched = watched;
+        self.store_tag = if watched { crate::tlb::NO_CONTEXT } else { self.load_tag };
+    }
+
+    /// Takes an exception at `pc`.
+    pub(crate) fn take(&mut self, trap: &Trap) {
+        self.pc = self.privileged.enter_trap(trap, self.pc);
+        self.refresh();
+    }
+
+    /// Notes that a floating-point register changes.
+    #[inline(always)]
+    pub(crate) fn dirty_float(&mut self) {
+        if self.float != FloatState::Dirty {
+            self.privileged.dirty_float();
+            self.float = FloatState::Dirty;
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Places in the code at which something is to happen: records, and stops.
+
+/// What happens where a hart comes to a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reaction {
+    /// Write down that it did, as the probe with this number.
+    Record(u32),
+    /// Stop the run before the instruction there.
+    Stop,
+}
+
+/// Where a run is watched, by virtual address.
+#[derive(Default)]
+pub(crate) struct Probes {
+    /// In the order of the addresses.
+    places: Vec<(u64, Reaction)>,
+    recorded: u32,
+    /// The hart and address at which the run stopped, and from where it is to go on.
+    passed: Option<(usize, u64)>,
+}
+
+impl Probes {
+    /// Whether a probe may be at this physical address: whether one has the same place in a page.
+    pub(crate) fn may_be_at(&self, physical: u64) -> bool {
+        self.places.iter().any(|(place, _)| place % 4096 == physical % 4096)
+    }
+
+    fn add(&mut self, place: u64, reaction: Reaction) {
+        let index = self.places.partition_point(|(other, _)| *other <= place);
+        self.places.insert(index, (place, reaction));
+    }
+
+    /// Adds a place to record at; gives the probe's number.
+    pub(crate) fn record(&mut self, place: u64) -> u32 {
+        let number = self.recorded;
+        self.recorded += 1;
+        self.add(place, Reaction::Record(number));
+        number
+    }
+
+    /// Adds a place to stop at.
+    pub(crate) fn stop(&mut self, place: u64) {
+        if !self.places.contains(&(place, Reaction::Stop)) {
+            self.add(place, Reaction::Stop);
+        }
+    }
+
+    /// Takes away a place to stop at.
+    pub(crate) fn remove_stop(&mut self, place: u64) {
+        self.places.retain(|other| *other != (place, Reaction::Stop));
+    }
+
+    /// What happens at `pc`, in the order in which it was asked for.
+    pub(crate) fn at(&self, pc: u64) -> impl Iterator<Item = Reaction> {
+        let begin = self.places.partition_point(|(place, _)| *place < pc);
+        self.places[begin..].iter().take_while(move |(place, _)| *place == pc).map(|(_, reaction)| *reaction)
+    }
+
+    /// Whether hart `index` stops at `pc`, where there is a stop. Where it stopped, it goes on when it comes back first.
+    pub(crate) fn stops(&mut self, index: usize, pc: u64) -> bool {
+        if self.passed.take() == Some((index, pc)) {
+            return false;
+        }
+        self.passed = Some((index, pc));
+        true
+    }
+}

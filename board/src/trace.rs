@@ -1,0 +1,137 @@
+//! What a run did, as a hash and, on demand, as events.
+//!
+//! The hash covers every interrupt and exception with its cycle, hart and address, what software printed, and at the
+//! end the registers of harts and all of memory. Two runs with the same hash did the same at the same time.
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::account::Doing;
+use crate::hart::Hart;
+use crate::privileged::{Exception, Interrupt, Trap};
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The hart's cycle.
+    pub cycle: u64,
+    /// Which hart.
+    pub hart: u16,
+    /// What.
+    pub what: What,
+}
+
+/// What happened to a hart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// From here on it does this.
+    Turn(Doing),
+    /// It took an interrupt.
+    Interrupt {
+        /// Which, and to which mode.
+        interrupt: Interrupt,
+        /// Where it was.
+        pc: u64,
+    },
+    /// It took an exception.
+    Exception {
+        /// Which.
+        cause: Exception,
+        /// Where it was.
+        pc: u64,
+    },
+    /// It came to the probe with this number.
+    Probe {
+        /// In the order in which probes were set.
+        probe: u32,
+        /// The first eight argument registers, a0 to a7.
+        arguments: [u64; 8],
+    },
+}
+
+/// Most events that are kept; then no more are, and those are counted.
+const EVENTS: usize = 1 << 24;
+
+/// The trace of a run.
+pub(crate) struct Trace {
+    hash: Xxh3,
+    /// Kept only while recording.
+    recording: bool,
+    events: Vec<Event>,
+    lost: u64,
+}
+
+impl Trace {
+    /// Nothing yet.
+    pub(crate) fn new() -> Self {
+        Self { hash: Xxh3::new(), recording: false, events: Vec::new(), lost: 0 }
+    }
+
+    /// Whether to keep events from here on.
+    pub(crate) fn record(&mut self, on: bool) {
+        self.recording = on;
+    }
+
+    /// Hands over the events since the last time, and how many were lost because there were too many.
+    pub(crate) fn take(&mut self) -> (Vec<Event>, u64) {
+        (std::mem::take(&mut self.events), std::mem::take(&mut self.lost))
+    }
+
+    fn keep(&mut self, hart: &Hart, cycle: u64, what: What) {
+        if self.events.len() < EVENTS {
+            self.events.push(Event { cycle, hart: hart.index as u16, what });
+        } else {
+            self.lost += 1;
+        }
+    }
+
+    fn add(&mut self, fields: [u64; 4]) {
+        let mut bytes = [0; 32];
+        for (place, field) in bytes.chunks_exact_mut(8).zip(fields) {
+            place.copy_from_slice(&field.to_le_bytes());
+        }
+        self.hash.update(&bytes);
+    }
+
+    /// The hart took an interrupt at `pc`.
+    pub(crate) fn interrupt(&mut self, hart: &Hart, interrupt: Interrupt, pc: u64) {
+        let kind = 1 << 31 | u64::from(interrupt.number);
+        self.add([hart.cycle(), hart.index as u64 | kind << 32, pc, 0]);
+        if self.recording {
+            self.keep(hart, hart.cycle(), What::Interrupt { interrupt, pc });
+        }
+    }
+
+    /// The hart took an exception at `pc`.
+    pub(crate) fn exception(&mut self, hart: &Hart, trap: &Trap, pc: u64) {
+        self.add([hart.cycle(), hart.index as u64 | (trap.cause as u64) << 32, pc, trap.value]);
+        if self.recording {
+            self.keep(hart, hart.cycle(), What::Exception { cause: trap.cause, pc });
+        }
+    }
+
+    /// The hart turned to something else.
+    pub(crate) fn turn(&mut self, hart: &Hart, to: Doing) {
+        if self.recording {
+            self.keep(hart, hart.cycle(), What::Turn(to));
+        }
+    }
+
+    /// The hart came to a probe. This is kept whether recording or not: whoever set the probe wants to know.
+    pub(crate) fn probe(&mut self, hart: &Hart, probe: u32) {
+        let mut arguments = [0; 8];
+        arguments.copy_from_slice(&hart.x[10..18]);
+        // Those of the block that begins here are charged already.
+        let cycle = hart.cycle() - u64::from(hart.running().cycles);
+        self.keep(hart, cycle, What::Probe { probe, arguments });
+    }
+
+    /// Adds other bytes that belong to the run to the hash.
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+    }
+
+    /// The hash so far.
+    pub(crate) fn digest(&self) -> u64 {
+        self.hash.digest()
+    }
+}

@@ -1,0 +1,9 @@
+//! The arithmetic of F and D, against the specification's own words, an exact model, and SoftFloat.
+
+mod conversions;
+mod exact;
+mod host;
+mod model;
+mod operands;
+mod rules;
+mod threads;
