@@ -28,7 +28,7 @@ use tactus_board::decode::decode;
 /// Tests of an image.
 const TESTS: usize = 400;
 /// More than any image takes on any of the machines.
-const SECONDS: u32 = 20;
+const SECONDS: u32 = 60;
 
 fn directory(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential").join(name)
@@ -160,7 +160,28 @@ fn qemu_in_two_ways() {
     compare("two_ways", 1..4, [Platform::Qemu, Platform::QemuStepwise]);
 }
 
-/// The same at length.
+/// The board does what QEMU does.
+#[test]
+fn board_and_qemu() {
+    compare("board", 1..6, [Platform::Board, Platform::Qemu]);
+}
+
+/// The board's timed mode does what its fast mode does.
+#[test]
+fn board_in_two_modes() {
+    compare("modes", 6..8, [Platform::Board, Platform::BoardTimed]);
+}
+
+/// The board and QEMU at length.
+#[test]
+#[ignore = "as long as one likes"]
+fn board_and_qemu_at_length() {
+    let first = variable("TACTUS_DIFFERENTIAL_SEED", 1000);
+    let count = variable("TACTUS_DIFFERENTIAL_IMAGES", 50);
+    compare("board_long", first..first + count, [Platform::Board, Platform::Qemu]);
+}
+
+/// QEMU in its two ways at length.
 #[test]
 #[ignore = "as long as one likes"]
 fn qemu_in_two_ways_at_length() {
