@@ -126,15 +126,18 @@ fn difference(image: &Image, logs: &[String; 2], machines: [Platform; 2]) -> Str
     }
     if let Some(before) = index.checked_sub(1).and_then(|index| ours.get(index)) {
         writeln!(text, "before it, the same on both:").expect("writing to a string");
-        describe(&mut text, image, before);
+        describe(&mut text, before);
     }
     writeln!(text, "on {:?}:", machines[0]).expect("writing to a string");
-    describe(&mut text, image, one);
+    describe(&mut text, one);
+    for line in segment(image, one) {
+        writeln!(text, "{line}").expect("writing to a string");
+    }
     text
 }
 
 /// An entry in full, and the segment's code up to where it ended.
-fn describe(text: &mut String, image: &Image, entry: &[u64]) {
+fn describe(text: &mut String, entry: &[u64]) {
     if entry.len() != layout::ENTRY_WORDS {
         return;
     }
@@ -143,7 +146,26 @@ fn describe(text: &mut String, image: &Image, entry: &[u64]) {
         write!(text, "{:>9}={value:#x}{end}", layout::entry_name(word)).expect("writing to a string");
     }
     text.push('\n');
-    let _ = image;
+}
+
+/// What stands before the place where an entry's segment ended, as far as it can be told: the nearest addresses of the
+/// code that the entry names.
+fn segment(image: &Image, entry: &[u64]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for name in ["mepc", "sepc", "vsepc"] {
+        let Some(word) = layout::LOGGED.iter().position(|(logged, _)| *logged == name) else { continue };
+        let Some(&end) = entry.get(word) else { continue };
+        let Some(begin) = image.segment_of(end) else { continue };
+        lines.push(format!("the segment in which {name} is:"));
+        let distance = end & layout::USER;
+        let mut at = begin;
+        while at <= end & !layout::USER {
+            lines.push(format!("  {:#x}: {}", at + distance, instruction(image, at)));
+            let offset = (at - layout::CODE) as usize;
+            at += u64::from(tactus_board::decode::length(u16::from_le_bytes([image.code[offset], image.code[offset + 1]])));
+        }
+    }
+    lines
 }
 
 fn variable(name: &str, default: u64) -> u64 {
@@ -200,7 +222,7 @@ fn one() {
     let log = console(&directory("one"), &image, (test, test + 1), true, Platform::Qemu);
     let mut text = String::new();
     for entry in entries(&log) {
-        describe(&mut text, &image, &entry);
+        describe(&mut text, &entry);
         if entry.len() == layout::ENTRY_WORDS {
             writeln!(text, "     {}\n", instruction(&image, entry[1])).expect("writing to a string");
         }

@@ -107,6 +107,10 @@ resume:
     add s5, t0, t1
     ld t0, SEGMENT_PC(s5)
     csrw mepc, t0
+    # QEMU 10.0 clears these at a trap to VS-mode, too: so that it makes no difference.
+    csrw htval, zero
+    li t1, 1 << 6
+    csrc hstatus, t1
     li t1, MPP_MPV_MPRV_MPIE
     not t1, t1
     and s4, s4, t1
@@ -152,7 +156,17 @@ trap:
     li t0, FS
     csrs mstatus, t0
     la a0, entry
-    frcsr t0
+    # htinst cannot be written on QEMU 10.0, so what was there before shows: it counts where HS-mode was just entered.
+    csrr t0, mcause
+    addi t0, t0, -9
+    csrr t1, mepc
+    srli t1, t1, 12
+    li t2, CODE >> 12
+    xor t1, t1, t2
+    or t0, t0, t1
+    beqz t0, 1f
+    sd zero, ENTRY_HTINST(a0)
+1:  frcsr t0
     sd t0, ENTRY_FCSR(a0)
     addi a1, a0, ENTRY_X
     la a2, saved
@@ -204,6 +218,18 @@ trap:
 finish:
     # An access that a PMP entry matches in part fails in machine mode, too.
     csrw pmpcfg0, zero
+    # QEMU 10.0 takes no VSTIP from hvip while STCE is set, and keeps a timer's interrupt pending when STCE is cleared:
+    # withdraw each at its time.
+    li t0, 1 << 63
+    csrc menvcfg, t0
+    csrw hvip, zero
+    csrw mip, zero
+    csrs menvcfg, t0
+    csrs henvcfg, t0
+    csrw htimedelta, zero
+    li t0, -1
+    csrw stimecmp, t0
+    csrw vstimecmp, t0
     li a0, LIVE
     li a1, (LIVE_END - LIVE) / 8
     call absorb

@@ -28,7 +28,7 @@ pub fn harness(directory: &Path) -> Piece {
     fs::write(directory.join("layout.inc"), layout::include()).expect("the build directory is writable");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/harness.S");
     let source = source.to_str().expect("the repository's path is UTF-8");
-    run("riscv64-unknown-elf-as", &["-march=rv64gch", source, "-o", "harness.o"], directory);
+    run("riscv64-unknown-elf-as", &["-march=rv64gch_zbs", source, "-o", "harness.o"], directory);
     let base = format!("-Ttext={:#x}", layout::HARNESS);
     run("riscv64-unknown-elf-ld", &[&base, "--no-relax", "-N", "harness.o", "-o", "harness.elf"], directory);
     run("riscv64-unknown-elf-objcopy", &["-O", "binary", "harness.elf", "harness.bin"], directory);
