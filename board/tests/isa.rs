@@ -52,7 +52,6 @@ fn is_name(text: &[u8]) -> bool {
 /// The cases that QEMU 10.0.2 fails, and what it does against the specification.
 const QEMU_DIFFERS: &[(&str, &str)] = &[
     ("I-8.2 misaligned SC without a reservation", "it fails without a look at the address's alignment"),
-    ("I-8.4 misaligned AMO", "it raises load address misaligned, not store/AMO address misaligned"),
     ("II-8.6.1 sret from VU is a virtual instruction exception", "it raises illegal instruction"),
     ("II-8.4.1 TSR is not about VS-mode", "it traps SRET of VS-mode, too"),
     ("II-8.6.1 TW and wfi from VU", "it raises virtual instruction"),

@@ -17,7 +17,12 @@
     .section .text
     .globl _start
 _start:
-    la sp, stack_end
+    # The platform may have more harts than the test needs.
+    csrr t0, mhartid
+1:  beqz t0, 1f
+    wfi
+    j 1b
+1:  la sp, stack_end
     la t0, trap
     csrw mtvec, t0
     la t0, saved

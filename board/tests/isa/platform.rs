@@ -47,7 +47,9 @@ pub fn run(platform: Platform, image: &Path, seconds: u32) -> Result<String, Str
 fn qemu(options: &[&str], image: &Path, seconds: u32) -> Result<String, String> {
     let output = Command::new("timeout")
         .args(["-s", "KILL", &seconds.to_string(), "qemu-system-riscv64", "-M", "virt"])
-        .args(["-cpu", QEMU_HART, "-m", "128M", "-bios", "none", "-display", "none"])
+        // With a second hart, which sleeps, QEMU's atomics are one access; with one alone a load and a store, each of
+        // which may fault.
+        .args(["-smp", "2", "-cpu", QEMU_HART, "-m", "128M", "-bios", "none", "-display", "none"])
         .args(["-monitor", "none", "-serial", "stdio", "-kernel"])
         .arg(image)
         .args(options)
