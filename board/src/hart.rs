@@ -4,7 +4,7 @@ use std::ptr;
 
 use crate::account::{Account, Doing};
 use crate::code::{Block, Link, Op};
-use crate::privileged::{Privileged, Trap};
+use crate::privileged::{Context, Privileged, Trap};
 use crate::timing::{Page, Side};
 use crate::tlb::{Contexts, Tlb, tag_of};
 
@@ -313,7 +313,7 @@ impl Hart {
         self.superpages = NO_SUPERPAGES;
     }
 
-    fn number(&mut self, context: &crate::privileged::Context) -> u64 {
+    fn number(&mut self, context: &Context) -> u64 {
         let (number, anew) = self.contexts.number(context);
         if anew {
             self.drop_tagged();
@@ -321,8 +321,19 @@ impl Hart {
         tag_of(number)
     }
 
+    /// The tag part that stands for a context other than the hart's own.
+    pub(crate) fn tag_of_other(&mut self, context: &Context) -> u64 {
+        let (number, anew) = self.contexts.number(context);
+        if anew {
+            // The hart's own get others, too.
+            self.drop_tagged();
+            self.refresh();
+        }
+        tag_of(number)
+    }
+
     /// The number of a context's address space.
-    pub(crate) fn space(&mut self, context: &crate::privileged::Context) -> u32 {
+    pub(crate) fn space(&mut self, context: &Context) -> u32 {
         let (v, root, guest_root) = (context.v, context.root, context.guest_root);
         let same = |space: &&Space| (space.v, space.root, space.guest_root) == (v, root, guest_root);
         if let Some(space) = self.spaces.iter().find(same) {

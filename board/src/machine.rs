@@ -418,6 +418,30 @@ impl Machine {
         Ok(u64::from_le_bytes(bytes))
     }
 
+    /// Loads `size` bytes as the guest would: for the hypervisor's loads.
+    pub(crate) fn load_for_guest<P: Pace>(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        address: u64,
+        size: u8,
+        access: Access,
+        context: &Context,
+    ) -> Result<u64, Trap> {
+        if access != Access::Load {
+            return self.load_in::<P>(hart, op, address, size, access, context, None);
+        }
+        let tag = hart.tag_of_other(context);
+        if let Some(host) = hart.loads.find(address, size.into(), tag) {
+            let physical = self.physical(host);
+            let mut bytes = [0; 8];
+            self.copy_out(physical, &mut bytes[..size as usize]);
+            self.charge_bytes::<P>(hart, op, physical, size, false);
+            return Ok(u64::from_le_bytes(bytes));
+        }
+        self.load_in::<P>(hart, op, address, size, access, context, Some(tag))
+    }
+
     /// Stores `size` bytes for `op`, past the hart's cache of host pointers.
     pub(crate) fn store<P: Pace>(
         &mut self,
@@ -553,7 +577,7 @@ impl Machine {
         let (index, offset) = self.device_at(physical, size)?;
         let now = self.device_time::<P>(hart, op, physical, false);
         let (value, stall) = self.call(index, now, |device, port| device.read(offset, size, port));
-        let value = value? & (u64::MAX >> (64 - 8 * u32::from(size)));
+        let value = value.inspect(|value| self.trace.access(now, physical, false, *value))? & (u64::MAX >> (64 - 8 * u32::from(size)));
         self.after_access(hart, stall);
         Ok(value)
     }
@@ -570,6 +594,7 @@ impl Machine {
         let now = self.device_time::<P>(hart, op, physical, true);
         let value = value & (u64::MAX >> (64 - 8 * u32::from(size)));
         let (result, stall) = self.call(index, now, |device, port| device.write(offset, size, value, port));
+        self.trace.access(now, physical, true, value);
         self.after_access(hart, stall);
         result
     }

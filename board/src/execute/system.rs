@@ -188,7 +188,7 @@ pub(super) unsafe fn probe(hart: &mut Hart, machine: &mut Machine, op: *const Op
 
 /// A fence of translations: what it concerns, by its operands.
 fn translation_fence(hart: &mut Hart, machine: &mut Machine, op: *const Op, fence: Fence) -> *const Block {
-    if let Err(trap) = hart.privileged.check_fence(fence, machine.bits(hart, op)) {
+    if let Err(trap) = hart.privileged.check_sfence(fence, machine.bits(hart, op)) {
         return raise(hart, machine, op, trap);
     }
     // Safety: the caller's op.
@@ -237,7 +237,7 @@ macro_rules! hypervisor_loads {
                 Err(trap) => return raise(hart, machine, op, trap),
             };
             let (address, size) = (hart.get(rs1), size_of::<$type>() as u8);
-            match machine.load_in::<P>(hart, op, address, size, Access::$access, &context, None) {
+            match machine.load_for_guest::<P>(hart, op, address, size, Access::$access, &context) {
                 Ok(value) => hart.set(rd, value as $type as u64),
                 Err(trap) => return raise(hart, machine, op, trap),
             }
