@@ -27,6 +27,8 @@ use tactus_board::decode::decode;
 
 /// Tests of an image.
 const TESTS: usize = 400;
+/// Of how many tests beyond the first that differs it is said how.
+const OTHERS: usize = 12;
 /// More than any image takes on any of the machines.
 const SECONDS: u32 = 60;
 
@@ -65,13 +67,45 @@ fn compare(name: &str, seeds: impl Iterator<Item = u64>, machines: [Platform; 2]
             // Something is left over from the tests before it.
             logs = log(0);
         }
+        let mut others = String::new();
+        for &test in differing.iter().skip(1).take(OTHERS) {
+            let logs = machines.map(|machine| console(&directory, &image, (test, test + 1), true, machine));
+            writeln!(others, "test {test}: {}", brief(&image, &logs)).expect("writing to a string");
+        }
         panic!(
-            "seed {seed}: {} of {TESTS} tests differ, the first is {test}\n{}\nTo see it alone: TACTUS_DIFFERENTIAL_SEED={seed} \
+            "seed {seed}: {} of {TESTS} tests differ, the first is {test}\n{}\n{others}To see it alone: TACTUS_DIFFERENTIAL_SEED={seed} \
              TACTUS_DIFFERENTIAL_TEST={test} cargo test -p tactus-board --test differential one -- --ignored --nocapture",
             differing.len(),
             difference(&image, &logs, machines)
         );
     }
+}
+
+/// The first entry in which two logs differ, on one line.
+fn brief(image: &Image, logs: &[String; 2]) -> String {
+    let [ours, theirs] = [entries(&logs[0]), entries(&logs[1])];
+    let Some(index) = ours.iter().zip(&theirs).position(|(one, other)| one != other) else {
+        return "alone it does not differ".to_owned();
+    };
+    let (one, other) = (&ours[index], &theirs[index]);
+    let mut text = format!("entry {index},");
+    if one.len() < layout::ENTRY_WORDS || other.len() < layout::ENTRY_WORDS {
+        return text + " memory or the number of traps";
+    }
+    for word in 0..layout::ENTRY_WORDS {
+        let (a, b) = (one[word], other[word]);
+        if a != b {
+            write!(text, " {} {a:#x} / {b:#x}", layout::entry_name(word)).expect("writing to a string");
+        }
+    }
+    for entry in [one, other] {
+        let [mepc, sepc] = ["mepc", "sepc"].map(|name| {
+            let word = layout::LOGGED.iter().position(|(logged, _)| *logged == name);
+            instruction(image, word.map_or(0, |word| entry[word]))
+        });
+        write!(text, "; mepc {mepc}, sepc {sepc}").expect("writing to a string");
+    }
+    text
 }
 
 /// The instruction at an address of the code, as any mode sees it.

@@ -56,8 +56,8 @@ pub struct Allowed {
     /// STCE is set and the comparison registers are used, but not VSTIP of `hvip`, which QEMU does not take then.
     /// Otherwise it is the other way round: QEMU looks at `vstimecmp` whatever STCE says.
     pub timer: bool,
-    /// Which of VS-mode's interrupts can be pending, as a bit of `mip`: QEMU has its own order among them.
-    pub virtual_interrupt: u64,
+    /// Which interrupt can be pending, as a bit of `mip`: QEMU takes the one of the lowest number first.
+    pub interrupt: u64,
 }
 
 impl Allowed {
@@ -81,8 +81,9 @@ enum Item {
 pub struct Code {
     /// Instructions, little endian.
     pub bytes: Vec<u8>,
-    /// Where each of them begins, in bytes from the first.
-    pub offsets: Vec<u64>,
+    /// Where those begin that may be jumped to from elsewhere, in bytes from the first; none of the first
+    /// [`TARGET_ITEM`] but the last but one, the call that ends the segment.
+    pub targets: Vec<u64>,
 }
 
 /// Registers that point to scratch memory.
@@ -130,9 +131,10 @@ fn is_open(csr: u16) -> bool {
     !special && !lists.iter().any(|list| list.contains(&csr))
 }
 
-/// Writes the code of one segment for `mode`, about `count` instructions long.
-pub fn code(random: &mut Random, mode: Mode, count: usize, allowed: Allowed) -> Code {
-    let mut writer = Writer { random, mode, items: Vec::new(), written: 0, allowed, left: false };
+/// Writes the code of one segment for `mode`, about `count` instructions long. `odd_root`: x13 has a mode
+/// that `satp` does not.
+pub fn code(random: &mut Random, mode: Mode, count: usize, odd_root: bool, allowed: Allowed) -> Code {
+    let mut writer = Writer { random, mode, items: Vec::new(), written: 0, odd_root, allowed, left: false };
     while writer.items.len() < count {
         writer.some();
     }
@@ -165,7 +167,10 @@ fn place(items: &[Item]) -> Code {
         };
         bytes.extend_from_slice(&bits.to_le_bytes()[..length(bits as u16).into()]);
     }
-    Code { bytes, offsets }
+    let may_be_target =
+        |index: usize| (index >= TARGET_ITEM || index == items.len() - 2) && !matches!(items[index], Item::Bound(_));
+    let targets = (0..items.len() - 1).filter(|&index| may_be_target(index)).map(|index| offsets[index]).collect();
+    Code { bytes, targets }
 }
 
 /// Puts a positive distance below 256 into a branch or jump.
@@ -191,6 +196,8 @@ struct Writer<'a> {
     items: Vec<Item>,
     /// The registers that have been written.
     written: u32,
+    /// Whether x13 has a reserved mode, with which `hgatp` may do what it likes.
+    odd_root: bool,
     allowed: Allowed,
     /// Whether the segment may have left its first mode.
     left: bool,
@@ -420,7 +427,7 @@ impl Writer<'_> {
             78..83 if self.intact(HYPERVISOR_STATUS) => (0x600, 1, rd, HYPERVISOR_STATUS.into()),
             83..90 if self.intact(TRANSLATION) => {
                 let csr = self.random.pick(SATP_KIN);
-                if csr == 0x180 && (self.left || self.mode == Mode::VirtualUser) {
+                if csr == 0x680 && self.odd_root || csr == 0x180 && (self.left || self.mode == Mode::VirtualUser) {
                     return;
                 }
                 self.push(csr_instruction(csr, 1, rd, TRANSLATION.into()));
@@ -436,21 +443,24 @@ impl Writer<'_> {
             },
         };
         // QEMU 10.0 shows bits of mip in hvip, and keeps bits in these that nothing is behind.
-        let rd = if matches!(csr, 0x645 | 0x303 | 0x304 | 0x104 | 0x10a) { 0 } else { rd };
-        // Registers that show VS-mode's interrupts under the names of S-mode's there.
-        let virtual_names = self.left || self.mode == Mode::VirtualSupervisor;
-        let (software, timer) = (self.allowed.virtual_interrupt == 4, self.allowed.virtual_interrupt == 0x40);
+        let rd = if matches!(csr, 0x645 | 0x303 | 0x304 | 0x604 | 0x104 | 0x10a) { 0 } else { rd };
+        // VS-mode has its own registers under the names of S-mode's.
+        let virtual_names = self.mode == Mode::VirtualSupervisor;
+        let interrupt = |bit: u64| self.allowed.interrupt == bit;
+        let timer = |bit: u64| self.allowed.timer && interrupt(bit);
         let forbidden = match csr {
-            0x645 => !software || self.allowed.timer && function < 4,
-            0x644 | 0x244 | MIP => !software,
-            0x144 => !software && virtual_names,
-            0x14d => !self.allowed.timer || virtual_names && !timer,
-            0x24d => !self.allowed.timer || !timer,
+            0x645 => !interrupt(4) || self.allowed.timer && function < 4,
+            0x644 | 0x244 => !interrupt(4),
+            MIP => !interrupt(2) && !interrupt(4),
+            0x144 => self.left || !interrupt(if virtual_names { 4 } else { 2 }),
+            0x14d => self.left || !timer(if virtual_names { 0x40 } else { 0x20 }),
+            0x24d => !timer(0x40),
             _ => false,
         };
         if forbidden {
             return;
         }
+        let source = if csr == MIP { source & self.allowed.interrupt as u32 } else { source };
         let user = self.left || self.mode == Mode::VirtualUser;
         if user && csr >> 8 & 3 == 1 {
             return;
