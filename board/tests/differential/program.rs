@@ -56,6 +56,8 @@ pub struct Allowed {
     /// STCE is set and the comparison registers are used, but not VSTIP of `hvip`, which QEMU does not take then.
     /// Otherwise it is the other way round: QEMU looks at `vstimecmp` whatever STCE says.
     pub timer: bool,
+    /// ADUE is set. QEMU looks at `menvcfg` alone where HLV and HSV translate, so both registers have the same.
+    pub marks: bool,
     /// Which interrupt can be pending, as a bit of `mip`: QEMU takes the one of the lowest number first.
     pub interrupt: u64,
 }
@@ -99,13 +101,13 @@ const HYPERVISOR_STATUS: u8 = 15;
 const FREE: &[u16] = &[
     0x001, 0x002, 0x003, // fflags, frm, fcsr
     0x104, 0x144, 0x106, 0x10a, 0x140, 0x143, 0x14d, // s: ie ip counteren envcfg scratch tval timecmp
-    0x204, 0x244, 0x240, 0x243, 0x24d, // vs: ie ip scratch tval timecmp
+    0x240, 0x243, 0x24d, // vs: scratch tval timecmp
     0x604, 0x644, 0x645, 0x605, 0x606, 0x607, // h: ie ip vip delta counteren geie
     0x303, 0x304, 0x306, 0x343, 0x34a, 0x34b, // m: ideleg ie counteren tval inst tval2
 ];
 /// CSRs that are read alone, or written only where that has no effect.
 const READ: &[u16] = &[
-    0x3b0, 0x3b1, 0x3b2, 0x3b3, 0x603, 0x643, 0x60a, 0x141, 0x241, 0x341, 0x105, 0x142, 0x205, 0x242, 0x302, 0x602, 0x342, 0x301, 0x3a0, 0x3a2, 0xe12, 0xf14, 0xf15, 0x30a, 0x320, 0x3b8,
+    0x204, 0x244, 0x3b0, 0x3b1, 0x3b2, 0x3b3, 0x603, 0x643, 0x60a, 0x141, 0x241, 0x341, 0x105, 0x142, 0x205, 0x242, 0x302, 0x602, 0x342, 0x301, 0x3a0, 0x3a2, 0xe12, 0xf14, 0xf15, 0x30a, 0x320, 0x3b8,
 ];
 /// CSRs of which only whether they can be accessed may be seen: identity, time, counters, and `htinst`, which QEMU 10.0 lets
 /// nobody write.
@@ -263,7 +265,7 @@ impl Writer<'_> {
                 self.items.push(Item::To(bits, further));
             }
             O::Jalr if u32::from(rs1) != JUMP => return false,
-            O::Ebreak if !self.random.once_in(4) => return false,
+            O::Ebreak if self.quiet_break() || !self.random.once_in(4) => return false,
             _ if is_load(operation) || is_store(operation) => {
                 let base = u32::from(rs1);
                 let known = POINTERS.contains(&base) || base == BAD_POINTER && self.random.once_in(4);
@@ -280,6 +282,11 @@ impl Writer<'_> {
             _ => self.push(bits),
         }
         true
+    }
+
+    /// Whether a breakpoint may be one of a virtual mode, for which QEMU 10.0 does not set GVA.
+    fn quiet_break(&self) -> bool {
+        self.left || matches!(self.mode, Mode::VirtualSupervisor | Mode::VirtualUser)
     }
 
     /// Whether the instruction writes a register that has to keep its value.
@@ -300,6 +307,7 @@ impl Writer<'_> {
             O::HlvxHu | O::HlvxWu if self.left || !matches!(self.mode, Mode::VirtualSupervisor | Mode::VirtualUser) => {
                 return false;
             }
+            O::Ebreak if self.quiet_break() => return false,
             O::Ecall | O::Ebreak | O::Wfi if !self.random.once_in(4) => return false,
             O::Jal | O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu => {
                 let Some(instruction) = decode(word) else { return false };
@@ -450,9 +458,11 @@ impl Writer<'_> {
         let timer = |bit: u64| self.allowed.timer && interrupt(bit);
         let forbidden = match csr {
             0x645 => !interrupt(4) || self.allowed.timer && function < 4,
-            0x644 | 0x244 => !interrupt(4),
+            0x644 => !interrupt(4),
+            // QEMU takes bits of mie for bits of vsie, beside those that they are.
+            0x104 => self.left || virtual_names,
             MIP => !interrupt(2) && !interrupt(4),
-            0x144 => self.left || !interrupt(if virtual_names { 4 } else { 2 }),
+            0x144 => self.left || virtual_names || !interrupt(2),
             0x14d => self.left || !timer(if virtual_names { 0x40 } else { 0x20 }),
             0x24d => !timer(0x40),
             _ => false,
