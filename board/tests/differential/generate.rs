@@ -143,10 +143,14 @@ fn patches(random: &mut Random) -> Vec<u64> {
                 let table = root + if user { LAST_USER } else { LAST };
                 (table, LANDING_INDEX + random.below(2), odd_entry(random, LANDING, user) | random.pick(&[0, X, X | V]))
             }
-            31..36 => (G_LAST, random.below(LIVE_PAGES), {
+            31..36 => {
+                let index = random.below(LIVE_PAGES);
                 let target = scratch(random);
-                odd_entry(random, target, true)
-            }),
+                let value = odd_entry(random, target, true);
+                // Whether MXR lets a walk read an entry where only fetches may is not quite said.
+                let walk_by_mxr = index >= SCRATCH_PAGES && value & (X | R) == X;
+                (G_LAST, index, if walk_by_mxr { value & !V } else { value })
+            }
             36 => (G_LAST, LANDING_INDEX + random.below(2), odd_entry(random, LANDING, true) | random.pick(&[0, X, X | V])),
             37 => {
                 let root = if random.once_in(2) { S_ROOT } else { VS_ROOT };
