@@ -63,6 +63,8 @@ const QEMU_DIFFERS: &[(&str, &str)] = &[
     ("II-8.2.10 hgatp", "it keeps them"),
     ("II-8.4.1 GVA of the faults of HLV", "GVA stays 0 where V was"),
     ("II-8.3.1 HLVX faults", "it raises the exceptions of a fetch"),
+    ("II-3.1.9 priority: SEI before SSI", "without AIA the lowest number goes first"),
+    ("II-8.4.3 priority: VSEI before VSSI", "without AIA the lowest number goes first"),
     ("II-3.1.8 calls from M are not delegated", "bit 11 of medeleg can be set"),
     ("II-8.2.12 vsstatus.SD", "SD of vsstatus reads as zero"),
     ("II-8.2.15 vsepc clears bit 0", "vsepc keeps bit 0"),
@@ -98,4 +100,4 @@ macro_rules! images {
     };
 }
 
-images! { integer traps translation }
+images! { integer traps translation interrupts }
