@@ -100,4 +100,4 @@ macro_rules! images {
     };
 }
 
-images! { integer traps translation interrupts }
+images! { float integer interrupts traps translation }

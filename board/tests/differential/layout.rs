@@ -202,8 +202,8 @@ pub fn include() -> String {
             0x300 => "bclri t0, t0, 38\n",
             // hvip, which it shows with bits of mip.
             0x645 => "andi t0, t0, 0x444\n",
-            // Bits of mideleg and mie from 12 on: interrupts that the hart has not.
-            0x303 | 0x304 => "slli t0, t0, 52\nsrli t0, t0, 52\n",
+            // Bits of mideleg, mie and mip from 12 on: interrupts that the hart has not.
+            0x303 | 0x304 | 0x344 => "slli t0, t0, 52\nsrli t0, t0, 52\n",
             // Fields of Zicbom and Zicboz in senvcfg, which the hart has not either.
             0x10a => "andi t0, t0, 1\n",
             // TEMPORARY

@@ -451,13 +451,13 @@ impl Writer<'_> {
             },
         };
         // QEMU 10.0 shows bits of mip in hvip, and keeps bits in these that nothing is behind.
-        let rd = if matches!(csr, 0x645 | 0x303 | 0x304 | 0x604 | 0x104 | 0x10a) { 0 } else { rd };
+        let rd = if matches!(csr, 0x645 | 0x303 | 0x304 | 0x604 | 0x104 | 0x10a | 0x144 | 0x344 | 0x644) { 0 } else { rd };
         // VS-mode has its own registers under the names of S-mode's.
         let virtual_names = self.mode == Mode::VirtualSupervisor;
         let interrupt = |bit: u64| self.allowed.interrupt == bit;
         let timer = |bit: u64| self.allowed.timer && interrupt(bit);
         let forbidden = match csr {
-            0x645 => !interrupt(4) || self.allowed.timer && function < 4,
+            0x645 => !interrupt(4) || function < 4,
             0x644 => !interrupt(4),
             // QEMU takes bits of mie for bits of vsie, beside those that they are.
             0x104 => self.left || virtual_names,
