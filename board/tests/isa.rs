@@ -100,4 +100,4 @@ macro_rules! images {
     };
 }
 
-images! { float integer interrupts traps translation }
+images! { float integer interrupts memory traps translation }
