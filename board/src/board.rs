@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::hash::Hasher;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::bus::{Device, Lines, Stop};
 use crate::code::{Code, Draft, Scratch};
@@ -34,8 +36,10 @@ pub struct Parts {
     pub memory_base: u64,
     /// Its bytes; a multiple of 4 KiB.
     pub memory_size: u64,
-    /// For how many cycles a hart runs before another one that is behind it, at least 1.
+    /// For how many cycles a hart runs in timed mode before another one that is behind it, at least 1.
     pub quantum: u64,
+    /// The same in fast mode.
+    pub fast_quantum: u64,
     /// What everything random is made of.
     pub seed: u64,
     /// What everything costs in timed mode.
@@ -133,7 +137,10 @@ pub struct Board {
     pub(crate) harts: Vec<Box<Hart>>,
     pub(crate) machine: Machine,
     quantum: u64,
+    fast_quantum: u64,
     seed: u64,
+    /// What says that input has come from outside, and the device to wake then.
+    inputs: Vec<(String, Arc<AtomicBool>)>,
 }
 
 impl Board {
@@ -168,10 +175,9 @@ impl Board {
             next_wake: Femtoseconds::NEVER,
             draft: Draft::default(),
             once: Scratch::new(),
-            part: Scratch::new(),
         };
         let harts = (0..parts.harts).map(|index| Hart::new(index, parts.first_id + index as u64)).collect();
-        Ok(Self { harts, machine, quantum: parts.quantum.max(1), seed: parts.seed })
+        Ok(Self { harts, machine, quantum: parts.quantum.max(1), fast_quantum: parts.fast_quantum.max(1), seed: parts.seed, inputs: Vec::new() })
     }
 
     /// Puts a device at the physical addresses from `base` on.
@@ -234,7 +240,7 @@ impl Board {
     /// Where not all of it is memory; nothing is written then.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), NoMemory> {
         self.machine.memory.write(address, bytes)?;
-        self.machine.see_writes_of_masters();
+        self.machine.see_writes_of_masters(self.time());
         Ok(())
     }
 
@@ -280,6 +286,7 @@ impl Board {
         let timed = pace == Pace::Timed;
         if timed != self.machine.timed {
             self.machine.timed = timed;
+            self.machine.timing.forget();
             self.drop_code();
             for hart in &mut self.harts {
                 // What the engine knows, the modelled TLBs may not.
@@ -415,6 +422,7 @@ impl Board {
     /// Runs until `limit`, or until something ends the run before.
     pub fn run(&mut self, limit: Femtoseconds) -> Outcome {
         let end = self.machine.clock.cycle_from(limit);
+        self.wake_inputs();
         let mut now = 0;
         loop {
             if let Some(stop) = self.machine.stop.take() {
@@ -445,9 +453,30 @@ impl Board {
                 }
                 return if cycle == u64::MAX && end == u64::MAX { Outcome::Deadlock } else { Outcome::Limit };
             }
-            let until = end.min(wake).min(second.saturating_add(self.quantum));
+            let quantum = if self.machine.timed { self.quantum } else { self.fast_quantum };
+            let until = end.min(wake).min(second.saturating_add(quantum));
             self.run_hart(first, cycle, until);
             now = self.harts[first].cycle();
+        }
+    }
+
+    /// Lets `device` be woken when a run begins and `input` is set, which is then cleared: for input that comes from
+    /// outside while the board runs ([`Console::attention`](crate::devices::Console::attention)). Such runs are made of
+    /// slices, as short as the input shall wait at most.
+    pub fn wake_on_input(&mut self, device: &str, input: Arc<AtomicBool>) {
+        self.inputs.push((device.to_owned(), input));
+    }
+
+    fn wake_inputs(&mut self) {
+        for index in 0..self.inputs.len() {
+            let (name, input) = &self.inputs[index];
+            if input.swap(false, Ordering::Acquire) {
+                let device = self.machine.devices.iter().position(|device| device.name == *name);
+                if let Some(device) = device {
+                    let now = self.time();
+                    let _ = self.machine.call(device, now, |device, port| device.wake(port));
+                }
+            }
         }
     }
 
@@ -465,6 +494,10 @@ impl Board {
         let hart = &self.harts[index];
         if !hart.waiting {
             return hart.cycle();
+        }
+        if hart.seen == (self.machine.wires[index], self.machine.time_offset) {
+            // It has seen that nothing wakes it before.
+            return hart.timer_cycle;
         }
         let time = self.machine.ticks(hart.cycle());
         if hart.privileged.wake(self.machine.wires[index], time) {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::account::Account;
 use crate::board::Board;
 use crate::bus::{BadState, Lines};
-use crate::hart::{Hart, Space};
+use crate::hart::{Happened, Hart, Space};
 use crate::memory::NoMemory;
 use crate::privileged::Privileged;
 use crate::time::Femtoseconds;
@@ -47,6 +47,7 @@ struct HartState {
     waiting: bool,
     reserved_at: u64,
     privileged: Privileged,
+    happened: Happened,
     account: Account,
     spaces: Vec<Space>,
 }
@@ -221,6 +222,7 @@ fn save_hart(hart: &Hart) -> HartState {
         waiting: hart.waiting,
         reserved_at: hart.reserved_at,
         privileged: hart.privileged.clone(),
+        happened: hart.happened,
         account: hart.account.clone(),
         spaces: hart.spaces.clone(),
     }
@@ -236,6 +238,7 @@ fn restore_hart(hart: &mut Hart, saved: HartState) {
     hart.waiting = saved.waiting;
     hart.reserved_at = saved.reserved_at;
     hart.privileged = saved.privileged;
+    hart.happened = saved.happened;
     hart.account = saved.account;
     hart.spaces = saved.spaces;
     hart.drop_all();
