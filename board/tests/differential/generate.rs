@@ -204,13 +204,13 @@ fn status(random: &mut Random) -> u64 {
     let mpp = random.pick(&[0, 1, 3]);
     // TSR, TW, TVM, MXR, SUM, FS, SPP, MPIE, SPIE, MIE, SIE.
     let mut value = random.word() & (0x7c_0000 | 0x6000 | 0x1aa);
-    value = value & !0x0008 | mpp << 11 | (random.below(4) / 3) << 3;
+    value = value & !0x0008 | mpp << 11 | random.bit(4) << 3;
     // FS is off or dirty: QEMU 10.0 takes no notice of what changes flags alone, as the specification lets nobody do.
     value &= !0x6000;
     if !random.once_in(8) {
         value |= 0x6000;
     }
-    value | random.below(2) << 39 | random.below(8) / 7 << 17 | 0xa_0000_0000
+    value | random.below(2) << 39 | random.bit(8) << 17 | 0xa_0000_0000
 }
 
 /// `hstatus`: VSXL as it is; VTSR, VTW, VTVM, HU, SPVP, SPV as it comes.
@@ -258,7 +258,7 @@ fn csr(random: &mut Random, name: &str, translation: Translation, allowed: Allow
         "hideleg" => dense & 0x444,
         "mcounteren" | "scounteren" | "hcounteren" => random.pick(&[0, 7, any & 0xffff_ffff]),
         // FIOM and ADUE.
-        "menvcfg" | "henvcfg" => random.below(4) / 3 | u64::from(allowed.marks) << 61 | u64::from(allowed.timer) << 63,
+        "menvcfg" | "henvcfg" => random.bit(4) | u64::from(allowed.marks) << 61 | u64::from(allowed.timer) << 63,
         "senvcfg" => random.below(2),
         "htimedelta" => random.pick(&[0, any]),
         "stimecmp" if !allowed.timer || allowed.interrupt != 0x20 => u64::MAX,
@@ -321,7 +321,7 @@ impl Test {
             let start = code_address + bytes.len() as u64;
             segments.push(start);
             // MPIE seldom, so that the interrupts do not get all.
-            record.extend([start + distance, mode.status() | random.below(4) / 3 << 7]);
+            record.extend([start + distance, mode.status() | random.bit(4) << 7]);
             record.push(page(2 + random.below(4)) + distance + 0x400 + random.below(0x80) * 8);
             for register in [8, 9] {
                 let within = match random.below(6) {

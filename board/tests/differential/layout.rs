@@ -206,8 +206,6 @@ pub fn include() -> String {
             0x303 | 0x304 | 0x344 => "slli t0, t0, 52\nsrli t0, t0, 52\n",
             // Fields of Zicbom and Zicboz in senvcfg, which the hart has not either.
             0x10a => "andi t0, t0, 1\n",
-            // TEMPORARY
-            0x34a | 0x64a => "srli t0, t0, 20\nslli t0, t0, 20\n",
             _ => "",
         };
         writeln!(text, "csrr t0, {number:#x}\n{mask}sd t0, {}(a0)", 8 * index).expect("writing to a string");

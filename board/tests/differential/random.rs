@@ -27,6 +27,11 @@ impl Random {
         self.below(count) == 0
     }
 
+    /// 1 once in `count` times, else 0.
+    pub const fn bit(&mut self, count: u64) -> u64 {
+        self.once_in(count) as u64
+    }
+
     /// One of `choices`, which must not be empty.
     pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len() as u64) as usize]

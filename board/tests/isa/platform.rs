@@ -17,6 +17,7 @@ const QEMU_HART: &str = "rv64,h=true,sv57=off,zfa=off,zawrs=off,zbc=off,zicbom=o
     zicboz=off,debug=off,pmu-mask=0xfffffff8";
 
 /// Who executes an image.
+#[allow(dead_code, reason = "each test program needs some of them")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Platform {
     /// QEMU as it is.
