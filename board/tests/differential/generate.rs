@@ -1,7 +1,9 @@
 //! Random tests: state, page tables and segments, and the image that holds them.
 
 use crate::image::Piece;
-use crate::layout::{self, CODE, HEADER, LANDING, LIVE, LIVE_PAGES, PRISTINE, RECORDS, SCRATCH_PAGES, USER};
+use crate::layout::{
+    self, CODE, HEADER, LANDING, LIVE, LIVE_PAGES, PRISTINE, RECORDS, SCRATCH_PAGES, USER,
+};
 use crate::program::{self, Allowed, Mode};
 use crate::random::Random;
 
@@ -65,9 +67,14 @@ fn pristine() -> Vec<u8> {
     let mut random = Random::new(0);
     let mut words = vec![0_u64; (LIVE_PAGES * 512) as usize];
     for word in &mut words[..(SCRATCH_PAGES * 512) as usize] {
-        *word = if random.once_in(2) { random.float() } else { random.value() };
+        *word = if random.once_in(2) {
+            random.float()
+        } else {
+            random.value()
+        };
     }
-    let mut set = |table: u64, index: u64, value: u64| words[(table * 512 + index) as usize] = value;
+    let mut set =
+        |table: u64, index: u64, value: u64| words[(table * 512 + index) as usize] = value;
     let code_index = CODE >> 21 & 511;
     let live_index = LIVE >> 21 & 511;
     for (root48, root) in [(S_ROOT48, S_ROOT), (VS_ROOT48, VS_ROOT)] {
@@ -75,12 +82,24 @@ fn pristine() -> Vec<u8> {
         set(root, 2, entry(page(root + SECOND), V));
         set(root, 6, entry(page(root + SECOND_USER), V));
         for (second, last, user) in [(SECOND, LAST, 0), (SECOND_USER, LAST_USER, U)] {
-            set(root + second, code_index, entry(CODE, V | R | X | A | D | user));
+            set(
+                root + second,
+                code_index,
+                entry(CODE, V | R | X | A | D | user),
+            );
             set(root + second, live_index, entry(page(root + last), V));
             for number in 0..SCRATCH_PAGES {
-                set(root + last, number, entry(page(number), V | R | W | A | D | user));
+                set(
+                    root + last,
+                    number,
+                    entry(page(number), V | R | W | A | D | user),
+                );
             }
-            set(root + last, LANDING_INDEX, entry(LANDING, V | R | X | A | D | user));
+            set(
+                root + last,
+                LANDING_INDEX,
+                entry(LANDING, V | R | X | A | D | user),
+            );
         }
     }
     set(G_ROOT, 2, entry(page(G_SECOND), V));
@@ -99,7 +118,11 @@ fn fixed_code() -> Vec<u8> {
     let mut bytes = 0x0000_0073_u32.to_le_bytes().repeat(0x400);
     for offset in (0..0x1000_usize).step_by(8) {
         // ecall, illegal instructions, ecall's first half: two bytes in, all that follows is shifted.
-        let words = if offset % 16 == 0 { [0x73, 0, 0, 0, 0, 0, 0, 0] } else { [0x73, 0, 0, 0, 0, 0, 0x73, 0] };
+        let words = if offset % 16 == 0 {
+            [0x73, 0, 0, 0, 0, 0, 0, 0]
+        } else {
+            [0x73, 0, 0, 0, 0, 0, 0x73, 0]
+        };
         bytes.extend_from_slice(&words);
     }
     bytes
@@ -118,12 +141,24 @@ fn odd_entry(random: &mut Random, target: u64, user: bool) -> u64 {
     let flags = match random.below(4) {
         0 => random.below(256),
         1 => good ^ 1 << random.below(8),
-        2 => random.pick(&[V | R | A | D, V | X | A | D, V | R | X | A | D, V | A | D, V | W | A | D]) | good & U,
+        2 => {
+            random.pick(&[
+                V | R | A | D,
+                V | X | A | D,
+                V | R | X | A | D,
+                V | A | D,
+                V | W | A | D,
+            ]) | good & U
+        }
         _ => good | random.below(4) << 8,
     };
     // Jumps land on the landing page alone, so scratch pages that are executable do no harm.
     let entry = entry(target, flags);
-    if random.once_in(10) { entry | 1 << (54 + random.below(10)) } else { entry }
+    if random.once_in(10) {
+        entry | 1 << (54 + random.below(10))
+    } else {
+        entry
+    }
 }
 
 fn patches(random: &mut Random) -> Vec<u64> {
@@ -135,13 +170,25 @@ fn patches(random: &mut Random) -> Vec<u64> {
             0..28 => {
                 let root = if random.once_in(2) { S_ROOT } else { VS_ROOT };
                 let table = root + if user { LAST_USER } else { LAST };
-                let target = if random.once_in(20) { 0x9000_0000 } else { scratch(random) };
-                (table, random.below(SCRATCH_PAGES), odd_entry(random, target, user))
+                let target = if random.once_in(20) {
+                    0x9000_0000
+                } else {
+                    scratch(random)
+                };
+                (
+                    table,
+                    random.below(SCRATCH_PAGES),
+                    odd_entry(random, target, user),
+                )
             }
             28..31 => {
                 let root = if random.once_in(2) { S_ROOT } else { VS_ROOT };
                 let table = root + if user { LAST_USER } else { LAST };
-                (table, LANDING_INDEX + random.below(2), odd_entry(random, LANDING, user) | random.pick(&[0, X, X | V]))
+                (
+                    table,
+                    LANDING_INDEX + random.below(2),
+                    odd_entry(random, LANDING, user) | random.pick(&[0, X, X | V]),
+                )
             }
             31..36 => {
                 let index = random.below(LIVE_PAGES);
@@ -151,7 +198,11 @@ fn patches(random: &mut Random) -> Vec<u64> {
                 let walk_by_mxr = index >= SCRATCH_PAGES && value & (X | R) == X;
                 (G_LAST, index, if walk_by_mxr { value & !V } else { value })
             }
-            36 => (G_LAST, LANDING_INDEX + random.below(2), odd_entry(random, LANDING, true) | random.pick(&[0, X, X | V])),
+            36 => (
+                G_LAST,
+                LANDING_INDEX + random.below(2),
+                odd_entry(random, LANDING, true) | random.pick(&[0, X, X | V]),
+            ),
             37 => {
                 let root = if random.once_in(2) { S_ROOT } else { VS_ROOT };
                 (root, 3, odd_entry(random, 0x8000_0000, user) & !(X | W))
@@ -160,7 +211,11 @@ fn patches(random: &mut Random) -> Vec<u64> {
                 let root = if random.once_in(2) { S_ROOT } else { VS_ROOT };
                 (root + SECOND, 3, odd_entry(random, LIVE, false) & !X)
             }
-            _ => (G_ROOT, random.pick(&[3, 7, 2047]), odd_entry(random, 0x8000_0000, true) & !(X | W)),
+            _ => (
+                G_ROOT,
+                random.pick(&[3, 7, 2047]),
+                odd_entry(random, 0x8000_0000, true) & !(X | W),
+            ),
         };
         // Where G-stage pages of tables are redirected the walk reads scratch memory as a table: harmless as well.
         words.extend([page(table) + index * 8, value]);
@@ -183,7 +238,9 @@ fn bad_pointer(random: &mut Random, mode: Mode, translation: Translation) -> u64
         7 => page(random.below(SCRATCH_PAGES)) + (USER - distance),
         8 => (0xffff_ffc0_0000_0000_u64).wrapping_add(near),
         9 => 0x8060_0000 + random.below(0x1000),
-        _ => page(random.below(SCRATCH_PAGES)).wrapping_add(distance).wrapping_add(near),
+        _ => page(random.below(SCRATCH_PAGES))
+            .wrapping_add(distance)
+            .wrapping_add(near),
     }
 }
 
@@ -195,7 +252,15 @@ fn jump_target(random: &mut Random, mode: Mode, translation: Translation) -> u64
         4 => page(LANDING_INDEX) + distance + random.below(64) * 2,
         5 => page(LANDING_INDEX) + distance + 0xffe,
         6 => LANDING + (USER - distance),
-        _ => random.pick(&[0x9000_0000, 1 << 39, 1 << 41, 1 << 63, 0x80_0000_0000, u64::MAX - 1, 0x1800_0000]),
+        _ => random.pick(&[
+            0x9000_0000,
+            1 << 39,
+            1 << 41,
+            1 << 63,
+            0x80_0000_0000,
+            u64::MAX - 1,
+            0x1800_0000,
+        ]),
     }
 }
 
@@ -230,7 +295,11 @@ impl Random {
     /// Random bits, half of them set or a quarter.
     fn word_pair(&mut self) -> u64 {
         let word = self.word();
-        if self.once_in(2) { word } else { word & self.word() }
+        if self.once_in(2) {
+            word
+        } else {
+            word & self.word()
+        }
     }
 }
 
@@ -240,7 +309,9 @@ fn csr(random: &mut Random, name: &str, translation: Translation, allowed: Allow
     let dense = random.word_pair();
     match name {
         // One entry over all memory, or that and two others before it.
-        "pmpaddr0" | "pmpaddr1" if random.once_in(2) => (page(random.below(SCRATCH_PAGES)) + random.below(4) * 0x400) >> 2,
+        "pmpaddr0" | "pmpaddr1" if random.once_in(2) => {
+            (page(random.below(SCRATCH_PAGES)) + random.below(4) * 0x400) >> 2
+        }
         "pmpaddr0" => page(random.below(SCRATCH_PAGES)) >> 2 | random.pick(&[0, 1, 3, 7, 0x1ff]),
         "pmpaddr4" => u64::MAX >> 10,
         // Nothing reaches the page tables: QEMU 10.0 reports what PMP refuses there as guest-page faults.
@@ -251,14 +322,20 @@ fn csr(random: &mut Random, name: &str, translation: Translation, allowed: Allow
             // Entries 1 to 3 without a mode, or of one that is about little.
             // Writable without readable is reserved. No range without addresses: on QEMU 10.0 it has some.
             let rights = random.pick(&[0, 1, 3, 4, 5, 7]) | random.below(4) << 3;
-            if dense & 3 == 0 { all | rights | random.pick(&[0, 0x10, 0x17, 0x18, 0x19, 0x1f]) << 8 } else { all }
+            if dense & 3 == 0 {
+                all | rights | random.pick(&[0, 0x10, 0x17, 0x18, 0x19, 0x1f]) << 8
+            } else {
+                all
+            }
         }
         "medeleg" | "hedeleg" => delegation(random),
         "mideleg" => dense & interrupts,
         "hideleg" => dense & 0x444,
         "mcounteren" | "scounteren" | "hcounteren" => random.pick(&[0, 7, any & 0xffff_ffff]),
         // FIOM and ADUE.
-        "menvcfg" | "henvcfg" => random.bit(4) | u64::from(allowed.marks) << 61 | u64::from(allowed.timer) << 63,
+        "menvcfg" | "henvcfg" => {
+            random.bit(4) | u64::from(allowed.marks) << 61 | u64::from(allowed.timer) << 63
+        }
         "senvcfg" => random.below(2),
         "htimedelta" => random.pick(&[0, any]),
         "stimecmp" if !allowed.timer || allowed.interrupt != 0x20 => u64::MAX,
@@ -269,8 +346,15 @@ fn csr(random: &mut Random, name: &str, translation: Translation, allowed: Allow
         "hgatp" => translation.hgatp,
         "hstatus" => hypervisor_status(random),
         "vsstatus" | "mstatus" => {
-            let value = status(random) & allowed.status() & !(1 << 17) & if name == "mstatus" { !0x8 } else { u64::MAX };
-            if name == "vsstatus" { value & 0xc_6122 | 2 << 32 } else { value }
+            let value = status(random)
+                & allowed.status()
+                & !(1 << 17)
+                & if name == "mstatus" { !0x8 } else { u64::MAX };
+            if name == "vsstatus" {
+                value & 0xc_6122 | 2 << 32
+            } else {
+                value
+            }
         }
         "stvec" | "vstvec" => CODE + random.below(2),
         "scause" | "vscause" | "mcause" => random.below(16) | random.below(2) << 63,
@@ -279,7 +363,9 @@ fn csr(random: &mut Random, name: &str, translation: Translation, allowed: Allow
         "hvip" => any & 0x444 & allowed.interrupt,
         "mip" => any & 0x222 & allowed.interrupt,
         "sepc" | "vsepc" => any & !1,
-        "sscratch" | "vsscratch" | "stval" | "vstval" | "htval" | "mtval2" | "mtval" => random.value(),
+        "sscratch" | "vsscratch" | "stval" | "vstval" | "htval" | "mtval2" | "mtval" => {
+            random.value()
+        }
         "fcsr" => random.below(5) << 5 | random.below(32),
         _ => 0,
     }
@@ -297,18 +383,40 @@ impl Test {
         let translation = Translation {
             satp: bare_or(random, [S_ROOT48, S_ROOT]),
             vsatp: bare_or(random, [VS_ROOT48, VS_ROOT]),
-            hgatp: if random.once_in(6) { 0 } else { 8 << 60 | random.below(4) << 44 | page(G_ROOT) >> 12 },
+            hgatp: if random.once_in(6) {
+                0
+            } else {
+                8 << 60 | random.below(4) << 44 | page(G_ROOT) >> 12
+            },
         };
         let interrupt = random.pick(&[2, 0x20, 0x200, 4, 0x40, 0x400]);
-        let allowed = Allowed { tsr: random.once_in(2), timer: random.once_in(2), marks: random.once_in(2), interrupt };
-        let patches = if random.once_in(8) { Vec::new() } else { patches(random) };
+        let allowed = Allowed {
+            tsr: random.once_in(2),
+            timer: random.once_in(2),
+            marks: random.once_in(2),
+            interrupt,
+        };
+        let patches = if random.once_in(8) {
+            Vec::new()
+        } else {
+            patches(random)
+        };
         let head = layout::RECORD_WORDS as u64;
         let patch_address = address + head * 8;
         let segment_address = patch_address + patches.len() as u64 * 8;
-        let mut record = vec![patch_address, patches.len() as u64 / 2, segment_address, SEGMENTS as u64];
+        let mut record = vec![
+            patch_address,
+            patches.len() as u64 / 2,
+            segment_address,
+            SEGMENTS as u64,
+        ];
         record.extend((0..32).map(|_| random.float()));
         record.extend((0..32).map(|_| random.value()));
-        record.extend(layout::SET.iter().map(|(name, _)| csr(random, name, translation, allowed)));
+        record.extend(
+            layout::SET
+                .iter()
+                .map(|(name, _)| csr(random, name, translation, allowed)),
+        );
         record.extend(patches);
         let mut bytes = Vec::new();
         let mut segments = Vec::new();
@@ -353,7 +461,11 @@ impl Test {
                 bytes.push(0);
             }
         }
-        Self { record, code: bytes, segments }
+        Self {
+            record,
+            code: bytes,
+            segments,
+        }
     }
 }
 
@@ -386,28 +498,55 @@ impl Image {
             code.extend(test.code);
             segments.extend(test.segments);
         }
-        assert!(CODE + code.len() as u64 <= LIVE, "the code of {count} tests is too long");
-        Self { code, records, tests, segments }
+        assert!(
+            CODE + code.len() as u64 <= LIVE,
+            "the code of {count} tests is too long"
+        );
+        Self {
+            code,
+            records,
+            tests,
+            segments,
+        }
     }
 
     /// Where the segment begins that has the address, as any mode sees it.
     pub fn segment_of(&self, address: u64) -> Option<u64> {
         let address = address & !USER;
         let known = address.checked_sub(CODE)? < self.code.len() as u64;
-        self.segments.iter().rev().copied().find(|&begin| known && begin <= address)
+        self.segments
+            .iter()
+            .rev()
+            .copied()
+            .find(|&begin| known && begin <= address)
     }
 
     /// What stands in memory besides the harness, to run the tests from `first` on and before `end`.
     pub fn pieces(&self, first: usize, end: usize, verbose: bool) -> [Piece; 4] {
         let mut header: Vec<u8> = Vec::new();
-        for word in [first as u64, end as u64, u64::from(verbose), HEADER + 32].iter().chain(&self.tests) {
+        for word in [first as u64, end as u64, u64::from(verbose), HEADER + 32]
+            .iter()
+            .chain(&self.tests)
+        {
             header.extend_from_slice(&word.to_le_bytes());
         }
         [
-            Piece { address: HEADER, bytes: header },
-            Piece { address: CODE, bytes: self.code.clone() },
-            Piece { address: PRISTINE, bytes: pristine() },
-            Piece { address: RECORDS, bytes: self.records.clone() },
+            Piece {
+                address: HEADER,
+                bytes: header,
+            },
+            Piece {
+                address: CODE,
+                bytes: self.code.clone(),
+            },
+            Piece {
+                address: PRISTINE,
+                bytes: pristine(),
+            },
+            Piece {
+                address: RECORDS,
+                bytes: self.records.clone(),
+            },
         ]
     }
 }

@@ -16,24 +16,48 @@ pub struct Piece {
 
 /// Runs a program of binutils.
 fn run(program: &str, arguments: &[&str], directory: &Path) {
-    let output = Command::new(program).args(arguments).current_dir(directory).output().unwrap_or_else(|error| {
-        panic!("{program}: {error}; `make setup` installs it (binutils-riscv64-unknown-elf)")
-    });
-    assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .unwrap_or_else(|error| {
+            panic!("{program}: {error}; `make setup` installs it (binutils-riscv64-unknown-elf)")
+        });
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 /// The harness's code and data, to stand at [`layout::HARNESS`].
 pub fn harness(directory: &Path) -> Piece {
     fs::create_dir_all(directory).expect("the build directory is writable");
-    fs::write(directory.join("layout.inc"), layout::include()).expect("the build directory is writable");
+    fs::write(directory.join("layout.inc"), layout::include())
+        .expect("the build directory is writable");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/harness.S");
     let source = source.to_str().expect("the repository's path is UTF-8");
-    run("riscv64-unknown-elf-as", &["-march=rv64gch_zbs", source, "-o", "harness.o"], directory);
+    run(
+        "riscv64-unknown-elf-as",
+        &["-march=rv64gch_zbs", source, "-o", "harness.o"],
+        directory,
+    );
     let base = format!("-Ttext={:#x}", layout::HARNESS);
-    run("riscv64-unknown-elf-ld", &[&base, "--no-relax", "-N", "harness.o", "-o", "harness.elf"], directory);
-    run("riscv64-unknown-elf-objcopy", &["-O", "binary", "harness.elf", "harness.bin"], directory);
+    run(
+        "riscv64-unknown-elf-ld",
+        &[&base, "--no-relax", "-N", "harness.o", "-o", "harness.elf"],
+        directory,
+    );
+    run(
+        "riscv64-unknown-elf-objcopy",
+        &["-O", "binary", "harness.elf", "harness.bin"],
+        directory,
+    );
     let bytes = fs::read(directory.join("harness.bin")).expect("objcopy wrote it");
-    Piece { address: layout::HARNESS, bytes }
+    Piece {
+        address: layout::HARNESS,
+        bytes,
+    }
 }
 
 /// Writes an ELF file of the pieces that starts at [`layout::HARNESS`], one segment a piece.

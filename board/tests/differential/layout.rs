@@ -182,7 +182,10 @@ pub fn include() -> String {
     define("ENTRY_FCSR", 8 * LOGGED.len() as u64);
     define("ENTRY_X", 8 * (LOGGED.len() as u64 + 1));
     define("ENTRY_F", 8 * (LOGGED.len() as u64 + 33));
-    let htinst = LOGGED.iter().position(|(name, _)| *name == "htinst").expect("htinst is logged");
+    let htinst = LOGGED
+        .iter()
+        .position(|(name, _)| *name == "htinst")
+        .expect("htinst is logged");
     define("ENTRY_HTINST", 8 * htinst as u64);
     define("CODE", CODE);
     define("TRAP_LIMIT", TRAP_LIMIT);
@@ -190,7 +193,8 @@ pub fn include() -> String {
     define("HASH_FACTOR", 0x9e37_79b9_7f4a_7c15);
     text.push_str(".macro set_csrs\n");
     for (index, (_, number)) in SET.iter().enumerate() {
-        writeln!(text, "ld t0, {}(a0)\ncsrw {number:#x}, t0", 8 * index).expect("writing to a string");
+        writeln!(text, "ld t0, {}(a0)\ncsrw {number:#x}, t0", 8 * index)
+            .expect("writing to a string");
     }
     text.push_str(".endm\n.macro log_csrs\n");
     for (index, (_, number)) in LOGGED.iter().enumerate() {
@@ -208,7 +212,8 @@ pub fn include() -> String {
             0x10a => "andi t0, t0, 1\n",
             _ => "",
         };
-        writeln!(text, "csrr t0, {number:#x}\n{mask}sd t0, {}(a0)", 8 * index).expect("writing to a string");
+        writeln!(text, "csrr t0, {number:#x}\n{mask}sd t0, {}(a0)", 8 * index)
+            .expect("writing to a string");
     }
     text.push_str(".endm\n");
     text

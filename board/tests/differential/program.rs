@@ -33,8 +33,13 @@ pub enum Mode {
 
 impl Mode {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Machine, Self::Supervisor, Self::User, Self::VirtualSupervisor, Self::VirtualUser];
+    pub const ALL: [Self; 5] = [
+        Self::Machine,
+        Self::Supervisor,
+        Self::User,
+        Self::VirtualSupervisor,
+        Self::VirtualUser,
+    ];
 
     /// `MPP` and `MPV` as `mret` wants them to go there (Volume II, section 8.6.4, table 8.8).
     pub const fn status(self) -> u64 {
@@ -100,18 +105,23 @@ const HYPERVISOR_STATUS: u8 = 15;
 /// CSRs that take any value: what they do not support reads as something that the specification settles.
 const FREE: &[u16] = &[
     0x001, 0x002, 0x003, // fflags, frm, fcsr
-    0x104, 0x144, 0x106, 0x10a, 0x140, 0x143, 0x14d, // s: ie ip counteren envcfg scratch tval timecmp
+    0x104, 0x144, 0x106, 0x10a, 0x140, 0x143,
+    0x14d, // s: ie ip counteren envcfg scratch tval timecmp
     0x240, 0x243, 0x24d, // vs: scratch tval timecmp
     0x604, 0x644, 0x645, 0x605, 0x606, 0x607, // h: ie ip vip delta counteren geie
     0x303, 0x304, 0x306, 0x343, 0x34a, 0x34b, // m: ideleg ie counteren tval inst tval2
 ];
 /// CSRs that are read alone, or written only where that has no effect.
 const READ: &[u16] = &[
-    0x204, 0x244, 0x3b0, 0x3b1, 0x3b2, 0x3b3, 0x603, 0x643, 0x60a, 0x141, 0x241, 0x341, 0x105, 0x142, 0x205, 0x242, 0x302, 0x602, 0x342, 0x301, 0x3a0, 0x3a2, 0xe12, 0xf14, 0xf15, 0x30a, 0x320, 0x3b8,
+    0x204, 0x244, 0x3b0, 0x3b1, 0x3b2, 0x3b3, 0x603, 0x643, 0x60a, 0x141, 0x241, 0x341, 0x105,
+    0x142, 0x205, 0x242, 0x302, 0x602, 0x342, 0x301, 0x3a0, 0x3a2, 0xe12, 0xf14, 0xf15, 0x30a,
+    0x320, 0x3b8,
 ];
 /// CSRs of which only whether they can be accessed may be seen: identity, time, counters, and `htinst`, which QEMU 10.0 lets
 /// nobody write.
-const HIDDEN: &[u16] = &[0xf11, 0xf12, 0xf13, 0xc00, 0xc01, 0xc02, 0xb00, 0xb02, 0xc05, 0x64a];
+const HIDDEN: &[u16] = &[
+    0xf11, 0xf12, 0xf13, 0xc00, 0xc01, 0xc02, 0xb00, 0xb02, 0xc05, 0x64a,
+];
 /// `vsstatus` and `mstatus` are not read, as QEMU 10.0 shows other values of GVA and SD there (see `isa.rs`).
 /// `vsstatus` comes only with immediates: QEMU 10.0 keeps all bits that are written to it and lets them into `mstatus`.
 const STATUS_KIN: &[u16] = &[0x300, 0x100];
@@ -135,8 +145,22 @@ fn is_open(csr: u16) -> bool {
 
 /// Writes the code of one segment for `mode`, about `count` instructions long. `odd_root`: x13 has a mode
 /// that `satp` does not.
-pub fn code(random: &mut Random, mode: Mode, count: usize, odd_root: bool, allowed: Allowed) -> Code {
-    let mut writer = Writer { random, mode, items: Vec::new(), written: 0, odd_root, allowed, left: false };
+pub fn code(
+    random: &mut Random,
+    mode: Mode,
+    count: usize,
+    odd_root: bool,
+    allowed: Allowed,
+) -> Code {
+    let mut writer = Writer {
+        random,
+        mode,
+        items: Vec::new(),
+        written: 0,
+        odd_root,
+        allowed,
+        left: false,
+    };
     while writer.items.len() < count {
         writer.some();
     }
@@ -169,9 +193,14 @@ fn place(items: &[Item]) -> Code {
         };
         bytes.extend_from_slice(&bits.to_le_bytes()[..length(bits as u16).into()]);
     }
-    let may_be_target =
-        |index: usize| (index >= TARGET_ITEM || index == items.len() - 2) && !matches!(items[index], Item::Bound(_));
-    let targets = (0..items.len() - 1).filter(|&index| may_be_target(index)).map(|index| offsets[index]).collect();
+    let may_be_target = |index: usize| {
+        (index >= TARGET_ITEM || index == items.len() - 2)
+            && !matches!(items[index], Item::Bound(_))
+    };
+    let targets = (0..items.len() - 1)
+        .filter(|&index| may_be_target(index))
+        .map(|index| offsets[index])
+        .collect();
     Code { bytes, targets }
 }
 
@@ -181,9 +210,23 @@ fn aim(bits: u32, distance: u32) -> u32 {
     if bits & 3 != 3 {
         // c.j, or c.beqz and c.bnez (Volume I, section 16.4).
         return if bits >> 13 == 5 {
-            bits & 0xe003 | bit(1, 3) | bit(2, 4) | bit(3, 5) | bit(4, 11) | bit(5, 2) | bit(6, 7) | bit(7, 6)
+            bits & 0xe003
+                | bit(1, 3)
+                | bit(2, 4)
+                | bit(3, 5)
+                | bit(4, 11)
+                | bit(5, 2)
+                | bit(6, 7)
+                | bit(7, 6)
         } else {
-            bits & 0xe383 | bit(1, 3) | bit(2, 4) | bit(3, 10) | bit(4, 11) | bit(5, 2) | bit(6, 5) | bit(7, 6)
+            bits & 0xe383
+                | bit(1, 3)
+                | bit(2, 4)
+                | bit(3, 10)
+                | bit(4, 11)
+                | bit(5, 2)
+                | bit(6, 5)
+                | bit(7, 6)
         };
     }
     match bits & 0x7f {
@@ -268,14 +311,20 @@ impl Writer<'_> {
             O::Ebreak if self.quiet_break() || !self.random.once_in(4) => return false,
             _ if is_load(operation) || is_store(operation) => {
                 let base = u32::from(rs1);
-                let known = POINTERS.contains(&base) || base == BAD_POINTER && self.random.once_in(4);
+                let known =
+                    POINTERS.contains(&base) || base == BAD_POINTER && self.random.once_in(4);
                 if !known || is_load(operation) && self.is_kept(instruction) {
                     return false;
                 }
                 self.push(bits);
             }
             // c.addi16sp moves a pointer, but not far.
-            O::Addi if instruction.rd == 2 && rs1 == 2 && instruction.immediate.abs() <= 512 && self.random.once_in(3) => {
+            O::Addi
+                if instruction.rd == 2
+                    && rs1 == 2
+                    && instruction.immediate.abs() <= 512
+                    && self.random.once_in(3) =>
+            {
                 self.items.push(Item::Bits(bits));
             }
             _ if self.is_kept(instruction) => return false,
@@ -304,13 +353,18 @@ impl Writer<'_> {
             O::Wfi if self.mode != Mode::User || self.left => return false,
             O::Sret | O::Mret => return false,
             // QEMU 10.0 reports the faults of a fetch.
-            O::HlvxHu | O::HlvxWu if self.left || !matches!(self.mode, Mode::VirtualSupervisor | Mode::VirtualUser) => {
+            O::HlvxHu | O::HlvxWu
+                if self.left
+                    || !matches!(self.mode, Mode::VirtualSupervisor | Mode::VirtualUser) =>
+            {
                 return false;
             }
             O::Ebreak if self.quiet_break() => return false,
             O::Ecall | O::Ebreak | O::Wfi if !self.random.once_in(4) => return false,
             O::Jal | O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu => {
-                let Some(instruction) = decode(word) else { return false };
+                let Some(instruction) = decode(word) else {
+                    return false;
+                };
                 if operation == O::Jal {
                     if self.is_kept(instruction) {
                         return false;
@@ -330,7 +384,11 @@ impl Writer<'_> {
             _ if is_load(operation) || is_store(operation) || is_indirect(operation) => {
                 let base = if operation.mnemonic().starts_with("amo") {
                     self.random.pick(&[2, 9])
-                } else if self.random.once_in(12) { BAD_POINTER } else { self.random.pick(&POINTERS) };
+                } else if self.random.once_in(12) {
+                    BAD_POINTER
+                } else {
+                    self.random.pick(&POINTERS)
+                };
                 let word = set_rs1(word, base);
                 if is_indirect(operation) || self.random.once_in(3) {
                     word
@@ -343,7 +401,9 @@ impl Writer<'_> {
             }
             _ => word,
         };
-        let Some(instruction) = decode(word) else { return false };
+        let Some(instruction) = decode(word) else {
+            return false;
+        };
         if instruction.operation != operation || self.is_kept(instruction) {
             return false;
         }
@@ -356,10 +416,20 @@ impl Writer<'_> {
         let (base, wide) = (self.random.pick(&[2, 9]), self.random.below(2) as u32);
         let order = self.random.below(4) as u32;
         let amo = |function: u32, rd: u32, rs2: u32| {
-            function << 27 | order << 25 | rs2 << 20 | base << 15 | (2 + wide) << 12 | rd << 7 | 0x2f
+            function << 27
+                | order << 25
+                | rs2 << 20
+                | base << 15
+                | (2 + wide) << 12
+                | rd << 7
+                | 0x2f
         };
         let free = [0, 1, 5, 6, 7, 16, 17, 30, 31];
-        let (first, second, value) = (self.random.pick(&free), self.random.pick(&free), self.random.below(32) as u32);
+        let (first, second, value) = (
+            self.random.pick(&free),
+            self.random.pick(&free),
+            self.random.below(32) as u32,
+        );
         self.push(amo(2, first, 0));
         self.items.push(Item::Bound(amo(3, second, value)));
         self.written |= 1 << second;
@@ -401,7 +471,8 @@ impl Writer<'_> {
             self.items.push(Item::Bits(write_csr(epc, TARGET)));
             self.items.push(Item::Bound(write_csr(status, STATUS)));
             if self.intact(HYPERVISOR_STATUS) && self.random.once_in(2) {
-                self.items.push(Item::Bound(write_csr(0x600, HYPERVISOR_STATUS)));
+                self.items
+                    .push(Item::Bound(write_csr(0x600, HYPERVISOR_STATUS)));
             }
             self.items.push(Item::Bound(back));
         }
@@ -421,21 +492,37 @@ impl Writer<'_> {
             50..62 => (self.random.pick(READ), 2, rd, 0),
             62..66 => (self.random.pick(HIDDEN), 2, 0, 0),
             68..78 if self.intact(STATUS) => {
-                let function = if self.mode == Mode::Machine { self.random.pick(&[1, 2]) } else { 1 };
+                let function = if self.mode == Mode::Machine {
+                    self.random.pick(&[1, 2])
+                } else {
+                    1
+                };
                 let csr = self.random.pick(STATUS_KIN);
-                (csr, function, if csr == 0x300 { 0 } else { rd }, STATUS.into())
+                (
+                    csr,
+                    function,
+                    if csr == 0x300 { 0 } else { rd },
+                    STATUS.into(),
+                )
             }
             // QEMU 10.0 lets a write to mip change VSTIP and VSEIP, which are beyond an immediate.
             66..68 => (MIP, self.random.pick(&[6, 7]), rd, any),
             // SIE and MIE.
             68..78 => {
                 let csr = self.random.pick(&[0x300, 0x100, VSSTATUS]);
-                (csr, self.random.pick(&[6, 7]), if csr == 0x100 { rd } else { 0 }, any & if csr == VSSTATUS { 2 } else { 10 })
+                (
+                    csr,
+                    self.random.pick(&[6, 7]),
+                    if csr == 0x100 { rd } else { 0 },
+                    any & if csr == VSSTATUS { 2 } else { 10 },
+                )
             }
             78..83 if self.intact(HYPERVISOR_STATUS) => (0x600, 1, rd, HYPERVISOR_STATUS.into()),
             83..90 if self.intact(TRANSLATION) => {
                 let csr = self.random.pick(SATP_KIN);
-                if csr == 0x680 && self.odd_root || csr == 0x180 && (self.left || self.mode == Mode::VirtualUser) {
+                if csr == 0x680 && self.odd_root
+                    || csr == 0x180 && (self.left || self.mode == Mode::VirtualUser)
+                {
                     return;
                 }
                 self.push(csr_instruction(csr, 1, rd, TRANSLATION.into()));
@@ -451,7 +538,14 @@ impl Writer<'_> {
             },
         };
         // QEMU 10.0 shows bits of mip in hvip, and keeps bits in these that nothing is behind.
-        let rd = if matches!(csr, 0x645 | 0x303 | 0x304 | 0x604 | 0x104 | 0x10a | 0x144 | 0x344 | 0x644) { 0 } else { rd };
+        let rd = if matches!(
+            csr,
+            0x645 | 0x303 | 0x304 | 0x604 | 0x104 | 0x10a | 0x144 | 0x344 | 0x644
+        ) {
+            0
+        } else {
+            rd
+        };
         // VS-mode has its own registers under the names of S-mode's.
         let virtual_names = self.mode == Mode::VirtualSupervisor;
         let interrupt = |bit: u64| self.allowed.interrupt == bit;
@@ -470,7 +564,11 @@ impl Writer<'_> {
         if forbidden {
             return;
         }
-        let source = if csr == MIP { source & self.allowed.interrupt as u32 } else { source };
+        let source = if csr == MIP {
+            source & self.allowed.interrupt as u32
+        } else {
+            source
+        };
         let user = self.left || self.mode == Mode::VirtualUser;
         if user && csr >> 8 & 3 == 1 {
             return;
@@ -492,7 +590,10 @@ fn write_csr(csr: u16, register: u8) -> u32 {
 
 fn is_load(operation: Operation) -> bool {
     use Operation as O;
-    matches!(operation, O::Lb | O::Lh | O::Lw | O::Ld | O::Lbu | O::Lhu | O::Lwu | O::Flw | O::Fld)
+    matches!(
+        operation,
+        O::Lb | O::Lh | O::Lw | O::Ld | O::Lbu | O::Lhu | O::Lwu | O::Flw | O::Fld
+    )
 }
 
 fn is_store(operation: Operation) -> bool {
@@ -503,11 +604,15 @@ fn is_store(operation: Operation) -> bool {
 /// Whether it accesses memory at rs1 exactly.
 fn is_indirect(operation: Operation) -> bool {
     let name = operation.mnemonic();
-    ["amo", "hlv", "hsv"].iter().any(|start| name.starts_with(start))
+    ["amo", "hlv", "hsv"]
+        .iter()
+        .any(|start| name.starts_with(start))
 }
 
 fn writes_float(operation: Operation) -> bool {
     let name = operation.mnemonic();
-    let to_integer = ["feq", "flt", "fle", "fclass", "fcvt.w", "fcvt.l", "fmv.x", "fence"];
+    let to_integer = [
+        "feq", "flt", "fle", "fclass", "fcvt.w", "fcvt.l", "fmv.x", "fence",
+    ];
     name.starts_with('f') && !to_integer.iter().any(|start| name.starts_with(start))
 }

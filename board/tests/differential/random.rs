@@ -44,7 +44,15 @@ impl Random {
             1 => self.below(16).wrapping_neg(),
             2 => 1 << self.below(64),
             3 => u64::MAX << self.below(64),
-            4 => self.pick(&[0, u64::MAX, i64::MIN as u64, i64::MAX as u64, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff_8000_0000]),
+            4 => self.pick(&[
+                0,
+                u64::MAX,
+                i64::MIN as u64,
+                i64::MAX as u64,
+                0x7fff_ffff,
+                0x8000_0000,
+                0xffff_ffff_8000_0000,
+            ]),
             5 => u64::from(self.word() as u32),
             _ => self.word(),
         }

@@ -47,22 +47,36 @@ pub fn run(platform: Platform, image: &Path, seconds: u32) -> Result<String, Str
 
 fn qemu(options: &[&str], image: &Path, seconds: u32) -> Result<String, String> {
     let output = Command::new("timeout")
-        .args(["-s", "KILL", &seconds.to_string(), "qemu-system-riscv64", "-M", "virt"])
+        .args([
+            "-s",
+            "KILL",
+            &seconds.to_string(),
+            "qemu-system-riscv64",
+            "-M",
+            "virt",
+        ])
         // With a second hart, which sleeps, QEMU's atomics are one access; with one alone a load and a store, each of
         // which may fault.
-        .args(["-smp", "2", "-cpu", QEMU_HART, "-m", "128M", "-bios", "none", "-display", "none"])
+        .args([
+            "-smp", "2", "-cpu", QEMU_HART, "-m", "128M", "-bios", "none", "-display", "none",
+        ])
         .args(["-monitor", "none", "-serial", "stdio", "-kernel"])
         .arg(image)
         .args(options)
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| format!("timeout qemu-system-riscv64: {error}; `make setup` installs QEMU"))?;
+        .map_err(|error| {
+            format!("timeout qemu-system-riscv64: {error}; `make setup` installs QEMU")
+        })?;
     let console = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
         return Ok(console);
     }
     let complaint = String::from_utf8_lossy(&output.stderr);
-    Err(format!("QEMU ended with {}: {complaint}\nThe console until then:\n{console}", output.status))
+    Err(format!(
+        "QEMU ended with {}: {complaint}\nThe console until then:\n{console}",
+        output.status
+    ))
 }
 
 /// Memory, as QEMU is told.
@@ -73,9 +87,17 @@ const LIMIT: Femtoseconds = Femtoseconds(3 * Femtoseconds::SECOND.0);
 fn board(image: &Path, pace: Pace) -> Result<String, String> {
     let bytes = std::fs::read(image).map_err(|error| format!("{}: {error}", image.display()))?;
     let profile = Profile::named("soc").ok_or("no profile soc")?;
-    let options = Options { harts: Some(1), memory: Some(MEMORY), ..Options::default() };
-    let (mut board, console) = setup::board(&profile, &options, Vec::new()).map_err(|error| error.to_string())?;
-    let software = Software { firmware: &bytes, ..Software::default() };
+    let options = Options {
+        harts: Some(1),
+        memory: Some(MEMORY),
+        ..Options::default()
+    };
+    let (mut board, console) =
+        setup::board(&profile, &options, Vec::new()).map_err(|error| error.to_string())?;
+    let software = Software {
+        firmware: &bytes,
+        ..Software::default()
+    };
     setup::boot(&mut board, &profile, &software).map_err(|error| error.to_string())?;
     board.set_pace(pace);
     let outcome = board.run(LIMIT);
@@ -83,6 +105,9 @@ fn board(image: &Path, pace: Pace) -> Result<String, String> {
     if outcome == Outcome::Stop(Stop::PowerOff) {
         Ok(output)
     } else {
-        Err(format!("{outcome} at {:#x}\nThe console until then:\n{output}", board.pc(0)))
+        Err(format!(
+            "{outcome} at {:#x}\nThe console until then:\n{output}",
+            board.pc(0)
+        ))
     }
 }
