@@ -192,7 +192,13 @@ fn patches(random: &mut Random) -> Vec<u64> {
             }
             31..36 => {
                 let index = random.below(LIVE_PAGES);
-                let target = scratch(random);
+                // Tables stay where they are: QEMU reports what PMP refuses to a walk as guest-page faults.
+                let elsewhere = scratch(random);
+                let target = if index < SCRATCH_PAGES {
+                    elsewhere
+                } else {
+                    page(index)
+                };
                 let value = odd_entry(random, target, true);
                 // Whether MXR lets a walk read an entry where only fetches may is not quite said.
                 let walk_by_mxr = index >= SCRATCH_PAGES && value & (X | R) == X;
@@ -315,7 +321,7 @@ fn csr(random: &mut Random, name: &str, translation: Translation, allowed: Allow
         "pmpaddr0" => page(random.below(SCRATCH_PAGES)) >> 2 | random.pick(&[0, 1, 3, 7, 0x1ff]),
         "pmpaddr4" => u64::MAX >> 10,
         // Nothing reaches the page tables: QEMU 10.0 reports what PMP refuses there as guest-page faults.
-        "pmpaddr1" => random.pick(&[0, LIVE >> 2, page(SCRATCH_PAGES) >> 2]),
+        "pmpaddr1" => random.pick(&[0, LIVE >> 2, page(3) >> 2]),
         "pmpaddr2" | "pmpaddr3" => random.pick(&[0, LIVE >> 2, any >> 10]),
         "pmpcfg0" => {
             let all = 0x1f << 32;
