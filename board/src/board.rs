@@ -173,6 +173,7 @@ impl Board {
             probes: Probes::default(),
             trace: Trace::new(),
             next_wake: Femtoseconds::NEVER,
+            fault_offset: 0,
             draft: Draft::default(),
             once: Scratch::new(),
         };

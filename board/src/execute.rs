@@ -72,7 +72,8 @@ fn stop_behind(hart: &mut Hart, op: *const Op) -> *const Block {
 /// Raises an exception at `op`.
 #[cold]
 fn raise(hart: &mut Hart, machine: &mut Machine, op: *const Op, trap: Trap) -> *const Block {
-    let trap = trap.by(machine.bits(hart, op), 0);
+    let offset = std::mem::take(&mut machine.fault_offset);
+    let trap = trap.by(machine.bits(hart, op), offset);
     hart.leave(op, false);
     take(hart, machine, &trap);
     ptr::null()

@@ -72,6 +72,8 @@ pub(crate) struct Machine {
     pub(crate) timed: bool,
     pub(crate) probes: Probes,
     pub(crate) trace: Trace,
+    /// While the second part of an access is translated that lies in two pages, its distance from the first in bytes.
+    pub(crate) fault_offset: u64,
     /// The earliest time that a device is to be woken.
     pub(crate) next_wake: Femtoseconds,
     pub(crate) draft: Draft,
@@ -406,7 +408,9 @@ impl Machine {
         let first = left as u8;
         let begin = self.place::<P>(hart, address, first, access, context, tag)?;
         let behind = address.wrapping_add(left);
+        self.fault_offset = left;
         let rest = self.place::<P>(hart, behind, size - first, access, context, tag)?;
+        self.fault_offset = 0;
         Ok((begin, first, rest))
     }
 
