@@ -116,7 +116,11 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
                 }
                 let cycles = i64::from((*block).cycles);
                 if hart.budget < cycles {
-                    run_part::<P>(hart, machine, block);
+                    hart.link = ptr::null();
+                    // A block that follows another one may be come to just at the end.
+                    if hart.budget > 0 {
+                        run_part::<P>(hart, machine, block);
+                    }
                     break;
                 }
                 hart.budget -= cycles;
