@@ -193,7 +193,8 @@ fn find<P: Pace>(hart: &mut Hart, machine: &mut Machine) -> *const Block {
     block
 }
 
-/// Keeps the link only where it leads from a block to one in the same page.
+/// Keeps the link only where it leads from a block to one in the same page, virtually (which whoever asked for it has
+/// seen to) and physically.
 fn keep_link(hart: &mut Hart, machine: &Machine, block: *const Block) {
     if !hart.link.is_null() {
         // Safety: with a link, the block that ran last is still there.
