@@ -101,6 +101,11 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
             continue;
         }
         let mut block = find::<P>(hart, machine);
+        if hart.attention {
+            // The walk left marks in a page with code.
+            hart.link = ptr::null();
+            continue;
+        }
         if !hart.link.is_null() {
             // Safety: the link is one of the block that ran last, which no drop of code has come after: that would have
             // asked for attention and left no link.

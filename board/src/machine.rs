@@ -89,6 +89,9 @@ struct Tables<'a> {
     timing: Option<&'a mut Timing>,
     hart: usize,
     now: u64,
+    reservations: &'a mut [u64],
+    /// Whether decoded code was dropped.
+    dropped: bool,
     /// Cycles that the walk took.
     stall: u64,
 }
@@ -119,7 +122,8 @@ impl PageTables for Tables<'_> {
             }
             host.write(new);
         }
-        self.code.written(physical, 8);
+        self.dropped |= self.code.written(physical, 8);
+        break_reservations(self.reservations, self.hart, physical, 8);
         self.charge(physical, true);
         Some(true)
     }
@@ -129,6 +133,16 @@ impl Machine {
     /// Ticks of `time` at a hart's cycle.
     pub(crate) fn ticks(&self, cycle: u64) -> u64 {
         self.timebase.cycle_at(self.clock.time_of(cycle)).wrapping_add(self.time_offset)
+/// Takes back the reservations of harts other than `index` that the written bytes touch.
+fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, length: u64) {
+    for (other, address) in reservations.iter_mut().enumerate() {
+        let touched = *address < physical.wrapping_add(length) && address.wrapping_add(8) > physical;
+        if other != index && *address != NO_RESERVATION && touched {
+            *address = NO_RESERVATION;
+        }
+    }
+}
+
     }
 
     /// The first cycle at which `time` is `value` or more, when it is less now.
@@ -287,12 +301,7 @@ impl Machine {
 
     /// Takes back the reservations of harts other than `index` that the written bytes touch.
     pub(crate) fn break_reservations(&mut self, index: usize, physical: u64, length: u64) {
-        for (other, address) in self.reservations.iter_mut().enumerate() {
-            let touched = *address < physical.wrapping_add(length) && address.wrapping_add(8) > physical;
-            if other != index && *address != NO_RESERVATION && touched {
-                *address = NO_RESERVATION;
-            }
-        }
+        break_reservations(&mut self.reservations, index, physical, length);
     }
 
     /// Translates for the hart, and charges the walk.
@@ -321,6 +330,8 @@ impl Machine {
         let translation = hart.privileged.translate(address, size, access, context, &mut tables);
         hart.budget -= tables.stall as i64;
         if let (Some(page), Ok(_)) = (walk, &translation) {
+            reservations: &mut self.reservations,
+            dropped: false,
             let left = self.timing.tlb_fill(hart.index, side, page);
             hart.page_left(side, left);
         }
@@ -328,6 +339,8 @@ impl Machine {
     }
 
     /// The physical address of code at `address`, and whether all of its page may be run.
+        // Marks that a walk left in a page with code.
+        hart.attention |= tables.dropped;
     ///
     /// # Errors
     ///
