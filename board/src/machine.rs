@@ -145,15 +145,18 @@ fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, len
 
     }
 
-    /// The first cycle at which `time` is `value` or more, when it is less now.
-    fn cycle_of_ticks(&self, value: u64) -> u64 {
-        self.clock.cycle_from(self.timebase.time_of(value.wrapping_sub(self.time_offset)))
+    /// The first cycle at which `time` is `ticks` more than at a hart's cycle. One that never comes is the last one.
+    fn cycle_after(&self, cycle: u64, ticks: u64) -> u64 {
+        let now = self.timebase.cycle_at(self.clock.time_of(cycle));
+        // A sum beyond the last tick must not come out as one that has passed: `mtime` may have been set back.
+        self.clock.cycle_from(self.timebase.time_of(now.saturating_add(ticks)))
     }
 
     /// The first cycle at which `hart` has an interrupt of its own timers; none without any change: the end of time.
     pub(crate) fn timer_cycle(&self, hart: &Hart) -> u64 {
         let now = self.ticks(hart.cycle());
-        hart.privileged.next_timer(now).map_or(u64::MAX, |value| self.cycle_of_ticks(value))
+        let value = hart.privileged.next_timer(now);
+        value.map_or(u64::MAX, |value| self.cycle_after(hart.cycle(), value.wrapping_sub(now)))
     }
 
     /// How often each event happened to the hart, by [`Event`] less 1.
