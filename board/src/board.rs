@@ -8,16 +8,12 @@ use crate::code::{Code, Draft, Scratch};
 use crate::devices::{Clint, Plic};
 use crate::execute::{self, Fast, Timed};
 use crate::hart::Hart;
-use crate::machine::{Attached, Machine, Part};
+use crate::machine::{Attached, Machine, Part, RESERVATION_INSTRUCTIONS};
 use crate::memory::{Memory, NoMemory};
 use crate::probe::Probes;
 use crate::time::{Clock, Femtoseconds};
 use crate::timing::{Counts, Timing, parameters::Parameters};
 use crate::trace::Trace;
-
-/// After how many instructions a reservation that was not used is given up when other harts get to run. A loop that
-/// has to succeed has at most 16 (I 8.3).
-const RESERVATION_INSTRUCTIONS: u64 = 64;
 
 /// What a board is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -237,6 +237,12 @@ impl Hart {
         self.pc = self.pc.wrapping_add(2 * halfwords);
     }
 
+    /// How many instructions are retired when `op` of the running block is.
+    pub(crate) fn instructions_until(&self, op: *const Op) -> u64 {
+        let block = self.running();
+        self.instructions - (u64::from(block.count) - block.index_of(op) as u64 - 1)
+    }
+
     /// The cycle at which `op` of the running block ends, as far as that is known.
     pub(crate) fn cycle_of(&self, op: *const Op) -> u64 {
         let block = self.running();

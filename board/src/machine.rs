@@ -15,6 +15,10 @@ use crate::trace::Trace;
 /// No address is this: reservations are aligned.
 const NO_RESERVATION: u64 = u64::MAX;
 
+/// After how many instructions a reservation that was not used is given up, whether or not other harts got to run. A
+/// loop that has to succeed has at most 16 (I 8.3).
+pub(crate) const RESERVATION_INSTRUCTIONS: u64 = 64;
+
 /// How many address spaces a hart's modelled TLBs tell apart.
 const SPACES: usize = 256;
 
@@ -269,7 +273,7 @@ fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, len
     /// Reserves the 8 bytes around the physical address for the hart.
     pub(crate) fn reserve(&mut self, hart: &mut Hart, physical: u64) {
         self.reservations[hart.index] = physical & !7;
-        hart.reserved_at = hart.instructions;
+        hart.reserved_at = hart.instructions_until(op);
     }
 
     /// Takes the hart's reservation back.
@@ -277,9 +281,10 @@ fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, len
         self.reservations[hart.index] = NO_RESERVATION;
     }
 
-    /// Whether the hart holds a reservation of the 8 bytes around the physical address.
-    pub(crate) fn holds(&self, hart: &Hart, physical: u64) -> bool {
-        self.reservations[hart.index] == physical & !7
+    /// Whether the hart holds a reservation of the 8 bytes around the physical address, at `op`.
+    pub(crate) fn holds(&self, hart: &Hart, op: *const Op, physical: u64) -> bool {
+        let since = hart.instructions_until(op).wrapping_sub(hart.reserved_at);
+        self.reservations[hart.index] == physical & !7 && since <= RESERVATION_INSTRUCTIONS
     }
 
     /// Whether a hart other than `index` holds a reservation.
