@@ -297,13 +297,13 @@ impl Board {
     ///
     /// When there is no such hart.
     #[must_use]
+    pub fn counts(&self, hart: usize) -> &Counts {
+        self.machine.timing.counts(hart)
+    }
+
     /// Keeps no more than about this many bytes of decoded code (192 MiB unless told). It changes nothing but speed.
     pub fn keep_code(&mut self, bytes: usize) {
         self.machine.code.capacity = bytes;
-    }
-
-    pub fn counts(&self, hart: usize) -> &Counts {
-        self.machine.timing.counts(hart)
     }
 
     /// Forgets decoded code: it depends on what is watched, and on the mode.
@@ -442,10 +442,11 @@ impl Board {
                 continue;
             }
             if cycle >= end {
-                if end != u64::MAX {
-                    self.wait_until(end);
+                if limit == Femtoseconds::NEVER && self.harts.iter().all(|hart| hart.waiting) {
+                    return Outcome::Deadlock;
                 }
-                return if cycle == u64::MAX && end == u64::MAX { Outcome::Deadlock } else { Outcome::Limit };
+                self.wait_until(end);
+                return Outcome::Limit;
             }
             let until = end.min(wake).min(second.saturating_add(self.quantum));
             self.run_hart(first, cycle, until);

@@ -89,13 +89,13 @@ pub(crate) struct Machine {
 struct Tables<'a> {
     memory: &'a Memory,
     code: &'a mut Code,
+    reservations: &'a mut [u64],
+    /// Whether decoded code was dropped.
+    dropped: bool,
     /// What charges for the accesses, where they are charged for.
     timing: Option<&'a mut Timing>,
     hart: usize,
     now: u64,
-    reservations: &'a mut [u64],
-    /// Whether decoded code was dropped.
-    dropped: bool,
     /// Cycles that the walk took.
     stall: u64,
 }
@@ -133,10 +133,6 @@ impl PageTables for Tables<'_> {
     }
 }
 
-impl Machine {
-    /// Ticks of `time` at a hart's cycle.
-    pub(crate) fn ticks(&self, cycle: u64) -> u64 {
-        self.timebase.cycle_at(self.clock.time_of(cycle)).wrapping_add(self.time_offset)
 /// Takes back the reservations of harts other than `index` that the written bytes touch.
 fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, length: u64) {
     for (other, address) in reservations.iter_mut().enumerate() {
@@ -147,6 +143,10 @@ fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, len
     }
 }
 
+impl Machine {
+    /// Ticks of `time` at a hart's cycle.
+    pub(crate) fn ticks(&self, cycle: u64) -> u64 {
+        self.timebase.cycle_at(self.clock.time_of(cycle)).wrapping_add(self.time_offset)
     }
 
     /// The first cycle at which `time` is `ticks` more than at a hart's cycle. One that never comes is the last one.
@@ -270,8 +270,8 @@ fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, len
         self.turned(hart);
     }
 
-    /// Reserves the 8 bytes around the physical address for the hart.
-    pub(crate) fn reserve(&mut self, hart: &mut Hart, physical: u64) {
+    /// Reserves the 8 bytes around the physical address for the hart, by `op`.
+    pub(crate) fn reserve(&mut self, hart: &mut Hart, op: *const Op, physical: u64) {
         self.reservations[hart.index] = physical & !7;
         hart.reserved_at = hart.instructions_until(op);
     }
@@ -330,6 +330,8 @@ fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, len
         let mut tables = Tables {
             memory: &self.memory,
             code: &mut self.code,
+            reservations: &mut self.reservations,
+            dropped: false,
             timing: walk.map(|_| &mut self.timing),
             hart: hart.index,
             now: hart.cycle(),
@@ -337,9 +339,9 @@ fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, len
         };
         let translation = hart.privileged.translate(address, size, access, context, &mut tables);
         hart.budget -= tables.stall as i64;
+        // Marks that a walk left in a page with code.
+        hart.attention |= tables.dropped;
         if let (Some(page), Ok(_)) = (walk, &translation) {
-            reservations: &mut self.reservations,
-            dropped: false,
             let left = self.timing.tlb_fill(hart.index, side, page);
             hart.page_left(side, left);
         }
@@ -347,8 +349,6 @@ fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, len
     }
 
     /// The physical address of code at `address`, and whether all of its page may be run.
-        // Marks that a walk left in a page with code.
-        hart.attention |= tables.dropped;
     ///
     /// # Errors
     ///
