@@ -18,7 +18,7 @@ const SIZE: u64 = 1 << 20;
 /// The code of all harts: this many pages from the begin of memory.
 const CODE_PAGES: u64 = 8;
 /// Where page tables begin, from the begin of memory; a multiple of 16 KiB.
-const TABLES: u64 = 0x1_0000;
+pub const TABLES: u64 = 0x1_0000;
 /// Where each hart's own words begin, 4 KiB for each.
 const OWN: u64 = 0x2_0000;
 /// Where the code that sets the CSRs begins, 4 KiB for each hart.
