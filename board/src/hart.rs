@@ -127,8 +127,9 @@ pub struct Hart {
     pub(crate) stores: Tlb,
     fetches: [Fetch; FETCHES],
     jumps: [Jump; JUMP_SETS * JUMP_WAYS],
-    /// The lowest and highest address of what lies in superpages of which some part was entered.
-    superpages: (u64, u64),
+    /// The lowest and highest address of what lies in superpages of which some part was entered. What a fence drops of
+    /// the modelled TLBs depends on it, so that it is part of a run's state.
+    pub(crate) superpages: (u64, u64),
 }
 
 // Safety: the pointers lead into the code cache of the board that owns the hart, and move with it.
@@ -319,6 +320,7 @@ impl Hart {
     /// Drops all translations.
     pub(crate) fn drop_all(&mut self) {
         self.contexts = Contexts::new();
+        self.superpages = NO_SUPERPAGES;
         self.drop_tagged();
         self.refresh();
     }
@@ -328,7 +330,6 @@ impl Hart {
         self.stores.clear();
         self.fetches.fill(NO_FETCH);
         self.drop_jumps();
-        self.superpages = NO_SUPERPAGES;
     }
 
     fn number(&mut self, context: &Context) -> u64 {

@@ -50,6 +50,7 @@ struct HartState {
     happened: Happened,
     account: Account,
     spaces: Vec<Space>,
+    superpages: (u64, u64),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -232,6 +233,7 @@ fn is_sound(hash: &Hash) -> bool {
         happened: hart.happened,
         account: hart.account.clone(),
         spaces: hart.spaces.clone(),
+        superpages: hart.superpages,
     }
 }
 
@@ -250,4 +252,5 @@ fn restore_hart(hart: &mut Hart, saved: HartState) {
     hart.privileged.settle();
     hart.spaces = saved.spaces;
     hart.drop_all();
+    hart.superpages = saved.superpages;
 }
