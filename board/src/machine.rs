@@ -701,8 +701,9 @@ impl Machine {
                 *wires = new;
             }
         }
-        if let Some(time) = effects.wake_at {
-            self.devices[index].wake = time.max(now);
+        // A device that asks again for the time that it has asked for disturbs no one: one that was restored may.
+        if let Some(time) = effects.wake_at.map(|time| time.max(now)).filter(|time| *time != self.devices[index].wake) {
+            self.devices[index].wake = time;
             self.next_wake = self.devices.iter().map(|device| device.wake).min().unwrap_or(Femtoseconds::NEVER);
             self.disturbed = true;
         }

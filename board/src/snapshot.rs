@@ -189,8 +189,8 @@ impl Board {
             && state.pages.is_sorted_by(|one, next| one < next)
             && state.pages.last().is_none_or(|page| *page < pages)
             && contents.len() == state.pages.len() * PAGE
-            && state.harts.iter().all(|hart| hart.x.len() == 32 && hart.f.len() == 32 && hart.account.is_sound());
             && is_sound(&state.hash)
+            && state.harts.iter().all(|hart| hart.x.len() == 32 && hart.f.len() == 32 && hart.account.is_sound());
         if sound { Ok(()) } else { Err(SnapshotError::Damaged("its parts do not fit together".to_owned())) }
     }
 
@@ -214,13 +214,13 @@ impl Board {
     }
 }
 
-fn save_hart(hart: &Hart) -> HartState {
 /// Whether a hash is in a state that whole words lead to: the number of bytes that wait for others, the last of its
 /// fields, is 0.
 fn is_sound(hash: &Hash) -> bool {
     postcard::to_stdvec(hash).is_ok_and(|bytes| bytes.last() == Some(&0))
 }
 
+fn save_hart(hart: &Hart) -> HartState {
     HartState {
         x: hart.x[..32].to_vec(),
         f: hart.f.to_vec(),
@@ -247,9 +247,9 @@ fn restore_hart(hart: &mut Hart, saved: HartState) {
     hart.waiting = saved.waiting;
     hart.reserved_at = saved.reserved_at;
     hart.privileged = saved.privileged;
+    hart.privileged.settle();
     hart.happened = saved.happened;
     hart.account = saved.account;
-    hart.privileged.settle();
     hart.spaces = saved.spaces;
     hart.drop_all();
     hart.superpages = saved.superpages;
