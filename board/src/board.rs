@@ -10,16 +10,12 @@ use crate::code::{Code, Draft, Scratch};
 use crate::devices::{Clint, Plic};
 use crate::execute::{self, Fast, Timed};
 use crate::hart::Hart;
-use crate::machine::{Attached, Machine, Part};
+use crate::machine::{Attached, Machine, Part, RESERVATION_INSTRUCTIONS};
 use crate::memory::{Memory, NoMemory};
 use crate::probe::Probes;
 use crate::time::{Clock, Femtoseconds};
 use crate::timing::{Counts, Timing, parameters::Parameters};
 use crate::trace::Trace;
-
-/// After how many instructions a reservation that was not used is given up when other harts get to run. A loop that
-/// has to succeed has at most 16 (I 8.3).
-const RESERVATION_INSTRUCTIONS: u64 = 64;
 
 /// What a board is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -312,6 +308,11 @@ impl Board {
         self.machine.timing.counts(hart)
     }
 
+    /// Keeps no more than about this many bytes of decoded code (192 MiB unless told). It changes nothing but speed.
+    pub fn keep_code(&mut self, bytes: usize) {
+        self.machine.code.capacity = bytes;
+    }
+
     /// Forgets decoded code: it depends on what is watched, and on the mode.
     fn drop_code(&mut self) {
         self.machine.code.clear();
@@ -449,10 +450,11 @@ impl Board {
                 continue;
             }
             if cycle >= end {
-                if end != u64::MAX {
-                    self.wait_until(end);
+                if limit == Femtoseconds::NEVER && self.harts.iter().all(|hart| hart.waiting) {
+                    return Outcome::Deadlock;
                 }
-                return if cycle == u64::MAX && end == u64::MAX { Outcome::Deadlock } else { Outcome::Limit };
+                self.wait_until(end);
+                return Outcome::Limit;
             }
             let quantum = if self.machine.timed { self.quantum } else { self.fast_quantum };
             let until = end.min(wake).min(second.saturating_add(quantum));

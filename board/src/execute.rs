@@ -115,6 +115,11 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
             }
         }
         let mut block = find::<P>(hart, machine);
+        if hart.attention {
+            // The walk left marks in a page with code.
+            hart.link = ptr::null();
+            continue;
+        }
         if !hart.link.is_null() {
             // Safety: the link is one of the block that ran last, which no drop of code has come after: that would have
             // asked for attention and left no link.
@@ -130,7 +135,11 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
                 }
                 let cycles = i64::from((*block).cycles);
                 if hart.budget < cycles {
-                    run_part::<P>(hart, machine, block, 0);
+                    hart.link = ptr::null();
+                    // A block that follows another one may be come to just at the end.
+                    if hart.budget > 0 {
+                        run_part::<P>(hart, machine, block, 0);
+                    }
                     break;
                 }
                 hart.budget -= cycles;
@@ -206,7 +215,8 @@ fn find<P: Pace>(hart: &mut Hart, machine: &mut Machine) -> *const Block {
     block
 }
 
-/// Keeps the link only where it leads from a block to one in the same page.
+/// Keeps the link only where it leads from a block to one in the same page, virtually (which whoever asked for it has
+/// seen to) and physically.
 fn keep_link(hart: &mut Hart, machine: &Machine, block: *const Block) {
     if !hart.link.is_null() {
         // Safety: with a link, the block that ran last is still there.
