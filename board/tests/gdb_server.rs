@@ -475,7 +475,7 @@ fn gdb_itself_finds_its_way() {
         "= 0x80000008",
         "= 0x800000000014",
         "prv:3 [Machine]",
-        "addi\ta0,a0,1",
+        "a0,a0,1",
         "= 0x8000000c",
         "hart 0: M-mode, pc 0x8000000c",
         "mhpmcounter31",
