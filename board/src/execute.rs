@@ -129,9 +129,14 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
     }
 }
 
-/// Runs as much of a block as the budget is for, but an instruction at least.
+/// Runs as much of a block as the budget is for, and an instruction at least if there is any.
 #[cold]
 unsafe fn run_part<P: Pace>(hart: &mut Hart, machine: &mut Machine, block: *const Block) {
+    if hart.budget <= 0 {
+        // The block before has used it up to the last cycle.
+        hart.link = ptr::null();
+        return;
+    }
     // Safety: the caller's.
     unsafe {
         let block = &*block;

@@ -122,3 +122,127 @@ impl Board {
         self.machine.stop.take().map_or(Outcome::Condition, Outcome::Stop)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Profile;
+    use crate::setup;
+
+    const BASE: u64 = 0x8000_0000;
+
+    fn board(harts: usize, code: &[u32]) -> Board {
+        let profile = Profile::named("mpsoc").expect("a profile");
+        let options = setup::Options { harts: Some(harts), memory: Some(1 << 20), quantum: Some(7), ..Default::default() };
+        let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
+        board.write(BASE, &code.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>()).expect("memory");
+        (0..harts).for_each(|hart| board.set_pc(hart, BASE));
+        board
+    }
+
+    /// addi a0, a0, 1; j .-4
+    const COUNT: [u32; 2] = [0x0015_0513, 0xffdf_f06f];
+
+    #[test]
+    fn a_step_moves_one_hart_by_one_instruction() {
+        let mut board = board(2, &COUNT);
+        for step in 1..=9 {
+            assert_eq!(board.step(1), Outcome::Condition);
+            assert_eq!((board.cycle(1), board.instructions(1)), (step, step));
+            assert_eq!((board.cycle(0), board.pc(0)), (0, BASE));
+        }
+        assert_eq!((board.x(1, 10), board.x(0, 10)), (5, 0));
+    }
+
+    #[test]
+    fn a_step_takes_an_exception_even_one_that_leads_to_itself() {
+        // mtvec is 0 where there is no memory: each fetch there faults and leads there again.
+        let mut board = board(1, &[0x0000_0073]);
+        assert_eq!(board.step(0), Outcome::Condition);
+        assert_eq!((board.pc(0), board.csr(0, 0x342), board.csr(0, 0x341)), (0, Some(11), Some(BASE)));
+        for _ in 0..3 {
+            assert_eq!(board.step(0), Outcome::Condition);
+            assert_eq!((board.pc(0), board.csr(0, 0x342), board.instructions(0)), (0, Some(1), 0));
+        }
+    }
+
+    #[test]
+    fn a_step_takes_a_due_interrupt_before_an_instruction() {
+        let mut board = board(1, &COUNT);
+        // The software interrupt of the core-local interruptor, enabled, to a handler 256 bytes on.
+        for (number, value) in [(0x305, BASE + 256), (0x304, 8), (0x300, 8)] {
+            board.set_csr(0, number, value).expect("a CSR");
+        }
+        board.write(BASE + 256, &0x3020_0073_u32.to_le_bytes()).expect("memory");
+        board.machine.wires[0] = 8;
+        assert_eq!(board.step(0), Outcome::Condition);
+        assert_eq!((board.pc(0), board.instructions(0)), (BASE + 256, 0));
+        board.machine.wires[0] = 0;
+        board.step(0);
+        assert_eq!((board.pc(0), board.instructions(0)), (BASE, 1));
+    }
+
+    #[test]
+    fn a_step_takes_a_waiting_hart_to_its_timer_and_not_to_others() {
+        // wfi; nop
+        let mut board = board(2, &[0x1050_0073, 0x13]);
+        board.step(0);
+        assert!(board.is_waiting(0));
+        assert_eq!(board.step(0), Outcome::Deadlock);
+        // stimecmp = 10 ticks, with menvcfg.STCE; mie.STIE.
+        for (number, value) in [(0x30a, 1 << 63), (0x14d, 10), (0x304, 1 << 5)] {
+            board.set_csr(0, number, value).expect("a CSR");
+        }
+        assert_eq!(board.step(0), Outcome::Condition);
+        // A tick of 10 MHz is ten cycles of 100 MHz; then the instruction behind.
+        assert_eq!((board.cycle(0), board.pc(0), board.cycle(1)), (101, BASE + 8, 0));
+    }
+
+    #[test]
+    fn stepping_a_single_hart_is_running_it() {
+        let mut one = board(1, &COUNT);
+        let mut other = board(1, &COUNT);
+        one.run(one.clock().time_of(100));
+        (0..100).for_each(|_| assert_eq!(other.step(0), Outcome::Condition));
+        assert_eq!(one.trace_hash(), other.trace_hash());
+    }
+
+    #[test]
+    fn a_run_paused_anywhere_is_the_same_run() {
+        for pace in [crate::board::Pace::Fast, crate::board::Pace::Timed] {
+            for harts in [1, 3] {
+                let mut whole = board(harts, &COUNT);
+                whole.set_pace(pace);
+                let end = whole.clock().time_of(5_000_000);
+                assert_eq!(whole.run(end), Outcome::Limit);
+                let mut pieces = board(harts, &COUNT);
+                pieces.set_pace(pace);
+                let mut asked = 0_u64;
+                while pieces.run_until(end, |_| {
+                    asked += 1;
+                    asked.is_multiple_of(3)
+                }) == Outcome::Condition
+                {}
+                assert!(asked > 3);
+                assert_eq!(whole.trace_hash(), pieces.trace_hash());
+            }
+        }
+    }
+
+    #[test]
+    fn a_stop_is_passed_once_and_stops_each_hart_each_time() {
+        let mut board = board(2, &COUNT);
+        board.stop_at(BASE);
+        let mut seen = [0; 2];
+        for _ in 0..20 {
+            match board.run(Femtoseconds::SECOND) {
+                Outcome::Breakpoint { hart, pc: BASE } => {
+                    assert_eq!(board.x(hart, 10), seen[hart]);
+                    seen[hart] += 1;
+                }
+                other => panic!("{other}"),
+            }
+        }
+        assert!(seen[0] > 5 && seen[1] > 5);
+    }
+}
