@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::hash::Hasher;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::bus::{Device, Lines, Stop};
 use crate::code::{Code, Draft, Scratch};
@@ -39,8 +41,10 @@ pub struct Parts {
     pub memory_base: u64,
     /// Its bytes; a multiple of 4 KiB.
     pub memory_size: u64,
-    /// For how many cycles a hart runs before another one that is behind it, at least 1.
+    /// For how many cycles a hart runs in timed mode before another one that is behind it, at least 1.
     pub quantum: u64,
+    /// The same in fast mode.
+    pub fast_quantum: u64,
     /// What everything random is made of.
     pub seed: u64,
     /// What everything costs in timed mode.
@@ -145,7 +149,10 @@ pub struct Board {
     /// The hart that a stop interrupted in its turn, and the cycle at which that ends: the run goes on there.
     pub(crate) turn: Option<(usize, u64)>,
     quantum: u64,
+    fast_quantum: u64,
     seed: u64,
+    /// What says that input has come from outside, and the device to wake then.
+    inputs: Vec<(String, Arc<AtomicBool>)>,
 }
 
 impl Board {
@@ -180,10 +187,18 @@ impl Board {
             next_wake: Femtoseconds::NEVER,
             draft: Draft::default(),
             once: Scratch::new(),
-            part: Scratch::new(),
         };
         let harts = (0..parts.harts).map(|index| Hart::new(index, parts.first_id + index as u64)).collect();
-        Ok(Self { harts, machine, faults: FaultPlan::default(), turn: None, quantum: parts.quantum.max(1), seed: parts.seed })
+        Ok(Self {
+            harts,
+            machine,
+            faults: FaultPlan::default(),
+            turn: None,
+            quantum: parts.quantum.max(1),
+            fast_quantum: parts.fast_quantum.max(1),
+            seed: parts.seed,
+            inputs: Vec::new(),
+        })
     }
 
     /// Puts a device at the physical addresses from `base` on.
@@ -246,14 +261,8 @@ impl Board {
     /// Where not all of it is memory; nothing is written then.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), NoMemory> {
         self.machine.memory.write(address, bytes)?;
-        self.machine.see_writes_of_masters();
+        self.machine.see_writes_of_masters(self.time());
         Ok(())
-    }
-
-    /// The harts' clock: cycle n begins at n of its periods.
-    #[must_use]
-    pub const fn clock(&self) -> Clock {
-        self.machine.clock
     }
 
     /// What everything random is made of.
@@ -304,6 +313,7 @@ impl Board {
         let timed = pace == Pace::Timed;
         if timed != self.machine.timed {
             self.machine.timed = timed;
+            self.machine.timing.forget();
             self.drop_code();
             for hart in &mut self.harts {
                 // What the engine knows, the modelled TLBs may not.
@@ -411,6 +421,12 @@ impl Board {
         self.harts[hart].instructions
     }
 
+    /// The harts' clock.
+    #[must_use]
+    pub const fn clock(&self) -> Clock {
+        self.machine.clock
+    }
+
     /// The time that the hart furthest behind has come to.
     #[must_use]
     pub fn time(&self) -> Femtoseconds {
@@ -455,6 +471,7 @@ impl Board {
     /// ```
     pub fn run_until(&mut self, limit: Femtoseconds, mut condition: impl FnMut(&Self) -> bool) -> Outcome {
         let end = self.machine.cycle_from(limit);
+        self.wake_inputs();
         let mut now = 0;
         loop {
             if let Some(stop) = self.machine.stop.take() {
@@ -474,7 +491,8 @@ impl Board {
                 Some((hart, until)) => (hart, self.harts[hart].cycle(), until.min(event)),
                 None => {
                     let (first, cycle, second) = self.next_hart();
-                    let until = event.min(second.saturating_add(self.quantum));
+                    let quantum = if self.machine.timed { self.quantum } else { self.fast_quantum };
+                    let until = event.min(second.saturating_add(quantum));
                     (first, cycle, until.min((cycle | (STRETCH - 1)).saturating_add(1)))
                 }
             };
@@ -542,6 +560,26 @@ impl Board {
         }
     }
 
+    /// Lets `device` be woken when a run begins and `input` is set, which is then cleared: for input that comes from
+    /// outside while the board runs ([`Console::attention`](crate::devices::Console::attention)). Such runs are made of
+    /// slices, as short as the input shall wait at most.
+    pub fn wake_on_input(&mut self, device: &str, input: Arc<AtomicBool>) {
+        self.inputs.push((device.to_owned(), input));
+    }
+
+    fn wake_inputs(&mut self) {
+        for index in 0..self.inputs.len() {
+            let (name, input) = &self.inputs[index];
+            if input.swap(false, Ordering::Acquire) {
+                let device = self.machine.devices.iter().position(|device| device.name == *name);
+                if let Some(device) = device {
+                    let now = self.time();
+                    let _ = self.machine.call(device, now, |device, port| device.wake(port));
+                }
+            }
+        }
+    }
+
     /// Lets the harts that wait have waited until `cycle`.
     fn wait_until(&mut self, cycle: u64) {
         for hart in &mut self.harts {
@@ -556,6 +594,10 @@ impl Board {
         let hart = &self.harts[index];
         if !hart.waiting {
             return hart.cycle();
+        }
+        if hart.seen == (self.machine.wires[index], self.machine.time_offset) {
+            // It has seen that nothing wakes it before.
+            return hart.timer_cycle;
         }
         let time = self.machine.ticks(hart.cycle());
         if hart.privileged.wake(self.machine.wires[index], time) {

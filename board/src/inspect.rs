@@ -7,7 +7,7 @@
 use crate::board::Board;
 use crate::code::PAGE;
 use crate::memory::{Memory, NoMemory};
-use crate::privileged::{Access, Context, Effects, Event, Mode, PageTables, Privilege, Privileged};
+use crate::privileged::{Access, Context, Effects, Mode, PageTables, Privilege, Privileged};
 
 /// An address that does not lead to main memory, in the address space of a hart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -92,6 +92,7 @@ impl Board {
         let hart = &mut self.harts[hart];
         hart.privileged.mode = Mode { v: mode.v && mode.privilege != Privilege::Machine, ..mode };
         hart.refresh();
+        hart.look_anew();
         self.machine.turned(hart);
     }
 
@@ -125,7 +126,7 @@ impl Board {
     #[must_use]
     pub fn csr(&self, hart: usize, number: u16) -> Option<u64> {
         let hart = &self.harts[hart];
-        let events = [0; Event::COUNT];
+        let events = self.machine.events(hart);
         let mut counters = self.machine.counters(hart, &events);
         // No instruction reads.
         counters.instructions = hart.instructions;
@@ -143,7 +144,7 @@ impl Board {
     /// When there is no such hart.
     pub fn set_csr(&mut self, hart: usize, number: u16, value: u64) -> Result<(), NoCsr> {
         let hart = &mut self.harts[hart];
-        let events = [0; Event::COUNT];
+        let events = self.machine.events(hart);
         let counters = self.machine.counters(hart, &events);
         let effects = hart.privileged.poke(number, value, &counters).ok_or(NoCsr(number))?;
         if effects.contains(Effects::FLUSH) {
@@ -151,6 +152,7 @@ impl Board {
         } else {
             hart.refresh();
         }
+        hart.look_anew();
         self.machine.turned(hart);
         Ok(())
     }

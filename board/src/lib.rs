@@ -13,6 +13,7 @@ pub mod fault;
 pub mod float;
 pub mod gdb;
 mod hart;
+pub mod htif;
 pub mod inspect;
 mod machine;
 pub mod memory;

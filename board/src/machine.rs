@@ -77,8 +77,6 @@ pub(crate) struct Machine {
     pub(crate) draft: Draft,
     /// For blocks that run once.
     pub(crate) once: Scratch,
-    /// For parts of blocks.
-    pub(crate) part: Scratch,
 }
 
 /// Page tables, as walks find them in memory.
@@ -147,10 +145,42 @@ impl Machine {
         hart.privileged.next_timer(now).map_or(u64::MAX, |value| self.cycle_of_ticks(value))
     }
 
+    /// How often each event happened to the hart, by [`Event`] less 1.
+    pub(crate) fn events(&self, hart: &Hart) -> [u64; Event::COUNT] {
+        let counts = self.timing.counts(hart.index);
+        let mut events = [0; Event::COUNT];
+        for (event, count) in [
+            (Event::BranchMispredicted, counts.mispredictions),
+            (Event::InstructionCacheMiss, counts.fetch_misses),
+            (Event::DataCacheMiss, counts.load_misses + counts.store_misses),
+            (Event::SecondLevelCacheMiss, counts.level2_misses),
+            (Event::Load, counts.loads),
+            (Event::Store, counts.stores),
+            (Event::InstructionTlbMiss, hart.happened.fetch_tlb_misses),
+            (Event::DataTlbMiss, hart.happened.data_tlb_misses),
+            (Event::PageWalkAccess, counts.walk_accesses),
+            (Event::Interrupt, hart.happened.interrupts),
+            (Event::Exception, hart.happened.exceptions),
+        ] {
+            events[event as usize - 1] = count;
+        }
+        events
+    }
+
     /// The counts that `hart`'s counters are made of.
     pub(crate) fn counters<'a>(&self, hart: &Hart, events: &'a [u64; Event::COUNT]) -> Counters<'a> {
         let cycle = hart.cycle();
         Counters { cycle, instructions: hart.instructions.wrapping_sub(1), time: self.ticks(cycle), events }
+    }
+
+    /// Whether the hart has to look at interrupts, or to drop what is void, before it runs.
+    #[inline]
+    pub(crate) fn needs_attention(&self, hart: &Hart) -> bool {
+        hart.waiting
+            || hart.seen != (self.wires[hart.index], self.time_offset)
+            || hart.cycle() >= hart.timer_cycle
+            || hart.epoch != self.code.epoch()
+            || hart.pages_epoch != self.code.pages_epoch()
     }
 
     /// What the run loop has to do before it goes on: drop what is void, take an interrupt, find how far to run.
@@ -177,11 +207,14 @@ impl Machine {
             self.release(hart);
             hart.pc = hart.privileged.enter_interrupt(interrupt, pc);
             hart.refresh();
+            hart.happened.interrupts += 1;
             self.charge_trap(hart);
             self.trace.interrupt(hart, interrupt, pc);
             self.turned(hart);
         }
-        hart.set_limit(self.timer_cycle(hart).min(hart.until));
+        hart.seen = (wires, self.time_offset);
+        hart.timer_cycle = self.timer_cycle(hart);
+        hart.set_limit(hart.timer_cycle.min(hart.until));
     }
 
     /// The 16 bits of code at a physical address that is memory and even.
@@ -198,7 +231,7 @@ impl Machine {
 
     /// Whether a block is one of those that run once.
     pub(crate) fn is_scratch(&self, block: *const crate::code::Block) -> bool {
-        self.once.holds(block) || self.part.holds(block)
+        self.once.holds(block)
     }
 
     /// The bits of the instruction of `op`.
@@ -225,6 +258,7 @@ impl Machine {
     /// Notes that the hart took an exception, at which it gives up its reservation.
     pub(crate) fn trapped(&mut self, hart: &mut Hart, trap: &Trap, pc: u64) {
         self.release(hart);
+        hart.happened.exceptions += 1;
         self.charge_trap(hart);
         self.trace.exception(hart, trap, pc);
         self.turned(hart);
@@ -634,7 +668,7 @@ impl Machine {
         self.apply(index, now, effects);
         self.see_lines(now);
         if mastered {
-            self.see_writes_of_masters();
+            self.see_writes_of_masters(now);
         }
         (answer, stall)
     }
@@ -679,11 +713,14 @@ impl Machine {
     }
 
     /// Drops code and reservations in the pages that bus masters wrote to.
-    pub(crate) fn see_writes_of_masters(&mut self) {
+    pub(crate) fn see_writes_of_masters(&mut self, now: Femtoseconds) {
         let mut written = false;
         self.memory.take_written(|page| {
             written = true;
             self.code.written(page, PAGE);
+            if self.timed {
+                self.timing.master_write(page, PAGE, self.clock.cycle_at(now));
+            }
             for address in &mut self.reservations {
                 if *address / PAGE == page / PAGE {
                     *address = NO_RESERVATION;
@@ -820,7 +857,14 @@ impl Machine {
             hart.spaces.clear();
         }
         let page = Page { context: hart.space(context), number: address >> 12 };
-        match self.timing.tlb(hart.index, side, page) {
+        let found = self.timing.tlb(hart.index, side, page);
+        if found != Lookup::Resident {
+            match side {
+                Side::Fetch => hart.happened.fetch_tlb_misses += 1,
+                Side::Data => hart.happened.data_tlb_misses += 1,
+            }
+        }
+        match found {
             Lookup::Resident => (false, page),
             Lookup::Refilled { stall, left } => {
                 hart.budget -= stall as i64;
@@ -836,6 +880,9 @@ impl Machine {
 
     /// Drops what the hart's TLBs hold of the guests' (`v`) or the machine's own address spaces: of one page, or all.
     pub(crate) fn drop_translations(&mut self, hart: &mut Hart, v: bool, address: Option<u64>) {
+        if !self.timed {
+            return;
+        }
         let index = hart.index;
         let spaces = std::mem::take(&mut hart.spaces);
         self.timing.tlb_remove(

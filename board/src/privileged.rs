@@ -25,13 +25,18 @@
 //!
 //! * accesses of VU-mode to supervisor CSRs, `sret` of VU-mode, `wfi` of VU-mode with `mstatus.TW`, `sret` of VS-mode with
 //!   `mstatus.TSR`;
-//! * GVA of traps into M-mode, which QEMU sets by whether V=1 and the trap value is not 0;
+//! * GVA: QEMU sets that of `mstatus` by whether V=1 and the trap value is not 0, does not set it for breakpoints of
+//!   guests, and changes that of `hstatus` in traps that HS-mode does not see;
 //! * fields that QEMU does not confine: UXL, `vsstatus`, `hstatus`, `hgatp`, bit 0 of `mepc` and `sepc`, the upper bits
-//!   of `mie` and `pmpaddr`, delegation of exceptions and interrupts that cannot be; writes to `htinst`, which it
+//!   of `mie` and `pmpaddr`, writable without readable in `pmpcfg`, delegation of exceptions and interrupts that cannot be; writes to `htinst`, which it
 //!   ignores; events of counters;
 //! * bit 12 of `mideleg`, `mie` and `hie`, which QEMU has although there are no guest external interrupts;
 //! * walks through tables that are not in memory (an access fault), and updates of A and D bits in tables that the second
 //!   stage or PMP lets only be read (a guest-page fault with the pseudoinstruction of a write, an access fault);
+//! * `mstatus.MXR` in walks through tables of the first stage, to which QEMU applies it; `henvcfg.ADUE` in HLV, HSV and by
+//!   MPRV, to which it does not;
+//! * HLVX, whose faults QEMU reports as those of fetches, and which it does not let reach U's pages by SUM;
+//! * bit D of second-stage entries of pages in which first-stage entries are marked, which QEMU does not set;
 //! * which of several pending interrupts is taken: QEMU takes the lowest number.
 
 mod access;

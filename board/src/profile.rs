@@ -31,8 +31,10 @@ pub struct Profile {
     pub timebase_hz: u64,
     /// Cycles of a hart per second.
     pub clock_hz: u64,
-    /// Cycles that a hart runs before another has its turn.
+    /// Cycles that a hart runs in the timed mode before another that is behind it has its turn.
     pub quantum: u64,
+    /// The same in the fast mode, in which time is less exact anyway.
+    pub fast_quantum: u64,
     /// The fabric's clock, where the board has one.
     pub fabric: Option<Fabric>,
     /// Its harts.
@@ -145,7 +147,7 @@ pub struct ProfileError {
     pub file: String,
     /// Its line, counted from 1; 0 when the file could not be read.
     pub line: usize,
-    /// What that line says.
+    /// What that line says, without its comment.
     pub text: String,
     /// What is wrong, and what is allowed.
     pub reason: String,
@@ -188,6 +190,8 @@ struct Board {
     clock_hz: u64,
     #[serde(deserialize_with = "between::<_, _, 1, 1_000_000>")]
     quantum: u64,
+    #[serde(deserialize_with = "between::<_, _, 1, 1_000_000>")]
+    fast_quantum: u64,
     fabric: Option<Fabric>,
     timing: Parameters,
 }
@@ -230,13 +234,25 @@ pub(crate) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D
         "GiB" => Some(30),
         _ => None,
     };
-    unit.and_then(|shift| digits.parse::<u64>().ok()?.checked_mul(1 << shift))
-        .filter(|&bytes| bytes > 0)
-        .ok_or_else(|| {
-            serde::de::Error::custom(format!(
-                "must be a size such as \"32KiB\" (B, KiB, MiB, GiB), not \"{text}\""
-            ))
-        })
+    unit.and_then(|shift| {
+        digits
+            .replace('_', "")
+            .parse::<u64>()
+            .ok()?
+            .checked_mul(1 << shift)
+    })
+    .filter(|&bytes| bytes > 0)
+    .ok_or_else(|| {
+        serde::de::Error::custom(format!(
+            "must be a size such as \"32KiB\" (B, KiB, MiB, GiB), not \"{text}\""
+        ))
+    })
+}
+
+/// A line of a file, counted from 0, without its comment.
+fn source(text: &str, line: usize) -> String {
+    let line = text.lines().nth(line).unwrap_or_default();
+    line.split('#').next().unwrap_or_default().trim().to_owned()
 }
 
 impl Profile {
@@ -290,12 +306,7 @@ impl Profile {
             ProfileError {
                 file: file.to_owned(),
                 line: begin + 1,
-                text: text
-                    .lines()
-                    .nth(begin)
-                    .unwrap_or_default()
-                    .trim()
-                    .to_owned(),
+                text: source(text, begin),
                 reason,
             }
         };
@@ -413,6 +424,7 @@ impl Profile {
             timebase_hz: read.timebase_hz,
             clock_hz: read.board.clock_hz,
             quantum: read.board.quantum,
+            fast_quantum: read.board.fast_quantum,
             fabric: read.board.fabric,
             harts: read.harts.into_inner(),
             memory: read.memory.into_inner(),

@@ -14,7 +14,7 @@ use crate::account::Account;
 use crate::board::Board;
 use crate::bus::{BadState, Lines};
 use crate::fault::FaultPlan;
-use crate::hart::{Hart, Space};
+use crate::hart::{Happened, Hart, Space};
 use crate::memory::NoMemory;
 use crate::privileged::Privileged;
 use crate::time::Femtoseconds;
@@ -49,6 +49,7 @@ struct HartState {
     waiting: bool,
     reserved_at: u64,
     privileged: Privileged,
+    happened: Happened,
     account: Account,
     spaces: Vec<Space>,
 }
@@ -231,6 +232,7 @@ fn save_hart(hart: &Hart) -> HartState {
         waiting: hart.waiting,
         reserved_at: hart.reserved_at,
         privileged: hart.privileged.clone(),
+        happened: hart.happened,
         account: hart.account.clone(),
         spaces: hart.spaces.clone(),
     }
@@ -246,7 +248,9 @@ fn restore_hart(hart: &mut Hart, saved: HartState) {
     hart.waiting = saved.waiting;
     hart.reserved_at = saved.reserved_at;
     hart.privileged = saved.privileged;
+    hart.happened = saved.happened;
     hart.account = saved.account;
     hart.spaces = saved.spaces;
     hart.drop_all();
+    hart.look_anew();
 }

@@ -8,7 +8,7 @@ use crate::code::{Block, Op};
 use crate::decode::Operation;
 use crate::hart::Hart;
 use crate::machine::Machine;
-use crate::privileged::{Access, CsrOperation, Counters, Effects, Event, Fence, Privileged, Trap};
+use crate::privileged::{Access, CsrOperation, Counters, Effects, Fence, Privileged, Trap};
 
 /// An encoding that is no instruction.
 pub(super) unsafe fn illegal(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
@@ -71,7 +71,7 @@ fn access_csr(hart: &mut Hart, machine: &mut Machine, op: *const Op, write: Opti
     let number = immediate as u16;
     let wires = machine.wires[hart.index];
     let result = if Privileged::reads_counters(number) {
-        let events = [0; Event::COUNT];
+        let events = machine.events(hart);
         let counters = machine.counters(hart, &events);
         hart.privileged.csr(number, write, 0, &counters, wires)
     } else {

@@ -188,7 +188,7 @@ impl Privileged {
         }
     }
 
-    /// Whether HS-mode may access `stimecmp` and `vstimecmp` (Sstc, chapter 2).
+    /// Whether HS-mode may access `stimecmp` and `vstimecmp` (Sstc, chapters 2 to 4).
     const fn timer_compare_enabled(&self) -> bool {
         self.menvcfg & envcfg::STCE != 0 && self.mcounteren & TM != 0
     }

@@ -463,6 +463,8 @@ impl Privileged {
             return Err(fault());
         }
         let hardware = self.menvcfg & envcfg::ADUE != 0;
+        // Implicit accesses are not loads that MXR is about.
+        let mxr = context.guest_mxr && instruction == 0;
         'walk: for _ in 0..ATTEMPTS {
             let mut table = (context.guest_root & PPN) << 12;
             for level in (0..levels).rev() {
@@ -485,7 +487,7 @@ impl Privileged {
                     }
                     None => return Err(fault()),
                 };
-                let rights = leaf_rights(entry, context.guest_mxr);
+                let rights = leaf_rights(entry, mxr);
                 // Every access counts as U's.
                 if entry & pte::U == 0 || !satisfied(entry, rights, access) {
                     return Err(fault());

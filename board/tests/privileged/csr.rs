@@ -633,7 +633,7 @@ fn p_3_1_11_h_8_2_6_counters_by_their_enables() {
 }
 
 #[test]
-fn sstc_2_access_to_the_compare_registers() {
+fn sstc_2_3_4_access_to_the_compare_registers() {
     for mode in MODES {
         for switches in 0..16 {
             let [menvcfg, mcounteren, henvcfg, hcounteren] =

@@ -192,7 +192,7 @@ fn p_3_1_7_p_4_1_2_h_8_2_13_interrupts_are_vectored() {
 }
 
 #[test]
-fn sstc_3_stip_is_the_comparison() {
+fn sstc_2_stip_is_the_comparison() {
     let mut hart = Hart::new();
     hart.poke(csr::MENVCFG, 1 << 63);
     hart.poke(csr::STIMECMP, 100);
@@ -242,7 +242,7 @@ fn sstc_3_vstip_is_the_comparison_or_hvip() {
 proptest! {
     /// Up to the next timer nothing changes by itself; then something rises.
     #[test]
-    fn sstc_3_the_next_timer_is_when_something_rises(
+    fn sstc_2_3_the_next_timer_is_when_something_rises(
         time in prop_oneof![0..100_u64, any::<u64>()],
         stimecmp in prop_oneof![0..100_u64, any::<u64>()],
         vstimecmp in prop_oneof![0..100_u64, any::<u64>()],

@@ -292,7 +292,7 @@ impl Model<'_> {
                 continue;
             }
             let rights = [
-                pte & R != 0 || self.context.guest_mxr && pte & X != 0,
+                pte & R != 0 || self.context.guest_mxr && implicit == 0 && pte & X != 0,
                 pte & W != 0,
                 pte & X != 0,
             ];
@@ -790,7 +790,11 @@ fn h_8_6_3_faults_in_walks_give_the_entry_and_a_pseudoinstruction() {
             guest
                 .memory
                 .set(0x2_5000 + page * 8, (page + 0x20) << 10 | V | X | U | A | D);
-            assert_eq!(guest.outcome(access), guest_fault(cause, entry, 0x3000));
+            for mxr in [0, 1 << 19] {
+                // MXR is about explicit loads.
+                guest.hart.poke(csr::MSTATUS, mxr);
+                assert_eq!(guest.outcome(access), guest_fault(cause, entry, 0x3000));
+            }
         }
     }
 }
@@ -834,6 +838,8 @@ fn h_8_5_1_guest_addresses_have_41_or_50_bits() {
             // A leaf of the highest level that can be one: the table's last quarter begins at half the range.
             let shift = if scheme == 8 { 30 } else { 39 };
             memory.set(0x2_0000 + ((1_u64 << (bits - 1)) >> shift) * 8, 0xdf);
+            // Nor does what follows the root count as part of it.
+            memory.set(0x2_0000 + ((1_u64 << bits) >> shift) * 8, 0xdf);
             let address = 1_u64 << bit | 0x18;
             let found = outcome(&hart, &mut memory, address, Access::Load);
             if inside {

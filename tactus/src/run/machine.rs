@@ -105,7 +105,12 @@ pub struct Machine {
 impl Machine {
     /// Starts a machine. It ends with the calling thread at the latest.
     pub fn start(launch: &Launch) -> Result<Self, Error> {
-        let mut command = launch.command();
+        Self::spawn(launch.command())
+    }
+
+    /// Starts a machine with a command line of the caller's, whose serial line is standard input and output. It
+    /// ends with the calling thread at the latest.
+    pub fn spawn(mut command: Command) -> Result<Self, Error> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
