@@ -152,9 +152,15 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
     }
 }
 
-/// Runs a block from the instruction at `first` on, as far as the budget reaches, but an instruction at least.
+/// Runs a block from the instruction at `first` on, as far as the budget reaches, but an instruction at least, if there
+/// is any budget.
 #[cold]
 unsafe fn run_part<P: Pace>(hart: &mut Hart, machine: &mut Machine, block: *const Block, first: usize) {
+    if hart.budget <= 0 {
+        // The block before has used it up to the last cycle.
+        hart.link = ptr::null();
+        return;
+    }
     // Safety: the caller's; ops of a block that is not running may be changed and changed back.
     unsafe {
         let (cycles, count) = ((*block).cycles, (*block).count as usize);

@@ -435,6 +435,12 @@ impl Hart {
         Doing::Running { guest, privilege: mode.privilege }
     }
 
+    /// Forgets what it found of interrupts, after a change from outside its own run: it looks anew before it goes on.
+    pub(crate) fn look_anew(&mut self) {
+        self.seen = (u64::MAX, u64::MAX);
+        self.attention = true;
+    }
+
     /// Brings what is derived from mode and CSRs up to date.
     pub(crate) fn refresh(&mut self) {
         let (data, fetch) = (self.privileged.data_context(), self.privileged.fetch_context());

@@ -149,6 +149,11 @@ impl Machine {
         self.timebase.cycle_at(self.clock.time_of(cycle)).wrapping_add(self.time_offset)
     }
 
+    /// The first cycle that does not begin before `time`; for the end of time, the last there is.
+    pub(crate) fn cycle_from(&self, time: Femtoseconds) -> u64 {
+        if time == Femtoseconds::NEVER { u64::MAX } else { self.clock.cycle_from(time) }
+    }
+
     /// The first cycle at which `time` is `ticks` more than at a hart's cycle. One that never comes is the last one.
     fn cycle_after(&self, cycle: u64, ticks: u64) -> u64 {
         let now = self.timebase.cycle_at(self.clock.time_of(cycle));
@@ -686,19 +691,25 @@ impl Machine {
         };
         let (stall, mastered) = (effects.stall, effects.mastered);
         self.apply(index, now, effects);
-        if self.lines.take_changed() {
-            for plic in 0..self.devices.len() {
-                if let Part::Plic(controller) = &mut self.devices[plic].device {
-                    let mut effects = Effects::default();
-                    controller.lines_changed(&mut Port::new(now, &self.memory, &mut self.lines, &mut effects));
-                    self.apply(plic, now, effects);
-                }
-            }
-        }
+        self.see_lines(now);
         if mastered {
             self.see_writes_of_masters(now);
         }
         (answer, stall)
+    }
+
+    /// Tells the PLIC of changed lines.
+    pub(crate) fn see_lines(&mut self, now: Femtoseconds) {
+        if !self.lines.take_changed() {
+            return;
+        }
+        for plic in 0..self.devices.len() {
+            if let Part::Plic(controller) = &mut self.devices[plic].device {
+                let mut effects = Effects::default();
+                controller.lines_changed(&mut Port::new(now, &self.memory, &mut self.lines, &mut effects));
+                self.apply(plic, now, effects);
+            }
+        }
     }
 
     fn apply(&mut self, index: usize, now: Femtoseconds, effects: Effects) {
@@ -748,7 +759,9 @@ impl Machine {
     /// Looks at the probes where the hart's next block begins. Whether the hart stops there.
     pub(crate) fn probe(&mut self, hart: &Hart) -> bool {
         let (index, pc) = (hart.index, hart.pc);
-        if self.probes.at(pc).any(|reaction| reaction == Reaction::Stop) && self.probes.stops(index, pc) {
+        // The block that begins here is counted already.
+        let begun = hart.instructions.wrapping_sub(u64::from(hart.running().count));
+        if self.probes.at(pc).any(|reaction| reaction == Reaction::Stop) && self.probes.stops(index, pc, begun) {
             self.stopped_at = Some((index, pc));
             self.disturbed = true;
             return true;
