@@ -13,10 +13,10 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use object::{Object, ObjectSection, SectionKind};
 
 use crate::artifacts::Artifacts;
-use crate::cli::BenchArguments;
+use crate::cli::{self, BenchArguments};
 use crate::profile::Profile;
 use crate::report;
-use crate::run::machine::{Launch, SEED};
+use crate::run::machine::{Launch, Platform, SEED};
 use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 use crate::run::{Boot, show};
 
@@ -46,6 +46,12 @@ pub fn command(arguments: &BenchArguments) -> ExitCode {
 }
 
 fn bench(arguments: &BenchArguments) -> miette::Result<bool> {
+    if arguments.platform != cli::Platform::Qemu {
+        return Err(miette!(
+            help = "say --platform qemu, or nothing",
+            "the experiments run on QEMU"
+        ));
+    }
     let experiment::Found { experiment, root } = experiment::find(&arguments.name)?;
     let profile = Profile::named(&experiment.profile)
         .ok_or_else(|| miette!("there is no profile `{}`", experiment.profile))?;
@@ -125,6 +131,7 @@ fn native_plan(run: &Run, guest: &str, profile: &Profile) -> miette::Result<Plan
         image,
         harts: run.harts.unwrap_or(1),
         memory_bytes: profile.memory.default.0,
+        platform: Platform::Qemu,
     };
     Ok(Plan::bare(launch, guest, profile.timebase_hz.into()))
 }
