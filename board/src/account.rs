@@ -76,6 +76,11 @@ impl Account {
         };
     }
 
+    /// Whether one that was read from outside can be gone on with.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.current < self.lines.len()
+    }
+
     /// All lines.
     pub(crate) fn lines(&self) -> &[Spent] {
         &self.lines

@@ -1,6 +1,7 @@
 //! The board: harts, memory and devices put together, and run.
 
 use std::fmt;
+use std::hash::Hasher;
 
 use crate::bus::{Device, Lines, Stop};
 use crate::code::{Code, Draft, Scratch};
@@ -129,8 +130,8 @@ impl fmt::Display for Outcome {
 
 /// A board.
 pub struct Board {
-    harts: Vec<Box<Hart>>,
-    machine: Machine,
+    pub(crate) harts: Vec<Box<Hart>>,
+    pub(crate) machine: Machine,
     quantum: u64,
     seed: u64,
 }
@@ -233,7 +234,7 @@ impl Board {
     /// Where not all of it is memory; nothing is written then.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), NoMemory> {
         self.machine.memory.write(address, bytes)?;
-        self.machine.see_writes_of_masters();
+        self.machine.see_writes_of_masters(self.time());
         Ok(())
     }
 
@@ -279,6 +280,7 @@ impl Board {
         let timed = pace == Pace::Timed;
         if timed != self.machine.timed {
             self.machine.timed = timed;
+            self.machine.timing.forget();
             self.drop_code();
             for hart in &mut self.harts {
                 // What the engine knows, the modelled TLBs may not.
@@ -386,6 +388,12 @@ impl Board {
         self.harts[hart].instructions
     }
 
+    /// The harts' clock.
+    #[must_use]
+    pub const fn clock(&self) -> Clock {
+        self.machine.clock
+    }
+
     /// The time that the hart furthest behind has come to.
     #[must_use]
     pub fn time(&self) -> Femtoseconds {
@@ -420,17 +428,25 @@ impl Board {
         }
     }
 
-    /// The hash of all that happened.
+    /// The hash of all that happened, and of the harts' registers now: the same number, the same run.
     #[must_use]
     pub fn trace_hash(&self) -> u64 {
-        self.machine.trace.digest()
+        let mut hash = self.machine.trace.hash();
+        for hart in &self.harts {
+            for value in hart.x[..32].iter().chain(&hart.f).chain(&[hart.pc, hart.cycle(), hart.instructions]) {
+                hash.write(&value.to_le_bytes());
+            }
+        }
+        hash.finish()
     }
 
     /// Runs until `limit`, or until something ends the run before.
     pub fn run(&mut self, limit: Femtoseconds) -> Outcome {
         let end = self.machine.clock.cycle_from(limit);
+        let mut now = 0;
         loop {
             if let Some(stop) = self.machine.stop.take() {
+                self.wait_until(now);
                 return Outcome::Stop(stop);
             }
             if let Some((hart, pc)) = self.machine.stopped_at.take() {
@@ -452,16 +468,23 @@ impl Board {
                 continue;
             }
             if cycle >= end {
-                // Those that wait have come to the end, too.
-                for hart in &mut self.harts {
-                    if hart.waiting && hart.cycle() < end && end != u64::MAX {
-                        hart.set_cycle(end);
-                    }
+                if end != u64::MAX {
+                    self.wait_until(end);
                 }
                 return if cycle == u64::MAX && end == u64::MAX { Outcome::Deadlock } else { Outcome::Limit };
             }
             let until = end.min(wake).min(second.saturating_add(self.quantum));
             self.run_hart(first, cycle, until);
+            now = self.harts[first].cycle();
+        }
+    }
+
+    /// Lets the harts that wait have waited until `cycle`.
+    fn wait_until(&mut self, cycle: u64) {
+        for hart in &mut self.harts {
+            if hart.waiting && hart.cycle() < cycle {
+                hart.set_cycle(cycle);
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::ptr;
 
 use crate::account::{Account, Doing};
 use crate::code::{Block, Link, Op};
-use crate::privileged::{Privileged, Trap};
+use crate::privileged::{Context, Privileged, Trap};
 use crate::timing::{Page, Side};
 use crate::tlb::{Contexts, Tlb, tag_of};
 
@@ -61,6 +61,15 @@ pub(crate) struct Space {
     pub(crate) number: u32,
 }
 
+/// How often things happened to a hart that nothing else counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Happened {
+    pub(crate) interrupts: u64,
+    pub(crate) exceptions: u64,
+    pub(crate) fetch_tlb_misses: u64,
+    pub(crate) data_tlb_misses: u64,
+}
+
 /// One hart.
 #[repr(C)]
 pub struct Hart {
@@ -107,6 +116,8 @@ pub struct Hart {
     pub(crate) spaces: Vec<Space>,
     /// The VMID of `hgatp`, while virtualized.
     vmid: u16,
+    /// Counts for its counters.
+    pub(crate) happened: Happened,
     /// What its cycles went to.
     pub(crate) account: Account,
     /// The epochs of the code cache that the pointers to blocks, and the entries of stores, are of.
@@ -149,6 +160,7 @@ impl Hart {
             contexts: Contexts::new(),
             spaces: Vec::new(),
             vmid: 0,
+            happened: Happened::default(),
             account: Account::new(),
             epoch: 0,
             pages_epoch: 0,
@@ -313,7 +325,7 @@ impl Hart {
         self.superpages = NO_SUPERPAGES;
     }
 
-    fn number(&mut self, context: &crate::privileged::Context) -> u64 {
+    fn number(&mut self, context: &Context) -> u64 {
         let (number, anew) = self.contexts.number(context);
         if anew {
             self.drop_tagged();
@@ -321,8 +333,19 @@ impl Hart {
         tag_of(number)
     }
 
+    /// The tag part that stands for a context other than the hart's own.
+    pub(crate) fn tag_of_other(&mut self, context: &Context) -> u64 {
+        let (number, anew) = self.contexts.number(context);
+        if anew {
+            // The hart's own get others, too.
+            self.drop_tagged();
+            self.refresh();
+        }
+        tag_of(number)
+    }
+
     /// The number of a context's address space.
-    pub(crate) fn space(&mut self, context: &crate::privileged::Context) -> u32 {
+    pub(crate) fn space(&mut self, context: &Context) -> u32 {
         let (v, root, guest_root) = (context.v, context.root, context.guest_root);
         let same = |space: &&Space| (space.v, space.root, space.guest_root) == (v, root, guest_root);
         if let Some(space) = self.spaces.iter().find(same) {

@@ -142,6 +142,28 @@ impl Machine {
         hart.privileged.next_timer(now).map_or(u64::MAX, |value| self.cycle_of_ticks(value))
     }
 
+    /// How often each event happened to the hart, by [`Event`] less 1.
+    pub(crate) fn events(&self, hart: &Hart) -> [u64; Event::COUNT] {
+        let counts = self.timing.counts(hart.index);
+        let mut events = [0; Event::COUNT];
+        for (event, count) in [
+            (Event::BranchMispredicted, counts.mispredictions),
+            (Event::InstructionCacheMiss, counts.fetch_misses),
+            (Event::DataCacheMiss, counts.load_misses + counts.store_misses),
+            (Event::SecondLevelCacheMiss, counts.level2_misses),
+            (Event::Load, counts.loads),
+            (Event::Store, counts.stores),
+            (Event::InstructionTlbMiss, hart.happened.fetch_tlb_misses),
+            (Event::DataTlbMiss, hart.happened.data_tlb_misses),
+            (Event::PageWalkAccess, counts.walk_accesses),
+            (Event::Interrupt, hart.happened.interrupts),
+            (Event::Exception, hart.happened.exceptions),
+        ] {
+            events[event as usize - 1] = count;
+        }
+        events
+    }
+
     /// The counts that `hart`'s counters are made of.
     pub(crate) fn counters<'a>(&self, hart: &Hart, events: &'a [u64; Event::COUNT]) -> Counters<'a> {
         let cycle = hart.cycle();
@@ -172,6 +194,7 @@ impl Machine {
             self.release(hart);
             hart.pc = hart.privileged.enter_interrupt(interrupt, pc);
             hart.refresh();
+            hart.happened.interrupts += 1;
             self.charge_trap(hart);
             self.trace.interrupt(hart, interrupt, pc);
             self.turned(hart);
@@ -220,6 +243,7 @@ impl Machine {
     /// Notes that the hart took an exception, at which it gives up its reservation.
     pub(crate) fn trapped(&mut self, hart: &mut Hart, trap: &Trap, pc: u64) {
         self.release(hart);
+        hart.happened.exceptions += 1;
         self.charge_trap(hart);
         self.trace.exception(hart, trap, pc);
         self.turned(hart);
@@ -418,6 +442,30 @@ impl Machine {
         Ok(u64::from_le_bytes(bytes))
     }
 
+    /// Loads `size` bytes as the guest would: for the hypervisor's loads.
+    pub(crate) fn load_for_guest<P: Pace>(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        address: u64,
+        size: u8,
+        access: Access,
+        context: &Context,
+    ) -> Result<u64, Trap> {
+        if access != Access::Load {
+            return self.load_in::<P>(hart, op, address, size, access, context, None);
+        }
+        let tag = hart.tag_of_other(context);
+        if let Some(host) = hart.loads.find(address, size.into(), tag) {
+            let physical = self.physical(host);
+            let mut bytes = [0; 8];
+            self.copy_out(physical, &mut bytes[..size as usize]);
+            self.charge_bytes::<P>(hart, op, physical, size, false);
+            return Ok(u64::from_le_bytes(bytes));
+        }
+        self.load_in::<P>(hart, op, address, size, access, context, Some(tag))
+    }
+
     /// Stores `size` bytes for `op`, past the hart's cache of host pointers.
     pub(crate) fn store<P: Pace>(
         &mut self,
@@ -553,7 +601,7 @@ impl Machine {
         let (index, offset) = self.device_at(physical, size)?;
         let now = self.device_time::<P>(hart, op, physical, false);
         let (value, stall) = self.call(index, now, |device, port| device.read(offset, size, port));
-        let value = value? & (u64::MAX >> (64 - 8 * u32::from(size)));
+        let value = value.inspect(|value| self.trace.access(now, physical, false, *value))? & (u64::MAX >> (64 - 8 * u32::from(size)));
         self.after_access(hart, stall);
         Ok(value)
     }
@@ -570,6 +618,7 @@ impl Machine {
         let now = self.device_time::<P>(hart, op, physical, true);
         let value = value & (u64::MAX >> (64 - 8 * u32::from(size)));
         let (result, stall) = self.call(index, now, |device, port| device.write(offset, size, value, port));
+        self.trace.access(now, physical, true, value);
         self.after_access(hart, stall);
         result
     }
@@ -612,7 +661,7 @@ impl Machine {
             }
         }
         if mastered {
-            self.see_writes_of_masters();
+            self.see_writes_of_masters(now);
         }
         (answer, stall)
     }
@@ -643,11 +692,14 @@ impl Machine {
     }
 
     /// Drops code and reservations in the pages that bus masters wrote to.
-    pub(crate) fn see_writes_of_masters(&mut self) {
+    pub(crate) fn see_writes_of_masters(&mut self, now: Femtoseconds) {
         let mut written = false;
         self.memory.take_written(|page| {
             written = true;
             self.code.written(page, PAGE);
+            if self.timed {
+                self.timing.master_write(page, PAGE, self.clock.cycle_at(now));
+            }
             for address in &mut self.reservations {
                 if *address / PAGE == page / PAGE {
                     *address = NO_RESERVATION;
@@ -782,7 +834,14 @@ impl Machine {
             hart.spaces.clear();
         }
         let page = Page { context: hart.space(context), number: address >> 12 };
-        match self.timing.tlb(hart.index, side, page) {
+        let found = self.timing.tlb(hart.index, side, page);
+        if found != Lookup::Resident {
+            match side {
+                Side::Fetch => hart.happened.fetch_tlb_misses += 1,
+                Side::Data => hart.happened.data_tlb_misses += 1,
+            }
+        }
+        match found {
             Lookup::Resident => (false, page),
             Lookup::Refilled { stall, left } => {
                 hart.budget -= stall as i64;

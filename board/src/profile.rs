@@ -145,7 +145,7 @@ pub struct ProfileError {
     pub file: String,
     /// Its line, counted from 1; 0 when the file could not be read.
     pub line: usize,
-    /// What that line says.
+    /// What that line says, without its comment.
     pub text: String,
     /// What is wrong, and what is allowed.
     pub reason: String,
@@ -230,13 +230,25 @@ pub(crate) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D
         "GiB" => Some(30),
         _ => None,
     };
-    unit.and_then(|shift| digits.parse::<u64>().ok()?.checked_mul(1 << shift))
-        .filter(|&bytes| bytes > 0)
-        .ok_or_else(|| {
-            serde::de::Error::custom(format!(
-                "must be a size such as \"32KiB\" (B, KiB, MiB, GiB), not \"{text}\""
-            ))
-        })
+    unit.and_then(|shift| {
+        digits
+            .replace('_', "")
+            .parse::<u64>()
+            .ok()?
+            .checked_mul(1 << shift)
+    })
+    .filter(|&bytes| bytes > 0)
+    .ok_or_else(|| {
+        serde::de::Error::custom(format!(
+            "must be a size such as \"32KiB\" (B, KiB, MiB, GiB), not \"{text}\""
+        ))
+    })
+}
+
+/// A line of a file, counted from 0, without its comment.
+fn source(text: &str, line: usize) -> String {
+    let line = text.lines().nth(line).unwrap_or_default();
+    line.split('#').next().unwrap_or_default().trim().to_owned()
 }
 
 impl Profile {
@@ -290,12 +302,7 @@ impl Profile {
             ProfileError {
                 file: file.to_owned(),
                 line: begin + 1,
-                text: text
-                    .lines()
-                    .nth(begin)
-                    .unwrap_or_default()
-                    .trim()
-                    .to_owned(),
+                text: source(text, begin),
                 reason,
             }
         };

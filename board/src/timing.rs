@@ -25,7 +25,8 @@
 //! store buffer. Stores that hit a line that the cache owns are done at once, also when older ones are on their way.
 //! Coherence is that of a directory in the inclusive L2 cache (MESI); a request finds the state that the calls before
 //! it have left, whatever the times of these calls. A line is in its new state when the call returns, though its
-//! data may come later; only the hart that stored waits for it. L2 banks and ports are always free; memory's banks
+//! data may come later; only the hart that stored waits for it. Bus masters read coherently and keep no hart waiting.
+//! L2 banks and ports are always free; memory's banks
 //! and channel are not. There is no prefetching, and nothing is fetched on a wrongly predicted path. Victims go
 //! through buffers that are never full. Predictors know virtual addresses alone, not the address space. The
 //! pipeline's blindness across blocks is described at [`Schedule`].
@@ -37,6 +38,7 @@
 
 mod cache;
 mod check;
+mod coherence;
 mod counts;
 mod level2;
 mod memory;
@@ -59,7 +61,7 @@ use crate::bus::BadState;
 use cache::{Cache, EXCLUSIVE, MODIFIED, SHARED};
 use level2::Level2;
 use memory::MainMemory;
-use parameters::{Access, MAX_HARTS, Pipeline, Region, Walks};
+use parameters::{Access, MAX_HARTS, Parameters, Pipeline, Region, Walks};
 use predictor::{Outcome, Predictor};
 use store_buffer::StoreBuffer;
 use tlb::Tlbs;
@@ -74,9 +76,13 @@ const WRITES: u8 = 0b0101;
 /// The cost of everything that a board's harts do.
 #[derive(Clone, Debug)]
 pub struct Timing {
+    parameters: Parameters,
+    seed: u64,
     costs: Costs,
     harts: Vec<Hart>,
-    level2: Option<Level2>,
+    /// Whether there are caches at all; without them `level2` is idle.
+    cached: bool,
+    level2: Level2,
     memory: MainMemory,
 }
 
@@ -114,7 +120,8 @@ struct Hart {
 
 impl Hart {
     fn fits(&self, other: &Self) -> bool {
-        self.data.fits(&other.data)
+        other.counts.values().into_iter().all(is_time)
+            && self.data.fits(&other.data)
             && self.code.fits(&other.code)
             && self.stores.fits(&other.stores)
             && match (&self.predictor, &other.predictor) {
@@ -130,21 +137,15 @@ impl Hart {
     }
 }
 
-/// Who wants a line from the L2 cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asker {
-    /// An L1 data cache, to read it.
-    Load,
-    /// An L1 instruction cache.
-    Fetch,
-    /// Nobody keeps it: a walk that begins at the L2 cache.
-    Walk,
+/// Whether a cycle (or a count) of a saved state is one that a run can come to: nothing overflows then.
+const fn is_time(cycle: u64) -> bool {
+    cycle < 1 << 62
 }
 
 #[derive(Serialize, Deserialize)]
 struct State {
     harts: Vec<Hart>,
-    level2: Option<Level2>,
+    level2: Level2,
     memory: memory::State,
 }
 
@@ -156,7 +157,7 @@ impl Timing {
     ///
     /// When `harts` is out of range, which is the board's fault and no guest's.
     #[must_use]
-    pub fn new(parameters: &parameters::Parameters, harts: usize, seed: u64) -> Self {
+    pub fn new(parameters: &Parameters, harts: usize, seed: u64) -> Self {
         assert!((1..=MAX_HARTS).contains(&harts), "{harts} harts");
         let caches = parameters.caches.as_ref();
         let hart = |number: u64| Hart {
@@ -177,6 +178,8 @@ impl Timing {
         let predictor = parameters.predictor.as_ref();
         let second = parameters.tlb.as_ref().and_then(|tlb| tlb.second.as_ref());
         Self {
+            parameters: parameters.clone(),
+            seed,
             costs: Costs {
                 pipeline: parameters.pipeline.clone(),
                 mispredict: u64::from(predictor.map_or(0, |predictor| predictor.mispredict)),
@@ -196,8 +199,20 @@ impl Timing {
                 line_shift: caches.map_or(63, |caches| caches.l1d.line.trailing_zeros()),
             },
             harts: (0..harts as u64).map(hart).collect(),
-            level2: caches.map(|caches| Level2::new(&caches.l2, seed, 0)),
+            cached: caches.is_some(),
+            level2: caches.map_or_else(Level2::none, |caches| Level2::new(&caches.l2, seed, 0)),
             memory: MainMemory::new(&parameters.memory, harts + 1),
+        }
+    }
+
+    /// Empties caches, TLBs, predictors and store buffers and closes all rows, as after [`new`](Self::new); counts stay.
+    /// For a run that comes to the timed mode from the fast one, of which the models have seen nothing. No page is
+    /// in an L1 TLB afterwards, and the engine is not told of each.
+    pub fn forget(&mut self) {
+        let counts: Vec<Counts> = self.harts.iter().map(|hart| hart.counts).collect();
+        *self = Self::new(&self.parameters, counts.len(), self.seed);
+        for (hart, counts) in self.harts.iter_mut().zip(counts) {
+            hart.counts = counts;
         }
     }
 
@@ -241,7 +256,7 @@ impl Timing {
 
     #[inline(never)]
     fn fetch_more(&mut self, hart: usize, physical: u64, lines: u32, now: u64) -> u64 {
-        if self.level2.is_none() {
+        if !self.cached {
             return 0;
         }
         let mut stall = 0;
@@ -261,7 +276,8 @@ impl Timing {
     }
 
     fn fetch_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let stall = self.ask(hart, key, Asker::Fetch, now);
+        let (stall, place) = self.ask(hart, key, now);
+        self.level2.line(place).fetchers |= 1 << hart;
         let this = &mut self.harts[hart];
         this.code.insert(key, SHARED);
         this.counts.fetch_misses += 1;
@@ -273,7 +289,7 @@ impl Timing {
     pub fn fence_i(&mut self, hart: usize, now: u64) -> u64 {
         let this = &mut self.harts[hart];
         this.code.clear();
-        if self.level2.is_some() {
+        if self.cached {
             this.last_fetch = NO_KEY;
         }
         let stall = this.stores.drain_wait(now);
@@ -314,7 +330,7 @@ impl Timing {
                 return 0;
             }
             this.stores.line_wait(key, now)
-        } else if self.level2.is_none() {
+        } else if !self.cached {
             let wait = this.stores.line_wait(physical >> 3 << 2, now);
             wait + self.memory.access(physical, now + wait)
         } else {
@@ -325,31 +341,12 @@ impl Timing {
         stall
     }
 
-    /// Brings a line into the L1 data cache for reading.
-    fn load_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let stall = self.ask(hart, key, Asker::Load, now);
-        let alone = self
-            .level2
-            .as_mut()
-            .and_then(|level2| level2.find(key))
-            .is_some_and(|line| {
-                line.sharers |= 1 << hart;
-                let alone = line.sharers == 1 << hart;
-                if alone {
-                    line.own(hart);
-                }
-                alone
-            });
-        self.insert_data(hart, key, if alone { EXCLUSIVE } else { SHARED });
-        stall
-    }
-
     /// A store that does not hit the most recently used line of its set, dirty already.
     #[inline(never)]
     fn store_more(&mut self, hart: usize, physical: u64, now: u64) -> u64 {
         let this = &mut self.harts[hart];
         let key = this.data.key(physical);
-        let (line, service) = if self.level2.is_none() {
+        let (line, service) = if !self.cached {
             // Words of 8 bytes stand for lines.
             (physical >> 3 << 2, self.memory.access(physical, now))
         } else {
@@ -373,168 +370,6 @@ impl Timing {
         let stall = this.stores.store(line, service, now);
         this.counts.stall_store += stall;
         stall
-    }
-
-    /// Makes a shared line the hart's own and dirty.
-    fn upgrade(&mut self, hart: usize, key: u64) -> u64 {
-        let cost = self.costs.upgrade + self.claim(hart, key);
-        self.harts[hart].data.set_state(key, MODIFIED);
-        cost
-    }
-
-    /// Brings a line into the L1 data cache for writing.
-    fn store_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let mut cost = self.costs.level2;
-        if self
-            .level2
-            .as_mut()
-            .is_some_and(|level2| level2.look_up(key).is_none())
-        {
-            self.harts[hart].counts.level2_misses += 1;
-            cost += self.fill(hart, key, now + cost);
-        } else {
-            self.harts[hart].counts.level2_hits += 1;
-        }
-        cost += self.claim(hart, key);
-        self.insert_data(hart, key, MODIFIED);
-        cost
-    }
-
-    /// Takes a line from all other L1 data caches; the directory has it as the hart's own.
-    fn claim(&mut self, hart: usize, key: u64) -> u64 {
-        let Some(line) = self.level2.as_mut().and_then(|level2| level2.find(key)) else {
-            return 0;
-        };
-        let owner = line.owner();
-        let mut others = line.sharers & !(1 << hart);
-        line.own(hart);
-        if others == 0 {
-            return 0;
-        }
-        let mut dirty = false;
-        let count = others.count_ones();
-        while others != 0 {
-            let other = others.trailing_zeros() as usize;
-            others &= others - 1;
-            dirty |= self.harts[other].data.remove(key) == MODIFIED;
-        }
-        if dirty && let Some(line) = self.level2.as_mut().and_then(|level2| level2.find(key)) {
-            line.set_dirty();
-        }
-        let counts = &mut self.harts[hart].counts;
-        counts.invalidations += u64::from(count);
-        if owner.is_none() {
-            self.costs.invalidation
-        } else {
-            counts.interventions += 1;
-            if dirty {
-                self.costs.intervention
-            } else {
-                self.costs.snoop
-            }
-        }
-    }
-
-    /// Finds a line in the L2 cache, or brings it there, for reading: what that takes. An L1 data cache that has it
-    /// for itself shares it from now on.
-    fn ask(&mut self, hart: usize, key: u64, asker: Asker, now: u64) -> u64 {
-        let mut cost = self.costs.level2;
-        let Some(line) = self.level2.as_mut().and_then(|level2| level2.look_up(key)) else {
-            self.harts[hart].counts.level2_misses += 1;
-            cost += self.fill(hart, key, now + cost);
-            if asker == Asker::Fetch
-                && let Some(line) = self.level2.as_mut().and_then(|level2| level2.find(key))
-            {
-                line.fetchers |= 1 << hart;
-            }
-            return cost;
-        };
-        if asker == Asker::Fetch {
-            line.fetchers |= 1 << hart;
-        }
-        if let Some(owner) = line.owner() {
-            line.disown();
-            if self.harts[owner].data.state(key) == MODIFIED {
-                line.set_dirty();
-                cost += self.costs.intervention;
-            } else {
-                cost += self.costs.snoop;
-            }
-            self.harts[owner].data.set_state(key, SHARED);
-            self.harts[hart].counts.interventions += 1;
-        }
-        self.harts[hart].counts.level2_hits += 1;
-        cost
-    }
-
-    /// Reads a line from memory into the L2 cache. The line that makes room leaves all L1 caches too.
-    fn fill(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let Some(level2) = &mut self.level2 else {
-            return 0;
-        };
-        let address = key >> 2 << self.costs.line_shift;
-        let (_, victim) = level2.insert(key);
-        let cost = self.memory.access(address, now);
-        if let Some(mut victim) = victim {
-            if self.drop_copies(&victim) {
-                victim.set_dirty();
-            }
-            if victim.is_dirty() {
-                // The line that was asked for goes first.
-                self.memory
-                    .access(victim.key() >> 2 << self.costs.line_shift, now + cost);
-                self.harts[hart].counts.level2_write_backs += 1;
-            }
-        }
-        cost
-    }
-
-    /// Takes a line that leaves the L2 cache out of all L1 caches: whether one had it dirty.
-    fn drop_copies(&mut self, line: &level2::Line) -> bool {
-        let key = line.key();
-        let mut dirty = false;
-        let mut sharers = line.sharers;
-        while sharers != 0 {
-            dirty |= self.harts[sharers.trailing_zeros() as usize]
-                .data
-                .remove(key)
-                == MODIFIED;
-            sharers &= sharers - 1;
-        }
-        let mut fetchers = line.fetchers;
-        while fetchers != 0 {
-            let this = &mut self.harts[fetchers.trailing_zeros() as usize];
-            this.code.remove(key);
-            if this.last_fetch == key {
-                this.last_fetch = NO_KEY;
-            }
-            fetchers &= fetchers - 1;
-        }
-        dirty
-    }
-
-    /// Puts a line into an L1 data cache; the directory learns which line left for it.
-    fn insert_data(&mut self, hart: usize, key: u64, state: u64) {
-        let this = &mut self.harts[hart];
-        let victim = this.data.insert(key, state);
-        if victim == 0 {
-            return;
-        }
-        let dirty = victim & 3 == MODIFIED;
-        this.counts.data_write_backs += u64::from(dirty);
-        if let Some(line) = self
-            .level2
-            .as_mut()
-            .and_then(|level2| level2.find(victim & !3))
-        {
-            line.sharers &= !(1 << hart);
-            if line.owner() == Some(hart) {
-                line.disown();
-            }
-            if dirty {
-                line.set_dirty();
-            }
-        }
     }
 
     // Atomics and fences.
@@ -571,7 +406,7 @@ impl Timing {
         this.counts.atomics += 1;
         this.counts.stores += 1;
         let key = this.data.key(physical);
-        let stall = if self.level2.is_none() {
+        let stall = if !self.cached {
             let wait = this.stores.line_wait(physical >> 3 << 2, now);
             wait + self.memory.access(physical, now + wait)
         } else {
@@ -655,16 +490,16 @@ impl Timing {
 
     /// A bus master has written `bytes` bytes of memory: their lines leave all caches. Dirty ones are written back.
     pub fn master_write(&mut self, physical: u64, bytes: u64, now: u64) {
-        if self.level2.is_none() || bytes == 0 {
+        if !self.cached || bytes == 0 {
             return;
         }
         let shift = self.costs.line_shift;
         for number in physical >> shift..=(physical + (bytes - 1)) >> shift {
             let key = number << 2;
-            let Some(line) = self.level2.as_mut().and_then(|level2| level2.remove(key)) else {
+            let Some(line) = self.level2.remove(key) else {
                 continue;
             };
-            if self.drop_copies(&line) || line.is_dirty() {
+            if self.drop_copies(key, &line) || line.dirty {
                 self.memory.access(number << shift, now);
             }
         }
@@ -725,7 +560,7 @@ impl Timing {
         self.harts[hart].counts.walk_accesses += 1;
         let this = &mut self.harts[hart];
         let key = this.data.key(physical);
-        let stall = if self.level2.is_none() {
+        let stall = if !self.cached {
             self.memory.access(physical, now)
         } else if write {
             // An atomic update, which the walk waits for.
@@ -745,7 +580,7 @@ impl Timing {
                 self.load_miss(hart, key, now)
             }
         } else {
-            self.ask(hart, key, Asker::Walk, now)
+            self.ask(hart, key, now).0
         };
         self.harts[hart].counts.stall_walk += stall;
         stall
@@ -819,11 +654,7 @@ impl Timing {
                 .iter()
                 .zip(&state.harts)
                 .all(|(one, other)| one.fits(other))
-            && match (&self.level2, &state.level2) {
-                (Some(one), Some(other)) => one.fits(other, self.harts.len()),
-                (None, None) => true,
-                _ => false,
-            }
+            && self.level2.fits(&state.level2, self.harts.len())
             && self.memory.state.fits(&state.memory);
         if !fits {
             return Err(BadState(

@@ -1,13 +1,17 @@
 //! What a run did, as a hash and, on demand, as events.
 //!
-//! The hash covers every interrupt and exception with its cycle, hart and address, what software printed, and at the
-//! end the registers of harts and all of memory. Two runs with the same hash did the same at the same time.
+//! The hash covers every interrupt and exception with its cycle, hart and address, every access to a device with its
+//! time and value, and at the end the harts' registers. Two runs with the same hash did the same at the same
+//! time.
 
-use xxhash_rust::xxh3::Xxh3;
+use std::hash::Hasher;
+
+use siphasher::sip::SipHasher13;
 
 use crate::account::Doing;
 use crate::hart::Hart;
 use crate::privileged::{Exception, Interrupt, Trap};
+use crate::time::Femtoseconds;
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +57,12 @@ pub enum What {
 /// Most events that are kept; then no more are, and those are counted.
 const EVENTS: usize = 1 << 24;
 
+/// What a trace is hashed with: fast, and its state can be written down.
+pub(crate) type Hash = SipHasher13;
+
 /// The trace of a run.
 pub(crate) struct Trace {
-    hash: Xxh3,
+    hash: Hash,
     /// Kept only while recording.
     recording: bool,
     events: Vec<Event>,
@@ -65,7 +72,7 @@ pub(crate) struct Trace {
 impl Trace {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
-        Self { hash: Xxh3::new(), recording: false, events: Vec::new(), lost: 0 }
+        Self { hash: Hash::new(), recording: false, events: Vec::new(), lost: 0 }
     }
 
     /// Whether to keep events from here on.
@@ -86,18 +93,16 @@ impl Trace {
         }
     }
 
-    fn add(&mut self, fields: [u64; 4]) {
-        let mut bytes = [0; 32];
-        for (place, field) in bytes.chunks_exact_mut(8).zip(fields) {
-            place.copy_from_slice(&field.to_le_bytes());
+    fn add<const N: usize>(&mut self, fields: [u64; N]) {
+        for field in fields {
+            self.hash.write(&field.to_le_bytes());
         }
-        self.hash.update(&bytes);
     }
 
     /// The hart took an interrupt at `pc`.
     pub(crate) fn interrupt(&mut self, hart: &Hart, interrupt: Interrupt, pc: u64) {
         let kind = 1 << 31 | u64::from(interrupt.number);
-        self.add([hart.cycle(), hart.index as u64 | kind << 32, pc, 0]);
+        self.add([hart.cycle(), hart.index as u64 | kind << 32, pc, hart.instructions]);
         if self.recording {
             self.keep(hart, hart.cycle(), What::Interrupt { interrupt, pc });
         }
@@ -105,7 +110,8 @@ impl Trace {
 
     /// The hart took an exception at `pc`.
     pub(crate) fn exception(&mut self, hart: &Hart, trap: &Trap, pc: u64) {
-        self.add([hart.cycle(), hart.index as u64 | (trap.cause as u64) << 32, pc, trap.value]);
+        let kind = trap.cause as u64;
+        self.add([hart.cycle(), hart.index as u64 | kind << 32, pc, hart.instructions, trap.value, hart.x[10]]);
         if self.recording {
             self.keep(hart, hart.cycle(), What::Exception { cause: trap.cause, pc });
         }
@@ -127,13 +133,18 @@ impl Trace {
         self.keep(hart, cycle, What::Probe { probe, on: hart.account.current(), arguments });
     }
 
-    /// Adds other bytes that belong to the run to the hash.
-    pub(crate) fn update(&mut self, bytes: &[u8]) {
-        self.hash.update(bytes);
+    /// A device was read or written.
+    pub(crate) fn access(&mut self, now: Femtoseconds, physical: u64, write: bool, value: u64) {
+        self.add([now.0, physical << 1 | u64::from(write), value]);
     }
 
-    /// The hash so far.
-    pub(crate) fn digest(&self) -> u64 {
-        self.hash.digest()
+    /// The hash so far, and all that it will depend on.
+    pub(crate) fn hash(&self) -> Hash {
+        self.hash
+    }
+
+    /// Goes on from a hash.
+    pub(crate) fn set_hash(&mut self, hash: Hash) {
+        self.hash = hash;
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::artifacts::Artifacts;
-use crate::{bench, build, check, run};
+use crate::{bench, boot, build, check, run};
 
 /// What the process's exit codes mean; printed by `--help`.
 const EXIT_CODES: &str = "\
@@ -37,6 +37,9 @@ pub enum Command {
     /// Build a system and boot it
     #[command(after_help = run::EXIT_CODES)]
     Run(RunArguments),
+    /// Boot any software on the virtual board: firmware, kernels, bare programs, test suites
+    #[command(after_help = boot::EXIT_CODES)]
+    Boot(BootArguments),
     /// Run an experiment and compare it with the published figures
     #[command(after_help = bench::EXIT_CODES)]
     Bench(BenchArguments),
@@ -179,6 +182,53 @@ impl BoardArguments {
     }
 }
 
+/// Arguments of `tactus boot`.
+#[derive(Debug, Args)]
+pub struct BootArguments {
+    /// What the firmware starts in S-mode: an ELF file, or a raw image such as Linux's
+    #[arg(value_name = "KERNEL")]
+    pub kernel: Option<PathBuf>,
+    /// What the harts start in M-mode in place of OpenSBI; if it has the symbol `tohost`, the run ends by it
+    #[arg(long, value_name = "FILE")]
+    pub firmware: Option<PathBuf>,
+    /// The kernel's initial RAM disk
+    #[arg(long, value_name = "FILE")]
+    pub initrd: Option<PathBuf>,
+    /// The kernel's command line
+    #[arg(long, value_name = "TEXT")]
+    pub append: Option<String>,
+    /// A disk's image, which stays as it is; each one more is the next virtio block device
+    #[arg(long, value_name = "FILE")]
+    pub disk: Vec<PathBuf>,
+    /// The board: soc, mpsoc, or the path of a profile
+    #[arg(long, value_name = "PROFILE", default_value = "soc")]
+    pub profile: String,
+    /// Number of harts; default: the profile's
+    #[arg(long, value_name = "N")]
+    pub harts: Option<usize>,
+    /// Memory in MiB; default: the profile's
+    #[arg(long, value_name = "MIB")]
+    pub memory: Option<u64>,
+    /// Charge what pipeline, caches and memory take, in place of one cycle an instruction
+    #[arg(long)]
+    pub timed: bool,
+    /// Cycles that a hart runs before another that is behind it; default: the profile's
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
+    pub quantum: Option<u64>,
+    /// What everything random is made of
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// End after this much virtual time
+    #[arg(long, value_name = "SECONDS", value_parser = virtual_seconds)]
+    pub limit: Option<f64>,
+    /// Write the words between the firmware's symbols begin_signature and end_signature to this file at the end
+    #[arg(long, value_name = "FILE")]
+    pub signature: Option<PathBuf>,
+    /// Say nothing on stderr at the end
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
 /// Arguments of `tactus bench`.
 #[derive(Debug, Args)]
 pub struct BenchArguments {
@@ -199,6 +249,12 @@ pub struct BenchArguments {
     pub json: bool,
 }
 
+/// Seconds of the board's time, which has an end.
+fn virtual_seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|error: std::num::ParseFloatError| error.to_string())?;
+    if (0.0..=18_000.0).contains(&seconds) { Ok(seconds) } else { Err("not within 0 and 18000 seconds".to_owned()) }
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .map_err(|e: std::num::ParseFloatError| e.to_string())
@@ -212,6 +268,7 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::command(&arguments),
         Command::Build(arguments) => build::command(&arguments),
         Command::Run(arguments) => run::command(&arguments),
+        Command::Boot(arguments) => boot::command(&arguments),
         Command::Bench(arguments) => bench::command(&arguments),
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod artifacts;
 pub mod bench;
+pub mod boot;
 pub mod build;
 pub mod check;
 pub mod cli;

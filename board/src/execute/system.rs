@@ -8,7 +8,7 @@ use crate::code::{Block, Op};
 use crate::decode::Operation;
 use crate::hart::Hart;
 use crate::machine::Machine;
-use crate::privileged::{Access, CsrOperation, Counters, Effects, Event, Fence, Privileged, Trap};
+use crate::privileged::{Access, CsrOperation, Counters, Effects, Fence, Privileged, Trap};
 
 /// An encoding that is no instruction.
 pub(super) unsafe fn illegal(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
@@ -71,7 +71,7 @@ fn access_csr(hart: &mut Hart, machine: &mut Machine, op: *const Op, write: Opti
     let number = immediate as u16;
     let wires = machine.wires[hart.index];
     let result = if Privileged::reads_counters(number) {
-        let events = [0; Event::COUNT];
+        let events = machine.events(hart);
         let counters = machine.counters(hart, &events);
         hart.privileged.csr(number, write, 0, &counters, wires)
     } else {
@@ -188,7 +188,7 @@ pub(super) unsafe fn probe(hart: &mut Hart, machine: &mut Machine, op: *const Op
 
 /// A fence of translations: what it concerns, by its operands.
 fn translation_fence(hart: &mut Hart, machine: &mut Machine, op: *const Op, fence: Fence) -> *const Block {
-    if let Err(trap) = hart.privileged.check_fence(fence, machine.bits(hart, op)) {
+    if let Err(trap) = hart.privileged.check_sfence(fence, machine.bits(hart, op)) {
         return raise(hart, machine, op, trap);
     }
     // Safety: the caller's op.
@@ -237,7 +237,7 @@ macro_rules! hypervisor_loads {
                 Err(trap) => return raise(hart, machine, op, trap),
             };
             let (address, size) = (hart.get(rs1), size_of::<$type>() as u8);
-            match machine.load_in::<P>(hart, op, address, size, Access::$access, &context, None) {
+            match machine.load_for_guest::<P>(hart, op, address, size, Access::$access, &context) {
                 Ok(value) => hart.set(rd, value as $type as u64),
                 Err(trap) => return raise(hart, machine, op, trap),
             }

@@ -188,7 +188,7 @@ impl Privileged {
         }
     }
 
-    /// Whether HS-mode may access `stimecmp` and `vstimecmp` (Sstc, chapter 2).
+    /// Whether HS-mode may access `stimecmp` and `vstimecmp` (Sstc, chapters 2 to 4).
     const fn timer_compare_enabled(&self) -> bool {
         self.menvcfg & envcfg::STCE != 0 && self.mcounteren & TM != 0
     }
@@ -275,13 +275,13 @@ impl Privileged {
             csr::HSTATUS => self.hstatus | hstatus::VSXL_64,
             csr::HEDELEG => self.hedeleg,
             csr::HIDELEG => self.hideleg,
-            csr::HIE => self.mie & interrupts::HYPERVISOR,
+            csr::HIE => self.mie & interrupts::VIRTUAL,
             csr::HTIMEDELTA => self.htimedelta,
             csr::HCOUNTEREN => u64::from(self.hcounteren),
             csr::HGEIE | csr::HGEIP => 0,
             csr::HENVCFG => self.henvcfg,
             csr::HTVAL => self.htval,
-            csr::HIP => pending() & interrupts::HYPERVISOR,
+            csr::HIP => pending() & interrupts::VIRTUAL,
             csr::HVIP => self.hvip,
             csr::HTINST => self.htinst,
             csr::HGATP => self.hgatp,
@@ -296,7 +296,7 @@ impl Privileged {
             csr::MSTATUS => Self::with_summary(self.mstatus | mstatus::UXL_64 | mstatus::SXL_64),
             csr::MISA => MISA,
             csr::MEDELEG => self.medeleg,
-            csr::MIDELEG => self.mideleg | interrupts::HYPERVISOR,
+            csr::MIDELEG => self.mideleg | interrupts::VIRTUAL,
             csr::MIE => self.mie,
             csr::MTVEC => self.mtvec,
             csr::MCOUNTEREN => u64::from(self.mcounteren),
@@ -386,7 +386,7 @@ impl Privileged {
                 return Effects::INTERRUPTS;
             }
             csr::HIE => {
-                self.mie = self.mie & !interrupts::HYPERVISOR | value & interrupts::HYPERVISOR;
+                self.mie = self.mie & !interrupts::VIRTUAL | value & interrupts::VIRTUAL;
                 return Effects::INTERRUPTS;
             }
             csr::HTIMEDELTA => {

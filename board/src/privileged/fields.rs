@@ -59,17 +59,14 @@ pub mod interrupts {
     pub const SEI: u64 = 1 << 9;
     pub const VSEI: u64 = 1 << 10;
     pub const MEI: u64 = 1 << 11;
-    pub const SGEI: u64 = 1 << 12;
     /// Those of M.
     pub const MACHINE: u64 = MSI | MTI | MEI;
     /// Those of S.
     pub const SUPERVISOR: u64 = SSI | STI | SEI;
     /// Those of VS.
     pub const VIRTUAL: u64 = VSSI | VSTI | VSEI;
-    /// Those that the hypervisor extension adds.
-    pub const HYPERVISOR: u64 = VIRTUAL | SGEI;
-    /// All of them.
-    pub const ALL: u64 = MACHINE | SUPERVISOR | HYPERVISOR;
+    /// All of them. There is no SGEI: it comes with guest external interrupts (sections 8.2.3 and 8.4.2).
+    pub const ALL: u64 = MACHINE | SUPERVISOR | VIRTUAL;
 }
 
 /// Fields of `menvcfg`, `henvcfg` and `senvcfg` (sections 3.1.18, 4.1.10 and 8.2.5; Sstc; Svadu).
@@ -84,5 +81,5 @@ pub(super) mod envcfg {
 
 /// The exceptions that can be delegated to S-mode: all that a mode below M can meet.
 pub(super) const MEDELEG: u64 = 0x00f0_b7ff;
-/// The exceptions that can be delegated to VS-mode (section 8.2.2, table 8.2).
+/// The exceptions that can be delegated to VS-mode (section 8.2.2).
 pub(super) const HEDELEG: u64 = 0x0000_b1ff;

@@ -60,7 +60,7 @@ impl Privileged {
     /// # Errors
     ///
     /// The exception if not.
-    pub const fn check_fence(&self, fence: Fence, bits: u32) -> Result<(), Trap> {
+    pub const fn check_sfence(&self, fence: Fence, bits: u32) -> Result<(), Trap> {
         let user = matches!(self.mode.privilege, Privilege::User);
         let supervisor = matches!(self.mode.privilege, Privilege::Supervisor);
         if self.mode.v {

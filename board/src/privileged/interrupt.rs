@@ -27,7 +27,7 @@ pub struct Interrupt {
 /// What wires can drive: the rest of `mip` is in the hart.
 const WIRES: u64 = interrupts::MACHINE | interrupts::SEI;
 
-/// The numbers by falling priority (section 3.1.9; 8.4.3 of the hypervisor's).
+/// The numbers by falling priority (sections 3.1.9 and 8.4.3).
 const PRIORITY: [u8; 10] = [11, 3, 7, 9, 1, 5, 12, 10, 2, 6];
 
 /// The number of highest priority among `ready`, in which at least one is set.
@@ -68,7 +68,7 @@ impl Privileged {
 
     fn take(&self, ready: u64) -> Option<Interrupt> {
         let mode = self.mode;
-        let delegated = self.mideleg | interrupts::HYPERVISOR;
+        let delegated = self.mideleg | interrupts::VIRTUAL;
         let of = |ready: u64, target| {
             Some(Interrupt {
                 number: first(ready),

@@ -24,7 +24,7 @@ impl Rights {
             Access::Load => Self::READ,
             Access::Store => Self::WRITE,
             Access::Fetch => Self::EXECUTE,
-            // Section 8.5.? of the loads that need execute permission: PMP must grant both.
+            // PMP must grant both (section 8.3.1).
             Access::LoadExecute => Self::READ.union(Self::EXECUTE),
         }
     }
@@ -40,13 +40,15 @@ const MATCHING: u8 = 3 << 3;
 const TOR: u8 = 1 << 3;
 const NA4: u8 = 2 << 3;
 
+/// The range of an entry that matches no access, however long.
+const NOTHING: (u64, u64) = (u64::MAX, 0);
+
 /// The entries, as registers and as what they mean.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pmp {
     configuration: [u8; ENTRIES],
     address: [u64; ENTRIES],
-    /// The ranges that the entries match, first and last byte; an entry that matches nothing has its last before its
-    /// first. Follows from the registers.
+    /// The ranges that the entries match, first and last byte; [`NOTHING`] where there are none. Follows from the registers.
     ranges: [(u64, u64); ENTRIES],
     /// How many entries can match at all: 1 + the highest that is not off. Follows from the registers.
     used: usize,
@@ -98,7 +100,7 @@ impl Pmp {
         for entry in 0..ENTRIES {
             let address = self.address[entry];
             self.ranges[entry] = match self.configuration[entry] & MATCHING {
-                0 => (1, 0),
+                0 => NOTHING,
                 TOR => {
                     let first = if entry == 0 {
                         0
@@ -109,7 +111,7 @@ impl Pmp {
                     if first < end {
                         (first, end - 1)
                     } else {
-                        (1, 0)
+                        NOTHING
                     }
                 }
                 NA4 => (address << 2, (address << 2) + 3),

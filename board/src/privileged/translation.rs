@@ -186,7 +186,7 @@ impl Request<'_> {
     }
 }
 
-/// The pseudoinstructions of implicit accesses to 64-bit entries of VS-stage page tables (table 8.11).
+/// The pseudoinstructions of implicit accesses to 64-bit entries of VS-stage page tables (section 8.6.3).
 const READ_OF_ENTRY: u64 = 0x3000;
 const WRITE_OF_ENTRY: u64 = 0x3020;
 
@@ -219,8 +219,8 @@ impl Privileged {
         Mode { privilege, v }
     }
 
-    /// The context of HLV, HLVX and HSV: VS or VU by `hstatus.SPVP`, MPRV notwithstanding (section 8.2.4 of the
-    /// instructions).
+    /// The context of HLV, HLVX and HSV: VS or VU by `hstatus.SPVP`, MPRV notwithstanding (section
+    /// 8.3.1).
     #[must_use]
     pub const fn hypervisor_context(&self) -> Context {
         let privilege = if self.hstatus & hstatus::SPVP != 0 {
@@ -463,6 +463,8 @@ impl Privileged {
             return Err(fault());
         }
         let hardware = self.menvcfg & envcfg::ADUE != 0;
+        // Implicit accesses are not loads that MXR is about.
+        let mxr = context.guest_mxr && instruction == 0;
         'walk: for _ in 0..ATTEMPTS {
             let mut table = (context.guest_root & PPN) << 12;
             for level in (0..levels).rev() {
@@ -485,7 +487,7 @@ impl Privileged {
                     }
                     None => return Err(fault()),
                 };
-                let rights = leaf_rights(entry, context.guest_mxr);
+                let rights = leaf_rights(entry, mxr);
                 // Every access counts as U's.
                 if entry & pte::U == 0 || !satisfied(entry, rights, access) {
                     return Err(fault());

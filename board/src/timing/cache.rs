@@ -117,15 +117,17 @@ impl Cache {
             .unwrap_or(0)
     }
 
-    /// Changes the state (1 to 3) of a line that is there.
-    pub fn set_state(&mut self, key: u64, state: u64) {
+    /// Changes the state (1 to 3) of a line, if it is there, and gives what it was.
+    pub fn set_state(&mut self, key: u64, state: u64) -> u64 {
         let first = self.first(key);
-        if let Some(line) = self.lines[first..first + self.ways]
-            .iter_mut()
-            .find(|line| (1..4).contains(&(**line ^ key)))
-        {
-            *line = key | state;
+        for line in &mut self.lines[first..first + self.ways] {
+            let old = *line ^ key;
+            if (1..4).contains(&old) {
+                *line = key | state;
+                return old;
+            }
         }
+        0
     }
 
     /// Puts in a line that is not there, as the most recently used, and gives the line that had to make room as key

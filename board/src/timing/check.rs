@@ -41,10 +41,7 @@ impl Timing {
                 _ => LineState::Invalid,
             },
             code: this.code.state(key) != 0,
-            level2: self
-                .level2
-                .as_ref()
-                .is_some_and(|level2| level2.iter().any(|line| line.key() == key)),
+            level2: self.cached && self.level2.find(key).is_some(),
         }
     }
 
@@ -61,11 +58,8 @@ impl Timing {
     ///
     /// The first line of which that is not so.
     pub fn check_coherence(&self) -> Result<(), String> {
-        let Some(level2) = &self.level2 else {
-            return Ok(());
-        };
-        let directory: std::collections::BTreeMap<u64, _> =
-            level2.iter().map(|line| (line.key(), line)).collect();
+        let level2 = &self.level2;
+        let directory: std::collections::BTreeMap<u64, _> = level2.iter().collect();
         if directory.len() != level2.iter().count() {
             return Err("a line is twice in the L2 cache".to_owned());
         }
@@ -103,16 +97,15 @@ impl Timing {
                 }
             }
         }
-        for line in directory.values() {
+        for (&key, line) in &directory {
             for hart in (0..16).filter(|hart| line.sharers & 1 << hart != 0) {
                 if self
                     .harts
                     .get(hart)
-                    .is_none_or(|this| this.data.state(line.key()) == 0)
+                    .is_none_or(|this| this.data.state(key) == 0)
                 {
                     return Err(format!(
-                        "hart {hart} does not have line {:#x}, but the directory says so",
-                        line.key()
+                        "hart {hart} does not have line {key:#x}, but the directory says so"
                     ));
                 }
             }

@@ -1,52 +1,40 @@
 //! The shared level-2 cache, which has every line that an L1 cache has, and the directory in it.
+//!
+//! Sets lie side by side. With LRU replacement the lines of a set are in the order of use, the most recently used
+//! first; with random replacement they stay where they are. Empty places are the last of a set.
+//!
+//! Keys and what is known of the lines are apart, so that a search reads little memory.
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{self, Replacement};
 use super::random::Random;
 
+/// Marks the key of a line that is there. Keys have two zero bits.
 const VALID: u64 = 1;
-const DIRTY: u64 = 2;
 const NOBODY: u8 = u8::MAX;
 
-/// A line, and which L1 caches have it.
+/// What is known of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Line {
-    /// The key, as the L1 caches have it, and two bits of state.
-    word: u64,
-    /// The harts whose data cache has the line.
+    /// The harts whose data cache has it.
     pub sharers: u16,
-    /// The harts whose instruction cache may have the line: it is not told when one drops it.
+    /// The harts whose instruction cache may have it: nobody says when one drops it.
     pub fetchers: u16,
     owner: u8,
+    /// Whether it must be written back when it leaves.
+    pub dirty: bool,
 }
 
 impl Line {
-    const EMPTY: Self = Self {
-        word: 0,
+    const NEW: Self = Self {
         sharers: 0,
         fetchers: 0,
         owner: NOBODY,
+        dirty: false,
     };
-
-    const fn new(key: u64) -> Self {
-        Self {
-            word: key | VALID,
-            ..Self::EMPTY
-        }
-    }
-
-    pub const fn key(&self) -> u64 {
-        self.word & !3
-    }
-
-    pub const fn is_dirty(&self) -> bool {
-        self.word & DIRTY != 0
-    }
-
-    pub const fn set_dirty(&mut self) {
-        self.word |= DIRTY;
-    }
 
     /// The hart whose data cache has the line alone, exclusive or modified.
     pub const fn owner(&self) -> Option<usize> {
@@ -69,17 +57,20 @@ impl Line {
     }
 }
 
-/// The cache. Sets lie side by side; with LRU replacement the most recently used line comes first.
+/// The cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Level2 {
     ways: usize,
     mask: u64,
     random: Option<Random>,
+    /// The keys as the L1 caches have them, marked; 0 is an empty place.
+    keys: Box<[u64]>,
     lines: Box<[Line]>,
 }
 
 impl Level2 {
     pub fn new(shape: &parameters::Cache, seed: u64, stream: u64) -> Self {
+        let places = (shape.sets() * u64::from(shape.ways)) as usize;
         Self {
             ways: shape.ways as usize,
             mask: shape.sets() - 1,
@@ -87,93 +78,112 @@ impl Level2 {
                 Replacement::Random => Some(Random::new(seed, stream)),
                 Replacement::Lru => None,
             },
-            lines: vec![Line::EMPTY; (shape.sets() * u64::from(shape.ways)) as usize].into(),
+            keys: vec![0; places].into(),
+            lines: vec![Line::NEW; places].into(),
+        }
+    }
+
+    /// A cache for a board that has none: nobody asks it for anything.
+    pub fn none() -> Self {
+        Self {
+            ways: 1,
+            mask: 0,
+            random: None,
+            keys: Box::new([0]),
+            lines: Box::new([Line::NEW]),
         }
     }
 
     /// Whether `other` is a cache of the same size and kind, and names no hart beyond `harts`.
     pub fn fits(&self, other: &Self, harts: usize) -> bool {
         let all = ((1_u32 << harts) - 1) as u16;
-        (
-            self.ways,
-            self.mask,
-            self.lines.len(),
-            self.random.is_some(),
-        ) == (
-            other.ways,
-            other.mask,
-            other.lines.len(),
-            other.random.is_some(),
-        ) && other.lines.iter().all(|line| {
-            (line.sharers | line.fetchers) & !all == 0
-                && line.owner().is_none_or(|owner| owner < harts)
-        })
+        (self.ways, self.mask, self.random.is_some())
+            == (other.ways, other.mask, other.random.is_some())
+            && (self.keys.len(), self.lines.len()) == (other.keys.len(), other.lines.len())
+            && other.lines.iter().all(|line| {
+                (line.sharers | line.fetchers) & !all == 0
+                    && line.owner().is_none_or(|owner| owner < harts)
+            })
     }
 
-    fn set(&self, key: u64) -> std::ops::Range<usize> {
+    const fn set(&self, key: u64) -> Range<usize> {
         let first = (key >> 2 & self.mask) as usize * self.ways;
         first..first + self.ways
     }
 
-    /// Finds a line by its key and makes it the most recently used.
+    /// Where a line is. The place is good until the next call that changes the set.
     #[inline]
-    pub fn look_up(&mut self, key: u64) -> Option<&mut Line> {
+    pub fn find(&self, key: u64) -> Option<usize> {
         let range = self.set(key);
-        let set = &mut self.lines[range];
-        let way = set
+        let way = self.keys[range.clone()]
             .iter()
-            .position(|line| (line.word ^ key) & !DIRTY == VALID)?;
-        if self.random.is_some() {
-            return Some(&mut set[way]);
-        }
-        set[..=way].rotate_right(1);
-        Some(&mut set[0])
+            .position(|&other| other == key | VALID)?;
+        Some(range.start + way)
     }
 
-    /// The same without making it the most recently used.
-    pub fn find(&mut self, key: u64) -> Option<&mut Line> {
-        let range = self.set(key);
-        self.lines[range]
-            .iter_mut()
-            .find(|line| (line.word ^ key) & !DIRTY == VALID)
-    }
-
-    /// Puts in a line that is not there, and gives the one that had to make room.
+    /// The line at a place.
     #[inline]
-    pub fn insert(&mut self, key: u64) -> (&mut Line, Option<Line>) {
+    pub fn line(&mut self, place: usize) -> &mut Line {
+        &mut self.lines[place]
+    }
+
+    /// Finds a line and makes it the most recently used.
+    #[inline]
+    pub fn look_up(&mut self, key: u64) -> Option<usize> {
+        let place = self.find(key)?;
+        if self.random.is_some() {
+            return Some(place);
+        }
+        Some(self.move_to_front(key, place))
+    }
+
+    fn move_to_front(&mut self, key: u64, place: usize) -> usize {
+        let first = self.set(key).start;
+        self.keys[first..=place].rotate_right(1);
+        self.lines[first..=place].rotate_right(1);
+        first
+    }
+
+    /// Puts in a line that is not there, as the most recently used: where it is, and the key and the line that had
+    /// to make room.
+    #[inline]
+    pub fn insert(&mut self, key: u64) -> (usize, Option<(u64, Line)>) {
         let range = self.set(key);
-        let set = &mut self.lines[range];
-        let way = match (set.iter().position(|line| line.word == 0), &mut self.random) {
-            (Some(way), _) => way,
-            (None, Some(random)) => random.below(set.len()),
-            (None, None) => set.len() - 1,
+        let (first, last) = (range.start, range.end - 1);
+        let place = match &mut self.random {
+            None => last,
+            Some(_) if self.keys[last] == 0 => self.keys[range]
+                .iter()
+                .position(|&other| other == 0)
+                .map_or(last, |way| first + way),
+            Some(random) => first + random.below(self.ways),
         };
-        let victim = std::mem::replace(&mut set[way], Line::new(key));
-        let way = if self.random.is_some() {
-            way
-        } else {
-            set[..=way].rotate_right(1);
-            0
-        };
-        (&mut set[way], (victim.word != 0).then_some(victim))
+        let victim = std::mem::replace(&mut self.keys[place], key | VALID);
+        let line = std::mem::replace(&mut self.lines[place], Line::NEW);
+        let victim = (victim != 0).then_some((victim & !VALID, line));
+        if self.random.is_some() {
+            return (place, victim);
+        }
+        (self.move_to_front(key, place), victim)
     }
 
     /// Takes a line out.
     pub fn remove(&mut self, key: u64) -> Option<Line> {
-        let range = self.set(key);
-        let set = &mut self.lines[range];
-        let way = set
-            .iter()
-            .position(|line| (line.word ^ key) & !DIRTY == VALID)?;
-        let line = set[way];
-        // Empty places stay behind the lines in use, so that these keep their order.
-        set[way..].rotate_left(1);
-        set[set.len() - 1] = Line::EMPTY;
+        let place = self.find(key)?;
+        let end = self.set(key).end;
+        let line = std::mem::replace(&mut self.lines[place], Line::NEW);
+        self.keys[place] = 0;
+        self.keys[place..end].rotate_left(1);
+        self.lines[place..end].rotate_left(1);
         Some(line)
     }
 
-    /// All lines.
-    pub fn iter(&self) -> impl Iterator<Item = &Line> {
-        self.lines.iter().filter(|line| line.word != 0)
+    /// Keys and lines.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &Line)> {
+        let keys = self.keys.iter().map(|key| key & !VALID);
+        keys.zip(&self.lines)
+            .zip(&self.keys)
+            .filter(|(_, key)| **key != 0)
+            .map(|(line, _)| line)
     }
 }

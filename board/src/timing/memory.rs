@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::is_time;
 use super::parameters::{self, OpenRow};
 
 const CLOSED: u64 = u64::MAX;
@@ -53,6 +54,8 @@ impl State {
     /// Whether `other` is a possible state of the same memory.
     pub fn fits(&self, other: &Self) -> bool {
         self.banks.len() == other.banks.len()
+            && is_time(other.channel_free)
+            && other.banks.iter().all(|bank| is_time(bank.free))
     }
 }
 
@@ -103,8 +106,8 @@ impl MainMemory {
             .channel_free
             .saturating_sub(now)
             .min(self.transfer * self.masters);
-        let (wait, latency) = match self.model {
-            Model::Fixed { latency } => (channel, latency),
+        let (wait, latency) = match &self.model {
+            Model::Fixed { latency } => (channel, *latency),
             Model::OpenRow {
                 row_shift,
                 bank_mask,
@@ -112,7 +115,7 @@ impl MainMemory {
                 costs,
             } => {
                 let row = physical >> row_shift;
-                let bank = &mut self.state.banks[(row & bank_mask) as usize];
+                let bank = &mut self.state.banks[(row & *bank_mask) as usize];
                 let row = row >> bank_shift;
                 let busy = u64::from(costs.bank_busy);
                 let mut wait = bank

@@ -220,7 +220,8 @@ impl<'a> Schedule<'a> {
             at = at.max(self.ready[file.index(register)]);
         }
         let rd = needs.rd.index(instruction.rd);
-        at = at.max(self.ready[rd].saturating_sub(needs.latency));
+        // Its result comes after an earlier one to the same register.
+        at = at.max((self.ready[rd] + 1).saturating_sub(needs.latency));
         let divider = usize::from(needs.unit == Unit::Float);
         if matches!(needs.unit, Unit::Multiplier | Unit::Float) {
             at = at.max(self.divider_free[divider]);

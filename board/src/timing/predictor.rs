@@ -132,6 +132,7 @@ impl Predictor {
         ) && self.next_way.len() == other.next_way.len()
             && other.top < self.stack.len().max(1)
             && other.depth <= self.stack.len()
+            && other.counters.iter().all(|counter| *counter <= 3)
     }
 
     /// A control transfer at `pc` was executed: how it had been predicted. The predictor learns from it.

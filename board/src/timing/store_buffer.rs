@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::is_time;
 use super::parameters::{self, MAX_STORES};
 
 /// The line of an entry that is a write to a device.
@@ -48,12 +49,16 @@ impl StoreBuffer {
     }
 
     /// Whether `other` is a possible state of the same buffer.
-    pub const fn fits(&self, other: &Self) -> bool {
+    pub fn fits(&self, other: &Self) -> bool {
         self.capacity == other.capacity
             && self.outstanding == other.outstanding
             && self.forward == other.forward
             && (other.first as usize) < MAX_STORES
             && other.used <= other.capacity
+            && other.done.iter().all(|done| is_time(*done))
+            && [other.end, other.device_end, other.watch]
+                .into_iter()
+                .all(is_time)
     }
 
     const fn place(&self, index: u8) -> usize {
@@ -70,7 +75,7 @@ impl StoreBuffer {
     /// Puts in a store that takes `service` cycles once it is begun, and gives how long the hart waits for a place.
     fn push(&mut self, line: u64, service: u64, now: u64) -> u64 {
         if self.capacity == 0 {
-            self.end = now + service;
+            // The hart waits itself, so nothing is left to wait for.
             return service;
         }
         self.drop_done(now);

@@ -41,7 +41,7 @@ fn check(
     Ok(())
 }
 
-/// The eleven operations on the operands given: their functions in the order of their names below.
+/// The nine operations on the operands given, their functions in the order named below.
 fn check_all(
     format: Format,
     functions: [Compute; 9],

@@ -64,6 +64,8 @@ pub struct Metric {
     pub paper: Option<f64>,
     /// The greatest value that this project allows itself.
     pub limit: Option<f64>,
+    /// The smallest value that this project allows itself, where more is better; instead of `limit`.
+    pub least: Option<f64>,
     /// Figures of others, by name.
     #[serde(default)]
     pub known: BTreeMap<String, f64>,
@@ -102,11 +104,13 @@ impl Metric {
     }
 }
 
-/// An experiment and the project's root that its paths are relative to.
+/// An experiment's file and the project's root that its paths are relative to.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The experiment.
-    pub experiment: Experiment,
+    /// What the file says.
+    pub text: String,
+    /// The file.
+    pub path: PathBuf,
     /// The root.
     pub root: PathBuf,
 }
@@ -115,7 +119,7 @@ pub struct Found {
 /// program was built in.
 ///
 /// # Errors
-/// There is none, or it is not in order.
+/// There is none, or it cannot be read.
 pub fn find(name: &str) -> miette::Result<Found> {
     let current = std::env::current_dir().unwrap_or_default();
     let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -140,10 +144,9 @@ pub fn find(name: &str) -> miette::Result<Found> {
     let text = std::fs::read_to_string(&path)
         .into_diagnostic()
         .wrap_err_with(|| format!("{} cannot be read", path.display()))?;
-    let experiment =
-        parse(&text).wrap_err_with(|| format!("{} is not an experiment", path.display()))?;
     Ok(Found {
-        experiment,
+        text,
+        path,
         root: root.to_owned(),
     })
 }
@@ -202,6 +205,12 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
                 metric.name
             ));
         }
+        if metric.limit.is_some() && metric.least.is_some() {
+            return Err(miette!(
+                "metric `{}` has both `limit` and `least`",
+                metric.name
+            ));
+        }
         if !experiment
             .runs
             .iter()
@@ -220,7 +229,7 @@ fn yes() -> bool {
     true
 }
 
-fn unit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Unit, D::Error> {
+pub(super) fn unit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Unit, D::Error> {
     let name = String::deserialize(deserializer)?;
     Unit::parse(&name).ok_or_else(|| de::Error::custom(format!("`{name}` is not a unit")))
 }

@@ -23,6 +23,7 @@ use crate::run::{Boot, show};
 use experiment::{Experiment, Metric, Run};
 use result::{Findings, Found};
 
+pub mod board;
 pub mod experiment;
 pub mod result;
 
@@ -52,7 +53,9 @@ fn bench(arguments: &BenchArguments) -> miette::Result<bool> {
             "the experiments run on QEMU"
         ));
     }
-    let experiment::Found { experiment, root } = experiment::find(&arguments.name)?;
+    let experiment::Found { text, path, root } = experiment::find(&arguments.name)?;
+    let experiment = experiment::parse(&text)
+        .wrap_err_with(|| format!("{} is not an experiment", path.display()))?;
     let profile = Profile::named(&experiment.profile)
         .ok_or_else(|| miette!("there is no profile `{}`", experiment.profile))?;
     let mut done = BTreeMap::new();

@@ -19,11 +19,10 @@ pub struct Found {
 impl Found {
     /// Whether there is a value and it is within the limit.
     pub fn good(&self) -> bool {
-        match (self.value, self.metric.limit) {
-            (None, _) => false,
-            (Some(_), None) => true,
-            (Some(value), Some(limit)) => value <= limit,
-        }
+        self.value.is_some_and(|value| {
+            self.metric.limit.is_none_or(|limit| value <= limit)
+                && self.metric.least.is_none_or(|least| value >= least)
+        })
     }
 }
 
@@ -65,11 +64,14 @@ impl Findings {
                 metric.name.clone(),
                 optional(found.value),
                 metric.unit.name().to_owned(),
-                optional(metric.limit),
+                match metric.least {
+                    Some(least) => format!(">= {}", figure(least)),
+                    None => optional(metric.limit),
+                },
                 match (found.value, found.good()) {
                     (None, _) => "missing",
                     (_, false) => "past its limit",
-                    (_, true) if metric.limit.is_some() => "ok",
+                    (_, true) if metric.limit.or(metric.least).is_some() => "ok",
                     (_, true) => "",
                 }
                 .to_owned(),
@@ -104,7 +106,7 @@ impl Serialize for InOrder<'_> {
                 "value": found.value.map(number),
                 "unit": metric.unit,
                 "paper": metric.paper.map(number),
-                "limit": metric.limit.map(number),
+                "limit": metric.limit.or(metric.least).map(number),
             });
             (&metric.name, value)
         }))
@@ -181,6 +183,19 @@ mod tests {
         assert!(findings(Some(120.0)).good());
         assert!(!findings(Some(120.5)).good());
         assert!(!findings(None).good());
+    }
+
+    #[test]
+    fn where_more_is_better_less_is_past_the_limit() {
+        let mut findings = findings(Some(5.0));
+        findings.found[0].metric.limit = None;
+        findings.found[0].metric.least = Some(5.0);
+        assert!(findings.good());
+        assert!(findings.table().text().contains(">= 5"));
+        findings.found[0].value = Some(4.9);
+        assert!(!findings.good());
+        let json = serde_json::to_string(&findings).expect("it can be written");
+        assert!(json.contains(r#""limit":5,"#), "{json}");
     }
 
     #[test]

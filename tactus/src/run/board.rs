@@ -535,7 +535,10 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
 }
 
 /// The firmware that QEMU starts by default: its own file where that is found, or the distribution's.
-fn find_firmware() -> Result<PathBuf, Error> {
+///
+/// # Errors
+/// There is none.
+pub fn find_firmware() -> Result<PathBuf, Error> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let of_qemu = std::env::split_paths(&path)
         .find(|directory| directory.join(super::qemu::QEMU).is_file())

@@ -10,9 +10,9 @@ use std::process::ExitCode;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use tactus_board::board::Pace;
-use tactus_board::profile::Profile;
 use tempfile::NamedTempFile;
 
+use crate::boot;
 use crate::build::{self, Image};
 use crate::cli::{self, RunArguments};
 use crate::report;
@@ -236,7 +236,9 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
             )),
         };
     }
-    let mut options = Options::new(profile(wanted.profile.as_deref().unwrap_or("soc"))?);
+    let mut options = Options::new(boot::profile(
+        wanted.profile.as_deref().unwrap_or("soc"),
+    )?);
     if wanted.pace == Some(cli::Pace::Timed) {
         options.pace = Pace::Timed;
     }
@@ -250,22 +252,6 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
     }
     options.trace.clone_from(&wanted.trace);
     Ok(Platform::Board(options))
-}
-
-/// A profile of the board, by name or by file.
-fn profile(name: &str) -> miette::Result<Profile> {
-    if let Some(profile) = Profile::named(name) {
-        return Ok(profile);
-    }
-    let path = Path::new(name);
-    if !path.exists() {
-        let names: Vec<&str> = Profile::names().collect();
-        return Err(miette!(
-            help = format!("the board's profiles are: {}; or name a file", names.join(", ")),
-            "there is no profile `{name}`"
-        ));
-    }
-    Profile::read(path).into_diagnostic()
 }
 
 fn marker(text: &str, image: &Image) -> miette::Result<Marker> {

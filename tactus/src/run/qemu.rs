@@ -68,7 +68,7 @@ fn command(launch: &Launch) -> Command {
 
 /// A running machine. Dropping it ends it.
 #[derive(Debug)]
-pub(super) struct Machine {
+pub struct Machine {
     child: Child,
     input: Option<ChildStdin>,
     output: Receiver<Vec<u8>>,
@@ -79,7 +79,15 @@ pub(super) struct Machine {
 impl Machine {
     /// Starts a machine. It ends with the calling thread at the latest.
     pub(super) fn start(launch: &Launch) -> Result<Self, Error> {
-        let mut command = command(launch);
+        Self::spawn(command(launch))
+    }
+
+    /// Starts a machine with a command line of the caller's, whose serial line is standard input and output. It
+    /// ends with the calling thread at the latest.
+    ///
+    /// # Errors
+    /// QEMU cannot be started.
+    pub fn spawn(mut command: Command) -> Result<Self, Error> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,0 +1,245 @@
+//! Snapshots: all of a board's state as bytes, to go on from later, or again and again.
+//!
+//! A snapshot holds what the run depends on: harts, memory, devices, modelled caches and TLBs, the hash of the trace so far.
+//! It does not hold what only watches (probes, stops, recorded events) nor what only makes the board fast (decoded
+//! code, host pointers): a run that goes on from a snapshot does the same at the same cycles as the one that it
+//! was taken from.
+
+use std::io::{Read, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::account::Account;
+use crate::board::Board;
+use crate::bus::{BadState, Lines};
+use crate::hart::{Happened, Hart, Space};
+use crate::memory::NoMemory;
+use crate::privileged::Privileged;
+use crate::time::Femtoseconds;
+use crate::trace::Hash;
+
+/// What a snapshot begins with: name and version of the format.
+const MAGIC: &[u8; 16] = b"tactus board   1";
+/// Memory is kept in pages of this many bytes.
+const PAGE: usize = 4096;
+
+/// A snapshot that can't be taken back.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// It is no snapshot of this version.
+    #[error("this is no snapshot of a board, or one of another version")]
+    Format,
+    /// It is damaged.
+    #[error("the snapshot is damaged: {0}")]
+    Damaged(String),
+    /// It is of another board.
+    #[error("the snapshot is of another board: {0}")]
+    OtherBoard(String),
+}
+
+#[derive(Serialize, Deserialize)]
+struct HartState {
+    x: Vec<u64>,
+    f: Vec<u64>,
+    pc: u64,
+    cycle: u64,
+    instructions: u64,
+    waiting: bool,
+    reserved_at: u64,
+    privileged: Privileged,
+    happened: Happened,
+    account: Account,
+    spaces: Vec<Space>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct DeviceState {
+    name: String,
+    base: u64,
+    wake: Femtoseconds,
+    state: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    memory_base: u64,
+    memory_size: u64,
+    harts: Vec<HartState>,
+    devices: Vec<DeviceState>,
+    lines: Lines,
+    wires: Vec<u64>,
+    reservations: Vec<u64>,
+    time_offset: u64,
+    timed: bool,
+    timing: Vec<u8>,
+    hash: Hash,
+    /// The pages of memory that are not all zero, by number, in order.
+    pages: Vec<u32>,
+}
+
+impl Board {
+    /// All of the board's state.
+    #[must_use]
+    pub fn snapshot(&mut self) -> Vec<u8> {
+        let harts = self.harts.iter().map(|hart| save_hart(hart)).collect();
+        let devices = self.machine.devices.iter_mut().map(|attached| DeviceState {
+            name: attached.name.clone(),
+            base: attached.base,
+            wake: attached.wake,
+            state: attached.device.device().save(),
+        });
+        let devices = devices.collect();
+        let machine = &self.machine;
+        let (base, size) = (machine.memory.base(), machine.memory.size());
+        let mut pages = Vec::new();
+        let mut contents = Vec::new();
+        let mut page = [0; PAGE];
+        for number in 0..(size / PAGE as u64) as u32 {
+            if machine.memory.read(base + u64::from(number) * PAGE as u64, &mut page).is_ok() && page != [0; PAGE] {
+                pages.push(number);
+                contents.extend_from_slice(&page);
+            }
+        }
+        let state = State {
+            memory_base: base,
+            memory_size: size,
+            harts,
+            devices,
+            lines: machine.lines.clone(),
+            wires: machine.wires.clone(),
+            reservations: machine.reservations.clone(),
+            time_offset: machine.time_offset,
+            timed: machine.timed,
+            timing: machine.timing.save(),
+            hash: machine.trace.hash(),
+            pages,
+        };
+        let mut bytes = MAGIC.to_vec();
+        let mut encoder = lz4_flex::frame::FrameEncoder::new(&mut bytes);
+        let head = postcard::to_stdvec(&state).expect("plain data can be written to a vector");
+        for part in [&(head.len() as u64).to_le_bytes()[..], &head, &contents] {
+            encoder.write_all(part).expect("a vector takes all that is written");
+        }
+        encoder.finish().expect("a vector takes all that is written");
+        bytes
+    }
+
+    /// Goes back, or forth, to the state of a snapshot. The board has to be as that of the snapshot was when it was
+    /// built: the same harts, memory, and devices at the same addresses.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are no snapshot of such a board. Nothing has changed then, unless a device refused its state:
+    /// then the board is as after [`Board::new`] in no defined way, and must be restored from a good one.
+    pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), SnapshotError> {
+        let compressed = snapshot.strip_prefix(MAGIC).ok_or(SnapshotError::Format)?;
+        let damaged = |reason: &dyn std::fmt::Display| SnapshotError::Damaged(reason.to_string());
+        // No more than what a board of this memory can have, whatever the bytes say.
+        let most = self.machine.memory.size() + (64 << 20);
+        let mut bytes = Vec::new();
+        let decoder = lz4_flex::frame::FrameDecoder::new(compressed);
+        decoder.take(most).read_to_end(&mut bytes).map_err(|error| damaged(&error))?;
+        let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(|| damaged(&"it is too short"))?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|error| damaged(&error))?;
+        let (head, contents) = rest.split_at_checked(length).ok_or_else(|| damaged(&"it is too short"))?;
+        let state: State = postcard::from_bytes(head).map_err(|error| damaged(&error))?;
+        self.check(&state, contents)?;
+        let bad = |name: &str, BadState(reason): BadState| SnapshotError::OtherBoard(format!("{name}: {reason}"));
+        self.machine.timing.restore(&state.timing).map_err(|error| bad("timing", error))?;
+        for (attached, saved) in self.machine.devices.iter_mut().zip(&state.devices) {
+            attached.device.device().restore(&saved.state).map_err(|error| bad(&saved.name, error))?;
+            attached.wake = saved.wake;
+        }
+        self.restore_memory(&state.pages, contents).map_err(|error| damaged(&error))?;
+        for (hart, saved) in self.harts.iter_mut().zip(state.harts) {
+            restore_hart(hart, saved);
+        }
+        let machine = &mut self.machine;
+        machine.next_wake = machine.devices.iter().map(|device| device.wake).min().unwrap_or(Femtoseconds::NEVER);
+        machine.lines = state.lines;
+        machine.wires = state.wires;
+        machine.reservations = state.reservations;
+        machine.time_offset = state.time_offset;
+        machine.timed = state.timed;
+        machine.stop = None;
+        machine.stopped_at = None;
+        machine.code.clear();
+        machine.trace.set_hash(state.hash);
+        Ok(())
+    }
+
+    /// Whether the state is that of a board like this.
+    fn check(&self, state: &State, contents: &[u8]) -> Result<(), SnapshotError> {
+        let other = |reason: String| Err(SnapshotError::OtherBoard(reason));
+        let memory = &self.machine.memory;
+        if (state.memory_base, state.memory_size) != (memory.base(), memory.size()) {
+            return other(format!("it has {:#x} bytes of memory at {:#x}", state.memory_size, state.memory_base));
+        }
+        let harts = self.harts.len();
+        if [state.harts.len(), state.wires.len(), state.reservations.len()] != [harts; 3] {
+            return other(format!("it has {} harts", state.harts.len()));
+        }
+        let devices = self.machine.devices.iter().map(|device| (device.name.as_str(), device.base));
+        if !devices.eq(state.devices.iter().map(|device| (device.name.as_str(), device.base))) {
+            return other("it has other devices".to_owned());
+        }
+        let pages = (memory.size() / PAGE as u64) as u32;
+        let sound = state.lines.levels().len() == crate::bus::LINES / 64
+            && state.pages.is_sorted_by(|one, next| one < next)
+            && state.pages.last().is_none_or(|page| *page < pages)
+            && contents.len() == state.pages.len() * PAGE
+            && state.harts.iter().all(|hart| hart.x.len() == 32 && hart.f.len() == 32 && hart.account.is_sound());
+        if sound { Ok(()) } else { Err(SnapshotError::Damaged("its parts do not fit together".to_owned())) }
+    }
+
+    fn restore_memory(&mut self, pages: &[u32], contents: &[u8]) -> Result<(), NoMemory> {
+        let memory = &self.machine.memory;
+        let mut kept = pages.iter().zip(contents.chunks_exact(PAGE)).peekable();
+        let mut page = [0; PAGE];
+        for number in 0..(memory.size() / PAGE as u64) as u32 {
+            let address = memory.base() + u64::from(number) * PAGE as u64;
+            if let Some((_, saved)) = kept.next_if(|(kept, _)| **kept == number) {
+                memory.write(address, saved)?;
+            } else {
+                memory.read(address, &mut page)?;
+                if page != [0; PAGE] {
+                    memory.write(address, &[0; PAGE])?;
+                }
+            }
+        }
+        memory.take_written(|_| {});
+        Ok(())
+    }
+}
+
+fn save_hart(hart: &Hart) -> HartState {
+    HartState {
+        x: hart.x[..32].to_vec(),
+        f: hart.f.to_vec(),
+        pc: hart.pc,
+        cycle: hart.cycle(),
+        instructions: hart.instructions,
+        waiting: hart.waiting,
+        reserved_at: hart.reserved_at,
+        privileged: hart.privileged.clone(),
+        happened: hart.happened,
+        account: hart.account.clone(),
+        spaces: hart.spaces.clone(),
+    }
+}
+
+fn restore_hart(hart: &mut Hart, saved: HartState) {
+    hart.x[..32].copy_from_slice(&saved.x);
+    hart.x[0] = 0;
+    hart.f.copy_from_slice(&saved.f);
+    hart.pc = saved.pc & !1;
+    hart.set_cycle(saved.cycle);
+    hart.instructions = saved.instructions;
+    hart.waiting = saved.waiting;
+    hart.reserved_at = saved.reserved_at;
+    hart.privileged = saved.privileged;
+    hart.happened = saved.happened;
+    hart.account = saved.account;
+    hart.spaces = saved.spaces;
+    hart.drop_all();
+}

@@ -1,0 +1,169 @@
+//! What happens to lines on a miss: from where they come, whom they are taken from, which leave.
+//!
+//! The L2 cache has every line that an L1 cache has, and its directory knows which data caches have it. The protocol
+//! is MESI: exclusive lines become modified without a word, so the directory knows an owner but not whether its line
+//! is dirty.
+
+use super::cache::{EXCLUSIVE, MODIFIED, SHARED};
+use super::level2::Line;
+use super::{NO_KEY, Timing};
+
+impl Timing {
+    /// Brings a line into the L1 data cache for reading.
+    pub(super) fn load_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
+        let (stall, place) = self.ask(hart, key, now);
+        let line = self.level2.line(place);
+        let state = if line.sharers == 0 {
+            line.own(hart);
+            EXCLUSIVE
+        } else {
+            line.sharers |= 1 << hart;
+            SHARED
+        };
+        self.insert_data(hart, key, state);
+        stall
+    }
+
+    /// Makes a shared line the hart's own and dirty.
+    pub(super) fn upgrade(&mut self, hart: usize, key: u64) -> u64 {
+        let mut cost = self.costs.upgrade;
+        // It is there, since the L2 cache has all that an L1 cache has.
+        if let Some(place) = self.level2.find(key) {
+            cost += self.claim(hart, key, place);
+        }
+        self.harts[hart].data.set_state(key, MODIFIED);
+        cost
+    }
+
+    /// Brings a line into the L1 data cache for writing.
+    pub(super) fn store_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
+        let mut cost = self.costs.level2;
+        if let Some(place) = self.level2.look_up(key) {
+            self.harts[hart].counts.level2_hits += 1;
+            cost += self.claim(hart, key, place);
+        } else {
+            let (time, place) = self.fill(hart, key, now + cost);
+            cost += time;
+            self.level2.line(place).own(hart);
+        }
+        self.insert_data(hart, key, MODIFIED);
+        cost
+    }
+
+    /// Takes a line, which the L2 cache has at `place`, from all other L1 data caches; the directory has it as the
+    /// hart's own.
+    fn claim(&mut self, hart: usize, key: u64, place: usize) -> u64 {
+        let line = self.level2.line(place);
+        let owner = line.owner();
+        let mut others = line.sharers & !(1 << hart);
+        line.own(hart);
+        if others == 0 {
+            return 0;
+        }
+        let mut dirty = false;
+        self.harts[hart].counts.invalidations += u64::from(others.count_ones());
+        while others != 0 {
+            dirty |= self.harts[others.trailing_zeros() as usize]
+                .data
+                .remove(key)
+                == MODIFIED;
+            others &= others - 1;
+        }
+        if owner.is_none() {
+            return self.costs.invalidation;
+        }
+        self.harts[hart].counts.interventions += 1;
+        if dirty {
+            self.level2.line(place).dirty = true;
+            self.costs.intervention
+        } else {
+            self.costs.snoop
+        }
+    }
+
+    /// Finds a line in the L2 cache, or brings it there, for reading: what that takes, and where it is. An L1 data
+    /// cache that has it for itself shares it from now on.
+    pub(super) fn ask(&mut self, hart: usize, key: u64, now: u64) -> (u64, usize) {
+        let mut cost = self.costs.level2;
+        let Some(place) = self.level2.look_up(key) else {
+            let (time, place) = self.fill(hart, key, now + cost);
+            return (cost + time, place);
+        };
+        self.harts[hart].counts.level2_hits += 1;
+        let line = self.level2.line(place);
+        if let Some(owner) = line.owner() {
+            line.disown();
+            if self.harts[owner].data.set_state(key, SHARED) == MODIFIED {
+                line.dirty = true;
+                cost += self.costs.intervention;
+            } else {
+                cost += self.costs.snoop;
+            }
+            self.harts[hart].counts.interventions += 1;
+        }
+        (cost, place)
+    }
+
+    /// Reads a line from memory into the L2 cache: what that takes, and where it is. The line that makes room leaves
+    /// all L1 caches too.
+    fn fill(&mut self, hart: usize, key: u64, now: u64) -> (u64, usize) {
+        self.harts[hart].counts.level2_misses += 1;
+        let (place, victim) = self.level2.insert(key);
+        let cost = self.memory.access(self.address(key), now);
+        if let Some((victim, line)) = victim
+            && (self.drop_copies(victim, &line) || line.dirty)
+        {
+            // The line that was asked for goes first.
+            self.memory.access(self.address(victim), now + cost);
+            self.harts[hart].counts.level2_write_backs += 1;
+        }
+        (cost, place)
+    }
+
+    /// The lowest address of a line.
+    const fn address(&self, key: u64) -> u64 {
+        key >> 2 << self.costs.line_shift
+    }
+
+    /// Takes a line that leaves the L2 cache out of all L1 caches: whether one had it dirty.
+    pub(super) fn drop_copies(&mut self, key: u64, line: &Line) -> bool {
+        let mut dirty = false;
+        let mut sharers = line.sharers;
+        while sharers != 0 {
+            dirty |= self.harts[sharers.trailing_zeros() as usize]
+                .data
+                .remove(key)
+                == MODIFIED;
+            sharers &= sharers - 1;
+        }
+        let mut fetchers = line.fetchers;
+        while fetchers != 0 {
+            let this = &mut self.harts[fetchers.trailing_zeros() as usize];
+            this.code.remove(key);
+            if this.last_fetch == key {
+                this.last_fetch = NO_KEY;
+            }
+            fetchers &= fetchers - 1;
+        }
+        dirty
+    }
+
+    /// Puts a line into an L1 data cache; the directory learns which line left for it.
+    fn insert_data(&mut self, hart: usize, key: u64, state: u64) {
+        let this = &mut self.harts[hart];
+        let victim = this.data.insert(key, state);
+        if victim == 0 {
+            return;
+        }
+        let dirty = victim & 3 == MODIFIED;
+        this.counts.data_write_backs += u64::from(dirty);
+        if let Some(place) = self.level2.find(victim & !3) {
+            let line = self.level2.line(place);
+            line.sharers &= !(1 << hart);
+            if line.owner() == Some(hart) {
+                line.disown();
+            }
+            line.dirty |= dirty;
+        }
+    }
+}

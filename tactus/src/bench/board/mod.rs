@@ -1,0 +1,121 @@
+//! `tactus bench board`: how fast the virtual board is, beside QEMU with one instruction in each block, and whether it
+//! gives the same run twice.
+//!
+//! [`experiment`] is what to do, as data. A [`job`] is a task made ready, a [`sample`] is one run of it on a machine; [`qemu`] is
+//! one of the machines. [`turns`] measures in turns; [`host`] watches who else uses the host, and keeps it busy on
+//! purpose.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use miette::miette;
+
+use crate::profile::Profile;
+use crate::run::machine::SEED;
+
+use super::result::{Findings, Found};
+use experiment::{Experiment, Machine, Measured, Source};
+use job::Job;
+use sample::Sample;
+use turns::Measurements;
+
+pub mod experiment;
+pub mod host;
+pub mod job;
+pub mod program;
+pub mod qemu;
+pub mod sample;
+pub mod turns;
+
+/// Carries the experiment out and gives its figures. `run` runs a job once on a machine ([`run_on_qemu`] does so for two of
+/// them); progress and remarks go to stderr.
+///
+/// # Errors
+/// A task cannot be made ready, a run failed, or machines computed different results.
+pub fn carry_out(
+    name: &str,
+    experiment: &Experiment,
+    root: &Path,
+    quick: bool,
+    mut run: impl FnMut(Machine, &Job) -> miette::Result<Sample>,
+) -> miette::Result<Findings> {
+    let profile = Profile::named(&experiment.profile)
+        .ok_or_else(|| miette!("there is no profile `{}`", experiment.profile))?;
+    let mut jobs = BTreeMap::new();
+    let mut measured = Vec::new();
+    for turns in &experiment.turns {
+        let times = if quick {
+            turns.quick_repeat
+        } else {
+            turns.repeat
+        };
+        for task in turns.of.iter().map(|measured| &measured.task) {
+            if times > 0
+                && !jobs.contains_key(task)
+                && let Some(task) = experiment.task(task)
+            {
+                jobs.insert(task.name.clone(), Job::of(task, root, &profile, quick)?);
+            }
+        }
+        let mut run = |measured: &Measured| {
+            let job = jobs
+                .get(&measured.task)
+                .ok_or_else(|| miette!("`{measured}` is of no task"))?;
+            run(measured.machine, job)
+        };
+        measured.push(if turns.loaded {
+            turns::measure_loaded(&turns.of, times, &mut run)?
+        } else {
+            turns::measure(&turns.of, times, &mut run)?
+        });
+    }
+    turns::agree(&measured)?;
+    let found = experiment.metrics.iter().filter_map(|metric| {
+        let measurements = &measured[experiment.turns_of(&metric.source)?];
+        (!measurements.is_empty()).then(|| Found {
+            metric: metric.plain(),
+            value: value(&metric.source, measurements),
+        })
+    });
+    Ok(Findings {
+        name: name.to_owned(),
+        title: experiment.title.clone(),
+        profile: experiment.profile.clone(),
+        seed: SEED,
+        found: found.collect(),
+    })
+}
+
+/// A job on one of the machines that are QEMU; `None` for the others.
+pub fn run_on_qemu(machine: Machine, job: &Job) -> Option<miette::Result<Sample>> {
+    let mode = match machine {
+        Machine::Qemu => qemu::Mode::StepByStep,
+        Machine::Counting => qemu::Mode::Counting,
+        Machine::Fast | Machine::Timed => return None,
+    };
+    Some(qemu::run(mode, job))
+}
+
+/// A figure, from the turns that it is of; `None` when a machine did not give what it needs.
+fn value(source: &Source, of: &Measurements) -> Option<f64> {
+    let wall = |sample: &Sample| Some(sample.time.wall.as_secs_f64());
+    let seconds = |sample: &Sample| Some(sample.time.cpu.as_secs_f64());
+    let instructions = |sample: &Sample| sample.instructions.map(|count| count as f64);
+    let each = |sample: &Sample| Some(seconds(sample)? / instructions(sample)?);
+    match source {
+        Source::WallSeconds(a) => of.median([a], |[a]| wall(a)),
+        Source::Speedup(a, b) => of.median([a, b], |[a, b]| Some(seconds(a)? / seconds(b)?)),
+        Source::Slowdown(a, b) => of.median([a, b], |[a, b]| Some(each(a)? / each(b)?)),
+        Source::HostNsPerInstruction(a, b) => {
+            of.median([a, b], |[a, b]| Some(seconds(a)? * 1e9 / instructions(b)?))
+        }
+        Source::Instructions(a) => of.median([a], |[a]| instructions(a)),
+        Source::CountDifference(a, b) => of.median([a, b], |[a, b]| {
+            Some((instructions(a)? - instructions(b)?).abs())
+        }),
+        Source::Identical(a) => of.equal_hashes(a).map(f64::from),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+//! The experiment from its data to its figures, with machines made up for the purpose; and QEMU for real.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::*;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn projects_own() -> Experiment {
+    let path = root().join("bench/board/board.toml");
+    let text = std::fs::read_to_string(path).expect("it can be read");
+    experiment::parse(&text).expect("it is in order")
+}
+
+/// A sample with so much CPU time, and twice as much time on the wall's clock.
+fn sample(milliseconds: u64, instructions: Option<u64>) -> Sample {
+    let cpu = Duration::from_millis(milliseconds);
+    Sample {
+        time: host::HostTime { wall: 2 * cpu, cpu },
+        instructions,
+        checksum: Some(1),
+        trace_hash: Some(9),
+    }
+}
+
+fn measured(text: &str) -> Measured {
+    serde_json::from_value(text.into()).expect("it is `task@machine`")
+}
+
+/// Measurements of two things over some turns.
+fn measurements(turns: &[[Sample; 2]]) -> Measurements {
+    let of = [measured("a@qemu"), measured("a@fast")];
+    let mut samples = turns.iter().flatten().copied();
+    turns::measure(&of, turns.len() as u32, |_| {
+        samples.next().ok_or_else(|| miette!("no more"))
+    })
+    .expect("all samples are there")
+}
+
+#[test]
+fn figures_are_medians_over_the_turns() {
+    let (a, b) = (measured("a@qemu"), measured("a@fast"));
+    // The host is slowed threefold in the second turn, which a median of each alone would not see through.
+    let of = measurements(&[
+        [sample(1000, Some(100)), sample(200, Some(100))],
+        [sample(3000, Some(100)), sample(600, Some(100))],
+        [sample(1000, Some(100)), sample(250, Some(104))],
+    ]);
+    let value = |source| value(&source, &of);
+    let pair = || (a.clone(), b.clone());
+    let (x, y) = pair();
+    assert_eq!(value(Source::Speedup(x, y)), Some(5.0));
+    assert_eq!(value(Source::WallSeconds(a.clone())), Some(2.0));
+    let (x, y) = pair();
+    assert_eq!(value(Source::HostNsPerInstruction(x, y)), Some(1e7));
+    let (x, y) = pair();
+    assert_eq!(value(Source::Slowdown(x, y)), Some(5.0));
+    let (x, y) = pair();
+    assert_eq!(value(Source::CountDifference(x, y)), Some(0.0));
+    assert_eq!(value(Source::Instructions(b.clone())), Some(100.0));
+    assert_eq!(value(Source::Identical(b)), Some(3.0));
+}
+
+#[test]
+fn what_a_machine_does_not_give_is_missing() {
+    let (a, b) = (measured("a@qemu"), measured("a@fast"));
+    let mut other = sample(200, Some(100));
+    other.trace_hash = Some(8);
+    let of = measurements(&[
+        [sample(1000, None), sample(200, Some(100))],
+        [sample(1000, None), other],
+    ]);
+    assert_eq!(value(&Source::Slowdown(a.clone(), b.clone()), &of), None);
+    assert_eq!(value(&Source::Identical(b), &of), Some(1.0));
+    let elsewhere = measured("b@qemu");
+    assert_eq!(value(&Source::WallSeconds(elsewhere), &of), None);
+    assert_eq!(value(&Source::WallSeconds(a), &of), Some(2.0));
+}
+
+#[test]
+fn machines_that_compute_differently_are_not_compared() {
+    let good = sample(1, None);
+    let wrong = Sample {
+        checksum: Some(2),
+        ..good
+    };
+    assert!(turns::agree(&[measurements(&[[good, good]])]).is_ok());
+    let error = turns::agree(&[measurements(&[[good, good], [good, wrong]])]);
+    assert!(error.is_err_and(|error| error.to_string().contains("`a@qemu` and `a@fast`")));
+}
+
+#[test]
+fn turns_alternate() {
+    let of = [measured("a@qemu"), measured("a@fast")];
+    let mut order = Vec::new();
+    turns::measure(&of, 2, |measured| {
+        order.push(measured.to_string());
+        Ok(sample(1, None))
+    })
+    .expect("nothing fails");
+    assert_eq!(order, ["a@qemu", "a@fast", "a@qemu", "a@fast"]);
+    let threads: Vec<usize> = (0..4).map(|turn| turns::busy_threads(turn, 2)).collect();
+    assert_eq!(threads, [0, 2, 4, 0]);
+    assert_eq!(turns::median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
+    assert_eq!(turns::median(Vec::new()), None);
+}
+
+#[test]
+fn projects_own_experiment_has_the_metrics_that_are_promised() {
+    let experiment = projects_own();
+    for name in [
+        "fast_ratio_compute",
+        "fast_ratio_linux",
+        "timed_ratio_compute",
+        "timed_ratio_linux",
+        "linux_boot_wall_seconds",
+        "slowdown_4_harts",
+        "identical_runs",
+    ] {
+        let metric = experiment.metrics.iter().find(|metric| metric.name == name);
+        let metric = metric.unwrap_or_else(|| panic!("there is no metric {name}"));
+        assert!(metric.limit.is_some() != metric.least.is_some(), "{name}");
+    }
+}
+
+/// The whole way, with the project's own program and QEMU.
+#[test]
+fn programs_run_on_qemu_and_count_the_same_every_time() {
+    let text = r#"
+        title = "t"
+        profile = "qemu-virt"
+        [[task]]
+        name = "one"
+        program = "board-mix"
+        harts = 1
+        rounds = 1000000
+        quick_rounds = 20
+        timeout_seconds = 60
+        [[task]]
+        name = "four"
+        program = "board-mix"
+        harts = 4
+        rounds = 1000000
+        quick_rounds = 20
+        timeout_seconds = 60
+        [[turns]]
+        of = ["one@counting", "one@qemu", "four@qemu"]
+        repeat = 1
+        quick_repeat = 2
+        [[turns]]
+        of = ["one@counting"]
+        repeat = 1
+        quick_repeat = 0
+        [[metric]]
+        name = "instructions"
+        text = "t"
+        unit = "instructions"
+        from = { instructions = "one@counting" }
+        [[metric]]
+        name = "difference"
+        text = "t"
+        unit = "count"
+        limit = 0
+        from = { count_difference = ["one@counting", "one@counting"] }
+        [[metric]]
+        name = "not_counted"
+        text = "t"
+        unit = "count"
+        from = { slowdown = ["four@qemu", "one@qemu"] }
+    "#;
+    let experiment = experiment::parse(text).expect("it is in order");
+    let runs = Cell::new(0);
+    let counts = std::cell::RefCell::new(Vec::new());
+    let findings = carry_out("e", &experiment, &root(), true, |machine, job| {
+        runs.set(runs.get() + 1);
+        let sample = run_on_qemu(machine, job).ok_or_else(|| miette!("not QEMU"))??;
+        counts.borrow_mut().extend(sample.instructions);
+        assert!(sample.checksum.is_some());
+        Ok(sample)
+    })
+    .expect("QEMU runs it");
+    assert_eq!(runs.get(), 6);
+    let counts = counts.into_inner();
+    assert_eq!(counts.len(), 2);
+    assert_eq!(counts[0], counts[1]);
+    let values: Vec<_> = findings.found.iter().map(|found| found.value).collect();
+    assert_eq!(values, [Some(counts[0] as f64), Some(0.0), None]);
+    assert!(!findings.good(), "a figure is missing");
+}
+
+/// A system up to a line of its console, and up to its end.
+#[test]
+fn systems_run_on_qemu() {
+    let task = |until: &str| {
+        format!("name = \"t\"\nsystem = \"systems/hello.toml\"\n{until}\ntimeout_seconds = 60")
+    };
+    let run = |until: &str| {
+        let task = toml::from_str(&task(until)).expect("it is a task");
+        let profile = Profile::named("qemu-virt").expect("it is there");
+        let job = Job::of(&task, &root(), &profile, true).expect("it is built");
+        assert!(job.has_firmware());
+        // The guest's timer is in the machine's time: as the host's it would make runs differ.
+        qemu::run(qemu::Mode::Counting, &job)
+    };
+    let whole = run("").expect("it ends in good order");
+    assert_eq!((whole.instructions, whole.checksum), (None, None));
+    assert!(run("until = \"beat 2 \"").is_ok());
+    let error = run("until = \"no such line\"").expect_err("it does not come");
+    assert!(format!("{error:?}").contains("no console line began with `no such line`"));
+}
