@@ -198,7 +198,7 @@ fn value(metric: &Metric, done: &Done) -> miette::Result<Option<f64>> {
     if done.outcome.verdict() != Verdict::Good {
         return Ok(None);
     }
-    let factor = record.unit.factor_to(metric.unit, journal.timebase_hz);
+    let factor = record.unit.factor_to(metric.unit, journal.clocks());
     if factor.is_none() {
         eprintln!(
             "run `{}` gave `{name}` in {}, which cannot be had in {}",

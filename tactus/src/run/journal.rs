@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::console::{Carriage, Consoles, Line, Piece, Source};
 use super::record::{self, Consumer, Fault, GuestRecord, LogRecord, OffReason};
 use crate::report::samples::Series;
-use crate::report::unit::Unit;
+use crate::report::unit::{Clocks, Unit};
 
 /// Bounds of what a journal keeps. What exceeds one is dropped, counted and named in the report.
 pub mod bound {
@@ -240,6 +240,14 @@ impl Journal {
     pub fn clocked(mut self, clock_hz: Option<u64>) -> Self {
         self.clock_hz = clock_hz;
         self
+    }
+
+    /// The rates of the machine's clocks.
+    pub fn clocks(&self) -> Clocks {
+        Clocks {
+            timebase_hz: self.timebase_hz,
+            clock_hz: self.clock_hz,
+        }
     }
 
     /// The VM called `name`.
