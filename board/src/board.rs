@@ -34,8 +34,10 @@ pub struct Parts {
     pub memory_base: u64,
     /// Its bytes; a multiple of 4 KiB.
     pub memory_size: u64,
-    /// For how many cycles a hart runs before another one that is behind it, at least 1.
+    /// For how many cycles a hart runs in timed mode before another one that is behind it, at least 1.
     pub quantum: u64,
+    /// The same in fast mode.
+    pub fast_quantum: u64,
     /// What everything random is made of.
     pub seed: u64,
     /// What everything costs in timed mode.
@@ -133,6 +135,7 @@ pub struct Board {
     pub(crate) harts: Vec<Box<Hart>>,
     pub(crate) machine: Machine,
     quantum: u64,
+    fast_quantum: u64,
     seed: u64,
 }
 
@@ -168,10 +171,9 @@ impl Board {
             next_wake: Femtoseconds::NEVER,
             draft: Draft::default(),
             once: Scratch::new(),
-            part: Scratch::new(),
         };
         let harts = (0..parts.harts).map(|index| Hart::new(index, parts.first_id + index as u64)).collect();
-        Ok(Self { harts, machine, quantum: parts.quantum.max(1), seed: parts.seed })
+        Ok(Self { harts, machine, quantum: parts.quantum.max(1), fast_quantum: parts.fast_quantum.max(1), seed: parts.seed })
     }
 
     /// Puts a device at the physical addresses from `base` on.
@@ -473,7 +475,8 @@ impl Board {
                 }
                 return if cycle == u64::MAX && end == u64::MAX { Outcome::Deadlock } else { Outcome::Limit };
             }
-            let until = end.min(wake).min(second.saturating_add(self.quantum));
+            let quantum = if self.machine.timed { self.quantum } else { self.fast_quantum };
+            let until = end.min(wake).min(second.saturating_add(quantum));
             self.run_hart(first, cycle, until);
             now = self.harts[first].cycle();
         }
@@ -493,6 +496,10 @@ impl Board {
         let hart = &self.harts[index];
         if !hart.waiting {
             return hart.cycle();
+        }
+        if hart.seen == (self.machine.wires[index], self.machine.time_offset) {
+            // It has seen that nothing wakes it before.
+            return hart.timer_cycle;
         }
         let time = self.machine.ticks(hart.cycle());
         if hart.privileged.wake(self.machine.wires[index], time) {

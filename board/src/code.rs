@@ -198,26 +198,6 @@ impl Scratch {
         // Safety: the place has room for the longest block, and the alignment of a u64, which is a block's.
         unsafe { draft.write(self.place.as_mut_ptr().cast()) }
     }
-
-    /// Makes the block of the first `count` instructions of `block`, ended by `end`.
-    pub fn fill_with_part(&mut self, block: &Block, count: usize, end: Op, draft: &mut Draft) -> *const Block {
-        draft.clear();
-        if block.entry != block.ops() {
-            // Safety: the entry is the prelude then.
-            draft.prelude = Some(unsafe { *block.entry });
-        }
-        for index in 0..count {
-            // Safety: within the block's ops.
-            draft.ops.push(unsafe { *block.ops().add(index) });
-            draft.cycles.push(block.cycles_until(index) as u16);
-        }
-        draft.ops.push(end);
-        draft.halfwords = block.halfwords_until(count - 1) as u16;
-        draft.lines = block.lines;
-        draft.physical = block.physical;
-        draft.bits = block.bits;
-        self.fill(draft)
-    }
 }
 
 /// The blocks of one page.

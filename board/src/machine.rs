@@ -77,8 +77,6 @@ pub(crate) struct Machine {
     pub(crate) draft: Draft,
     /// For blocks that run once.
     pub(crate) once: Scratch,
-    /// For parts of blocks.
-    pub(crate) part: Scratch,
 }
 
 /// Page tables, as walks find them in memory.
@@ -170,6 +168,16 @@ impl Machine {
         Counters { cycle, instructions: hart.instructions.wrapping_sub(1), time: self.ticks(cycle), events }
     }
 
+    /// Whether the hart has to look at interrupts, or to drop what is void, before it runs.
+    #[inline]
+    pub(crate) fn needs_attention(&self, hart: &Hart) -> bool {
+        hart.waiting
+            || hart.seen != (self.wires[hart.index], self.time_offset)
+            || hart.cycle() >= hart.timer_cycle
+            || hart.epoch != self.code.epoch()
+            || hart.pages_epoch != self.code.pages_epoch()
+    }
+
     /// What the run loop has to do before it goes on: drop what is void, take an interrupt, find how far to run.
     pub(crate) fn attend(&mut self, hart: &mut Hart) {
         hart.link = std::ptr::null();
@@ -199,7 +207,9 @@ impl Machine {
             self.trace.interrupt(hart, interrupt, pc);
             self.turned(hart);
         }
-        hart.set_limit(self.timer_cycle(hart).min(hart.until));
+        hart.seen = (wires, self.time_offset);
+        hart.timer_cycle = self.timer_cycle(hart);
+        hart.set_limit(hart.timer_cycle.min(hart.until));
     }
 
     /// The 16 bits of code at a physical address that is memory and even.
@@ -216,7 +226,7 @@ impl Machine {
 
     /// Whether a block is one of those that run once.
     pub(crate) fn is_scratch(&self, block: *const crate::code::Block) -> bool {
-        self.once.holds(block) || self.part.holds(block)
+        self.once.holds(block)
     }
 
     /// The bits of the instruction of `op`.

@@ -113,8 +113,8 @@ pub(super) unsafe fn end(hart: &mut Hart, _: &mut Machine, _: *const Op) -> *con
     }
 }
 
-/// The end of a part of a block, behind which the run loop is to look at its budget.
-pub(super) unsafe fn stop(hart: &mut Hart, _: &mut Machine, _: *const Op) -> *const Block {
-    hart.pc = hart.pc.wrapping_add(2 * u64::from(hart.running().halfwords));
+/// Stands in for the first instruction that the budget does not reach.
+pub(super) unsafe fn stop(hart: &mut Hart, _: &mut Machine, op: *const Op) -> *const Block {
+    hart.pause_before(op);
     ptr::null()
 }
