@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tactus_board::account::{Doing, Spent};
 use tactus_board::board::{self as engine, Board, Pace};
@@ -37,10 +37,14 @@ mod watch;
 
 /// Virtual time from one look at the run to the next.
 const SLICE: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 10_000);
+/// Virtual time that a run ends at, at the latest: a second before the board's clock is at its end.
+const LAST: Femtoseconds = Femtoseconds(u64::MAX - Femtoseconds::SECOND.0);
 /// After the awaited VM's end: how long nothing more of it may come, in virtual time, before nothing more will.
 const CLOSING_PATIENCE: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 50);
 /// Host time between looks for input when nothing but input can go on.
 const INPUT_PATIENCE: Duration = Duration::from_millis(5);
+/// With interactive input: how far virtual time may be ahead of the host's.
+const LEAD: Duration = Duration::from_millis(5);
 /// Pieces of output not yet taken; when there are so many, the board waits.
 const CHUNKS: usize = 64;
 
@@ -263,6 +267,7 @@ impl Machine {
             options: options.clone(),
             cancel: Arc::clone(&cancel),
             input: Arc::downgrade(&input),
+            ahead: Duration::ZERO,
             sender,
         };
         let runner = thread::Builder::new()
@@ -363,6 +368,8 @@ struct Run {
     options: Options,
     cancel: Arc<AtomicBool>,
     input: std::sync::Weak<()>,
+    /// How far virtual time is ahead of the host's, while there is interactive input.
+    ahead: Duration,
     sender: SyncSender<Vec<u8>>,
 }
 
@@ -383,8 +390,12 @@ impl Run {
             self.become_timed();
         }
         let end = loop {
+            let (begin, before) = (Instant::now(), self.now);
             if let Some(end) = self.slice() {
                 break end;
+            }
+            if self.input.strong_count() > 0 {
+                self.keep_pace(self.now - before, begin.elapsed());
             }
         };
         let facts = self.facts();
@@ -404,6 +415,10 @@ impl Run {
             }
             thread::sleep(INPUT_PATIENCE);
             return None;
+        }
+        if self.now >= LAST {
+            let end = "it has run for 5.1 hours of virtual time, the longest that it can";
+            return Some(End::Failed(end.to_owned()));
         }
         let mut limit = Femtoseconds((self.now.0 / SLICE.0 + 1) * SLICE.0);
         let mut switches = false;
@@ -442,6 +457,17 @@ impl Run {
             self.become_timed();
         }
         end.or_else(|| self.watch.over(self.now).then_some(End::Off))
+    }
+
+    /// Lets the host's time catch up: whoever types wants time to pass as for them, at most.
+    fn keep_pace(&mut self, passed: Femtoseconds, taken: Duration) {
+        let passed = Duration::from_nanos(passed.0 / (Femtoseconds::SECOND.0 / 1_000_000_000));
+        self.ahead = (self.ahead + passed).saturating_sub(taken);
+        if self.ahead > LEAD {
+            let begin = Instant::now();
+            thread::sleep(self.ahead);
+            self.ahead = self.ahead.saturating_sub(begin.elapsed());
+        }
     }
 
     fn become_timed(&mut self) {
