@@ -19,6 +19,9 @@ use crate::trace::Trace;
 /// has to succeed has at most 16 (I 8.3).
 const RESERVATION_INSTRUCTIONS: u64 = 64;
 
+/// Most cycles of a turn, whose end is counted to in a signed number.
+const TURN_MAX: u64 = 1 << 62;
+
 /// What a board is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
@@ -476,7 +479,7 @@ impl Board {
                 return if cycle == u64::MAX && end == u64::MAX { Outcome::Deadlock } else { Outcome::Limit };
             }
             let quantum = if self.machine.timed { self.quantum } else { self.fast_quantum };
-            let until = end.min(wake).min(second.saturating_add(quantum));
+            let until = end.min(wake).min(second.saturating_add(quantum)).min(cycle.saturating_add(TURN_MAX));
             self.run_hart(first, cycle, until);
             now = self.harts[first].cycle();
         }

@@ -251,8 +251,14 @@ pub struct BenchArguments {
 
 /// Seconds of the board's time, which has an end.
 fn virtual_seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|error: std::num::ParseFloatError| error.to_string())?;
-    if (0.0..=18_000.0).contains(&seconds) { Ok(seconds) } else { Err("not within 0 and 18000 seconds".to_owned()) }
+    let seconds: f64 = text
+        .parse()
+        .map_err(|error: std::num::ParseFloatError| error.to_string())?;
+    if (0.0..=18_000.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("not within 0 and 18000 seconds".to_owned())
+    }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -67,8 +67,4 @@ fn in_a_vm(on: On) {
     assert_in_order(&run(on, "systems/selftest.toml", None), 3.0);
 }
 
-on_both!(
-    natively_on_one_hart,
-    natively_on_four_harts,
-    in_a_vm,
-);
+on_both!(natively_on_one_hart, natively_on_four_harts, in_a_vm,);

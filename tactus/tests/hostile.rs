@@ -113,12 +113,15 @@ fn did_everything(outcome: &Outcome) -> &VmJournal {
 /// An attack that ends no life of the guest.
 #[track_caller]
 fn survives(on: On, name: &'static str) -> Outcome {
-    let outcome = contained(on, &Attack {
-        name,
-        action: FaultAction::Halt,
-        causes: &[],
-        faults: 0..=0,
-    });
+    let outcome = contained(
+        on,
+        &Attack {
+            name,
+            action: FaultAction::Halt,
+            causes: &[],
+            faults: 0..=0,
+        },
+    );
     did_everything(&outcome);
     outcome
 }
@@ -145,12 +148,15 @@ fn restarts(
     causes: &'static [u64],
     faults: std::ops::RangeInclusive<u64>,
 ) -> Outcome {
-    let outcome = contained(on, &Attack {
-        name,
-        action: FaultAction::Restart,
-        causes,
-        faults,
-    });
+    let outcome = contained(
+        on,
+        &Attack {
+            name,
+            action: FaultAction::Restart,
+            causes,
+            faults,
+        },
+    );
     let hostile = did_everything(&outcome);
     assert_eq!(hostile.restarts, hostile.faults, "\n{}", explain(&outcome));
     outcome
@@ -231,12 +237,15 @@ fn faulting_in_its_own_trap_handler(on: On) {
 }
 
 fn a_halted_guest_stays_stopped(on: On) {
-    let outcome = contained(on, &Attack {
-        name: "halt",
-        action: FaultAction::Halt,
-        causes: &LIVELOCK_OR_PAGE_FAULT,
-        faults: 1..=1,
-    });
+    let outcome = contained(
+        on,
+        &Attack {
+            name: "halt",
+            action: FaultAction::Halt,
+            causes: &LIVELOCK_OR_PAGE_FAULT,
+            faults: 1..=1,
+        },
+    );
     let hostile = outcome.journal.vm("hostile").expect("checked before");
     assert_eq!(hostile.restarts, 0, "\n{}", explain(&outcome));
     assert_eq!(
@@ -248,12 +257,15 @@ fn a_halted_guest_stays_stopped(on: On) {
 }
 
 fn another_vm_is_told_and_restarts_it(on: On) {
-    let outcome = contained(on, &Attack {
-        name: "signal",
-        action: FaultAction::Signal,
-        causes: &LIVELOCK_OR_PAGE_FAULT,
-        faults: 3..=3,
-    });
+    let outcome = contained(
+        on,
+        &Attack {
+            name: "signal",
+            action: FaultAction::Signal,
+            causes: &LIVELOCK_OR_PAGE_FAULT,
+            faults: 3..=3,
+        },
+    );
     let journal = &outcome.journal;
     let warden = journal.vm("warden").expect("the system has a warden");
     assert_eq!(warden.passed, ["warden"], "\n{}", explain(&outcome));
@@ -284,12 +296,15 @@ fn rewriting_its_own_code(on: On) {
 }
 
 fn restarting_itself_without_pause(on: On) {
-    let outcome = contained(on, &Attack {
-        name: "reboot",
-        action: FaultAction::Restart,
-        causes: &[],
-        faults: 0..=0,
-    });
+    let outcome = contained(
+        on,
+        &Attack {
+            name: "reboot",
+            action: FaultAction::Restart,
+            causes: &[],
+            faults: 0..=0,
+        },
+    );
     let hostile = did_everything(&outcome);
     assert_eq!(hostile.restarts, 60, "\n{}", explain(&outcome));
 }
@@ -297,12 +312,15 @@ fn restarting_itself_without_pause(on: On) {
 /// Half of the 56 lives end by a fault, the others by the guest's own restart.
 #[track_caller]
 fn dies_while_busy(on: On, name: &'static str) {
-    let outcome = contained(on, &Attack {
-        name,
-        action: FaultAction::Restart,
-        causes: &GUEST_PAGE_FAULTS,
-        faults: 28..=28,
-    });
+    let outcome = contained(
+        on,
+        &Attack {
+            name,
+            action: FaultAction::Restart,
+            causes: &GUEST_PAGE_FAULTS,
+            faults: 28..=28,
+        },
+    );
     let hostile = did_everything(&outcome);
     assert_eq!(hostile.restarts, 56, "\n{}", explain(&outcome));
 }

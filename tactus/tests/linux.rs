@@ -86,8 +86,4 @@ fn beside_freertos(on: On) {
     assert_eq!(misses.map(|m| m.value), Some(0.0), "\n{}", seen());
 }
 
-on_both!(
-    on_two_harts,
-    on_one_hart,
-    beside_freertos,
-);
+on_both!(on_two_harts, on_one_hart, beside_freertos,);

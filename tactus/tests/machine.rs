@@ -262,7 +262,9 @@ fn input_reaches_the_machine_framed(on: On) {
         stop: session.stop(),
     };
     assert!(session.take_input().is_none());
-    let outcome = session.finish(&mut answer).expect("the machine can be read");
+    let outcome = session
+        .finish(&mut answer)
+        .expect("the machine can be read");
     assert_eq!(outcome.ending, Ending::Left);
     assert_eq!(
         outcome.journal.vms[1].console.bytes(),
@@ -435,7 +437,11 @@ fn harts_that_wait_for_ever_end_the_boards_run() {
     image.write_all(&bytes).expect("it can be written");
     let outcome = run(plan(On::Board, &image));
     assert_eq!(outcome.verdict(), Verdict::HypervisorFailed);
-    assert!(outcome.reason().contains("all harts wait"), "{}", outcome.reason());
+    assert!(
+        outcome.reason().contains("all harts wait"),
+        "{}",
+        outcome.reason()
+    );
 }
 
 on_both!(

@@ -86,8 +86,17 @@ fn board_run_is_shown_reported_and_repeats() {
         let hits = read("probes.csv");
         assert!(hits.starts_with("cycle,hart,probe,a0\n"), "{hits}");
         assert!(hits.lines().count() > 1, "{hits}");
-        let hash = stdout.lines().find(|line| line.starts_with("Trace hash")).map(str::to_owned);
-        (hash, hits, read("report.json"), read("records.jsonl"), read("consoles/(firmware).log"))
+        let hash = stdout
+            .lines()
+            .find(|line| line.starts_with("Trace hash"))
+            .map(str::to_owned);
+        (
+            hash,
+            hits,
+            read("report.json"),
+            read("records.jsonl"),
+            read("consoles/(firmware).log"),
+        )
     };
     assert_eq!(run("first"), run("second"));
 }
@@ -114,9 +123,15 @@ fn wrong_names_are_usage_errors() {
         ),
         (&on_board_with("--profile", "none"), "mpsoc"),
         (&on_board_with("--timed-from", "linux_up"), "phase:NAME"),
-        (&on_board_with("--timed-from", "symbol:none"), "no symbol `none`"),
+        (
+            &on_board_with("--timed-from", "symbol:none"),
+            "no symbol `none`",
+        ),
         (&on_board_with("--probe", "none/0x0"), "no VM \"none\""),
-        (&on_board_with("--trace", "/nonexistent/t"), "/nonexistent/t"),
+        (
+            &on_board_with("--trace", "/nonexistent/t"),
+            "/nonexistent/t",
+        ),
         (&on_board_with("--quantum", "0"), "quantum"),
         (&["bench", "none"], "platform"),
     ] {
@@ -184,11 +199,18 @@ fn interrupted_run_ends_with_its_summary(on: On) {
 
 fn console_passes_bytes_and_nothing_else(on: On) {
     // Input that the guest does not read must not disturb it; its end must not end the run.
-    let mut child = tactus(&["run", "systems/hello.toml", "--console", "hello", "--platform", name(on)])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("tactus can be run");
+    let mut child = tactus(&[
+        "run",
+        "systems/hello.toml",
+        "--console",
+        "hello",
+        "--platform",
+        name(on),
+    ])
+    .stdin(Stdio::piped())
+    .stdout(Stdio::piped())
+    .spawn()
+    .expect("tactus can be run");
     child
         .stdin
         .take()

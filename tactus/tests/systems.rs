@@ -123,7 +123,12 @@ fn timed_runs_repeat_to_the_cycle() {
         assert_verdict(&outcome, Verdict::Good);
         let facts = outcome.board.expect("it ran on the board");
         assert!(facts.timed_since.is_some());
-        assert!(facts.harts.iter().all(|hart| hart.instructions != hart.cycles));
+        assert!(
+            facts
+                .harts
+                .iter()
+                .all(|hart| hart.instructions != hart.cycles)
+        );
         let work: Vec<_> = facts.harts.iter().map(|hart| hart.work.clone()).collect();
         (facts.trace_hash, work)
     };
@@ -153,7 +158,9 @@ fn probes_see_and_do_not_disturb() {
         panic!("it is for the board");
     };
     for probe in ["sbi::call:2", "hello/0x80200000", "0x80200000"] {
-        options.probes.push(Probe::find(probe, &watched.image).expect("it is there"));
+        options
+            .probes
+            .push(Probe::find(probe, &watched.image).expect("it is there"));
     }
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let trace = directory.path().join("hello.pftrace");
@@ -171,7 +178,11 @@ fn probes_see_and_do_not_disturb() {
     assert!(calls > 0);
     assert_eq!(facts.hits.kept.len() as u64, calls + guest + all);
     let text = std::fs::read(trace).expect("it was written");
-    let named = |name: &str| text.windows(name.len()).filter(|part| *part == name.as_bytes()).count() as u64;
+    let named = |name: &str| {
+        text.windows(name.len())
+            .filter(|part| *part == name.as_bytes())
+            .count() as u64
+    };
     assert_eq!(named("environment call from VS level"), calls);
     assert!(named("Hello from vCPU 0") == 1 && named("(hypervisor)") > 0);
     assert!(Probe::find("sbi::none", &watched.image).is_err());

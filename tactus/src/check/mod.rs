@@ -141,7 +141,11 @@ fn judge_system(
         .as_ref()
         .map(|platform| platform.profile.image_base());
     let contents = files::read(judge, artifacts, base);
-    verdict.guests = contents.guests.iter().map(|guest| guest.path.clone()).collect();
+    verdict.guests = contents
+        .guests
+        .iter()
+        .map(|guest| guest.path.clone())
+        .collect();
     let layouts: Vec<_> = contents
         .guests
         .into_iter()

@@ -10,16 +10,26 @@ use crate::run::journal::Journal;
 
 /// Everyone who had cycles, in a fixed order, with what they had of each hart.
 fn workers(facts: &Facts) -> Vec<(Worker, Vec<Work>)> {
-    let mut all: Vec<&Worker> = facts.harts.iter().flat_map(|hart| hart.work.iter().map(|(worker, _)| worker)).collect();
+    let mut all: Vec<&Worker> = facts
+        .harts
+        .iter()
+        .flat_map(|hart| hart.work.iter().map(|(worker, _)| worker))
+        .collect();
     all.sort();
     all.dedup();
     let of = |worker: &Worker| {
         let work = |hart: &crate::run::board::HartFacts| {
-            hart.work.iter().find(|(other, _)| other == worker).map(|(_, work)| *work).unwrap_or_default()
+            hart.work
+                .iter()
+                .find(|(other, _)| other == worker)
+                .map(|(_, work)| *work)
+                .unwrap_or_default()
         };
         facts.harts.iter().map(work).collect()
     };
-    all.into_iter().map(|worker| (worker.clone(), of(worker))).collect()
+    all.into_iter()
+        .map(|worker| (worker.clone(), of(worker)))
+        .collect()
 }
 
 fn names(journal: &Journal) -> Vec<String> {
@@ -31,29 +41,45 @@ pub fn sentence(facts: &Facts) -> String {
     let megahertz = figure(facts.clock_hz as f64 / 1e6);
     let pace = match (facts.timed_since, &facts.timed_from) {
         (Some(since), _) if since.0 == 0 => "timed".to_owned(),
-        (Some(since), Some(from)) => format!("fast, from {from} at {:.6} s on timed", since.as_seconds()),
+        (Some(since), Some(from)) => {
+            format!("fast, from {from} at {:.6} s on timed", since.as_seconds())
+        }
         (None, Some(from)) => format!("fast ({from} never came)"),
         _ => "fast".to_owned(),
     };
-    format!("Board {} at {megahertz} MHz, {pace}, seed {}.", facts.profile, facts.seed)
+    format!(
+        "Board {} at {megahertz} MHz, {pace}, seed {}.",
+        facts.profile, facts.seed
+    )
 }
 
 /// The table of cycles by who had them.
 pub fn cycle_table(facts: &Facts, journal: &Journal) -> Table {
     let mut table = Table::new("Cycles since reset", ["who"]);
     for hart in 0..facts.harts.len() {
-        table.head.extend([format!("hart {hart}"), "share".to_owned()]);
+        table
+            .head
+            .extend([format!("hart {hart}"), "share".to_owned()]);
     }
-    table.head.extend(["instructions".to_owned(), "per cycle".to_owned()]);
+    table
+        .head
+        .extend(["instructions".to_owned(), "per cycle".to_owned()]);
     let names = names(journal);
     for (worker, work) in workers(facts) {
         let mut row = vec![worker.name(&names)];
         for (work, hart) in work.iter().zip(&facts.harts) {
-            row.extend([figure(work.cycles as f64), super::percent(work.cycles, hart.cycles)]);
+            row.extend([
+                figure(work.cycles as f64),
+                super::percent(work.cycles, hart.cycles),
+            ]);
         }
         let instructions: u64 = work.iter().map(|work| work.instructions).sum();
         let cycles: u64 = work.iter().map(|work| work.cycles).sum();
-        let rate = if instructions == 0 { "-".to_owned() } else { figure(instructions as f64 / cycles.max(1) as f64) };
+        let rate = if instructions == 0 {
+            "-".to_owned()
+        } else {
+            figure(instructions as f64 / cycles.max(1) as f64)
+        };
         row.extend([figure(instructions as f64), rate]);
         table.row(row);
     }
@@ -64,9 +90,14 @@ pub fn cycle_table(facts: &Facts, journal: &Journal) -> Table {
 pub fn event_table(facts: &Facts) -> Option<Table> {
     facts.timed_since?;
     let mut table = Table::new("Events while timed", ["event"]);
-    table.head.extend((0..facts.harts.len()).map(|hart| format!("hart {hart}")));
+    table
+        .head
+        .extend((0..facts.harts.len()).map(|hart| format!("hart {hart}")));
     for (index, name) in Counts::NAMES.iter().enumerate() {
-        let counts = facts.harts.iter().map(|hart| figure(hart.counts.values()[index] as f64));
+        let counts = facts
+            .harts
+            .iter()
+            .map(|hart| figure(hart.counts.values()[index] as f64));
         table.row(std::iter::once((*name).to_owned()).chain(counts));
     }
     Some(table)
@@ -80,7 +111,11 @@ pub fn probe_tables(facts: &Facts) -> Vec<Table> {
     }
     let mut counts = Table::new("Probes", ["probe", "address", "hits"]);
     for (probe, count) in hits.probes.iter().zip(&hits.counts) {
-        counts.row([probe.place.name.clone(), format!("{:#x}", probe.place.address), figure(*count as f64)]);
+        counts.row([
+            probe.place.name.clone(),
+            format!("{:#x}", probe.place.address),
+            figure(*count as f64),
+        ]);
     }
     let head = ["from, to", "samples", "min", "mean", "p50", "p99", "max"];
     let mut intervals = Table::new("Cycles between probes, on the same hart", head);
@@ -104,12 +139,22 @@ pub fn remarks(facts: &Facts) -> Vec<String> {
     let hits: u64 = facts.hits.counts.iter().sum();
     let missing = hits - facts.hits.kept.len() as u64;
     if missing > 0 {
-        lines.push(format!("probes: {missing} hits are counted, but not in probes.csv"));
+        lines.push(format!(
+            "probes: {missing} hits are counted, but not in probes.csv"
+        ));
     }
     if facts.lost > 0 {
-        lines.push(format!("{} events were more than could be kept, and lost", facts.lost));
+        lines.push(format!(
+            "{} events were more than could be kept, and lost",
+            facts.lost
+        ));
     }
-    lines.extend(facts.trace_error.as_ref().map(|error| format!("the trace is not whole: {error}")));
+    lines.extend(
+        facts
+            .trace_error
+            .as_ref()
+            .map(|error| format!("the trace is not whole: {error}")),
+    );
     lines
 }
 
@@ -133,7 +178,11 @@ pub fn json(facts: &Facts, journal: &Journal) -> Value {
         .iter()
         .enumerate()
         .map(|(index, name)| {
-            let counts: Vec<u64> = facts.harts.iter().map(|hart| hart.counts.values()[index]).collect();
+            let counts: Vec<u64> = facts
+                .harts
+                .iter()
+                .map(|hart| hart.counts.values()[index])
+                .collect();
             ((*name).to_owned(), json!(counts))
         })
         .collect();

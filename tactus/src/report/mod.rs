@@ -68,16 +68,29 @@ impl Quantity<'_> {
         };
         let mut table = Table::new(
             format!("{} of {}", self.name, self.vm),
-            ["phase", "samples", "unit", "min", "mean", "p50", "p99", "max"],
+            [
+                "phase", "samples", "unit", "min", "mean", "p50", "p99", "max",
+            ],
         )
         .text_columns([0, 2]);
         for (phase, series) in &self.phases {
             if let (Some(time), Some(s)) = (series.summary(self.factor), series.summary(cycles)) {
                 let times = [time.min, time.mean, time.p50, time.p99, time.max].map(figure);
-                let first = [(*phase).to_owned(), figure(time.samples as f64), self.unit.to_owned()];
+                let first = [
+                    (*phase).to_owned(),
+                    figure(time.samples as f64),
+                    self.unit.to_owned(),
+                ];
                 table.row(first.into_iter().chain(times));
                 // There are no parts of cycles but in means.
-                let counts = [s.min.round(), s.mean, s.p50.round(), s.p99.round(), s.max.round()].map(figure);
+                let counts = [
+                    s.min.round(),
+                    s.mean,
+                    s.p50.round(),
+                    s.p99.round(),
+                    s.max.round(),
+                ]
+                .map(figure);
                 let first = [String::new(), String::new(), "cycles".to_owned()];
                 table.row(first.into_iter().chain(counts));
             }
@@ -163,7 +176,9 @@ pub fn quantities(journal: &Journal) -> Vec<Quantity<'_>> {
                 .max()
                 .unwrap_or(0);
             let clocks = journal.clocks();
-            let cycles = unit.nanoseconds(clocks).and(unit.factor_to(Unit::Cycles, clocks));
+            let cycles = unit
+                .nanoseconds(clocks)
+                .and(unit.factor_to(Unit::Cycles, clocks));
             let (unit, factor) = shown(unit, greatest, clocks);
             Quantity {
                 unit,
@@ -450,7 +465,11 @@ pub fn summary(outcome: &Outcome) -> String {
     if let Some(facts) = &outcome.board {
         parts.push(board::cycle_table(facts, journal).text());
         parts.extend(board::probe_tables(facts).iter().map(Table::text));
-        parts.extend(board::remarks(facts).iter().map(|remark| format!("{remark}\n")));
+        parts.extend(
+            board::remarks(facts)
+                .iter()
+                .map(|remark| format!("{remark}\n")),
+        );
         parts.push(format!("{}\n", board::hash(facts)));
     }
     parts.join("\n")
@@ -515,7 +534,10 @@ pub fn write(outcome: &Outcome, system: &str, directory: &Path) -> Result<Vec<Pa
         pictures.extend([svg, png]);
         for (phase, series) in &quantity.phases {
             let name = format!("{}-{}.hgrm", quantity.file_stem(), file_name(phase));
-            write_file(&directory.join(name), series.percentiles(quantity.factor).as_bytes())?;
+            write_file(
+                &directory.join(name),
+                series.percentiles(quantity.factor).as_bytes(),
+            )?;
         }
     }
     let markdown = report_markdown(outcome, system);
@@ -720,7 +742,11 @@ fn report_markdown(outcome: &Outcome, system: &str) -> String {
         parts.push(format!("## Remarks\n\n- {}\n", remarks.join("\n- ")));
     }
     if let Some(facts) = &outcome.board {
-        parts.push(format!("{} {}.\n", board::sentence(facts), board::hash(facts)));
+        parts.push(format!(
+            "{} {}.\n",
+            board::sentence(facts),
+            board::hash(facts)
+        ));
     }
     parts.join("\n")
 }
@@ -738,8 +764,14 @@ mod tests {
         assert_eq!(shown(Unit::Ticks, 3, clocks), ("ns", 100.0));
         assert_eq!(shown(Unit::Ticks, 45, clocks), ("µs", 0.1));
         assert_eq!(shown(Unit::Cycles, 45, clocks), ("ns", 10.0));
-        assert_eq!(shown(Unit::Nanoseconds, 2_000_000_000, clocks), ("ms", 1e-6));
-        assert_eq!(shown(Unit::Instructions, 1 << 40, clocks), ("instructions", 1.0));
+        assert_eq!(
+            shown(Unit::Nanoseconds, 2_000_000_000, clocks),
+            ("ms", 1e-6)
+        );
+        assert_eq!(
+            shown(Unit::Instructions, 1 << 40, clocks),
+            ("instructions", 1.0)
+        );
     }
 
     #[test]

@@ -102,7 +102,10 @@ impl Series {
 
     /// The distribution by percentiles, every value multiplied by `factor`, as HdrHistogram's tools read it (`.hgrm`).
     pub fn percentiles(&self, factor: f64) -> String {
-        let mut text = format!("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
+        let mut text = format!(
+            "{:>12} {:>14} {:>10} {:>14}\n\n",
+            "Value", "Percentile", "TotalCount", "1/(1-Percentile)"
+        );
         let Some((min, max)) = self.extremes() else {
             return text;
         };
@@ -118,8 +121,17 @@ impl Series {
             text.push('\n');
         }
         let mean = self.sum as f64 / self.samples() as f64 * factor;
-        let _ = writeln!(text, "#[Mean    = {mean:>12.3}, StdDeviation   = {:>12.3}]", self.histogram.stdev() * factor);
-        let _ = writeln!(text, "#[Max     = {:>12.3}, Total count    = {:>12}]", max as f64 * factor, self.samples());
+        let _ = writeln!(
+            text,
+            "#[Mean    = {mean:>12.3}, StdDeviation   = {:>12.3}]",
+            self.histogram.stdev() * factor
+        );
+        let _ = writeln!(
+            text,
+            "#[Max     = {:>12.3}, Total count    = {:>12}]",
+            max as f64 * factor,
+            self.samples()
+        );
         let _ = writeln!(
             text,
             "#[Buckets = {:>12}, SubBuckets     = {:>12}]",
@@ -176,9 +188,21 @@ mod tests {
         let values: Vec<u64> = (1..=1000).collect();
         let text = series(&values).percentiles(0.1);
         let mut lines = text.lines().skip_while(|line| !line.is_empty()).skip(1);
-        assert_eq!(lines.next().map(str::split_whitespace).map(Iterator::collect), Some(vec!["0.100", "0.000000000000", "1", "1.00"]));
-        let last = text.lines().rfind(|line| !line.starts_with('#')).unwrap_or_default();
-        assert_eq!(last.split_whitespace().collect::<Vec<_>>(), ["100.000", "1.000000000000", "1000"]);
+        assert_eq!(
+            lines
+                .next()
+                .map(str::split_whitespace)
+                .map(Iterator::collect),
+            Some(vec!["0.100", "0.000000000000", "1", "1.00"])
+        );
+        let last = text
+            .lines()
+            .rfind(|line| !line.starts_with('#'))
+            .unwrap_or_default();
+        assert_eq!(
+            last.split_whitespace().collect::<Vec<_>>(),
+            ["100.000", "1.000000000000", "1000"]
+        );
         assert!(text.contains("Total count    =         1000]"), "{text}");
     }
 

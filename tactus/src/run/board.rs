@@ -144,7 +144,9 @@ impl Worker {
     pub fn of(doing: Doing, vms: usize) -> Self {
         match doing {
             Doing::Waiting => Self::Idle,
-            Doing::Running { guest: Some(vmid), .. } => match usize::from(vmid).checked_sub(1) {
+            Doing::Running {
+                guest: Some(vmid), ..
+            } => match usize::from(vmid).checked_sub(1) {
                 Some(vm) if vm < vms => Self::Vm(vm),
                 _ => Self::UnknownVm(vmid),
             },
@@ -237,15 +239,27 @@ impl Machine {
             seed: options.seed,
             start: None,
         };
-        let unfit = |reason: String| Error::Board { profile: options.profile.name.clone(), reason };
-        let (mut board, console) =
-            setup::board(&options.profile, &wanted, Vec::new()).map_err(|error| unfit(error.to_string()))?;
-        let software = Software { firmware: &firmware, kernel: Some(&image), ..Software::default() };
-        setup::boot(&mut board, &options.profile, &software).map_err(|error| unfit(error.to_string()))?;
+        let unfit = |reason: String| Error::Board {
+            profile: options.profile.name.clone(),
+            reason,
+        };
+        let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
+            .map_err(|error| unfit(error.to_string()))?;
+        let software = Software {
+            firmware: &firmware,
+            kernel: Some(&image),
+            ..Software::default()
+        };
+        setup::boot(&mut board, &options.profile, &software)
+            .map_err(|error| unfit(error.to_string()))?;
         let trace = match &options.trace {
             Some(path) => Some(
-                Trace::create(path, board.harts(), &plan.vms, options)
-                    .map_err(|error| Error::Trace { path: path.clone(), error })?,
+                Trace::create(path, board.harts(), &plan.vms, options).map_err(|error| {
+                    Error::Trace {
+                        path: path.clone(),
+                        error,
+                    }
+                })?,
             ),
             None => None,
         };
@@ -288,7 +302,11 @@ impl Machine {
     fn join(&mut self) -> Option<End> {
         // Whoever waits to send learns that nobody takes it.
         self.output = None;
-        let (end, facts) = self.runner.take()?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let (end, facts) = self
+            .runner
+            .take()?
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         self.facts = Some(facts);
         Some(end)
     }
@@ -303,13 +321,18 @@ impl machine::Machine for Machine {
         match output.recv_timeout(patience) {
             Ok(bytes) => Ok(Output::Bytes(bytes)),
             Err(RecvTimeoutError::Timeout) => Ok(Output::Quiet),
-            Err(RecvTimeoutError::Disconnected) => Ok(Output::Ended(self.join().unwrap_or(End::Off))),
+            Err(RecvTimeoutError::Disconnected) => {
+                Ok(Output::Ended(self.join().unwrap_or(End::Off)))
+            }
         }
     }
 
     fn take_input(&mut self) -> Option<Box<dyn Write + Send>> {
         let holder = self.input.take()?;
-        Some(Box::new(Input { console: self.console.clone(), _holder: holder }))
+        Some(Box::new(Input {
+            console: self.console.clone(),
+            _holder: holder,
+        }))
     }
 
     fn ends_when_awaited(&self) -> bool {
@@ -411,7 +434,9 @@ impl Run {
             self.board.attend();
         } else if self.board.asleep() {
             if self.input.strong_count() == 0 {
-                return Some(End::Failed("all harts wait, and nothing will ever wake them".to_owned()));
+                return Some(End::Failed(
+                    "all harts wait, and nothing will ever wake them".to_owned(),
+                ));
             }
             thread::sleep(INPUT_PATIENCE);
             return None;
@@ -436,7 +461,9 @@ impl Run {
                 end = Some(match stop {
                     // The firmware reports a failure of the software as 0, which QEMU takes for a plain end, too.
                     Stop::PowerOff | Stop::Reset | Stop::Failure(0) => End::Off,
-                    Stop::Failure(code) => End::Failed(format!("the software reported failure {code} to the board")),
+                    Stop::Failure(code) => {
+                        End::Failed(format!("the software reported failure {code} to the board"))
+                    }
                 });
             }
             engine::Outcome::Breakpoint { hart, .. } => {
@@ -502,7 +529,17 @@ impl Run {
         self.lost += lost;
         events.sort_by_key(|event| (event.cycle, event.hart));
         for event in events {
-            if let Event { cycle, hart, what: What::Probe { probe, on, arguments } } = event {
+            if let Event {
+                cycle,
+                hart,
+                what:
+                    What::Probe {
+                        probe,
+                        on,
+                        arguments,
+                    },
+            } = event
+            {
                 if !self.hits.take(probe, cycle, hart, on, arguments) {
                     continue;
                 }
@@ -557,7 +594,10 @@ fn work(account: &[Spent], vms: usize) -> Vec<(Worker, Work)> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(path).map_err(|error| Error::Read { path: path.to_owned(), error })
+    std::fs::read(path).map_err(|error| Error::Read {
+        path: path.to_owned(),
+        error,
+    })
 }
 
 /// The firmware that QEMU starts by default: its own file where that is found, or the distribution's.

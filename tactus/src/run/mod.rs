@@ -18,9 +18,9 @@ use crate::cli::{self, RunArguments};
 use crate::report;
 
 use attach::RawTerminal;
-use console::Framer;
 use board::probe::{Place, Probe};
 use board::{Marker, Options};
+use console::Framer;
 use machine::{Launch, Platform};
 use qemu::QEMU;
 use session::{Ending, Outcome, Plan, Session, Verdict, Watcher};
@@ -236,9 +236,7 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
             )),
         };
     }
-    let mut options = Options::new(boot::profile(
-        wanted.profile.as_deref().unwrap_or("soc"),
-    )?);
+    let mut options = Options::new(boot::profile(wanted.profile.as_deref().unwrap_or("soc"))?);
     if wanted.pace == Some(cli::Pace::Timed) {
         options.pace = Pace::Timed;
     }

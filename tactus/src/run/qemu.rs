@@ -38,33 +38,33 @@ const MESSAGES_MAX: usize = 16 * 1024;
 /// The command line. One instruction takes one virtual nanosecond and waiting takes no host time,
 /// so that a run repeats exactly (`docs/src/reference/running.md`).
 fn command(launch: &Launch) -> Command {
-        let mut command = Command::new(QEMU);
+    let mut command = Command::new(QEMU);
+    command
+        .args(["-M", "virt", "-cpu", "rv64,h=true"])
+        .arg("-smp")
+        .arg(launch.harts.to_string())
+        .arg("-m")
+        .arg(format!("{}M", launch.memory_bytes >> 20))
+        .args(["-display", "none", "-monitor", "none", "-serial", "stdio"])
+        .arg("-no-reboot")
+        .args(["-icount", "shift=0,sleep=off"])
+        .arg("-seed")
+        .arg(SEED.to_string())
+        .args(["-rtc", "clock=vm,base=2026-01-01T00:00:00"])
+        .arg("-kernel")
+        .arg(&launch.image);
+    if launch.harts > 1 {
+        // The timer: a filter that forwards packets once in a while, on a network that the machine has no
+        // card for.
         command
-            .args(["-M", "virt", "-cpu", "rv64,h=true"])
-            .arg("-smp")
-            .arg(launch.harts.to_string())
-            .arg("-m")
-            .arg(format!("{}M", launch.memory_bytes >> 20))
-            .args(["-display", "none", "-monitor", "none", "-serial", "stdio"])
-            .arg("-no-reboot")
-            .args(["-icount", "shift=0,sleep=off"])
-            .arg("-seed")
-            .arg(SEED.to_string())
-            .args(["-rtc", "clock=vm,base=2026-01-01T00:00:00"])
-            .arg("-kernel")
-            .arg(&launch.image);
-        if launch.harts > 1 {
-            // The timer: a filter that forwards packets once in a while, on a network that the machine has no
-            // card for.
-            command
-                .args(["-netdev", "hubport,id=turns,hubid=0"])
-                .arg("-object")
-                .arg(format!(
-                    "filter-buffer,id=turn,netdev=turns,queue=all,interval={TURN_US}"
-                ));
-        }
-        command
+            .args(["-netdev", "hubport,id=turns,hubid=0"])
+            .arg("-object")
+            .arg(format!(
+                "filter-buffer,id=turn,netdev=turns,queue=all,interval={TURN_US}"
+            ));
     }
+    command
+}
 
 /// A running machine. Dropping it ends it.
 #[derive(Debug)]

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Error;
+use super::board;
 use super::console::{Carriage, Consoles, Line, Piece, Source};
 use super::journal::{Failure, Journal, Seen};
-use super::board;
 use super::machine::{self, End, Launch, Machine, Output, Platform};
 use super::record::LogRecord;
 

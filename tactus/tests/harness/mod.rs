@@ -44,6 +44,7 @@ impl On {
 }
 
 /// Makes two tests of each function: one on QEMU, one on the board.
+#[allow(unused_macros)]
 macro_rules! on_both {
     ($($name:ident),+ $(,)?) => {
         mod qemu {
@@ -60,6 +61,7 @@ macro_rules! on_both {
         }
     };
 }
+#[allow(unused_imports)]
 pub(crate) use on_both;
 
 /// The project's root.

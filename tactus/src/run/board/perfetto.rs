@@ -128,7 +128,12 @@ impl Trace {
     ///
     /// # Errors
     /// The file cannot be made.
-    pub fn create(path: &Path, harts: usize, vms: &[String], options: &Options) -> io::Result<Self> {
+    pub fn create(
+        path: &Path,
+        harts: usize,
+        vms: &[String],
+        options: &Options,
+    ) -> io::Result<Self> {
         let mut trace = Self {
             file: BufWriter::new(File::create(path)?),
             clock: Clock::from_hertz(options.profile.clock_hz),
@@ -148,7 +153,11 @@ impl Trace {
         let sources: Vec<(Source, String)> = sources
             .into_iter()
             .map(|(source, name)| (source, format!("({name})")))
-            .chain(vms.iter().enumerate().map(|(vm, name)| (Source::Vm(vm), name.clone())))
+            .chain(
+                vms.iter()
+                    .enumerate()
+                    .map(|(vm, name)| (Source::Vm(vm), name.clone())),
+            )
             .collect();
         for (rank, (source, name)) in sources.iter().enumerate() {
             trace.track(console_track(*source), name, uuid(2, 0), rank);
@@ -211,7 +220,11 @@ impl Trace {
 
     /// From here on somebody else runs on a hart.
     fn turn(&mut self, cycle: u64, hart: usize, to: Worker) {
-        if self.running.get(hart).is_none_or(|running| running.as_ref() == Some(&to)) {
+        if self
+            .running
+            .get(hart)
+            .is_none_or(|running| running.as_ref() == Some(&to))
+        {
             return;
         }
         let track = lane_track(hart, Lane::Runs);
@@ -232,22 +245,45 @@ impl Trace {
         match &event.what {
             What::Turn(doing) => self.turn(cycle, hart, Worker::of(*doing, vms)),
             What::Interrupt { interrupt, pc } => {
-                let name = format!("{} to {}", interrupt_name(interrupt.number), mode(interrupt.target));
-                self.instant(cycle, lane_track(hart, Lane::Interrupts), &name, &[address("pc", *pc)]);
+                let name = format!(
+                    "{} to {}",
+                    interrupt_name(interrupt.number),
+                    mode(interrupt.target)
+                );
+                self.instant(
+                    cycle,
+                    lane_track(hart, Lane::Interrupts),
+                    &name,
+                    &[address("pc", *pc)],
+                );
             }
             What::Exception { cause, pc } => {
                 let name = crate::report::cause(*cause as u64);
-                self.instant(cycle, lane_track(hart, Lane::Exceptions), &name, &[address("pc", *pc)]);
+                self.instant(
+                    cycle,
+                    lane_track(hart, Lane::Exceptions),
+                    &name,
+                    &[address("pc", *pc)],
+                );
             }
-            What::Probe { probe, arguments, .. } => {
-                let Some(probe) = probes.get(*probe as usize) else { return };
+            What::Probe {
+                probe, arguments, ..
+            } => {
+                let Some(probe) = probes.get(*probe as usize) else {
+                    return;
+                };
                 let shown: Vec<Message> = arguments
                     .iter()
                     .take(probe.arguments)
                     .enumerate()
                     .map(|(index, value)| address(&format!("a{index}"), *value))
                     .collect();
-                self.instant(cycle, lane_track(hart, Lane::Probes), &probe.place.name, &shown);
+                self.instant(
+                    cycle,
+                    lane_track(hart, Lane::Probes),
+                    &probe.place.name,
+                    &shown,
+                );
             }
         }
     }
@@ -255,7 +291,12 @@ impl Trace {
     /// Somebody's line came out whole by `time`.
     pub fn line(&mut self, time: Femtoseconds, line: &Line) {
         let text: String = line.text().chars().take(LINE_BYTES).collect();
-        self.instant(self.clock.cycle_at(time), console_track(line.source), &text, &[]);
+        self.instant(
+            self.clock.cycle_at(time),
+            console_track(line.source),
+            &text,
+            &[],
+        );
     }
 
     /// Ends it.
@@ -294,15 +335,21 @@ const fn console_track(source: Source) -> u64 {
 }
 
 fn slice(kind: u64, track: u64) -> Message {
-    Message::default().number(field::TYPE, kind).number(field::TRACK_UUID, track)
+    Message::default()
+        .number(field::TYPE, kind)
+        .number(field::TRACK_UUID, track)
 }
 
 fn number(name: &str, value: u64) -> Message {
-    Message::default().number(field::UNSIGNED, value).text(field::ANNOTATION_NAME, name)
+    Message::default()
+        .number(field::UNSIGNED, value)
+        .text(field::ANNOTATION_NAME, name)
 }
 
 fn address(name: &str, value: u64) -> Message {
-    Message::default().number(field::POINTER, value).text(field::ANNOTATION_NAME, name)
+    Message::default()
+        .number(field::POINTER, value)
+        .text(field::ANNOTATION_NAME, name)
 }
 
 /// An interrupt by its number (privileged specification, table of `mcause`).
@@ -371,25 +418,48 @@ mod tests {
     fn slices_follow_who_runs() {
         let directory = tempfile::tempdir().expect("a directory can be made");
         let path = directory.path().join("t.pftrace");
-        let profile = tactus_board::profile::Profile::named("mpsoc").expect("it comes with the board");
+        let profile =
+            tactus_board::profile::Profile::named("mpsoc").expect("it comes with the board");
         let vms = ["rt".to_owned()];
-        let mut trace = Trace::create(&path, 1, &vms, &Options::new(profile)).expect("the file can be made");
+        let mut trace =
+            Trace::create(&path, 1, &vms, &Options::new(profile)).expect("the file can be made");
         let doing = tactus_board::account::Doing::Running {
             guest: Some(1),
             privilege: tactus_board::privileged::Privilege::Supervisor,
         };
-        trace.event(&Event { cycle: 100, hart: 0, what: What::Turn(doing) }, &[], 1);
-        trace.finish(Femtoseconds(5_000 * NANOSECOND)).expect("it can be written");
+        trace.event(
+            &Event {
+                cycle: 100,
+                hart: 0,
+                what: What::Turn(doing),
+            },
+            &[],
+            1,
+        );
+        trace
+            .finish(Femtoseconds(5_000 * NANOSECOND))
+            .expect("it can be written");
         let bytes = std::fs::read(&path).expect("it is there");
         let mut seen = Vec::new();
         for (number, packet) in decode(&bytes) {
             assert_eq!(number, u64::from(field::PACKET));
             let packet = decode(&packet.expect_err("packets are messages"));
             assert!(packet.contains(&(u64::from(field::SEQUENCE_ID), Ok(SEQUENCE))));
-            let of = |wanted: u32| packet.iter().find(|(n, _)| *n == u64::from(wanted)).map(|(_, v)| v.clone());
-            let (Some(Ok(time)), Some(Err(event))) = (of(field::TIMESTAMP), of(field::TRACK_EVENT)) else { continue };
+            let of = |wanted: u32| {
+                packet
+                    .iter()
+                    .find(|(n, _)| *n == u64::from(wanted))
+                    .map(|(_, v)| v.clone())
+            };
+            let (Some(Ok(time)), Some(Err(event))) = (of(field::TIMESTAMP), of(field::TRACK_EVENT))
+            else {
+                continue;
+            };
             let event = decode(&event);
-            let name = event.iter().find(|(n, _)| *n == u64::from(field::EVENT_NAME)).map(|(_, v)| v.clone());
+            let name = event
+                .iter()
+                .find(|(n, _)| *n == u64::from(field::EVENT_NAME))
+                .map(|(_, v)| v.clone());
             let name = name.map(|v| String::from_utf8(v.expect_err("a text")).expect("UTF-8"));
             seen.push((time, event[0].1.clone().expect("a type"), name));
         }

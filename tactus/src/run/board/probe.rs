@@ -67,7 +67,13 @@ impl Place {
     pub fn holds(&self, doing: Doing) -> bool {
         match (self.owner, doing) {
             (Owner::Anybody, _) => true,
-            (Owner::Hypervisor, Doing::Running { guest: None, privilege }) => privilege != Privilege::Machine,
+            (
+                Owner::Hypervisor,
+                Doing::Running {
+                    guest: None,
+                    privilege,
+                },
+            ) => privilege != Privilege::Machine,
             (Owner::Vm(vm), doing) => Worker::of(doing, vm + 1) == Worker::Vm(vm),
             _ => false,
         }
@@ -78,28 +84,45 @@ impl Place {
     /// # Errors
     /// There is no such place; says why.
     pub fn find(text: &str, image: &Image) -> Result<Self, NoPlace> {
-        let fail = |reason: String, help: &str| NoPlace { text: text.to_owned(), reason, help: help.to_owned() };
+        let fail = |reason: String, help: &str| NoPlace {
+            text: text.to_owned(),
+            reason,
+            help: help.to_owned(),
+        };
         let (owner, symbol) = match text.split_once('/') {
             None => (None, text),
             Some((name, symbol)) => match image.vms.iter().position(|vm| vm == name) {
                 Some(vm) => (Some(vm), symbol),
                 None => {
                     let known: Vec<&str> = image.vms.iter().map(String::as_str).collect();
-                    return Err(fail(format!("there is no VM \"{name}\""), &cure_of_unknown(name, &known)));
+                    return Err(fail(
+                        format!("there is no VM \"{name}\""),
+                        &cure_of_unknown(name, &known),
+                    ));
                 }
             },
         };
         if let Some(address) = number(symbol) {
             let owner = owner.map_or(Owner::Anybody, Owner::Vm);
-            return Ok(Self { name: text.to_owned(), address, owner });
+            return Ok(Self {
+                name: text.to_owned(),
+                address,
+                owner,
+            });
         }
-        let (symbol, offset) = match symbol.rsplit_once('+').map(|(symbol, offset)| (symbol, number(offset))) {
+        let (symbol, offset) = match symbol
+            .rsplit_once('+')
+            .map(|(symbol, offset)| (symbol, number(offset)))
+        {
             Some((symbol, Some(offset))) => (symbol, offset),
             _ => (symbol, 0),
         };
         let (owner, path) = match owner {
             None => (Owner::Hypervisor, Some(image.hypervisor.as_path())),
-            Some(vm) => (Owner::Vm(vm), image.guests.get(vm).and_then(Option::as_deref)),
+            Some(vm) => (
+                Owner::Vm(vm),
+                image.guests.get(vm).and_then(Option::as_deref),
+            ),
         };
         let address = path
             .ok_or_else(|| "its image is not known".to_owned())
@@ -107,7 +130,11 @@ impl Place {
             .map_err(|reason| {
                 fail(reason, "symbols without a VM are the hypervisor's; VM/SYMBOL is a guest's; an address is 0x and digits")
             })?;
-        Ok(Self { name: text.to_owned(), address: address.wrapping_add(offset), owner })
+        Ok(Self {
+            name: text.to_owned(),
+            address: address.wrapping_add(offset),
+            owner,
+        })
     }
 }
 
@@ -118,16 +145,28 @@ impl Probe {
     /// There is no such place, or N is not 0 to 8.
     pub fn find(text: &str, image: &Image) -> Result<Self, NoPlace> {
         // Paths in a program have double colons.
-        let split = text.rsplit_once(':').filter(|(place, _)| !place.ends_with(':'));
+        let split = text
+            .rsplit_once(':')
+            .filter(|(place, _)| !place.ends_with(':'));
         let Some((place, count)) = split else {
-            return Ok(Self { place: Place::find(text, image)?, arguments: 0 });
+            return Ok(Self {
+                place: Place::find(text, image)?,
+                arguments: 0,
+            });
         };
-        let arguments = count.parse().ok().filter(|count| *count <= ARGUMENTS).ok_or_else(|| NoPlace {
-            text: text.to_owned(),
-            reason: format!("`{count}` is not a number of argument registers"),
-            help: format!("say how many are to be shown, from a0 on: 0 to {ARGUMENTS}"),
-        })?;
-        Ok(Self { place: Place::find(place, image)?, arguments })
+        let arguments = count
+            .parse()
+            .ok()
+            .filter(|count| *count <= ARGUMENTS)
+            .ok_or_else(|| NoPlace {
+                text: text.to_owned(),
+                reason: format!("`{count}` is not a number of argument registers"),
+                help: format!("say how many are to be shown, from a0 on: 0 to {ARGUMENTS}"),
+            })?;
+        Ok(Self {
+            place: Place::find(place, image)?,
+            arguments,
+        })
     }
 }
 
@@ -137,8 +176,10 @@ fn number(text: &str) -> Option<u64> {
 
 /// The address of a symbol: by its name in the file, or by the end of its path in the program's source.
 fn address_of(path: &Path, wanted: &str) -> Result<u64, String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-    let file = object::File::parse(&*bytes).map_err(|_| format!("{} has no symbols", path.display()))?;
+    let bytes = std::fs::read(path)
+        .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    let file =
+        object::File::parse(&*bytes).map_err(|_| format!("{} has no symbols", path.display()))?;
     let mut found: Vec<(String, u64)> = Vec::new();
     for symbol in file.symbols().filter(|symbol| symbol.is_definition()) {
         let Ok(name) = symbol.name() else { continue };
@@ -149,8 +190,14 @@ fn address_of(path: &Path, wanted: &str) -> Result<u64, String> {
             continue;
         }
         let path = format!("{:#}", demangle(name));
-        let is_it = path.strip_suffix(wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"));
-        if is_it && !found.iter().any(|(_, address)| *address == symbol.address()) {
+        let is_it = path
+            .strip_suffix(wanted)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with("::"));
+        if is_it
+            && !found
+                .iter()
+                .any(|(_, address)| *address == symbol.address())
+        {
             found.push((path, symbol.address()));
         }
     }
@@ -158,8 +205,15 @@ fn address_of(path: &Path, wanted: &str) -> Result<u64, String> {
         [(_, address)] => Ok(*address),
         [] => Err(format!("{} has no symbol `{wanted}`", path.display())),
         several => {
-            let names: Vec<&str> = several.iter().take(NAMED_MAX).map(|(name, _)| name.as_str()).collect();
-            Err(format!("several symbols are called so: {}", names.join(", ")))
+            let names: Vec<&str> = several
+                .iter()
+                .take(NAMED_MAX)
+                .map(|(name, _)| name.as_str())
+                .collect();
+            Err(format!(
+                "several symbols are called so: {}",
+                names.join(", ")
+            ))
         }
     }
 }
@@ -205,14 +259,27 @@ impl Hits {
     }
 
     /// Takes a hit, unless whoever came to the address is not whom the probe is for; tells whether it did.
-    pub fn take(&mut self, probe: u32, cycle: u64, hart: u16, on: Doing, arguments: [u64; ARGUMENTS]) -> bool {
+    pub fn take(
+        &mut self,
+        probe: u32,
+        cycle: u64,
+        hart: u16,
+        on: Doing,
+        arguments: [u64; ARGUMENTS],
+    ) -> bool {
         let index = probe as usize;
-        if !self.probes.get(index).is_some_and(|probe| probe.place.holds(on)) {
+        if !self
+            .probes
+            .get(index)
+            .is_some_and(|probe| probe.place.holds(on))
+        {
             return false;
         }
         self.counts[index] += 1;
         if let Some(before) = index.checked_sub(1)
-            && let Some(begin) = self.last[before].get_mut(usize::from(hart)).and_then(Option::take)
+            && let Some(begin) = self.last[before]
+                .get_mut(usize::from(hart))
+                .and_then(Option::take)
             && let Some(series) = &mut self.intervals[index]
         {
             series.record(cycle.saturating_sub(begin));
@@ -223,14 +290,24 @@ impl Hits {
         }
         last[usize::from(hart)] = Some(cycle);
         if self.kept.len() < HITS_MAX {
-            self.kept.push(Hit { probe: index, cycle, hart, arguments });
+            self.kept.push(Hit {
+                probe: index,
+                cycle,
+                hart,
+                arguments,
+            });
         }
         true
     }
 
     /// The hits as comma-separated values, with a head.
     pub fn csv(&self) -> String {
-        let shown = self.probes.iter().map(|probe| probe.arguments).max().unwrap_or(0);
+        let shown = self
+            .probes
+            .iter()
+            .map(|probe| probe.arguments)
+            .max()
+            .unwrap_or(0);
         let mut text = "cycle,hart,probe".to_owned();
         for argument in 0..shown {
             let _ = write!(text, ",a{argument}");
@@ -255,20 +332,36 @@ impl Hits {
 mod tests {
     use super::*;
 
-    const HYPERVISOR: Doing = Doing::Running { guest: None, privilege: Privilege::Supervisor };
+    const HYPERVISOR: Doing = Doing::Running {
+        guest: None,
+        privilege: Privilege::Supervisor,
+    };
 
     fn probe(name: &str, owner: Owner, arguments: usize) -> Probe {
-        Probe { place: Place { name: name.to_owned(), address: 0x8020_0000, owner }, arguments }
+        Probe {
+            place: Place {
+                name: name.to_owned(),
+                address: 0x8020_0000,
+                owner,
+            },
+            arguments,
+        }
     }
 
     #[test]
     fn the_same_address_is_told_apart_by_who_is_there() {
-        let guest = |vmid| Doing::Running { guest: Some(vmid), privilege: Privilege::User };
+        let guest = |vmid| Doing::Running {
+            guest: Some(vmid),
+            privilege: Privilege::User,
+        };
         let place = |owner| probe("p", owner, 0).place;
         assert!(place(Owner::Anybody).holds(guest(9)));
         assert!(place(Owner::Hypervisor).holds(HYPERVISOR));
         assert!(!place(Owner::Hypervisor).holds(guest(1)));
-        assert!(!place(Owner::Hypervisor).holds(Doing::Running { guest: None, privilege: Privilege::Machine }));
+        assert!(!place(Owner::Hypervisor).holds(Doing::Running {
+            guest: None,
+            privilege: Privilege::Machine
+        }));
         assert!(place(Owner::Vm(1)).holds(guest(2)));
         assert!(!place(Owner::Vm(1)).holds(guest(1)));
         assert!(!place(Owner::Vm(0)).holds(HYPERVISOR));
@@ -276,8 +369,14 @@ mod tests {
 
     #[test]
     fn hits_are_counted_timed_and_written() {
-        let mut hits = Hits::new(&[probe("enter", Owner::Hypervisor, 2), probe("leave", Owner::Vm(0), 0)]);
-        let guest = Doing::Running { guest: Some(1), privilege: Privilege::Supervisor };
+        let mut hits = Hits::new(&[
+            probe("enter", Owner::Hypervisor, 2),
+            probe("leave", Owner::Vm(0), 0),
+        ]);
+        let guest = Doing::Running {
+            guest: Some(1),
+            privilege: Privilege::Supervisor,
+        };
         let arguments = [7, 8, 0, 0, 0, 0, 0, 0];
         assert!(hits.take(0, 100, 1, HYPERVISOR, arguments));
         assert!(!hits.take(1, 110, 1, HYPERVISOR, arguments));
@@ -286,7 +385,9 @@ mod tests {
         assert!(hits.take(1, 130, 1, guest, arguments));
         assert!(hits.take(1, 140, 1, guest, arguments));
         assert_eq!(hits.counts, [1, 3]);
-        let interval = hits.intervals[1].as_ref().map(|series| (series.samples(), series.extremes()));
+        let interval = hits.intervals[1]
+            .as_ref()
+            .map(|series| (series.samples(), series.extremes()));
         assert_eq!(interval, Some((1, Some((30, 30)))));
         assert_eq!(
             hits.csv(),

@@ -32,8 +32,18 @@ impl Watch {
     }
 
     /// Takes what was written by `now`, and shows its lines; tells whether the phase began with it.
-    pub(super) fn take(&mut self, bytes: &[u8], now: Femtoseconds, mut each: impl FnMut(&Line)) -> bool {
-        let Self { consoles, until, phase, closing } = self;
+    pub(super) fn take(
+        &mut self,
+        bytes: &[u8],
+        now: Femtoseconds,
+        mut each: impl FnMut(&Line),
+    ) -> bool {
+        let Self {
+            consoles,
+            until,
+            phase,
+            closing,
+        } = self;
         let mut begun = false;
         consoles.push(bytes, |piece| {
             if let Some((closing, last)) = closing
@@ -69,6 +79,7 @@ impl Watch {
 
     /// Whether the awaited VM is off and has nothing more to say.
     pub(super) fn over(&self, now: Femtoseconds) -> bool {
-        self.closing.is_some_and(|(_, last)| now.0 >= last.0.saturating_add(CLOSING_PATIENCE.0))
+        self.closing
+            .is_some_and(|(_, last)| now.0 >= last.0.saturating_add(CLOSING_PATIENCE.0))
     }
 }
