@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::hash::Hasher;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::bus::{Device, Lines, Stop};
 use crate::code::{Code, Draft, Scratch};
@@ -140,6 +142,8 @@ pub struct Board {
     quantum: u64,
     fast_quantum: u64,
     seed: u64,
+    /// What says that input has come from outside, and the device to wake then.
+    inputs: Vec<(String, Arc<AtomicBool>)>,
 }
 
 impl Board {
@@ -176,7 +180,7 @@ impl Board {
             once: Scratch::new(),
         };
         let harts = (0..parts.harts).map(|index| Hart::new(index, parts.first_id + index as u64)).collect();
-        Ok(Self { harts, machine, quantum: parts.quantum.max(1), fast_quantum: parts.fast_quantum.max(1), seed: parts.seed })
+        Ok(Self { harts, machine, quantum: parts.quantum.max(1), fast_quantum: parts.fast_quantum.max(1), seed: parts.seed, inputs: Vec::new() })
     }
 
     /// Puts a device at the physical addresses from `base` on.
@@ -448,6 +452,7 @@ impl Board {
     /// Runs until `limit`, or until something ends the run before.
     pub fn run(&mut self, limit: Femtoseconds) -> Outcome {
         let end = self.machine.clock.cycle_from(limit);
+        self.wake_inputs();
         let mut now = 0;
         loop {
             if let Some(stop) = self.machine.stop.take() {
@@ -482,6 +487,26 @@ impl Board {
             let until = end.min(wake).min(second.saturating_add(quantum)).min(cycle.saturating_add(TURN_MAX));
             self.run_hart(first, cycle, until);
             now = self.harts[first].cycle();
+        }
+    }
+
+    /// Lets `device` be woken when a run begins and `input` is set, which is then cleared: for input that comes from
+    /// outside while the board runs ([`Console::attention`](crate::devices::Console::attention)). Such runs are made of
+    /// slices, as short as the input shall wait at most.
+    pub fn wake_on_input(&mut self, device: &str, input: Arc<AtomicBool>) {
+        self.inputs.push((device.to_owned(), input));
+    }
+
+    fn wake_inputs(&mut self) {
+        for index in 0..self.inputs.len() {
+            let (name, input) = &self.inputs[index];
+            if input.swap(false, Ordering::Acquire) {
+                let device = self.machine.devices.iter().position(|device| device.name == *name);
+                if let Some(device) = device {
+                    let now = self.time();
+                    let _ = self.machine.call(device, now, |device, port| device.wake(port));
+                }
+            }
         }
     }
 

@@ -867,6 +867,9 @@ impl Machine {
 
     /// Drops what the hart's TLBs hold of the guests' (`v`) or the machine's own address spaces: of one page, or all.
     pub(crate) fn drop_translations(&mut self, hart: &mut Hart, v: bool, address: Option<u64>) {
+        if !self.timed {
+            return;
+        }
         let index = hart.index;
         let spaces = std::mem::take(&mut hart.spaces);
         self.timing.tlb_remove(

@@ -115,6 +115,7 @@ pub fn board(
                 let (uart, line) = Uart::new(line);
                 console = line;
                 board.attach(name, base, size, Box::new(uart))?;
+                board.wake_on_input(name, console.attention());
             }
             DeviceKind::Rtc => board.attach(name, base, size, Box::new(Rtc::new(line, options.start.unwrap_or(Rtc::START))))?,
             DeviceKind::Virtio(slot) => {

@@ -11,7 +11,7 @@
 use crate::privileged::Context;
 
 /// Entries of a [`Tlb`].
-const ENTRIES: usize = 256;
+const ENTRIES: usize = 512;
 /// Bits of a virtual address that the page and its number leave to the byte in it.
 const PAGE: u64 = 4096;
 /// Context numbers: 1 to this. A tag has room for nine bits between the page and the bits of alignment.
