@@ -219,8 +219,9 @@ pub(super) struct Machine {
     output: Option<Receiver<Vec<u8>>>,
     console: Console,
     cancel: Arc<AtomicBool>,
-    /// The board counts who may send input by the holders of this.
-    input: Option<Arc<()>>,
+    /// Whether somebody may send input.
+    interactive: Arc<AtomicBool>,
+    input_taken: bool,
     runner: Option<JoinHandle<(End, Facts)>>,
     facts: Option<Facts>,
 }
@@ -265,7 +266,7 @@ impl Machine {
         };
         let (sender, output) = sync_channel(CHUNKS);
         let cancel = Arc::new(AtomicBool::new(false));
-        let input = Arc::new(());
+        let interactive = Arc::new(AtomicBool::new(false));
         let run = Run {
             board,
             console: console.clone(),
@@ -280,7 +281,7 @@ impl Machine {
             vms: plan.vms.len(),
             options: options.clone(),
             cancel: Arc::clone(&cancel),
-            input: Arc::downgrade(&input),
+            interactive: Arc::clone(&interactive),
             ahead: Duration::ZERO,
             sender,
         };
@@ -292,7 +293,8 @@ impl Machine {
             output: Some(output),
             console,
             cancel,
-            input: Some(input),
+            interactive,
+            input_taken: false,
             runner: Some(runner),
             facts: None,
         })
@@ -314,7 +316,6 @@ impl Machine {
 
 impl machine::Machine for Machine {
     fn wait(&mut self, patience: Duration) -> Result<Output, Error> {
-        // Without somebody who took the input, there is none.
         let Some(output) = &self.output else {
             return Ok(Output::Ended(End::Off));
         };
@@ -328,10 +329,13 @@ impl machine::Machine for Machine {
     }
 
     fn take_input(&mut self) -> Option<Box<dyn Write + Send>> {
-        let holder = self.input.take()?;
+        if std::mem::replace(&mut self.input_taken, true) {
+            return None;
+        }
+        self.interactive.store(true, Ordering::Relaxed);
         Some(Box::new(Input {
             console: self.console.clone(),
-            _holder: holder,
+            interactive: Arc::clone(&self.interactive),
         }))
     }
 
@@ -361,7 +365,13 @@ impl Drop for Machine {
 #[derive(Debug)]
 struct Input {
     console: Console,
-    _holder: Arc<()>,
+    interactive: Arc<AtomicBool>,
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        self.interactive.store(false, Ordering::Relaxed);
+    }
 }
 
 impl Write for Input {
@@ -390,7 +400,7 @@ struct Run {
     vms: usize,
     options: Options,
     cancel: Arc<AtomicBool>,
-    input: std::sync::Weak<()>,
+    interactive: Arc<AtomicBool>,
     /// How far virtual time is ahead of the host's, while there is interactive input.
     ahead: Duration,
     sender: SyncSender<Vec<u8>>,
@@ -417,7 +427,7 @@ impl Run {
             if let Some(end) = self.slice() {
                 break end;
             }
-            if self.input.strong_count() > 0 {
+            if self.interactive.load(Ordering::Relaxed) {
                 self.keep_pace(self.now - before, begin.elapsed());
             }
         };
@@ -433,7 +443,7 @@ impl Run {
         if self.console.attention().swap(false, Ordering::AcqRel) {
             self.board.attend();
         } else if self.board.asleep() {
-            if self.input.strong_count() == 0 {
+            if !self.interactive.load(Ordering::Relaxed) {
                 return Some(End::Failed(
                     "all harts wait, and nothing will ever wake them".to_owned(),
                 ));
