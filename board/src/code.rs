@@ -17,7 +17,7 @@ pub const BLOCK_OPS: usize = 64;
 /// Size of a page of code.
 pub const PAGE: u64 = 4096;
 /// How much decoded code is kept before all of it is dropped.
-const CAPACITY: usize = 192 << 20;
+pub const CAPACITY: usize = 192 << 20;
 
 /// One instruction, ready to run: what to call and with what.
 #[derive(Clone, Copy)]
@@ -198,26 +198,6 @@ impl Scratch {
         // Safety: the place has room for the longest block, and the alignment of a u64, which is a block's.
         unsafe { draft.write(self.place.as_mut_ptr().cast()) }
     }
-
-    /// Makes the block of the first `count` instructions of `block`, ended by `end`.
-    pub fn fill_with_part(&mut self, block: &Block, count: usize, end: Op, draft: &mut Draft) -> *const Block {
-        draft.clear();
-        if block.entry != block.ops() {
-            // Safety: the entry is the prelude then.
-            draft.prelude = Some(unsafe { *block.entry });
-        }
-        for index in 0..count {
-            // Safety: within the block's ops.
-            draft.ops.push(unsafe { *block.ops().add(index) });
-            draft.cycles.push(block.cycles_until(index) as u16);
-        }
-        draft.ops.push(end);
-        draft.halfwords = block.halfwords_until(count - 1) as u16;
-        draft.lines = block.lines;
-        draft.physical = block.physical;
-        draft.bits = block.bits;
-        self.fill(draft)
-    }
 }
 
 /// The blocks of one page.
@@ -237,6 +217,8 @@ pub struct Code {
     epoch: u64,
     /// Changes whenever a page gets its first block: from then on stores to it have to be seen.
     pages_epoch: u64,
+    /// How many bytes of it are kept before all are dropped.
+    pub capacity: usize,
 }
 
 // Safety: the pointers lead into the arena, which moves along.
@@ -247,7 +229,7 @@ impl Code {
     pub fn new(base: u64, size: u64) -> Self {
         let mut pages = Vec::new();
         pages.resize_with((size / PAGE) as usize, || None);
-        Self { arena: Bump::new(), base, pages, epoch: 0, pages_epoch: 0 }
+        Self { arena: Bump::new(), base, pages, epoch: 0, pages_epoch: 0, capacity: CAPACITY }
     }
 
     /// A number that changes whenever blocks are dropped.
@@ -280,7 +262,7 @@ impl Code {
 
     /// Whether there is so much that it is time to drop all.
     pub fn is_full(&self) -> bool {
-        self.arena.allocated_bytes() > CAPACITY
+        self.arena.allocated_bytes() > self.capacity
     }
 
     /// Keeps a block. Its first byte has to be memory, and all of it in one page.

@@ -72,7 +72,8 @@ fn stop_behind(hart: &mut Hart, op: *const Op) -> *const Block {
 /// Raises an exception at `op`.
 #[cold]
 fn raise(hart: &mut Hart, machine: &mut Machine, op: *const Op, trap: Trap) -> *const Block {
-    let trap = trap.by(machine.bits(hart, op), 0);
+    let offset = std::mem::take(&mut machine.fault_offset);
+    let trap = trap.by(machine.bits(hart, op), offset);
     hart.leave(op, false);
     take(hart, machine, &trap);
     ptr::null()
@@ -82,8 +83,13 @@ fn raise(hart: &mut Hart, machine: &mut Machine, op: *const Op, trap: Trap) -> *
 /// changed, the run is to end.
 pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
     hart.until = until;
-    hart.attention = true;
     hart.link = ptr::null();
+    if machine.needs_attention(hart) {
+        hart.attention = true;
+    } else {
+        hart.set_limit(until.min(hart.timer_cycle));
+    }
+    let mut resumes = true;
     loop {
         if hart.attention {
             hart.attention = false;
@@ -100,7 +106,20 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
             hart.attention = true;
             continue;
         }
+        if resumes {
+            resumes = false;
+            // Safety: whether the block is still the one at the hart's pc is asked first.
+            if let Some((block, index)) = hart.take_resume() {
+                unsafe { run_part::<P>(hart, machine, block, index) };
+                continue;
+            }
+        }
         let mut block = find::<P>(hart, machine);
+        if hart.attention {
+            // The walk left marks in a page with code.
+            hart.link = ptr::null();
+            continue;
+        }
         if !hart.link.is_null() {
             // Safety: the link is one of the block that ran last, which no drop of code has come after: that would have
             // asked for attention and left no link.
@@ -116,7 +135,11 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
                 }
                 let cycles = i64::from((*block).cycles);
                 if hart.budget < cycles {
-                    run_part::<P>(hart, machine, block);
+                    hart.link = ptr::null();
+                    // A block that follows another one may be come to just at the end.
+                    if hart.budget > 0 {
+                        run_part::<P>(hart, machine, block, 0);
+                    }
                     break;
                 }
                 hart.budget -= cycles;
@@ -129,27 +152,36 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
     }
 }
 
-/// Runs as much of a block as the budget is for, but an instruction at least.
+/// Runs a block from the instruction at `first` on, as far as the budget reaches, but an instruction at least, if there
+/// is any budget.
 #[cold]
-unsafe fn run_part<P: Pace>(hart: &mut Hart, machine: &mut Machine, block: *const Block) {
-    // Safety: the caller's.
+unsafe fn run_part<P: Pace>(hart: &mut Hart, machine: &mut Machine, block: *const Block, first: usize) {
+    if hart.budget <= 0 {
+        // The block before has used it up to the last cycle.
+        hart.link = ptr::null();
+        return;
+    }
+    // Safety: the caller's; ops of a block that is not running may be changed and changed back.
     unsafe {
-        let block = &*block;
-        let mut count = 1;
-        while count < block.count as usize && i64::from(block.cycles_until(count)) <= hart.budget {
-            count += 1;
+        let (cycles, count) = ((*block).cycles, (*block).count as usize);
+        let before = if first == 0 { 0 } else { (*block).cycles_until(first - 1) };
+        let mut end = first + 1;
+        while end < count && i64::from((*block).cycles_until(end) - before) <= hart.budget {
+            end += 1;
         }
-        let part = if count == block.count as usize {
-            ptr::from_ref(block)
+        hart.budget -= i64::from(cycles - before);
+        hart.instructions += (count - first) as u64;
+        hart.block = block;
+        let op = if first == 0 { (*block).entry } else { (*block).ops().add(first) };
+        if end == count {
+            ((*op).handler)(hart, machine, op);
         } else {
-            let end = Op { handler: jump::stop, immediate: 0, rd: 0, rs1: 0, rs2: 0, at: 0 };
-            machine.part.fill_with_part(block, count, end, &mut machine.draft)
-        };
-        hart.budget -= i64::from((*part).cycles);
-        hart.instructions += u64::from((*part).count);
-        hart.block = part;
-        let op = (*part).entry;
-        ((*op).handler)(hart, machine, op);
+            let behind = (*block).ops().add(end).cast_mut();
+            let handler = (*behind).handler;
+            (*behind).handler = jump::stop;
+            ((*op).handler)(hart, machine, op);
+            (*behind).handler = handler;
+        }
         hart.link = ptr::null();
     }
 }
@@ -189,7 +221,8 @@ fn find<P: Pace>(hart: &mut Hart, machine: &mut Machine) -> *const Block {
     block
 }
 
-/// Keeps the link only where it leads from a block to one in the same page.
+/// Keeps the link only where it leads from a block to one in the same page, virtually (which whoever asked for it has
+/// seen to) and physically.
 fn keep_link(hart: &mut Hart, machine: &Machine, block: *const Block) {
     if !hart.link.is_null() {
         // Safety: with a link, the block that ran last is still there.

@@ -38,6 +38,9 @@ const NO_FETCH: Fetch = Fetch { page: 1, context: 0, physical: 0 };
 /// No address lies in it.
 const NO_SUPERPAGES: (u64, u64) = (u64::MAX, 0);
 
+/// Nowhere to go on.
+const NO_RESUME: (*const Block, usize, u64) = (ptr::null(), 0, 0);
+
 /// What a hart does with floating point now, so that each such instruction asks one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -99,6 +102,14 @@ pub struct Hart {
     pub(crate) float: FloatState,
     /// Whether it waits for an interrupt.
     pub(crate) waiting: bool,
+    /// The block that the budget ended in, the index of the op to go on with, and the block's address.
+    resume: (*const Block, usize, u64),
+    /// The context that the block ran in.
+    resume_context: u64,
+    /// The first cycle at which a timer of its own raises an interrupt.
+    pub(crate) timer_cycle: u64,
+    /// What the wires and the offset of time were when it last looked at interrupts.
+    pub(crate) seen: (u64, u64),
     /// The cycle at which the budget ends.
     pub(crate) limit: u64,
     /// The cycle at which the run loop returns to the board.
@@ -127,8 +138,9 @@ pub struct Hart {
     pub(crate) stores: Tlb,
     fetches: [Fetch; FETCHES],
     jumps: [Jump; JUMP_SETS * JUMP_WAYS],
-    /// The lowest and highest address of what lies in superpages of which some part was entered.
-    superpages: (u64, u64),
+    /// The lowest and highest address of what lies in superpages of which some part was entered. What a fence drops of
+    /// the modelled TLBs depends on it, so that it is part of a run's state.
+    pub(crate) superpages: (u64, u64),
 }
 
 // Safety: the pointers lead into the code cache of the board that owns the hart, and move with it.
@@ -151,6 +163,10 @@ impl Hart {
             watched: false,
             float: FloatState::Off,
             waiting: false,
+            resume: NO_RESUME,
+            resume_context: 0,
+            timer_cycle: 0,
+            seen: (0, 0),
             limit: 0,
             until: 0,
             f: [0; 32],
@@ -237,6 +253,43 @@ impl Hart {
         self.pc = self.pc.wrapping_add(2 * halfwords);
     }
 
+    /// Ends the running block before `op`, its second or a later one, to go on from there. As [`leave`](Self::leave),
+    /// but that `op` takes no time.
+    pub(crate) fn pause_before(&mut self, op: *const Op) {
+        let block = self.running();
+        let index = block.index_of(op);
+        let cycles = i64::from(block.cycles - block.cycles_until(index - 1));
+        let instructions = u64::from(block.count) - index as u64;
+        self.resume = (self.block, index, self.pc);
+        self.resume_context = self.fetch_context;
+        self.budget += cycles;
+        self.instructions -= instructions;
+        // Safety: an op of the running block.
+        self.pc = self.pc_of(unsafe { &*op });
+    }
+
+    /// The block that was paused and the index of the op to go on with, if that is what the hart has to do now. Its pc
+    /// is then that of the block.
+    pub(crate) fn take_resume(&mut self) -> Option<(*const Block, usize)> {
+        let (block, index, begin) = std::mem::replace(&mut self.resume, NO_RESUME);
+        if block.is_null() {
+            return None;
+        }
+        // Safety: blocks stay while nothing drops code, and what does takes this back (`drop_jumps`).
+        let at = unsafe { (*(*block).ops().add(index)).at };
+        if self.pc != begin.wrapping_add(2 * u64::from(at)) || self.resume_context != self.fetch_context {
+            return None;
+        }
+        self.pc = begin;
+        Some((block, index))
+    }
+
+    /// How many instructions are retired when `op` of the running block is.
+    pub(crate) fn instructions_until(&self, op: *const Op) -> u64 {
+        let block = self.running();
+        self.instructions - (u64::from(block.count) - block.index_of(op) as u64 - 1)
+    }
+
     /// The cycle at which `op` of the running block ends, as far as that is known.
     pub(crate) fn cycle_of(&self, op: *const Op) -> u64 {
         let block = self.running();
@@ -300,19 +353,22 @@ impl Hart {
 
     /// Drops what is known of code in the page of `address`.
     pub(crate) fn drop_fetch_page(&mut self, address: u64) {
+        self.resume = NO_RESUME;
         self.fetches[(address >> 12) as usize % FETCHES] = NO_FETCH;
         let set = (address >> 12) as usize % JUMP_SETS;
         self.jumps[set * JUMP_WAYS..][..JUMP_WAYS].fill(NO_JUMP);
     }
 
-    /// Drops all jump targets.
+    /// Drops all jump targets, and where to go on in a block.
     pub(crate) fn drop_jumps(&mut self) {
         self.jumps.fill(NO_JUMP);
+        self.resume = NO_RESUME;
     }
 
     /// Drops all translations.
     pub(crate) fn drop_all(&mut self) {
         self.contexts = Contexts::new();
+        self.superpages = NO_SUPERPAGES;
         self.drop_tagged();
         self.refresh();
     }
@@ -322,7 +378,6 @@ impl Hart {
         self.stores.clear();
         self.fetches.fill(NO_FETCH);
         self.drop_jumps();
-        self.superpages = NO_SUPERPAGES;
     }
 
     fn number(&mut self, context: &Context) -> u64 {
@@ -378,6 +433,12 @@ impl Hart {
         let mode = self.privileged.mode;
         let guest = mode.v.then(|| self.vmid);
         Doing::Running { guest, privilege: mode.privilege }
+    }
+
+    /// Forgets what it found of interrupts, after a change from outside its own run: it looks anew before it goes on.
+    pub(crate) fn look_anew(&mut self) {
+        self.seen = (u64::MAX, u64::MAX);
+        self.attention = true;
     }
 
     /// Brings what is derived from mode and CSRs up to date.

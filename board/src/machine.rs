@@ -15,6 +15,10 @@ use crate::trace::Trace;
 /// No address is this: reservations are aligned.
 const NO_RESERVATION: u64 = u64::MAX;
 
+/// After how many instructions a reservation that was not used is given up, whether or not other harts got to run. A
+/// loop that has to succeed has at most 16 (I 8.3).
+pub(crate) const RESERVATION_INSTRUCTIONS: u64 = 64;
+
 /// How many address spaces a hart's modelled TLBs tell apart.
 const SPACES: usize = 256;
 
@@ -72,19 +76,22 @@ pub(crate) struct Machine {
     pub(crate) timed: bool,
     pub(crate) probes: Probes,
     pub(crate) trace: Trace,
+    /// While the second part of an access is translated that lies in two pages, its distance from the first in bytes.
+    pub(crate) fault_offset: u64,
     /// The earliest time that a device is to be woken.
     pub(crate) next_wake: Femtoseconds,
     pub(crate) draft: Draft,
     /// For blocks that run once.
     pub(crate) once: Scratch,
-    /// For parts of blocks.
-    pub(crate) part: Scratch,
 }
 
 /// Page tables, as walks find them in memory.
 struct Tables<'a> {
     memory: &'a Memory,
     code: &'a mut Code,
+    reservations: &'a mut [u64],
+    /// Whether decoded code was dropped.
+    dropped: bool,
     /// What charges for the accesses, where they are charged for.
     timing: Option<&'a mut Timing>,
     hart: usize,
@@ -119,9 +126,20 @@ impl PageTables for Tables<'_> {
             }
             host.write(new);
         }
-        self.code.written(physical, 8);
+        self.dropped |= self.code.written(physical, 8);
+        break_reservations(self.reservations, self.hart, physical, 8);
         self.charge(physical, true);
         Some(true)
+    }
+}
+
+/// Takes back the reservations of harts other than `index` that the written bytes touch.
+fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, length: u64) {
+    for (other, address) in reservations.iter_mut().enumerate() {
+        let touched = *address < physical.wrapping_add(length) && address.wrapping_add(8) > physical;
+        if other != index && *address != NO_RESERVATION && touched {
+            *address = NO_RESERVATION;
+        }
     }
 }
 
@@ -131,15 +149,23 @@ impl Machine {
         self.timebase.cycle_at(self.clock.time_of(cycle)).wrapping_add(self.time_offset)
     }
 
-    /// The first cycle at which `time` is `value` or more, when it is less now.
-    fn cycle_of_ticks(&self, value: u64) -> u64 {
-        self.clock.cycle_from(self.timebase.time_of(value.wrapping_sub(self.time_offset)))
+    /// The first cycle that does not begin before `time`; for the end of time, the last there is.
+    pub(crate) fn cycle_from(&self, time: Femtoseconds) -> u64 {
+        if time == Femtoseconds::NEVER { u64::MAX } else { self.clock.cycle_from(time) }
+    }
+
+    /// The first cycle at which `time` is `ticks` more than at a hart's cycle. One that never comes is the last one.
+    fn cycle_after(&self, cycle: u64, ticks: u64) -> u64 {
+        let now = self.timebase.cycle_at(self.clock.time_of(cycle));
+        // A sum beyond the last tick must not come out as one that has passed: `mtime` may have been set back.
+        self.clock.cycle_from(self.timebase.time_of(now.saturating_add(ticks)))
     }
 
     /// The first cycle at which `hart` has an interrupt of its own timers; none without any change: the end of time.
     pub(crate) fn timer_cycle(&self, hart: &Hart) -> u64 {
         let now = self.ticks(hart.cycle());
-        hart.privileged.next_timer(now).map_or(u64::MAX, |value| self.cycle_of_ticks(value))
+        let value = hart.privileged.next_timer(now);
+        value.map_or(u64::MAX, |value| self.cycle_after(hart.cycle(), value.wrapping_sub(now)))
     }
 
     /// How often each event happened to the hart, by [`Event`] less 1.
@@ -168,6 +194,16 @@ impl Machine {
     pub(crate) fn counters<'a>(&self, hart: &Hart, events: &'a [u64; Event::COUNT]) -> Counters<'a> {
         let cycle = hart.cycle();
         Counters { cycle, instructions: hart.instructions.wrapping_sub(1), time: self.ticks(cycle), events }
+    }
+
+    /// Whether the hart has to look at interrupts, or to drop what is void, before it runs.
+    #[inline]
+    pub(crate) fn needs_attention(&self, hart: &Hart) -> bool {
+        hart.waiting
+            || hart.seen != (self.wires[hart.index], self.time_offset)
+            || hart.cycle() >= hart.timer_cycle
+            || hart.epoch != self.code.epoch()
+            || hart.pages_epoch != self.code.pages_epoch()
     }
 
     /// What the run loop has to do before it goes on: drop what is void, take an interrupt, find how far to run.
@@ -199,7 +235,9 @@ impl Machine {
             self.trace.interrupt(hart, interrupt, pc);
             self.turned(hart);
         }
-        hart.set_limit(self.timer_cycle(hart).min(hart.until));
+        hart.seen = (wires, self.time_offset);
+        hart.timer_cycle = self.timer_cycle(hart);
+        hart.set_limit(hart.timer_cycle.min(hart.until));
     }
 
     /// The 16 bits of code at a physical address that is memory and even.
@@ -216,7 +254,7 @@ impl Machine {
 
     /// Whether a block is one of those that run once.
     pub(crate) fn is_scratch(&self, block: *const crate::code::Block) -> bool {
-        self.once.holds(block) || self.part.holds(block)
+        self.once.holds(block)
     }
 
     /// The bits of the instruction of `op`.
@@ -249,10 +287,10 @@ impl Machine {
         self.turned(hart);
     }
 
-    /// Reserves the 8 bytes around the physical address for the hart.
-    pub(crate) fn reserve(&mut self, hart: &mut Hart, physical: u64) {
+    /// Reserves the 8 bytes around the physical address for the hart, by `op`.
+    pub(crate) fn reserve(&mut self, hart: &mut Hart, op: *const Op, physical: u64) {
         self.reservations[hart.index] = physical & !7;
-        hart.reserved_at = hart.instructions;
+        hart.reserved_at = hart.instructions_until(op);
     }
 
     /// Takes the hart's reservation back.
@@ -260,9 +298,10 @@ impl Machine {
         self.reservations[hart.index] = NO_RESERVATION;
     }
 
-    /// Whether the hart holds a reservation of the 8 bytes around the physical address.
-    pub(crate) fn holds(&self, hart: &Hart, physical: u64) -> bool {
-        self.reservations[hart.index] == physical & !7
+    /// Whether the hart holds a reservation of the 8 bytes around the physical address, at `op`.
+    pub(crate) fn holds(&self, hart: &Hart, op: *const Op, physical: u64) -> bool {
+        let since = hart.instructions_until(op).wrapping_sub(hart.reserved_at);
+        self.reservations[hart.index] == physical & !7 && since <= RESERVATION_INSTRUCTIONS
     }
 
     /// Whether a hart other than `index` holds a reservation.
@@ -287,12 +326,7 @@ impl Machine {
 
     /// Takes back the reservations of harts other than `index` that the written bytes touch.
     pub(crate) fn break_reservations(&mut self, index: usize, physical: u64, length: u64) {
-        for (other, address) in self.reservations.iter_mut().enumerate() {
-            let touched = *address < physical.wrapping_add(length) && address.wrapping_add(8) > physical;
-            if other != index && *address != NO_RESERVATION && touched {
-                *address = NO_RESERVATION;
-            }
-        }
+        break_reservations(&mut self.reservations, index, physical, length);
     }
 
     /// Translates for the hart, and charges the walk.
@@ -313,6 +347,8 @@ impl Machine {
         let mut tables = Tables {
             memory: &self.memory,
             code: &mut self.code,
+            reservations: &mut self.reservations,
+            dropped: false,
             timing: walk.map(|_| &mut self.timing),
             hart: hart.index,
             now: hart.cycle(),
@@ -320,6 +356,8 @@ impl Machine {
         };
         let translation = hart.privileged.translate(address, size, access, context, &mut tables);
         hart.budget -= tables.stall as i64;
+        // Marks that a walk left in a page with code.
+        hart.attention |= tables.dropped;
         if let (Some(page), Ok(_)) = (walk, &translation) {
             let left = self.timing.tlb_fill(hart.index, side, page);
             hart.page_left(side, left);
@@ -396,7 +434,9 @@ impl Machine {
         let first = left as u8;
         let begin = self.place::<P>(hart, address, first, access, context, tag)?;
         let behind = address.wrapping_add(left);
+        self.fault_offset = left;
         let rest = self.place::<P>(hart, behind, size - first, access, context, tag)?;
+        self.fault_offset = 0;
         Ok((begin, first, rest))
     }
 
@@ -651,19 +691,25 @@ impl Machine {
         };
         let (stall, mastered) = (effects.stall, effects.mastered);
         self.apply(index, now, effects);
-        if self.lines.take_changed() {
-            for plic in 0..self.devices.len() {
-                if let Part::Plic(controller) = &mut self.devices[plic].device {
-                    let mut effects = Effects::default();
-                    controller.lines_changed(&mut Port::new(now, &self.memory, &mut self.lines, &mut effects));
-                    self.apply(plic, now, effects);
-                }
-            }
-        }
+        self.see_lines(now);
         if mastered {
             self.see_writes_of_masters(now);
         }
         (answer, stall)
+    }
+
+    /// Tells the PLIC of changed lines.
+    pub(crate) fn see_lines(&mut self, now: Femtoseconds) {
+        if !self.lines.take_changed() {
+            return;
+        }
+        for plic in 0..self.devices.len() {
+            if let Part::Plic(controller) = &mut self.devices[plic].device {
+                let mut effects = Effects::default();
+                controller.lines_changed(&mut Port::new(now, &self.memory, &mut self.lines, &mut effects));
+                self.apply(plic, now, effects);
+            }
+        }
     }
 
     fn apply(&mut self, index: usize, now: Femtoseconds, effects: Effects) {
@@ -680,8 +726,9 @@ impl Machine {
                 *wires = new;
             }
         }
-        if let Some(time) = effects.wake_at {
-            self.devices[index].wake = time.max(now);
+        // A device that asks again for the time that it has asked for disturbs no one: one that was restored may.
+        if let Some(time) = effects.wake_at.map(|time| time.max(now)).filter(|time| *time != self.devices[index].wake) {
+            self.devices[index].wake = time;
             self.next_wake = self.devices.iter().map(|device| device.wake).min().unwrap_or(Femtoseconds::NEVER);
             self.disturbed = true;
         }
@@ -712,7 +759,9 @@ impl Machine {
     /// Looks at the probes where the hart's next block begins. Whether the hart stops there.
     pub(crate) fn probe(&mut self, hart: &Hart) -> bool {
         let (index, pc) = (hart.index, hart.pc);
-        if self.probes.at(pc).any(|reaction| reaction == Reaction::Stop) && self.probes.stops(index, pc) {
+        // The block that begins here is counted already.
+        let begun = hart.instructions.wrapping_sub(u64::from(hart.running().count));
+        if self.probes.at(pc).any(|reaction| reaction == Reaction::Stop) && self.probes.stops(index, pc, begun) {
             self.stopped_at = Some((index, pc));
             self.disturbed = true;
             return true;
@@ -857,6 +906,9 @@ impl Machine {
 
     /// Drops what the hart's TLBs hold of the guests' (`v`) or the machine's own address spaces: of one page, or all.
     pub(crate) fn drop_translations(&mut self, hart: &mut Hart, v: bool, address: Option<u64>) {
+        if !self.timed {
+            return;
+        }
         let index = hart.index;
         let spaces = std::mem::take(&mut hart.spaces);
         self.timing.tlb_remove(

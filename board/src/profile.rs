@@ -31,8 +31,10 @@ pub struct Profile {
     pub timebase_hz: u64,
     /// Cycles of a hart per second.
     pub clock_hz: u64,
-    /// Cycles that a hart runs before another has its turn.
+    /// Cycles that a hart runs in the timed mode before another that is behind it has its turn.
     pub quantum: u64,
+    /// The same in the fast mode, in which time is less exact anyway.
+    pub fast_quantum: u64,
     /// The fabric's clock, where the board has one.
     pub fabric: Option<Fabric>,
     /// Its harts.
@@ -188,6 +190,8 @@ struct Board {
     clock_hz: u64,
     #[serde(deserialize_with = "between::<_, _, 1, 1_000_000>")]
     quantum: u64,
+    #[serde(deserialize_with = "between::<_, _, 1, 1_000_000>")]
+    fast_quantum: u64,
     fabric: Option<Fabric>,
     timing: Parameters,
 }
@@ -420,6 +424,7 @@ impl Profile {
             timebase_hz: read.timebase_hz,
             clock_hz: read.board.clock_hz,
             quantum: read.board.quantum,
+            fast_quantum: read.board.fast_quantum,
             fabric: read.board.fabric,
             harts: read.harts.into_inner(),
             memory: read.memory.into_inner(),

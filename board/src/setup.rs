@@ -25,7 +25,7 @@ pub struct Options {
     pub harts: Option<usize>,
     /// Bytes of memory. `None`: the profile's default.
     pub memory: Option<u64>,
-    /// Cycles that a hart runs before another one. `None`: the profile's.
+    /// Cycles that a hart runs before another one that is behind it, whatever the mode. `None`: the profile's.
     pub quantum: Option<u64>,
     /// What everything random is made of.
     pub seed: u64,
@@ -99,6 +99,7 @@ pub fn board(
         memory_base: profile.memory.base,
         memory_size: memory,
         quantum: options.quantum.unwrap_or(profile.quantum),
+        fast_quantum: options.quantum.unwrap_or(profile.fast_quantum),
         seed: options.seed,
         timing: profile.timing.clone(),
     })?;
@@ -114,6 +115,7 @@ pub fn board(
                 let (uart, line) = Uart::new(line);
                 console = line;
                 board.attach(name, base, size, Box::new(uart))?;
+                board.wake_on_input(name, console.attention());
             }
             DeviceKind::Rtc => board.attach(name, base, size, Box::new(Rtc::new(line, options.start.unwrap_or(Rtc::START))))?,
             DeviceKind::Virtio(slot) => {

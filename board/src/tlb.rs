@@ -11,7 +11,7 @@
 use crate::privileged::Context;
 
 /// Entries of a [`Tlb`].
-const ENTRIES: usize = 256;
+const ENTRIES: usize = 512;
 /// Bits of a virtual address that the page and its number leave to the byte in it.
 const PAGE: u64 = 4096;
 /// Context numbers: 1 to this. A tag has room for nine bits between the page and the bits of alignment.
@@ -29,7 +29,9 @@ pub struct Entry {
     addend: u64,
 }
 
-const EMPTY: Entry = Entry { tag: u64::MAX, addend: 0 };
+/// No context has the number 0, so that nothing is looked for by this tag. (One of all ones would be that of a misaligned
+/// doubleword at the end of the address space in [`NO_CONTEXT`].)
+const EMPTY: Entry = Entry { tag: 0, addend: 0 };
 
 /// A direct-mapped cache of translations, of one kind of access.
 #[repr(C)]

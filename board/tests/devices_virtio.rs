@@ -396,6 +396,12 @@ fn a_file_is_never_written() {
     let data: [u8; 512] = guest.bytes(BUFFERS + 0x1000);
     assert_eq!(data[..476], content[1024..]);
     assert_eq!(data[476..], [0; 36]);
+    // What is beyond the file's end is zero, whatever was there before.
+    let mut bytes = [0xee; 100];
+    let disk = Disk::open(&path).expect("a file");
+    disk.read(1490, &mut bytes).expect("a sector");
+    assert_eq!(bytes[..10], content[1490..]);
+    assert_eq!(bytes[10..], [0; 90]);
     assert_eq!(guest.block(OUT, 0, Some((1536, false))), (1, 0));
     assert_eq!(std::fs::read(&path).expect("a file"), content);
 }
@@ -432,6 +438,24 @@ fn requests_take_the_time_that_was_set() {
     guest.start(1);
     guest.block(IN, 0, Some((1024, true)));
     assert_eq!(guest.now, Femtoseconds(1_000_000));
+}
+
+#[test]
+fn reset_keeps_what_was_written() {
+    let mut guest = Guest::new(disk());
+    guest.start(1);
+    guest
+        .memory
+        .write(BUFFERS + 0x1000, &[0x5a; 512])
+        .expect("memory");
+    assert_eq!(guest.block(OUT, 1, Some((512, false))).1, 0);
+    guest.submit(0, &[(0, 16, false), (0x1000, 512, true), (0x100, 1, true)]);
+    guest.call(Virtio::reset);
+    assert_eq!(guest.read(STATUS), 0);
+    assert_eq!(guest.wake_at, Femtoseconds::NEVER);
+    guest.start(1);
+    assert_eq!(guest.block(IN, 1, Some((512, true))).1, 0);
+    assert_eq!(guest.bytes(BUFFERS + 0x1000), [0x5a; 512]);
 }
 
 #[test]
@@ -526,40 +550,86 @@ fn a_console_sends_and_receives() {
 /// A way to hand over a chain that makes no sense.
 type Attack = fn(&mut Guest);
 
+/// A header, which is that of a flush, at descriptor 0, and the status at the given one; both are as they should be.
+fn flush(guest: &mut Guest, status: u64, flags: u16, next: u16) {
+    let header = u128::from(FLUSH).to_le_bytes();
+    guest.memory.write(BUFFERS, &header).expect("memory");
+    let queue = Guest::queue(0);
+    guest.descriptor(queue, BUFFERS, 16, NEXT, 1);
+    guest.descriptor(queue + status * 16, BUFFERS + 0x100, 1, WRITE | flags, next);
+}
+
+/// A flush with one more buffer, for the device to write, between header and status.
+fn flush_with(guest: &mut Guest, address: u64, length: u32, flags: u16) {
+    flush(guest, 2, 0, 0);
+    guest.descriptor(Guest::queue(0) + 16, address, length, flags, 2);
+    guest.offer(0, 0);
+}
+
+/// A flush whose status is in a table of `count` buffers.
+fn flush_with_table(guest: &mut Guest, count: u16) {
+    flush(guest, 1, 0, 0);
+    let table = BUFFERS + 0x1000;
+    guest.descriptor(table, BUFFERS, 16, NEXT, 1);
+    for index in 1..count {
+        let last = index + 1 == count;
+        let at = table + u64::from(index) * 16;
+        let flags = WRITE | if last { 0 } else { NEXT };
+        guest.descriptor(at, BUFFERS + 0x100, 1, flags, index + 1);
+    }
+    let length = u32::from(count) * 16;
+    guest.descriptor(Guest::queue(0), table, length, INDIRECT, 0);
+    guest.offer(0, 0);
+}
+
+/// The attacks differ from these in one thing each.
+#[test]
+fn chains_with_sense_do_not() {
+    let mut guest = Guest::new(disk());
+    for good in [
+        (|guest| flush_with(guest, BUFFERS + 0x200, 8, NEXT | WRITE)) as Attack,
+        |guest| flush_with(guest, BASE + SIZE - 8, 8, NEXT | WRITE),
+        |guest| flush_with_table(guest, ENTRIES),
+    ] {
+        guest.start(1);
+        good(&mut guest);
+        guest.sleep();
+        assert!(guest.take_used(0).is_some());
+        assert_eq!(guest.read(STATUS) & NEEDS_RESET, 0);
+    }
+}
+
 #[test]
 fn chains_without_sense_need_a_reset() {
     let attacks: [(&str, Attack); 17] = [
         ("a chain that is a loop", |guest| {
-            guest.descriptor(Guest::queue(0), BUFFERS, 16, NEXT, 1);
-            guest.descriptor(Guest::queue(0) + 16, BUFFERS, 16, NEXT, 0);
+            flush(guest, 1, NEXT, 2);
+            guest.descriptor(Guest::queue(0) + 32, BUFFERS, 1, NEXT | WRITE, 1);
             guest.offer(0, 0);
         }),
         ("a chain that is its own next", |guest| {
-            guest.descriptor(Guest::queue(0), BUFFERS, 16, NEXT, 0);
+            flush(guest, 1, NEXT, 1);
             guest.offer(0, 0);
         }),
         ("a head beyond the queue", |guest| guest.offer(0, ENTRIES)),
         ("a next beyond the queue", |guest| {
-            guest.descriptor(Guest::queue(0), BUFFERS, 16, NEXT, 0xffff);
+            flush(guest, 1, NEXT, 0xffff);
             guest.offer(0, 0);
         }),
         ("a buffer outside of memory", |guest| {
-            guest.descriptor(Guest::queue(0), BASE + SIZE - 8, 16, 0, 0);
-            guest.offer(0, 0);
+            flush_with(guest, BASE + SIZE - 8, 9, NEXT | WRITE);
         }),
         ("a buffer at the end of all addresses", |guest| {
-            guest.descriptor(Guest::queue(0), u64::MAX - 7, 16, 0, 0);
-            guest.offer(0, 0);
+            flush_with(guest, u64::MAX - 7, 16, NEXT | WRITE);
         }),
         ("a huge buffer", |guest| {
-            guest.descriptor(Guest::queue(0), BUFFERS, u32::MAX, 0, 0);
-            guest.offer(0, 0);
+            flush_with(guest, BUFFERS, u32::MAX, NEXT | WRITE);
         }),
         ("an empty buffer", |guest| {
-            guest.submit(0, &[(0, 16, false), (0x100, 0, true)]);
+            flush_with(guest, BUFFERS, 0, NEXT | WRITE);
         }),
         ("what is read after what is written", |guest| {
-            guest.submit(0, &[(0, 8, false), (0x100, 1, true), (8, 8, false)]);
+            guest.submit(0, &[(0, 16, false), (0x100, 1, true), (8, 8, false)]);
         }),
         ("no room for the status", |guest| {
             guest.submit(0, &[(0, 16, false)]);
@@ -571,8 +641,12 @@ fn chains_without_sense_need_a_reset() {
             guest.submit(0, &[(0, 16, true), (0x100, 1, true)]);
         }),
         ("a table within a table", |guest| {
-            guest.descriptor(BUFFERS, BUFFERS, 16, INDIRECT, 0);
-            guest.descriptor(Guest::queue(0), BUFFERS, 16, INDIRECT, 0);
+            let inner = BUFFERS + 0x800;
+            guest.descriptor(inner, BUFFERS + 0x100, 1, WRITE, 0);
+            flush(guest, 1, 0, 0);
+            guest.descriptor(BUFFERS + 0x1000, BUFFERS, 16, NEXT, 1);
+            guest.descriptor(BUFFERS + 0x1010, inner, 16, INDIRECT, 0);
+            guest.descriptor(Guest::queue(0), BUFFERS + 0x1000, 32, INDIRECT, 0);
             guest.offer(0, 0);
         }),
         ("a table outside of memory", |guest| {
@@ -592,14 +666,7 @@ fn chains_without_sense_need_a_reset() {
             guest.write(NOTIFY, 0);
         }),
         ("a table with more buffers than the queue", |guest| {
-            for index in 0..ENTRIES + 1 {
-                let at = BUFFERS + 0x1000 + u64::from(index) * 16;
-                let next = if index == ENTRIES { 0 } else { NEXT };
-                guest.descriptor(at, BUFFERS, 16, next, index + 1);
-            }
-            let length = u32::from(ENTRIES + 1) * 16;
-            guest.descriptor(Guest::queue(0), BUFFERS + 0x1000, length, INDIRECT, 0);
-            guest.offer(0, 0);
+            flush_with_table(guest, ENTRIES + 1);
         }),
     ];
     let mut guest = Guest::new(disk());

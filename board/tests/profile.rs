@@ -208,7 +208,7 @@ fn keys_that_are_missing_or_unknown() {
         "\nquantum = 64",
         "\nquantum = 64\nturbo = true",
         "\nturbo",
-        "unknown field `turbo`, expected one of `clock_hz`, `quantum`, `fabric`, `timing`",
+        "unknown field `turbo`, expected one of `clock_hz`, `quantum`, `fast_quantum`, `fabric`, `timing`",
     );
     refused(
         "\nbank_busy = 5",

@@ -16,6 +16,7 @@ use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options, Software};
 use tactus_board::time::Femtoseconds;
 
+use crate::artifacts::Artifacts;
 use crate::cli::BootArguments;
 
 /// What the exit codes of `tactus boot` mean; printed by its `--help`.
@@ -109,7 +110,12 @@ fn profile(name: &str) -> miette::Result<Profile> {
     Profile::read(Path::new(name)).into_diagnostic()
 }
 
+/// A file, or an artifact of this project by its name with an `@`.
 fn read(path: &Path) -> miette::Result<Vec<u8>> {
+    let artifact = path.to_str().and_then(|path| path.strip_prefix('@'));
+    let found = artifact.map(|name| Artifacts::Workspace.file(name)).transpose();
+    let found = found.map_err(|missing| miette!(help = missing.cure, "{}", missing.reason))?;
+    let path = found.as_deref().unwrap_or(path);
     fs::read(path).into_diagnostic().wrap_err_with(|| {
         let hint = if path == Path::new(OPENSBI) { ": `make setup` installs it" } else { "" };
         format!("{}{hint}", path.display())

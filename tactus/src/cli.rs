@@ -127,13 +127,13 @@ pub struct RunArguments {
 /// Arguments of `tactus boot`.
 #[derive(Debug, Args)]
 pub struct BootArguments {
-    /// What the firmware starts in S-mode: an ELF file, or a raw image such as Linux's
+    /// What the firmware starts in S-mode: an ELF file, or a raw image such as Linux's; `@linux` is Tactus's own
     #[arg(value_name = "KERNEL")]
     pub kernel: Option<PathBuf>,
     /// What the harts start in M-mode in place of OpenSBI; if it has the symbol `tohost`, the run ends by it
     #[arg(long, value_name = "FILE")]
     pub firmware: Option<PathBuf>,
-    /// The kernel's initial RAM disk
+    /// The kernel's initial RAM disk; `@initramfs` is Tactus's own
     #[arg(long, value_name = "FILE")]
     pub initrd: Option<PathBuf>,
     /// The kernel's command line

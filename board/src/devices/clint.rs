@@ -19,6 +19,8 @@ const MTIP: u64 = 1 << 7;
 const COMPARE: u64 = 0x4000;
 /// `mtime`.
 const TIME: u64 = 0xbff8;
+/// Where the registers end.
+const END: u64 = 0xc000;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Hart {
@@ -26,6 +28,16 @@ struct Hart {
     compare: u64,
     /// Whether its timer's wire is high.
     due: bool,
+}
+
+impl Hart {
+    const fn new() -> Self {
+        Self {
+            software: false,
+            compare: 0,
+            due: false,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -52,19 +64,25 @@ impl Clint {
     /// When there is no such timebase.
     #[must_use]
     pub fn new(harts: usize, timebase: u64) -> Self {
-        let hart = Hart {
-            software: false,
-            compare: 0,
-            due: false,
-        };
         Self {
             clock: Clock::from_hertz(timebase),
             state: State {
                 timebase,
                 offset: 0,
-                harts: vec![hart; harts],
+                harts: vec![Hart::new(); harts],
             },
         }
+    }
+
+    /// Resets it: the time is 0 from now on, as on `virt`, and no hart is interrupted by software.
+    pub fn reset(&mut self, port: &mut Port<'_>) {
+        for (index, hart) in self.state.harts.iter_mut().enumerate() {
+            port.wire(index, MSIP | MTIP, false);
+            *hart = Hart::new();
+        }
+        let cycles = self.clock.cycle_at(port.now());
+        self.state.offset = 0u64.wrapping_sub(cycles);
+        self.update(port);
     }
 
     /// The time: `mtime`, and the `time` CSR. It changes with `now` and with writes of `mtime` alone.
@@ -147,7 +165,7 @@ const fn patched(old: u64, offset: u64, size: u8, value: u64) -> u64 {
 
 /// Software interrupts are accessed in 4 bytes, all else in 4 or 8.
 const fn check(offset: u64, size: u8) -> Result<(), Refused> {
-    if size == 4 || size == 8 && offset >= COMPARE {
+    if offset < END && (size == 4 || size == 8 && offset >= COMPARE) {
         Ok(())
     } else {
         Err(Refused)
@@ -263,7 +281,7 @@ mod tests {
         let mut bench = Bench::new();
         let mut clint = Clint::new(1, HERTZ);
         bench.call(|port| {
-            for (offset, size) in [(0, 8), (0, 1), (0x4000, 2), (0xbff8, 1)] {
+            for (offset, size) in [(0, 8), (0, 1), (0x4000, 2), (0xbff8, 1), (0xc000, 4)] {
                 assert_eq!(clint.read(offset, size, port), Err(Refused));
                 assert_eq!(clint.write(offset, size, 0, port), Err(Refused));
             }
@@ -322,6 +340,20 @@ mod tests {
         bench.now = bench.wake_at;
         bench.call(|port| clint.wake(port));
         assert_eq!(bench.mip(0), 0);
+    }
+
+    #[test]
+    fn reset_begins_time_anew() {
+        let mut bench = Bench::new();
+        let mut clint = Clint::new(2, HERTZ);
+        bench.now = Femtoseconds(7 * TICK);
+        write(&mut bench, &mut clint, 0, 4, 1);
+        write(&mut bench, &mut clint, 0x4008, 8, 1000);
+        bench.call(|port| clint.reset(port));
+        assert_eq!((bench.mip(0), bench.mip(1)), (MTIP, MTIP));
+        assert_eq!(read(&mut bench, &mut clint, 0, 4), 0);
+        bench.now = Femtoseconds(9 * TICK);
+        assert_eq!(read(&mut bench, &mut clint, 0xbff8, 8), 2);
     }
 
     #[test]

@@ -11,9 +11,6 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How much output is kept for [`Console::take_output`]; of more, the oldest is dropped.
-pub const OUTPUT_MAX: usize = 16 << 20;
-
 #[derive(Default)]
 struct Shared {
     /// By time; what has the same time, in the order it was sent.
@@ -38,6 +35,9 @@ impl std::fmt::Debug for Console {
 }
 
 impl Console {
+    /// How many bytes of output are kept for [`take_output`](Self::take_output); of more, the oldest are dropped.
+    pub const OUTPUT_MAX: usize = 16 << 20;
+
     /// A console without input, which keeps its output.
     #[must_use]
     pub fn new() -> Self {
@@ -84,7 +84,7 @@ impl Console {
         std::mem::take(&mut self.shared().record)
     }
 
-    /// The output since this was asked last, or since the board was made; of more than [`OUTPUT_MAX`] bytes, the
+    /// The output since this was asked last, or since the board was made; of more than [`OUTPUT_MAX`](Self::OUTPUT_MAX) bytes, the
     /// last.
     #[must_use]
     pub fn take_output(&self) -> Vec<u8> {
@@ -115,7 +115,7 @@ impl Console {
                 }
             }
         }
-        let excess = (shared.output.len() + bytes.len()).saturating_sub(OUTPUT_MAX);
+        let excess = (shared.output.len() + bytes.len()).saturating_sub(Self::OUTPUT_MAX);
         let dropped = excess.min(shared.output.len());
         shared.output.drain(..dropped);
         shared.output.extend(&bytes[excess - dropped..]);
@@ -180,12 +180,12 @@ mod tests {
     fn output_is_kept_to_a_limit() {
         let console = Console::new();
         console.put(b"first");
-        console.put(&vec![b'x'; OUTPUT_MAX - 2]);
+        console.put(&vec![b'x'; Console::OUTPUT_MAX - 2]);
         let output = console.take_output();
-        assert_eq!(output.len(), OUTPUT_MAX);
+        assert_eq!(output.len(), Console::OUTPUT_MAX);
         assert_eq!(&output[..3], b"stx");
-        console.put(&vec![b'y'; OUTPUT_MAX + 5]);
-        assert_eq!(console.take_output().len(), OUTPUT_MAX);
+        console.put(&vec![b'y'; Console::OUTPUT_MAX + 5]);
+        assert_eq!(console.take_output().len(), Console::OUTPUT_MAX);
     }
 
     struct Broken;

@@ -29,8 +29,8 @@ struct State {
     origin: u64,
     high: u32,
     alarm: u64,
-    /// The alarm is set and has not come.
-    armed: bool,
+    /// When the alarm that is set comes, in nanoseconds of virtual time. Setting the date does not move it.
+    due: Option<u64>,
     pending: bool,
     enabled: bool,
 }
@@ -53,11 +53,19 @@ impl Rtc {
             origin: start.wrapping_mul(1_000_000_000),
             high: 0,
             alarm: 0,
-            armed: false,
+            due: None,
             pending: false,
             enabled: false,
         };
         Self { line, state }
+    }
+
+    /// Resets its alarm and interrupt. The date goes on.
+    pub fn reset(&mut self, port: &mut Port<'_>) {
+        let origin = self.state.origin;
+        self.state = Self::new(self.line, 0).state;
+        self.state.origin = origin;
+        self.update(port);
     }
 
     const fn date(&self, now: Femtoseconds) -> u64 {
@@ -66,18 +74,17 @@ impl Rtc {
 
     /// Lets an alarm come that is due, and asks to be woken for one that is not.
     fn update(&mut self, port: &mut Port<'_>) {
-        let mut next = Femtoseconds::NEVER;
-        if self.state.armed {
-            let date = self.date(port.now());
-            if self.state.alarm <= date {
-                self.state.armed = false;
-                self.state.pending = true;
-            } else {
-                let nanoseconds = port.now().0 / NANOSECOND;
-                let due = nanoseconds.saturating_add(self.state.alarm - date);
-                next = Femtoseconds(due.saturating_mul(NANOSECOND));
-            }
+        if self
+            .state
+            .due
+            .is_some_and(|due| due <= port.now().0 / NANOSECOND)
+        {
+            self.state.due = None;
+            self.state.pending = true;
         }
+        let next = self.state.due.map_or(Femtoseconds::NEVER, |due| {
+            Femtoseconds(due.saturating_mul(NANOSECOND))
+        });
         port.interrupt(self.line, self.state.pending && self.state.enabled);
         port.wake_at(next);
     }
@@ -111,7 +118,7 @@ impl Device for Rtc {
             ALARM_LOW => self.state.alarm & 0xffff_ffff,
             ALARM_HIGH => self.state.alarm >> 32,
             INTERRUPT_ENABLE => self.state.enabled.into(),
-            ALARM_STATUS => self.state.armed.into(),
+            ALARM_STATUS => self.state.due.is_some().into(),
             _ => 0,
         })
     }
@@ -132,11 +139,13 @@ impl Device for Rtc {
             TIME_HIGH => self.set_date(now, with_high(self.date(now), value)),
             ALARM_LOW => {
                 self.state.alarm = with_low(self.state.alarm, value);
-                self.state.armed = true;
+                // One of the past comes at once.
+                let wait = self.state.alarm.saturating_sub(self.date(now));
+                self.state.due = Some((now.0 / NANOSECOND).saturating_add(wait));
             }
             ALARM_HIGH => self.state.alarm = with_high(self.state.alarm, value),
             INTERRUPT_ENABLE => self.state.enabled = value & 1 != 0,
-            CLEAR_ALARM => self.state.armed = false,
+            CLEAR_ALARM => self.state.due = None,
             CLEAR_INTERRUPT => self.state.pending = false,
             _ => {}
         }
@@ -231,6 +240,19 @@ mod tests {
     }
 
     #[test]
+    fn reset_keeps_the_date() {
+        let mut bench = Bench::new();
+        let mut rtc = Rtc::new(11, Rtc::START);
+        write(&mut bench, &mut rtc, ALARM_LOW, 1);
+        write(&mut bench, &mut rtc, INTERRUPT_ENABLE, 1);
+        assert!(bench.line(11));
+        bench.call(|port| rtc.reset(port));
+        assert!(!bench.line(11));
+        assert_eq!(read(&mut bench, &mut rtc, INTERRUPT_ENABLE), 0);
+        assert_eq!(date(&mut bench, &mut rtc), Rtc::START * 1_000_000_000);
+    }
+
+    #[test]
     fn only_words_within_its_registers() {
         let mut bench = Bench::new();
         let mut rtc = Rtc::new(11, Rtc::START);
@@ -257,9 +279,9 @@ mod tests {
                     bench.call(|port| rtc.wake(port));
                 }
                 write(&mut bench, &mut rtc, register * 4, value.into());
-                prop_assert!(!rtc.state.armed || rtc.state.alarm > rtc.date(bench.now));
-                prop_assert_eq!(bench.wake_at != Femtoseconds::NEVER, rtc.state.armed
-                    && (rtc.state.alarm - rtc.date(bench.now)) < u64::MAX / NANOSECOND - bench.now.0 / NANOSECOND);
+                let due = rtc.state.due.map(|due| Femtoseconds(due.saturating_mul(NANOSECOND)));
+                prop_assert_eq!(bench.wake_at, due.unwrap_or(Femtoseconds::NEVER));
+                prop_assert!(bench.wake_at > bench.now);
                 prop_assert_eq!(bench.line(11), rtc.state.pending && rtc.state.enabled);
                 let mut other = Rtc::new(11, 1);
                 prop_assert_eq!(other.restore(&rtc.save()), Ok(()));

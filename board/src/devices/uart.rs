@@ -98,13 +98,34 @@ struct State {
     divisor: u16,
     /// Received and not read; one byte while FIFOs are off.
     received: VecDeque<u8>,
-    /// The byte that was read last.
-    last: u8,
+    /// What the holding register keeps while FIFOs are off, also after it was read.
+    holding: u8,
     /// The transmitter became empty, and nobody has taken notice.
     transmit_empty: bool,
     timeout: bool,
     timeout_at: Femtoseconds,
     input: Vec<(Femtoseconds, u8)>,
+}
+
+impl State {
+    const fn new() -> Self {
+        Self {
+            ier: 0,
+            fcr: 0,
+            lcr: 0,
+            mcr: mcr::OUT2,
+            lsr: lsr::TRANSMIT_EMPTY | lsr::IDLE,
+            msr: msr::DCD | msr::DSR | msr::CTS,
+            scratch: 0,
+            divisor: 12,
+            received: VecDeque::new(),
+            holding: 0,
+            transmit_empty: false,
+            timeout: false,
+            timeout_at: Femtoseconds::NEVER,
+            input: Vec::new(),
+        }
+    }
 }
 
 /// The serial line.
@@ -122,29 +143,19 @@ impl Uart {
     #[must_use]
     pub fn new(line: u32) -> (Self, Console) {
         let console = Console::new();
-        let state = State {
-            ier: 0,
-            fcr: 0,
-            lcr: 0,
-            mcr: mcr::OUT2,
-            lsr: lsr::TRANSMIT_EMPTY | lsr::IDLE,
-            msr: msr::DCD | msr::DSR | msr::CTS,
-            scratch: 0,
-            divisor: 12,
-            received: VecDeque::new(),
-            last: 0,
-            transmit_empty: false,
-            timeout: false,
-            timeout_at: Femtoseconds::NEVER,
-            input: Vec::new(),
-        };
         let uart = Self {
             line,
             console: console.clone(),
-            state,
+            state: State::new(),
             wake_at: Femtoseconds::NEVER,
         };
         (uart, console)
+    }
+
+    /// Resets its registers. Input that has not arrived is still to come.
+    pub fn reset(&mut self, port: &mut Port<'_>) {
+        self.state = State::new();
+        self.wake(port);
     }
 
     const fn fifos(&self) -> bool {
@@ -213,6 +224,7 @@ impl Uart {
                 self.state.lsr |= lsr::OVERRUN;
             }
             self.state.received.push_back(byte);
+            self.state.holding = byte;
         }
     }
 
@@ -264,12 +276,12 @@ impl Uart {
     }
 
     fn read_received(&mut self, now: Femtoseconds) -> u8 {
-        match self.state.received.pop_front() {
-            Some(byte) => self.state.last = byte,
-            // An empty FIFO reads as zero, an empty holding register as what it held.
-            None if self.fifos() => self.state.last = 0,
-            None => {}
-        }
+        let received = self.state.received.pop_front();
+        let byte = if self.fifos() {
+            received.unwrap_or(0)
+        } else {
+            self.state.holding
+        };
         if self.fifos() {
             self.state.timeout = false;
             if self.state.received.is_empty() {
@@ -281,7 +293,6 @@ impl Uart {
         if self.state.received.is_empty() {
             self.state.lsr &= !lsr::BREAK;
         }
-        let byte = self.state.last;
         self.take_input(now);
         byte
     }
@@ -645,6 +656,23 @@ mod tests {
         // Out of loopback, the outside is heard.
         line.write(4, 0);
         assert_eq!(line.read(0), b'o');
+    }
+
+    #[test]
+    fn reset_leaves_the_far_end_as_it_is() {
+        let mut line = Line::new();
+        line.write(2, 0xc1);
+        line.write(1, ier::TRANSMIT_EMPTY);
+        line.write(0, b'x');
+        line.console.send_at(Femtoseconds(70), b"later");
+        assert!(line.interrupt());
+        let uart = &mut line.uart;
+        line.bench.call(|port| uart.reset(port));
+        assert!(!line.interrupt());
+        assert_eq!(line.bench.wake_at, Femtoseconds(70));
+        assert_eq!(line.read(2), 1);
+        assert_eq!(line.console.waiting(), 5);
+        assert_eq!(line.console.take_output(), b"x");
     }
 
     #[test]

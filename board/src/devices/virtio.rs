@@ -258,6 +258,12 @@ impl Virtio {
         }
     }
 
+    /// Resets it, as a driver does by writing 0 to its status. What is behind it stays: a disk keeps what was written.
+    pub fn reset(&mut self, port: &mut Port<'_>) {
+        self.write_status(0);
+        self.settle(port);
+    }
+
     /// What is offered to the driver.
     fn features(&self) -> u64 {
         let own = self
@@ -282,9 +288,6 @@ impl Virtio {
         self.state.status |= VIRTIO_CONFIG_S_NEEDS_RESET;
         if self.state.status & VIRTIO_CONFIG_S_DRIVER_OK != 0 {
             self.state.interrupts |= VIRTIO_MMIO_INT_CONFIG;
-        }
-        for ring in &mut self.state.rings {
-            ring.in_flight = None;
         }
     }
 

@@ -8,8 +8,10 @@ use virtio_bindings::virtio_ids::VIRTIO_ID_CONSOLE;
 
 /// The queue that input goes through; the other one is for output.
 const INPUT: usize = 0;
-/// How long a buffer takes: a microsecond.
-const LATENCY: Femtoseconds = Femtoseconds(1_000_000_000);
+/// How long a request takes: a microsecond,
+const REQUEST: u64 = 1_000_000_000;
+/// and ten nanoseconds for each of its bytes.
+const BYTE: u64 = 10_000_000;
 /// How many bytes are moved at a time.
 const STEP: usize = 4096;
 
@@ -90,15 +92,16 @@ impl Backend for VirtioConsole {
         chain: &Chain<'_>,
         now: Femtoseconds,
     ) -> Result<Served, Malformed> {
-        let written = if queue == INPUT {
-            self.input(chain, now)?
+        let (written, moved) = if queue == INPUT {
+            let length = self.input(chain, now)?;
+            (length, length)
         } else {
             self.output(chain)?;
-            0
+            (0, chain.readable())
         };
         Ok(Served {
             written: written as u32,
-            latency: LATENCY,
+            latency: Femtoseconds(REQUEST + BYTE * moved),
         })
     }
 

@@ -1,0 +1,189 @@
+//! What must hold of the devices whatever software does, for the tests and for the fuzz targets: no panic, an end to every
+//! call, time that moves on, and a state that can be taken back.
+
+use tactus_board::bus::{Device, Effects, Lines, Port};
+use tactus_board::devices::virtio::{Block, Disk, Entropy, VirtioConsole};
+use tactus_board::devices::{Clint, Console, Finisher, Plic, Rtc, Uart, Virtio, map};
+use tactus_board::memory::Memory;
+use tactus_board::time::Femtoseconds;
+
+const BASE: u64 = 0x8000_0000;
+const SIZE: u64 = 0x1_0000;
+
+/// What is left of the input.
+struct Input<'a>(&'a [u8]);
+
+impl Input<'_> {
+    /// The next bytes as a number; zeros after the end.
+    fn number(&mut self, size: usize) -> u64 {
+        let (taken, rest) = self.0.split_at(size.min(self.0.len()));
+        self.0 = rest;
+        taken
+            .iter()
+            .rev()
+            .fold(0, |value, &byte| value << 8 | u64::from(byte))
+    }
+}
+
+struct Bench {
+    memory: Memory,
+    lines: Lines,
+    now: Femtoseconds,
+    wake_at: Femtoseconds,
+    device: Box<dyn Device>,
+    console: Option<Console>,
+}
+
+impl Bench {
+    fn new(kind: u64) -> Self {
+        let image = (0..=255).cycle().take(5000).collect();
+        let mut far = None;
+        let device: Box<dyn Device> = match kind % 9 {
+            0 => Box::new(Finisher::new()),
+            1 => Box::new(Clint::new(3, 10_000_000)),
+            2 => Box::new(Plic::new(3, map::PLIC_SOURCES)),
+            3 => {
+                let (uart, console) = Uart::new(map::UART_LINE);
+                far = Some(console);
+                Box::new(uart)
+            }
+            4 => Box::new(Rtc::new(map::RTC_LINE, Rtc::START)),
+            5 => Box::new(Virtio::empty(1)),
+            6 => Box::new(Virtio::new(
+                1,
+                Box::new(Block::new(Disk::new(image), "disk")),
+            )),
+            7 => {
+                let (backend, console) = VirtioConsole::new();
+                far = Some(console);
+                Box::new(Virtio::new(1, Box::new(backend)))
+            }
+            _ => Box::new(Virtio::new(1, Box::new(Entropy::new(1)))),
+        };
+        Self {
+            memory: Memory::new(BASE, SIZE).expect("memory"),
+            lines: Lines::default(),
+            now: Femtoseconds::default(),
+            wake_at: Femtoseconds::NEVER,
+            device,
+            console: far,
+        }
+    }
+
+    fn call<T>(&mut self, call: impl FnOnce(&mut dyn Device, &mut Port<'_>) -> T) -> T {
+        let mut effects = Effects::default();
+        let mut port = Port::new(self.now, &self.memory, &mut self.lines, &mut effects);
+        let result = call(self.device.as_mut(), &mut port);
+        self.wake_at = effects.wake_at.unwrap_or(self.wake_at);
+        for (hart, bits, _) in effects.wires {
+            assert!(hart < 3 && bits != 0);
+        }
+        result
+    }
+
+    fn wake(&mut self) {
+        self.call(|device, port| device.wake(port));
+        assert!(self.wake_at > self.now, "it is to be woken again at once");
+    }
+
+    /// Lets time pass, with the wakings that the device asks for, up to a limit.
+    fn pass(&mut self, duration: u64) {
+        let end = self.now.saturating_add(Femtoseconds(duration));
+        for _ in 0..64 {
+            if self.wake_at >= end {
+                break;
+            }
+            self.now = self.now.max(self.wake_at);
+            self.wake();
+        }
+        self.now = end.max(self.now).min(Femtoseconds(u64::MAX - 1));
+        self.wake();
+    }
+
+    /// What was saved can be taken back, and is then the same.
+    fn comes_back(&mut self) {
+        let saved = self.device.save();
+        self.device.restore(&saved).expect("its own state");
+        assert_eq!(self.device.save(), saved);
+    }
+}
+
+/// Reads, writes, input, time and states in the order that the bytes say.
+pub fn registers(bytes: &[u8]) {
+    let mut input = Input(bytes);
+    let mut bench = Bench::new(input.number(1));
+    bench.wake();
+    while !input.0.is_empty() {
+        let action = input.number(1);
+        let size = 1u8 << (action >> 4 & 3);
+        let offset = input.number(3) & !u64::from(size - 1);
+        match action & 15 {
+            0..6 => {
+                let value = input.number(size.into());
+                let _ = bench.call(|device, port| device.write(offset, size, value, port));
+            }
+            6..12 => {
+                let read =
+                    |device: &mut dyn Device, port: &mut Port<'_>| device.read(offset, size, port);
+                let _ = bench.call(read);
+            }
+            12 => bench.pass(offset << (action >> 4 & 15)),
+            13 => {
+                if let Some(console) = &bench.console {
+                    console.send_at(Femtoseconds(offset << 8), b"input");
+                }
+                // Lines of other devices.
+                bench.lines.set(offset as u32, action >> 7 != 0);
+                bench.wake();
+            }
+            14 => bench.comes_back(),
+            _ => {
+                // A state of whatever is left. Refused, it changes nothing.
+                let before = bench.device.save();
+                if bench.device.restore(input.0).is_err() {
+                    assert_eq!(bench.device.save(), before);
+                }
+                bench.wake();
+            }
+        }
+    }
+    bench.pass(1 << 50);
+    bench.comes_back();
+}
+
+/// A driver that agrees on features and sets up its queues as it should, and memory that holds the bytes: the queues lie
+/// in the first 512 bytes, buffers wherever the bytes say.
+pub fn queues(bytes: &[u8]) {
+    let mut input = Input(bytes);
+    let kind = input.number(1) % 3;
+    let mut bench = Bench::new(6 + kind);
+    if let Some(console) = &bench.console {
+        console.send(b"some input that waits");
+    }
+    let size = 1 << (input.number(1) % 5);
+    let notifications = input.number(1) % 8;
+    let image = &input.0[..input.0.len().min(SIZE as usize)];
+    bench.memory.write(BASE, image).expect("memory");
+    let write = |bench: &mut Bench, register, value| {
+        bench
+            .call(|device, port| device.write(register, 4, value, port))
+            .expect("a register");
+    };
+    for (register, value) in [(0x70, 3), (0x24, 1), (0x20, 1), (0x70, 11)] {
+        write(&mut bench, register, value);
+    }
+    for queue in 0..2 {
+        write(&mut bench, 0x30, queue);
+        write(&mut bench, 0x38, size);
+        for (register, place) in [(0x80, 0), (0x90, 0x100), (0xa0, 0x140)] {
+            write(&mut bench, register, BASE + place);
+        }
+        write(&mut bench, 0x44, 1);
+    }
+    write(&mut bench, 0x70, 15);
+    for queue in 0..=notifications {
+        write(&mut bench, 0x50, queue % 2);
+        bench.pass(100_000_000_000);
+        bench.comes_back();
+    }
+}
