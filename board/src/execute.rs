@@ -64,7 +64,13 @@ unsafe fn next(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const 
 /// Ends the block behind `op`, which is carried out, because something has to be seen to.
 #[cold]
 fn stop_behind(hart: &mut Hart, op: *const Op) -> *const Block {
-    hart.leave(op, true);
+    if std::mem::take(&mut hart.pausing) && hart.budget >= 0 && !hart.ends_with(op) {
+        // Nothing but a watched access ends it here: it goes on as if it had not ended.
+        // Safety: an op that does not end its block has one behind it.
+        hart.pause_before(unsafe { op.add(1) });
+    } else {
+        hart.leave(op, true);
+    }
     hart.attention = true;
     ptr::null()
 }

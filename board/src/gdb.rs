@@ -4,8 +4,8 @@
 //! (`priv`) and the virtualization mode (`virt`). Memory is what the thread's hart has at its virtual addresses, whatever
 //! its page tables permit; `monitor physical on` switches to physical addresses, `monitor help` lists what else there
 //! is. Breakpoints of both kinds are stops of the board: memory does not change, and the guest can't see them. They
-//! stand at virtual addresses, of whatever address space. Watchpoints are gdb's own (`set can-use-hw-watchpoints 0`): it steps and
-//! compares; the board has none.
+//! stand at virtual addresses, of whatever address space. So do watchpoints, which stop behind the access; while there is
+//! one its pages are slow on the host, and as fast as ever on the board.
 //!
 //! The board's time stands still while gdb has it stopped, and nothing that gdb only reads leaves a trace. So a run
 //! under gdb is the run without it, as long as gdb changes nothing and does not step; in timed mode, as long as it

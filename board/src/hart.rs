@@ -102,6 +102,8 @@ pub struct Hart {
     pub(crate) float: FloatState,
     /// Whether it waits for an interrupt.
     pub(crate) waiting: bool,
+    /// The running block is to be gone on with where it ends for a watched access.
+    pub(crate) pausing: bool,
     /// The block that the budget ended in, the index of the op to go on with, and the block's address.
     resume: (*const Block, usize, u64),
     /// The context that the block ran in.
@@ -162,6 +164,7 @@ impl Hart {
             watched: false,
             float: FloatState::Off,
             waiting: false,
+            pausing: false,
             resume: NO_RESUME,
             resume_context: 0,
             timer_cycle: 0,
@@ -250,6 +253,12 @@ impl Hart {
         self.budget += cycles;
         self.instructions -= instructions;
         self.pc = self.pc.wrapping_add(2 * halfwords);
+    }
+
+    /// Whether `op` is the last instruction of the running block.
+    pub(crate) fn ends_with(&self, op: *const Op) -> bool {
+        let block = self.running();
+        block.index_of(op) + 1 >= usize::from(block.count)
     }
 
     /// Ends the running block before `op`, its second or a later one, to go on from there. As [`leave`](Self::leave),

@@ -13,7 +13,7 @@ impl Board {
     /// own timer or a device may wake it. Devices are woken up to where the hart has come.
     ///
     /// Stops at the hart's next instruction do not hold it. The outcome is [`Outcome::Condition`], or what ended the
-    /// run: [`Outcome::Stop`], or [`Outcome::Deadlock`] for a hart that waits and that only another hart can wake.
+    /// run: [`Outcome::Stop`], [`Outcome::Watchpoint`], or [`Outcome::Deadlock`] for a hart that waits and that only another hart can wake.
     ///
     /// ```
     /// # use tactus_board::board::Outcome;
@@ -119,7 +119,12 @@ impl Board {
 
     fn after_step(&mut self) -> Outcome {
         self.machine.stopped_at = None;
-        self.machine.stop.take().map_or(Outcome::Condition, Outcome::Stop)
+        let watched = self.machine.watched_at.take();
+        match (self.machine.stop.take(), watched) {
+            (Some(stop), _) => Outcome::Stop(stop),
+            (None, Some((hart, address, write))) => Outcome::Watchpoint { hart, address, write },
+            (None, None) => Outcome::Condition,
+        }
     }
 }
 

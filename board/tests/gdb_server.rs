@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use tactus_board::board::{Board, Outcome};
+use tactus_board::board::{Board, Outcome, Pace, Watch};
 use tactus_board::bus::Stop;
 use tactus_board::gdb::{self, End, Options, Received, Server, Wire};
 use tactus_board::profile::Profile;
@@ -46,7 +46,7 @@ fn program() -> Vec<u8> {
 }
 
 fn board(harts: usize) -> Board {
-    let profile = Profile::named("mpsoc").expect("a profile");
+    let profile = Profile::named("soc").expect("a profile");
     let options = setup::Options { harts: Some(harts), memory: Some(1 << 20), quantum: Some(100), ..Default::default() };
     let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
     board.write(BASE, &program()).expect("memory");
@@ -54,9 +54,22 @@ fn board(harts: usize) -> Board {
     board
 }
 
+fn board_at(harts: usize, pace: Pace) -> Board {
+    let mut board = board(harts);
+    board.set_pace(pace);
+    board
+}
+
+/// Runs that are compared with and without a debugger.
+const RUNS: [(usize, Pace); 4] = [(1, Pace::Fast), (3, Pace::Fast), (1, Pace::Timed), (3, Pace::Timed)];
+
 /// The hash and end of a run without a debugger.
 fn plain(harts: usize) -> (u64, u64) {
-    let mut board = board(harts);
+    plain_at(harts, Pace::Fast)
+}
+
+fn plain_at(harts: usize, pace: Pace) -> (u64, u64) {
+    let mut board = board_at(harts, pace);
     assert_eq!(board.run(Femtoseconds::SECOND), Outcome::Stop(Stop::PowerOff));
     (board.trace_hash(), board.cycle(0))
 }
@@ -139,8 +152,8 @@ const POWER_OFF: End = End::Run(Outcome::Stop(Stop::PowerOff));
 
 #[test]
 fn a_run_that_is_only_watched_is_the_same_run() {
-    for harts in [1, 3] {
-        let mut board = board(harts);
+    for (harts, pace) in RUNS {
+        let mut board = board_at(harts, pace);
         let (end, ()) = session(&mut board, |mut client| {
             assert!(client.ask("qSupported:swbreak+;hwbreak+").contains("hwbreak+"));
             assert_eq!(client.ask("qfThreadInfo").matches(',').count() + 1, harts);
@@ -149,7 +162,7 @@ fn a_run_that_is_only_watched_is_the_same_run() {
             assert_eq!(client.ask("vCont;c"), "W00");
         });
         assert_eq!(end, POWER_OFF);
-        assert_eq!((board.trace_hash(), board.cycle(0)), plain(harts), "{harts} harts");
+        assert_eq!((board.trace_hash(), board.cycle(0)), plain_at(harts, pace), "{harts} {pace:?}");
     }
 }
 
@@ -198,6 +211,52 @@ fn a_breakpoint_stops_again_when_the_hart_was_stepped_past_it() {
         }
         client.send("k");
     });
+}
+
+#[test]
+fn watchpoints_stop_behind_the_access_and_do_not_change_the_run() {
+    for (harts, pace) in RUNS {
+        let mut board = board_at(harts, pace);
+        let (end, ()) = session(&mut board, |mut client| {
+            // Four bytes in the middle of the doubleword that is stored, and some that are not.
+            assert_eq!(client.ask("Z2,800007f2,4"), "OK");
+            assert_eq!(client.ask("Z2,800007f8,8"), "OK");
+            assert_eq!(client.ask("Z3,800007f0,8"), "OK");
+            for _ in 0..5 * harts {
+                let stop = client.ask("vCont;c");
+                assert!(stop.contains("watch:800007f2;") && !stop.contains("rwatch"), "{stop}");
+                let thread = stop.split("thread:").nth(1).and_then(|rest| rest.split(';').next()).expect("a thread");
+                assert_eq!(client.ask(&format!("Hg{thread}")), "OK");
+                assert_eq!(client.register(32), LOOP + 20);
+                let value = client.ask("m800007f0,8").parse::<Hex>().expect("a value").0;
+                assert_eq!(client.register(10), value);
+            }
+            assert_eq!(client.ask("z2,800007f2,4"), "OK");
+            assert_eq!(client.ask("z2,800007f2,4"), "E16");
+            assert_eq!(client.ask("vCont;c"), "W00");
+        });
+        assert_eq!(end, POWER_OFF);
+        assert_eq!((board.trace_hash(), board.cycle(0)), plain_at(harts, pace), "{harts} {pace:?}");
+    }
+}
+
+#[test]
+fn loads_and_atomics_are_watched_too() {
+    let mut board = board(1);
+    // lui t1, 0x80000; slli t1, t1, 32; srli t1, t1, 32; lw a0, 0x100(t1); addi t1, t1, 0x100; amoadd.w a1, a0, (t1);
+    // lr.w a2, (t1); sc.w a3, a0, (t1); j .
+    let code: [u32; 9] = [
+        0x8000_0337, 0x0203_1313, 0x0203_5313, 0x1003_2503, 0x1003_0313, 0x00a3_25af, 0x1003_262f, 0x18a3_26af, 0x6f,
+    ];
+    board.write(BASE, &code.map(u32::to_le_bytes).concat()).expect("memory");
+    board.watch(BASE + 0x100, 4, Watch::Accesses);
+    for (write, pc) in [(false, 16), (true, 24), (false, 28), (true, 32)] {
+        let outcome = board.run(Femtoseconds::SECOND);
+        assert_eq!(outcome, Outcome::Watchpoint { hart: 0, address: BASE + 0x100, write });
+        assert_eq!(board.pc(0), BASE + pc);
+    }
+    assert!(board.unwatch(BASE + 0x100, 4, Watch::Accesses));
+    assert_eq!(board.run(board.clock().time_of(100)), Outcome::Limit);
 }
 
 #[test]
@@ -458,7 +517,6 @@ fn gdb_itself_finds_its_way() {
         "stepi",
         "set scheduler-locking off",
         "info registers all",
-        "set can-use-hw-watchpoints 0",
         "watch *(long *) 0x800007f0",
         "continue",
         "p *(long *) 0x800007f0",
@@ -480,6 +538,7 @@ fn gdb_itself_finds_its_way() {
         "= 0x8000000c",
         "hart 0: M-mode, pc 0x8000000c",
         "mhpmcounter31",
+        "Hardware watchpoint 2",
         "New value = 2",
         "exited normally",
     ] {

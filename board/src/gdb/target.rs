@@ -12,7 +12,8 @@ use gdbstub::target::ext::base::multithread::{
 };
 use gdbstub::target::ext::base::single_register_access::{SingleRegisterAccess, SingleRegisterAccessOps};
 use gdbstub::target::ext::breakpoints::{
-    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, SwBreakpoint, SwBreakpointOps,
+    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps, SwBreakpoint,
+    SwBreakpointOps, WatchKind,
 };
 use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd, MonitorCmdOps};
 use gdbstub::target::ext::target_description_xml_override::{
@@ -23,7 +24,7 @@ use gdbstub::target::{Target, TargetError, TargetResult};
 use gdbstub_arch::riscv::reg::RiscvCoreRegs;
 
 use super::registers::{Number, Rv64, description};
-use crate::board::{Board, Outcome};
+use crate::board::{Board, Outcome, Watch};
 use crate::privileged::{Mode, Privilege};
 use crate::time::Femtoseconds;
 
@@ -35,6 +36,8 @@ const BAD_VALUE: u8 = 22;
 /// How many instructions may pass, and how many turns of harts, before the wire is looked at.
 const SLICE_INSTRUCTIONS: u64 = 1 << 20;
 const SLICE_TURNS: u32 = 4096;
+/// Most watchpoints at a time: every slow access looks through them.
+const WATCHES: usize = 64;
 /// How many single steps may be made before the wire is looked at.
 const SLICE_STEPS: u32 = 4096;
 /// The protocol's library adds to the addresses of long reads without a look at the end of the address space.
@@ -69,6 +72,8 @@ pub(super) struct Debuggee<'b> {
     hardware: BTreeSet<u64>,
     /// Stops that were there before gdb asked for them.
     others: BTreeSet<u64>,
+    /// What is watched: address, length and for what.
+    watches: Vec<(u64, u64, Watch)>,
     /// By hart, what it was told to do.
     actions: Vec<Option<Action>>,
     /// Whether harts that were told nothing stand still.
@@ -92,6 +97,7 @@ impl<'b> Debuggee<'b> {
             software: BTreeSet::new(),
             hardware: BTreeSet::new(),
             others: BTreeSet::new(),
+            watches: Vec::new(),
             actions,
             locked: false,
             fresh: true,
@@ -107,6 +113,9 @@ impl<'b> Debuggee<'b> {
             }
         }
         self.others.clear();
+        for (address, length, watch) in std::mem::take(&mut self.watches) {
+            self.board.unwatch(address, length, watch);
+        }
         self.actions.fill(None);
         self.locked = false;
         self.physical = false;
@@ -151,6 +160,10 @@ impl<'b> Debuggee<'b> {
         match outcome {
             Outcome::Condition => Slice::Over,
             Outcome::Breakpoint { hart, pc } => Slice::Stopped(self.stopped_at(hart, pc)),
+            Outcome::Watchpoint { hart, address, write } => {
+                let kind = if write { WatchKind::Write } else { WatchKind::Read };
+                Slice::Stopped(MultiThreadStopReason::Watch { tid: thread(hart), kind, addr: address })
+            }
             // Whoever looks may want to know why; there is nothing to go on with, but much to see.
             Outcome::Deadlock => Slice::Stopped(signal(0, Signal::SIGSTOP)),
             Outcome::Limit | Outcome::Stop(_) => Slice::Ended(outcome),
@@ -465,6 +478,37 @@ impl Breakpoints for Debuggee<'_> {
 
     fn support_hw_breakpoint(&mut self) -> Option<HwBreakpointOps<'_, Self>> {
         Some(self)
+    }
+
+    fn support_hw_watchpoint(&mut self) -> Option<HwWatchpointOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+/// The board's word for a kind of watchpoint.
+const fn watch_of(kind: WatchKind) -> Watch {
+    match kind {
+        WatchKind::Write => Watch::Writes,
+        WatchKind::Read => Watch::Reads,
+        WatchKind::ReadWrite => Watch::Accesses,
+    }
+}
+
+impl HwWatchpoint for Debuggee<'_> {
+    fn add_hw_watchpoint(&mut self, address: u64, length: u64, kind: WatchKind) -> TargetResult<bool, Self> {
+        if self.watches.len() >= WATCHES {
+            return Ok(false);
+        }
+        self.watches.push((address, length, watch_of(kind)));
+        self.board.watch(address, length, watch_of(kind));
+        Ok(true)
+    }
+
+    fn remove_hw_watchpoint(&mut self, address: u64, length: u64, kind: WatchKind) -> TargetResult<bool, Self> {
+        let watch = (address, length, watch_of(kind));
+        let Some(place) = self.watches.iter().position(|other| *other == watch) else { return Ok(false) };
+        self.watches.remove(place);
+        Ok(self.board.unwatch(address, length, watch_of(kind)))
     }
 }
 
