@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the host's packages that are missing: QEMU with OpenSBI, the C compiler for RISC-V and cpio.
+# Installs the host's packages that are missing: QEMU with OpenSBI, which the virtual board starts as well, the C compiler for
+# RISC-V and cpio.
 #
 # What is there already in a good enough version stays as it is. The system's apt configuration is only read: where a
 # suite is needed that it does not name (Debian 12 has too old a QEMU; its backports have a new one), a temporary

@@ -89,8 +89,8 @@ docs) docs ;;
 test)
     lint
     step "build, hypervisor and guests" cargo build --quiet --locked "${bare[@]}"
-    # Those of tactus/tests boot QEMU: as many machines at a time as there are cores.
-    step "tests, on this machine and on QEMU" cargo test --quiet --locked --no-fail-fast
+    # Those of tactus/tests boot the board and QEMU: as many machines at a time as there are cores.
+    step "tests, on this machine, the board and QEMU" cargo test --quiet --locked --no-fail-fast
     docs
     ;;
 *) fail "test.sh: there is no $what" "Say test, lint or docs." ;;

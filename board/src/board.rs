@@ -11,17 +11,13 @@ use crate::devices::{Clint, Plic};
 use crate::execute::{self, Fast, Timed};
 use crate::fault::FaultPlan;
 use crate::hart::Hart;
-use crate::machine::{Attached, Machine, Part};
+use crate::machine::{Attached, Machine, Part, RESERVATION_INSTRUCTIONS};
 use crate::memory::{Memory, NoMemory};
 use crate::probe::Probes;
 pub use crate::probe::Watch;
 use crate::time::{Clock, Femtoseconds};
 use crate::timing::{Counts, Timing, parameters::Parameters};
 use crate::trace::Trace;
-
-/// After how many instructions a reservation that was not used is given up when other harts get to run. A loop that
-/// has to succeed has at most 16 (I 8.3).
-const RESERVATION_INSTRUCTIONS: u64 = 64;
 
 /// No hart runs past a multiple of this many cycles at once, so that a run can be looked at, and paused, while a hart
 /// has the board to itself. It is part of every run: where a run is paused makes no difference to it.
@@ -198,6 +194,7 @@ impl Board {
             probes: Probes::default(),
             trace: Trace::new(),
             next_wake: Femtoseconds::NEVER,
+            fault_offset: 0,
             draft: Draft::default(),
             once: Scratch::new(),
         };
@@ -366,6 +363,11 @@ impl Board {
         self.machine.timing.counts(hart)
     }
 
+    /// Keeps no more than about this many bytes of decoded code (192 MiB unless told). It changes nothing but speed.
+    pub fn keep_code(&mut self, bytes: usize) {
+        self.machine.code.capacity = bytes;
+    }
+
     /// Forgets decoded code: it depends on what is watched, and on the mode.
     fn drop_code(&mut self) {
         self.machine.code.clear();
@@ -462,6 +464,33 @@ impl Board {
         self.machine.clock.time_of(cycle)
     }
 
+    /// What a hart does.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    #[must_use]
+    pub fn doing(&self, hart: usize) -> crate::account::Doing {
+        self.harts[hart].account.current()
+    }
+
+    /// Whether all harts wait, and nothing will ever wake them but what comes from outside.
+    #[must_use]
+    pub fn asleep(&self) -> bool {
+        self.machine.stop.is_none()
+            && self.machine.next_wake == Femtoseconds::NEVER
+            && (0..self.harts.len()).all(|hart| self.ready_cycle(hart) == u64::MAX)
+    }
+
+    /// Lets all devices look for what has come from outside: input of a console that was sent while the board was not
+    /// running.
+    pub fn attend(&mut self) {
+        let now = self.time();
+        for index in 0..self.machine.devices.len() {
+            let _ = self.machine.call(index, now, |device, port| device.wake(port));
+        }
+    }
+
     /// The hash of all that happened, and of the harts' registers now: the same number, the same run.
     #[must_use]
     pub fn trace_hash(&self) -> u64 {
@@ -533,10 +562,11 @@ impl Board {
                 continue;
             }
             if cycle >= end {
-                if end != u64::MAX {
-                    self.wait_until(end);
+                if limit == Femtoseconds::NEVER && self.harts.iter().all(|hart| hart.waiting) {
+                    return Outcome::Deadlock;
                 }
-                return if cycle == u64::MAX && end == u64::MAX { Outcome::Deadlock } else { Outcome::Limit };
+                self.wait_until(end);
+                return Outcome::Limit;
             }
             self.run_hart(hart, cycle, until.min(end));
             now = self.harts[hart].cycle();

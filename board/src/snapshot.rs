@@ -52,6 +52,7 @@ struct HartState {
     happened: Happened,
     account: Account,
     spaces: Vec<Space>,
+    superpages: (u64, u64),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -199,6 +200,7 @@ impl Board {
             && state.pages.is_sorted_by(|one, next| one < next)
             && state.pages.last().is_none_or(|page| *page < pages)
             && contents.len() == state.pages.len() * PAGE
+            && is_sound(&state.hash)
             && state.harts.iter().all(|hart| hart.x.len() == 32 && hart.f.len() == 32 && hart.account.is_sound());
         if sound { Ok(()) } else { Err(SnapshotError::Damaged("its parts do not fit together".to_owned())) }
     }
@@ -223,6 +225,12 @@ impl Board {
     }
 }
 
+/// Whether a hash is in a state that whole words lead to: the number of bytes that wait for others, the last of its
+/// fields, is 0.
+fn is_sound(hash: &Hash) -> bool {
+    postcard::to_stdvec(hash).is_ok_and(|bytes| bytes.last() == Some(&0))
+}
+
 fn save_hart(hart: &Hart) -> HartState {
     HartState {
         x: hart.x[..32].to_vec(),
@@ -236,6 +244,7 @@ fn save_hart(hart: &Hart) -> HartState {
         happened: hart.happened,
         account: hart.account.clone(),
         spaces: hart.spaces.clone(),
+        superpages: hart.superpages,
     }
 }
 
@@ -249,9 +258,11 @@ fn restore_hart(hart: &mut Hart, saved: HartState) {
     hart.waiting = saved.waiting;
     hart.reserved_at = saved.reserved_at;
     hart.privileged = saved.privileged;
+    hart.privileged.settle();
     hart.happened = saved.happened;
     hart.account = saved.account;
     hart.spaces = saved.spaces;
     hart.drop_all();
+    hart.superpages = saved.superpages;
     hart.look_anew();
 }

@@ -89,9 +89,12 @@ impl Clock {
         time.0 / self.period
     }
 
-    /// The first cycle that does not begin before `time`.
+    /// The first cycle that does not begin before `time`; what never comes has the last cycle that there can be.
     #[must_use]
     pub const fn cycle_from(self, time: Femtoseconds) -> u64 {
+        if time.0 == u64::MAX {
+            return u64::MAX;
+        }
         time.0.div_ceil(self.period)
     }
 }

@@ -47,6 +47,8 @@ pub enum What {
     Probe {
         /// In the order in which probes were set.
         probe: u32,
+        /// What the hart did there: the same address may be of the hypervisor and of several guests.
+        on: Doing,
         /// The first eight argument registers, a0 to a7.
         arguments: [u64; 8],
     },
@@ -131,7 +133,7 @@ impl Trace {
         arguments.copy_from_slice(&hart.x[10..18]);
         // Those of the block that begins here are charged already.
         let cycle = hart.cycle() - u64::from(hart.running().cycles);
-        self.keep(hart, cycle, What::Probe { probe, arguments });
+        self.keep(hart, cycle, What::Probe { probe, on: hart.account.current(), arguments });
     }
 
     /// A device was read or written.

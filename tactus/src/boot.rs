@@ -18,6 +18,7 @@ use tactus_board::time::Femtoseconds;
 
 use crate::artifacts::Artifacts;
 use crate::cli::BootArguments;
+use crate::run::board::find_firmware;
 
 /// What the exit codes of `tactus boot` mean; printed by its `--help`.
 pub const EXIT_CODES: &str = "\
@@ -26,9 +27,6 @@ Exit codes:
   1  it reported failure, asked for a reset, or left all harts waiting for ever
   2  wrong usage, or something needed is missing
   4  the time given by --limit was up";
-
-/// Where Debian's package has the firmware that runs unless another is given.
-const OPENSBI: &str = "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin";
 
 /// Carries the command out; the exit code is as `--help` says.
 pub fn command(arguments: &BootArguments) -> ExitCode {
@@ -52,12 +50,16 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
     };
     let mut disks: Vec<Box<dyn Backend>> = Vec::new();
     for path in &arguments.disk {
-        let disk = Disk::open(path).into_diagnostic().wrap_err_with(|| path.display().to_string())?;
+        let disk = Disk::open(path)
+            .into_diagnostic()
+            .wrap_err_with(|| path.display().to_string())?;
         disks.push(Box::new(Block::new(disk, "tactus")));
     }
     let (mut board, console) = setup::board(&profile, &options, disks).into_diagnostic()?;
-    let firmware_path = arguments.firmware.as_deref().unwrap_or(Path::new(OPENSBI));
-    let firmware = read(firmware_path)?;
+    let firmware = match &arguments.firmware {
+        Some(path) => read(path)?,
+        None => read(&find_firmware()?)?,
+    };
     let kernel = arguments.kernel.as_deref().map(read).transpose()?;
     let initrd = arguments.initrd.as_deref().map(read).transpose()?;
     let software = Software {
@@ -67,11 +69,17 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
         bootargs: arguments.append.as_deref(),
     };
     setup::boot(&mut board, &profile, &software).into_diagnostic()?;
-    board.set_pace(if arguments.timed { Pace::Timed } else { Pace::Fast });
+    board.set_pace(if arguments.timed {
+        Pace::Timed
+    } else {
+        Pace::Fast
+    });
     console.forward(Box::new(io::stdout()));
     take_input(console).into_diagnostic()?;
 
-    let limit = arguments.limit.map_or(Femtoseconds::NEVER, |seconds| Femtoseconds((seconds * 1e15) as u64));
+    let limit = arguments.limit.map_or(Femtoseconds::NEVER, |seconds| {
+        Femtoseconds((seconds * 1e15) as u64)
+    });
     let ending = match symbol(&firmware, "tohost") {
         Some(tohost) => htif::run(&mut board, tohost, limit, |byte| {
             let _ = io::stdout().write_all(&[byte]);
@@ -94,8 +102,11 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
     })
 }
 
-/// The profile of that name, or in that file.
-fn profile(name: &str) -> miette::Result<Profile> {
+/// The board's profile of that name, or in that file.
+///
+/// # Errors
+/// There is none, or it is not in order.
+pub(crate) fn profile(name: &str) -> miette::Result<Profile> {
     if let Some(profile) = Profile::named(name) {
         return Ok(profile);
     }
@@ -116,10 +127,9 @@ fn read(path: &Path) -> miette::Result<Vec<u8>> {
     let found = artifact.map(|name| Artifacts::Workspace.file(name)).transpose();
     let found = found.map_err(|missing| miette!(help = missing.cure, "{}", missing.reason))?;
     let path = found.as_deref().unwrap_or(path);
-    fs::read(path).into_diagnostic().wrap_err_with(|| {
-        let hint = if path == Path::new(OPENSBI) { ": `make setup` installs it" } else { "" };
-        format!("{}{hint}", path.display())
-    })
+    fs::read(path)
+        .into_diagnostic()
+        .wrap_err_with(|| path.display().to_string())
 }
 
 /// Sends stdin to the console: from a terminal as it is typed; from elsewhere all of it at the begin, so that the run
@@ -144,17 +154,26 @@ fn take_input(console: Console) -> io::Result<()> {
 /// The value of a symbol of an ELF file.
 fn symbol(bytes: &[u8], name: &str) -> Option<u64> {
     let file = object::File::parse(bytes).ok()?;
-    file.symbols().find(|symbol| symbol.name() == Ok(name)).map(|symbol| symbol.address())
+    file.symbols()
+        .find(|symbol| symbol.name() == Ok(name))
+        .map(|symbol| symbol.address())
 }
 
 /// Writes what the test left between `begin_signature` and `end_signature`: a word of 4 bytes a line, in hexadecimal.
 fn write_signature(board: &Board, firmware: &[u8], path: &PathBuf) -> miette::Result<()> {
     let place = |name: &str| {
-        symbol(firmware, name).ok_or_else(|| miette!("the firmware has no symbol `{name}`, so there is no signature"))
+        symbol(firmware, name)
+            .ok_or_else(|| miette!("the firmware has no symbol `{name}`, so there is no signature"))
     };
     let (begin, end) = (place("begin_signature")?, place("end_signature")?);
-    let length = end.checked_sub(begin).filter(|length| *length <= board.memory().size());
-    let mut bytes = vec![0; length.ok_or_else(|| miette!("`end_signature` is not behind `begin_signature`"))? as usize];
+    let length = end
+        .checked_sub(begin)
+        .filter(|length| *length <= board.memory().size());
+    let mut bytes = vec![
+        0;
+        length.ok_or_else(|| miette!("`end_signature` is not behind `begin_signature`"))?
+            as usize
+    ];
     board.memory().read(begin, &mut bytes).into_diagnostic()?;
     let mut text = String::new();
     for word in bytes.chunks(4) {
@@ -162,7 +181,9 @@ fn write_signature(board: &Board, firmware: &[u8], path: &PathBuf) -> miette::Re
         padded[..word.len()].copy_from_slice(word);
         text += &format!("{:08x}\n", u32::from_le_bytes(padded));
     }
-    fs::write(path, text).into_diagnostic().wrap_err_with(|| path.display().to_string())
+    fs::write(path, text)
+        .into_diagnostic()
+        .wrap_err_with(|| path.display().to_string())
 }
 
 /// Says on stderr how it went.
@@ -175,5 +196,9 @@ fn summary(board: &mut Board, ending: Ending) {
         let (instructions, cycles) = (board.instructions(hart), board.cycle(hart));
         eprintln!("tactus: hart {hart}: {instructions} instructions in {cycles} cycles");
     }
-    eprintln!("tactus: {} of virtual time, trace hash {:016x}", board.time(), board.trace_hash());
+    eprintln!(
+        "tactus: {} of virtual time, trace hash {:016x}",
+        board.time(),
+        board.trace_hash()
+    );
 }

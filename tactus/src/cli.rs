@@ -50,6 +50,17 @@ pub enum Command {
 pub enum Platform {
     /// QEMU's `virt` machine.
     Qemu,
+    /// The virtual board.
+    Board,
+}
+
+/// What time passes on the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Pace {
+    /// One cycle an instruction.
+    Fast,
+    /// What the profile's pipeline, caches and memory take.
+    Timed,
 }
 
 /// Arguments of `tactus check`.
@@ -122,6 +133,53 @@ pub struct RunArguments {
     /// Show the firmware's output and all records too
     #[arg(short, long, conflicts_with = "console")]
     pub verbose: bool,
+    /// Which board
+    #[command(flatten)]
+    pub board: BoardArguments,
+}
+
+/// Arguments of `tactus run` for the board alone.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "With --platform board")]
+pub struct BoardArguments {
+    /// What the board is like: soc, mpsoc, or a profile's file [default: soc]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub profile: Option<String>,
+    /// What time passes [default: fast]
+    #[arg(long, value_enum)]
+    pub pace: Option<Pace>,
+    /// Fast up to here, timed from here on: phase:NAME, symbol:[VM/]SYMBOL or cycle:NUMBER
+    #[arg(long, value_name = "MARKER", conflicts_with = "pace")]
+    pub timed_from: Option<String>,
+    /// Cycles that a hart runs before another one [default: the profile's]
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub quantum: Option<u64>,
+    /// What everything random is made of [default: 1]
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Write down whenever a hart comes to [VM/]SYMBOL or an address, with N argument registers; may be repeated
+    #[arg(long = "probe", value_name = "SYMBOL[:N]")]
+    pub probes: Vec<String>,
+    /// Write a trace for ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+}
+
+impl BoardArguments {
+    /// The first of them that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        [
+            (self.profile.is_some(), "--profile"),
+            (self.pace.is_some(), "--pace"),
+            (self.timed_from.is_some(), "--timed-from"),
+            (self.quantum.is_some(), "--quantum"),
+            (self.seed.is_some(), "--seed"),
+            (!self.probes.is_empty(), "--probe"),
+            (self.trace.is_some(), "--trace"),
+        ]
+        .into_iter()
+        .find_map(|(given, name)| given.then_some(name))
+    }
 }
 
 /// Arguments of `tactus boot`.
@@ -193,8 +251,14 @@ pub struct BenchArguments {
 
 /// Seconds of the board's time, which has an end.
 fn virtual_seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|error: std::num::ParseFloatError| error.to_string())?;
-    if (0.0..=18_000.0).contains(&seconds) { Ok(seconds) } else { Err("not within 0 and 18000 seconds".to_owned()) }
+    let seconds: f64 = text
+        .parse()
+        .map_err(|error: std::num::ParseFloatError| error.to_string())?;
+    if (0.0..=18_000.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("not within 0 and 18000 seconds".to_owned())
+    }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -6,7 +6,7 @@ use tactus::run::journal::VmJournal;
 use tactus::run::record::OffReason;
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{assert_verdict, explain, root, run, run_text};
+use harness::{On, assert_verdict, explain, on_both, root, run, run_text};
 
 /// Releases in each phase of the demonstration when nobody steers it (`guests/freertos/app/demo.c`).
 const RELEASES: u64 = 2000;
@@ -48,16 +48,14 @@ fn assert_self_tested(outcome: &Outcome, name: &str) {
     assert!(!vm.console.text().contains("skipped"), "\n{}", seen());
 }
 
-#[test]
-fn alone() {
-    let outcome = run("systems/freertos.toml", None);
+fn alone(on: On) {
+    let outcome = run(on, "systems/freertos.toml", None);
     assert_verdict(&outcome, Verdict::Good);
     assert_measured(&outcome, "freertos");
 }
 
-#[test]
-fn beside_each_other() {
-    let outcome = run("systems/freertos-selftest.toml", None);
+fn beside_each_other(on: On) {
+    let outcome = run(on, "systems/freertos-selftest.toml", None);
     assert_verdict(&outcome, Verdict::Good);
     assert_measured(&outcome, "measured");
     assert_self_tested(&outcome, "first");
@@ -65,8 +63,7 @@ fn beside_each_other() {
 }
 
 /// A self-test whose vCPU wanders between harts, beside another one that does too.
-#[test]
-fn on_several_harts() {
+fn on_several_harts(on: On) {
     let mut system = String::from("[system]\nplatform = \"qemu-virt\"\nharts = 2\n");
     for name in ["first", "second", "third"] {
         system += &format!(
@@ -74,7 +71,7 @@ fn on_several_harts() {
              [[vm.vcpu]]\nclass = \"be\"\nharts = [0, 1]\n"
         );
     }
-    let outcome = run_text(&system, None);
+    let outcome = run_text(on, &system, None);
     assert_verdict(&outcome, Verdict::Good);
     for name in ["first", "second", "third"] {
         assert_self_tested(&outcome, name);
@@ -82,20 +79,18 @@ fn on_several_harts() {
 }
 
 /// The real-time system of the hostile guests' tests with FreeRTOS on top: hypercalls, fences and traps without end below it.
-#[test]
-fn above_a_hostile_guest() {
+fn above_a_hostile_guest(on: On) {
     let mut system = std::fs::read_to_string(root().join("systems/hostile-flood.toml"))
         .expect("the system is there");
     system += "\n[[vm]]\nname = \"freertos\"\nimage = \"@freertos\"\nmemory = \"16MiB\"\n\
                [[vm.vcpu]]\nclass = \"rt\"\nhart = 0\npriority = 210\n";
-    let outcome = run_text(&system, None);
+    let outcome = run_text(on, &system, None);
     assert_verdict(&outcome, Verdict::Good);
     assert_measured(&outcome, "freertos");
 }
 
 /// What the guest notices about itself, it reports and goes off with, in a VM as natively.
-#[test]
-fn failures_are_told() {
+fn failures_are_told(on: On) {
     for (case, report) in [
         ("assert", "freertos: assertion: app/selftest.c:"),
         ("overflow", "freertos: stack-overflow: task=overflow"),
@@ -104,6 +99,7 @@ fn failures_are_told() {
         ("return", "freertos: assertion: port/port.c:"),
     ] {
         let outcome = run_text(
+            on,
             &format!(
                 "[system]\nplatform = \"qemu-virt\"\nharts = 1\n\
                  [[vm]]\nname = \"rtos\"\nimage = \"@freertos-selftest\"\nmemory = \"16MiB\"\n\
@@ -124,3 +120,11 @@ fn failures_are_told() {
         );
     }
 }
+
+on_both!(
+    alone,
+    beside_each_other,
+    on_several_harts,
+    above_a_hostile_guest,
+    failures_are_told,
+);

@@ -6,7 +6,7 @@ use tactus::artifacts::Artifacts;
 use tactus::run::machine::Launch;
 use tactus::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 
-use harness::{STUCK, assert_verdict, explain, run};
+use harness::{On, STUCK, assert_verdict, explain, on_both, run};
 
 /// What the self-test checks, in its order, and itself.
 const CHECKS: [&str; 11] = [
@@ -26,7 +26,7 @@ const CHECKS: [&str; 11] = [
 const TIMEBASE_HZ: u64 = 10_000_000;
 
 /// Runs a guest directly under the firmware.
-fn natively(guest: &str, harts: u32) -> Outcome {
+fn natively(on: On, guest: &str, harts: u32) -> Outcome {
     let image = Artifacts::Workspace
         .file(guest)
         .unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
@@ -34,6 +34,7 @@ fn natively(guest: &str, harts: u32) -> Outcome {
         image,
         harts,
         memory_bytes: 256 << 20,
+        platform: on.platform(),
     };
     let plan = Plan::bare(launch, guest, TIMEBASE_HZ).timeout(STUCK);
     Session::start(plan)
@@ -54,17 +55,16 @@ fn assert_in_order(outcome: &Outcome, harts: f64) {
     assert_eq!(outcome.journal.notes().collect::<Vec<_>>(), []);
 }
 
-#[test]
-fn natively_on_one_hart() {
-    assert_in_order(&natively("runtime-selftest", 1), 1.0);
+fn natively_on_one_hart(on: On) {
+    assert_in_order(&natively(on, "runtime-selftest", 1), 1.0);
 }
 
-#[test]
-fn natively_on_four_harts() {
-    assert_in_order(&natively("runtime-selftest", 4), 4.0);
+fn natively_on_four_harts(on: On) {
+    assert_in_order(&natively(on, "runtime-selftest", 4), 4.0);
 }
 
-#[test]
-fn in_a_vm() {
-    assert_in_order(&run("systems/selftest.toml", None), 3.0);
+fn in_a_vm(on: On) {
+    assert_in_order(&run(on, "systems/selftest.toml", None), 3.0);
 }
+
+on_both!(natively_on_one_hart, natively_on_four_harts, in_a_vm,);

@@ -8,7 +8,7 @@ use tactus::run::journal::VmJournal;
 use tactus::run::record::{Consumer, FaultAction, OffReason};
 use tactus::run::session::Outcome;
 
-use harness::{explain, run};
+use harness::{On, explain, on_both, run};
 
 /// Exception codes (RISC-V privileged specification, "Supervisor Cause Register") that say a guest touched what it does not
 /// have: instruction, load and store guest-page fault.
@@ -43,8 +43,8 @@ fn metric(vm: &VmJournal, name: &str) -> f64 {
 /// Runs the attack and asserts what holds of every attack: the hypervisor lives, its last act is its own; the watcher was released in
 /// time in every period; faults were reported with right causes and treated by policy.
 #[track_caller]
-fn contained(attack: &Attack) -> Outcome {
-    let outcome = run(&format!("systems/hostile-{}.toml", attack.name), None);
+fn contained(on: On, attack: &Attack) -> Outcome {
+    let outcome = run(on, &format!("systems/hostile-{}.toml", attack.name), None);
     let journal = &outcome.journal;
     let seen = || explain(&outcome);
 
@@ -112,13 +112,16 @@ fn did_everything(outcome: &Outcome) -> &VmJournal {
 
 /// An attack that ends no life of the guest.
 #[track_caller]
-fn survives(name: &'static str) -> Outcome {
-    let outcome = contained(&Attack {
-        name,
-        action: FaultAction::Halt,
-        causes: &[],
-        faults: 0..=0,
-    });
+fn survives(on: On, name: &'static str) -> Outcome {
+    let outcome = contained(
+        on,
+        &Attack {
+            name,
+            action: FaultAction::Halt,
+            causes: &[],
+            faults: 0..=0,
+        },
+    );
     did_everything(&outcome);
     outcome
 }
@@ -140,24 +143,27 @@ fn uses_both_harts(outcome: &Outcome) {
 /// An attack whose lives each end in a fault with one of these causes, and a restart.
 #[track_caller]
 fn restarts(
+    on: On,
     name: &'static str,
     causes: &'static [u64],
     faults: std::ops::RangeInclusive<u64>,
 ) -> Outcome {
-    let outcome = contained(&Attack {
-        name,
-        action: FaultAction::Restart,
-        causes,
-        faults,
-    });
+    let outcome = contained(
+        on,
+        &Attack {
+            name,
+            action: FaultAction::Restart,
+            causes,
+            faults,
+        },
+    );
     let hostile = did_everything(&outcome);
     assert_eq!(hostile.restarts, hostile.faults, "\n{}", explain(&outcome));
     outcome
 }
 
-#[test]
-fn touching_foreign_addresses() {
-    let outcome = restarts("touch", &GUEST_PAGE_FAULTS, 1000..=10_000);
+fn touching_foreign_addresses(on: On) {
+    let outcome = restarts(on, "touch", &GUEST_PAGE_FAULTS, 1000..=10_000);
     let hostile = did_everything(&outcome);
     // Every access but those to its own addresses ended in a fault.
     assert_eq!(
@@ -176,21 +182,18 @@ fn touching_foreign_addresses() {
     }
 }
 
-#[test]
-fn mapping_foreign_memory() {
-    restarts("paging", &LIVELOCK_OR_PAGE_FAULT, 100..=1000);
+fn mapping_foreign_memory(on: On) {
+    restarts(on, "paging", &LIVELOCK_OR_PAGE_FAULT, 100..=1000);
 }
 
-#[test]
-fn executing_privileged_and_undefined_instructions() {
+fn executing_privileged_and_undefined_instructions(on: On) {
     // They are the guest's own affair, but for random loads and stores relative to x0, which miss its memory.
-    let outcome = restarts("instructions", &GUEST_PAGE_FAULTS, 1..=200);
+    let outcome = restarts(on, "instructions", &GUEST_PAGE_FAULTS, 1..=200);
     assert!(metric(did_everything(&outcome), "hostile_trapped") > 50_000.0);
 }
 
-#[test]
-fn calling_every_sbi_function_with_extreme_arguments() {
-    let outcome = restarts("sbi", &LIVELOCK_OR_PAGE_FAULT, 0..=1000);
+fn calling_every_sbi_function_with_extreme_arguments(on: On) {
+    let outcome = restarts(on, "sbi", &LIVELOCK_OR_PAGE_FAULT, 0..=1000);
     // What it wrote to make others believe is its own text and nothing else.
     let imitated = |name: &str| {
         let vm = outcome.journal.vm(name).expect("the system has it");
@@ -205,49 +208,44 @@ fn calling_every_sbi_function_with_extreme_arguments() {
     );
 }
 
-#[test]
-fn programming_the_timer_to_zero_and_infinity() {
-    survives("timer");
+fn programming_the_timer_to_zero_and_infinity(on: On) {
+    survives(on, "timer");
 }
 
-#[test]
-fn flooding_on_one_hart() {
-    survives("flood");
+fn flooding_on_one_hart(on: On) {
+    survives(on, "flood");
 }
 
-#[test]
-fn flooding_on_two_harts() {
-    uses_both_harts(&survives("flood-smp"));
+fn flooding_on_two_harts(on: On) {
+    uses_both_harts(&survives(on, "flood-smp"));
 }
 
-#[test]
-fn never_yielding() {
-    survives("spin");
+fn never_yielding(on: On) {
+    survives(on, "spin");
 }
 
-#[test]
-fn never_yielding_on_two_harts() {
-    uses_both_harts(&survives("spin-smp"));
+fn never_yielding_on_two_harts(on: On) {
+    uses_both_harts(&survives(on, "spin-smp"));
 }
 
-#[test]
-fn jumping_into_data() {
-    restarts("jump", &LIVELOCK_OR_PAGE_FAULT, 1..=1000);
+fn jumping_into_data(on: On) {
+    restarts(on, "jump", &LIVELOCK_OR_PAGE_FAULT, 1..=1000);
 }
 
-#[test]
-fn faulting_in_its_own_trap_handler() {
-    restarts("handler", &LIVELOCK_OR_PAGE_FAULT, 90..=90);
+fn faulting_in_its_own_trap_handler(on: On) {
+    restarts(on, "handler", &LIVELOCK_OR_PAGE_FAULT, 90..=90);
 }
 
-#[test]
-fn a_halted_guest_stays_stopped() {
-    let outcome = contained(&Attack {
-        name: "halt",
-        action: FaultAction::Halt,
-        causes: &LIVELOCK_OR_PAGE_FAULT,
-        faults: 1..=1,
-    });
+fn a_halted_guest_stays_stopped(on: On) {
+    let outcome = contained(
+        on,
+        &Attack {
+            name: "halt",
+            action: FaultAction::Halt,
+            causes: &LIVELOCK_OR_PAGE_FAULT,
+            faults: 1..=1,
+        },
+    );
     let hostile = outcome.journal.vm("hostile").expect("checked before");
     assert_eq!(hostile.restarts, 0, "\n{}", explain(&outcome));
     assert_eq!(
@@ -258,14 +256,16 @@ fn a_halted_guest_stays_stopped() {
     );
 }
 
-#[test]
-fn another_vm_is_told_and_restarts_it() {
-    let outcome = contained(&Attack {
-        name: "signal",
-        action: FaultAction::Signal,
-        causes: &LIVELOCK_OR_PAGE_FAULT,
-        faults: 3..=3,
-    });
+fn another_vm_is_told_and_restarts_it(on: On) {
+    let outcome = contained(
+        on,
+        &Attack {
+            name: "signal",
+            action: FaultAction::Signal,
+            causes: &LIVELOCK_OR_PAGE_FAULT,
+            faults: 3..=3,
+        },
+    );
     let journal = &outcome.journal;
     let warden = journal.vm("warden").expect("the system has a warden");
     assert_eq!(warden.passed, ["warden"], "\n{}", explain(&outcome));
@@ -287,47 +287,69 @@ fn another_vm_is_told_and_restarts_it() {
     );
 }
 
-#[test]
-fn writing_garbage_to_device_registers() {
-    restarts("mmio", &[5, 7, 20, 21, 23], 0..=20_000);
+fn writing_garbage_to_device_registers(on: On) {
+    restarts(on, "mmio", &[5, 7, 20, 21, 23], 0..=20_000);
 }
 
-#[test]
-fn rewriting_its_own_code() {
-    survives("code");
+fn rewriting_its_own_code(on: On) {
+    survives(on, "code");
 }
 
-#[test]
-fn restarting_itself_without_pause() {
-    let outcome = contained(&Attack {
-        name: "reboot",
-        action: FaultAction::Restart,
-        causes: &[],
-        faults: 0..=0,
-    });
+fn restarting_itself_without_pause(on: On) {
+    let outcome = contained(
+        on,
+        &Attack {
+            name: "reboot",
+            action: FaultAction::Restart,
+            causes: &[],
+            faults: 0..=0,
+        },
+    );
     let hostile = did_everything(&outcome);
     assert_eq!(hostile.restarts, 60, "\n{}", explain(&outcome));
 }
 
 /// Half of the 56 lives end by a fault, the others by the guest's own restart.
 #[track_caller]
-fn dies_while_busy(name: &'static str) {
-    let outcome = contained(&Attack {
-        name,
-        action: FaultAction::Restart,
-        causes: &GUEST_PAGE_FAULTS,
-        faults: 28..=28,
-    });
+fn dies_while_busy(on: On, name: &'static str) {
+    let outcome = contained(
+        on,
+        &Attack {
+            name,
+            action: FaultAction::Restart,
+            causes: &GUEST_PAGE_FAULTS,
+            faults: 28..=28,
+        },
+    );
     let hostile = did_everything(&outcome);
     assert_eq!(hostile.restarts, 56, "\n{}", explain(&outcome));
 }
 
-#[test]
-fn dying_while_another_vcpu_is_busy() {
-    dies_while_busy("teardown");
+fn dying_while_another_vcpu_is_busy(on: On) {
+    dies_while_busy(on, "teardown");
 }
 
-#[test]
-fn dying_while_another_hart_is_busy() {
-    dies_while_busy("teardown-smp");
+fn dying_while_another_hart_is_busy(on: On) {
+    dies_while_busy(on, "teardown-smp");
 }
+
+on_both!(
+    touching_foreign_addresses,
+    mapping_foreign_memory,
+    executing_privileged_and_undefined_instructions,
+    calling_every_sbi_function_with_extreme_arguments,
+    programming_the_timer_to_zero_and_infinity,
+    flooding_on_one_hart,
+    flooding_on_two_harts,
+    never_yielding,
+    never_yielding_on_two_harts,
+    jumping_into_data,
+    faulting_in_its_own_trap_handler,
+    a_halted_guest_stays_stopped,
+    another_vm_is_told_and_restarts_it,
+    writing_garbage_to_device_registers,
+    rewriting_its_own_code,
+    restarting_itself_without_pause,
+    dying_while_another_vcpu_is_busy,
+    dying_while_another_hart_is_busy,
+);

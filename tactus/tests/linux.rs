@@ -6,7 +6,7 @@ use tactus::run::journal::VmJournal;
 use tactus::run::record::OffReason;
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{assert_verdict, explain, root, run_text};
+use harness::{On, assert_verdict, explain, on_both, root, run_text};
 
 /// The text of a system with something else in place of `from`.
 fn system(file: &str, from: &str, to: &str) -> String {
@@ -42,9 +42,9 @@ fn assert_done(outcome: &Outcome, check: &str) {
     assert_eq!(linux.faults, 0, "\n{}", seen());
 }
 
-#[test]
-fn on_two_harts() {
+fn on_two_harts(on: On) {
     let outcome = run_text(
+        on,
         &system("systems/linux.toml", "tactus.run=shell", "tactus.run=boot"),
         None,
     );
@@ -52,23 +52,18 @@ fn on_two_harts() {
 }
 
 /// Two vCPUs that wait for each other share one hart: neither may keep it from the other.
-#[test]
-fn on_one_hart() {
+fn on_one_hart(on: On) {
     let text = system("systems/linux.toml", "tactus.run=shell", "tactus.run=boot")
         .replace("harts = 2", "harts = 1")
         .replace("harts = [0, 1]", "harts = [0]");
-    assert_done(&run_text(&text, None), "linux_boot");
+    assert_done(&run_text(on, &text, None), "linux_boot");
 }
 
-/// The demonstration, shorter: FreeRTOS meets every deadline while Linux is under load on the same hart.
-#[test]
-fn beside_freertos() {
+/// The demonstration: FreeRTOS meets every deadline while Linux is under load on the same hart.
+fn beside_freertos(on: On) {
     let outcome = run_text(
-        &system(
-            "systems/demo.toml",
-            "tactus.run=demo",
-            "tactus.run=demo tactus.idle=1 tactus.load=1",
-        ),
+        on,
+        &std::fs::read_to_string(root().join("systems/demo.toml")).expect("the system is there"),
         None,
     );
     assert_done(&outcome, "linux_load");
@@ -90,3 +85,5 @@ fn beside_freertos() {
     let misses = freertos.metrics.get("release_deadline_misses");
     assert_eq!(misses.map(|m| m.value), Some(0.0), "\n{}", seen());
 }
+
+on_both!(on_two_harts, on_one_hart, beside_freertos,);

@@ -1,4 +1,4 @@
-//! The runner against a real QEMU, with a program in the place of the hypervisor that plays back what one
+//! The runner against a real QEMU and the board, with a program in the place of the hypervisor that plays back what one
 //! would write.
 
 use std::io::Write;
@@ -7,24 +7,27 @@ use std::time::{Duration, Instant};
 
 use tactus::run::console::{Framer, Line, Source};
 use tactus::run::journal::{Journal, Seen};
-use tactus::run::machine::Launch;
+use tactus::run::machine::{End, Launch};
 use tactus::run::session::{Ending, Outcome, Plan, Session, Unwatched, Verdict, Watcher};
 use tempfile::NamedTempFile;
 
+mod harness;
 #[path = "harness/player.rs"]
 mod player;
 
+use harness::{On, on_both};
 use player::{From::Log, From::Vm, Then, framed, player};
 
 /// Host time that no run here comes near; a run that needs it is stuck.
 const STUCK: Duration = Duration::from_secs(60);
 const TIMEBASE_HZ: u64 = 10_000_000;
 
-fn plan(image: &NamedTempFile) -> Plan {
+fn plan(on: On, image: &NamedTempFile) -> Plan {
     let launch = Launch {
         image: image.path().to_owned(),
         harts: 1,
         memory_bytes: 128 << 20,
+        platform: on.platform(),
     };
     let vms = vec!["rt".to_owned(), "linux".to_owned()];
     Plan::new(launch, vms, TIMEBASE_HZ).timeout(STUCK)
@@ -32,16 +35,15 @@ fn plan(image: &NamedTempFile) -> Plan {
 
 fn run(plan: Plan) -> Outcome {
     Session::start(plan)
-        .expect("QEMU starts")
+        .expect("the machine starts")
         .finish(&mut Unwatched)
-        .expect("QEMU can be read")
+        .expect("the machine can be read")
 }
 
 const BOOT: &str =
     "boot version=0.1.0 harts=1 vms=2 time=100\nstart vm=rt time=110\nstart vm=linux time=120\n";
 
-#[test]
-fn run_to_the_end() {
+fn run_to_the_end(on: On) {
     let image = player(
         &framed(&[
             (Log, BOOT),
@@ -60,9 +62,9 @@ fn run_to_the_end() {
         ]),
         Then::Off,
     );
-    let outcome = run(plan(&image));
+    let outcome = run(plan(on, &image));
     assert_eq!(outcome.verdict(), Verdict::Good, "{}", outcome.reason());
-    assert!(matches!(outcome.ending, Ending::Machine(status) if status.success()));
+    assert!(matches!(outcome.ending, Ending::Machine(End::Off)));
     let journal = &outcome.journal;
     assert_eq!(
         journal.vms[0].console.text(),
@@ -78,11 +80,10 @@ fn run_to_the_end() {
     assert_eq!(journal.notes().collect::<Vec<_>>(), []);
 }
 
-#[test]
-fn runs_end_as_their_records_say() {
+fn runs_end_as_their_records_say(on: On) {
     let verdict = |text: &str| {
         let image = player(&framed(&[(Log, BOOT), (Log, text)]), Then::Off);
-        let outcome = run(plan(&image));
+        let outcome = run(plan(on, &image));
         (outcome.verdict(), outcome.reason())
     };
     assert_eq!(
@@ -109,7 +110,7 @@ fn runs_end_as_their_records_say() {
 
 #[test]
 fn image_that_is_none_fails_with_qemus_own_words() {
-    let mut plan = plan(&player(b"", Then::Off));
+    let mut plan = plan(On::Qemu, &player(b"", Then::Off));
     plan.launch.image = "/nonexistent".into();
     let outcome = run(plan);
     assert_eq!(outcome.verdict(), Verdict::HypervisorFailed);
@@ -120,8 +121,7 @@ fn image_that_is_none_fails_with_qemus_own_words() {
     );
 }
 
-#[test]
-fn until_ends_with_its_vm_and_the_usage_that_follows() {
+fn until_ends_with_its_vm_and_the_usage_that_follows(on: On) {
     let image = player(
         &framed(&[
             (Log, BOOT),
@@ -134,7 +134,7 @@ fn until_ends_with_its_vm_and_the_usage_that_follows() {
         ]),
         Then::Echo,
     );
-    let outcome = run(plan(&image).until("rt").expect("rt is a VM"));
+    let outcome = run(plan(on, &image).until("rt").expect("rt is a VM"));
     assert_eq!(outcome.ending, Ending::Until);
     assert_eq!(outcome.verdict(), Verdict::Good);
     assert_eq!(outcome.journal.usage.len(), 1);
@@ -142,21 +142,19 @@ fn until_ends_with_its_vm_and_the_usage_that_follows() {
     assert_eq!(outcome.journal.vms[0].passed, ["rt"]);
     assert!(outcome.journal.vms[1].metrics.is_empty());
     assert_eq!(outcome.journal.vms[1].console.text(), "");
-    assert!(plan(&image).until("no such").is_err());
+    assert!(plan(on, &image).until("no such").is_err());
 }
 
-#[test]
-fn timeout_ends_a_run_that_hangs() {
+fn timeout_ends_a_run_that_hangs(on: On) {
     let image = player(&framed(&[(Log, BOOT), (Vm(1), "hanging")]), Then::Echo);
     let limit = Duration::from_secs(3);
-    let outcome = run(plan(&image).timeout(limit));
+    let outcome = run(plan(on, &image).timeout(limit));
     assert_eq!(outcome.verdict(), Verdict::Timeout);
     assert!(outcome.host_time >= limit && outcome.host_time < STUCK);
     assert_eq!(outcome.journal.vms[1].console.text(), "hanging");
 }
 
-#[test]
-fn runs_repeat_exactly() {
+fn runs_repeat_exactly(on: On) {
     let text: String = (0..2000)
         .map(|i| format!("@tactus samples name=l phase=p unit=ticks values={i}\n"))
         .collect();
@@ -164,7 +162,7 @@ fn runs_repeat_exactly() {
         &framed(&[(Log, BOOT), (Vm(0), &text), (Log, "end time=9\n")]),
         Then::Off,
     );
-    let (first, second) = (run(plan(&image)), run(plan(&image)));
+    let (first, second) = (run(plan(on, &image)), run(plan(on, &image)));
     assert_eq!(first.verdict(), Verdict::Good);
     assert_eq!(first.journal.records.len(), 2004);
     assert_eq!(first.journal.records, second.journal.records);
@@ -200,7 +198,7 @@ fn report_has_all_its_files() {
         ]),
         Then::Off,
     );
-    let outcome = run(plan(&image));
+    let outcome = run(plan(On::Qemu, &image));
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let path = |name: &str| directory.path().join("report").join(name);
     let read = |name: &str| std::fs::read(path(name)).expect("the file is there");
@@ -253,19 +251,20 @@ impl<W: Write> Watcher for Answer<W> {
     }
 }
 
-#[test]
-fn input_reaches_the_machine_framed() {
+fn input_reaches_the_machine_framed(on: On) {
     // The machine selects VM 1's stream and echoes, so that what is sent must come back as sent. A byte 1
     // (Ctrl-A) among it is the escape key of QEMU's own monitor, which must not be there.
     let image = player(&framed(&[(Log, BOOT), (Vm(1), "login:\n")]), Then::Echo);
-    let mut session = Session::start(plan(&image)).expect("QEMU starts");
+    let mut session = Session::start(plan(on, &image)).expect("the machine starts");
     let mut answer = Answer {
         input: session.take_input().expect("nobody has taken it"),
         answered: false,
         stop: session.stop(),
     };
     assert!(session.take_input().is_none());
-    let outcome = session.finish(&mut answer).expect("QEMU can be read");
+    let outcome = session
+        .finish(&mut answer)
+        .expect("the machine can be read");
     assert_eq!(outcome.ending, Ending::Left);
     assert_eq!(
         outcome.journal.vms[1].console.bytes(),
@@ -296,7 +295,7 @@ fn wait_until(mut holds: impl FnMut() -> bool) -> bool {
 #[test]
 fn dropped_session_leaves_no_machine() {
     let image = player(b"", Then::Echo);
-    let session = Session::start(plan(&image)).expect("QEMU starts");
+    let session = Session::start(plan(On::Qemu, &image)).expect("the machine starts");
     assert!(wait_until(|| runs(&image)));
     drop(session);
     assert!(!runs(&image));
@@ -306,7 +305,7 @@ fn dropped_session_leaves_no_machine() {
 #[test]
 #[ignore = "runs until it is killed"]
 fn victim() {
-    let mut forever = plan(&player(b"", Then::Off));
+    let mut forever = plan(On::Qemu, &player(b"", Then::Off));
     forever.launch.image = std::env::var_os("VICTIM_IMAGE")
         .expect("started by the test that kills it")
         .into();
@@ -395,8 +394,7 @@ const ANSWER: [u32; 60] = [
     0xff5f_f06f, //         j     answer
 ];
 
-#[test]
-fn harts_take_short_turns() {
+fn harts_take_short_turns(on: On) {
     let mut program: Vec<u8> = ANSWER.iter().flat_map(|word| word.to_le_bytes()).collect();
     program.resize(0x108, 0);
     program.extend(b"@tactus samples name=answer phase=all unit=ticks values=0x\0");
@@ -406,6 +404,7 @@ fn harts_take_short_turns() {
         image: image.path().to_owned(),
         harts: 2,
         memory_bytes: 128 << 20,
+        platform: on.platform(),
     };
     let outcome = run(Plan::bare(launch, "pair", TIMEBASE_HZ).timeout(STUCK));
     assert_eq!(outcome.verdict(), Verdict::Good, "{}", outcome.reason());
@@ -416,3 +415,41 @@ fn harts_take_short_turns() {
     // 100 us. With QEMU's own turns, of up to a second of virtual time, it does not even end.
     assert!(longest.is_some_and(|ticks| ticks < 1000), "{longest:?}");
 }
+
+#[test]
+fn image_that_the_board_cannot_read_is_named() {
+    let mut plan = plan(On::Board, &player(b"", Then::Off));
+    plan.launch.image = "/nonexistent".into();
+    let error = Session::start(plan).expect_err("there is no image");
+    assert!(error.to_string().contains("/nonexistent"), "{error}");
+}
+
+#[test]
+fn harts_that_wait_for_ever_end_the_boards_run() {
+    // Supervisor software that does nothing but wait: nothing is enabled that could wake it.
+    let mut image = NamedTempFile::new().expect("a temporary file can be made");
+    let program: [u32; 3] = [
+        0x1040_1073, // loop: csrw sie, zero
+        0x1050_0073, //       wfi
+        0xff9f_f06f, //       j    loop
+    ];
+    let bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
+    image.write_all(&bytes).expect("it can be written");
+    let outcome = run(plan(On::Board, &image));
+    assert_eq!(outcome.verdict(), Verdict::HypervisorFailed);
+    assert!(
+        outcome.reason().contains("all harts wait"),
+        "{}",
+        outcome.reason()
+    );
+}
+
+on_both!(
+    run_to_the_end,
+    runs_end_as_their_records_say,
+    until_ends_with_its_vm_and_the_usage_that_follows,
+    timeout_ends_a_run_that_hangs,
+    runs_repeat_exactly,
+    input_reaches_the_machine_framed,
+    harts_take_short_turns,
+);

@@ -10,7 +10,9 @@ use tactus_abi::blob::MAGIC;
 
 /// The boot image of the simplest system.
 fn image() -> Vec<u8> {
-    harness::boot("systems/hello.toml", None).image.bytes
+    harness::boot(harness::On::Qemu, "systems/hello.toml", None)
+        .image
+        .bytes
 }
 
 /// Boots an image on a machine and gives what the serial line says.

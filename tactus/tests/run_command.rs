@@ -5,12 +5,28 @@ mod harness;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Output, Stdio};
 
+use harness::{On, on_both};
 use rustix::process::{Pid, Signal, kill_process};
 
 fn tactus(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
     command.current_dir(harness::root()).args(arguments);
     command
+}
+
+/// The platform's name on the command line.
+const fn name(on: On) -> &'static str {
+    match on {
+        On::Qemu => "qemu",
+        On::Board => "board",
+    }
+}
+
+const BOARD: [&str; 4] = ["run", "systems/hello.toml", "--platform", "board"];
+
+fn on_board_with(option: &'static str, value: &'static str) -> [&'static str; 6] {
+    let [command, system, platform, board] = BOARD;
+    [command, system, platform, board, option, value]
 }
 
 fn output(mut command: Command) -> (Option<i32>, String, String) {
@@ -46,6 +62,46 @@ fn good_run_is_shown_and_reported() {
 }
 
 #[test]
+fn board_run_is_shown_reported_and_repeats() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let run = |name: &str| {
+        let report = directory.path().join(name);
+        let mut command = tactus(&on_board_with("--probe", "sbi::call:1"));
+        command.arg("--report").arg(&report);
+        let (code, stdout, stderr) = output(command);
+        assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+        assert_eq!(stderr, "");
+        for part in [
+            " hello | Hello from vCPU 0",
+            "all VMs are off",
+            "Board soc at 666.7 MHz, fast, seed 1.",
+            "Share of CPU",
+            "Cycles since reset",
+            "sbi::call",
+            "Trace hash ",
+        ] {
+            assert!(stdout.contains(part), "no {part:?} in {stdout}");
+        }
+        let read = |name: &str| std::fs::read_to_string(report.join(name)).expect("it is there");
+        let hits = read("probes.csv");
+        assert!(hits.starts_with("cycle,hart,probe,a0\n"), "{hits}");
+        assert!(hits.lines().count() > 1, "{hits}");
+        let hash = stdout
+            .lines()
+            .find(|line| line.starts_with("Trace hash"))
+            .map(str::to_owned);
+        (
+            hash,
+            hits,
+            read("report.json"),
+            read("records.jsonl"),
+            read("consoles/(firmware).log"),
+        )
+    };
+    assert_eq!(run("first"), run("second"));
+}
+
+#[test]
 fn verbose_run_shows_firmware_and_records() {
     let (code, stdout, _) = output(tactus(&["run", "systems/hello.toml", "--verbose"]));
     assert_eq!(code, Some(0), "{stdout}");
@@ -61,6 +117,22 @@ fn wrong_names_are_usage_errors() {
         (&["run", "systems/hello.toml", "--until", "no"], "hello"),
         (&["run", "systems/hello.toml", "--console", "no"], "hello"),
         (&["run", "systems/hello.toml", "--timeout=-1"], "timeout"),
+        (
+            &["run", "systems/hello.toml", "--pace", "timed"],
+            "--platform board",
+        ),
+        (&on_board_with("--profile", "none"), "mpsoc"),
+        (&on_board_with("--timed-from", "linux_up"), "phase:NAME"),
+        (
+            &on_board_with("--timed-from", "symbol:none"),
+            "no symbol `none`",
+        ),
+        (&on_board_with("--probe", "none/0x0"), "no VM \"none\""),
+        (
+            &on_board_with("--trace", "/nonexistent/t"),
+            "/nonexistent/t",
+        ),
+        (&on_board_with("--quantum", "0"), "quantum"),
         (&["bench", "none"], "platform"),
     ] {
         let (code, stdout, stderr) = output(tactus(arguments));
@@ -90,11 +162,12 @@ fn missing_qemu_is_explained() {
     );
 }
 
-#[test]
-fn timeout_has_its_code() {
+fn timeout_has_its_code(on: On) {
     let (code, stdout, stderr) = output(tactus(&[
         "run",
         "systems/bench-switch.toml",
+        "--platform",
+        name(on),
         "--timeout",
         "2",
     ]));
@@ -102,10 +175,9 @@ fn timeout_has_its_code() {
     assert!(stdout.contains("--timeout was up"), "{stdout}");
 }
 
-#[test]
-fn interrupted_run_ends_with_its_summary() {
+fn interrupted_run_ends_with_its_summary(on: On) {
     // One of its VMs never ends.
-    let mut child = tactus(&["run", "systems/bench-switch.toml"])
+    let mut child = tactus(&["run", "systems/bench-switch.toml", "--platform", name(on)])
         .stdout(Stdio::piped())
         .spawn()
         .expect("tactus can be run");
@@ -125,14 +197,20 @@ fn interrupted_run_ends_with_its_summary() {
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
 }
 
-#[test]
-fn console_passes_bytes_and_nothing_else() {
+fn console_passes_bytes_and_nothing_else(on: On) {
     // Input that the guest does not read must not disturb it; its end must not end the run.
-    let mut child = tactus(&["run", "systems/hello.toml", "--console", "hello"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("tactus can be run");
+    let mut child = tactus(&[
+        "run",
+        "systems/hello.toml",
+        "--console",
+        "hello",
+        "--platform",
+        name(on),
+    ])
+    .stdin(Stdio::piped())
+    .stdout(Stdio::piped())
+    .spawn()
+    .expect("tactus can be run");
     child
         .stdin
         .take()
@@ -173,3 +251,9 @@ fn bench_prints_one_object_that_repeats() {
     assert_eq!(code == Some(0), within);
     assert_eq!(run(), (code, stdout));
 }
+
+on_both!(
+    timeout_has_its_code,
+    interrupted_run_ends_with_its_summary,
+    console_passes_bytes_and_nothing_else,
+);

@@ -1,15 +1,17 @@
-//! Whole systems, from their description to the records of their run: the hypervisor itself under QEMU.
+//! Whole systems, from their description to the records of their run: the hypervisor itself on QEMU and on the board.
 
 mod harness;
 
+use tactus::run::board::probe::Probe;
+use tactus::run::board::{Marker, Worker};
+use tactus::run::machine::Platform;
 use tactus::run::record::{Consumer, OffReason};
 use tactus::run::session::{Ending, Outcome, Verdict};
 
-use harness::{assert_verdict, boot, explain, once, run, run_text};
+use harness::{On, assert_verdict, boot, explain, on_both, once, run, run_text};
 
-#[test]
-fn hello_starts_and_shuts_down() {
-    let outcome = run("systems/hello.toml", None);
+fn hello_starts_and_shuts_down(on: On) {
+    let outcome = run(on, "systems/hello.toml", None);
     assert_verdict(&outcome, Verdict::Good);
     assert!(matches!(outcome.ending, Ending::Machine(_)));
     let journal = &outcome.journal;
@@ -26,8 +28,7 @@ fn hello_starts_and_shuts_down() {
     assert_all_is_accounted_for(&outcome);
 }
 
-#[test]
-fn who_waits_on_a_shared_hart_leaves_it() {
+fn who_waits_on_a_shared_hart_leaves_it(on: On) {
     let system = |name| {
         format!(
             "[[vm]]\nname = \"{name}\"\nimage = \"@hello\"\nmemory = \"4MiB\"\n[[vm.vcpu]]\nclass = \"be\"\n"
@@ -35,7 +36,7 @@ fn who_waits_on_a_shared_hart_leaves_it() {
     };
     let platform = "[system]\nplatform = \"qemu-virt\"\nharts = 1\n";
     let text = format!("{platform}{}{}", system("one"), system("two"));
-    let outcome = run_text(&text, None);
+    let outcome = run_text(on, &text, None);
     assert_verdict(&outcome, Verdict::Good);
     // Both sleep most of the time.
     let idle = idle(&outcome);
@@ -76,8 +77,8 @@ fn assert_all_is_accounted_for(outcome: &Outcome) {
 
 /// Runs a system twice and asserts that nothing differs; gives the first run.
 #[track_caller]
-fn repeats(system: &str, until: Option<&str>) -> Outcome {
-    let built = boot(system, until);
+fn repeats(on: On, system: &str, until: Option<&str>) -> Outcome {
+    let built = boot(on, system, until);
     let (first, second) = (once(&built), once(&built));
     assert_verdict(&first, Verdict::Good);
     assert_eq!(first.journal.records, second.journal.records);
@@ -85,18 +86,113 @@ fn repeats(system: &str, until: Option<&str>) -> Outcome {
         tactus::report::report_json(&first, system),
         tactus::report::report_json(&second, system)
     );
+    for (one, other) in first.journal.vms.iter().zip(&second.journal.vms) {
+        assert_eq!(one.console.bytes(), other.console.bytes());
+    }
+    let hash = |outcome: &Outcome| outcome.board.as_ref().map(|facts| facts.trace_hash);
+    assert_eq!(hash(&first), hash(&second));
+    assert_eq!(hash(&first).is_some(), on == On::Board);
     first
 }
 
-#[test]
-fn runs_repeat_to_the_tick() {
-    let outcome = repeats("systems/bench-switch.toml", Some("rt"));
+fn runs_repeat_to_the_tick(on: On) {
+    let outcome = repeats(on, "systems/bench-switch.toml", Some("rt"));
     assert_eq!(outcome.ending, Ending::Until);
 }
 
-#[test]
-fn runs_on_several_harts_repeat_to_the_tick() {
-    let outcome = repeats("systems/selftest.toml", None);
+fn runs_on_several_harts_repeat_to_the_tick(on: On) {
+    let outcome = repeats(on, "systems/selftest.toml", None);
     let harts = outcome.journal.usage.keys().map(|(hart, _)| hart).max();
     assert_eq!(harts, Some(&1), "the system has two harts");
 }
+
+/// With all costs on, passed to in the middle of the run, and another seed: what random replacement makes of it.
+#[test]
+fn timed_runs_repeat_to_the_cycle() {
+    let boot = |seed| {
+        let mut boot = boot(On::Board, "systems/selftest.toml", None);
+        let Platform::Board(options) = &mut boot.plan.launch.platform else {
+            panic!("it is for the board");
+        };
+        options.timed_from = Some(Marker::Cycle(12_000_000));
+        options.seed = seed;
+        once(&boot)
+    };
+    let facts = |seed| {
+        let outcome = boot(seed);
+        assert_verdict(&outcome, Verdict::Good);
+        let facts = outcome.board.expect("it ran on the board");
+        assert!(facts.timed_since.is_some());
+        assert!(
+            facts
+                .harts
+                .iter()
+                .all(|hart| hart.instructions != hart.cycles)
+        );
+        let work: Vec<_> = facts.harts.iter().map(|hart| hart.work.clone()).collect();
+        (facts.trace_hash, work)
+    };
+    assert_eq!(facts(1), facts(1));
+    assert_ne!(facts(1), facts(2));
+}
+
+/// Every cycle of every hart is somebody's.
+#[test]
+fn the_boards_account_is_complete() {
+    let outcome = run(On::Board, "systems/selftest.toml", None);
+    let facts = outcome.board.expect("it ran on the board");
+    for hart in &facts.harts {
+        let cycles: u64 = hart.work.iter().map(|(_, work)| work.cycles).sum();
+        let instructions: u64 = hart.work.iter().map(|(_, work)| work.instructions).sum();
+        assert_eq!((cycles, instructions), (hart.cycles, hart.instructions));
+        assert!(hart.work.iter().any(|(worker, _)| *worker == Worker::Vm(0)));
+    }
+}
+
+/// Probes count every call, tell hypervisor and guests apart, and change nothing.
+#[test]
+fn probes_see_and_do_not_disturb() {
+    let plain = boot(On::Board, "systems/hello.toml", None);
+    let mut watched = boot(On::Board, "systems/hello.toml", None);
+    let Platform::Board(options) = &mut watched.plan.launch.platform else {
+        panic!("it is for the board");
+    };
+    for probe in ["sbi::call:2", "hello/0x80200000", "0x80200000"] {
+        options
+            .probes
+            .push(Probe::find(probe, &watched.image).expect("it is there"));
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let trace = directory.path().join("hello.pftrace");
+    options.trace = Some(trace.clone());
+    let (plain, outcome) = (once(&plain), once(&watched));
+    let (Some(before), Some(facts)) = (&plain.board, &outcome.board) else {
+        panic!("they ran on the board");
+    };
+    assert_eq!(before.trace_hash, facts.trace_hash);
+    let [calls, guest, all] = facts.hits.counts[..] else {
+        panic!("there are three probes");
+    };
+    // The guest begins once; so does the hypervisor, at the same address.
+    assert_eq!((guest, all), (1, 2), "{}", explain(&outcome));
+    assert!(calls > 0);
+    assert_eq!(facts.hits.kept.len() as u64, calls + guest + all);
+    let text = std::fs::read(trace).expect("it was written");
+    let named = |name: &str| {
+        text.windows(name.len())
+            .filter(|part| *part == name.as_bytes())
+            .count() as u64
+    };
+    assert_eq!(named("environment call from VS level"), calls);
+    assert!(named("Hello from vCPU 0") == 1 && named("(hypervisor)") > 0);
+    assert!(Probe::find("sbi::none", &watched.image).is_err());
+    assert!(Probe::find("sbi::call:9", &watched.image).is_err());
+    assert!(Probe::find("other/0x0", &watched.image).is_err());
+}
+
+on_both!(
+    hello_starts_and_shuts_down,
+    who_waits_on_a_shared_hart_leaves_it,
+    runs_repeat_to_the_tick,
+    runs_on_several_harts_repeat_to_the_tick,
+);

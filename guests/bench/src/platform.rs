@@ -31,7 +31,7 @@ use tactus_guest::{
     power, println, record,
     sbi_spec::base,
     start,
-    stopwatch::{self, Spread},
+    stopwatch::{self, Scale, Spread},
     time, trap, uart,
 };
 
@@ -65,9 +65,8 @@ fn main() {
     });
     Plic::of_hart(start::hart()).disable(UART_SOURCE);
 
-    let per_tick = stopwatch::instructions_per_tick();
-    let offset = stopwatch::offset(per_tick);
-    let timer_wakeup = measure(|round| timer_wakeup(round, per_tick, offset));
+    let scale = Scale::measure();
+    let timer_wakeup = measure(|round| timer_wakeup(round, &scale));
 
     println!(
         "bench-platform, boot arguments \"{}\"",
@@ -242,7 +241,7 @@ extern "C" fn interrupt(interrupt_enable: usize, claim: usize, seen: &mut Seen) 
 }
 
 /// Sleeps until a deadline. Returns the instructions from the deadline to the vector.
-fn timer_wakeup(round: u64, per_tick: u64, offset: i64) -> u64 {
+fn timer_wakeup(round: u64, scale: &Scale) -> u64 {
     // From 20 to 40 us ahead: far enough to be asleep by then under any hypervisor of interest.
     let deadline = time::now() + 200 + round * 7 % 200;
     let wakeup = stopwatch::wait_until(deadline);
@@ -251,5 +250,5 @@ fn timer_wakeup(round: u64, per_tick: u64, offset: i64) -> u64 {
         "expected the timer's interrupt, got {}",
         trap::cause_name(wakeup.cause)
     );
-    stopwatch::late_by(wakeup, deadline, per_tick, offset)
+    scale.late_by(wakeup, deadline)
 }

@@ -9,7 +9,7 @@
 
 use tactus_guest::{
     devicetree, power, println, record, start,
-    stopwatch::{self, Spread},
+    stopwatch::{self, Scale, Spread},
     time, trap,
 };
 
@@ -17,8 +17,7 @@ tactus_guest::entry!(main);
 
 fn main() {
     let rounds = devicetree::number("rounds", 1000);
-    let per_tick = stopwatch::instructions_per_tick();
-    let offset = stopwatch::offset(per_tick);
+    let scale = Scale::measure();
     let mut spread = Spread::new();
     let mut floating = 1.0f64;
     for round in 0..rounds {
@@ -30,7 +29,7 @@ fn main() {
             "expected the timer's interrupt, got {}",
             trap::cause_name(wakeup.cause)
         );
-        spread.add(stopwatch::late_by(wakeup, deadline, per_tick, offset));
+        spread.add(scale.late_by(wakeup, deadline));
         // In every other round the floating-point unit changes hands.
         if round % 2 == 0 {
             floating = core::hint::black_box(floating * 1.000_001 + 0.5);

@@ -1,10 +1,11 @@
 //! The real-time guest beside a hostile one: wakes a thousand times a second and proves that it does so in time.
 //!
 //! Boot arguments: `periods=N` (300): how many periods at least; `until=done`: goes on until the hostile guest has done
-//! everything, at most `periods_max=N` (60000) periods; `bound=N`: greatest latency allowed, in instructions.
+//! everything, at most `periods_max=N` (60000) periods; `bound=N`: greatest latency allowed, in cycles.
 //!
 //! The release latency is counted from the deadline to the first instruction of the timer interrupt's vector, as in
-//! `bench-switch-rt`. A latency of a period or more is a missed deadline. Figures need QEMU's `-icount shift=0`.
+//! `bench-switch-rt`. A latency of a period or more is a missed deadline. A cycle is an instruction under QEMU's `-icount shift=0` and on
+//! the virtual board in fast mode.
 //!
 //! It sleeps with a pattern in its floating-point registers, which must be there when it wakes.
 #![no_std]
@@ -12,7 +13,7 @@
 
 use tactus_guest::{
     devicetree, power, println, record, start,
-    stopwatch::{self, Spread, Wakeup},
+    stopwatch::{self, Scale, Spread, Wakeup},
     time, trap,
 };
 use tactus_guest_hostile::{Page, Word, floating};
@@ -35,8 +36,7 @@ fn main() {
     // SAFETY: systems that say `until=done` have a channel between the two guests.
     let page = until_done.then(|| unsafe { Page::get() });
 
-    let per_tick = stopwatch::instructions_per_tick();
-    let offset = stopwatch::offset(per_tick);
+    let scale = Scale::measure();
     let period = time::hz() / 1000;
     let mut latency = Spread::new();
     let mut missed = 0u64;
@@ -53,11 +53,11 @@ fn main() {
             "expected the timer's interrupt, got {}",
             trap::cause_name(wakeup.cause)
         );
-        let late = stopwatch::late_by(wakeup, deadline, per_tick, offset);
+        let late = scale.late_by(wakeup, deadline);
         latency.add(late);
         over_bound += u64::from(late > bound);
         // Releases that went by meanwhile are missed too, not caught up with.
-        let periods_late = late / (period * per_tick);
+        let periods_late = late / scale.cycles(period);
         missed += periods_late;
         deadline += (1 + periods_late) * period;
         done = page.is_none_or(|page| page.load(Word::Done) != 0);

@@ -1,7 +1,7 @@
 //! How many instructions an event takes to reach this guest.
 //!
-//! Figures come from the `cycle` and `time` CSRs and are exact under QEMU's `-icount shift=0`, where an instruction is one
-//! virtual nanosecond and `cycle` counts those. Each function uses a trap vector of its own whose first instruction
+//! Figures come from the `cycle` and `time` CSRs and are exact where an instruction takes a cycle: under QEMU's `-icount
+//! shift=0`, whose cycles are virtual nanoseconds, and on the virtual board in fast mode. In its timed mode they are cycles. Each function uses a trap vector of its own whose first instruction
 //! reads `cycle`: what is measured ends there, and nothing of the runtime is in it.
 
 use core::arch::naked_asm;
@@ -65,37 +65,104 @@ extern "C" fn wait(deadline: u64) -> Wakeup {
     )
 }
 
-/// Instructions from the deadline (in ticks) to the wake-up's first instruction, with [`offset`]'s result for `offset`.
-///
-/// # Panics
-///
-/// When it woke before the deadline.
-pub fn late_by(wakeup: Wakeup, deadline: u64, per_tick: u64, offset: i64) -> u64 {
-    let due = (deadline * per_tick) as i64 + offset;
-    let late = wakeup.cycles as i64 - due;
-    assert!(
-        late >= 0,
-        "the timer interrupted {} instructions early",
-        -late
-    );
-    late as u64
+/// How `cycle` and `time` go together: so that a deadline in ticks can be compared with a reading of `cycle`. Both count
+/// the same clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scale {
+    /// So many cycles are ...
+    cycles: u64,
+    /// ... so many ticks.
+    ticks: u64,
+    /// `ticks * cycle - cycles * time` at the begin of a tick.
+    offset: i64,
 }
 
-/// The relation between the two counters: `cycle - per_tick * time` at the begin of a tick, with `per_tick` instructions a
-/// tick. Constant under `-icount`, so that a deadline in ticks can be compared with a reading of `cycle`.
-pub fn offset(per_tick: u64) -> i64 {
-    // The readings are one instruction apart. In the smallest difference of many the clock had just ticked; the varying delay
-    // lets the loop meet every phase of the tick.
-    let mut smallest = i64::MAX;
-    for round in 0..16 * per_tick {
-        for _ in 0..round % 7 {
-            core::hint::spin_loop();
+/// Ticks over which a [`Scale`] is measured.
+const SPAN: u64 = 20_000;
+/// Cycles that a reading may be behind the begin of its tick: those of a tick.
+const EDGE: u64 = 128;
+/// Most ticks that make a whole number of cycles.
+const TICKS_MAX: u64 = 256;
+/// Measurements until two agree; a hypervisor may come between the readings of one.
+const MEASUREMENTS_MAX: usize = 16;
+
+impl Scale {
+    /// Measures it, in some milliseconds.
+    ///
+    /// # Panics
+    ///
+    /// When the counters do not keep step.
+    pub fn measure() -> Self {
+        let mut before = None;
+        for _ in 0..MEASUREMENTS_MAX {
+            let ratio = ratio();
+            if ratio.is_some() && ratio == before {
+                break;
+            }
+            before = ratio;
         }
-        let (ticks, instructions) = both();
-        let difference = instructions as i64 - 1 - (ticks * per_tick) as i64;
-        smallest = smallest.min(difference);
+        let Some((cycles, ticks)) = before else {
+            panic!("`cycle` and `time` do not keep step");
+        };
+        // The readings are one instruction apart. In the smallest difference of many the clock had just ticked; the varying delay
+        // lets the loop meet every phase of the tick.
+        let mut offset = i64::MAX;
+        for round in 0..16 * cycles.div_ceil(ticks) {
+            for _ in 0..round % 7 {
+                core::hint::spin_loop();
+            }
+            let (time, cycle) = both();
+            let difference = ((cycle - 1) * ticks) as i64 - (time * cycles) as i64;
+            offset = offset.min(difference);
+        }
+        Self {
+            cycles,
+            ticks,
+            offset,
+        }
     }
-    smallest
+
+    /// Cycles in so many ticks, rounded down.
+    pub const fn cycles(&self, ticks: u64) -> u64 {
+        ticks * self.cycles / self.ticks
+    }
+
+    /// Cycles from the deadline (in ticks) to the wake-up's first instruction, rounded down.
+    ///
+    /// # Panics
+    ///
+    /// When it woke before the deadline.
+    pub fn late_by(&self, wakeup: Wakeup, deadline: u64) -> u64 {
+        let due = (deadline * self.cycles) as i64 + self.offset;
+        let late = (wakeup.cycles * self.ticks) as i64 - due;
+        assert!(
+            late >= 0,
+            "the timer interrupted {} cycles early",
+            -late / self.ticks as i64
+        );
+        late as u64 / self.ticks
+    }
+}
+
+/// Cycles, and the ticks that they are: the simplest fraction that one measurement allows.
+fn ratio() -> Option<(u64, u64)> {
+    let (first, last) = (edge(0), edge(SPAN));
+    let (span, cycles) = (last.0 - first.0, last.1 - first.1);
+    (1..=TICKS_MAX).find_map(|ticks| {
+        let whole = (cycles.saturating_sub(EDGE) * ticks).div_ceil(span);
+        (whole > 0 && whole * span <= (cycles + EDGE) * ticks).then_some((whole, ticks))
+    })
+}
+
+/// `time` as it ticks, and `cycle` then, after at least so many ticks.
+fn edge(ticks: u64) -> (u64, u64) {
+    let begin = time::now() + ticks;
+    loop {
+        let (time, cycle) = both();
+        if time > begin {
+            return (time, cycle);
+        }
+    }
 }
 
 /// `time`, and `cycle` one instruction later.
@@ -159,9 +226,4 @@ impl Default for Spread {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// Instructions that pass in one tick of the clock under `-icount shift=0`: virtual nanoseconds per tick.
-pub fn instructions_per_tick() -> u64 {
-    1_000_000_000 / time::hz()
 }

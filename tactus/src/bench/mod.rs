@@ -13,10 +13,10 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use object::{Object, ObjectSection, SectionKind};
 
 use crate::artifacts::Artifacts;
-use crate::cli::BenchArguments;
+use crate::cli::{self, BenchArguments};
 use crate::profile::Profile;
 use crate::report;
-use crate::run::machine::{Launch, SEED};
+use crate::run::machine::{Launch, Platform, SEED};
 use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 use crate::run::{Boot, show};
 
@@ -47,6 +47,12 @@ pub fn command(arguments: &BenchArguments) -> ExitCode {
 }
 
 fn bench(arguments: &BenchArguments) -> miette::Result<bool> {
+    if arguments.platform != cli::Platform::Qemu {
+        return Err(miette!(
+            help = "say --platform qemu, or nothing",
+            "the experiments run on QEMU"
+        ));
+    }
     let experiment::Found { text, path, root } = experiment::find(&arguments.name)?;
     let experiment = experiment::parse(&text)
         .wrap_err_with(|| format!("{} is not an experiment", path.display()))?;
@@ -128,6 +134,7 @@ fn native_plan(run: &Run, guest: &str, profile: &Profile) -> miette::Result<Plan
         image,
         harts: run.harts.unwrap_or(1),
         memory_bytes: profile.memory.default.0,
+        platform: Platform::Qemu,
     };
     Ok(Plan::bare(launch, guest, profile.timebase_hz.into()))
 }
@@ -191,7 +198,7 @@ fn value(metric: &Metric, done: &Done) -> miette::Result<Option<f64>> {
     if done.outcome.verdict() != Verdict::Good {
         return Ok(None);
     }
-    let factor = record.unit.factor_to(metric.unit, journal.timebase_hz);
+    let factor = record.unit.factor_to(metric.unit, journal.clocks());
     if factor.is_none() {
         eprintln!(
             "run `{}` gave `{name}` in {}, which cannot be had in {}",

@@ -38,6 +38,8 @@ pub struct Image {
     pub platform: String,
     /// The hypervisor's ELF file, for its section sizes and symbols.
     pub hypervisor: PathBuf,
+    /// The VMs' image files, for their symbols.
+    pub guests: Vec<Option<PathBuf>>,
 }
 
 /// Reads, checks and builds the system that `file` describes; warnings go to stderr.
@@ -78,6 +80,7 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
         timebase_hz: plan.profile.timebase_hz,
         platform: plan.profile.name.clone(),
         hypervisor,
+        guests: verdict.guests,
     })
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Contents {
 pub(super) struct GuestFiles {
     /// `None` when there is none that could run.
     pub(super) image: Option<GuestImage>,
+    /// Where it is.
+    pub(super) path: Option<PathBuf>,
     /// `None` when it wants none, or it cannot be read.
     pub(super) initrd: Option<Vec<u8>>,
 }
@@ -56,7 +58,15 @@ pub(super) fn read(judge: &mut Judge<'_>, artifacts: &Artifacts, base: Option<u6
                 &format!("the initrd of {}", vm.title()),
             )
         });
-        contents.guests.push(GuestFiles { image, initrd });
+        let path = vm
+            .image
+            .as_ref()
+            .and_then(|name| path_of(judge, &files, name)?.ok());
+        contents.guests.push(GuestFiles {
+            image,
+            path,
+            initrd,
+        });
     }
     contents
 }
@@ -89,21 +99,30 @@ fn hypervisor(judge: &mut Judge<'_>, files: &Files, base: u64) -> Option<(PathBu
     }
 }
 
+/// Where a file is.
+fn path_of<'f>(
+    judge: &Judge<'_>,
+    files: &'f Files,
+    name: &At<FileName>,
+) -> Option<Result<PathBuf, &'f Missing>> {
+    Some(match &name.value {
+        FileName::Path(path) => Ok(judge.config.directory.join(path)),
+        FileName::Artifact(artifact) => files.get(artifact)?.as_ref().cloned(),
+    })
+}
+
 fn read_file(
     judge: &mut Judge<'_>,
     files: &Files,
     name: &At<FileName>,
     what: &str,
 ) -> Option<Vec<u8>> {
-    let path = match &name.value {
-        FileName::Path(path) => judge.config.directory.join(path),
-        FileName::Artifact(artifact) => match files.get(artifact)? {
-            Ok(path) => path.clone(),
-            Err(missing) => {
-                missing_artifact(judge, name, missing, what);
-                return None;
-            }
-        },
+    let path = match path_of(judge, files, name)? {
+        Ok(path) => path,
+        Err(missing) => {
+            missing_artifact(judge, name, missing, what);
+            return None;
+        }
     };
     match read_regular(&path) {
         Ok(bytes) => Some(bytes),

@@ -52,7 +52,7 @@ fn memory(judge: &mut Judge<'_>, index: usize) -> Option<Size> {
 pub(super) fn check(judge: &mut Judge<'_>, index: usize, files: GuestFiles) -> Option<Layout> {
     bootargs(judge, index);
     let memory = memory(judge, index)?;
-    let GuestFiles { image, initrd } = files;
+    let GuestFiles { image, initrd, .. } = files;
     let image = image?;
     // Memory that image and initrd may take: all but the devicetree's at the end.
     let free = Extent::new(RAM_BASE, memory.0 - DEVICETREE_SIZE);

@@ -45,6 +45,8 @@ pub struct Verdict {
     pub plan: Option<Plan>,
     /// The hypervisor's file, when it was found.
     pub hypervisor: Option<PathBuf>,
+    /// Each VM's image file, when it was found.
+    pub guests: Vec<Option<PathBuf>>,
     /// What each VM's image and initrd are called in the description, for the summary.
     pub files: Vec<[Option<String>; 2]>,
 }
@@ -83,13 +85,14 @@ pub fn verdict(
         problems: Vec::new(),
         plan: None,
         hypervisor: None,
+        guests: Vec::new(),
         files: Vec::new(),
     };
     match read {
         Err(problems) => verdict.problems = problems,
         Ok((config, problems)) => {
             let mut judge = Judge::new(&config, problems);
-            let plan = judge_system(&mut judge, artifacts, &mut verdict.hypervisor);
+            let plan = judge_system(&mut judge, artifacts, &mut verdict);
             verdict.files = config
                 .vms
                 .iter()
@@ -126,7 +129,7 @@ fn file_text(name: &Option<At<FileName>>) -> Option<String> {
 fn judge_system(
     judge: &mut Judge<'_>,
     artifacts: &Artifacts,
-    hypervisor_file: &mut Option<PathBuf>,
+    verdict: &mut Verdict,
 ) -> Option<Plan> {
     let config = judge.config;
     vm_count(judge);
@@ -138,6 +141,11 @@ fn judge_system(
         .as_ref()
         .map(|platform| platform.profile.image_base());
     let contents = files::read(judge, artifacts, base);
+    verdict.guests = contents
+        .guests
+        .iter()
+        .map(|guest| guest.path.clone())
+        .collect();
     let layouts: Vec<_> = contents
         .guests
         .into_iter()
@@ -158,7 +166,7 @@ fn judge_system(
         memory::check_fixed(judge, &platform);
         return None;
     };
-    *hypervisor_file = Some(path);
+    verdict.hypervisor = Some(path);
     let parts = Parts {
         hypervisor,
         layouts,

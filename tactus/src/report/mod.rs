@@ -15,9 +15,10 @@ use bins::Bins;
 use picture::Picture;
 use samples::Series;
 use table::Table;
-use unit::{Unit, figure};
+use unit::{Clocks, Unit, figure};
 
 pub mod bins;
+pub mod board;
 pub mod picture;
 pub mod samples;
 pub mod table;
@@ -55,11 +56,49 @@ pub struct Quantity<'a> {
     pub unit: &'static str,
     /// What turns samples into that unit.
     pub factor: f64,
+    /// What turns samples into cycles, where these are a measure of time.
+    pub cycles: Option<f64>,
 }
 
 impl Quantity<'_> {
     /// The table of its phases.
     pub fn table(&self) -> Table {
+        let Some(cycles) = self.cycles else {
+            return self.table_in_one_unit();
+        };
+        let mut table = Table::new(
+            format!("{} of {}", self.name, self.vm),
+            [
+                "phase", "samples", "unit", "min", "mean", "p50", "p99", "max",
+            ],
+        )
+        .text_columns([0, 2]);
+        for (phase, series) in &self.phases {
+            if let (Some(time), Some(s)) = (series.summary(self.factor), series.summary(cycles)) {
+                let times = [time.min, time.mean, time.p50, time.p99, time.max].map(figure);
+                let first = [
+                    (*phase).to_owned(),
+                    figure(time.samples as f64),
+                    self.unit.to_owned(),
+                ];
+                table.row(first.into_iter().chain(times));
+                // There are no parts of cycles but in means.
+                let counts = [
+                    s.min.round(),
+                    s.mean,
+                    s.p50.round(),
+                    s.p99.round(),
+                    s.max.round(),
+                ]
+                .map(figure);
+                let first = [String::new(), String::new(), "cycles".to_owned()];
+                table.row(first.into_iter().chain(counts));
+            }
+        }
+        table
+    }
+
+    fn table_in_one_unit(&self) -> Table {
         let mut table = Table::new(
             format!("{} of {} ({})", self.name, self.vm, self.unit),
             ["phase", "samples", "min", "mean", "p50", "p99", "max"],
@@ -120,6 +159,7 @@ pub fn quantities(journal: &Journal) -> Vec<Quantity<'_>> {
                         phases: vec![(phase, series)],
                         unit: "",
                         factor: 1.0,
+                        cycles: None,
                     },
                 )),
             }
@@ -135,10 +175,15 @@ pub fn quantities(journal: &Journal) -> Vec<Quantity<'_>> {
                 .map(|(_, max)| max)
                 .max()
                 .unwrap_or(0);
-            let (unit, factor) = shown(unit, greatest, journal.timebase_hz);
+            let clocks = journal.clocks();
+            let cycles = unit
+                .nanoseconds(clocks)
+                .and(unit.factor_to(Unit::Cycles, clocks));
+            let (unit, factor) = shown(unit, greatest, clocks);
             Quantity {
                 unit,
                 factor,
+                cycles,
                 ..quantity
             }
         })
@@ -147,8 +192,8 @@ pub fn quantities(journal: &Journal) -> Vec<Quantity<'_>> {
 
 /// The unit to show samples of `unit` in whose greatest is `greatest`, and what turns them into it.
 /// Times are in microseconds, as latencies are, unless they are far from them.
-fn shown(unit: Unit, greatest: u64, timebase_hz: u64) -> (&'static str, f64) {
-    let Some(nanoseconds) = unit.nanoseconds(timebase_hz) else {
+fn shown(unit: Unit, greatest: u64, clocks: Clocks) -> (&'static str, f64) {
+    let Some(nanoseconds) = unit.nanoseconds(clocks) else {
         return (unit.name(), 1.0);
     };
     let (name, one) = match greatest as f64 * nanoseconds {
@@ -413,7 +458,20 @@ pub fn summary(outcome: &Outcome) -> String {
         outcome.host_time.as_secs_f64(),
         outcome.reason()
     )];
+    if let Some(facts) = &outcome.board {
+        parts[0] += &format!("{}\n", board::sentence(facts));
+    }
     parts.push(journal_text(journal));
+    if let Some(facts) = &outcome.board {
+        parts.push(board::cycle_table(facts, journal).text());
+        parts.extend(board::probe_tables(facts).iter().map(Table::text));
+        parts.extend(
+            board::remarks(facts)
+                .iter()
+                .map(|remark| format!("{remark}\n")),
+        );
+        parts.push(format!("{}\n", board::hash(facts)));
+    }
     parts.join("\n")
 }
 
@@ -458,6 +516,11 @@ pub fn write(outcome: &Outcome, system: &str, directory: &Path) -> Result<Vec<Pa
         &directory.join("records.jsonl"),
         records.concat().as_bytes(),
     )?;
+    if let Some(facts) = &outcome.board
+        && !facts.hits.probes.is_empty()
+    {
+        write_file(&directory.join("probes.csv"), facts.hits.csv().as_bytes())?;
+    }
     let mut json = serde_json::to_vec_pretty(&report_json(outcome, system)).unwrap_or_default();
     json.push(b'\n');
     write_file(&directory.join("report.json"), &json)?;
@@ -469,6 +532,13 @@ pub fn write(outcome: &Outcome, system: &str, directory: &Path) -> Result<Vec<Pa
         picture.svg(&svg)?;
         picture.png(&png)?;
         pictures.extend([svg, png]);
+        for (phase, series) in &quantity.phases {
+            let name = format!("{}-{}.hgrm", quantity.file_stem(), file_name(phase));
+            write_file(
+                &directory.join(name),
+                series.percentiles(quantity.factor).as_bytes(),
+            )?;
+        }
     }
     let markdown = report_markdown(outcome, system);
     write_file(&directory.join("report.md"), markdown.as_bytes())?;
@@ -636,6 +706,7 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
             "use": cpu,
         },
         "faults": faults,
+        "board": outcome.board.as_ref().map(|facts| board::json(facts, journal)),
         "remarks": remarks(journal),
     })
 }
@@ -660,9 +731,22 @@ fn report_markdown(outcome: &Outcome, system: &str) -> String {
     parts.push(vm_table(journal).markdown());
     parts.extend(fault_table(journal).map(|table| table.markdown()));
     parts.extend(metric_table(journal).map(|table| table.markdown()));
-    let remarks = remarks(journal);
+    let mut remarks = remarks(journal);
+    if let Some(facts) = &outcome.board {
+        parts.push(board::cycle_table(facts, journal).markdown());
+        parts.extend(board::probe_tables(facts).iter().map(Table::markdown));
+        parts.extend(board::event_table(facts).map(|table| table.markdown()));
+        remarks.extend(board::remarks(facts));
+    }
     if !remarks.is_empty() {
         parts.push(format!("## Remarks\n\n- {}\n", remarks.join("\n- ")));
+    }
+    if let Some(facts) = &outcome.board {
+        parts.push(format!(
+            "{} {}.\n",
+            board::sentence(facts),
+            board::hash(facts)
+        ));
     }
     parts.join("\n")
 }
@@ -673,10 +757,21 @@ mod tests {
 
     #[test]
     fn times_are_shown_in_the_unit_that_fits() {
-        assert_eq!(shown(Unit::Ticks, 3, 10_000_000), ("ns", 100.0));
-        assert_eq!(shown(Unit::Ticks, 45, 10_000_000), ("µs", 0.1));
-        assert_eq!(shown(Unit::Nanoseconds, 2_000_000_000, 1), ("ms", 1e-6));
-        assert_eq!(shown(Unit::Instructions, 1 << 40, 1), ("instructions", 1.0));
+        let clocks = Clocks {
+            timebase_hz: 10_000_000,
+            clock_hz: Some(100_000_000),
+        };
+        assert_eq!(shown(Unit::Ticks, 3, clocks), ("ns", 100.0));
+        assert_eq!(shown(Unit::Ticks, 45, clocks), ("µs", 0.1));
+        assert_eq!(shown(Unit::Cycles, 45, clocks), ("ns", 10.0));
+        assert_eq!(
+            shown(Unit::Nanoseconds, 2_000_000_000, clocks),
+            ("ms", 1e-6)
+        );
+        assert_eq!(
+            shown(Unit::Instructions, 1 << 40, clocks),
+            ("instructions", 1.0)
+        );
     }
 
     #[test]

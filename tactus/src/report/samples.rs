@@ -1,5 +1,7 @@
 //! Samples of one quantity and what is said of them.
 
+use std::fmt::Write;
+
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
@@ -10,6 +12,9 @@ pub const SAMPLE_MAX: u64 = 1 << 62;
 
 /// Digits that the histogram tells apart; least, mean and greatest are exact.
 const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// Steps of a percentile distribution from one half of what is left to the next.
+const PERCENTILE_STEPS: u32 = 5;
 
 /// All samples of one quantity in one phase. Its memory does not grow with the number of samples.
 #[derive(Clone, Debug)]
@@ -95,6 +100,47 @@ impl Series {
         })
     }
 
+    /// The distribution by percentiles, every value multiplied by `factor`, as HdrHistogram's tools read it (`.hgrm`).
+    pub fn percentiles(&self, factor: f64) -> String {
+        let mut text = format!(
+            "{:>12} {:>14} {:>10} {:>14}\n\n",
+            "Value", "Percentile", "TotalCount", "1/(1-Percentile)"
+        );
+        let Some((min, max)) = self.extremes() else {
+            return text;
+        };
+        let mut counted = 0;
+        for cell in self.histogram.iter_quantiles(PERCENTILE_STEPS) {
+            counted += cell.count_since_last_iteration();
+            let value = cell.value_iterated_to().clamp(min, max) as f64 * factor;
+            let quantile = cell.quantile_iterated_to();
+            let _ = write!(text, "{value:>12.3} {quantile:>14.12} {counted:>10}");
+            if quantile < 1.0 {
+                let _ = write!(text, " {:>14.2}", 1.0 / (1.0 - quantile));
+            }
+            text.push('\n');
+        }
+        let mean = self.sum as f64 / self.samples() as f64 * factor;
+        let _ = writeln!(
+            text,
+            "#[Mean    = {mean:>12.3}, StdDeviation   = {:>12.3}]",
+            self.histogram.stdev() * factor
+        );
+        let _ = writeln!(
+            text,
+            "#[Max     = {:>12.3}, Total count    = {:>12}]",
+            max as f64 * factor,
+            self.samples()
+        );
+        let _ = writeln!(
+            text,
+            "#[Buckets = {:>12}, SubBuckets     = {:>12}]",
+            self.histogram.buckets(),
+            self.histogram.distinct_values() / usize::from(self.histogram.buckets().max(1))
+        );
+        text
+    }
+
     /// The values that occurred and how often, in ascending order; values to three digits.
     pub fn occurrences(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.histogram.iter_recorded().map(|cell| {
@@ -135,6 +181,29 @@ mod tests {
             })
         );
         assert_eq!(series(&[]).summary(1.0), None);
+    }
+
+    #[test]
+    fn percentiles_end_with_the_greatest() {
+        let values: Vec<u64> = (1..=1000).collect();
+        let text = series(&values).percentiles(0.1);
+        let mut lines = text.lines().skip_while(|line| !line.is_empty()).skip(1);
+        assert_eq!(
+            lines
+                .next()
+                .map(str::split_whitespace)
+                .map(Iterator::collect),
+            Some(vec!["0.100", "0.000000000000", "1", "1.00"])
+        );
+        let last = text
+            .lines()
+            .rfind(|line| !line.starts_with('#'))
+            .unwrap_or_default();
+        assert_eq!(
+            last.split_whitespace().collect::<Vec<_>>(),
+            ["100.000", "1.000000000000", "1000"]
+        );
+        assert!(text.contains("Total count    =         1000]"), "{text}");
     }
 
     proptest! {

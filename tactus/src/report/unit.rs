@@ -2,6 +2,15 @@
 
 use serde::{Serialize, Serializer};
 
+/// The rates of a machine's clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clocks {
+    /// Of the `time` CSR.
+    pub timebase_hz: u64,
+    /// Of the harts; `None` where cycles are no measure of time.
+    pub clock_hz: Option<u64>,
+}
+
 /// Unit of a metric or of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
@@ -59,24 +68,25 @@ impl Unit {
             .unwrap_or_default()
     }
 
-    /// Nanoseconds in one of it, for units of time; `timebase_hz` is the rate of the `time` CSR.
-    pub fn nanoseconds(self, timebase_hz: u64) -> Option<f64> {
+    /// Nanoseconds in one of it, for units of time.
+    pub fn nanoseconds(self, clocks: Clocks) -> Option<f64> {
         match self {
             Self::Nanoseconds => Some(1.0),
             Self::Microseconds => Some(1e3),
             Self::Milliseconds => Some(1e6),
             Self::Seconds => Some(1e9),
-            Self::Ticks => Some(1e9 / timebase_hz as f64),
-            Self::Instructions | Self::Cycles | Self::Bytes | Self::Count | Self::Percent => None,
+            Self::Ticks => Some(1e9 / clocks.timebase_hz as f64),
+            Self::Cycles => clocks.clock_hz.map(|hz| 1e9 / hz as f64),
+            Self::Instructions | Self::Bytes | Self::Count | Self::Percent => None,
         }
     }
 
     /// The factor that turns values of this unit into `target`; `None` where there is none.
-    pub fn factor_to(self, target: Self, timebase_hz: u64) -> Option<f64> {
+    pub fn factor_to(self, target: Self, clocks: Clocks) -> Option<f64> {
         if self == target {
             return Some(1.0);
         }
-        Some(self.nanoseconds(timebase_hz)? / target.nanoseconds(timebase_hz)?)
+        Some(self.nanoseconds(clocks)? / target.nanoseconds(clocks)?)
     }
 }
 
@@ -130,14 +140,16 @@ mod tests {
 
     #[test]
     fn ticks_become_time_by_the_timebase() {
-        assert_eq!(
-            Unit::Ticks.factor_to(Unit::Microseconds, 10_000_000),
-            Some(0.1)
-        );
-        assert_eq!(
-            Unit::Instructions.factor_to(Unit::Microseconds, 10_000_000),
-            None
-        );
+        let mut clocks = Clocks {
+            timebase_hz: 10_000_000,
+            clock_hz: None,
+        };
+        let factor = |unit: Unit, clocks| unit.factor_to(Unit::Microseconds, clocks);
+        assert_eq!(factor(Unit::Ticks, clocks), Some(0.1));
+        assert_eq!(factor(Unit::Instructions, clocks), None);
+        assert_eq!(factor(Unit::Cycles, clocks), None);
+        clocks.clock_hz = Some(100_000_000);
+        assert_eq!(factor(Unit::Cycles, clocks), Some(0.01));
         for (name, unit) in NAMES {
             assert_eq!(Unit::parse(name), Some(unit));
             assert_eq!(unit.name(), name);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::console::{Carriage, Consoles, Line, Piece, Source};
 use super::record::{self, Consumer, Fault, GuestRecord, LogRecord, OffReason};
 use crate::report::samples::Series;
-use crate::report::unit::Unit;
+use crate::report::unit::{Clocks, Unit};
 
 /// Bounds of what a journal keeps. What exceeds one is dropped, counted and named in the report.
 pub mod bound {
@@ -170,6 +170,8 @@ pub struct Journal {
     pub vms: Vec<VmJournal>,
     /// Rate of the `time` CSR.
     pub timebase_hz: u64,
+    /// Rate of the harts' clock; `None` where cycles are no measure of time.
+    pub clock_hz: Option<u64>,
     /// The hypervisor's version, once it has said it.
     pub version: Option<String>,
     /// When it said so, in ticks of the `time` CSR.
@@ -217,6 +219,7 @@ impl Journal {
                 })
                 .collect(),
             timebase_hz,
+            clock_hz: None,
             version: None,
             booted: None,
             usage: BTreeMap::new(),
@@ -230,6 +233,20 @@ impl Journal {
             log: Transcript::default(),
             record_bytes: 0,
             notes: BTreeMap::new(),
+        }
+    }
+
+    /// The same of a machine whose harts have that clock.
+    pub fn clocked(mut self, clock_hz: Option<u64>) -> Self {
+        self.clock_hz = clock_hz;
+        self
+    }
+
+    /// The rates of the machine's clocks.
+    pub fn clocks(&self) -> Clocks {
+        Clocks {
+            timebase_hz: self.timebase_hz,
+            clock_hz: self.clock_hz,
         }
     }
 

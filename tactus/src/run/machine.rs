@@ -1,41 +1,25 @@
-//! A QEMU process: started, read, written to, and never left behind.
+//! The machine that a run takes place on: whatever it is, it is started, read, written to, and ended.
 
-use std::io::{self, Read, Write};
-use std::os::unix::process::CommandExt;
+use std::fmt::Debug;
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use rustix::process::{Signal, set_parent_process_death_signal};
+use super::session::Plan;
+use super::{Error, board, qemu};
 
-use super::Error;
-
-/// The program that is the machine.
-pub const QEMU: &str = "qemu-system-riscv64";
-/// Seed of everything random in the machine.
+/// Seed of everything random in a machine that is not given another.
 pub const SEED: u64 = 1;
 
-/// With several harts: the most virtual time, in microseconds, that QEMU may stay with one hart before it
-/// looks at the others again.
-///
-/// QEMU's instruction-counting mode runs harts in turns on one clock, each turn half (for two harts) of the time to the
-/// machine's next timer. A hart that waits for another one (a lock, a remote fence, an interrupt it has sent)
-/// would spend its whole turn waiting, milliseconds when no timer is near: delays that no parallel machine has. A timer of
-/// this period, which does nothing else, keeps turns short. Much shorter ones make QEMU crawl.
-const TURN_US: u32 = 10;
-
-/// Bytes read at once.
-const CHUNK: usize = 64 * 1024;
-/// Chunks read and not yet taken. When they are all full, QEMU's pipe fills and the guest's UART waits.
-const CHUNKS: usize = 64;
-/// Size asked for the serial line's pipe: a burst of output should not meet a full pipe, because a UART
-/// that has to wait is visible to a guest that looks. Linux grants this much to anybody.
-const PIPE_BYTES: usize = 1 << 20;
-/// Bytes kept of QEMU's own messages.
-const MESSAGES_MAX: usize = 16 * 1024;
+/// What runs an image.
+#[derive(Clone, Debug, Default)]
+pub enum Platform {
+    /// QEMU's `virt` machine.
+    #[default]
+    Qemu,
+    /// The virtual board.
+    Board(board::Options),
+}
 
 /// What machine to start, and with what in it.
 #[derive(Clone, Debug)]
@@ -46,39 +30,8 @@ pub struct Launch {
     pub harts: u32,
     /// Memory in bytes, a multiple of 1 MiB.
     pub memory_bytes: u64,
-}
-
-impl Launch {
-    /// The command line. One instruction takes one virtual nanosecond and waiting takes no host time,
-    /// so that a run repeats exactly (`docs/src/reference/running.md`).
-    fn command(&self) -> Command {
-        let mut command = Command::new(QEMU);
-        command
-            .args(["-M", "virt", "-cpu", "rv64,h=true"])
-            .arg("-smp")
-            .arg(self.harts.to_string())
-            .arg("-m")
-            .arg(format!("{}M", self.memory_bytes >> 20))
-            .args(["-display", "none", "-monitor", "none", "-serial", "stdio"])
-            .arg("-no-reboot")
-            .args(["-icount", "shift=0,sleep=off"])
-            .arg("-seed")
-            .arg(SEED.to_string())
-            .args(["-rtc", "clock=vm,base=2026-01-01T00:00:00"])
-            .arg("-kernel")
-            .arg(&self.image);
-        if self.harts > 1 {
-            // The timer: a filter that forwards packets once in a while, on a network that the machine has no
-            // card for.
-            command
-                .args(["-netdev", "hubport,id=turns,hubid=0"])
-                .arg("-object")
-                .arg(format!(
-                    "filter-buffer,id=turn,netdev=turns,queue=all,interval={TURN_US}"
-                ));
-        }
-        command
-    }
+    /// What it is.
+    pub platform: Platform,
 }
 
 /// What the machine did.
@@ -89,128 +42,44 @@ pub enum Output {
     /// Nothing within the time given.
     Quiet,
     /// It ended, and everything it wrote has been delivered.
-    Ended(ExitStatus),
+    Ended(End),
+}
+
+/// How a machine ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The software switched it off or reset it.
+    Off,
+    /// It failed; how, as a sentence without its full stop.
+    Failed(String),
 }
 
 /// A running machine. Dropping it ends it.
-#[derive(Debug)]
-pub struct Machine {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: Receiver<Vec<u8>>,
-    messages: Arc<Mutex<Vec<u8>>>,
-    collector: Option<JoinHandle<()>>,
-}
-
-impl Machine {
-    /// Starts a machine. It ends with the calling thread at the latest.
-    pub fn start(launch: &Launch) -> Result<Self, Error> {
-        Self::spawn(launch.command())
-    }
-
-    /// Starts a machine with a command line of the caller's, whose serial line is standard input and output. It
-    /// ends with the calling thread at the latest.
-    pub fn spawn(mut command: Command) -> Result<Self, Error> {
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            // Ctrl-C in the terminal is for this process, which then ends the machine in an orderly way.
-            .process_group(0);
-        // SAFETY: the closure runs between fork and exec and makes one system call; it neither allocates
-        // nor takes a lock.
-        unsafe {
-            command.pre_exec(|| {
-                set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from)
-            });
-        }
-        let mut child = command.spawn().map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Error::NoQemu,
-            _ => Error::Start(error),
-        })?;
-        let input = child.stdin.take();
-        let (sender, output) = sync_channel(CHUNKS);
-        if let Some(stdout) = child.stdout.take() {
-            // A smaller pipe is slower, not wrong.
-            let _ = rustix::pipe::fcntl_setpipe_size(&stdout, PIPE_BYTES);
-            thread::spawn(move || forward(stdout, &sender));
-        }
-        let messages = Arc::new(Mutex::new(Vec::new()));
-        let collector = child.stderr.take().map(|stderr| {
-            let messages = Arc::clone(&messages);
-            thread::spawn(move || collect(stderr, &messages))
-        });
-        Ok(Self {
-            child,
-            input,
-            output,
-            messages,
-            collector,
-        })
-    }
-
+pub trait Machine: Debug {
     /// Waits at most `patience` for something to happen.
-    pub fn wait(&mut self, patience: Duration) -> Result<Output, Error> {
-        match self.output.recv_timeout(patience) {
-            Ok(bytes) => Ok(Output::Bytes(bytes)),
-            Err(RecvTimeoutError::Timeout) => Ok(Output::Quiet),
-            Err(RecvTimeoutError::Disconnected) => {
-                let status = self.child.wait().map_err(Error::Line)?;
-                // It reads until QEMU's end, which has come; only then are its messages complete.
-                if let Some(collector) = self.collector.take() {
-                    let _ = collector.join();
-                }
-                Ok(Output::Ended(status))
-            }
-        }
-    }
+    ///
+    /// # Errors
+    /// The machine cannot be read.
+    fn wait(&mut self, patience: Duration) -> Result<Output, Error>;
 
     /// The serial line's other direction; `None` when it has been taken.
-    pub fn take_input(&mut self) -> Option<impl Write + Send + use<>> {
-        self.input.take()
-    }
+    fn take_input(&mut self) -> Option<Box<dyn Write + Send>>;
 
-    /// What QEMU itself had to say, the begin of it.
-    pub fn messages(&self) -> String {
-        let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&messages)
-            .lines()
-            // Of the network that is only there for its timer.
-            .filter(|line| !line.ends_with("has no peer"))
-            .collect::<Vec<_>>()
-            .join("\n")
-    }
+    /// Whether it ends by itself after the awaited VM's end, by a clock of its own. Of others it is to be guessed when
+    /// nothing more will come.
+    fn ends_when_awaited(&self) -> bool;
+
+    /// Ends it if it has not ended, and tells what only it knows of the run. `None`: nothing.
+    fn finish(&mut self) -> Option<board::Facts>;
 }
 
-impl Drop for Machine {
-    fn drop(&mut self) {
-        // Fails only when it has ended already; the wait is what removes it from the process table.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn forward(mut from: impl Read, to: &SyncSender<Vec<u8>>) {
-    let mut buffer = vec![0; CHUNK];
-    loop {
-        match from.read(&mut buffer) {
-            Ok(0) => return,
-            Ok(n) => {
-                if to.send(buffer[..n].to_vec()).is_err() {
-                    return;
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return,
-        }
-    }
-}
-
-fn collect(mut from: impl Read, into: &Mutex<Vec<u8>>) {
-    let mut buffer = [0; 1024];
-    while let Ok(n @ 1..) = from.read(&mut buffer) {
-        let mut into = into.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = MESSAGES_MAX.saturating_sub(into.len());
-        into.extend_from_slice(&buffer[..n.min(room)]);
-    }
+/// Starts the machine that the plan wants.
+///
+/// # Errors
+/// It cannot be started.
+pub fn start(plan: &Plan) -> Result<Box<dyn Machine>, Error> {
+    Ok(match &plan.launch.platform {
+        Platform::Qemu => Box::new(qemu::Machine::start(&plan.launch)?),
+        Platform::Board(options) => Box::new(board::Machine::start(plan, options)?),
+    })
 }

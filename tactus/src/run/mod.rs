@@ -1,30 +1,37 @@
 //! `tactus run`: boots a system and watches it.
 //!
-//! [`machine`] is the QEMU process, [`console`] takes its serial line apart, [`record`] reads the records in
-//! it, [`journal`] keeps what they say, [`session`] is all of that from start to end, which other commands
+//! [`machine`] is what the image runs on: a QEMU process ([`qemu`]) or the virtual board ([`board`]). [`console`] takes
+//! its serial line apart, [`record`] reads the records in it, [`journal`] keeps what they say, [`session`] is all of that from start to end, which other commands
 //! and tests use as well. [`show`] and [`attach`] are the terminal's two ways to take part.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use miette::{IntoDiagnostic, WrapErr};
+use miette::{IntoDiagnostic, WrapErr, miette};
+use tactus_board::board::Pace;
 use tempfile::NamedTempFile;
 
+use crate::boot;
 use crate::build::{self, Image};
-use crate::cli::RunArguments;
+use crate::cli::{self, RunArguments};
 use crate::report;
 
 use attach::RawTerminal;
+use board::probe::{Place, Probe};
+use board::{Marker, Options};
 use console::Framer;
-use machine::{Launch, QEMU};
+use machine::{Launch, Platform};
+use qemu::QEMU;
 use session::{Ending, Outcome, Plan, Session, Verdict, Watcher};
 use show::{Attached, Show};
 
 pub mod attach;
+pub mod board;
 pub mod console;
 pub mod journal;
 pub mod machine;
+pub mod qemu;
 pub mod record;
 pub mod session;
 pub mod show;
@@ -49,9 +56,38 @@ pub enum Error {
     #[error("{QEMU} is not installed (not found in PATH)")]
     #[diagnostic(help("run `make setup`, which installs it"))]
     NoQemu,
-    /// The emulator could not be started.
-    #[error("{QEMU} could not be started: {0}")]
+    /// The machine could not be started.
+    #[error("the machine could not be started: {0}")]
     Start(std::io::Error),
+    /// The board's firmware is not installed.
+    #[error("OpenSBI's fw_dynamic.bin, the board's firmware, is not installed")]
+    #[diagnostic(help("run `make setup`, which installs it (Debian's package `opensbi`)"))]
+    NoFirmware,
+    /// A file that goes into the board cannot be read.
+    #[error("{} cannot be read: {error}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The profile has no such board.
+    #[error("the system does not fit the board `{profile}`: {reason}")]
+    #[diagnostic(help("choose another with --profile, or change the system"))]
+    Board {
+        /// The profile.
+        profile: String,
+        /// What is in the way.
+        reason: String,
+    },
+    /// The trace cannot be written.
+    #[error("the trace {} cannot be written: {error}", path.display())]
+    Trace {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
     /// The serial line broke.
     #[error("the machine's serial line failed: {0}")]
     Line(std::io::Error),
@@ -92,6 +128,7 @@ impl Boot {
                 image: file.path().to_owned(),
                 harts: image.harts as u32,
                 memory_bytes: image.memory,
+                platform: Platform::Qemu,
             },
             image.vms.clone(),
             image.timebase_hz.into(),
@@ -129,6 +166,7 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
     let boot = Boot::of(&arguments.file).inspect_err(|_| progress.finish_and_clear())?;
     let mut plan = boot.plan.clone();
     plan.timeout = arguments.timeout;
+    plan = plan.on(platform(arguments, &boot.image)?);
     if let Some(until) = &arguments.until {
         plan = plan.until(until)?;
     }
@@ -184,6 +222,49 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
         eprintln!("error: {}", outcome.reason());
     }
     Ok(verdict)
+}
+
+/// What the arguments want the system to run on.
+fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform> {
+    let wanted = &arguments.board;
+    if arguments.platform == cli::Platform::Qemu {
+        return match wanted.given() {
+            None => Ok(Platform::Qemu),
+            Some(option) => Err(miette!(
+                help = "say --platform board",
+                "{option} is for the board, and the platform is QEMU"
+            )),
+        };
+    }
+    let mut options = Options::new(boot::profile(wanted.profile.as_deref().unwrap_or("soc"))?);
+    if wanted.pace == Some(cli::Pace::Timed) {
+        options.pace = Pace::Timed;
+    }
+    if let Some(text) = &wanted.timed_from {
+        options.timed_from = Some(marker(text, image)?);
+    }
+    options.quantum = wanted.quantum;
+    options.seed = wanted.seed.unwrap_or(options.seed);
+    for text in &wanted.probes {
+        options.probes.push(Probe::find(text, image)?);
+    }
+    options.trace.clone_from(&wanted.trace);
+    Ok(Platform::Board(options))
+}
+
+fn marker(text: &str, image: &Image) -> miette::Result<Marker> {
+    let marker = match text.split_once(':') {
+        Some(("phase", name)) if !name.is_empty() => Some(Marker::Phase(name.to_owned())),
+        Some(("symbol", place)) => Some(Marker::Place(Place::find(place, image)?)),
+        Some(("cycle", number)) => number.parse().ok().map(Marker::Cycle),
+        _ => None,
+    };
+    marker.ok_or_else(|| {
+        miette!(
+            help = "say phase:NAME, symbol:SYMBOL, symbol:VM/SYMBOL or cycle:NUMBER",
+            "`{text}` is not something that happens in a run"
+        )
+    })
 }
 
 /// The end of what the firmware wrote: without a hypervisor that speaks it is all there is to go by.

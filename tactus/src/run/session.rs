@@ -1,15 +1,15 @@
 //! A run from start to end: the machine, the consoles and the journal together.
 
 use std::io::Write;
-use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Error;
+use super::board;
 use super::console::{Carriage, Consoles, Line, Piece, Source};
 use super::journal::{Failure, Journal, Seen};
-use super::machine::{Launch, Machine, Output};
+use super::machine::{self, End, Launch, Machine, Output, Platform};
 use super::record::LogRecord;
 
 /// How long the machine may be silent before the session looks up.
@@ -56,6 +56,20 @@ impl Plan {
         }
     }
 
+    /// The same on another platform.
+    pub fn on(mut self, platform: Platform) -> Self {
+        self.launch.platform = platform;
+        self
+    }
+
+    /// Rate of the harts' clock, where the machine's is not an instruction a nanosecond.
+    fn clock_hz(&self) -> Option<u64> {
+        match &self.launch.platform {
+            Platform::Qemu => None,
+            Platform::Board(options) => Some(options.profile.clock_hz),
+        }
+    }
+
     /// The same, ended as soon as the VM called `name` is off.
     pub fn until(mut self, name: &str) -> Result<Self, Error> {
         self.until = Some(self.vm_index(name)?);
@@ -84,7 +98,7 @@ impl Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The machine ended by itself.
-    Machine(ExitStatus),
+    Machine(End),
     /// The VM that the run was to end with is off.
     Until,
     /// The time was up.
@@ -104,8 +118,8 @@ pub struct Outcome {
     pub ending: Ending,
     /// Host time that it took.
     pub host_time: Duration,
-    /// What QEMU itself had to say.
-    pub messages: String,
+    /// What only the board knows of it; `None` where it was another machine.
+    pub board: Option<board::Facts>,
     bare: bool,
 }
 
@@ -133,9 +147,8 @@ impl Outcome {
         match &self.ending {
             Ending::Timeout => Verdict::Timeout,
             Ending::Interrupted => Verdict::Interrupted,
-            Ending::Machine(status)
-                if !status.success() || (!self.bare && self.journal.ended.is_none()) =>
-            {
+            Ending::Machine(End::Failed(_)) => Verdict::HypervisorFailed,
+            Ending::Machine(End::Off) if !self.bare && self.journal.ended.is_none() => {
                 Verdict::HypervisorFailed
             }
             Ending::Machine(_) | Ending::Until | Ending::Left => {
@@ -159,13 +172,7 @@ impl Outcome {
             (None, Ending::Timeout) => "the time given by --timeout was up".to_owned(),
             (None, Ending::Interrupted) => "interrupted".to_owned(),
             (None, Ending::Left) => "the console was left".to_owned(),
-            (None, Ending::Machine(status)) if !status.success() => {
-                if self.messages.is_empty() {
-                    format!("QEMU failed ({status})")
-                } else {
-                    format!("QEMU failed ({status}): {}", self.messages)
-                }
-            }
+            (None, Ending::Machine(End::Failed(how))) => how.clone(),
             (None, Ending::Machine(_)) if self.bare => "the machine switched itself off".to_owned(),
             (None, Ending::Machine(_)) => match (self.journal.ended, &self.journal.version) {
                 (Some(_), _) => "all VMs are off".to_owned(),
@@ -224,25 +231,16 @@ impl Stop {
 /// What is left of a run after the awaited VM's end: what the VM wrote before it and the hypervisor still has in its
 /// buffers, and the `usage` records. Nothing else counts, so that what is seen of a run does not depend on how
 /// fast the host was.
-#[derive(Clone, Copy, Debug)]
-struct Closing {
-    /// When something of it last came.
-    last: Instant,
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Closing {
     /// Whether the `usage` records have come: another record did.
     log_over: bool,
 }
 
 impl Closing {
-    fn begin() -> Self {
-        Self {
-            last: Instant::now(),
-            log_over: false,
-        }
-    }
-
     /// Whether this piece belongs to what is left.
-    fn counts(&mut self, piece: &Piece, awaited: Option<usize>) -> bool {
-        let counts = match piece {
+    pub(super) fn counts(&mut self, piece: &Piece, awaited: Option<usize>) -> bool {
+        match piece {
             Piece::Byte(Source::Vm(vm), _) => Some(*vm) == awaited,
             Piece::Byte(..) => false,
             Piece::Line(line) => match line.source {
@@ -253,11 +251,7 @@ impl Closing {
                 }
                 Source::Firmware | Source::Unknown(_) => false,
             },
-        };
-        if counts {
-            self.last = Instant::now();
         }
-        counts
     }
 }
 
@@ -265,26 +259,29 @@ impl Closing {
 #[derive(Debug)]
 pub struct Session {
     plan: Plan,
-    machine: Machine,
+    machine: Box<dyn Machine>,
     consoles: Consoles,
     journal: Journal,
     stop: Stop,
     started: Instant,
     /// Set when the awaited VM is off.
     closing: Option<Closing>,
+    /// When something that counts last came.
+    last: Instant,
 }
 
 impl Session {
     /// Starts the machine.
     pub fn start(plan: Plan) -> Result<Self, Error> {
-        let machine = Machine::start(&plan.launch)?;
+        let machine = machine::start(&plan)?;
         Ok(Self {
             machine,
             consoles: Consoles::new(plan.carriage),
-            journal: Journal::new(&plan.vms, plan.timebase_hz),
+            journal: Journal::new(&plan.vms, plan.timebase_hz).clocked(plan.clock_hz()),
             stop: Stop::default(),
             started: Instant::now(),
             closing: None,
+            last: Instant::now(),
             plan,
         })
     }
@@ -295,7 +292,7 @@ impl Session {
     }
 
     /// The serial line towards the machine; `None` when it has been taken.
-    pub fn take_input(&mut self) -> Option<impl Write + Send + use<>> {
+    pub fn take_input(&mut self) -> Option<Box<dyn Write + Send>> {
         self.machine.take_input()
     }
 
@@ -316,7 +313,7 @@ impl Session {
         Ok(Outcome {
             ending,
             host_time: self.started.elapsed(),
-            messages: self.machine.messages(),
+            board: self.machine.finish(),
             journal: self.journal,
             bare: self.plan.carriage == Carriage::Bare,
         })
@@ -334,9 +331,9 @@ impl Session {
         {
             return Ok(Some(Ending::Timeout));
         }
-        if self
-            .closing
-            .is_some_and(|closing| closing.last.elapsed() >= CLOSING_PATIENCE)
+        if self.closing.is_some()
+            && !self.machine.ends_when_awaited()
+            && self.last.elapsed() >= CLOSING_PATIENCE
         {
             return Ok(Some(Ending::Until));
         }
@@ -350,10 +347,10 @@ impl Session {
                 watcher.tick(&self.journal);
                 Ok(None)
             }
-            Output::Ended(status) => Ok(Some(if self.closing.is_some() {
+            Output::Ended(end) => Ok(Some(if self.closing.is_some() {
                 Ending::Until
             } else {
-                Ending::Machine(status)
+                Ending::Machine(end)
             })),
         }
     }
@@ -365,6 +362,7 @@ impl Session {
             consoles,
             journal,
             closing,
+            last,
             ..
         } = self;
         consoles.push(bytes, |piece| {
@@ -372,6 +370,9 @@ impl Session {
                 && !closing.counts(&piece, plan.until)
             {
                 return;
+            }
+            if closing.is_some() {
+                *last = Instant::now();
             }
             match piece {
                 Piece::Byte(source, byte) => {
@@ -391,7 +392,8 @@ impl Session {
                         && closing.is_none()
                         && plan.until.is_some_and(|until| plan.vms[until] == *vm)
                     {
-                        *closing = Some(Closing::begin());
+                        *closing = Some(Closing::default());
+                        *last = Instant::now();
                     }
                 }
             }

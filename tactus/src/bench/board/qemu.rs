@@ -8,7 +8,8 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use super::host::{Stopwatch, Whose};
 use super::job::Job;
 use super::sample::{Hearing, Sample};
-use crate::run::machine::{Machine, Output, QEMU, SEED};
+use crate::run::machine::{End, Machine as _, Output, SEED};
+use crate::run::qemu::{Machine, QEMU};
 
 /// How long the machine may be silent before the time given is looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -41,9 +42,9 @@ pub fn run(mode: Mode, job: &Job) -> miette::Result<Sample> {
                 }
             }
             Output::Quiet => {}
-            Output::Ended(status) if status.success() => break Ok(true),
+            Output::Ended(End::Off) => break Ok(true),
             // The finisher's code for a failed program is QEMU's own.
-            Output::Ended(status) => break Err(format!("{status} {}", machine.messages())),
+            Output::Ended(End::Failed(how)) => break Err(how),
         }
     };
     let wall = watch.wall();

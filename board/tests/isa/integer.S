@@ -1,0 +1,2810 @@
+# Integer computation: RV64I, M, Zba, Zbb, Zbs. Each line is an instruction, its result, and its operands; the results
+# follow from the definitions in the sections that name the cases.
+
+    .include "frame.inc"
+
+# Two source registers.
+    .macro RR instruction, result, a, b
+    li a1, \a
+    li a2, \b
+    \instruction a0, a1, a2
+    EQ a0, \result
+    .endm
+
+# Destination and sources in the same registers, and x0 as the destination.
+    .macro RR_SHARED instruction, result, result_of_one, a, b
+    li a1, \a
+    li a2, \b
+    \instruction a1, a1, a2
+    EQ a1, \result
+    li a1, \a
+    \instruction a2, a1, a2
+    EQ a2, \result
+    \instruction a1, a1, a1
+    EQ a1, \result_of_one
+    li a1, \a
+    li a2, \b
+    \instruction x0, a1, a2
+    EQ x0, 0
+    .endm
+
+# A register and an immediate.
+    .macro RI instruction, result, a, immediate
+    li a1, \a
+    \instruction a0, a1, \immediate
+    EQ a0, \result
+    .endm
+
+    .macro RI_SHARED instruction, result, a, immediate
+    li a1, \a
+    \instruction a1, a1, \immediate
+    EQ a1, \result
+    li a1, \a
+    \instruction x0, a1, \immediate
+    EQ x0, 0
+    .endm
+
+# One source register.
+    .macro R1 instruction, result, a
+    li a1, \a
+    \instruction a0, a1
+    EQ a0, \result
+    .endm
+
+    .macro R1_SHARED instruction, result, a
+    li a1, \a
+    \instruction a1, a1
+    EQ a1, \result
+    li a1, \a
+    \instruction x0, a1
+    EQ x0, 0
+    .endm
+
+    START
+
+    CASE "I-2.4.2 add"
+    RR add, 0x0, 0x0, 0x0
+    RR add, 0x2, 0x1, 0x1
+    RR add, 0x0, 0xffffffffffffffff, 0x1
+    RR add, 0x0, 0x1, 0xffffffffffffffff
+    RR add, 0xfffffffffffffffe, 0xffffffffffffffff, 0xffffffffffffffff
+    RR add, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR add, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR add, 0x8000000000000000, 0x7fffffffffffffff, 0x1
+    RR add, 0x80000000, 0x7fffffff, 0x1
+    RR add, 0x7fffffff, 0x80000000, 0xffffffffffffffff
+    RR add, 0xffffffff7fffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR add, 0x2222222222222211, 0x123456789abcdef0, 0xfedcba987654321
+    RR add, 0xdeadbeefcafebafe, 0xdeadbeefcafebabe, 0x40
+    RR add, 0xdeadbeefcafebafd, 0xdeadbeefcafebabe, 0x3f
+    RR add, 0xdeadbeefcafebade, 0xdeadbeefcafebabe, 0x20
+    RR add, 0x8000000080000020, 0x8000000080000001, 0x1f
+    RR add, 0xfedcba9876543195, 0xfedcba9876543210, 0xffffffffffffff85
+    RR add, 0x6b, 0x64, 0x7
+    RR add, 0xffffffffffffffa3, 0xffffffffffffff9c, 0x7
+    RR add, 0x5d, 0x64, 0xfffffffffffffff9
+    RR add, 0xffffffffffffff95, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR add, 0x17fffffff, 0x80000000, 0xffffffff
+    RR add, 0x5, 0x5, 0x0
+    RR add, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED add, 0x2222222222222211, 0x2468acf13579bde0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-2.4.2 sub"
+    RR sub, 0x0, 0x0, 0x0
+    RR sub, 0x0, 0x1, 0x1
+    RR sub, 0xfffffffffffffffe, 0xffffffffffffffff, 0x1
+    RR sub, 0x2, 0x1, 0xffffffffffffffff
+    RR sub, 0x0, 0xffffffffffffffff, 0xffffffffffffffff
+    RR sub, 0x8000000000000001, 0x8000000000000000, 0xffffffffffffffff
+    RR sub, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR sub, 0x7ffffffffffffffe, 0x7fffffffffffffff, 0x1
+    RR sub, 0x7ffffffe, 0x7fffffff, 0x1
+    RR sub, 0x80000001, 0x80000000, 0xffffffffffffffff
+    RR sub, 0xffffffff80000001, 0xffffffff80000000, 0xffffffffffffffff
+    RR sub, 0x2468acf13579bcf, 0x123456789abcdef0, 0xfedcba987654321
+    RR sub, 0xdeadbeefcafeba7e, 0xdeadbeefcafebabe, 0x40
+    RR sub, 0xdeadbeefcafeba7f, 0xdeadbeefcafebabe, 0x3f
+    RR sub, 0xdeadbeefcafeba9e, 0xdeadbeefcafebabe, 0x20
+    RR sub, 0x800000007fffffe2, 0x8000000080000001, 0x1f
+    RR sub, 0xfedcba987654328b, 0xfedcba9876543210, 0xffffffffffffff85
+    RR sub, 0x5d, 0x64, 0x7
+    RR sub, 0xffffffffffffff95, 0xffffffffffffff9c, 0x7
+    RR sub, 0x6b, 0x64, 0xfffffffffffffff9
+    RR sub, 0xffffffffffffffa3, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR sub, 0xffffffff80000001, 0x80000000, 0xffffffff
+    RR sub, 0x5, 0x5, 0x0
+    RR sub, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED sub, 0x2468acf13579bcf, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-2.4.2 sll"
+    RR sll, 0x0, 0x0, 0x0
+    RR sll, 0x2, 0x1, 0x1
+    RR sll, 0xfffffffffffffffe, 0xffffffffffffffff, 0x1
+    RR sll, 0x8000000000000000, 0x1, 0xffffffffffffffff
+    RR sll, 0x8000000000000000, 0xffffffffffffffff, 0xffffffffffffffff
+    RR sll, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR sll, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR sll, 0xfffffffffffffffe, 0x7fffffffffffffff, 0x1
+    RR sll, 0xfffffffe, 0x7fffffff, 0x1
+    RR sll, 0x0, 0x80000000, 0xffffffffffffffff
+    RR sll, 0x0, 0xffffffff80000000, 0xffffffffffffffff
+    RR sll, 0x3579bde000000000, 0x123456789abcdef0, 0xfedcba987654321
+    RR sll, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR sll, 0x0, 0xdeadbeefcafebabe, 0x3f
+    RR sll, 0xcafebabe00000000, 0xdeadbeefcafebabe, 0x20
+    RR sll, 0x4000000080000000, 0x8000000080000001, 0x1f
+    RR sll, 0xdb97530eca864200, 0xfedcba9876543210, 0xffffffffffffff85
+    RR sll, 0x3200, 0x64, 0x7
+    RR sll, 0xffffffffffffce00, 0xffffffffffffff9c, 0x7
+    RR sll, 0xc800000000000000, 0x64, 0xfffffffffffffff9
+    RR sll, 0x3800000000000000, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR sll, 0x0, 0x80000000, 0xffffffff
+    RR sll, 0x5, 0x5, 0x0
+    RR sll, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED sll, 0x3579bde000000000, 0xdef0000000000000, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-2.4.2 slt"
+    RR slt, 0x0, 0x0, 0x0
+    RR slt, 0x0, 0x1, 0x1
+    RR slt, 0x1, 0xffffffffffffffff, 0x1
+    RR slt, 0x0, 0x1, 0xffffffffffffffff
+    RR slt, 0x0, 0xffffffffffffffff, 0xffffffffffffffff
+    RR slt, 0x1, 0x8000000000000000, 0xffffffffffffffff
+    RR slt, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR slt, 0x0, 0x7fffffffffffffff, 0x1
+    RR slt, 0x0, 0x7fffffff, 0x1
+    RR slt, 0x0, 0x80000000, 0xffffffffffffffff
+    RR slt, 0x1, 0xffffffff80000000, 0xffffffffffffffff
+    RR slt, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    RR slt, 0x1, 0xdeadbeefcafebabe, 0x40
+    RR slt, 0x1, 0xdeadbeefcafebabe, 0x3f
+    RR slt, 0x1, 0xdeadbeefcafebabe, 0x20
+    RR slt, 0x1, 0x8000000080000001, 0x1f
+    RR slt, 0x1, 0xfedcba9876543210, 0xffffffffffffff85
+    RR slt, 0x0, 0x64, 0x7
+    RR slt, 0x1, 0xffffffffffffff9c, 0x7
+    RR slt, 0x0, 0x64, 0xfffffffffffffff9
+    RR slt, 0x1, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR slt, 0x1, 0x80000000, 0xffffffff
+    RR slt, 0x0, 0x5, 0x0
+    RR slt, 0x0, 0xfffffffb, 0x0
+    RR_SHARED slt, 0x0, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-2.4.2 sltu"
+    RR sltu, 0x0, 0x0, 0x0
+    RR sltu, 0x0, 0x1, 0x1
+    RR sltu, 0x0, 0xffffffffffffffff, 0x1
+    RR sltu, 0x1, 0x1, 0xffffffffffffffff
+    RR sltu, 0x0, 0xffffffffffffffff, 0xffffffffffffffff
+    RR sltu, 0x1, 0x8000000000000000, 0xffffffffffffffff
+    RR sltu, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR sltu, 0x0, 0x7fffffffffffffff, 0x1
+    RR sltu, 0x0, 0x7fffffff, 0x1
+    RR sltu, 0x1, 0x80000000, 0xffffffffffffffff
+    RR sltu, 0x1, 0xffffffff80000000, 0xffffffffffffffff
+    RR sltu, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    RR sltu, 0x0, 0xdeadbeefcafebabe, 0x40
+    RR sltu, 0x0, 0xdeadbeefcafebabe, 0x3f
+    RR sltu, 0x0, 0xdeadbeefcafebabe, 0x20
+    RR sltu, 0x0, 0x8000000080000001, 0x1f
+    RR sltu, 0x1, 0xfedcba9876543210, 0xffffffffffffff85
+    RR sltu, 0x0, 0x64, 0x7
+    RR sltu, 0x0, 0xffffffffffffff9c, 0x7
+    RR sltu, 0x1, 0x64, 0xfffffffffffffff9
+    RR sltu, 0x1, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR sltu, 0x1, 0x80000000, 0xffffffff
+    RR sltu, 0x0, 0x5, 0x0
+    RR sltu, 0x0, 0xfffffffb, 0x0
+    RR_SHARED sltu, 0x0, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-2.4.2 xor"
+    RR xor, 0x0, 0x0, 0x0
+    RR xor, 0x0, 0x1, 0x1
+    RR xor, 0xfffffffffffffffe, 0xffffffffffffffff, 0x1
+    RR xor, 0xfffffffffffffffe, 0x1, 0xffffffffffffffff
+    RR xor, 0x0, 0xffffffffffffffff, 0xffffffffffffffff
+    RR xor, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR xor, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR xor, 0x7ffffffffffffffe, 0x7fffffffffffffff, 0x1
+    RR xor, 0x7ffffffe, 0x7fffffff, 0x1
+    RR xor, 0xffffffff7fffffff, 0x80000000, 0xffffffffffffffff
+    RR xor, 0x7fffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR xor, 0x1dd99dd11dd99dd1, 0x123456789abcdef0, 0xfedcba987654321
+    RR xor, 0xdeadbeefcafebafe, 0xdeadbeefcafebabe, 0x40
+    RR xor, 0xdeadbeefcafeba81, 0xdeadbeefcafebabe, 0x3f
+    RR xor, 0xdeadbeefcafeba9e, 0xdeadbeefcafebabe, 0x20
+    RR xor, 0x800000008000001e, 0x8000000080000001, 0x1f
+    RR xor, 0x123456789abcd95, 0xfedcba9876543210, 0xffffffffffffff85
+    RR xor, 0x63, 0x64, 0x7
+    RR xor, 0xffffffffffffff9b, 0xffffffffffffff9c, 0x7
+    RR xor, 0xffffffffffffff9d, 0x64, 0xfffffffffffffff9
+    RR xor, 0x65, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR xor, 0x7fffffff, 0x80000000, 0xffffffff
+    RR xor, 0x5, 0x5, 0x0
+    RR xor, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED xor, 0x1dd99dd11dd99dd1, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-2.4.2 srl"
+    RR srl, 0x0, 0x0, 0x0
+    RR srl, 0x0, 0x1, 0x1
+    RR srl, 0x7fffffffffffffff, 0xffffffffffffffff, 0x1
+    RR srl, 0x0, 0x1, 0xffffffffffffffff
+    RR srl, 0x1, 0xffffffffffffffff, 0xffffffffffffffff
+    RR srl, 0x1, 0x8000000000000000, 0xffffffffffffffff
+    RR srl, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR srl, 0x3fffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR srl, 0x3fffffff, 0x7fffffff, 0x1
+    RR srl, 0x0, 0x80000000, 0xffffffffffffffff
+    RR srl, 0x1, 0xffffffff80000000, 0xffffffffffffffff
+    RR srl, 0x91a2b3c, 0x123456789abcdef0, 0xfedcba987654321
+    RR srl, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR srl, 0x1, 0xdeadbeefcafebabe, 0x3f
+    RR srl, 0xdeadbeef, 0xdeadbeefcafebabe, 0x20
+    RR srl, 0x100000001, 0x8000000080000001, 0x1f
+    RR srl, 0x7f6e5d4c3b2a190, 0xfedcba9876543210, 0xffffffffffffff85
+    RR srl, 0x0, 0x64, 0x7
+    RR srl, 0x1ffffffffffffff, 0xffffffffffffff9c, 0x7
+    RR srl, 0x0, 0x64, 0xfffffffffffffff9
+    RR srl, 0x7f, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR srl, 0x0, 0x80000000, 0xffffffff
+    RR srl, 0x5, 0x5, 0x0
+    RR srl, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED srl, 0x91a2b3c, 0x1234, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-2.4.2 sra"
+    RR sra, 0x0, 0x0, 0x0
+    RR sra, 0x0, 0x1, 0x1
+    RR sra, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR sra, 0x0, 0x1, 0xffffffffffffffff
+    RR sra, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR sra, 0xffffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR sra, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR sra, 0x3fffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR sra, 0x3fffffff, 0x7fffffff, 0x1
+    RR sra, 0x0, 0x80000000, 0xffffffffffffffff
+    RR sra, 0xffffffffffffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR sra, 0x91a2b3c, 0x123456789abcdef0, 0xfedcba987654321
+    RR sra, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR sra, 0xffffffffffffffff, 0xdeadbeefcafebabe, 0x3f
+    RR sra, 0xffffffffdeadbeef, 0xdeadbeefcafebabe, 0x20
+    RR sra, 0xffffffff00000001, 0x8000000080000001, 0x1f
+    RR sra, 0xfff6e5d4c3b2a190, 0xfedcba9876543210, 0xffffffffffffff85
+    RR sra, 0x0, 0x64, 0x7
+    RR sra, 0xffffffffffffffff, 0xffffffffffffff9c, 0x7
+    RR sra, 0x0, 0x64, 0xfffffffffffffff9
+    RR sra, 0xffffffffffffffff, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR sra, 0x0, 0x80000000, 0xffffffff
+    RR sra, 0x5, 0x5, 0x0
+    RR sra, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED sra, 0x91a2b3c, 0x1234, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-2.4.2 or"
+    RR or, 0x0, 0x0, 0x0
+    RR or, 0x1, 0x1, 0x1
+    RR or, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR or, 0xffffffffffffffff, 0x1, 0xffffffffffffffff
+    RR or, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR or, 0xffffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR or, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR or, 0x7fffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR or, 0x7fffffff, 0x7fffffff, 0x1
+    RR or, 0xffffffffffffffff, 0x80000000, 0xffffffffffffffff
+    RR or, 0xffffffffffffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR or, 0x1ffddff99ffddff1, 0x123456789abcdef0, 0xfedcba987654321
+    RR or, 0xdeadbeefcafebafe, 0xdeadbeefcafebabe, 0x40
+    RR or, 0xdeadbeefcafebabf, 0xdeadbeefcafebabe, 0x3f
+    RR or, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x20
+    RR or, 0x800000008000001f, 0x8000000080000001, 0x1f
+    RR or, 0xffffffffffffff95, 0xfedcba9876543210, 0xffffffffffffff85
+    RR or, 0x67, 0x64, 0x7
+    RR or, 0xffffffffffffff9f, 0xffffffffffffff9c, 0x7
+    RR or, 0xfffffffffffffffd, 0x64, 0xfffffffffffffff9
+    RR or, 0xfffffffffffffffd, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR or, 0xffffffff, 0x80000000, 0xffffffff
+    RR or, 0x5, 0x5, 0x0
+    RR or, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED or, 0x1ffddff99ffddff1, 0x123456789abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-2.4.2 and"
+    RR and, 0x0, 0x0, 0x0
+    RR and, 0x1, 0x1, 0x1
+    RR and, 0x1, 0xffffffffffffffff, 0x1
+    RR and, 0x1, 0x1, 0xffffffffffffffff
+    RR and, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR and, 0x8000000000000000, 0x8000000000000000, 0xffffffffffffffff
+    RR and, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR and, 0x1, 0x7fffffffffffffff, 0x1
+    RR and, 0x1, 0x7fffffff, 0x1
+    RR and, 0x80000000, 0x80000000, 0xffffffffffffffff
+    RR and, 0xffffffff80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR and, 0x224422882244220, 0x123456789abcdef0, 0xfedcba987654321
+    RR and, 0x0, 0xdeadbeefcafebabe, 0x40
+    RR and, 0x3e, 0xdeadbeefcafebabe, 0x3f
+    RR and, 0x20, 0xdeadbeefcafebabe, 0x20
+    RR and, 0x1, 0x8000000080000001, 0x1f
+    RR and, 0xfedcba9876543200, 0xfedcba9876543210, 0xffffffffffffff85
+    RR and, 0x4, 0x64, 0x7
+    RR and, 0x4, 0xffffffffffffff9c, 0x7
+    RR and, 0x60, 0x64, 0xfffffffffffffff9
+    RR and, 0xffffffffffffff98, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR and, 0x80000000, 0x80000000, 0xffffffff
+    RR and, 0x0, 0x5, 0x0
+    RR and, 0x0, 0xfffffffb, 0x0
+    RR_SHARED and, 0x224422882244220, 0x123456789abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-5.2.2 addw"
+    RR addw, 0x0, 0x0, 0x0
+    RR addw, 0x2, 0x1, 0x1
+    RR addw, 0x0, 0xffffffffffffffff, 0x1
+    RR addw, 0x0, 0x1, 0xffffffffffffffff
+    RR addw, 0xfffffffffffffffe, 0xffffffffffffffff, 0xffffffffffffffff
+    RR addw, 0xffffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR addw, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR addw, 0x0, 0x7fffffffffffffff, 0x1
+    RR addw, 0xffffffff80000000, 0x7fffffff, 0x1
+    RR addw, 0x7fffffff, 0x80000000, 0xffffffffffffffff
+    RR addw, 0x7fffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR addw, 0x22222211, 0x123456789abcdef0, 0xfedcba987654321
+    RR addw, 0xffffffffcafebafe, 0xdeadbeefcafebabe, 0x40
+    RR addw, 0xffffffffcafebafd, 0xdeadbeefcafebabe, 0x3f
+    RR addw, 0xffffffffcafebade, 0xdeadbeefcafebabe, 0x20
+    RR addw, 0xffffffff80000020, 0x8000000080000001, 0x1f
+    RR addw, 0x76543195, 0xfedcba9876543210, 0xffffffffffffff85
+    RR addw, 0x6b, 0x64, 0x7
+    RR addw, 0xffffffffffffffa3, 0xffffffffffffff9c, 0x7
+    RR addw, 0x5d, 0x64, 0xfffffffffffffff9
+    RR addw, 0xffffffffffffff95, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR addw, 0x7fffffff, 0x80000000, 0xffffffff
+    RR addw, 0x5, 0x5, 0x0
+    RR addw, 0xfffffffffffffffb, 0xfffffffb, 0x0
+    RR_SHARED addw, 0x22222211, 0x3579bde0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-5.2.2 subw"
+    RR subw, 0x0, 0x0, 0x0
+    RR subw, 0x0, 0x1, 0x1
+    RR subw, 0xfffffffffffffffe, 0xffffffffffffffff, 0x1
+    RR subw, 0x2, 0x1, 0xffffffffffffffff
+    RR subw, 0x0, 0xffffffffffffffff, 0xffffffffffffffff
+    RR subw, 0x1, 0x8000000000000000, 0xffffffffffffffff
+    RR subw, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR subw, 0xfffffffffffffffe, 0x7fffffffffffffff, 0x1
+    RR subw, 0x7ffffffe, 0x7fffffff, 0x1
+    RR subw, 0xffffffff80000001, 0x80000000, 0xffffffffffffffff
+    RR subw, 0xffffffff80000001, 0xffffffff80000000, 0xffffffffffffffff
+    RR subw, 0x13579bcf, 0x123456789abcdef0, 0xfedcba987654321
+    RR subw, 0xffffffffcafeba7e, 0xdeadbeefcafebabe, 0x40
+    RR subw, 0xffffffffcafeba7f, 0xdeadbeefcafebabe, 0x3f
+    RR subw, 0xffffffffcafeba9e, 0xdeadbeefcafebabe, 0x20
+    RR subw, 0x7fffffe2, 0x8000000080000001, 0x1f
+    RR subw, 0x7654328b, 0xfedcba9876543210, 0xffffffffffffff85
+    RR subw, 0x5d, 0x64, 0x7
+    RR subw, 0xffffffffffffff95, 0xffffffffffffff9c, 0x7
+    RR subw, 0x6b, 0x64, 0xfffffffffffffff9
+    RR subw, 0xffffffffffffffa3, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR subw, 0xffffffff80000001, 0x80000000, 0xffffffff
+    RR subw, 0x5, 0x5, 0x0
+    RR subw, 0xfffffffffffffffb, 0xfffffffb, 0x0
+    RR_SHARED subw, 0x13579bcf, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-5.2.2 sllw"
+    RR sllw, 0x0, 0x0, 0x0
+    RR sllw, 0x2, 0x1, 0x1
+    RR sllw, 0xfffffffffffffffe, 0xffffffffffffffff, 0x1
+    RR sllw, 0xffffffff80000000, 0x1, 0xffffffffffffffff
+    RR sllw, 0xffffffff80000000, 0xffffffffffffffff, 0xffffffffffffffff
+    RR sllw, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR sllw, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR sllw, 0xfffffffffffffffe, 0x7fffffffffffffff, 0x1
+    RR sllw, 0xfffffffffffffffe, 0x7fffffff, 0x1
+    RR sllw, 0x0, 0x80000000, 0xffffffffffffffff
+    RR sllw, 0x0, 0xffffffff80000000, 0xffffffffffffffff
+    RR sllw, 0x3579bde0, 0x123456789abcdef0, 0xfedcba987654321
+    RR sllw, 0xffffffffcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR sllw, 0x0, 0xdeadbeefcafebabe, 0x3f
+    RR sllw, 0xffffffffcafebabe, 0xdeadbeefcafebabe, 0x20
+    RR sllw, 0xffffffff80000000, 0x8000000080000001, 0x1f
+    RR sllw, 0xffffffffca864200, 0xfedcba9876543210, 0xffffffffffffff85
+    RR sllw, 0x3200, 0x64, 0x7
+    RR sllw, 0xffffffffffffce00, 0xffffffffffffff9c, 0x7
+    RR sllw, 0xffffffffc8000000, 0x64, 0xfffffffffffffff9
+    RR sllw, 0x38000000, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR sllw, 0x0, 0x80000000, 0xffffffff
+    RR sllw, 0x5, 0x5, 0x0
+    RR sllw, 0xfffffffffffffffb, 0xfffffffb, 0x0
+    RR_SHARED sllw, 0x3579bde0, 0xffffffffdef00000, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-5.2.2 srlw"
+    RR srlw, 0x0, 0x0, 0x0
+    RR srlw, 0x0, 0x1, 0x1
+    RR srlw, 0x7fffffff, 0xffffffffffffffff, 0x1
+    RR srlw, 0x0, 0x1, 0xffffffffffffffff
+    RR srlw, 0x1, 0xffffffffffffffff, 0xffffffffffffffff
+    RR srlw, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR srlw, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR srlw, 0x7fffffff, 0x7fffffffffffffff, 0x1
+    RR srlw, 0x3fffffff, 0x7fffffff, 0x1
+    RR srlw, 0x1, 0x80000000, 0xffffffffffffffff
+    RR srlw, 0x1, 0xffffffff80000000, 0xffffffffffffffff
+    RR srlw, 0x4d5e6f78, 0x123456789abcdef0, 0xfedcba987654321
+    RR srlw, 0xffffffffcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR srlw, 0x1, 0xdeadbeefcafebabe, 0x3f
+    RR srlw, 0xffffffffcafebabe, 0xdeadbeefcafebabe, 0x20
+    RR srlw, 0x1, 0x8000000080000001, 0x1f
+    RR srlw, 0x3b2a190, 0xfedcba9876543210, 0xffffffffffffff85
+    RR srlw, 0x0, 0x64, 0x7
+    RR srlw, 0x1ffffff, 0xffffffffffffff9c, 0x7
+    RR srlw, 0x0, 0x64, 0xfffffffffffffff9
+    RR srlw, 0x7f, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR srlw, 0x1, 0x80000000, 0xffffffff
+    RR srlw, 0x5, 0x5, 0x0
+    RR srlw, 0xfffffffffffffffb, 0xfffffffb, 0x0
+    RR_SHARED srlw, 0x4d5e6f78, 0x9abc, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-5.2.2 sraw"
+    RR sraw, 0x0, 0x0, 0x0
+    RR sraw, 0x0, 0x1, 0x1
+    RR sraw, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR sraw, 0x0, 0x1, 0xffffffffffffffff
+    RR sraw, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR sraw, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR sraw, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR sraw, 0xffffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR sraw, 0x3fffffff, 0x7fffffff, 0x1
+    RR sraw, 0xffffffffffffffff, 0x80000000, 0xffffffffffffffff
+    RR sraw, 0xffffffffffffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR sraw, 0xffffffffcd5e6f78, 0x123456789abcdef0, 0xfedcba987654321
+    RR sraw, 0xffffffffcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR sraw, 0xffffffffffffffff, 0xdeadbeefcafebabe, 0x3f
+    RR sraw, 0xffffffffcafebabe, 0xdeadbeefcafebabe, 0x20
+    RR sraw, 0xffffffffffffffff, 0x8000000080000001, 0x1f
+    RR sraw, 0x3b2a190, 0xfedcba9876543210, 0xffffffffffffff85
+    RR sraw, 0x0, 0x64, 0x7
+    RR sraw, 0xffffffffffffffff, 0xffffffffffffff9c, 0x7
+    RR sraw, 0x0, 0x64, 0xfffffffffffffff9
+    RR sraw, 0xffffffffffffffff, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR sraw, 0xffffffffffffffff, 0x80000000, 0xffffffff
+    RR sraw, 0x5, 0x5, 0x0
+    RR sraw, 0xfffffffffffffffb, 0xfffffffb, 0x0
+    RR_SHARED sraw, 0xffffffffcd5e6f78, 0xffffffffffff9abc, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-7.1 mul"
+    RR mul, 0x0, 0x0, 0x0
+    RR mul, 0x1, 0x1, 0x1
+    RR mul, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR mul, 0xffffffffffffffff, 0x1, 0xffffffffffffffff
+    RR mul, 0x1, 0xffffffffffffffff, 0xffffffffffffffff
+    RR mul, 0x8000000000000000, 0x8000000000000000, 0xffffffffffffffff
+    RR mul, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR mul, 0x7fffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR mul, 0x7fffffff, 0x7fffffff, 0x1
+    RR mul, 0xffffffff80000000, 0x80000000, 0xffffffffffffffff
+    RR mul, 0x80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR mul, 0x2236d88fe5618cf0, 0x123456789abcdef0, 0xfedcba987654321
+    RR mul, 0xab6fbbf2bfaeaf80, 0xdeadbeefcafebabe, 0x40
+    RR mul, 0xccc1fd02f4aff4c2, 0xdeadbeefcafebabe, 0x3f
+    RR mul, 0xd5b7ddf95fd757c0, 0xdeadbeefcafebabe, 0x20
+    RR mul, 0x8000000f8000001f, 0x8000000080000001, 0x1f
+    RR mul, 0x8bf258bf258bf250, 0xfedcba9876543210, 0xffffffffffffff85
+    RR mul, 0x2bc, 0x64, 0x7
+    RR mul, 0xfffffffffffffd44, 0xffffffffffffff9c, 0x7
+    RR mul, 0xfffffffffffffd44, 0x64, 0xfffffffffffffff9
+    RR mul, 0x2bc, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR mul, 0x7fffffff80000000, 0x80000000, 0xffffffff
+    RR mul, 0x0, 0x5, 0x0
+    RR mul, 0x0, 0xfffffffb, 0x0
+    RR_SHARED mul, 0x2236d88fe5618cf0, 0xa5e20890f2a52100, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-7.1 mulh"
+    RR mulh, 0x0, 0x0, 0x0
+    RR mulh, 0x0, 0x1, 0x1
+    RR mulh, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR mulh, 0xffffffffffffffff, 0x1, 0xffffffffffffffff
+    RR mulh, 0x0, 0xffffffffffffffff, 0xffffffffffffffff
+    RR mulh, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR mulh, 0x4000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR mulh, 0x0, 0x7fffffffffffffff, 0x1
+    RR mulh, 0x0, 0x7fffffff, 0x1
+    RR mulh, 0xffffffffffffffff, 0x80000000, 0xffffffffffffffff
+    RR mulh, 0x0, 0xffffffff80000000, 0xffffffffffffffff
+    RR mulh, 0x121fa00ad77d742, 0x123456789abcdef0, 0xfedcba987654321
+    RR mulh, 0xfffffffffffffff7, 0xdeadbeefcafebabe, 0x40
+    RR mulh, 0xfffffffffffffff7, 0xdeadbeefcafebabe, 0x3f
+    RR mulh, 0xfffffffffffffffb, 0xdeadbeefcafebabe, 0x20
+    RR mulh, 0xfffffffffffffff0, 0x8000000080000001, 0x1f
+    RR mulh, 0x0, 0xfedcba9876543210, 0xffffffffffffff85
+    RR mulh, 0x0, 0x64, 0x7
+    RR mulh, 0xffffffffffffffff, 0xffffffffffffff9c, 0x7
+    RR mulh, 0xffffffffffffffff, 0x64, 0xfffffffffffffff9
+    RR mulh, 0x0, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR mulh, 0x0, 0x80000000, 0xffffffff
+    RR mulh, 0x0, 0x5, 0x0
+    RR mulh, 0x0, 0xfffffffb, 0x0
+    RR_SHARED mulh, 0x121fa00ad77d742, 0x14b66dc33f6acdc, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-7.1 mulhsu"
+    RR mulhsu, 0x0, 0x0, 0x0
+    RR mulhsu, 0x0, 0x1, 0x1
+    RR mulhsu, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR mulhsu, 0x0, 0x1, 0xffffffffffffffff
+    RR mulhsu, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR mulhsu, 0x8000000000000000, 0x8000000000000000, 0xffffffffffffffff
+    RR mulhsu, 0xc000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR mulhsu, 0x0, 0x7fffffffffffffff, 0x1
+    RR mulhsu, 0x0, 0x7fffffff, 0x1
+    RR mulhsu, 0x7fffffff, 0x80000000, 0xffffffffffffffff
+    RR mulhsu, 0xffffffff80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR mulhsu, 0x121fa00ad77d742, 0x123456789abcdef0, 0xfedcba987654321
+    RR mulhsu, 0xfffffffffffffff7, 0xdeadbeefcafebabe, 0x40
+    RR mulhsu, 0xfffffffffffffff7, 0xdeadbeefcafebabe, 0x3f
+    RR mulhsu, 0xfffffffffffffffb, 0xdeadbeefcafebabe, 0x20
+    RR mulhsu, 0xfffffffffffffff0, 0x8000000080000001, 0x1f
+    RR mulhsu, 0xfedcba9876543210, 0xfedcba9876543210, 0xffffffffffffff85
+    RR mulhsu, 0x0, 0x64, 0x7
+    RR mulhsu, 0xffffffffffffffff, 0xffffffffffffff9c, 0x7
+    RR mulhsu, 0x63, 0x64, 0xfffffffffffffff9
+    RR mulhsu, 0xffffffffffffff9c, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR mulhsu, 0x0, 0x80000000, 0xffffffff
+    RR mulhsu, 0x0, 0x5, 0x0
+    RR mulhsu, 0x0, 0xfffffffb, 0x0
+    RR_SHARED mulhsu, 0x121fa00ad77d742, 0x14b66dc33f6acdc, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-7.1 mulhu"
+    RR mulhu, 0x0, 0x0, 0x0
+    RR mulhu, 0x0, 0x1, 0x1
+    RR mulhu, 0x0, 0xffffffffffffffff, 0x1
+    RR mulhu, 0x0, 0x1, 0xffffffffffffffff
+    RR mulhu, 0xfffffffffffffffe, 0xffffffffffffffff, 0xffffffffffffffff
+    RR mulhu, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR mulhu, 0x4000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR mulhu, 0x0, 0x7fffffffffffffff, 0x1
+    RR mulhu, 0x0, 0x7fffffff, 0x1
+    RR mulhu, 0x7fffffff, 0x80000000, 0xffffffffffffffff
+    RR mulhu, 0xffffffff7fffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR mulhu, 0x121fa00ad77d742, 0x123456789abcdef0, 0xfedcba987654321
+    RR mulhu, 0x37, 0xdeadbeefcafebabe, 0x40
+    RR mulhu, 0x36, 0xdeadbeefcafebabe, 0x3f
+    RR mulhu, 0x1b, 0xdeadbeefcafebabe, 0x20
+    RR mulhu, 0xf, 0x8000000080000001, 0x1f
+    RR mulhu, 0xfedcba9876543195, 0xfedcba9876543210, 0xffffffffffffff85
+    RR mulhu, 0x0, 0x64, 0x7
+    RR mulhu, 0x6, 0xffffffffffffff9c, 0x7
+    RR mulhu, 0x63, 0x64, 0xfffffffffffffff9
+    RR mulhu, 0xffffffffffffff95, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR mulhu, 0x0, 0x80000000, 0xffffffff
+    RR mulhu, 0x0, 0x5, 0x0
+    RR mulhu, 0x0, 0xfffffffb, 0x0
+    RR_SHARED mulhu, 0x121fa00ad77d742, 0x14b66dc33f6acdc, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-7.2 div"
+    RR div, 0xffffffffffffffff, 0x0, 0x0
+    RR div, 0x1, 0x1, 0x1
+    RR div, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR div, 0xffffffffffffffff, 0x1, 0xffffffffffffffff
+    RR div, 0x1, 0xffffffffffffffff, 0xffffffffffffffff
+    RR div, 0x8000000000000000, 0x8000000000000000, 0xffffffffffffffff
+    RR div, 0x1, 0x8000000000000000, 0x8000000000000000
+    RR div, 0x7fffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR div, 0x7fffffff, 0x7fffffff, 0x1
+    RR div, 0xffffffff80000000, 0x80000000, 0xffffffffffffffff
+    RR div, 0x80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR div, 0x1, 0x123456789abcdef0, 0xfedcba987654321
+    RR div, 0xff7ab6fbbf2bfaeb, 0xdeadbeefcafebabe, 0x40
+    RR div, 0xff789961443ceea6, 0xdeadbeefcafebabe, 0x3f
+    RR div, 0xfef56df77e57f5d6, 0xdeadbeefcafebabe, 0x20
+    RR div, 0xfbdef7bdf39ce73a, 0x8000000080000001, 0x1f
+    RR div, 0x25e390971c97a, 0xfedcba9876543210, 0xffffffffffffff85
+    RR div, 0xe, 0x64, 0x7
+    RR div, 0xfffffffffffffff2, 0xffffffffffffff9c, 0x7
+    RR div, 0xfffffffffffffff2, 0x64, 0xfffffffffffffff9
+    RR div, 0xe, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR div, 0x0, 0x80000000, 0xffffffff
+    RR div, 0xffffffffffffffff, 0x5, 0x0
+    RR div, 0xffffffffffffffff, 0xfffffffb, 0x0
+    RR_SHARED div, 0x1, 0x1, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-7.2 divu"
+    RR divu, 0xffffffffffffffff, 0x0, 0x0
+    RR divu, 0x1, 0x1, 0x1
+    RR divu, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR divu, 0x0, 0x1, 0xffffffffffffffff
+    RR divu, 0x1, 0xffffffffffffffff, 0xffffffffffffffff
+    RR divu, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR divu, 0x1, 0x8000000000000000, 0x8000000000000000
+    RR divu, 0x7fffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR divu, 0x7fffffff, 0x7fffffff, 0x1
+    RR divu, 0x0, 0x80000000, 0xffffffffffffffff
+    RR divu, 0x0, 0xffffffff80000000, 0xffffffffffffffff
+    RR divu, 0x1, 0x123456789abcdef0, 0xfedcba987654321
+    RR divu, 0x37ab6fbbf2bfaea, 0xdeadbeefcafebabe, 0x40
+    RR divu, 0x388da65547df2b5, 0xdeadbeefcafebabe, 0x3f
+    RR divu, 0x6f56df77e57f5d5, 0xdeadbeefcafebabe, 0x20
+    RR divu, 0x421084214a5294a, 0x8000000080000001, 0x1f
+    RR divu, 0x0, 0xfedcba9876543210, 0xffffffffffffff85
+    RR divu, 0xe, 0x64, 0x7
+    RR divu, 0x2492492492492484, 0xffffffffffffff9c, 0x7
+    RR divu, 0x0, 0x64, 0xfffffffffffffff9
+    RR divu, 0x0, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR divu, 0x0, 0x80000000, 0xffffffff
+    RR divu, 0xffffffffffffffff, 0x5, 0x0
+    RR divu, 0xffffffffffffffff, 0xfffffffb, 0x0
+    RR_SHARED divu, 0x1, 0x1, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-7.2 rem"
+    RR rem, 0x0, 0x0, 0x0
+    RR rem, 0x0, 0x1, 0x1
+    RR rem, 0x0, 0xffffffffffffffff, 0x1
+    RR rem, 0x0, 0x1, 0xffffffffffffffff
+    RR rem, 0x0, 0xffffffffffffffff, 0xffffffffffffffff
+    RR rem, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR rem, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR rem, 0x0, 0x7fffffffffffffff, 0x1
+    RR rem, 0x0, 0x7fffffff, 0x1
+    RR rem, 0x0, 0x80000000, 0xffffffffffffffff
+    RR rem, 0x0, 0xffffffff80000000, 0xffffffffffffffff
+    RR rem, 0x2468acf13579bcf, 0x123456789abcdef0, 0xfedcba987654321
+    RR rem, 0xfffffffffffffffe, 0xdeadbeefcafebabe, 0x40
+    RR rem, 0xffffffffffffffe4, 0xdeadbeefcafebabe, 0x3f
+    RR rem, 0xfffffffffffffffe, 0xdeadbeefcafebabe, 0x20
+    RR rem, 0xfffffffffffffffb, 0x8000000080000001, 0x1f
+    RR rem, 0xffffffffffffffae, 0xfedcba9876543210, 0xffffffffffffff85
+    RR rem, 0x2, 0x64, 0x7
+    RR rem, 0xfffffffffffffffe, 0xffffffffffffff9c, 0x7
+    RR rem, 0x2, 0x64, 0xfffffffffffffff9
+    RR rem, 0xfffffffffffffffe, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR rem, 0x80000000, 0x80000000, 0xffffffff
+    RR rem, 0x5, 0x5, 0x0
+    RR rem, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED rem, 0x2468acf13579bcf, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-7.2 remu"
+    RR remu, 0x0, 0x0, 0x0
+    RR remu, 0x0, 0x1, 0x1
+    RR remu, 0x0, 0xffffffffffffffff, 0x1
+    RR remu, 0x1, 0x1, 0xffffffffffffffff
+    RR remu, 0x0, 0xffffffffffffffff, 0xffffffffffffffff
+    RR remu, 0x8000000000000000, 0x8000000000000000, 0xffffffffffffffff
+    RR remu, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR remu, 0x0, 0x7fffffffffffffff, 0x1
+    RR remu, 0x0, 0x7fffffff, 0x1
+    RR remu, 0x80000000, 0x80000000, 0xffffffffffffffff
+    RR remu, 0xffffffff80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR remu, 0x2468acf13579bcf, 0x123456789abcdef0, 0xfedcba987654321
+    RR remu, 0x3e, 0xdeadbeefcafebabe, 0x40
+    RR remu, 0x33, 0xdeadbeefcafebabe, 0x3f
+    RR remu, 0x1e, 0xdeadbeefcafebabe, 0x20
+    RR remu, 0xb, 0x8000000080000001, 0x1f
+    RR remu, 0xfedcba9876543210, 0xfedcba9876543210, 0xffffffffffffff85
+    RR remu, 0x2, 0x64, 0x7
+    RR remu, 0x0, 0xffffffffffffff9c, 0x7
+    RR remu, 0x64, 0x64, 0xfffffffffffffff9
+    RR remu, 0xffffffffffffff9c, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR remu, 0x80000000, 0x80000000, 0xffffffff
+    RR remu, 0x5, 0x5, 0x0
+    RR remu, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED remu, 0x2468acf13579bcf, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-7.1 mulw"
+    RR mulw, 0x0, 0x0, 0x0
+    RR mulw, 0x1, 0x1, 0x1
+    RR mulw, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR mulw, 0xffffffffffffffff, 0x1, 0xffffffffffffffff
+    RR mulw, 0x1, 0xffffffffffffffff, 0xffffffffffffffff
+    RR mulw, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR mulw, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR mulw, 0xffffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR mulw, 0x7fffffff, 0x7fffffff, 0x1
+    RR mulw, 0xffffffff80000000, 0x80000000, 0xffffffffffffffff
+    RR mulw, 0xffffffff80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR mulw, 0xffffffffe5618cf0, 0x123456789abcdef0, 0xfedcba987654321
+    RR mulw, 0xffffffffbfaeaf80, 0xdeadbeefcafebabe, 0x40
+    RR mulw, 0xfffffffff4aff4c2, 0xdeadbeefcafebabe, 0x3f
+    RR mulw, 0x5fd757c0, 0xdeadbeefcafebabe, 0x20
+    RR mulw, 0xffffffff8000001f, 0x8000000080000001, 0x1f
+    RR mulw, 0x258bf250, 0xfedcba9876543210, 0xffffffffffffff85
+    RR mulw, 0x2bc, 0x64, 0x7
+    RR mulw, 0xfffffffffffffd44, 0xffffffffffffff9c, 0x7
+    RR mulw, 0xfffffffffffffd44, 0x64, 0xfffffffffffffff9
+    RR mulw, 0x2bc, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR mulw, 0xffffffff80000000, 0x80000000, 0xffffffff
+    RR mulw, 0x0, 0x5, 0x0
+    RR mulw, 0x0, 0xfffffffb, 0x0
+    RR_SHARED mulw, 0xffffffffe5618cf0, 0xfffffffff2a52100, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-7.2 divw"
+    RR divw, 0xffffffffffffffff, 0x0, 0x0
+    RR divw, 0x1, 0x1, 0x1
+    RR divw, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR divw, 0xffffffffffffffff, 0x1, 0xffffffffffffffff
+    RR divw, 0x1, 0xffffffffffffffff, 0xffffffffffffffff
+    RR divw, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR divw, 0xffffffffffffffff, 0x8000000000000000, 0x8000000000000000
+    RR divw, 0xffffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR divw, 0x7fffffff, 0x7fffffff, 0x1
+    RR divw, 0xffffffff80000000, 0x80000000, 0xffffffffffffffff
+    RR divw, 0xffffffff80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR divw, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    RR divw, 0xffffffffff2bfaeb, 0xdeadbeefcafebabe, 0x40
+    RR divw, 0xffffffffff289d61, 0xdeadbeefcafebabe, 0x3f
+    RR divw, 0xfffffffffe57f5d6, 0xdeadbeefcafebabe, 0x20
+    RR divw, 0xfffffffffbdef7be, 0x8000000080000001, 0x1f
+    RR divw, 0xffffffffff09b8d5, 0xfedcba9876543210, 0xffffffffffffff85
+    RR divw, 0xe, 0x64, 0x7
+    RR divw, 0xfffffffffffffff2, 0xffffffffffffff9c, 0x7
+    RR divw, 0xfffffffffffffff2, 0x64, 0xfffffffffffffff9
+    RR divw, 0xe, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR divw, 0xffffffff80000000, 0x80000000, 0xffffffff
+    RR divw, 0xffffffffffffffff, 0x5, 0x0
+    RR divw, 0xffffffffffffffff, 0xfffffffb, 0x0
+    RR_SHARED divw, 0x0, 0x1, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-7.2 divuw"
+    RR divuw, 0xffffffffffffffff, 0x0, 0x0
+    RR divuw, 0x1, 0x1, 0x1
+    RR divuw, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR divuw, 0x0, 0x1, 0xffffffffffffffff
+    RR divuw, 0x1, 0xffffffffffffffff, 0xffffffffffffffff
+    RR divuw, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR divuw, 0xffffffffffffffff, 0x8000000000000000, 0x8000000000000000
+    RR divuw, 0xffffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR divuw, 0x7fffffff, 0x7fffffff, 0x1
+    RR divuw, 0x0, 0x80000000, 0xffffffffffffffff
+    RR divuw, 0x0, 0xffffffff80000000, 0xffffffffffffffff
+    RR divuw, 0x1, 0x123456789abcdef0, 0xfedcba987654321
+    RR divuw, 0x32bfaea, 0xdeadbeefcafebabe, 0x40
+    RR divuw, 0x338de64, 0xdeadbeefcafebabe, 0x3f
+    RR divuw, 0x657f5d5, 0xdeadbeefcafebabe, 0x20
+    RR divuw, 0x4210842, 0x8000000080000001, 0x1f
+    RR divuw, 0x0, 0xfedcba9876543210, 0xffffffffffffff85
+    RR divuw, 0xe, 0x64, 0x7
+    RR divuw, 0x24924916, 0xffffffffffffff9c, 0x7
+    RR divuw, 0x0, 0x64, 0xfffffffffffffff9
+    RR divuw, 0x0, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR divuw, 0x0, 0x80000000, 0xffffffff
+    RR divuw, 0xffffffffffffffff, 0x5, 0x0
+    RR divuw, 0xffffffffffffffff, 0xfffffffb, 0x0
+    RR_SHARED divuw, 0x1, 0x1, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-7.2 remw"
+    RR remw, 0x0, 0x0, 0x0
+    RR remw, 0x0, 0x1, 0x1
+    RR remw, 0x0, 0xffffffffffffffff, 0x1
+    RR remw, 0x0, 0x1, 0xffffffffffffffff
+    RR remw, 0x0, 0xffffffffffffffff, 0xffffffffffffffff
+    RR remw, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR remw, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR remw, 0x0, 0x7fffffffffffffff, 0x1
+    RR remw, 0x0, 0x7fffffff, 0x1
+    RR remw, 0x0, 0x80000000, 0xffffffffffffffff
+    RR remw, 0x0, 0xffffffff80000000, 0xffffffffffffffff
+    RR remw, 0xffffffff9abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    RR remw, 0xfffffffffffffffe, 0xdeadbeefcafebabe, 0x40
+    RR remw, 0xffffffffffffffdf, 0xdeadbeefcafebabe, 0x3f
+    RR remw, 0xfffffffffffffffe, 0xdeadbeefcafebabe, 0x20
+    RR remw, 0xffffffffffffffff, 0x8000000080000001, 0x1f
+    RR remw, 0x67, 0xfedcba9876543210, 0xffffffffffffff85
+    RR remw, 0x2, 0x64, 0x7
+    RR remw, 0xfffffffffffffffe, 0xffffffffffffff9c, 0x7
+    RR remw, 0x2, 0x64, 0xfffffffffffffff9
+    RR remw, 0xfffffffffffffffe, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR remw, 0x0, 0x80000000, 0xffffffff
+    RR remw, 0x5, 0x5, 0x0
+    RR remw, 0xfffffffffffffffb, 0xfffffffb, 0x0
+    RR_SHARED remw, 0xffffffff9abcdef0, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-7.2 remuw"
+    RR remuw, 0x0, 0x0, 0x0
+    RR remuw, 0x0, 0x1, 0x1
+    RR remuw, 0x0, 0xffffffffffffffff, 0x1
+    RR remuw, 0x1, 0x1, 0xffffffffffffffff
+    RR remuw, 0x0, 0xffffffffffffffff, 0xffffffffffffffff
+    RR remuw, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR remuw, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR remuw, 0x0, 0x7fffffffffffffff, 0x1
+    RR remuw, 0x0, 0x7fffffff, 0x1
+    RR remuw, 0xffffffff80000000, 0x80000000, 0xffffffffffffffff
+    RR remuw, 0xffffffff80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR remuw, 0x13579bcf, 0x123456789abcdef0, 0xfedcba987654321
+    RR remuw, 0x3e, 0xdeadbeefcafebabe, 0x40
+    RR remuw, 0x22, 0xdeadbeefcafebabe, 0x3f
+    RR remuw, 0x1e, 0xdeadbeefcafebabe, 0x20
+    RR remuw, 0x3, 0x8000000080000001, 0x1f
+    RR remuw, 0x76543210, 0xfedcba9876543210, 0xffffffffffffff85
+    RR remuw, 0x2, 0x64, 0x7
+    RR remuw, 0x2, 0xffffffffffffff9c, 0x7
+    RR remuw, 0x64, 0x64, 0xfffffffffffffff9
+    RR remuw, 0xffffffffffffff9c, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR remuw, 0xffffffff80000000, 0x80000000, 0xffffffff
+    RR remuw, 0x5, 0x5, 0x0
+    RR remuw, 0xfffffffffffffffb, 0xfffffffb, 0x0
+    RR_SHARED remuw, 0x13579bcf, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.1 add.uw"
+    RR add.uw, 0x0, 0x0, 0x0
+    RR add.uw, 0x2, 0x1, 0x1
+    RR add.uw, 0x100000000, 0xffffffffffffffff, 0x1
+    RR add.uw, 0x0, 0x1, 0xffffffffffffffff
+    RR add.uw, 0xfffffffe, 0xffffffffffffffff, 0xffffffffffffffff
+    RR add.uw, 0xffffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR add.uw, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR add.uw, 0x100000000, 0x7fffffffffffffff, 0x1
+    RR add.uw, 0x80000000, 0x7fffffff, 0x1
+    RR add.uw, 0x7fffffff, 0x80000000, 0xffffffffffffffff
+    RR add.uw, 0x7fffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR add.uw, 0xfedcbaa22222211, 0x123456789abcdef0, 0xfedcba987654321
+    RR add.uw, 0xcafebafe, 0xdeadbeefcafebabe, 0x40
+    RR add.uw, 0xcafebafd, 0xdeadbeefcafebabe, 0x3f
+    RR add.uw, 0xcafebade, 0xdeadbeefcafebabe, 0x20
+    RR add.uw, 0x80000020, 0x8000000080000001, 0x1f
+    RR add.uw, 0x76543195, 0xfedcba9876543210, 0xffffffffffffff85
+    RR add.uw, 0x6b, 0x64, 0x7
+    RR add.uw, 0xffffffa3, 0xffffffffffffff9c, 0x7
+    RR add.uw, 0x5d, 0x64, 0xfffffffffffffff9
+    RR add.uw, 0xffffff95, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR add.uw, 0x17fffffff, 0x80000000, 0xffffffff
+    RR add.uw, 0x5, 0x5, 0x0
+    RR add.uw, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED add.uw, 0xfedcbaa22222211, 0x123456793579bde0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.1 sh1add"
+    RR sh1add, 0x0, 0x0, 0x0
+    RR sh1add, 0x3, 0x1, 0x1
+    RR sh1add, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR sh1add, 0x1, 0x1, 0xffffffffffffffff
+    RR sh1add, 0xfffffffffffffffd, 0xffffffffffffffff, 0xffffffffffffffff
+    RR sh1add, 0xffffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR sh1add, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR sh1add, 0xffffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR sh1add, 0xffffffff, 0x7fffffff, 0x1
+    RR sh1add, 0xffffffff, 0x80000000, 0xffffffffffffffff
+    RR sh1add, 0xfffffffeffffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR sh1add, 0x3456789abcdf0101, 0x123456789abcdef0, 0xfedcba987654321
+    RR sh1add, 0xbd5b7ddf95fd75bc, 0xdeadbeefcafebabe, 0x40
+    RR sh1add, 0xbd5b7ddf95fd75bb, 0xdeadbeefcafebabe, 0x3f
+    RR sh1add, 0xbd5b7ddf95fd759c, 0xdeadbeefcafebabe, 0x20
+    RR sh1add, 0x100000021, 0x8000000080000001, 0x1f
+    RR sh1add, 0xfdb97530eca863a5, 0xfedcba9876543210, 0xffffffffffffff85
+    RR sh1add, 0xcf, 0x64, 0x7
+    RR sh1add, 0xffffffffffffff3f, 0xffffffffffffff9c, 0x7
+    RR sh1add, 0xc1, 0x64, 0xfffffffffffffff9
+    RR sh1add, 0xffffffffffffff31, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR sh1add, 0x1ffffffff, 0x80000000, 0xffffffff
+    RR sh1add, 0xa, 0x5, 0x0
+    RR sh1add, 0x1fffffff6, 0xfffffffb, 0x0
+    RR_SHARED sh1add, 0x3456789abcdf0101, 0x369d0369d0369cd0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.1 sh2add"
+    RR sh2add, 0x0, 0x0, 0x0
+    RR sh2add, 0x5, 0x1, 0x1
+    RR sh2add, 0xfffffffffffffffd, 0xffffffffffffffff, 0x1
+    RR sh2add, 0x3, 0x1, 0xffffffffffffffff
+    RR sh2add, 0xfffffffffffffffb, 0xffffffffffffffff, 0xffffffffffffffff
+    RR sh2add, 0xffffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR sh2add, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR sh2add, 0xfffffffffffffffd, 0x7fffffffffffffff, 0x1
+    RR sh2add, 0x1fffffffd, 0x7fffffff, 0x1
+    RR sh2add, 0x1ffffffff, 0x80000000, 0xffffffffffffffff
+    RR sh2add, 0xfffffffdffffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR sh2add, 0x58bf258bf258bee1, 0x123456789abcdef0, 0xfedcba987654321
+    RR sh2add, 0x7ab6fbbf2bfaeb38, 0xdeadbeefcafebabe, 0x40
+    RR sh2add, 0x7ab6fbbf2bfaeb37, 0xdeadbeefcafebabe, 0x3f
+    RR sh2add, 0x7ab6fbbf2bfaeb18, 0xdeadbeefcafebabe, 0x20
+    RR sh2add, 0x200000023, 0x8000000080000001, 0x1f
+    RR sh2add, 0xfb72ea61d950c7c5, 0xfedcba9876543210, 0xffffffffffffff85
+    RR sh2add, 0x197, 0x64, 0x7
+    RR sh2add, 0xfffffffffffffe77, 0xffffffffffffff9c, 0x7
+    RR sh2add, 0x189, 0x64, 0xfffffffffffffff9
+    RR sh2add, 0xfffffffffffffe69, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR sh2add, 0x2ffffffff, 0x80000000, 0xffffffff
+    RR sh2add, 0x14, 0x5, 0x0
+    RR sh2add, 0x3ffffffec, 0xfffffffb, 0x0
+    RR_SHARED sh2add, 0x58bf258bf258bee1, 0x5b05b05b05b05ab0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.1 sh3add"
+    RR sh3add, 0x0, 0x0, 0x0
+    RR sh3add, 0x9, 0x1, 0x1
+    RR sh3add, 0xfffffffffffffff9, 0xffffffffffffffff, 0x1
+    RR sh3add, 0x7, 0x1, 0xffffffffffffffff
+    RR sh3add, 0xfffffffffffffff7, 0xffffffffffffffff, 0xffffffffffffffff
+    RR sh3add, 0xffffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR sh3add, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR sh3add, 0xfffffffffffffff9, 0x7fffffffffffffff, 0x1
+    RR sh3add, 0x3fffffff9, 0x7fffffff, 0x1
+    RR sh3add, 0x3ffffffff, 0x80000000, 0xffffffffffffffff
+    RR sh3add, 0xfffffffbffffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR sh3add, 0xa1907f6e5d4c3aa1, 0x123456789abcdef0, 0xfedcba987654321
+    RR sh3add, 0xf56df77e57f5d630, 0xdeadbeefcafebabe, 0x40
+    RR sh3add, 0xf56df77e57f5d62f, 0xdeadbeefcafebabe, 0x3f
+    RR sh3add, 0xf56df77e57f5d610, 0xdeadbeefcafebabe, 0x20
+    RR sh3add, 0x400000027, 0x8000000080000001, 0x1f
+    RR sh3add, 0xf6e5d4c3b2a19005, 0xfedcba9876543210, 0xffffffffffffff85
+    RR sh3add, 0x327, 0x64, 0x7
+    RR sh3add, 0xfffffffffffffce7, 0xffffffffffffff9c, 0x7
+    RR sh3add, 0x319, 0x64, 0xfffffffffffffff9
+    RR sh3add, 0xfffffffffffffcd9, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR sh3add, 0x4ffffffff, 0x80000000, 0xffffffff
+    RR sh3add, 0x28, 0x5, 0x0
+    RR sh3add, 0x7ffffffd8, 0xfffffffb, 0x0
+    RR_SHARED sh3add, 0xa1907f6e5d4c3aa1, 0xa3d70a3d70a3d670, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.1 sh1add.uw"
+    RR sh1add.uw, 0x0, 0x0, 0x0
+    RR sh1add.uw, 0x3, 0x1, 0x1
+    RR sh1add.uw, 0x1ffffffff, 0xffffffffffffffff, 0x1
+    RR sh1add.uw, 0x1, 0x1, 0xffffffffffffffff
+    RR sh1add.uw, 0x1fffffffd, 0xffffffffffffffff, 0xffffffffffffffff
+    RR sh1add.uw, 0xffffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR sh1add.uw, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR sh1add.uw, 0x1ffffffff, 0x7fffffffffffffff, 0x1
+    RR sh1add.uw, 0xffffffff, 0x7fffffff, 0x1
+    RR sh1add.uw, 0xffffffff, 0x80000000, 0xffffffffffffffff
+    RR sh1add.uw, 0xffffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR sh1add.uw, 0xfedcbaabcdf0101, 0x123456789abcdef0, 0xfedcba987654321
+    RR sh1add.uw, 0x195fd75bc, 0xdeadbeefcafebabe, 0x40
+    RR sh1add.uw, 0x195fd75bb, 0xdeadbeefcafebabe, 0x3f
+    RR sh1add.uw, 0x195fd759c, 0xdeadbeefcafebabe, 0x20
+    RR sh1add.uw, 0x100000021, 0x8000000080000001, 0x1f
+    RR sh1add.uw, 0xeca863a5, 0xfedcba9876543210, 0xffffffffffffff85
+    RR sh1add.uw, 0xcf, 0x64, 0x7
+    RR sh1add.uw, 0x1ffffff3f, 0xffffffffffffff9c, 0x7
+    RR sh1add.uw, 0xc1, 0x64, 0xfffffffffffffff9
+    RR sh1add.uw, 0x1ffffff31, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR sh1add.uw, 0x1ffffffff, 0x80000000, 0xffffffff
+    RR sh1add.uw, 0xa, 0x5, 0x0
+    RR sh1add.uw, 0x1fffffff6, 0xfffffffb, 0x0
+    RR_SHARED sh1add.uw, 0xfedcbaabcdf0101, 0x12345679d0369cd0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.1 sh2add.uw"
+    RR sh2add.uw, 0x0, 0x0, 0x0
+    RR sh2add.uw, 0x5, 0x1, 0x1
+    RR sh2add.uw, 0x3fffffffd, 0xffffffffffffffff, 0x1
+    RR sh2add.uw, 0x3, 0x1, 0xffffffffffffffff
+    RR sh2add.uw, 0x3fffffffb, 0xffffffffffffffff, 0xffffffffffffffff
+    RR sh2add.uw, 0xffffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR sh2add.uw, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR sh2add.uw, 0x3fffffffd, 0x7fffffffffffffff, 0x1
+    RR sh2add.uw, 0x1fffffffd, 0x7fffffff, 0x1
+    RR sh2add.uw, 0x1ffffffff, 0x80000000, 0xffffffffffffffff
+    RR sh2add.uw, 0x1ffffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR sh2add.uw, 0xfedcbabf258bee1, 0x123456789abcdef0, 0xfedcba987654321
+    RR sh2add.uw, 0x32bfaeb38, 0xdeadbeefcafebabe, 0x40
+    RR sh2add.uw, 0x32bfaeb37, 0xdeadbeefcafebabe, 0x3f
+    RR sh2add.uw, 0x32bfaeb18, 0xdeadbeefcafebabe, 0x20
+    RR sh2add.uw, 0x200000023, 0x8000000080000001, 0x1f
+    RR sh2add.uw, 0x1d950c7c5, 0xfedcba9876543210, 0xffffffffffffff85
+    RR sh2add.uw, 0x197, 0x64, 0x7
+    RR sh2add.uw, 0x3fffffe77, 0xffffffffffffff9c, 0x7
+    RR sh2add.uw, 0x189, 0x64, 0xfffffffffffffff9
+    RR sh2add.uw, 0x3fffffe69, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR sh2add.uw, 0x2ffffffff, 0x80000000, 0xffffffff
+    RR sh2add.uw, 0x14, 0x5, 0x0
+    RR sh2add.uw, 0x3ffffffec, 0xfffffffb, 0x0
+    RR_SHARED sh2add.uw, 0xfedcbabf258bee1, 0x1234567b05b05ab0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.1 sh3add.uw"
+    RR sh3add.uw, 0x0, 0x0, 0x0
+    RR sh3add.uw, 0x9, 0x1, 0x1
+    RR sh3add.uw, 0x7fffffff9, 0xffffffffffffffff, 0x1
+    RR sh3add.uw, 0x7, 0x1, 0xffffffffffffffff
+    RR sh3add.uw, 0x7fffffff7, 0xffffffffffffffff, 0xffffffffffffffff
+    RR sh3add.uw, 0xffffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR sh3add.uw, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR sh3add.uw, 0x7fffffff9, 0x7fffffffffffffff, 0x1
+    RR sh3add.uw, 0x3fffffff9, 0x7fffffff, 0x1
+    RR sh3add.uw, 0x3ffffffff, 0x80000000, 0xffffffffffffffff
+    RR sh3add.uw, 0x3ffffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR sh3add.uw, 0xfedcbae5d4c3aa1, 0x123456789abcdef0, 0xfedcba987654321
+    RR sh3add.uw, 0x657f5d630, 0xdeadbeefcafebabe, 0x40
+    RR sh3add.uw, 0x657f5d62f, 0xdeadbeefcafebabe, 0x3f
+    RR sh3add.uw, 0x657f5d610, 0xdeadbeefcafebabe, 0x20
+    RR sh3add.uw, 0x400000027, 0x8000000080000001, 0x1f
+    RR sh3add.uw, 0x3b2a19005, 0xfedcba9876543210, 0xffffffffffffff85
+    RR sh3add.uw, 0x327, 0x64, 0x7
+    RR sh3add.uw, 0x7fffffce7, 0xffffffffffffff9c, 0x7
+    RR sh3add.uw, 0x319, 0x64, 0xfffffffffffffff9
+    RR sh3add.uw, 0x7fffffcd9, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR sh3add.uw, 0x4ffffffff, 0x80000000, 0xffffffff
+    RR sh3add.uw, 0x28, 0x5, 0x0
+    RR sh3add.uw, 0x7ffffffd8, 0xfffffffb, 0x0
+    RR_SHARED sh3add.uw, 0xfedcbae5d4c3aa1, 0x1234567d70a3d670, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.2 andn"
+    RR andn, 0x0, 0x0, 0x0
+    RR andn, 0x0, 0x1, 0x1
+    RR andn, 0xfffffffffffffffe, 0xffffffffffffffff, 0x1
+    RR andn, 0x0, 0x1, 0xffffffffffffffff
+    RR andn, 0x0, 0xffffffffffffffff, 0xffffffffffffffff
+    RR andn, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR andn, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR andn, 0x7ffffffffffffffe, 0x7fffffffffffffff, 0x1
+    RR andn, 0x7ffffffe, 0x7fffffff, 0x1
+    RR andn, 0x0, 0x80000000, 0xffffffffffffffff
+    RR andn, 0x0, 0xffffffff80000000, 0xffffffffffffffff
+    RR andn, 0x1010145018989cd0, 0x123456789abcdef0, 0xfedcba987654321
+    RR andn, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR andn, 0xdeadbeefcafeba80, 0xdeadbeefcafebabe, 0x3f
+    RR andn, 0xdeadbeefcafeba9e, 0xdeadbeefcafebabe, 0x20
+    RR andn, 0x8000000080000000, 0x8000000080000001, 0x1f
+    RR andn, 0x10, 0xfedcba9876543210, 0xffffffffffffff85
+    RR andn, 0x60, 0x64, 0x7
+    RR andn, 0xffffffffffffff98, 0xffffffffffffff9c, 0x7
+    RR andn, 0x4, 0x64, 0xfffffffffffffff9
+    RR andn, 0x4, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR andn, 0x0, 0x80000000, 0xffffffff
+    RR andn, 0x5, 0x5, 0x0
+    RR andn, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED andn, 0x1010145018989cd0, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.2 orn"
+    RR orn, 0xffffffffffffffff, 0x0, 0x0
+    RR orn, 0xffffffffffffffff, 0x1, 0x1
+    RR orn, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR orn, 0x1, 0x1, 0xffffffffffffffff
+    RR orn, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR orn, 0x8000000000000000, 0x8000000000000000, 0xffffffffffffffff
+    RR orn, 0xffffffffffffffff, 0x8000000000000000, 0x8000000000000000
+    RR orn, 0xffffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR orn, 0xffffffffffffffff, 0x7fffffff, 0x1
+    RR orn, 0x80000000, 0x80000000, 0xffffffffffffffff
+    RR orn, 0xffffffff80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR orn, 0xf236767efabefefe, 0x123456789abcdef0, 0xfedcba987654321
+    RR orn, 0xffffffffffffffbf, 0xdeadbeefcafebabe, 0x40
+    RR orn, 0xfffffffffffffffe, 0xdeadbeefcafebabe, 0x3f
+    RR orn, 0xffffffffffffffff, 0xdeadbeefcafebabe, 0x20
+    RR orn, 0xffffffffffffffe1, 0x8000000080000001, 0x1f
+    RR orn, 0xfedcba987654327a, 0xfedcba9876543210, 0xffffffffffffff85
+    RR orn, 0xfffffffffffffffc, 0x64, 0x7
+    RR orn, 0xfffffffffffffffc, 0xffffffffffffff9c, 0x7
+    RR orn, 0x66, 0x64, 0xfffffffffffffff9
+    RR orn, 0xffffffffffffff9e, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR orn, 0xffffffff80000000, 0x80000000, 0xffffffff
+    RR orn, 0xffffffffffffffff, 0x5, 0x0
+    RR orn, 0xffffffffffffffff, 0xfffffffb, 0x0
+    RR_SHARED orn, 0xf236767efabefefe, 0xffffffffffffffff, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.2 xnor"
+    RR xnor, 0xffffffffffffffff, 0x0, 0x0
+    RR xnor, 0xffffffffffffffff, 0x1, 0x1
+    RR xnor, 0x1, 0xffffffffffffffff, 0x1
+    RR xnor, 0x1, 0x1, 0xffffffffffffffff
+    RR xnor, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR xnor, 0x8000000000000000, 0x8000000000000000, 0xffffffffffffffff
+    RR xnor, 0xffffffffffffffff, 0x8000000000000000, 0x8000000000000000
+    RR xnor, 0x8000000000000001, 0x7fffffffffffffff, 0x1
+    RR xnor, 0xffffffff80000001, 0x7fffffff, 0x1
+    RR xnor, 0x80000000, 0x80000000, 0xffffffffffffffff
+    RR xnor, 0xffffffff80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR xnor, 0xe226622ee226622e, 0x123456789abcdef0, 0xfedcba987654321
+    RR xnor, 0x2152411035014501, 0xdeadbeefcafebabe, 0x40
+    RR xnor, 0x215241103501457e, 0xdeadbeefcafebabe, 0x3f
+    RR xnor, 0x2152411035014561, 0xdeadbeefcafebabe, 0x20
+    RR xnor, 0x7fffffff7fffffe1, 0x8000000080000001, 0x1f
+    RR xnor, 0xfedcba987654326a, 0xfedcba9876543210, 0xffffffffffffff85
+    RR xnor, 0xffffffffffffff9c, 0x64, 0x7
+    RR xnor, 0x64, 0xffffffffffffff9c, 0x7
+    RR xnor, 0x62, 0x64, 0xfffffffffffffff9
+    RR xnor, 0xffffffffffffff9a, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR xnor, 0xffffffff80000000, 0x80000000, 0xffffffff
+    RR xnor, 0xfffffffffffffffa, 0x5, 0x0
+    RR xnor, 0xffffffff00000004, 0xfffffffb, 0x0
+    RR_SHARED xnor, 0xe226622ee226622e, 0xffffffffffffffff, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.2 max"
+    RR max, 0x0, 0x0, 0x0
+    RR max, 0x1, 0x1, 0x1
+    RR max, 0x1, 0xffffffffffffffff, 0x1
+    RR max, 0x1, 0x1, 0xffffffffffffffff
+    RR max, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR max, 0xffffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR max, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR max, 0x7fffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR max, 0x7fffffff, 0x7fffffff, 0x1
+    RR max, 0x80000000, 0x80000000, 0xffffffffffffffff
+    RR max, 0xffffffffffffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR max, 0x123456789abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    RR max, 0x40, 0xdeadbeefcafebabe, 0x40
+    RR max, 0x3f, 0xdeadbeefcafebabe, 0x3f
+    RR max, 0x20, 0xdeadbeefcafebabe, 0x20
+    RR max, 0x1f, 0x8000000080000001, 0x1f
+    RR max, 0xffffffffffffff85, 0xfedcba9876543210, 0xffffffffffffff85
+    RR max, 0x64, 0x64, 0x7
+    RR max, 0x7, 0xffffffffffffff9c, 0x7
+    RR max, 0x64, 0x64, 0xfffffffffffffff9
+    RR max, 0xfffffffffffffff9, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR max, 0xffffffff, 0x80000000, 0xffffffff
+    RR max, 0x5, 0x5, 0x0
+    RR max, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED max, 0x123456789abcdef0, 0x123456789abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.2 maxu"
+    RR maxu, 0x0, 0x0, 0x0
+    RR maxu, 0x1, 0x1, 0x1
+    RR maxu, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR maxu, 0xffffffffffffffff, 0x1, 0xffffffffffffffff
+    RR maxu, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR maxu, 0xffffffffffffffff, 0x8000000000000000, 0xffffffffffffffff
+    RR maxu, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR maxu, 0x7fffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR maxu, 0x7fffffff, 0x7fffffff, 0x1
+    RR maxu, 0xffffffffffffffff, 0x80000000, 0xffffffffffffffff
+    RR maxu, 0xffffffffffffffff, 0xffffffff80000000, 0xffffffffffffffff
+    RR maxu, 0x123456789abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    RR maxu, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR maxu, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x3f
+    RR maxu, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x20
+    RR maxu, 0x8000000080000001, 0x8000000080000001, 0x1f
+    RR maxu, 0xffffffffffffff85, 0xfedcba9876543210, 0xffffffffffffff85
+    RR maxu, 0x64, 0x64, 0x7
+    RR maxu, 0xffffffffffffff9c, 0xffffffffffffff9c, 0x7
+    RR maxu, 0xfffffffffffffff9, 0x64, 0xfffffffffffffff9
+    RR maxu, 0xfffffffffffffff9, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR maxu, 0xffffffff, 0x80000000, 0xffffffff
+    RR maxu, 0x5, 0x5, 0x0
+    RR maxu, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED maxu, 0x123456789abcdef0, 0x123456789abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.2 min"
+    RR min, 0x0, 0x0, 0x0
+    RR min, 0x1, 0x1, 0x1
+    RR min, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR min, 0xffffffffffffffff, 0x1, 0xffffffffffffffff
+    RR min, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR min, 0x8000000000000000, 0x8000000000000000, 0xffffffffffffffff
+    RR min, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR min, 0x1, 0x7fffffffffffffff, 0x1
+    RR min, 0x1, 0x7fffffff, 0x1
+    RR min, 0xffffffffffffffff, 0x80000000, 0xffffffffffffffff
+    RR min, 0xffffffff80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR min, 0xfedcba987654321, 0x123456789abcdef0, 0xfedcba987654321
+    RR min, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR min, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x3f
+    RR min, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x20
+    RR min, 0x8000000080000001, 0x8000000080000001, 0x1f
+    RR min, 0xfedcba9876543210, 0xfedcba9876543210, 0xffffffffffffff85
+    RR min, 0x7, 0x64, 0x7
+    RR min, 0xffffffffffffff9c, 0xffffffffffffff9c, 0x7
+    RR min, 0xfffffffffffffff9, 0x64, 0xfffffffffffffff9
+    RR min, 0xffffffffffffff9c, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR min, 0x80000000, 0x80000000, 0xffffffff
+    RR min, 0x0, 0x5, 0x0
+    RR min, 0x0, 0xfffffffb, 0x0
+    RR_SHARED min, 0xfedcba987654321, 0x123456789abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.2 minu"
+    RR minu, 0x0, 0x0, 0x0
+    RR minu, 0x1, 0x1, 0x1
+    RR minu, 0x1, 0xffffffffffffffff, 0x1
+    RR minu, 0x1, 0x1, 0xffffffffffffffff
+    RR minu, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR minu, 0x8000000000000000, 0x8000000000000000, 0xffffffffffffffff
+    RR minu, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR minu, 0x1, 0x7fffffffffffffff, 0x1
+    RR minu, 0x1, 0x7fffffff, 0x1
+    RR minu, 0x80000000, 0x80000000, 0xffffffffffffffff
+    RR minu, 0xffffffff80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR minu, 0xfedcba987654321, 0x123456789abcdef0, 0xfedcba987654321
+    RR minu, 0x40, 0xdeadbeefcafebabe, 0x40
+    RR minu, 0x3f, 0xdeadbeefcafebabe, 0x3f
+    RR minu, 0x20, 0xdeadbeefcafebabe, 0x20
+    RR minu, 0x1f, 0x8000000080000001, 0x1f
+    RR minu, 0xfedcba9876543210, 0xfedcba9876543210, 0xffffffffffffff85
+    RR minu, 0x7, 0x64, 0x7
+    RR minu, 0x7, 0xffffffffffffff9c, 0x7
+    RR minu, 0x64, 0x64, 0xfffffffffffffff9
+    RR minu, 0xffffffffffffff9c, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR minu, 0x80000000, 0x80000000, 0xffffffff
+    RR minu, 0x0, 0x5, 0x0
+    RR minu, 0x0, 0xfffffffb, 0x0
+    RR_SHARED minu, 0xfedcba987654321, 0x123456789abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.2 rol"
+    RR rol, 0x0, 0x0, 0x0
+    RR rol, 0x2, 0x1, 0x1
+    RR rol, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR rol, 0x8000000000000000, 0x1, 0xffffffffffffffff
+    RR rol, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR rol, 0x4000000000000000, 0x8000000000000000, 0xffffffffffffffff
+    RR rol, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR rol, 0xfffffffffffffffe, 0x7fffffffffffffff, 0x1
+    RR rol, 0xfffffffe, 0x7fffffff, 0x1
+    RR rol, 0x40000000, 0x80000000, 0xffffffffffffffff
+    RR rol, 0x7fffffffc0000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR rol, 0x3579bde02468acf1, 0x123456789abcdef0, 0xfedcba987654321
+    RR rol, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR rol, 0x6f56df77e57f5d5f, 0xdeadbeefcafebabe, 0x3f
+    RR rol, 0xcafebabedeadbeef, 0xdeadbeefcafebabe, 0x20
+    RR rol, 0x40000000c0000000, 0x8000000080000001, 0x1f
+    RR rol, 0xdb97530eca86421f, 0xfedcba9876543210, 0xffffffffffffff85
+    RR rol, 0x3200, 0x64, 0x7
+    RR rol, 0xffffffffffffce7f, 0xffffffffffffff9c, 0x7
+    RR rol, 0xc800000000000000, 0x64, 0xfffffffffffffff9
+    RR rol, 0x39ffffffffffffff, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR rol, 0x40000000, 0x80000000, 0xffffffff
+    RR rol, 0x5, 0x5, 0x0
+    RR rol, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED rol, 0x3579bde02468acf1, 0xdef0123456789abc, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.2 rolw"
+    RR rolw, 0x0, 0x0, 0x0
+    RR rolw, 0x2, 0x1, 0x1
+    RR rolw, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR rolw, 0xffffffff80000000, 0x1, 0xffffffffffffffff
+    RR rolw, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR rolw, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR rolw, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR rolw, 0xffffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR rolw, 0xfffffffffffffffe, 0x7fffffff, 0x1
+    RR rolw, 0x40000000, 0x80000000, 0xffffffffffffffff
+    RR rolw, 0x40000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR rolw, 0x3579bde1, 0x123456789abcdef0, 0xfedcba987654321
+    RR rolw, 0xffffffffcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR rolw, 0x657f5d5f, 0xdeadbeefcafebabe, 0x3f
+    RR rolw, 0xffffffffcafebabe, 0xdeadbeefcafebabe, 0x20
+    RR rolw, 0xffffffffc0000000, 0x8000000080000001, 0x1f
+    RR rolw, 0xffffffffca86420e, 0xfedcba9876543210, 0xffffffffffffff85
+    RR rolw, 0x3200, 0x64, 0x7
+    RR rolw, 0xffffffffffffce7f, 0xffffffffffffff9c, 0x7
+    RR rolw, 0xffffffffc8000000, 0x64, 0xfffffffffffffff9
+    RR rolw, 0x39ffffff, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR rolw, 0x40000000, 0x80000000, 0xffffffff
+    RR rolw, 0x5, 0x5, 0x0
+    RR rolw, 0xfffffffffffffffb, 0xfffffffb, 0x0
+    RR_SHARED rolw, 0x3579bde1, 0xffffffffdef09abc, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.2 ror"
+    RR ror, 0x0, 0x0, 0x0
+    RR ror, 0x8000000000000000, 0x1, 0x1
+    RR ror, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR ror, 0x2, 0x1, 0xffffffffffffffff
+    RR ror, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR ror, 0x1, 0x8000000000000000, 0xffffffffffffffff
+    RR ror, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR ror, 0xbfffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR ror, 0x800000003fffffff, 0x7fffffff, 0x1
+    RR ror, 0x100000000, 0x80000000, 0xffffffffffffffff
+    RR ror, 0xffffffff00000001, 0xffffffff80000000, 0xffffffffffffffff
+    RR ror, 0x4d5e6f78091a2b3c, 0x123456789abcdef0, 0xfedcba987654321
+    RR ror, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR ror, 0xbd5b7ddf95fd757d, 0xdeadbeefcafebabe, 0x3f
+    RR ror, 0xcafebabedeadbeef, 0xdeadbeefcafebabe, 0x20
+    RR ror, 0x300000001, 0x8000000080000001, 0x1f
+    RR ror, 0x87f6e5d4c3b2a190, 0xfedcba9876543210, 0xffffffffffffff85
+    RR ror, 0xc800000000000000, 0x64, 0x7
+    RR ror, 0x39ffffffffffffff, 0xffffffffffffff9c, 0x7
+    RR ror, 0x3200, 0x64, 0xfffffffffffffff9
+    RR ror, 0xffffffffffffce7f, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR ror, 0x100000000, 0x80000000, 0xffffffff
+    RR ror, 0x5, 0x5, 0x0
+    RR ror, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED ror, 0x4d5e6f78091a2b3c, 0x56789abcdef01234, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.2 rorw"
+    RR rorw, 0x0, 0x0, 0x0
+    RR rorw, 0xffffffff80000000, 0x1, 0x1
+    RR rorw, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR rorw, 0x2, 0x1, 0xffffffffffffffff
+    RR rorw, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR rorw, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR rorw, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR rorw, 0xffffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR rorw, 0xffffffffbfffffff, 0x7fffffff, 0x1
+    RR rorw, 0x1, 0x80000000, 0xffffffffffffffff
+    RR rorw, 0x1, 0xffffffff80000000, 0xffffffffffffffff
+    RR rorw, 0x4d5e6f78, 0x123456789abcdef0, 0xfedcba987654321
+    RR rorw, 0xffffffffcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR rorw, 0xffffffff95fd757d, 0xdeadbeefcafebabe, 0x3f
+    RR rorw, 0xffffffffcafebabe, 0xdeadbeefcafebabe, 0x20
+    RR rorw, 0x3, 0x8000000080000001, 0x1f
+    RR rorw, 0xffffffff83b2a190, 0xfedcba9876543210, 0xffffffffffffff85
+    RR rorw, 0xffffffffc8000000, 0x64, 0x7
+    RR rorw, 0x39ffffff, 0xffffffffffffff9c, 0x7
+    RR rorw, 0x3200, 0x64, 0xfffffffffffffff9
+    RR rorw, 0xffffffffffffce7f, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR rorw, 0x1, 0x80000000, 0xffffffff
+    RR rorw, 0x5, 0x5, 0x0
+    RR rorw, 0xfffffffffffffffb, 0xfffffffb, 0x0
+    RR_SHARED rorw, 0x4d5e6f78, 0xffffffffdef09abc, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.4 bclr"
+    RR bclr, 0x0, 0x0, 0x0
+    RR bclr, 0x1, 0x1, 0x1
+    RR bclr, 0xfffffffffffffffd, 0xffffffffffffffff, 0x1
+    RR bclr, 0x1, 0x1, 0xffffffffffffffff
+    RR bclr, 0x7fffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR bclr, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR bclr, 0x8000000000000000, 0x8000000000000000, 0x8000000000000000
+    RR bclr, 0x7ffffffffffffffd, 0x7fffffffffffffff, 0x1
+    RR bclr, 0x7ffffffd, 0x7fffffff, 0x1
+    RR bclr, 0x80000000, 0x80000000, 0xffffffffffffffff
+    RR bclr, 0x7fffffff80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR bclr, 0x123456789abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    RR bclr, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x40
+    RR bclr, 0x5eadbeefcafebabe, 0xdeadbeefcafebabe, 0x3f
+    RR bclr, 0xdeadbeeecafebabe, 0xdeadbeefcafebabe, 0x20
+    RR bclr, 0x8000000000000001, 0x8000000080000001, 0x1f
+    RR bclr, 0xfedcba9876543210, 0xfedcba9876543210, 0xffffffffffffff85
+    RR bclr, 0x64, 0x64, 0x7
+    RR bclr, 0xffffffffffffff1c, 0xffffffffffffff9c, 0x7
+    RR bclr, 0x64, 0x64, 0xfffffffffffffff9
+    RR bclr, 0xfdffffffffffff9c, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR bclr, 0x80000000, 0x80000000, 0xffffffff
+    RR bclr, 0x4, 0x5, 0x0
+    RR bclr, 0xfffffffa, 0xfffffffb, 0x0
+    RR_SHARED bclr, 0x123456789abcdef0, 0x123456789abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.4 bext"
+    RR bext, 0x0, 0x0, 0x0
+    RR bext, 0x0, 0x1, 0x1
+    RR bext, 0x1, 0xffffffffffffffff, 0x1
+    RR bext, 0x0, 0x1, 0xffffffffffffffff
+    RR bext, 0x1, 0xffffffffffffffff, 0xffffffffffffffff
+    RR bext, 0x1, 0x8000000000000000, 0xffffffffffffffff
+    RR bext, 0x0, 0x8000000000000000, 0x8000000000000000
+    RR bext, 0x1, 0x7fffffffffffffff, 0x1
+    RR bext, 0x1, 0x7fffffff, 0x1
+    RR bext, 0x0, 0x80000000, 0xffffffffffffffff
+    RR bext, 0x1, 0xffffffff80000000, 0xffffffffffffffff
+    RR bext, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    RR bext, 0x0, 0xdeadbeefcafebabe, 0x40
+    RR bext, 0x1, 0xdeadbeefcafebabe, 0x3f
+    RR bext, 0x1, 0xdeadbeefcafebabe, 0x20
+    RR bext, 0x1, 0x8000000080000001, 0x1f
+    RR bext, 0x0, 0xfedcba9876543210, 0xffffffffffffff85
+    RR bext, 0x0, 0x64, 0x7
+    RR bext, 0x1, 0xffffffffffffff9c, 0x7
+    RR bext, 0x0, 0x64, 0xfffffffffffffff9
+    RR bext, 0x1, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR bext, 0x0, 0x80000000, 0xffffffff
+    RR bext, 0x1, 0x5, 0x0
+    RR bext, 0x1, 0xfffffffb, 0x0
+    RR_SHARED bext, 0x0, 0x0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.4 binv"
+    RR binv, 0x1, 0x0, 0x0
+    RR binv, 0x3, 0x1, 0x1
+    RR binv, 0xfffffffffffffffd, 0xffffffffffffffff, 0x1
+    RR binv, 0x8000000000000001, 0x1, 0xffffffffffffffff
+    RR binv, 0x7fffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR binv, 0x0, 0x8000000000000000, 0xffffffffffffffff
+    RR binv, 0x8000000000000001, 0x8000000000000000, 0x8000000000000000
+    RR binv, 0x7ffffffffffffffd, 0x7fffffffffffffff, 0x1
+    RR binv, 0x7ffffffd, 0x7fffffff, 0x1
+    RR binv, 0x8000000080000000, 0x80000000, 0xffffffffffffffff
+    RR binv, 0x7fffffff80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR binv, 0x1234567a9abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    RR binv, 0xdeadbeefcafebabf, 0xdeadbeefcafebabe, 0x40
+    RR binv, 0x5eadbeefcafebabe, 0xdeadbeefcafebabe, 0x3f
+    RR binv, 0xdeadbeeecafebabe, 0xdeadbeefcafebabe, 0x20
+    RR binv, 0x8000000000000001, 0x8000000080000001, 0x1f
+    RR binv, 0xfedcba9876543230, 0xfedcba9876543210, 0xffffffffffffff85
+    RR binv, 0xe4, 0x64, 0x7
+    RR binv, 0xffffffffffffff1c, 0xffffffffffffff9c, 0x7
+    RR binv, 0x200000000000064, 0x64, 0xfffffffffffffff9
+    RR binv, 0xfdffffffffffff9c, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR binv, 0x8000000080000000, 0x80000000, 0xffffffff
+    RR binv, 0x4, 0x5, 0x0
+    RR binv, 0xfffffffa, 0xfffffffb, 0x0
+    RR_SHARED binv, 0x1234567a9abcdef0, 0x123556789abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "B-1.4 bset"
+    RR bset, 0x1, 0x0, 0x0
+    RR bset, 0x3, 0x1, 0x1
+    RR bset, 0xffffffffffffffff, 0xffffffffffffffff, 0x1
+    RR bset, 0x8000000000000001, 0x1, 0xffffffffffffffff
+    RR bset, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff
+    RR bset, 0x8000000000000000, 0x8000000000000000, 0xffffffffffffffff
+    RR bset, 0x8000000000000001, 0x8000000000000000, 0x8000000000000000
+    RR bset, 0x7fffffffffffffff, 0x7fffffffffffffff, 0x1
+    RR bset, 0x7fffffff, 0x7fffffff, 0x1
+    RR bset, 0x8000000080000000, 0x80000000, 0xffffffffffffffff
+    RR bset, 0xffffffff80000000, 0xffffffff80000000, 0xffffffffffffffff
+    RR bset, 0x1234567a9abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    RR bset, 0xdeadbeefcafebabf, 0xdeadbeefcafebabe, 0x40
+    RR bset, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x3f
+    RR bset, 0xdeadbeefcafebabe, 0xdeadbeefcafebabe, 0x20
+    RR bset, 0x8000000080000001, 0x8000000080000001, 0x1f
+    RR bset, 0xfedcba9876543230, 0xfedcba9876543210, 0xffffffffffffff85
+    RR bset, 0xe4, 0x64, 0x7
+    RR bset, 0xffffffffffffff9c, 0xffffffffffffff9c, 0x7
+    RR bset, 0x200000000000064, 0x64, 0xfffffffffffffff9
+    RR bset, 0xffffffffffffff9c, 0xffffffffffffff9c, 0xfffffffffffffff9
+    RR bset, 0x8000000080000000, 0x80000000, 0xffffffff
+    RR bset, 0x5, 0x5, 0x0
+    RR bset, 0xfffffffb, 0xfffffffb, 0x0
+    RR_SHARED bset, 0x1234567a9abcdef0, 0x123556789abcdef0, 0x123456789abcdef0, 0xfedcba987654321
+    END
+
+    CASE "I-2.4.1 addi"
+    RI addi, 0x0, 0x0, 0
+    RI addi, 0x1, 0x0, 1
+    RI addi, 0xffffffffffffffff, 0x0, -1
+    RI addi, 0x7ff, 0x0, 2047
+    RI addi, 0xfffffffffffff800, 0x0, -2048
+    RI addi, 0x555, 0x0, 1365
+    RI addi, 0x1, 0x1, 0
+    RI addi, 0x2, 0x1, 1
+    RI addi, 0x0, 0x1, -1
+    RI addi, 0x800, 0x1, 2047
+    RI addi, 0xfffffffffffff801, 0x1, -2048
+    RI addi, 0x556, 0x1, 1365
+    RI addi, 0xffffffffffffffff, 0xffffffffffffffff, 0
+    RI addi, 0x0, 0xffffffffffffffff, 1
+    RI addi, 0xfffffffffffffffe, 0xffffffffffffffff, -1
+    RI addi, 0x7fe, 0xffffffffffffffff, 2047
+    RI addi, 0xfffffffffffff7ff, 0xffffffffffffffff, -2048
+    RI addi, 0x554, 0xffffffffffffffff, 1365
+    RI addi, 0x8000000000000000, 0x8000000000000000, 0
+    RI addi, 0x8000000000000001, 0x8000000000000000, 1
+    RI addi, 0x7fffffffffffffff, 0x8000000000000000, -1
+    RI addi, 0x80000000000007ff, 0x8000000000000000, 2047
+    RI addi, 0x7ffffffffffff800, 0x8000000000000000, -2048
+    RI addi, 0x8000000000000555, 0x8000000000000000, 1365
+    RI addi, 0x7fffffffffffffff, 0x7fffffffffffffff, 0
+    RI addi, 0x8000000000000000, 0x7fffffffffffffff, 1
+    RI addi, 0x7ffffffffffffffe, 0x7fffffffffffffff, -1
+    RI addi, 0x80000000000007fe, 0x7fffffffffffffff, 2047
+    RI addi, 0x7ffffffffffff7ff, 0x7fffffffffffffff, -2048
+    RI addi, 0x8000000000000554, 0x7fffffffffffffff, 1365
+    RI addi, 0x7fffffff, 0x7fffffff, 0
+    RI addi, 0x80000000, 0x7fffffff, 1
+    RI addi, 0x7ffffffe, 0x7fffffff, -1
+    RI addi, 0x800007fe, 0x7fffffff, 2047
+    RI addi, 0x7ffff7ff, 0x7fffffff, -2048
+    RI addi, 0x80000554, 0x7fffffff, 1365
+    RI addi, 0xffffffff80000000, 0xffffffff80000000, 0
+    RI addi, 0xffffffff80000001, 0xffffffff80000000, 1
+    RI addi, 0xffffffff7fffffff, 0xffffffff80000000, -1
+    RI addi, 0xffffffff800007ff, 0xffffffff80000000, 2047
+    RI addi, 0xffffffff7ffff800, 0xffffffff80000000, -2048
+    RI addi, 0xffffffff80000555, 0xffffffff80000000, 1365
+    RI addi, 0x123456789abcdef0, 0x123456789abcdef0, 0
+    RI addi, 0x123456789abcdef1, 0x123456789abcdef0, 1
+    RI addi, 0x123456789abcdeef, 0x123456789abcdef0, -1
+    RI addi, 0x123456789abce6ef, 0x123456789abcdef0, 2047
+    RI addi, 0x123456789abcd6f0, 0x123456789abcdef0, -2048
+    RI addi, 0x123456789abce445, 0x123456789abcdef0, 1365
+    RI_SHARED addi, 0x123456789abcde9a, 0x123456789abcdef0, -86
+    END
+
+    CASE "I-2.4.1 slti"
+    RI slti, 0x0, 0x0, 0
+    RI slti, 0x1, 0x0, 1
+    RI slti, 0x0, 0x0, -1
+    RI slti, 0x1, 0x0, 2047
+    RI slti, 0x0, 0x0, -2048
+    RI slti, 0x1, 0x0, 1365
+    RI slti, 0x0, 0x1, 0
+    RI slti, 0x0, 0x1, 1
+    RI slti, 0x0, 0x1, -1
+    RI slti, 0x1, 0x1, 2047
+    RI slti, 0x0, 0x1, -2048
+    RI slti, 0x1, 0x1, 1365
+    RI slti, 0x1, 0xffffffffffffffff, 0
+    RI slti, 0x1, 0xffffffffffffffff, 1
+    RI slti, 0x0, 0xffffffffffffffff, -1
+    RI slti, 0x1, 0xffffffffffffffff, 2047
+    RI slti, 0x0, 0xffffffffffffffff, -2048
+    RI slti, 0x1, 0xffffffffffffffff, 1365
+    RI slti, 0x1, 0x8000000000000000, 0
+    RI slti, 0x1, 0x8000000000000000, 1
+    RI slti, 0x1, 0x8000000000000000, -1
+    RI slti, 0x1, 0x8000000000000000, 2047
+    RI slti, 0x1, 0x8000000000000000, -2048
+    RI slti, 0x1, 0x8000000000000000, 1365
+    RI slti, 0x0, 0x7fffffffffffffff, 0
+    RI slti, 0x0, 0x7fffffffffffffff, 1
+    RI slti, 0x0, 0x7fffffffffffffff, -1
+    RI slti, 0x0, 0x7fffffffffffffff, 2047
+    RI slti, 0x0, 0x7fffffffffffffff, -2048
+    RI slti, 0x0, 0x7fffffffffffffff, 1365
+    RI slti, 0x0, 0x7fffffff, 0
+    RI slti, 0x0, 0x7fffffff, 1
+    RI slti, 0x0, 0x7fffffff, -1
+    RI slti, 0x0, 0x7fffffff, 2047
+    RI slti, 0x0, 0x7fffffff, -2048
+    RI slti, 0x0, 0x7fffffff, 1365
+    RI slti, 0x1, 0xffffffff80000000, 0
+    RI slti, 0x1, 0xffffffff80000000, 1
+    RI slti, 0x1, 0xffffffff80000000, -1
+    RI slti, 0x1, 0xffffffff80000000, 2047
+    RI slti, 0x1, 0xffffffff80000000, -2048
+    RI slti, 0x1, 0xffffffff80000000, 1365
+    RI slti, 0x0, 0x123456789abcdef0, 0
+    RI slti, 0x0, 0x123456789abcdef0, 1
+    RI slti, 0x0, 0x123456789abcdef0, -1
+    RI slti, 0x0, 0x123456789abcdef0, 2047
+    RI slti, 0x0, 0x123456789abcdef0, -2048
+    RI slti, 0x0, 0x123456789abcdef0, 1365
+    RI_SHARED slti, 0x0, 0x123456789abcdef0, -86
+    END
+
+    CASE "I-2.4.1 sltiu"
+    RI sltiu, 0x0, 0x0, 0
+    RI sltiu, 0x1, 0x0, 1
+    RI sltiu, 0x1, 0x0, -1
+    RI sltiu, 0x1, 0x0, 2047
+    RI sltiu, 0x1, 0x0, -2048
+    RI sltiu, 0x1, 0x0, 1365
+    RI sltiu, 0x0, 0x1, 0
+    RI sltiu, 0x0, 0x1, 1
+    RI sltiu, 0x1, 0x1, -1
+    RI sltiu, 0x1, 0x1, 2047
+    RI sltiu, 0x1, 0x1, -2048
+    RI sltiu, 0x1, 0x1, 1365
+    RI sltiu, 0x0, 0xffffffffffffffff, 0
+    RI sltiu, 0x0, 0xffffffffffffffff, 1
+    RI sltiu, 0x0, 0xffffffffffffffff, -1
+    RI sltiu, 0x0, 0xffffffffffffffff, 2047
+    RI sltiu, 0x0, 0xffffffffffffffff, -2048
+    RI sltiu, 0x0, 0xffffffffffffffff, 1365
+    RI sltiu, 0x0, 0x8000000000000000, 0
+    RI sltiu, 0x0, 0x8000000000000000, 1
+    RI sltiu, 0x1, 0x8000000000000000, -1
+    RI sltiu, 0x0, 0x8000000000000000, 2047
+    RI sltiu, 0x1, 0x8000000000000000, -2048
+    RI sltiu, 0x0, 0x8000000000000000, 1365
+    RI sltiu, 0x0, 0x7fffffffffffffff, 0
+    RI sltiu, 0x0, 0x7fffffffffffffff, 1
+    RI sltiu, 0x1, 0x7fffffffffffffff, -1
+    RI sltiu, 0x0, 0x7fffffffffffffff, 2047
+    RI sltiu, 0x1, 0x7fffffffffffffff, -2048
+    RI sltiu, 0x0, 0x7fffffffffffffff, 1365
+    RI sltiu, 0x0, 0x7fffffff, 0
+    RI sltiu, 0x0, 0x7fffffff, 1
+    RI sltiu, 0x1, 0x7fffffff, -1
+    RI sltiu, 0x0, 0x7fffffff, 2047
+    RI sltiu, 0x1, 0x7fffffff, -2048
+    RI sltiu, 0x0, 0x7fffffff, 1365
+    RI sltiu, 0x0, 0xffffffff80000000, 0
+    RI sltiu, 0x0, 0xffffffff80000000, 1
+    RI sltiu, 0x1, 0xffffffff80000000, -1
+    RI sltiu, 0x0, 0xffffffff80000000, 2047
+    RI sltiu, 0x1, 0xffffffff80000000, -2048
+    RI sltiu, 0x0, 0xffffffff80000000, 1365
+    RI sltiu, 0x0, 0x123456789abcdef0, 0
+    RI sltiu, 0x0, 0x123456789abcdef0, 1
+    RI sltiu, 0x1, 0x123456789abcdef0, -1
+    RI sltiu, 0x0, 0x123456789abcdef0, 2047
+    RI sltiu, 0x1, 0x123456789abcdef0, -2048
+    RI sltiu, 0x0, 0x123456789abcdef0, 1365
+    RI_SHARED sltiu, 0x1, 0x123456789abcdef0, -86
+    END
+
+    CASE "I-2.4.1 xori"
+    RI xori, 0x0, 0x0, 0
+    RI xori, 0x1, 0x0, 1
+    RI xori, 0xffffffffffffffff, 0x0, -1
+    RI xori, 0x7ff, 0x0, 2047
+    RI xori, 0xfffffffffffff800, 0x0, -2048
+    RI xori, 0x555, 0x0, 1365
+    RI xori, 0x1, 0x1, 0
+    RI xori, 0x0, 0x1, 1
+    RI xori, 0xfffffffffffffffe, 0x1, -1
+    RI xori, 0x7fe, 0x1, 2047
+    RI xori, 0xfffffffffffff801, 0x1, -2048
+    RI xori, 0x554, 0x1, 1365
+    RI xori, 0xffffffffffffffff, 0xffffffffffffffff, 0
+    RI xori, 0xfffffffffffffffe, 0xffffffffffffffff, 1
+    RI xori, 0x0, 0xffffffffffffffff, -1
+    RI xori, 0xfffffffffffff800, 0xffffffffffffffff, 2047
+    RI xori, 0x7ff, 0xffffffffffffffff, -2048
+    RI xori, 0xfffffffffffffaaa, 0xffffffffffffffff, 1365
+    RI xori, 0x8000000000000000, 0x8000000000000000, 0
+    RI xori, 0x8000000000000001, 0x8000000000000000, 1
+    RI xori, 0x7fffffffffffffff, 0x8000000000000000, -1
+    RI xori, 0x80000000000007ff, 0x8000000000000000, 2047
+    RI xori, 0x7ffffffffffff800, 0x8000000000000000, -2048
+    RI xori, 0x8000000000000555, 0x8000000000000000, 1365
+    RI xori, 0x7fffffffffffffff, 0x7fffffffffffffff, 0
+    RI xori, 0x7ffffffffffffffe, 0x7fffffffffffffff, 1
+    RI xori, 0x8000000000000000, 0x7fffffffffffffff, -1
+    RI xori, 0x7ffffffffffff800, 0x7fffffffffffffff, 2047
+    RI xori, 0x80000000000007ff, 0x7fffffffffffffff, -2048
+    RI xori, 0x7ffffffffffffaaa, 0x7fffffffffffffff, 1365
+    RI xori, 0x7fffffff, 0x7fffffff, 0
+    RI xori, 0x7ffffffe, 0x7fffffff, 1
+    RI xori, 0xffffffff80000000, 0x7fffffff, -1
+    RI xori, 0x7ffff800, 0x7fffffff, 2047
+    RI xori, 0xffffffff800007ff, 0x7fffffff, -2048
+    RI xori, 0x7ffffaaa, 0x7fffffff, 1365
+    RI xori, 0xffffffff80000000, 0xffffffff80000000, 0
+    RI xori, 0xffffffff80000001, 0xffffffff80000000, 1
+    RI xori, 0x7fffffff, 0xffffffff80000000, -1
+    RI xori, 0xffffffff800007ff, 0xffffffff80000000, 2047
+    RI xori, 0x7ffff800, 0xffffffff80000000, -2048
+    RI xori, 0xffffffff80000555, 0xffffffff80000000, 1365
+    RI xori, 0x123456789abcdef0, 0x123456789abcdef0, 0
+    RI xori, 0x123456789abcdef1, 0x123456789abcdef0, 1
+    RI xori, 0xedcba9876543210f, 0x123456789abcdef0, -1
+    RI xori, 0x123456789abcd90f, 0x123456789abcdef0, 2047
+    RI xori, 0xedcba987654326f0, 0x123456789abcdef0, -2048
+    RI xori, 0x123456789abcdba5, 0x123456789abcdef0, 1365
+    RI_SHARED xori, 0xedcba9876543215a, 0x123456789abcdef0, -86
+    END
+
+    CASE "I-2.4.1 ori"
+    RI ori, 0x0, 0x0, 0
+    RI ori, 0x1, 0x0, 1
+    RI ori, 0xffffffffffffffff, 0x0, -1
+    RI ori, 0x7ff, 0x0, 2047
+    RI ori, 0xfffffffffffff800, 0x0, -2048
+    RI ori, 0x555, 0x0, 1365
+    RI ori, 0x1, 0x1, 0
+    RI ori, 0x1, 0x1, 1
+    RI ori, 0xffffffffffffffff, 0x1, -1
+    RI ori, 0x7ff, 0x1, 2047
+    RI ori, 0xfffffffffffff801, 0x1, -2048
+    RI ori, 0x555, 0x1, 1365
+    RI ori, 0xffffffffffffffff, 0xffffffffffffffff, 0
+    RI ori, 0xffffffffffffffff, 0xffffffffffffffff, 1
+    RI ori, 0xffffffffffffffff, 0xffffffffffffffff, -1
+    RI ori, 0xffffffffffffffff, 0xffffffffffffffff, 2047
+    RI ori, 0xffffffffffffffff, 0xffffffffffffffff, -2048
+    RI ori, 0xffffffffffffffff, 0xffffffffffffffff, 1365
+    RI ori, 0x8000000000000000, 0x8000000000000000, 0
+    RI ori, 0x8000000000000001, 0x8000000000000000, 1
+    RI ori, 0xffffffffffffffff, 0x8000000000000000, -1
+    RI ori, 0x80000000000007ff, 0x8000000000000000, 2047
+    RI ori, 0xfffffffffffff800, 0x8000000000000000, -2048
+    RI ori, 0x8000000000000555, 0x8000000000000000, 1365
+    RI ori, 0x7fffffffffffffff, 0x7fffffffffffffff, 0
+    RI ori, 0x7fffffffffffffff, 0x7fffffffffffffff, 1
+    RI ori, 0xffffffffffffffff, 0x7fffffffffffffff, -1
+    RI ori, 0x7fffffffffffffff, 0x7fffffffffffffff, 2047
+    RI ori, 0xffffffffffffffff, 0x7fffffffffffffff, -2048
+    RI ori, 0x7fffffffffffffff, 0x7fffffffffffffff, 1365
+    RI ori, 0x7fffffff, 0x7fffffff, 0
+    RI ori, 0x7fffffff, 0x7fffffff, 1
+    RI ori, 0xffffffffffffffff, 0x7fffffff, -1
+    RI ori, 0x7fffffff, 0x7fffffff, 2047
+    RI ori, 0xffffffffffffffff, 0x7fffffff, -2048
+    RI ori, 0x7fffffff, 0x7fffffff, 1365
+    RI ori, 0xffffffff80000000, 0xffffffff80000000, 0
+    RI ori, 0xffffffff80000001, 0xffffffff80000000, 1
+    RI ori, 0xffffffffffffffff, 0xffffffff80000000, -1
+    RI ori, 0xffffffff800007ff, 0xffffffff80000000, 2047
+    RI ori, 0xfffffffffffff800, 0xffffffff80000000, -2048
+    RI ori, 0xffffffff80000555, 0xffffffff80000000, 1365
+    RI ori, 0x123456789abcdef0, 0x123456789abcdef0, 0
+    RI ori, 0x123456789abcdef1, 0x123456789abcdef0, 1
+    RI ori, 0xffffffffffffffff, 0x123456789abcdef0, -1
+    RI ori, 0x123456789abcdfff, 0x123456789abcdef0, 2047
+    RI ori, 0xfffffffffffffef0, 0x123456789abcdef0, -2048
+    RI ori, 0x123456789abcdff5, 0x123456789abcdef0, 1365
+    RI_SHARED ori, 0xfffffffffffffffa, 0x123456789abcdef0, -86
+    END
+
+    CASE "I-2.4.1 andi"
+    RI andi, 0x0, 0x0, 0
+    RI andi, 0x0, 0x0, 1
+    RI andi, 0x0, 0x0, -1
+    RI andi, 0x0, 0x0, 2047
+    RI andi, 0x0, 0x0, -2048
+    RI andi, 0x0, 0x0, 1365
+    RI andi, 0x0, 0x1, 0
+    RI andi, 0x1, 0x1, 1
+    RI andi, 0x1, 0x1, -1
+    RI andi, 0x1, 0x1, 2047
+    RI andi, 0x0, 0x1, -2048
+    RI andi, 0x1, 0x1, 1365
+    RI andi, 0x0, 0xffffffffffffffff, 0
+    RI andi, 0x1, 0xffffffffffffffff, 1
+    RI andi, 0xffffffffffffffff, 0xffffffffffffffff, -1
+    RI andi, 0x7ff, 0xffffffffffffffff, 2047
+    RI andi, 0xfffffffffffff800, 0xffffffffffffffff, -2048
+    RI andi, 0x555, 0xffffffffffffffff, 1365
+    RI andi, 0x0, 0x8000000000000000, 0
+    RI andi, 0x0, 0x8000000000000000, 1
+    RI andi, 0x8000000000000000, 0x8000000000000000, -1
+    RI andi, 0x0, 0x8000000000000000, 2047
+    RI andi, 0x8000000000000000, 0x8000000000000000, -2048
+    RI andi, 0x0, 0x8000000000000000, 1365
+    RI andi, 0x0, 0x7fffffffffffffff, 0
+    RI andi, 0x1, 0x7fffffffffffffff, 1
+    RI andi, 0x7fffffffffffffff, 0x7fffffffffffffff, -1
+    RI andi, 0x7ff, 0x7fffffffffffffff, 2047
+    RI andi, 0x7ffffffffffff800, 0x7fffffffffffffff, -2048
+    RI andi, 0x555, 0x7fffffffffffffff, 1365
+    RI andi, 0x0, 0x7fffffff, 0
+    RI andi, 0x1, 0x7fffffff, 1
+    RI andi, 0x7fffffff, 0x7fffffff, -1
+    RI andi, 0x7ff, 0x7fffffff, 2047
+    RI andi, 0x7ffff800, 0x7fffffff, -2048
+    RI andi, 0x555, 0x7fffffff, 1365
+    RI andi, 0x0, 0xffffffff80000000, 0
+    RI andi, 0x0, 0xffffffff80000000, 1
+    RI andi, 0xffffffff80000000, 0xffffffff80000000, -1
+    RI andi, 0x0, 0xffffffff80000000, 2047
+    RI andi, 0xffffffff80000000, 0xffffffff80000000, -2048
+    RI andi, 0x0, 0xffffffff80000000, 1365
+    RI andi, 0x0, 0x123456789abcdef0, 0
+    RI andi, 0x0, 0x123456789abcdef0, 1
+    RI andi, 0x123456789abcdef0, 0x123456789abcdef0, -1
+    RI andi, 0x6f0, 0x123456789abcdef0, 2047
+    RI andi, 0x123456789abcd800, 0x123456789abcdef0, -2048
+    RI andi, 0x450, 0x123456789abcdef0, 1365
+    RI_SHARED andi, 0x123456789abcdea0, 0x123456789abcdef0, -86
+    END
+
+    CASE "I-5.2.1 addiw"
+    RI addiw, 0x0, 0x0, 0
+    RI addiw, 0x1, 0x0, 1
+    RI addiw, 0xffffffffffffffff, 0x0, -1
+    RI addiw, 0x7ff, 0x0, 2047
+    RI addiw, 0xfffffffffffff800, 0x0, -2048
+    RI addiw, 0x555, 0x0, 1365
+    RI addiw, 0x1, 0x1, 0
+    RI addiw, 0x2, 0x1, 1
+    RI addiw, 0x0, 0x1, -1
+    RI addiw, 0x800, 0x1, 2047
+    RI addiw, 0xfffffffffffff801, 0x1, -2048
+    RI addiw, 0x556, 0x1, 1365
+    RI addiw, 0xffffffffffffffff, 0xffffffffffffffff, 0
+    RI addiw, 0x0, 0xffffffffffffffff, 1
+    RI addiw, 0xfffffffffffffffe, 0xffffffffffffffff, -1
+    RI addiw, 0x7fe, 0xffffffffffffffff, 2047
+    RI addiw, 0xfffffffffffff7ff, 0xffffffffffffffff, -2048
+    RI addiw, 0x554, 0xffffffffffffffff, 1365
+    RI addiw, 0x0, 0x8000000000000000, 0
+    RI addiw, 0x1, 0x8000000000000000, 1
+    RI addiw, 0xffffffffffffffff, 0x8000000000000000, -1
+    RI addiw, 0x7ff, 0x8000000000000000, 2047
+    RI addiw, 0xfffffffffffff800, 0x8000000000000000, -2048
+    RI addiw, 0x555, 0x8000000000000000, 1365
+    RI addiw, 0xffffffffffffffff, 0x7fffffffffffffff, 0
+    RI addiw, 0x0, 0x7fffffffffffffff, 1
+    RI addiw, 0xfffffffffffffffe, 0x7fffffffffffffff, -1
+    RI addiw, 0x7fe, 0x7fffffffffffffff, 2047
+    RI addiw, 0xfffffffffffff7ff, 0x7fffffffffffffff, -2048
+    RI addiw, 0x554, 0x7fffffffffffffff, 1365
+    RI addiw, 0x7fffffff, 0x7fffffff, 0
+    RI addiw, 0xffffffff80000000, 0x7fffffff, 1
+    RI addiw, 0x7ffffffe, 0x7fffffff, -1
+    RI addiw, 0xffffffff800007fe, 0x7fffffff, 2047
+    RI addiw, 0x7ffff7ff, 0x7fffffff, -2048
+    RI addiw, 0xffffffff80000554, 0x7fffffff, 1365
+    RI addiw, 0xffffffff80000000, 0xffffffff80000000, 0
+    RI addiw, 0xffffffff80000001, 0xffffffff80000000, 1
+    RI addiw, 0x7fffffff, 0xffffffff80000000, -1
+    RI addiw, 0xffffffff800007ff, 0xffffffff80000000, 2047
+    RI addiw, 0x7ffff800, 0xffffffff80000000, -2048
+    RI addiw, 0xffffffff80000555, 0xffffffff80000000, 1365
+    RI addiw, 0xffffffff9abcdef0, 0x123456789abcdef0, 0
+    RI addiw, 0xffffffff9abcdef1, 0x123456789abcdef0, 1
+    RI addiw, 0xffffffff9abcdeef, 0x123456789abcdef0, -1
+    RI addiw, 0xffffffff9abce6ef, 0x123456789abcdef0, 2047
+    RI addiw, 0xffffffff9abcd6f0, 0x123456789abcdef0, -2048
+    RI addiw, 0xffffffff9abce445, 0x123456789abcdef0, 1365
+    RI_SHARED addiw, 0xffffffff9abcde9a, 0x123456789abcdef0, -86
+    END
+
+    CASE "I-2.4.1 slli"
+    RI slli, 0x1, 0x1, 0
+    RI slli, 0x2, 0x1, 1
+    RI slli, 0x80, 0x1, 7
+    RI slli, 0x8000, 0x1, 15
+    RI slli, 0x10000, 0x1, 16
+    RI slli, 0x80000000, 0x1, 31
+    RI slli, 0x100000000, 0x1, 32
+    RI slli, 0x4000000000000000, 0x1, 62
+    RI slli, 0x8000000000000000, 0x1, 63
+    RI slli, 0xffffffffffffffff, 0xffffffffffffffff, 0
+    RI slli, 0xfffffffffffffffe, 0xffffffffffffffff, 1
+    RI slli, 0xffffffffffffff80, 0xffffffffffffffff, 7
+    RI slli, 0xffffffffffff8000, 0xffffffffffffffff, 15
+    RI slli, 0xffffffffffff0000, 0xffffffffffffffff, 16
+    RI slli, 0xffffffff80000000, 0xffffffffffffffff, 31
+    RI slli, 0xffffffff00000000, 0xffffffffffffffff, 32
+    RI slli, 0xc000000000000000, 0xffffffffffffffff, 62
+    RI slli, 0x8000000000000000, 0xffffffffffffffff, 63
+    RI slli, 0x8000000000000000, 0x8000000000000000, 0
+    RI slli, 0x0, 0x8000000000000000, 1
+    RI slli, 0x0, 0x8000000000000000, 7
+    RI slli, 0x0, 0x8000000000000000, 15
+    RI slli, 0x0, 0x8000000000000000, 16
+    RI slli, 0x0, 0x8000000000000000, 31
+    RI slli, 0x0, 0x8000000000000000, 32
+    RI slli, 0x0, 0x8000000000000000, 62
+    RI slli, 0x0, 0x8000000000000000, 63
+    RI slli, 0x80000000, 0x80000000, 0
+    RI slli, 0x100000000, 0x80000000, 1
+    RI slli, 0x4000000000, 0x80000000, 7
+    RI slli, 0x400000000000, 0x80000000, 15
+    RI slli, 0x800000000000, 0x80000000, 16
+    RI slli, 0x4000000000000000, 0x80000000, 31
+    RI slli, 0x8000000000000000, 0x80000000, 32
+    RI slli, 0x0, 0x80000000, 62
+    RI slli, 0x0, 0x80000000, 63
+    RI slli, 0x123456789abcdef0, 0x123456789abcdef0, 0
+    RI slli, 0x2468acf13579bde0, 0x123456789abcdef0, 1
+    RI slli, 0x1a2b3c4d5e6f7800, 0x123456789abcdef0, 7
+    RI slli, 0x2b3c4d5e6f780000, 0x123456789abcdef0, 15
+    RI slli, 0x56789abcdef00000, 0x123456789abcdef0, 16
+    RI slli, 0x4d5e6f7800000000, 0x123456789abcdef0, 31
+    RI slli, 0x9abcdef000000000, 0x123456789abcdef0, 32
+    RI slli, 0x0, 0x123456789abcdef0, 62
+    RI slli, 0x0, 0x123456789abcdef0, 63
+    RI slli, 0xfedcba9876543210, 0xfedcba9876543210, 0
+    RI slli, 0xfdb97530eca86420, 0xfedcba9876543210, 1
+    RI slli, 0x6e5d4c3b2a190800, 0xfedcba9876543210, 7
+    RI slli, 0x5d4c3b2a19080000, 0xfedcba9876543210, 15
+    RI slli, 0xba98765432100000, 0xfedcba9876543210, 16
+    RI slli, 0x3b2a190800000000, 0xfedcba9876543210, 31
+    RI slli, 0x7654321000000000, 0xfedcba9876543210, 32
+    RI slli, 0x0, 0xfedcba9876543210, 62
+    RI slli, 0x0, 0xfedcba9876543210, 63
+    RI_SHARED slli, 0x8acf13579bde2000, 0x923456789abcdef1, 13
+    END
+
+    CASE "I-2.4.1 srli"
+    RI srli, 0x1, 0x1, 0
+    RI srli, 0x0, 0x1, 1
+    RI srli, 0x0, 0x1, 7
+    RI srli, 0x0, 0x1, 15
+    RI srli, 0x0, 0x1, 16
+    RI srli, 0x0, 0x1, 31
+    RI srli, 0x0, 0x1, 32
+    RI srli, 0x0, 0x1, 62
+    RI srli, 0x0, 0x1, 63
+    RI srli, 0xffffffffffffffff, 0xffffffffffffffff, 0
+    RI srli, 0x7fffffffffffffff, 0xffffffffffffffff, 1
+    RI srli, 0x1ffffffffffffff, 0xffffffffffffffff, 7
+    RI srli, 0x1ffffffffffff, 0xffffffffffffffff, 15
+    RI srli, 0xffffffffffff, 0xffffffffffffffff, 16
+    RI srli, 0x1ffffffff, 0xffffffffffffffff, 31
+    RI srli, 0xffffffff, 0xffffffffffffffff, 32
+    RI srli, 0x3, 0xffffffffffffffff, 62
+    RI srli, 0x1, 0xffffffffffffffff, 63
+    RI srli, 0x8000000000000000, 0x8000000000000000, 0
+    RI srli, 0x4000000000000000, 0x8000000000000000, 1
+    RI srli, 0x100000000000000, 0x8000000000000000, 7
+    RI srli, 0x1000000000000, 0x8000000000000000, 15
+    RI srli, 0x800000000000, 0x8000000000000000, 16
+    RI srli, 0x100000000, 0x8000000000000000, 31
+    RI srli, 0x80000000, 0x8000000000000000, 32
+    RI srli, 0x2, 0x8000000000000000, 62
+    RI srli, 0x1, 0x8000000000000000, 63
+    RI srli, 0x80000000, 0x80000000, 0
+    RI srli, 0x40000000, 0x80000000, 1
+    RI srli, 0x1000000, 0x80000000, 7
+    RI srli, 0x10000, 0x80000000, 15
+    RI srli, 0x8000, 0x80000000, 16
+    RI srli, 0x1, 0x80000000, 31
+    RI srli, 0x0, 0x80000000, 32
+    RI srli, 0x0, 0x80000000, 62
+    RI srli, 0x0, 0x80000000, 63
+    RI srli, 0x123456789abcdef0, 0x123456789abcdef0, 0
+    RI srli, 0x91a2b3c4d5e6f78, 0x123456789abcdef0, 1
+    RI srli, 0x2468acf13579bd, 0x123456789abcdef0, 7
+    RI srli, 0x2468acf13579, 0x123456789abcdef0, 15
+    RI srli, 0x123456789abc, 0x123456789abcdef0, 16
+    RI srli, 0x2468acf1, 0x123456789abcdef0, 31
+    RI srli, 0x12345678, 0x123456789abcdef0, 32
+    RI srli, 0x0, 0x123456789abcdef0, 62
+    RI srli, 0x0, 0x123456789abcdef0, 63
+    RI srli, 0xfedcba9876543210, 0xfedcba9876543210, 0
+    RI srli, 0x7f6e5d4c3b2a1908, 0xfedcba9876543210, 1
+    RI srli, 0x1fdb97530eca864, 0xfedcba9876543210, 7
+    RI srli, 0x1fdb97530eca8, 0xfedcba9876543210, 15
+    RI srli, 0xfedcba987654, 0xfedcba9876543210, 16
+    RI srli, 0x1fdb97530, 0xfedcba9876543210, 31
+    RI srli, 0xfedcba98, 0xfedcba9876543210, 32
+    RI srli, 0x3, 0xfedcba9876543210, 62
+    RI srli, 0x1, 0xfedcba9876543210, 63
+    RI_SHARED srli, 0x491a2b3c4d5e6, 0x923456789abcdef1, 13
+    END
+
+    CASE "I-2.4.1 srai"
+    RI srai, 0x1, 0x1, 0
+    RI srai, 0x0, 0x1, 1
+    RI srai, 0x0, 0x1, 7
+    RI srai, 0x0, 0x1, 15
+    RI srai, 0x0, 0x1, 16
+    RI srai, 0x0, 0x1, 31
+    RI srai, 0x0, 0x1, 32
+    RI srai, 0x0, 0x1, 62
+    RI srai, 0x0, 0x1, 63
+    RI srai, 0xffffffffffffffff, 0xffffffffffffffff, 0
+    RI srai, 0xffffffffffffffff, 0xffffffffffffffff, 1
+    RI srai, 0xffffffffffffffff, 0xffffffffffffffff, 7
+    RI srai, 0xffffffffffffffff, 0xffffffffffffffff, 15
+    RI srai, 0xffffffffffffffff, 0xffffffffffffffff, 16
+    RI srai, 0xffffffffffffffff, 0xffffffffffffffff, 31
+    RI srai, 0xffffffffffffffff, 0xffffffffffffffff, 32
+    RI srai, 0xffffffffffffffff, 0xffffffffffffffff, 62
+    RI srai, 0xffffffffffffffff, 0xffffffffffffffff, 63
+    RI srai, 0x8000000000000000, 0x8000000000000000, 0
+    RI srai, 0xc000000000000000, 0x8000000000000000, 1
+    RI srai, 0xff00000000000000, 0x8000000000000000, 7
+    RI srai, 0xffff000000000000, 0x8000000000000000, 15
+    RI srai, 0xffff800000000000, 0x8000000000000000, 16
+    RI srai, 0xffffffff00000000, 0x8000000000000000, 31
+    RI srai, 0xffffffff80000000, 0x8000000000000000, 32
+    RI srai, 0xfffffffffffffffe, 0x8000000000000000, 62
+    RI srai, 0xffffffffffffffff, 0x8000000000000000, 63
+    RI srai, 0x80000000, 0x80000000, 0
+    RI srai, 0x40000000, 0x80000000, 1
+    RI srai, 0x1000000, 0x80000000, 7
+    RI srai, 0x10000, 0x80000000, 15
+    RI srai, 0x8000, 0x80000000, 16
+    RI srai, 0x1, 0x80000000, 31
+    RI srai, 0x0, 0x80000000, 32
+    RI srai, 0x0, 0x80000000, 62
+    RI srai, 0x0, 0x80000000, 63
+    RI srai, 0x123456789abcdef0, 0x123456789abcdef0, 0
+    RI srai, 0x91a2b3c4d5e6f78, 0x123456789abcdef0, 1
+    RI srai, 0x2468acf13579bd, 0x123456789abcdef0, 7
+    RI srai, 0x2468acf13579, 0x123456789abcdef0, 15
+    RI srai, 0x123456789abc, 0x123456789abcdef0, 16
+    RI srai, 0x2468acf1, 0x123456789abcdef0, 31
+    RI srai, 0x12345678, 0x123456789abcdef0, 32
+    RI srai, 0x0, 0x123456789abcdef0, 62
+    RI srai, 0x0, 0x123456789abcdef0, 63
+    RI srai, 0xfedcba9876543210, 0xfedcba9876543210, 0
+    RI srai, 0xff6e5d4c3b2a1908, 0xfedcba9876543210, 1
+    RI srai, 0xfffdb97530eca864, 0xfedcba9876543210, 7
+    RI srai, 0xfffffdb97530eca8, 0xfedcba9876543210, 15
+    RI srai, 0xfffffedcba987654, 0xfedcba9876543210, 16
+    RI srai, 0xfffffffffdb97530, 0xfedcba9876543210, 31
+    RI srai, 0xfffffffffedcba98, 0xfedcba9876543210, 32
+    RI srai, 0xffffffffffffffff, 0xfedcba9876543210, 62
+    RI srai, 0xffffffffffffffff, 0xfedcba9876543210, 63
+    RI_SHARED srai, 0xfffc91a2b3c4d5e6, 0x923456789abcdef1, 13
+    END
+
+    CASE "I-5.2.1 slliw"
+    RI slliw, 0x1, 0x1, 0
+    RI slliw, 0x2, 0x1, 1
+    RI slliw, 0x80, 0x1, 7
+    RI slliw, 0x8000, 0x1, 15
+    RI slliw, 0x10000, 0x1, 16
+    RI slliw, 0x40000000, 0x1, 30
+    RI slliw, 0xffffffff80000000, 0x1, 31
+    RI slliw, 0xffffffffffffffff, 0xffffffffffffffff, 0
+    RI slliw, 0xfffffffffffffffe, 0xffffffffffffffff, 1
+    RI slliw, 0xffffffffffffff80, 0xffffffffffffffff, 7
+    RI slliw, 0xffffffffffff8000, 0xffffffffffffffff, 15
+    RI slliw, 0xffffffffffff0000, 0xffffffffffffffff, 16
+    RI slliw, 0xffffffffc0000000, 0xffffffffffffffff, 30
+    RI slliw, 0xffffffff80000000, 0xffffffffffffffff, 31
+    RI slliw, 0x0, 0x8000000000000000, 0
+    RI slliw, 0x0, 0x8000000000000000, 1
+    RI slliw, 0x0, 0x8000000000000000, 7
+    RI slliw, 0x0, 0x8000000000000000, 15
+    RI slliw, 0x0, 0x8000000000000000, 16
+    RI slliw, 0x0, 0x8000000000000000, 30
+    RI slliw, 0x0, 0x8000000000000000, 31
+    RI slliw, 0xffffffff80000000, 0x80000000, 0
+    RI slliw, 0x0, 0x80000000, 1
+    RI slliw, 0x0, 0x80000000, 7
+    RI slliw, 0x0, 0x80000000, 15
+    RI slliw, 0x0, 0x80000000, 16
+    RI slliw, 0x0, 0x80000000, 30
+    RI slliw, 0x0, 0x80000000, 31
+    RI slliw, 0xffffffff9abcdef0, 0x123456789abcdef0, 0
+    RI slliw, 0x3579bde0, 0x123456789abcdef0, 1
+    RI slliw, 0x5e6f7800, 0x123456789abcdef0, 7
+    RI slliw, 0x6f780000, 0x123456789abcdef0, 15
+    RI slliw, 0xffffffffdef00000, 0x123456789abcdef0, 16
+    RI slliw, 0x0, 0x123456789abcdef0, 30
+    RI slliw, 0x0, 0x123456789abcdef0, 31
+    RI slliw, 0x76543210, 0xfedcba9876543210, 0
+    RI slliw, 0xffffffffeca86420, 0xfedcba9876543210, 1
+    RI slliw, 0x2a190800, 0xfedcba9876543210, 7
+    RI slliw, 0x19080000, 0xfedcba9876543210, 15
+    RI slliw, 0x32100000, 0xfedcba9876543210, 16
+    RI slliw, 0x0, 0xfedcba9876543210, 30
+    RI slliw, 0x0, 0xfedcba9876543210, 31
+    RI_SHARED slliw, 0xffffffff9bde2000, 0x923456789abcdef1, 13
+    END
+
+    CASE "I-5.2.1 srliw"
+    RI srliw, 0x1, 0x1, 0
+    RI srliw, 0x0, 0x1, 1
+    RI srliw, 0x0, 0x1, 7
+    RI srliw, 0x0, 0x1, 15
+    RI srliw, 0x0, 0x1, 16
+    RI srliw, 0x0, 0x1, 30
+    RI srliw, 0x0, 0x1, 31
+    RI srliw, 0xffffffffffffffff, 0xffffffffffffffff, 0
+    RI srliw, 0x7fffffff, 0xffffffffffffffff, 1
+    RI srliw, 0x1ffffff, 0xffffffffffffffff, 7
+    RI srliw, 0x1ffff, 0xffffffffffffffff, 15
+    RI srliw, 0xffff, 0xffffffffffffffff, 16
+    RI srliw, 0x3, 0xffffffffffffffff, 30
+    RI srliw, 0x1, 0xffffffffffffffff, 31
+    RI srliw, 0x0, 0x8000000000000000, 0
+    RI srliw, 0x0, 0x8000000000000000, 1
+    RI srliw, 0x0, 0x8000000000000000, 7
+    RI srliw, 0x0, 0x8000000000000000, 15
+    RI srliw, 0x0, 0x8000000000000000, 16
+    RI srliw, 0x0, 0x8000000000000000, 30
+    RI srliw, 0x0, 0x8000000000000000, 31
+    RI srliw, 0xffffffff80000000, 0x80000000, 0
+    RI srliw, 0x40000000, 0x80000000, 1
+    RI srliw, 0x1000000, 0x80000000, 7
+    RI srliw, 0x10000, 0x80000000, 15
+    RI srliw, 0x8000, 0x80000000, 16
+    RI srliw, 0x2, 0x80000000, 30
+    RI srliw, 0x1, 0x80000000, 31
+    RI srliw, 0xffffffff9abcdef0, 0x123456789abcdef0, 0
+    RI srliw, 0x4d5e6f78, 0x123456789abcdef0, 1
+    RI srliw, 0x13579bd, 0x123456789abcdef0, 7
+    RI srliw, 0x13579, 0x123456789abcdef0, 15
+    RI srliw, 0x9abc, 0x123456789abcdef0, 16
+    RI srliw, 0x2, 0x123456789abcdef0, 30
+    RI srliw, 0x1, 0x123456789abcdef0, 31
+    RI srliw, 0x76543210, 0xfedcba9876543210, 0
+    RI srliw, 0x3b2a1908, 0xfedcba9876543210, 1
+    RI srliw, 0xeca864, 0xfedcba9876543210, 7
+    RI srliw, 0xeca8, 0xfedcba9876543210, 15
+    RI srliw, 0x7654, 0xfedcba9876543210, 16
+    RI srliw, 0x1, 0xfedcba9876543210, 30
+    RI srliw, 0x0, 0xfedcba9876543210, 31
+    RI_SHARED srliw, 0x4d5e6, 0x923456789abcdef1, 13
+    END
+
+    CASE "I-5.2.1 sraiw"
+    RI sraiw, 0x1, 0x1, 0
+    RI sraiw, 0x0, 0x1, 1
+    RI sraiw, 0x0, 0x1, 7
+    RI sraiw, 0x0, 0x1, 15
+    RI sraiw, 0x0, 0x1, 16
+    RI sraiw, 0x0, 0x1, 30
+    RI sraiw, 0x0, 0x1, 31
+    RI sraiw, 0xffffffffffffffff, 0xffffffffffffffff, 0
+    RI sraiw, 0xffffffffffffffff, 0xffffffffffffffff, 1
+    RI sraiw, 0xffffffffffffffff, 0xffffffffffffffff, 7
+    RI sraiw, 0xffffffffffffffff, 0xffffffffffffffff, 15
+    RI sraiw, 0xffffffffffffffff, 0xffffffffffffffff, 16
+    RI sraiw, 0xffffffffffffffff, 0xffffffffffffffff, 30
+    RI sraiw, 0xffffffffffffffff, 0xffffffffffffffff, 31
+    RI sraiw, 0x0, 0x8000000000000000, 0
+    RI sraiw, 0x0, 0x8000000000000000, 1
+    RI sraiw, 0x0, 0x8000000000000000, 7
+    RI sraiw, 0x0, 0x8000000000000000, 15
+    RI sraiw, 0x0, 0x8000000000000000, 16
+    RI sraiw, 0x0, 0x8000000000000000, 30
+    RI sraiw, 0x0, 0x8000000000000000, 31
+    RI sraiw, 0xffffffff80000000, 0x80000000, 0
+    RI sraiw, 0xffffffffc0000000, 0x80000000, 1
+    RI sraiw, 0xffffffffff000000, 0x80000000, 7
+    RI sraiw, 0xffffffffffff0000, 0x80000000, 15
+    RI sraiw, 0xffffffffffff8000, 0x80000000, 16
+    RI sraiw, 0xfffffffffffffffe, 0x80000000, 30
+    RI sraiw, 0xffffffffffffffff, 0x80000000, 31
+    RI sraiw, 0xffffffff9abcdef0, 0x123456789abcdef0, 0
+    RI sraiw, 0xffffffffcd5e6f78, 0x123456789abcdef0, 1
+    RI sraiw, 0xffffffffff3579bd, 0x123456789abcdef0, 7
+    RI sraiw, 0xffffffffffff3579, 0x123456789abcdef0, 15
+    RI sraiw, 0xffffffffffff9abc, 0x123456789abcdef0, 16
+    RI sraiw, 0xfffffffffffffffe, 0x123456789abcdef0, 30
+    RI sraiw, 0xffffffffffffffff, 0x123456789abcdef0, 31
+    RI sraiw, 0x76543210, 0xfedcba9876543210, 0
+    RI sraiw, 0x3b2a1908, 0xfedcba9876543210, 1
+    RI sraiw, 0xeca864, 0xfedcba9876543210, 7
+    RI sraiw, 0xeca8, 0xfedcba9876543210, 15
+    RI sraiw, 0x7654, 0xfedcba9876543210, 16
+    RI sraiw, 0x1, 0xfedcba9876543210, 30
+    RI sraiw, 0x0, 0xfedcba9876543210, 31
+    RI_SHARED sraiw, 0xfffffffffffcd5e6, 0x923456789abcdef1, 13
+    END
+
+    CASE "B-1.2 rori"
+    RI rori, 0x1, 0x1, 0
+    RI rori, 0x8000000000000000, 0x1, 1
+    RI rori, 0x200000000000000, 0x1, 7
+    RI rori, 0x2000000000000, 0x1, 15
+    RI rori, 0x1000000000000, 0x1, 16
+    RI rori, 0x200000000, 0x1, 31
+    RI rori, 0x100000000, 0x1, 32
+    RI rori, 0x4, 0x1, 62
+    RI rori, 0x2, 0x1, 63
+    RI rori, 0xffffffffffffffff, 0xffffffffffffffff, 0
+    RI rori, 0xffffffffffffffff, 0xffffffffffffffff, 1
+    RI rori, 0xffffffffffffffff, 0xffffffffffffffff, 7
+    RI rori, 0xffffffffffffffff, 0xffffffffffffffff, 15
+    RI rori, 0xffffffffffffffff, 0xffffffffffffffff, 16
+    RI rori, 0xffffffffffffffff, 0xffffffffffffffff, 31
+    RI rori, 0xffffffffffffffff, 0xffffffffffffffff, 32
+    RI rori, 0xffffffffffffffff, 0xffffffffffffffff, 62
+    RI rori, 0xffffffffffffffff, 0xffffffffffffffff, 63
+    RI rori, 0x8000000000000000, 0x8000000000000000, 0
+    RI rori, 0x4000000000000000, 0x8000000000000000, 1
+    RI rori, 0x100000000000000, 0x8000000000000000, 7
+    RI rori, 0x1000000000000, 0x8000000000000000, 15
+    RI rori, 0x800000000000, 0x8000000000000000, 16
+    RI rori, 0x100000000, 0x8000000000000000, 31
+    RI rori, 0x80000000, 0x8000000000000000, 32
+    RI rori, 0x2, 0x8000000000000000, 62
+    RI rori, 0x1, 0x8000000000000000, 63
+    RI rori, 0x80000000, 0x80000000, 0
+    RI rori, 0x40000000, 0x80000000, 1
+    RI rori, 0x1000000, 0x80000000, 7
+    RI rori, 0x10000, 0x80000000, 15
+    RI rori, 0x8000, 0x80000000, 16
+    RI rori, 0x1, 0x80000000, 31
+    RI rori, 0x8000000000000000, 0x80000000, 32
+    RI rori, 0x200000000, 0x80000000, 62
+    RI rori, 0x100000000, 0x80000000, 63
+    RI rori, 0x123456789abcdef0, 0x123456789abcdef0, 0
+    RI rori, 0x91a2b3c4d5e6f78, 0x123456789abcdef0, 1
+    RI rori, 0xe02468acf13579bd, 0x123456789abcdef0, 7
+    RI rori, 0xbde02468acf13579, 0x123456789abcdef0, 15
+    RI rori, 0xdef0123456789abc, 0x123456789abcdef0, 16
+    RI rori, 0x3579bde02468acf1, 0x123456789abcdef0, 31
+    RI rori, 0x9abcdef012345678, 0x123456789abcdef0, 32
+    RI rori, 0x48d159e26af37bc0, 0x123456789abcdef0, 62
+    RI rori, 0x2468acf13579bde0, 0x123456789abcdef0, 63
+    RI rori, 0xfedcba9876543210, 0xfedcba9876543210, 0
+    RI rori, 0x7f6e5d4c3b2a1908, 0xfedcba9876543210, 1
+    RI rori, 0x21fdb97530eca864, 0xfedcba9876543210, 7
+    RI rori, 0x6421fdb97530eca8, 0xfedcba9876543210, 15
+    RI rori, 0x3210fedcba987654, 0xfedcba9876543210, 16
+    RI rori, 0xeca86421fdb97530, 0xfedcba9876543210, 31
+    RI rori, 0x76543210fedcba98, 0xfedcba9876543210, 32
+    RI rori, 0xfb72ea61d950c843, 0xfedcba9876543210, 62
+    RI rori, 0xfdb97530eca86421, 0xfedcba9876543210, 63
+    RI_SHARED rori, 0xf78c91a2b3c4d5e6, 0x923456789abcdef1, 13
+    END
+
+    CASE "B-1.2 roriw"
+    RI roriw, 0x1, 0x1, 0
+    RI roriw, 0xffffffff80000000, 0x1, 1
+    RI roriw, 0x2000000, 0x1, 7
+    RI roriw, 0x20000, 0x1, 15
+    RI roriw, 0x10000, 0x1, 16
+    RI roriw, 0x4, 0x1, 30
+    RI roriw, 0x2, 0x1, 31
+    RI roriw, 0xffffffffffffffff, 0xffffffffffffffff, 0
+    RI roriw, 0xffffffffffffffff, 0xffffffffffffffff, 1
+    RI roriw, 0xffffffffffffffff, 0xffffffffffffffff, 7
+    RI roriw, 0xffffffffffffffff, 0xffffffffffffffff, 15
+    RI roriw, 0xffffffffffffffff, 0xffffffffffffffff, 16
+    RI roriw, 0xffffffffffffffff, 0xffffffffffffffff, 30
+    RI roriw, 0xffffffffffffffff, 0xffffffffffffffff, 31
+    RI roriw, 0x0, 0x8000000000000000, 0
+    RI roriw, 0x0, 0x8000000000000000, 1
+    RI roriw, 0x0, 0x8000000000000000, 7
+    RI roriw, 0x0, 0x8000000000000000, 15
+    RI roriw, 0x0, 0x8000000000000000, 16
+    RI roriw, 0x0, 0x8000000000000000, 30
+    RI roriw, 0x0, 0x8000000000000000, 31
+    RI roriw, 0xffffffff80000000, 0x80000000, 0
+    RI roriw, 0x40000000, 0x80000000, 1
+    RI roriw, 0x1000000, 0x80000000, 7
+    RI roriw, 0x10000, 0x80000000, 15
+    RI roriw, 0x8000, 0x80000000, 16
+    RI roriw, 0x2, 0x80000000, 30
+    RI roriw, 0x1, 0x80000000, 31
+    RI roriw, 0xffffffff9abcdef0, 0x123456789abcdef0, 0
+    RI roriw, 0x4d5e6f78, 0x123456789abcdef0, 1
+    RI roriw, 0xffffffffe13579bd, 0x123456789abcdef0, 7
+    RI roriw, 0xffffffffbde13579, 0x123456789abcdef0, 15
+    RI roriw, 0xffffffffdef09abc, 0x123456789abcdef0, 16
+    RI roriw, 0x6af37bc2, 0x123456789abcdef0, 30
+    RI roriw, 0x3579bde1, 0x123456789abcdef0, 31
+    RI roriw, 0x76543210, 0xfedcba9876543210, 0
+    RI roriw, 0x3b2a1908, 0xfedcba9876543210, 1
+    RI roriw, 0x20eca864, 0xfedcba9876543210, 7
+    RI roriw, 0x6420eca8, 0xfedcba9876543210, 15
+    RI roriw, 0x32107654, 0xfedcba9876543210, 16
+    RI roriw, 0xffffffffd950c841, 0xfedcba9876543210, 30
+    RI roriw, 0xffffffffeca86420, 0xfedcba9876543210, 31
+    RI_SHARED roriw, 0xfffffffff78cd5e6, 0x923456789abcdef1, 13
+    END
+
+    CASE "B-1.4 bclri"
+    RI bclri, 0x0, 0x1, 0
+    RI bclri, 0x1, 0x1, 1
+    RI bclri, 0x1, 0x1, 7
+    RI bclri, 0x1, 0x1, 15
+    RI bclri, 0x1, 0x1, 16
+    RI bclri, 0x1, 0x1, 31
+    RI bclri, 0x1, 0x1, 32
+    RI bclri, 0x1, 0x1, 62
+    RI bclri, 0x1, 0x1, 63
+    RI bclri, 0xfffffffffffffffe, 0xffffffffffffffff, 0
+    RI bclri, 0xfffffffffffffffd, 0xffffffffffffffff, 1
+    RI bclri, 0xffffffffffffff7f, 0xffffffffffffffff, 7
+    RI bclri, 0xffffffffffff7fff, 0xffffffffffffffff, 15
+    RI bclri, 0xfffffffffffeffff, 0xffffffffffffffff, 16
+    RI bclri, 0xffffffff7fffffff, 0xffffffffffffffff, 31
+    RI bclri, 0xfffffffeffffffff, 0xffffffffffffffff, 32
+    RI bclri, 0xbfffffffffffffff, 0xffffffffffffffff, 62
+    RI bclri, 0x7fffffffffffffff, 0xffffffffffffffff, 63
+    RI bclri, 0x8000000000000000, 0x8000000000000000, 0
+    RI bclri, 0x8000000000000000, 0x8000000000000000, 1
+    RI bclri, 0x8000000000000000, 0x8000000000000000, 7
+    RI bclri, 0x8000000000000000, 0x8000000000000000, 15
+    RI bclri, 0x8000000000000000, 0x8000000000000000, 16
+    RI bclri, 0x8000000000000000, 0x8000000000000000, 31
+    RI bclri, 0x8000000000000000, 0x8000000000000000, 32
+    RI bclri, 0x8000000000000000, 0x8000000000000000, 62
+    RI bclri, 0x0, 0x8000000000000000, 63
+    RI bclri, 0x80000000, 0x80000000, 0
+    RI bclri, 0x80000000, 0x80000000, 1
+    RI bclri, 0x80000000, 0x80000000, 7
+    RI bclri, 0x80000000, 0x80000000, 15
+    RI bclri, 0x80000000, 0x80000000, 16
+    RI bclri, 0x0, 0x80000000, 31
+    RI bclri, 0x80000000, 0x80000000, 32
+    RI bclri, 0x80000000, 0x80000000, 62
+    RI bclri, 0x80000000, 0x80000000, 63
+    RI bclri, 0x123456789abcdef0, 0x123456789abcdef0, 0
+    RI bclri, 0x123456789abcdef0, 0x123456789abcdef0, 1
+    RI bclri, 0x123456789abcde70, 0x123456789abcdef0, 7
+    RI bclri, 0x123456789abc5ef0, 0x123456789abcdef0, 15
+    RI bclri, 0x123456789abcdef0, 0x123456789abcdef0, 16
+    RI bclri, 0x123456781abcdef0, 0x123456789abcdef0, 31
+    RI bclri, 0x123456789abcdef0, 0x123456789abcdef0, 32
+    RI bclri, 0x123456789abcdef0, 0x123456789abcdef0, 62
+    RI bclri, 0x123456789abcdef0, 0x123456789abcdef0, 63
+    RI bclri, 0xfedcba9876543210, 0xfedcba9876543210, 0
+    RI bclri, 0xfedcba9876543210, 0xfedcba9876543210, 1
+    RI bclri, 0xfedcba9876543210, 0xfedcba9876543210, 7
+    RI bclri, 0xfedcba9876543210, 0xfedcba9876543210, 15
+    RI bclri, 0xfedcba9876543210, 0xfedcba9876543210, 16
+    RI bclri, 0xfedcba9876543210, 0xfedcba9876543210, 31
+    RI bclri, 0xfedcba9876543210, 0xfedcba9876543210, 32
+    RI bclri, 0xbedcba9876543210, 0xfedcba9876543210, 62
+    RI bclri, 0x7edcba9876543210, 0xfedcba9876543210, 63
+    RI_SHARED bclri, 0x923456789abcdef1, 0x923456789abcdef1, 13
+    END
+
+    CASE "B-1.4 bexti"
+    RI bexti, 0x1, 0x1, 0
+    RI bexti, 0x0, 0x1, 1
+    RI bexti, 0x0, 0x1, 7
+    RI bexti, 0x0, 0x1, 15
+    RI bexti, 0x0, 0x1, 16
+    RI bexti, 0x0, 0x1, 31
+    RI bexti, 0x0, 0x1, 32
+    RI bexti, 0x0, 0x1, 62
+    RI bexti, 0x0, 0x1, 63
+    RI bexti, 0x1, 0xffffffffffffffff, 0
+    RI bexti, 0x1, 0xffffffffffffffff, 1
+    RI bexti, 0x1, 0xffffffffffffffff, 7
+    RI bexti, 0x1, 0xffffffffffffffff, 15
+    RI bexti, 0x1, 0xffffffffffffffff, 16
+    RI bexti, 0x1, 0xffffffffffffffff, 31
+    RI bexti, 0x1, 0xffffffffffffffff, 32
+    RI bexti, 0x1, 0xffffffffffffffff, 62
+    RI bexti, 0x1, 0xffffffffffffffff, 63
+    RI bexti, 0x0, 0x8000000000000000, 0
+    RI bexti, 0x0, 0x8000000000000000, 1
+    RI bexti, 0x0, 0x8000000000000000, 7
+    RI bexti, 0x0, 0x8000000000000000, 15
+    RI bexti, 0x0, 0x8000000000000000, 16
+    RI bexti, 0x0, 0x8000000000000000, 31
+    RI bexti, 0x0, 0x8000000000000000, 32
+    RI bexti, 0x0, 0x8000000000000000, 62
+    RI bexti, 0x1, 0x8000000000000000, 63
+    RI bexti, 0x0, 0x80000000, 0
+    RI bexti, 0x0, 0x80000000, 1
+    RI bexti, 0x0, 0x80000000, 7
+    RI bexti, 0x0, 0x80000000, 15
+    RI bexti, 0x0, 0x80000000, 16
+    RI bexti, 0x1, 0x80000000, 31
+    RI bexti, 0x0, 0x80000000, 32
+    RI bexti, 0x0, 0x80000000, 62
+    RI bexti, 0x0, 0x80000000, 63
+    RI bexti, 0x0, 0x123456789abcdef0, 0
+    RI bexti, 0x0, 0x123456789abcdef0, 1
+    RI bexti, 0x1, 0x123456789abcdef0, 7
+    RI bexti, 0x1, 0x123456789abcdef0, 15
+    RI bexti, 0x0, 0x123456789abcdef0, 16
+    RI bexti, 0x1, 0x123456789abcdef0, 31
+    RI bexti, 0x0, 0x123456789abcdef0, 32
+    RI bexti, 0x0, 0x123456789abcdef0, 62
+    RI bexti, 0x0, 0x123456789abcdef0, 63
+    RI bexti, 0x0, 0xfedcba9876543210, 0
+    RI bexti, 0x0, 0xfedcba9876543210, 1
+    RI bexti, 0x0, 0xfedcba9876543210, 7
+    RI bexti, 0x0, 0xfedcba9876543210, 15
+    RI bexti, 0x0, 0xfedcba9876543210, 16
+    RI bexti, 0x0, 0xfedcba9876543210, 31
+    RI bexti, 0x0, 0xfedcba9876543210, 32
+    RI bexti, 0x1, 0xfedcba9876543210, 62
+    RI bexti, 0x1, 0xfedcba9876543210, 63
+    RI_SHARED bexti, 0x0, 0x923456789abcdef1, 13
+    END
+
+    CASE "B-1.4 binvi"
+    RI binvi, 0x0, 0x1, 0
+    RI binvi, 0x3, 0x1, 1
+    RI binvi, 0x81, 0x1, 7
+    RI binvi, 0x8001, 0x1, 15
+    RI binvi, 0x10001, 0x1, 16
+    RI binvi, 0x80000001, 0x1, 31
+    RI binvi, 0x100000001, 0x1, 32
+    RI binvi, 0x4000000000000001, 0x1, 62
+    RI binvi, 0x8000000000000001, 0x1, 63
+    RI binvi, 0xfffffffffffffffe, 0xffffffffffffffff, 0
+    RI binvi, 0xfffffffffffffffd, 0xffffffffffffffff, 1
+    RI binvi, 0xffffffffffffff7f, 0xffffffffffffffff, 7
+    RI binvi, 0xffffffffffff7fff, 0xffffffffffffffff, 15
+    RI binvi, 0xfffffffffffeffff, 0xffffffffffffffff, 16
+    RI binvi, 0xffffffff7fffffff, 0xffffffffffffffff, 31
+    RI binvi, 0xfffffffeffffffff, 0xffffffffffffffff, 32
+    RI binvi, 0xbfffffffffffffff, 0xffffffffffffffff, 62
+    RI binvi, 0x7fffffffffffffff, 0xffffffffffffffff, 63
+    RI binvi, 0x8000000000000001, 0x8000000000000000, 0
+    RI binvi, 0x8000000000000002, 0x8000000000000000, 1
+    RI binvi, 0x8000000000000080, 0x8000000000000000, 7
+    RI binvi, 0x8000000000008000, 0x8000000000000000, 15
+    RI binvi, 0x8000000000010000, 0x8000000000000000, 16
+    RI binvi, 0x8000000080000000, 0x8000000000000000, 31
+    RI binvi, 0x8000000100000000, 0x8000000000000000, 32
+    RI binvi, 0xc000000000000000, 0x8000000000000000, 62
+    RI binvi, 0x0, 0x8000000000000000, 63
+    RI binvi, 0x80000001, 0x80000000, 0
+    RI binvi, 0x80000002, 0x80000000, 1
+    RI binvi, 0x80000080, 0x80000000, 7
+    RI binvi, 0x80008000, 0x80000000, 15
+    RI binvi, 0x80010000, 0x80000000, 16
+    RI binvi, 0x0, 0x80000000, 31
+    RI binvi, 0x180000000, 0x80000000, 32
+    RI binvi, 0x4000000080000000, 0x80000000, 62
+    RI binvi, 0x8000000080000000, 0x80000000, 63
+    RI binvi, 0x123456789abcdef1, 0x123456789abcdef0, 0
+    RI binvi, 0x123456789abcdef2, 0x123456789abcdef0, 1
+    RI binvi, 0x123456789abcde70, 0x123456789abcdef0, 7
+    RI binvi, 0x123456789abc5ef0, 0x123456789abcdef0, 15
+    RI binvi, 0x123456789abddef0, 0x123456789abcdef0, 16
+    RI binvi, 0x123456781abcdef0, 0x123456789abcdef0, 31
+    RI binvi, 0x123456799abcdef0, 0x123456789abcdef0, 32
+    RI binvi, 0x523456789abcdef0, 0x123456789abcdef0, 62
+    RI binvi, 0x923456789abcdef0, 0x123456789abcdef0, 63
+    RI binvi, 0xfedcba9876543211, 0xfedcba9876543210, 0
+    RI binvi, 0xfedcba9876543212, 0xfedcba9876543210, 1
+    RI binvi, 0xfedcba9876543290, 0xfedcba9876543210, 7
+    RI binvi, 0xfedcba987654b210, 0xfedcba9876543210, 15
+    RI binvi, 0xfedcba9876553210, 0xfedcba9876543210, 16
+    RI binvi, 0xfedcba98f6543210, 0xfedcba9876543210, 31
+    RI binvi, 0xfedcba9976543210, 0xfedcba9876543210, 32
+    RI binvi, 0xbedcba9876543210, 0xfedcba9876543210, 62
+    RI binvi, 0x7edcba9876543210, 0xfedcba9876543210, 63
+    RI_SHARED binvi, 0x923456789abcfef1, 0x923456789abcdef1, 13
+    END
+
+    CASE "B-1.4 bseti"
+    RI bseti, 0x1, 0x1, 0
+    RI bseti, 0x3, 0x1, 1
+    RI bseti, 0x81, 0x1, 7
+    RI bseti, 0x8001, 0x1, 15
+    RI bseti, 0x10001, 0x1, 16
+    RI bseti, 0x80000001, 0x1, 31
+    RI bseti, 0x100000001, 0x1, 32
+    RI bseti, 0x4000000000000001, 0x1, 62
+    RI bseti, 0x8000000000000001, 0x1, 63
+    RI bseti, 0xffffffffffffffff, 0xffffffffffffffff, 0
+    RI bseti, 0xffffffffffffffff, 0xffffffffffffffff, 1
+    RI bseti, 0xffffffffffffffff, 0xffffffffffffffff, 7
+    RI bseti, 0xffffffffffffffff, 0xffffffffffffffff, 15
+    RI bseti, 0xffffffffffffffff, 0xffffffffffffffff, 16
+    RI bseti, 0xffffffffffffffff, 0xffffffffffffffff, 31
+    RI bseti, 0xffffffffffffffff, 0xffffffffffffffff, 32
+    RI bseti, 0xffffffffffffffff, 0xffffffffffffffff, 62
+    RI bseti, 0xffffffffffffffff, 0xffffffffffffffff, 63
+    RI bseti, 0x8000000000000001, 0x8000000000000000, 0
+    RI bseti, 0x8000000000000002, 0x8000000000000000, 1
+    RI bseti, 0x8000000000000080, 0x8000000000000000, 7
+    RI bseti, 0x8000000000008000, 0x8000000000000000, 15
+    RI bseti, 0x8000000000010000, 0x8000000000000000, 16
+    RI bseti, 0x8000000080000000, 0x8000000000000000, 31
+    RI bseti, 0x8000000100000000, 0x8000000000000000, 32
+    RI bseti, 0xc000000000000000, 0x8000000000000000, 62
+    RI bseti, 0x8000000000000000, 0x8000000000000000, 63
+    RI bseti, 0x80000001, 0x80000000, 0
+    RI bseti, 0x80000002, 0x80000000, 1
+    RI bseti, 0x80000080, 0x80000000, 7
+    RI bseti, 0x80008000, 0x80000000, 15
+    RI bseti, 0x80010000, 0x80000000, 16
+    RI bseti, 0x80000000, 0x80000000, 31
+    RI bseti, 0x180000000, 0x80000000, 32
+    RI bseti, 0x4000000080000000, 0x80000000, 62
+    RI bseti, 0x8000000080000000, 0x80000000, 63
+    RI bseti, 0x123456789abcdef1, 0x123456789abcdef0, 0
+    RI bseti, 0x123456789abcdef2, 0x123456789abcdef0, 1
+    RI bseti, 0x123456789abcdef0, 0x123456789abcdef0, 7
+    RI bseti, 0x123456789abcdef0, 0x123456789abcdef0, 15
+    RI bseti, 0x123456789abddef0, 0x123456789abcdef0, 16
+    RI bseti, 0x123456789abcdef0, 0x123456789abcdef0, 31
+    RI bseti, 0x123456799abcdef0, 0x123456789abcdef0, 32
+    RI bseti, 0x523456789abcdef0, 0x123456789abcdef0, 62
+    RI bseti, 0x923456789abcdef0, 0x123456789abcdef0, 63
+    RI bseti, 0xfedcba9876543211, 0xfedcba9876543210, 0
+    RI bseti, 0xfedcba9876543212, 0xfedcba9876543210, 1
+    RI bseti, 0xfedcba9876543290, 0xfedcba9876543210, 7
+    RI bseti, 0xfedcba987654b210, 0xfedcba9876543210, 15
+    RI bseti, 0xfedcba9876553210, 0xfedcba9876543210, 16
+    RI bseti, 0xfedcba98f6543210, 0xfedcba9876543210, 31
+    RI bseti, 0xfedcba9976543210, 0xfedcba9876543210, 32
+    RI bseti, 0xfedcba9876543210, 0xfedcba9876543210, 62
+    RI bseti, 0xfedcba9876543210, 0xfedcba9876543210, 63
+    RI_SHARED bseti, 0x923456789abcfef1, 0x923456789abcdef1, 13
+    END
+
+    CASE "B-1.1 slli.uw"
+    RI slli.uw, 0x0, 0x0, 0
+    RI slli.uw, 0x0, 0x0, 1
+    RI slli.uw, 0x0, 0x0, 31
+    RI slli.uw, 0x0, 0x0, 32
+    RI slli.uw, 0x0, 0x0, 33
+    RI slli.uw, 0x0, 0x0, 63
+    RI slli.uw, 0x1, 0x1, 0
+    RI slli.uw, 0x2, 0x1, 1
+    RI slli.uw, 0x80000000, 0x1, 31
+    RI slli.uw, 0x100000000, 0x1, 32
+    RI slli.uw, 0x200000000, 0x1, 33
+    RI slli.uw, 0x8000000000000000, 0x1, 63
+    RI slli.uw, 0xffffffff, 0xffffffffffffffff, 0
+    RI slli.uw, 0x1fffffffe, 0xffffffffffffffff, 1
+    RI slli.uw, 0x7fffffff80000000, 0xffffffffffffffff, 31
+    RI slli.uw, 0xffffffff00000000, 0xffffffffffffffff, 32
+    RI slli.uw, 0xfffffffe00000000, 0xffffffffffffffff, 33
+    RI slli.uw, 0x8000000000000000, 0xffffffffffffffff, 63
+    RI slli.uw, 0x0, 0x8000000000000000, 0
+    RI slli.uw, 0x0, 0x8000000000000000, 1
+    RI slli.uw, 0x0, 0x8000000000000000, 31
+    RI slli.uw, 0x0, 0x8000000000000000, 32
+    RI slli.uw, 0x0, 0x8000000000000000, 33
+    RI slli.uw, 0x0, 0x8000000000000000, 63
+    RI slli.uw, 0x80000000, 0x80000000, 0
+    RI slli.uw, 0x100000000, 0x80000000, 1
+    RI slli.uw, 0x4000000000000000, 0x80000000, 31
+    RI slli.uw, 0x8000000000000000, 0x80000000, 32
+    RI slli.uw, 0x0, 0x80000000, 33
+    RI slli.uw, 0x0, 0x80000000, 63
+    RI slli.uw, 0x7fffffff, 0x7fffffff, 0
+    RI slli.uw, 0xfffffffe, 0x7fffffff, 1
+    RI slli.uw, 0x3fffffff80000000, 0x7fffffff, 31
+    RI slli.uw, 0x7fffffff00000000, 0x7fffffff, 32
+    RI slli.uw, 0xfffffffe00000000, 0x7fffffff, 33
+    RI slli.uw, 0x8000000000000000, 0x7fffffff, 63
+    RI slli.uw, 0x80808080, 0x8080808080808080, 0
+    RI slli.uw, 0x101010100, 0x8080808080808080, 1
+    RI slli.uw, 0x4040404000000000, 0x8080808080808080, 31
+    RI slli.uw, 0x8080808000000000, 0x8080808080808080, 32
+    RI slli.uw, 0x101010000000000, 0x8080808080808080, 33
+    RI slli.uw, 0x0, 0x8080808080808080, 63
+    RI slli.uw, 0x10, 0x100000000000010, 0
+    RI slli.uw, 0x20, 0x100000000000010, 1
+    RI slli.uw, 0x800000000, 0x100000000000010, 31
+    RI slli.uw, 0x1000000000, 0x100000000000010, 32
+    RI slli.uw, 0x2000000000, 0x100000000000010, 33
+    RI slli.uw, 0x0, 0x100000000000010, 63
+    RI slli.uw, 0x9abcdef0, 0x123456789abcdef0, 0
+    RI slli.uw, 0x13579bde0, 0x123456789abcdef0, 1
+    RI slli.uw, 0x4d5e6f7800000000, 0x123456789abcdef0, 31
+    RI slli.uw, 0x9abcdef000000000, 0x123456789abcdef0, 32
+    RI slli.uw, 0x3579bde000000000, 0x123456789abcdef0, 33
+    RI slli.uw, 0x0, 0x123456789abcdef0, 63
+    RI slli.uw, 0xff00ff00, 0xff00ff00ff00ff00, 0
+    RI slli.uw, 0x1fe01fe00, 0xff00ff00ff00ff00, 1
+    RI slli.uw, 0x7f807f8000000000, 0xff00ff00ff00ff00, 31
+    RI slli.uw, 0xff00ff0000000000, 0xff00ff00ff00ff00, 32
+    RI slli.uw, 0xfe01fe0000000000, 0xff00ff00ff00ff00, 33
+    RI slli.uw, 0x0, 0xff00ff00ff00ff00, 63
+    RI slli.uw, 0xffff8000, 0xffff8000, 0
+    RI slli.uw, 0x1ffff0000, 0xffff8000, 1
+    RI slli.uw, 0x7fffc00000000000, 0xffff8000, 31
+    RI slli.uw, 0xffff800000000000, 0xffff8000, 32
+    RI slli.uw, 0xffff000000000000, 0xffff8000, 33
+    RI slli.uw, 0x0, 0xffff8000, 63
+    RI slli.uw, 0x0, 0xffffffff00000000, 0
+    RI slli.uw, 0x0, 0xffffffff00000000, 1
+    RI slli.uw, 0x0, 0xffffffff00000000, 31
+    RI slli.uw, 0x0, 0xffffffff00000000, 32
+    RI slli.uw, 0x0, 0xffffffff00000000, 33
+    RI slli.uw, 0x0, 0xffffffff00000000, 63
+    RI slli.uw, 0x80, 0x80, 0
+    RI slli.uw, 0x100, 0x80, 1
+    RI slli.uw, 0x4000000000, 0x80, 31
+    RI slli.uw, 0x8000000000, 0x80, 32
+    RI slli.uw, 0x10000000000, 0x80, 33
+    RI slli.uw, 0x0, 0x80, 63
+    RI slli.uw, 0x7f, 0x7f, 0
+    RI slli.uw, 0xfe, 0x7f, 1
+    RI slli.uw, 0x3f80000000, 0x7f, 31
+    RI slli.uw, 0x7f00000000, 0x7f, 32
+    RI slli.uw, 0xfe00000000, 0x7f, 33
+    RI slli.uw, 0x8000000000000000, 0x7f, 63
+    END
+
+    CASE "B-1.2 clz"
+    R1 clz, 0x40, 0x0
+    R1 clz, 0x3f, 0x1
+    R1 clz, 0x0, 0xffffffffffffffff
+    R1 clz, 0x0, 0x8000000000000000
+    R1 clz, 0x20, 0x80000000
+    R1 clz, 0x21, 0x7fffffff
+    R1 clz, 0x0, 0x8080808080808080
+    R1 clz, 0x7, 0x100000000000010
+    R1 clz, 0x3, 0x123456789abcdef0
+    R1 clz, 0x0, 0xff00ff00ff00ff00
+    R1 clz, 0x20, 0xffff8000
+    R1 clz, 0x0, 0xffffffff00000000
+    R1 clz, 0x38, 0x80
+    R1 clz, 0x39, 0x7f
+    R1_SHARED clz, 0x3, 0x123456789abcdef0
+    END
+
+    CASE "B-1.2 clzw"
+    R1 clzw, 0x20, 0x0
+    R1 clzw, 0x1f, 0x1
+    R1 clzw, 0x0, 0xffffffffffffffff
+    R1 clzw, 0x20, 0x8000000000000000
+    R1 clzw, 0x0, 0x80000000
+    R1 clzw, 0x1, 0x7fffffff
+    R1 clzw, 0x0, 0x8080808080808080
+    R1 clzw, 0x1b, 0x100000000000010
+    R1 clzw, 0x0, 0x123456789abcdef0
+    R1 clzw, 0x0, 0xff00ff00ff00ff00
+    R1 clzw, 0x0, 0xffff8000
+    R1 clzw, 0x20, 0xffffffff00000000
+    R1 clzw, 0x18, 0x80
+    R1 clzw, 0x19, 0x7f
+    R1_SHARED clzw, 0x0, 0x123456789abcdef0
+    END
+
+    CASE "B-1.2 ctz"
+    R1 ctz, 0x40, 0x0
+    R1 ctz, 0x0, 0x1
+    R1 ctz, 0x0, 0xffffffffffffffff
+    R1 ctz, 0x3f, 0x8000000000000000
+    R1 ctz, 0x1f, 0x80000000
+    R1 ctz, 0x0, 0x7fffffff
+    R1 ctz, 0x7, 0x8080808080808080
+    R1 ctz, 0x4, 0x100000000000010
+    R1 ctz, 0x4, 0x123456789abcdef0
+    R1 ctz, 0x8, 0xff00ff00ff00ff00
+    R1 ctz, 0xf, 0xffff8000
+    R1 ctz, 0x20, 0xffffffff00000000
+    R1 ctz, 0x7, 0x80
+    R1 ctz, 0x0, 0x7f
+    R1_SHARED ctz, 0x4, 0x123456789abcdef0
+    END
+
+    CASE "B-1.2 ctzw"
+    R1 ctzw, 0x20, 0x0
+    R1 ctzw, 0x0, 0x1
+    R1 ctzw, 0x0, 0xffffffffffffffff
+    R1 ctzw, 0x20, 0x8000000000000000
+    R1 ctzw, 0x1f, 0x80000000
+    R1 ctzw, 0x0, 0x7fffffff
+    R1 ctzw, 0x7, 0x8080808080808080
+    R1 ctzw, 0x4, 0x100000000000010
+    R1 ctzw, 0x4, 0x123456789abcdef0
+    R1 ctzw, 0x8, 0xff00ff00ff00ff00
+    R1 ctzw, 0xf, 0xffff8000
+    R1 ctzw, 0x20, 0xffffffff00000000
+    R1 ctzw, 0x7, 0x80
+    R1 ctzw, 0x0, 0x7f
+    R1_SHARED ctzw, 0x4, 0x123456789abcdef0
+    END
+
+    CASE "B-1.2 cpop"
+    R1 cpop, 0x0, 0x0
+    R1 cpop, 0x1, 0x1
+    R1 cpop, 0x40, 0xffffffffffffffff
+    R1 cpop, 0x1, 0x8000000000000000
+    R1 cpop, 0x1, 0x80000000
+    R1 cpop, 0x1f, 0x7fffffff
+    R1 cpop, 0x8, 0x8080808080808080
+    R1 cpop, 0x2, 0x100000000000010
+    R1 cpop, 0x20, 0x123456789abcdef0
+    R1 cpop, 0x20, 0xff00ff00ff00ff00
+    R1 cpop, 0x11, 0xffff8000
+    R1 cpop, 0x20, 0xffffffff00000000
+    R1 cpop, 0x1, 0x80
+    R1 cpop, 0x7, 0x7f
+    R1_SHARED cpop, 0x20, 0x123456789abcdef0
+    END
+
+    CASE "B-1.2 cpopw"
+    R1 cpopw, 0x0, 0x0
+    R1 cpopw, 0x1, 0x1
+    R1 cpopw, 0x20, 0xffffffffffffffff
+    R1 cpopw, 0x0, 0x8000000000000000
+    R1 cpopw, 0x1, 0x80000000
+    R1 cpopw, 0x1f, 0x7fffffff
+    R1 cpopw, 0x4, 0x8080808080808080
+    R1 cpopw, 0x1, 0x100000000000010
+    R1 cpopw, 0x13, 0x123456789abcdef0
+    R1 cpopw, 0x10, 0xff00ff00ff00ff00
+    R1 cpopw, 0x11, 0xffff8000
+    R1 cpopw, 0x0, 0xffffffff00000000
+    R1 cpopw, 0x1, 0x80
+    R1 cpopw, 0x7, 0x7f
+    R1_SHARED cpopw, 0x13, 0x123456789abcdef0
+    END
+
+    CASE "B-1.2 sext.b"
+    R1 sext.b, 0x0, 0x0
+    R1 sext.b, 0x1, 0x1
+    R1 sext.b, 0xffffffffffffffff, 0xffffffffffffffff
+    R1 sext.b, 0x0, 0x8000000000000000
+    R1 sext.b, 0x0, 0x80000000
+    R1 sext.b, 0xffffffffffffffff, 0x7fffffff
+    R1 sext.b, 0xffffffffffffff80, 0x8080808080808080
+    R1 sext.b, 0x10, 0x100000000000010
+    R1 sext.b, 0xfffffffffffffff0, 0x123456789abcdef0
+    R1 sext.b, 0x0, 0xff00ff00ff00ff00
+    R1 sext.b, 0x0, 0xffff8000
+    R1 sext.b, 0x0, 0xffffffff00000000
+    R1 sext.b, 0xffffffffffffff80, 0x80
+    R1 sext.b, 0x7f, 0x7f
+    R1_SHARED sext.b, 0xfffffffffffffff0, 0x123456789abcdef0
+    END
+
+    CASE "B-1.2 sext.h"
+    R1 sext.h, 0x0, 0x0
+    R1 sext.h, 0x1, 0x1
+    R1 sext.h, 0xffffffffffffffff, 0xffffffffffffffff
+    R1 sext.h, 0x0, 0x8000000000000000
+    R1 sext.h, 0x0, 0x80000000
+    R1 sext.h, 0xffffffffffffffff, 0x7fffffff
+    R1 sext.h, 0xffffffffffff8080, 0x8080808080808080
+    R1 sext.h, 0x10, 0x100000000000010
+    R1 sext.h, 0xffffffffffffdef0, 0x123456789abcdef0
+    R1 sext.h, 0xffffffffffffff00, 0xff00ff00ff00ff00
+    R1 sext.h, 0xffffffffffff8000, 0xffff8000
+    R1 sext.h, 0x0, 0xffffffff00000000
+    R1 sext.h, 0x80, 0x80
+    R1 sext.h, 0x7f, 0x7f
+    R1_SHARED sext.h, 0xffffffffffffdef0, 0x123456789abcdef0
+    END
+
+    CASE "B-1.2 zext.h"
+    R1 zext.h, 0x0, 0x0
+    R1 zext.h, 0x1, 0x1
+    R1 zext.h, 0xffff, 0xffffffffffffffff
+    R1 zext.h, 0x0, 0x8000000000000000
+    R1 zext.h, 0x0, 0x80000000
+    R1 zext.h, 0xffff, 0x7fffffff
+    R1 zext.h, 0x8080, 0x8080808080808080
+    R1 zext.h, 0x10, 0x100000000000010
+    R1 zext.h, 0xdef0, 0x123456789abcdef0
+    R1 zext.h, 0xff00, 0xff00ff00ff00ff00
+    R1 zext.h, 0x8000, 0xffff8000
+    R1 zext.h, 0x0, 0xffffffff00000000
+    R1 zext.h, 0x80, 0x80
+    R1 zext.h, 0x7f, 0x7f
+    R1_SHARED zext.h, 0xdef0, 0x123456789abcdef0
+    END
+
+    CASE "B-1.2 orc.b"
+    R1 orc.b, 0x0, 0x0
+    R1 orc.b, 0xff, 0x1
+    R1 orc.b, 0xffffffffffffffff, 0xffffffffffffffff
+    R1 orc.b, 0xff00000000000000, 0x8000000000000000
+    R1 orc.b, 0xff000000, 0x80000000
+    R1 orc.b, 0xffffffff, 0x7fffffff
+    R1 orc.b, 0xffffffffffffffff, 0x8080808080808080
+    R1 orc.b, 0xff000000000000ff, 0x100000000000010
+    R1 orc.b, 0xffffffffffffffff, 0x123456789abcdef0
+    R1 orc.b, 0xff00ff00ff00ff00, 0xff00ff00ff00ff00
+    R1 orc.b, 0xffffff00, 0xffff8000
+    R1 orc.b, 0xffffffff00000000, 0xffffffff00000000
+    R1 orc.b, 0xff, 0x80
+    R1 orc.b, 0xff, 0x7f
+    R1_SHARED orc.b, 0xffffffffffffffff, 0x123456789abcdef0
+    END
+
+    CASE "B-1.2 rev8"
+    R1 rev8, 0x0, 0x0
+    R1 rev8, 0x100000000000000, 0x1
+    R1 rev8, 0xffffffffffffffff, 0xffffffffffffffff
+    R1 rev8, 0x80, 0x8000000000000000
+    R1 rev8, 0x8000000000, 0x80000000
+    R1 rev8, 0xffffff7f00000000, 0x7fffffff
+    R1 rev8, 0x8080808080808080, 0x8080808080808080
+    R1 rev8, 0x1000000000000001, 0x100000000000010
+    R1 rev8, 0xf0debc9a78563412, 0x123456789abcdef0
+    R1 rev8, 0xff00ff00ff00ff, 0xff00ff00ff00ff00
+    R1 rev8, 0x80ffff00000000, 0xffff8000
+    R1 rev8, 0xffffffff, 0xffffffff00000000
+    R1 rev8, 0x8000000000000000, 0x80
+    R1 rev8, 0x7f00000000000000, 0x7f
+    R1_SHARED rev8, 0xf0debc9a78563412, 0x123456789abcdef0
+    END
+
+    CASE "I-2.4.1 lui"
+    .macro UPPER result, immediate
+    lui a0, \immediate
+    EQ a0, \result
+    .endm
+    UPPER 0, 0
+    UPPER 0x1000, 1
+    UPPER 0x7ffff000, 0x7ffff
+    UPPER 0xffffffff80000000, 0x80000
+    UPPER 0xfffffffffffff000, 0xfffff
+    lui x0, 0xfffff
+    EQ x0, 0
+    END
+
+    CASE "I-2.4.1 auipc"
+1:  auipc a0, 0
+    EQ_ADDRESS a0, 1b
+2:  auipc a0, 0x80000
+    la a1, 2b
+    sub a0, a0, a1
+    EQ a0, 0xffffffff80000000
+3:  auipc a0, 0x7ffff
+    la a1, 3b
+    sub a0, a0, a1
+    EQ a0, 0x7ffff000
+    END
+
+    CASE "I-2.9 HINTs change nothing"
+    li a1, 5
+    addi x0, a1, 1
+    lui x0, 1
+    auipc x0, 1
+    andi x0, a1, 3
+    add x0, a1, a1
+    slli x0, a1, 3
+    sub x0, a1, a1
+    .insn i 0x0f, 0, x0, x0, 0x010
+    c.nop
+    .2byte 0x0005
+    .2byte 0x4005
+    .2byte 0x6005
+    .2byte 0x802e
+    .2byte 0x902e
+    .2byte 0x000a
+    EQ x0, 0
+    EQ a1, 5
+    END
+
+    FINISH

@@ -1,0 +1,113 @@
+//! Where test images run: QEMU as the reference, and the board.
+//!
+//! An image is an ELF file that starts in machine mode at its entry, writes to the 16550 at 0x1000_0000 and ends
+//! through the finisher at 0x10_0000; what it wrote is all that it gives.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tactus_board::board::{Outcome, Pace};
+use tactus_board::bus::Stop;
+use tactus_board::profile::Profile;
+use tactus_board::setup::{self, Options, Software};
+use tactus_board::time::Femtoseconds;
+
+/// What QEMU's hart is to have: what the board has, and nothing that makes an encoding legal beyond it.
+const QEMU_HART: &str = "rv64,h=true,sv57=off,zfa=off,zawrs=off,zbc=off,zicbom=off,zicbop=off,\
+    zicboz=off,debug=off,pmu-mask=0xfffffff8";
+
+/// Who executes an image.
+#[allow(dead_code, reason = "each test program needs some of them")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Platform {
+    /// QEMU as it is.
+    Qemu,
+    /// The board, in its fast mode.
+    Board,
+    /// The board, in its timed mode.
+    BoardTimed,
+    /// QEMU with one instruction to a translated block: slow, and without what blocks may hide.
+    QemuStepwise,
+}
+
+/// Runs an image until it powers the machine off, for at most `seconds` (an image that hangs is a failure), and
+/// gives what it wrote to the console.
+///
+/// # Errors
+///
+/// Why it cannot be run, or how it ended, together with what it wrote until then.
+pub fn run(platform: Platform, image: &Path, seconds: u32) -> Result<String, String> {
+    match platform {
+        Platform::Qemu => qemu(&[], image, seconds),
+        Platform::Board => board(image, Pace::Fast),
+        Platform::BoardTimed => board(image, Pace::Timed),
+        Platform::QemuStepwise => qemu(&["-accel", "tcg,one-insn-per-tb=on"], image, seconds),
+    }
+}
+
+fn qemu(options: &[&str], image: &Path, seconds: u32) -> Result<String, String> {
+    let output = Command::new("timeout")
+        .args([
+            "-s",
+            "KILL",
+            &seconds.to_string(),
+            "qemu-system-riscv64",
+            "-M",
+            "virt",
+        ])
+        // With a second hart, which sleeps, QEMU's atomics are one access; with one alone a load and a store, each of
+        // which may fault.
+        .args([
+            "-smp", "2", "-cpu", QEMU_HART, "-m", "128M", "-bios", "none", "-display", "none",
+        ])
+        .args(["-monitor", "none", "-serial", "stdio", "-kernel"])
+        .arg(image)
+        .args(options)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| {
+            format!("timeout qemu-system-riscv64: {error}; `make setup` installs QEMU")
+        })?;
+    let console = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        return Ok(console);
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    Err(format!(
+        "QEMU ended with {}: {complaint}\nThe console until then:\n{console}",
+        output.status
+    ))
+}
+
+/// Memory, as QEMU is told.
+const MEMORY: u64 = 128 << 20;
+/// Of the board's time: more than any image takes, and soon over.
+const LIMIT: Femtoseconds = Femtoseconds(3 * Femtoseconds::SECOND.0);
+
+fn board(image: &Path, pace: Pace) -> Result<String, String> {
+    let bytes = std::fs::read(image).map_err(|error| format!("{}: {error}", image.display()))?;
+    let profile = Profile::named("soc").ok_or("no profile soc")?;
+    let options = Options {
+        harts: Some(1),
+        memory: Some(MEMORY),
+        ..Options::default()
+    };
+    let (mut board, console) =
+        setup::board(&profile, &options, Vec::new()).map_err(|error| error.to_string())?;
+    let software = Software {
+        firmware: &bytes,
+        ..Software::default()
+    };
+    setup::boot(&mut board, &profile, &software).map_err(|error| error.to_string())?;
+    board.set_pace(pace);
+    let outcome = board.run(LIMIT);
+    let output = String::from_utf8_lossy(&console.take_output()).into_owned();
+    if outcome == Outcome::Stop(Stop::PowerOff) {
+        Ok(output)
+    } else {
+        Err(format!(
+            "{outcome} at {:#x}\nThe console until then:\n{output}",
+            board.pc(0)
+        ))
+    }
+}

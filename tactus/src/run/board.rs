@@ -1,0 +1,627 @@
+//! The virtual board as the machine of a run: it runs on a thread of its own, in slices of virtual time.
+//!
+//! What the run does at a time of its own (pass from fast to timed, end with the awaited VM) follows from what the software
+//! wrote and did by then, seen at the end of a slice of fixed length: it never depends on the host. Only
+//! interactive input does.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use tactus_board::account::{Doing, Spent};
+use tactus_board::board::{self as engine, Board, Pace};
+use tactus_board::bus::Stop;
+use tactus_board::devices::Console;
+use tactus_board::profile::Profile;
+use tactus_board::setup::{self, Software};
+use tactus_board::time::{Clock, Femtoseconds};
+use tactus_board::trace::{Event, What};
+use tactus_board::{privileged::Privilege, timing::Counts};
+
+use super::Error;
+use super::machine::{self, End, Output, SEED};
+use super::session::Plan;
+
+use perfetto::Trace;
+use probe::{Hits, Place, Probe};
+use watch::Watch;
+
+pub mod perfetto;
+pub mod probe;
+mod watch;
+
+/// Virtual time from one look at the run to the next.
+const SLICE: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 10_000);
+/// Virtual time that a run ends at, at the latest: a second before the board's clock is at its end.
+const LAST: Femtoseconds = Femtoseconds(u64::MAX - Femtoseconds::SECOND.0);
+/// After the awaited VM's end: how long nothing more of it may come, in virtual time, before nothing more will.
+const CLOSING_PATIENCE: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 50);
+/// Host time between looks for input when nothing but input can go on.
+const INPUT_PATIENCE: Duration = Duration::from_millis(5);
+/// With interactive input: how far virtual time may be ahead of the host's.
+const LEAD: Duration = Duration::from_millis(5);
+/// Pieces of output not yet taken; when there are so many, the board waits.
+const CHUNKS: usize = 64;
+
+/// The firmware's file as QEMU calls it.
+const QEMU_FIRMWARE: &str = "opensbi-riscv64-generic-fw_dynamic.bin";
+/// Where else distributions have it.
+const FIRMWARE: [&str; 4] = [
+    "/usr/share/qemu/opensbi-riscv64-generic-fw_dynamic.bin",
+    "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin",
+    "/usr/share/opensbi/lp64/generic/firmware/fw_dynamic.bin",
+    "/usr/share/opensbi/generic/fw_dynamic.bin",
+];
+
+/// When time passes as on the real board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// When a VM says that this phase begins.
+    Phase(String),
+    /// When a hart first comes to this place.
+    Place(Place),
+    /// From this cycle on.
+    Cycle(u64),
+}
+
+impl fmt::Display for Marker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Phase(name) => write!(f, "phase {name}"),
+            Self::Place(place) => write!(f, "symbol {}", place.name),
+            Self::Cycle(cycle) => write!(f, "cycle {cycle}"),
+        }
+    }
+}
+
+/// Which board, and what to see of it.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What it is like.
+    pub profile: Arc<Profile>,
+    /// What time passes from reset on.
+    pub pace: Pace,
+    /// When the pace becomes [`Pace::Timed`], where it is not from reset on.
+    pub timed_from: Option<Marker>,
+    /// Cycles that a hart runs before another one. `None`: the profile's.
+    pub quantum: Option<u64>,
+    /// What everything random is made of.
+    pub seed: u64,
+    /// Places to watch.
+    pub probes: Vec<Probe>,
+    /// Where a Perfetto trace goes.
+    pub trace: Option<PathBuf>,
+}
+
+impl Options {
+    /// A board of that profile, fast from reset on.
+    pub fn new(profile: Profile) -> Self {
+        Self {
+            profile: Arc::new(profile),
+            pace: Pace::Fast,
+            timed_from: None,
+            quantum: None,
+            seed: SEED,
+            probes: Vec::new(),
+            trace: None,
+        }
+    }
+}
+
+/// What a hart's cycles went to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Cycles.
+    pub cycles: u64,
+    /// Instructions retired in them.
+    pub instructions: u64,
+}
+
+/// Whom the board counts cycles for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Worker {
+    /// A VM, by its index in the system.
+    Vm(usize),
+    /// A guest that is no VM of the system.
+    UnknownVm(u16),
+    /// The hypervisor, or whatever runs in its place.
+    Hypervisor,
+    /// User mode without a hypervisor.
+    User,
+    /// M-mode.
+    Firmware,
+    /// Nobody: the hart waits.
+    Idle,
+}
+
+impl Worker {
+    /// Whoever does that. The hypervisor gives VM `n` of the system the VMID `n + 1`.
+    pub fn of(doing: Doing, vms: usize) -> Self {
+        match doing {
+            Doing::Waiting => Self::Idle,
+            Doing::Running {
+                guest: Some(vmid), ..
+            } => match usize::from(vmid).checked_sub(1) {
+                Some(vm) if vm < vms => Self::Vm(vm),
+                _ => Self::UnknownVm(vmid),
+            },
+            Doing::Running { privilege, .. } => match privilege {
+                Privilege::Machine => Self::Firmware,
+                Privilege::Supervisor => Self::Hypervisor,
+                Privilege::User => Self::User,
+            },
+        }
+    }
+
+    /// What tables call it.
+    pub fn name(&self, vms: &[String]) -> String {
+        match self {
+            Self::Vm(vm) => vms.get(*vm).cloned().unwrap_or_default(),
+            Self::UnknownVm(vmid) => format!("(VMID {vmid})"),
+            Self::Hypervisor => "(hypervisor)".to_owned(),
+            Self::User => "(user)".to_owned(),
+            Self::Firmware => "(firmware)".to_owned(),
+            Self::Idle => "(idle)".to_owned(),
+        }
+    }
+}
+
+/// What is known of a hart at the end.
+#[derive(Clone, Debug)]
+pub struct HartFacts {
+    /// Cycles since reset.
+    pub cycles: u64,
+    /// Instructions retired.
+    pub instructions: u64,
+    /// What the cycles went to, by who they went to.
+    pub work: Vec<(Worker, Work)>,
+    /// What was counted while the pace was timed.
+    pub counts: Counts,
+}
+
+/// What only the board knows of a run.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The profile's name.
+    pub profile: String,
+    /// The harts' clock.
+    pub clock_hz: u64,
+    /// What everything random was made of.
+    pub seed: u64,
+    /// The virtual time that it ran for.
+    pub time: Femtoseconds,
+    /// When the pace became timed; `None`: never.
+    pub timed_since: Option<Femtoseconds>,
+    /// What was to make it so.
+    pub timed_from: Option<String>,
+    /// The harts.
+    pub harts: Vec<HartFacts>,
+    /// What the probes saw.
+    pub hits: Hits,
+    /// Where the trace is.
+    pub trace: Option<PathBuf>,
+    /// Events that the trace lacks.
+    pub lost: u64,
+    /// Why the trace could not be written.
+    pub trace_error: Option<String>,
+    /// Two runs with the same hash did the same at the same time.
+    pub trace_hash: u64,
+}
+
+/// A running board. Dropping it ends it.
+#[derive(Debug)]
+pub(super) struct Machine {
+    output: Option<Receiver<Vec<u8>>>,
+    console: Console,
+    cancel: Arc<AtomicBool>,
+    /// Whether somebody may send input.
+    interactive: Arc<AtomicBool>,
+    input_taken: bool,
+    runner: Option<JoinHandle<(End, Facts)>>,
+    facts: Option<Facts>,
+}
+
+impl Machine {
+    /// Makes a board as `options` want it and lets it run.
+    pub(super) fn start(plan: &Plan, options: &Options) -> Result<Self, Error> {
+        let launch = &plan.launch;
+        let firmware_path = find_firmware()?;
+        let firmware = read(&firmware_path)?;
+        let image = read(&launch.image)?;
+        let wanted = setup::Options {
+            harts: Some(launch.harts as usize),
+            memory: Some(launch.memory_bytes),
+            quantum: options.quantum,
+            seed: options.seed,
+            start: None,
+        };
+        let unfit = |reason: String| Error::Board {
+            profile: options.profile.name.clone(),
+            reason,
+        };
+        let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
+            .map_err(|error| unfit(error.to_string()))?;
+        let software = Software {
+            firmware: &firmware,
+            kernel: Some(&image),
+            ..Software::default()
+        };
+        setup::boot(&mut board, &options.profile, &software)
+            .map_err(|error| unfit(error.to_string()))?;
+        let trace = match &options.trace {
+            Some(path) => Some(
+                Trace::create(path, board.harts(), &plan.vms, options).map_err(|error| {
+                    Error::Trace {
+                        path: path.clone(),
+                        error,
+                    }
+                })?,
+            ),
+            None => None,
+        };
+        let (sender, output) = sync_channel(CHUNKS);
+        let cancel = Arc::new(AtomicBool::new(false));
+        let interactive = Arc::new(AtomicBool::new(false));
+        let run = Run {
+            board,
+            console: console.clone(),
+            watch: Watch::new(plan, &options.timed_from),
+            clock: Clock::from_hertz(options.profile.clock_hz),
+            now: Femtoseconds::default(),
+            timed_since: None,
+            hits: Hits::new(&options.probes),
+            trace,
+            lost: 0,
+            trace_error: None,
+            vms: plan.vms.len(),
+            options: options.clone(),
+            cancel: Arc::clone(&cancel),
+            interactive: Arc::clone(&interactive),
+            ahead: Duration::ZERO,
+            sender,
+        };
+        let runner = thread::Builder::new()
+            .name("board".to_owned())
+            .spawn(move || run.to_the_end())
+            .map_err(Error::Start)?;
+        Ok(Self {
+            output: Some(output),
+            console,
+            cancel,
+            interactive,
+            input_taken: false,
+            runner: Some(runner),
+            facts: None,
+        })
+    }
+
+    /// Waits for the thread; gives how the board ended.
+    fn join(&mut self) -> Option<End> {
+        // Whoever waits to send learns that nobody takes it.
+        self.output = None;
+        let (end, facts) = self
+            .runner
+            .take()?
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        self.facts = Some(facts);
+        Some(end)
+    }
+}
+
+impl machine::Machine for Machine {
+    fn wait(&mut self, patience: Duration) -> Result<Output, Error> {
+        let Some(output) = &self.output else {
+            return Ok(Output::Ended(End::Off));
+        };
+        match output.recv_timeout(patience) {
+            Ok(bytes) => Ok(Output::Bytes(bytes)),
+            Err(RecvTimeoutError::Timeout) => Ok(Output::Quiet),
+            Err(RecvTimeoutError::Disconnected) => {
+                Ok(Output::Ended(self.join().unwrap_or(End::Off)))
+            }
+        }
+    }
+
+    fn take_input(&mut self) -> Option<Box<dyn Write + Send>> {
+        if std::mem::replace(&mut self.input_taken, true) {
+            return None;
+        }
+        self.interactive.store(true, Ordering::Relaxed);
+        Some(Box::new(Input {
+            console: self.console.clone(),
+            interactive: Arc::clone(&self.interactive),
+        }))
+    }
+
+    fn ends_when_awaited(&self) -> bool {
+        true
+    }
+
+    fn finish(&mut self) -> Option<Facts> {
+        self.cancel.store(true, Ordering::Relaxed);
+        self.join();
+        self.facts.take()
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        self.cancel.store(true, Ordering::Relaxed);
+        self.output = None;
+        if let Some(runner) = self.runner.take() {
+            // A panic of the thread has been told by itself.
+            let _ = runner.join();
+        }
+    }
+}
+
+/// Sends to the board's console.
+#[derive(Debug)]
+struct Input {
+    console: Console,
+    interactive: Arc<AtomicBool>,
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        self.interactive.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Write for Input {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.console.send(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The board on its thread.
+struct Run {
+    board: Board,
+    console: Console,
+    watch: Watch,
+    clock: Clock,
+    now: Femtoseconds,
+    timed_since: Option<Femtoseconds>,
+    hits: Hits,
+    trace: Option<Trace>,
+    lost: u64,
+    trace_error: Option<String>,
+    vms: usize,
+    options: Options,
+    cancel: Arc<AtomicBool>,
+    interactive: Arc<AtomicBool>,
+    /// How far virtual time is ahead of the host's, while there is interactive input.
+    ahead: Duration,
+    sender: SyncSender<Vec<u8>>,
+}
+
+impl Run {
+    fn to_the_end(mut self) -> (End, Facts) {
+        for probe in &self.options.probes {
+            self.board.probe(probe.place.address);
+        }
+        if self.trace.is_some() {
+            self.board.record(true);
+        }
+        match &self.options.timed_from {
+            Some(Marker::Place(place)) => self.board.stop_at(place.address),
+            Some(Marker::Cycle(0)) => self.options.pace = Pace::Timed,
+            _ => {}
+        }
+        if self.options.pace == Pace::Timed {
+            self.become_timed();
+        }
+        let end = loop {
+            let (begin, before) = (Instant::now(), self.now);
+            if let Some(end) = self.slice() {
+                break end;
+            }
+            if self.interactive.load(Ordering::Relaxed) {
+                self.keep_pace(self.now - before, begin.elapsed());
+            }
+        };
+        let facts = self.facts();
+        (end, facts)
+    }
+
+    /// Runs to the end of a slice, or to where something is to be done before. Gives the end, when it has come.
+    fn slice(&mut self) -> Option<End> {
+        if self.cancel.load(Ordering::Relaxed) {
+            return Some(End::Off);
+        }
+        if self.console.attention().swap(false, Ordering::AcqRel) {
+            self.board.attend();
+        } else if self.board.asleep() {
+            if !self.interactive.load(Ordering::Relaxed) {
+                return Some(End::Failed(
+                    "all harts wait, and nothing will ever wake them".to_owned(),
+                ));
+            }
+            thread::sleep(INPUT_PATIENCE);
+            return None;
+        }
+        if self.now >= LAST {
+            let end = "it has run for 5.1 hours of virtual time, the longest that it can";
+            return Some(End::Failed(end.to_owned()));
+        }
+        let mut limit = Femtoseconds((self.now.0 / SLICE.0 + 1) * SLICE.0);
+        let mut switches = false;
+        if let (Some(Marker::Cycle(cycle)), None) = (&self.options.timed_from, self.timed_since) {
+            let time = self.clock.time_of(*cycle);
+            switches = time <= limit;
+            limit = limit.min(time);
+        }
+        let outcome = self.board.run(limit);
+        let mut end = None;
+        match outcome {
+            engine::Outcome::Limit | engine::Outcome::Deadlock => self.now = limit,
+            engine::Outcome::Stop(stop) => {
+                self.now = self.board.time();
+                end = Some(match stop {
+                    // The firmware reports a failure of the software as 0, which QEMU takes for a plain end, too.
+                    Stop::PowerOff | Stop::Reset | Stop::Failure(0) => End::Off,
+                    Stop::Failure(code) => {
+                        End::Failed(format!("the software reported failure {code} to the board"))
+                    }
+                });
+            }
+            engine::Outcome::Breakpoint { hart, .. } => {
+                self.now = self.now.max(self.board.time());
+                if let Some(Marker::Place(place)) = &self.options.timed_from
+                    && place.holds(self.board.doing(hart))
+                {
+                    self.board.remove_stop(place.address);
+                    switches = true;
+                }
+            }
+        }
+        if self.take_output() && self.timed_since.is_none() {
+            switches = true;
+        }
+        self.take_events();
+        if switches && end.is_none() {
+            self.become_timed();
+        }
+        end.or_else(|| self.watch.over(self.now).then_some(End::Off))
+    }
+
+    /// Lets the host's time catch up: whoever types wants time to pass as for them, at most.
+    fn keep_pace(&mut self, passed: Femtoseconds, taken: Duration) {
+        let passed = Duration::from_nanos(passed.0 / (Femtoseconds::SECOND.0 / 1_000_000_000));
+        self.ahead = (self.ahead + passed).saturating_sub(taken);
+        if self.ahead > LEAD {
+            let begin = Instant::now();
+            thread::sleep(self.ahead);
+            self.ahead = self.ahead.saturating_sub(begin.elapsed());
+        }
+    }
+
+    fn become_timed(&mut self) {
+        if self.timed_since.is_none() {
+            self.board.set_pace(Pace::Timed);
+            self.timed_since = Some(self.now);
+        }
+    }
+
+    /// Hands on what was written; tells whether the phase that was waited for has begun.
+    fn take_output(&mut self) -> bool {
+        let bytes = self.console.take_output();
+        if bytes.is_empty() {
+            return false;
+        }
+        let begun = self.watch.take(&bytes, self.now, |line| {
+            if let Some(trace) = &mut self.trace {
+                trace.line(self.now, line);
+            }
+        });
+        if self.sender.send(bytes).is_err() {
+            self.cancel.store(true, Ordering::Relaxed);
+        }
+        begun
+    }
+
+    fn take_events(&mut self) {
+        if self.trace.is_none() && self.options.probes.is_empty() {
+            return;
+        }
+        let (mut events, lost) = self.board.take_events();
+        self.lost += lost;
+        events.sort_by_key(|event| (event.cycle, event.hart));
+        for event in events {
+            if let Event {
+                cycle,
+                hart,
+                what:
+                    What::Probe {
+                        probe,
+                        on,
+                        arguments,
+                    },
+            } = event
+            {
+                if !self.hits.take(probe, cycle, hart, on, arguments) {
+                    continue;
+                }
+            }
+            if let Some(trace) = &mut self.trace {
+                trace.event(&event, &self.options.probes, self.vms);
+            }
+        }
+    }
+
+    fn facts(mut self) -> Facts {
+        let harts = (0..self.board.harts())
+            .map(|hart| HartFacts {
+                cycles: self.board.cycle(hart),
+                instructions: self.board.instructions(hart),
+                work: work(&self.board.account(hart), self.vms),
+                counts: self.board.counts(hart).clone(),
+            })
+            .collect();
+        let mut trace_error = self.trace_error;
+        if let Some(trace) = self.trace
+            && let Err(error) = trace.finish(self.now)
+        {
+            trace_error = Some(error.to_string());
+        }
+        Facts {
+            profile: self.options.profile.name.clone(),
+            clock_hz: self.options.profile.clock_hz,
+            seed: self.options.seed,
+            time: self.now,
+            timed_since: self.timed_since,
+            timed_from: self.options.timed_from.as_ref().map(Marker::to_string),
+            harts,
+            hits: self.hits,
+            trace: self.options.trace.clone(),
+            lost: self.lost,
+            trace_error,
+            trace_hash: self.board.trace_hash(),
+        }
+    }
+}
+
+/// An account by who the cycles went to, in a fixed order.
+fn work(account: &[Spent], vms: usize) -> Vec<(Worker, Work)> {
+    let mut work = std::collections::BTreeMap::<Worker, Work>::new();
+    for spent in account {
+        let sum = work.entry(Worker::of(spent.on, vms)).or_default();
+        sum.cycles += spent.cycles;
+        sum.instructions += spent.instructions;
+    }
+    work.into_iter().collect()
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    std::fs::read(path).map_err(|error| Error::Read {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+/// The firmware that QEMU starts by default: its own file where that is found, or the distribution's.
+///
+/// # Errors
+/// There is none.
+pub fn find_firmware() -> Result<PathBuf, Error> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let of_qemu = std::env::split_paths(&path)
+        .find(|directory| directory.join(super::qemu::QEMU).is_file())
+        .map(|directory| directory.join("../share/qemu").join(QEMU_FIRMWARE));
+    of_qemu
+        .into_iter()
+        .chain(FIRMWARE.into_iter().map(PathBuf::from))
+        .find(|path| path.is_file())
+        .ok_or(Error::NoFirmware)
+}

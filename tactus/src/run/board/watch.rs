@@ -1,0 +1,85 @@
+//! What a board run has to know of its own output: whether the awaited VM is off, whether a phase has begun.
+
+use tactus_board::time::Femtoseconds;
+
+use super::{CLOSING_PATIENCE, Marker};
+use crate::run::console::{Consoles, Line, Piece, Source};
+use crate::run::record::{self, GuestRecord, LogRecord};
+use crate::run::session::{Closing, Plan};
+
+/// Reads the serial line beside the run.
+#[derive(Debug)]
+pub(super) struct Watch {
+    consoles: Consoles,
+    /// Index and name of the awaited VM.
+    until: Option<(usize, String)>,
+    phase: Option<String>,
+    /// Set when the awaited VM is off, with when something that counts came last.
+    closing: Option<(Closing, Femtoseconds)>,
+}
+
+impl Watch {
+    pub(super) fn new(plan: &Plan, timed_from: &Option<Marker>) -> Self {
+        Self {
+            consoles: Consoles::new(plan.carriage),
+            until: plan.until.map(|vm| (vm, plan.vms[vm].clone())),
+            phase: match timed_from {
+                Some(Marker::Phase(name)) => Some(name.clone()),
+                _ => None,
+            },
+            closing: None,
+        }
+    }
+
+    /// Takes what was written by `now`, and shows its lines; tells whether the phase began with it.
+    pub(super) fn take(
+        &mut self,
+        bytes: &[u8],
+        now: Femtoseconds,
+        mut each: impl FnMut(&Line),
+    ) -> bool {
+        let Self {
+            consoles,
+            until,
+            phase,
+            closing,
+        } = self;
+        let mut begun = false;
+        consoles.push(bytes, |piece| {
+            if let Some((closing, last)) = closing
+                && closing.counts(&piece, until.as_ref().map(|(vm, _)| *vm))
+            {
+                *last = now;
+            }
+            let Piece::Line(line) = piece else { return };
+            each(&line);
+            match line.source {
+                Source::Log if closing.is_none() => {
+                    if let Some((_, awaited)) = until
+                        && let Ok(LogRecord::Off { vm, .. }) = record::parse_log(&line.text())
+                        && vm == *awaited
+                    {
+                        *closing = Some((Closing::default(), now));
+                    }
+                }
+                Source::Vm(_) => {
+                    if let Some(wanted) = phase
+                        && let Some(text) = record::guest_record_text(&line.text())
+                        && let Ok(GuestRecord::Phase { name }) = record::parse_guest(text)
+                        && name == *wanted
+                    {
+                        begun = true;
+                    }
+                }
+                _ => {}
+            }
+        });
+        begun
+    }
+
+    /// Whether the awaited VM is off and has nothing more to say.
+    pub(super) fn over(&self, now: Femtoseconds) -> bool {
+        self.closing
+            .is_some_and(|(_, last)| now.0 >= last.0.saturating_add(CLOSING_PATIENCE.0))
+    }
+}
