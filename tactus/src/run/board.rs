@@ -465,7 +465,7 @@ impl Run {
         let outcome = self.board.run(limit);
         let mut end = None;
         match outcome {
-            engine::Outcome::Limit | engine::Outcome::Deadlock => self.now = limit,
+            engine::Outcome::Limit | engine::Outcome::Deadlock | engine::Outcome::Condition => self.now = limit,
             engine::Outcome::Stop(stop) => {
                 self.now = self.board.time();
                 end = Some(match stop {
