@@ -14,6 +14,7 @@ use crate::hart::Hart;
 use crate::machine::{Attached, Machine, Part, RESERVATION_INSTRUCTIONS};
 use crate::memory::{Memory, NoMemory};
 use crate::probe::Probes;
+pub use crate::probe::Watch;
 use crate::time::{Clock, Femtoseconds};
 use crate::timing::{Counts, Timing, parameters::Parameters};
 use crate::trace::Trace;
@@ -113,6 +114,15 @@ pub enum Outcome {
     Deadlock,
     /// What was waited for has come ([`Board::run_until`]).
     Condition,
+    /// A hart has touched what is watched ([`Board::watch`]).
+    Watchpoint {
+        /// Its number.
+        hart: usize,
+        /// The first watched byte that it touched.
+        address: u64,
+        /// Whether it wrote.
+        write: bool,
+    },
     /// A hart is about to execute at a stop that was set.
     Breakpoint {
         /// Its number.
@@ -131,6 +141,8 @@ impl fmt::Display for Outcome {
             Self::Stop(Stop::Reset) => formatter.write_str("the software asked for a reset"),
             Self::Deadlock => formatter.write_str("all harts wait for ever"),
             Self::Condition => formatter.write_str("what was waited for has come"),
+            Self::Watchpoint { hart, address, write: true } => write!(formatter, "hart {hart} has written to {address:#x}"),
+            Self::Watchpoint { hart, address, write: false } => write!(formatter, "hart {hart} has read {address:#x}"),
             Self::Breakpoint { hart, pc } => write!(formatter, "hart {hart} is at the stop {pc:#x}"),
         }
     }
@@ -173,6 +185,7 @@ impl Board {
             disturbed: false,
             stop: None,
             stopped_at: None,
+            watched_at: None,
             clock: Clock::from_hertz(parts.clock_hz),
             timebase: Clock::from_hertz(parts.timebase_hz),
             timing: Timing::new(&parts.timing, parts.harts, parts.seed),
@@ -304,6 +317,21 @@ impl Board {
     pub fn remove_stop(&mut self, address: u64) {
         self.drop_code();
         self.machine.probes.remove_stop(address);
+    }
+
+    /// Stops the run from here on behind each access of a hart to any of the `length` bytes (at least 1) at the virtual
+    /// `address`, in whatever address space. Until [`unwatch`](Self::unwatch) accesses to the pages around are slow; they
+    /// take no longer on the board, and the run is the same.
+    pub fn watch(&mut self, address: u64, length: u64, watch: Watch) {
+        self.machine.probes.watch(address, last(address, length), watch);
+        for hart in &mut self.harts {
+            hart.drop_all();
+        }
+    }
+
+    /// Takes back [`watch`](Self::watch) of the same bytes. Whether they were watched so.
+    pub fn unwatch(&mut self, address: u64, length: u64, watch: Watch) -> bool {
+        self.machine.probes.unwatch(address, last(address, length), watch)
     }
 
     /// What time passes from here on. At reset it is [`Pace::Fast`]. Where the timed mode begins, modelled caches, TLBs,
@@ -521,6 +549,9 @@ impl Board {
             if let Some((hart, pc)) = self.machine.stopped_at.take() {
                 return Outcome::Breakpoint { hart, pc };
             }
+            if let Some((hart, address, write)) = self.machine.watched_at.take() {
+                return Outcome::Watchpoint { hart, address, write };
+            }
             if condition(self) {
                 return Outcome::Condition;
             }
@@ -545,7 +576,7 @@ impl Board {
                 self.see_to_event();
                 continue;
             }
-            if cycle >= end {
+            if least >= end {
                 self.turn = turn;
                 if limit == Femtoseconds::NEVER && self.harts.iter().all(|hart| hart.waiting) {
                     return Outcome::Deadlock;
@@ -555,7 +586,8 @@ impl Board {
             }
             self.run_hart(hart, cycle, until_here);
             now = self.harts[hart].cycle();
-            if (self.machine.stopped_at.is_some() || until_here < until) && now < until {
+            let interrupted = self.machine.stopped_at.is_some() || self.machine.watched_at.is_some();
+            if (interrupted || until_here < until) && now < until {
                 self.turn = Some((hart, until));
             } else {
                 self.give_up_reservation(hart);
@@ -696,4 +728,9 @@ impl Board {
             }
         }
     }
+}
+
+/// The last of `length` bytes at `address`.
+const fn last(address: u64, length: u64) -> u64 {
+    address.saturating_add(length.saturating_sub(1))
 }

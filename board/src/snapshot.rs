@@ -175,6 +175,7 @@ impl Board {
         machine.timed = state.timed;
         machine.stop = None;
         machine.stopped_at = None;
+        machine.watched_at = None;
         machine.code.clear();
         machine.probes.forget_places();
         machine.trace.set_hash(state.hash);

@@ -476,6 +476,10 @@ impl Run {
                     }
                 });
             }
+            // No condition and no watch was set.
+            engine::Outcome::Condition | engine::Outcome::Watchpoint { .. } => {
+                self.now = self.now.max(self.board.time());
+            }
             engine::Outcome::Breakpoint { hart, .. } => {
                 self.now = self.now.max(self.board.time());
                 if let Some(Marker::Place(place)) = &self.options.timed_from
