@@ -20,7 +20,7 @@ use tactus_board::devices::Console;
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Software};
 use tactus_board::time::{Clock, Femtoseconds};
-use tactus_board::trace::{Event, What};
+use tactus_board::trace::What;
 use tactus_board::{privileged::Privilege, timing::Counts};
 
 use super::Error;
@@ -287,7 +287,7 @@ impl Machine {
         };
         let runner = thread::Builder::new()
             .name("board".to_owned())
-            .spawn(move || run.to_the_end())
+            .spawn(move || run.finish())
             .map_err(Error::Start)?;
         Ok(Self {
             output: Some(output),
@@ -407,7 +407,7 @@ struct Run {
 }
 
 impl Run {
-    fn to_the_end(mut self) -> (End, Facts) {
+    fn finish(mut self) -> (End, Facts) {
         for probe in &self.options.probes {
             self.board.probe(probe.place.address);
         }
@@ -539,20 +539,17 @@ impl Run {
         self.lost += lost;
         events.sort_by_key(|event| (event.cycle, event.hart));
         for event in events {
-            if let Event {
-                cycle,
-                hart,
-                what:
-                    What::Probe {
-                        probe,
-                        on,
-                        arguments,
-                    },
-            } = event
+            if let What::Probe {
+                probe,
+                on,
+                arguments,
+            } = event.what
+                && !self
+                    .hits
+                    .take(probe, event.cycle, event.hart, on, arguments)
             {
-                if !self.hits.take(probe, cycle, hart, on, arguments) {
-                    continue;
-                }
+                // Somebody else was at the address.
+                continue;
             }
             if let Some(trace) = &mut self.trace {
                 trace.event(&event, &self.options.probes, self.vms);
@@ -566,7 +563,7 @@ impl Run {
                 cycles: self.board.cycle(hart),
                 instructions: self.board.instructions(hart),
                 work: work(&self.board.account(hart), self.vms),
-                counts: self.board.counts(hart).clone(),
+                counts: *self.board.counts(hart),
             })
             .collect();
         let mut trace_error = self.trace_error;
