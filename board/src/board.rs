@@ -9,20 +9,18 @@ use crate::bus::{Device, Lines, Stop};
 use crate::code::{Code, Draft, Scratch};
 use crate::devices::{Clint, Plic};
 use crate::execute::{self, Fast, Timed};
+use crate::fault::FaultPlan;
 use crate::hart::Hart;
-use crate::machine::{Attached, Machine, Part};
+use crate::machine::{Attached, Machine, Part, RESERVATION_INSTRUCTIONS};
 use crate::memory::{Memory, NoMemory};
 use crate::probe::Probes;
 use crate::time::{Clock, Femtoseconds};
 use crate::timing::{Counts, Timing, parameters::Parameters};
 use crate::trace::Trace;
 
-/// After how many instructions a reservation that was not used is given up when other harts get to run. A loop that
-/// has to succeed has at most 16 (I 8.3).
-const RESERVATION_INSTRUCTIONS: u64 = 64;
-
-/// Most cycles of a turn, whose end is counted to in a signed number.
-const TURN_MAX: u64 = 1 << 62;
+/// No hart runs past a multiple of this many cycles at once, so that a run can be looked at, and paused, while a hart
+/// has the board to itself. It is part of every run: where a run is paused makes no difference to it.
+const STRETCH: u64 = 1 << 20;
 
 /// What a board is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,6 +111,8 @@ pub enum Outcome {
     Stop(Stop),
     /// All harts wait, and nothing will ever wake them.
     Deadlock,
+    /// What was waited for has come ([`Board::run_until`]).
+    Condition,
     /// A hart is about to execute at a stop that was set.
     Breakpoint {
         /// Its number.
@@ -130,6 +130,7 @@ impl fmt::Display for Outcome {
             Self::Stop(Stop::Failure(code)) => write!(formatter, "the software reported failure {code}"),
             Self::Stop(Stop::Reset) => formatter.write_str("the software asked for a reset"),
             Self::Deadlock => formatter.write_str("all harts wait for ever"),
+            Self::Condition => formatter.write_str("what was waited for has come"),
             Self::Breakpoint { hart, pc } => write!(formatter, "hart {hart} is at the stop {pc:#x}"),
         }
     }
@@ -139,6 +140,10 @@ impl fmt::Display for Outcome {
 pub struct Board {
     pub(crate) harts: Vec<Box<Hart>>,
     pub(crate) machine: Machine,
+    /// What is to go wrong, and when.
+    pub(crate) faults: FaultPlan,
+    /// The hart that a stop interrupted in its turn, and the cycle at which that ends: the run goes on there.
+    pub(crate) turn: Option<(usize, u64)>,
     quantum: u64,
     fast_quantum: u64,
     seed: u64,
@@ -176,11 +181,21 @@ impl Board {
             probes: Probes::default(),
             trace: Trace::new(),
             next_wake: Femtoseconds::NEVER,
+            fault_offset: 0,
             draft: Draft::default(),
             once: Scratch::new(),
         };
         let harts = (0..parts.harts).map(|index| Hart::new(index, parts.first_id + index as u64)).collect();
-        Ok(Self { harts, machine, quantum: parts.quantum.max(1), fast_quantum: parts.fast_quantum.max(1), seed: parts.seed, inputs: Vec::new() })
+        Ok(Self {
+            harts,
+            machine,
+            faults: FaultPlan::default(),
+            turn: None,
+            quantum: parts.quantum.max(1),
+            fast_quantum: parts.fast_quantum.max(1),
+            seed: parts.seed,
+            inputs: Vec::new(),
+        })
     }
 
     /// Puts a device at the physical addresses from `base` on.
@@ -278,6 +293,12 @@ impl Board {
         self.machine.probes.stop(address);
     }
 
+    /// Whether the run stops at the virtual `address`.
+    #[must_use]
+    pub fn stops_at(&self, address: u64) -> bool {
+        self.machine.probes.stops_at(address)
+    }
+
     /// Takes back [`stop_at`](Self::stop_at).
     pub fn remove_stop(&mut self, address: u64) {
         self.drop_code();
@@ -312,6 +333,11 @@ impl Board {
     #[must_use]
     pub fn counts(&self, hart: usize) -> &Counts {
         self.machine.timing.counts(hart)
+    }
+
+    /// Keeps no more than about this many bytes of decoded code (192 MiB unless told). It changes nothing but speed.
+    pub fn keep_code(&mut self, bytes: usize) {
+        self.machine.code.capacity = bytes;
     }
 
     /// Forgets decoded code: it depends on what is watched, and on the mode.
@@ -451,7 +477,29 @@ impl Board {
 
     /// Runs until `limit`, or until something ends the run before.
     pub fn run(&mut self, limit: Femtoseconds) -> Outcome {
-        let end = self.machine.clock.cycle_from(limit);
+        self.run_until(limit, |_| false)
+    }
+
+    /// Runs until `condition` holds, until `limit`, or until something ends the run before. The condition is asked at
+    /// the begin and whenever another hart may get its turn: after a quantum, or what is left of it when a device or
+    /// another hart is concerned, and after 2^20 cycles at most. A run that is ended by its condition goes on as if it
+    /// had never been interrupted: the same instructions at the same cycles, and the same trace hash.
+    ///
+    /// ```
+    /// # use tactus_board::board::Outcome;
+    /// # use tactus_board::time::Femtoseconds;
+    /// # let profile = tactus_board::profile::Profile::named("mpsoc").unwrap();
+    /// # let (mut board, _) = tactus_board::setup::board(&profile, &Default::default(), Vec::new()).unwrap();
+    /// # (0..board.harts()).for_each(|hart| board.set_pc(hart, 0x8000_0000));
+    /// // addi a0, a0, 1; j .-4
+    /// board.write(0x8000_0000, &[0x0015_0513_u32, 0xffdf_f06f].map(u32::to_le_bytes).concat())?;
+    /// let outcome = board.run_until(Femtoseconds::SECOND, |board| board.x(0, 10) >= 1000);
+    /// assert_eq!(outcome, Outcome::Condition);
+    /// assert!(board.x(0, 10) >= 1000);
+    /// # Ok::<(), tactus_board::memory::NoMemory>(())
+    /// ```
+    pub fn run_until(&mut self, limit: Femtoseconds, mut condition: impl FnMut(&Self) -> bool) -> Outcome {
+        let end = self.machine.cycle_from(limit);
         self.wake_inputs();
         let mut now = 0;
         loop {
@@ -462,31 +510,83 @@ impl Board {
             if let Some((hart, pc)) = self.machine.stopped_at.take() {
                 return Outcome::Breakpoint { hart, pc };
             }
-            // The hart furthest behind, and where the next one is.
-            let (mut first, mut cycle, mut second) = (0, u64::MAX, u64::MAX);
-            for index in 0..self.harts.len() {
-                let ready = self.ready_cycle(index);
-                if ready < cycle {
-                    (first, second, cycle) = (index, cycle, ready);
-                } else {
-                    second = second.min(ready);
-                }
+            if condition(self) {
+                return Outcome::Condition;
             }
-            let wake = self.machine.clock.cycle_from(self.machine.next_wake);
-            if wake <= cycle && wake != u64::MAX && wake < end {
-                self.wake_device();
+            let event = self.next_event();
+            let turn = self.interrupted_turn();
+            self.turn = None;
+            let (hart, cycle, until) = match turn {
+                Some((hart, until)) => (hart, self.harts[hart].cycle(), until.min(event)),
+                None => {
+                    let (first, cycle, second) = self.next_hart();
+                    let quantum = if self.machine.timed { self.quantum } else { self.fast_quantum };
+                    let until = event.min(second.saturating_add(quantum));
+                    (first, cycle, until.min((cycle | (STRETCH - 1)).saturating_add(1)))
+                }
+            };
+            if event <= cycle && event < end {
+                now = event;
+                self.see_to_event();
                 continue;
             }
             if cycle >= end {
-                if end != u64::MAX {
-                    self.wait_until(end);
+                if limit == Femtoseconds::NEVER && self.harts.iter().all(|hart| hart.waiting) {
+                    return Outcome::Deadlock;
                 }
-                return if cycle == u64::MAX && end == u64::MAX { Outcome::Deadlock } else { Outcome::Limit };
+                self.wait_until(end);
+                return Outcome::Limit;
             }
-            let quantum = if self.machine.timed { self.quantum } else { self.fast_quantum };
-            let until = end.min(wake).min(second.saturating_add(quantum)).min(cycle.saturating_add(TURN_MAX));
-            self.run_hart(first, cycle, until);
-            now = self.harts[first].cycle();
+            self.run_hart(hart, cycle, until.min(end));
+            now = self.harts[hart].cycle();
+            if self.machine.stopped_at.is_some() && now < until {
+                self.turn = Some((hart, until));
+            } else {
+                self.give_up_reservation(hart);
+            }
+        }
+    }
+
+    /// The turn of a hart that a stop interrupted, unless it is over for another reason now.
+    pub(crate) fn interrupted_turn(&self) -> Option<(usize, u64)> {
+        self.turn.filter(|(hart, until)| !self.harts[*hart].waiting && self.harts[*hart].cycle() < *until)
+    }
+
+    /// Takes back the reservation that a hart did not use in time.
+    fn give_up_reservation(&mut self, index: usize) {
+        let hart = &self.harts[index];
+        if self.machine.holds_any(index)
+            && hart.instructions.wrapping_sub(hart.reserved_at) > RESERVATION_INSTRUCTIONS
+        {
+            self.machine.release(hart);
+        }
+    }
+
+    /// The hart furthest behind, the cycle at which it goes on, and that of the next one.
+    pub(crate) fn next_hart(&self) -> (usize, u64, u64) {
+        let (mut first, mut cycle, mut second) = (0, u64::MAX, u64::MAX);
+        for index in 0..self.harts.len() {
+            let ready = self.ready_cycle(index);
+            if ready < cycle {
+                (first, second, cycle) = (index, cycle, ready);
+            } else {
+                second = second.min(ready);
+            }
+        }
+        (first, cycle, second)
+    }
+
+    /// The cycle of the next waking of a device or fault; none: the end of time.
+    pub(crate) fn next_event(&self) -> u64 {
+        self.machine.cycle_from(self.machine.next_wake.min(self.faults.next()))
+    }
+
+    /// Lets the next fault or waking of a device happen.
+    pub(crate) fn see_to_event(&mut self) {
+        if self.faults.next() <= self.machine.next_wake {
+            self.next_fault();
+        } else {
+            self.wake_device();
         }
     }
 
@@ -520,7 +620,7 @@ impl Board {
     }
 
     /// The cycle at which a hart goes on, if nothing happens before.
-    fn ready_cycle(&self, index: usize) -> u64 {
+    pub(crate) fn ready_cycle(&self, index: usize) -> u64 {
         let hart = &self.harts[index];
         if !hart.waiting {
             return hart.cycle();
@@ -536,7 +636,7 @@ impl Board {
         self.machine.timer_cycle(hart)
     }
 
-    fn run_hart(&mut self, index: usize, cycle: u64, until: u64) {
+    pub(crate) fn run_hart(&mut self, index: usize, cycle: u64, until: u64) {
         let hart = &mut self.harts[index];
         if cycle > hart.cycle() {
             hart.set_cycle(cycle);
@@ -552,20 +652,8 @@ impl Board {
             execute::run::<Fast>(hart, &mut self.machine, until);
         }
         if self.machine.disturbed {
-            // Whom a wire reached, it reached no earlier than now.
             let now = self.harts[index].cycle();
-            for other in 0..self.harts.len() {
-                let hart = &self.harts[other];
-                if hart.waiting && hart.cycle() < now && self.ready_cycle(other) == hart.cycle() {
-                    self.harts[other].set_cycle(now);
-                }
-            }
-        }
-        let hart = &self.harts[index];
-        if self.machine.holds_any(index)
-            && hart.instructions.wrapping_sub(hart.reserved_at) > RESERVATION_INSTRUCTIONS
-        {
-            self.machine.release(hart);
+            self.woken_at(now);
         }
     }
 
@@ -580,7 +668,11 @@ impl Board {
         self.machine.next_wake =
             self.machine.devices.iter().map(|device| device.wake).min().unwrap_or(Femtoseconds::NEVER);
         let _ = self.machine.call(index, time, |device, port| device.wake(port));
-        let cycle = self.machine.clock.cycle_from(time);
+        self.woken_at(self.machine.clock.cycle_from(time));
+    }
+
+    /// Whom something reached that happened at `cycle`, it reached no earlier.
+    pub(crate) fn woken_at(&mut self, cycle: u64) {
         for index in 0..self.harts.len() {
             let hart = &self.harts[index];
             if hart.waiting && hart.cycle() < cycle && self.ready_cycle(index) == hart.cycle() {

@@ -57,15 +57,24 @@ pub trait Device: Send {
 pub const LINES: usize = 1024;
 
 /// The levels of the interrupt lines between devices and the PLIC.
+///
+/// A line can be *held* at a level, as a fault does that cuts or shorts it: then the PLIC sees that level, whatever the
+/// device does, until the line is let go.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Lines {
+    /// As devices drive them.
+    driven: Vec<u64>,
+    /// Those that are held.
+    held: Vec<u64>,
+    /// What the PLIC sees.
     levels: Vec<u64>,
     changed: bool,
 }
 
 impl Default for Lines {
     fn default() -> Self {
-        Self { levels: vec![0; LINES / 64], changed: false }
+        let none = vec![0; LINES / 64];
+        Self { driven: none.clone(), held: none.clone(), levels: none, changed: false }
     }
 }
 
@@ -73,14 +82,27 @@ impl Lines {
     /// Drives `line` (1 to 1023; others are ignored) high or low.
     pub fn set(&mut self, line: u32, level: bool) {
         let (word, bit) = (line as usize / 64, 1 << (line % 64));
-        if let Some(word) = self.levels.get_mut(word).filter(|_| line != 0) {
-            let new = if level { *word | bit } else { *word & !bit };
-            self.changed |= new != *word;
-            *word = new;
+        if line == 0 || word >= self.driven.len() {
+            return;
+        }
+        put(&mut self.driven[word], bit, level);
+        if self.held[word] & bit == 0 {
+            self.changed |= put(&mut self.levels[word], bit, level);
         }
     }
 
-    /// The levels, line n in bit n % 64 of word n / 64.
+    /// Holds `line` at a level, or lets it go.
+    pub fn hold(&mut self, line: u32, level: Option<bool>) {
+        let (word, bit) = (line as usize / 64, 1 << (line % 64));
+        if line == 0 || word >= self.driven.len() {
+            return;
+        }
+        put(&mut self.held[word], bit, level.is_some());
+        let level = level.unwrap_or(self.driven[word] & bit != 0);
+        self.changed |= put(&mut self.levels[word], bit, level);
+    }
+
+    /// The levels that the PLIC sees, line n in bit n % 64 of word n / 64.
     #[must_use]
     pub fn levels(&self) -> &[u64] {
         &self.levels
@@ -90,6 +112,19 @@ impl Lines {
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
     }
+
+    /// Whether these, read from outside, are those of a board.
+    pub(crate) fn is_sound(&self) -> bool {
+        [&self.driven, &self.held, &self.levels].iter().all(|words| words.len() == LINES / 64)
+    }
+}
+
+/// Sets or clears a bit; whether that changed it.
+const fn put(word: &mut u64, bit: u64, level: bool) -> bool {
+    let new = if level { *word | bit } else { *word & !bit };
+    let changed = new != *word;
+    *word = new;
+    changed
 }
 
 /// What a device can do during a call.

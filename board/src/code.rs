@@ -17,7 +17,7 @@ pub const BLOCK_OPS: usize = 64;
 /// Size of a page of code.
 pub const PAGE: u64 = 4096;
 /// How much decoded code is kept before all of it is dropped.
-const CAPACITY: usize = 192 << 20;
+pub const CAPACITY: usize = 192 << 20;
 
 /// One instruction, ready to run: what to call and with what.
 #[derive(Clone, Copy)]
@@ -217,6 +217,8 @@ pub struct Code {
     epoch: u64,
     /// Changes whenever a page gets its first block: from then on stores to it have to be seen.
     pages_epoch: u64,
+    /// How many bytes of it are kept before all are dropped.
+    pub capacity: usize,
 }
 
 // Safety: the pointers lead into the arena, which moves along.
@@ -227,7 +229,7 @@ impl Code {
     pub fn new(base: u64, size: u64) -> Self {
         let mut pages = Vec::new();
         pages.resize_with((size / PAGE) as usize, || None);
-        Self { arena: Bump::new(), base, pages, epoch: 0, pages_epoch: 0 }
+        Self { arena: Bump::new(), base, pages, epoch: 0, pages_epoch: 0, capacity: CAPACITY }
     }
 
     /// A number that changes whenever blocks are dropped.
@@ -260,7 +262,7 @@ impl Code {
 
     /// Whether there is so much that it is time to drop all.
     pub fn is_full(&self) -> bool {
-        self.arena.allocated_bytes() > CAPACITY
+        self.arena.allocated_bytes() > self.capacity
     }
 
     /// Keeps a block. Its first byte has to be memory, and all of it in one page.

@@ -72,7 +72,8 @@ fn stop_behind(hart: &mut Hart, op: *const Op) -> *const Block {
 /// Raises an exception at `op`.
 #[cold]
 fn raise(hart: &mut Hart, machine: &mut Machine, op: *const Op, trap: Trap) -> *const Block {
-    let trap = trap.by(machine.bits(hart, op), 0);
+    let offset = std::mem::take(&mut machine.fault_offset);
+    let trap = trap.by(machine.bits(hart, op), offset);
     hart.leave(op, false);
     take(hart, machine, &trap);
     ptr::null()
@@ -114,6 +115,11 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
             }
         }
         let mut block = find::<P>(hart, machine);
+        if hart.attention {
+            // The walk left marks in a page with code.
+            hart.link = ptr::null();
+            continue;
+        }
         if !hart.link.is_null() {
             // Safety: the link is one of the block that ran last, which no drop of code has come after: that would have
             // asked for attention and left no link.
@@ -129,7 +135,11 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
                 }
                 let cycles = i64::from((*block).cycles);
                 if hart.budget < cycles {
-                    run_part::<P>(hart, machine, block, 0);
+                    hart.link = ptr::null();
+                    // A block that follows another one may be come to just at the end.
+                    if hart.budget > 0 {
+                        run_part::<P>(hart, machine, block, 0);
+                    }
                     break;
                 }
                 hart.budget -= cycles;
@@ -142,9 +152,15 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
     }
 }
 
-/// Runs a block from the instruction at `first` on, as far as the budget reaches, but an instruction at least.
+/// Runs a block from the instruction at `first` on, as far as the budget reaches, but an instruction at least, if there
+/// is any budget.
 #[cold]
 unsafe fn run_part<P: Pace>(hart: &mut Hart, machine: &mut Machine, block: *const Block, first: usize) {
+    if hart.budget <= 0 {
+        // The block before has used it up to the last cycle.
+        hart.link = ptr::null();
+        return;
+    }
     // Safety: the caller's; ops of a block that is not running may be changed and changed back.
     unsafe {
         let (cycles, count) = ((*block).cycles, (*block).count as usize);
@@ -205,7 +221,8 @@ fn find<P: Pace>(hart: &mut Hart, machine: &mut Machine) -> *const Block {
     block
 }
 
-/// Keeps the link only where it leads from a block to one in the same page.
+/// Keeps the link only where it leads from a block to one in the same page, virtually (which whoever asked for it has
+/// seen to) and physically.
 fn keep_link(hart: &mut Hart, machine: &Machine, block: *const Block) {
     if !hart.link.is_null() {
         // Safety: with a link, the block that ran last is still there.

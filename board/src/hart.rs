@@ -138,8 +138,9 @@ pub struct Hart {
     pub(crate) stores: Tlb,
     fetches: [Fetch; FETCHES],
     jumps: [Jump; JUMP_SETS * JUMP_WAYS],
-    /// The lowest and highest address of what lies in superpages of which some part was entered.
-    superpages: (u64, u64),
+    /// The lowest and highest address of what lies in superpages of which some part was entered. What a fence drops of
+    /// the modelled TLBs depends on it, so that it is part of a run's state.
+    pub(crate) superpages: (u64, u64),
 }
 
 // Safety: the pointers lead into the code cache of the board that owns the hart, and move with it.
@@ -283,6 +284,12 @@ impl Hart {
         Some((block, index))
     }
 
+    /// How many instructions are retired when `op` of the running block is.
+    pub(crate) fn instructions_until(&self, op: *const Op) -> u64 {
+        let block = self.running();
+        self.instructions - (u64::from(block.count) - block.index_of(op) as u64 - 1)
+    }
+
     /// The cycle at which `op` of the running block ends, as far as that is known.
     pub(crate) fn cycle_of(&self, op: *const Op) -> u64 {
         let block = self.running();
@@ -361,6 +368,7 @@ impl Hart {
     /// Drops all translations.
     pub(crate) fn drop_all(&mut self) {
         self.contexts = Contexts::new();
+        self.superpages = NO_SUPERPAGES;
         self.drop_tagged();
         self.refresh();
     }
@@ -370,7 +378,6 @@ impl Hart {
         self.stores.clear();
         self.fetches.fill(NO_FETCH);
         self.drop_jumps();
-        self.superpages = NO_SUPERPAGES;
     }
 
     fn number(&mut self, context: &Context) -> u64 {
@@ -426,6 +433,12 @@ impl Hart {
         let mode = self.privileged.mode;
         let guest = mode.v.then(|| self.vmid);
         Doing::Running { guest, privilege: mode.privilege }
+    }
+
+    /// Forgets what it found of interrupts, after a change from outside its own run: it looks anew before it goes on.
+    pub(crate) fn look_anew(&mut self) {
+        self.seen = (u64::MAX, u64::MAX);
+        self.attention = true;
     }
 
     /// Brings what is derived from mode and CSRs up to date.

@@ -15,6 +15,10 @@ use crate::trace::Trace;
 /// No address is this: reservations are aligned.
 const NO_RESERVATION: u64 = u64::MAX;
 
+/// After how many instructions a reservation that was not used is given up, whether or not other harts got to run. A
+/// loop that has to succeed has at most 16 (I 8.3).
+pub(crate) const RESERVATION_INSTRUCTIONS: u64 = 64;
+
 /// How many address spaces a hart's modelled TLBs tell apart.
 const SPACES: usize = 256;
 
@@ -72,6 +76,8 @@ pub(crate) struct Machine {
     pub(crate) timed: bool,
     pub(crate) probes: Probes,
     pub(crate) trace: Trace,
+    /// While the second part of an access is translated that lies in two pages, its distance from the first in bytes.
+    pub(crate) fault_offset: u64,
     /// The earliest time that a device is to be woken.
     pub(crate) next_wake: Femtoseconds,
     pub(crate) draft: Draft,
@@ -83,6 +89,9 @@ pub(crate) struct Machine {
 struct Tables<'a> {
     memory: &'a Memory,
     code: &'a mut Code,
+    reservations: &'a mut [u64],
+    /// Whether decoded code was dropped.
+    dropped: bool,
     /// What charges for the accesses, where they are charged for.
     timing: Option<&'a mut Timing>,
     hart: usize,
@@ -117,9 +126,20 @@ impl PageTables for Tables<'_> {
             }
             host.write(new);
         }
-        self.code.written(physical, 8);
+        self.dropped |= self.code.written(physical, 8);
+        break_reservations(self.reservations, self.hart, physical, 8);
         self.charge(physical, true);
         Some(true)
+    }
+}
+
+/// Takes back the reservations of harts other than `index` that the written bytes touch.
+fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, length: u64) {
+    for (other, address) in reservations.iter_mut().enumerate() {
+        let touched = *address < physical.wrapping_add(length) && address.wrapping_add(8) > physical;
+        if other != index && *address != NO_RESERVATION && touched {
+            *address = NO_RESERVATION;
+        }
     }
 }
 
@@ -129,15 +149,23 @@ impl Machine {
         self.timebase.cycle_at(self.clock.time_of(cycle)).wrapping_add(self.time_offset)
     }
 
-    /// The first cycle at which `time` is `value` or more, when it is less now.
-    fn cycle_of_ticks(&self, value: u64) -> u64 {
-        self.clock.cycle_from(self.timebase.time_of(value.wrapping_sub(self.time_offset)))
+    /// The first cycle that does not begin before `time`; for the end of time, the last there is.
+    pub(crate) fn cycle_from(&self, time: Femtoseconds) -> u64 {
+        if time == Femtoseconds::NEVER { u64::MAX } else { self.clock.cycle_from(time) }
+    }
+
+    /// The first cycle at which `time` is `ticks` more than at a hart's cycle. One that never comes is the last one.
+    fn cycle_after(&self, cycle: u64, ticks: u64) -> u64 {
+        let now = self.timebase.cycle_at(self.clock.time_of(cycle));
+        // A sum beyond the last tick must not come out as one that has passed: `mtime` may have been set back.
+        self.clock.cycle_from(self.timebase.time_of(now.saturating_add(ticks)))
     }
 
     /// The first cycle at which `hart` has an interrupt of its own timers; none without any change: the end of time.
     pub(crate) fn timer_cycle(&self, hart: &Hart) -> u64 {
         let now = self.ticks(hart.cycle());
-        hart.privileged.next_timer(now).map_or(u64::MAX, |value| self.cycle_of_ticks(value))
+        let value = hart.privileged.next_timer(now);
+        value.map_or(u64::MAX, |value| self.cycle_after(hart.cycle(), value.wrapping_sub(now)))
     }
 
     /// How often each event happened to the hart, by [`Event`] less 1.
@@ -259,10 +287,10 @@ impl Machine {
         self.turned(hart);
     }
 
-    /// Reserves the 8 bytes around the physical address for the hart.
-    pub(crate) fn reserve(&mut self, hart: &mut Hart, physical: u64) {
+    /// Reserves the 8 bytes around the physical address for the hart, by `op`.
+    pub(crate) fn reserve(&mut self, hart: &mut Hart, op: *const Op, physical: u64) {
         self.reservations[hart.index] = physical & !7;
-        hart.reserved_at = hart.instructions;
+        hart.reserved_at = hart.instructions_until(op);
     }
 
     /// Takes the hart's reservation back.
@@ -270,9 +298,10 @@ impl Machine {
         self.reservations[hart.index] = NO_RESERVATION;
     }
 
-    /// Whether the hart holds a reservation of the 8 bytes around the physical address.
-    pub(crate) fn holds(&self, hart: &Hart, physical: u64) -> bool {
-        self.reservations[hart.index] == physical & !7
+    /// Whether the hart holds a reservation of the 8 bytes around the physical address, at `op`.
+    pub(crate) fn holds(&self, hart: &Hart, op: *const Op, physical: u64) -> bool {
+        let since = hart.instructions_until(op).wrapping_sub(hart.reserved_at);
+        self.reservations[hart.index] == physical & !7 && since <= RESERVATION_INSTRUCTIONS
     }
 
     /// Whether a hart other than `index` holds a reservation.
@@ -297,12 +326,7 @@ impl Machine {
 
     /// Takes back the reservations of harts other than `index` that the written bytes touch.
     pub(crate) fn break_reservations(&mut self, index: usize, physical: u64, length: u64) {
-        for (other, address) in self.reservations.iter_mut().enumerate() {
-            let touched = *address < physical.wrapping_add(length) && address.wrapping_add(8) > physical;
-            if other != index && *address != NO_RESERVATION && touched {
-                *address = NO_RESERVATION;
-            }
-        }
+        break_reservations(&mut self.reservations, index, physical, length);
     }
 
     /// Translates for the hart, and charges the walk.
@@ -323,6 +347,8 @@ impl Machine {
         let mut tables = Tables {
             memory: &self.memory,
             code: &mut self.code,
+            reservations: &mut self.reservations,
+            dropped: false,
             timing: walk.map(|_| &mut self.timing),
             hart: hart.index,
             now: hart.cycle(),
@@ -330,6 +356,8 @@ impl Machine {
         };
         let translation = hart.privileged.translate(address, size, access, context, &mut tables);
         hart.budget -= tables.stall as i64;
+        // Marks that a walk left in a page with code.
+        hart.attention |= tables.dropped;
         if let (Some(page), Ok(_)) = (walk, &translation) {
             let left = self.timing.tlb_fill(hart.index, side, page);
             hart.page_left(side, left);
@@ -406,7 +434,9 @@ impl Machine {
         let first = left as u8;
         let begin = self.place::<P>(hart, address, first, access, context, tag)?;
         let behind = address.wrapping_add(left);
+        self.fault_offset = left;
         let rest = self.place::<P>(hart, behind, size - first, access, context, tag)?;
+        self.fault_offset = 0;
         Ok((begin, first, rest))
     }
 
@@ -661,19 +691,25 @@ impl Machine {
         };
         let (stall, mastered) = (effects.stall, effects.mastered);
         self.apply(index, now, effects);
-        if self.lines.take_changed() {
-            for plic in 0..self.devices.len() {
-                if let Part::Plic(controller) = &mut self.devices[plic].device {
-                    let mut effects = Effects::default();
-                    controller.lines_changed(&mut Port::new(now, &self.memory, &mut self.lines, &mut effects));
-                    self.apply(plic, now, effects);
-                }
-            }
-        }
+        self.see_lines(now);
         if mastered {
             self.see_writes_of_masters(now);
         }
         (answer, stall)
+    }
+
+    /// Tells the PLIC of changed lines.
+    pub(crate) fn see_lines(&mut self, now: Femtoseconds) {
+        if !self.lines.take_changed() {
+            return;
+        }
+        for plic in 0..self.devices.len() {
+            if let Part::Plic(controller) = &mut self.devices[plic].device {
+                let mut effects = Effects::default();
+                controller.lines_changed(&mut Port::new(now, &self.memory, &mut self.lines, &mut effects));
+                self.apply(plic, now, effects);
+            }
+        }
     }
 
     fn apply(&mut self, index: usize, now: Femtoseconds, effects: Effects) {
@@ -690,8 +726,9 @@ impl Machine {
                 *wires = new;
             }
         }
-        if let Some(time) = effects.wake_at {
-            self.devices[index].wake = time.max(now);
+        // A device that asks again for the time that it has asked for disturbs no one: one that was restored may.
+        if let Some(time) = effects.wake_at.map(|time| time.max(now)).filter(|time| *time != self.devices[index].wake) {
+            self.devices[index].wake = time;
             self.next_wake = self.devices.iter().map(|device| device.wake).min().unwrap_or(Femtoseconds::NEVER);
             self.disturbed = true;
         }
@@ -722,7 +759,9 @@ impl Machine {
     /// Looks at the probes where the hart's next block begins. Whether the hart stops there.
     pub(crate) fn probe(&mut self, hart: &Hart) -> bool {
         let (index, pc) = (hart.index, hart.pc);
-        if self.probes.at(pc).any(|reaction| reaction == Reaction::Stop) && self.probes.stops(index, pc) {
+        // The block that begins here is counted already.
+        let begun = hart.instructions.wrapping_sub(u64::from(hart.running().count));
+        if self.probes.at(pc).any(|reaction| reaction == Reaction::Stop) && self.probes.stops(index, pc, begun) {
             self.stopped_at = Some((index, pc));
             self.disturbed = true;
             return true;

@@ -1,5 +1,8 @@
 //! Places in the code at which something is to happen: records, and stops.
 
+/// Most harts of a board.
+const HARTS: usize = 16;
+
 /// What happens where a hart comes to a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reaction {
@@ -15,8 +18,8 @@ pub(crate) struct Probes {
     /// In the order of the addresses.
     places: Vec<(u64, Reaction)>,
     recorded: u32,
-    /// The hart and address at which the run stopped, and from where it is to go on.
-    passed: Option<(usize, u64)>,
+    /// By hart, where it stopped last, and how many instructions it had retired then.
+    passed: [Option<(u64, u64)>; HARTS],
 }
 
 impl Probes {
@@ -40,9 +43,14 @@ impl Probes {
 
     /// Adds a place to stop at.
     pub(crate) fn stop(&mut self, place: u64) {
-        if !self.places.contains(&(place, Reaction::Stop)) {
+        if !self.stops_at(place) {
             self.add(place, Reaction::Stop);
         }
+    }
+
+    /// Whether there is a stop at `place`.
+    pub(crate) fn stops_at(&self, place: u64) -> bool {
+        self.places.contains(&(place, Reaction::Stop))
     }
 
     /// Takes away a place to stop at.
@@ -56,12 +64,15 @@ impl Probes {
         self.places[begin..].iter().take_while(move |(place, _)| *place == pc).map(|(_, reaction)| *reaction)
     }
 
-    /// Whether hart `index` stops at `pc`, where there is a stop. Where it stopped, it goes on when it comes back first.
-    pub(crate) fn stops(&mut self, index: usize, pc: u64) -> bool {
-        if self.passed.take() == Some((index, pc)) {
-            return false;
-        }
-        self.passed = Some((index, pc));
-        true
+    /// Whether hart `index` (0 to 15) stops at `pc`, where there is a stop, after `instructions`. Where it stopped, it
+    /// goes on when it comes back before it has done anything.
+    pub(crate) fn stops(&mut self, index: usize, pc: u64, instructions: u64) -> bool {
+        let here = Some((pc, instructions));
+        std::mem::replace(&mut self.passed[index % HARTS], here) != here
+    }
+
+    /// Lets hart `index` pass a stop at `pc` as if it had stopped there.
+    pub(crate) fn pass(&mut self, index: usize, pc: u64, instructions: u64) {
+        self.passed[index % HARTS] = Some((pc, instructions));
     }
 }

@@ -1,6 +1,7 @@
 //! Snapshots: all of a board's state as bytes, to go on from later, or again and again.
 //!
-//! A snapshot holds what the run depends on: harts, memory, devices, modelled caches and TLBs, the hash of the trace so far.
+//! A snapshot holds what the run depends on: harts, memory, devices, modelled caches and TLBs, faults to come, the hash
+//! of the trace so far.
 //! It does not hold what only watches (probes, stops, recorded events) nor what only makes the board fast (decoded
 //! code, host pointers): a run that goes on from a snapshot does the same at the same cycles as the one that it
 //! was taken from.
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::account::Account;
 use crate::board::Board;
 use crate::bus::{BadState, Lines};
+use crate::fault::FaultPlan;
 use crate::hart::{Happened, Hart, Space};
 use crate::memory::NoMemory;
 use crate::privileged::Privileged;
@@ -50,6 +52,7 @@ struct HartState {
     happened: Happened,
     account: Account,
     spaces: Vec<Space>,
+    superpages: (u64, u64),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -72,6 +75,8 @@ struct State {
     time_offset: u64,
     timed: bool,
     timing: Vec<u8>,
+    faults: FaultPlan,
+    turn: Option<(usize, u64)>,
     hash: Hash,
     /// The pages of memory that are not all zero, by number, in order.
     pages: Vec<u32>,
@@ -111,6 +116,8 @@ impl Board {
             time_offset: machine.time_offset,
             timed: machine.timed,
             timing: machine.timing.save(),
+            faults: self.faults.clone(),
+            turn: self.turn,
             hash: machine.trace.hash(),
             pages,
         };
@@ -154,6 +161,8 @@ impl Board {
         for (hart, saved) in self.harts.iter_mut().zip(state.harts) {
             restore_hart(hart, saved);
         }
+        self.faults = state.faults;
+        self.turn = state.turn;
         let machine = &mut self.machine;
         machine.next_wake = machine.devices.iter().map(|device| device.wake).min().unwrap_or(Femtoseconds::NEVER);
         machine.lines = state.lines;
@@ -184,10 +193,13 @@ impl Board {
             return other("it has other devices".to_owned());
         }
         let pages = (memory.size() / PAGE as u64) as u32;
-        let sound = state.lines.levels().len() == crate::bus::LINES / 64
+        let sound = state.lines.is_sound()
+            && state.turn.is_none_or(|(hart, _)| hart < harts)
+            && state.faults.is_sound(|fault| self.check_fault(fault).is_ok())
             && state.pages.is_sorted_by(|one, next| one < next)
             && state.pages.last().is_none_or(|page| *page < pages)
             && contents.len() == state.pages.len() * PAGE
+            && is_sound(&state.hash)
             && state.harts.iter().all(|hart| hart.x.len() == 32 && hart.f.len() == 32 && hart.account.is_sound());
         if sound { Ok(()) } else { Err(SnapshotError::Damaged("its parts do not fit together".to_owned())) }
     }
@@ -212,6 +224,12 @@ impl Board {
     }
 }
 
+/// Whether a hash is in a state that whole words lead to: the number of bytes that wait for others, the last of its
+/// fields, is 0.
+fn is_sound(hash: &Hash) -> bool {
+    postcard::to_stdvec(hash).is_ok_and(|bytes| bytes.last() == Some(&0))
+}
+
 fn save_hart(hart: &Hart) -> HartState {
     HartState {
         x: hart.x[..32].to_vec(),
@@ -225,6 +243,7 @@ fn save_hart(hart: &Hart) -> HartState {
         happened: hart.happened,
         account: hart.account.clone(),
         spaces: hart.spaces.clone(),
+        superpages: hart.superpages,
     }
 }
 
@@ -238,8 +257,11 @@ fn restore_hart(hart: &mut Hart, saved: HartState) {
     hart.waiting = saved.waiting;
     hart.reserved_at = saved.reserved_at;
     hart.privileged = saved.privileged;
+    hart.privileged.settle();
     hart.happened = saved.happened;
     hart.account = saved.account;
     hart.spaces = saved.spaces;
     hart.drop_all();
+    hart.superpages = saved.superpages;
+    hart.look_anew();
 }

@@ -513,7 +513,6 @@ impl Timing {
         let Some(tlbs) = &mut this.tlbs else {
             return Lookup::Resident;
         };
-        this.counts.tlb_lookups += 1;
         let found = tlbs.look_up(side, page, self.costs.tlb);
         match found {
             Lookup::Resident => {}

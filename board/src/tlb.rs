@@ -29,7 +29,9 @@ pub struct Entry {
     addend: u64,
 }
 
-const EMPTY: Entry = Entry { tag: u64::MAX, addend: 0 };
+/// No context has the number 0, so that nothing is looked for by this tag. (One of all ones would be that of a misaligned
+/// doubleword at the end of the address space in [`NO_CONTEXT`].)
+const EMPTY: Entry = Entry { tag: 0, addend: 0 };
 
 /// A direct-mapped cache of translations, of one kind of access.
 #[repr(C)]

@@ -67,12 +67,13 @@ pub(crate) struct Trace {
     recording: bool,
     events: Vec<Event>,
     lost: u64,
+    traps: u64,
 }
 
 impl Trace {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
-        Self { hash: Hash::new(), recording: false, events: Vec::new(), lost: 0 }
+        Self { hash: Hash::new(), recording: false, events: Vec::new(), lost: 0, traps: 0 }
     }
 
     /// Whether to keep events from here on.
@@ -101,6 +102,7 @@ impl Trace {
 
     /// The hart took an interrupt at `pc`.
     pub(crate) fn interrupt(&mut self, hart: &Hart, interrupt: Interrupt, pc: u64) {
+        self.traps += 1;
         let kind = 1 << 31 | u64::from(interrupt.number);
         self.add([hart.cycle(), hart.index as u64 | kind << 32, pc, hart.instructions]);
         if self.recording {
@@ -110,6 +112,7 @@ impl Trace {
 
     /// The hart took an exception at `pc`.
     pub(crate) fn exception(&mut self, hart: &Hart, trap: &Trap, pc: u64) {
+        self.traps += 1;
         let kind = trap.cause as u64;
         self.add([hart.cycle(), hart.index as u64 | kind << 32, pc, hart.instructions, trap.value, hart.x[10]]);
         if self.recording {
@@ -136,6 +139,11 @@ impl Trace {
     /// A device was read or written.
     pub(crate) fn access(&mut self, now: Femtoseconds, physical: u64, write: bool, value: u64) {
         self.add([now.0, physical << 1 | u64::from(write), value]);
+    }
+
+    /// How many interrupts and exceptions were taken since the board was made.
+    pub(crate) fn traps(&self) -> u64 {
+        self.traps
     }
 
     /// The hash so far, and all that it will depend on.

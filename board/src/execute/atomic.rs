@@ -72,7 +72,7 @@ macro_rules! load_reserved {
                     },
                 };
                 let physical = machine.physical(host);
-                machine.reserve(hart, physical);
+                machine.reserve(hart, op, physical);
                 hart.set((*op).rd, host.cast::<$type>().read() as $signed as u64);
                 if P::TIMED && machine.charge_reserved(hart, op, host) {
                     hart.attention = true;
@@ -105,7 +105,7 @@ macro_rules! store_conditional {
                     },
                 };
                 let physical = machine.physical(host);
-                let success = machine.holds(hart, physical);
+                let success = machine.holds(hart, op, physical);
                 machine.release(hart);
                 if success {
                     host.cast::<$type>().write(hart.get((*op).rs2) as $type);

@@ -3,20 +3,21 @@
 use std::ptr;
 
 use super::Pace;
-use crate::code::{Block, Link, Op};
+use crate::code::{Block, Link, Op, PAGE};
 use crate::hart::Hart;
 use crate::machine::Machine;
 use crate::timing::BranchKind;
 
-/// Goes on at `target`, to which `link` of the running block leads.
+/// Goes on at `target`, to which `link` of the running block leads. A link that is to be set stays in the virtual page:
+/// what another one leads to is no matter of the block, whichever physical page that is now.
 #[inline(always)]
 fn follow(hart: &mut Hart, target: u64, link: *const Link) -> *const Block {
-    hart.pc = target;
     // Safety: a link of the running block.
     let block = unsafe { (*link).get() };
-    if block.is_null() {
+    if block.is_null() && (hart.pc ^ target) < PAGE {
         hart.link = link;
     }
+    hart.pc = target;
     block
 }
 

@@ -41,6 +41,8 @@ pub(super) fn block<P: Pace>(hart: &mut Hart, machine: &mut Machine, physical: u
     machine.settle_cycles::<P>(&mut draft);
     if machine.code.is_full() {
         machine.code.clear();
+        // The block that the link is one of is gone.
+        hart.link = std::ptr::null();
         hart.drop_jumps();
         hart.epoch = machine.code.epoch();
     }

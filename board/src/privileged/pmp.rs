@@ -49,8 +49,10 @@ pub(super) struct Pmp {
     configuration: [u8; ENTRIES],
     address: [u64; ENTRIES],
     /// The ranges that the entries match, first and last byte; [`NOTHING`] where there are none. Follows from the registers.
+    #[serde(skip)]
     ranges: [(u64, u64); ENTRIES],
     /// How many entries can match at all: 1 + the highest that is not off. Follows from the registers.
+    #[serde(skip)]
     used: usize,
 }
 
@@ -93,6 +95,14 @@ impl Pmp {
             self.address[entry] = value & ADDRESS;
             self.update();
         }
+    }
+
+    /// Makes registers that were read from outside such as can be written, and derives the rest from them.
+    pub fn settle(&mut self) {
+        for address in &mut self.address {
+            *address &= ADDRESS;
+        }
+        self.update();
     }
 
     fn update(&mut self) {

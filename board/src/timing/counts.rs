@@ -67,8 +67,6 @@ counts! {
     mispredictions,
     /// Of the others, those whose target the branch target buffer did not know in time.
     redirects,
-    /// Look-ups in an L1 TLB, which are the misses of the engine's own.
-    tlb_lookups,
     /// Misses of the L1 TLBs that the L2 TLB answered.
     tlb_refills,
     /// Page table walks.

@@ -1,0 +1,516 @@
+//! The board as gdb's protocol sees it: threads with registers, memory, and places to stop at.
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+
+use gdbstub::common::{Signal, Tid};
+use gdbstub::stub::MultiThreadStopReason;
+use gdbstub::target::ext::base::BaseOps;
+use gdbstub::target::ext::base::multithread::{
+    MultiThreadBase, MultiThreadRangeStepping, MultiThreadRangeSteppingOps, MultiThreadResume, MultiThreadResumeOps,
+    MultiThreadSchedulerLocking, MultiThreadSchedulerLockingOps, MultiThreadSingleStep, MultiThreadSingleStepOps,
+};
+use gdbstub::target::ext::base::single_register_access::{SingleRegisterAccess, SingleRegisterAccessOps};
+use gdbstub::target::ext::breakpoints::{
+    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, SwBreakpoint, SwBreakpointOps,
+};
+use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd, MonitorCmdOps};
+use gdbstub::target::ext::target_description_xml_override::{
+    TargetDescriptionXmlOverride, TargetDescriptionXmlOverrideOps,
+};
+use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
+use gdbstub::target::{Target, TargetError, TargetResult};
+use gdbstub_arch::riscv::reg::RiscvCoreRegs;
+
+use super::registers::{Number, Rv64, description};
+use crate::board::{Board, Outcome};
+use crate::privileged::{Mode, Privilege};
+use crate::time::Femtoseconds;
+
+/// Error numbers that answers carry (gdb's manual, "Errno Values").
+const NO_SUCH_THREAD: u8 = 3;
+const BAD_ADDRESS: u8 = 14;
+const BAD_VALUE: u8 = 22;
+
+/// How many instructions may pass, and how many turns of harts, before the wire is looked at.
+const SLICE_INSTRUCTIONS: u64 = 1 << 20;
+const SLICE_TURNS: u32 = 4096;
+/// How many single steps may be made before the wire is looked at.
+const SLICE_STEPS: u32 = 4096;
+/// The protocol's library adds to the addresses of long reads without a look at the end of the address space.
+const SHORT: usize = 1024;
+
+/// What one hart is to do when the board runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    Continue,
+    Step,
+    /// Steps while in this range of addresses.
+    StepIn(u64, u64),
+}
+
+/// How a slice of a run ended.
+pub(super) enum Slice {
+    /// It is time to look at the wire.
+    Over,
+    /// gdb is to be told.
+    Stopped(MultiThreadStopReason<u64>),
+    /// The run is at an end.
+    Ended(Outcome),
+}
+
+/// A board under a debugger.
+pub(super) struct Debuggee<'b> {
+    pub(super) board: &'b mut Board,
+    /// Memory is meant by physical addresses.
+    pub(super) physical: bool,
+    /// Places of either kind.
+    software: BTreeSet<u64>,
+    hardware: BTreeSet<u64>,
+    /// Stops that were there before gdb asked for them.
+    others: BTreeSet<u64>,
+    /// By hart, what it was told to do.
+    actions: Vec<Option<Action>>,
+    /// Whether harts that were told nothing stand still.
+    locked: bool,
+    /// No hart has moved since the board was told to run.
+    fresh: bool,
+    description: String,
+}
+
+/// The thread that a hart is.
+pub(super) fn thread(hart: usize) -> Tid {
+    Tid::MIN.saturating_add(hart)
+}
+
+impl<'b> Debuggee<'b> {
+    pub(super) fn new(board: &'b mut Board) -> Self {
+        let actions = vec![None; board.harts()];
+        Self {
+            board,
+            physical: false,
+            software: BTreeSet::new(),
+            hardware: BTreeSet::new(),
+            others: BTreeSet::new(),
+            actions,
+            locked: false,
+            fresh: true,
+            description: description(),
+        }
+    }
+
+    /// Takes back all that a debugger set.
+    pub(super) fn detach(&mut self) {
+        for address in std::mem::take(&mut self.software).into_iter().chain(std::mem::take(&mut self.hardware)) {
+            if !self.others.contains(&address) {
+                self.board.remove_stop(address);
+            }
+        }
+        self.others.clear();
+        self.actions.fill(None);
+        self.locked = false;
+        self.physical = false;
+    }
+
+    fn hart(&self, thread: Tid) -> Option<usize> {
+        Some(thread.get() - 1).filter(|hart| *hart < self.board.harts())
+    }
+
+    /// What a hart is at, in words.
+    pub(super) fn describe(&self, hart: usize) -> String {
+        let Mode { privilege, v } = self.board.mode(hart);
+        let mode = match (privilege, v) {
+            (Privilege::Machine, _) => "M",
+            (Privilege::Supervisor, false) => "HS",
+            (Privilege::User, false) => "U",
+            (Privilege::Supervisor, true) => "VS",
+            (Privilege::User, true) => "VU",
+        };
+        let waiting = if self.board.is_waiting(hart) { ", waiting" } else { "" };
+        format!("{mode}-mode{waiting}")
+    }
+
+    /// Runs as gdb has asked, for a while.
+    pub(super) fn run(&mut self, limit: Femtoseconds) -> Slice {
+        let stepping = self.actions.iter().position(|action| matches!(action, Some(Action::Step | Action::StepIn(..))));
+        let slice = match stepping {
+            Some(hart) => self.run_step(hart, limit),
+            None if self.locked => self.run_some(limit),
+            None => {
+                let outcome = run_slice(self.board, limit, |_| false);
+                self.told(outcome)
+            }
+        };
+        self.fresh = false;
+        slice
+    }
+
+    /// What gdb is to be told of an outcome.
+    fn told(&self, outcome: Outcome) -> Slice {
+        let signal = |hart, signal| MultiThreadStopReason::SignalWithThread { tid: thread(hart), signal };
+        match outcome {
+            Outcome::Condition => Slice::Over,
+            Outcome::Breakpoint { hart, pc } => Slice::Stopped(self.stopped_at(hart, pc)),
+            // Whoever looks may want to know why; there is nothing to go on with, but much to see.
+            Outcome::Deadlock => Slice::Stopped(signal(0, Signal::SIGSTOP)),
+            Outcome::Limit | Outcome::Stop(_) => Slice::Ended(outcome),
+        }
+    }
+
+    fn stopped_at(&self, hart: usize, pc: u64) -> MultiThreadStopReason<u64> {
+        let tid = thread(hart);
+        if self.software.contains(&pc) {
+            MultiThreadStopReason::SwBreak(tid)
+        } else if self.hardware.contains(&pc) {
+            MultiThreadStopReason::HwBreak(tid)
+        } else {
+            MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGTRAP }
+        }
+    }
+
+    /// Steps a hart; others run along unless they are locked.
+    fn run_step(&mut self, hart: usize, limit: Femtoseconds) -> Slice {
+        let done = MultiThreadStopReason::SignalWithThread { tid: thread(hart), signal: Signal::SIGTRAP };
+        for _ in 0..SLICE_STEPS {
+            if !self.locked {
+                let outcome = run_slice(self.board, limit, |board| board.next() == Some(hart));
+                if outcome != Outcome::Condition {
+                    return self.told(outcome);
+                }
+                if self.board.next() != Some(hart) {
+                    return Slice::Over;
+                }
+            }
+            match self.board.step(hart) {
+                Outcome::Condition => {}
+                other => return self.told(other),
+            }
+            let pc = self.board.pc(hart);
+            match self.actions[hart] {
+                Some(Action::StepIn(begin, end)) if (begin..end).contains(&pc) => {}
+                _ => return Slice::Stopped(done),
+            }
+            if self.software.contains(&pc) || self.hardware.contains(&pc) {
+                return Slice::Stopped(self.stopped_at(hart, pc));
+            }
+        }
+        Slice::Over
+    }
+
+    /// Runs only the harts that were told to go on.
+    fn run_some(&mut self, limit: Femtoseconds) -> Slice {
+        for _ in 0..SLICE_STEPS {
+            let chosen = (0..self.board.harts()).filter(|hart| self.actions[*hart].is_some());
+            let Some(hart) = chosen.min_by_key(|hart| self.board.cycle(*hart)) else {
+                return Slice::Over;
+            };
+            if self.board.clock().time_of(self.board.cycle(hart)) >= limit {
+                return Slice::Ended(Outcome::Limit);
+            }
+            let pc = self.board.pc(hart);
+            if !std::mem::take(&mut self.fresh) && (self.software.contains(&pc) || self.hardware.contains(&pc)) {
+                return Slice::Stopped(self.stopped_at(hart, pc));
+            }
+            match self.board.step(hart) {
+                Outcome::Condition => {}
+                other => return self.told(other),
+            }
+        }
+        Slice::Over
+    }
+
+    fn add_stop(&mut self, address: u64, software: bool) -> bool {
+        let known = self.software.contains(&address) || self.hardware.contains(&address);
+        if !known {
+            if self.board.stops_at(address) {
+                self.others.insert(address);
+            }
+            self.board.stop_at(address);
+        }
+        if software { self.software.insert(address) } else { self.hardware.insert(address) };
+        true
+    }
+
+    fn remove_stop(&mut self, address: u64, software: bool) -> bool {
+        let there = if software { self.software.remove(&address) } else { self.hardware.remove(&address) };
+        let left = self.software.contains(&address) || self.hardware.contains(&address);
+        if there && !left && !self.others.remove(&address) {
+            self.board.remove_stop(address);
+        }
+        there
+    }
+}
+
+/// Runs a board until `condition` holds, or it is time to look at the wire.
+fn run_slice(board: &mut Board, limit: Femtoseconds, mut condition: impl FnMut(&Board) -> bool) -> Outcome {
+    let instructions = |board: &Board| (0..board.harts()).map(|hart| board.instructions(hart)).sum::<u64>();
+    let end = instructions(board).saturating_add(SLICE_INSTRUCTIONS);
+    let mut turns = 0;
+    board.run_until(limit, |board| {
+        turns += 1;
+        condition(board) || turns > SLICE_TURNS || instructions(board) >= end
+    })
+}
+
+impl Target for Debuggee<'_> {
+    type Arch = Rv64;
+    type Error = Infallible;
+
+    fn base_ops(&mut self) -> BaseOps<'_, Rv64, Infallible> {
+        BaseOps::MultiThread(self)
+    }
+
+    fn support_breakpoints(&mut self) -> Option<BreakpointsOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_monitor_cmd(&mut self) -> Option<MonitorCmdOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_target_description_xml_override(&mut self) -> Option<TargetDescriptionXmlOverrideOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl MultiThreadBase for Debuggee<'_> {
+    fn read_registers(&mut self, registers: &mut RiscvCoreRegs<u64>, thread: Tid) -> TargetResult<(), Self> {
+        let hart = self.hart(thread).ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+        registers.x = std::array::from_fn(|number| self.board.x(hart, number));
+        registers.pc = self.board.pc(hart);
+        Ok(())
+    }
+
+    fn write_registers(&mut self, registers: &RiscvCoreRegs<u64>, thread: Tid) -> TargetResult<(), Self> {
+        let hart = self.hart(thread).ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+        for (number, value) in registers.x.iter().enumerate() {
+            self.board.set_x(hart, number, *value);
+        }
+        self.board.set_pc(hart, registers.pc);
+        Ok(())
+    }
+
+    fn support_single_register_access(&mut self) -> Option<SingleRegisterAccessOps<'_, Tid, Self>> {
+        Some(self)
+    }
+
+    /// Reads as many bytes as there are, one at least.
+    fn read_addrs(&mut self, address: u64, bytes: &mut [u8], thread: Tid) -> TargetResult<usize, Self> {
+        let hart = self.hart(thread).ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+        if bytes.len() > SHORT && address.checked_add(bytes.len() as u64).is_none() {
+            return Err(TargetError::Errno(BAD_ADDRESS));
+        }
+        let mut done = 0;
+        while done < bytes.len() {
+            let at = address.wrapping_add(done as u64);
+            // To the end of the page, which is there or not as a whole.
+            let length = (bytes.len() - done).min(4096 - (at % 4096) as usize);
+            let piece = &mut bytes[done..done + length];
+            let read = if self.physical {
+                self.board.memory().read(at, piece).is_ok()
+            } else {
+                self.board.read_virtual(hart, at, piece).is_ok()
+            };
+            if !read {
+                break;
+            }
+            done += length;
+        }
+        if done == 0 && !bytes.is_empty() { Err(TargetError::Errno(BAD_ADDRESS)) } else { Ok(done) }
+    }
+
+    fn write_addrs(&mut self, address: u64, bytes: &[u8], thread: Tid) -> TargetResult<(), Self> {
+        let hart = self.hart(thread).ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+        let written = if self.physical {
+            self.board.write(address, bytes).is_ok()
+        } else {
+            self.board.write_virtual(hart, address, bytes).is_ok()
+        };
+        if written { Ok(()) } else { Err(TargetError::Errno(BAD_ADDRESS)) }
+    }
+
+    fn list_active_threads(&mut self, each: &mut dyn FnMut(Tid)) -> Result<(), Infallible> {
+        (0..self.board.harts()).map(thread).for_each(each);
+        Ok(())
+    }
+
+    fn support_resume(&mut self) -> Option<MultiThreadResumeOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_thread_extra_info(&mut self) -> Option<ThreadExtraInfoOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SingleRegisterAccess<Tid> for Debuggee<'_> {
+    fn read_register(&mut self, thread: Tid, number: Number, bytes: &mut [u8]) -> TargetResult<usize, Self> {
+        let hart = self.hart(thread).ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+        let value = match number {
+            Number::X(register) => self.board.x(hart, register),
+            Number::Pc => self.board.pc(hart),
+            Number::F(register) => self.board.f(hart, register),
+            // gdb shows one that is not there as unavailable.
+            Number::Csr(register) => match self.board.csr(hart, register) {
+                Some(value) => value,
+                None => return Ok(0),
+            },
+            Number::Privilege => self.board.mode(hart).privilege as u64,
+            Number::Virtual => u64::from(self.board.mode(hart).v),
+        };
+        let length = bytes.len().min(8);
+        bytes[..length].copy_from_slice(&value.to_le_bytes()[..length]);
+        Ok(length)
+    }
+
+    fn write_register(&mut self, thread: Tid, number: Number, bytes: &[u8]) -> TargetResult<(), Self> {
+        let hart = self.hart(thread).ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+        let mut value = [0; 8];
+        value.get_mut(..bytes.len()).ok_or(TargetError::Errno(BAD_VALUE))?.copy_from_slice(bytes);
+        let value = u64::from_le_bytes(value);
+        let mode = self.board.mode(hart);
+        match number {
+            Number::X(register) => self.board.set_x(hart, register, value),
+            Number::Pc => self.board.set_pc(hart, value),
+            Number::F(register) => self.board.set_f(hart, register, value),
+            Number::Csr(register) => {
+                self.board.set_csr(hart, register, value).map_err(|_| TargetError::Errno(BAD_VALUE))?;
+            }
+            Number::Privilege => {
+                let privilege = match value {
+                    0 => Privilege::User,
+                    1 => Privilege::Supervisor,
+                    3 => Privilege::Machine,
+                    _ => return Err(TargetError::Errno(BAD_VALUE)),
+                };
+                self.board.set_mode(hart, Mode { privilege, ..mode });
+            }
+            Number::Virtual => self.board.set_mode(hart, Mode { v: value & 1 != 0, ..mode }),
+        }
+        Ok(())
+    }
+}
+
+impl ThreadExtraInfo for Debuggee<'_> {
+    fn thread_extra_info(&self, thread: Tid, buffer: &mut [u8]) -> Result<usize, Infallible> {
+        let text = self.hart(thread).map(|hart| format!("hart {hart}: {}", self.describe(hart))).unwrap_or_default();
+        let length = text.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&text.as_bytes()[..length]);
+        Ok(length)
+    }
+}
+
+impl MultiThreadResume for Debuggee<'_> {
+    fn resume(&mut self) -> Result<(), Infallible> {
+        self.fresh = true;
+        Ok(())
+    }
+
+    fn clear_resume_actions(&mut self) -> Result<(), Infallible> {
+        self.actions.fill(None);
+        self.locked = false;
+        Ok(())
+    }
+
+    fn set_resume_action_continue(&mut self, thread: Tid, _: Option<Signal>) -> Result<(), Infallible> {
+        self.act(thread, Action::Continue)
+    }
+
+    fn support_single_step(&mut self) -> Option<MultiThreadSingleStepOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_range_step(&mut self) -> Option<MultiThreadRangeSteppingOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_scheduler_locking(&mut self) -> Option<MultiThreadSchedulerLockingOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl Debuggee<'_> {
+    fn act(&mut self, thread: Tid, action: Action) -> Result<(), Infallible> {
+        if let Some(hart) = self.hart(thread) {
+            // The first action that names a thread counts (gdb's manual, "vCont").
+            self.actions[hart].get_or_insert(action);
+        }
+        Ok(())
+    }
+}
+
+impl MultiThreadSingleStep for Debuggee<'_> {
+    fn set_resume_action_step(&mut self, thread: Tid, _: Option<Signal>) -> Result<(), Infallible> {
+        self.act(thread, Action::Step)
+    }
+}
+
+impl MultiThreadRangeStepping for Debuggee<'_> {
+    fn set_resume_action_range_step(&mut self, thread: Tid, begin: u64, end: u64) -> Result<(), Infallible> {
+        self.act(thread, Action::StepIn(begin, end))
+    }
+}
+
+impl MultiThreadSchedulerLocking for Debuggee<'_> {
+    fn set_resume_action_scheduler_lock(&mut self) -> Result<(), Infallible> {
+        self.locked = true;
+        Ok(())
+    }
+}
+
+impl Breakpoints for Debuggee<'_> {
+    fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_hw_breakpoint(&mut self) -> Option<HwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SwBreakpoint for Debuggee<'_> {
+    fn add_sw_breakpoint(&mut self, address: u64, _: usize) -> TargetResult<bool, Self> {
+        Ok(self.add_stop(address, true))
+    }
+
+    fn remove_sw_breakpoint(&mut self, address: u64, _: usize) -> TargetResult<bool, Self> {
+        Ok(self.remove_stop(address, true))
+    }
+}
+
+impl HwBreakpoint for Debuggee<'_> {
+    fn add_hw_breakpoint(&mut self, address: u64, _: usize) -> TargetResult<bool, Self> {
+        Ok(self.add_stop(address, false))
+    }
+
+    fn remove_hw_breakpoint(&mut self, address: u64, _: usize) -> TargetResult<bool, Self> {
+        Ok(self.remove_stop(address, false))
+    }
+}
+
+impl MonitorCmd for Debuggee<'_> {
+    fn handle_monitor_cmd(&mut self, command: &[u8], mut out: ConsoleOutput<'_>) -> Result<(), Infallible> {
+        let answer = self.monitor(&String::from_utf8_lossy(command));
+        out.write_raw(answer.as_bytes());
+        Ok(())
+    }
+}
+
+impl TargetDescriptionXmlOverride for Debuggee<'_> {
+    fn target_description_xml(
+        &self,
+        annex: &[u8],
+        offset: u64,
+        length: usize,
+        buffer: &mut [u8],
+    ) -> TargetResult<usize, Self> {
+        if annex != b"target.xml" {
+            return Err(TargetError::Errno(BAD_VALUE));
+        }
+        let rest = usize::try_from(offset).ok().and_then(|offset| self.description.as_bytes().get(offset..));
+        let rest = rest.unwrap_or_default();
+        let length = rest.len().min(length).min(buffer.len());
+        buffer[..length].copy_from_slice(&rest[..length]);
+        Ok(length)
+    }
+}

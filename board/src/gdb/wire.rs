@@ -1,0 +1,116 @@
+//! The wire to gdb: bytes both ways, waited for or not.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+
+use gdbstub::conn::Connection;
+
+/// What a look at the wire gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// The next byte.
+    Byte(u8),
+    /// None at the moment.
+    Nothing,
+    /// There will be no more.
+    End,
+}
+
+/// A connection to a debugger.
+pub trait Wire: Send {
+    /// The next byte; waits for it if `wait` is set.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is broken.
+    fn receive(&mut self, wait: bool) -> io::Result<Received>;
+
+    /// Sends bytes, all of them.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is broken.
+    fn send(&mut self, bytes: &[u8]) -> io::Result<()>;
+}
+
+/// A TCP connection.
+pub struct Tcp {
+    stream: TcpStream,
+    received: Vec<u8>,
+    /// How many of the received bytes were handed on.
+    taken: usize,
+}
+
+/// How much is received at a time.
+const CHUNK: usize = 4096;
+
+impl Tcp {
+    /// Takes over a connection.
+    ///
+    /// # Errors
+    ///
+    /// When its options can't be set.
+    pub fn new(stream: TcpStream) -> io::Result<Self> {
+        // Packets are small, and each is waited for.
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(false)?;
+        Ok(Self { stream, received: Vec::new(), taken: 0 })
+    }
+}
+
+impl Wire for Tcp {
+    fn receive(&mut self, wait: bool) -> io::Result<Received> {
+        if self.taken == self.received.len() {
+            self.received.resize(CHUNK, 0);
+            self.stream.set_nonblocking(!wait)?;
+            let length = loop {
+                match self.stream.read(&mut self.received) {
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    other => break other,
+                }
+            };
+            self.received.truncate(*length.as_ref().unwrap_or(&0));
+            self.taken = 0;
+            match length {
+                Ok(0) => return Ok(Received::End),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Received::Nothing),
+                Err(error) => return Err(error),
+            }
+        }
+        let byte = self.received[self.taken];
+        self.taken += 1;
+        Ok(Received::Byte(byte))
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.set_nonblocking(false)?;
+        Write::write_all(&mut self.stream, bytes)
+    }
+}
+
+/// A wire with a buffer, as the protocol's library wants it: it writes byte by byte.
+pub(super) struct Line {
+    pub(super) wire: Box<dyn Wire>,
+    buffer: Vec<u8>,
+}
+
+impl Line {
+    pub(super) fn new(wire: Box<dyn Wire>) -> Self {
+        Self { wire, buffer: Vec::new() }
+    }
+}
+
+impl Connection for Line {
+    type Error = io::Error;
+
+    fn write(&mut self, byte: u8) -> io::Result<()> {
+        self.buffer.push(byte);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let buffer = std::mem::take(&mut self.buffer);
+        self.wire.send(&buffer)
+    }
+}

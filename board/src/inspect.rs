@@ -1,0 +1,234 @@
+//! Looking into a board and changing it from outside the run, as a debugger does: registers, CSRs, modes, and memory
+//! as a hart sees it. (Integer registers, `pc` and physical memory are with [`Board`] itself.)
+//!
+//! Nothing here takes time on the board, and what only reads leaves no trace: no page-table entry is marked, no
+//! cache or TLB changes, no device is touched.
+
+use crate::board::Board;
+use crate::code::PAGE;
+use crate::memory::{Memory, NoMemory};
+use crate::privileged::{Access, Context, Effects, Mode, PageTables, Privilege, Privileged};
+
+/// An address that does not lead to main memory, in the address space of a hart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("hart {hart} has no memory at {address:#x}")]
+pub struct NoMapping {
+    /// The hart's number.
+    pub hart: usize,
+    /// The first virtual address that leads nowhere, or to a device.
+    pub address: u64,
+}
+
+/// A CSR that can't be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no CSR {0:#x} that can be written")]
+pub struct NoCsr(
+    /// Its number.
+    pub u16,
+);
+
+/// Page tables, looked at without a trace.
+struct Look<'a>(&'a Memory);
+
+/// V, and R, W and X, and A and D of a page-table entry (privileged specification, section 4.3.1).
+const VALID: u64 = 1;
+const LEAF: u64 = 0b1110;
+const MARKS: u64 = 0b1100_0000;
+
+impl PageTables for Look<'_> {
+    fn read(&mut self, physical: u64) -> Option<u64> {
+        let mut bytes = [0; 8];
+        self.0.read(physical, &mut bytes).ok()?;
+        let entry = u64::from_le_bytes(bytes);
+        // Whether software has used the page yet does not matter to who looks at it.
+        Some(if entry & VALID != 0 && entry & LEAF != 0 { entry | MARKS } else { entry })
+    }
+
+    fn update(&mut self, _physical: u64, _old: u64, _new: u64) -> Option<bool> {
+        Some(true)
+    }
+}
+
+impl Board {
+    /// A floating-point register (0 to 31) of a hart; singles are boxed in NaNs.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart or register.
+    #[must_use]
+    pub fn f(&self, hart: usize, register: usize) -> u64 {
+        self.harts[hart].f[register]
+    }
+
+    /// Sets a floating-point register of a hart, and notes in `mstatus`, where floating point is on, that it did.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart or register.
+    pub fn set_f(&mut self, hart: usize, register: usize, value: u64) {
+        let hart = &mut self.harts[hart];
+        hart.f[register] = value;
+        if hart.privileged.float_enabled() {
+            hart.dirty_float();
+        }
+    }
+
+    /// What a hart runs in.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    #[must_use]
+    pub fn mode(&self, hart: usize) -> Mode {
+        self.harts[hart].privileged.mode
+    }
+
+    /// Lets a hart go on in another mode. M-mode is never virtualized, whatever `mode.v` says.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    pub fn set_mode(&mut self, hart: usize, mode: Mode) {
+        let hart = &mut self.harts[hart];
+        hart.privileged.mode = Mode { v: mode.v && mode.privilege != Privilege::Machine, ..mode };
+        hart.refresh();
+        hart.look_anew();
+        self.machine.turned(hart);
+    }
+
+    /// Whether a hart waits for an interrupt (`wfi`).
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    #[must_use]
+    pub fn is_waiting(&self, hart: usize) -> bool {
+        self.harts[hart].waiting
+    }
+
+    /// What the CSR with this number ([`number`](crate::privileged::number)) shows, whatever the hart's mode: the
+    /// supervisor's CSRs are HS-mode's. `None`: no such CSR.
+    ///
+    /// ```
+    /// use tactus_board::privileged::number::{MHARTID, SATP};
+    /// # let profile = tactus_board::profile::Profile::named("mpsoc").unwrap();
+    /// # let (mut board, _) = tactus_board::setup::board(&profile, &Default::default(), Vec::new()).unwrap();
+    /// assert_eq!(board.csr(0, MHARTID), Some(profile.harts.first_id));
+    /// // A mode that does not exist is not taken.
+    /// board.set_csr(0, SATP, 5 << 60)?;
+    /// assert_eq!(board.csr(0, SATP), Some(0));
+    /// # Ok::<(), tactus_board::inspect::NoCsr>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    #[must_use]
+    pub fn csr(&self, hart: usize, number: u16) -> Option<u64> {
+        let hart = &self.harts[hart];
+        let events = self.machine.events(hart);
+        let mut counters = self.machine.counters(hart, &events);
+        // No instruction reads.
+        counters.instructions = hart.instructions;
+        hart.privileged.peek(number, &counters, self.machine.wires[hart.index])
+    }
+
+    /// Sets a CSR as if the hart had written it, whatever its mode; fields take what they can hold.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such CSR, or it is read-only.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    pub fn set_csr(&mut self, hart: usize, number: u16, value: u64) -> Result<(), NoCsr> {
+        let hart = &mut self.harts[hart];
+        let events = self.machine.events(hart);
+        let counters = self.machine.counters(hart, &events);
+        let effects = hart.privileged.poke(number, value, &counters).ok_or(NoCsr(number))?;
+        if effects.contains(Effects::FLUSH) {
+            hart.drop_all();
+        } else {
+            hart.refresh();
+        }
+        hart.look_anew();
+        self.machine.turned(hart);
+        Ok(())
+    }
+
+    /// The physical address to which `address` leads for the code that a hart runs now. Permissions, accessed and dirty
+    /// bits do not count, but PMP entries that are locked do. `None`: nowhere.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    #[must_use]
+    pub fn physical(&self, hart: usize, address: u64) -> Option<u64> {
+        let privileged: &Privileged = &self.harts[hart].privileged;
+        // As M-mode, PMP lets it pass; the first stage takes that for a supervisor, who may read all.
+        let context =
+            Context { privilege: Privilege::Machine, sum: true, mxr: true, guest_mxr: true, ..privileged.fetch_context() };
+        let place = privileged.translate(address, 1, Access::Load, &context, &mut Look(self.memory()));
+        place.ok().map(|place| place.physical)
+    }
+
+    /// Reads memory as the code that a hart runs now has it, page by page through its translation
+    /// ([`physical`](Self::physical)). Devices are not read: that could change them.
+    ///
+    /// # Errors
+    ///
+    /// Where not all of it leads to memory; `bytes` may then be partly overwritten.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    pub fn read_virtual(&self, hart: usize, address: u64, bytes: &mut [u8]) -> Result<(), NoMapping> {
+        let mut at = address;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (here, behind) = rest.split_at_mut(in_page(at, rest.len()));
+            let physical = self.physical(hart, at).ok_or(NoMapping { hart, address: at })?;
+            self.memory().read(physical, here).map_err(|_| NoMapping { hart, address: at })?;
+            at = at.wrapping_add(here.len() as u64);
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    /// Writes memory as the code that a hart runs now has it, pages that it may only read included.
+    ///
+    /// # Errors
+    ///
+    /// Where not all of it leads to memory; nothing is written then.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    pub fn write_virtual(&mut self, hart: usize, address: u64, bytes: &[u8]) -> Result<(), NoMapping> {
+        let mut pieces = Vec::new();
+        let mut at = address;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (here, behind) = rest.split_at(in_page(at, rest.len()));
+            let physical = self.physical(hart, at).filter(|place| self.memory().holds(*place, here.len() as u64));
+            pieces.push((physical.ok_or(NoMapping { hart, address: at })?, here));
+            at = at.wrapping_add(here.len() as u64);
+            rest = behind;
+        }
+        for (physical, here) in pieces {
+            self.write(physical, here).map_err(|NoMemory { .. }| NoMapping { hart, address })?;
+        }
+        Ok(())
+    }
+
+    /// The devices: name, first physical address and bytes of each, in the order of their addresses.
+    pub fn devices(&self) -> impl Iterator<Item = (&str, u64, u64)> {
+        self.machine.devices.iter().map(|device| (device.name.as_str(), device.base, device.size))
+    }
+}
+
+/// How many of `length` bytes at `address` lie in its page.
+fn in_page(address: u64, length: usize) -> usize {
+    length.min((PAGE - address % PAGE) as usize)
+}

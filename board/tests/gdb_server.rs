@@ -1,0 +1,515 @@
+//! gdb's remote protocol against a board, by a client that is just large enough to speak it, and by gdb itself where
+//! there is one.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use proptest::prelude::*;
+use tactus_board::board::{Board, Outcome};
+use tactus_board::bus::Stop;
+use tactus_board::gdb::{self, End, Options, Received, Server, Wire};
+use tactus_board::profile::Profile;
+use tactus_board::setup;
+use tactus_board::time::Femtoseconds;
+
+const BASE: u64 = 0x8000_0000;
+/// The address of the loop's first instruction.
+const LOOP: u64 = BASE + 8;
+
+/// Every hart counts in a0 to 5000, in memory beside it too; hart 0 then powers the board off, others wait.
+fn program() -> Vec<u8> {
+    let words: [u32; 14] = [
+        0x0000_0513, //        li    a0, 0
+        0x0000_12b7, //        lui   t0, 1           (4096)
+        0x0015_0513, // loop:  addi  a0, a0, 1
+        0x8000_0337, //        lui   t1, 0x80000     (sign-extended; see below)
+        0x0203_1313, //        slli  t1, t1, 32
+        0x0203_5313, //        srli  t1, t1, 32
+        0x00a3_3823 | 0x7e00_0000, // sd a0, 0x7f0(t1)
+        0xfe55_46e3, //        blt   a0, t0, loop
+        0xf140_2373, //        csrr  t1, mhartid
+        0x0003_1a63, //        bnez  t1, wait
+        0x0010_03b7, //        lui   t2, 0x100       (the finisher)
+        0x0000_5e37, //        lui   t3, 5
+        0x555e_0e13, //        addi  t3, t3, 0x555
+        0x01c3_a023, //        sw    t3, 0(t2)
+    ];
+    let wait = [
+        0x1050_0073_u32, // wait: wfi
+        0xffdf_f06f,     //       j   wait
+    ];
+    words.iter().chain(&wait).flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn board(harts: usize) -> Board {
+    let profile = Profile::named("mpsoc").expect("a profile");
+    let options = setup::Options { harts: Some(harts), memory: Some(1 << 20), quantum: Some(100), ..Default::default() };
+    let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
+    board.write(BASE, &program()).expect("memory");
+    (0..harts).for_each(|hart| board.set_pc(hart, BASE));
+    board
+}
+
+/// The hash and end of a run without a debugger.
+fn plain(harts: usize) -> (u64, u64) {
+    let mut board = board(harts);
+    assert_eq!(board.run(Femtoseconds::SECOND), Outcome::Stop(Stop::PowerOff));
+    (board.trace_hash(), board.cycle(0))
+}
+
+/// The other end of the wire.
+struct Client(TcpStream);
+
+impl Client {
+    fn byte(&mut self) -> u8 {
+        let mut byte = [0];
+        self.0.read_exact(&mut byte).expect("an answer");
+        byte[0]
+    }
+
+    fn send(&mut self, packet: &str) {
+        let sum = packet.bytes().fold(0_u8, |sum, byte| sum.wrapping_add(byte));
+        self.0.write_all(format!("${packet}#{sum:02x}").as_bytes()).expect("a connection");
+    }
+
+    /// The next packet, with runs of equal characters expanded.
+    fn receive(&mut self) -> String {
+        while self.byte() != b'$' {}
+        let mut text = String::new();
+        loop {
+            match self.byte() {
+                b'#' => break,
+                b'*' => {
+                    let count = self.byte() - 29;
+                    let last = text.chars().last().expect("a character to repeat");
+                    text.extend(std::iter::repeat_n(last, count.into()));
+                }
+                byte => text.push(byte.into()),
+            }
+        }
+        // The checksum: the connection is sound.
+        let _ = [self.byte(), self.byte()];
+        self.0.write_all(b"+").expect("a connection");
+        text
+    }
+
+    fn ask(&mut self, packet: &str) -> String {
+        self.send(packet);
+        self.receive()
+    }
+
+    /// A doubleword register of the current thread.
+    fn register(&mut self, number: usize) -> u64 {
+        let text = self.ask(&format!("p{number:x}"));
+        text.parse::<Hex>().expect("a register").0
+    }
+}
+
+/// Little-endian bytes in hexadecimal.
+struct Hex(u64);
+
+impl std::str::FromStr for Hex {
+    type Err = std::num::ParseIntError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        u64::from_str_radix(text, 16).map(|value| Self(value.swap_bytes() >> (64 - 4 * text.len())))
+    }
+}
+
+/// Runs a board under the client's debugging.
+fn session<T: Send>(board: &mut Board, client: impl FnOnce(Client) -> T + Send) -> (End, T) {
+    let listener = gdb::listen(0).expect("a port");
+    let port = listener.local_addr().expect("a port").port();
+    std::thread::scope(|scope| {
+        let client = scope.spawn(move || {
+            let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+            stream.set_nodelay(true).expect("an option");
+            stream.set_read_timeout(Some(Duration::from_secs(30))).expect("an option");
+            client(Client(stream))
+        });
+        let end = gdb::serve(board, listener, &Options { wait: true, limit: Femtoseconds::SECOND }).expect("a session");
+        (end, client.join().expect("a client"))
+    })
+}
+
+const POWER_OFF: End = End::Run(Outcome::Stop(Stop::PowerOff));
+
+#[test]
+fn a_run_that_is_only_watched_is_the_same_run() {
+    for harts in [1, 3] {
+        let mut board = board(harts);
+        let (end, ()) = session(&mut board, |mut client| {
+            assert!(client.ask("qSupported:swbreak+;hwbreak+").contains("hwbreak+"));
+            assert_eq!(client.ask("qfThreadInfo").matches(',').count() + 1, harts);
+            assert!(client.ask("g").len() == 33 * 16);
+            assert_eq!(client.ask("m80000000,4"), "13050000");
+            assert_eq!(client.ask("vCont;c"), "W00");
+        });
+        assert_eq!(end, POWER_OFF);
+        assert_eq!((board.trace_hash(), board.cycle(0)), plain(harts), "{harts} harts");
+    }
+}
+
+#[test]
+fn breakpoints_stop_where_they_stand_and_change_neither_memory_nor_the_run() {
+    for harts in [1, 3] {
+        for kind in [0, 1] {
+            let mut board = board(harts);
+            let (end, ()) = session(&mut board, |mut client| {
+                assert_eq!(client.ask(&format!("Z{kind},{LOOP:x},4")), "OK");
+                assert_eq!(client.ask("m80000008,4"), "13051500");
+                let word = if kind == 0 { "swbreak" } else { "hwbreak" };
+                let mut seen = vec![0; harts];
+                for _ in 0..10 * harts {
+                    let stop = client.ask("vCont;c");
+                    assert!(stop.starts_with("T05") && stop.contains(word), "{stop}");
+                    let thread = stop.split("thread:").nth(1).expect("a thread");
+                    let hart: usize = thread.split(';').next().and_then(|text| text.parse().ok()).expect("a number");
+                    assert_eq!(client.ask(&format!("Hg{hart}")), "OK");
+                    assert_eq!(client.register(32), LOOP);
+                    assert_eq!(client.register(10), seen[hart - 1]);
+                    seen[hart - 1] += 1;
+                }
+                assert_eq!(client.ask(&format!("z{kind},{LOOP:x},4")), "OK");
+                assert_eq!(client.ask("vCont;c"), "W00");
+            });
+            assert_eq!(end, POWER_OFF);
+            assert_eq!((board.trace_hash(), board.cycle(0)), plain(harts), "{harts} harts");
+        }
+    }
+}
+
+#[test]
+fn a_breakpoint_stops_again_when_the_hart_was_stepped_past_it() {
+    let mut board = board(1);
+    session(&mut board, |mut client| {
+        assert_eq!(client.ask(&format!("Z0,{LOOP:x},4")), "OK");
+        assert!(client.ask("vCont;c").contains("swbreak"));
+        // As gdb does it: away with it, step, back, on.
+        for turn in 1..5 {
+            assert_eq!(client.ask(&format!("z0,{LOOP:x},4")), "OK");
+            assert!(client.ask("vCont;s:1").starts_with("T05"));
+            assert_eq!(client.ask(&format!("Z0,{LOOP:x},4")), "OK");
+            assert!(client.ask("vCont;c").contains("swbreak"));
+            assert_eq!(client.register(10), turn);
+        }
+        client.send("k");
+    });
+}
+
+#[test]
+fn a_step_is_one_instruction_and_others_stand_still_if_they_are_told_nothing() {
+    let mut board = board(2);
+    let (end, ()) = session(&mut board, |mut client| {
+        for step in 1..=3 {
+            assert!(client.ask("vCont;s:1").contains("thread:01;"));
+            assert_eq!(client.register(32), BASE + 4 * step);
+        }
+        assert_eq!(client.ask("Hg2"), "OK");
+        assert_eq!(client.register(32), BASE);
+        // Now they run along, up to where the stepped one is.
+        assert!(client.ask("vCont;s:1;c").contains("thread:01;"));
+        assert_eq!(client.ask("Hg2"), "OK");
+        assert!(client.register(32) > BASE);
+        // A range is stepped through at once, the loop in it too.
+        assert_eq!(client.ask("Hg1"), "OK");
+        assert!(client.ask(&format!("vCont;r{LOOP:x},{:x}:1", LOOP + 24)).contains("thread:01;"));
+        assert_eq!((client.register(32), client.register(10)), (LOOP + 24, 4096));
+        client.send("k");
+    });
+    assert_eq!(end, End::Killed);
+}
+
+#[test]
+fn registers_and_memory_are_written() {
+    let mut board = board(2);
+    session(&mut board, |mut client| {
+        assert_eq!(client.ask("Hg2"), "OK");
+        assert_eq!(client.ask("P5=efbeadde00000000"), "OK");
+        assert_eq!(client.register(5), 0xdead_beef);
+        // f3, with floating point on.
+        assert_eq!(client.ask(&format!("P{:x}=0060000000000000", 65 + 0x300)), "OK");
+        assert_eq!(client.register(65 + 0x300) & 0x6000, 0x6000);
+        assert_eq!(client.ask(&format!("P{:x}=000000000000f03f", 33 + 3)), "OK");
+        assert_eq!(client.register(33 + 3), 1.0_f64.to_bits());
+        // Privilege and virtualization.
+        assert_eq!(client.ask(&format!("p{:x}", 4161)), "03");
+        assert_eq!(client.ask(&format!("P{:x}=01", 4161)), "OK");
+        assert_eq!(client.ask(&format!("P{:x}=01", 4162)), "OK");
+        assert_eq!(client.ask(&format!("p{:x}", 4162)), "01");
+        assert_eq!(client.ask(&format!("P{:x}=02", 4161)), "E16");
+        // A read-only CSR, and one that does not exist.
+        assert_eq!(client.ask(&format!("P{:x}=0000000000000000", 65 + 0xf14)), "E16");
+        assert_eq!(client.ask(&format!("p{:x}", 65 + 0x8ff)), "xxxxxxxxxxxxxxxx");
+        // Memory, and where there is none.
+        assert_eq!(client.ask("M80000100,4:01020304"), "OK");
+        assert_eq!(client.ask("m80000100,4"), "01020304");
+        assert_eq!(client.ask("m0,4"), "E0e");
+        assert_eq!(client.ask("m800ffff8,10"), "0000000000000000");
+        assert_eq!(client.ask("mfffffffffffffff8,10"), "E0e");
+        assert_eq!(client.ask("Hg9"), "OK");
+        assert_eq!(client.ask("g"), "E03");
+        client.send("k");
+    });
+    assert_eq!(board.x(1, 5), 0xdead_beef);
+}
+
+#[test]
+fn memory_is_the_harts_own_and_physical_on_demand() {
+    let mut board = board(1);
+    // Sv39, all permitted by PMP: a gigapage leads from 0x4000_0000 to memory, not accessed yet, and not for S.
+    let root = BASE + 0x1_0000;
+    board.write(root + 8, &(0x8000_0000_u64 >> 2 | 0b1_1001).to_le_bytes()).expect("memory");
+    for (number, value) in [(0x3b0, u64::MAX), (0x3a0, 0x1f), (0x180, 8 << 60 | root >> 12)] {
+        board.set_csr(0, number, value).expect("a CSR");
+    }
+    session(&mut board, |mut client| {
+        assert_eq!(client.ask("m80000008,4"), "13051500");
+        assert_eq!(client.ask(&format!("P{:x}=01", 4161)), "OK");
+        assert_eq!(client.ask("m80000008,4"), "E0e");
+        assert_eq!(client.ask("m40000008,4"), "13051500");
+        assert_eq!(client.ask("M40000100,2:abcd"), "OK");
+        let monitor = |client: &mut Client, command: &str| {
+            let hex: String = command.bytes().map(|byte| format!("{byte:02x}")).collect();
+            client.send(&format!("qRcmd,{hex}"));
+            let mut text = String::new();
+            loop {
+                let part = client.receive();
+                let Some(part) = part.strip_prefix('O').filter(|part| *part != "K") else { return text };
+                let bytes = (0..part.len() / 2).map(|at| u8::from_str_radix(&part[2 * at..][..2], 16).expect("hex"));
+                text.push_str(&String::from_utf8(bytes.collect()).expect("text"));
+            }
+        };
+        assert_eq!(monitor(&mut client, "translate 0x40000100"), "0x80000100\n");
+        assert_eq!(monitor(&mut client, "translate 80000100"), "hart 0 has nothing at 0x80000100\n");
+        assert_eq!(monitor(&mut client, "physical on"), "");
+        assert_eq!(client.ask("m80000100,2"), "abcd");
+        assert_eq!(client.ask("m40000100,2"), "E0e");
+        assert!(monitor(&mut client, "harts").contains("HS-mode, pc 0x80000000, cycle 0, 0 instructions"));
+        assert!(monitor(&mut client, "devices").contains("finisher"));
+        assert!(monitor(&mut client, "time").starts_with("0.000000000000000 s, trace "));
+        assert!(monitor(&mut client, "nonsense").starts_with("no such command"));
+        client.send("k");
+    });
+    // Looking has marked no entry.
+    let mut entry = [0; 8];
+    board.memory().read(root + 8, &mut entry).expect("memory");
+    assert_eq!(entry[0], 0b1_1001);
+}
+
+#[test]
+fn it_is_interrupted_and_detached_from_and_the_run_goes_on() {
+    let mut board = board(1);
+    // j . in place of the loop's begin: it runs for ever.
+    board.write(LOOP, &0x6f_u32.to_le_bytes()).expect("memory");
+    let (end, ()) = session(&mut board, |mut client| {
+        client.send("vCont;c");
+        client.0.write_all(&[3]).expect("a connection");
+        assert!(client.receive().starts_with("T02"));
+        assert_eq!(client.register(32), LOOP);
+        assert_eq!(client.ask("M80000008,4:13051500"), "OK");
+        assert_eq!(client.ask(&format!("Z0,{LOOP:x},4")), "OK");
+        assert_eq!(client.ask("D"), "OK");
+    });
+    assert_eq!(end, POWER_OFF);
+    assert!(!board.stops_at(LOOP));
+}
+
+#[test]
+fn who_speaks_something_else_is_an_error_and_the_board_stays() {
+    let mut board = board(1);
+    let listener = gdb::listen(0).expect("a port");
+    let port = listener.local_addr().expect("a port").port();
+    let mut server = Server::new(&mut board, listener, true);
+    let client = std::thread::spawn(move || {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+        stream.write_all(b"$mzz,4#00$#00").expect("a connection");
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+    });
+    assert!(matches!(server.run(Femtoseconds::SECOND), Err(gdb::Error::Protocol(_))));
+    client.join().expect("a client");
+    assert!(!server.is_attached());
+    assert_eq!(server.run(Femtoseconds::SECOND).expect("a run"), POWER_OFF);
+    assert_eq!(board.trace_hash(), plain(1).0);
+}
+
+/// What was sent, and what comes back.
+struct Memory {
+    sent: VecDeque<u8>,
+    answers: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Wire for Memory {
+    fn receive(&mut self, _: bool) -> io::Result<Received> {
+        Ok(self.sent.pop_front().map_or(Received::End, Received::Byte))
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.answers.lock().expect("no other thread").extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// Lets a board take whatever this is. It may refuse it, but has to stay.
+fn take(bytes: impl IntoIterator<Item = u8>) -> Vec<u8> {
+    let mut board = board(2);
+    let answers = Arc::new(Mutex::new(Vec::new()));
+    let wire = Memory { sent: bytes.into_iter().collect(), answers: Arc::clone(&answers) };
+    {
+        let mut server = Server::attached(&mut board, Box::new(wire)).expect("a session");
+        // The first run may end with an error; the second goes on without a debugger.
+        let _ = server.run(Femtoseconds(1_000_000_000));
+        let _ = server.run(Femtoseconds(2_000_000_000));
+    }
+    let _ = board.trace_hash();
+    let answers = answers.lock().expect("no other thread");
+    answers.clone()
+}
+
+fn packet(body: &[u8]) -> Vec<u8> {
+    let sum = body.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+    [b"$", body, format!("#{sum:02x}").as_bytes()].concat()
+}
+
+#[test]
+fn the_wire_in_memory_is_answered() {
+    let answers = take(packet(b"m80000000,4"));
+    assert!(String::from_utf8_lossy(&answers).contains("13050"), "{answers:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        take(bytes);
+    }
+
+    #[test]
+    fn no_packet_makes_it_panic(bodies in prop::collection::vec(
+        prop_oneof![
+            "[gGmMpPXzZHTsckDvq?][0-9a-fA-F,:;=p-]{0,24}",
+            "m[0-9a-f]{1,16},[0-9a-f]{1,16}",
+            "m(f{12,16}|8[0-9a-f]{7})[0-9a-f]{0,1},[0-9a-f]{1,5}",
+            "M[0-9a-f]{1,16},[0-9a-f]{1,3}:([0-9a-f]{2}){0,16}",
+            "[zZ][0-5],[0-9a-f]{1,16},[0-9a-f]{1,4}",
+            "p[0-9a-f]{1,5}",
+            "P[0-9a-f]{1,4}=([0-9a-f]{2}){0,10}",
+            "H[gc](-1|[0-9]{1,2}|p[0-9]\\.[0-9])",
+            "vCont;[cCsSrt][0-9a-f,]{0,12}(:[0-9p.-]{1,5})?(;c)?",
+            "vCont;s:[12];c",
+            "vCont;c:[12]",
+            "vCont;r8000000[0-9],800000[0-9]{2}:[12]",
+            "qXfer:features:read:(target.xml|x)?:[0-9a-f]{1,6},[0-9a-f]{1,6}",
+            "qRcmd,([0-9a-f]{2}){0,12}",
+            "qRcmd,7472616e736c61746520([0-9a-f]{2}){0,12}",
+            "q(Supported|fThreadInfo|sThreadInfo|Attached|ThreadExtraInfo,[0-9p.]{1,5}|C)(:multiprocess\\+)?",
+        ], 1..12)) {
+        take(bodies.iter().flat_map(|body| packet(body.as_bytes())));
+    }
+}
+
+/// What gdb says to the commands.
+fn gdb_says(board: &mut Board, commands: &[&str]) -> Option<(End, String)> {
+    let name = ["gdb-multiarch", "riscv64-unknown-elf-gdb"]
+        .into_iter()
+        .find(|name| Command::new(name).arg("--version").stdout(Stdio::null()).status().is_ok())?;
+    let listener = gdb::listen(0).expect("a port");
+    let port = listener.local_addr().expect("a port").port();
+    let mut command = Command::new(name);
+    command.args(["-nx", "-batch", "-ex", "set architecture riscv:rv64", "-ex", "set confirm off"]);
+    command.args(["-ex", &format!("target remote 127.0.0.1:{port}")]);
+    for text in commands {
+        command.args(["-ex", text]);
+    }
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("gdb");
+    let end = gdb::serve(board, listener, &Options { wait: true, limit: Femtoseconds::SECOND }).expect("a session");
+    let output = child.wait_with_output().expect("gdb");
+    let text = [output.stdout, output.stderr].concat();
+    Some((end, String::from_utf8_lossy(&text).into_owned()))
+}
+
+#[test]
+fn gdb_itself_finds_its_way() {
+    let mut board = board(2);
+    let commands = [
+        "info threads",
+        "break *0x80000008",
+        "continue",
+        "continue",
+        "p/x $pc",
+        "p $a0",
+        "p/x $misa",
+        "p/x $mhartid",
+        "p $priv",
+        "p $virt",
+        "p/x $hgatp",
+        "p $ft0",
+        "x/2i $pc",
+        "stepi",
+        "p/x $pc",
+        "monitor harts",
+        "delete",
+        "set scheduler-locking on",
+        "stepi",
+        "set scheduler-locking off",
+        "info registers all",
+        "set can-use-hw-watchpoints 0",
+        "watch *(long *) 0x800007f0",
+        "continue",
+        "p *(long *) 0x800007f0",
+        "delete",
+        "continue",
+    ];
+    let Some((end, text)) = gdb_says(&mut board, &commands) else {
+        eprintln!("no gdb for RISC-V here: not tried");
+        return;
+    };
+    assert_eq!(end, POWER_OFF, "{text}");
+    for expected in [
+        "hart 1: M-mode",
+        "Breakpoint 1, 0x0000000080000008",
+        "= 0x80000008",
+        "= 0x800000000014",
+        "prv:3 [Machine]",
+        "a0,a0,1",
+        "= 0x8000000c",
+        "hart 0: M-mode, pc 0x8000000c",
+        "mhpmcounter31",
+        "New value = 2",
+        "exited normally",
+    ] {
+        assert!(text.contains(expected), "no {expected:?} in:\n{text}");
+    }
+    for unexpected in ["Cannot access", "Remote failure", "Error"] {
+        assert!(!text.contains(unexpected), "{unexpected:?} in:\n{text}");
+    }
+}
+
+#[test]
+fn gdb_continues_past_breakpoints_without_disturbing_the_run() {
+    for harts in [1, 3] {
+        let mut board = board(harts);
+        let commands = ["break *0x80000008", "continue", "continue", "continue", "continue", "delete", "continue"];
+        let Some((end, text)) = gdb_says(&mut board, &commands) else { return };
+        assert_eq!(end, POWER_OFF, "{text}");
+        assert_eq!((board.trace_hash(), board.cycle(0)), plain(harts), "{harts} harts: {text}");
+    }
+}
+
+#[test]
+fn gdb_detaches_and_kills() {
+    let mut board = board(2);
+    if let Some((end, text)) = gdb_says(&mut board, &["break *0x80000008", "continue", "detach"]) {
+        assert_eq!(end, POWER_OFF, "{text}");
+        assert_eq!((board.trace_hash(), board.cycle(0)), plain(2));
+    }
+    let mut board = self::board(2);
+    if let Some((end, text)) = gdb_says(&mut board, &["break *0x80000008", "continue", "kill"]) {
+        assert_eq!(end, End::Killed, "{text}");
+    }
+}

@@ -1,0 +1,98 @@
+//! No guest software makes the board itself fail, and what it does does not depend on how the run is cut.
+//!
+//! The seeds are the same each time. To look further, set `ROBUST_SEEDS` to a range (`1000..2000`) and `ROBUST_TIMED` to
+//! 1; `fuzz/` has the same checks for a fuzzer.
+
+#[path = "robust/checks.rs"]
+mod checks;
+#[path = "robust/scenario.rs"]
+mod scenario;
+
+use std::ops::Range;
+
+use scenario::{Scenario, Source, Wishes, seeded};
+
+/// Says which seed it was when a check fails.
+struct Seed(u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the seed is {}", self.0);
+        }
+    }
+}
+
+/// The seeds to try: so many, or those of the environment.
+fn seeds(count: u64) -> Range<u64> {
+    let wanted = std::env::var("ROBUST_SEEDS").ok();
+    let wanted = wanted.as_ref().and_then(|range| range.split_once(".."));
+    wanted.map_or(0..count, |(from, to)| from.parse().expect("a number")..to.parse().expect("a number"))
+}
+
+/// Calls `check` with bytes of many seeds.
+fn sources(name: u64, count: u64, check: impl Fn(&mut Source<'_>)) {
+    for seed in seeds(count) {
+        let _seed = Seed(seed);
+        check(&mut Source::new(&seeded(seed << 8 | name, 8192)));
+    }
+}
+
+/// Calls `check` for scenarios of many seeds.
+fn scenarios(name: u64, count: u64, wishes: Wishes, check: impl Fn(&Scenario, &mut Source<'_>)) {
+    sources(name, count, |source| {
+        let scenario = Scenario::of(source, wishes);
+        check(&scenario, source);
+    });
+}
+
+/// Without the costs of the model, unless the environment says otherwise: there, a block that is cut costs what two cost.
+fn fast() -> Wishes {
+    Wishes { timed: Some(std::env::var_os("ROBUST_TIMED").is_some()), ..Wishes::default() }
+}
+
+#[test]
+fn any_software_runs_in_pieces_as_in_one() {
+    scenarios(1, 100, Wishes { harts: Some(1), ..fast() }, checks::in_pieces);
+}
+
+#[test]
+fn a_restored_board_goes_on_as_the_one_that_was_saved() {
+    scenarios(2, 100, Wishes::default(), checks::restored);
+}
+
+#[test]
+fn probes_change_nothing() {
+    scenarios(3, 100, fast(), checks::with_probes);
+}
+
+#[test]
+fn stops_change_nothing() {
+    scenarios(4, 100, Wishes { harts: Some(1), ..fast() }, checks::with_stops);
+}
+
+#[test]
+fn the_quantum_does_not_matter_to_a_single_hart() {
+    scenarios(5, 100, Wishes { harts: Some(1), ..Wishes::default() }, checks::with_another_quantum);
+}
+
+#[test]
+fn what_software_computes_is_the_same_at_any_pace() {
+    let wishes = Wishes { harts: Some(1), timeless: true, timed: None };
+    scenarios(6, 150, wishes, |scenario, _| checks::at_another_pace(scenario));
+}
+
+#[test]
+fn a_damaged_snapshot_is_refused_or_gives_a_board_that_runs() {
+    scenarios(7, 20, Wishes::default(), |scenario, source| checks::damaged_snapshots(scenario, source, 20));
+}
+
+#[test]
+fn any_file_is_booted_or_refused() {
+    sources(8, 150, checks::any_file);
+}
+
+#[test]
+fn any_text_is_a_profile_or_refused() {
+    sources(9, 200, checks::any_profile);
+}
