@@ -440,9 +440,7 @@ impl Run {
         if self.cancel.load(Ordering::Relaxed) {
             return Some(End::Off);
         }
-        if self.console.attention().swap(false, Ordering::AcqRel) {
-            self.board.attend();
-        } else if self.board.asleep() {
+        if !self.console.attention().load(Ordering::Acquire) && self.board.asleep() {
             if !self.interactive.load(Ordering::Relaxed) {
                 return Some(End::Failed(
                     "all harts wait, and nothing will ever wake them".to_owned(),
@@ -465,7 +463,9 @@ impl Run {
         let outcome = self.board.run(limit);
         let mut end = None;
         match outcome {
-            engine::Outcome::Limit | engine::Outcome::Deadlock => self.now = limit,
+            engine::Outcome::Limit | engine::Outcome::Deadlock | engine::Outcome::Condition => {
+                self.now = limit;
+            }
             engine::Outcome::Stop(stop) => {
                 self.now = self.board.time();
                 end = Some(match stop {
