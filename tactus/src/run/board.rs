@@ -244,6 +244,13 @@ impl Machine {
             profile: options.profile.name.clone(),
             reason,
         };
+        let timebase_hz = options.profile.timebase_hz;
+        if timebase_hz != plan.timebase_hz {
+            return Err(unfit(format!(
+                "its `time` counts at {timebase_hz} Hz, and the guests are told {} Hz",
+                plan.timebase_hz
+            )));
+        }
         let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
             .map_err(|error| unfit(error.to_string()))?;
         let software = Software {
