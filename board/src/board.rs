@@ -41,7 +41,7 @@ pub struct Parts {
     pub quantum: u64,
     /// The same in fast mode.
     pub fast_quantum: u64,
-    /// What everything random is made of.
+    /// What everything random is made of: replacement in caches, and what the board's user makes of [`Board::seed`].
     pub seed: u64,
     /// What everything costs in timed mode.
     pub timing: Parameters,
@@ -280,8 +280,9 @@ impl Board {
     }
 
     /// Writes down from here on whenever a hart comes to the virtual `address`, whatever it does there. Gives the
-    /// probe's number, by which its events are known: they are kept whether the board is recording or not. It does not
-    /// disturb the run.
+    /// probe's number, by which its events are known: they are kept whether the board is recording or not. In the
+    /// fast mode it does not disturb the run; in the timed mode a block ends there, and with it what the pipeline knows
+    /// ([`Schedule`](crate::timing::Schedule)), so that cycles are others than without.
     pub fn probe(&mut self, address: u64) -> u32 {
         self.drop_code();
         self.machine.probes.record(address)
@@ -305,7 +306,8 @@ impl Board {
         self.machine.probes.remove_stop(address);
     }
 
-    /// What time passes from here on. At reset it is [`Pace::Fast`].
+    /// What time passes from here on. At reset it is [`Pace::Fast`]. Where the timed mode begins, modelled caches, TLBs,
+    /// predictors and store buffers are empty.
     pub fn set_pace(&mut self, pace: Pace) {
         let timed = pace == Pace::Timed;
         if timed != self.machine.timed {
@@ -325,7 +327,7 @@ impl Board {
         if self.machine.timed { Pace::Timed } else { Pace::Fast }
     }
 
-    /// How often things happened to a hart in timed mode, and what they cost.
+    /// How often things happened to a hart in timed mode, and what they cost. In fast mode these stand still.
     ///
     /// # Panics
     ///
@@ -466,7 +468,12 @@ impl Board {
         hash.finish()
     }
 
-    /// Runs until `limit`, or until something ends the run before.
+    /// Runs until `limit`, a time since reset, or until something ends the run before.
+    ///
+    /// Harts that are in the middle of their turns end them at the limit. So the slices in which a run is carried out are
+    /// part of what makes the run: with several harts by the order of turns, in the timed mode by the pipeline, which forgets
+    /// what is under way where a turn ends. With one hart in the fast mode they change nothing but a reservation
+    /// that is older than 64 instructions, which ends with the turn.
     pub fn run(&mut self, limit: Femtoseconds) -> Outcome {
         self.run_until(limit, |_| false)
     }

@@ -37,7 +37,8 @@ pub trait Device: Send {
     /// [`Refused`] where no such register can be written in this size; nothing has changed then.
     fn write(&mut self, offset: u64, size: u8, value: u64, port: &mut Port<'_>) -> Result<(), Refused>;
 
-    /// The time that it asked for by [`Port::wake_at`] has come, or the board was just reset.
+    /// The time that it asked for by [`Port::wake_at`] has come, it was just attached, or input for it came from outside.
+    /// It has to find out by itself what is due.
     fn wake(&mut self, port: &mut Port<'_>) {
         let _ = port;
     }
@@ -146,7 +147,7 @@ pub struct Effects {
     pub wires: Vec<(usize, u64, bool)>,
     /// Memory may have been written by the device as a bus master.
     pub mastered: bool,
-    /// The board is to stop: the finisher's code.
+    /// Why the run is to end, if it is.
     pub stop: Option<Stop>,
 }
 

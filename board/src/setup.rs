@@ -27,7 +27,7 @@ pub struct Options {
     pub memory: Option<u64>,
     /// Cycles that a hart runs before another one that is behind it, whatever the mode. `None`: the profile's.
     pub quantum: Option<u64>,
-    /// What everything random is made of.
+    /// What everything random is made of: replacement in caches, the devicetree's `rng-seed`.
     pub seed: u64,
     /// The date at which the real-time clock starts, in seconds since 1970. `None`: [`Rtc::START`].
     pub start: Option<u64>,

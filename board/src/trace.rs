@@ -1,8 +1,10 @@
 //! What a run did, as a hash and, on demand, as events.
 //!
-//! The hash covers every interrupt and exception with its cycle, hart and address, every access to a device with its
-//! time and value, and at the end the harts' registers. Two runs with the same hash did the same at the same
-//! time.
+//! The hash covers every interrupt and exception with its cycle, hart, address and the instructions retired so far (of an
+//! exception also the trap value and `a0`), every access to a device with its time, address and value, and at the end the
+//! harts' registers, cycles and instruction counts. Memory, CSRs and the transfers of bus masters are not looked at:
+//! what differs there shows when it changes one of the above. Hashes of different versions of the board are not to be
+//! compared.
 
 use std::hash::Hasher;
 

@@ -50,7 +50,9 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
     };
     let mut disks: Vec<Box<dyn Backend>> = Vec::new();
     for path in &arguments.disk {
-        let disk = Disk::open(path).into_diagnostic().wrap_err_with(|| path.display().to_string())?;
+        let disk = Disk::open(path)
+            .into_diagnostic()
+            .wrap_err_with(|| path.display().to_string())?;
         disks.push(Box::new(Block::new(disk, "tactus")));
     }
     let (mut board, console) = setup::board(&profile, &options, disks).into_diagnostic()?;
@@ -67,11 +69,17 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
         bootargs: arguments.append.as_deref(),
     };
     setup::boot(&mut board, &profile, &software).into_diagnostic()?;
-    board.set_pace(if arguments.timed { Pace::Timed } else { Pace::Fast });
+    board.set_pace(if arguments.timed {
+        Pace::Timed
+    } else {
+        Pace::Fast
+    });
     console.forward(Box::new(io::stdout()));
     take_input(console).into_diagnostic()?;
 
-    let limit = arguments.limit.map_or(Femtoseconds::NEVER, |seconds| Femtoseconds((seconds * 1e15) as u64));
+    let limit = arguments.limit.map_or(Femtoseconds::NEVER, |seconds| {
+        Femtoseconds((seconds * 1e15) as u64)
+    });
     let ending = match symbol(&firmware, "tohost") {
         Some(tohost) => htif::run(&mut board, tohost, limit, |byte| {
             let _ = io::stdout().write_all(&[byte]);
@@ -97,7 +105,6 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
 /// The board's profile of that name, or in that file.
 ///
 /// # Errors
-///
 /// There is none, or it is not in order.
 pub(crate) fn profile(name: &str) -> miette::Result<Profile> {
     if let Some(profile) = Profile::named(name) {
@@ -120,7 +127,9 @@ fn read(path: &Path) -> miette::Result<Vec<u8>> {
     let found = artifact.map(|name| Artifacts::Workspace.file(name)).transpose();
     let found = found.map_err(|missing| miette!(help = missing.cure, "{}", missing.reason))?;
     let path = found.as_deref().unwrap_or(path);
-    fs::read(path).into_diagnostic().wrap_err_with(|| path.display().to_string())
+    fs::read(path)
+        .into_diagnostic()
+        .wrap_err_with(|| path.display().to_string())
 }
 
 /// Sends stdin to the console: from a terminal as it is typed; from elsewhere all of it at the begin, so that the run
@@ -145,17 +154,26 @@ fn take_input(console: Console) -> io::Result<()> {
 /// The value of a symbol of an ELF file.
 fn symbol(bytes: &[u8], name: &str) -> Option<u64> {
     let file = object::File::parse(bytes).ok()?;
-    file.symbols().find(|symbol| symbol.name() == Ok(name)).map(|symbol| symbol.address())
+    file.symbols()
+        .find(|symbol| symbol.name() == Ok(name))
+        .map(|symbol| symbol.address())
 }
 
 /// Writes what the test left between `begin_signature` and `end_signature`: a word of 4 bytes a line, in hexadecimal.
 fn write_signature(board: &Board, firmware: &[u8], path: &PathBuf) -> miette::Result<()> {
     let place = |name: &str| {
-        symbol(firmware, name).ok_or_else(|| miette!("the firmware has no symbol `{name}`, so there is no signature"))
+        symbol(firmware, name)
+            .ok_or_else(|| miette!("the firmware has no symbol `{name}`, so there is no signature"))
     };
     let (begin, end) = (place("begin_signature")?, place("end_signature")?);
-    let length = end.checked_sub(begin).filter(|length| *length <= board.memory().size());
-    let mut bytes = vec![0; length.ok_or_else(|| miette!("`end_signature` is not behind `begin_signature`"))? as usize];
+    let length = end
+        .checked_sub(begin)
+        .filter(|length| *length <= board.memory().size());
+    let mut bytes = vec![
+        0;
+        length.ok_or_else(|| miette!("`end_signature` is not behind `begin_signature`"))?
+            as usize
+    ];
     board.memory().read(begin, &mut bytes).into_diagnostic()?;
     let mut text = String::new();
     for word in bytes.chunks(4) {
@@ -163,7 +181,9 @@ fn write_signature(board: &Board, firmware: &[u8], path: &PathBuf) -> miette::Re
         padded[..word.len()].copy_from_slice(word);
         text += &format!("{:08x}\n", u32::from_le_bytes(padded));
     }
-    fs::write(path, text).into_diagnostic().wrap_err_with(|| path.display().to_string())
+    fs::write(path, text)
+        .into_diagnostic()
+        .wrap_err_with(|| path.display().to_string())
 }
 
 /// Says on stderr how it went.
@@ -176,5 +196,9 @@ fn summary(board: &mut Board, ending: Ending) {
         let (instructions, cycles) = (board.instructions(hart), board.cycle(hart));
         eprintln!("tactus: hart {hart}: {instructions} instructions in {cycles} cycles");
     }
-    eprintln!("tactus: {} of virtual time, trace hash {:016x}", board.time(), board.trace_hash());
+    eprintln!(
+        "tactus: {} of virtual time, trace hash {:016x}",
+        board.time(),
+        board.trace_hash()
+    );
 }

@@ -28,27 +28,28 @@ impl Counters<'_> {
 
 /// What `mhpmevent3` to `mhpmevent31` can select. 0 selects nothing; other values are not taken and read as 0.
 ///
-/// Events of caches, TLBs and the branch predictor happen in timed mode alone.
+/// All but [`Interrupt`](Self::Interrupt) and [`Exception`](Self::Exception) are counted in timed mode alone, by its models
+/// ([`Counts`](crate::timing::Counts)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Event {
-    /// A branch or an indirect jump was predicted wrongly.
+    /// A branch or a jump was predicted wrongly, in its direction or its target.
     BranchMispredicted = 1,
     /// A fetch missed the first-level instruction cache.
     InstructionCacheMiss = 2,
-    /// A load or store missed the first-level data cache.
+    /// A load, store or atomic missed the first-level data cache.
     DataCacheMiss = 3,
-    /// An access missed the second-level cache.
+    /// A fetch, load, store, atomic or walk missed the second-level cache.
     SecondLevelCacheMiss = 4,
-    /// A load was retired; LR and AMO count too.
+    /// A load from memory; LR counts too, and a misaligned one that crosses 8 bytes twice.
     Load = 5,
-    /// A store was retired; SC and AMO count too.
+    /// A store to memory; an SC that stores and AMO count too, and a misaligned one that crosses 8 bytes twice.
     Store = 6,
-    /// A fetch missed the instruction TLB.
+    /// A fetch missed the first-level instruction TLB.
     InstructionTlbMiss = 7,
-    /// A load or store missed the data TLB.
+    /// A load, store or atomic missed the first-level data TLB.
     DataTlbMiss = 8,
-    /// A page-table entry was read in a walk.
+    /// A page-table entry was read in a walk, or written to set its bits A and D.
     PageWalkAccess = 9,
     /// An interrupt was taken.
     Interrupt = 10,

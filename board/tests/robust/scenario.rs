@@ -479,7 +479,7 @@ pub fn run_to(board: &mut Board, cycle: u64) {
         match outcome {
             Outcome::Stop(_) | Outcome::Breakpoint { .. } => {}
             Outcome::Limit => return,
-            Outcome::Deadlock => panic!("no such end was asked for"),
+            Outcome::Deadlock | Outcome::Condition => panic!("no such end was asked for"),
         }
     }
 }

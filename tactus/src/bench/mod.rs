@@ -1,7 +1,7 @@
 //! `tactus bench`: repeats published experiments.
 //!
 //! An experiment is data ([`experiment`]): systems to run, and which of the guests' `metric` records are its
-//! figures. [`result`] sets them beside the published ones and the limits.
+//! figures; but how fast the virtual board is is measured on the host's clock, in [`board`]. [`result`] sets them beside the published ones and the limits.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -47,25 +47,16 @@ pub fn command(arguments: &BenchArguments) -> ExitCode {
 }
 
 fn bench(arguments: &BenchArguments) -> miette::Result<bool> {
-    if arguments.platform != cli::Platform::Qemu {
-        return Err(miette!(
-            help = "say --platform qemu, or nothing",
-            "the experiments run on QEMU"
-        ));
+    if arguments.name == board::apart::NAME {
+        return board::apart::serve().map(|()| true);
     }
-    let experiment::Found { text, path, root } = experiment::find(&arguments.name)?;
-    let experiment = experiment::parse(&text)
-        .wrap_err_with(|| format!("{} is not an experiment", path.display()))?;
-    let profile = Profile::named(&experiment.profile)
-        .ok_or_else(|| miette!("there is no profile `{}`", experiment.profile))?;
-    let mut done = BTreeMap::new();
-    for run in &experiment.runs {
-        if arguments.quick && !run.quick {
-            continue;
-        }
-        done.insert(run.name.as_str(), carry_out(run, &root, &profile)?);
-    }
-    let findings = evaluate(&arguments.name, &experiment, &done)?;
+    let found = experiment::find(&arguments.name)?;
+    let findings = if arguments.name == board::NAME {
+        board::bench(&found.text, &found.root, arguments.quick)
+            .wrap_err_with(|| format!("{} was not carried out", found.path.display()))?
+    } else {
+        findings(&found, arguments)?
+    };
     let text = if arguments.json {
         let mut text = serde_json::to_string(&findings).into_diagnostic()?;
         text.push('\n');
@@ -77,6 +68,32 @@ fn bench(arguments: &BenchArguments) -> miette::Result<bool> {
         .write_all(text.as_bytes())
         .into_diagnostic()?;
     Ok(findings.good())
+}
+
+/// Carries out an experiment of runs and gives its figures.
+fn findings(
+    experiment::Found { text, path, root }: &experiment::Found,
+    arguments: &BenchArguments,
+) -> miette::Result<Findings> {
+    if arguments.platform != cli::Platform::Qemu {
+        return Err(miette!(
+            help = "say --platform qemu, or nothing",
+            "the experiment `{}` runs on QEMU",
+            arguments.name
+        ));
+    }
+    let experiment = experiment::parse(text)
+        .wrap_err_with(|| format!("{} is not an experiment", path.display()))?;
+    let profile = Profile::named(&experiment.profile)
+        .ok_or_else(|| miette!("there is no profile `{}`", experiment.profile))?;
+    let mut done = BTreeMap::new();
+    for run in &experiment.runs {
+        if arguments.quick && !run.quick {
+            continue;
+        }
+        done.insert(run.name.as_str(), carry_out(run, root, &profile)?);
+    }
+    evaluate(&arguments.name, &experiment, &done)
 }
 
 /// A run that has been carried out.

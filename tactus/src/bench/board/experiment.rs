@@ -1,4 +1,4 @@
-//! The experiment as data: `bench/board/board.toml` says what is run on which machines, in which turns, and which
+//! The experiment as data: `bench/board.toml` says what is run on which machines, in which turns, and which
 //! figures come of it.
 
 use std::collections::BTreeMap;
@@ -43,6 +43,8 @@ pub struct Task {
     pub rounds: Option<u64>,
     /// Its rounds with `--quick`.
     pub quick_rounds: Option<u64>,
+    /// Cycles that a hart runs before another one, where it is not the profile's; QEMU has nothing of the kind.
+    pub quantum: Option<u64>,
     /// The system's file, relative to the project's root.
     pub system: Option<PathBuf>,
     /// Begin of a VM's console line that the task is done with; otherwise it is done when the machine has ended.

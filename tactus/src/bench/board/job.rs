@@ -1,41 +1,38 @@
-//! A task made ready: the files to start a machine with, the same for all machines.
+//! A task made ready: what machines start with, the same for all of them.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
+use serde::{Deserialize, Serialize};
+use tactus_board::profile::Profile;
 use tempfile::NamedTempFile;
 
 use super::experiment::Task;
 use super::program;
 use crate::artifacts::Artifacts;
-use crate::profile::Profile;
 use crate::run::Boot;
 use crate::run::console::Carriage;
 
 /// Memory of a machine for a program, in bytes.
 const PROGRAM_MEMORY: u64 = 128 << 20;
 
-/// What a machine starts with.
-#[derive(Debug)]
-enum Image {
-    /// An ELF file that is entered in machine mode by all harts.
-    Program(NamedTempFile),
-    /// A boot image that the firmware enters.
-    System(Box<Boot>),
-}
-
 /// A task that machines can carry out.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
-    image: Image,
     /// The task's name.
     pub name: String,
+    /// What the machine starts with: an ELF file that all harts enter in machine mode, or a boot image.
+    pub file: PathBuf,
+    /// Whether it is a boot image, which the firmware starts.
+    pub has_firmware: bool,
     /// Number of harts.
     pub harts: u32,
     /// Memory in bytes, a multiple of 1 MiB.
     pub memory_bytes: u64,
+    /// Cycles that a hart of the board runs before another one. `None`: the profile's.
+    pub quantum: Option<u64>,
     /// Names of the VMs whose consoles there are; a program is one itself.
     pub vms: Vec<String>,
     /// Rate of the `time` CSR.
@@ -47,27 +44,59 @@ pub struct Job {
 }
 
 impl Job {
+    /// How its serial line is shared.
+    pub fn carriage(&self) -> Carriage {
+        if self.has_firmware {
+            Carriage::Framed {
+                vms: self.vms.len(),
+            }
+        } else {
+            Carriage::Bare
+        }
+    }
+}
+
+/// A job whose files are there as long as this value lives.
+#[derive(Debug)]
+pub struct Ready {
+    /// The job.
+    pub job: Job,
+    _files: Files,
+}
+
+/// Temporary files; they are removed when this is dropped.
+#[derive(Debug)]
+enum Files {
+    Program { _file: NamedTempFile },
+    System { _boot: Box<Boot> },
+}
+
+impl Ready {
     /// Builds what the task needs.
     ///
     /// # Errors
     /// It cannot be built, or its file cannot be written.
     pub fn of(task: &Task, root: &Path, profile: &Profile, quick: bool) -> miette::Result<Self> {
-        let job = |image, harts, memory_bytes, vms, timebase_hz: u32| Self {
-            image,
-            name: task.name.clone(),
-            harts,
-            memory_bytes,
-            vms,
-            timebase_hz: timebase_hz.into(),
-            until: task.until.clone(),
-            timeout: Duration::from_secs(task.timeout_seconds),
-        };
+        let timeout = Duration::from_secs(task.timeout_seconds);
         if let Some(system) = &task.system {
             let boot = Boot::of(&root.join(system))?;
-            let (harts, memory) = (boot.image.harts as u32, boot.image.memory);
-            let (vms, timebase_hz) = (boot.image.vms.clone(), boot.image.timebase_hz);
-            let image = Image::System(Box::new(boot));
-            return Ok(job(image, harts, memory, vms, timebase_hz));
+            let job = Job {
+                name: task.name.clone(),
+                file: boot.path().to_owned(),
+                has_firmware: true,
+                harts: boot.image.harts as u32,
+                memory_bytes: boot.image.memory,
+                quantum: task.quantum,
+                vms: boot.image.vms.clone(),
+                timebase_hz: boot.image.timebase_hz.into(),
+                until: task.until.clone(),
+                timeout,
+            };
+            let boot = Box::new(boot);
+            return Ok(Self {
+                job,
+                _files: Files::System { _boot: boot },
+            });
         }
         let program = task.program.as_deref().unwrap_or_default();
         let harts = task.harts.unwrap_or(1);
@@ -79,37 +108,22 @@ impl Job {
         .unwrap_or(1);
         let file = program_file(program, rounds, harts)
             .wrap_err_with(|| format!("task `{}` cannot be made ready", task.name))?;
-        let vms = vec![program.to_owned()];
-        Ok(job(
-            Image::Program(file),
+        let job = Job {
+            name: task.name.clone(),
+            file: file.path().to_owned(),
+            has_firmware: false,
             harts,
-            PROGRAM_MEMORY,
-            vms,
-            profile.timebase_hz,
-        ))
-    }
-
-    /// The file that the machine starts with.
-    pub fn file(&self) -> PathBuf {
-        match &self.image {
-            Image::Program(file) => file.path().to_owned(),
-            Image::System(boot) => boot.path().to_owned(),
-        }
-    }
-
-    /// Whether the firmware starts it; otherwise all harts enter it in machine mode.
-    pub fn has_firmware(&self) -> bool {
-        matches!(self.image, Image::System(_))
-    }
-
-    /// How its serial line is shared.
-    pub fn carriage(&self) -> Carriage {
-        match self.image {
-            Image::Program(_) => Carriage::Bare,
-            Image::System(_) => Carriage::Framed {
-                vms: self.vms.len(),
-            },
-        }
+            memory_bytes: PROGRAM_MEMORY,
+            quantum: task.quantum,
+            vms: vec![program.to_owned()],
+            timebase_hz: profile.timebase_hz,
+            until: task.until.clone(),
+            timeout,
+        };
+        Ok(Self {
+            job,
+            _files: Files::Program { _file: file },
+        })
     }
 }
 

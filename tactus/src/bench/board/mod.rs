@@ -1,34 +1,63 @@
 //! `tactus bench board`: how fast the virtual board is, beside QEMU with one instruction in each block, and whether it
 //! gives the same run twice.
 //!
-//! [`experiment`] is what to do, as data. A [`job`] is a task made ready, a [`sample`] is one run of it on a machine; [`qemu`] is
-//! one of the machines. [`turns`] measures in turns; [`host`] watches who else uses the host, and keeps it busy on
+//! [`experiment`] is what to do, as data. A [`job`] is a task made ready, a [`sample`] is one run of it on a machine. The
+//! machines are [`qemu`] and the board ([`machine`]), which runs [`apart`] from this process. [`turns`] measures in turns; [`host`] watches who else uses the host, and keeps it busy on
 //! purpose.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use miette::miette;
+use miette::{IntoDiagnostic, WrapErr, miette};
+use tactus_board::board::Pace;
+use tactus_board::profile::Profile;
 
-use crate::profile::Profile;
 use crate::run::machine::SEED;
 
 use super::result::{Findings, Found};
 use experiment::{Experiment, Machine, Measured, Source};
-use job::Job;
+use job::{Job, Ready};
+use machine::Order;
 use sample::Sample;
 use turns::Measurements;
 
+pub mod apart;
 pub mod experiment;
 pub mod host;
 pub mod job;
+pub mod machine;
 pub mod program;
 pub mod qemu;
 pub mod sample;
 pub mod turns;
 
-/// Carries the experiment out and gives its figures. `run` runs a job once on a machine ([`run_on_qemu`] does so for two of
-/// them); progress and remarks go to stderr.
+/// Name of the experiment, which is in `bench/board.toml`.
+pub const NAME: &str = "board";
+
+/// Carries the experiment of this text out and gives its figures; progress and remarks go to stderr.
+///
+/// # Errors
+/// The text is no experiment, a task cannot be made ready, a run failed, or machines computed different results.
+pub fn bench(text: &str, root: &Path, quick: bool) -> miette::Result<Findings> {
+    let experiment = experiment::parse(text)?;
+    let program = std::env::current_exe()
+        .into_diagnostic()
+        .wrap_err("this program's own file is not to be had")?;
+    carry_out(NAME, &experiment, root, quick, |machine, job| {
+        run_once(machine, job, |pace| {
+            let order = Order {
+                job: job.clone(),
+                profile: experiment.profile.clone(),
+                pace,
+                seed: SEED,
+            };
+            apart::run(&program, &order)
+        })
+    })
+}
+
+/// Carries the experiment out and gives its figures. `run` runs a job once on a machine; progress and remarks go to
+/// stderr.
 ///
 /// # Errors
 /// A task cannot be made ready, a run failed, or machines computed different results.
@@ -54,14 +83,14 @@ pub fn carry_out(
                 && !jobs.contains_key(task)
                 && let Some(task) = experiment.task(task)
             {
-                jobs.insert(task.name.clone(), Job::of(task, root, &profile, quick)?);
+                jobs.insert(task.name.clone(), Ready::of(task, root, &profile, quick)?);
             }
         }
         let mut run = |measured: &Measured| {
-            let job = jobs
+            let ready = jobs
                 .get(&measured.task)
                 .ok_or_else(|| miette!("`{measured}` is of no task"))?;
-            run(measured.machine, job)
+            run(measured.machine, &ready.job)
         };
         measured.push(if turns.loaded {
             turns::measure_loaded(&turns.of, times, &mut run)?
@@ -86,14 +115,18 @@ pub fn carry_out(
     })
 }
 
-/// A job on one of the machines that are QEMU; `None` for the others.
-pub fn run_on_qemu(machine: Machine, job: &Job) -> Option<miette::Result<Sample>> {
-    let mode = match machine {
-        Machine::Qemu => qemu::Mode::StepByStep,
-        Machine::Counting => qemu::Mode::Counting,
-        Machine::Fast | Machine::Timed => return None,
-    };
-    Some(qemu::run(mode, job))
+/// Runs a job once on a machine: `on_board` does it where the machine is the board.
+fn run_once(
+    machine: Machine,
+    job: &Job,
+    on_board: impl FnOnce(Pace) -> miette::Result<Sample>,
+) -> miette::Result<Sample> {
+    match machine {
+        Machine::Qemu => qemu::run(qemu::Mode::StepByStep, job),
+        Machine::Counting => qemu::run(qemu::Mode::Counting, job),
+        Machine::Fast => on_board(Pace::Fast),
+        Machine::Timed => on_board(Pace::Timed),
+    }
 }
 
 /// A figure, from the turns that it is of; `None` when a machine did not give what it needs.

@@ -51,14 +51,8 @@ pub fn run(mode: Mode, job: &Job) -> miette::Result<Sample> {
     // Its CPU time is known when it is gone.
     drop(machine);
     let time = watch.read(wall);
-    let judged = match ended {
-        Ok(ended) => hearing.judge(ended),
-        // What the guest has to say about it is better than that it failed.
-        Err(reason) => Err(hearing.judge(true).err().map_or(reason.clone(), |said| {
-            format!("{}; {said}", reason.trim_end())
-        })),
-    };
-    let journal = judged
+    let journal = hearing
+        .judge_end(ended)
         .map_err(|reason| miette!("{reason}"))
         .wrap_err_with(|| format!("`{}` failed on QEMU", job.name))?;
     let sample = Sample::timed(time, &journal);
@@ -88,10 +82,10 @@ fn command(mode: Mode, job: &Job) -> Command {
         Mode::StepByStep => command.args(["-accel", "tcg,one-insn-per-tb=on,thread=single"]),
         Mode::Counting => command.args(["-accel", "tcg", "-icount", "shift=0,sleep=off"]),
     };
-    if !job.has_firmware() {
+    if !job.has_firmware {
         command.args(["-bios", "none"]);
     }
-    command.arg("-kernel").arg(job.file());
+    command.arg("-kernel").arg(&job.file);
     command
 }
 

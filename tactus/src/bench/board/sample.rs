@@ -1,5 +1,7 @@
 //! One run of a job on a machine: what its serial line said, and how long it took.
 
+use serde::{Deserialize, Serialize};
+
 use super::host::HostTime;
 use super::job::Job;
 use crate::run::console::{Consoles, Line, Piece, Source};
@@ -80,6 +82,24 @@ impl Hearing {
             None => Ok(journal),
         }
     }
+
+    /// The same, of a machine that ended by itself or was ended, or else failed in a way that it names.
+    ///
+    /// # Errors
+    /// It failed, or the job did not come to a good end.
+    pub fn judge_end(self, ended: Result<bool, String>) -> Result<Journal, String> {
+        match ended {
+            Ok(ended) => self.judge(ended),
+            // What the guest has to say about it is better than that it failed.
+            Err(reason) => {
+                let reason = reason.trim_end();
+                Err(match self.judge(true) {
+                    Ok(_) => reason.to_owned(),
+                    Err(said) => format!("{reason}; {said}"),
+                })
+            }
+        }
+    }
 }
 
 fn begins(line: &Line, until: &str) -> bool {
@@ -87,7 +107,7 @@ fn begins(line: &Line, until: &str) -> bool {
 }
 
 /// What a good run gave.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// From the machine's reset to the job's end, loading of the image and start of the machine included.
     pub time: HostTime,

@@ -1,6 +1,6 @@
-//! The experiment from its data to its figures, with machines made up for the purpose; and QEMU for real.
+//! The experiment from its data to its figures, with machines made up for the purpose; and the real ones.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ fn root() -> PathBuf {
 }
 
 fn projects_own() -> Experiment {
-    let path = root().join("bench/board/board.toml");
+    let path = root().join("bench/board.toml");
     let text = std::fs::read_to_string(path).expect("it can be read");
     experiment::parse(&text).expect("it is in order")
 }
@@ -127,28 +127,45 @@ fn projects_own_experiment_has_the_metrics_that_are_promised() {
     }
 }
 
-/// The whole way, with the project's own program and QEMU.
+/// One hart and four, with so many rounds of the project's own program.
+fn tasks(rounds: u32) -> String {
+    [("one", 1), ("four", 4)]
+        .map(|(name, harts)| {
+            format!(
+                r#"
+                [[task]]
+                name = "{name}"
+                program = "board-mix"
+                harts = {harts}
+                rounds = 1000000
+                quick_rounds = {rounds}
+                timeout_seconds = 60
+                "#
+            )
+        })
+        .concat()
+}
+
+/// The board in this process.
+fn run_here(machine: Machine, job: &Job) -> miette::Result<Sample> {
+    run_once(machine, job, |pace| {
+        machine::run(&Order {
+            job: job.clone(),
+            profile: "soc".to_owned(),
+            pace,
+            seed: SEED,
+        })
+    })
+}
+
+/// The whole way, with the project's own program, QEMU and the board.
 #[test]
-fn programs_run_on_qemu_and_count_the_same_every_time() {
+fn programs_count_and_compute_the_same_on_all_machines_every_time() {
     let text = r#"
         title = "t"
-        profile = "qemu-virt"
-        [[task]]
-        name = "one"
-        program = "board-mix"
-        harts = 1
-        rounds = 1000000
-        quick_rounds = 20
-        timeout_seconds = 60
-        [[task]]
-        name = "four"
-        program = "board-mix"
-        harts = 4
-        rounds = 1000000
-        quick_rounds = 20
-        timeout_seconds = 60
+        profile = "soc"
         [[turns]]
-        of = ["one@counting", "one@qemu", "four@qemu"]
+        of = ["one@counting", "one@qemu", "four@qemu", "one@fast", "one@timed", "four@fast", "four@timed"]
         repeat = 1
         quick_repeat = 2
         [[turns]]
@@ -165,50 +182,81 @@ fn programs_run_on_qemu_and_count_the_same_every_time() {
         text = "t"
         unit = "count"
         limit = 0
-        from = { count_difference = ["one@counting", "one@counting"] }
+        from = { count_difference = ["one@counting", "one@fast"] }
         [[metric]]
         name = "not_counted"
         text = "t"
         unit = "count"
         from = { slowdown = ["four@qemu", "one@qemu"] }
     "#;
-    let experiment = experiment::parse(text).expect("it is in order");
-    let runs = Cell::new(0);
-    let counts = std::cell::RefCell::new(Vec::new());
+    let text = format!("{text}{}", tasks(10));
+    let experiment = experiment::parse(&text).expect("it is in order");
+    let samples = RefCell::new(Vec::new());
     let findings = carry_out("e", &experiment, &root(), true, |machine, job| {
-        runs.set(runs.get() + 1);
-        let sample = run_on_qemu(machine, job).ok_or_else(|| miette!("not QEMU"))??;
-        counts.borrow_mut().extend(sample.instructions);
-        assert!(sample.checksum.is_some());
+        let sample = run_here(machine, job)?;
+        samples.borrow_mut().push(sample);
         Ok(sample)
     })
-    .expect("QEMU runs it");
-    assert_eq!(runs.get(), 6);
-    let counts = counts.into_inner();
-    assert_eq!(counts.len(), 2);
-    assert_eq!(counts[0], counts[1]);
+    .expect("all machines run it");
+    let samples = samples.into_inner();
+    let (first, second) = samples.split_at(7);
+    let what = |sample: &Sample| (sample.instructions, sample.checksum, sample.trace_hash);
+    assert!(first.iter().map(what).eq(second.iter().map(what)));
+    assert!(samples.iter().all(|sample| sample.checksum.is_some()));
+    let [counting, _, _, fast, timed, four, four_timed] = *first else {
+        panic!("{} runs", first.len());
+    };
+    let count = counting.instructions.expect("it counts");
+    assert_eq!(fast.instructions, Some(count));
+    assert_eq!(timed.instructions, Some(count));
+    // Each hart does the same work.
+    assert_eq!(four.instructions, Some(4 * count));
+    assert_eq!(four_timed.instructions, Some(4 * count));
+    assert_ne!(fast.trace_hash, timed.trace_hash);
     let values: Vec<_> = findings.found.iter().map(|found| found.value).collect();
-    assert_eq!(values, [Some(counts[0] as f64), Some(0.0), None]);
+    assert_eq!(values, [Some(count as f64), Some(0.0), None]);
     assert!(!findings.good(), "a figure is missing");
+}
+
+/// Not its result, but when they use what they share: in timed mode, their memory.
+#[test]
+fn the_quantum_changes_what_harts_do_when() {
+    let run = |quantum: &str| {
+        let text = tasks(2).replace("harts = 4", &format!("harts = 4\n{quantum}"));
+        let text = format!("title = \"t\"\nprofile = \"soc\"\nturns = []\nmetric = []\n{text}");
+        let experiment = experiment::parse(&text).expect("it is in order");
+        let profile = Profile::named("soc").expect("it is there");
+        let task = experiment.task("four").expect("it is there");
+        let ready = Ready::of(task, &root(), &profile, true).expect("it is built");
+        run_here(Machine::Timed, &ready.job).expect("it ends in good order")
+    };
+    let (profiles, own) = (run(""), run("quantum = 1000"));
+    assert_eq!(profiles.checksum, own.checksum);
+    assert_eq!(profiles.instructions, own.instructions);
+    assert_ne!(profiles.trace_hash, own.trace_hash);
 }
 
 /// A system up to a line of its console, and up to its end.
 #[test]
-fn systems_run_on_qemu() {
-    let task = |until: &str| {
-        format!("name = \"t\"\nsystem = \"systems/hello.toml\"\n{until}\ntimeout_seconds = 60")
+fn systems_run() {
+    let run = |machine: Machine, until: &str| {
+        let text =
+            format!("name = \"t\"\nsystem = \"systems/hello.toml\"\n{until}\ntimeout_seconds = 60");
+        let task = toml::from_str(&text).expect("it is a task");
+        let profile = Profile::named("soc").expect("it is there");
+        let ready = Ready::of(&task, &root(), &profile, true).expect("it is built");
+        assert!(ready.job.has_firmware);
+        run_here(machine, &ready.job)
     };
-    let run = |until: &str| {
-        let task = toml::from_str(&task(until)).expect("it is a task");
-        let profile = Profile::named("qemu-virt").expect("it is there");
-        let job = Job::of(&task, &root(), &profile, true).expect("it is built");
-        assert!(job.has_firmware());
-        // The guest's timer is in the machine's time: as the host's it would make runs differ.
-        qemu::run(qemu::Mode::Counting, &job)
-    };
-    let whole = run("").expect("it ends in good order");
-    assert_eq!((whole.instructions, whole.checksum), (None, None));
-    assert!(run("until = \"beat 2 \"").is_ok());
-    let error = run("until = \"no such line\"").expect_err("it does not come");
-    assert!(format!("{error:?}").contains("no console line began with `no such line`"));
+    // The guest's timer is in the machine's time: as the host's it would make runs differ.
+    for machine in [Machine::Counting, Machine::Fast, Machine::Timed] {
+        let counts = machine != Machine::Counting;
+        let whole = run(machine, "").expect("it ends in good order");
+        let part = run(machine, "until = \"beat 2 \"").expect("the line comes");
+        assert_eq!(whole.checksum, None);
+        assert_eq!(whole.instructions.is_some(), counts);
+        assert_eq!(part.instructions < whole.instructions, counts);
+        let error = run(machine, "until = \"no such line\"").expect_err("it does not come");
+        assert!(format!("{error:?}").contains("no console line began with `no such line`"));
+    }
 }
