@@ -344,7 +344,12 @@ impl Board {
 
     /// Forgets decoded code: it depends on what is watched, and on the mode.
     fn drop_code(&mut self) {
+        for hart in &mut self.harts {
+            hart.restored = hart.resumes_at();
+            hart.drop_jumps();
+        }
         self.machine.code.clear();
+        self.machine.probes.forget_places();
     }
 
     /// What the cycles of a hart went to so far.
@@ -470,10 +475,9 @@ impl Board {
 
     /// Runs until `limit`, a time since reset, or until something ends the run before.
     ///
-    /// Harts that are in the middle of their turns end them at the limit. So the slices in which a run is carried out are
-    /// part of what makes the run: with several harts by the order of turns, in the timed mode by the pipeline, which forgets
-    /// what is under way where a turn ends. With one hart in the fast mode they change nothing but a reservation
-    /// that is older than 64 instructions, which ends with the turn.
+    /// All harts come to `limit` at least. One that runs beside others may be past it by as much as a quantum: turns are
+    /// not cut short where that would change their order. So it makes no difference in how many slices a run is
+    /// carried out.
     pub fn run(&mut self, limit: Femtoseconds) -> Outcome {
         self.run_until(limit, |_| false)
     }
@@ -514,30 +518,35 @@ impl Board {
             let event = self.next_event();
             let turn = self.interrupted_turn();
             self.turn = None;
+            let (first, least, second) = self.next_hart();
             let (hart, cycle, until) = match turn {
                 Some((hart, until)) => (hart, self.harts[hart].cycle(), until.min(event)),
                 None => {
-                    let (first, cycle, second) = self.next_hart();
                     let quantum = if self.machine.timed { self.quantum } else { self.fast_quantum };
                     let until = event.min(second.saturating_add(quantum));
-                    (first, cycle, until.min((cycle | (STRETCH - 1)).saturating_add(1)))
+                    (first, least, until.min((least | (STRETCH - 1)).saturating_add(1)))
                 }
             };
+            // A turn is cut short only where no other hart waits for its end: the order of turns is the same
+            // however a run is cut.
+            let others = if hart == first { second } else { least };
+            let until_here = if others > end { until.min(end) } else { until };
             if event <= cycle && event < end {
                 now = event;
                 self.see_to_event();
                 continue;
             }
             if cycle >= end {
+                self.turn = turn;
                 if limit == Femtoseconds::NEVER && self.harts.iter().all(|hart| hart.waiting) {
                     return Outcome::Deadlock;
                 }
                 self.wait_until(end);
                 return Outcome::Limit;
             }
-            self.run_hart(hart, cycle, until.min(end));
+            self.run_hart(hart, cycle, until_here);
             now = self.harts[hart].cycle();
-            if self.machine.stopped_at.is_some() && now < until {
+            if (self.machine.stopped_at.is_some() || until_here < until) && now < until {
                 self.turn = Some((hart, until));
             } else {
                 self.give_up_reservation(hart);

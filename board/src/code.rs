@@ -42,8 +42,8 @@ const _: () = assert!(size_of::<Op>() == 16);
 /// A block's successor, once it is known.
 pub type Link = Cell<*const Block>;
 
-/// A block of decoded code. Behind it stand a prelude (an op that is no instruction), its ops, and for each of those the
-/// cycles that the block takes up to and with it when nothing but the pipeline is counted.
+/// A block of decoded code. Behind it stand its ops, and for each of those the cycles that the block takes up to and with
+/// it when nothing but the pipeline is counted.
 #[repr(C)]
 pub struct Block {
     /// Cycles of the whole block, without what is only known when it runs.
@@ -59,8 +59,6 @@ pub struct Block {
     /// The bits of the only instruction, where those are not all at `physical`; else 0.
     pub bits: u32,
     ops_count: u32,
-    /// The op to begin with: the first, or the prelude before it.
-    pub entry: *const Op,
     /// The block that follows when the jump at the end is taken, if it is in the same page.
     pub taken: Link,
     /// The block that follows when it is not.
@@ -71,8 +69,8 @@ impl Block {
     /// The first instruction's op.
     #[inline(always)]
     pub const fn ops(&self) -> *const Op {
-        // Safety: blocks are only made by `Draft::write`, which places the ops there, behind the prelude.
-        unsafe { ptr::from_ref(self).add(1).cast::<Op>().add(1) }
+        // Safety: blocks are only made by `Draft::write`, which places the ops there.
+        unsafe { ptr::from_ref(self).add(1).cast::<Op>() }
     }
 
     /// Which op of this block `op` is.
@@ -86,6 +84,11 @@ impl Block {
         assert!(index < self.count as usize, "an op beyond its block");
         // Safety: as many numbers as instructions stand behind the ops.
         unsafe { *self.ops().add(self.ops_count as usize).cast::<u16>().add(index) as u32 }
+    }
+
+    /// Cycles up to the instruction at `index`.
+    pub fn cycles_before(&self, index: usize) -> u32 {
+        if index == 0 { 0 } else { self.cycles_until(index - 1) }
     }
 
     /// Where the instruction behind that at `index` begins, in halfwords.
@@ -114,8 +117,6 @@ pub struct Draft {
     pub physical: u64,
     /// The bits of the only instruction, where those are not all at `physical`; else 0.
     pub bits: u32,
-    /// What runs before the first instruction.
-    pub prelude: Option<Op>,
     /// The instructions as decoded, for what their pipeline takes.
     pub instructions: Vec<Option<crate::decode::Instruction>>,
 }
@@ -127,12 +128,11 @@ impl Draft {
         self.cycles.clear();
         self.halfwords = 0;
         self.bits = 0;
-        self.prelude = None;
         self.instructions.clear();
     }
 
     fn layout(ops: usize, cycles: usize) -> std::alloc::Layout {
-        let size = size_of::<Block>() + (1 + ops) * size_of::<Op>() + cycles * size_of::<u16>();
+        let size = size_of::<Block>() + ops * size_of::<Op>() + cycles * size_of::<u16>();
         std::alloc::Layout::from_size_align(size, align_of::<Block>()).expect("a block's size is small")
     }
 
@@ -146,23 +146,14 @@ impl Draft {
             physical: self.physical,
             bits: self.bits,
             ops_count: self.ops.len() as u32,
-            entry: ptr::null(),
             taken: Cell::new(ptr::null()),
             next: Cell::new(ptr::null()),
         };
         let place = place.cast::<Block>();
         // Safety: the caller's.
         unsafe {
-            let prelude = place.add(1).cast::<Op>();
-            let ops = prelude.add(1);
-            let entry = match self.prelude {
-                Some(op) => {
-                    prelude.write(op);
-                    prelude
-                }
-                None => ops,
-            };
-            place.write(Block { entry, ..block });
+            place.write(block);
+            let ops = place.add(1).cast::<Op>();
             ptr::copy_nonoverlapping(self.ops.as_ptr(), ops, self.ops.len());
             let cycles = ops.add(self.ops.len()).cast::<u16>();
             ptr::copy_nonoverlapping(self.cycles.as_ptr(), cycles, self.cycles.len());

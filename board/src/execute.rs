@@ -64,7 +64,7 @@ unsafe fn next(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const 
 /// Ends the block behind `op`, which is carried out, because something has to be seen to.
 #[cold]
 fn stop_behind(hart: &mut Hart, op: *const Op) -> *const Block {
-    hart.leave(op, true);
+    hart.leave_to_resume(op);
     hart.attention = true;
     ptr::null()
 }
@@ -89,7 +89,6 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
     } else {
         hart.set_limit(until.min(hart.timer_cycle));
     }
-    let mut resumes = true;
     loop {
         if hart.attention {
             hart.attention = false;
@@ -106,13 +105,13 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
             hart.attention = true;
             continue;
         }
-        if resumes {
-            resumes = false;
-            // Safety: whether the block is still the one at the hart's pc is asked first.
-            if let Some((block, index)) = hart.take_resume() {
-                unsafe { run_part::<P>(hart, machine, block, index) };
-                continue;
-            }
+        if let Some((begin, index)) = hart.restored.take() {
+            find_resume::<P>(hart, machine, begin, index);
+        }
+        if let Some((block, index)) = hart.take_resume() {
+            // Safety: that the block is still the one at the hart's pc has been asked.
+            unsafe { run_part::<P>(hart, machine, block, index) };
+            continue;
         }
         let mut block = find::<P>(hart, machine);
         if hart.attention {
@@ -130,6 +129,8 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
             // Safety: blocks are found for this hart's pc, and dropped only where this loop is not at work with them.
             unsafe {
                 if P::TIMED && machine.charge_fetch(hart, &*block) {
+                    // It has been fetched, and is not to be charged for it again.
+                    hart.resume_at(block, 0, hart.pc);
                     hart.link = ptr::null();
                     break;
                 }
@@ -145,7 +146,7 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
                 hart.budget -= cycles;
                 hart.instructions += u64::from((*block).count);
                 hart.block = block;
-                let op = (*block).entry;
+                let op = (*block).ops();
                 block = ((*op).handler)(hart, machine, op);
             }
         }
@@ -164,7 +165,7 @@ unsafe fn run_part<P: Pace>(hart: &mut Hart, machine: &mut Machine, block: *cons
     // Safety: the caller's; ops of a block that is not running may be changed and changed back.
     unsafe {
         let (cycles, count) = ((*block).cycles, (*block).count as usize);
-        let before = if first == 0 { 0 } else { (*block).cycles_until(first - 1) };
+        let before = (*block).cycles_before(first);
         let mut end = first + 1;
         while end < count && i64::from((*block).cycles_until(end) - before) <= hart.budget {
             end += 1;
@@ -172,7 +173,7 @@ unsafe fn run_part<P: Pace>(hart: &mut Hart, machine: &mut Machine, block: *cons
         hart.budget -= i64::from(cycles - before);
         hart.instructions += (count - first) as u64;
         hart.block = block;
-        let op = if first == 0 { (*block).entry } else { (*block).ops().add(first) };
+        let op = (*block).ops().add(first);
         if end == count {
             ((*op).handler)(hart, machine, op);
         } else {
@@ -183,6 +184,26 @@ unsafe fn run_part<P: Pace>(hart: &mut Hart, machine: &mut Machine, block: *cons
             (*behind).handler = handler;
         }
         hart.link = ptr::null();
+    }
+}
+
+/// Lets a hart that a snapshot left at the instruction at `index` of the block at `begin` go on there, if that is still
+/// where it is.
+fn find_resume<P: Pace>(hart: &mut Hart, machine: &mut Machine, begin: u64, index: usize) {
+    let Ok((physical, true)) = machine.fetch::<P>(hart, begin) else {
+        return;
+    };
+    let low = machine.halfword(physical);
+    if length(low) == 4 && physical % PAGE == PAGE - 2 {
+        return;
+    }
+    let mut block = machine.code.find(physical);
+    if block.is_null() {
+        block = translate::block::<P>(hart, machine, physical);
+    }
+    // Safety: found or made just now.
+    if index < usize::from(unsafe { (*block).count }) {
+        hart.resume_at(block, index, begin);
     }
 }
 

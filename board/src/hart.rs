@@ -106,6 +106,8 @@ pub struct Hart {
     resume: (*const Block, usize, u64),
     /// The context that the block ran in.
     resume_context: u64,
+    /// The same after a snapshot was taken back, when the block has yet to be found: its address and the index.
+    pub(crate) restored: Option<(u64, usize)>,
     /// The first cycle at which a timer of its own raises an interrupt.
     pub(crate) timer_cycle: u64,
     /// What the wires and the offset of time were when it last looked at interrupts.
@@ -165,6 +167,7 @@ impl Hart {
             waiting: false,
             resume: NO_RESUME,
             resume_context: 0,
+            restored: None,
             timer_cycle: 0,
             seen: (0, 0),
             limit: 0,
@@ -253,15 +256,34 @@ impl Hart {
         self.pc = self.pc.wrapping_add(2 * halfwords);
     }
 
-    /// Ends the running block before `op`, its second or a later one, to go on from there. As [`leave`](Self::leave),
-    /// but that `op` takes no time.
+    /// As [`leave`](Self::leave) behind an instruction that is carried out, to go on in the same block.
+    pub(crate) fn leave_to_resume(&mut self, op: *const Op) {
+        let next = self.running().index_of(op) + 1;
+        if next < usize::from(self.running().count) {
+            self.resume_at(self.block, next, self.pc);
+        }
+        self.leave(op, true);
+    }
+
+    /// Where to go on: with the op at `index` of a block that is at the address `begin`.
+    pub(crate) fn resume_at(&mut self, block: *const Block, index: usize, begin: u64) {
+        self.resume = (block, index, begin);
+        self.resume_context = self.fetch_context;
+    }
+
+    /// The address of the block that it is to go on in, and the index of the op there, for a snapshot.
+    pub(crate) fn resumes_at(&self) -> Option<(u64, usize)> {
+        let (block, index, begin) = self.resume;
+        if block.is_null() { self.restored } else { Some((begin, index)) }
+    }
+
+    /// Ends the running block before `op`, to go on from there. As [`leave`](Self::leave), but that `op` takes no time.
     pub(crate) fn pause_before(&mut self, op: *const Op) {
         let block = self.running();
         let index = block.index_of(op);
-        let cycles = i64::from(block.cycles - block.cycles_until(index - 1));
+        let cycles = i64::from(block.cycles - block.cycles_before(index));
         let instructions = u64::from(block.count) - index as u64;
-        self.resume = (self.block, index, self.pc);
-        self.resume_context = self.fetch_context;
+        self.resume_at(self.block, index, self.pc);
         self.budget += cycles;
         self.instructions -= instructions;
         // Safety: an op of the running block.
@@ -271,10 +293,10 @@ impl Hart {
     /// The block that was paused and the index of the op to go on with, if that is what the hart has to do now. Its pc
     /// is then that of the block.
     pub(crate) fn take_resume(&mut self) -> Option<(*const Block, usize)> {
-        let (block, index, begin) = std::mem::replace(&mut self.resume, NO_RESUME);
-        if block.is_null() {
+        if self.resume.0.is_null() {
             return None;
         }
+        let (block, index, begin) = std::mem::replace(&mut self.resume, NO_RESUME);
         // Safety: blocks stay while nothing drops code, and what does takes this back (`drop_jumps`).
         let at = unsafe { (*(*block).ops().add(index)).at };
         if self.pc != begin.wrapping_add(2 * u64::from(at)) || self.resume_context != self.fetch_context {

@@ -756,11 +756,12 @@ impl Machine {
         self.disturbed |= written;
     }
 
-    /// Looks at the probes where the hart's next block begins. Whether the hart stops there.
-    pub(crate) fn probe(&mut self, hart: &Hart) -> bool {
-        let (index, pc) = (hart.index, hart.pc);
-        // The block that begins here is counted already.
-        let begun = hart.instructions.wrapping_sub(u64::from(hart.running().count));
+    /// Looks at the probes at `op`, which the hart is about to carry out. Whether the hart stops there.
+    pub(crate) fn probe(&mut self, hart: &Hart, op: *const Op) -> bool {
+        // Safety: the caller's op, of the running block.
+        let (index, pc) = (hart.index, hart.pc_of(unsafe { &*op }));
+        // What is behind is counted already.
+        let begun = hart.instructions_until(op) - 1;
         if self.probes.at(pc).any(|reaction| reaction == Reaction::Stop) && self.probes.stops(index, pc, begun) {
             self.stopped_at = Some((index, pc));
             self.disturbed = true;
@@ -768,7 +769,7 @@ impl Machine {
         }
         for reaction in self.probes.at(pc) {
             if let Reaction::Record(probe) = reaction {
-                self.trace.probe(hart, probe);
+                self.trace.probe(hart, op, probe);
             }
         }
         false

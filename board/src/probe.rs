@@ -1,5 +1,10 @@
 //! Places in the code at which something is to happen: records, and stops.
 
+use std::collections::HashMap;
+
+use crate::code::Op;
+use crate::execute::Handler;
+
 /// Most harts of a board.
 const HARTS: usize = 16;
 
@@ -18,6 +23,8 @@ pub(crate) struct Probes {
     /// In the order of the addresses.
     places: Vec<(u64, Reaction)>,
     recorded: u32,
+    /// By address, the ops that look at probes first, and what carries them out.
+    ops: HashMap<usize, Handler>,
     /// By hart, where it stopped last, and how many instructions it had retired then.
     passed: [Option<(u64, u64)>; HARTS],
 }
@@ -26,6 +33,21 @@ impl Probes {
     /// Whether a probe may be at this physical address: whether one has the same place in a page.
     pub(crate) fn may_be_at(&self, physical: u64) -> bool {
         self.places.iter().any(|(place, _)| place % 4096 == physical % 4096)
+    }
+
+    /// Notes that `op` is to look at the probes first, and then to be carried out by `handler`.
+    pub(crate) fn place(&mut self, op: *const Op, handler: Handler) {
+        self.ops.insert(op as usize, handler);
+    }
+
+    /// What carries `op` out, which was placed.
+    pub(crate) fn placed(&self, op: *const Op) -> Handler {
+        self.ops[&(op as usize)]
+    }
+
+    /// Forgets what was placed: its code is dropped.
+    pub(crate) fn forget_places(&mut self) {
+        self.ops.clear();
     }
 
     fn add(&mut self, place: u64, reaction: Reaction) {

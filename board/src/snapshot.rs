@@ -49,6 +49,8 @@ struct HartState {
     instructions: u64,
     waiting: bool,
     reserved_at: u64,
+    /// Where it is within a block: the block's address and the number of the instruction there.
+    resumes_at: Option<(u64, usize)>,
     privileged: Privileged,
     happened: Happened,
     account: Account,
@@ -174,6 +176,7 @@ impl Board {
         machine.stop = None;
         machine.stopped_at = None;
         machine.code.clear();
+        machine.probes.forget_places();
         machine.trace.set_hash(state.hash);
         Ok(())
     }
@@ -240,6 +243,7 @@ fn save_hart(hart: &Hart) -> HartState {
         instructions: hart.instructions,
         waiting: hart.waiting,
         reserved_at: hart.reserved_at,
+        resumes_at: hart.resumes_at(),
         privileged: hart.privileged.clone(),
         happened: hart.happened,
         account: hart.account.clone(),
@@ -257,6 +261,7 @@ fn restore_hart(hart: &mut Hart, saved: HartState) {
     hart.instructions = saved.instructions;
     hart.waiting = saved.waiting;
     hart.reserved_at = saved.reserved_at;
+    hart.restored = saved.resumes_at.map(|(begin, index)| (begin & !1, index));
     hart.privileged = saved.privileged;
     hart.privileged.settle();
     hart.happened = saved.happened;

@@ -11,6 +11,7 @@ use std::hash::Hasher;
 use siphasher::sip::SipHasher13;
 
 use crate::account::Doing;
+use crate::code::Op;
 use crate::hart::Hart;
 use crate::privileged::{Exception, Interrupt, Trap};
 use crate::time::Femtoseconds;
@@ -130,11 +131,12 @@ impl Trace {
     }
 
     /// The hart came to a probe. This is kept whether recording or not: whoever set the probe wants to know.
-    pub(crate) fn probe(&mut self, hart: &Hart, probe: u32) {
+    pub(crate) fn probe(&mut self, hart: &Hart, op: *const Op, probe: u32) {
         let mut arguments = [0; 8];
         arguments.copy_from_slice(&hart.x[10..18]);
-        // Those of the block that begins here are charged already.
-        let cycle = hart.cycle() - u64::from(hart.running().cycles);
+        // What is behind in its block is charged already.
+        let block = hart.running();
+        let cycle = hart.cycle() - u64::from(block.cycles - block.cycles_before(block.index_of(op)));
         self.keep(hart, cycle, What::Probe { probe, on: hart.account.current(), arguments });
     }
 

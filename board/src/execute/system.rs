@@ -171,19 +171,15 @@ pub(super) unsafe fn fence<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: 
     unsafe { next(hart, machine, op) }
 }
 
-/// Looks at the probes where a block begins.
+/// Looks at the probes before an instruction, and goes on with it.
 pub(super) unsafe fn probe(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
-    if machine.probe(hart) {
-        // The block has not begun.
-        let block = hart.running();
-        let (cycles, instructions) = (i64::from(block.cycles), u64::from(block.count));
-        hart.budget += cycles;
-        hart.instructions -= instructions;
+    if machine.probe(hart, op) {
+        hart.pause_before(op);
         hart.attention = true;
         return ptr::null();
     }
-    // Safety: the first instruction stands behind the prelude.
-    unsafe { next(hart, machine, op) }
+    // Safety: the caller's; the handler is the op's own.
+    unsafe { machine.probes.placed(op)(hart, machine, op) }
 }
 
 /// A fence of translations: what it concerns, by its operands.

@@ -17,12 +17,6 @@ pub(super) fn block<P: Pace>(hart: &mut Hart, machine: &mut Machine, physical: u
         if draft.instructions.len() == BLOCK_OPS || at / PAGE != physical / PAGE {
             break false;
         }
-        if machine.probes.may_be_at(at) {
-            if at != physical {
-                break false;
-            }
-            draft.prelude = Some(probe_op());
-        }
         let low = machine.halfword(at);
         if at % PAGE == PAGE - 2 && length(low) == 4 {
             break false;
@@ -41,6 +35,7 @@ pub(super) fn block<P: Pace>(hart: &mut Hart, machine: &mut Machine, physical: u
     machine.settle_cycles::<P>(&mut draft);
     if machine.code.is_full() {
         machine.code.clear();
+        machine.probes.forget_places();
         // The block that the link is one of is gone.
         hart.link = std::ptr::null();
         hart.drop_jumps();
@@ -49,6 +44,7 @@ pub(super) fn block<P: Pace>(hart: &mut Hart, machine: &mut Machine, physical: u
     let new = !machine.code.in_page(physical);
     let block = machine.code.enter(&draft);
     machine.draft = draft;
+    place_probes(machine, block);
     if new {
         // Stores to the page have to be seen from now on.
         if let Some(host) = machine.memory.host(physical) {
@@ -64,9 +60,6 @@ pub(super) fn single<P: Pace>(machine: &mut Machine, bits: u32, physical: u64) -
     let mut draft = std::mem::take(&mut machine.draft);
     draft.clear();
     draft.physical = physical;
-    if machine.probes.may_be_at(physical) {
-        draft.prelude = Some(probe_op());
-    }
     let ends = push::<P>(&mut draft, bits, physical);
     draft.halfwords = u16::from(length(bits as u16)) / 2;
     draft.bits = bits;
@@ -76,12 +69,22 @@ pub(super) fn single<P: Pace>(machine: &mut Machine, bits: u32, physical: u64) -
     machine.settle_cycles::<P>(&mut draft);
     let block = machine.once.fill(&draft);
     machine.draft = draft;
+    place_probes(machine, block);
     block
 }
 
-/// What looks at the probes before a block.
-const fn probe_op() -> Op {
-    Op { handler: system::probe, immediate: 0, rd: 0, rs1: 0, rs2: 0, at: 0 }
+/// Lets the instructions at which a probe may be look at the probes first.
+fn place_probes(machine: &mut Machine, block: *const Block) {
+    // Safety: made just now, and not running.
+    unsafe {
+        for index in 0..usize::from((*block).count) {
+            let op = (*block).ops().add(index).cast_mut();
+            if machine.probes.may_be_at((*block).physical + 2 * u64::from((*op).at)) {
+                machine.probes.place(op, (*op).handler);
+                (*op).handler = system::probe;
+            }
+        }
+    }
 }
 
 /// Adds the instruction of these bits, which is at `at`. Says whether the block ends with it.
