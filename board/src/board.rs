@@ -485,17 +485,8 @@ impl Board {
     #[must_use]
     pub fn asleep(&self) -> bool {
         self.machine.stop.is_none()
-            && self.machine.next_wake == Femtoseconds::NEVER
+            && self.next_event() == u64::MAX
             && (0..self.harts.len()).all(|hart| self.ready_cycle(hart) == u64::MAX)
-    }
-
-    /// Lets all devices look for what has come from outside: input of a console that was sent while the board was not
-    /// running.
-    pub fn attend(&mut self) {
-        let now = self.time();
-        for index in 0..self.machine.devices.len() {
-            let _ = self.machine.call(index, now, |device, port| device.wake(port));
-        }
     }
 
     /// The hash of all that happened, and of the harts' registers now: the same number, the same run.

@@ -425,6 +425,23 @@ fn image_that_the_board_cannot_read_is_named() {
 }
 
 #[test]
+fn board_that_the_system_does_not_fit_is_refused() {
+    let image = player(b"", Then::Off);
+    let refusal = |change: &dyn Fn(&mut Plan)| {
+        let mut plan = plan(On::Board, &image);
+        change(&mut plan);
+        let error = Session::start(plan).expect_err("it does not fit");
+        error.to_string()
+    };
+    let harts = refusal(&|plan| plan.launch.harts = 5);
+    assert!(harts.contains("at most 4"), "{harts}");
+    let memory = refusal(&|plan| plan.launch.memory_bytes = 8 << 30);
+    assert!(memory.contains("memory"), "{memory}");
+    let time = refusal(&|plan| plan.timebase_hz = 1_000_000);
+    assert!(time.contains("1000000 Hz"), "{time}");
+}
+
+#[test]
 fn harts_that_wait_for_ever_end_the_boards_run() {
     // Supervisor software that does nothing but wait: nothing is enabled that could wake it.
     let mut image = NamedTempFile::new().expect("a temporary file can be made");

@@ -20,7 +20,7 @@ use tactus_board::devices::Console;
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Software};
 use tactus_board::time::{Clock, Femtoseconds};
-use tactus_board::trace::{Event, What};
+use tactus_board::trace::What;
 use tactus_board::{privileged::Privilege, timing::Counts};
 
 use super::Error;
@@ -244,6 +244,13 @@ impl Machine {
             profile: options.profile.name.clone(),
             reason,
         };
+        let timebase_hz = options.profile.timebase_hz;
+        if timebase_hz != plan.timebase_hz {
+            return Err(unfit(format!(
+                "its `time` counts at {timebase_hz} Hz, and the guests are told {} Hz",
+                plan.timebase_hz
+            )));
+        }
         let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
             .map_err(|error| unfit(error.to_string()))?;
         let software = Software {
@@ -287,7 +294,7 @@ impl Machine {
         };
         let runner = thread::Builder::new()
             .name("board".to_owned())
-            .spawn(move || run.to_the_end())
+            .spawn(move || run.finish())
             .map_err(Error::Start)?;
         Ok(Self {
             output: Some(output),
@@ -407,7 +414,7 @@ struct Run {
 }
 
 impl Run {
-    fn to_the_end(mut self) -> (End, Facts) {
+    fn finish(mut self) -> (End, Facts) {
         for probe in &self.options.probes {
             self.board.probe(probe.place.address);
         }
@@ -440,9 +447,7 @@ impl Run {
         if self.cancel.load(Ordering::Relaxed) {
             return Some(End::Off);
         }
-        if self.console.attention().swap(false, Ordering::AcqRel) {
-            self.board.attend();
-        } else if self.board.asleep() {
+        if !self.console.attention().load(Ordering::Acquire) && self.board.asleep() {
             if !self.interactive.load(Ordering::Relaxed) {
                 return Some(End::Failed(
                     "all harts wait, and nothing will ever wake them".to_owned(),
@@ -465,7 +470,9 @@ impl Run {
         let outcome = self.board.run(limit);
         let mut end = None;
         match outcome {
-            engine::Outcome::Limit | engine::Outcome::Deadlock | engine::Outcome::Condition => self.now = limit,
+            engine::Outcome::Limit | engine::Outcome::Deadlock | engine::Outcome::Condition => {
+                self.now = limit;
+            }
             engine::Outcome::Stop(stop) => {
                 self.now = self.board.time();
                 end = Some(match stop {
@@ -543,20 +550,17 @@ impl Run {
         self.lost += lost;
         events.sort_by_key(|event| (event.cycle, event.hart));
         for event in events {
-            if let Event {
-                cycle,
-                hart,
-                what:
-                    What::Probe {
-                        probe,
-                        on,
-                        arguments,
-                    },
-            } = event
+            if let What::Probe {
+                probe,
+                on,
+                arguments,
+            } = event.what
+                && !self
+                    .hits
+                    .take(probe, event.cycle, event.hart, on, arguments)
             {
-                if !self.hits.take(probe, cycle, hart, on, arguments) {
-                    continue;
-                }
+                // Somebody else was at the address.
+                continue;
             }
             if let Some(trace) = &mut self.trace {
                 trace.event(&event, &self.options.probes, self.vms);
@@ -570,7 +574,7 @@ impl Run {
                 cycles: self.board.cycle(hart),
                 instructions: self.board.instructions(hart),
                 work: work(&self.board.account(hart), self.vms),
-                counts: self.board.counts(hart).clone(),
+                counts: *self.board.counts(hart),
             })
             .collect();
         let mut trace_error = self.trace_error;

@@ -80,7 +80,7 @@ impl Message {
 
     /// A field of wire type 2.
     fn bytes(mut self, field: u32, value: &[u8]) -> Self {
-        self.varint(u64::from(field) << 3 | 2);
+        self.varint((u64::from(field) << 3) | 2);
         self.varint(value.len() as u64);
         self.0.extend_from_slice(value);
         self
@@ -318,7 +318,7 @@ impl Trace {
 
 /// A track's number: group, and place in it. 0 is none's.
 const fn uuid(group: u64, index: usize) -> u64 {
-    group << 32 | index as u64 + 1
+    (group << 32) + index as u64 + 1
 }
 
 const fn lane_track(hart: usize, lane: Lane) -> u64 {
