@@ -567,7 +567,8 @@ impl Board {
                 self.see_to_event();
                 continue;
             }
-            if least >= end {
+            // A turn that a stop interrupted beyond the end is still to be finished.
+            if least >= end && (turn.is_none() || until_here <= cycle) {
                 self.turn = turn;
                 if limit == Femtoseconds::NEVER && self.harts.iter().all(|hart| hart.waiting) {
                     return Outcome::Deadlock;
