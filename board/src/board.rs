@@ -79,6 +79,14 @@ pub enum BuildError {
         /// How much there can be.
         max: u64,
     },
+    /// More virtio devices than the profile's board has slots.
+    #[error("{wanted} virtio devices: the profile's board has {max} slots")]
+    VirtioSlots {
+        /// How many were given.
+        wanted: usize,
+        /// How many there can be.
+        max: usize,
+    },
     /// The host has no room for the memory.
     #[error("no memory of {size:#x} bytes at {base:#x}: {reason}")]
     Memory {

@@ -470,7 +470,7 @@ impl Run {
         let outcome = self.board.run(limit);
         let mut end = None;
         match outcome {
-            engine::Outcome::Limit | engine::Outcome::Deadlock | engine::Outcome::Condition => {
+            engine::Outcome::Limit | engine::Outcome::Deadlock => {
                 self.now = limit;
             }
             engine::Outcome::Stop(stop) => {
