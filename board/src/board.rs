@@ -243,7 +243,7 @@ impl Board {
     ///
     /// Where something is there already.
     pub fn attach_plic(&mut self, base: u64, plic: Plic) -> Result<(), BuildError> {
-        self.attach_part("plic", base, 0x60_0000, Part::Plic(plic))
+        self.attach_part("plic", base, 0x60_0000, Part::Plic(Box::new(plic)))
     }
 
     fn attach_part(&mut self, name: &str, base: u64, size: u64, device: Part) -> Result<(), BuildError> {

@@ -35,7 +35,7 @@ pub(crate) struct Attached {
 /// What stands in a range of addresses.
 pub(crate) enum Part {
     Clint(Clint),
-    Plic(Plic),
+    Plic(Box<Plic>),
     Other(Box<dyn Device>),
 }
 
@@ -43,7 +43,7 @@ impl Part {
     pub(crate) fn device(&mut self) -> &mut dyn Device {
         match self {
             Self::Clint(clint) => clint,
-            Self::Plic(plic) => plic,
+            Self::Plic(plic) => plic.as_mut(),
             Self::Other(device) => device.as_mut(),
         }
     }
