@@ -301,9 +301,8 @@ impl Board {
     }
 
     /// Writes down from here on whenever a hart comes to the virtual `address`, whatever it does there. Gives the
-    /// probe's number, by which its events are known: they are kept whether the board is recording or not. In the
-    /// fast mode it does not disturb the run; in the timed mode a block ends there, and with it what the pipeline knows
-    /// ([`Schedule`](crate::timing::Schedule)), so that cycles are others than without.
+    /// probe's number, by which its events are known: they are kept whether the board is recording or not. It
+    /// does not disturb the run.
     pub fn probe(&mut self, address: u64) -> u32 {
         self.drop_code();
         self.machine.probes.record(address)
