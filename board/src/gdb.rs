@@ -8,8 +8,8 @@
 //! one its pages are slow on the host, and as fast as ever on the board.
 //!
 //! The board's time stands still while gdb has it stopped, and nothing that gdb only reads leaves a trace. So a run
-//! under gdb is the run without it, as long as gdb changes nothing and does not step; in timed mode, as long as it
-//! sets no breakpoints too: where a block of code begins makes a difference of a few cycles there.
+//! under gdb is the run without it, as long as gdb changes nothing and does not step. Breakpoints and watchpoints
+//! make no difference, in timed mode neither.
 //!
 //! gdb decides what stepping one hart means for the others. By default they run along; after `set scheduler-locking on`
 //! they stand still.

@@ -207,9 +207,9 @@ fn a_run_that_is_only_watched_is_the_same_run() {
 
 #[test]
 fn breakpoints_stop_where_they_stand_and_change_neither_memory_nor_the_run() {
-    for harts in [1, 3] {
+    for (harts, pace) in RUNS {
         for kind in [0, 1] {
-            let mut board = board(harts);
+            let mut board = board_at(harts, pace);
             let (end, ()) = session(&mut board, |mut client| {
                 assert_eq!(client.ask(&format!("Z{kind},{LOOP:x},4")), "OK");
                 assert_eq!(client.ask("m80000008,4"), "13051500");
@@ -235,8 +235,8 @@ fn breakpoints_stop_where_they_stand_and_change_neither_memory_nor_the_run() {
             assert_eq!(end, POWER_OFF);
             assert_eq!(
                 (board.trace_hash(), board.cycle(0)),
-                plain(harts),
-                "{harts} harts"
+                plain_at(harts, pace),
+                "{harts} {pace:?}"
             );
         }
     }
