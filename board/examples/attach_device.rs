@@ -54,7 +54,14 @@ struct Adder {
 
 impl Adder {
     fn new(line: u32) -> Self {
-        Self { source: 0, count: 0, destination: 0, status: 0, done_at: Femtoseconds::NEVER, line }
+        Self {
+            source: 0,
+            count: 0,
+            destination: 0,
+            status: 0,
+            done_at: Femtoseconds::NEVER,
+            line,
+        }
     }
 
     /// Adds up, as a bus master. Nothing says that there is memory where software wants it.
@@ -62,7 +69,8 @@ impl Adder {
         let mut sum = 0_u64;
         for index in 0..self.count {
             let mut number = [0; 8];
-            port.read_memory(self.source.checked_add(8 * index)?, &mut number).ok()?;
+            port.read_memory(self.source.checked_add(8 * index)?, &mut number)
+                .ok()?;
             sum = sum.wrapping_add(u64::from_le_bytes(number));
         }
         port.write_memory(self.destination, &sum.to_le_bytes()).ok()
@@ -84,7 +92,13 @@ impl Device for Adder {
         }
     }
 
-    fn write(&mut self, offset: u64, size: u8, value: u64, port: &mut Port<'_>) -> Result<(), Refused> {
+    fn write(
+        &mut self,
+        offset: u64,
+        size: u8,
+        value: u64,
+        port: &mut Port<'_>,
+    ) -> Result<(), Refused> {
         port.stall(ACCESS);
         match (offset, size) {
             (SOURCE, 8) => self.source = value,
@@ -92,7 +106,9 @@ impl Device for Adder {
             (DESTINATION, 8) => self.destination = value,
             (CONTROL, 8) if value == 1 && self.status != 1 => {
                 self.status = 1;
-                self.done_at = port.now().saturating_add(Femtoseconds(SETUP + EACH * self.count));
+                self.done_at = port
+                    .now()
+                    .saturating_add(Femtoseconds(SETUP + EACH * self.count));
                 // The board calls `wake` when that time has come, and costs nothing until then.
                 port.wake_at(self.done_at);
             }
@@ -118,7 +134,8 @@ impl Device for Adder {
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<(), BadState> {
-        let state = postcard::from_bytes(state).map_err(|error| BadState(format!("adder: {error}")))?;
+        let state =
+            postcard::from_bytes(state).map_err(|error| BadState(format!("adder: {error}")))?;
         *self = state;
         Ok(())
     }
@@ -176,12 +193,22 @@ fn program(count: u32) -> Vec<u8> {
 /// Builds the board, attaches the adder, and runs the program.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let profile = Profile::named("mpsoc").ok_or("no such profile")?;
-    let options = Options { harts: Some(1), memory: Some(1 << 20), ..Options::default() };
+    let options = Options {
+        harts: Some(1),
+        memory: Some(1 << 20),
+        ..Options::default()
+    };
     let (mut board, _console) = setup::board(&profile, &options, Vec::new())?;
     board.attach("adder", ADDER, 0x1000, Box::new(Adder::new(LINE)))?;
 
     let numbers: Vec<u64> = (1..=100).collect();
-    board.write(NUMBERS, &numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>())?;
+    board.write(
+        NUMBERS,
+        &numbers
+            .iter()
+            .flat_map(|number| number.to_le_bytes())
+            .collect::<Vec<_>>(),
+    )?;
     board.write(MEMORY.into(), &program(numbers.len() as u32))?;
     board.set_pc(0, MEMORY.into());
 

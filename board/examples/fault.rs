@@ -87,7 +87,11 @@ fn run(board: &mut Board) -> Outcome {
 /// Runs the guest without a fault, and then with one after the other.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let profile = Profile::named("mpsoc").ok_or("no such profile")?;
-    let options = Options { harts: Some(1), memory: Some(1 << 20), ..Options::default() };
+    let options = Options {
+        harts: Some(1),
+        memory: Some(1 << 20),
+        ..Options::default()
+    };
     let (mut board, _console) = setup::board(&profile, &options, Vec::new())?;
     let table: Vec<u8> = (1..=u64::from(COUNT)).flat_map(u64::to_le_bytes).collect();
     for place in [TABLE, SPARE] {
@@ -106,15 +110,43 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // 3. One fault each, in the middle of the run.
     let at = board.clock().time_of(cycles / 2);
-    let register = |register, bits| Fault::Register { hart: 0, register, bits };
+    let register = |register, bits| Fault::Register {
+        hart: 0,
+        register,
+        bits,
+    };
     let faults = [
-        ("a bit in the table", Fault::Memory { address: TABLE + 8, bits: 1 << 4 }),
-        ("a bit in the spare", Fault::Memory { address: SPARE + 8, bits: 1 << 4 }),
-        ("a bit of a0, the sum", register(Register::X(A0 as u8), 1 << 7)),
+        (
+            "a bit in the table",
+            Fault::Memory {
+                address: TABLE + 8,
+                bits: 1 << 4,
+            },
+        ),
+        (
+            "a bit in the spare",
+            Fault::Memory {
+                address: SPARE + 8,
+                bits: 1 << 4,
+            },
+        ),
+        (
+            "a bit of a0, the sum",
+            register(Register::X(A0 as u8), 1 << 7),
+        ),
         ("a bit of a3, just 0", register(Register::X(A3 as u8), 1)),
-        ("a bit of s1, the spare's address", register(Register::X(S1 as u8), 1 << 5)),
-        ("a bit of s2, the right sum", register(Register::X(S2 as u8), 1)),
-        ("a bit of s3, the rounds to go", register(Register::X(S3 as u8), 1 << 33)),
+        (
+            "a bit of s1, the spare's address",
+            register(Register::X(S1 as u8), 1 << 5),
+        ),
+        (
+            "a bit of s2, the right sum",
+            register(Register::X(S2 as u8), 1),
+        ),
+        (
+            "a bit of s3, the rounds to go",
+            register(Register::X(S3 as u8), 1 << 33),
+        ),
         ("a high bit of pc", register(Register::Pc, 1 << 40)),
     ];
     let mut seen = Vec::new();
@@ -124,7 +156,9 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         let outcome = run(&mut board);
         let effect = match outcome {
             // The trace has all that happened, and the registers at the end.
-            Outcome::Stop(Stop::PowerOff) if board.trace_hash() == sound => "nothing happens".to_owned(),
+            Outcome::Stop(Stop::PowerOff) if board.trace_hash() == sound => {
+                "nothing happens".to_owned()
+            }
             Outcome::Stop(Stop::PowerOff) if board.x(0, S4 as usize) != 0 => {
                 format!("repaired, {} cycles later", board.cycle(0) - cycles)
             }
@@ -137,7 +171,11 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     assert_eq!(seen[0].1, Outcome::Stop(Stop::PowerOff));
     assert_eq!(seen[0].2, 1, "the guest repairs its table");
-    assert_eq!(seen[5].1, Outcome::Stop(Stop::Failure(7)), "no repair helps when the guest is wrong about what is right");
+    assert_eq!(
+        seen[5].1,
+        Outcome::Stop(Stop::Failure(7)),
+        "no repair helps when the guest is wrong about what is right"
+    );
 
     // 4. Two faults that do no harm alone do together: the spare is needed when it is broken. And the same plan gives
     // the same run.

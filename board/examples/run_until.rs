@@ -81,7 +81,10 @@ fn program() -> (Vec<u8>, u64) {
 fn calls(board: &Board) -> u64 {
     let mut bytes = [0; 8];
     // Looking does not disturb the run.
-    board.memory().read(CALLS, &mut bytes).map_or(0, |()| u64::from_le_bytes(bytes))
+    board
+        .memory()
+        .read(CALLS, &mut bytes)
+        .map_or(0, |()| u64::from_le_bytes(bytes))
 }
 
 /// Prints what a hart's cycles went to.
@@ -91,18 +94,31 @@ fn print_account(board: &mut Board) {
     for spent in account {
         let what = match spent.on {
             Doing::Waiting => "waiting".to_owned(),
-            Doing::Running { guest: None, privilege } => format!("{privilege:?}"),
-            Doing::Running { guest: Some(vmid), privilege } => format!("guest {vmid}, {privilege:?}"),
+            Doing::Running {
+                guest: None,
+                privilege,
+            } => format!("{privilege:?}"),
+            Doing::Running {
+                guest: Some(vmid),
+                privilege,
+            } => format!("guest {vmid}, {privilege:?}"),
         };
         let share = 100.0 * spent.cycles as f64 / all.max(1) as f64;
-        println!("  {what:<10} {:>6} cycles ({share:4.1} %), {:>5} instructions", spent.cycles, spent.instructions);
+        println!(
+            "  {what:<10} {:>6} cycles ({share:4.1} %), {:>5} instructions",
+            spent.cycles, spent.instructions
+        );
     }
 }
 
 /// Runs the program, looks at it in three ways, and prints its accounts.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let profile = Profile::named("mpsoc").ok_or("no such profile")?;
-    let options = Options { harts: Some(1), memory: Some(1 << 20), ..Options::default() };
+    let options = Options {
+        harts: Some(1),
+        memory: Some(1 << 20),
+        ..Options::default()
+    };
     let (mut board, _console) = setup::board(&profile, &options, Vec::new())?;
     let (bytes, handler) = program();
     board.write(MEMORY, &bytes)?;
@@ -120,7 +136,13 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let before = calls(&board);
     let outcome = board.run_to(handler, Femtoseconds::SECOND);
     println!("{outcome}: the user counted to {}", board.x(0, 10));
-    assert_eq!(outcome, Outcome::Breakpoint { hart: 0, pc: handler });
+    assert_eq!(
+        outcome,
+        Outcome::Breakpoint {
+            hart: 0,
+            pc: handler
+        }
+    );
     assert_eq!((calls(&board), board.x(0, 10)), (before, ROUNDS.into()));
 
     // 3. Instruction by instruction, until the call is counted.
@@ -136,7 +158,12 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{outcome}: {} calls, {}", calls(&board), board.time());
     print_account(&mut board);
     assert_eq!(outcome, Outcome::Limit);
-    let waiting: u64 = board.account(0).iter().filter(|spent| spent.on == Doing::Waiting).map(|spent| spent.cycles).sum();
+    let waiting: u64 = board
+        .account(0)
+        .iter()
+        .filter(|spent| spent.on == Doing::Waiting)
+        .map(|spent| spent.cycles)
+        .sum();
     assert!(2 * waiting > board.cycle(0));
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::hart::Hart;
 use crate::machine::{Attached, Machine, Part, RESERVATION_INSTRUCTIONS};
 use crate::memory::{Memory, NoMemory};
 use crate::probe::Probes;
+pub use crate::probe::Watch;
 use crate::time::{Clock, Femtoseconds};
 use crate::timing::{Counts, Timing, parameters::Parameters};
 use crate::trace::Trace;
@@ -78,6 +79,14 @@ pub enum BuildError {
         /// How much there can be.
         max: u64,
     },
+    /// More virtio devices than the profile's board has slots.
+    #[error("{wanted} virtio devices: the profile's board has {max} slots")]
+    VirtioSlots {
+        /// How many were given.
+        wanted: usize,
+        /// How many there can be.
+        max: usize,
+    },
     /// The host has no room for the memory.
     #[error("no memory of {size:#x} bytes at {base:#x}: {reason}")]
     Memory {
@@ -113,6 +122,15 @@ pub enum Outcome {
     Deadlock,
     /// What was waited for has come ([`Board::run_until`]).
     Condition,
+    /// A hart has touched what is watched ([`Board::watch`]).
+    Watchpoint {
+        /// Its number.
+        hart: usize,
+        /// The first watched byte that it touched.
+        address: u64,
+        /// Whether it wrote.
+        write: bool,
+    },
     /// A hart is about to execute at a stop that was set.
     Breakpoint {
         /// Its number.
@@ -131,6 +149,8 @@ impl fmt::Display for Outcome {
             Self::Stop(Stop::Reset) => formatter.write_str("the software asked for a reset"),
             Self::Deadlock => formatter.write_str("all harts wait for ever"),
             Self::Condition => formatter.write_str("what was waited for has come"),
+            Self::Watchpoint { hart, address, write: true } => write!(formatter, "hart {hart} has written to {address:#x}"),
+            Self::Watchpoint { hart, address, write: false } => write!(formatter, "hart {hart} has read {address:#x}"),
             Self::Breakpoint { hart, pc } => write!(formatter, "hart {hart} is at the stop {pc:#x}"),
         }
     }
@@ -173,6 +193,7 @@ impl Board {
             disturbed: false,
             stop: None,
             stopped_at: None,
+            watched_at: None,
             clock: Clock::from_hertz(parts.clock_hz),
             timebase: Clock::from_hertz(parts.timebase_hz),
             timing: Timing::new(&parts.timing, parts.harts, parts.seed),
@@ -222,7 +243,7 @@ impl Board {
     ///
     /// Where something is there already.
     pub fn attach_plic(&mut self, base: u64, plic: Plic) -> Result<(), BuildError> {
-        self.attach_part("plic", base, 0x60_0000, Part::Plic(plic))
+        self.attach_part("plic", base, 0x60_0000, Part::Plic(Box::new(plic)))
     }
 
     fn attach_part(&mut self, name: &str, base: u64, size: u64, device: Part) -> Result<(), BuildError> {
@@ -280,9 +301,8 @@ impl Board {
     }
 
     /// Writes down from here on whenever a hart comes to the virtual `address`, whatever it does there. Gives the
-    /// probe's number, by which its events are known: they are kept whether the board is recording or not. In the
-    /// fast mode it does not disturb the run; in the timed mode a block ends there, and with it what the pipeline knows
-    /// ([`Schedule`](crate::timing::Schedule)), so that cycles are others than without.
+    /// probe's number, by which its events are known: they are kept whether the board is recording or not. It
+    /// does not disturb the run.
     pub fn probe(&mut self, address: u64) -> u32 {
         self.drop_code();
         self.machine.probes.record(address)
@@ -304,6 +324,21 @@ impl Board {
     pub fn remove_stop(&mut self, address: u64) {
         self.drop_code();
         self.machine.probes.remove_stop(address);
+    }
+
+    /// Stops the run from here on behind each access of a hart to any of the `length` bytes (at least 1) at the virtual
+    /// `address`, in whatever address space. Until [`unwatch`](Self::unwatch) accesses to the pages around are slow; they
+    /// take no longer on the board, and the run is the same.
+    pub fn watch(&mut self, address: u64, length: u64, watch: Watch) {
+        self.machine.probes.watch(address, last(address, length), watch);
+        for hart in &mut self.harts {
+            hart.drop_all();
+        }
+    }
+
+    /// Takes back [`watch`](Self::watch) of the same bytes. Whether they were watched so.
+    pub fn unwatch(&mut self, address: u64, length: u64, watch: Watch) -> bool {
+        self.machine.probes.unwatch(address, last(address, length), watch)
     }
 
     /// What time passes from here on. At reset it is [`Pace::Fast`]. Where the timed mode begins, modelled caches, TLBs,
@@ -512,6 +547,9 @@ impl Board {
             if let Some((hart, pc)) = self.machine.stopped_at.take() {
                 return Outcome::Breakpoint { hart, pc };
             }
+            if let Some((hart, address, write)) = self.machine.watched_at.take() {
+                return Outcome::Watchpoint { hart, address, write };
+            }
             if condition(self) {
                 return Outcome::Condition;
             }
@@ -536,7 +574,8 @@ impl Board {
                 self.see_to_event();
                 continue;
             }
-            if cycle >= end {
+            // A turn that a stop interrupted beyond the end is still to be finished.
+            if least >= end && (turn.is_none() || until_here <= cycle) {
                 self.turn = turn;
                 if limit == Femtoseconds::NEVER && self.harts.iter().all(|hart| hart.waiting) {
                     return Outcome::Deadlock;
@@ -546,7 +585,8 @@ impl Board {
             }
             self.run_hart(hart, cycle, until_here);
             now = self.harts[hart].cycle();
-            if (self.machine.stopped_at.is_some() || until_here < until) && now < until {
+            let interrupted = self.machine.stopped_at.is_some() || self.machine.watched_at.is_some();
+            if (interrupted || until_here < until) && now < until {
                 self.turn = Some((hart, until));
             } else {
                 self.give_up_reservation(hart);
@@ -687,4 +727,9 @@ impl Board {
             }
         }
     }
+}
+
+/// The last of `length` bytes at `address`.
+const fn last(address: u64, length: u64) -> u64 {
+    address.saturating_add(length.saturating_sub(1))
 }

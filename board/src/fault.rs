@@ -88,7 +88,9 @@ pub(crate) struct FaultPlan {
 impl FaultPlan {
     /// When the next one happens.
     pub(crate) fn next(&self) -> Femtoseconds {
-        self.to_come.first().map_or(Femtoseconds::NEVER, |(time, _)| *time)
+        self.to_come
+            .first()
+            .map_or(Femtoseconds::NEVER, |(time, _)| *time)
     }
 
     fn add(&mut self, time: Femtoseconds, fault: Fault) {
@@ -98,7 +100,8 @@ impl FaultPlan {
 
     /// Whether these, read from outside, are in order and each can be.
     pub(crate) fn is_sound(&self, check: impl Fn(&Fault) -> bool) -> bool {
-        self.to_come.is_sorted_by_key(|(time, _)| *time) && self.to_come.iter().all(|(_, fault)| check(fault))
+        self.to_come.is_sorted_by_key(|(time, _)| *time)
+            && self.to_come.iter().all(|(_, fault)| check(fault))
     }
 }
 
@@ -135,7 +138,9 @@ impl Board {
     /// Whether the board has what is to go wrong.
     pub(crate) fn check_fault(&self, fault: &Fault) -> Result<(), BadFault> {
         match *fault {
-            Fault::Memory { address, .. } if !self.memory().holds(address, 1) => Err(BadFault::Memory(address)),
+            Fault::Memory { address, .. } if !self.memory().holds(address, 1) => {
+                Err(BadFault::Memory(address))
+            }
             Fault::Register { hart, .. } if hart >= self.harts() => Err(BadFault::Hart(hart)),
             Fault::Register { hart, register, .. } => {
                 let exists = match register {
@@ -145,7 +150,11 @@ impl Board {
                     // Those with 3 in bits 11:10 are read-only (privileged specification, section 2.1).
                     Register::Csr(number) => number >> 10 != 3 && self.csr(hart, number).is_some(),
                 };
-                if exists { Ok(()) } else { Err(BadFault::Register { hart, register }) }
+                if exists {
+                    Ok(())
+                } else {
+                    Err(BadFault::Register { hart, register })
+                }
             }
             Fault::HoldLine { line, .. } | Fault::ReleaseLine { line }
                 if !(1..crate::bus::LINES as u32).contains(&line) =>
@@ -165,7 +174,11 @@ impl Board {
         let time = time.max(self.time());
         match fault {
             Fault::Memory { address, bits } => self.flip_memory(address, bits),
-            Fault::Register { hart, register, bits } => self.flip_register(hart, register, bits),
+            Fault::Register {
+                hart,
+                register,
+                bits,
+            } => self.flip_register(hart, register, bits),
             Fault::HoldLine { line, level } => self.machine.lines.hold(line, Some(level)),
             Fault::ReleaseLine { line } => self.machine.lines.hold(line, None),
         }
@@ -213,10 +226,24 @@ mod tests {
     /// A board whose harts run the code.
     fn board(harts: usize, code: &[u32]) -> Board {
         let profile = Profile::named("mpsoc").expect("a profile");
-        let options = setup::Options { harts: Some(harts), memory: Some(1 << 20), ..Default::default() };
+        let options = setup::Options {
+            harts: Some(harts),
+            memory: Some(1 << 20),
+            ..Default::default()
+        };
         let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
-        board.attach("pulse", 0x4000_0000, 0x1000, Box::new(Pulse)).expect("a place");
-        board.write(BASE, &code.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>()).expect("memory");
+        board
+            .attach("pulse", 0x4000_0000, 0x1000, Box::new(Pulse))
+            .expect("a place");
+        board
+            .write(
+                BASE,
+                &code
+                    .iter()
+                    .flat_map(|word| word.to_le_bytes())
+                    .collect::<Vec<_>>(),
+            )
+            .expect("memory");
         (0..harts).for_each(|hart| board.set_pc(hart, BASE));
         board
     }
@@ -249,12 +276,26 @@ mod tests {
     #[test]
     fn a_register_changes_at_its_cycle() {
         for (register, read) in [
-            (Register::X(11), (|board: &Board| board.x(1, 11)) as fn(&Board) -> u64),
+            (
+                Register::X(11),
+                (|board: &Board| board.x(1, 11)) as fn(&Board) -> u64,
+            ),
             (Register::F(3), |board| board.f(1, 3)),
-            (Register::Csr(0x340), |board| board.csr(1, 0x340).expect("mscratch")),
+            (Register::Csr(0x340), |board| {
+                board.csr(1, 0x340).expect("mscratch")
+            }),
         ] {
             let mut board = board(2, &COUNT);
-            board.inject(board.clock().time_of(500), Fault::Register { hart: 1, register, bits: 1 << 9 }).expect("a fault");
+            board
+                .inject(
+                    board.clock().time_of(500),
+                    Fault::Register {
+                        hart: 1,
+                        register,
+                        bits: 1 << 9,
+                    },
+                )
+                .expect("a fault");
             board.run(board.clock().time_of(500));
             assert_eq!(read(&board), 0, "{register:?}");
             board.run(board.clock().time_of(501));
@@ -266,7 +307,15 @@ mod tests {
     fn a_bit_of_code_changes_for_all_harts_at_once() {
         let mut board = board(2, &COUNT);
         // addi a0, a0, 1 becomes addi a1, a0, 1.
-        board.inject(board.clock().time_of(100), Fault::Memory { address: BASE, bits: 0x80 }).expect("a fault");
+        board
+            .inject(
+                board.clock().time_of(100),
+                Fault::Memory {
+                    address: BASE,
+                    bits: 0x80,
+                },
+            )
+            .expect("a fault");
         assert_eq!(board.run(board.clock().time_of(200)), Outcome::Limit);
         for hart in 0..2 {
             assert_eq!((board.x(hart, 10), board.x(hart, 11)), (50, 51));
@@ -275,8 +324,15 @@ mod tests {
 
     /// Whether source 40 is pending in the interrupt controller.
     fn pending(board: &mut Board) -> bool {
-        let index = board.machine.devices.iter().position(|device| device.base == 0xc00_0000).expect("a controller");
-        let read = board.machine.call(index, Femtoseconds(0), |device, port| device.read(0x1004, 4, port));
+        let index = board
+            .machine
+            .devices
+            .iter()
+            .position(|device| device.base == 0xc00_0000)
+            .expect("a controller");
+        let read = board.machine.call(index, Femtoseconds(0), |device, port| {
+            device.read(0x1004, 4, port)
+        });
         read.0.expect("a register") >> 8 & 1 != 0
     }
 
@@ -285,14 +341,29 @@ mod tests {
         // lui a0, 0x40000; sd a0, 0(a0); sd x0, 0(a0); j .-8: high, low, and again.
         let code = [0x4000_0537, 0x00a5_3023, 0x0005_3023, 0xff9f_f06f];
         let mut low = board(1, &code);
-        low.inject(Femtoseconds(0), Fault::HoldLine { line: 40, level: false }).expect("a fault");
+        low.inject(
+            Femtoseconds(0),
+            Fault::HoldLine {
+                line: 40,
+                level: false,
+            },
+        )
+        .expect("a fault");
         low.run(low.clock().time_of(100));
         assert!(!pending(&mut low));
-        low.inject(low.clock().time_of(100), Fault::ReleaseLine { line: 40 }).expect("a fault");
+        low.inject(low.clock().time_of(100), Fault::ReleaseLine { line: 40 })
+            .expect("a fault");
         low.run(low.clock().time_of(110));
         assert!(pending(&mut low));
         let mut high = board(1, &COUNT);
-        high.inject(high.clock().time_of(50), Fault::HoldLine { line: 40, level: true }).expect("a fault");
+        high.inject(
+            high.clock().time_of(50),
+            Fault::HoldLine {
+                line: 40,
+                level: true,
+            },
+        )
+        .expect("a fault");
         high.run(high.clock().time_of(50));
         assert!(!pending(&mut high));
         high.run(high.clock().time_of(60));
@@ -304,25 +375,53 @@ mod tests {
         // wfi; addi a0, a0, 1; j .
         let mut board = board(1, &[0x1050_0073, 0x0015_0513, 0x6f]);
         // Priority and enable of source 40, and mie.MEIE.
-        let index = board.machine.devices.iter().position(|device| device.base == 0xc00_0000).expect("a controller");
+        let index = board
+            .machine
+            .devices
+            .iter()
+            .position(|device| device.base == 0xc00_0000)
+            .expect("a controller");
         for (offset, value) in [(160, 1), (0x2004, 1 << 8)] {
-            let write = |device: &mut dyn Device, port: &mut Port<'_>| device.write(offset, 4, value, port);
-            board.machine.call(index, Femtoseconds(0), write).0.expect("a register");
+            let write =
+                |device: &mut dyn Device, port: &mut Port<'_>| device.write(offset, 4, value, port);
+            board
+                .machine
+                .call(index, Femtoseconds(0), write)
+                .0
+                .expect("a register");
         }
         board.set_csr(0, 0x304, 1 << 11).expect("a CSR");
-        board.inject(board.clock().time_of(1000), Fault::HoldLine { line: 40, level: true }).expect("a fault");
+        board
+            .inject(
+                board.clock().time_of(1000),
+                Fault::HoldLine {
+                    line: 40,
+                    level: true,
+                },
+            )
+            .expect("a fault");
         // On a board of one hart the condition is asked at wakings and waits, and then when the fault has come.
         let outcome = board.run_until(board.clock().time_of(1001), |board| board.cycle(0) >= 1000);
         assert_eq!(outcome, Outcome::Condition);
-        let waited = board.account(0).iter().find(|line| line.on == crate::account::Doing::Waiting).map(|line| line.cycles);
+        let waited = board
+            .account(0)
+            .iter()
+            .find(|line| line.on == crate::account::Doing::Waiting)
+            .map(|line| line.cycles);
         assert_eq!(waited, Some(999));
     }
 
     #[test]
     fn faults_to_come_are_part_of_a_snapshot() {
-        let fault = Fault::Register { hart: 0, register: Register::X(11), bits: 4 };
+        let fault = Fault::Register {
+            hart: 0,
+            register: Register::X(11),
+            bits: 4,
+        };
         let mut first = board(1, &COUNT);
-        first.inject(first.clock().time_of(300), fault).expect("a fault");
+        first
+            .inject(first.clock().time_of(300), fault)
+            .expect("a fault");
         first.run(first.clock().time_of(200));
         let snapshot = first.snapshot();
         let mut second = board(1, &COUNT);
@@ -334,7 +433,9 @@ mod tests {
         assert_eq!(first.trace_hash(), second.trace_hash());
         // Gone back to a state without it, it does not come.
         let before = board(1, &COUNT).snapshot();
-        second.inject(second.clock().time_of(300), fault).expect("a fault");
+        second
+            .inject(second.clock().time_of(300), fault)
+            .expect("a fault");
         second.restore(&before).expect("the same board");
         second.run(second.clock().time_of(400));
         assert_eq!(second.x(0, 11), 0);
@@ -343,15 +444,49 @@ mod tests {
     #[test]
     fn what_is_not_there_can_not_go_wrong() {
         let mut board = board(2, &COUNT);
-        let register = |hart, register| Fault::Register { hart, register, bits: 1 };
+        let register = |hart, register| Fault::Register {
+            hart,
+            register,
+            bits: 1,
+        };
         for (fault, error) in [
-            (Fault::Memory { address: 0, bits: 1 }, BadFault::Memory(0)),
+            (
+                Fault::Memory {
+                    address: 0,
+                    bits: 1,
+                },
+                BadFault::Memory(0),
+            ),
             (register(2, Register::Pc), BadFault::Hart(2)),
-            (register(0, Register::X(0)), BadFault::Register { hart: 0, register: Register::X(0) }),
-            (register(0, Register::F(32)), BadFault::Register { hart: 0, register: Register::F(32) }),
-            (register(0, Register::Csr(0xf14)), BadFault::Register { hart: 0, register: Register::Csr(0xf14) }),
+            (
+                register(0, Register::X(0)),
+                BadFault::Register {
+                    hart: 0,
+                    register: Register::X(0),
+                },
+            ),
+            (
+                register(0, Register::F(32)),
+                BadFault::Register {
+                    hart: 0,
+                    register: Register::F(32),
+                },
+            ),
+            (
+                register(0, Register::Csr(0xf14)),
+                BadFault::Register {
+                    hart: 0,
+                    register: Register::Csr(0xf14),
+                },
+            ),
             (Fault::ReleaseLine { line: 0 }, BadFault::Line(0)),
-            (Fault::HoldLine { line: 1024, level: true }, BadFault::Line(1024)),
+            (
+                Fault::HoldLine {
+                    line: 1024,
+                    level: true,
+                },
+                BadFault::Line(1024),
+            ),
         ] {
             assert_eq!(board.inject(Femtoseconds(0), fault), Err(error));
         }

@@ -4,8 +4,8 @@
 //! (`priv`) and the virtualization mode (`virt`). Memory is what the thread's hart has at its virtual addresses, whatever
 //! its page tables permit; `monitor physical on` switches to physical addresses, `monitor help` lists what else there
 //! is. Breakpoints of both kinds are stops of the board: memory does not change, and the guest can't see them. They
-//! stand at virtual addresses, of whatever address space. Watchpoints are gdb's own (`set can-use-hw-watchpoints 0`): it steps and
-//! compares; the board has none.
+//! stand at virtual addresses, of whatever address space. So do watchpoints, which stop behind the access; while there is
+//! one its pages are slow on the host, and as fast as ever on the board.
 //!
 //! The board's time stands still while gdb has it stopped, and nothing that gdb only reads leaves a trace. So a run
 //! under gdb is the run without it, as long as gdb changes nothing and does not step; in timed mode, as long as it
@@ -37,12 +37,12 @@ use gdbstub::common::Signal;
 use gdbstub::stub::state_machine::GdbStubStateMachine;
 use gdbstub::stub::{DisconnectReason, GdbStub, GdbStubError, MultiThreadStopReason};
 
-use crate::board::{Board, Outcome};
+use crate::board::{Board, BuildError, Outcome};
 use crate::bus::Stop;
 use crate::time::Femtoseconds;
 use target::{Debuggee, Slice, thread};
-pub use wire::{Received, Tcp, Wire};
 use wire::Line;
+pub use wire::{Received, Tcp, Wire};
 
 /// How a run under gdb is served.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,10 @@ pub struct Options {
 impl Default for Options {
     /// Waits for gdb, and runs without a limit.
     fn default() -> Self {
-        Self { wait: true, limit: Femtoseconds::NEVER }
+        Self {
+            wait: true,
+            limit: Femtoseconds::NEVER,
+        }
     }
 }
 
@@ -84,6 +87,9 @@ pub enum Error {
     /// It can't be waited for.
     #[error("waiting for gdb: {0}")]
     Listen(io::Error),
+    /// The host has no room.
+    #[error(transparent)]
+    Build(#[from] BuildError),
     /// It does not follow its protocol.
     #[error("talking to gdb: {0}")]
     Protocol(String),
@@ -105,62 +111,113 @@ pub fn listen(port: u16) -> io::Result<TcpListener> {
 ///
 /// When gdb can't be waited for, or speaks another protocol.
 pub fn serve(board: &mut Board, listener: TcpListener, options: &Options) -> Result<End, Error> {
-    let mut server = Server::new(board, listener, options.wait);
-    let end = server.run(options.limit)?;
-    server.finish(&end);
+    let mut server = Server::new(listener, options.wait)?;
+    let end = server.run(board, options.limit)?;
+    server.finish(board, &end);
     Ok(end)
 }
 
-type Session<'b> = GdbStubStateMachine<'static, Debuggee<'b>, Line>;
+type Session = GdbStubStateMachine<'static, Debuggee, Line>;
 
-/// A board under gdb, run piece by piece: [`run`](Self::run) takes the place of [`Board::run`].
-pub struct Server<'b> {
-    debuggee: Debuggee<'b>,
+/// What a board is run with under gdb, piece by piece: [`run`](Self::run) takes the place of [`Board::run`].
+///
+/// ```no_run
+/// # use tactus_board::{gdb::{self, End, Server}, board::Outcome, profile::Profile, setup, time::Femtoseconds};
+/// # let profile = Profile::named("mpsoc").unwrap();
+/// # let (mut board, console) = setup::board(&profile, &Default::default(), Vec::new())?;
+/// let mut server = Server::new(gdb::listen(1234)?, true)?;
+/// let mut limit = Femtoseconds(0);
+/// let end = loop {
+///     limit = limit.saturating_add(Femtoseconds(Femtoseconds::SECOND.0 / 100));
+///     match server.run(&mut board, limit)? {
+///         End::Run(Outcome::Limit) => print!("{}", String::from_utf8_lossy(&console.take_output())),
+///         end => break end,
+///     }
+/// };
+/// server.finish(&mut board, &end);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Server {
+    debuggee: Debuggee,
     listener: Option<TcpListener>,
     /// Stay where the board is until gdb comes.
     wait: bool,
-    session: Option<Session<'b>>,
+    session: Option<Session>,
     /// How the run ended that gdb was told the end of.
     ended: Option<Outcome>,
 }
 
-impl<'b> Server<'b> {
-    /// A board to which gdb may come. With `wait` the board stands still until it does.
-    pub fn new(board: &'b mut Board, listener: TcpListener, wait: bool) -> Self {
-        Self { debuggee: Debuggee::new(board), listener: Some(listener), wait, session: None, ended: None }
+impl Server {
+    /// A place for gdb to come to. With `wait` a board stands still until it does.
+    ///
+    /// # Errors
+    ///
+    /// When the host has no room for it.
+    pub fn new(listener: TcpListener, wait: bool) -> Result<Self, Error> {
+        Ok(Self {
+            debuggee: Debuggee::new()?,
+            listener: Some(listener),
+            wait,
+            session: None,
+            ended: None,
+        })
     }
 
-    /// A board with a debugger at the other end of `wire`. It stands still until that says otherwise.
+    /// A debugger at the other end of `wire`. A board stands still until that says otherwise.
     ///
     /// # Errors
     ///
     /// When the session can't begin.
-    pub fn attached(board: &'b mut Board, wire: Box<dyn Wire>) -> Result<Self, Error> {
-        let mut server =
-            Self { debuggee: Debuggee::new(board), listener: None, wait: false, session: None, ended: None };
+    pub fn attached(wire: Box<dyn Wire>) -> Result<Self, Error> {
+        let mut server = Self {
+            debuggee: Debuggee::new()?,
+            listener: None,
+            wait: false,
+            session: None,
+            ended: None,
+        };
         server.begin(wire)?;
         Ok(server)
     }
 
-    /// The board.
-    pub fn board(&mut self) -> &mut Board {
-        self.debuggee.board
-    }
-
     /// Whether a debugger is there.
     #[must_use]
-    pub fn is_attached(&self) -> bool {
+    pub const fn is_attached(&self) -> bool {
         self.session.is_some()
     }
 
-    /// Runs the board until `limit`, or until something ends the run before. Returns no earlier while gdb has the board
-    /// stopped. gdb is not told of the limit: call this again to go on, or [`finish`](Self::finish).
+    /// Runs the board, always the same one, until `limit`, or until something ends the run before. Returns no earlier while
+    /// gdb has the board stopped. gdb is not told of the limit, nor of stops and watches that are not its own: call this again to
+    /// go on, or [`finish`](Self::finish).
     ///
     /// # Errors
     ///
     /// When gdb can't be waited for, or speaks another protocol: it is gone then, and what it set is taken back. The
     /// board stands where it stood, and calling this again goes on.
-    pub fn run(&mut self, limit: Femtoseconds) -> Result<End, Error> {
+    pub fn run(&mut self, board: &mut Board, limit: Femtoseconds) -> Result<End, Error> {
+        self.debuggee.swap(board);
+        let end = self.run_lent(limit);
+        self.debuggee.swap(board);
+        end
+    }
+
+    /// Tells gdb, if it is there and waits, that the run is over, and takes back what it set.
+    pub fn finish(&mut self, board: &mut Board, end: &End) {
+        let reason = match end {
+            End::Run(Outcome::Stop(stop)) => MultiThreadStopReason::Exited(code(*stop)),
+            End::Run(Outcome::Limit) => MultiThreadStopReason::Terminated(Signal::SIGXCPU),
+            End::Run(_) | End::Killed => MultiThreadStopReason::Terminated(Signal::SIGKILL),
+        };
+        self.debuggee.swap(board);
+        if let Some(GdbStubStateMachine::Running(session)) = self.session.take() {
+            // If it can't be told, it is gone.
+            let _ = session.report_stop(&mut self.debuggee, reason);
+        }
+        self.debuggee.detach();
+        self.debuggee.swap(board);
+    }
+
+    fn run_lent(&mut self, limit: Femtoseconds) -> Result<End, Error> {
         loop {
             let Some(session) = self.session.take() else {
                 if let Some(wire) = self.accept()? {
@@ -170,8 +227,8 @@ impl<'b> Server<'b> {
                 match self.debuggee.run(limit) {
                     Slice::Over => continue,
                     Slice::Ended(outcome) => return Ok(End::Run(outcome)),
-                    // Nobody is there to be told: these are stops and deadlocks as of any run.
-                    Slice::Stopped(reason) => return Ok(End::Run(self.untold(&reason))),
+                    // Nobody is there to be told, and nothing of gdb's is set: all that it can be is a deadlock.
+                    Slice::Stopped(_) => return Ok(End::Run(Outcome::Deadlock)),
                 }
             };
             match self.turn(session, limit) {
@@ -199,20 +256,6 @@ impl<'b> Server<'b> {
         }
     }
 
-    /// Tells gdb, if it is there and waits, that the run is over.
-    pub fn finish(&mut self, end: &End) {
-        let reason = match end {
-            End::Run(Outcome::Stop(stop)) => MultiThreadStopReason::Exited(code(*stop)),
-            End::Run(Outcome::Limit) => MultiThreadStopReason::Terminated(Signal::SIGXCPU),
-            End::Run(_) | End::Killed => MultiThreadStopReason::Terminated(Signal::SIGKILL),
-        };
-        if let Some(GdbStubStateMachine::Running(session)) = self.session.take() {
-            // If it can't be told, it is gone.
-            let _ = session.report_stop(&mut self.debuggee, reason);
-        }
-        self.debuggee.detach();
-    }
-
     fn begin(&mut self, wire: Box<dyn Wire>) -> Result<(), Error> {
         let begin = GdbStub::new(Line::new(wire)).run_state_machine(&mut self.debuggee);
         self.session = Some(begin.map_err(|error| Error::Protocol(error.to_string()))?);
@@ -222,40 +265,41 @@ impl<'b> Server<'b> {
 
     /// A debugger that has come.
     fn accept(&self) -> Result<Option<Box<dyn Wire>>, Error> {
-        let Some(listener) = &self.listener else { return Ok(None) };
-        listener.set_nonblocking(!self.wait).map_err(Error::Listen)?;
+        let Some(listener) = &self.listener else {
+            return Ok(None);
+        };
+        listener
+            .set_nonblocking(!self.wait)
+            .map_err(Error::Listen)?;
         match listener.accept() {
             Ok((stream, _)) => Ok(Some(Box::new(Tcp::new(stream).map_err(Error::Listen)?))),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                Ok(None)
+            }
             Err(error) => Err(Error::Listen(error)),
         }
     }
 
-    /// What a stop is to a run without a debugger.
-    fn untold(&self, reason: &MultiThreadStopReason<u64>) -> Outcome {
-        match reason {
-            MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGTRAP } => {
-                let hart = tid.get() - 1;
-                Outcome::Breakpoint { hart, pc: self.debuggee.board.pc(hart) }
-            }
-            _ => Outcome::Deadlock,
-        }
-    }
-
     /// The next thing to do in a session.
-    fn turn(&mut self, session: Session<'b>, limit: Femtoseconds) -> Result<Turn<'b>, Failure> {
+    fn turn(&mut self, session: Session, limit: Femtoseconds) -> Result<Turn, Failure> {
         let debuggee = &mut self.debuggee;
         match session {
-            GdbStubStateMachine::Idle(mut session) => match session.borrow_conn().wire.receive(true) {
-                Ok(Received::Byte(byte)) => session.incoming_data(debuggee, byte).map(Turn::On),
-                Ok(Received::Nothing) => Ok(Turn::On(session.into())),
-                Ok(Received::End) | Err(_) => Ok(Turn::Ended(DisconnectReason::Disconnect)),
-            },
+            GdbStubStateMachine::Idle(mut session) => {
+                match session.borrow_conn().wire.receive(true) {
+                    Ok(Received::Byte(byte)) => session.incoming_data(debuggee, byte).map(Turn::On),
+                    Ok(Received::Nothing) => Ok(Turn::On(session.into())),
+                    Ok(Received::End) | Err(_) => Ok(Turn::Ended(DisconnectReason::Disconnect)),
+                }
+            }
             GdbStubStateMachine::Running(mut session) => {
                 // It runs first, so that whoever lets it go on and interrupts it at once gets somewhere.
                 match debuggee.run(limit) {
                     Slice::Over => {}
-                    Slice::Stopped(reason) => return session.report_stop(debuggee, reason).map(Turn::On),
+                    Slice::Stopped(reason) => {
+                        return session.report_stop(debuggee, reason).map(Turn::On);
+                    }
                     Slice::Ended(Outcome::Stop(stop)) => {
                         self.ended = Some(Outcome::Stop(stop));
                         let reason = MultiThreadStopReason::Exited(code(stop));
@@ -271,8 +315,13 @@ impl<'b> Server<'b> {
             }
             GdbStubStateMachine::CtrlCInterrupt(session) => {
                 let hart = debuggee.board.next().unwrap_or(0);
-                let reason = MultiThreadStopReason::SignalWithThread { tid: thread(hart), signal: Signal::SIGINT };
-                session.interrupt_handled(debuggee, Some(reason)).map(Turn::On)
+                let reason = MultiThreadStopReason::SignalWithThread {
+                    tid: thread(hart),
+                    signal: Signal::SIGINT,
+                };
+                session
+                    .interrupt_handled(debuggee, Some(reason))
+                    .map(Turn::On)
             }
             GdbStubStateMachine::Disconnected(session) => Ok(Turn::Ended(session.get_reason())),
         }
@@ -282,11 +331,11 @@ impl<'b> Server<'b> {
 type Failure = GdbStubError<std::convert::Infallible, io::Error>;
 
 /// What comes of a turn of a session.
-enum Turn<'b> {
+enum Turn {
     /// It goes on.
-    On(Session<'b>),
+    On(Session),
     /// It goes on when the caller wants.
-    Return(Session<'b>, Outcome),
+    Return(Session, Outcome),
     /// It is over.
     Ended(DisconnectReason),
 }

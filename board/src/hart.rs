@@ -341,7 +341,7 @@ impl Hart {
     pub(crate) fn fetch(&self, pc: u64) -> Option<u64> {
         let page = pc >> 12;
         let entry = &self.fetches[page as usize % FETCHES];
-        (entry.page == page << 12 && entry.context == self.fetch_context).then(|| entry.physical | pc & 4095)
+        (entry.page == page << 12 && entry.context == self.fetch_context).then_some(entry.physical | pc & 4095)
     }
 
     /// Notes where `pc` is.
@@ -453,7 +453,7 @@ impl Hart {
             return Doing::Waiting;
         }
         let mode = self.privileged.mode;
-        let guest = mode.v.then(|| self.vmid);
+        let guest = mode.v.then_some(self.vmid);
         Doing::Running { guest, privilege: mode.privilege }
     }
 

@@ -41,7 +41,11 @@ impl PageTables for Look<'_> {
         self.0.read(physical, &mut bytes).ok()?;
         let entry = u64::from_le_bytes(bytes);
         // Whether software has used the page yet does not matter to who looks at it.
-        Some(if entry & VALID != 0 && entry & LEAF != 0 { entry | MARKS } else { entry })
+        Some(if entry & VALID != 0 && entry & LEAF != 0 {
+            entry | MARKS
+        } else {
+            entry
+        })
     }
 
     fn update(&mut self, _physical: u64, _old: u64, _new: u64) -> Option<bool> {
@@ -90,7 +94,10 @@ impl Board {
     /// When there is no such hart.
     pub fn set_mode(&mut self, hart: usize, mode: Mode) {
         let hart = &mut self.harts[hart];
-        hart.privileged.mode = Mode { v: mode.v && mode.privilege != Privilege::Machine, ..mode };
+        hart.privileged.mode = Mode {
+            v: mode.v && mode.privilege != Privilege::Machine,
+            ..mode
+        };
         hart.refresh();
         hart.look_anew();
         self.machine.turned(hart);
@@ -130,7 +137,8 @@ impl Board {
         let mut counters = self.machine.counters(hart, &events);
         // No instruction reads.
         counters.instructions = hart.instructions;
-        hart.privileged.peek(number, &counters, self.machine.wires[hart.index])
+        hart.privileged
+            .peek(number, &counters, self.machine.wires[hart.index])
     }
 
     /// Sets a CSR as if the hart had written it, whatever its mode; fields take what they can hold.
@@ -146,7 +154,10 @@ impl Board {
         let hart = &mut self.harts[hart];
         let events = self.machine.events(hart);
         let counters = self.machine.counters(hart, &events);
-        let effects = hart.privileged.poke(number, value, &counters).ok_or(NoCsr(number))?;
+        let effects = hart
+            .privileged
+            .poke(number, value, &counters)
+            .ok_or(NoCsr(number))?;
         if effects.contains(Effects::FLUSH) {
             hart.drop_all();
         } else {
@@ -167,9 +178,15 @@ impl Board {
     pub fn physical(&self, hart: usize, address: u64) -> Option<u64> {
         let privileged: &Privileged = &self.harts[hart].privileged;
         // As M-mode, PMP lets it pass; the first stage takes that for a supervisor, who may read all.
-        let context =
-            Context { privilege: Privilege::Machine, sum: true, mxr: true, guest_mxr: true, ..privileged.fetch_context() };
-        let place = privileged.translate(address, 1, Access::Load, &context, &mut Look(self.memory()));
+        let context = Context {
+            privilege: Privilege::Machine,
+            sum: true,
+            mxr: true,
+            guest_mxr: true,
+            ..privileged.fetch_context()
+        };
+        let place =
+            privileged.translate(address, 1, Access::Load, &context, &mut Look(self.memory()));
         place.ok().map(|place| place.physical)
     }
 
@@ -183,13 +200,22 @@ impl Board {
     /// # Panics
     ///
     /// When there is no such hart.
-    pub fn read_virtual(&self, hart: usize, address: u64, bytes: &mut [u8]) -> Result<(), NoMapping> {
+    pub fn read_virtual(
+        &self,
+        hart: usize,
+        address: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), NoMapping> {
         let mut at = address;
         let mut rest = bytes;
         while !rest.is_empty() {
             let (here, behind) = rest.split_at_mut(in_page(at, rest.len()));
-            let physical = self.physical(hart, at).ok_or(NoMapping { hart, address: at })?;
-            self.memory().read(physical, here).map_err(|_| NoMapping { hart, address: at })?;
+            let physical = self
+                .physical(hart, at)
+                .ok_or(NoMapping { hart, address: at })?;
+            self.memory()
+                .read(physical, here)
+                .map_err(|_| NoMapping { hart, address: at })?;
             at = at.wrapping_add(here.len() as u64);
             rest = behind;
         }
@@ -205,26 +231,37 @@ impl Board {
     /// # Panics
     ///
     /// When there is no such hart.
-    pub fn write_virtual(&mut self, hart: usize, address: u64, bytes: &[u8]) -> Result<(), NoMapping> {
+    pub fn write_virtual(
+        &mut self,
+        hart: usize,
+        address: u64,
+        bytes: &[u8],
+    ) -> Result<(), NoMapping> {
         let mut pieces = Vec::new();
         let mut at = address;
         let mut rest = bytes;
         while !rest.is_empty() {
             let (here, behind) = rest.split_at(in_page(at, rest.len()));
-            let physical = self.physical(hart, at).filter(|place| self.memory().holds(*place, here.len() as u64));
+            let physical = self
+                .physical(hart, at)
+                .filter(|place| self.memory().holds(*place, here.len() as u64));
             pieces.push((physical.ok_or(NoMapping { hart, address: at })?, here));
             at = at.wrapping_add(here.len() as u64);
             rest = behind;
         }
         for (physical, here) in pieces {
-            self.write(physical, here).map_err(|NoMemory { .. }| NoMapping { hart, address })?;
+            self.write(physical, here)
+                .map_err(|NoMemory { .. }| NoMapping { hart, address })?;
         }
         Ok(())
     }
 
     /// The devices: name, first physical address and bytes of each, in the order of their addresses.
     pub fn devices(&self) -> impl Iterator<Item = (&str, u64, u64)> {
-        self.machine.devices.iter().map(|device| (device.name.as_str(), device.base, device.size))
+        self.machine
+            .devices
+            .iter()
+            .map(|device| (device.name.as_str(), device.base, device.size))
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Attached {
 /// What stands in a range of addresses.
 pub(crate) enum Part {
     Clint(Clint),
-    Plic(Plic),
+    Plic(Box<Plic>),
     Other(Box<dyn Device>),
 }
 
@@ -43,7 +43,7 @@ impl Part {
     pub(crate) fn device(&mut self) -> &mut dyn Device {
         match self {
             Self::Clint(clint) => clint,
-            Self::Plic(plic) => plic,
+            Self::Plic(plic) => plic.as_mut(),
             Self::Other(device) => device.as_mut(),
         }
     }
@@ -65,6 +65,8 @@ pub(crate) struct Machine {
     pub(crate) stop: Option<Stop>,
     /// The hart and address of the stop that ended the run.
     pub(crate) stopped_at: Option<(usize, u64)>,
+    /// The hart that touched what is watched, the byte, and whether it wrote.
+    pub(crate) watched_at: Option<(usize, u64, bool)>,
     /// The harts' clock.
     pub(crate) clock: Clock,
     /// What counts `time`.
@@ -403,7 +405,9 @@ impl Machine {
         if !place.whole_page && !hart.privileged.permits(place.physical, size.into(), access, context.privilege) {
             return Err(context.access_fault(address, access));
         }
-        if let Some(tag) = tag
+        if self.probes.watches_page(address) {
+            self.see_watched(hart, address, size, access);
+        } else if let Some(tag) = tag
             && place.whole_page
             && let Some(host) = self.memory.host(place.physical)
         {
@@ -415,6 +419,17 @@ impl Machine {
             }
         }
         Ok(place.physical)
+    }
+
+    /// Ends the run behind an access to what is watched.
+    #[cold]
+    fn see_watched(&mut self, hart: &mut Hart, address: u64, size: u8, access: Access) {
+        let write = access == Access::Store;
+        if let Some(byte) = self.probes.watched(address, size, write) {
+            self.watched_at = Some((hart.index, byte, write));
+            self.disturbed = true;
+            hart.attention = true;
+        }
     }
 
     /// The places of `size` bytes that may lie in two pages: the first, how many bytes are there, the second.

@@ -17,6 +17,27 @@ pub(crate) enum Reaction {
     Stop,
 }
 
+/// What of the accesses to a place is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// Loads, and `lr`.
+    Reads,
+    /// Stores, `sc` and atomics.
+    Writes,
+    /// Both.
+    Accesses,
+}
+
+impl Watch {
+    const fn takes(self, write: bool) -> bool {
+        match self {
+            Self::Reads => !write,
+            Self::Writes => write,
+            Self::Accesses => true,
+        }
+    }
+}
+
 /// Where a run is watched, by virtual address.
 #[derive(Default)]
 pub(crate) struct Probes {
@@ -27,6 +48,8 @@ pub(crate) struct Probes {
     ops: HashMap<usize, Handler>,
     /// By hart, where it stopped last, and how many instructions it had retired then.
     passed: [Option<(u64, u64)>; HARTS],
+    /// First and last byte of what is watched, and for what.
+    watches: Vec<(u64, u64, Watch)>,
 }
 
 impl Probes {
@@ -96,5 +119,30 @@ impl Probes {
     /// Lets hart `index` pass a stop at `pc` as if it had stopped there.
     pub(crate) fn pass(&mut self, index: usize, pc: u64, instructions: u64) {
         self.passed[index % HARTS] = Some((pc, instructions));
+    }
+
+    /// Watches the bytes from `first` to `last`.
+    pub(crate) fn watch(&mut self, first: u64, last: u64, watch: Watch) {
+        self.watches.push((first, last, watch));
+    }
+
+    /// Takes a watch back. Whether there was one.
+    pub(crate) fn unwatch(&mut self, first: u64, last: u64, watch: Watch) -> bool {
+        let place = self.watches.iter().position(|other| *other == (first, last, watch));
+        place.map(|place| self.watches.remove(place)).is_some()
+    }
+
+    /// Whether anything in the page of `address` is watched: then no access to it may go unseen.
+    pub(crate) fn watches_page(&self, address: u64) -> bool {
+        self.watches.iter().any(|(first, last, _)| (first >> 12..=last >> 12).contains(&(address >> 12)))
+    }
+
+    /// The first watched byte that an access to `size` bytes at `address` touches.
+    pub(crate) fn watched(&self, address: u64, size: u8, write: bool) -> Option<u64> {
+        let end = address.saturating_add(u64::from(size) - 1);
+        let mut hits = self.watches.iter().filter(|(first, last, watch)| {
+            watch.takes(write) && address <= *last && *first <= end
+        });
+        hits.next().map(|(first, ..)| address.max(*first))
     }
 }

@@ -11,6 +11,7 @@ use std::path::Path;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
+use crate::devices::map;
 use crate::timing::parameters::{MAX_HARTS, Parameters};
 
 /// The profiles that come with the crate: name and text.
@@ -104,6 +105,21 @@ pub enum DeviceKind {
 }
 
 impl DeviceKind {
+    /// Where it is, and its interrupt line: as QEMU's `virt` has it.
+    const fn place(self) -> (u64, Option<u32>) {
+        match self {
+            Self::Finisher => (map::FINISHER, None),
+            Self::Rtc => (map::RTC, Some(map::RTC_LINE)),
+            Self::Clint => (map::CLINT, None),
+            Self::Plic => (map::PLIC, None),
+            Self::Uart => (map::UART, Some(map::UART_LINE)),
+            Self::Virtio(slot) => {
+                let slot = slot as u32;
+                (map::VIRTIO + slot as u64 * map::VIRTIO_SIZE, Some(map::VIRTIO_LINE + slot))
+            }
+        }
+    }
+
     /// The device of that name in a profile.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
@@ -418,6 +434,28 @@ impl Profile {
                 );
                 return Err(fail(span.clone(), reason));
             }
+        }
+        let slots = devices.iter().filter(|(device, _)| matches!(device.kind, DeviceKind::Virtio(_))).count();
+        for (device, span) in &devices {
+            if let DeviceKind::Virtio(slot) = device.kind
+                && usize::from(slot) >= slots
+            {
+                let reason = format!("device `{}` leaves slots before it out: they are numbered from 0", device.name);
+                return Err(fail(span.clone(), reason));
+            }
+            let (address, line) = device.kind.place();
+            if device.address != address || device.interrupts.iter().copied().ne(line) {
+                let line = line.map_or_else(|| "no interrupt".to_owned(), |line| format!("interrupt {line}"));
+                let reason = format!(
+                    "device `{}` must be at {address:#x} with {line}, where the devicetree says that it is",
+                    device.name
+                );
+                return Err(fail(span.clone(), reason));
+            }
+        }
+        if read.harts.get_ref().first_id != 0 {
+            let reason = "`first_id` must be 0: the devicetree numbers harts from there".to_owned();
+            return Err(fail(read.harts.span(), reason));
         }
         Ok(Self {
             name: read.name,

@@ -103,6 +103,10 @@ pub fn board(
         seed: options.seed,
         timing: profile.timing.clone(),
     })?;
+    let slots = virtio_slots(profile);
+    if backends.len() > slots {
+        return Err(BuildError::VirtioSlots { wanted: backends.len(), max: slots });
+    }
     let mut console = Console::new();
     for device in &profile.devices {
         let line = device.interrupts.first().copied().unwrap_or(0);
@@ -128,6 +132,11 @@ pub fn board(
     Ok((board, console))
 }
 
+/// How many virtio slots the profile's board has.
+fn virtio_slots(profile: &Profile) -> usize {
+    profile.devices.iter().filter(|device| matches!(device.kind, DeviceKind::Virtio(_))).count()
+}
+
 /// Puts software into the board and sets all harts to the firmware's begin: a0 has the hart's number, a1 the
 /// devicetree's address, a2 that of what `fw_dynamic` wants to know.
 ///
@@ -144,7 +153,7 @@ pub fn boot(board: &mut Board, profile: &Profile, software: &Software<'_>) -> Re
         memory: Range::new(base, size),
         bootargs: software.bootargs.map(str::to_owned),
         rng_seed: Some(devicetree::rng_seed(board.seed())),
-        virtio_slots: profile.devices.iter().filter(|device| matches!(device.kind, DeviceKind::Virtio(_))).count() as u32,
+        virtio_slots: virtio_slots(profile) as u32,
         ..Description::default()
     };
     if let Some(kernel) = software.kernel {

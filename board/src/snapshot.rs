@@ -4,8 +4,7 @@
 //! of the trace so far.
 //! It does not hold what only watches (probes, stops, recorded events) nor what only makes the board fast (decoded
 //! code, host pointers): a run that goes on from a snapshot does the same at the same cycles as the one that it
-//! was taken from. In the timed mode that holds for runs from the same snapshot: against the run that was not
-//! interrupted, cycles may differ by what was under way in the pipeline.
+//! was taken from.
 
 use std::io::{Read, Write};
 
@@ -175,6 +174,7 @@ impl Board {
         machine.timed = state.timed;
         machine.stop = None;
         machine.stopped_at = None;
+        machine.watched_at = None;
         machine.code.clear();
         machine.probes.forget_places();
         machine.trace.set_hash(state.hash);

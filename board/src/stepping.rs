@@ -13,7 +13,7 @@ impl Board {
     /// own timer or a device may wake it. Devices are woken up to where the hart has come.
     ///
     /// Stops at the hart's next instruction do not hold it. The outcome is [`Outcome::Condition`], or what ended the
-    /// run: [`Outcome::Stop`], or [`Outcome::Deadlock`] for a hart that waits and that only another hart can wake.
+    /// run: [`Outcome::Stop`], [`Outcome::Watchpoint`], or [`Outcome::Deadlock`] for a hart that waits and that only another hart can wake.
     ///
     /// ```
     /// # use tactus_board::board::Outcome;
@@ -109,7 +109,11 @@ impl Board {
     fn take_interrupt(&mut self, index: usize) -> bool {
         let hart = &mut self.harts[index];
         let time = self.machine.ticks(hart.cycle());
-        if hart.privileged.interrupt(self.machine.wires[index], time).is_none() {
+        if hart
+            .privileged
+            .interrupt(self.machine.wires[index], time)
+            .is_none()
+        {
             return false;
         }
         hart.until = hart.cycle().saturating_add(1);
@@ -119,7 +123,16 @@ impl Board {
 
     fn after_step(&mut self) -> Outcome {
         self.machine.stopped_at = None;
-        self.machine.stop.take().map_or(Outcome::Condition, Outcome::Stop)
+        let watched = self.machine.watched_at.take();
+        match (self.machine.stop.take(), watched) {
+            (Some(stop), _) => Outcome::Stop(stop),
+            (None, Some((hart, address, write))) => Outcome::Watchpoint {
+                hart,
+                address,
+                write,
+            },
+            (None, None) => Outcome::Condition,
+        }
     }
 }
 
@@ -133,9 +146,22 @@ mod tests {
 
     fn board(harts: usize, code: &[u32]) -> Board {
         let profile = Profile::named("mpsoc").expect("a profile");
-        let options = setup::Options { harts: Some(harts), memory: Some(1 << 20), quantum: Some(7), ..Default::default() };
+        let options = setup::Options {
+            harts: Some(harts),
+            memory: Some(1 << 20),
+            quantum: Some(7),
+            ..Default::default()
+        };
         let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
-        board.write(BASE, &code.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>()).expect("memory");
+        board
+            .write(
+                BASE,
+                &code
+                    .iter()
+                    .flat_map(|word| word.to_le_bytes())
+                    .collect::<Vec<_>>(),
+            )
+            .expect("memory");
         (0..harts).for_each(|hart| board.set_pc(hart, BASE));
         board
     }
@@ -159,10 +185,16 @@ mod tests {
         // mtvec is 0 where there is no memory: each fetch there faults and leads there again.
         let mut board = board(1, &[0x0000_0073]);
         assert_eq!(board.step(0), Outcome::Condition);
-        assert_eq!((board.pc(0), board.csr(0, 0x342), board.csr(0, 0x341)), (0, Some(11), Some(BASE)));
+        assert_eq!(
+            (board.pc(0), board.csr(0, 0x342), board.csr(0, 0x341)),
+            (0, Some(11), Some(BASE))
+        );
         for _ in 0..3 {
             assert_eq!(board.step(0), Outcome::Condition);
-            assert_eq!((board.pc(0), board.csr(0, 0x342), board.instructions(0)), (0, Some(1), 0));
+            assert_eq!(
+                (board.pc(0), board.csr(0, 0x342), board.instructions(0)),
+                (0, Some(1), 0)
+            );
         }
     }
 
@@ -173,7 +205,9 @@ mod tests {
         for (number, value) in [(0x305, BASE + 256), (0x304, 8), (0x300, 8)] {
             board.set_csr(0, number, value).expect("a CSR");
         }
-        board.write(BASE + 256, &0x3020_0073_u32.to_le_bytes()).expect("memory");
+        board
+            .write(BASE + 256, &0x3020_0073_u32.to_le_bytes())
+            .expect("memory");
         board.machine.wires[0] = 8;
         assert_eq!(board.step(0), Outcome::Condition);
         assert_eq!((board.pc(0), board.instructions(0)), (BASE + 256, 0));
@@ -195,7 +229,10 @@ mod tests {
         }
         assert_eq!(board.step(0), Outcome::Condition);
         // A tick of 10 MHz is ten cycles of 100 MHz; then the instruction behind.
-        assert_eq!((board.cycle(0), board.pc(0), board.cycle(1)), (101, BASE + 8, 0));
+        assert_eq!(
+            (board.cycle(0), board.pc(0), board.cycle(1)),
+            (101, BASE + 8, 0)
+        );
     }
 
     #[test]

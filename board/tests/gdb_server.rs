@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use tactus_board::board::{Board, Outcome};
+use tactus_board::board::{Board, Outcome, Pace, Watch};
 use tactus_board::bus::Stop;
 use tactus_board::gdb::{self, End, Options, Received, Server, Wire};
 use tactus_board::profile::Profile;
@@ -23,41 +23,71 @@ const LOOP: u64 = BASE + 8;
 /// Every hart counts in a0 to 5000, in memory beside it too; hart 0 then powers the board off, others wait.
 fn program() -> Vec<u8> {
     let words: [u32; 14] = [
-        0x0000_0513, //        li    a0, 0
-        0x0000_12b7, //        lui   t0, 1           (4096)
-        0x0015_0513, // loop:  addi  a0, a0, 1
-        0x8000_0337, //        lui   t1, 0x80000     (sign-extended; see below)
-        0x0203_1313, //        slli  t1, t1, 32
-        0x0203_5313, //        srli  t1, t1, 32
+        0x0000_0513,               //        li    a0, 0
+        0x0000_12b7,               //        lui   t0, 1           (4096)
+        0x0015_0513,               // loop:  addi  a0, a0, 1
+        0x8000_0337,               //        lui   t1, 0x80000     (sign-extended; see below)
+        0x0203_1313,               //        slli  t1, t1, 32
+        0x0203_5313,               //        srli  t1, t1, 32
         0x00a3_3823 | 0x7e00_0000, // sd a0, 0x7f0(t1)
-        0xfe55_46e3, //        blt   a0, t0, loop
-        0xf140_2373, //        csrr  t1, mhartid
-        0x0003_1a63, //        bnez  t1, wait
-        0x0010_03b7, //        lui   t2, 0x100       (the finisher)
-        0x0000_5e37, //        lui   t3, 5
-        0x555e_0e13, //        addi  t3, t3, 0x555
-        0x01c3_a023, //        sw    t3, 0(t2)
+        0xfe55_46e3,               //        blt   a0, t0, loop
+        0xf140_2373,               //        csrr  t1, mhartid
+        0x0003_1a63,               //        bnez  t1, wait
+        0x0010_03b7,               //        lui   t2, 0x100       (the finisher)
+        0x0000_5e37,               //        lui   t3, 5
+        0x555e_0e13,               //        addi  t3, t3, 0x555
+        0x01c3_a023,               //        sw    t3, 0(t2)
     ];
     let wait = [
         0x1050_0073_u32, // wait: wfi
         0xffdf_f06f,     //       j   wait
     ];
-    words.iter().chain(&wait).flat_map(|word| word.to_le_bytes()).collect()
+    words
+        .iter()
+        .chain(&wait)
+        .flat_map(|word| word.to_le_bytes())
+        .collect()
 }
 
 fn board(harts: usize) -> Board {
-    let profile = Profile::named("mpsoc").expect("a profile");
-    let options = setup::Options { harts: Some(harts), memory: Some(1 << 20), quantum: Some(100), ..Default::default() };
+    let profile = Profile::named("soc").expect("a profile");
+    let options = setup::Options {
+        harts: Some(harts),
+        memory: Some(1 << 20),
+        quantum: Some(100),
+        ..Default::default()
+    };
     let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
     board.write(BASE, &program()).expect("memory");
     (0..harts).for_each(|hart| board.set_pc(hart, BASE));
     board
 }
 
+fn board_at(harts: usize, pace: Pace) -> Board {
+    let mut board = board(harts);
+    board.set_pace(pace);
+    board
+}
+
+/// Runs that are compared with and without a debugger.
+const RUNS: [(usize, Pace); 4] = [
+    (1, Pace::Fast),
+    (3, Pace::Fast),
+    (1, Pace::Timed),
+    (3, Pace::Timed),
+];
+
 /// The hash and end of a run without a debugger.
 fn plain(harts: usize) -> (u64, u64) {
-    let mut board = board(harts);
-    assert_eq!(board.run(Femtoseconds::SECOND), Outcome::Stop(Stop::PowerOff));
+    plain_at(harts, Pace::Fast)
+}
+
+fn plain_at(harts: usize, pace: Pace) -> (u64, u64) {
+    let mut board = board_at(harts, pace);
+    assert_eq!(
+        board.run(Femtoseconds::SECOND),
+        Outcome::Stop(Stop::PowerOff)
+    );
     (board.trace_hash(), board.cycle(0))
 }
 
@@ -72,8 +102,12 @@ impl Client {
     }
 
     fn send(&mut self, packet: &str) {
-        let sum = packet.bytes().fold(0_u8, |sum, byte| sum.wrapping_add(byte));
-        self.0.write_all(format!("${packet}#{sum:02x}").as_bytes()).expect("a connection");
+        let sum = packet
+            .bytes()
+            .fold(0_u8, |sum, byte| sum.wrapping_add(byte));
+        self.0
+            .write_all(format!("${packet}#{sum:02x}").as_bytes())
+            .expect("a connection");
     }
 
     /// The next packet, with runs of equal characters expanded.
@@ -127,10 +161,20 @@ fn session<T: Send>(board: &mut Board, client: impl FnOnce(Client) -> T + Send) 
         let client = scope.spawn(move || {
             let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
             stream.set_nodelay(true).expect("an option");
-            stream.set_read_timeout(Some(Duration::from_secs(30))).expect("an option");
+            stream
+                .set_read_timeout(Some(Duration::from_secs(30)))
+                .expect("an option");
             client(Client(stream))
         });
-        let end = gdb::serve(board, listener, &Options { wait: true, limit: Femtoseconds::SECOND }).expect("a session");
+        let end = gdb::serve(
+            board,
+            listener,
+            &Options {
+                wait: true,
+                limit: Femtoseconds::SECOND,
+            },
+        )
+        .expect("a session");
         (end, client.join().expect("a client"))
     })
 }
@@ -139,17 +183,25 @@ const POWER_OFF: End = End::Run(Outcome::Stop(Stop::PowerOff));
 
 #[test]
 fn a_run_that_is_only_watched_is_the_same_run() {
-    for harts in [1, 3] {
-        let mut board = board(harts);
+    for (harts, pace) in RUNS {
+        let mut board = board_at(harts, pace);
         let (end, ()) = session(&mut board, |mut client| {
-            assert!(client.ask("qSupported:swbreak+;hwbreak+").contains("hwbreak+"));
+            assert!(
+                client
+                    .ask("qSupported:swbreak+;hwbreak+")
+                    .contains("hwbreak+")
+            );
             assert_eq!(client.ask("qfThreadInfo").matches(',').count() + 1, harts);
             assert!(client.ask("g").len() == 33 * 16);
             assert_eq!(client.ask("m80000000,4"), "13050000");
             assert_eq!(client.ask("vCont;c"), "W00");
         });
         assert_eq!(end, POWER_OFF);
-        assert_eq!((board.trace_hash(), board.cycle(0)), plain(harts), "{harts} harts");
+        assert_eq!(
+            (board.trace_hash(), board.cycle(0)),
+            plain_at(harts, pace),
+            "{harts} {pace:?}"
+        );
     }
 }
 
@@ -167,7 +219,11 @@ fn breakpoints_stop_where_they_stand_and_change_neither_memory_nor_the_run() {
                     let stop = client.ask("vCont;c");
                     assert!(stop.starts_with("T05") && stop.contains(word), "{stop}");
                     let thread = stop.split("thread:").nth(1).expect("a thread");
-                    let hart: usize = thread.split(';').next().and_then(|text| text.parse().ok()).expect("a number");
+                    let hart: usize = thread
+                        .split(';')
+                        .next()
+                        .and_then(|text| text.parse().ok())
+                        .expect("a number");
                     assert_eq!(client.ask(&format!("Hg{hart}")), "OK");
                     assert_eq!(client.register(32), LOOP);
                     assert_eq!(client.register(10), seen[hart - 1]);
@@ -177,7 +233,11 @@ fn breakpoints_stop_where_they_stand_and_change_neither_memory_nor_the_run() {
                 assert_eq!(client.ask("vCont;c"), "W00");
             });
             assert_eq!(end, POWER_OFF);
-            assert_eq!((board.trace_hash(), board.cycle(0)), plain(harts), "{harts} harts");
+            assert_eq!(
+                (board.trace_hash(), board.cycle(0)),
+                plain(harts),
+                "{harts} harts"
+            );
         }
     }
 }
@@ -201,6 +261,80 @@ fn a_breakpoint_stops_again_when_the_hart_was_stepped_past_it() {
 }
 
 #[test]
+fn watchpoints_stop_behind_the_access_and_do_not_change_the_run() {
+    for (harts, pace) in RUNS {
+        let mut board = board_at(harts, pace);
+        let (end, ()) = session(&mut board, |mut client| {
+            // Four bytes in the middle of the doubleword that is stored, and some that are not.
+            assert_eq!(client.ask("Z2,800007f2,4"), "OK");
+            assert_eq!(client.ask("Z2,800007f8,8"), "OK");
+            assert_eq!(client.ask("Z3,800007f0,8"), "OK");
+            for _ in 0..5 * harts {
+                let stop = client.ask("vCont;c");
+                assert!(
+                    stop.contains("watch:800007f2;") && !stop.contains("rwatch"),
+                    "{stop}"
+                );
+                let thread = stop
+                    .split("thread:")
+                    .nth(1)
+                    .and_then(|rest| rest.split(';').next())
+                    .expect("a thread");
+                assert_eq!(client.ask(&format!("Hg{thread}")), "OK");
+                assert_eq!(client.register(32), LOOP + 20);
+                let value = client.ask("m800007f0,8").parse::<Hex>().expect("a value").0;
+                assert_eq!(client.register(10), value);
+            }
+            assert_eq!(client.ask("z2,800007f2,4"), "OK");
+            assert_eq!(client.ask("z2,800007f2,4"), "E16");
+            assert_eq!(client.ask("vCont;c"), "W00");
+        });
+        assert_eq!(end, POWER_OFF);
+        assert_eq!(
+            (board.trace_hash(), board.cycle(0)),
+            plain_at(harts, pace),
+            "{harts} {pace:?}"
+        );
+    }
+}
+
+#[test]
+fn loads_and_atomics_are_watched_too() {
+    let mut board = board(1);
+    // lui t1, 0x80000; slli t1, t1, 32; srli t1, t1, 32; lw a0, 0x100(t1); addi t1, t1, 0x100; amoadd.w a1, a0, (t1);
+    // lr.w a2, (t1); sc.w a3, a0, (t1); j .
+    let code: [u32; 9] = [
+        0x8000_0337,
+        0x0203_1313,
+        0x0203_5313,
+        0x1003_2503,
+        0x1003_0313,
+        0x00a3_25af,
+        0x1003_262f,
+        0x18a3_26af,
+        0x6f,
+    ];
+    board
+        .write(BASE, &code.map(u32::to_le_bytes).concat())
+        .expect("memory");
+    board.watch(BASE + 0x100, 4, Watch::Accesses);
+    for (write, pc) in [(false, 16), (true, 24), (false, 28), (true, 32)] {
+        let outcome = board.run(Femtoseconds::SECOND);
+        assert_eq!(
+            outcome,
+            Outcome::Watchpoint {
+                hart: 0,
+                address: BASE + 0x100,
+                write
+            }
+        );
+        assert_eq!(board.pc(0), BASE + pc);
+    }
+    assert!(board.unwatch(BASE + 0x100, 4, Watch::Accesses));
+    assert_eq!(board.run(board.clock().time_of(100)), Outcome::Limit);
+}
+
+#[test]
 fn a_step_is_one_instruction_and_others_stand_still_if_they_are_told_nothing() {
     let mut board = board(2);
     let (end, ()) = session(&mut board, |mut client| {
@@ -216,8 +350,15 @@ fn a_step_is_one_instruction_and_others_stand_still_if_they_are_told_nothing() {
         assert!(client.register(32) > BASE);
         // A range is stepped through at once, the loop in it too.
         assert_eq!(client.ask("Hg1"), "OK");
-        assert!(client.ask(&format!("vCont;r{LOOP:x},{:x}:1", LOOP + 24)).contains("thread:01;"));
-        assert_eq!((client.register(32), client.register(10)), (LOOP + 24, 4096));
+        assert!(
+            client
+                .ask(&format!("vCont;r{LOOP:x},{:x}:1", LOOP + 24))
+                .contains("thread:01;")
+        );
+        assert_eq!(
+            (client.register(32), client.register(10)),
+            (LOOP + 24, 4096)
+        );
         client.send("k");
     });
     assert_eq!(end, End::Killed);
@@ -231,7 +372,10 @@ fn registers_and_memory_are_written() {
         assert_eq!(client.ask("P5=efbeadde00000000"), "OK");
         assert_eq!(client.register(5), 0xdead_beef);
         // f3, with floating point on.
-        assert_eq!(client.ask(&format!("P{:x}=0060000000000000", 65 + 0x300)), "OK");
+        assert_eq!(
+            client.ask(&format!("P{:x}=0060000000000000", 65 + 0x300)),
+            "OK"
+        );
         assert_eq!(client.register(65 + 0x300) & 0x6000, 0x6000);
         assert_eq!(client.ask(&format!("P{:x}=000000000000f03f", 33 + 3)), "OK");
         assert_eq!(client.register(33 + 3), 1.0_f64.to_bits());
@@ -242,8 +386,14 @@ fn registers_and_memory_are_written() {
         assert_eq!(client.ask(&format!("p{:x}", 4162)), "01");
         assert_eq!(client.ask(&format!("P{:x}=02", 4161)), "E16");
         // A read-only CSR, and one that does not exist.
-        assert_eq!(client.ask(&format!("P{:x}=0000000000000000", 65 + 0xf14)), "E16");
-        assert_eq!(client.ask(&format!("p{:x}", 65 + 0x8ff)), "xxxxxxxxxxxxxxxx");
+        assert_eq!(
+            client.ask(&format!("P{:x}=0000000000000000", 65 + 0xf14)),
+            "E16"
+        );
+        assert_eq!(
+            client.ask(&format!("p{:x}", 65 + 0x8ff)),
+            "xxxxxxxxxxxxxxxx"
+        );
         // Memory, and where there is none.
         assert_eq!(client.ask("M80000100,4:01020304"), "OK");
         assert_eq!(client.ask("m80000100,4"), "01020304");
@@ -262,8 +412,14 @@ fn memory_is_the_harts_own_and_physical_on_demand() {
     let mut board = board(1);
     // Sv39, all permitted by PMP: a gigapage leads from 0x4000_0000 to memory, not accessed yet, and not for S.
     let root = BASE + 0x1_0000;
-    board.write(root + 8, &(0x8000_0000_u64 >> 2 | 0b1_1001).to_le_bytes()).expect("memory");
-    for (number, value) in [(0x3b0, u64::MAX), (0x3a0, 0x1f), (0x180, 8 << 60 | root >> 12)] {
+    board
+        .write(root + 8, &(0x8000_0000_u64 >> 2 | 0b1_1001).to_le_bytes())
+        .expect("memory");
+    for (number, value) in [
+        (0x3b0, u64::MAX),
+        (0x3a0, 0x1f),
+        (0x180, 8 << 60 | root >> 12),
+    ] {
         board.set_csr(0, number, value).expect("a CSR");
     }
     session(&mut board, |mut client| {
@@ -278,17 +434,26 @@ fn memory_is_the_harts_own_and_physical_on_demand() {
             let mut text = String::new();
             loop {
                 let part = client.receive();
-                let Some(part) = part.strip_prefix('O').filter(|part| *part != "K") else { return text };
-                let bytes = (0..part.len() / 2).map(|at| u8::from_str_radix(&part[2 * at..][..2], 16).expect("hex"));
+                let Some(part) = part.strip_prefix('O').filter(|part| *part != "K") else {
+                    return text;
+                };
+                let bytes = (0..part.len() / 2)
+                    .map(|at| u8::from_str_radix(&part[2 * at..][..2], 16).expect("hex"));
                 text.push_str(&String::from_utf8(bytes.collect()).expect("text"));
             }
         };
         assert_eq!(monitor(&mut client, "translate 0x40000100"), "0x80000100\n");
-        assert_eq!(monitor(&mut client, "translate 80000100"), "hart 0 has nothing at 0x80000100\n");
+        assert_eq!(
+            monitor(&mut client, "translate 80000100"),
+            "hart 0 has nothing at 0x80000100\n"
+        );
         assert_eq!(monitor(&mut client, "physical on"), "");
         assert_eq!(client.ask("m80000100,2"), "abcd");
         assert_eq!(client.ask("m40000100,2"), "E0e");
-        assert!(monitor(&mut client, "harts").contains("HS-mode, pc 0x80000000, cycle 0, 0 instructions"));
+        assert!(
+            monitor(&mut client, "harts")
+                .contains("HS-mode, pc 0x80000000, cycle 0, 0 instructions")
+        );
         assert!(monitor(&mut client, "devices").contains("finisher"));
         assert!(monitor(&mut client, "time").starts_with("0.000000000000000 s, trace "));
         assert!(monitor(&mut client, "nonsense").starts_with("no such command"));
@@ -323,18 +488,57 @@ fn who_speaks_something_else_is_an_error_and_the_board_stays() {
     let mut board = board(1);
     let listener = gdb::listen(0).expect("a port");
     let port = listener.local_addr().expect("a port").port();
-    let mut server = Server::new(&mut board, listener, true);
+    let mut server = Server::new(listener, true).expect("a server");
     let client = std::thread::spawn(move || {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
         stream.write_all(b"$mzz,4#00$#00").expect("a connection");
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
     });
-    assert!(matches!(server.run(Femtoseconds::SECOND), Err(gdb::Error::Protocol(_))));
+    assert!(matches!(
+        server.run(&mut board, Femtoseconds::SECOND),
+        Err(gdb::Error::Protocol(_))
+    ));
     client.join().expect("a client");
     assert!(!server.is_attached());
-    assert_eq!(server.run(Femtoseconds::SECOND).expect("a run"), POWER_OFF);
+    assert_eq!(
+        server.run(&mut board, Femtoseconds::SECOND).expect("a run"),
+        POWER_OFF
+    );
     assert_eq!(board.trace_hash(), plain(1).0);
+}
+
+#[test]
+fn a_run_in_pieces_gives_the_caller_what_is_the_callers() {
+    let mut board = board(1);
+    board.stop_at(LOOP + 4);
+    let listener = gdb::listen(0).expect("a port");
+    let port = listener.local_addr().expect("a port").port();
+    let client = std::thread::spawn(move || {
+        let mut client = Client(TcpStream::connect(("127.0.0.1", port)).expect("a connection"));
+        assert_eq!(client.ask(&format!("Z0,{LOOP:x},4")), "OK");
+        assert!(client.ask("vCont;c").contains("swbreak"));
+        client.ask("vCont;c")
+    });
+    let mut server = Server::new(listener, true).expect("a server");
+    let end = server.run(&mut board, Femtoseconds::SECOND).expect("a run");
+    assert_eq!(
+        end,
+        End::Run(Outcome::Breakpoint {
+            hart: 0,
+            pc: LOOP + 4
+        })
+    );
+    assert!(server.is_attached());
+    // Not gdb's turn; it finds the board at its own stop in the next round.
+    let limit = board.clock().time_of(board.cycle(0) + 3);
+    assert_eq!(
+        server.run(&mut board, limit).expect("a run"),
+        End::Run(Outcome::Limit)
+    );
+    server.finish(&mut board, &End::Run(Outcome::Limit));
+    assert_eq!(client.join().expect("a client"), "X18");
+    assert!(board.stops_at(LOOP + 4) && !board.stops_at(LOOP));
 }
 
 /// What was sent, and what comes back.
@@ -349,7 +553,10 @@ impl Wire for Memory {
     }
 
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.answers.lock().expect("no other thread").extend_from_slice(bytes);
+        self.answers
+            .lock()
+            .expect("no other thread")
+            .extend_from_slice(bytes);
         Ok(())
     }
 }
@@ -358,13 +565,14 @@ impl Wire for Memory {
 fn take(bytes: impl IntoIterator<Item = u8>) -> Vec<u8> {
     let mut board = board(2);
     let answers = Arc::new(Mutex::new(Vec::new()));
-    let wire = Memory { sent: bytes.into_iter().collect(), answers: Arc::clone(&answers) };
-    {
-        let mut server = Server::attached(&mut board, Box::new(wire)).expect("a session");
-        // The first run may end with an error; the second goes on without a debugger.
-        let _ = server.run(Femtoseconds(1_000_000_000));
-        let _ = server.run(Femtoseconds(2_000_000_000));
-    }
+    let wire = Memory {
+        sent: bytes.into_iter().collect(),
+        answers: Arc::clone(&answers),
+    };
+    let mut server = Server::attached(Box::new(wire)).expect("a session");
+    // The first run may end with an error; the second goes on without a debugger.
+    let _ = server.run(&mut board, Femtoseconds(1_000_000_000));
+    let _ = server.run(&mut board, Femtoseconds(2_000_000_000));
     let _ = board.trace_hash();
     let answers = answers.lock().expect("no other thread");
     answers.clone()
@@ -378,7 +586,10 @@ fn packet(body: &[u8]) -> Vec<u8> {
 #[test]
 fn the_wire_in_memory_is_answered() {
     let answers = take(packet(b"m80000000,4"));
-    assert!(String::from_utf8_lossy(&answers).contains("13050"), "{answers:?}");
+    assert!(
+        String::from_utf8_lossy(&answers).contains("13050"),
+        "{answers:?}"
+    );
 }
 
 proptest! {
@@ -417,17 +628,43 @@ proptest! {
 fn gdb_says(board: &mut Board, commands: &[&str]) -> Option<(End, String)> {
     let name = ["gdb-multiarch", "riscv64-unknown-elf-gdb"]
         .into_iter()
-        .find(|name| Command::new(name).arg("--version").stdout(Stdio::null()).status().is_ok())?;
+        .find(|name| {
+            Command::new(name)
+                .arg("--version")
+                .stdout(Stdio::null())
+                .status()
+                .is_ok()
+        })?;
     let listener = gdb::listen(0).expect("a port");
     let port = listener.local_addr().expect("a port").port();
     let mut command = Command::new(name);
-    command.args(["-nx", "-batch", "-ex", "set architecture riscv:rv64", "-ex", "set confirm off"]);
+    command.args([
+        "-nx",
+        "-batch",
+        "-ex",
+        "set architecture riscv:rv64",
+        "-ex",
+        "set confirm off",
+    ]);
     command.args(["-ex", &format!("target remote 127.0.0.1:{port}")]);
     for text in commands {
         command.args(["-ex", text]);
     }
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("gdb");
-    let end = gdb::serve(board, listener, &Options { wait: true, limit: Femtoseconds::SECOND }).expect("a session");
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("gdb");
+    let end = gdb::serve(
+        board,
+        listener,
+        &Options {
+            wait: true,
+            limit: Femtoseconds::SECOND,
+        },
+    )
+    .expect("a session");
     let output = child.wait_with_output().expect("gdb");
     let text = [output.stdout, output.stderr].concat();
     Some((end, String::from_utf8_lossy(&text).into_owned()))
@@ -458,7 +695,6 @@ fn gdb_itself_finds_its_way() {
         "stepi",
         "set scheduler-locking off",
         "info registers all",
-        "set can-use-hw-watchpoints 0",
         "watch *(long *) 0x800007f0",
         "continue",
         "p *(long *) 0x800007f0",
@@ -480,6 +716,7 @@ fn gdb_itself_finds_its_way() {
         "= 0x8000000c",
         "hart 0: M-mode, pc 0x8000000c",
         "mhpmcounter31",
+        "Hardware watchpoint 2",
         "New value = 2",
         "exited normally",
     ] {
@@ -494,10 +731,24 @@ fn gdb_itself_finds_its_way() {
 fn gdb_continues_past_breakpoints_without_disturbing_the_run() {
     for harts in [1, 3] {
         let mut board = board(harts);
-        let commands = ["break *0x80000008", "continue", "continue", "continue", "continue", "delete", "continue"];
-        let Some((end, text)) = gdb_says(&mut board, &commands) else { return };
+        let commands = [
+            "break *0x80000008",
+            "continue",
+            "continue",
+            "continue",
+            "continue",
+            "delete",
+            "continue",
+        ];
+        let Some((end, text)) = gdb_says(&mut board, &commands) else {
+            return;
+        };
         assert_eq!(end, POWER_OFF, "{text}");
-        assert_eq!((board.trace_hash(), board.cycle(0)), plain(harts), "{harts} harts: {text}");
+        assert_eq!(
+            (board.trace_hash(), board.cycle(0)),
+            plain(harts),
+            "{harts} harts: {text}"
+        );
     }
 }
 

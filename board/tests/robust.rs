@@ -53,46 +53,46 @@ fn fast() -> Wishes {
 
 #[test]
 fn any_software_runs_in_pieces_as_in_one() {
-    scenarios(1, 100, Wishes { harts: Some(1), ..fast() }, checks::in_pieces);
+    scenarios(1, 30, Wishes { harts: Some(1), ..fast() }, checks::in_pieces);
 }
 
 #[test]
 fn a_restored_board_goes_on_as_the_one_that_was_saved() {
-    scenarios(2, 100, Wishes::default(), checks::restored);
+    scenarios(2, 30, Wishes::default(), checks::restored);
 }
 
 #[test]
 fn probes_change_nothing() {
-    scenarios(3, 100, fast(), checks::with_probes);
+    scenarios(3, 30, fast(), checks::with_probes);
 }
 
 #[test]
 fn stops_change_nothing() {
-    scenarios(4, 100, Wishes { harts: Some(1), ..fast() }, checks::with_stops);
+    scenarios(4, 30, Wishes { harts: Some(1), ..fast() }, checks::with_stops);
 }
 
 #[test]
 fn the_quantum_does_not_matter_to_a_single_hart() {
-    scenarios(5, 100, Wishes { harts: Some(1), ..Wishes::default() }, checks::with_another_quantum);
+    scenarios(5, 30, Wishes { harts: Some(1), ..Wishes::default() }, checks::with_another_quantum);
 }
 
 #[test]
 fn what_software_computes_is_the_same_at_any_pace() {
     let wishes = Wishes { harts: Some(1), timeless: true, timed: None };
-    scenarios(6, 150, wishes, |scenario, _| checks::at_another_pace(scenario));
+    scenarios(6, 40, wishes, |scenario, _| checks::at_another_pace(scenario));
 }
 
 #[test]
 fn a_damaged_snapshot_is_refused_or_gives_a_board_that_runs() {
-    scenarios(7, 20, Wishes::default(), |scenario, source| checks::damaged_snapshots(scenario, source, 20));
+    scenarios(7, 6, Wishes::default(), |scenario, source| checks::damaged_snapshots(scenario, source, 20));
 }
 
 #[test]
 fn any_file_is_booted_or_refused() {
-    sources(8, 150, checks::any_file);
+    sources(8, 40, checks::any_file);
 }
 
 #[test]
 fn any_text_is_a_profile_or_refused() {
-    sources(9, 200, checks::any_profile);
+    sources(9, 60, checks::any_profile);
 }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use miette::{Context, IntoDiagnostic, miette};
 use object::{Object, ObjectSymbol};
+use tactus_board::account::Doing;
 use tactus_board::board::{Board, Outcome, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
@@ -75,7 +76,7 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
         Pace::Fast
     });
     console.forward(Box::new(io::stdout()));
-    take_input(console).into_diagnostic()?;
+    take_input(console.clone()).into_diagnostic()?;
 
     let limit = arguments.limit.map_or(Femtoseconds::NEVER, |seconds| {
         Femtoseconds((seconds * 1e15) as u64)
@@ -86,6 +87,7 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
         })
         .into_diagnostic()
         .wrap_err("the symbol `tohost`")?,
+        None if io::stdin().is_terminal() => Ending::Board(run_with_terminal(&mut board, &console, limit)),
         None => Ending::Board(board.run(limit)),
     };
     let _ = io::stdout().flush();
@@ -149,6 +151,24 @@ fn take_input(console: Console) -> io::Result<()> {
         }
     });
     Ok(())
+}
+
+/// How long the board runs before somebody at the terminal is listened to: 1 ms of virtual time.
+const LISTEN: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 1000);
+
+/// Runs for somebody at a terminal: what is typed arrives, and while the software waits for it no time flies.
+fn run_with_terminal(board: &mut Board, console: &Console, limit: Femtoseconds) -> Outcome {
+    loop {
+        let idle = (0..board.harts()).all(|hart| board.doing(hart) == Doing::Waiting);
+        if idle && console.waiting() == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let next = board.time().saturating_add(LISTEN).min(limit);
+        let outcome = board.run(next);
+        if outcome != Outcome::Limit || next == limit {
+            return outcome;
+        }
+    }
 }
 
 /// The value of a symbol of an ELF file.

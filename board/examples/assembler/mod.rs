@@ -58,26 +58,36 @@ impl Program {
     }
 
     pub fn bytes(&self) -> Vec<u8> {
-        self.words.iter().flat_map(|word| word.to_le_bytes()).collect()
+        self.words
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect()
     }
 
     fn i(&mut self, opcode: u32, rd: u32, funct3: u32, rs1: u32, immediate: i32) {
-        self.words.push((immediate as u32) << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode);
+        self.words
+            .push((immediate as u32) << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode);
     }
 
     fn s(&mut self, funct3: u32, rs2: u32, offset: i32, rs1: u32) {
         let (high, low) = ((offset as u32) >> 5 & 0x7f, offset as u32 & 0x1f);
-        self.words.push(high << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | low << 7 | 0x23);
+        self.words
+            .push(high << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | low << 7 | 0x23);
     }
 
     fn r(&mut self, funct7: u32, funct3: u32, rd: u32, rs1: u32, rs2: u32) {
-        self.words.push(funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x33);
+        self.words
+            .push(funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x33);
     }
 
     fn b(&mut self, funct3: u32, rs1: u32, rs2: u32, target: i32) {
         let offset = (target - self.here()) as u32;
-        let bits = (offset >> 12 & 1) << 31 | (offset >> 5 & 0x3f) << 25 | (offset >> 1 & 0xf) << 8 | (offset >> 11 & 1) << 7;
-        self.words.push(bits | rs2 << 20 | rs1 << 15 | funct3 << 12 | 0x63);
+        let bits = (offset >> 12 & 1) << 31
+            | (offset >> 5 & 0x3f) << 25
+            | (offset >> 1 & 0xf) << 8
+            | (offset >> 11 & 1) << 7;
+        self.words
+            .push(bits | rs2 << 20 | rs1 << 15 | funct3 << 12 | 0x63);
     }
 
     /// Any value below 2^32.
@@ -143,7 +153,10 @@ impl Program {
 
     pub fn j(&mut self, target: i32) {
         let offset = (target - self.here()) as u32;
-        let bits = (offset >> 20 & 1) << 31 | (offset >> 1 & 0x3ff) << 21 | (offset >> 11 & 1) << 20 | (offset >> 12 & 0xff) << 12;
+        let bits = (offset >> 20 & 1) << 31
+            | (offset >> 1 & 0x3ff) << 21
+            | (offset >> 11 & 1) << 20
+            | (offset >> 12 & 0xff) << 12;
         self.words.push(bits | 0x6f);
     }
 

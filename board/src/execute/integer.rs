@@ -75,7 +75,7 @@ registers! {
     rem |a, b| if b == 0 { a } else { (a as i64).wrapping_rem(b as i64) as u64 };
     remu |a, b| if b == 0 { a } else { a % b };
     divw |a, b| if b as u32 == 0 { u64::MAX } else { (a as i32).wrapping_div(b as i32) as u64 };
-    divuw |a, b| if b as u32 == 0 { u64::MAX } else { word(a as u32 / b as u32) };
+    divuw |a, b| (a as u32).checked_div(b as u32).map_or(u64::MAX, word);
     remw |a, b| if b as u32 == 0 { word(a as u32) } else { (a as i32).wrapping_rem(b as i32) as u64 };
     remuw |a, b| if b as u32 == 0 { word(a as u32) } else { word(a as u32 % b as u32) };
 

@@ -14,7 +14,7 @@ time                      how far the board is, and the hash of the run so far
 devices                   the devices and their addresses
 ";
 
-impl Debuggee<'_> {
+impl Debuggee {
     /// Carries out a command. Gives what is to be shown.
     pub(super) fn monitor(&mut self, command: &str) -> String {
         let mut out = String::new();
@@ -27,22 +27,35 @@ impl Debuggee<'_> {
         let words: Vec<&str> = command.split_whitespace().collect();
         match words[..] {
             [] | ["help"] => out.push_str(HELP),
-            ["physical"] => writeln!(out, "physical is {}", if self.physical { "on" } else { "off" })?,
+            ["physical"] => writeln!(
+                out,
+                "physical is {}",
+                if self.physical { "on" } else { "off" }
+            )?,
             ["physical", state @ ("on" | "off")] => self.physical = state == "on",
             ["translate", address] => self.translate(address, "0", out)?,
             ["translate", address, hart] => self.translate(address, hart, out)?,
             ["harts"] => {
                 for hart in 0..self.board.harts() {
                     let board = &self.board;
-                    let (pc, cycle, instructions) = (board.pc(hart), board.cycle(hart), board.instructions(hart));
+                    let (pc, cycle, instructions) =
+                        (board.pc(hart), board.cycle(hart), board.instructions(hart));
                     let state = self.describe(hart);
-                    writeln!(out, "hart {hart}: {state}, pc {pc:#x}, cycle {cycle}, {instructions} instructions")?;
+                    writeln!(
+                        out,
+                        "hart {hart}: {state}, pc {pc:#x}, cycle {cycle}, {instructions} instructions"
+                    )?;
                 }
             }
             ["time"] => {
                 let Femtoseconds(time) = self.board.time();
-                let (seconds, rest) = (time / Femtoseconds::SECOND.0, time % Femtoseconds::SECOND.0);
-                writeln!(out, "{seconds}.{rest:015} s, trace {:016x}", self.board.trace_hash())?;
+                let (seconds, rest) =
+                    (time / Femtoseconds::SECOND.0, time % Femtoseconds::SECOND.0);
+                writeln!(
+                    out,
+                    "{seconds}.{rest:015} s, trace {:016x}",
+                    self.board.trace_hash()
+                )?;
             }
             ["devices"] => {
                 let memory = self.board.memory();
@@ -61,7 +74,11 @@ impl Debuggee<'_> {
         let Ok(address) = u64::from_str_radix(digits, 16) else {
             return writeln!(out, "{address} is no hexadecimal address");
         };
-        match hart.parse::<usize>().ok().filter(|hart| *hart < self.board.harts()) {
+        match hart
+            .parse::<usize>()
+            .ok()
+            .filter(|hart| *hart < self.board.harts())
+        {
             None => writeln!(out, "there is no hart {hart}"),
             Some(hart) => match self.board.physical(hart, address) {
                 Some(physical) => writeln!(out, "{physical:#x}"),

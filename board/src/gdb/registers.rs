@@ -97,8 +97,9 @@ const INTEGER: [(&str, &str); 32] = [
 
 /// The floating-point registers' names.
 const FLOAT: [&str; 32] = [
-    "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "fs0", "fs1", "fa0", "fa1", "fa2", "fa3", "fa4", "fa5",
-    "fa6", "fa7", "fs2", "fs3", "fs4", "fs5", "fs6", "fs7", "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11",
+    "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "fs0", "fs1", "fa0", "fa1", "fa2",
+    "fa3", "fa4", "fa5", "fa6", "fa7", "fs2", "fs3", "fs4", "fs5", "fs6", "fs7", "fs8", "fs9",
+    "fs10", "fs11", "ft8", "ft9", "ft10", "ft11",
 ];
 
 /// Names of CSRs that have one of their own, `fcsr` and its parts aside.
@@ -176,7 +177,9 @@ const CSRS: [(&str, u16); 69] = [
 
 /// All CSRs of a hart that the description has in its feature of CSRs, with their names.
 fn csrs() -> impl Iterator<Item = (String, u16)> {
-    let named = CSRS.iter().map(|(name, number)| ((*name).to_owned(), *number));
+    let named = CSRS
+        .iter()
+        .map(|(name, number)| ((*name).to_owned(), *number));
     let row = |name: &'static str, first: u16, from: u16, to: u16| {
         (from..=to).map(move |index| (format!("{name}{index}"), first + (index - from)))
     };
@@ -193,9 +196,17 @@ pub fn description() -> String {
         "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n<target version=\"1.0\">\n\
          <architecture>riscv:rv64</architecture>\n<feature name=\"org.gnu.gdb.riscv.cpu\">\n",
     );
-    let register = |xml: &mut String, name: &str, bits: u32, kind: &str, number: usize, rest: &str| {
+    let register = |xml: &mut String,
+                    name: &str,
+                    bits: u32,
+                    kind: &str,
+                    number: usize,
+                    rest: &str| {
         // Writing to a string does not fail.
-        let _ = writeln!(xml, "<reg name=\"{name}\" bitsize=\"{bits}\" type=\"{kind}\" regnum=\"{number}\"{rest}/>");
+        let _ = writeln!(
+            xml,
+            "<reg name=\"{name}\" bitsize=\"{bits}\" type=\"{kind}\" regnum=\"{number}\"{rest}/>"
+        );
     };
     for (number, (name, kind)) in INTEGER.iter().enumerate() {
         register(&mut xml, name, 64, kind, number, "");
@@ -208,16 +219,48 @@ pub fn description() -> String {
     for (index, name) in FLOAT.iter().enumerate() {
         register(&mut xml, name, 64, "riscv_double", FIRST_F + index, "");
     }
-    for (name, number) in [("fflags", csr::FFLAGS), ("frm", csr::FRM), ("fcsr", csr::FCSR)] {
-        register(&mut xml, name, 64, "int", FIRST_CSR + usize::from(number), " group=\"float\"");
+    for (name, number) in [
+        ("fflags", csr::FFLAGS),
+        ("frm", csr::FRM),
+        ("fcsr", csr::FCSR),
+    ] {
+        register(
+            &mut xml,
+            name,
+            64,
+            "int",
+            FIRST_CSR + usize::from(number),
+            " group=\"float\"",
+        );
     }
     xml.push_str("</feature>\n<feature name=\"org.gnu.gdb.riscv.virtual\">\n");
-    register(&mut xml, "priv", 8, "uint8", PRIVILEGE, " save-restore=\"no\" group=\"general\"");
-    register(&mut xml, "virt", 8, "uint8", VIRTUAL, " save-restore=\"no\" group=\"general\"");
+    register(
+        &mut xml,
+        "priv",
+        8,
+        "uint8",
+        PRIVILEGE,
+        " save-restore=\"no\" group=\"general\"",
+    );
+    register(
+        &mut xml,
+        "virt",
+        8,
+        "uint8",
+        VIRTUAL,
+        " save-restore=\"no\" group=\"general\"",
+    );
     xml.push_str("</feature>\n<feature name=\"org.gnu.gdb.riscv.csr\">\n");
     for (name, number) in csrs() {
         // What gdb puts back after a call of a function in the guest is not to hold counters back.
-        register(&mut xml, &name, 64, "int", FIRST_CSR + usize::from(number), " save-restore=\"no\" group=\"csr\"");
+        register(
+            &mut xml,
+            &name,
+            64,
+            "int",
+            FIRST_CSR + usize::from(number),
+            " save-restore=\"no\" group=\"csr\"",
+        );
     }
     xml.push_str("</feature>\n</target>\n");
     xml
@@ -235,7 +278,9 @@ mod tests {
         let once: BTreeSet<u16> = described.iter().copied().collect();
         assert_eq!(once.len(), described.len());
         let hart = Privileged::new(0);
-        let there: BTreeSet<u16> = (0..4096).filter(|&number| hart.peek(number, &Counters::ZERO, 0).is_some()).collect();
+        let there: BTreeSet<u16> = (0..4096)
+            .filter(|&number| hart.peek(number, &Counters::ZERO, 0).is_some())
+            .collect();
         assert_eq!(once, there);
     }
 
@@ -245,7 +290,12 @@ mod tests {
         let numbers: Vec<usize> = text
             .split("regnum=\"")
             .skip(1)
-            .map(|rest| rest.split('"').next().and_then(|number| number.parse().ok()).expect("a number"))
+            .map(|rest| {
+                rest.split('"')
+                    .next()
+                    .and_then(|number| number.parse().ok())
+                    .expect("a number")
+            })
             .collect();
         assert!(numbers.len() > 200);
         for number in numbers {

@@ -7,12 +7,16 @@ use gdbstub::common::{Signal, Tid};
 use gdbstub::stub::MultiThreadStopReason;
 use gdbstub::target::ext::base::BaseOps;
 use gdbstub::target::ext::base::multithread::{
-    MultiThreadBase, MultiThreadRangeStepping, MultiThreadRangeSteppingOps, MultiThreadResume, MultiThreadResumeOps,
-    MultiThreadSchedulerLocking, MultiThreadSchedulerLockingOps, MultiThreadSingleStep, MultiThreadSingleStepOps,
+    MultiThreadBase, MultiThreadRangeStepping, MultiThreadRangeSteppingOps, MultiThreadResume,
+    MultiThreadResumeOps, MultiThreadSchedulerLocking, MultiThreadSchedulerLockingOps,
+    MultiThreadSingleStep, MultiThreadSingleStepOps,
 };
-use gdbstub::target::ext::base::single_register_access::{SingleRegisterAccess, SingleRegisterAccessOps};
+use gdbstub::target::ext::base::single_register_access::{
+    SingleRegisterAccess, SingleRegisterAccessOps,
+};
 use gdbstub::target::ext::breakpoints::{
-    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, SwBreakpoint, SwBreakpointOps,
+    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps,
+    SwBreakpoint, SwBreakpointOps, WatchKind,
 };
 use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd, MonitorCmdOps};
 use gdbstub::target::ext::target_description_xml_override::{
@@ -23,8 +27,9 @@ use gdbstub::target::{Target, TargetError, TargetResult};
 use gdbstub_arch::riscv::reg::RiscvCoreRegs;
 
 use super::registers::{Number, Rv64, description};
-use crate::board::{Board, Outcome};
+use crate::board::{Board, BuildError, Outcome, Parts, Watch};
 use crate::privileged::{Mode, Privilege};
+use crate::profile::Profile;
 use crate::time::Femtoseconds;
 
 /// Error numbers that answers carry (gdb's manual, "Errno Values").
@@ -35,6 +40,8 @@ const BAD_VALUE: u8 = 22;
 /// How many instructions may pass, and how many turns of harts, before the wire is looked at.
 const SLICE_INSTRUCTIONS: u64 = 1 << 20;
 const SLICE_TURNS: u32 = 4096;
+/// Most watchpoints at a time: every slow access looks through them.
+const WATCHES: usize = 64;
 /// How many single steps may be made before the wire is looked at.
 const SLICE_STEPS: u32 = 4096;
 /// The protocol's library adds to the addresses of long reads without a look at the end of the address space.
@@ -60,8 +67,9 @@ pub(super) enum Slice {
 }
 
 /// A board under a debugger.
-pub(super) struct Debuggee<'b> {
-    pub(super) board: &'b mut Board,
+pub(super) struct Debuggee {
+    /// The board, while a run is under way; else one that stands in for it.
+    pub(super) board: Board,
     /// Memory is meant by physical addresses.
     pub(super) physical: bool,
     /// Places of either kind.
@@ -69,6 +77,8 @@ pub(super) struct Debuggee<'b> {
     hardware: BTreeSet<u64>,
     /// Stops that were there before gdb asked for them.
     others: BTreeSet<u64>,
+    /// What is watched: address, length and for what.
+    watches: Vec<(u64, u64, Watch)>,
     /// By hart, what it was told to do.
     actions: Vec<Option<Action>>,
     /// Whether harts that were told nothing stand still.
@@ -83,30 +93,43 @@ pub(super) fn thread(hart: usize) -> Tid {
     Tid::MIN.saturating_add(hart)
 }
 
-impl<'b> Debuggee<'b> {
-    pub(super) fn new(board: &'b mut Board) -> Self {
-        let actions = vec![None; board.harts()];
-        Self {
-            board,
+impl Debuggee {
+    pub(super) fn new() -> Result<Self, BuildError> {
+        Ok(Self {
+            board: stand_in()?,
             physical: false,
             software: BTreeSet::new(),
             hardware: BTreeSet::new(),
             others: BTreeSet::new(),
-            actions,
+            watches: Vec::new(),
+            actions: Vec::new(),
             locked: false,
             fresh: true,
             description: description(),
-        }
+        })
+    }
+
+    /// Takes a board for a run, or gives it back.
+    pub(super) fn swap(&mut self, board: &mut Board) {
+        std::mem::swap(&mut self.board, board);
+        self.actions
+            .resize(self.board.harts().max(self.actions.len()), None);
     }
 
     /// Takes back all that a debugger set.
     pub(super) fn detach(&mut self) {
-        for address in std::mem::take(&mut self.software).into_iter().chain(std::mem::take(&mut self.hardware)) {
+        for address in std::mem::take(&mut self.software)
+            .into_iter()
+            .chain(std::mem::take(&mut self.hardware))
+        {
             if !self.others.contains(&address) {
                 self.board.remove_stop(address);
             }
         }
         self.others.clear();
+        for (address, length, watch) in std::mem::take(&mut self.watches) {
+            self.board.unwatch(address, length, watch);
+        }
         self.actions.fill(None);
         self.locked = false;
         self.physical = false;
@@ -126,18 +149,25 @@ impl<'b> Debuggee<'b> {
             (Privilege::Supervisor, true) => "VS",
             (Privilege::User, true) => "VU",
         };
-        let waiting = if self.board.is_waiting(hart) { ", waiting" } else { "" };
+        let waiting = if self.board.is_waiting(hart) {
+            ", waiting"
+        } else {
+            ""
+        };
         format!("{mode}-mode{waiting}")
     }
 
     /// Runs as gdb has asked, for a while.
     pub(super) fn run(&mut self, limit: Femtoseconds) -> Slice {
-        let stepping = self.actions.iter().position(|action| matches!(action, Some(Action::Step | Action::StepIn(..))));
+        let actions = &self.actions[..self.board.harts()];
+        let stepping = actions
+            .iter()
+            .position(|action| matches!(action, Some(Action::Step | Action::StepIn(..))));
         let slice = match stepping {
             Some(hart) => self.run_step(hart, limit),
             None if self.locked => self.run_some(limit),
             None => {
-                let outcome = run_slice(self.board, limit, |_| false);
+                let outcome = run_slice(&mut self.board, limit, |_| false);
                 self.told(outcome)
             }
         };
@@ -147,33 +177,65 @@ impl<'b> Debuggee<'b> {
 
     /// What gdb is to be told of an outcome.
     fn told(&self, outcome: Outcome) -> Slice {
-        let signal = |hart, signal| MultiThreadStopReason::SignalWithThread { tid: thread(hart), signal };
+        let signal = |hart, signal| MultiThreadStopReason::SignalWithThread {
+            tid: thread(hart),
+            signal,
+        };
         match outcome {
             Outcome::Condition => Slice::Over,
-            Outcome::Breakpoint { hart, pc } => Slice::Stopped(self.stopped_at(hart, pc)),
+            Outcome::Breakpoint { hart, pc }
+                if self.software.contains(&pc) || self.hardware.contains(&pc) =>
+            {
+                Slice::Stopped(self.stopped_at(hart, pc))
+            }
+            Outcome::Watchpoint {
+                hart,
+                address,
+                write,
+            } if self.watches(address) => {
+                let kind = if write {
+                    WatchKind::Write
+                } else {
+                    WatchKind::Read
+                };
+                Slice::Stopped(MultiThreadStopReason::Watch {
+                    tid: thread(hart),
+                    kind,
+                    addr: address,
+                })
+            }
             // Whoever looks may want to know why; there is nothing to go on with, but much to see.
             Outcome::Deadlock => Slice::Stopped(signal(0, Signal::SIGSTOP)),
-            Outcome::Limit | Outcome::Stop(_) => Slice::Ended(outcome),
+            // Stops that are not gdb's are the caller's.
+            _ => Slice::Ended(outcome),
         }
+    }
+
+    /// Whether gdb watches the byte.
+    fn watches(&self, address: u64) -> bool {
+        self.watches
+            .iter()
+            .any(|(begin, length, _)| address.wrapping_sub(*begin) < *length)
     }
 
     fn stopped_at(&self, hart: usize, pc: u64) -> MultiThreadStopReason<u64> {
         let tid = thread(hart);
         if self.software.contains(&pc) {
             MultiThreadStopReason::SwBreak(tid)
-        } else if self.hardware.contains(&pc) {
-            MultiThreadStopReason::HwBreak(tid)
         } else {
-            MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGTRAP }
+            MultiThreadStopReason::HwBreak(tid)
         }
     }
 
     /// Steps a hart; others run along unless they are locked.
     fn run_step(&mut self, hart: usize, limit: Femtoseconds) -> Slice {
-        let done = MultiThreadStopReason::SignalWithThread { tid: thread(hart), signal: Signal::SIGTRAP };
+        let done = MultiThreadStopReason::SignalWithThread {
+            tid: thread(hart),
+            signal: Signal::SIGTRAP,
+        };
         for _ in 0..SLICE_STEPS {
             if !self.locked {
-                let outcome = run_slice(self.board, limit, |board| board.next() == Some(hart));
+                let outcome = run_slice(&mut self.board, limit, |board| board.next() == Some(hart));
                 if outcome != Outcome::Condition {
                     return self.told(outcome);
                 }
@@ -208,7 +270,9 @@ impl<'b> Debuggee<'b> {
                 return Slice::Ended(Outcome::Limit);
             }
             let pc = self.board.pc(hart);
-            if !std::mem::take(&mut self.fresh) && (self.software.contains(&pc) || self.hardware.contains(&pc)) {
+            if !std::mem::take(&mut self.fresh)
+                && (self.software.contains(&pc) || self.hardware.contains(&pc))
+            {
                 return Slice::Stopped(self.stopped_at(hart, pc));
             }
             match self.board.step(hart) {
@@ -227,12 +291,20 @@ impl<'b> Debuggee<'b> {
             }
             self.board.stop_at(address);
         }
-        if software { self.software.insert(address) } else { self.hardware.insert(address) };
+        if software {
+            self.software.insert(address)
+        } else {
+            self.hardware.insert(address)
+        };
         true
     }
 
     fn remove_stop(&mut self, address: u64, software: bool) -> bool {
-        let there = if software { self.software.remove(&address) } else { self.hardware.remove(&address) };
+        let there = if software {
+            self.software.remove(&address)
+        } else {
+            self.hardware.remove(&address)
+        };
         let left = self.software.contains(&address) || self.hardware.contains(&address);
         if there && !left && !self.others.remove(&address) {
             self.board.remove_stop(address);
@@ -241,9 +313,36 @@ impl<'b> Debuggee<'b> {
     }
 }
 
+/// The smallest board there can be.
+fn stand_in() -> Result<Board, BuildError> {
+    let timing = Profile::named("mpsoc")
+        .expect("a profile that comes with the crate")
+        .timing;
+    Board::new(&Parts {
+        harts: 1,
+        first_id: 0,
+        clock_hz: 1,
+        timebase_hz: 1,
+        memory_base: 0,
+        memory_size: 4096,
+        quantum: 1,
+        fast_quantum: 1,
+        seed: 0,
+        timing,
+    })
+}
+
 /// Runs a board until `condition` holds, or it is time to look at the wire.
-fn run_slice(board: &mut Board, limit: Femtoseconds, mut condition: impl FnMut(&Board) -> bool) -> Outcome {
-    let instructions = |board: &Board| (0..board.harts()).map(|hart| board.instructions(hart)).sum::<u64>();
+fn run_slice(
+    board: &mut Board,
+    limit: Femtoseconds,
+    mut condition: impl FnMut(&Board) -> bool,
+) -> Outcome {
+    let instructions = |board: &Board| {
+        (0..board.harts())
+            .map(|hart| board.instructions(hart))
+            .sum::<u64>()
+    };
     let end = instructions(board).saturating_add(SLICE_INSTRUCTIONS);
     let mut turns = 0;
     board.run_until(limit, |board| {
@@ -252,7 +351,7 @@ fn run_slice(board: &mut Board, limit: Femtoseconds, mut condition: impl FnMut(&
     })
 }
 
-impl Target for Debuggee<'_> {
+impl Target for Debuggee {
     type Arch = Rv64;
     type Error = Infallible;
 
@@ -268,21 +367,35 @@ impl Target for Debuggee<'_> {
         Some(self)
     }
 
-    fn support_target_description_xml_override(&mut self) -> Option<TargetDescriptionXmlOverrideOps<'_, Self>> {
+    fn support_target_description_xml_override(
+        &mut self,
+    ) -> Option<TargetDescriptionXmlOverrideOps<'_, Self>> {
         Some(self)
     }
 }
 
-impl MultiThreadBase for Debuggee<'_> {
-    fn read_registers(&mut self, registers: &mut RiscvCoreRegs<u64>, thread: Tid) -> TargetResult<(), Self> {
-        let hart = self.hart(thread).ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+impl MultiThreadBase for Debuggee {
+    fn read_registers(
+        &mut self,
+        registers: &mut RiscvCoreRegs<u64>,
+        thread: Tid,
+    ) -> TargetResult<(), Self> {
+        let hart = self
+            .hart(thread)
+            .ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
         registers.x = std::array::from_fn(|number| self.board.x(hart, number));
         registers.pc = self.board.pc(hart);
         Ok(())
     }
 
-    fn write_registers(&mut self, registers: &RiscvCoreRegs<u64>, thread: Tid) -> TargetResult<(), Self> {
-        let hart = self.hart(thread).ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+    fn write_registers(
+        &mut self,
+        registers: &RiscvCoreRegs<u64>,
+        thread: Tid,
+    ) -> TargetResult<(), Self> {
+        let hart = self
+            .hart(thread)
+            .ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
         for (number, value) in registers.x.iter().enumerate() {
             self.board.set_x(hart, number, *value);
         }
@@ -295,8 +408,15 @@ impl MultiThreadBase for Debuggee<'_> {
     }
 
     /// Reads as many bytes as there are, one at least.
-    fn read_addrs(&mut self, address: u64, bytes: &mut [u8], thread: Tid) -> TargetResult<usize, Self> {
-        let hart = self.hart(thread).ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+    fn read_addrs(
+        &mut self,
+        address: u64,
+        bytes: &mut [u8],
+        thread: Tid,
+    ) -> TargetResult<usize, Self> {
+        let hart = self
+            .hart(thread)
+            .ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
         if bytes.len() > SHORT && address.checked_add(bytes.len() as u64).is_none() {
             return Err(TargetError::Errno(BAD_ADDRESS));
         }
@@ -316,17 +436,27 @@ impl MultiThreadBase for Debuggee<'_> {
             }
             done += length;
         }
-        if done == 0 && !bytes.is_empty() { Err(TargetError::Errno(BAD_ADDRESS)) } else { Ok(done) }
+        if done == 0 && !bytes.is_empty() {
+            Err(TargetError::Errno(BAD_ADDRESS))
+        } else {
+            Ok(done)
+        }
     }
 
     fn write_addrs(&mut self, address: u64, bytes: &[u8], thread: Tid) -> TargetResult<(), Self> {
-        let hart = self.hart(thread).ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+        let hart = self
+            .hart(thread)
+            .ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
         let written = if self.physical {
             self.board.write(address, bytes).is_ok()
         } else {
             self.board.write_virtual(hart, address, bytes).is_ok()
         };
-        if written { Ok(()) } else { Err(TargetError::Errno(BAD_ADDRESS)) }
+        if written {
+            Ok(())
+        } else {
+            Err(TargetError::Errno(BAD_ADDRESS))
+        }
     }
 
     fn list_active_threads(&mut self, each: &mut dyn FnMut(Tid)) -> Result<(), Infallible> {
@@ -343,9 +473,16 @@ impl MultiThreadBase for Debuggee<'_> {
     }
 }
 
-impl SingleRegisterAccess<Tid> for Debuggee<'_> {
-    fn read_register(&mut self, thread: Tid, number: Number, bytes: &mut [u8]) -> TargetResult<usize, Self> {
-        let hart = self.hart(thread).ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+impl SingleRegisterAccess<Tid> for Debuggee {
+    fn read_register(
+        &mut self,
+        thread: Tid,
+        number: Number,
+        bytes: &mut [u8],
+    ) -> TargetResult<usize, Self> {
+        let hart = self
+            .hart(thread)
+            .ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
         let value = match number {
             Number::X(register) => self.board.x(hart, register),
             Number::Pc => self.board.pc(hart),
@@ -363,10 +500,20 @@ impl SingleRegisterAccess<Tid> for Debuggee<'_> {
         Ok(length)
     }
 
-    fn write_register(&mut self, thread: Tid, number: Number, bytes: &[u8]) -> TargetResult<(), Self> {
-        let hart = self.hart(thread).ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+    fn write_register(
+        &mut self,
+        thread: Tid,
+        number: Number,
+        bytes: &[u8],
+    ) -> TargetResult<(), Self> {
+        let hart = self
+            .hart(thread)
+            .ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
         let mut value = [0; 8];
-        value.get_mut(..bytes.len()).ok_or(TargetError::Errno(BAD_VALUE))?.copy_from_slice(bytes);
+        value
+            .get_mut(..bytes.len())
+            .ok_or(TargetError::Errno(BAD_VALUE))?
+            .copy_from_slice(bytes);
         let value = u64::from_le_bytes(value);
         let mode = self.board.mode(hart);
         match number {
@@ -374,7 +521,9 @@ impl SingleRegisterAccess<Tid> for Debuggee<'_> {
             Number::Pc => self.board.set_pc(hart, value),
             Number::F(register) => self.board.set_f(hart, register, value),
             Number::Csr(register) => {
-                self.board.set_csr(hart, register, value).map_err(|_| TargetError::Errno(BAD_VALUE))?;
+                self.board
+                    .set_csr(hart, register, value)
+                    .map_err(|_| TargetError::Errno(BAD_VALUE))?;
             }
             Number::Privilege => {
                 let privilege = match value {
@@ -385,22 +534,31 @@ impl SingleRegisterAccess<Tid> for Debuggee<'_> {
                 };
                 self.board.set_mode(hart, Mode { privilege, ..mode });
             }
-            Number::Virtual => self.board.set_mode(hart, Mode { v: value & 1 != 0, ..mode }),
+            Number::Virtual => self.board.set_mode(
+                hart,
+                Mode {
+                    v: value & 1 != 0,
+                    ..mode
+                },
+            ),
         }
         Ok(())
     }
 }
 
-impl ThreadExtraInfo for Debuggee<'_> {
+impl ThreadExtraInfo for Debuggee {
     fn thread_extra_info(&self, thread: Tid, buffer: &mut [u8]) -> Result<usize, Infallible> {
-        let text = self.hart(thread).map(|hart| format!("hart {hart}: {}", self.describe(hart))).unwrap_or_default();
+        let text = self
+            .hart(thread)
+            .map(|hart| format!("hart {hart}: {}", self.describe(hart)))
+            .unwrap_or_default();
         let length = text.len().min(buffer.len());
         buffer[..length].copy_from_slice(&text.as_bytes()[..length]);
         Ok(length)
     }
 }
 
-impl MultiThreadResume for Debuggee<'_> {
+impl MultiThreadResume for Debuggee {
     fn resume(&mut self) -> Result<(), Infallible> {
         self.fresh = true;
         Ok(())
@@ -412,7 +570,11 @@ impl MultiThreadResume for Debuggee<'_> {
         Ok(())
     }
 
-    fn set_resume_action_continue(&mut self, thread: Tid, _: Option<Signal>) -> Result<(), Infallible> {
+    fn set_resume_action_continue(
+        &mut self,
+        thread: Tid,
+        _: Option<Signal>,
+    ) -> Result<(), Infallible> {
         self.act(thread, Action::Continue)
     }
 
@@ -429,7 +591,7 @@ impl MultiThreadResume for Debuggee<'_> {
     }
 }
 
-impl Debuggee<'_> {
+impl Debuggee {
     fn act(&mut self, thread: Tid, action: Action) -> Result<(), Infallible> {
         if let Some(hart) = self.hart(thread) {
             // The first action that names a thread counts (gdb's manual, "vCont").
@@ -439,26 +601,31 @@ impl Debuggee<'_> {
     }
 }
 
-impl MultiThreadSingleStep for Debuggee<'_> {
+impl MultiThreadSingleStep for Debuggee {
     fn set_resume_action_step(&mut self, thread: Tid, _: Option<Signal>) -> Result<(), Infallible> {
         self.act(thread, Action::Step)
     }
 }
 
-impl MultiThreadRangeStepping for Debuggee<'_> {
-    fn set_resume_action_range_step(&mut self, thread: Tid, begin: u64, end: u64) -> Result<(), Infallible> {
+impl MultiThreadRangeStepping for Debuggee {
+    fn set_resume_action_range_step(
+        &mut self,
+        thread: Tid,
+        begin: u64,
+        end: u64,
+    ) -> Result<(), Infallible> {
         self.act(thread, Action::StepIn(begin, end))
     }
 }
 
-impl MultiThreadSchedulerLocking for Debuggee<'_> {
+impl MultiThreadSchedulerLocking for Debuggee {
     fn set_resume_action_scheduler_lock(&mut self) -> Result<(), Infallible> {
         self.locked = true;
         Ok(())
     }
 }
 
-impl Breakpoints for Debuggee<'_> {
+impl Breakpoints for Debuggee {
     fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
         Some(self)
     }
@@ -466,9 +633,52 @@ impl Breakpoints for Debuggee<'_> {
     fn support_hw_breakpoint(&mut self) -> Option<HwBreakpointOps<'_, Self>> {
         Some(self)
     }
+
+    fn support_hw_watchpoint(&mut self) -> Option<HwWatchpointOps<'_, Self>> {
+        Some(self)
+    }
 }
 
-impl SwBreakpoint for Debuggee<'_> {
+/// The board's word for a kind of watchpoint.
+const fn watch_of(kind: WatchKind) -> Watch {
+    match kind {
+        WatchKind::Write => Watch::Writes,
+        WatchKind::Read => Watch::Reads,
+        WatchKind::ReadWrite => Watch::Accesses,
+    }
+}
+
+impl HwWatchpoint for Debuggee {
+    fn add_hw_watchpoint(
+        &mut self,
+        address: u64,
+        length: u64,
+        kind: WatchKind,
+    ) -> TargetResult<bool, Self> {
+        if self.watches.len() >= WATCHES {
+            return Ok(false);
+        }
+        self.watches.push((address, length, watch_of(kind)));
+        self.board.watch(address, length, watch_of(kind));
+        Ok(true)
+    }
+
+    fn remove_hw_watchpoint(
+        &mut self,
+        address: u64,
+        length: u64,
+        kind: WatchKind,
+    ) -> TargetResult<bool, Self> {
+        let watch = (address, length, watch_of(kind));
+        let Some(place) = self.watches.iter().position(|other| *other == watch) else {
+            return Ok(false);
+        };
+        self.watches.remove(place);
+        Ok(self.board.unwatch(address, length, watch_of(kind)))
+    }
+}
+
+impl SwBreakpoint for Debuggee {
     fn add_sw_breakpoint(&mut self, address: u64, _: usize) -> TargetResult<bool, Self> {
         Ok(self.add_stop(address, true))
     }
@@ -478,7 +688,7 @@ impl SwBreakpoint for Debuggee<'_> {
     }
 }
 
-impl HwBreakpoint for Debuggee<'_> {
+impl HwBreakpoint for Debuggee {
     fn add_hw_breakpoint(&mut self, address: u64, _: usize) -> TargetResult<bool, Self> {
         Ok(self.add_stop(address, false))
     }
@@ -488,15 +698,19 @@ impl HwBreakpoint for Debuggee<'_> {
     }
 }
 
-impl MonitorCmd for Debuggee<'_> {
-    fn handle_monitor_cmd(&mut self, command: &[u8], mut out: ConsoleOutput<'_>) -> Result<(), Infallible> {
+impl MonitorCmd for Debuggee {
+    fn handle_monitor_cmd(
+        &mut self,
+        command: &[u8],
+        mut out: ConsoleOutput<'_>,
+    ) -> Result<(), Infallible> {
         let answer = self.monitor(&String::from_utf8_lossy(command));
         out.write_raw(answer.as_bytes());
         Ok(())
     }
 }
 
-impl TargetDescriptionXmlOverride for Debuggee<'_> {
+impl TargetDescriptionXmlOverride for Debuggee {
     fn target_description_xml(
         &self,
         annex: &[u8],
@@ -507,7 +721,9 @@ impl TargetDescriptionXmlOverride for Debuggee<'_> {
         if annex != b"target.xml" {
             return Err(TargetError::Errno(BAD_VALUE));
         }
-        let rest = usize::try_from(offset).ok().and_then(|offset| self.description.as_bytes().get(offset..));
+        let rest = usize::try_from(offset)
+            .ok()
+            .and_then(|offset| self.description.as_bytes().get(offset..));
         let rest = rest.unwrap_or_default();
         let length = rest.len().min(length).min(buffer.len());
         buffer[..length].copy_from_slice(&rest[..length]);

@@ -54,7 +54,11 @@ impl Tcp {
         // Packets are small, and each is waited for.
         stream.set_nodelay(true)?;
         stream.set_nonblocking(false)?;
-        Ok(Self { stream, received: Vec::new(), taken: 0 })
+        Ok(Self {
+            stream,
+            received: Vec::new(),
+            taken: 0,
+        })
     }
 }
 
@@ -74,7 +78,9 @@ impl Wire for Tcp {
             match length {
                 Ok(0) => return Ok(Received::End),
                 Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Received::Nothing),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    return Ok(Received::Nothing);
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -97,7 +103,10 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) fn new(wire: Box<dyn Wire>) -> Self {
-        Self { wire, buffer: Vec::new() }
+        Self {
+            wire,
+            buffer: Vec::new(),
+        }
     }
 }
 

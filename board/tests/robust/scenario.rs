@@ -477,9 +477,9 @@ pub fn run_to(board: &mut Board, cycle: u64) {
             }
         }
         match outcome {
-            Outcome::Stop(_) | Outcome::Breakpoint { .. } => {}
+            Outcome::Stop(_) | Outcome::Breakpoint { .. } | Outcome::Watchpoint { .. } | Outcome::Condition => {}
             Outcome::Limit => return,
-            Outcome::Deadlock | Outcome::Condition => panic!("no such end was asked for"),
+            Outcome::Deadlock => panic!("no such end was asked for"),
         }
     }
 }

@@ -470,7 +470,7 @@ impl Run {
         let outcome = self.board.run(limit);
         let mut end = None;
         match outcome {
-            engine::Outcome::Limit | engine::Outcome::Deadlock | engine::Outcome::Condition => {
+            engine::Outcome::Limit | engine::Outcome::Deadlock => {
                 self.now = limit;
             }
             engine::Outcome::Stop(stop) => {
@@ -482,6 +482,10 @@ impl Run {
                         End::Failed(format!("the software reported failure {code} to the board"))
                     }
                 });
+            }
+            // No condition and no watch was set.
+            engine::Outcome::Condition | engine::Outcome::Watchpoint { .. } => {
+                self.now = self.now.max(self.board.time());
             }
             engine::Outcome::Breakpoint { hart, .. } => {
                 self.now = self.now.max(self.board.time());
