@@ -129,8 +129,11 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
             // Safety: blocks are found for this hart's pc, and dropped only where this loop is not at work with them.
             unsafe {
                 if P::TIMED && machine.charge_fetch(hart, &*block) {
-                    // It has been fetched, and is not to be charged for it again.
-                    hart.resume_at(block, 0, hart.pc);
+                    // It has been fetched, and is not to be charged for it again. A block that is made to run once is gone
+                    // when another hart, which may come first, needs one; it is made and fetched anew.
+                    if !machine.once.holds(block) {
+                        hart.resume_at(block, 0, hart.pc);
+                    }
                     hart.link = ptr::null();
                     break;
                 }
