@@ -353,7 +353,6 @@ impl Privileged {
     /// Brings a state that was read from outside into one that a hart can have.
     pub(crate) fn settle(&mut self) {
         self.mode.v &= self.mode.privilege != Privilege::Machine;
-        self.pmp.settle();
     }
 
     /// Whether floating-point instructions may execute now: `mstatus.FS` is not Off, nor `vsstatus.FS` when V=1

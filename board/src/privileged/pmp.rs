@@ -45,6 +45,7 @@ const NOTHING: (u64, u64) = (u64::MAX, 0);
 
 /// The entries, as registers and as what they mean.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Registers")]
 pub(super) struct Pmp {
     configuration: [u8; ENTRIES],
     address: [u64; ENTRIES],
@@ -54,6 +55,26 @@ pub(super) struct Pmp {
     /// How many entries can match at all: 1 + the highest that is not off. Follows from the registers.
     #[serde(skip)]
     used: usize,
+}
+
+/// What is written down of it.
+#[derive(Deserialize)]
+struct Registers {
+    configuration: [u8; ENTRIES],
+    address: [u64; ENTRIES],
+}
+
+impl From<Registers> for Pmp {
+    /// Makes registers that were read from outside such as can be written, and derives the rest from them.
+    fn from(registers: Registers) -> Self {
+        let mut pmp = Self {
+            configuration: registers.configuration,
+            address: registers.address.map(|address| address & ADDRESS),
+            ..Self::default()
+        };
+        pmp.update();
+        pmp
+    }
 }
 
 impl Pmp {
@@ -95,14 +116,6 @@ impl Pmp {
             self.address[entry] = value & ADDRESS;
             self.update();
         }
-    }
-
-    /// Makes registers that were read from outside such as can be written, and derives the rest from them.
-    pub fn settle(&mut self) {
-        for address in &mut self.address {
-            *address &= ADDRESS;
-        }
-        self.update();
     }
 
     fn update(&mut self) {

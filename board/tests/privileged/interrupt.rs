@@ -24,7 +24,7 @@ fn model(
         if ready & bit == 0 {
             continue;
         }
-        let target = if (mideleg | 0x1444) & bit == 0 {
+        let target = if (mideleg | 0x444) & bit == 0 {
             Target::Machine
         } else if hideleg & bit == 0 {
             Target::Supervisor
