@@ -3,7 +3,9 @@
 use crate::privileged::Privilege;
 
 /// What a hart does, as far as accounts tell it apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub enum Doing {
     /// It waits for an interrupt (`wfi`).
     Waiting,
@@ -41,9 +43,16 @@ pub(crate) struct Account {
 impl Account {
     /// Of a hart that is in M-mode and has done nothing.
     pub(crate) fn new() -> Self {
-        let on = Doing::Running { guest: None, privilege: Privilege::Machine };
+        let on = Doing::Running {
+            guest: None,
+            privilege: Privilege::Machine,
+        };
         Self {
-            lines: vec![Spent { on, cycles: 0, instructions: 0 }],
+            lines: vec![Spent {
+                on,
+                cycles: 0,
+                instructions: 0,
+            }],
             current: 0,
             since_cycle: 0,
             since_instructions: 0,
@@ -70,7 +79,11 @@ impl Account {
         self.current = match self.lines.iter().position(|line| line.on == on) {
             Some(index) => index,
             None => {
-                self.lines.push(Spent { on, cycles: 0, instructions: 0 });
+                self.lines.push(Spent {
+                    on,
+                    cycles: 0,
+                    instructions: 0,
+                });
                 self.lines.len() - 1
             }
         };

@@ -145,13 +145,25 @@ impl fmt::Display for Outcome {
         match self {
             Self::Limit => formatter.write_str("the time is over"),
             Self::Stop(Stop::PowerOff) => formatter.write_str("the software powered the board off"),
-            Self::Stop(Stop::Failure(code)) => write!(formatter, "the software reported failure {code}"),
+            Self::Stop(Stop::Failure(code)) => {
+                write!(formatter, "the software reported failure {code}")
+            }
             Self::Stop(Stop::Reset) => formatter.write_str("the software asked for a reset"),
             Self::Deadlock => formatter.write_str("all harts wait for ever"),
             Self::Condition => formatter.write_str("what was waited for has come"),
-            Self::Watchpoint { hart, address, write: true } => write!(formatter, "hart {hart} has written to {address:#x}"),
-            Self::Watchpoint { hart, address, write: false } => write!(formatter, "hart {hart} has read {address:#x}"),
-            Self::Breakpoint { hart, pc } => write!(formatter, "hart {hart} is at the stop {pc:#x}"),
+            Self::Watchpoint {
+                hart,
+                address,
+                write: true,
+            } => write!(formatter, "hart {hart} has written to {address:#x}"),
+            Self::Watchpoint {
+                hart,
+                address,
+                write: false,
+            } => write!(formatter, "hart {hart} has read {address:#x}"),
+            Self::Breakpoint { hart, pc } => {
+                write!(formatter, "hart {hart} is at the stop {pc:#x}")
+            }
         }
     }
 }
@@ -182,7 +194,8 @@ impl Board {
             return Err(BuildError::Harts(parts.harts));
         }
         let (base, size) = (parts.memory_base, parts.memory_size);
-        let memory = Memory::new(base, size).map_err(|reason| BuildError::Memory { base, size, reason })?;
+        let memory =
+            Memory::new(base, size).map_err(|reason| BuildError::Memory { base, size, reason })?;
         let machine = Machine {
             code: Code::new(base, size),
             memory,
@@ -206,7 +219,9 @@ impl Board {
             draft: Draft::default(),
             once: Scratch::new(),
         };
-        let harts = (0..parts.harts).map(|index| Hart::new(index, parts.first_id + index as u64)).collect();
+        let harts = (0..parts.harts)
+            .map(|index| Hart::new(index, parts.first_id + index as u64))
+            .collect();
         Ok(Self {
             harts,
             machine,
@@ -224,7 +239,13 @@ impl Board {
     /// # Errors
     ///
     /// Where something is there already.
-    pub fn attach(&mut self, name: &str, base: u64, size: u64, device: Box<dyn Device>) -> Result<(), BuildError> {
+    pub fn attach(
+        &mut self,
+        name: &str,
+        base: u64,
+        size: u64,
+        device: Box<dyn Device>,
+    ) -> Result<(), BuildError> {
         self.attach_part(name, base, size, Part::Other(device))
     }
 
@@ -246,23 +267,47 @@ impl Board {
         self.attach_part("plic", base, 0x60_0000, Part::Plic(Box::new(plic)))
     }
 
-    fn attach_part(&mut self, name: &str, base: u64, size: u64, device: Part) -> Result<(), BuildError> {
-        let overlaps = |begin: u64, length: u64| base < begin.saturating_add(length) && begin < base.saturating_add(size);
+    fn attach_part(
+        &mut self,
+        name: &str,
+        base: u64,
+        size: u64,
+        device: Part,
+    ) -> Result<(), BuildError> {
+        let overlaps = |begin: u64, length: u64| {
+            base < begin.saturating_add(length) && begin < base.saturating_add(size)
+        };
         let memory = &self.machine.memory;
         let old = if overlaps(memory.base(), memory.size()) {
             Some("memory".to_owned())
         } else {
             let devices = self.machine.devices.iter();
-            devices.into_iter().find(|old| overlaps(old.base, old.size)).map(|old| old.name.clone())
+            devices
+                .into_iter()
+                .find(|old| overlaps(old.base, old.size))
+                .map(|old| old.name.clone())
         };
         if let Some(old) = old {
-            return Err(BuildError::Overlap { new: name.to_owned(), base, size, old });
+            return Err(BuildError::Overlap {
+                new: name.to_owned(),
+                base,
+                size,
+                old,
+            });
         }
         let place = self.machine.devices.partition_point(|old| old.base < base);
-        let attached = Attached { name: name.to_owned(), base, size, device, wake: Femtoseconds::NEVER };
+        let attached = Attached {
+            name: name.to_owned(),
+            base,
+            size,
+            device,
+            wake: Femtoseconds::NEVER,
+        };
         self.machine.devices.insert(place, attached);
         let now = self.time();
-        let _ = self.machine.call(place, now, |device, port| device.wake(port));
+        let _ = self
+            .machine
+            .call(place, now, |device, port| device.wake(port));
         Ok(())
     }
 
@@ -330,7 +375,9 @@ impl Board {
     /// `address`, in whatever address space. Until [`unwatch`](Self::unwatch) accesses to the pages around are slow; they
     /// take no longer on the board, and the run is the same.
     pub fn watch(&mut self, address: u64, length: u64, watch: Watch) {
-        self.machine.probes.watch(address, last(address, length), watch);
+        self.machine
+            .probes
+            .watch(address, last(address, length), watch);
         for hart in &mut self.harts {
             hart.drop_all();
         }
@@ -338,7 +385,9 @@ impl Board {
 
     /// Takes back [`watch`](Self::watch) of the same bytes. Whether they were watched so.
     pub fn unwatch(&mut self, address: u64, length: u64, watch: Watch) -> bool {
-        self.machine.probes.unwatch(address, last(address, length), watch)
+        self.machine
+            .probes
+            .unwatch(address, last(address, length), watch)
     }
 
     /// What time passes from here on. At reset it is [`Pace::Fast`]. Where the timed mode begins, modelled caches, TLBs,
@@ -359,7 +408,11 @@ impl Board {
     /// What time passes now.
     #[must_use]
     pub const fn pace(&self) -> Pace {
-        if self.machine.timed { Pace::Timed } else { Pace::Fast }
+        if self.machine.timed {
+            Pace::Timed
+        } else {
+            Pace::Fast
+        }
     }
 
     /// How often things happened to a hart in timed mode, and what they cost. In fast mode these stand still.
@@ -474,7 +527,12 @@ impl Board {
     /// The time that the hart furthest behind has come to.
     #[must_use]
     pub fn time(&self) -> Femtoseconds {
-        let cycle = self.harts.iter().map(|hart| hart.cycle()).min().unwrap_or(0);
+        let cycle = self
+            .harts
+            .iter()
+            .map(|hart| hart.cycle())
+            .min()
+            .unwrap_or(0);
         self.machine.clock.time_of(cycle)
     }
 
@@ -501,7 +559,11 @@ impl Board {
     pub fn trace_hash(&self) -> u64 {
         let mut hash = self.machine.trace.hash();
         for hart in &self.harts {
-            for value in hart.x[..32].iter().chain(&hart.f).chain(&[hart.pc, hart.cycle(), hart.instructions]) {
+            for value in hart.x[..32].iter().chain(&hart.f).chain(&[
+                hart.pc,
+                hart.cycle(),
+                hart.instructions,
+            ]) {
                 hash.write(&value.to_le_bytes());
             }
         }
@@ -535,7 +597,11 @@ impl Board {
     /// assert!(board.x(0, 10) >= 1000);
     /// # Ok::<(), tactus_board::memory::NoMemory>(())
     /// ```
-    pub fn run_until(&mut self, limit: Femtoseconds, mut condition: impl FnMut(&Self) -> bool) -> Outcome {
+    pub fn run_until(
+        &mut self,
+        limit: Femtoseconds,
+        mut condition: impl FnMut(&Self) -> bool,
+    ) -> Outcome {
         let end = self.machine.cycle_from(limit);
         self.wake_inputs();
         let mut now = 0;
@@ -548,7 +614,11 @@ impl Board {
                 return Outcome::Breakpoint { hart, pc };
             }
             if let Some((hart, address, write)) = self.machine.watched_at.take() {
-                return Outcome::Watchpoint { hart, address, write };
+                return Outcome::Watchpoint {
+                    hart,
+                    address,
+                    write,
+                };
             }
             if condition(self) {
                 return Outcome::Condition;
@@ -560,9 +630,17 @@ impl Board {
             let (hart, cycle, until) = match turn {
                 Some((hart, until)) => (hart, self.harts[hart].cycle(), until.min(event)),
                 None => {
-                    let quantum = if self.machine.timed { self.quantum } else { self.fast_quantum };
+                    let quantum = if self.machine.timed {
+                        self.quantum
+                    } else {
+                        self.fast_quantum
+                    };
                     let until = event.min(second.saturating_add(quantum));
-                    (first, least, until.min((least | (STRETCH - 1)).saturating_add(1)))
+                    (
+                        first,
+                        least,
+                        until.min((least | (STRETCH - 1)).saturating_add(1)),
+                    )
                 }
             };
             // A turn is cut short only where no other hart waits for its end: the order of turns is the same
@@ -585,7 +663,8 @@ impl Board {
             }
             self.run_hart(hart, cycle, until_here);
             now = self.harts[hart].cycle();
-            let interrupted = self.machine.stopped_at.is_some() || self.machine.watched_at.is_some();
+            let interrupted =
+                self.machine.stopped_at.is_some() || self.machine.watched_at.is_some();
             if (interrupted || until_here < until) && now < until {
                 self.turn = Some((hart, until));
             } else {
@@ -596,7 +675,9 @@ impl Board {
 
     /// The turn of a hart that a stop interrupted, unless it is over for another reason now.
     pub(crate) fn interrupted_turn(&self) -> Option<(usize, u64)> {
-        self.turn.filter(|(hart, until)| !self.harts[*hart].waiting && self.harts[*hart].cycle() < *until)
+        self.turn.filter(|(hart, until)| {
+            !self.harts[*hart].waiting && self.harts[*hart].cycle() < *until
+        })
     }
 
     /// Takes back the reservation that a hart did not use in time.
@@ -625,7 +706,8 @@ impl Board {
 
     /// The cycle of the next waking of a device or fault; none: the end of time.
     pub(crate) fn next_event(&self) -> u64 {
-        self.machine.cycle_from(self.machine.next_wake.min(self.faults.next()))
+        self.machine
+            .cycle_from(self.machine.next_wake.min(self.faults.next()))
     }
 
     /// Lets the next fault or waking of a device happen.
@@ -648,10 +730,16 @@ impl Board {
         for index in 0..self.inputs.len() {
             let (name, input) = &self.inputs[index];
             if input.swap(false, Ordering::Acquire) {
-                let device = self.machine.devices.iter().position(|device| device.name == *name);
+                let device = self
+                    .machine
+                    .devices
+                    .iter()
+                    .position(|device| device.name == *name);
                 if let Some(device) = device {
                     let now = self.time();
-                    let _ = self.machine.call(device, now, |device, port| device.wake(port));
+                    let _ = self
+                        .machine
+                        .call(device, now, |device, port| device.wake(port));
                 }
             }
         }
@@ -707,14 +795,26 @@ impl Board {
     /// Wakes the device whose time has come first.
     fn wake_device(&mut self) {
         let time = self.machine.next_wake;
-        let Some(index) = self.machine.devices.iter().position(|device| device.wake == time) else {
+        let Some(index) = self
+            .machine
+            .devices
+            .iter()
+            .position(|device| device.wake == time)
+        else {
             self.machine.next_wake = Femtoseconds::NEVER;
             return;
         };
         self.machine.devices[index].wake = Femtoseconds::NEVER;
-        self.machine.next_wake =
-            self.machine.devices.iter().map(|device| device.wake).min().unwrap_or(Femtoseconds::NEVER);
-        let _ = self.machine.call(index, time, |device, port| device.wake(port));
+        self.machine.next_wake = self
+            .machine
+            .devices
+            .iter()
+            .map(|device| device.wake)
+            .min()
+            .unwrap_or(Femtoseconds::NEVER);
+        let _ = self
+            .machine
+            .call(index, time, |device, port| device.wake(port));
         self.woken_at(self.machine.clock.cycle_from(time));
     }
 

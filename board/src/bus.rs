@@ -35,7 +35,13 @@ pub trait Device: Send {
     /// # Errors
     ///
     /// [`Refused`] where no such register can be written in this size; nothing has changed then.
-    fn write(&mut self, offset: u64, size: u8, value: u64, port: &mut Port<'_>) -> Result<(), Refused>;
+    fn write(
+        &mut self,
+        offset: u64,
+        size: u8,
+        value: u64,
+        port: &mut Port<'_>,
+    ) -> Result<(), Refused>;
 
     /// The time that it asked for by [`Port::wake_at`] has come, it was just attached, or input for it came from outside.
     /// It has to find out by itself what is due.
@@ -75,7 +81,12 @@ pub struct Lines {
 impl Default for Lines {
     fn default() -> Self {
         let none = vec![0; LINES / 64];
-        Self { driven: none.clone(), held: none.clone(), levels: none, changed: false }
+        Self {
+            driven: none.clone(),
+            held: none.clone(),
+            levels: none,
+            changed: false,
+        }
     }
 }
 
@@ -116,7 +127,9 @@ impl Lines {
 
     /// Whether these, read from outside, are those of a board.
     pub(crate) fn is_sound(&self) -> bool {
-        [&self.driven, &self.held, &self.levels].iter().all(|words| words.len() == LINES / 64)
+        [&self.driven, &self.held, &self.levels]
+            .iter()
+            .all(|words| words.len() == LINES / 64)
     }
 }
 
@@ -164,8 +177,18 @@ pub enum Stop {
 
 impl<'a> Port<'a> {
     /// A port at the time `now`.
-    pub const fn new(now: Femtoseconds, memory: &'a Memory, lines: &'a mut Lines, effects: &'a mut Effects) -> Self {
-        Self { now, memory, lines, effects }
+    pub const fn new(
+        now: Femtoseconds,
+        memory: &'a Memory,
+        lines: &'a mut Lines,
+        effects: &'a mut Effects,
+    ) -> Self {
+        Self {
+            now,
+            memory,
+            lines,
+            effects,
+        }
     }
 
     /// The time of the access, or of the waking.

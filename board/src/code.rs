@@ -83,12 +83,22 @@ impl Block {
     pub fn cycles_until(&self, index: usize) -> u32 {
         assert!(index < self.count as usize, "an op beyond its block");
         // Safety: as many numbers as instructions stand behind the ops.
-        unsafe { *self.ops().add(self.ops_count as usize).cast::<u16>().add(index) as u32 }
+        unsafe {
+            *self
+                .ops()
+                .add(self.ops_count as usize)
+                .cast::<u16>()
+                .add(index) as u32
+        }
     }
 
     /// Cycles up to the instruction at `index`.
     pub fn cycles_before(&self, index: usize) -> u32 {
-        if index == 0 { 0 } else { self.cycles_until(index - 1) }
+        if index == 0 {
+            0
+        } else {
+            self.cycles_until(index - 1)
+        }
     }
 
     /// Where the instruction behind that at `index` begins, in halfwords.
@@ -133,7 +143,8 @@ impl Draft {
 
     fn layout(ops: usize, cycles: usize) -> std::alloc::Layout {
         let size = size_of::<Block>() + ops * size_of::<Op>() + cycles * size_of::<u16>();
-        std::alloc::Layout::from_size_align(size, align_of::<Block>()).expect("a block's size is small")
+        std::alloc::Layout::from_size_align(size, align_of::<Block>())
+            .expect("a block's size is small")
     }
 
     /// Writes the block to `place`, which has the room and alignment of [`layout`](Self::layout).
@@ -171,7 +182,9 @@ impl Scratch {
     /// Room for the largest block.
     pub fn new() -> Self {
         let size = Draft::layout(BLOCK_OPS + 1, BLOCK_OPS + 1).size();
-        Self { place: vec![0; size.div_ceil(8)].into() }
+        Self {
+            place: vec![0; size.div_ceil(8)].into(),
+        }
     }
 
     /// Whether `block` is the one made here.
@@ -185,7 +198,10 @@ impl Scratch {
     ///
     /// When the draft has more ops than a block may have.
     pub fn fill(&mut self, draft: &Draft) -> *const Block {
-        assert!(draft.ops.len() <= BLOCK_OPS + 1 && draft.cycles.len() <= draft.ops.len(), "a block too long");
+        assert!(
+            draft.ops.len() <= BLOCK_OPS + 1 && draft.cycles.len() <= draft.ops.len(),
+            "a block too long"
+        );
         // Safety: the place has room for the longest block, and the alignment of a u64, which is a block's.
         unsafe { draft.write(self.place.as_mut_ptr().cast()) }
     }
@@ -220,7 +236,14 @@ impl Code {
     pub fn new(base: u64, size: u64) -> Self {
         let mut pages = Vec::new();
         pages.resize_with((size / PAGE) as usize, || None);
-        Self { arena: Bump::new(), base, pages, epoch: 0, pages_epoch: 0, capacity: CAPACITY }
+        Self {
+            arena: Bump::new(),
+            base,
+            pages,
+            epoch: 0,
+            pages_epoch: 0,
+            capacity: CAPACITY,
+        }
     }
 
     /// A number that changes whenever blocks are dropped.
@@ -236,13 +259,17 @@ impl Code {
     }
 
     fn page(&self, physical: u64) -> Option<&CodePage> {
-        self.pages.get((physical.wrapping_sub(self.base) / PAGE) as usize)?.as_ref()
+        self.pages
+            .get((physical.wrapping_sub(self.base) / PAGE) as usize)?
+            .as_ref()
     }
 
     /// The block that begins at `physical`; null where there is none.
     #[inline]
     pub fn find(&self, physical: u64) -> *const Block {
-        self.page(physical).map_or(ptr::null(), |page| page.blocks[(physical % PAGE / 2) as usize])
+        self.page(physical).map_or(ptr::null(), |page| {
+            page.blocks[(physical % PAGE / 2) as usize]
+        })
     }
 
     /// Whether any code was decoded in the page of `physical`.
@@ -268,7 +295,9 @@ impl Code {
             self.pages_epoch += 1;
         }
         let page = page.get_or_insert_with(|| CodePage {
-            blocks: vec![ptr::null(); (PAGE / 2) as usize].try_into().expect("the length is right"),
+            blocks: vec![ptr::null(); (PAGE / 2) as usize]
+                .try_into()
+                .expect("the length is right"),
             lines: 0,
         });
         page.blocks[(draft.physical % PAGE / 2) as usize] = block;
@@ -281,7 +310,11 @@ impl Code {
     pub fn written(&mut self, physical: u64, length: u64) -> bool {
         let index = (physical.wrapping_sub(self.base) / PAGE) as usize;
         match self.pages.get_mut(index) {
-            Some(page) if page.as_ref().is_some_and(|page| page.lines & lines(physical, length) != 0) => {
+            Some(page)
+                if page
+                    .as_ref()
+                    .is_some_and(|page| page.lines & lines(physical, length) != 0) =>
+            {
                 *page = None;
                 self.epoch += 1;
                 true

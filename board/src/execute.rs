@@ -159,7 +159,12 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
 /// Runs a block from the instruction at `first` on, as far as the budget reaches, but an instruction at least, if there
 /// is any budget.
 #[cold]
-unsafe fn run_part<P: Pace>(hart: &mut Hart, machine: &mut Machine, block: *const Block, first: usize) {
+unsafe fn run_part<P: Pace>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    block: *const Block,
+    first: usize,
+) {
     if hart.budget <= 0 {
         // The block before has used it up to the last cycle.
         hart.link = ptr::null();

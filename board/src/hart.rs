@@ -23,7 +23,11 @@ struct Jump {
     block: *const Block,
 }
 
-const NO_JUMP: Jump = Jump { pc: 1, context: 0, block: ptr::null() };
+const NO_JUMP: Jump = Jump {
+    pc: 1,
+    context: 0,
+    block: ptr::null(),
+};
 
 /// A page that code runs from.
 #[derive(Clone, Copy)]
@@ -33,7 +37,11 @@ struct Fetch {
     physical: u64,
 }
 
-const NO_FETCH: Fetch = Fetch { page: 1, context: 0, physical: 0 };
+const NO_FETCH: Fetch = Fetch {
+    page: 1,
+    context: 0,
+    physical: 0,
+};
 
 /// No address lies in it.
 const NO_SUPERPAGES: (u64, u64) = (u64::MAX, 0);
@@ -274,7 +282,11 @@ impl Hart {
     /// The address of the block that it is to go on in, and the index of the op there, for a snapshot.
     pub(crate) fn resumes_at(&self) -> Option<(u64, usize)> {
         let (block, index, begin) = self.resume;
-        if block.is_null() { self.restored } else { Some((begin, index)) }
+        if block.is_null() {
+            self.restored
+        } else {
+            Some((begin, index))
+        }
     }
 
     /// Ends the running block before `op`, to go on from there. As [`leave`](Self::leave), but that `op` takes no time.
@@ -299,7 +311,9 @@ impl Hart {
         let (block, index, begin) = std::mem::replace(&mut self.resume, NO_RESUME);
         // Safety: blocks stay while nothing drops code, and what does takes this back (`drop_jumps`).
         let at = unsafe { (*(*block).ops().add(index)).at };
-        if self.pc != begin.wrapping_add(2 * u64::from(at)) || self.resume_context != self.fetch_context {
+        if self.pc != begin.wrapping_add(2 * u64::from(at))
+            || self.resume_context != self.fetch_context
+        {
             return None;
         }
         self.pc = begin;
@@ -329,26 +343,38 @@ impl Hart {
     pub(crate) fn jump(&self, pc: u64) -> *const Block {
         // Safety: the index is below the number of entries.
         let jump = unsafe { self.jumps.get_unchecked(Self::jump_index(pc)) };
-        if jump.pc == pc && jump.context == self.fetch_context { jump.block } else { ptr::null() }
+        if jump.pc == pc && jump.context == self.fetch_context {
+            jump.block
+        } else {
+            ptr::null()
+        }
     }
 
     /// Notes that `block` is at `pc`.
     pub(crate) fn enter_jump(&mut self, pc: u64, block: *const Block) {
-        self.jumps[Self::jump_index(pc)] = Jump { pc, context: self.fetch_context, block };
+        self.jumps[Self::jump_index(pc)] = Jump {
+            pc,
+            context: self.fetch_context,
+            block,
+        };
     }
 
     /// The physical address of `pc`, if it is known.
     pub(crate) fn fetch(&self, pc: u64) -> Option<u64> {
         let page = pc >> 12;
         let entry = &self.fetches[page as usize % FETCHES];
-        (entry.page == page << 12 && entry.context == self.fetch_context).then_some(entry.physical | pc & 4095)
+        (entry.page == page << 12 && entry.context == self.fetch_context)
+            .then_some(entry.physical | pc & 4095)
     }
 
     /// Notes where `pc` is.
     pub(crate) fn enter_fetch(&mut self, pc: u64, physical: u64) {
         let page = pc >> 12;
-        self.fetches[page as usize % FETCHES] =
-            Fetch { page: page << 12, context: self.fetch_context, physical: physical & !4095 };
+        self.fetches[page as usize % FETCHES] = Fetch {
+            page: page << 12,
+            context: self.fetch_context,
+            physical: physical & !4095,
+        };
     }
 
     /// Notes that a part of the page of `address`, of 2^`size` bytes, was entered into a cache.
@@ -424,12 +450,18 @@ impl Hart {
     /// The number of a context's address space.
     pub(crate) fn space(&mut self, context: &Context) -> u32 {
         let (v, root, guest_root) = (context.v, context.root, context.guest_root);
-        let same = |space: &&Space| (space.v, space.root, space.guest_root) == (v, root, guest_root);
+        let same =
+            |space: &&Space| (space.v, space.root, space.guest_root) == (v, root, guest_root);
         if let Some(space) = self.spaces.iter().find(same) {
             return space.number;
         }
         let number = self.spaces.len() as u32;
-        self.spaces.push(Space { v, root, guest_root, number });
+        self.spaces.push(Space {
+            v,
+            root,
+            guest_root,
+            number,
+        });
         number
     }
 
@@ -454,7 +486,10 @@ impl Hart {
         }
         let mode = self.privileged.mode;
         let guest = mode.v.then_some(self.vmid);
-        Doing::Running { guest, privilege: mode.privilege }
+        Doing::Running {
+            guest,
+            privilege: mode.privilege,
+        }
     }
 
     /// Forgets what it found of interrupts, after a change from outside its own run: it looks anew before it goes on.
@@ -465,14 +500,24 @@ impl Hart {
 
     /// Brings what is derived from mode and CSRs up to date.
     pub(crate) fn refresh(&mut self) {
-        let (data, fetch) = (self.privileged.data_context(), self.privileged.fetch_context());
+        let (data, fetch) = (
+            self.privileged.data_context(),
+            self.privileged.fetch_context(),
+        );
         self.vmid = (fetch.guest_root >> 44 & 0x3fff) as u16;
         self.load_tag = self.number(&data);
         // The second may start the numbers anew; then the first needs a new one.
         self.fetch_context = self.number(&fetch);
         self.load_tag = self.number(&data);
-        self.store_tag = if self.watched { crate::tlb::NO_CONTEXT } else { self.load_tag };
-        self.float = match (self.privileged.float_enabled(), self.privileged.float_dirty()) {
+        self.store_tag = if self.watched {
+            crate::tlb::NO_CONTEXT
+        } else {
+            self.load_tag
+        };
+        self.float = match (
+            self.privileged.float_enabled(),
+            self.privileged.float_dirty(),
+        ) {
             (false, _) => FloatState::Off,
             (true, false) => FloatState::On,
             (true, true) => FloatState::Dirty,
@@ -482,7 +527,11 @@ impl Hart {
     /// Sets whether stores have to be compared with other harts' reservations.
     pub(crate) fn watch_stores(&mut self, watched: bool) {
         self.watched = watched;
-        self.store_tag = if watched { crate::tlb::NO_CONTEXT } else { self.load_tag };
+        self.store_tag = if watched {
+            crate::tlb::NO_CONTEXT
+        } else {
+            self.load_tag
+        };
     }
 
     /// Takes an exception at `pc`.

@@ -32,7 +32,10 @@ pub fn run(
     mut print: impl FnMut(u8),
 ) -> Result<Ending, NoMemory> {
     loop {
-        let next = board.time().saturating_add(board.clock().time_of(LOOK)).min(limit);
+        let next = board
+            .time()
+            .saturating_add(board.clock().time_of(LOOK))
+            .min(limit);
         let outcome = board.run(next);
         let mut word = [0; 8];
         board.memory().read(tohost, &mut word)?;

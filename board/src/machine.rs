@@ -6,8 +6,10 @@ use crate::devices::{Clint, Plic};
 use crate::execute::Pace;
 use crate::hart::Hart;
 use crate::memory::Memory;
+use crate::privileged::{
+    Access, Context, Counters, Event, Exception, PageTables, Translation, Trap,
+};
 use crate::probe::{Probes, Reaction};
-use crate::privileged::{Access, Context, Counters, Event, Exception, PageTables, Translation, Trap};
 use crate::time::{Clock, Femtoseconds};
 use crate::timing::{BranchKind, Lookup, Page, Schedule, Side, Timing};
 use crate::trace::Trace;
@@ -116,7 +118,9 @@ impl PageTables for Tables<'_> {
             self.charge(physical, false);
         }
         // Safety: aligned, and so all in memory when its first byte is.
-        self.memory.host(physical & !7).map(|host| unsafe { host.cast::<u64>().read() })
+        self.memory
+            .host(physical & !7)
+            .map(|host| unsafe { host.cast::<u64>().read() })
     }
 
     fn update(&mut self, physical: u64, old: u64, new: u64) -> Option<bool> {
@@ -138,7 +142,8 @@ impl PageTables for Tables<'_> {
 /// Takes back the reservations of harts other than `index` that the written bytes touch.
 fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, length: u64) {
     for (other, address) in reservations.iter_mut().enumerate() {
-        let touched = *address < physical.wrapping_add(length) && address.wrapping_add(8) > physical;
+        let touched =
+            *address < physical.wrapping_add(length) && address.wrapping_add(8) > physical;
         if other != index && *address != NO_RESERVATION && touched {
             *address = NO_RESERVATION;
         }
@@ -148,26 +153,35 @@ fn break_reservations(reservations: &mut [u64], index: usize, physical: u64, len
 impl Machine {
     /// Ticks of `time` at a hart's cycle.
     pub(crate) fn ticks(&self, cycle: u64) -> u64 {
-        self.timebase.cycle_at(self.clock.time_of(cycle)).wrapping_add(self.time_offset)
+        self.timebase
+            .cycle_at(self.clock.time_of(cycle))
+            .wrapping_add(self.time_offset)
     }
 
     /// The first cycle that does not begin before `time`; for the end of time, the last there is.
     pub(crate) fn cycle_from(&self, time: Femtoseconds) -> u64 {
-        if time == Femtoseconds::NEVER { u64::MAX } else { self.clock.cycle_from(time) }
+        if time == Femtoseconds::NEVER {
+            u64::MAX
+        } else {
+            self.clock.cycle_from(time)
+        }
     }
 
     /// The first cycle at which `time` is `ticks` more than at a hart's cycle. One that never comes is the last one.
     fn cycle_after(&self, cycle: u64, ticks: u64) -> u64 {
         let now = self.timebase.cycle_at(self.clock.time_of(cycle));
         // A sum beyond the last tick must not come out as one that has passed: `mtime` may have been set back.
-        self.clock.cycle_from(self.timebase.time_of(now.saturating_add(ticks)))
+        self.clock
+            .cycle_from(self.timebase.time_of(now.saturating_add(ticks)))
     }
 
     /// The first cycle at which `hart` has an interrupt of its own timers; none without any change: the end of time.
     pub(crate) fn timer_cycle(&self, hart: &Hart) -> u64 {
         let now = self.ticks(hart.cycle());
         let value = hart.privileged.next_timer(now);
-        value.map_or(u64::MAX, |value| self.cycle_after(hart.cycle(), value.wrapping_sub(now)))
+        value.map_or(u64::MAX, |value| {
+            self.cycle_after(hart.cycle(), value.wrapping_sub(now))
+        })
     }
 
     /// How often each event happened to the hart, by [`Event`] less 1.
@@ -177,7 +191,10 @@ impl Machine {
         for (event, count) in [
             (Event::BranchMispredicted, counts.mispredictions),
             (Event::InstructionCacheMiss, counts.fetch_misses),
-            (Event::DataCacheMiss, counts.load_misses + counts.store_misses),
+            (
+                Event::DataCacheMiss,
+                counts.load_misses + counts.store_misses,
+            ),
             (Event::SecondLevelCacheMiss, counts.level2_misses),
             (Event::Load, counts.loads),
             (Event::Store, counts.stores),
@@ -193,9 +210,18 @@ impl Machine {
     }
 
     /// The counts that `hart`'s counters are made of.
-    pub(crate) fn counters<'a>(&self, hart: &Hart, events: &'a [u64; Event::COUNT]) -> Counters<'a> {
+    pub(crate) fn counters<'a>(
+        &self,
+        hart: &Hart,
+        events: &'a [u64; Event::COUNT],
+    ) -> Counters<'a> {
         let cycle = hart.cycle();
-        Counters { cycle, instructions: hart.instructions.wrapping_sub(1), time: self.ticks(cycle), events }
+        Counters {
+            cycle,
+            instructions: hart.instructions.wrapping_sub(1),
+            time: self.ticks(cycle),
+            events,
+        }
     }
 
     /// Whether the hart has to look at interrupts, or to drop what is void, before it runs.
@@ -245,13 +271,20 @@ impl Machine {
     /// The 16 bits of code at a physical address that is memory and even.
     pub(crate) fn halfword(&self, physical: u64) -> u16 {
         // Safety: aligned, so all of it is memory when its begin is.
-        self.memory.host(physical).map_or(0, |host| unsafe { host.cast::<u16>().read() })
+        self.memory
+            .host(physical)
+            .map_or(0, |host| unsafe { host.cast::<u16>().read() })
     }
 
     /// The physical address of a pointer into memory.
     pub(crate) fn physical(&self, host: *mut u8) -> u64 {
-        let begin = self.memory.host(self.memory.base()).map_or(0, |begin| begin as u64);
-        (host as u64).wrapping_sub(begin).wrapping_add(self.memory.base())
+        let begin = self
+            .memory
+            .host(self.memory.base())
+            .map_or(0, |begin| begin as u64);
+        (host as u64)
+            .wrapping_sub(begin)
+            .wrapping_add(self.memory.base())
     }
 
     /// Whether a block is one of those that run once.
@@ -308,7 +341,10 @@ impl Machine {
 
     /// Whether a hart other than `index` holds a reservation.
     pub(crate) fn others_hold(&self, index: usize) -> bool {
-        self.reservations.iter().enumerate().any(|(other, address)| other != index && *address != NO_RESERVATION)
+        self.reservations
+            .iter()
+            .enumerate()
+            .any(|(other, address)| other != index && *address != NO_RESERVATION)
     }
 
     /// Whether hart `index` holds a reservation.
@@ -340,7 +376,11 @@ impl Machine {
         access: Access,
         context: &Context,
     ) -> Result<Translation, Trap> {
-        let side = if access == Access::Fetch { Side::Fetch } else { Side::Data };
+        let side = if access == Access::Fetch {
+            Side::Fetch
+        } else {
+            Side::Data
+        };
         let mut walk = None;
         if P::TIMED && !context.bare() {
             let (walks, page) = self.charge_translation(hart, address, side, context);
@@ -356,7 +396,9 @@ impl Machine {
             now: hart.cycle(),
             stall: 0,
         };
-        let translation = hart.privileged.translate(address, size, access, context, &mut tables);
+        let translation = hart
+            .privileged
+            .translate(address, size, access, context, &mut tables);
         hart.budget -= tables.stall as i64;
         // Marks that a walk left in a page with code.
         hart.attention |= tables.dropped;
@@ -372,7 +414,11 @@ impl Machine {
     /// # Errors
     ///
     /// The exception that fetching from there raises.
-    pub(crate) fn fetch<P: Pace>(&mut self, hart: &mut Hart, address: u64) -> Result<(u64, bool), Trap> {
+    pub(crate) fn fetch<P: Pace>(
+        &mut self,
+        hart: &mut Hart,
+        address: u64,
+    ) -> Result<(u64, bool), Trap> {
         if let Some(physical) = hart.fetch(address) {
             return Ok((physical, true));
         }
@@ -385,7 +431,10 @@ impl Machine {
         if place.whole_page {
             hart.enter_superpage(address, place.page);
             hart.enter_fetch(address, place.physical);
-        } else if !hart.privileged.permits(place.physical, 2, Access::Fetch, context.privilege) {
+        } else if !hart
+            .privileged
+            .permits(place.physical, 2, Access::Fetch, context.privilege)
+        {
             return Err(refused());
         }
         Ok((place.physical, place.whole_page))
@@ -402,7 +451,11 @@ impl Machine {
         tag: Option<u64>,
     ) -> Result<u64, Trap> {
         let place = self.translate::<P>(hart, address, size, access, context)?;
-        if !place.whole_page && !hart.privileged.permits(place.physical, size.into(), access, context.privilege) {
+        if !place.whole_page
+            && !hart
+                .privileged
+                .permits(place.physical, size.into(), access, context.privilege)
+        {
             return Err(context.access_fault(address, access));
         }
         if self.probes.watches_page(address) {
@@ -444,7 +497,11 @@ impl Machine {
     ) -> Result<(u64, u8, u64), Trap> {
         let left = PAGE - address % PAGE;
         if u64::from(size) <= left {
-            return Ok((self.place::<P>(hart, address, size, access, context, tag)?, size, 0));
+            return Ok((
+                self.place::<P>(hart, address, size, access, context, tag)?,
+                size,
+                0,
+            ));
         }
         let first = left as u8;
         let begin = self.place::<P>(hart, address, first, access, context, tag)?;
@@ -456,7 +513,13 @@ impl Machine {
     }
 
     /// Loads `size` bytes for `op`, past the hart's cache of host pointers.
-    pub(crate) fn load<P: Pace>(&mut self, hart: &mut Hart, op: *const Op, address: u64, size: u8) -> Result<u64, Trap> {
+    pub(crate) fn load<P: Pace>(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        address: u64,
+        size: u8,
+    ) -> Result<u64, Trap> {
         let (context, tag) = (hart.privileged.data_context(), hart.load_tag);
         self.load_in::<P>(hart, op, address, size, Access::Load, &context, Some(tag))
     }
@@ -486,7 +549,11 @@ impl Machine {
                 .map_err(|_| context.access_fault(address, access));
         }
         for (index, byte) in bytes[..size as usize].iter_mut().enumerate() {
-            let physical = if index < first as usize { begin + index as u64 } else { rest + (index - first as usize) as u64 };
+            let physical = if index < first as usize {
+                begin + index as u64
+            } else {
+                rest + (index - first as usize) as u64
+            };
             if !self.memory.holds(physical, 1) {
                 return Err(context.access_fault(address, access));
             }
@@ -555,7 +622,8 @@ impl Machine {
         context: &Context,
         tag: Option<u64>,
     ) -> Result<(), Trap> {
-        let (begin, first, rest) = self.places::<P>(hart, address, size, Access::Store, context, tag)?;
+        let (begin, first, rest) =
+            self.places::<P>(hart, address, size, Access::Store, context, tag)?;
         let bytes = value.to_le_bytes();
         let refused = context.access_fault(address, Access::Store);
         if first == size {
@@ -565,9 +633,13 @@ impl Machine {
                 self.charge_bytes::<P>(hart, op, begin, size, true);
                 return Ok(());
             }
-            return self.write_device::<P>(hart, op, begin, size, value).map_err(|_| refused);
+            return self
+                .write_device::<P>(hart, op, begin, size, value)
+                .map_err(|_| refused);
         }
-        if !self.memory.holds(begin, first.into()) || !self.memory.holds(rest, (size - first).into()) {
+        if !self.memory.holds(begin, first.into())
+            || !self.memory.holds(rest, (size - first).into())
+        {
             return Err(refused);
         }
         self.copy_in(begin, &bytes[..first as usize]);
@@ -580,14 +652,25 @@ impl Machine {
     }
 
     /// Charges for an access past the cache of host pointers: to the lines of its first and last byte.
-    fn charge_bytes<P: Pace>(&mut self, hart: &mut Hart, op: *const Op, physical: u64, size: u8, write: bool) {
+    fn charge_bytes<P: Pace>(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        physical: u64,
+        size: u8,
+        write: bool,
+    ) {
         if !P::TIMED {
             return;
         }
         let last = physical + u64::from(size) - 1;
-        let mut stall = self.timing.data(hart.index, physical, write, hart.cycle_of(op));
+        let mut stall = self
+            .timing
+            .data(hart.index, physical, write, hart.cycle_of(op));
         if (physical ^ last) >= 8 {
-            stall += self.timing.data(hart.index, last, write, hart.cycle_of(op) + stall);
+            stall += self
+                .timing
+                .data(hart.index, last, write, hart.cycle_of(op) + stall);
         }
         hart.budget -= stall as i64;
         hart.attention |= hart.budget < 0;
@@ -617,46 +700,84 @@ impl Machine {
     ) -> Result<*mut u8, Trap> {
         let (context, tag) = (hart.privileged.data_context(), hart.load_tag);
         if !address.is_multiple_of(size.into()) {
-            let cause =
-                if access == Access::Load { Exception::LoadAddressMisaligned } else { Exception::StoreAddressMisaligned };
-            return Err(Trap { guest_address: context.v, ..Trap::new(cause, address) });
+            let cause = if access == Access::Load {
+                Exception::LoadAddressMisaligned
+            } else {
+                Exception::StoreAddressMisaligned
+            };
+            return Err(Trap {
+                guest_address: context.v,
+                ..Trap::new(cause, address)
+            });
         }
         let physical = self.place::<P>(hart, address, size, access, &context, Some(tag))?;
-        self.memory.host(physical).ok_or_else(|| context.access_fault(address, access))
+        self.memory
+            .host(physical)
+            .ok_or_else(|| context.access_fault(address, access))
     }
 
     /// The memory that a read-modify-write is about to change.
-    pub(crate) fn exclusive<P: Pace>(&mut self, hart: &mut Hart, address: u64, size: u8) -> Result<*mut u8, Trap> {
+    pub(crate) fn exclusive<P: Pace>(
+        &mut self,
+        hart: &mut Hart,
+        address: u64,
+        size: u8,
+    ) -> Result<*mut u8, Trap> {
         let host = self.atomic_place::<P>(hart, address, size, Access::Store)?;
         self.written(hart, self.physical(host), size);
         Ok(host)
     }
 
     /// The memory that a load-reserved reads.
-    pub(crate) fn reservable<P: Pace>(&mut self, hart: &mut Hart, address: u64, size: u8) -> Result<*mut u8, Trap> {
+    pub(crate) fn reservable<P: Pace>(
+        &mut self,
+        hart: &mut Hart,
+        address: u64,
+        size: u8,
+    ) -> Result<*mut u8, Trap> {
         self.atomic_place::<P>(hart, address, size, Access::Load)
     }
 
     /// The memory that a store-conditional may change.
-    pub(crate) fn conditional<P: Pace>(&mut self, hart: &mut Hart, address: u64, size: u8) -> Result<*mut u8, Trap> {
+    pub(crate) fn conditional<P: Pace>(
+        &mut self,
+        hart: &mut Hart,
+        address: u64,
+        size: u8,
+    ) -> Result<*mut u8, Trap> {
         self.atomic_place::<P>(hart, address, size, Access::Store)
     }
 
     fn device_at(&self, physical: u64, size: u8) -> Result<(usize, u64), Refused> {
-        let index = self.devices.partition_point(|device| device.base <= physical);
-        let device = index.checked_sub(1).and_then(|index| self.devices.get(index)).ok_or(Refused)?;
+        let index = self
+            .devices
+            .partition_point(|device| device.base <= physical);
+        let device = index
+            .checked_sub(1)
+            .and_then(|index| self.devices.get(index))
+            .ok_or(Refused)?;
         let offset = physical - device.base;
-        if offset >= device.size || u64::from(size) > device.size - offset || !offset.is_multiple_of(size.into()) {
+        if offset >= device.size
+            || u64::from(size) > device.size - offset
+            || !offset.is_multiple_of(size.into())
+        {
             return Err(Refused);
         }
         Ok((index - 1, offset))
     }
 
-    fn read_device<P: Pace>(&mut self, hart: &mut Hart, op: *const Op, physical: u64, size: u8) -> Result<u64, Refused> {
+    fn read_device<P: Pace>(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        physical: u64,
+        size: u8,
+    ) -> Result<u64, Refused> {
         let (index, offset) = self.device_at(physical, size)?;
         let now = self.device_time::<P>(hart, op, physical, false);
         let (value, stall) = self.call(index, now, |device, port| device.read(offset, size, port));
-        let value = value.inspect(|value| self.trace.access(now, physical, false, *value))? & (u64::MAX >> (64 - 8 * u32::from(size)));
+        let value = value.inspect(|value| self.trace.access(now, physical, false, *value))?
+            & (u64::MAX >> (64 - 8 * u32::from(size)));
         self.after_access(hart, stall);
         Ok(value)
     }
@@ -672,16 +793,27 @@ impl Machine {
         let (index, offset) = self.device_at(physical, size)?;
         let now = self.device_time::<P>(hart, op, physical, true);
         let value = value & (u64::MAX >> (64 - 8 * u32::from(size)));
-        let (result, stall) = self.call(index, now, |device, port| device.write(offset, size, value, port));
+        let (result, stall) = self.call(index, now, |device, port| {
+            device.write(offset, size, value, port)
+        });
         self.trace.access(now, physical, true, value);
         self.after_access(hart, stall);
         result
     }
 
     /// When an access reaches its device: charges for the way there and back.
-    fn device_time<P: Pace>(&mut self, hart: &mut Hart, op: *const Op, physical: u64, write: bool) -> Femtoseconds {
+    fn device_time<P: Pace>(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        physical: u64,
+        write: bool,
+    ) -> Femtoseconds {
         if P::TIMED {
-            hart.budget -= self.timing.uncached(hart.index, physical, write, hart.cycle_of(op)) as i64;
+            hart.budget -= self
+                .timing
+                .uncached(hart.index, physical, write, hart.cycle_of(op))
+                as i64;
         }
         self.clock.time_of(hart.cycle_of(op))
     }
@@ -702,7 +834,10 @@ impl Machine {
         let mut effects = Effects::default();
         let answer = {
             let device = self.devices[index].device.device();
-            call(device, &mut Port::new(now, &self.memory, &mut self.lines, &mut effects))
+            call(
+                device,
+                &mut Port::new(now, &self.memory, &mut self.lines, &mut effects),
+            )
         };
         let (stall, mastered) = (effects.stall, effects.mastered);
         self.apply(index, now, effects);
@@ -721,7 +856,12 @@ impl Machine {
         for plic in 0..self.devices.len() {
             if let Part::Plic(controller) = &mut self.devices[plic].device {
                 let mut effects = Effects::default();
-                controller.lines_changed(&mut Port::new(now, &self.memory, &mut self.lines, &mut effects));
+                controller.lines_changed(&mut Port::new(
+                    now,
+                    &self.memory,
+                    &mut self.lines,
+                    &mut effects,
+                ));
                 self.apply(plic, now, effects);
             }
         }
@@ -742,9 +882,18 @@ impl Machine {
             }
         }
         // A device that asks again for the time that it has asked for disturbs no one: one that was restored may.
-        if let Some(time) = effects.wake_at.map(|time| time.max(now)).filter(|time| *time != self.devices[index].wake) {
+        if let Some(time) = effects
+            .wake_at
+            .map(|time| time.max(now))
+            .filter(|time| *time != self.devices[index].wake)
+        {
             self.devices[index].wake = time;
-            self.next_wake = self.devices.iter().map(|device| device.wake).min().unwrap_or(Femtoseconds::NEVER);
+            self.next_wake = self
+                .devices
+                .iter()
+                .map(|device| device.wake)
+                .min()
+                .unwrap_or(Femtoseconds::NEVER);
             self.disturbed = true;
         }
         if let Some(stop) = effects.stop {
@@ -760,7 +909,8 @@ impl Machine {
             written = true;
             self.code.written(page, PAGE);
             if self.timed {
-                self.timing.master_write(page, PAGE, self.clock.cycle_at(now));
+                self.timing
+                    .master_write(page, PAGE, self.clock.cycle_at(now));
             }
             for address in &mut self.reservations {
                 if *address / PAGE == page / PAGE {
@@ -777,7 +927,12 @@ impl Machine {
         let (index, pc) = (hart.index, hart.pc_of(unsafe { &*op }));
         // What is behind is counted already.
         let begun = hart.instructions_until(op) - 1;
-        if self.probes.at(pc).any(|reaction| reaction == Reaction::Stop) && self.probes.stops(index, pc, begun) {
+        if self
+            .probes
+            .at(pc)
+            .any(|reaction| reaction == Reaction::Stop)
+            && self.probes.stops(index, pc, begun)
+        {
             self.stopped_at = Some((index, pc));
             self.disturbed = true;
             return true;
@@ -810,11 +965,15 @@ impl Machine {
         let mut schedule = Schedule::new(self.timing.pipeline());
         let mut cycles = 0_u16;
         for instruction in &draft.instructions {
-            let more = instruction.as_ref().map_or(1, |instruction| schedule.next(instruction));
+            let more = instruction
+                .as_ref()
+                .map_or(1, |instruction| schedule.next(instruction));
             cycles = cycles.saturating_add(u16::try_from(more).unwrap_or(u16::MAX));
             draft.cycles.push(cycles);
         }
-        draft.lines = self.timing.fetch_lines(draft.physical, 2 * u64::from(draft.halfwords));
+        draft.lines = self
+            .timing
+            .fetch_lines(draft.physical, 2 * u64::from(draft.halfwords));
     }
 
     /// Takes stall cycles off the hart's budget. Whether it can't finish its block with what is left.
@@ -830,33 +989,58 @@ impl Machine {
     /// Charges for fetching a block. Whether the budget is used up.
     #[inline(always)]
     pub(crate) fn charge_fetch(&mut self, hart: &mut Hart, block: &Block) -> bool {
-        let stall = self.timing.fetch(hart.index, block.physical, block.lines, hart.cycle());
+        let stall = self
+            .timing
+            .fetch(hart.index, block.physical, block.lines, hart.cycle());
         Self::stall(hart, stall);
         hart.budget <= 0
     }
 
     /// Charges for a load or store in memory. Whether the block has to end behind it.
     #[inline(always)]
-    pub(crate) fn charge_data(&mut self, hart: &mut Hart, op: *const Op, host: *mut u8, write: bool) -> bool {
-        let stall = self.timing.data(hart.index, self.physical(host), write, hart.cycle_of(op));
+    pub(crate) fn charge_data(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        host: *mut u8,
+        write: bool,
+    ) -> bool {
+        let stall = self
+            .timing
+            .data(hart.index, self.physical(host), write, hart.cycle_of(op));
         Self::stall(hart, stall)
     }
 
     /// Charges for a load-reserved. Whether the block has to end behind it.
-    pub(crate) fn charge_reserved(&mut self, hart: &mut Hart, op: *const Op, host: *mut u8) -> bool {
+    pub(crate) fn charge_reserved(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        host: *mut u8,
+    ) -> bool {
         // Safety: the caller's op.
         let ordering = unsafe { (*op).immediate };
-        let stall = self.timing.load_reserved(hart.index, self.physical(host), ordering, hart.cycle_of(op));
+        let stall =
+            self.timing
+                .load_reserved(hart.index, self.physical(host), ordering, hart.cycle_of(op));
         Self::stall(hart, stall)
     }
 
     /// Charges for a read-modify-write, or for a store-conditional that `stores` or not. Whether the block has to end
     /// behind it.
-    pub(crate) fn charge_atomic(&mut self, hart: &mut Hart, op: *const Op, host: *mut u8, stores: bool) -> bool {
+    pub(crate) fn charge_atomic(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        host: *mut u8,
+        stores: bool,
+    ) -> bool {
         // Safety: the caller's op.
         let ordering = unsafe { (*op).immediate };
         let (physical, now) = (self.physical(host), hart.cycle_of(op));
-        let stall = self.timing.store_conditional(hart.index, physical, ordering, stores, now);
+        let stall = self
+            .timing
+            .store_conditional(hart.index, physical, ordering, stores, now);
         Self::stall(hart, stall)
     }
 
@@ -865,8 +1049,14 @@ impl Machine {
         // Safety: the caller's op.
         let immediate = unsafe { (*op).immediate };
         // fence.tso, of mode 8, waits for nothing.
-        let predecessors = if immediate >> 8 & 15 == 8 { 0 } else { (immediate >> 4 & 15) as u8 };
-        let stall = self.timing.fence(hart.index, predecessors, hart.cycle_of(op));
+        let predecessors = if immediate >> 8 & 15 == 8 {
+            0
+        } else {
+            (immediate >> 4 & 15) as u8
+        };
+        let stall = self
+            .timing
+            .fence(hart.index, predecessors, hart.cycle_of(op));
         Self::stall(hart, stall)
     }
 
@@ -878,8 +1068,18 @@ impl Machine {
 
     /// Charges for the end of a block.
     #[inline(always)]
-    pub(crate) fn charge_branch(&mut self, hart: &mut Hart, pc: u64, kind: BranchKind, taken: bool, target: u64, behind: u64) {
-        let stall = self.timing.branch(hart.index, pc, kind, taken, target, behind);
+    pub(crate) fn charge_branch(
+        &mut self,
+        hart: &mut Hart,
+        pc: u64,
+        kind: BranchKind,
+        taken: bool,
+        target: u64,
+        behind: u64,
+    ) {
+        let stall = self
+            .timing
+            .branch(hart.index, pc, kind, taken, target, behind);
         Self::stall(hart, stall);
     }
 
@@ -892,13 +1092,26 @@ impl Machine {
 
     /// Charges for what the hart's TLBs do for an address that the engine's own does not know. Whether page tables are
     /// walked, and the page.
-    fn charge_translation(&mut self, hart: &mut Hart, address: u64, side: Side, context: &Context) -> (bool, Page) {
+    fn charge_translation(
+        &mut self,
+        hart: &mut Hart,
+        address: u64,
+        side: Side,
+        context: &Context,
+    ) -> (bool, Page) {
         if hart.spaces.len() > SPACES {
             // Software that makes up address spaces loses its translations once in a while.
-            self.timing.tlb_remove(hart.index, |_| true, |side, page| hart.page_left(side, Some(page)));
+            self.timing.tlb_remove(
+                hart.index,
+                |_| true,
+                |side, page| hart.page_left(side, Some(page)),
+            );
             hart.spaces.clear();
         }
-        let page = Page { context: hart.space(context), number: address >> 12 };
+        let page = Page {
+            context: hart.space(context),
+            number: address >> 12,
+        };
         let found = self.timing.tlb(hart.index, side, page);
         if found != Lookup::Resident {
             match side {
@@ -931,7 +1144,9 @@ impl Machine {
             index,
             |page| {
                 address.is_none_or(|address| page.number == address >> 12)
-                    && spaces.iter().any(|space| space.number == page.context && space.v == v)
+                    && spaces
+                        .iter()
+                        .any(|space| space.number == page.context && space.v == v)
             },
             |side, page| hart.page_left(side, Some(page)),
         );

@@ -4,7 +4,9 @@
 //! ([`Memory::guest`]), which note the pages that they write, so that decoded code in them is dropped.
 
 use vm_memory::bitmap::AtomicBitmap;
-use vm_memory::{Bytes, GuestMemoryBackend, GuestAddress, GuestMemoryMmap, GuestRegionMmap, MmapRegion};
+use vm_memory::{
+    Bytes, GuestAddress, GuestMemoryBackend, GuestMemoryMmap, GuestRegionMmap, MmapRegion,
+};
 
 /// An address at which there is no memory, or not enough of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,7 +43,12 @@ impl Memory {
         let region = GuestRegionMmap::new(region, GuestAddress(base))
             .ok_or_else(|| std::io::Error::other("memory at the end of the address space"))?;
         let guest = GuestMemoryMmap::from_regions(vec![region]).map_err(std::io::Error::other)?;
-        Ok(Self { guest, base, size, host })
+        Ok(Self {
+            guest,
+            base,
+            size,
+            host,
+        })
     }
 
     /// The lowest physical address.
@@ -68,8 +75,12 @@ impl Memory {
     #[must_use]
     pub const fn host(&self, address: u64) -> Option<*mut u8> {
         let offset = address.wrapping_sub(self.base);
-        // Safety: the offset lies within the mapping.
-        if offset < self.size { Some(unsafe { self.host.add(offset as usize) }) } else { None }
+        if offset < self.size {
+            // Safety: the offset lies within the mapping.
+            Some(unsafe { self.host.add(offset as usize) })
+        } else {
+            None
+        }
     }
 
     /// Reads bytes.
@@ -79,7 +90,9 @@ impl Memory {
     /// Where not all of them are memory; `bytes` may then be partly overwritten.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), NoMemory> {
         let length = bytes.len();
-        self.guest.read_slice(bytes, GuestAddress(address)).map_err(|_| NoMemory { address, length })
+        self.guest
+            .read_slice(bytes, GuestAddress(address))
+            .map_err(|_| NoMemory { address, length })
     }
 
     /// Writes bytes, as a bus master does.
@@ -92,14 +105,20 @@ impl Memory {
         if !self.holds(address, length as u64) {
             return Err(NoMemory { address, length });
         }
-        self.guest.write_slice(bytes, GuestAddress(address)).map_err(|_| NoMemory { address, length })
+        self.guest
+            .write_slice(bytes, GuestAddress(address))
+            .map_err(|_| NoMemory { address, length })
     }
 
     /// Calls `each` with the address of every page of 4 KiB that was written through [`write`](Self::write) or
     /// [`guest`](Self::guest) since this was called last.
     pub(crate) fn take_written(&self, mut each: impl FnMut(u64)) {
         for region in self.guest.iter() {
-            for (word, bits) in MmapRegion::bitmap(region).get_and_reset().into_iter().enumerate() {
+            for (word, bits) in MmapRegion::bitmap(region)
+                .get_and_reset()
+                .into_iter()
+                .enumerate()
+            {
                 let mut bits = bits;
                 while bits != 0 {
                     let page = word as u64 * 64 + u64::from(bits.trailing_zeros());

@@ -55,7 +55,9 @@ pub(crate) struct Probes {
 impl Probes {
     /// Whether a probe may be at this physical address: whether one has the same place in a page.
     pub(crate) fn may_be_at(&self, physical: u64) -> bool {
-        self.places.iter().any(|(place, _)| place % 4096 == physical % 4096)
+        self.places
+            .iter()
+            .any(|(place, _)| place % 4096 == physical % 4096)
     }
 
     /// Notes that `op` is to look at the probes first, and then to be carried out by `handler`.
@@ -100,13 +102,17 @@ impl Probes {
 
     /// Takes away a place to stop at.
     pub(crate) fn remove_stop(&mut self, place: u64) {
-        self.places.retain(|other| *other != (place, Reaction::Stop));
+        self.places
+            .retain(|other| *other != (place, Reaction::Stop));
     }
 
     /// What happens at `pc`, in the order in which it was asked for.
     pub(crate) fn at(&self, pc: u64) -> impl Iterator<Item = Reaction> {
         let begin = self.places.partition_point(|(place, _)| *place < pc);
-        self.places[begin..].iter().take_while(move |(place, _)| *place == pc).map(|(_, reaction)| *reaction)
+        self.places[begin..]
+            .iter()
+            .take_while(move |(place, _)| *place == pc)
+            .map(|(_, reaction)| *reaction)
     }
 
     /// Whether hart `index` (0 to 15) stops at `pc`, where there is a stop, after `instructions`. Where it stopped, it
@@ -128,21 +134,27 @@ impl Probes {
 
     /// Takes a watch back. Whether there was one.
     pub(crate) fn unwatch(&mut self, first: u64, last: u64, watch: Watch) -> bool {
-        let place = self.watches.iter().position(|other| *other == (first, last, watch));
+        let place = self
+            .watches
+            .iter()
+            .position(|other| *other == (first, last, watch));
         place.map(|place| self.watches.remove(place)).is_some()
     }
 
     /// Whether anything in the page of `address` is watched: then no access to it may go unseen.
     pub(crate) fn watches_page(&self, address: u64) -> bool {
-        self.watches.iter().any(|(first, last, _)| (first >> 12..=last >> 12).contains(&(address >> 12)))
+        self.watches
+            .iter()
+            .any(|(first, last, _)| (first >> 12..=last >> 12).contains(&(address >> 12)))
     }
 
     /// The first watched byte that an access to `size` bytes at `address` touches.
     pub(crate) fn watched(&self, address: u64, size: u8, write: bool) -> Option<u64> {
         let end = address.saturating_add(u64::from(size) - 1);
-        let mut hits = self.watches.iter().filter(|(first, last, watch)| {
-            watch.takes(write) && address <= *last && *first <= end
-        });
+        let mut hits = self
+            .watches
+            .iter()
+            .filter(|(first, last, watch)| watch.takes(write) && address <= *last && *first <= end);
         hits.next().map(|(first, ..)| address.max(*first))
     }
 }

@@ -115,7 +115,10 @@ impl DeviceKind {
             Self::Uart => (map::UART, Some(map::UART_LINE)),
             Self::Virtio(slot) => {
                 let slot = slot as u32;
-                (map::VIRTIO + slot as u64 * map::VIRTIO_SIZE, Some(map::VIRTIO_LINE + slot))
+                (
+                    map::VIRTIO + slot as u64 * map::VIRTIO_SIZE,
+                    Some(map::VIRTIO_LINE + slot),
+                )
             }
         }
     }
@@ -435,17 +438,26 @@ impl Profile {
                 return Err(fail(span.clone(), reason));
             }
         }
-        let slots = devices.iter().filter(|(device, _)| matches!(device.kind, DeviceKind::Virtio(_))).count();
+        let slots = devices
+            .iter()
+            .filter(|(device, _)| matches!(device.kind, DeviceKind::Virtio(_)))
+            .count();
         for (device, span) in &devices {
             if let DeviceKind::Virtio(slot) = device.kind
                 && usize::from(slot) >= slots
             {
-                let reason = format!("device `{}` leaves slots before it out: they are numbered from 0", device.name);
+                let reason = format!(
+                    "device `{}` leaves slots before it out: they are numbered from 0",
+                    device.name
+                );
                 return Err(fail(span.clone(), reason));
             }
             let (address, line) = device.kind.place();
             if device.address != address || device.interrupts.iter().copied().ne(line) {
-                let line = line.map_or_else(|| "no interrupt".to_owned(), |line| format!("interrupt {line}"));
+                let line = line.map_or_else(
+                    || "no interrupt".to_owned(),
+                    |line| format!("interrupt {line}"),
+                );
                 let reason = format!(
                     "device `{}` must be at {address:#x} with {line}, where the devicetree says that it is",
                     device.name

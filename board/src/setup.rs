@@ -85,11 +85,17 @@ pub fn board(
     let mut backends: Vec<_> = virtio.into_iter().map(Some).collect();
     let harts = options.harts.unwrap_or(profile.harts.default as usize);
     if harts > profile.harts.max as usize {
-        return Err(BuildError::ProfileHarts { wanted: harts, max: profile.harts.max as usize });
+        return Err(BuildError::ProfileHarts {
+            wanted: harts,
+            max: profile.harts.max as usize,
+        });
     }
     let memory = options.memory.unwrap_or(profile.memory.default);
     if memory > profile.memory.max {
-        return Err(BuildError::ProfileMemory { wanted: memory, max: profile.memory.max });
+        return Err(BuildError::ProfileMemory {
+            wanted: memory,
+            max: profile.memory.max,
+        });
     }
     let mut board = Board::new(&Parts {
         harts,
@@ -105,14 +111,19 @@ pub fn board(
     })?;
     let slots = virtio_slots(profile);
     if backends.len() > slots {
-        return Err(BuildError::VirtioSlots { wanted: backends.len(), max: slots });
+        return Err(BuildError::VirtioSlots {
+            wanted: backends.len(),
+            max: slots,
+        });
     }
     let mut console = Console::new();
     for device in &profile.devices {
         let line = device.interrupts.first().copied().unwrap_or(0);
         let (name, base, size) = (device.name.as_str(), device.address, device.size);
         match device.kind {
-            DeviceKind::Clint => board.attach_clint(base, Clint::new(harts, profile.timebase_hz))?,
+            DeviceKind::Clint => {
+                board.attach_clint(base, Clint::new(harts, profile.timebase_hz))?
+            }
             DeviceKind::Plic => board.attach_plic(base, Plic::new(harts, map::PLIC_SOURCES))?,
             DeviceKind::Finisher => board.attach(name, base, size, Box::new(Finisher::new()))?,
             DeviceKind::Uart => {
@@ -121,10 +132,16 @@ pub fn board(
                 board.attach(name, base, size, Box::new(uart))?;
                 board.wake_on_input(name, console.attention());
             }
-            DeviceKind::Rtc => board.attach(name, base, size, Box::new(Rtc::new(line, options.start.unwrap_or(Rtc::START))))?,
+            DeviceKind::Rtc => board.attach(
+                name,
+                base,
+                size,
+                Box::new(Rtc::new(line, options.start.unwrap_or(Rtc::START))),
+            )?,
             DeviceKind::Virtio(slot) => {
                 let backend = backends.get_mut(slot as usize).and_then(Option::take);
-                let device = backend.map_or_else(|| Virtio::empty(line), |backend| Virtio::new(line, backend));
+                let device = backend
+                    .map_or_else(|| Virtio::empty(line), |backend| Virtio::new(line, backend));
                 board.attach(name, base, size, Box::new(device))?;
             }
         }
@@ -134,7 +151,11 @@ pub fn board(
 
 /// How many virtio slots the profile's board has.
 fn virtio_slots(profile: &Profile) -> usize {
-    profile.devices.iter().filter(|device| matches!(device.kind, DeviceKind::Virtio(_))).count()
+    profile
+        .devices
+        .iter()
+        .filter(|device| matches!(device.kind, DeviceKind::Virtio(_)))
+        .count()
 }
 
 /// Puts software into the board and sets all harts to the firmware's begin: a0 has the hart's number, a1 the
@@ -143,7 +164,11 @@ fn virtio_slots(profile: &Profile) -> usize {
 /// # Errors
 ///
 /// When a file is not what it has to be, or does not fit.
-pub fn boot(board: &mut Board, profile: &Profile, software: &Software<'_>) -> Result<(), BootError> {
+pub fn boot(
+    board: &mut Board,
+    profile: &Profile,
+    software: &Software<'_>,
+) -> Result<(), BootError> {
     let (base, size) = (board.memory().base(), board.memory().size());
     let entry = load(board, "firmware", software.firmware, base)?;
     let mut next = 0;
@@ -161,8 +186,12 @@ pub fn boot(board: &mut Board, profile: &Profile, software: &Software<'_>) -> Re
     }
     if let Some(initrd) = software.initrd {
         let kernel = software.kernel.map_or(0, <[u8]>::len) as u64;
-        let begin = (base + (NEXT + kernel + KERNEL_ROOM).max(size.min(256 << 20) / 2)).next_multiple_of(INITRD_ALIGNMENT);
-        let room = |reason| BootError::Room { what: "initial RAM disk", reason };
+        let begin = (base + (NEXT + kernel + KERNEL_ROOM).max(size.min(256 << 20) / 2))
+            .next_multiple_of(INITRD_ALIGNMENT);
+        let room = |reason| BootError::Room {
+            what: "initial RAM disk",
+            reason,
+        };
         board.write(begin, initrd).map_err(room)?;
         description.initrd = Some(Range::new(begin, initrd.len() as u64));
     }
@@ -170,12 +199,17 @@ pub fn boot(board: &mut Board, profile: &Profile, software: &Software<'_>) -> Re
     // Firmware finds them where QEMU has them: the devicetree at the end of memory, below 3 GiB.
     let end = (base + size).min(3 << 30);
     let at = end.saturating_sub(blob.len() as u64 + 64) / BLOB_ALIGNMENT * BLOB_ALIGNMENT;
-    let room = |reason| BootError::Room { what: "devicetree", reason };
+    let room = |reason| BootError::Room {
+        what: "devicetree",
+        reason,
+    };
     board.write(at, &blob).map_err(room)?;
     let info = (at + blob.len() as u64).next_multiple_of(8);
     // Magic, version, where to go on, in S-mode, no options, and no preferred hart.
     let fields: [u64; 6] = [0x4942_534f, 2, next, 1, 0, u64::MAX];
-    board.write(info, &fields.map(u64::to_le_bytes).concat()).map_err(room)?;
+    board
+        .write(info, &fields.map(u64::to_le_bytes).concat())
+        .map_err(room)?;
     for hart in 0..board.harts() {
         board.set_pc(hart, entry);
         board.set_x(hart, 10, profile.harts.first_id + hart as u64);
@@ -202,9 +236,16 @@ fn load(board: &mut Board, what: &'static str, bytes: &[u8], place: u64) -> Resu
         board.write(segment.address(), data).map_err(room)?;
         // What the file does not hold is zero, as memory is at reset; on a board that ran before it has to be made so.
         let rest = segment.size().saturating_sub(data.len() as u64);
-        let zeros = usize::try_from(rest).ok().filter(|rest| *rest as u64 <= board.memory().size());
+        let zeros = usize::try_from(rest)
+            .ok()
+            .filter(|rest| *rest as u64 <= board.memory().size());
         let behind = segment.address() + data.len() as u64;
-        let zeros = zeros.ok_or(NoMemory { address: behind, length: usize::MAX }).map_err(room)?;
+        let zeros = zeros
+            .ok_or(NoMemory {
+                address: behind,
+                length: usize::MAX,
+            })
+            .map_err(room)?;
         board.write(behind, &vec![0; zeros]).map_err(room)?;
     }
     Ok(file.entry())

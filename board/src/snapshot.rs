@@ -102,7 +102,12 @@ impl Board {
         let mut contents = Vec::new();
         let mut page = [0; PAGE];
         for number in 0..(size / PAGE as u64) as u32 {
-            if machine.memory.read(base + u64::from(number) * PAGE as u64, &mut page).is_ok() && page != [0; PAGE] {
+            if machine
+                .memory
+                .read(base + u64::from(number) * PAGE as u64, &mut page)
+                .is_ok()
+                && page != [0; PAGE]
+            {
                 pages.push(number);
                 contents.extend_from_slice(&page);
             }
@@ -127,9 +132,13 @@ impl Board {
         let mut encoder = lz4_flex::frame::FrameEncoder::new(&mut bytes);
         let head = postcard::to_stdvec(&state).expect("plain data can be written to a vector");
         for part in [&(head.len() as u64).to_le_bytes()[..], &head, &contents] {
-            encoder.write_all(part).expect("a vector takes all that is written");
+            encoder
+                .write_all(part)
+                .expect("a vector takes all that is written");
         }
-        encoder.finish().expect("a vector takes all that is written");
+        encoder
+            .finish()
+            .expect("a vector takes all that is written");
         bytes
     }
 
@@ -147,26 +156,49 @@ impl Board {
         let most = self.machine.memory.size() + (64 << 20);
         let mut bytes = Vec::new();
         let decoder = lz4_flex::frame::FrameDecoder::new(compressed);
-        decoder.take(most).read_to_end(&mut bytes).map_err(|error| damaged(&error))?;
-        let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(|| damaged(&"it is too short"))?;
-        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|error| damaged(&error))?;
-        let (head, contents) = rest.split_at_checked(length).ok_or_else(|| damaged(&"it is too short"))?;
+        decoder
+            .take(most)
+            .read_to_end(&mut bytes)
+            .map_err(|error| damaged(&error))?;
+        let (length, rest) = bytes
+            .split_first_chunk::<8>()
+            .ok_or_else(|| damaged(&"it is too short"))?;
+        let length =
+            usize::try_from(u64::from_le_bytes(*length)).map_err(|error| damaged(&error))?;
+        let (head, contents) = rest
+            .split_at_checked(length)
+            .ok_or_else(|| damaged(&"it is too short"))?;
         let state: State = postcard::from_bytes(head).map_err(|error| damaged(&error))?;
         self.check(&state, contents)?;
-        let bad = |name: &str, BadState(reason): BadState| SnapshotError::OtherBoard(format!("{name}: {reason}"));
-        self.machine.timing.restore(&state.timing).map_err(|error| bad("timing", error))?;
+        let bad = |name: &str, BadState(reason): BadState| {
+            SnapshotError::OtherBoard(format!("{name}: {reason}"))
+        };
+        self.machine
+            .timing
+            .restore(&state.timing)
+            .map_err(|error| bad("timing", error))?;
         for (attached, saved) in self.machine.devices.iter_mut().zip(&state.devices) {
-            attached.device.device().restore(&saved.state).map_err(|error| bad(&saved.name, error))?;
+            attached
+                .device
+                .device()
+                .restore(&saved.state)
+                .map_err(|error| bad(&saved.name, error))?;
             attached.wake = saved.wake;
         }
-        self.restore_memory(&state.pages, contents).map_err(|error| damaged(&error))?;
+        self.restore_memory(&state.pages, contents)
+            .map_err(|error| damaged(&error))?;
         for (hart, saved) in self.harts.iter_mut().zip(state.harts) {
             restore_hart(hart, saved);
         }
         self.faults = state.faults;
         self.turn = state.turn;
         let machine = &mut self.machine;
-        machine.next_wake = machine.devices.iter().map(|device| device.wake).min().unwrap_or(Femtoseconds::NEVER);
+        machine.next_wake = machine
+            .devices
+            .iter()
+            .map(|device| device.wake)
+            .min()
+            .unwrap_or(Femtoseconds::NEVER);
         machine.lines = state.lines;
         machine.wires = state.wires;
         machine.reservations = state.reservations;
@@ -186,26 +218,53 @@ impl Board {
         let other = |reason: String| Err(SnapshotError::OtherBoard(reason));
         let memory = &self.machine.memory;
         if (state.memory_base, state.memory_size) != (memory.base(), memory.size()) {
-            return other(format!("it has {:#x} bytes of memory at {:#x}", state.memory_size, state.memory_base));
+            return other(format!(
+                "it has {:#x} bytes of memory at {:#x}",
+                state.memory_size, state.memory_base
+            ));
         }
         let harts = self.harts.len();
-        if [state.harts.len(), state.wires.len(), state.reservations.len()] != [harts; 3] {
+        if [
+            state.harts.len(),
+            state.wires.len(),
+            state.reservations.len(),
+        ] != [harts; 3]
+        {
             return other(format!("it has {} harts", state.harts.len()));
         }
-        let devices = self.machine.devices.iter().map(|device| (device.name.as_str(), device.base));
-        if !devices.eq(state.devices.iter().map(|device| (device.name.as_str(), device.base))) {
+        let devices = self
+            .machine
+            .devices
+            .iter()
+            .map(|device| (device.name.as_str(), device.base));
+        if !devices.eq(state
+            .devices
+            .iter()
+            .map(|device| (device.name.as_str(), device.base)))
+        {
             return other("it has other devices".to_owned());
         }
         let pages = (memory.size() / PAGE as u64) as u32;
         let sound = state.lines.is_sound()
             && state.turn.is_none_or(|(hart, _)| hart < harts)
-            && state.faults.is_sound(|fault| self.check_fault(fault).is_ok())
+            && state
+                .faults
+                .is_sound(|fault| self.check_fault(fault).is_ok())
             && state.pages.is_sorted_by(|one, next| one < next)
             && state.pages.last().is_none_or(|page| *page < pages)
             && contents.len() == state.pages.len() * PAGE
             && is_sound(&state.hash)
-            && state.harts.iter().all(|hart| hart.x.len() == 32 && hart.f.len() == 32 && hart.account.is_sound());
-        if sound { Ok(()) } else { Err(SnapshotError::Damaged("its parts do not fit together".to_owned())) }
+            && state
+                .harts
+                .iter()
+                .all(|hart| hart.x.len() == 32 && hart.f.len() == 32 && hart.account.is_sound());
+        if sound {
+            Ok(())
+        } else {
+            Err(SnapshotError::Damaged(
+                "its parts do not fit together".to_owned(),
+            ))
+        }
     }
 
     fn restore_memory(&mut self, pages: &[u32], contents: &[u8]) -> Result<(), NoMemory> {

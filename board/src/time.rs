@@ -4,7 +4,19 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
 /// A time since reset, or a duration, in femtoseconds. 64 bits hold 5.1 hours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 #[serde(transparent)]
 pub struct Femtoseconds(pub u64);
 
@@ -67,8 +79,13 @@ impl Clock {
     /// When `hertz` is 0 or above 10^15, which a profile's check has refused before.
     #[must_use]
     pub fn from_hertz(hertz: u64) -> Self {
-        assert!((1..=Femtoseconds::SECOND.0).contains(&hertz), "a clock of {hertz} Hz");
-        Self { period: (Femtoseconds::SECOND.0 + hertz / 2) / hertz }
+        assert!(
+            (1..=Femtoseconds::SECOND.0).contains(&hertz),
+            "a clock of {hertz} Hz"
+        );
+        Self {
+            period: (Femtoseconds::SECOND.0 + hertz / 2) / hertz,
+        }
     }
 
     /// The period.

@@ -42,7 +42,9 @@ pub struct Tlb {
 impl Tlb {
     /// An empty one.
     pub const fn new() -> Self {
-        Self { entries: [EMPTY; ENTRIES] }
+        Self {
+            entries: [EMPTY; ENTRIES],
+        }
     }
 
     /// The host pointer for an access of `size` bytes (a power of two up to 8) at `address`, in the context whose tag
@@ -53,14 +55,20 @@ impl Tlb {
         let entry = &self.entries[index];
         // The bits of misalignment stay in, and match no tag.
         let tag = (address & !(PAGE - 1) | address & (size - 1)) + context;
-        if entry.tag == tag { Some(address.wrapping_add(entry.addend) as *mut u8) } else { None }
+        if entry.tag == tag {
+            Some(address.wrapping_add(entry.addend) as *mut u8)
+        } else {
+            None
+        }
     }
 
     /// Enters a translation: the page of `address` is at `host` (the pointer for `address` itself).
     pub fn insert(&mut self, address: u64, context: u64, host: *mut u8) {
         let index = (address / PAGE) as usize % ENTRIES;
-        self.entries[index] =
-            Entry { tag: (address & !(PAGE - 1)) + context, addend: (host as u64).wrapping_sub(address) };
+        self.entries[index] = Entry {
+            tag: (address & !(PAGE - 1)) + context,
+            addend: (host as u64).wrapping_sub(address),
+        };
     }
 
     /// Drops what there is for the page of `address`, in any context.
@@ -97,7 +105,10 @@ const KNOWN: usize = 32;
 impl Contexts {
     /// None yet.
     pub const fn new() -> Self {
-        Self { known: Vec::new(), next: 1 }
+        Self {
+            known: Vec::new(),
+            next: 1,
+        }
     }
 
     /// The number of `context`, a new one where it has none. The flag says that numbers begin anew: whatever is

@@ -76,7 +76,13 @@ pub(crate) struct Trace {
 impl Trace {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
-        Self { hash: Hash::new(), recording: false, events: Vec::new(), lost: 0, traps: 0 }
+        Self {
+            hash: Hash::new(),
+            recording: false,
+            events: Vec::new(),
+            lost: 0,
+            traps: 0,
+        }
     }
 
     /// Whether to keep events from here on.
@@ -86,12 +92,19 @@ impl Trace {
 
     /// Hands over the events since the last time, and how many were lost because there were too many.
     pub(crate) fn take(&mut self) -> (Vec<Event>, u64) {
-        (std::mem::take(&mut self.events), std::mem::take(&mut self.lost))
+        (
+            std::mem::take(&mut self.events),
+            std::mem::take(&mut self.lost),
+        )
     }
 
     fn keep(&mut self, hart: &Hart, cycle: u64, what: What) {
         if self.events.len() < EVENTS {
-            self.events.push(Event { cycle, hart: hart.index as u16, what });
+            self.events.push(Event {
+                cycle,
+                hart: hart.index as u16,
+                what,
+            });
         } else {
             self.lost += 1;
         }
@@ -107,7 +120,12 @@ impl Trace {
     pub(crate) fn interrupt(&mut self, hart: &Hart, interrupt: Interrupt, pc: u64) {
         self.traps += 1;
         let kind = 1 << 31 | u64::from(interrupt.number);
-        self.add([hart.cycle(), hart.index as u64 | kind << 32, pc, hart.instructions]);
+        self.add([
+            hart.cycle(),
+            hart.index as u64 | kind << 32,
+            pc,
+            hart.instructions,
+        ]);
         if self.recording {
             self.keep(hart, hart.cycle(), What::Interrupt { interrupt, pc });
         }
@@ -117,9 +135,23 @@ impl Trace {
     pub(crate) fn exception(&mut self, hart: &Hart, trap: &Trap, pc: u64) {
         self.traps += 1;
         let kind = trap.cause as u64;
-        self.add([hart.cycle(), hart.index as u64 | kind << 32, pc, hart.instructions, trap.value, hart.x[10]]);
+        self.add([
+            hart.cycle(),
+            hart.index as u64 | kind << 32,
+            pc,
+            hart.instructions,
+            trap.value,
+            hart.x[10],
+        ]);
         if self.recording {
-            self.keep(hart, hart.cycle(), What::Exception { cause: trap.cause, pc });
+            self.keep(
+                hart,
+                hart.cycle(),
+                What::Exception {
+                    cause: trap.cause,
+                    pc,
+                },
+            );
         }
     }
 
@@ -136,8 +168,17 @@ impl Trace {
         arguments.copy_from_slice(&hart.x[10..18]);
         // What is behind in its block is charged already.
         let block = hart.running();
-        let cycle = hart.cycle() - u64::from(block.cycles - block.cycles_before(block.index_of(op)));
-        self.keep(hart, cycle, What::Probe { probe, on: hart.account.current(), arguments });
+        let cycle =
+            hart.cycle() - u64::from(block.cycles - block.cycles_before(block.index_of(op)));
+        self.keep(
+            hart,
+            cycle,
+            What::Probe {
+                probe,
+                on: hart.account.current(),
+                arguments,
+            },
+        );
     }
 
     /// A device was read or written.

@@ -1,4 +1,8 @@
 //! The examples of the library, run: each checks what it shows.
+#![expect(
+    clippy::duplicate_mod,
+    reason = "each example brings the assembler along, as a program of its own does"
+)]
 
 #[path = "../examples/attach_device.rs"]
 mod attach_device;

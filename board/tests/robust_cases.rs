@@ -31,7 +31,11 @@ const fn jalr(rd: u32, rs1: u32) -> u32 {
 }
 const fn jal(to: i32) -> u32 {
     let to = to as u32;
-    (to >> 20 & 1) << 31 | (to >> 1 & 0x3ff) << 21 | (to >> 11 & 1) << 20 | (to >> 12 & 0xff) << 12 | 0x6f
+    (to >> 20 & 1) << 31
+        | (to >> 1 & 0x3ff) << 21
+        | (to >> 11 & 1) << 20
+        | (to >> 12 & 0xff) << 12
+        | 0x6f
 }
 const fn lr_d(rd: u32, rs1: u32) -> u32 {
     2 << 27 | rs1 << 15 | 3 << 12 | rd << 7 | 0x2f
@@ -59,8 +63,14 @@ const PMPADDR0: i32 = 0x3b0;
 /// A board of so many harts, all of which begin at the begin of memory.
 fn board(harts: usize, quantum: u64) -> Board {
     let profile = Profile::named("soc").expect("a profile of the product");
-    let options = Options { harts: Some(harts), memory: Some(1 << 20), quantum: Some(quantum), ..Options::default() };
-    let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board of the product");
+    let options = Options {
+        harts: Some(harts),
+        memory: Some(1 << 20),
+        quantum: Some(quantum),
+        ..Options::default()
+    };
+    let (mut board, _) =
+        setup::board(&profile, &options, Vec::new()).expect("a board of the product");
     for hart in 0..harts {
         board.set_pc(hart, BASE);
     }
@@ -85,7 +95,11 @@ fn run_to(board: &mut Board, cycle: u64) {
 #[test]
 fn a_run_ends_at_its_limit_where_a_block_follows_another() {
     let mut board = board(1, 1);
-    put(&mut board, BASE, &[addi(5, 5, 1), jal(4), addi(5, 5, 1), jal(-12)]);
+    put(
+        &mut board,
+        BASE,
+        &[addi(5, 5, 1), jal(4), addi(5, 5, 1), jal(-12)],
+    );
     for cycle in [100, 102, 104, 106, 107, 108, 109, 110, 200, 300, 302] {
         run_to(&mut board, cycle);
         assert_eq!(board.cycle(0), cycle);
@@ -96,7 +110,11 @@ fn a_run_ends_at_its_limit_where_a_block_follows_another() {
 fn a_misaligned_store_to_the_last_byte_while_another_hart_holds_a_reservation_is_an_access_fault() {
     let mut board = board(2, 10);
     put(&mut board, BASE, &[lr_d(5, 10), WFI]);
-    put(&mut board, BASE + 0x100, &[csrrw(0, MTVEC, 11), NOP, sd(0, 0, -1)]);
+    put(
+        &mut board,
+        BASE + 0x100,
+        &[csrrw(0, MTVEC, 11), NOP, sd(0, 0, -1)],
+    );
     put(&mut board, BASE + 0x200, &[csrr(12, MCAUSE), WFI]);
     board.set_x(0, 10, BASE + 0x800);
     board.set_pc(1, BASE + 0x100);
@@ -106,7 +124,12 @@ fn a_misaligned_store_to_the_last_byte_while_another_hart_holds_a_reservation_is
 }
 
 /// Gives S-mode and U-mode all of memory by PMP entry 0. Changes x31.
-const ALLOW_ALL: [u32; 4] = [addi(31, 0, -1), csrrw(0, PMPADDR0, 31), addi(31, 0, 0x1f), csrrw(0, PMPCFG0, 31)];
+const ALLOW_ALL: [u32; 4] = [
+    addi(31, 0, -1),
+    csrrw(0, PMPADDR0, 31),
+    addi(31, 0, 0x1f),
+    csrrw(0, PMPCFG0, 31),
+];
 
 /// Page tables for S-mode: the page at 0x1000 is at the physical `first`, that at 0x2000 at `second`, with these flags.
 /// Gives `satp` and where the entries are.
@@ -114,7 +137,11 @@ fn tables(board: &mut Board, first: u64, second: u64, flags: u64) -> (u64, u64) 
     let (root, middle, low) = (BASE + 0x1_0000, BASE + 0x1_1000, BASE + 0x1_2000);
     put_words(board, root, &[middle >> 12 << 10 | 1]);
     put_words(board, middle, &[low >> 12 << 10 | 1]);
-    put_words(board, low, &[0, first >> 12 << 10 | flags, second >> 12 << 10 | flags]);
+    put_words(
+        board,
+        low,
+        &[0, first >> 12 << 10 | flags, second >> 12 << 10 | flags],
+    );
     (8 << 60 | root >> 12, low)
 }
 
@@ -126,11 +153,39 @@ fn a_jump_to_another_page_that_was_this_one_too_is_translated_anew() {
     // From 0x1000 to 0x2008, which is the same page at first.
     put(&mut board, code, &[jal(0x1008), NOP, ECALL]);
     // The first trap takes the second page away and goes back, the second one ends.
-    let main = [csrrw(0, SATP, 10), csrrw(0, MTVEC, 12), csrrw(0, MEPC, 13), csrrw(0, MSTATUS, 14), MRET];
+    let main = [
+        csrrw(0, SATP, 10),
+        csrrw(0, MTVEC, 12),
+        csrrw(0, MEPC, 13),
+        csrrw(0, MSTATUS, 14),
+        MRET,
+    ];
     put(&mut board, BASE, &[&ALLOW_ALL[..], &main].concat());
-    put(&mut board, BASE + 0x200, &[csrr(5, MCAUSE), sd(0, 11, 16), SFENCE_VMA, csrrw(0, MTVEC, 15), csrrw(0, MEPC, 13), MRET]);
-    put(&mut board, BASE + 0x300, &[csrr(6, MCAUSE), csrr(7, MEPC), WFI]);
-    let values = [(10, satp), (11, entries), (12, BASE + 0x200), (13, 0x1000), (14, 1 << 11), (15, BASE + 0x300)];
+    put(
+        &mut board,
+        BASE + 0x200,
+        &[
+            csrr(5, MCAUSE),
+            sd(0, 11, 16),
+            SFENCE_VMA,
+            csrrw(0, MTVEC, 15),
+            csrrw(0, MEPC, 13),
+            MRET,
+        ],
+    );
+    put(
+        &mut board,
+        BASE + 0x300,
+        &[csrr(6, MCAUSE), csrr(7, MEPC), WFI],
+    );
+    let values = [
+        (10, satp),
+        (11, entries),
+        (12, BASE + 0x200),
+        (13, 0x1000),
+        (14, 1 << 11),
+        (15, BASE + 0x300),
+    ];
     for (register, value) in values {
         board.set_x(0, register, value);
     }
@@ -145,7 +200,11 @@ fn code_that_a_walk_marked_is_decoded_anew() {
     let mut board = board(1, 1000);
     let (satp, entries) = tables(&mut board, 0, 0, 0);
     // The entry, of a page that U may read: as an instruction it is an addi that becomes one of floating point when A is set.
-    put_words(&mut board, entries, &[0, (BASE + 0x2_0000) >> 12 << 10 | 0x13]);
+    put_words(
+        &mut board,
+        entries,
+        &[0, (BASE + 0x2_0000) >> 12 << 10 | 0x13],
+    );
     let main = [
         csrrw(0, MTVEC, 12),
         csrrw(0, SATP, 10),
@@ -165,14 +224,29 @@ fn code_that_a_walk_marked_is_decoded_anew() {
         jalr(0, 11),
     ];
     put(&mut board, BASE + 0x200, &first);
-    put(&mut board, BASE + 0x300, &[csrr(7, MCAUSE), csrr(8, MEPC), WFI]);
+    put(
+        &mut board,
+        BASE + 0x300,
+        &[csrr(7, MCAUSE), csrr(8, MEPC), WFI],
+    );
     let entry = entries + 8;
-    let values = [(10, satp), (11, entry), (12, BASE + 0x200), (13, 0x1000), (14, 1 << 17), (15, BASE + 0x300)];
+    let values = [
+        (10, satp),
+        (11, entry),
+        (12, BASE + 0x200),
+        (13, 0x1000),
+        (14, 1 << 17),
+        (15, BASE + 0x300),
+    ];
     for (register, value) in values {
         board.set_x(0, register, value);
     }
     run_to(&mut board, 200);
-    assert_eq!((board.x(0, 5), board.x(0, 6)), (2, entry + 4), "the entry is an instruction at first");
+    assert_eq!(
+        (board.x(0, 5), board.x(0, 6)),
+        (2, entry + 4),
+        "the entry is an instruction at first"
+    );
     assert_eq!((board.x(0, 7), board.x(0, 8)), (2, entry), "and none then");
 }
 
@@ -183,7 +257,15 @@ fn a_mark_in_a_page_table_breaks_a_reservation_of_another_hart() {
     put(&mut board, BASE, &[lr_d(5, 11)]);
     put(&mut board, BASE + 4, &[NOP; 40]);
     put(&mut board, BASE + 4 + 160, &[sc_d(6, 5, 11), WFI]);
-    let other = [csrrw(0, SATP, 10), NOP, NOP, NOP, csrrw(0, MSTATUS, 14), ld(9, 13, 0), WFI];
+    let other = [
+        csrrw(0, SATP, 10),
+        NOP,
+        NOP,
+        NOP,
+        csrrw(0, MSTATUS, 14),
+        ld(9, 13, 0),
+        WFI,
+    ];
     put(&mut board, BASE + 0x400, &[&ALLOW_ALL[..], &other].concat());
     board.set_pc(1, BASE + 0x400);
     board.set_x(0, 11, entries + 8);
@@ -193,14 +275,21 @@ fn a_mark_in_a_page_table_breaks_a_reservation_of_another_hart() {
     run_to(&mut board, 100);
     assert_eq!(board.x(0, 6), 1, "the conditional store fails");
     let mut entry = [0; 8];
-    board.memory().read(entries + 8, &mut entry).expect("memory");
+    board
+        .memory()
+        .read(entries + 8, &mut entry)
+        .expect("memory");
     assert_eq!(entry[0], 0x57, "the mark is there");
 }
 
 #[test]
 fn a_timer_that_never_comes_does_not_hold_the_board_when_the_time_was_set_back() {
     let mut board = board(1, 1000);
-    put(&mut board, BASE, &[csrrw(0, MENVCFG, 10), csrrw(0, STIMECMP, 11)]);
+    put(
+        &mut board,
+        BASE,
+        &[csrrw(0, MENVCFG, 10), csrrw(0, STIMECMP, 11)],
+    );
     put(&mut board, BASE + 8, &[NOP; 500]);
     put(&mut board, BASE + 8 + 2000, &[sd(0, 12, 0), NOP, WFI]);
     board.set_x(0, 10, 1 << 63);
@@ -217,14 +306,22 @@ fn a_reservation_lasts_the_same_however_the_run_is_cut() {
             let mut board = board(1, 1000);
             put(&mut board, BASE, &[lr_d(5, 11)]);
             put(&mut board, BASE + 4, &vec![NOP; between]);
-            put(&mut board, BASE + 4 + 4 * between as u64, &[sc_d(6, 5, 11), WFI]);
+            put(
+                &mut board,
+                BASE + 4 + 4 * between as u64,
+                &[sc_d(6, 5, 11), WFI],
+            );
             board.set_x(0, 11, BASE + 0x800);
             for cycle in (piece..400).step_by(piece as usize) {
                 run_to(&mut board, cycle);
             }
             board.x(0, 6)
         };
-        assert_eq!(result(399), u64::from(between > 63), "{between} instructions between");
+        assert_eq!(
+            result(399),
+            u64::from(between > 63),
+            "{between} instructions between"
+        );
         assert_eq!(result(1), result(399), "{between} instructions between");
         assert_eq!(result(70), result(399), "{between} instructions between");
     }
@@ -237,7 +334,11 @@ fn little_room_for_decoded_code_changes_nothing() {
         if let Some(bytes) = room {
             board.keep_code(bytes);
         }
-        put(&mut board, BASE, &[addi(5, 5, 1), jal(8), WFI, addi(5, 5, 1), jal(4), jal(-20)]);
+        put(
+            &mut board,
+            BASE,
+            &[addi(5, 5, 1), jal(8), WFI, addi(5, 5, 1), jal(4), jal(-20)],
+        );
         run_to(&mut board, 1000);
         board.x(0, 5)
     };

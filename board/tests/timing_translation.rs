@@ -214,11 +214,7 @@ fn what_is_counted() {
     );
     let counts = timing.counts(0);
     assert_eq!(
-        (
-            counts.tlb_refills,
-            counts.walks,
-            counts.walk_accesses
-        ),
+        (counts.tlb_refills, counts.walks, counts.walk_accesses),
         (2, 2, 2)
     );
     assert_eq!(counts.stall_tlb, 12);

@@ -52,8 +52,13 @@ const PROGRAM: &[u8] = &[
 /// A board that is about to run the program.
 fn board(harts: usize, pace: Pace) -> Board {
     let profile = Profile::named("soc").expect("it comes with the board");
-    let options = Options { harts: Some(harts), memory: Some(1 << 20), ..Options::default() };
-    let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("there is such a board");
+    let options = Options {
+        harts: Some(harts),
+        memory: Some(1 << 20),
+        ..Options::default()
+    };
+    let (mut board, _) =
+        setup::board(&profile, &options, Vec::new()).expect("there is such a board");
     board.write(BEGIN, PROGRAM).expect("there is memory");
     for hart in 0..harts {
         board.set_pc(hart, BEGIN);
@@ -99,7 +104,10 @@ fn for_all(check: impl Fn(usize, Pace, &Place)) {
         for pace in [Pace::Fast, Pace::Timed] {
             let undisturbed = whole(board(harts, pace));
             let (instructions, cycle, _) = undisturbed.1[0];
-            assert!(cycle >= CYCLES && instructions > CYCLES / 20, "it ran: {undisturbed:x?}");
+            assert!(
+                cycle >= CYCLES && instructions > CYCLES / 20,
+                "it ran: {undisturbed:x?}"
+            );
             check(harts, pace, &undisturbed);
         }
     }
@@ -110,7 +118,10 @@ fn by_slices() {
     for_all(|harts, pace, undisturbed| {
         for length in [1, 7, 97, 1000, 4999] {
             let found = sliced(board(harts, pace), length, |_| {});
-            assert_eq!(found, *undisturbed, "{harts} harts, {pace:?}, slices of {length}");
+            assert_eq!(
+                found, *undisturbed,
+                "{harts} harts, {pace:?}, slices of {length}"
+            );
         }
     });
 }
@@ -129,7 +140,11 @@ fn by_probes() {
         let (events, lost) = board.take_events();
         assert_eq!(lost, 0);
         let instructions: u64 = undisturbed.1.iter().map(|hart| hart.0).sum();
-        assert_eq!(events.len() as u64, instructions, "each instruction is seen once");
+        assert_eq!(
+            events.len() as u64,
+            instructions,
+            "each instruction is seen once"
+        );
     });
 }
 
@@ -165,10 +180,15 @@ fn by_snapshots() {
             let found = sliced(board(harts, pace), length, |running| {
                 let snapshot = running.snapshot();
                 let mut other = board(harts, Pace::Fast);
-                other.restore(&snapshot).expect("it is of a board like this");
+                other
+                    .restore(&snapshot)
+                    .expect("it is of a board like this");
                 *running = other;
             });
-            assert_eq!(found, *undisturbed, "{harts} harts, {pace:?}, snapshots each {length} cycles");
+            assert_eq!(
+                found, *undisturbed,
+                "{harts} harts, {pace:?}, snapshots each {length} cycles"
+            );
         }
     });
 }

@@ -87,7 +87,9 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
         })
         .into_diagnostic()
         .wrap_err("the symbol `tohost`")?,
-        None if io::stdin().is_terminal() => Ending::Board(run_with_terminal(&mut board, &console, limit)),
+        None if io::stdin().is_terminal() => {
+            Ending::Board(run_with_terminal(&mut board, &console, limit))
+        }
         None => Ending::Board(board.run(limit)),
     };
     let _ = io::stdout().flush();
@@ -126,7 +128,9 @@ pub(crate) fn profile(name: &str) -> miette::Result<Profile> {
 /// A file, or an artifact of this project by its name with an `@`.
 fn read(path: &Path) -> miette::Result<Vec<u8>> {
     let artifact = path.to_str().and_then(|path| path.strip_prefix('@'));
-    let found = artifact.map(|name| Artifacts::Workspace.file(name)).transpose();
+    let found = artifact
+        .map(|name| Artifacts::Workspace.file(name))
+        .transpose();
     let found = found.map_err(|missing| miette!(help = missing.cure, "{}", missing.reason))?;
     let path = found.as_deref().unwrap_or(path);
     fs::read(path)

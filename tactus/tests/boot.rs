@@ -17,15 +17,21 @@ const LOOK: Femtoseconds = Femtoseconds(1_000_000_000_000);
 const LONG: Femtoseconds = Femtoseconds(20 * Femtoseconds::SECOND.0);
 
 fn artifact(name: &str) -> Vec<u8> {
-    let file = Artifacts::Workspace.file(name).unwrap_or_else(|missing| panic!("{}", missing.reason));
+    let file = Artifacts::Workspace
+        .file(name)
+        .unwrap_or_else(|missing| panic!("{}", missing.reason));
     std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
 /// A board that is about to boot Linux.
 fn linux(harts: usize) -> (Board, Console) {
     let profile = Profile::named("soc").expect("it comes with the board");
-    let options = Options { harts: Some(harts), ..Options::default() };
-    let (mut board, console) = setup::board(&profile, &options, Vec::new()).expect("there is such a board");
+    let options = Options {
+        harts: Some(harts),
+        ..Options::default()
+    };
+    let (mut board, console) =
+        setup::board(&profile, &options, Vec::new()).expect("there is such a board");
     let firmware = std::fs::read("/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin")
         .expect("`make setup` installs OpenSBI");
     let software = Software {
@@ -48,7 +54,10 @@ fn until(board: &mut Board, console: &Console, text: &str) -> String {
     while !said.contains(text) {
         let outcome = board.run(board.time() + LOOK);
         said += &String::from_utf8_lossy(&console.take_output());
-        assert!(outcome == Outcome::Limit || said.contains(text), "{outcome}:\n{said}");
+        assert!(
+            outcome == Outcome::Limit || said.contains(text),
+            "{outcome}:\n{said}"
+        );
         assert!(board.time() < LONG, "no {text:?}:\n{said}");
     }
     said
@@ -59,8 +68,14 @@ fn until(board: &mut Board, console: &Console, text: &str) -> String {
 fn shell_on(harts: usize) -> u64 {
     let (mut board, console) = linux(harts);
     let said = until(&mut board, &console, "~ # ");
-    assert!(said.contains(&format!("smp: Brought up 1 node, {harts} CPU")), "{said}");
-    assert!(said.contains(&format!("Linux is up on {harts} CPUs")), "{said}");
+    assert!(
+        said.contains(&format!("smp: Brought up 1 node, {harts} CPU")),
+        "{said}"
+    );
+    assert!(
+        said.contains(&format!("Linux is up on {harts} CPUs")),
+        "{said}"
+    );
     console.send(b"echo computed $((6 * 7)) on $(nproc)\n");
     until(&mut board, &console, &format!("computed 42 on {harts}"));
     console.send(b"exit\n");
@@ -96,7 +111,9 @@ fn linux_goes_on_from_a_snapshot() {
 
     let (mut other, console) = linux(2);
     other.run(Femtoseconds(LOOK.0));
-    other.restore(&snapshot).expect("it is of a board like this");
+    other
+        .restore(&snapshot)
+        .expect("it is of a board like this");
     let _ = console.take_output();
     assert_eq!(other.run(end), Outcome::Limit);
     assert_eq!(other.trace_hash(), hash);
@@ -104,9 +121,16 @@ fn linux_goes_on_from_a_snapshot() {
 }
 
 fn tactus(arguments: &[&str]) -> (Option<i32>, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_tactus")).arg("boot").args(arguments).output().expect("it starts");
+    let output = Command::new(env!("CARGO_BIN_EXE_tactus"))
+        .arg("boot")
+        .args(arguments)
+        .output()
+        .expect("it starts");
     let text = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&text).into_owned(),
+    )
 }
 
 /// `addi a0, zero, CODE; lui a1, 0x100; sw a0, (a1); j .` in M-mode: the finisher's code as the exit code.
@@ -120,7 +144,15 @@ fn the_exit_code_says_how_the_software_ended() {
         path.to_str().expect("the path is text").to_owned()
     };
     let lui_a0 = |upper: u32| upper << 12 | 10 << 7 | 0x37;
-    let finish = |upper: u32, lower: u32| [lui_a0(upper), lower << 20 | 10 << 15 | 10 << 7 | 0x13, 0x0010_05b7, 0x00a5_a023, 0x0000_006f];
+    let finish = |upper: u32, lower: u32| {
+        [
+            lui_a0(upper),
+            lower << 20 | 10 << 15 | 10 << 7 | 0x13,
+            0x0010_05b7,
+            0x00a5_a023,
+            0x0000_006f,
+        ]
+    };
     let passes = program("passes", &finish(0x5, 0x555));
     let fails = program("fails", &finish(0x3, 0x333));
     let waits = program("waits", &[0x1050_0073, 0xffdf_f06f]);

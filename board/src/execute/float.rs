@@ -10,18 +10,25 @@ use crate::hart::{FloatState, Hart};
 use crate::machine::Machine;
 
 /// By operation, how it is done.
-static KINDS: LazyLock<[Option<Kind>; Operation::COUNT]> = LazyLock::new(|| Operation::ALL.map(lookup));
+static KINDS: LazyLock<[Option<Kind>; Operation::COUNT]> =
+    LazyLock::new(|| Operation::ALL.map(lookup));
 
 /// Whether the result goes to a floating-point register.
 pub(super) fn writes_float(operation: Operation) -> bool {
-    KINDS[operation as usize].as_ref().is_some_and(|kind| kind.destination == File::Float)
+    KINDS[operation as usize]
+        .as_ref()
+        .is_some_and(|kind| kind.destination == File::Float)
 }
 
 /// What [`compute`] needs beside the registers that an op has room for: operation, third source, rounding mode.
 /// `None`: the instruction is not for it.
 pub(super) fn pack(instruction: &Instruction) -> Option<i32> {
     KINDS[instruction.operation as usize].as_ref()?;
-    Some(instruction.operation as i32 | i32::from(instruction.rs3) << 16 | (instruction.rounding as i32) << 24)
+    Some(
+        instruction.operation as i32
+            | i32::from(instruction.rs3) << 16
+            | (instruction.rounding as i32) << 24,
+    )
 }
 
 /// The rounding mode of `immediate`, which [`pack`] made, while the hart's `frm` is as it is.
@@ -31,12 +38,26 @@ fn rounding(hart: &Hart, immediate: i32) -> Option<Rounding> {
 }
 
 /// Any floating-point computation.
-pub(super) unsafe fn compute(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn compute(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     // Safety: the caller's.
     unsafe {
-        let Op { immediate, rd, rs1, rs2, .. } = *op;
+        let Op {
+            immediate,
+            rd,
+            rs1,
+            rs2,
+            ..
+        } = *op;
         let kind = KINDS[immediate as usize & 0xffff].as_ref();
-        let (Some(kind), Some(rounding), false) = (kind, rounding(hart, immediate), hart.float == FloatState::Off) else {
+        let (Some(kind), Some(rounding), false) = (
+            kind,
+            rounding(hart, immediate),
+            hart.float == FloatState::Off,
+        ) else {
             return raise_illegal(hart, machine, op);
         };
         let registers = [rs1, rs2, (immediate >> 16) as u8 & 31];

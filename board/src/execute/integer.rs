@@ -154,7 +154,11 @@ const fn or_combine(value: u64) -> u64 {
 }
 
 /// `lui`, and other constants.
-pub(super) unsafe fn constant(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn constant(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     // Safety: the caller's.
     unsafe {
         hart.set((*op).rd, wide((*op).immediate));
@@ -182,7 +186,11 @@ pub(super) unsafe fn copy(hart: &mut Hart, machine: &mut Machine, op: *const Op)
 }
 
 /// What does nothing: HINTs, and fences where memory is always in order.
-pub(super) unsafe fn nothing(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn nothing(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     // Safety: the caller's.
     unsafe { next(hart, machine, op) }
 }

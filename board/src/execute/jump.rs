@@ -71,7 +71,11 @@ const fn indirect_kind(rd: u8, rs1: u8) -> BranchKind {
 }
 
 /// `jal`.
-pub(super) unsafe fn jal<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn jal<P: Pace>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     // Safety: the caller's.
     unsafe {
         let pc = hart.pc_of(&*op);
@@ -79,7 +83,11 @@ pub(super) unsafe fn jal<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *c
         let behind = pc.wrapping_add(2 * u64::from((*block).halfwords - u16::from((*op).at)));
         let target = pc.wrapping_add((*op).immediate as u64);
         if P::TIMED {
-            let kind = if is_link((*op).rd) { BranchKind::Call } else { BranchKind::Jump };
+            let kind = if is_link((*op).rd) {
+                BranchKind::Call
+            } else {
+                BranchKind::Jump
+            };
             machine.charge_branch(hart, pc, kind, true, target, behind);
         }
         hart.set((*op).rd, behind);
@@ -88,7 +96,11 @@ pub(super) unsafe fn jal<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *c
 }
 
 /// `jalr`.
-pub(super) unsafe fn jalr<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn jalr<P: Pace>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     // Safety: the caller's.
     unsafe {
         let pc = hart.pc_of(&*op);

@@ -103,7 +103,11 @@ const BOX: u64 = 0xffff_ffff_0000_0000;
 /// Raises the exception of a floating-point instruction while those are off, or notes that a register changes.
 /// Null when all is well.
 #[inline(always)]
-unsafe fn float_load<P: Pace, const SIZE: u8>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+unsafe fn float_load<P: Pace, const SIZE: u8>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     // Safety: the caller's.
     unsafe {
         if hart.float == FloatState::Off {
@@ -112,7 +116,11 @@ unsafe fn float_load<P: Pace, const SIZE: u8>(hart: &mut Hart, machine: &mut Mac
         let address = address(hart, op);
         let value = match hart.loads.find(address, u64::from(SIZE), hart.load_tag) {
             Some(host) => {
-                let value = if SIZE == 4 { u64::from(host.cast::<u32>().read()) } else { host.cast::<u64>().read() };
+                let value = if SIZE == 4 {
+                    u64::from(host.cast::<u32>().read())
+                } else {
+                    host.cast::<u64>().read()
+                };
                 if P::TIMED && machine.charge_data(hart, op, host, false) {
                     hart.attention = true;
                 }
@@ -125,22 +133,38 @@ unsafe fn float_load<P: Pace, const SIZE: u8>(hart: &mut Hart, machine: &mut Mac
         };
         hart.dirty_float();
         hart.f[(*op).rd as usize % 32] = if SIZE == 4 { value | BOX } else { value };
-        if hart.attention { stop_behind(hart, op) } else { next(hart, machine, op) }
+        if hart.attention {
+            stop_behind(hart, op)
+        } else {
+            next(hart, machine, op)
+        }
     }
 }
 
-pub(super) unsafe fn flw<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn flw<P: Pace>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     // Safety: the caller's.
     unsafe { float_load::<P, 4>(hart, machine, op) }
 }
 
-pub(super) unsafe fn fld<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn fld<P: Pace>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     // Safety: the caller's.
     unsafe { float_load::<P, 8>(hart, machine, op) }
 }
 
 #[inline(always)]
-unsafe fn float_store<P: Pace, const SIZE: u8>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+unsafe fn float_store<P: Pace, const SIZE: u8>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     // Safety: the caller's.
     unsafe {
         if hart.float == FloatState::Off {
@@ -160,22 +184,38 @@ unsafe fn float_store<P: Pace, const SIZE: u8>(hart: &mut Hart, machine: &mut Ma
                 }
             }
             None => {
-                let value = if SIZE == 4 { u64::from(value as u32) } else { value };
+                let value = if SIZE == 4 {
+                    u64::from(value as u32)
+                } else {
+                    value
+                };
                 if let Err(trap) = machine.store::<P>(hart, op, address, SIZE, value) {
                     return raise(hart, machine, op, trap);
                 }
             }
         }
-        if hart.attention { stop_behind(hart, op) } else { next(hart, machine, op) }
+        if hart.attention {
+            stop_behind(hart, op)
+        } else {
+            next(hart, machine, op)
+        }
     }
 }
 
-pub(super) unsafe fn fsw<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn fsw<P: Pace>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     // Safety: the caller's.
     unsafe { float_store::<P, 4>(hart, machine, op) }
 }
 
-pub(super) unsafe fn fsd<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn fsd<P: Pace>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     // Safety: the caller's.
     unsafe { float_store::<P, 8>(hart, machine, op) }
 }

@@ -8,10 +8,14 @@ use crate::code::{Block, Op};
 use crate::decode::Operation;
 use crate::hart::Hart;
 use crate::machine::Machine;
-use crate::privileged::{Access, CsrOperation, Counters, Effects, Fence, Privileged, Trap};
+use crate::privileged::{Access, Counters, CsrOperation, Effects, Fence, Privileged, Trap};
 
 /// An encoding that is no instruction.
-pub(super) unsafe fn illegal(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn illegal(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     let trap = machine.illegal(hart, op);
     raise(hart, machine, op, trap)
 }
@@ -65,7 +69,12 @@ csr_instructions! {
     csrrci Clear true;
 }
 
-fn access_csr(hart: &mut Hart, machine: &mut Machine, op: *const Op, write: Option<(CsrOperation, u64)>) -> *const Block {
+fn access_csr(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+    write: Option<(CsrOperation, u64)>,
+) -> *const Block {
     // Safety: the caller's op.
     let Op { immediate, rd, .. } = unsafe { *op };
     let number = immediate as u16;
@@ -75,7 +84,8 @@ fn access_csr(hart: &mut Hart, machine: &mut Machine, op: *const Op, write: Opti
         let counters = machine.counters(hart, &events);
         hart.privileged.csr(number, write, 0, &counters, wires)
     } else {
-        hart.privileged.csr(number, write, 0, &Counters::ZERO, wires)
+        hart.privileged
+            .csr(number, write, 0, &Counters::ZERO, wires)
     };
     match result {
         Ok((old, effects)) => {
@@ -86,7 +96,10 @@ fn access_csr(hart: &mut Hart, machine: &mut Machine, op: *const Op, write: Opti
             finish(hart)
         }
         Err(trap) => {
-            let trap = Trap { value: machine.bits(hart, op).into(), ..trap };
+            let trap = Trap {
+                value: machine.bits(hart, op).into(),
+                ..trap
+            };
             raise(hart, machine, op, trap)
         }
     }
@@ -110,12 +123,23 @@ fn see_to(hart: &mut Hart, machine: &mut Machine, effects: Effects) {
 
 /// Goes on behind the last op of a block.
 fn finish(hart: &mut Hart) -> *const Block {
-    hart.pc = hart.pc.wrapping_add(2 * u64::from(hart.running().halfwords));
-    if hart.attention { ptr::null() } else { hart.jump(hart.pc) }
+    hart.pc = hart
+        .pc
+        .wrapping_add(2 * u64::from(hart.running().halfwords));
+    if hart.attention {
+        ptr::null()
+    } else {
+        hart.jump(hart.pc)
+    }
 }
 
 /// Returns from a trap to where that says.
-fn return_to(hart: &mut Hart, machine: &mut Machine, op: *const Op, to: Result<u64, Trap>) -> *const Block {
+fn return_to(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+    to: Result<u64, Trap>,
+) -> *const Block {
     match to {
         Ok(pc) => {
             hart.pc = pc;
@@ -155,7 +179,11 @@ pub(super) unsafe fn wfi(hart: &mut Hart, machine: &mut Machine, op: *const Op) 
 }
 
 /// `fence.i`. Decoded code is dropped when it is written to, so there is nothing to do but to look anew.
-pub(super) unsafe fn fence_i<P: Pace>(hart: &mut Hart, machine: &mut Machine, _: *const Op) -> *const Block {
+pub(super) unsafe fn fence_i<P: Pace>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    _: *const Op,
+) -> *const Block {
     if P::TIMED {
         machine.charge_fence_i(hart);
     }
@@ -163,7 +191,11 @@ pub(super) unsafe fn fence_i<P: Pace>(hart: &mut Hart, machine: &mut Machine, _:
 }
 
 /// `fence`, where time is charged for it.
-pub(super) unsafe fn fence<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn fence<P: Pace>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     if P::TIMED && machine.charge_fence(hart, op) {
         return stop_behind(hart, op);
     }
@@ -183,7 +215,12 @@ pub(super) unsafe fn probe(hart: &mut Hart, machine: &mut Machine, op: *const Op
 }
 
 /// A fence of translations: what it concerns, by its operands.
-fn translation_fence(hart: &mut Hart, machine: &mut Machine, op: *const Op, fence: Fence) -> *const Block {
+fn translation_fence(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+    fence: Fence,
+) -> *const Block {
     if let Err(trap) = hart.privileged.check_sfence(fence, machine.bits(hart, op)) {
         return raise(hart, machine, op, trap);
     }
@@ -208,17 +245,29 @@ fn translation_fence(hart: &mut Hart, machine: &mut Machine, op: *const Op, fenc
 }
 
 /// `sfence.vma`.
-pub(super) unsafe fn sfence_vma(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn sfence_vma(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     translation_fence(hart, machine, op, Fence::Supervisor)
 }
 
 /// `hfence.vvma`.
-pub(super) unsafe fn hfence_vvma(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn hfence_vvma(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     translation_fence(hart, machine, op, Fence::VirtualSupervisor)
 }
 
 /// `hfence.gvma`.
-pub(super) unsafe fn hfence_gvma(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn hfence_gvma(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     translation_fence(hart, machine, op, Fence::Guest)
 }
 

@@ -8,7 +8,11 @@ use crate::machine::Machine;
 
 /// Makes the block that begins at `physical` and keeps it. Memory has to be there, and the first instruction may
 /// not reach into the next page.
-pub(super) fn block<P: Pace>(hart: &mut Hart, machine: &mut Machine, physical: u64) -> *const Block {
+pub(super) fn block<P: Pace>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    physical: u64,
+) -> *const Block {
     let mut draft = std::mem::take(&mut machine.draft);
     draft.clear();
     draft.physical = physical;
@@ -21,7 +25,11 @@ pub(super) fn block<P: Pace>(hart: &mut Hart, machine: &mut Machine, physical: u
         if at % PAGE == PAGE - 2 && length(low) == 4 {
             break false;
         }
-        let bits = if length(low) == 4 { u32::from(machine.halfword(at + 2)) << 16 | u32::from(low) } else { low.into() };
+        let bits = if length(low) == 4 {
+            u32::from(machine.halfword(at + 2)) << 16 | u32::from(low)
+        } else {
+            low.into()
+        };
         let ends = push::<P>(&mut draft, bits, at);
         at += u64::from(length(low));
         if ends {
@@ -30,7 +38,14 @@ pub(super) fn block<P: Pace>(hart: &mut Hart, machine: &mut Machine, physical: u
     };
     draft.halfwords = ((at - physical) / 2) as u16;
     if !ended {
-        draft.ops.push(Op { handler: jump::end, immediate: 0, rd: 0, rs1: 0, rs2: 0, at: draft.halfwords as u8 });
+        draft.ops.push(Op {
+            handler: jump::end,
+            immediate: 0,
+            rd: 0,
+            rs1: 0,
+            rs2: 0,
+            at: draft.halfwords as u8,
+        });
     }
     machine.settle_cycles::<P>(&mut draft);
     if machine.code.is_full() {
@@ -64,7 +79,14 @@ pub(super) fn single<P: Pace>(machine: &mut Machine, bits: u32, physical: u64) -
     draft.halfwords = u16::from(length(bits as u16)) / 2;
     draft.bits = bits;
     if !ends {
-        draft.ops.push(Op { handler: jump::end, immediate: 0, rd: 0, rs1: 0, rs2: 0, at: draft.halfwords as u8 });
+        draft.ops.push(Op {
+            handler: jump::end,
+            immediate: 0,
+            rd: 0,
+            rs1: 0,
+            rs2: 0,
+            at: draft.halfwords as u8,
+        });
     }
     machine.settle_cycles::<P>(&mut draft);
     let block = machine.once.fill(&draft);
@@ -79,7 +101,10 @@ fn place_probes(machine: &mut Machine, block: *const Block) {
     unsafe {
         for index in 0..usize::from((*block).count) {
             let op = (*block).ops().add(index).cast_mut();
-            if machine.probes.may_be_at((*block).physical + 2 * u64::from((*op).at)) {
+            if machine
+                .probes
+                .may_be_at((*block).physical + 2 * u64::from((*op).at))
+            {
                 machine.probes.place(op, (*op).handler);
                 (*op).handler = system::probe;
             }
@@ -93,12 +118,23 @@ fn push<P: Pace>(draft: &mut Draft, bits: u32, at: u64) -> bool {
     let instruction = decode(bits);
     draft.instructions.push(instruction);
     let Some(instruction) = instruction else {
-        draft.ops.push(Op { handler: system::illegal, immediate: 0, rd: SINK, rs1: 0, rs2: 0, at: place });
+        draft.ops.push(Op {
+            handler: system::illegal,
+            immediate: 0,
+            rd: SINK,
+            rs1: 0,
+            rs2: 0,
+            at: place,
+        });
         return true;
     };
     let (handler, ends) = choose::<P>(&instruction);
     let integer = !writes_float(instruction.operation);
-    let rd = if integer && instruction.rd == 0 { SINK } else { instruction.rd };
+    let rd = if integer && instruction.rd == 0 {
+        SINK
+    } else {
+        instruction.rd
+    };
     draft.ops.push(Op {
         handler,
         immediate: float::pack(&instruction).unwrap_or(instruction.immediate),
@@ -181,7 +217,9 @@ fn choose<P: Pace>(instruction: &Instruction) -> (Handler, bool) {
         O::FenceI => last(system::fence_i::<P>),
         O::Ecall => last(system::ecall),
         O::Ebreak => last(system::ebreak),
-        O::Csrrw | O::Csrrwi | O::Csrrs | O::Csrrsi | O::Csrrc | O::Csrrci => last(system::csr(instruction.operation)),
+        O::Csrrw | O::Csrrwi | O::Csrrs | O::Csrrsi | O::Csrrc | O::Csrrci => {
+            last(system::csr(instruction.operation))
+        }
 
         O::Mul => inside(integer::mul),
         O::Mulh => inside(integer::mulh),
