@@ -68,7 +68,7 @@ fn probes_change_nothing() {
 
 #[test]
 fn stops_change_nothing() {
-    scenarios(4, 30, Wishes { harts: Some(1), ..fast() }, checks::with_stops);
+    scenarios(4, 30, fast(), checks::with_stops);
 }
 
 #[test]

@@ -128,7 +128,11 @@ fn a_jump_to_another_page_that_was_this_one_too_is_translated_anew() {
     // The first trap takes the second page away and goes back, the second one ends.
     let main = [csrrw(0, SATP, 10), csrrw(0, MTVEC, 12), csrrw(0, MEPC, 13), csrrw(0, MSTATUS, 14), MRET];
     put(&mut board, BASE, &[&ALLOW_ALL[..], &main].concat());
-    put(&mut board, BASE + 0x200, &[csrr(5, MCAUSE), sd(0, 11, 16), SFENCE_VMA, csrrw(0, MTVEC, 15), csrrw(0, MEPC, 13), MRET]);
+    put(
+        &mut board,
+        BASE + 0x200,
+        &[csrr(5, MCAUSE), sd(0, 11, 16), SFENCE_VMA, csrrw(0, MTVEC, 15), csrrw(0, MEPC, 13), MRET],
+    );
     put(&mut board, BASE + 0x300, &[csrr(6, MCAUSE), csrr(7, MEPC), WFI]);
     let values = [(10, satp), (11, entries), (12, BASE + 0x200), (13, 0x1000), (14, 1 << 11), (15, BASE + 0x300)];
     for (register, value) in values {

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use super::scenario::{BASE, TABLES, Scenario, Source, run_to};
+use super::scenario::{BASE, Scenario, Source, TABLES, run_to};
 use tactus_board::board::{Board, Pace};
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options, Software};
@@ -20,7 +20,8 @@ fn assert_same(what: &str, one: &mut Board, other: &mut Board) {
     assert_eq!(one.trace_hash(), other.trace_hash(), "{what}: the traces");
     let (one, other) = (plain(&one.snapshot()), plain(&other.snapshot()));
     if one != other {
-        let places: Vec<_> = (0..one.len().min(other.len())).filter(|place| one[*place] != other[*place]).take(20).collect();
+        let places: Vec<_> =
+            (0..one.len().min(other.len())).filter(|place| one[*place] != other[*place]).take(20).collect();
         panic!("{what}: the states of {} and {} bytes differ at {places:?}", one.len(), other.len());
     }
 }
@@ -76,7 +77,7 @@ pub fn with_probes(scenario: &Scenario, source: &mut Source<'_>) {
     assert_same("with probes", &mut plain, &mut probed);
 }
 
-/// Nor do stops, to a single hart.
+/// Nor do stops.
 pub fn with_stops(scenario: &Scenario, source: &mut Source<'_>) {
     let mut plain = scenario.board();
     run_to(&mut plain, scenario.cycles);
@@ -235,11 +236,25 @@ pub fn any_file(source: &mut Source<'_>) {
 /// Any text is a profile, or refused.
 pub fn any_profile(source: &mut Source<'_>) {
     const NUMBERS: [&str; 16] = [
-        "0", "1", "-1", "2", "3", "0x1000", "0x8000_0000", "0xffff_ffff", "0x1_0000_0000", "9223372036854775807", "\"16EiB\"",
-        "\"0B\"", "\"17592186044415MiB\"", "0.5", "1000000000000001", "4_000_000_000",
+        "0",
+        "1",
+        "-1",
+        "2",
+        "3",
+        "0x1000",
+        "0x8000_0000",
+        "0xffff_ffff",
+        "0x1_0000_0000",
+        "9223372036854775807",
+        "\"16EiB\"",
+        "\"0B\"",
+        "\"17592186044415MiB\"",
+        "0.5",
+        "1000000000000001",
+        "4_000_000_000",
     ];
-    let name = ["soc", "mpsoc"][source.below(2) as usize];
-    let text = std::fs::read_to_string(format!("{}/../profiles/{name}.toml", env!("CARGO_MANIFEST_DIR"))).expect("a profile");
+    let texts = [include_str!("../../../profiles/soc.toml"), include_str!("../../../profiles/mpsoc.toml")];
+    let text = texts[source.below(2) as usize];
     let mut lines: Vec<String> = text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
     for _ in 0..1 + source.below(3) {
         let line = source.below(lines.len() as u64 * 4) as usize % lines.len();
