@@ -23,5 +23,11 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
         printf 'make soak: round %d FAILED after %d s\n' "$rounds" "$SECONDS"
         exit 1
     fi
+    # Random software on the virtual board, from seeds that no round had.
+    seeds=$((rounds * 1000))..$((rounds * 1000 + 1000))
+    if ! ROBUST_SEEDS=$seeds cargo test --quiet --locked -p tactus-board --test robust; then
+        printf 'make soak: round %d FAILED after %d s at the seeds %s\n' "$rounds" "$SECONDS" "$seeds"
+        exit 1
+    fi
 done
 printf 'make soak: %d rounds passed in %d s\n' "$rounds" "$SECONDS"

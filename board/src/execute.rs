@@ -128,6 +128,11 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
         while !block.is_null() {
             // Safety: blocks are found for this hart's pc, and dropped only where this loop is not at work with them.
             unsafe {
+                if P::TIMED && hart.budget <= 0 {
+                    // Whether it was come to by a link or not: an interrupt comes before the next fetch.
+                    hart.link = ptr::null();
+                    break;
+                }
                 if P::TIMED && machine.charge_fetch(hart, &*block) {
                     // It has been fetched, and is not to be charged for it again. A block that is made to run once is gone
                     // when another hart, which may come first, needs one; it is made and fetched anew.

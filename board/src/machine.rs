@@ -979,9 +979,6 @@ impl Machine {
     /// Takes stall cycles off the hart's budget. Whether it can't finish its block with what is left.
     #[inline(always)]
     fn stall(hart: &mut Hart, stall: u64) -> bool {
-        if stall == 0 {
-            return false;
-        }
         hart.budget -= stall as i64;
         hart.budget < 0
     }

@@ -70,6 +70,11 @@ impl Probes {
         self.ops[&(op as usize)]
     }
 
+    /// Forgets where harts stopped: they are elsewhere now.
+    pub(crate) fn forget_passed(&mut self) {
+        self.passed = [None; HARTS];
+    }
+
     /// Forgets what was placed: its code is dropped.
     pub(crate) fn forget_places(&mut self) {
         self.ops.clear();

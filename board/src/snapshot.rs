@@ -209,6 +209,7 @@ impl Board {
         machine.watched_at = None;
         machine.code.clear();
         machine.probes.forget_places();
+        machine.probes.forget_passed();
         machine.trace.set_hash(state.hash);
         Ok(())
     }

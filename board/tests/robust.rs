@@ -27,7 +27,9 @@ impl Drop for Seed {
 fn seeds(count: u64) -> Range<u64> {
     let wanted = std::env::var("ROBUST_SEEDS").ok();
     let wanted = wanted.as_ref().and_then(|range| range.split_once(".."));
-    wanted.map_or(0..count, |(from, to)| from.parse().expect("a number")..to.parse().expect("a number"))
+    wanted.map_or(0..count, |(from, to)| {
+        from.parse().expect("a number")..to.parse().expect("a number")
+    })
 }
 
 /// Calls `check` with bytes of many seeds.
@@ -48,12 +50,23 @@ fn scenarios(name: u64, count: u64, wishes: Wishes, check: impl Fn(&Scenario, &m
 
 /// Without the costs of the model, unless the environment says otherwise: there, a block that is cut costs what two cost.
 fn fast() -> Wishes {
-    Wishes { timed: Some(std::env::var_os("ROBUST_TIMED").is_some()), ..Wishes::default() }
+    Wishes {
+        timed: Some(std::env::var_os("ROBUST_TIMED").is_some()),
+        ..Wishes::default()
+    }
 }
 
 #[test]
 fn any_software_runs_in_pieces_as_in_one() {
-    scenarios(1, 30, Wishes { harts: Some(1), ..fast() }, checks::in_pieces);
+    scenarios(
+        1,
+        30,
+        Wishes {
+            harts: Some(1),
+            ..fast()
+        },
+        checks::in_pieces,
+    );
 }
 
 #[test]
@@ -68,23 +81,39 @@ fn probes_change_nothing() {
 
 #[test]
 fn stops_change_nothing() {
-    scenarios(4, 30, Wishes { harts: Some(1), ..fast() }, checks::with_stops);
+    scenarios(4, 30, fast(), checks::with_stops);
 }
 
 #[test]
 fn the_quantum_does_not_matter_to_a_single_hart() {
-    scenarios(5, 30, Wishes { harts: Some(1), ..Wishes::default() }, checks::with_another_quantum);
+    scenarios(
+        5,
+        30,
+        Wishes {
+            harts: Some(1),
+            ..Wishes::default()
+        },
+        checks::with_another_quantum,
+    );
 }
 
 #[test]
 fn what_software_computes_is_the_same_at_any_pace() {
-    let wishes = Wishes { harts: Some(1), timeless: true, timed: None };
-    scenarios(6, 40, wishes, |scenario, _| checks::at_another_pace(scenario));
+    let wishes = Wishes {
+        harts: Some(1),
+        timeless: true,
+        timed: None,
+    };
+    scenarios(6, 40, wishes, |scenario, _| {
+        checks::at_another_pace(scenario)
+    });
 }
 
 #[test]
 fn a_damaged_snapshot_is_refused_or_gives_a_board_that_runs() {
-    scenarios(7, 6, Wishes::default(), |scenario, source| checks::damaged_snapshots(scenario, source, 20));
+    scenarios(7, 6, Wishes::default(), |scenario, source| {
+        checks::damaged_snapshots(scenario, source, 20)
+    });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use super::scenario::{BASE, TABLES, Scenario, Source, run_to};
+use super::scenario::{BASE, Scenario, Source, TABLES, run_to};
 use tactus_board::board::{Board, Pace};
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options, Software};
@@ -14,21 +14,34 @@ fn assert_same(what: &str, one: &mut Board, other: &mut Board) {
         let state = |board: &Board| (board.pc(hart), board.cycle(hart), board.instructions(hart));
         assert_eq!(state(one), state(other), "{what}: hart {hart}");
         for register in 0..32 {
-            assert_eq!(one.x(hart, register), other.x(hart, register), "{what}: hart {hart}, x{register}");
+            assert_eq!(
+                one.x(hart, register),
+                other.x(hart, register),
+                "{what}: hart {hart}, x{register}"
+            );
         }
     }
     assert_eq!(one.trace_hash(), other.trace_hash(), "{what}: the traces");
     let (one, other) = (plain(&one.snapshot()), plain(&other.snapshot()));
     if one != other {
-        let places: Vec<_> = (0..one.len().min(other.len())).filter(|place| one[*place] != other[*place]).take(20).collect();
-        panic!("{what}: the states of {} and {} bytes differ at {places:?}", one.len(), other.len());
+        let places: Vec<_> = (0..one.len().min(other.len()))
+            .filter(|place| one[*place] != other[*place])
+            .take(20)
+            .collect();
+        panic!(
+            "{what}: the states of {} and {} bytes differ at {places:?}",
+            one.len(),
+            other.len()
+        );
     }
 }
 
 /// What a snapshot holds, decompressed.
 fn plain(snapshot: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    lz4_flex::frame::FrameDecoder::new(&snapshot[16..]).read_to_end(&mut bytes).expect("a good snapshot");
+    lz4_flex::frame::FrameDecoder::new(&snapshot[16..])
+        .read_to_end(&mut bytes)
+        .expect("a good snapshot");
     bytes
 }
 
@@ -53,7 +66,10 @@ pub fn restored(scenario: &Scenario, source: &mut Source<'_>) {
     let snapshot = first.snapshot();
     let mut second = scenario.bare(scenario.quantum, false);
     second.restore(&snapshot).expect("a good snapshot");
-    assert!(second.snapshot() == snapshot, "what is restored is what was saved");
+    assert!(
+        second.snapshot() == snapshot,
+        "what is restored is what was saved"
+    );
     if scenario.timed {
         // What was under way in the pipeline is not in a snapshot.
         first = scenario.bare(scenario.quantum, false);
@@ -76,7 +92,7 @@ pub fn with_probes(scenario: &Scenario, source: &mut Source<'_>) {
     assert_same("with probes", &mut plain, &mut probed);
 }
 
-/// Nor do stops, to a single hart.
+/// Nor do stops.
 pub fn with_stops(scenario: &Scenario, source: &mut Source<'_>) {
     let mut plain = scenario.board();
     run_to(&mut plain, scenario.cycles);
@@ -115,14 +131,24 @@ pub fn at_another_pace(scenario: &Scenario) {
         // One may have walked already for what it is about to do.
         let tables = &mut bytes[TABLES as usize..][..0xf000];
         tables.iter_mut().step_by(8).for_each(|byte| *byte |= 0xc0);
-        ((0..32).map(|register| board.x(0, register)).chain([board.pc(0), board.instructions(0)]).collect(), bytes)
+        (
+            (0..32)
+                .map(|register| board.x(0, register))
+                .chain([board.pc(0), board.instructions(0)])
+                .collect(),
+            bytes,
+        )
     };
     // The timed one may have taken exceptions since.
     let wanted = state(&timed);
     while state(&fast) != wanted {
         at += 1;
         run_to(&mut fast, at);
-        assert_eq!(fast.instructions(0), count, "what is the same is not so at this count");
+        assert_eq!(
+            fast.instructions(0),
+            count,
+            "what is the same is not so at this count"
+        );
     }
 }
 
@@ -137,7 +163,11 @@ fn mutated(bytes: &[u8], reach: usize, source: &mut Source<'_>) -> Vec<u8> {
         match source.below(8) {
             0 => {
                 let from = source.below(bytes.len() as u64 + 1) as usize;
-                let piece = bytes[from..].iter().copied().take(1 + source.below(40) as usize).collect::<Vec<_>>();
+                let piece = bytes[from..]
+                    .iter()
+                    .copied()
+                    .take(1 + source.below(40) as usize)
+                    .collect::<Vec<_>>();
                 bytes.splice(at..at, piece);
             }
             1 => drop(bytes.drain(at..(at + 1 + source.below(16) as usize).min(bytes.len()))),
@@ -198,8 +228,16 @@ fn executable(source: &mut Source<'_>) -> Vec<u8> {
     for _ in 0..count {
         bytes.extend_from_slice(&1_u32.to_le_bytes());
         bytes.extend_from_slice(&7_u32.to_le_bytes());
-        let address = if source.chance(3) { source.word() } else { 0x8000_0000 + source.below(1 << 21) };
-        let length = if source.chance(4) { source.word() } else { source.below(300) };
+        let address = if source.chance(3) {
+            source.word()
+        } else {
+            0x8000_0000 + source.below(1 << 21)
+        };
+        let length = if source.chance(4) {
+            source.word()
+        } else {
+            source.below(300)
+        };
         let size = match source.below(4) {
             0 => source.word(),
             1 => u64::MAX - source.below(300),
@@ -211,14 +249,22 @@ fn executable(source: &mut Source<'_>) -> Vec<u8> {
     }
     let rest = source.below(300);
     bytes.extend((0..rest).map(|_| source.byte()));
-    if source.chance(3) { mutated(&bytes, 200, source) } else { bytes }
+    if source.chance(3) {
+        mutated(&bytes, 200, source)
+    } else {
+        bytes
+    }
 }
 
 /// Any file is booted, or refused.
 pub fn any_file(source: &mut Source<'_>) {
     let profile = Profile::named("soc").expect("a profile of the product");
-    let options = Options { memory: Some(4 << 20), ..Options::default() };
-    let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board of the product");
+    let options = Options {
+        memory: Some(4 << 20),
+        ..Options::default()
+    };
+    let (mut board, _) =
+        setup::board(&profile, &options, Vec::new()).expect("a board of the product");
     let (firmware, kernel) = (executable(source), executable(source));
     let initrd = vec![1; source.below(1 << 13) as usize];
     let software = Software {
@@ -235,18 +281,42 @@ pub fn any_file(source: &mut Source<'_>) {
 /// Any text is a profile, or refused.
 pub fn any_profile(source: &mut Source<'_>) {
     const NUMBERS: [&str; 16] = [
-        "0", "1", "-1", "2", "3", "0x1000", "0x8000_0000", "0xffff_ffff", "0x1_0000_0000", "9223372036854775807", "\"16EiB\"",
-        "\"0B\"", "\"17592186044415MiB\"", "0.5", "1000000000000001", "4_000_000_000",
+        "0",
+        "1",
+        "-1",
+        "2",
+        "3",
+        "0x1000",
+        "0x8000_0000",
+        "0xffff_ffff",
+        "0x1_0000_0000",
+        "9223372036854775807",
+        "\"16EiB\"",
+        "\"0B\"",
+        "\"17592186044415MiB\"",
+        "0.5",
+        "1000000000000001",
+        "4_000_000_000",
     ];
-    let name = ["soc", "mpsoc"][source.below(2) as usize];
-    let text = std::fs::read_to_string(format!("{}/../profiles/{name}.toml", env!("CARGO_MANIFEST_DIR"))).expect("a profile");
-    let mut lines: Vec<String> = text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+    let texts = [
+        include_str!("../../../profiles/soc.toml"),
+        include_str!("../../../profiles/mpsoc.toml"),
+    ];
+    let text = texts[source.below(2) as usize];
+    let mut lines: Vec<String> = text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(str::to_owned)
+        .collect();
     for _ in 0..1 + source.below(3) {
         let line = source.below(lines.len() as u64 * 4) as usize % lines.len();
         match source.below(8) {
             0 => drop(lines.remove(line)),
             1 => lines.insert(line, lines[source.word() as usize % lines.len()].clone()),
-            2 => lines[line] = String::from_utf8_lossy(&mutated(lines[line].as_bytes(), 80, source)).into_owned(),
+            2 => {
+                lines[line] = String::from_utf8_lossy(&mutated(lines[line].as_bytes(), 80, source))
+                    .into_owned()
+            }
             _ => {
                 if let Some((key, _)) = lines[line].split_once('=') {
                     lines[line] = format!("{key}= {}", NUMBERS[source.below(16) as usize]);
@@ -255,9 +325,16 @@ pub fn any_profile(source: &mut Source<'_>) {
         }
     }
     if let Ok(profile) = Profile::parse("profile.toml", &lines.join("\n")) {
-        let options = Options { harts: Some(1), memory: Some(1 << 20), ..Options::default() };
+        let options = Options {
+            harts: Some(1),
+            memory: Some(1 << 20),
+            ..Options::default()
+        };
         if let Ok((mut board, _)) = setup::board(&profile, &options, Vec::new()) {
-            let software = Software { firmware: &[0x13, 0, 0, 0, 0x6f, 0, 0, 0], ..Software::default() };
+            let software = Software {
+                firmware: &[0x13, 0, 0, 0, 0x6f, 0, 0, 0],
+                ..Software::default()
+            };
             let _ = setup::boot(&mut board, &profile, &software);
             board.set_pace(Pace::Timed);
             board.run(Femtoseconds(1_000_000_000));

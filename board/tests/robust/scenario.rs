@@ -45,7 +45,11 @@ impl<'a> Source<'a> {
     }
 
     pub fn below(&mut self, bound: u64) -> u64 {
-        let value = if bound <= 256 { u64::from(self.byte()) } else { self.word() };
+        let value = if bound <= 256 {
+            u64::from(self.byte())
+        } else {
+            self.word()
+        };
         value % bound
     }
 
@@ -58,7 +62,7 @@ impl<'a> Source<'a> {
     }
 
     pub fn chance(&mut self, of: u8) -> bool {
-        self.byte() % of == 0
+        self.byte().is_multiple_of(of)
     }
 
     fn one<T: Copy>(&mut self, of: &[T]) -> T {
@@ -130,7 +134,15 @@ fn set_up(source: &mut Source<'_>, hart: u64, wishes: Wishes) -> Vec<(u16, u64)>
     let mut configuration = if source.chance(3) { source.word() } else { 0 };
     configuration &= !0x8080_8080_8080_8080;
     list.push((0x3a0, configuration));
-    list.push((0x3a2, 0x1f << 56 | if source.chance(8) { source.word() & 0x7f7f_7f7f_7f7f } else { 0 }));
+    list.push((
+        0x3a2,
+        0x1f << 56
+            | if source.chance(8) {
+                source.word() & 0x7f7f_7f7f_7f7f
+            } else {
+                0
+            },
+    ));
     let enabled = if wishes.timeless { 0 } else { source.word() };
     list.extend([
         (0x305, own + 0x800),
@@ -139,7 +151,14 @@ fn set_up(source: &mut Source<'_>, hart: u64, wishes: Wishes) -> Vec<(u16, u64)>
         (0x303, if source.chance(2) { source.word() } else { 0 }),
         (0x304, enabled),
         (0x306, if wishes.timeless { 0 } else { source.word() }),
-        (0x30a, if wishes.timeless { 1 << 61 } else { source.word() }),
+        (
+            0x30a,
+            if wishes.timeless {
+                1 << 61
+            } else {
+                source.word()
+            },
+        ),
         (0x105, code(source) & !3 | source.below(2)),
         (0x205, code(source) & !3),
         (0x602, source.word()),
@@ -147,7 +166,14 @@ fn set_up(source: &mut Source<'_>, hart: u64, wishes: Wishes) -> Vec<(u16, u64)>
         (0x606, source.word()),
         (0x60a, source.word()),
         (0x605, source.word()),
-        (0x14d, if source.chance(2) { source.below(2000) } else { source.word() }),
+        (
+            0x14d,
+            if source.chance(2) {
+                source.below(2000)
+            } else {
+                source.word()
+            },
+        ),
         (0x24d, source.word()),
         (0x180, sv(source, 0)),
         (0x280, sv(source, 0x4000)),
@@ -193,15 +219,16 @@ const MRET: u32 = 0x3020_0073;
 
 /// CSRs that code reads and writes.
 const CSRS: [u16; 62] = [
-    0x001, 0x002, 0x003, 0x100, 0x104, 0x105, 0x106, 0x10a, 0x140, 0x141, 0x142, 0x143, 0x144, 0x14d, 0x180, 0x200, 0x204,
-    0x205, 0x240, 0x241, 0x244, 0x24d, 0x280, 0x300, 0x302, 0x303, 0x304, 0x306, 0x30a, 0x320, 0x323, 0x341, 0x342, 0x343,
-    0x344, 0x34a, 0x34b, 0x3a0, 0x3a2, 0x3b0, 0x3b1, 0x3b2, 0x600, 0x602, 0x603, 0x604, 0x605, 0x606, 0x60a, 0x643, 0x644,
-    0x645, 0x64a, 0x680, 0xb00, 0xb02, 0xb03, 0xc00, 0xc01, 0xc02, 0xc03, 0xf14,
+    0x001, 0x002, 0x003, 0x100, 0x104, 0x105, 0x106, 0x10a, 0x140, 0x141, 0x142, 0x143, 0x144,
+    0x14d, 0x180, 0x200, 0x204, 0x205, 0x240, 0x241, 0x244, 0x24d, 0x280, 0x300, 0x302, 0x303,
+    0x304, 0x306, 0x30a, 0x320, 0x323, 0x341, 0x342, 0x343, 0x344, 0x34a, 0x34b, 0x3a0, 0x3a2,
+    0x3b0, 0x3b1, 0x3b2, 0x600, 0x602, 0x603, 0x604, 0x605, 0x606, 0x60a, 0x643, 0x644, 0x645,
+    0x64a, 0x680, 0xb00, 0xb02, 0xb03, 0xc00, 0xc01, 0xc02, 0xc03, 0xf14,
 ];
 /// Those that tell the time or what interrupts are pending.
 const TIMELY: [u16; 22] = [
-    0x104, 0x144, 0x14d, 0x204, 0x244, 0x24d, 0x304, 0x306, 0x30a, 0x344, 0x604, 0x605, 0x644, 0x645, 0xb00, 0xb03, 0xc00, 0xc01,
-    0xc03, 0x323, 0x320, 0x60a,
+    0x104, 0x144, 0x14d, 0x204, 0x244, 0x24d, 0x304, 0x306, 0x30a, 0x344, 0x604, 0x605, 0x644,
+    0x645, 0xb00, 0xb03, 0xc00, 0xc01, 0xc03, 0x323, 0x320, 0x60a,
 ];
 
 /// Registers 8 to 15 point somewhere; others are for anything.
@@ -216,7 +243,11 @@ fn any_register(source: &mut Source<'_>) -> u32 {
 /// One to write, mostly none of the pointers.
 fn result(source: &mut Source<'_>) -> u32 {
     let register = any_register(source);
-    if (8..16).contains(&register) && !source.chance(16) { register - 8 } else { register }
+    if (8..16).contains(&register) && !source.chance(16) {
+        register - 8
+    } else {
+        register
+    }
 }
 
 fn operation(source: &mut Source<'_>) -> u32 {
@@ -225,39 +256,92 @@ fn operation(source: &mut Source<'_>) -> u32 {
 }
 
 fn instruction(source: &mut Source<'_>, wishes: Wishes) -> u32 {
-    let offset = |source: &mut Source<'_>| if source.chance(3) { source.half() & 0xfff } else { u32::from(source.byte() & 0x38) };
+    let offset = |source: &mut Source<'_>| {
+        if source.chance(3) {
+            source.half() & 0xfff
+        } else {
+            u32::from(source.byte() & 0x38)
+        }
+    };
     loop {
         let bits = match source.below(20) {
             0..=3 => {
                 let (mask, bits) = (0x707f, [0x13, 0x33, 0x1b, 0x3b][source.below(4) as usize]);
-                let rest = source.half() & !mask & !0xf80 & if bits & 0x20 != 0 { !0xbc00_0000 } else { !0 };
+                let rest = source.half()
+                    & !mask
+                    & !0xf80
+                    & if bits & 0x20 != 0 { !0xbc00_0000 } else { !0 };
                 bits | rest | result(source) << 7 | u32::from(source.byte() & 7) << 12
             }
-            4 | 5 => offset(source) << 20 | pointer(source) << 15 | (source.below(7) as u32) << 12 | result(source) << 7 | 0x03,
+            4 | 5 => {
+                offset(source) << 20
+                    | pointer(source) << 15
+                    | (source.below(7) as u32) << 12
+                    | result(source) << 7
+                    | 0x03
+            }
             6 | 7 => {
                 let offset = offset(source);
-                offset >> 5 << 25 | any_register(source) << 20 | pointer(source) << 15 | (source.below(4) as u32) << 12 | (offset & 31) << 7 | 0x23
+                offset >> 5 << 25
+                    | any_register(source) << 20
+                    | pointer(source) << 15
+                    | (source.below(4) as u32) << 12
+                    | (offset & 31) << 7
+                    | 0x23
             }
             8 => {
                 let kind: u32 = source.one(&[0, 1, 4, 8, 12, 16, 20, 24, 28]);
-                kind << 27 | any_register(source) << 20 | pointer(source) << 15 | (2 + source.below(2) as u32) << 12 | result(source) << 7 | 0x2f
+                kind << 27
+                    | any_register(source) << 20
+                    | pointer(source) << 15
+                    | (2 + source.below(2) as u32) << 12
+                    | result(source) << 7
+                    | 0x2f
             }
             // Load-reserved and store-conditional of one address.
             9 => {
                 let kind = 2 + source.below(2) as u32;
-                kind << 27 | (if kind == 2 { 0 } else { any_register(source) }) << 20 | 10 << 15 | 3 << 12 | result(source) << 7 | 0x2f
+                kind << 27
+                    | (if kind == 2 { 0 } else { any_register(source) }) << 20
+                    | 10 << 15
+                    | 3 << 12
+                    | result(source) << 7
+                    | 0x2f
             }
             10 | 11 => {
                 // A branch that does not lead far.
-                let to = if source.chance(2) { 4 + u32::from(source.byte() & 0x3e) } else { 0x1000 | source.half() & 0xffe };
-                let to = if source.chance(6) { (to as i32).wrapping_neg() as u32 } else { to };
-                (to >> 12 & 1) << 31 | (to >> 5 & 0x3f) << 25 | any_register(source) << 20 | any_register(source) << 15
-                    | source.one::<u32>(&[0, 1, 4, 5, 6, 7]) << 12 | (to >> 1 & 15) << 8 | (to >> 11 & 1) << 7 | 0x63
+                let to = if source.chance(2) {
+                    4 + u32::from(source.byte() & 0x3e)
+                } else {
+                    0x1000 | source.half() & 0xffe
+                };
+                let to = if source.chance(6) {
+                    (to as i32).wrapping_neg() as u32
+                } else {
+                    to
+                };
+                (to >> 12 & 1) << 31
+                    | (to >> 5 & 0x3f) << 25
+                    | any_register(source) << 20
+                    | any_register(source) << 15
+                    | source.one::<u32>(&[0, 1, 4, 5, 6, 7]) << 12
+                    | (to >> 1 & 15) << 8
+                    | (to >> 11 & 1) << 7
+                    | 0x63
             }
             12 => {
                 let to = source.half() & 0x7ffe;
-                let to = if source.chance(3) { (to as i32).wrapping_neg() as u32 } else { to };
-                (to >> 20 & 1) << 31 | (to >> 1 & 0x3ff) << 21 | (to >> 11 & 1) << 20 | (to >> 12 & 0xff) << 12 | result(source) << 7 | 0x6f
+                let to = if source.chance(3) {
+                    (to as i32).wrapping_neg() as u32
+                } else {
+                    to
+                };
+                (to >> 20 & 1) << 31
+                    | (to >> 1 & 0x3ff) << 21
+                    | (to >> 11 & 1) << 20
+                    | (to >> 12 & 0xff) << 12
+                    | result(source) << 7
+                    | 0x6f
             }
             13 => offset(source) << 20 | pointer(source) << 15 | result(source) << 7 | 0x67,
             14 => {
@@ -265,26 +349,56 @@ fn instruction(source: &mut Source<'_>, wishes: Wishes) -> u32 {
                 if wishes.timeless && TIMELY.contains(&csr) {
                     continue;
                 }
-                u32::from(csr) << 20 | any_register(source) << 15 | source.one::<u32>(&[1, 2, 3, 5, 6, 7]) << 12 | result(source) << 7 | 0x73
+                u32::from(csr) << 20
+                    | any_register(source) << 15
+                    | source.one::<u32>(&[1, 2, 3, 5, 6, 7]) << 12
+                    | result(source) << 7
+                    | 0x73
             }
             15 => {
                 // Calls, returns, fences, wfi.
                 let pointer = if source.chance(2) { pointer(source) } else { 0 };
-                source.one(&[0x73, 0x10_0073, 0x1020_0073, 0x3020_0073, 0x1050_0073, 0x100f, 0x0ff0_000f, 0x1200_0073 | pointer << 15, 0x2200_0073 | pointer << 15, 0x6200_0073 | pointer << 15])
+                source.one(&[
+                    0x73,
+                    0x10_0073,
+                    0x1020_0073,
+                    0x3020_0073,
+                    0x1050_0073,
+                    0x100f,
+                    0x0ff0_000f,
+                    0x1200_0073 | pointer << 15,
+                    0x2200_0073 | pointer << 15,
+                    0x6200_0073 | pointer << 15,
+                ])
             }
             16 => {
                 // The hypervisor's loads and stores.
-                let (mask, bits) = source.one(&[
-                    Operation::HlvB, Operation::HlvxHu, Operation::HlvD, Operation::HsvB, Operation::HsvD, Operation::HlvxWu,
-                ]).encoding();
-                bits | (source.half() & !mask & !0xf_8f80 | pointer(source) << 15 | result(source) << 7) & !mask
+                let (mask, bits) = source
+                    .one(&[
+                        Operation::HlvB,
+                        Operation::HlvxHu,
+                        Operation::HlvD,
+                        Operation::HsvB,
+                        Operation::HsvD,
+                        Operation::HlvxWu,
+                    ])
+                    .encoding();
+                bits | (source.half() & !mask & !0xf_8f80
+                    | pointer(source) << 15
+                    | result(source) << 7)
+                    & !mask
             }
             17 => operation(source),
             18 => source.half() & 0xffff_fffc | source.below(3) as u32,
             _ => source.half(),
         };
         // With no interrupts to wait for there is nothing to wait for; and any word may be anything.
-        if wishes.timeless && (bits == 0x1050_0073 || bits & 0x7f == 0x73 && bits >> 12 & 3 != 0 && TIMELY.contains(&((bits >> 20) as u16))) {
+        if wishes.timeless
+            && (bits == 0x1050_0073
+                || bits & 0x7f == 0x73
+                    && bits >> 12 & 3 != 0
+                    && TIMELY.contains(&((bits >> 20) as u16)))
+        {
             continue;
         }
         return bits;
@@ -303,13 +417,20 @@ impl Scenario {
         let timed = wishes.timed.unwrap_or(source.chance(2));
         let mut memory = Vec::new();
         let mut put = |at: u64, bytes: Vec<u8>| memory.push((BASE + at, bytes));
-        let words = |words: &[u64]| -> Vec<u8> { words.iter().flat_map(|word| word.to_le_bytes()).collect() };
-        let code = |code: &[u32]| -> Vec<u8> { code.iter().flat_map(|word| word.to_le_bytes()).collect() };
+        let words = |words: &[u64]| -> Vec<u8> {
+            words.iter().flat_map(|word| word.to_le_bytes()).collect()
+        };
+        let code =
+            |code: &[u32]| -> Vec<u8> { code.iter().flat_map(|word| word.to_le_bytes()).collect() };
 
         // Code here and there, most of it at the begin and around the ends of pages.
         for _ in 0..source.below(12) {
             let page = source.below(CODE_PAGES);
-            let at = if source.chance(2) { source.below(2048) * 2 } else { 4096 - 2 - source.below(24) * 2 };
+            let at = if source.chance(2) {
+                source.below(2048) * 2
+            } else {
+                4096 - 2 - source.below(24) * 2
+            };
             let mut text = Vec::new();
             for _ in 0..source.below(40) {
                 let bits = instruction(source, wishes);
@@ -330,8 +451,14 @@ impl Scenario {
                 2 => 0x1f,
                 _ => u64::from(source.byte()) | 1,
             };
-            put(TABLES + root, words(&[table(middle), 0, (BASE >> 12) << 10 | flags(source)]));
-            put(TABLES + root + middle * 0x1000, words(&[table(low), (BASE >> 12) << 10 | flags(source)]));
+            put(
+                TABLES + root,
+                words(&[table(middle), 0, (BASE >> 12) << 10 | flags(source)]),
+            );
+            put(
+                TABLES + root + middle * 0x1000,
+                words(&[table(low), (BASE >> 12) << 10 | flags(source)]),
+            );
             let mut entries = Vec::new();
             for _ in 0..64 {
                 let page = match source.below(4) {
@@ -346,8 +473,18 @@ impl Scenario {
         }
         put(DATA, (0..64).map(|_| source.byte()).collect());
 
-        let devices: [u64; 10] =
-            [0x200_4000, 0x200_bff8, 0x200_0000, 0xc00_0000, 0xc20_0004, 0x1000_0000, 0x1000_1000, 0x1000_2000, 0x10_1000, 0xc00_2000];
+        let devices: [u64; 10] = [
+            0x200_4000,
+            0x200_bff8,
+            0x200_0000,
+            0xc00_0000,
+            0xc20_0004,
+            0x1000_0000,
+            0x1000_1000,
+            0x1000_2000,
+            0x10_1000,
+            0xc00_2000,
+        ];
         let mut registers = Vec::new();
         for hart in 0..harts as u64 {
             let setting = set_up(source, hart, wishes);
@@ -357,12 +494,15 @@ impl Scenario {
             values.extend((0..8).map(|_| match source.below(4) {
                 0 => source.below(64 << 12),
                 1 => BASE + source.below(CODE_PAGES) * 4096 + 4096 - 2 * source.below(32),
-                _ => BASE + source.below(CODE_PAGES * 4096) & !1,
+                _ => (BASE + source.below(CODE_PAGES * 4096)) & !1,
             }));
             values.extend(setting.iter().map(|(_, value)| value));
             let mut text = Vec::new();
             for (index, (csr, _)) in setting.iter().enumerate() {
-                text.extend([ld(30, 31, 128 + 8 * index as u32), csrrw(0, (*csr).into(), 30)]);
+                text.extend([
+                    ld(30, 31, 128 + 8 * index as u32),
+                    csrrw(0, (*csr).into(), 30),
+                ]);
             }
             text.push(MRET);
             put(own, words(&values));
@@ -388,7 +528,13 @@ impl Scenario {
                 MRET,
             ];
             put(own + 0x800, code(&handler));
-            let mut x: [u64; 32] = std::array::from_fn(|_| if source.chance(2) { source.word() } else { u64::from(source.byte()) });
+            let mut x: [u64; 32] = std::array::from_fn(|_| {
+                if source.chance(2) {
+                    source.word()
+                } else {
+                    u64::from(source.byte())
+                }
+            });
             for pointer in &mut x[8..16] {
                 *pointer = match source.below(12) {
                     0 => BASE + source.below(CODE_PAGES * 4096),
@@ -398,7 +544,7 @@ impl Scenario {
                     4 => source.below(64) << 12,
                     5 => (1 << 21) + source.below(SIZE),
                     6 if !wishes.timeless => source.one(&devices),
-                    7 => BASE + TABLES + source.below(0xf000) & !7,
+                    7 => (BASE + TABLES + source.below(0xf000)) & !7,
                     8 => u64::MAX - source.below(32),
                     9 => BASE + SIZE - source.below(32),
                     _ => BASE + DATA + 8 * source.below(8),
@@ -410,16 +556,33 @@ impl Scenario {
         }
         let cycles = 200 + source.below(6000);
         let kept_code = source.one(&[0, 1 << 10, 1 << 14, 1 << 20]);
-        Self { harts, quantum, timed, memory, registers, cycles, kept_code, seed: source.word() }
+        Self {
+            harts,
+            quantum,
+            timed,
+            memory,
+            registers,
+            cycles,
+            kept_code,
+            seed: source.word(),
+        }
     }
 
     /// The board, empty.
     pub fn bare(&self, quantum: u64, timed: bool) -> Board {
         let profile = Profile::named("soc").expect("a profile of the product");
-        let options = Options { harts: Some(self.harts), memory: Some(SIZE), quantum: Some(quantum), seed: self.seed, start: None };
-        let disk: Box<dyn Backend> = Box::new(Block::new(Disk::new(vec![0x5a; 64 << 10].into()), "disk"));
+        let options = Options {
+            harts: Some(self.harts),
+            memory: Some(SIZE),
+            quantum: Some(quantum),
+            seed: self.seed,
+            start: None,
+        };
+        let disk: Box<dyn Backend> =
+            Box::new(Block::new(Disk::new(vec![0x5a; 64 << 10].into()), "disk"));
         let entropy: Box<dyn Backend> = Box::new(Entropy::new(self.seed));
-        let (mut board, console) = setup::board(&profile, &options, vec![disk, entropy]).expect("a board of the product");
+        let (mut board, console) =
+            setup::board(&profile, &options, vec![disk, entropy]).expect("a board of the product");
         board.keep_code(self.kept_code);
         console.send_at(Femtoseconds(1_000_000_000), b"typed");
         if timed {
@@ -452,7 +615,7 @@ impl Scenario {
         match source.below(3) {
             0 => source.below(64 << 12) & !1,
             1 => BASE + OWN + 0x800 + 4 * source.below(16),
-            _ => BASE + source.below(CODE_PAGES * 4096) & !1,
+            _ => (BASE + source.below(CODE_PAGES * 4096)) & !1,
         }
     }
 }
@@ -461,23 +624,37 @@ impl Scenario {
 pub fn run_to(board: &mut Board, cycle: u64) {
     let limit = board.clock().time_of(cycle);
     loop {
-        let before: Vec<_> = (0..board.harts()).map(|hart| (board.cycle(hart), board.instructions(hart))).collect();
+        let before: Vec<_> = (0..board.harts())
+            .map(|hart| (board.cycle(hart), board.instructions(hart)))
+            .collect();
         let outcome = board.run(limit);
         for (hart, (cycle_before, instructions_before)) in before.into_iter().enumerate() {
             let (now, instructions) = (board.cycle(hart), board.instructions(hart));
             assert_eq!(board.x(hart, 0), 0);
-            assert!(now >= cycle_before && instructions >= instructions_before, "a hart went back");
+            assert!(
+                now >= cycle_before && instructions >= instructions_before,
+                "a hart went back"
+            );
             assert_eq!(board.pc(hart) & 1, 0);
             if board.pace() == Pace::Fast {
-                assert!(instructions - instructions_before <= now - cycle_before, "instructions that take no time");
-                assert!(now <= cycle.max(cycle_before), "hart {hart} is at {now}, was at {cycle_before}, was to stop at {cycle}");
+                assert!(
+                    instructions - instructions_before <= now - cycle_before,
+                    "instructions that take no time"
+                );
+                assert!(
+                    now <= cycle.max(cycle_before),
+                    "hart {hart} is at {now}, was at {cycle_before}, was to stop at {cycle}"
+                );
             }
             if outcome == Outcome::Limit {
                 assert!(now >= cycle, "a hart is behind");
             }
         }
         match outcome {
-            Outcome::Stop(_) | Outcome::Breakpoint { .. } | Outcome::Watchpoint { .. } | Outcome::Condition => {}
+            Outcome::Stop(_)
+            | Outcome::Breakpoint { .. }
+            | Outcome::Watchpoint { .. }
+            | Outcome::Condition => {}
             Outcome::Limit => return,
             Outcome::Deadlock => panic!("no such end was asked for"),
         }
