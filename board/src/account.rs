@@ -67,8 +67,13 @@ impl Account {
     /// Writes down what went to the current line.
     pub(crate) fn settle(&mut self, cycle: u64, instructions: u64) {
         let line = &mut self.lines[self.current];
-        line.cycles += cycle.wrapping_sub(self.since_cycle);
-        line.instructions += instructions.wrapping_sub(self.since_instructions);
+        // What was read back from outside may hold any numbers.
+        line.cycles = line
+            .cycles
+            .wrapping_add(cycle.wrapping_sub(self.since_cycle));
+        line.instructions = line
+            .instructions
+            .wrapping_add(instructions.wrapping_sub(self.since_instructions));
         self.since_cycle = cycle;
         self.since_instructions = instructions;
     }

@@ -415,6 +415,16 @@ impl Board {
         }
     }
 
+    /// For how many cycles a hart runs now before another one that is behind it.
+    #[must_use]
+    pub const fn quantum(&self) -> u64 {
+        if self.machine.timed {
+            self.quantum
+        } else {
+            self.fast_quantum
+        }
+    }
+
     /// How often things happened to a hart in timed mode, and what they cost. In fast mode these stand still.
     ///
     /// # Panics

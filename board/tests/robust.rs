@@ -1,7 +1,7 @@
 //! No guest software makes the board itself fail, and what it does does not depend on how the run is cut.
 //!
-//! The seeds are the same each time. To look further, set `ROBUST_SEEDS` to a range (`1000..2000`) and `ROBUST_TIMED` to
-//! 1; `fuzz/` has the same checks for a fuzzer.
+//! The seeds are the same each time. To look further, set `ROBUST_SEEDS` to a range (`1000..2000`);
+//! `fuzz/` has the same checks for a fuzzer.
 
 #[path = "robust/checks.rs"]
 mod checks;
@@ -48,25 +48,9 @@ fn scenarios(name: u64, count: u64, wishes: Wishes, check: impl Fn(&Scenario, &m
     });
 }
 
-/// Without the costs of the model, unless the environment says otherwise: there, a block that is cut costs what two cost.
-fn fast() -> Wishes {
-    Wishes {
-        timed: Some(std::env::var_os("ROBUST_TIMED").is_some()),
-        ..Wishes::default()
-    }
-}
-
 #[test]
 fn any_software_runs_in_pieces_as_in_one() {
-    scenarios(
-        1,
-        30,
-        Wishes {
-            harts: Some(1),
-            ..fast()
-        },
-        checks::in_pieces,
-    );
+    scenarios(1, 30, Wishes::default(), checks::in_pieces);
 }
 
 #[test]
@@ -76,12 +60,12 @@ fn a_restored_board_goes_on_as_the_one_that_was_saved() {
 
 #[test]
 fn probes_change_nothing() {
-    scenarios(3, 30, fast(), checks::with_probes);
+    scenarios(3, 30, Wishes::default(), checks::with_probes);
 }
 
 #[test]
 fn stops_change_nothing() {
-    scenarios(4, 30, fast(), checks::with_stops);
+    scenarios(4, 30, Wishes::default(), checks::with_stops);
 }
 
 #[test]
