@@ -443,7 +443,6 @@ impl Board {
     /// Forgets decoded code: it depends on what is watched, and on the mode.
     fn drop_code(&mut self) {
         for hart in &mut self.harts {
-            hart.restored = hart.resumes_at();
             hart.drop_jumps();
         }
         self.machine.code.clear();
@@ -675,7 +674,8 @@ impl Board {
             now = self.harts[hart].cycle();
             let interrupted =
                 self.machine.stopped_at.is_some() || self.machine.watched_at.is_some();
-            if (interrupted || until_here < until) && now < until {
+            // A turn that the hart ended itself, by what others have to see, is over.
+            if (interrupted || now >= until_here) && now < until {
                 self.turn = Some((hart, until));
             } else {
                 self.give_up_reservation(hart);

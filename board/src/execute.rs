@@ -18,7 +18,7 @@ pub(crate) mod translate;
 
 use std::ptr;
 
-use crate::code::{Block, Op, PAGE};
+use crate::code::{BLOCK_OPS, Block, Op, PAGE};
 use crate::decode::length;
 use crate::hart::Hart;
 use crate::machine::Machine;
@@ -133,17 +133,19 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
                     hart.link = ptr::null();
                     break;
                 }
-                if P::TIMED && machine.charge_fetch(hart, &*block) {
+                if P::TIMED && !hart.take_fetched() && machine.charge_fetch(hart, &*block) {
                     // It has been fetched, and is not to be charged for it again. A block that is made to run once is gone
-                    // when another hart, which may come first, needs one; it is made and fetched anew.
-                    if !machine.once.holds(block) {
+                    // when another hart, which may come first, needs one; it is made anew.
+                    if machine.once.holds(block) {
+                        hart.fetched = hart.pc;
+                    } else {
                         hart.resume_at(block, 0, hart.pc);
                     }
                     hart.link = ptr::null();
                     break;
                 }
                 let cycles = i64::from((*block).cycles);
-                if hart.budget < cycles {
+                if hart.budget < cycles + i64::from(P::TIMED) {
                     hart.link = ptr::null();
                     // A block that follows another one may be come to just at the end.
                     if hart.budget > 0 {
@@ -180,7 +182,9 @@ unsafe fn run_part<P: Pace>(
         let (cycles, count) = ((*block).cycles, (*block).count as usize);
         let before = (*block).cycles_before(first);
         let mut end = first + 1;
-        while end < count && i64::from((*block).cycles_until(end) - before) <= hart.budget {
+        // An instruction that begins before the end is carried out, one that would begin there is not, though it may take
+        // no cycle of its own.
+        while end < count && i64::from((*block).cycles_before(end) - before) < hart.budget {
             end += 1;
         }
         hart.budget -= i64::from(cycles - before);
@@ -203,6 +207,10 @@ unsafe fn run_part<P: Pace>(
 /// Lets a hart that a snapshot left at the instruction at `index` of the block at `begin` go on there, if that is still
 /// where it is.
 fn find_resume<P: Pace>(hart: &mut Hart, machine: &mut Machine, begin: u64, index: usize) {
+    // Where an interrupt came between, it goes on elsewhere; asking for the page would count as a fetch.
+    if hart.pc.wrapping_sub(begin) >= 4 * BLOCK_OPS as u64 || hart.pc / PAGE != begin / PAGE {
+        return;
+    }
     let Ok((physical, true)) = machine.fetch::<P>(hart, begin) else {
         return;
     };

@@ -46,6 +46,9 @@ const NO_FETCH: Fetch = Fetch {
 /// No address lies in it.
 const NO_SUPERPAGES: (u64, u64) = (u64::MAX, 0);
 
+/// No instruction is at an odd address.
+const NOT_FETCHED: u64 = 1;
+
 /// Nowhere to go on.
 const NO_RESUME: (*const Block, usize, u64) = (ptr::null(), 0, 0);
 
@@ -114,6 +117,8 @@ pub struct Hart {
     resume: (*const Block, usize, u64),
     /// The context that the block ran in.
     resume_context: u64,
+    /// The address of an instruction that was fetched, and not carried out before the turn ended.
+    pub(crate) fetched: u64,
     /// The same after a snapshot was taken back, when the block has yet to be found: its address and the index.
     pub(crate) restored: Option<(u64, usize)>,
     /// The first cycle at which a timer of its own raises an interrupt.
@@ -175,6 +180,7 @@ impl Hart {
             waiting: false,
             resume: NO_RESUME,
             resume_context: 0,
+            fetched: NOT_FETCHED,
             restored: None,
             timer_cycle: 0,
             seen: (0, 0),
@@ -271,6 +277,17 @@ impl Hart {
             self.resume_at(self.block, next, self.pc);
         }
         self.leave(op, true);
+    }
+
+    /// Whether what is at the pc was fetched and charged for before, in a turn that ended there.
+    #[inline(always)]
+    pub(crate) fn take_fetched(&mut self) -> bool {
+        std::mem::replace(&mut self.fetched, NOT_FETCHED) == self.pc
+    }
+
+    /// Takes back where to go on in a block.
+    pub(crate) fn forget_resume(&mut self) {
+        self.resume = NO_RESUME;
     }
 
     /// Where to go on: with the op at `index` of a block that is at the address `begin`.
@@ -407,9 +424,11 @@ impl Hart {
         self.jumps[set * JUMP_WAYS..][..JUMP_WAYS].fill(NO_JUMP);
     }
 
-    /// Drops all jump targets, and where to go on in a block.
+    /// Drops all jump targets. Where to go on in a block is kept as a place in the code: that code is dropped is the
+    /// engine's affair, and makes no difference to what instructions take.
     pub(crate) fn drop_jumps(&mut self) {
         self.jumps.fill(NO_JUMP);
+        self.restored = self.resumes_at();
         self.resume = NO_RESUME;
     }
 

@@ -673,7 +673,7 @@ impl Machine {
                 .data(hart.index, last, write, hart.cycle_of(op) + stall);
         }
         hart.budget -= stall as i64;
-        hart.attention |= hart.budget < 0;
+        hart.attention |= hart.budget <= 0;
     }
 
     fn copy_out(&self, physical: u64, bytes: &mut [u8]) {
@@ -821,7 +821,7 @@ impl Machine {
     /// Charges what a device's access took beyond the bus, and sees whether the block has to end.
     fn after_access(&mut self, hart: &mut Hart, stall: Femtoseconds) {
         hart.budget -= self.clock.cycle_from(stall) as i64;
-        hart.attention |= self.disturbed || hart.budget < 0;
+        hart.attention |= self.disturbed || hart.budget <= 0;
     }
 
     /// Calls a device and does what it asks for. Gives its answer, and how long it stalls the access.
@@ -980,7 +980,7 @@ impl Machine {
     #[inline(always)]
     fn stall(hart: &mut Hart, stall: u64) -> bool {
         hart.budget -= stall as i64;
-        hart.budget < 0
+        hart.budget <= 0
     }
 
     /// Charges for fetching a block. Whether the budget is used up.

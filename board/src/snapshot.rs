@@ -50,6 +50,7 @@ struct HartState {
     reserved_at: u64,
     /// Where it is within a block: the block's address and the number of the instruction there.
     resumes_at: Option<(u64, usize)>,
+    fetched: u64,
     privileged: Privileged,
     happened: Happened,
     account: Account,
@@ -304,6 +305,7 @@ fn save_hart(hart: &Hart) -> HartState {
         waiting: hart.waiting,
         reserved_at: hart.reserved_at,
         resumes_at: hart.resumes_at(),
+        fetched: hart.fetched,
         privileged: hart.privileged.clone(),
         happened: hart.happened,
         account: hart.account.clone(),
@@ -321,13 +323,14 @@ fn restore_hart(hart: &mut Hart, saved: HartState) {
     hart.instructions = saved.instructions;
     hart.waiting = saved.waiting;
     hart.reserved_at = saved.reserved_at;
-    hart.restored = saved.resumes_at.map(|(begin, index)| (begin & !1, index));
+    hart.fetched = saved.fetched;
     hart.privileged = saved.privileged;
     hart.privileged.settle();
     hart.happened = saved.happened;
     hart.account = saved.account;
     hart.spaces = saved.spaces;
     hart.drop_all();
+    hart.restored = saved.resumes_at.map(|(begin, index)| (begin & !1, index));
     hart.superpages = saved.superpages;
     hart.look_anew();
 }

@@ -207,6 +207,11 @@ pub(super) unsafe fn fence<P: Pace>(
 pub(super) unsafe fn probe(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
     if machine.probe(hart, op) {
         hart.pause_before(op);
+        if machine.once.holds(hart.block) {
+            // It is made anew, another hart may need its place before.
+            hart.forget_resume();
+            hart.fetched = hart.pc;
+        }
         hart.attention = true;
         return ptr::null();
     }

@@ -45,8 +45,7 @@ fn plain(snapshot: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The run in pieces is the run in one. Of one hart alone: where several share memory, a piece's end is where all are at
-/// the same time, which their turns otherwise are not.
+/// The run in pieces is the run in one.
 pub fn in_pieces(scenario: &Scenario, source: &mut Source<'_>) {
     let mut whole = scenario.board();
     run_to(&mut whole, scenario.cycles);
@@ -59,7 +58,7 @@ pub fn in_pieces(scenario: &Scenario, source: &mut Source<'_>) {
     assert_same("in pieces", &mut whole, &mut pieces);
 }
 
-/// A board that was restored goes on as the one that was saved; timed, as another one that was restored.
+/// A board that was restored goes on as the one that was saved.
 pub fn restored(scenario: &Scenario, source: &mut Source<'_>) {
     let mut first = scenario.board();
     run_to(&mut first, source.below(scenario.cycles));
@@ -70,11 +69,6 @@ pub fn restored(scenario: &Scenario, source: &mut Source<'_>) {
         second.snapshot() == snapshot,
         "what is restored is what was saved"
     );
-    if scenario.timed {
-        // What was under way in the pipeline is not in a snapshot.
-        first = scenario.bare(scenario.quantum, false);
-        first.restore(&snapshot).expect("a good snapshot");
-    }
     run_to(&mut first, scenario.cycles);
     run_to(&mut second, scenario.cycles);
     assert_same("restored", &mut first, &mut second);
