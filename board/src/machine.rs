@@ -776,10 +776,12 @@ impl Machine {
         let (index, offset) = self.device_at(physical, size)?;
         let now = self.device_time::<P>(hart, op, physical, false);
         let (value, stall) = self.call(index, now, |device, port| device.read(offset, size, port));
-        let value = value.inspect(|value| self.trace.access(now, physical, false, *value))?
-            & (u64::MAX >> (64 - 8 * u32::from(size)));
+        let value = value?;
+        let when = (hart.cycle_of(op), now);
+        self.trace
+            .access(hart, when, physical, (index, offset), false, value);
         self.after_access(hart, stall);
-        Ok(value)
+        Ok(value & (u64::MAX >> (64 - 8 * u32::from(size))))
     }
 
     fn write_device<P: Pace>(
@@ -796,7 +798,9 @@ impl Machine {
         let (result, stall) = self.call(index, now, |device, port| {
             device.write(offset, size, value, port)
         });
-        self.trace.access(now, physical, true, value);
+        let when = (hart.cycle_of(op), now);
+        self.trace
+            .access(hart, when, physical, (index, offset), true, value);
         self.after_access(hart, stall);
         result
     }

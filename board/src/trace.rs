@@ -46,6 +46,17 @@ pub enum What {
         /// Where it was.
         pc: u64,
     },
+    /// It read or wrote a register of a device, which answered.
+    Access {
+        /// Which device: its place in [`Board::devices`](crate::board::Board::devices).
+        device: u16,
+        /// The register: bytes from the device's address.
+        offset: u64,
+        /// Whether it was written.
+        write: bool,
+        /// What was read or written.
+        value: u64,
+    },
     /// It came to the probe with this number.
     Probe {
         /// In the order in which probes were set.
@@ -181,9 +192,31 @@ impl Trace {
         );
     }
 
-    /// A device was read or written.
-    pub(crate) fn access(&mut self, now: Femtoseconds, physical: u64, write: bool, value: u64) {
-        self.add([now.0, physical << 1 | u64::from(write), value]);
+    /// The hart read or wrote a register of a device, `at` its place and the register.
+    pub(crate) fn access(
+        &mut self,
+        hart: &Hart,
+        now: (u64, Femtoseconds),
+        physical: u64,
+        at: (usize, u64),
+        write: bool,
+        value: u64,
+    ) {
+        let (cycle, time) = now;
+        self.add([time.0, physical << 1 | u64::from(write), value]);
+        if self.recording {
+            let (device, offset) = (at.0 as u16, at.1);
+            self.keep(
+                hart,
+                cycle,
+                What::Access {
+                    device,
+                    offset,
+                    write,
+                    value,
+                },
+            );
+        }
     }
 
     /// How many interrupts and exceptions were taken since the board was made.

@@ -12,6 +12,7 @@ use tactus_board::board::{Board, Outcome, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
 use tactus_board::devices::virtio::{Backend, Block, Disk};
+use tactus_board::gdb;
 use tactus_board::htif::{self, Ending};
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options, Software};
@@ -81,20 +82,33 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
     let limit = arguments.limit.map_or(Femtoseconds::NEVER, |seconds| {
         Femtoseconds((seconds * 1e15) as u64)
     });
-    let ending = match symbol(&firmware, "tohost") {
-        Some(tohost) => htif::run(&mut board, tohost, limit, |byte| {
+    if let Some(path) = &arguments.restore {
+        let snapshot = read(path)?;
+        board
+            .restore(&snapshot)
+            .into_diagnostic()
+            .wrap_err_with(|| path.display().to_string())?;
+    }
+    let ending = match (arguments.gdb, symbol(&firmware, "tohost")) {
+        (Some(port), _) => under_gdb(&mut board, port, limit)?,
+        (None, Some(tohost)) => htif::run(&mut board, tohost, limit, |byte| {
             let _ = io::stdout().write_all(&[byte]);
         })
         .into_diagnostic()
         .wrap_err("the symbol `tohost`")?,
-        None if io::stdin().is_terminal() => {
+        (None, None) if io::stdin().is_terminal() => {
             Ending::Board(run_with_terminal(&mut board, &console, limit))
         }
-        None => Ending::Board(board.run(limit)),
+        (None, None) => Ending::Board(board.run(limit)),
     };
     let _ = io::stdout().flush();
     if let Some(path) = &arguments.signature {
         write_signature(&board, &firmware, path)?;
+    }
+    if let Some(path) = &arguments.snapshot {
+        fs::write(path, board.snapshot())
+            .into_diagnostic()
+            .wrap_err_with(|| path.display().to_string())?;
     }
     if !arguments.quiet {
         summary(&mut board, ending);
@@ -155,6 +169,21 @@ fn take_input(console: Console) -> io::Result<()> {
         }
     });
     Ok(())
+}
+
+/// Waits for gdb and runs under it; when gdb ends the run, it ends as at a limit.
+fn under_gdb(board: &mut Board, port: u16, limit: Femtoseconds) -> miette::Result<Ending> {
+    let listener = gdb::listen(port)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("gdb cannot be waited for at port {port}"))?;
+    eprintln!("tactus: the board waits for gdb: target remote :{port}");
+    let options = gdb::Options { wait: true, limit };
+    Ok(
+        match gdb::serve(board, listener, &options).into_diagnostic()? {
+            gdb::End::Run(outcome) => Ending::Board(outcome),
+            gdb::End::Killed => Ending::Board(Outcome::Limit),
+        },
+    )
 }
 
 /// How long the board runs before somebody at the terminal is listened to: 1 ms of virtual time.

@@ -163,6 +163,9 @@ pub struct BoardArguments {
     /// Write a trace for ui.perfetto.dev
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Wait for gdb at this port of this machine, and run under it
+    #[arg(long, value_name = "PORT")]
+    pub gdb: Option<u16>,
 }
 
 impl BoardArguments {
@@ -176,6 +179,7 @@ impl BoardArguments {
             (self.seed.is_some(), "--seed"),
             (!self.probes.is_empty(), "--probe"),
             (self.trace.is_some(), "--trace"),
+            (self.gdb.is_some(), "--gdb"),
         ]
         .into_iter()
         .find_map(|(given, name)| given.then_some(name))
@@ -224,6 +228,15 @@ pub struct BootArguments {
     /// Write the words between the firmware's symbols begin_signature and end_signature to this file at the end
     #[arg(long, value_name = "FILE")]
     pub signature: Option<PathBuf>,
+    /// Wait for gdb at this port of this machine, and run under it
+    #[arg(long, value_name = "PORT")]
+    pub gdb: Option<u16>,
+    /// Begin with the snapshot in this file, of the same board with the same disks, in place of a reset
+    #[arg(long, value_name = "FILE")]
+    pub restore: Option<PathBuf>,
+    /// Write a snapshot to this file at the end, for --restore to go on from
+    #[arg(long, value_name = "FILE")]
+    pub snapshot: Option<PathBuf>,
     /// Say nothing on stderr at the end
     #[arg(short, long)]
     pub quiet: bool,

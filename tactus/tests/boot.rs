@@ -1,7 +1,9 @@
 //! Plain Linux on the virtual board, without a hypervisor, up to its shell; and the command that boots it.
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use tactus::artifacts::Artifacts;
 use tactus_board::board::{Board, Outcome};
@@ -170,4 +172,99 @@ fn the_exit_code_says_how_the_software_ended() {
     assert_eq!(code, Some(2), "{text}");
     assert!(text.contains("at most 4"), "{text}");
     assert!(Path::new(&passes).exists());
+}
+
+/// A snapshot that is written at the end goes on where it was: the run in two processes is the run in one.
+#[test]
+fn a_run_goes_on_in_another_process() {
+    let directory = tempfile::tempdir().expect("a directory can be made");
+    let path = |name: &str| {
+        let path = directory.path().join(name);
+        path.to_str().expect("the path is text").to_owned()
+    };
+    // addi t0, t0, 1; j .-4
+    let program: Vec<u8> = [0x0012_8293_u32, 0xffdf_f06f]
+        .into_iter()
+        .flat_map(u32::to_le_bytes)
+        .collect();
+    std::fs::write(path("program"), program).expect("it can be written");
+    let firmware = path("program");
+    let boot = |more: &[&str]| {
+        let mut arguments = vec!["--firmware", firmware.as_str(), "--harts", "2", "--timed"];
+        arguments.extend(more);
+        let (code, text) = tactus(&arguments);
+        assert_eq!(code, Some(4), "{text}");
+        text
+    };
+    let whole = boot(&["--limit", "0.002"]);
+    let snapshot = path("snapshot");
+    boot(&["--limit", "0.001", "--snapshot", &snapshot]);
+    assert_eq!(boot(&["--limit", "0.002", "--restore", &snapshot]), whole);
+    std::fs::write(&snapshot, b"something else").expect("it can be written");
+    let (code, text) = tactus(&["--firmware", &firmware, "--restore", &snapshot]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("no snapshot"), "{text}");
+}
+
+/// Comes to where gdb is waited for and says that the run goes on without it. Gives how the command ended.
+#[track_caller]
+fn detached(arguments: &[&str]) -> (Option<i32>, String) {
+    let free = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    let port = free.local_addr().expect("it has one").port();
+    drop(free);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tactus"))
+        .args(arguments)
+        .args(["--gdb", &port.to_string()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stream = loop {
+        if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
+            break stream;
+        }
+        if child.try_wait().expect("it can be asked").is_some() {
+            break TcpStream::connect(("127.0.0.1", port)).expect("it waits for gdb");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    };
+    stream.write_all(b"+$D#44").expect("it listens");
+    let mut answer = [0; 16];
+    let _ = stream.read(&mut answer);
+    let output = child.wait_with_output().expect("it ends");
+    let text = [output.stdout, output.stderr].concat();
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&text).into_owned(),
+    )
+}
+
+#[test]
+fn gdb_comes_and_goes() {
+    let directory = tempfile::tempdir().expect("a directory can be made");
+    let path = directory.path().join("passes");
+    // lui a0, 0x5; addi a0, a0, 0x555; lui a1, 0x100; sw a0, (a1); j .
+    let program: Vec<u8> = [
+        0x0000_5537_u32,
+        0x5555_0513,
+        0x0010_05b7,
+        0x00a5_a023,
+        0x0000_006f,
+    ]
+    .into_iter()
+    .flat_map(u32::to_le_bytes)
+    .collect();
+    std::fs::write(&path, program).expect("it can be written");
+    let firmware = path.to_str().expect("the path is text");
+    let plain = tactus(&["--firmware", firmware, "--harts", "1"]).1;
+    let (code, text) = detached(&["boot", "--firmware", firmware, "--harts", "1"]);
+    assert_eq!(code, Some(0), "{text}");
+    let hash = plain.lines().last().expect("the summary's last line");
+    assert!(text.contains(hash), "{text}\nand without gdb: {hash}");
+
+    let hello = concat!(env!("CARGO_MANIFEST_DIR"), "/../systems/hello.toml");
+    let (code, text) = detached(&["run", hello, "--platform", "board"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("Trace hash"), "{text}");
 }

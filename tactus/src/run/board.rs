@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,7 @@ use tactus_board::account::{Doing, Spent};
 use tactus_board::board::{self as engine, Board, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
+use tactus_board::gdb::{self, Server};
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Software};
 use tactus_board::time::{Clock, Femtoseconds};
@@ -96,6 +98,8 @@ pub struct Options {
     pub probes: Vec<Probe>,
     /// Where a Perfetto trace goes.
     pub trace: Option<PathBuf>,
+    /// The port at which the run waits for gdb.
+    pub gdb: Option<u16>,
 }
 
 impl Options {
@@ -109,6 +113,7 @@ impl Options {
             seed: SEED,
             probes: Vec::new(),
             trace: None,
+            gdb: None,
         }
     }
 }
@@ -223,6 +228,8 @@ pub(super) struct Machine {
     interactive: Arc<AtomicBool>,
     input_taken: bool,
     runner: Option<JoinHandle<(End, Facts)>>,
+    /// Whether the runner may be where nothing but gdb can make it go on.
+    under_gdb: bool,
     facts: Option<Facts>,
 }
 
@@ -261,16 +268,22 @@ impl Machine {
         setup::boot(&mut board, &options.profile, &software)
             .map_err(|error| unfit(error.to_string()))?;
         let trace = match &options.trace {
-            Some(path) => Some(
-                Trace::create(path, board.harts(), &plan.vms, options).map_err(|error| {
-                    Error::Trace {
+            Some(path) => Some({
+                let devices: Vec<&str> = board.devices().map(|(name, ..)| name).collect();
+                Trace::create(path, board.harts(), &devices, &plan.vms, options).map_err(
+                    |error| Error::Trace {
                         path: path.clone(),
                         error,
-                    }
-                })?,
-            ),
+                    },
+                )?
+            }),
             None => None,
         };
+        let listener = match options.gdb {
+            Some(port) => Some(gdb::listen(port).map_err(|error| Error::Gdb { port, error })?),
+            None => None,
+        };
+        let under_gdb = listener.is_some();
         let (sender, output) = sync_channel(CHUNKS);
         let cancel = Arc::new(AtomicBool::new(false));
         let interactive = Arc::new(AtomicBool::new(false));
@@ -291,10 +304,11 @@ impl Machine {
             interactive: Arc::clone(&interactive),
             ahead: Duration::ZERO,
             sender,
+            ending: None,
         };
         let runner = thread::Builder::new()
             .name("board".to_owned())
-            .spawn(move || run.finish())
+            .spawn(move || run.finish(listener))
             .map_err(Error::Start)?;
         Ok(Self {
             output: Some(output),
@@ -303,6 +317,7 @@ impl Machine {
             interactive,
             input_taken: false,
             runner: Some(runner),
+            under_gdb,
             facts: None,
         })
     }
@@ -361,7 +376,7 @@ impl Drop for Machine {
     fn drop(&mut self) {
         self.cancel.store(true, Ordering::Relaxed);
         self.output = None;
-        if let Some(runner) = self.runner.take() {
+        if let Some(runner) = self.runner.take().filter(|_| !self.under_gdb) {
             // A panic of the thread has been told by itself.
             let _ = runner.join();
         }
@@ -411,10 +426,19 @@ struct Run {
     /// How far virtual time is ahead of the host's, while there is interactive input.
     ahead: Duration,
     sender: SyncSender<Vec<u8>>,
+    /// How the last slice under gdb ended.
+    ending: Option<gdb::End>,
 }
 
 impl Run {
-    fn finish(mut self) -> (End, Facts) {
+    fn finish(mut self, listener: Option<TcpListener>) -> (End, Facts) {
+        let mut server = match listener
+            .map(|listener| Server::new(listener, true))
+            .transpose()
+        {
+            Ok(server) => server,
+            Err(error) => return (End::Failed(error.to_string()), self.facts()),
+        };
         for probe in &self.options.probes {
             self.board.probe(probe.place.address);
         }
@@ -431,19 +455,24 @@ impl Run {
         }
         let end = loop {
             let (begin, before) = (Instant::now(), self.now);
-            if let Some(end) = self.slice() {
+            if let Some(end) = self.slice(server.as_mut()) {
                 break end;
             }
             if self.interactive.load(Ordering::Relaxed) {
                 self.keep_pace(self.now - before, begin.elapsed());
             }
         };
+        if let Some(server) = &mut server {
+            let last = self.ending.take().unwrap_or(gdb::End::Killed);
+            server.finish(&mut self.board, &last);
+        }
         let facts = self.facts();
         (end, facts)
     }
 
-    /// Runs to the end of a slice, or to where something is to be done before. Gives the end, when it has come.
-    fn slice(&mut self) -> Option<End> {
+    /// Runs to the end of a slice, or to where something is to be done before, under gdb if there is a `server`. Gives
+    /// the end, when it has come.
+    fn slice(&mut self, server: Option<&mut Server>) -> Option<End> {
         if self.cancel.load(Ordering::Relaxed) {
             return Some(End::Off);
         }
@@ -467,7 +496,20 @@ impl Run {
             switches = time <= limit;
             limit = limit.min(time);
         }
-        let outcome = self.board.run(limit);
+        let outcome = match server {
+            None => self.board.run(limit),
+            Some(server) => match server.run(&mut self.board, limit) {
+                Ok(gdb::End::Run(outcome)) => {
+                    self.ending = Some(gdb::End::Run(outcome));
+                    outcome
+                }
+                Ok(gdb::End::Killed) => {
+                    self.ending = Some(gdb::End::Killed);
+                    return Some(End::Failed("gdb ended the run".to_owned()));
+                }
+                Err(error) => return Some(End::Failed(error.to_string())),
+            },
+        };
         let mut end = None;
         match outcome {
             engine::Outcome::Limit | engine::Outcome::Deadlock => {

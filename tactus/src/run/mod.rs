@@ -88,6 +88,14 @@ pub enum Error {
         /// Why.
         error: std::io::Error,
     },
+    /// gdb cannot be waited for.
+    #[error("gdb cannot be waited for at port {port}: {error}")]
+    Gdb {
+        /// The port.
+        port: u16,
+        /// Why.
+        error: std::io::Error,
+    },
     /// The serial line broke.
     #[error("the machine's serial line failed: {0}")]
     Line(std::io::Error),
@@ -177,6 +185,9 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
         .transpose()?;
     let vms = plan.vms.clone();
     let mut session = Session::start(plan)?;
+    if let Some(port) = arguments.board.gdb {
+        eprintln!("The board waits for gdb: target remote :{port}");
+    }
     let stop = session.stop();
     let interrupt = stop.clone();
     ctrlc::set_handler(move || interrupt.interrupt()).into_diagnostic()?;
@@ -249,6 +260,7 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
         options.probes.push(Probe::find(text, image)?);
     }
     options.trace.clone_from(&wanted.trace);
+    options.gdb = wanted.gdb;
     Ok(Platform::Board(options))
 }
 

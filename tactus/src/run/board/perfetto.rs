@@ -1,5 +1,5 @@
 //! A run as a trace for Perfetto (<https://ui.perfetto.dev>): who runs on each hart, interrupts, exceptions, probes,
-//! and lines of consoles.
+//! lines of consoles, and accesses to devices.
 //!
 //! The file is a protobuf message `Trace` of packets, of which few fields are needed; they are written as they come, so that
 //! a trace may be longer than memory (Perfetto's `trace_packet.proto`, `track_event.proto`, `track_descriptor.proto`).
@@ -124,13 +124,14 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Begins a trace of a board with that many harts in the file `path`.
+    /// Begins a trace of a board with that many harts, and these devices, in the file `path`.
     ///
     /// # Errors
     /// The file cannot be made.
     pub fn create(
         path: &Path,
         harts: usize,
+        devices: &[&str],
         vms: &[String],
         options: &Options,
     ) -> io::Result<Self> {
@@ -161,6 +162,10 @@ impl Trace {
             .collect();
         for (rank, (source, name)) in sources.iter().enumerate() {
             trace.track(console_track(*source), name, uuid(2, 0), rank);
+        }
+        trace.group(uuid(6, 0), "devices", harts + 1);
+        for (rank, name) in devices.iter().enumerate() {
+            trace.track(device_track(rank), name, uuid(6, 0), rank);
         }
         for hart in 0..harts {
             trace.turn(0, hart, Worker::Firmware);
@@ -266,6 +271,21 @@ impl Trace {
                     &[address("pc", *pc)],
                 );
             }
+            What::Access {
+                device,
+                offset,
+                write,
+                value,
+            } => self.instant(
+                cycle,
+                device_track(usize::from(*device)),
+                if *write { "write" } else { "read" },
+                &[
+                    address("register", *offset),
+                    address("value", *value),
+                    number("hart", hart as u64),
+                ],
+            ),
             What::Probe {
                 probe, arguments, ..
             } => {
@@ -323,6 +343,10 @@ const fn uuid(group: u64, index: usize) -> u64 {
 
 const fn lane_track(hart: usize, lane: Lane) -> u64 {
     uuid(3, hart * LANES.len() + lane as usize)
+}
+
+const fn device_track(device: usize) -> u64 {
+    uuid(7, device)
 }
 
 const fn console_track(source: Source) -> u64 {
@@ -421,8 +445,8 @@ mod tests {
         let profile =
             tactus_board::profile::Profile::named("mpsoc").expect("it comes with the board");
         let vms = ["rt".to_owned()];
-        let mut trace =
-            Trace::create(&path, 1, &vms, &Options::new(profile)).expect("the file can be made");
+        let mut trace = Trace::create(&path, 1, &["uart"], &vms, &Options::new(profile))
+            .expect("the file can be made");
         let doing = tactus_board::account::Doing::Running {
             guest: Some(1),
             privilege: tactus_board::privileged::Privilege::Supervisor,
