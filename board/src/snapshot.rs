@@ -4,7 +4,8 @@
 //! of the trace so far.
 //! It does not hold what only watches (probes, stops, recorded events) nor what only makes the board fast (decoded
 //! code, host pointers): a run that goes on from a snapshot does the same at the same cycles as the one that it
-//! was taken from.
+//! was taken from. The one exception is software that breaks the architecture's rules: where it changed a page table and
+//! executed no fence, a hart may still use the old translation, and after a restore uses the new one.
 
 use std::io::{Read, Write};
 
