@@ -166,6 +166,12 @@ pub struct BoardArguments {
     /// Wait for gdb at this port of this machine, and run under it
     #[arg(long, value_name = "PORT")]
     pub gdb: Option<u16>,
+    /// Write a snapshot where --timed-from passes to timed
+    #[arg(long, value_name = "FILE", requires = "timed_from")]
+    pub snapshot: Option<PathBuf>,
+    /// Go on from a snapshot of the same system on the same board, in place of a reset
+    #[arg(long, value_name = "FILE")]
+    pub restore: Option<PathBuf>,
 }
 
 impl BoardArguments {
@@ -180,6 +186,8 @@ impl BoardArguments {
             (!self.probes.is_empty(), "--probe"),
             (self.trace.is_some(), "--trace"),
             (self.gdb.is_some(), "--gdb"),
+            (self.snapshot.is_some(), "--snapshot"),
+            (self.restore.is_some(), "--restore"),
         ]
         .into_iter()
         .find_map(|(given, name)| given.then_some(name))

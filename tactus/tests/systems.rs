@@ -6,7 +6,7 @@ use tactus::run::board::probe::Probe;
 use tactus::run::board::{Marker, Worker};
 use tactus::run::machine::Platform;
 use tactus::run::record::{Consumer, OffReason};
-use tactus::run::session::{Ending, Outcome, Verdict};
+use tactus::run::session::{Ending, Outcome, Unwatched, Verdict};
 
 use harness::{On, assert_verdict, boot, explain, on_both, once, run, run_text};
 
@@ -134,6 +134,44 @@ fn timed_runs_repeat_to_the_cycle() {
     };
     assert_eq!(facts(1), facts(1));
     assert_ne!(facts(1), facts(2));
+}
+
+/// A run that goes on from a snapshot has the whole run's hash, and a journal as whole.
+#[test]
+fn a_run_goes_on_from_a_snapshot() {
+    let directory = tempfile::tempdir().expect("a directory can be made");
+    let path = directory.path().join("snapshot");
+    let run = |snapshot: bool, restore: bool| {
+        let mut boot = boot(On::Board, "systems/selftest.toml", None);
+        let Platform::Board(options) = &mut boot.plan.launch.platform else {
+            panic!("it is for the board");
+        };
+        options.timed_from = Some(Marker::Cycle(12_000_000));
+        options.snapshot = snapshot.then(|| path.clone());
+        options.restore = restore.then(|| path.clone());
+        let outcome = once(&boot);
+        assert_verdict(&outcome, Verdict::Good);
+        let consoles: Vec<_> = outcome
+            .journal
+            .vms
+            .iter()
+            .map(|vm| vm.console.text().into_owned())
+            .collect();
+        let facts = outcome.board.expect("it ran on the board");
+        (facts.trace_hash, facts.time, consoles)
+    };
+    let whole = run(false, false);
+    assert_eq!(run(true, false), whole);
+    assert_eq!(run(false, true), whole);
+    let mut bytes = std::fs::read(&path).expect("it was written");
+    bytes.truncate(bytes.len() / 2);
+    std::fs::write(&path, bytes).expect("it can be written");
+    let mut boot = boot(On::Board, "systems/selftest.toml", None);
+    if let Platform::Board(options) = &mut boot.plan.launch.platform {
+        options.restore = Some(path.clone());
+    }
+    let error = boot.run(&mut Unwatched).expect_err("it is damaged");
+    assert!(error.to_string().contains("snapshot"), "{error}");
 }
 
 /// Every cycle of every hart is somebody's.

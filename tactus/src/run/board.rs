@@ -100,6 +100,10 @@ pub struct Options {
     pub trace: Option<PathBuf>,
     /// The port at which the run waits for gdb.
     pub gdb: Option<u16>,
+    /// Where a snapshot goes, when the pace becomes timed.
+    pub snapshot: Option<PathBuf>,
+    /// The snapshot to go on from.
+    pub restore: Option<PathBuf>,
 }
 
 impl Options {
@@ -114,6 +118,8 @@ impl Options {
             probes: Vec::new(),
             trace: None,
             gdb: None,
+            snapshot: None,
+            restore: None,
         }
     }
 }
@@ -267,6 +273,10 @@ impl Machine {
         };
         setup::boot(&mut board, &options.profile, &software)
             .map_err(|error| unfit(error.to_string()))?;
+        let saved = match &options.restore {
+            Some(path) => Some(Saved::take_back(path, &mut board)?),
+            None => None,
+        };
         let trace = match &options.trace {
             Some(path) => Some({
                 let devices: Vec<&str> = board.devices().map(|(name, ..)| name).collect();
@@ -305,10 +315,12 @@ impl Machine {
             ahead: Duration::ZERO,
             sender,
             ending: None,
+            written: Vec::new(),
+            snapshot_error: None,
         };
         let runner = thread::Builder::new()
             .name("board".to_owned())
-            .spawn(move || run.finish(listener))
+            .spawn(move || run.finish(listener, saved))
             .map_err(Error::Start)?;
         Ok(Self {
             output: Some(output),
@@ -428,10 +440,59 @@ struct Run {
     sender: SyncSender<Vec<u8>>,
     /// How the last slice under gdb ended.
     ending: Option<gdb::End>,
+    /// All that was written so far, when a snapshot is wanted.
+    written: Vec<u8>,
+    /// Why the snapshot could not be written.
+    snapshot_error: Option<String>,
+}
+
+/// What a snapshot of a run holds beside the board: what the system had written, so that the run's journal is whole
+/// when it goes on.
+struct Saved {
+    now: Femtoseconds,
+    written: Vec<u8>,
+}
+
+impl Saved {
+    /// What its file begins with: name and version.
+    const MAGIC: &[u8; 16] = b"tactus run     1";
+
+    fn write(&self, path: &Path, board: &mut Board) -> io::Result<()> {
+        let mut bytes = Self::MAGIC.to_vec();
+        bytes.extend(self.now.0.to_le_bytes());
+        bytes.extend((self.written.len() as u64).to_le_bytes());
+        bytes.extend(&self.written);
+        bytes.extend(board.snapshot());
+        std::fs::write(path, bytes)
+    }
+
+    /// Reads a snapshot and gives the board its state.
+    fn take_back(path: &Path, board: &mut Board) -> Result<Self, Error> {
+        let refuse = |reason: &str| Error::Snapshot {
+            path: path.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let bytes = read(path)?;
+        let short = || refuse("it is damaged");
+        let rest = bytes
+            .strip_prefix(Self::MAGIC)
+            .ok_or_else(|| refuse("it is no snapshot of a run, or one of another version"))?;
+        let (now, rest) = rest.split_first_chunk().ok_or_else(short)?;
+        let (length, rest) = rest.split_first_chunk().ok_or_else(short)?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| short())?;
+        let (written, state) = rest.split_at_checked(length).ok_or_else(short)?;
+        board
+            .restore(state)
+            .map_err(|error| refuse(&error.to_string()))?;
+        Ok(Self {
+            now: Femtoseconds(u64::from_le_bytes(*now)),
+            written: written.to_vec(),
+        })
+    }
 }
 
 impl Run {
-    fn finish(mut self, listener: Option<TcpListener>) -> (End, Facts) {
+    fn finish(mut self, listener: Option<TcpListener>, saved: Option<Saved>) -> (End, Facts) {
         let mut server = match listener
             .map(|listener| Server::new(listener, true))
             .transpose()
@@ -450,6 +511,13 @@ impl Run {
             Some(Marker::Cycle(0)) => self.options.pace = Pace::Timed,
             _ => {}
         }
+        if let Some(saved) = saved {
+            self.now = saved.now;
+            // What was written before is part of the run; so is the phase that began with it.
+            if self.hand_on(saved.written) && self.options.timed_from.is_some() {
+                self.become_timed();
+            }
+        }
         if self.options.pace == Pace::Timed {
             self.become_timed();
         }
@@ -466,6 +534,10 @@ impl Run {
             let last = self.ending.take().unwrap_or(gdb::End::Killed);
             server.finish(&mut self.board, &last);
         }
+        let end = match self.snapshot_error.take() {
+            Some(error) => End::Failed(format!("the snapshot could not be written: {error}")),
+            None => end,
+        };
         let facts = self.facts();
         (end, facts)
     }
@@ -562,16 +634,36 @@ impl Run {
 
     fn become_timed(&mut self) {
         if self.timed_since.is_none() {
+            self.save();
             self.board.set_pace(Pace::Timed);
             self.timed_since = Some(self.now);
+        }
+    }
+
+    /// Writes the snapshot that is wanted.
+    fn save(&mut self) {
+        if let Some(path) = &self.options.snapshot {
+            let written = std::mem::take(&mut self.written);
+            let saved = Saved {
+                now: self.now,
+                written,
+            };
+            if let Err(error) = saved.write(path, &mut self.board) {
+                self.snapshot_error = Some(format!("{}: {error}", path.display()));
+            }
+            self.written = saved.written;
         }
     }
 
     /// Hands on what was written; tells whether the phase that was waited for has begun.
     fn take_output(&mut self) -> bool {
         let bytes = self.console.take_output();
-        if bytes.is_empty() {
-            return false;
+        !bytes.is_empty() && self.hand_on(bytes)
+    }
+
+    fn hand_on(&mut self, bytes: Vec<u8>) -> bool {
+        if self.options.snapshot.is_some() {
+            self.written.extend_from_slice(&bytes);
         }
         let begun = self.watch.take(&bytes, self.now, |line| {
             if let Some(trace) = &mut self.trace {

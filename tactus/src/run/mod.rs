@@ -88,6 +88,14 @@ pub enum Error {
         /// Why.
         error: std::io::Error,
     },
+    /// The snapshot is not one that this run can go on from.
+    #[error("the run cannot go on from {}: {reason}", path.display())]
+    Snapshot {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// gdb cannot be waited for.
     #[error("gdb cannot be waited for at port {port}: {error}")]
     Gdb {
@@ -261,6 +269,8 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
     }
     options.trace.clone_from(&wanted.trace);
     options.gdb = wanted.gdb;
+    options.snapshot.clone_from(&wanted.snapshot);
+    options.restore.clone_from(&wanted.restore);
     Ok(Platform::Board(options))
 }
 
