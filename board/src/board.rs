@@ -815,13 +815,7 @@ impl Board {
             return;
         };
         self.machine.devices[index].wake = Femtoseconds::NEVER;
-        self.machine.next_wake = self
-            .machine
-            .devices
-            .iter()
-            .map(|device| device.wake)
-            .min()
-            .unwrap_or(Femtoseconds::NEVER);
+        self.machine.find_next_wake();
         let _ = self
             .machine
             .call(index, time, |device, port| device.wake(port));

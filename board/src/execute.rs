@@ -107,6 +107,9 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
         }
         if let Some((begin, index)) = hart.restored.take() {
             find_resume::<P>(hart, machine, begin, index);
+            if hart.budget <= 0 {
+                continue;
+            }
         }
         if let Some((block, index)) = hart.take_resume() {
             // Safety: that the block is still the one at the hart's pc has been asked.
@@ -163,8 +166,8 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
     }
 }
 
-/// Runs a block from the instruction at `first` on, as far as the budget reaches, but an instruction at least, if there
-/// is any budget.
+/// Runs a block from the instruction at `first` on, as far as the budget reaches, of which there has to be some: at least
+/// an instruction.
 #[cold]
 unsafe fn run_part<P: Pace>(
     hart: &mut Hart,
@@ -172,11 +175,6 @@ unsafe fn run_part<P: Pace>(
     block: *const Block,
     first: usize,
 ) {
-    if hart.budget <= 0 {
-        // The block before has used it up to the last cycle.
-        hart.link = ptr::null();
-        return;
-    }
     // Safety: the caller's; ops of a block that is not running may be changed and changed back.
     unsafe {
         let (cycles, count) = ((*block).cycles, (*block).count as usize);
@@ -214,8 +212,7 @@ fn find_resume<P: Pace>(hart: &mut Hart, machine: &mut Machine, begin: u64, inde
     let Ok((physical, true)) = machine.fetch::<P>(hart, begin) else {
         return;
     };
-    let low = machine.halfword(physical);
-    if length(low) == 4 && physical % PAGE == PAGE - 2 {
+    if machine.straddles(physical) {
         return;
     }
     let mut block = machine.code.find(physical);
@@ -243,12 +240,11 @@ fn find<P: Pace>(hart: &mut Hart, machine: &mut Machine) -> *const Block {
     };
     let mut block = machine.code.find(physical);
     if block.is_null() || !whole {
-        let low = machine.halfword(physical);
-        let long = length(low) == 4;
-        if !whole || long && physical % PAGE == PAGE - 2 {
+        if !whole || machine.straddles(physical) {
             hart.link = ptr::null();
+            let low = machine.halfword(physical);
             let mut bits = u32::from(low);
-            if long {
+            if length(low) == 4 {
                 match machine.fetch::<P>(hart, pc.wrapping_add(2)) {
                     Ok((second, _)) => bits |= u32::from(machine.halfword(second)) << 16,
                     Err(trap) => return refuse(hart, machine, trap),
@@ -269,7 +265,7 @@ fn keep_link(hart: &mut Hart, machine: &Machine, block: *const Block) {
     if !hart.link.is_null() {
         // Safety: with a link, the block that ran last is still there.
         let (from, to) = unsafe { ((*hart.block).physical, (*block).physical) };
-        if from / PAGE != to / PAGE || machine.is_scratch(hart.block) {
+        if from / PAGE != to / PAGE || machine.once.holds(hart.block) {
             hart.link = ptr::null();
         }
     }

@@ -528,11 +528,7 @@ impl Hart {
         // The second may start the numbers anew; then the first needs a new one.
         self.fetch_context = self.number(&fetch);
         self.load_tag = self.number(&data);
-        self.store_tag = if self.watched {
-            crate::tlb::NO_CONTEXT
-        } else {
-            self.load_tag
-        };
+        self.watch_stores(self.watched);
         self.float = match (
             self.privileged.float_enabled(),
             self.privileged.float_dirty(),

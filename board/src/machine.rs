@@ -287,11 +287,6 @@ impl Machine {
             .wrapping_add(self.memory.base())
     }
 
-    /// Whether a block is one of those that run once.
-    pub(crate) fn is_scratch(&self, block: *const crate::code::Block) -> bool {
-        self.once.holds(block)
-    }
-
     /// The bits of the instruction of `op`.
     pub(crate) fn bits(&self, hart: &Hart, op: *const Op) -> u32 {
         let block = hart.running();
@@ -300,12 +295,22 @@ impl Machine {
         }
         // Safety: an op of the running block.
         let physical = block.physical + 2 * u64::from(unsafe { (*op).at });
+        self.instruction(physical)
+    }
+
+    /// The bits of the instruction at a physical address that is memory and even. It has to lie in one page.
+    pub(crate) fn instruction(&self, physical: u64) -> u32 {
         let low = self.halfword(physical);
         if crate::decode::length(low) == 4 {
             u32::from(self.halfword(physical + 2)) << 16 | u32::from(low)
         } else {
             low.into()
         }
+    }
+
+    /// Whether the instruction at a physical address that is memory and even reaches into the next page.
+    pub(crate) fn straddles(&self, physical: u64) -> bool {
+        physical % PAGE == PAGE - 2 && crate::decode::length(self.halfword(physical)) == 4
     }
 
     /// The illegal-instruction exception of `op`.
@@ -424,18 +429,12 @@ impl Machine {
         }
         let context = hart.privileged.fetch_context();
         let place = self.translate::<P>(hart, address, 2, Access::Fetch, &context)?;
-        let refused = || context.access_fault(address, Access::Fetch);
         if self.memory.host(place.physical).is_none() {
-            return Err(refused());
+            return Err(context.access_fault(address, Access::Fetch));
         }
         if place.whole_page {
             hart.enter_superpage(address, place.page);
             hart.enter_fetch(address, place.physical);
-        } else if !hart
-            .privileged
-            .permits(place.physical, 2, Access::Fetch, context.privilege)
-        {
-            return Err(refused());
         }
         Ok((place.physical, place.whole_page))
     }
@@ -451,13 +450,6 @@ impl Machine {
         tag: Option<u64>,
     ) -> Result<u64, Trap> {
         let place = self.translate::<P>(hart, address, size, access, context)?;
-        if !place.whole_page
-            && !hart
-                .privileged
-                .permits(place.physical, size.into(), access, context.privilege)
-        {
-            return Err(context.access_fault(address, access));
-        }
         if self.probes.watches_page(address) {
             self.see_watched(hart, address, size, access);
         } else if let Some(tag) = tag
@@ -672,8 +664,7 @@ impl Machine {
                 .timing
                 .data(hart.index, last, write, hart.cycle_of(op) + stall);
         }
-        hart.budget -= stall as i64;
-        hart.attention |= hart.budget <= 0;
+        hart.attention |= Self::stall(hart, stall);
     }
 
     fn copy_out(&self, physical: u64, bytes: &mut [u8]) {
@@ -892,18 +883,19 @@ impl Machine {
             .filter(|time| *time != self.devices[index].wake)
         {
             self.devices[index].wake = time;
-            self.next_wake = self
-                .devices
-                .iter()
-                .map(|device| device.wake)
-                .min()
-                .unwrap_or(Femtoseconds::NEVER);
+            self.find_next_wake();
             self.disturbed = true;
         }
         if let Some(stop) = effects.stop {
             self.stop = Some(stop);
             self.disturbed = true;
         }
+    }
+
+    /// Finds the earliest time that a device is to be woken, after one of them changed.
+    pub(crate) fn find_next_wake(&mut self) {
+        let wakes = self.devices.iter().map(|device| device.wake);
+        self.next_wake = wakes.min().unwrap_or(Femtoseconds::NEVER);
     }
 
     /// Drops code and reservations in the pages that bus masters wrote to.
@@ -993,8 +985,7 @@ impl Machine {
         let stall = self
             .timing
             .fetch(hart.index, block.physical, block.lines, hart.cycle());
-        Self::stall(hart, stall);
-        hart.budget <= 0
+        Self::stall(hart, stall)
     }
 
     /// Charges for a load or store in memory. Whether the block has to end behind it.

@@ -195,12 +195,7 @@ impl Board {
         self.faults = state.faults;
         self.turn = state.turn;
         let machine = &mut self.machine;
-        machine.next_wake = machine
-            .devices
-            .iter()
-            .map(|device| device.wake)
-            .min()
-            .unwrap_or(Femtoseconds::NEVER);
+        machine.find_next_wake();
         machine.lines = state.lines;
         machine.wires = state.wires;
         machine.reservations = state.reservations;

@@ -21,33 +21,18 @@ pub(super) fn block<P: Pace>(
         if draft.instructions.len() == BLOCK_OPS || at / PAGE != physical / PAGE {
             break false;
         }
-        let low = machine.halfword(at);
-        if at % PAGE == PAGE - 2 && length(low) == 4 {
+        if machine.straddles(at) {
             break false;
         }
-        let bits = if length(low) == 4 {
-            u32::from(machine.halfword(at + 2)) << 16 | u32::from(low)
-        } else {
-            low.into()
-        };
+        let bits = machine.instruction(at);
         let ends = push::<P>(&mut draft, bits, at);
-        at += u64::from(length(low));
+        at += u64::from(length(bits as u16));
         if ends {
             break true;
         }
     };
     draft.halfwords = ((at - physical) / 2) as u16;
-    if !ended {
-        draft.ops.push(Op {
-            handler: jump::end,
-            immediate: 0,
-            rd: 0,
-            rs1: 0,
-            rs2: 0,
-            at: draft.halfwords as u8,
-        });
-    }
-    machine.settle_cycles::<P>(&mut draft);
+    complete::<P>(machine, &mut draft, ended);
     if machine.code.is_full() {
         machine.code.clear();
         machine.probes.forget_places();
@@ -78,7 +63,16 @@ pub(super) fn single<P: Pace>(machine: &mut Machine, bits: u32, physical: u64) -
     let ends = push::<P>(&mut draft, bits, physical);
     draft.halfwords = u16::from(length(bits as u16)) / 2;
     draft.bits = bits;
-    if !ends {
+    complete::<P>(machine, &mut draft, ends);
+    let block = machine.once.fill(&draft);
+    machine.draft = draft;
+    place_probes(machine, block);
+    block
+}
+
+/// Adds the end to a draft whose last instruction does not end it, and what its instructions take.
+fn complete<P: Pace>(machine: &Machine, draft: &mut Draft, ended: bool) {
+    if !ended {
         draft.ops.push(Op {
             handler: jump::end,
             immediate: 0,
@@ -88,11 +82,7 @@ pub(super) fn single<P: Pace>(machine: &mut Machine, bits: u32, physical: u64) -
             at: draft.halfwords as u8,
         });
     }
-    machine.settle_cycles::<P>(&mut draft);
-    let block = machine.once.fill(&draft);
-    machine.draft = draft;
-    place_probes(machine, block);
-    block
+    machine.settle_cycles::<P>(draft);
 }
 
 /// Lets the instructions at which a probe may be look at the probes first.
