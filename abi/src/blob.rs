@@ -9,7 +9,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Limits that both the tool and the hypervisor enforce.
 pub mod limit {
@@ -17,10 +17,20 @@ pub mod limit {
     pub const HARTS: usize = 32;
     /// VMs of one system.
     pub const VMS: usize = 32;
-    /// vCPUs of one VM.
+    /// vCPUs of one VM that the configuration names.
     pub const VCPUS_PER_VM: usize = 16;
-    /// vCPUs of one system.
+    /// Real-time vCPUs that one VM may have by hypercall at a time.
+    pub const RT_VCPUS_PER_VM: usize = 64;
+    /// vCPUs of one system, those that may be made by hypercall included.
     pub const VCPUS: usize = 128;
+    /// Real-time vCPUs with a reservation on one hart.
+    pub const RESERVATIONS_PER_HART: usize = 32;
+    /// Longest period, in ticks: products of two times fit 64 bits.
+    pub const PERIOD_TICKS: u64 = u32::MAX as u64;
+    /// Bytes of one message.
+    pub const MESSAGE: usize = 4096;
+    /// Messages that wait at one end of a channel.
+    pub const MESSAGES: usize = 64;
     /// Bytes of a name, without terminator.
     pub const NAME: usize = 16;
 }
@@ -75,6 +85,27 @@ pub struct Header {
     pub timebase_hz: u32,
     /// Time slice of best-effort vCPUs, in ticks of the `time` CSR.
     pub slice_ticks: u64,
+    /// What the hypervisor itself may take, in ticks; admission counts it in. See [`Overheads`].
+    pub overheads: Overheads,
+    /// Part of each hart that real-time vCPUs leave to best-effort ones, in thousandths.
+    pub reserve: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// The hypervisor's own time, in ticks of the `time` CSR: measured worst cases of the platform, with what a reader of
+/// `docs/src/explanation/guaranteed-time.md` needs to derive a guarantee by hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct Overheads {
+    /// Added to the budget of every job: its release, getting the hart, and giving it back to whom it preempted.
+    pub job: u64,
+    /// The longest the hypervisor does not look whether somebody more urgent waits.
+    pub blocking: u64,
+    /// How often at most it interrupts a real-time vCPU for the sake of best-effort ones.
+    pub service_period: u64,
+    /// How long that takes.
+    pub service: u64,
 }
 
 /// A hart the system uses.
@@ -85,8 +116,29 @@ pub struct Hart {
     pub id: u64,
     /// The PLIC context of its supervisor level.
     pub plic_context: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// [`RealTimePolicy`].
+    pub policy: u32,
+}
+
+/// How a hart orders its real-time vCPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum RealTimePolicy {
+    /// By priority; a reservation is allowed, and its budget enforced, but not needed.
+    FixedPriority = 0,
+    /// By absolute deadline, earliest first; each has a reservation. Only such harts take real-time vCPUs at run time.
+    EarliestDeadline = 1,
+}
+
+impl RealTimePolicy {
+    /// The policy that a field of the blob encodes.
+    pub const fn from_raw(raw: u32) -> Option<Self> {
+        match raw {
+            0 => Some(Self::FixedPriority),
+            1 => Some(Self::EarliestDeadline),
+            _ => None,
+        }
+    }
 }
 
 /// What is done with a VM that faults.
@@ -145,6 +197,11 @@ pub struct Vm {
     pub signal_vm: u32,
     /// 1: it has the virtual UART at [`crate::map::UART_BASE`]; 0: the address is not its own (or passed through).
     pub console: u32,
+    /// Real-time vCPUs that it may have by hypercall at a time: places in the vCPU table, after its `vcpus`.
+    pub rt_vcpus: u32,
+    /// Part of the system (of all harts together) that its reservations may come to, those of the configuration included,
+    /// in thousandths.
+    pub rt_share: u32,
     /// Zero.
     pub reserved: u32,
 }
@@ -155,7 +212,7 @@ pub struct Vm {
 pub enum Class {
     /// Best effort: round robin within a priority, below all real-time vCPUs.
     BestEffort = 0,
-    /// Real time: fixed priority on one hart; runs whenever it can and no higher one wants to.
+    /// Real time: on one hart at a time, before all best-effort vCPUs there, by the hart's [`RealTimePolicy`].
     RealTime = 1,
 }
 
@@ -182,8 +239,15 @@ pub struct Vcpu {
     pub class: u32,
     /// 0..=255, higher first; compared within a class only.
     pub priority: u32,
-    /// Bit `n`: it may run on hart table entry `n`. Exactly one bit for real time.
+    /// Bit `n`: it may run on hart table entry `n`. A place for a real-time vCPU that a hypercall makes: the harts that it may be put
+    /// on. Any other real-time vCPU: it begins on the lowest, and admission may move it to another.
     pub harts: u64,
+    /// Its reservation's period in ticks, at most [`limit::PERIOD_TICKS`]; 0: it has none, or gets it by hypercall.
+    pub period: u64,
+    /// Its reservation's budget.
+    pub budget: u64,
+    /// Its reservation's deadline, after each release.
+    pub deadline: u64,
 }
 
 /// Bits of [`Region::flags`].
@@ -242,6 +306,10 @@ pub struct ChannelEnd {
     pub peer_vm: u32,
     /// The channel's number within that VM: its doorbell is `CHANNEL_SOURCE + peer_channel`.
     pub peer_channel: u32,
+    /// Messages that may wait here for this VM, at most [`limit::MESSAGES`]; 0: the channel carries none this way.
+    pub messages: u32,
+    /// Bytes that each may have, at most [`limit::MESSAGE`].
+    pub message_size: u32,
 }
 
 /// The tables of a blob, borrowed from its bytes.
@@ -344,6 +412,10 @@ impl<'a> Blob<'a> {
         if harts == 0 || harts > limit::HARTS {
             return Err(Error::Table("number of harts out of range"));
         }
+        let known = |hart: &Hart| RealTimePolicy::from_raw(hart.policy).is_some();
+        if self.header.reserve > 1000 || !self.harts.iter().all(known) {
+            return Err(Error::Table("a hart's real-time policy out of range"));
+        }
         if self.vms.is_empty() || self.vms.len() > limit::VMS {
             return Err(Error::Table("number of VMs out of range"));
         }
@@ -359,7 +431,11 @@ impl<'a> Blob<'a> {
             if vm.vcpus == 0
                 || vm.vcpus as usize > limit::VCPUS_PER_VM
                 || vm.regions == 0
-                || !within(vm.first_vcpu, vm.vcpus, self.vcpus.len())
+                || !within(
+                    vm.first_vcpu,
+                    vm.vcpus.saturating_add(vm.rt_vcpus),
+                    self.vcpus.len(),
+                )
                 || !within(vm.first_region, vm.regions, self.regions.len())
                 || !within(vm.first_segment, vm.segments, self.segments.len())
                 || !within(
@@ -371,7 +447,10 @@ impl<'a> Blob<'a> {
             {
                 return Err(Error::Table("a VM's table entries out of range"));
             }
-            vcpus += vm.vcpus;
+            if vm.rt_vcpus as usize > limit::RT_VCPUS_PER_VM || vm.rt_share > 1000 {
+                return Err(Error::Table("a VM's real-time share out of range"));
+            }
+            vcpus += vm.vcpus + vm.rt_vcpus;
             let signals = OnFault::from_raw(vm.on_fault)
                 .ok_or(Error::Table("unknown on_fault policy"))?
                 == OnFault::Signal;
@@ -381,13 +460,24 @@ impl<'a> Blob<'a> {
             for (index, vcpu) in self.vcpus_of(vm).iter().enumerate() {
                 let class =
                     Class::from_raw(vcpu.class).ok_or(Error::Table("unknown vCPU class"))?;
-                let harts_ok = vcpu.harts != 0
-                    && vcpu.harts >> harts == 0
-                    && (class != Class::RealTime || vcpu.harts.is_power_of_two());
+                let made_later = index >= vm.vcpus as usize;
+                let harts_ok = vcpu.harts != 0 && vcpu.harts >> harts == 0;
+                let reservation_ok = if vcpu.period == 0 {
+                    vcpu.budget == 0 && vcpu.deadline == 0
+                } else {
+                    class == Class::RealTime
+                        && !made_later
+                        && vcpu.budget != 0
+                        && vcpu.budget <= vcpu.deadline
+                        && vcpu.deadline <= vcpu.period
+                        && vcpu.period <= limit::PERIOD_TICKS
+                };
                 if vcpu.vm as usize != i
                     || vcpu.index as usize != index
                     || vcpu.priority > 255
+                    || (made_later && class != Class::RealTime)
                     || !harts_ok
+                    || !reservation_ok
                 {
                     return Err(Error::Table("a vCPU's fields out of range"));
                 }
@@ -406,16 +496,20 @@ impl<'a> Blob<'a> {
         }
         for end in self.channel_ends {
             let peer = self.vms.get(end.peer_vm as usize);
-            if peer.is_none_or(|vm| end.peer_channel >= vm.channel_ends) {
+            if peer.is_none_or(|vm| end.peer_channel >= vm.channel_ends)
+                || end.messages as usize > limit::MESSAGES
+                || end.message_size as usize > limit::MESSAGE
+                || (end.messages == 0) != (end.message_size == 0)
+            {
                 return Err(Error::Table("a channel end's fields out of range"));
             }
         }
         Ok(())
     }
 
-    /// A VM's vCPUs.
+    /// A VM's vCPUs; the places of those that hypercalls make come last.
     pub fn vcpus_of(&self, vm: &Vm) -> &'a [Vcpu] {
-        &self.vcpus[vm.first_vcpu as usize..][..vm.vcpus as usize]
+        &self.vcpus[vm.first_vcpu as usize..][..(vm.vcpus + vm.rt_vcpus) as usize]
     }
 
     /// A VM's regions; the first is its memory.

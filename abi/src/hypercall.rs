@@ -3,6 +3,8 @@
 //! encoding: extension in `a7`, function in `a6`, arguments from `a0`, `sbiret` in `a0`/`a1`.
 //! Errors are the SBI's standard ones.
 
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
 /// Extension id: "TCT" in the experimental range.
 pub const EXTENSION: usize = 0x0854_4354;
 
@@ -20,6 +22,109 @@ pub const VM_STATUS: usize = 2;
 pub const VM_RESTART: usize = 3;
 /// `cpu_time() -> value`: time the calling VM's vCPUs have run, in ticks of the `time` CSR.
 pub const CPU_TIME: usize = 4;
+
+/// `rt_create(entry, stack, argument, period, budget, deadline) -> number`: makes a real-time vCPU in the caller's VM, if admission
+/// finds a hart where it fits.
+///
+/// It starts at the guest-physical address `entry` at supervisor level without translation, interrupts off, with its number in `a0`,
+/// `argument` in `a1` and `stack` in `sp`. Times are in ticks of the `time` CSR, `1 <= budget <= deadline <= period <=
+/// limit::PERIOD_TICKS`. Its first job is released at once, or as soon as what was there before has left the hart; a job ends
+/// by [`RT_YIELD`] or `wfi`, or is cut off when the budget is used up.
+///
+/// `INVALID_PARAM`: times out of range; `INVALID_ADDRESS`: `entry` is not in the VM's memory or odd; `DENIED`: refused, and the value
+/// (`a1`) says why, see [`Refusal`].
+pub const RT_CREATE: usize = 5;
+/// `rt_query(number, address, length) -> size`: writes the first `length` bytes of an [`RtStatus`] to the guest-physical `address`; the value
+/// is the size of all of it. [`RT_SELF`] is the caller itself, which may be any real-time vCPU.
+/// `INVALID_PARAM`: no such vCPU; `INVALID_ADDRESS`: not within the VM's memory, or not a multiple of 8.
+pub const RT_QUERY: usize = 6;
+/// `rt_change(number, period, budget, deadline)`: gives a real-time vCPU another reservation from its next release on, if it fits.
+/// Errors as [`RT_CREATE`] and [`RT_QUERY`].
+pub const RT_CHANGE: usize = 7;
+/// `rt_delete(number)`: stops and forgets a real-time vCPU that was made by [`RT_CREATE`]. For [`RT_SELF`] it does not return.
+/// `INVALID_PARAM`: no such vCPU.
+pub const RT_DELETE: usize = 8;
+/// `rt_yield() -> release`: the caller, a real-time vCPU with a reservation, has done its job; returns when the next is released, with
+/// that time in ticks. `DENIED`: the caller has no reservation.
+pub const RT_YIELD: usize = 9;
+/// `message_send(channel, address, length, priority, timeout)`: copies a message of `length` bytes at the guest-physical `address` to
+/// the other end's queue. `priority` 0 to 255, higher first; equal ones in order. When the queue is full, waits for at most `timeout`
+/// ticks (`u64::MAX`: for ever; 0: not at all).
+/// `INVALID_PARAM`: no such channel, it carries no messages, too long, or the priority is out of range; `INVALID_ADDRESS`: not within the
+/// VM's memory; `TIMEOUT` ([`TIMEOUT_ERROR`]): still full.
+pub const MESSAGE_SEND: usize = 10;
+/// `message_receive(channel, address, capacity, timeout) -> length`: takes the first message of the highest priority out of the
+/// caller's queue. Errors as [`MESSAGE_SEND`]; `BAD_RANGE` ([`BAD_RANGE_ERROR`]): it is longer than `capacity`, and stays; the value is
+/// its length.
+pub const MESSAGE_RECEIVE: usize = 11;
+
+/// The SBI's error `SBI_ERR_TIMEOUT` (specification 3.0, chapter "Binary Encoding").
+pub const TIMEOUT_ERROR: i64 = -12;
+/// The SBI's error `SBI_ERR_BAD_RANGE`.
+pub const BAD_RANGE_ERROR: i64 = -11;
+
+/// Number of the calling vCPU itself.
+pub const RT_SELF: u64 = u64::MAX;
+
+/// Why a real-time vCPU was not made or not changed: the value beside the error `DENIED`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Refusal {
+    /// The VM has as many as its configuration allows (`rt_vcpus`).
+    Count = 1,
+    /// It would exceed the VM's share (`rt_share`).
+    Share = 2,
+    /// No hart has so much of its time left, or has a place.
+    Utilisation = 3,
+    /// There is time on some hart, but not before every deadline.
+    Demand = 4,
+    /// The proof takes more steps than the hypervisor takes; shorter or rounder periods help.
+    Undecided = 5,
+}
+
+/// What [`RT_QUERY`] tells. Times in ticks of the `time` CSR.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct RtStatus {
+    /// Its period; 0: it has no reservation.
+    pub period: u64,
+    /// Its budget.
+    pub budget: u64,
+    /// Its deadline, after each release.
+    pub deadline: u64,
+    /// Release of the present job, or of the last.
+    pub release: u64,
+    /// Jobs released so far.
+    pub jobs: u64,
+    /// Jobs that were cut off because they had used up their budget.
+    pub overruns: u64,
+    /// Jobs that were not done, or had not had all of their budget, by their deadline.
+    pub missed: u64,
+    /// Time it has had in all.
+    pub used: u64,
+    /// The most that one job has used.
+    pub used_max: u64,
+    /// Index of its hart.
+    pub hart: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// A call by memory, for code that can store but not call (Linux user space): the caller fills in `function` and `arguments` and
+/// stores the guest-physical address of the whole as one doubleword at [`crate::map::CALL_BASE`]. When the store is done, so is the call.
+/// Only calls of this extension that do not wait: timeouts count as 0, and there is no caller "itself".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct CallBlock {
+    /// Number of the function.
+    pub function: u64,
+    /// Its arguments.
+    pub arguments: [u64; 6],
+    /// 0, or a negative SBI error.
+    pub error: i64,
+    /// The value.
+    pub value: u64,
+}
 
 /// State of a VM in bits 7:0 of [`VM_STATUS`]'s value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -53,6 +53,8 @@ pub const CHANNELS_MAX: u32 = PLIC_SOURCES - CHANNEL_SOURCE;
 /// VM's channel `n`. It does what the `channel_notify` hypercall does, for code that can store
 /// but not call (Linux user space).
 pub const DOORBELL_BASE: u64 = 0x3000_0000;
+/// Where a 64-bit store makes the call whose [`crate::hypercall::CallBlock`] is at the guest-physical address stored; in the doorbells' page.
+pub const CALL_BASE: u64 = DOORBELL_BASE + 0x800;
 /// Shared memory of a VM's channels: channel 0 first, each following the one before it.
 pub const CHANNEL_BASE: u64 = 0x3000_1000;
 /// End of the range kept for channels.

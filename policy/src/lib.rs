@@ -4,6 +4,7 @@
 pub mod deadline;
 pub mod livelock;
 pub mod ready;
+pub mod reservation;
 
 pub mod placement;
 pub mod stage2;
