@@ -8,14 +8,17 @@ use crate::console;
 use crate::hart::{Hart, STACK_SIZE};
 use crate::log::Line;
 use crate::plic::Plic;
+use crate::realtime::Admission;
 use crate::sync::Lock;
 use crate::system::{Route, System, install};
 use crate::vcpu::Vcpu;
 use crate::vm::Vm;
 use core::sync::atomic::AtomicU32;
-use tactus_abi::blob::{Blob, Class, Header, region};
+use tactus_abi::blob::{Blob, Class, Header, RealTimePolicy, region};
 use tactus_abi::map::PASSED_SOURCE_MAX;
+use tactus_policy::admission::{Request, Task};
 use tactus_policy::ready::{BitmapQueue, Handle};
+use tactus_policy::reservation::{Kind, Reservation};
 
 /// How long a preempted best-effort vCPU is held for its hart: often the real-time vCPU is done sooner,
 /// and moving would cost what both harts have cached.
@@ -133,17 +136,19 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     let harts = arena.slice(blob.harts.len(), |index| {
         let config = &blob.harts[index];
         let stack = arena.stack(STACK_SIZE)?;
-        let here = blob
-            .vcpus
-            .iter()
-            .filter(|vcpu| vcpu.harts >> index & 1 != 0);
-        let shared = here.count() > 1;
+        let here = || {
+            let vcpus = blob.vcpus.iter();
+            vcpus.filter(|vcpu| vcpu.harts >> index & 1 != 0)
+        };
+        let shared = here().count() > 1 || here().any(|vcpu| vcpu.period != 0);
+        let by_deadline = config.policy == RealTimePolicy::EarliestDeadline as u32;
         Ok(Hart::new(
             index,
             config.id,
             config.plic_context,
             stack,
             shared,
+            by_deadline,
         ))
     })?;
     let mut roots = [0; tactus_abi::blob::limit::VMS];
@@ -164,6 +169,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             config,
             roots[config.vm as usize],
             &vms[config.vm as usize],
+            blob.vms[config.vm as usize].vcpus,
         ))
     })?;
     let system = arena.slice(1, |_| {
@@ -174,7 +180,9 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             vms,
             vcpus,
             best_effort: Lock::new(BitmapQueue::new()),
+            admission: Lock::new(admission(&blob)),
             hold_ticks: ticks(&blob, HOLD_US),
+            service_ticks: blob.header.overheads.service_period,
             text_ticks: ticks(&blob, TEXT_US),
             vms_on: AtomicU32::new(vms.len() as u32),
             // Safety: the tool gives the controller to no guest.
@@ -182,6 +190,37 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         })
     })?;
     Ok(&system[0])
+}
+
+/// The admission, with the reservations of the configuration, which the tool has judged.
+fn admission(blob: &Blob) -> Admission {
+    let mut admission = Admission::new();
+    let ledger = &mut admission.ledger;
+    ledger.configure(blob.header.overheads, blob.header.reserve, blob.harts.len());
+    for (index, hart) in blob.harts.iter().enumerate() {
+        if hart.policy == RealTimePolicy::EarliestDeadline as u32 {
+            ledger.open_hart(index);
+        }
+    }
+    for (index, vm) in blob.vms.iter().enumerate() {
+        ledger.set_share(index, vm.rt_share);
+    }
+    for (handle, vcpu) in blob.vcpus.iter().enumerate() {
+        let reservation = Reservation::new(vcpu.period, vcpu.budget, vcpu.deadline);
+        if let Some(reservation) = reservation {
+            let request = Request {
+                handle: handle as Handle,
+                vm: vcpu.vm as usize,
+                task: Task {
+                    reservation,
+                    kind: Kind::Server,
+                },
+                harts: vcpu.harts,
+            };
+            ledger.enter(&request, vcpu.harts.trailing_zeros() as usize);
+        }
+    }
+    admission
 }
 
 fn ticks(blob: &Blob, microseconds: u64) -> u64 {

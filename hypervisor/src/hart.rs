@@ -3,7 +3,7 @@
 use crate::arch::firmware;
 use crate::sync::Owned;
 use crate::vcpu::Vcpu;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{Class, limit};
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::{BitmapQueue, Handle};
@@ -34,8 +34,15 @@ pub struct Hart {
     pub id: u64,
     /// Its PLIC context.
     pub plic_context: u32,
-    /// More than one vCPU may run here.
+    /// More than one vCPU may run here, or one for a part of the time only.
     pub shared: bool,
+    /// Real-time vCPUs run here by deadline, not by priority.
+    pub by_deadline: bool,
+    /// A reservation has left this hart, and it has had real-time work ever since: what admission has put in its
+    /// place is not released yet.
+    pub stale: AtomicBool,
+    /// Reservations that admission no longer counts here, but whose last job here has not ended.
+    pub leaving: AtomicU32,
     /// One of [`running`].
     pub running: AtomicU32,
     /// vCPUs at home here that have news, by handle.
@@ -55,18 +62,28 @@ pub struct Local {
     pub next: Option<&'static Vcpu>,
     /// The best-effort vCPU that a real-time one took the hart from. It stays here for a while, in no queue.
     pub held: Option<&'static Vcpu>,
-    /// Ready real-time vCPUs, but for `next`.
+    /// Ready real-time vCPUs, but for `next`, where they go by priority.
     pub realtime: BitmapQueue<{ limit::VCPUS }>,
-    /// When waiting vCPUs at home here want to be woken.
+    /// Ready real-time vCPUs, but for `next`, where they go by deadline: their jobs' deadlines.
+    pub edf: Deadlines<{ limit::VCPUS }>,
+    /// When waiting real-time vCPUs at home here want to be woken, or their jobs are released.
+    pub releases: Deadlines<{ limit::VCPUS }>,
+    /// When waiting best-effort vCPUs at home here want to be woken.
     pub deadlines: Deadlines<{ limit::VCPUS }>,
+    /// vCPUs, by handle, whose reservation begins as soon as the hart has no real-time work.
+    pub beginners: [u64; INBOX_WORDS],
+    /// vCPUs, by handle, whose overruns are to be reported.
+    pub overruns: [u64; INBOX_WORDS],
+    /// When the current vCPU's budget is spent.
+    pub budget_end: u64,
+    /// When best-effort vCPUs are seen to while a real-time one runs.
+    pub service_at: u64,
     /// VMs, by index, whose last vCPU has stopped here and whose end is to be concluded.
     pub concludes: u32,
     /// The class that interrupts are let through for.
     pub admits: Class,
     /// End of the current vCPU's slice.
     pub slice_end: u64,
-    /// When `held` goes to the queue and other harts are told of what waits there.
-    pub offer_at: u64,
     /// What the timer is set to.
     pub timer: u64,
     /// When the current vCPU got the hart.
@@ -89,6 +106,7 @@ impl Hart {
         plic_context: u32,
         stack_top: u64,
         shared: bool,
+        by_deadline: bool,
     ) -> Self {
         Self {
             stack_top,
@@ -96,6 +114,9 @@ impl Hart {
             id,
             plic_context,
             shared,
+            by_deadline,
+            stale: AtomicBool::new(false),
+            leaving: AtomicU32::new(0),
             running: AtomicU32::new(running::IDLE),
             inbox: [const { AtomicU64::new(0) }; INBOX_WORDS],
             idle_ticks: AtomicU64::new(0),
@@ -105,11 +126,16 @@ impl Hart {
                 next: None,
                 held: None,
                 realtime: BitmapQueue::new(),
+                edf: Deadlines::new(),
+                releases: Deadlines::new(),
                 deadlines: Deadlines::new(),
+                beginners: [0; INBOX_WORDS],
+                overruns: [0; INBOX_WORDS],
+                budget_end: u64::MAX,
+                service_at: u64::MAX,
                 concludes: 0,
                 admits: Class::BestEffort,
                 slice_end: u64::MAX,
-                offer_at: u64::MAX,
                 timer: u64::MAX,
                 since: 0,
                 reschedule: false,
@@ -130,14 +156,24 @@ impl Hart {
         unsafe { self.local.get() }
     }
 
-    /// Tells the hart, from another one, that a vCPU at home there has news.
-    pub fn post(&self, handle: Handle) {
-        let bit = 1 << (handle % 64);
-        let before = self.inbox[usize::from(handle / 64)].fetch_or(bit, Ordering::SeqCst);
-        // With the bit still there, an interrupt is on its way already.
-        if before & bit == 0 {
+    /// Tells the hart, from another one, that a vCPU at home there has news. While a real-time vCPU runs there, news of
+    /// best-effort ones wait until it looks for them.
+    pub fn post(&self, vcpu: &Vcpu) {
+        let bit = 1 << (vcpu.handle % 64);
+        let before = self.inbox[usize::from(vcpu.handle / 64)].fetch_or(bit, Ordering::SeqCst);
+        // With the bit still there, an interrupt is on its way already, or the hart looks before it runs a best-effort vCPU.
+        let waits = vcpu.class == Class::BestEffort
+            && self.running.load(Ordering::SeqCst) >= running::REAL_TIME;
+        if before & bit == 0 && !waits {
             self.interrupt();
         }
+    }
+
+    /// Whether vCPUs at home here have news.
+    pub fn has_posts(&self) -> bool {
+        self.inbox
+            .iter()
+            .any(|word| word.load(Ordering::SeqCst) != 0)
     }
 
     /// As [`Hart::post`], before the hart runs.

@@ -27,6 +27,8 @@ mod log;
 #[cfg(target_os = "none")]
 mod plic;
 #[cfg(target_os = "none")]
+mod realtime;
+#[cfg(target_os = "none")]
 mod sbi;
 #[cfg(target_os = "none")]
 mod sched;

@@ -6,6 +6,7 @@ use crate::arch::{self, context};
 use crate::console;
 use crate::devices;
 use crate::hart::Hart;
+use crate::realtime::{self, AnswerTo};
 use crate::sched;
 use crate::system::system;
 use crate::trap;
@@ -14,18 +15,42 @@ use crate::vm::{self, End};
 use core::sync::atomic::Ordering;
 use sbi_spec::{base, dbcn, hsm, legacy, rfnc, spi, srst, time};
 use tactus_abi::blob::{NONE, OnFault, limit};
-use tactus_abi::hypercall::{self, VmState};
+use tactus_abi::hypercall::{self, Refusal, VmState};
 
-/// Errors of the SBI specification, chapter "Binary Encoding".
-#[derive(Clone, Copy, Debug)]
-#[repr(i64)]
-enum SbiError {
-    Failed = -1,
-    NotSupported = -2,
-    InvalidParam = -3,
-    Denied = -4,
-    InvalidAddress = -5,
-    AlreadyAvailable = -6,
+/// An error of the SBI specification, chapter "Binary Encoding", and the value beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SbiError {
+    /// `a0`.
+    pub code: i64,
+    /// `a1`.
+    pub value: u64,
+}
+
+impl SbiError {
+    /// Failed.
+    pub const FAILED: Self = Self::of(-1);
+    /// Not supported.
+    pub const NOT_SUPPORTED: Self = Self::of(-2);
+    /// Invalid parameter.
+    pub const INVALID_PARAM: Self = Self::of(-3);
+    /// Denied or not allowed.
+    pub const DENIED: Self = Self::of(-4);
+    /// Invalid address.
+    pub const INVALID_ADDRESS: Self = Self::of(-5);
+    /// Already available.
+    pub const ALREADY_AVAILABLE: Self = Self::of(-6);
+
+    const fn of(code: i64) -> Self {
+        Self { code, value: 0 }
+    }
+
+    /// Admission has refused.
+    pub const fn refused(why: Refusal) -> Self {
+        Self {
+            code: Self::DENIED.code,
+            value: why as u64,
+        }
+    }
 }
 
 type SbiResult = Result<u64, SbiError>;
@@ -66,7 +91,7 @@ pub extern "C" fn call(vcpu: &'static Vcpu) -> *const Context {
     }
     (registers[10], registers[11]) = match base_call(registers[16] as usize, registers[10]) {
         Ok(value) => (0, value),
-        Err(error) => ((error as i64).cast_unsigned(), 0),
+        Err(error) => (error.code.cast_unsigned(), error.value),
     };
     &raw const *context
 }
@@ -76,22 +101,27 @@ enum Answer {
     Standard(SbiResult),
     /// A legacy call's value in `a0`.
     Legacy(u64),
+    /// It comes when admission has decided.
+    Later,
 }
 
 fn further(vcpu: &'static Vcpu) -> *const Context {
     let hart = vcpu.hart();
     // Safety: the vCPU runs on this hart, no other reference in use.
     let registers = &unsafe { vcpu.body() }.context.registers;
-    let arguments = [registers[10], registers[11], registers[12], registers[13]];
-    let (extension, function) = (registers[17] as usize, registers[16] as usize);
-    let answer = dispatch(hart, vcpu, extension, function, arguments);
-    // Safety: as above.
-    let registers = &mut unsafe { vcpu.body() }.context.registers;
-    match answer {
-        Answer::Legacy(value) => registers[10] = value,
-        Answer::Standard(Ok(value)) => (registers[10], registers[11]) = (0, value),
-        Answer::Standard(Err(error)) => {
-            (registers[10], registers[11]) = ((error as i64).cast_unsigned(), 0);
+    let [a0, a1, a2, a3, a4, a5, function, extension] =
+        *registers[10..].first_chunk().expect("32 registers");
+    let arguments = [a0, a1, a2, a3, a4, a5];
+    match dispatch(hart, vcpu, extension as usize, function as usize, arguments) {
+        Answer::Legacy(value) => {
+            // Safety: as above.
+            unsafe { vcpu.body() }.context.registers[10] = value;
+        }
+        Answer::Standard(result) => realtime::answer(vcpu, AnswerTo::Registers, result),
+        Answer::Later => {
+            if !realtime::go_on(hart, vcpu) {
+                return core::ptr::null();
+            }
         }
     }
     trap::go_on(hart, vcpu)
@@ -102,9 +132,9 @@ fn dispatch(
     vcpu: &'static Vcpu,
     extension: usize,
     function: usize,
-    arguments: [u64; 4],
+    arguments: [u64; 6],
 ) -> Answer {
-    let [a0, a1, a2, _] = arguments;
+    let [a0, a1, a2, ..] = arguments;
     Answer::Standard(match extension {
         time::EID_TIME if function == time::SET_TIMER => {
             context::set_guest_timer(a0);
@@ -115,7 +145,12 @@ fn dispatch(
         hsm::EID_HSM => hart_state(hart, vcpu, function, arguments),
         dbcn::EID_DBCN => debug_console(hart, vcpu, function, a0, a1, a2),
         srst::EID_SRST if function == srst::SYSTEM_RESET => reset(hart, vcpu, a0, a1),
-        hypercall::EXTENSION => tactus(hart, vcpu, function, a0),
+        hypercall::EXTENSION => {
+            match tactus(hart, vcpu, function, arguments, AnswerTo::Registers) {
+                Some(result) => result,
+                None => return Answer::Later,
+            }
+        }
         legacy::LEGACY_SET_TIMER => {
             context::set_guest_timer(a0);
             return Answer::Legacy(0);
@@ -136,7 +171,7 @@ fn dispatch(
             vcpu.vm.end(hart, End::Shutdown);
             return Answer::Legacy(0);
         }
-        _ => Err(SbiError::NotSupported),
+        _ => Err(SbiError::NOT_SUPPORTED),
     })
 }
 
@@ -165,7 +200,7 @@ fn base_call(function: usize, extension: u64) -> SbiResult {
         }
         // A machine of no known vendor.
         base::GET_MVENDORID | base::GET_MARCHID | base::GET_MIMPID => Ok(0),
-        _ => Err(SbiError::NotSupported),
+        _ => Err(SbiError::NOT_SUPPORTED),
     }
 }
 
@@ -183,7 +218,7 @@ fn targets(vcpu: &Vcpu, mask: u64, base: u64) -> Result<u32, SbiError> {
         .filter(|base| *base < limit::VCPUS_PER_VM as u32)
         .map(|base| u128::from(mask) << base)
         .filter(|set| set & !u128::from(all) == 0);
-    shifted.map(|set| set as u32).ok_or(SbiError::InvalidParam)
+    shifted.map(|set| set as u32).ok_or(SbiError::INVALID_PARAM)
 }
 
 fn send_ipi(hart: &'static Hart, vcpu: &'static Vcpu, mask: u64, base: u64) -> SbiResult {
@@ -213,8 +248,9 @@ fn remote_fence(
         rfnc::REMOTE_SFENCE_VMA,
         rfnc::REMOTE_SFENCE_VMA_ASID,
     ];
-    if !known.contains(&function) {
-        return Err(SbiError::NotSupported);
+    // One that a hypercall has made uses no translation, and waits for nothing but its next job.
+    if !known.contains(&function) || vcpu.is_made() {
+        return Err(SbiError::NOT_SUPPORTED);
     }
     let targets = targets(vcpu, mask, base)?;
     let vm = vcpu.vm;
@@ -254,32 +290,32 @@ fn hart_state(
     hart: &'static Hart,
     vcpu: &'static Vcpu,
     function: usize,
-    arguments: [u64; 4],
+    arguments: [u64; 6],
 ) -> SbiResult {
     let vm = vcpu.vm;
     let target = || {
         usize::try_from(arguments[0])
             .ok()
             .and_then(|index| vm.vcpus().get(index))
-            .ok_or(SbiError::InvalidParam)
+            .ok_or(SbiError::INVALID_PARAM)
     };
     match function {
         hsm::HART_START => {
             let target = target()?;
-            let [_, pc, argument, _] = arguments;
+            let [_, pc, argument, ..] = arguments;
             if vm.memory_at(pc, 2).is_none() || !pc.is_multiple_of(2) {
-                return Err(SbiError::InvalidAddress);
+                return Err(SbiError::INVALID_ADDRESS);
             }
             if vm.start_vcpu(hart, target.index, pc, argument) {
                 Ok(0)
             } else {
-                Err(SbiError::AlreadyAvailable)
+                Err(SbiError::ALREADY_AVAILABLE)
             }
         }
         hsm::HART_STOP => {
             vcpu.stop.store(true, Ordering::SeqCst);
             sched::notify(hart, vcpu);
-            Err(SbiError::Failed)
+            Err(SbiError::FAILED)
         }
         hsm::HART_GET_STATUS => {
             let status = match target()?.state() {
@@ -291,15 +327,13 @@ fn hart_state(
         hsm::HART_SUSPEND => match u32::try_from(arguments[0]) {
             // Retentive suspend is `wfi`.
             Ok(hsm::suspend_type::RETENTIVE) => {
-                if !context::guest_interrupt_pending() {
-                    sched::wait(vcpu, Wait::Interrupt);
-                }
+                sched::wait_for_interrupt(vcpu);
                 Ok(0)
             }
-            Ok(hsm::suspend_type::NON_RETENTIVE) => Err(SbiError::NotSupported),
-            _ => Err(SbiError::InvalidParam),
+            Ok(hsm::suspend_type::NON_RETENTIVE) => Err(SbiError::NOT_SUPPORTED),
+            _ => Err(SbiError::INVALID_PARAM),
         },
-        _ => Err(SbiError::NotSupported),
+        _ => Err(SbiError::NOT_SUPPORTED),
     }
 }
 
@@ -344,57 +378,85 @@ fn debug_console(
             Ok(count)
         }
         dbcn::CONSOLE_WRITE_BYTE => match put(hart, vcpu, &[a0 as u8]) {
-            0 => Err(SbiError::Failed),
+            0 => Err(SbiError::FAILED),
             _ => Ok(0),
         },
-        _ => Err(SbiError::NotSupported),
+        _ => Err(SbiError::NOT_SUPPORTED),
     }
 }
 
 /// Physical address of a debug console call's buffer.
 fn console_memory(vcpu: &Vcpu, length: u64, low: u64, high: u64) -> Result<u64, SbiError> {
     if high != 0 {
-        return Err(SbiError::InvalidParam);
+        return Err(SbiError::INVALID_PARAM);
     }
-    vcpu.vm.memory_at(low, length).ok_or(SbiError::InvalidParam)
+    vcpu.vm
+        .memory_at(low, length)
+        .ok_or(SbiError::INVALID_PARAM)
 }
 
 fn reset(hart: &'static Hart, vcpu: &'static Vcpu, kind: u64, reason: u64) -> SbiResult {
     let failed = match u32::try_from(reason) {
         Ok(srst::RESET_REASON_NO_REASON) => false,
         Ok(srst::RESET_REASON_SYSTEM_FAILURE) => true,
-        _ => return Err(SbiError::InvalidParam),
+        _ => return Err(SbiError::INVALID_PARAM),
     };
     let end = match u32::try_from(kind) {
         Ok(srst::RESET_TYPE_SHUTDOWN) if failed => End::Fail(1),
         Ok(srst::RESET_TYPE_SHUTDOWN) => End::Shutdown,
         Ok(srst::RESET_TYPE_COLD_REBOOT | srst::RESET_TYPE_WARM_REBOOT) => End::Restart,
-        _ => return Err(SbiError::InvalidParam),
+        _ => return Err(SbiError::INVALID_PARAM),
     };
     vcpu.vm.end(hart, end);
     Ok(0)
 }
 
-fn tactus(hart: &'static Hart, vcpu: &'static Vcpu, function: usize, a0: u64) -> SbiResult {
-    match function {
+/// Tactus's own calls; `None`: the answer comes when admission has decided, see [`realtime::go_on`].
+pub fn tactus(
+    hart: &'static Hart,
+    vcpu: &'static Vcpu,
+    function: usize,
+    arguments: [u64; 6],
+    answer: AnswerTo,
+) -> Option<SbiResult> {
+    let [a0, a1, a2, ..] = arguments;
+    // A call by memory comes from code that may run on any of the VM's vCPUs.
+    let by_memory = answer != AnswerTo::Registers;
+    let of_self = [
+        hypercall::RT_QUERY,
+        hypercall::RT_CHANGE,
+        hypercall::RT_DELETE,
+    ];
+    if by_memory && (of_self.contains(&function) && a0 == hypercall::RT_SELF) {
+        return Some(Err(SbiError::INVALID_PARAM));
+    }
+    Some(match function {
         hypercall::VERSION => Ok(TACTUS_VERSION),
         hypercall::CHANNEL_NOTIFY => devices::ring(hart, vcpu.vm, a0)
             .map(|()| 0)
-            .ok_or(SbiError::InvalidParam),
-        hypercall::VM_STATUS => {
-            let (state, cause) = charge(vcpu, a0)?.status();
-            Ok(state as u64 | u64::from(cause) << 8)
-        }
-        hypercall::VM_RESTART => {
-            let other = charge(vcpu, a0)?;
-            match other.status().0 {
-                VmState::Off | VmState::Faulted if other.revive(hart) => Ok(0),
-                _ => Err(SbiError::AlreadyAvailable),
-            }
-        }
+            .ok_or(SbiError::INVALID_PARAM),
+        hypercall::VM_STATUS => charge(vcpu, a0).map(|other| {
+            let (state, cause) = other.status();
+            state as u64 | u64::from(cause) << 8
+        }),
+        hypercall::VM_RESTART => charge(vcpu, a0).and_then(|other| match other.status().0 {
+            VmState::Off | VmState::Faulted if other.revive(hart) => Ok(0),
+            _ => Err(SbiError::ALREADY_AVAILABLE),
+        }),
         hypercall::CPU_TIME => Ok(vcpu.vm.cpu_ticks()),
-        _ => Err(SbiError::NotSupported),
-    }
+        hypercall::RT_CREATE => match realtime::create(vcpu, arguments, answer) {
+            Ok(()) => return None,
+            Err(error) => Err(error),
+        },
+        hypercall::RT_CHANGE => match realtime::change(vcpu, arguments, answer) {
+            Ok(()) => return None,
+            Err(error) => Err(error),
+        },
+        hypercall::RT_QUERY => realtime::query(vcpu, a0, a1, a2),
+        hypercall::RT_DELETE => realtime::delete(hart, vcpu, a0),
+        hypercall::RT_YIELD if !by_memory => realtime::end_job(vcpu),
+        _ => Err(SbiError::NOT_SUPPORTED),
+    })
 }
 
 /// A VM that the caller may ask about: itself, or one whose faults are signalled to it.
@@ -402,13 +464,13 @@ fn charge(vcpu: &Vcpu, index: u64) -> Result<&'static vm::Vm, SbiError> {
     let other = usize::try_from(index)
         .ok()
         .and_then(|index| system().vms.get(index))
-        .ok_or(SbiError::InvalidParam)?;
+        .ok_or(SbiError::INVALID_PARAM)?;
     let config = other.config();
     let signals = OnFault::from_raw(config.on_fault) == Some(OnFault::Signal);
     let mine = config.signal_vm != NONE && config.signal_vm as usize == vcpu.vm.index;
     if other.index == vcpu.vm.index || signals && mine {
         Ok(other)
     } else {
-        Err(SbiError::Denied)
+        Err(SbiError::DENIED)
     }
 }

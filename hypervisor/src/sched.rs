@@ -1,9 +1,12 @@
 //! Which vCPU has a hart, and when another gets it.
 //!
-//! Real-time vCPUs stay on their hart, in its own queue, highest priority first. Below them, ready
+//! Real-time vCPUs have a home hart and wait in its own queue: highest priority first, or earliest deadline first. Those
+//! with a reservation run until its budget is spent, and then wait for the release of their next job. Below them, ready
 //! best-effort vCPUs of all harts share one queue, round robin within a priority, and go wherever a hart
 //! is free. One that a real-time vCPU takes the hart from is held there for a while, as the hart is often free again soon;
-//! then it goes back to the queue. The queues are `policy`'s; here is what their answers lead to.
+//! then it goes back to the queue. The queues and reservations are `policy`'s; here is what their answers lead to.
+//!
+//! While a real-time vCPU runs, best-effort ones are seen to every now and then only: [`serve_best_effort`].
 //!
 //! A vCPU that has a hart to itself waits on it, in `wfi`, as on a machine of its own.
 //!
@@ -15,14 +18,17 @@ use crate::console;
 use crate::hart::{Hart, Local, running};
 use crate::interrupt;
 use crate::log::Line;
+use crate::realtime;
 use crate::system::system;
 use crate::vcpu::{Body, State, Vcpu, Wait};
 use crate::vm::Vm;
 use core::cmp;
 use core::sync::atomic::{Ordering, fence};
-use tactus_abi::blob::Class;
+use tactus_abi::blob::{Class, limit};
+use tactus_policy::deadline::Deadlines;
 use tactus_policy::livelock::Exception;
 use tactus_policy::ready::{Handle, ReadyQueue};
+use tactus_policy::reservation::{Account, Kind, Wake};
 
 /// Where a ready vCPU goes among those of its priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +66,18 @@ pub fn wait(vcpu: &'static Vcpu, why: Wait) {
     vcpu.set_state(State::Waiting);
 }
 
+/// The current vCPU waits for an interrupt, if none is there, or for its next job, if waiting ends the present one.
+pub fn wait_for_interrupt(vcpu: &'static Vcpu) {
+    // Safety: it runs on this hart.
+    let account = &unsafe { vcpu.body() }.account;
+    let periodic = account
+        .as_ref()
+        .is_some_and(|account| account.kind() == Kind::Periodic);
+    if periodic || !context::guest_interrupt_pending() {
+        wait(vcpu, Wait::Interrupt);
+    }
+}
+
 /// Whether the current vCPU has to leave the hart.
 pub fn must_leave(hart: &'static Hart) -> bool {
     // Safety: on this hart, no other reference in use.
@@ -82,48 +100,148 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
             body.loaded_on = 0;
         }
     }
-    account(hart, local, now, vcpu);
+    account(hart, local, now, vcpu, body);
     body.slice_left = local.slice_end.saturating_sub(now);
     local.current = None;
     local.slice_end = u64::MAX;
+    local.budget_end = u64::MAX;
     local.reschedule = false;
+    let waits = vcpu.state() == State::Waiting;
     if vcpu.stop.load(Ordering::SeqCst) {
         stop(hart, vcpu);
-    } else if vcpu.state() == State::Waiting {
-        if let Some(deadline) = body.context.timer_deadline()
-            && body.wait == Wait::Interrupt
-        {
-            local.deadlines.set(vcpu.handle, deadline);
-        }
-        // Whoever has sent something since sees it waiting and tells this hart; what was sent before is seen here.
-        fence(Ordering::SeqCst);
-        if is_due(vcpu, body) {
-            local.deadlines.clear(vcpu.handle);
-            if make_ready(hart, vcpu) {
-                offer(hart, vcpu);
-            }
-        }
     } else if vcpu.class == Class::RealTime {
-        enqueue(local, vcpu, Place::First);
+        if let Some(account) = &body.account
+            && !waits
+            && account.left() == 0
+        {
+            cut_off(local, vcpu, body, now);
+            rest(hart, vcpu);
+        } else if waits {
+            if ends_job(body) {
+                end_job(vcpu, body, now);
+            }
+            rest(hart, vcpu);
+        } else {
+            enqueue(hart, vcpu, Place::First);
+        }
+    } else if waits {
+        rest(hart, vcpu);
     } else if local.next.is_some() {
         vcpu.set_state(State::Ready);
         local.held = Some(vcpu);
-        local.offer_at = local.offer_at.min(now + system().hold_ticks);
     } else if body.slice_left == 0 {
-        enqueue(local, vcpu, Place::Last);
+        enqueue(hart, vcpu, Place::Last);
     } else {
-        enqueue(local, vcpu, Place::First);
+        enqueue(hart, vcpu, Place::First);
     }
     // Those that wait for a fence of a running vCPU need not wait for this one any more.
-    if vcpu.vm.fence_waiters.load(Ordering::SeqCst) & !(1 << vcpu.index) != 0 {
+    if vcpu.vm.fence_waiters.load(Ordering::SeqCst) & !vcpu.bit != 0 {
         tell_fence_waiters(hart, vcpu);
     }
+}
+
+/// Whether what the vCPU waits for ends its job.
+fn ends_job(body: &Body) -> bool {
+    match (&body.wait, &body.account) {
+        (Wait::Release { .. }, _) => true,
+        (_, Some(account)) => account.kind() == Kind::Periodic,
+        (_, None) => false,
+    }
+}
+
+/// The vCPU has ended its job; it waits for its next one.
+fn end_job(vcpu: &Vcpu, body: &mut Body, now: u64) {
+    let Some(account) = &mut body.account else {
+        return;
+    };
+    let at = account.done(now);
+    vcpu.record.take(account);
+    let answers = matches!(body.wait, Wait::Release { answers: true, .. });
+    body.wait = Wait::Release { at, answers };
+}
+
+/// The vCPU has spent its budget; it waits for its next job.
+#[cold]
+fn cut_off(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
+    let Some(account) = &mut body.account else {
+        return;
+    };
+    let at = account.cut_off(now);
+    vcpu.record.take(account);
+    body.wait = Wait::Release { at, answers: false };
+    vcpu.set_state(State::Waiting);
+    // Ever more seldom.
+    if account.overruns.is_power_of_two() {
+        local.overruns[usize::from(vcpu.handle / 64)] |= 1 << (vcpu.handle % 64);
+    }
+}
+
+/// A waiting vCPU of this hart, whose registers are saved, goes to rest until what it waits for comes.
+fn rest(hart: &'static Hart, vcpu: &'static Vcpu) {
+    // Safety: on this hart, no other reference in use; it waits at home here.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    if vcpu.class == Class::RealTime && depart(hart, local, vcpu, body) {
+        return;
+    }
+    let wakes_at = match body.wait {
+        Wait::Interrupt => body.context.timer_deadline(),
+        Wait::Release { at, .. } => Some(at),
+        Wait::Start | Wait::Fences(..) => None,
+    };
+    if let Some(at) = wakes_at {
+        match vcpu.class {
+            Class::RealTime => local.releases.set(vcpu.handle, at),
+            Class::BestEffort => local.deadlines.set(vcpu.handle, at),
+        }
+    }
+    // Whoever has sent something since sees it waiting and tells this hart; what was sent before is seen here.
+    fence(Ordering::SeqCst);
+    if is_due(vcpu, body) {
+        forget(local, vcpu);
+        if make_ready(hart, vcpu) {
+            offer(hart, vcpu);
+        }
+    }
+}
+
+/// A waiting vCPU is no longer woken by time.
+fn forget(local: &mut Local, vcpu: &Vcpu) {
+    match vcpu.class {
+        Class::RealTime => local.releases.clear(vcpu.handle),
+        Class::BestEffort => local.deadlines.clear(vcpu.handle),
+    }
+}
+
+/// Carries out what admission has decided about a waiting real-time vCPU; `true`: it is another hart's now.
+fn depart(hart: &'static Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) -> bool {
+    if vcpu.changes.load(Ordering::SeqCst) && vcpu.changes.swap(false, Ordering::SeqCst) {
+        body.next = vcpu.promised();
+        leave_reservation(hart, local);
+    }
+    if vcpu.moves.load(Ordering::SeqCst) == 0 {
+        return false;
+    }
+    let to = vcpu.moves.swap(0, Ordering::SeqCst) as usize - 1;
+    leave_reservation(hart, local);
+    leave_fpu(local, vcpu);
+    forget(local, vcpu);
+    vcpu.move_to(to);
+    system().harts[to].post(vcpu);
+    true
+}
+
+/// A reservation that admission no longer counts on this hart has had its last job here.
+fn leave_reservation(hart: &Hart, local: &mut Local) {
+    hart.stale.store(true, Ordering::SeqCst);
+    hart.leaving.fetch_sub(1, Ordering::SeqCst);
+    // Perhaps nothing else is left, and others may begin.
+    local.reschedule = true;
 }
 
 /// Makes the vCPUs that wait for fences, but for this one, look whether they still have to.
 #[cold]
 fn tell_fence_waiters(hart: &'static Hart, vcpu: &'static Vcpu) {
-    let mut waiters = vcpu.vm.fence_waiters.load(Ordering::SeqCst) & !(1 << vcpu.index);
+    let mut waiters = vcpu.vm.fence_waiters.load(Ordering::SeqCst) & !vcpu.bit;
     // At most one step for each vCPU of the VM.
     while waiters != 0 {
         let index = waiters.trailing_zeros() as usize;
@@ -142,27 +260,89 @@ fn holds(slot: Option<&Vcpu>, vcpu: &Vcpu) -> bool {
     slot.is_some_and(|held| core::ptr::eq(held, vcpu))
 }
 
-fn account(hart: &Hart, local: &mut Local, now: u64, vcpu: &Vcpu) {
-    vcpu.vm.ticks[hart.index].fetch_add(now - local.since, Ordering::Relaxed);
+fn account(hart: &Hart, local: &mut Local, now: u64, vcpu: &Vcpu, body: &mut Body) {
+    let ticks = now - local.since;
+    vcpu.vm.ticks[hart.index].fetch_add(ticks, Ordering::Relaxed);
+    if let Some(account) = &mut body.account {
+        account.charge(ticks);
+    }
     local.since = now;
 }
 
-/// Puts a vCPU into its queue; from then on it belongs to no hart, if it is a best-effort one.
-fn enqueue(local: &mut Local, vcpu: &'static Vcpu, place: Place) {
-    if vcpu.class == Class::BestEffort {
-        leave_fpu(local, vcpu);
+/// How urgent a vCPU is on this hart, its home: the greater first.
+fn urgency(hart: &Hart, vcpu: &Vcpu) -> u64 {
+    if vcpu.class == Class::RealTime && hart.by_deadline {
+        // Safety: it is at home here and does not wait; no other reference in use.
+        let account = &unsafe { vcpu.body() }.account;
+        return account
+            .as_ref()
+            .map_or(0, |account| u64::MAX - account.deadline());
     }
-    vcpu.set_state(State::Ready);
+    vcpu.precedence.into()
+}
+
+/// Puts a vCPU into its queue; from then on it belongs to no hart, if it is a best-effort one.
+fn enqueue(hart: &'static Hart, vcpu: &'static Vcpu, place: Place) {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
     let (handle, priority) = (vcpu.handle, vcpu.priority);
     let head = place == Place::First;
     match vcpu.class {
-        Class::RealTime if head => local.realtime.insert_head(handle, priority),
-        Class::RealTime => local.realtime.insert_tail(handle, priority),
-        Class::BestEffort if head => {
-            system().best_effort.lock().insert_head(handle, priority);
+        Class::RealTime if hart.by_deadline => {
+            vcpu.set_state(State::Ready);
+            edf_insert(local, handle, u64::MAX - urgency(hart, vcpu));
         }
-        Class::BestEffort => system().best_effort.lock().insert_tail(handle, priority),
+        Class::RealTime => {
+            vcpu.set_state(State::Ready);
+            if head {
+                local.realtime.insert_head(handle, priority);
+            } else {
+                local.realtime.insert_tail(handle, priority);
+            }
+        }
+        Class::BestEffort => {
+            leave_fpu(local, vcpu);
+            vcpu.set_state(State::Ready);
+            let mut queue = system().best_effort.lock();
+            if head {
+                queue.insert_head(handle, priority);
+            } else {
+                queue.insert_tail(handle, priority);
+            }
+        }
     }
+}
+
+/// Puts a ready real-time vCPU in the order of deadlines.
+#[inline(never)]
+fn edf_insert(local: &mut Local, handle: Handle, deadline: u64) {
+    local.edf.set(handle, deadline);
+}
+
+/// Takes the ready real-time vCPU of the earliest deadline.
+#[inline(never)]
+fn edf_take(local: &mut Local) -> Option<Handle> {
+    local.edf.pop_until(u64::MAX)
+}
+
+/// Takes the ready real-time vCPU that comes first.
+fn take_real_time(hart: &Hart, local: &mut Local) -> Option<&'static Vcpu> {
+    let handle = if hart.by_deadline {
+        edf_take(local)
+    } else {
+        local.realtime.pop()
+    };
+    handle.map(|handle| &system().vcpus[usize::from(handle)])
+}
+
+/// Whether a real-time vCPU waits for the hart.
+fn real_time_waits(hart: &Hart, local: &Local) -> bool {
+    local.next.is_some()
+        || if hart.by_deadline {
+            local.edf.earliest().is_some()
+        } else {
+            local.realtime.highest().is_some()
+        }
 }
 
 /// The vCPU leaves this hart: so do its floating-point registers, if they are still here unsaved.
@@ -195,11 +375,17 @@ pub fn take_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
 fn stop(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    local.deadlines.clear(vcpu.handle);
+    forget(local, vcpu);
     leave_fpu(local, vcpu);
-    vcpu.vm
-        .fence_waiters
-        .fetch_and(!(1 << vcpu.index), Ordering::SeqCst);
+    if vcpu.class == Class::RealTime {
+        let mask = !(1 << (vcpu.handle % 64));
+        local.beginners[usize::from(vcpu.handle / 64)] &= mask;
+        local.overruns[usize::from(vcpu.handle / 64)] &= mask;
+        // What is admitted in its place is not to begin before its last job is forgotten.
+        hart.stale.store(true, Ordering::SeqCst);
+    }
+    realtime::stopped(hart, vcpu);
+    vcpu.vm.fence_waiters.fetch_and(!vcpu.bit, Ordering::SeqCst);
     if vcpu.vm.vcpu_stopped(vcpu) {
         local.concludes |= 1 << vcpu.vm.index;
         // Soon, but not before a real-time vCPU.
@@ -217,8 +403,19 @@ fn stop(hart: &'static Hart, vcpu: &'static Vcpu) {
 fn conclude(hart: &'static Hart) -> bool {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    let busy = local.next.is_some() || local.realtime.highest().is_some();
-    if busy || local.concludes == 0 {
+    if real_time_waits(hart, local) {
+        return false;
+    }
+    // At most one step for each word.
+    for word in 0..local.overruns.len() {
+        if local.overruns[word] != 0 {
+            let bit = local.overruns[word].trailing_zeros() as usize;
+            local.overruns[word] &= local.overruns[word] - 1;
+            report_overruns(&system().vcpus[word * 64 + bit]);
+            return true;
+        }
+    }
+    if local.concludes == 0 {
         return false;
     }
     let index = local.concludes.trailing_zeros() as usize;
@@ -231,10 +428,42 @@ fn conclude(hart: &'static Hart) -> bool {
     true
 }
 
+#[cold]
+fn report_overruns(vcpu: &Vcpu) {
+    Line::new("overrun")
+        .text("vm", vcpu.vm.name)
+        .number("vcpu", vcpu.index as u64)
+        .number("count", vcpu.record.overruns.load(Ordering::Relaxed))
+        .time()
+        .send();
+}
+
+/// The hart has no real-time work: what admission has put in the place of what left it may begin. `true`: something does.
+fn begin_reservations(hart: &'static Hart) -> bool {
+    if !hart.stale.load(Ordering::SeqCst) || hart.leaving.load(Ordering::SeqCst) != 0 {
+        return false;
+    }
+    hart.stale.store(false, Ordering::SeqCst);
+    // Safety: on this hart, no other reference in use.
+    let beginners = core::mem::take(&mut unsafe { hart.local() }.beginners);
+    let mut any = false;
+    for (word, mut bits) in beginners.into_iter().enumerate() {
+        // At most one step for each vCPU.
+        while bits != 0 {
+            let handle = word * 64 + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            make_ready(hart, &system().vcpus[handle]);
+            any = true;
+        }
+    }
+    any
+}
+
 /// Whether what a vCPU waits for has come.
 fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
     match &body.wait {
         Wait::Start => true,
+        Wait::Release { at, .. } => *at <= arch::now(),
         Wait::Interrupt => {
             let software = vcpu.software.load(Ordering::SeqCst);
             let external = vcpu.external.load(Ordering::SeqCst);
@@ -261,27 +490,69 @@ fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     // Safety: on this hart, no other reference in use; it waits at home here.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     if let Wait::Fences(..) = body.wait {
-        vcpu.vm
-            .fence_waiters
-            .fetch_and(!(1 << vcpu.index), Ordering::SeqCst);
+        vcpu.vm.fence_waiters.fetch_and(!vcpu.bit, Ordering::SeqCst);
+    }
+    if body.account.is_some() && !release(hart, local, vcpu, body) {
+        return false;
     }
     let runs = local
         .next
         .or(local.current)
-        .map_or(running::IDLE, |vcpu| vcpu.precedence);
-    let first = vcpu.precedence > runs;
+        .map_or(0, |vcpu| urgency(hart, vcpu));
+    let first = urgency(hart, vcpu) > runs;
     if first && vcpu.class == Class::RealTime {
         vcpu.set_state(State::Ready);
         if let Some(other) = local.next.replace(vcpu) {
-            enqueue(local, other, Place::First);
+            enqueue(hart, other, Place::First);
         }
     } else {
-        enqueue(local, vcpu, Place::Last);
+        enqueue(hart, vcpu, Place::Last);
     }
     if first {
         local.reschedule = true;
     }
     !first && vcpu.class == Class::BestEffort
+}
+
+/// A vCPU with a reservation is to run: asks the reservation whether it may, which may begin a job. `false`: it goes on waiting.
+fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) -> bool {
+    let Some(account) = &mut body.account else {
+        return true;
+    };
+    let now = arch::now();
+    let begins = body.wait == Wait::Start || body.next.is_some();
+    if begins && hart.stale.load(Ordering::SeqCst) {
+        // As soon as nothing is left of the work that was here before.
+        local.beginners[usize::from(vcpu.handle / 64)] |= 1 << (vcpu.handle % 64);
+        let busy = local
+            .current
+            .is_some_and(|vcpu| vcpu.class == Class::RealTime);
+        if !busy && !real_time_waits(hart, local) {
+            // That may be now.
+            local.reschedule = true;
+        }
+        return false;
+    }
+    match body.wait {
+        Wait::Start => *account = Account::new(account.reservation(), account.kind(), now),
+        Wait::Release { answers, .. } => {
+            match body.next.take() {
+                Some(reservation) => account.renew_as(reservation, now),
+                None => account.renew(now),
+            }
+            if answers {
+                body.context.registers[11] = account.release();
+            }
+        }
+        Wait::Interrupt | Wait::Fences(..) => {
+            if let Wake::At(at) = account.wake(now) {
+                body.wait = Wait::Release { at, answers: false };
+                local.releases.set(vcpu.handle, at);
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// Finds another hart for a ready best-effort vCPU: an idle one, or one that runs something of lower priority.
@@ -323,7 +594,6 @@ fn unqueue(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     let local = unsafe { hart.local() };
     if holds(local.held, vcpu) {
         local.held = None;
-        local.offer_at = u64::MAX;
         return true;
     }
     if holds(local.next, vcpu) {
@@ -331,6 +601,10 @@ fn unqueue(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
         return true;
     }
     match vcpu.class {
+        Class::RealTime if hart.by_deadline => {
+            local.edf.clear(vcpu.handle);
+            true
+        }
         Class::RealTime => local.realtime.remove(vcpu.handle),
         Class::BestEffort => system().best_effort.lock().remove(vcpu.handle),
     }
@@ -341,14 +615,13 @@ fn run_next(hart: &'static Hart) -> *const Context {
     // Safety: on this hart, no other reference in use.
     if let Some(vcpu) = unsafe { hart.local() }.next.take() {
         // Safety: the vCPU is this hart's, no other reference in use.
-        let loads = unsafe { vcpu.body() }.loader.is_some();
-        if !loads && !vcpu.stop.load(Ordering::SeqCst) {
+        let unfinished = unsafe { vcpu.body() }.is_unfinished();
+        if !unfinished && !vcpu.stop.load(Ordering::SeqCst) {
             begin(hart, vcpu);
             return enter(hart, vcpu);
         }
         // It is first in its queue then.
-        // Safety: as above.
-        enqueue(unsafe { hart.local() }, vcpu, Place::First);
+        enqueue(hart, vcpu, Place::First);
     }
     search(hart)
 }
@@ -362,6 +635,16 @@ fn search(hart: &'static Hart) -> *const Context {
         }
         if conclude(hart) {
             continue;
+        }
+        // Safety: on this hart, no other reference in use.
+        if !real_time_waits(hart, unsafe { hart.local() }) {
+            if hart.has_posts() {
+                read_posts(hart);
+                continue;
+            }
+            if begin_reservations(hart) {
+                continue;
+            }
         }
         let Some(vcpu) = take(hart) else {
             // Whatever asked for the hart has gone elsewhere.
@@ -381,8 +664,8 @@ fn search(hart: &'static Hart) -> *const Context {
         // Who has asked it to stop before it had its home here has told another hart.
         let stops = vcpu.stop.load(Ordering::SeqCst);
         // Safety: the vCPU runs on this hart, no other reference in use.
-        let loads = unsafe { vcpu.body() }.loader.is_some();
-        if stops || loads && !load_image(hart, vcpu) {
+        let unfinished = unsafe { vcpu.body() }.is_unfinished();
+        if stops || unfinished && !finish(hart, vcpu) {
             put_back(hart, vcpu);
             continue;
         }
@@ -397,13 +680,12 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
     if let Some(vcpu) = local.next.take() {
         return Some(vcpu);
     }
-    let vcpus = system().vcpus;
-    if let Some(handle) = local.realtime.pop() {
-        return Some(&vcpus[usize::from(handle)]);
+    if let Some(vcpu) = take_real_time(hart, local) {
+        return Some(vcpu);
     }
+    let vcpus = system().vcpus;
     let mut queue = system().best_effort.lock();
     if let Some(held) = local.held.take() {
-        local.offer_at = u64::MAX;
         // Safety: it is this hart's, no other reference in use.
         let slice_left = unsafe { held.body() }.slice_left > 0;
         let others = queue.highest().map(|highest| highest.cmp(&held.priority));
@@ -459,7 +741,8 @@ fn wait_for_work(hart: &Hart) {
         unsafe { hart.local() }.loaded = None;
     }
     // What was queued before others could see this hart idle is seen here.
-    if arch::pending_interrupts() == 0 && queued_harts() >> hart.index & 1 == 0 {
+    let nothing_here = queued_harts() >> hart.index & 1 == 0 && !hart.has_posts();
+    if arch::pending_interrupts() == 0 && nothing_here {
         arch::wait_for_interrupt();
     }
 }
@@ -485,23 +768,39 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
     vcpu.settle(hart);
     vcpu.set_state(State::Running);
     hart.running.store(vcpu.precedence, Ordering::SeqCst);
+    let now = arch::now();
     if local.admits != vcpu.class {
         local.admits = vcpu.class;
         interrupt::admit(hart, vcpu.class);
+        match vcpu.class {
+            Class::RealTime => {
+                local.service_at = local.service_at.max(now + system().hold_ticks);
+            }
+            // What was posted while best-effort vCPUs' news had to wait.
+            Class::BestEffort if hart.has_posts() => arch::raise_software_interrupt(),
+            Class::BestEffort => {}
+        }
     }
     local.current = Some(vcpu);
     local.reschedule = false;
-    let now = arch::now();
     local.since = now;
     if body.slice_left == 0 {
         body.slice_left = system().blob.header.slice_ticks;
     }
     local.slice_end = now + body.slice_left;
+    if let Some(account) = &body.account {
+        local.budget_end = now + account.left();
+    }
     program_timer(local);
 }
 
-/// Loads the VM's image, which is what its boot vCPU has to do first. `false`: it has to leave the hart.
+/// Goes on with what the vCPU has to do before it is entered. `false`: it has to leave the hart.
 #[cold]
+fn finish(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+    load_image(hart, vcpu) && realtime::go_on(hart, vcpu)
+}
+
+/// Loads the VM's image, which is what its boot vCPU has to do first. `false`: it has to leave the hart.
 fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     loop {
         // Safety: the vCPU runs on this hart, no other reference in use.
@@ -578,7 +877,7 @@ pub fn notify(hart: &'static Hart, vcpu: &'static Vcpu) {
     if home == hart.index {
         look(hart, vcpu);
     } else {
-        system().harts[home].post(vcpu.handle);
+        system().harts[home].post(vcpu);
     }
 }
 
@@ -612,9 +911,12 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
             }
             // Safety: it waits at home on this hart, no other reference in use.
             let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+            // Real-time vCPUs may just have come here, or may have to go.
             let leaving = holds(local.current, vcpu);
-            if !leaving && is_due(vcpu, body) {
-                local.deadlines.clear(vcpu.handle);
+            if !leaving && vcpu.class == Class::RealTime {
+                rest(hart, vcpu);
+            } else if !leaving && is_due(vcpu, body) {
+                forget(local, vcpu);
                 if make_ready(hart, vcpu) {
                     offer(hart, vcpu);
                 }
@@ -634,15 +936,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
 #[inline(never)]
 pub fn interrupted(hart: &'static Hart) {
     arch::clear_software_interrupt();
-    // What is posted from now on interrupts again.
-    for (word, mut posted) in hart.receive().into_iter().enumerate() {
-        // At most one step for each vCPU.
-        while posted != 0 {
-            let handle = word * 64 + posted.trailing_zeros() as usize;
-            posted &= posted - 1;
-            notify(hart, &system().vcpus[handle]);
-        }
-    }
+    read_posts(hart);
     // Perhaps it was about a best-effort vCPU that nobody has taken yet.
     let highest = system().best_effort.lock().highest();
     // Safety: on this hart, no other reference in use.
@@ -653,12 +947,76 @@ pub fn interrupted(hart: &'static Hart) {
     }
 }
 
+/// Looks at the vCPUs at home here that have news.
+fn read_posts(hart: &'static Hart) {
+    // What is posted from now on is posted anew.
+    for (word, mut posted) in hart.receive().into_iter().enumerate() {
+        // At most one step for each vCPU.
+        while posted != 0 {
+            let handle = word * 64 + posted.trailing_zeros() as usize;
+            posted &= posted - 1;
+            notify(hart, &system().vcpus[handle]);
+        }
+    }
+}
+
 /// Serves the hart's timer.
 pub fn timer(hart: &'static Hart) {
     let now = arch::now();
-    let mut for_others = false;
     loop {
         // Safety: on this hart, no other reference in use.
+        let local = unsafe { hart.local() };
+        // At most one step for each vCPU at home here.
+        let Some(handle) = local.releases.pop_until(now) else {
+            break;
+        };
+        make_ready(hart, &system().vcpus[usize::from(handle)]);
+    }
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    if now >= local.budget_end {
+        local.reschedule = true;
+    }
+    // A real-time vCPU that is to run comes first.
+    if local.next.is_none() && !(local.reschedule && undisturbed(local)) {
+        if !undisturbed(local) || now >= local.service_at {
+            serve_best_effort(hart, now);
+        }
+        // Safety: as above.
+        let local = unsafe { hart.local() };
+        // Otherwise the timer is set when the next vCPU begins.
+        if !local.reschedule {
+            program_timer(local);
+        }
+    }
+}
+
+/// Whether the current vCPU is a real-time one that shares its hart: it is held up for nothing that can wait.
+fn undisturbed(local: &Local) -> bool {
+    local
+        .current
+        .is_some_and(|vcpu| vcpu.class == Class::RealTime && vcpu.hart().shared)
+}
+
+/// Sees to best-effort vCPUs, and to text. While a real-time vCPU runs, this is done once in a service period at most, and
+/// admission counts it in.
+fn serve_best_effort(hart: &'static Hart, now: u64) {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    let real_time = undisturbed(local);
+    let mut for_others = false;
+    if real_time {
+        local.service_at = now + system().service_ticks;
+        if let Some(held) = local.held.take() {
+            enqueue(hart, held, Place::First);
+            for_others = true;
+        }
+        if hart.has_posts() {
+            read_posts(hart);
+        }
+    }
+    loop {
+        // Safety: as above.
         let local = unsafe { hart.local() };
         // At most one step for each vCPU at home here.
         let Some(handle) = local.deadlines.pop_until(now) else {
@@ -666,44 +1024,18 @@ pub fn timer(hart: &'static Hart) {
         };
         for_others |= make_ready(hart, &system().vcpus[usize::from(handle)]);
     }
-    // Safety: on this hart, no other reference in use.
-    let local = unsafe { hart.local() };
-    if local.next.is_some() {
-        // A real-time vCPU comes first; the rest may have to be seen to while it runs.
-        if for_others {
-            local.offer_at = local.offer_at.min(now + system().hold_ticks);
-        }
-        return;
-    }
     if for_others {
         spread(hart);
     }
-    if console::has_unsent() {
+    if console::has_unsent() && !real_time {
         let room = console::pump();
         crate::vm::tell_room(hart, room);
     }
     // Safety: as above.
     let local = unsafe { hart.local() };
-    if now >= local.offer_at {
-        release_held(hart, local);
-    }
     if now >= local.slice_end {
         slice_ended(hart, local, now);
     }
-    // Otherwise the timer is set when the next vCPU begins.
-    if !local.reschedule {
-        program_timer(local);
-    }
-}
-
-/// What best-effort vCPUs wait here has waited long enough: any hart may take them.
-#[cold]
-fn release_held(hart: &Hart, local: &mut Local) {
-    local.offer_at = u64::MAX;
-    if let Some(held) = local.held.take() {
-        enqueue(local, held, Place::First);
-    }
-    spread(hart);
 }
 
 /// The current vCPU has used up its slice.
@@ -736,17 +1068,19 @@ fn slice_ended(hart: &Hart, local: &mut Local, now: u64) {
 
 /// Sets the hart's timer to what comes first.
 fn program_timer(local: &mut Local) {
-    let wake = local
-        .deadlines
-        .earliest()
-        .map_or(u64::MAX, |(deadline, _)| deadline);
-    let mut next = wake.min(local.slice_end).min(local.offer_at);
-    // A real-time vCPU that shares its hart is not held up by text: others send it when it waits.
-    let undisturbed = local
-        .current
-        .is_some_and(|vcpu| vcpu.class == Class::RealTime && vcpu.hart().shared);
-    if !undisturbed && console::has_unsent() {
-        next = next.min(arch::now() + system().text_ticks);
+    fn earliest(deadlines: &Deadlines<{ limit::VCPUS }>) -> u64 {
+        deadlines
+            .earliest()
+            .map_or(u64::MAX, |(deadline, _)| deadline)
+    }
+    let mut next = earliest(&local.releases).min(local.budget_end);
+    if undisturbed(local) {
+        next = next.min(local.service_at);
+    } else {
+        next = next.min(earliest(&local.deadlines)).min(local.slice_end);
+        if console::has_unsent() {
+            next = next.min(arch::now() + system().text_ticks);
+        }
     }
     if next != local.timer {
         local.timer = next;

@@ -2,6 +2,7 @@
 
 use crate::hart::Hart;
 use crate::plic::Plic;
+use crate::realtime::Admission;
 use crate::sync::Lock;
 use crate::vcpu::Vcpu;
 use crate::vm::Vm;
@@ -33,10 +34,14 @@ pub struct System {
     pub vcpus: &'static [Vcpu],
     /// Ready best-effort vCPUs of the whole system.
     pub best_effort: Lock<BitmapQueue<{ limit::VCPUS }>>,
+    /// Who is promised what part of which hart.
+    pub admission: Lock<Admission>,
     /// VMs that are not off.
     pub vms_on: AtomicU32,
     /// How long a preempted best-effort vCPU is held, in ticks.
     pub hold_ticks: u64,
+    /// How often at most best-effort vCPUs are seen to while a real-time one runs, in ticks.
+    pub service_ticks: u64,
     /// How often text is sent that no interrupt sees to, in ticks.
     pub text_ticks: u64,
     /// The interrupt controller, if wired interrupts are used.

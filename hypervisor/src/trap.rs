@@ -6,7 +6,7 @@ use crate::devices;
 use crate::hart::Hart;
 use crate::interrupt;
 use crate::sched;
-use crate::vcpu::{State, Vcpu, Wait};
+use crate::vcpu::{State, Vcpu};
 use tactus_policy::livelock::Verdict;
 
 /// `wfi`, as `stval` shows it.
@@ -70,9 +70,7 @@ fn virtual_instruction(vcpu: &'static Vcpu, exception: &Exception) {
     };
     if bits == WFI && exception.supervisor {
         context::skip_instruction(4);
-        if !context::guest_interrupt_pending() {
-            sched::wait(vcpu, Wait::Interrupt);
-        }
+        sched::wait_for_interrupt(vcpu);
     } else if bits == SRET && exception.supervisor {
         // Only while it is watched; now it does what it was about to do.
         // Safety: the vCPU runs on this hart, no other reference in use.

@@ -6,10 +6,11 @@ use crate::loader::Loader;
 use crate::sync::Owned;
 use crate::vm::Vm;
 use core::cell::Cell;
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{Class, limit};
 use tactus_policy::livelock::Livelock;
 use tactus_policy::ready::Handle;
+use tactus_policy::reservation::{Account, Kind, Reservation};
 
 /// What a vCPU is doing. Changed by its home hart; from `Ready` by the hart that takes it from its queue; from `Stopped` to
 /// `Waiting` by whoever starts it, with its VM's lifecycle locked.
@@ -35,6 +36,13 @@ pub enum Wait {
     Interrupt,
     /// Fences of other vCPUs of its VM; bit `n` for vCPU `n`, which has to do its fence number `fences[n]`.
     Fences(u16, [u32; limit::VCPUS_PER_VM]),
+    /// The release of its next job.
+    Release {
+        /// When that is, at the earliest.
+        at: u64,
+        /// It is told the release in `a1`.
+        answers: bool,
+    },
 }
 
 /// What only one hart touches: the one the vCPU runs on; its home while it waits; nobody while it is ready; and
@@ -55,6 +63,19 @@ pub struct Body {
     pub loader: Option<Loader>,
     /// Whether it traps to itself for ever.
     pub livelock: Livelock,
+    /// Its reservation.
+    pub account: Option<Account>,
+    /// The reservation that it gets when its next job is released.
+    pub next: Option<Reservation>,
+    /// The call for admission that it has made and that is not answered yet.
+    pub asks: Option<crate::realtime::Asks>,
+}
+
+impl Body {
+    /// The hypervisor has something to do in the vCPU's time before it is entered.
+    pub const fn is_unfinished(&self) -> bool {
+        self.loader.is_some() || self.asks.is_some()
+    }
 }
 
 /// A vCPU.
@@ -74,8 +95,10 @@ pub struct Vcpu {
     pub priority: u8,
     /// Its place among all: one of [`running`] plus the priority.
     pub precedence: u32,
-    /// Harts it may run on, by index.
+    /// Harts it may run on, by index. A real-time one runs on its home.
     pub harts: u64,
+    /// Its bit among the VM's vCPUs of the configuration; 0 for one that a hypercall has made.
+    pub bit: u32,
     state: AtomicU8,
     home: AtomicU32,
     /// A software interrupt has been sent to it.
@@ -88,6 +111,35 @@ pub struct Vcpu {
     pub fences_asked: AtomicU32,
     /// See `fences_asked`.
     pub fences_done: AtomicU32,
+    /// A place for a vCPU that a hypercall makes: it is taken, or about to be.
+    pub claimed: AtomicBool,
+    /// Admission sends it to this hart, plus one, when its present job ends.
+    pub moves: AtomicU32,
+    /// Admission has given it another reservation, in `promised`, from its next job on.
+    pub changes: AtomicBool,
+    /// What admission has promised it: period, budget, deadline.
+    pub promised: [AtomicU64; 3],
+    /// How its reservation stands, as of the end of its last job.
+    pub record: Record,
+    /// How the admission that it asked for has ended, while it was not looking: see [`crate::realtime`].
+    pub verdict: AtomicU32,
+}
+
+/// What [`tactus_abi::hypercall::RtStatus`] tells of a vCPU's jobs.
+#[derive(Debug, Default)]
+pub struct Record {
+    /// Release of the job.
+    pub release: AtomicU64,
+    /// Jobs released.
+    pub jobs: AtomicU64,
+    /// Jobs cut off.
+    pub overruns: AtomicU64,
+    /// Deadlines missed.
+    pub missed: AtomicU64,
+    /// Ticks spent.
+    pub used: AtomicU64,
+    /// The most that one job has spent.
+    pub used_max: AtomicU64,
 }
 
 // Safety: `body` has its rule of ownership; `hart` is used by the hart that runs the vCPU only.
@@ -100,12 +152,15 @@ impl Vcpu {
         config: &tactus_abi::blob::Vcpu,
         hgatp: u64,
         vm: &'static Vm,
+        vm_vcpus: u32,
     ) -> Self {
         let class = Class::from_raw(config.class).unwrap_or(Class::BestEffort);
         let base = match class {
             Class::BestEffort => running::BEST_EFFORT,
             Class::RealTime => running::REAL_TIME,
         };
+        let made = config.index >= vm_vcpus;
+        let reservation = Reservation::new(config.period, config.budget, config.deadline);
         Self {
             body: Owned::new(Body {
                 context: Context::new(hgatp),
@@ -115,6 +170,9 @@ impl Vcpu {
                 fpu_on: 0,
                 loader: None,
                 livelock: Livelock::new(),
+                account: reservation.map(|reservation| Account::new(reservation, Kind::Server, 0)),
+                next: None,
+                asks: None,
             }),
             hart: Cell::new(None),
             handle,
@@ -124,6 +182,7 @@ impl Vcpu {
             priority: config.priority as u8,
             precedence: base + config.priority,
             harts: config.harts,
+            bit: if made { 0 } else { 1 << config.index },
             state: AtomicU8::new(State::Stopped as u8),
             home: AtomicU32::new(config.harts.trailing_zeros()),
             software: AtomicBool::new(false),
@@ -131,6 +190,43 @@ impl Vcpu {
             stop: AtomicBool::new(false),
             fences_asked: AtomicU32::new(0),
             fences_done: AtomicU32::new(0),
+            claimed: AtomicBool::new(false),
+            moves: AtomicU32::new(0),
+            changes: AtomicBool::new(false),
+            promised: [config.period, config.budget, config.deadline].map(AtomicU64::new),
+            record: Record::default(),
+            verdict: AtomicU32::new(0),
+        }
+    }
+
+    /// Whether a hypercall makes it, in a place that the configuration keeps.
+    pub const fn is_made(&self) -> bool {
+        self.bit == 0
+    }
+
+    /// What admission has promised it.
+    pub fn promised(&self) -> Option<Reservation> {
+        let [period, budget, deadline] = self
+            .promised
+            .each_ref()
+            .map(|ticks| ticks.load(Ordering::SeqCst));
+        Reservation::new(period, budget, deadline)
+    }
+
+    /// It has no reservation any more.
+    pub fn forget_promise(&self) {
+        self.promised[0].store(0, Ordering::SeqCst);
+    }
+
+    /// See `promised`; called with the admission locked.
+    pub fn promise(&self, reservation: Reservation) {
+        let Reservation {
+            period,
+            budget,
+            deadline,
+        } = reservation;
+        for (word, ticks) in self.promised.iter().zip([period, budget, deadline]) {
+            word.store(ticks, Ordering::SeqCst);
         }
     }
 
@@ -165,6 +261,11 @@ impl Vcpu {
     /// Index of its home hart.
     pub fn home(&self) -> usize {
         self.home.load(Ordering::SeqCst) as usize
+    }
+
+    /// Makes another hart its home; called by its home, where it waits.
+    pub fn move_to(&self, hart: usize) {
+        self.home.store(hart as u32, Ordering::SeqCst);
     }
 
     /// Moves it to a hart, which runs it.

@@ -15,6 +15,7 @@ use tactus_abi::hypercall::VmState;
 use tactus_abi::map;
 use tactus_hypervisor::vplic::{Effect, Vplic};
 use tactus_hypervisor::vuart::Vuart;
+use tactus_policy::reservation::Account;
 
 /// Its virtual devices.
 pub struct Devices {
@@ -111,10 +112,20 @@ impl Vm {
         &system().blob.regions_of(self.config())[0]
     }
 
-    /// Its vCPUs, by number.
+    /// Its vCPUs of the configuration, by number.
     pub fn vcpus(&self) -> &'static [Vcpu] {
+        &self.all_vcpus()[..self.config().vcpus as usize]
+    }
+
+    /// The places of those that hypercalls make, by number.
+    pub fn made_vcpus(&self) -> &'static [Vcpu] {
+        &self.all_vcpus()[self.config().vcpus as usize..]
+    }
+
+    fn all_vcpus(&self) -> &'static [Vcpu] {
         let config = self.config();
-        &system().vcpus[config.first_vcpu as usize..][..config.vcpus as usize]
+        let all = config.vcpus + config.rt_vcpus;
+        &system().vcpus[config.first_vcpu as usize..][..all as usize]
     }
 
     /// Its stream on the console's line.
@@ -339,6 +350,40 @@ impl Vm {
         true
     }
 
+    /// Starts a vCPU that a hypercall makes, at home on a hart; whoever calls this then tells it. `registers`: its `a0`, `a1` and `sp`. `false`: the
+    /// VM is ending.
+    pub fn start_made(
+        &self,
+        vcpu: &'static Vcpu,
+        hart: usize,
+        entry: u64,
+        registers: [u64; 3],
+        account: Account,
+    ) -> bool {
+        let mut life = self.life.lock();
+        if life.ending.is_some() || life.alive == 0 {
+            return false;
+        }
+        life.alive += 1;
+        // Safety: the vCPU is stopped, and the lifecycle lock is held.
+        unsafe { vcpu.body() }.account = Some(account);
+        vcpu.move_to(hart);
+        self.prepare(vcpu, entry, registers[0], registers[1]);
+        // Safety: as above.
+        unsafe { vcpu.body() }.context.registers[2] = registers[2];
+        true
+    }
+
+    /// Makes a vCPU that a hypercall has made stop; whoever calls this then tells it. `false`: it has stopped.
+    pub fn stop_made(&self, vcpu: &Vcpu) -> bool {
+        let _life = self.life.lock();
+        let runs = vcpu.state() != State::Stopped;
+        if runs {
+            vcpu.stop.store(true, Ordering::SeqCst);
+        }
+        runs
+    }
+
     /// Stops all its vCPUs; the hart that stops the last one brings about the `end`. The first
     /// of several reasons counts.
     pub fn end(&self, hart: &'static Hart, end: End) {
@@ -348,13 +393,13 @@ impl Vm {
                 return;
             }
             life.ending = Some(end);
-            for vcpu in self.vcpus() {
+            for vcpu in self.all_vcpus() {
                 if vcpu.state() != State::Stopped {
                     vcpu.stop.store(true, Ordering::SeqCst);
                 }
             }
         }
-        for vcpu in self.vcpus() {
+        for vcpu in self.all_vcpus() {
             if vcpu.stop.load(Ordering::SeqCst) {
                 sched::notify(hart, vcpu);
             }
@@ -398,6 +443,7 @@ impl Vm {
         let mut life = self.life.lock();
         vcpu.set_state(State::Stopped);
         vcpu.stop.store(false, Ordering::Relaxed);
+        vcpu.claimed.store(false, Ordering::SeqCst);
         life.alive -= 1;
         life.alive == 0
     }

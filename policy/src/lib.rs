@@ -1,6 +1,7 @@
 //! Every decision of the hypervisor, as pure code with no hardware in it.
 #![no_std]
 
+pub mod admission;
 pub mod deadline;
 pub mod livelock;
 pub mod ready;

@@ -40,6 +40,11 @@ pub fn clear_software_interrupt() {
     csr::clear!(csr::SIP, csr::SSI);
 }
 
+/// Interrupts this hart as another one would.
+pub fn raise_software_interrupt() {
+    csr::set!(csr::SIP, csr::SSI);
+}
+
 /// Drops what this hart's translation cache holds of the current VM's own (VS-stage) translations.
 pub fn fence_guest_translations() {
     // Safety: a fence; drops cached state only.

@@ -1,0 +1,457 @@
+//! Real-time vCPUs that guests make, and what admission decides about them.
+//!
+//! Admission is one for the whole system, and takes one request at a time, in steps. Between two steps the hart that does them
+//! looks for interrupts, and may give the asking vCPU up for a more urgent one; the vCPU goes on where it was when it has a hart
+//! again. Meanwhile any other hart that has a request of its own does the steps in its place, so that nobody waits
+//! for a vCPU that does not run. Whoever does the last step carries the decision out.
+
+use crate::arch;
+use crate::hart::Hart;
+use crate::interrupt;
+use crate::sbi::SbiError;
+use crate::sched;
+use crate::system::system;
+use crate::vcpu::{Record, State, Vcpu, Wait};
+use core::sync::atomic::Ordering;
+use tactus_abi::blob::limit;
+use tactus_abi::hypercall::{CallBlock, RT_SELF, Refusal, RtStatus};
+use tactus_policy::admission::{Decision, Ledger, Request, Step, Task, Trial};
+use tactus_policy::reservation::{Account, Kind, Reservation};
+
+/// [`Vcpu::verdict`]: it has what it asked for. Otherwise zero, or one more than the [`Refusal`].
+const ACCEPTED: u32 = 1;
+
+/// The admission.
+pub struct Admission {
+    /// All reservations there are.
+    pub ledger: Ledger<{ limit::HARTS }, { limit::VCPUS }>,
+    job: Option<Job>,
+}
+
+/// The request that is being judged.
+struct Job {
+    asks: &'static Vcpu,
+    what: What,
+    trial: Trial,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+struct What {
+    target: &'static Vcpu,
+    request: Request,
+    /// The target is to start; otherwise its reservation is to change.
+    start: Option<Start>,
+}
+
+/// How a vCPU starts.
+#[derive(Clone, Copy)]
+struct Start {
+    entry: u64,
+    stack: u64,
+    argument: u64,
+}
+
+/// A vCPU's call for admission.
+#[derive(Clone, Copy)]
+pub struct Asks {
+    what: What,
+    answer: AnswerTo,
+}
+
+/// Where the answer of a call goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerTo {
+    /// The caller's `a0` and `a1`.
+    Registers,
+    /// The [`CallBlock`] at this physical address, which lies within the caller's VM's memory.
+    Block(u64),
+}
+
+impl Admission {
+    /// Of a system without reservations.
+    pub const fn new() -> Self {
+        Self {
+            ledger: Ledger::new(),
+            job: None,
+        }
+    }
+}
+
+/// Makes a real-time vCPU: begins the call; [`go_on`] brings it to its end. `arguments` as of `rt_create`.
+pub fn create(vcpu: &'static Vcpu, arguments: [u64; 6], answer: AnswerTo) -> Result<(), SbiError> {
+    let [entry, stack, argument, period, budget, deadline] = arguments;
+    let reservation = Reservation::new(period, budget, deadline).ok_or(SbiError::INVALID_PARAM)?;
+    if !entry.is_multiple_of(2) || vcpu.vm.memory_at(entry, 2).is_none() {
+        return Err(SbiError::INVALID_ADDRESS);
+    }
+    let target = vcpu
+        .vm
+        .made_vcpus()
+        .iter()
+        .find(|place| !place.claimed.swap(true, Ordering::SeqCst))
+        .ok_or(SbiError::refused(Refusal::Count))?;
+    let start = Some(Start {
+        entry,
+        stack,
+        argument,
+    });
+    ask(vcpu, target, reservation, Kind::Periodic, start, answer);
+    Ok(())
+}
+
+/// Gives a real-time vCPU another reservation: begins the call, see [`create`].
+pub fn change(vcpu: &'static Vcpu, arguments: [u64; 6], answer: AnswerTo) -> Result<(), SbiError> {
+    let [number, period, budget, deadline, ..] = arguments;
+    let target = named(vcpu, number)?;
+    let reservation = Reservation::new(period, budget, deadline).ok_or(SbiError::INVALID_PARAM)?;
+    if target.promised().is_none() {
+        return Err(SbiError::DENIED);
+    }
+    let kind = if target.is_made() {
+        Kind::Periodic
+    } else {
+        Kind::Server
+    };
+    ask(vcpu, target, reservation, kind, None, answer);
+    Ok(())
+}
+
+fn ask(
+    vcpu: &'static Vcpu,
+    target: &'static Vcpu,
+    reservation: Reservation,
+    kind: Kind,
+    start: Option<Start>,
+    answer: AnswerTo,
+) {
+    let request = Request {
+        handle: target.handle,
+        vm: target.vm.index,
+        task: Task { reservation, kind },
+        harts: target.harts,
+    };
+    let what = What {
+        target,
+        request,
+        start,
+    };
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    unsafe { vcpu.body() }.asks = Some(Asks { what, answer });
+}
+
+/// Goes on with the current vCPU's call for admission. `false`: it has to leave the hart, and the call goes on when it has one again.
+pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    while let Some(asks) = unsafe { vcpu.body() }.asks {
+        let (answered, tell) = step(vcpu, &asks.what);
+        for other in tell.into_iter().flatten() {
+            sched::notify(hart, other);
+        }
+        if let Some(result) = answered {
+            // Safety: as above.
+            unsafe { vcpu.body() }.asks = None;
+            answer(vcpu, asks.answer, result);
+        }
+        if arch::pending_interrupts() != 0 {
+            interrupt::handle(hart);
+            if sched::must_leave(hart) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// The vCPUs that have to be told of a decision.
+type Tell = [Option<&'static Vcpu>; 2];
+
+/// Does one step of the request that is being judged, which becomes this one if there is none; the answer, if it is there.
+fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tell) {
+    let mut admission = system().admission.lock();
+    let verdict = vcpu.verdict.swap(0, Ordering::SeqCst);
+    if verdict == ACCEPTED {
+        return (Some(Ok(number(what.target))), [None; 2]);
+    }
+    if verdict > ACCEPTED {
+        let error = SbiError {
+            code: SbiError::DENIED.code,
+            value: u64::from(verdict - ACCEPTED),
+        };
+        return (Some(Err(error)), [None; 2]);
+    }
+    let admission = &mut *admission;
+    let mut tell = [None; 2];
+    match &mut admission.job {
+        None => match admission.ledger.begin(&what.request) {
+            Ok(trial) => {
+                admission.job = Some(Job {
+                    asks: vcpu,
+                    what: *what,
+                    trial,
+                });
+            }
+            Err(refusal) => {
+                give_up(what);
+                return (Some(Err(SbiError::refused(refusal))), tell);
+            }
+        },
+        Some(job) => {
+            if let Step::Done(result) = admission.ledger.step(&mut job.trial) {
+                let done = result.and_then(|decision| {
+                    carry_out(&mut admission.ledger, &job.what, decision, &mut tell)
+                });
+                let verdict = match done {
+                    Ok(()) => ACCEPTED,
+                    Err(refusal) => {
+                        give_up(&job.what);
+                        ACCEPTED + refusal as u32
+                    }
+                };
+                job.asks.verdict.store(verdict, Ordering::SeqCst);
+                admission.job = None;
+            }
+        }
+    }
+    (None, tell)
+}
+
+/// A request has come to nothing.
+fn give_up(what: &What) {
+    if what.start.is_some() {
+        what.target.claimed.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Carries a decision out, with the admission locked; whom it concerns is to be told after that.
+fn carry_out(
+    ledger: &mut Ledger<{ limit::HARTS }, { limit::VCPUS }>,
+    what: &What,
+    decision: Decision,
+    tell: &mut Tell,
+) -> Result<(), Refusal> {
+    let is_free = |vcpu: &Vcpu| {
+        vcpu.moves.load(Ordering::SeqCst) == 0 && !vcpu.changes.load(Ordering::SeqCst)
+    };
+    let target = what.target;
+    let moved = decision
+        .moved
+        .map(|(handle, to)| (&system().vcpus[usize::from(handle)], to));
+    // Where an earlier decision is still to be carried out, or what has left is still counted by those that run, nothing new is promised.
+    let settled =
+        |vcpu: &Vcpu, to: usize| is_free(vcpu) && !system().harts[to].stale.load(Ordering::SeqCst);
+    if moved.is_some_and(|(vcpu, to)| !settled(vcpu, to)) || !is_free(target) {
+        return Err(Refusal::Utilisation);
+    }
+    let reservation = what.request.task.reservation;
+    match what.start {
+        Some(start) => {
+            let account = Account::new(reservation, Kind::Periodic, 0);
+            let Start {
+                entry,
+                stack,
+                argument,
+            } = start;
+            let registers = [number(target), argument, stack];
+            if !target
+                .vm
+                .start_made(target, decision.hart, entry, registers, account)
+            {
+                return Err(Refusal::Count);
+            }
+            target.promise(reservation);
+            target.record.clear();
+        }
+        None => {
+            let from = target.home();
+            target.promise(reservation);
+            system().harts[from].leaving.fetch_add(1, Ordering::SeqCst);
+            target.changes.store(true, Ordering::SeqCst);
+            if decision.hart != from {
+                send(target, decision.hart);
+            }
+        }
+    }
+    if let Some((vcpu, to)) = moved {
+        send(vcpu, to);
+        tell[1] = Some(vcpu);
+    }
+    ledger.commit(&what.request, decision);
+    tell[0] = Some(target);
+    Ok(())
+}
+
+/// Has a vCPU go to another hart when its present job ends.
+fn send(vcpu: &Vcpu, to: usize) {
+    let from = &system().harts[vcpu.home()];
+    from.leaving.fetch_add(1, Ordering::SeqCst);
+    vcpu.moves.store(to as u32 + 1, Ordering::SeqCst);
+}
+
+/// A vCPU has stopped on this hart, its home: its reservation ends, if it had made that itself, and so does whatever it asked for.
+pub fn stopped(hart: &Hart, vcpu: &'static Vcpu) {
+    // Safety: it is at home here and does not run; no other reference in use.
+    let asks = unsafe { vcpu.body() }.asks.take();
+    if asks.is_none() && vcpu.promised().is_none() {
+        return;
+    }
+    let mut admission = system().admission.lock();
+    if let Some(asks) = asks {
+        let mine = |job: &Job| core::ptr::eq(job.asks, vcpu);
+        if admission.job.as_ref().is_some_and(mine) {
+            admission.job = None;
+        }
+        if vcpu.verdict.swap(0, Ordering::SeqCst) == 0 {
+            give_up(&asks.what);
+        }
+    }
+    if vcpu.changes.swap(false, Ordering::SeqCst) {
+        hart.leaving.fetch_sub(1, Ordering::SeqCst);
+    }
+    let moves = vcpu.moves.swap(0, Ordering::SeqCst);
+    if moves != 0 {
+        hart.leaving.fetch_sub(1, Ordering::SeqCst);
+        vcpu.move_to(moves as usize - 1);
+    }
+    if vcpu.is_made() {
+        admission.ledger.leave(vcpu.handle, 0);
+        vcpu.forget_promise();
+    } else {
+        // Safety: as above.
+        let body = unsafe { vcpu.body() };
+        body.next = None;
+        if let (Some(account), Some(reservation)) = (&mut body.account, vcpu.promised()) {
+            *account = Account::new(reservation, account.kind(), 0);
+        }
+    }
+}
+
+/// Stops and forgets a vCPU that was made by a hypercall.
+pub fn delete(hart: &'static Hart, vcpu: &'static Vcpu, number: u64) -> Result<u64, SbiError> {
+    let target = named(vcpu, number)?;
+    if !target.is_made() || !target.vm.stop_made(target) {
+        return Err(SbiError::INVALID_PARAM);
+    }
+    sched::notify(hart, target);
+    Ok(0)
+}
+
+/// Writes what is known of a real-time vCPU to the caller's memory.
+pub fn query(vcpu: &'static Vcpu, number: u64, address: u64, length: u64) -> Result<u64, SbiError> {
+    let target = named(vcpu, number)?;
+    let size = size_of::<RtStatus>() as u64;
+    let length = length.min(size);
+    if !address.is_multiple_of(8) {
+        return Err(SbiError::INVALID_ADDRESS);
+    }
+    let to = vcpu
+        .vm
+        .memory_at(address, length)
+        .ok_or(SbiError::INVALID_ADDRESS)?;
+    let promised = target.promised();
+    let record = &target.record;
+    let status = RtStatus {
+        period: promised.map_or(0, |reservation| reservation.period),
+        budget: promised.map_or(0, |reservation| reservation.budget),
+        deadline: promised.map_or(0, |reservation| reservation.deadline),
+        release: record.release.load(Ordering::Relaxed),
+        jobs: record.jobs.load(Ordering::Relaxed),
+        overruns: record.overruns.load(Ordering::Relaxed),
+        missed: record.missed.load(Ordering::Relaxed),
+        used: record.used.load(Ordering::Relaxed),
+        used_max: record.used_max.load(Ordering::Relaxed),
+        hart: target.home() as u32,
+        reserved: 0,
+    };
+    // Safety: `memory_at` has found all of it in the guest's memory.
+    unsafe {
+        core::ptr::copy_nonoverlapping((&raw const status).cast(), to as *mut u8, length as usize);
+    }
+    Ok(size)
+}
+
+/// The current vCPU has done its job. Its answer comes when the next one is released.
+pub fn end_job(vcpu: &'static Vcpu) -> Result<u64, SbiError> {
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    if unsafe { vcpu.body() }.account.is_none() {
+        return Err(SbiError::DENIED);
+    }
+    sched::wait(
+        vcpu,
+        Wait::Release {
+            at: u64::MAX,
+            answers: true,
+        },
+    );
+    Ok(0)
+}
+
+/// The real-time vCPU of the caller's VM that a number names.
+fn named(vcpu: &'static Vcpu, number: u64) -> Result<&'static Vcpu, SbiError> {
+    let target = if number == RT_SELF {
+        Some(vcpu)
+    } else {
+        usize::try_from(number)
+            .ok()
+            .and_then(|number| vcpu.vm.made_vcpus().get(number))
+    };
+    target
+        .filter(|target| {
+            let real_time = target.class == tactus_abi::blob::Class::RealTime;
+            real_time && target.state() != State::Stopped
+        })
+        .ok_or(SbiError::INVALID_PARAM)
+}
+
+/// Number of a vCPU among those that hypercalls make; 0 for another.
+fn number(vcpu: &Vcpu) -> u64 {
+    vcpu.index.saturating_sub(vcpu.vm.vcpus().len()) as u64
+}
+
+/// Gives a call its answer.
+pub fn answer(vcpu: &Vcpu, to: AnswerTo, result: Result<u64, SbiError>) {
+    let (error, value) = match result {
+        Ok(value) => (0, value),
+        Err(error) => (error.code, error.value),
+    };
+    match to {
+        AnswerTo::Registers => {
+            // Safety: the vCPU runs on this hart, no other reference in use.
+            let registers = &mut unsafe { vcpu.body() }.context.registers;
+            (registers[10], registers[11]) = (error.cast_unsigned(), value);
+        }
+        AnswerTo::Block(address) => {
+            let block = address as *mut CallBlock;
+            // Safety: whoever made the address found all of the block in the VM's memory, and aligned.
+            unsafe {
+                (&raw mut (*block).value).write_volatile(value);
+                (&raw mut (*block).error).write_volatile(error);
+            }
+        }
+    }
+}
+
+impl Record {
+    /// Takes over how a reservation stands.
+    pub fn take(&self, account: &Account) {
+        self.release.store(account.release(), Ordering::Relaxed);
+        self.jobs.store(account.jobs, Ordering::Relaxed);
+        self.overruns.store(account.overruns, Ordering::Relaxed);
+        self.missed.store(account.missed, Ordering::Relaxed);
+        self.used.store(account.used, Ordering::Relaxed);
+        self.used_max.store(account.used_max, Ordering::Relaxed);
+    }
+
+    fn clear(&self) {
+        self.take(&Account::new(
+            Reservation {
+                period: 1,
+                budget: 1,
+                deadline: 1,
+            },
+            Kind::Periodic,
+            0,
+        ));
+        self.jobs.store(0, Ordering::Relaxed);
+    }
+}
