@@ -115,9 +115,9 @@ pub struct RunArguments {
     /// The system's description
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// What runs the image
-    #[arg(long, value_enum, default_value_t = Platform::Qemu)]
-    pub platform: Platform,
+    /// What runs the image [default: the board for a system whose platform is one, QEMU for others]
+    #[arg(long, value_enum)]
+    pub platform: Option<Platform>,
     /// Connect the terminal to this VM's console; Ctrl-] ends the run
     #[arg(long, value_name = "VM")]
     pub console: Option<String>,
@@ -140,9 +140,9 @@ pub struct RunArguments {
 
 /// Arguments of `tactus run` for the board alone.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "With --platform board")]
+#[command(next_help_heading = "On the board")]
 pub struct BoardArguments {
-    /// What the board is like: soc, mpsoc, or a profile's file [default: soc]
+    /// What the board is like: soc, mpsoc, or a profile's file [default: the system's platform, or else soc]
     #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
     /// What time passes [default: fast]

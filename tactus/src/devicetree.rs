@@ -2,7 +2,8 @@
 //! same, so that software made for `virt` finds what it expects.
 //!
 //! Bindings: Devicetree Specification 0.4; `riscv/cpus.yaml`, `riscv/extensions.yaml`,
-//! `interrupt-controller/sifive,plic-1.0.0.yaml`, `serial/8250.yaml`, `power/reset/syscon-*.yaml` of Linux.
+//! `interrupt-controller/sifive,plic-1.0.0.yaml`, `serial/8250.yaml`, `power/reset/syscon-*.yaml`,
+//! `reserved-memory/reserved-memory.yaml` of Linux.
 
 use tactus_abi::map;
 use tactus_policy::placement::Extent;
@@ -17,7 +18,7 @@ const SUPERVISOR_EXTERNAL: u32 = 9;
 /// Interrupt of a PLIC context that is wired to nothing: the guest has no machine level.
 const UNWIRED: u32 = u32::MAX;
 
-/// Phandles; those of the vCPUs' interrupt controllers follow.
+/// Phandles; those of the vCPUs' interrupt controllers follow, then that of the memory for real-time vCPUs.
 const PLIC: u32 = 1;
 const FINISHER: u32 = 2;
 const FIRST_CPU: u32 = 3;
@@ -37,10 +38,12 @@ pub fn devicetree(plan: &Plan, index: usize) -> Result<Vec<u8>, Error> {
     aliases(&mut fdt, vm)?;
     chosen(&mut fdt, vm)?;
     memory(&mut fdt, vm)?;
+    reserved_memory(&mut fdt, vm)?;
     cpus(&mut fdt, plan, vm)?;
     soc(&mut fdt, plan, vm)?;
     power(&mut fdt)?;
     fault_signal(&mut fdt, plan, index)?;
+    real_time(&mut fdt, plan, vm)?;
     fdt.end_node(root)?;
     fdt.finish()
 }
@@ -99,6 +102,46 @@ fn memory(fdt: &mut FdtWriter, vm: &Vm) -> Result<(), Error> {
     let node = fdt.begin_node(&node_name("memory", map::RAM_BASE))?;
     fdt.property_string("device_type", "memory")?;
     reg(fdt, vm.extent())?;
+    fdt.end_node(node)
+}
+
+const fn rt_memory_phandle(vm: &Vm) -> u32 {
+    FIRST_CPU + vm.vcpus.len() as u32
+}
+
+/// Memory that an operating system leaves to the real-time vCPUs it makes.
+fn reserved_memory(fdt: &mut FdtWriter, vm: &Vm) -> Result<(), Error> {
+    let extent = vm.rt_extent();
+    if extent.size() == 0 {
+        return Ok(());
+    }
+    let node = fdt.begin_node("reserved-memory")?;
+    fdt.property_u32("#address-cells", 2)?;
+    fdt.property_u32("#size-cells", 2)?;
+    fdt.property_null("ranges")?;
+    let memory = fdt.begin_node(&node_name("rt", extent.start))?;
+    fdt.property_string("compatible", "tactus,rt-memory")?;
+    reg(fdt, extent)?;
+    fdt.property_null("no-map")?;
+    fdt.property_phandle(rt_memory_phandle(vm))?;
+    fdt.end_node(memory)?;
+    fdt.end_node(node)
+}
+
+/// For a VM that may make real-time vCPUs: how many, which share of how many harts, and where calls are made by stores.
+fn real_time(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
+    if vm.rt_vcpus == 0 {
+        return Ok(());
+    }
+    let node = fdt.begin_node("real-time")?;
+    fdt.property_string("compatible", "tactus,real-time")?;
+    fdt.property_u32("tactus,vcpus", vm.rt_vcpus)?;
+    fdt.property_u32("tactus,share-permille", vm.rt_share.0)?;
+    fdt.property_u32("tactus,harts", plan.harts)?;
+    fdt.property_u64("tactus,call", map::CALL_BASE)?;
+    if vm.rt_extent().size() > 0 {
+        fdt.property_u32("memory-region", rt_memory_phandle(vm))?;
+    }
     fdt.end_node(node)
 }
 
@@ -253,6 +296,11 @@ fn channels(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
         fdt.property_string("label", &plan.channels[end.channel].name)?;
         fdt.property_u32("tactus,index", number)?;
         fdt.property_string("tactus,peer", &plan.vms[end.peer].name)?;
+        let channel = &plan.channels[end.channel];
+        if channel.messages > 0 {
+            fdt.property_u32("tactus,messages", channel.messages)?;
+            fdt.property_u32("tactus,message-size", channel.message_size)?;
+        }
         reg(fdt, end.guest)?;
         interrupts(fdt, &[map::CHANNEL_SOURCE + number])?;
         fdt.end_node(node)?;

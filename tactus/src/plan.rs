@@ -1,12 +1,13 @@
 //! A system that has been checked: every address chosen, every name resolved, nothing optional that the
 //! boot image needs.
 
-use tactus_abi::blob::region;
+use tactus_abi::blob::{Overheads, RealTimePolicy, region};
 use tactus_abi::map;
 use tactus_policy::placement::Extent;
+use tactus_policy::reservation::Reservation;
 use tactus_policy::stage2::Mapping;
 
-use crate::config::{Class, Size};
+use crate::config::{Class, Share, Size};
 use crate::hypervisor::Hypervisor;
 use crate::profile::Profile;
 
@@ -21,6 +22,12 @@ pub struct Plan {
     pub memory: Extent,
     /// Time slice of best-effort vCPUs in ticks of the `time` CSR.
     pub slice_ticks: u64,
+    /// What the hypervisor itself takes, in ticks.
+    pub overheads: Overheads,
+    /// Part of each hart that real-time vCPUs leave to best-effort ones.
+    pub reserve: Share,
+    /// How each hart orders its real-time vCPUs.
+    pub policies: Vec<RealTimePolicy>,
     /// Whether the hypervisor has the UART; otherwise a VM does, and the firmware carries the consoles.
     pub uart: bool,
     /// The hypervisor.
@@ -69,6 +76,12 @@ pub struct Vm {
     pub on_fault: OnFault,
     /// Its vCPUs; the first one starts it.
     pub vcpus: Vec<Vcpu>,
+    /// Real-time vCPUs that it may make at run time.
+    pub rt_vcpus: u32,
+    /// Part of the system that its reservations may come to.
+    pub rt_share: Share,
+    /// Memory kept for the code and data of such vCPUs, below the devicetree; perhaps none.
+    pub rt_memory: Size,
     /// Devices passed through to it.
     pub devices: Vec<Device>,
     /// Its ends of channels, by channel number.
@@ -89,10 +102,23 @@ pub struct LoadSegment {
 pub struct Vcpu {
     /// Its class.
     pub class: Class,
-    /// Its priority, 0 to 255.
-    pub priority: u8,
-    /// The harts it may run on, ascending; exactly one for real time.
+    /// Its priority, 0 to 255. `None`: a real-time vCPU that goes by its deadlines.
+    pub priority: Option<u8>,
+    /// The harts it may run on, ascending; a real-time vCPU begins on the first.
     pub harts: Vec<u32>,
+    /// The time it gets, in ticks.
+    pub reservation: Option<Reservation>,
+}
+
+impl Vcpu {
+    /// How a hart that it may run on orders its real-time vCPUs. `None`: it is best effort.
+    pub const fn policy(&self) -> Option<RealTimePolicy> {
+        match (self.class, self.priority) {
+            (Class::Be, _) => None,
+            (Class::Rt, Some(_)) => Some(RealTimePolicy::FixedPriority),
+            (Class::Rt, None) => Some(RealTimePolicy::EarliestDeadline),
+        }
+    }
 }
 
 /// A device passed through.
@@ -145,6 +171,10 @@ pub struct Channel {
     pub size: Size,
     /// First physical address.
     pub host: u64,
+    /// Messages that may wait at each end; perhaps none.
+    pub messages: u32,
+    /// Bytes that each may have.
+    pub message_size: u32,
     /// For each end, the VM's index and the channel's number within it.
     pub ends: [(usize, usize); 2],
 }
@@ -172,6 +202,17 @@ pub struct Region {
 }
 
 impl Plan {
+    /// The harts that go by deadlines, which take real-time vCPUs at run time.
+    pub fn deadline_harts(&self) -> impl Iterator<Item = u32> {
+        let by_deadline = |&(_, policy): &(u32, &RealTimePolicy)| {
+            matches!(policy, RealTimePolicy::EarliestDeadline)
+        };
+        (0..)
+            .zip(&self.policies)
+            .filter(by_deadline)
+            .map(|(hart, _)| hart)
+    }
+
     /// A VM's regions in the order of the blob: its memory, its devices, its channels.
     pub fn regions(&self, vm: &Vm) -> Vec<Region> {
         let region = |guest: Extent, host, kind| Region {
@@ -207,5 +248,10 @@ impl Vm {
     /// Guest-physical address of its devicetree.
     pub const fn devicetree(&self) -> u64 {
         self.extent().end - map::DEVICETREE_SIZE
+    }
+
+    /// The guest-physical addresses kept for real-time vCPUs that it makes at run time; perhaps empty.
+    pub const fn rt_extent(&self) -> Extent {
+        Extent::new(self.devicetree() - self.rt_memory.0, self.rt_memory.0)
     }
 }

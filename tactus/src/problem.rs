@@ -71,6 +71,12 @@ codes! {
     VcpuHarts = "vcpu-harts", Contradiction;
     /// A VM or vCPU that could never run.
     NeverRuns = "never-runs", Contradiction;
+    /// Times of a vCPU that contradict each other, its class or the platform.
+    BadReservation = "bad-reservation", Contradiction;
+    /// A hart with vCPUs that go by priority and others that go by deadlines.
+    MixedPolicies = "mixed-policies", Contradiction;
+    /// Shares of the system that come to more than there is, or to less than is given.
+    OverShare = "over-share", Contradiction;
     /// Two real-time vCPUs of one priority on one hart.
     SharedPriority = "shared-priority", Warning;
     /// A hart without work.

@@ -1,12 +1,21 @@
 //! A platform as its profile describes it: harts, memory, firmware, devices.
 
 use serde::{Deserialize, Deserializer};
+use tactus_abi::blob;
 use tactus_policy::placement::Extent;
 
-use crate::config::{Address, Size};
+use crate::config::{Address, Nanoseconds, Size};
 
 /// The profiles that come with the tool: name and text.
-const PROFILES: &[(&str, &str)] = &[("qemu-virt", include_str!("../../profiles/qemu-virt.toml"))];
+const PROFILES: &[(&str, &str)] = &[
+    ("qemu-virt", include_str!("../../profiles/qemu-virt.toml")),
+    ("soc", include_str!("../../profiles/soc.toml")),
+    ("mpsoc", include_str!("../../profiles/mpsoc.toml")),
+];
+/// The section that is the virtual board's alone, see `tactus_board::profile`.
+const BOARD: &str = "board";
+
+const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
 
 /// A platform.
 #[derive(Clone, Debug, Deserialize)]
@@ -30,6 +39,8 @@ pub struct Profile {
     pub plic: Plic,
     /// What carries the consoles.
     pub console: Console,
+    /// What the hypervisor itself takes there.
+    pub overheads: Overheads,
     /// Its devices, by address.
     #[serde(rename = "device")]
     pub devices: Vec<Device>,
@@ -123,6 +134,24 @@ pub struct Console {
     pub interrupt: u32,
 }
 
+/// What the hypervisor itself takes on a platform: measured worst cases.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Overheads {
+    /// Added to the budget of every job.
+    #[serde(deserialize_with = "time")]
+    pub job: Nanoseconds,
+    /// The longest it does not look whether somebody more urgent waits.
+    #[serde(deserialize_with = "time")]
+    pub blocking: Nanoseconds,
+    /// How often at most it interrupts a real-time vCPU for best-effort ones.
+    #[serde(deserialize_with = "time")]
+    pub service_period: Nanoseconds,
+    /// How long that takes.
+    #[serde(deserialize_with = "time")]
+    pub service: Nanoseconds,
+}
+
 /// A device, or another range of addresses that is not memory.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -166,6 +195,12 @@ fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Size, D::Error> {
     Size::from_text(&text).ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no size")))
 }
 
+fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Nanoseconds, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    Nanoseconds::from_text(&text)
+        .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no time")))
+}
+
 impl Profile {
     /// The names of all profiles.
     pub fn names() -> impl Iterator<Item = &'static str> {
@@ -178,9 +213,35 @@ impl Profile {
     /// The profile within the tool is not one; a test reads them all.
     pub fn named(name: &str) -> Option<Self> {
         let (name, text) = PROFILES.iter().find(|(known, _)| *known == name)?;
-        match toml::from_str(text) {
+        let read = text.parse::<toml::Table>().and_then(|mut table| {
+            table.remove(BOARD);
+            table.try_into()
+        });
+        match read {
             Ok(profile) => Some(profile),
             Err(error) => panic!("profile {name} within the tool: {error}"),
+        }
+    }
+
+    /// Ticks of the `time` CSR that pass within a time: whole ones.
+    pub fn ticks_within(&self, time: Nanoseconds) -> u64 {
+        let ticks = u128::from(time.0) * u128::from(self.timebase_hz) / NANOSECONDS_PER_SECOND;
+        u64::try_from(ticks).unwrap_or(u64::MAX)
+    }
+
+    /// Ticks of the `time` CSR that a time fits into: rounded up.
+    pub fn ticks_for(&self, time: Nanoseconds) -> u64 {
+        let product = u128::from(time.0) * u128::from(self.timebase_hz);
+        u64::try_from(product.div_ceil(NANOSECONDS_PER_SECOND)).unwrap_or(u64::MAX)
+    }
+
+    /// What the hypervisor itself takes, in ticks. A period counts as shorter, all else as longer.
+    pub fn overhead_ticks(&self) -> blob::Overheads {
+        blob::Overheads {
+            job: self.ticks_for(self.overheads.job),
+            blocking: self.ticks_for(self.overheads.blocking),
+            service_period: self.ticks_within(self.overheads.service_period),
+            service: self.ticks_for(self.overheads.service),
         }
     }
 
@@ -228,6 +289,9 @@ mod tests {
             let plic = profile.device("plic").expect("a PLIC");
             assert_eq!(plic.address, profile.plic.address);
             assert!(plic.kept.is_some());
+            // The hypervisor's work for others leaves most of a hart.
+            let overheads = profile.overhead_ticks();
+            assert!(overheads.service * 4 < overheads.service_period);
         }
     }
 }

@@ -335,7 +335,7 @@ pub fn try_blob(bytes: &[u8]) {
     };
     for vm in blob.vms {
         let vcpus = blob.vcpus_of(vm).len();
-        assert_eq!(vcpus, vm.vcpus as usize);
+        assert_eq!(vcpus, (vm.vcpus + vm.rt_vcpus) as usize);
         assert!(!blob.regions_of(vm).is_empty());
         assert_eq!(blob.segments_of(vm).len(), vm.segments as usize);
         for end in blob.channel_ends_of(vm) {

@@ -23,7 +23,7 @@ pub(super) fn blob(plan: &Plan, sources: &[Vec<u64>]) -> Result<Vec<u8>, blob::E
         tables.harts.push(Hart {
             id: plan.profile.harts.first_id + u64::from(hart),
             plic_context: plan.profile.plic.supervisor_context(hart),
-            reserved: 0,
+            policy: plan.policies[hart as usize] as u32,
         });
     }
     let body = tables.bytes();
@@ -89,19 +89,11 @@ impl Tables {
             on_fault: on_fault as u32,
             signal_vm,
             console: vm.console.into(),
+            rt_vcpus: vm.rt_vcpus,
+            rt_share: vm.rt_share.0,
             reserved: 0,
         });
-        self.vcpus
-            .extend((0u32..).zip(&vm.vcpus).map(|(number, vcpu)| Vcpu {
-                vm: index,
-                index: number,
-                class: match vcpu.class {
-                    config::Class::Rt => Class::RealTime,
-                    config::Class::Be => Class::BestEffort,
-                } as u32,
-                priority: vcpu.priority.into(),
-                harts: vcpu.harts.iter().fold(0, |mask, hart| mask | 1 << hart),
-            }));
+        self.add_vcpus(plan, index, vm);
         self.regions.extend(regions.iter().map(|region| Region {
             guest: region.mapping.guest,
             host: region.mapping.host,
@@ -126,7 +118,45 @@ impl Tables {
             .extend(vm.channels.iter().map(|end| ChannelEnd {
                 peer_vm: end.peer as u32,
                 peer_channel: end.peer_number as u32,
+                messages: plan.channels[end.channel].messages,
+                message_size: plan.channels[end.channel].message_size,
             }));
+    }
+
+    /// The VM's vCPUs, and the places of those that it may make at run time.
+    fn add_vcpus(&mut self, plan: &Plan, vm_index: u32, vm: &plan::Vm) {
+        let mask =
+            |harts: &mut dyn Iterator<Item = u32>| harts.fold(0, |mask, hart| mask | 1 << hart);
+        let configured = vm.vcpus.iter().map(|vcpu| {
+            let reservation = vcpu.reservation.as_ref();
+            Vcpu {
+                vm: vm_index,
+                index: 0,
+                class: match vcpu.class {
+                    config::Class::Rt => Class::RealTime,
+                    config::Class::Be => Class::BestEffort,
+                } as u32,
+                priority: vcpu.priority.unwrap_or(u8::MAX).into(),
+                harts: mask(&mut vcpu.harts.iter().copied()),
+                period: reservation.map_or(0, |times| times.period),
+                budget: reservation.map_or(0, |times| times.budget),
+                deadline: reservation.map_or(0, |times| times.deadline),
+            }
+        });
+        let place = Vcpu {
+            vm: vm_index,
+            index: 0,
+            class: Class::RealTime as u32,
+            priority: u8::MAX.into(),
+            harts: mask(&mut plan.deadline_harts()),
+            period: 0,
+            budget: 0,
+            deadline: 0,
+        };
+        let places = std::iter::repeat_n(place, vm.rt_vcpus as usize);
+        let numbered = (0..).zip(configured.chain(places));
+        self.vcpus
+            .extend(numbered.map(|(index, vcpu)| Vcpu { index, ..vcpu }));
     }
 
     /// All tables in the order of the layout.
@@ -174,6 +204,9 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         uart_source,
         timebase_hz: plan.profile.timebase_hz,
         slice_ticks: plan.slice_ticks,
+        overheads: plan.overheads,
+        reserve: plan.reserve.0,
+        reserved: 0,
     }
 }
 

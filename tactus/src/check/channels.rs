@@ -1,10 +1,11 @@
 //! Channels between VMs.
 
+use tactus_abi::blob::limit;
 use tactus_abi::map;
 use tactus_policy::placement::Extent;
 
 use super::judge::Judge;
-use crate::config::{Address, Size};
+use crate::config::{self, Address, Size, Span};
 use crate::plan::ChannelEnd;
 use crate::problem::{Code, count};
 
@@ -20,6 +21,8 @@ pub(super) struct Channels {
 pub(super) struct Channel {
     pub(super) name: String,
     pub(super) size: Size,
+    pub(super) messages: u32,
+    pub(super) message_size: u32,
     pub(super) ends: [(usize, usize); 2],
 }
 
@@ -54,7 +57,10 @@ pub(super) fn check(judge: &mut Judge<'_>) -> Channels {
             let what = format!("`size` of {title}");
             judge.is_multiple(size.value.0, map::PAGE_SIZE, &size.span, &what, show)
         });
-        let (Some([a, b]), Some(size), Some(name)) = (ends, size, &channel.name) else {
+        let messages = messages(judge, channel, &title);
+        let (Some([a, b]), Some(size), Some(name), Some((messages, message_size))) =
+            (ends, size, &channel.name, messages)
+        else {
             continue;
         };
         let numbers = [a, b].map(|vm| result.ends[vm].len());
@@ -108,10 +114,76 @@ pub(super) fn check(judge: &mut Judge<'_>) -> Channels {
         result.channels.push(Channel {
             name: name.value.clone(),
             size: size.value,
+            messages,
+            message_size,
             ends: [(a, numbers[0]), (b, numbers[1])],
         });
     }
     result
+}
+
+/// How many messages a channel carries at each end, and their size. `None`, noted: more or larger ones than there can be.
+fn messages(judge: &mut Judge<'_>, channel: &config::Channel, title: &str) -> Option<(u32, u32)> {
+    let (number, size) = match (&channel.messages, &channel.message_size) {
+        (None, None) => return Some((0, 0)),
+        (Some(number), Some(size)) => (number, size),
+        (Some(one), None) => {
+            one_alone(
+                judge,
+                title,
+                &one.span,
+                "messages",
+                "message_size = \"256B\"",
+            );
+            return None;
+        }
+        (None, Some(one)) => {
+            one_alone(judge, title, &one.span, "message_size", "messages = 8");
+            return None;
+        }
+    };
+    let mut fits = true;
+    let most = limit::MESSAGES as u32;
+    if !(1..=most).contains(&number.value) {
+        judge.note(
+            Code::OutOfRange,
+            &number.span,
+            format!("1 to {most}"),
+            format!(
+                "at an end of {title}, {} cannot wait; there can be 1 to {most}",
+                count(number.value as usize, "message")
+            ),
+            "leave `messages` and `message_size` out for a channel that carries none",
+        );
+        fits = false;
+    }
+    let largest = Size(limit::MESSAGE as u64);
+    if size.value == Size(0) || size.value > largest {
+        judge.note(
+            Code::OutOfRange,
+            &size.span,
+            format!("1 B to {largest}"),
+            format!(
+                "a message of {title} cannot have {}; it may have 1 B to {largest}",
+                size.value
+            ),
+            "let larger things go through the shared memory, and messages say where they are",
+        );
+        fits = false;
+    }
+    fits.then_some((number.value, size.value.0 as u32))
+}
+
+/// Notes that of two keys that belong together one is missing.
+fn one_alone(judge: &mut Judge<'_>, title: &str, span: &Span, there: &str, missing: &str) {
+    let (key, _) = missing.split_once(' ').unwrap_or((missing, ""));
+    judge.note(
+        Code::MissingKey,
+        span,
+        format!("without `{key}`"),
+        format!("{title} has `{there}` and no `{key}`"),
+        format!("add a line such as `{missing}`"),
+    );
 }
 
 /// Where the next channel of a VM with these begins.

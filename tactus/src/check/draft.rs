@@ -5,11 +5,13 @@ use tactus_abi::map::DEVICETREE_SIZE;
 use tactus_policy::placement::Extent;
 use tactus_policy::stage2::Mapping;
 
+use super::allowance::Allowance;
 use super::channels::Channels;
 use super::fit::Layout;
 use super::judge::Judge;
 use super::memory::{self, Amounts, VmAmounts};
 use super::platform::Platform;
+use super::vcpus::Vcpus;
 use crate::devicetree::devicetree;
 use crate::hypervisor::Hypervisor;
 use crate::plan::{self, LoadSegment, Plan};
@@ -20,7 +22,8 @@ pub(super) struct Parts {
     pub(super) hypervisor: Hypervisor,
     pub(super) layouts: Vec<Layout>,
     pub(super) on_faults: Vec<plan::OnFault>,
-    pub(super) vcpus: Vec<Vec<plan::Vcpu>>,
+    pub(super) vcpus: Vcpus,
+    pub(super) allowances: Vec<Allowance>,
     pub(super) devices: Vec<Vec<plan::Device>>,
     pub(super) channels: Channels,
 }
@@ -48,11 +51,12 @@ impl Parts {
             .layouts
             .into_iter()
             .zip(self.on_faults)
-            .zip(self.vcpus)
+            .zip(self.vcpus.vcpus)
+            .zip(self.allowances)
             .zip(self.devices)
             .zip(self.channels.ends);
         let mut vms = Vec::new();
-        for (vm, ((((layout, on_fault), vcpus), devices), channels)) in
+        for (vm, (((((layout, on_fault), vcpus), allowance), devices), channels)) in
             judge.config.vms.iter().zip(parts)
         {
             vms.push(plan::Vm {
@@ -66,6 +70,9 @@ impl Parts {
                 console: vm.console,
                 on_fault,
                 vcpus,
+                rt_vcpus: allowance.rt_vcpus,
+                rt_share: allowance.rt_share,
+                rt_memory: layout.rt_memory,
                 devices,
                 channels,
             });
@@ -78,6 +85,8 @@ impl Parts {
                 name: channel.name,
                 size: channel.size,
                 host: 0,
+                messages: channel.messages,
+                message_size: channel.message_size,
                 ends: channel.ends,
             });
         let nowhere = Extent::new(0, 0);
@@ -85,6 +94,9 @@ impl Parts {
             harts: platform.harts,
             memory: platform.memory,
             slice_ticks: platform.slice_ticks,
+            overheads: platform.profile.overhead_ticks(),
+            reserve: platform.reserve,
+            policies: self.vcpus.policies,
             uart: !passes_console(platform, &vms),
             hypervisor: self.hypervisor,
             vms,
@@ -155,9 +167,18 @@ fn amounts(plan: &Plan) -> Amounts {
     Amounts {
         hypervisor: plan.hypervisor.bytes.len() as u64,
         harts: plan.harts as usize,
-        vcpus: plan.vms.iter().map(|vm| vm.vcpus.len()).sum(),
+        vcpus: plan
+            .vms
+            .iter()
+            .map(|vm| vm.vcpus.len() + vm.rt_vcpus as usize)
+            .sum(),
         interrupts: devices.map(|device| device.interrupts.len()).sum(),
         vms: plan.vms.iter().map(vm_amounts).collect(),
         channels: plan.channels.iter().map(|channel| channel.size.0).collect(),
+        messages: plan
+            .channels
+            .iter()
+            .map(|channel| (channel.messages, channel.message_size))
+            .collect(),
     }
 }

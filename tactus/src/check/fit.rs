@@ -21,6 +21,8 @@ pub(super) struct Layout {
     /// Image and initrd.
     pub(super) segments: Vec<LoadSegment>,
     pub(super) initrd: Option<Extent>,
+    /// What is kept for real-time vCPUs that it makes.
+    pub(super) rt_memory: Size,
 }
 
 /// The VM's memory when its size is one that a VM can have.
@@ -48,15 +50,55 @@ fn memory(judge: &mut Judge<'_>, index: usize) -> Option<Size> {
     Some(memory.value)
 }
 
+/// The memory kept for real-time vCPUs, when it leaves something for the rest.
+fn rt_memory(judge: &mut Judge<'_>, index: usize, memory: Size) -> Option<Size> {
+    let vm = &judge.config.vms[index];
+    let Some(rt_memory) = &vm.rt_memory else {
+        return Some(Size(0));
+    };
+    let what = format!("`rt_memory` of {}", vm.title());
+    let show = |bytes| Size(bytes).to_string();
+    let span = &rt_memory.span;
+    if !judge.is_multiple(rt_memory.value.0, PAGE_SIZE, span, &what, show) {
+        return None;
+    }
+    let most = memory.0 - DEVICETREE_SIZE - PAGE_SIZE;
+    if rt_memory.value.0 > most {
+        judge.note(
+            Code::ImageFit,
+            span,
+            rt_memory.value.to_string(),
+            format!(
+                "{what} is {}; of the VM's {memory} of memory it may take {} at most, as the devicetree and the image need some",
+                rt_memory.value,
+                Size(most)
+            ),
+            "make it smaller, or give the VM more `memory`",
+        );
+        return None;
+    }
+    Some(rt_memory.value)
+}
+
+/// What else is at the end of a VM's memory, in words.
+fn kept(rt_memory: Size) -> &'static str {
+    if rt_memory == Size(0) {
+        "the devicetree"
+    } else {
+        "the devicetree and `rt_memory`"
+    }
+}
+
 /// Lays a VM's memory out. `None`, noted, when that cannot be done.
 pub(super) fn check(judge: &mut Judge<'_>, index: usize, files: GuestFiles) -> Option<Layout> {
     bootargs(judge, index);
     let memory = memory(judge, index)?;
+    let rt_memory = rt_memory(judge, index, memory)?;
     let GuestFiles { image, initrd, .. } = files;
     let image = image?;
-    // Memory that image and initrd may take: all but the devicetree's at the end.
-    let free = Extent::new(RAM_BASE, memory.0 - DEVICETREE_SIZE);
-    let image_fits = segments(judge, index, memory, free, &image);
+    // Memory that image and initrd may take: all but what is kept at the end.
+    let free = Extent::new(RAM_BASE, memory.0 - DEVICETREE_SIZE - rt_memory.0);
+    let image_fits = segments(judge, index, memory, rt_memory, free, &image);
     let initrd = match initrd {
         Some(bytes) => Some(place_initrd(judge, index, free, &image, bytes)?),
         None => None,
@@ -80,6 +122,7 @@ pub(super) fn check(judge: &mut Judge<'_>, index: usize, files: GuestFiles) -> O
         entry: image.entry,
         segments,
         initrd: extent,
+        rt_memory,
     })
 }
 
@@ -117,6 +160,7 @@ fn segments(
     judge: &mut Judge<'_>,
     index: usize,
     memory: Size,
+    rt_memory: Size,
     free: Extent,
     image: &GuestImage,
 ) -> bool {
@@ -137,16 +181,18 @@ fn segments(
         .unwrap_or(0);
     let below = image.segments.iter().any(|s| s.guest < RAM_BASE);
     let end = end.clamp(RAM_BASE, GUEST_END);
-    let wanted = (end - RAM_BASE + DEVICETREE_SIZE).next_multiple_of(MEGAPAGE_SIZE);
+    let wanted = (end - RAM_BASE + DEVICETREE_SIZE + rt_memory.0).next_multiple_of(MEGAPAGE_SIZE);
     judge.note(
         Code::ImageFit,
         &name.span,
         format!("{} takes {}", image.format, extent_text(extent)),
         format!(
-            "the image of {} does not fit its {memory} of memory: {} is not all within {}, which is what the devicetree at the end leaves",
+            "the image of {} does not fit its {memory} of memory: {} is not all within {}, which is what {} at the end leave{}",
             vm.title(),
             extent_text(extent),
-            extent_text(free)
+            extent_text(free),
+            kept(rt_memory),
+            if rt_memory == Size(0) { "s" } else { "" }
         ),
         if below {
             format!("link it at {}: a VM's memory begins at {}", Address(tactus_abi::map::RAW_IMAGE_BASE), Address(RAM_BASE))

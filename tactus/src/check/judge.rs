@@ -1,6 +1,6 @@
 //! What the parts of the check share: the description and the problems found so far.
 
-use crate::config::{At, Config, Source, Span};
+use crate::config::{At, Config, Share, Source, Span};
 use crate::problem::{Code, Problem};
 
 /// The description on trial.
@@ -90,6 +90,19 @@ impl<'c> Judge<'c> {
             cure,
         );
         false
+    }
+
+    /// Notes a share that is more than everything.
+    pub(super) fn is_part(&mut self, share: &At<Share>, what: &str) {
+        if share.value > Share::WHOLE {
+            self.note(
+                Code::OutOfRange,
+                &share.span,
+                format!("0 % to {}", Share::WHOLE),
+                format!("{what} is {} of the whole", share.value),
+                format!("make it at most {}", Share::WHOLE),
+            );
+        }
     }
 
     pub(super) fn into_problems(self) -> Vec<Problem> {

@@ -15,6 +15,8 @@ use crate::problem::{Code, Problem, count};
 const POOL_FIXED: u64 = 64 << 10;
 const POOL_PER_HART: u64 = 32 << 10;
 const POOL_PER_VCPU: u64 = 4 << 10;
+/// Bytes that a waiting message takes beside its own.
+const POOL_PER_MESSAGE: u64 = 32;
 
 /// How much there is of everything, from which the sizes of boot image and pool follow.
 pub(super) struct Amounts {
@@ -27,6 +29,8 @@ pub(super) struct Amounts {
     pub(super) vms: Vec<VmAmounts>,
     /// Bytes of each channel.
     pub(super) channels: Vec<u64>,
+    /// Messages that may wait at each end of each channel, and the bytes of one.
+    pub(super) messages: Vec<(u32, u32)>,
 }
 
 /// How much there is of a VM.
@@ -98,7 +102,12 @@ fn pool_size(amounts: &Amounts) -> u64 {
             pool_pages(&mappings)
         })
         .sum();
+    let queue = |&(messages, size): &(u32, u32)| {
+        let each = u64::from(size).next_multiple_of(8) + POOL_PER_MESSAGE;
+        2 * (u64::from(messages) * each).next_multiple_of(PAGE_SIZE)
+    };
     tables as u64 * PAGE_SIZE
+        + amounts.messages.iter().map(queue).sum::<u64>()
         + POOL_FIXED
         + POOL_PER_HART * amounts.harts as u64
         + POOL_PER_VCPU * amounts.vcpus as u64

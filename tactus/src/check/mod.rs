@@ -3,6 +3,7 @@
 //! Every part of the check notes what it finds and goes on with what can still be judged, so that one run
 //! names all contradictions. Only a system without any becomes a [`Plan`].
 
+mod allowance;
 mod channels;
 mod command;
 mod devices;
@@ -13,6 +14,7 @@ mod judge;
 mod memory;
 mod names;
 mod platform;
+mod reservation;
 mod summary;
 mod vcpus;
 
@@ -135,7 +137,8 @@ fn judge_system(
     vm_count(judge);
     names::check(judge);
     let platform = platform::check(judge);
-    let vcpus = vcpus::check(judge, platform.as_ref().map(|platform| platform.harts));
+    let vcpus = vcpus::check(judge, platform.as_ref());
+    let allowances = allowance::check(judge, platform.as_ref(), &vcpus);
     let channels = channels::check(judge);
     let base = platform
         .as_ref()
@@ -172,6 +175,7 @@ fn judge_system(
         layouts,
         on_faults,
         vcpus,
+        allowances,
         devices,
         channels,
     };

@@ -5,7 +5,7 @@ use tactus_abi::map::MEGAPAGE_SIZE;
 use tactus_policy::placement::Extent;
 
 use super::judge::Judge;
-use crate::config::{DEFAULT_SLICE, Nanoseconds, Size, cure_of_unknown};
+use crate::config::{DEFAULT_SLICE, Nanoseconds, Share, Size, cure_of_unknown};
 use crate::problem::Code;
 use crate::profile::Profile;
 
@@ -19,6 +19,7 @@ pub(super) struct Platform {
     pub(super) harts: u32,
     pub(super) memory: Extent,
     pub(super) slice_ticks: u64,
+    pub(super) reserve: Share,
 }
 
 /// Judges `[system]`. `None`: the platform is unknown.
@@ -39,6 +40,7 @@ pub(super) fn check(judge: &mut Judge<'_>) -> Option<Platform> {
         harts: harts(judge, &profile),
         memory: Extent::new(profile.memory.base.0, memory(judge, &profile).0),
         slice_ticks: slice_ticks(judge, &profile),
+        reserve: reserve(judge),
         profile,
     })
 }
@@ -93,12 +95,8 @@ fn memory(judge: &mut Judge<'_>, profile: &Profile) -> Size {
 }
 
 fn slice_ticks(judge: &mut Judge<'_>, profile: &Profile) -> u64 {
-    let ticks = |time: Nanoseconds| {
-        let ticks = u128::from(time.0) * u128::from(profile.timebase_hz) / 1_000_000_000;
-        u64::try_from(ticks).unwrap_or(u64::MAX)
-    };
     let Some(slice) = &judge.config.system.slice else {
-        return ticks(DEFAULT_SLICE);
+        return profile.ticks_within(DEFAULT_SLICE);
     };
     if !(SLICE_MIN..=SLICE_MAX).contains(&slice.value) {
         judge.note(
@@ -112,5 +110,13 @@ fn slice_ticks(judge: &mut Judge<'_>, profile: &Profile) -> u64 {
             format!("leave it out for the default of {DEFAULT_SLICE}"),
         );
     }
-    ticks(slice.value)
+    profile.ticks_within(slice.value)
+}
+
+fn reserve(judge: &mut Judge<'_>) -> Share {
+    let Some(reserve) = &judge.config.system.be_reserve else {
+        return Share::default();
+    };
+    judge.is_part(reserve, "`be_reserve` of the system");
+    reserve.value.min(Share::WHOLE)
 }

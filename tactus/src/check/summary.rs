@@ -6,9 +6,9 @@ use tactus_abi::map::{CHANNEL_SOURCE, GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, R
 use tactus_policy::stage2::{Mapping, leaf_size};
 
 use super::{Verdict, command::tally};
-use crate::config::{Address, Class, Nanoseconds, Size};
+use crate::config::{Address, Class, Nanoseconds, Share, Size};
 use crate::guest_image::extent_text;
-use crate::plan::{OnFault, Plan, Vm};
+use crate::plan::{OnFault, Plan, Vcpu, Vm};
 
 /// The system in words and tables.
 pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
@@ -21,6 +21,7 @@ pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
     text.push_str(&vms(plan, verdict));
     text.push('\n');
     text.push_str(&harts(plan));
+    text.push_str(&run_time(plan));
     text.push_str(&interrupts(plan));
     text.push_str(&channels(plan));
     text
@@ -58,9 +59,14 @@ fn platform(plan: &Plan) -> String {
         vec![
             "harts".into(),
             format!(
-                "{}, best-effort time slice {}",
+                "{}, best-effort time slice {}{}",
                 plan.harts,
-                Nanoseconds(slice)
+                Nanoseconds(slice),
+                if plan.reserve == Share::default() {
+                    String::new()
+                } else {
+                    format!(" and at least {} of each", plan.reserve)
+                }
             ),
         ],
         vec![
@@ -143,6 +149,49 @@ fn vms(plan: &Plan, verdict: &Verdict) -> String {
     table(&rows)
 }
 
+/// Ticks as a time.
+fn time(plan: &Plan, ticks: u64) -> Nanoseconds {
+    let nanoseconds = u128::from(ticks) * 1_000_000_000 / u128::from(plan.profile.timebase_hz);
+    Nanoseconds(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
+}
+
+/// What a vCPU's place among those of its class follows from.
+fn order(plan: &Plan, vcpu: &Vcpu) -> String {
+    let times = vcpu.reservation.map(|times| {
+        let period = format!(
+            "{} of {}",
+            time(plan, times.budget),
+            time(plan, times.period)
+        );
+        if times.deadline == times.period {
+            period
+        } else {
+            format!("{period}, by {}", time(plan, times.deadline))
+        }
+    });
+    let parts = vcpu.priority.map(|priority| priority.to_string());
+    let parts: Vec<String> = parts.into_iter().chain(times).collect();
+    parts.join(": ")
+}
+
+/// What VMs may have at run time.
+fn run_time(plan: &Plan) -> String {
+    let mut rows = vec![row(&["VM", "made at run time", "share", "memory for them"])];
+    for vm in plan.vms.iter().filter(|vm| vm.rt_vcpus > 0) {
+        rows.push(vec![
+            vm.name.clone(),
+            format!("up to {}", vm.rt_vcpus),
+            vm.rt_share.to_string(),
+            if vm.rt_memory == Size(0) {
+                "-".into()
+            } else {
+                extent_text(vm.rt_extent())
+            },
+        ]);
+    }
+    section(&rows)
+}
+
 fn harts(plan: &Plan) -> String {
     let mut rows = vec![row(&["hart", "real time, highest first", "best effort"])];
     for hart in 0..plan.harts {
@@ -150,7 +199,7 @@ fn harts(plan: &Plan) -> String {
         for vm in &plan.vms {
             for (index, vcpu) in vm.vcpus.iter().enumerate() {
                 if vcpu.harts.contains(&hart) {
-                    on_hart.push((vcpu, format!("{}.{index} ({})", vm.name, vcpu.priority)));
+                    on_hart.push((vcpu, format!("{}.{index} ({})", vm.name, order(plan, vcpu))));
                 }
             }
         }

@@ -1,37 +1,58 @@
 //! vCPUs and the harts they run on.
 
-use tactus_abi::blob::limit;
+use tactus_abi::blob::{RealTimePolicy, limit};
 
 use super::judge::Judge;
-use crate::config::{At, Class, Span, Vcpu};
+use super::platform::Platform;
+use super::reservation::{self, Times};
+use crate::config::{At, Class, Vcpu};
 use crate::plan;
 use crate::problem::{Code, Problem, count};
 
 /// Highest priority.
 const PRIORITY_MAX: u32 = 255;
 
-/// Judges all vCPUs of a system with that many harts, if that is known; what cannot run is left out.
-pub(super) fn check(judge: &mut Judge<'_>, harts: Option<u32>) -> Vec<Vec<plan::Vcpu>> {
+/// All VMs' vCPUs, and what they make of the harts.
+pub(super) struct Vcpus {
+    /// For each VM, those that can run.
+    pub(super) vcpus: Vec<Vec<plan::Vcpu>>,
+    /// How each hart orders its real-time vCPUs; empty when the harts are not known.
+    pub(super) policies: Vec<RealTimePolicy>,
+}
+
+/// Where a vCPU that can run is in the description.
+struct Seen<'c> {
+    title: String,
+    written: &'c Vcpu,
+    checked: plan::Vcpu,
+}
+
+/// Judges all vCPUs of a system; what cannot run is left out.
+pub(super) fn check(judge: &mut Judge<'_>, platform: Option<&Platform>) -> Vcpus {
     let config = judge.config;
     counts(judge);
     let mut vcpus = Vec::new();
-    let mut at = Vec::new();
+    let mut seen = Vec::new();
     for vm in &config.vms {
         let mut own = Vec::new();
         for (index, vcpu) in vm.vcpus.iter().enumerate() {
             let title = format!("vCPU {index} of {}", vm.title());
-            if let Some(checked) = check_one(judge, vcpu, &title, harts) {
-                at.push((title, vcpu.span.clone(), checked.clone()));
-                own.push(checked);
+            if let Some(checked) = check_one(judge, vcpu, &title, platform) {
+                own.push(checked.clone());
+                seen.push(Seen {
+                    title,
+                    written: vcpu,
+                    checked,
+                });
             }
         }
         vcpus.push(own);
     }
-    shared_priorities(judge, &at);
-    if let Some(harts) = harts {
-        idle_harts(judge, &at, harts);
-    }
-    vcpus
+    shared_priorities(judge, &seen);
+    let harts = platform.map_or(0, |platform| platform.harts);
+    let policies: Vec<_> = (0..harts).map(|hart| policy(judge, &seen, hart)).collect();
+    idle_harts(judge, &seen, &policies);
+    Vcpus { vcpus, policies }
 }
 
 fn counts(judge: &mut Judge<'_>) {
@@ -69,6 +90,24 @@ fn counts(judge: &mut Judge<'_>) {
             format!("the system has more than {}", count(limit::VCPUS, "vCPU")),
             "remove some",
         );
+        return;
+    }
+    let mut places: u64 = config.vms.iter().map(|vm| vm.vcpus.len() as u64).sum();
+    for number in config.vms.iter().filter_map(|vm| vm.rt_vcpus.as_ref()) {
+        places += u64::from(number.value);
+        if places > limit::VCPUS as u64 {
+            judge.note(
+                Code::TooMany,
+                &number.span,
+                format!("{places} with these"),
+                format!(
+                    "the system has more than {}, those included that may be made at run time",
+                    count(limit::VCPUS, "vCPU")
+                ),
+                "allow fewer",
+            );
+            return;
+        }
     }
 }
 
@@ -76,76 +115,138 @@ fn check_one(
     judge: &mut Judge<'_>,
     vcpu: &Vcpu,
     title: &str,
-    harts: Option<u32>,
+    platform: Option<&Platform>,
 ) -> Option<plan::Vcpu> {
     let class = vcpu.class.as_ref()?.value;
-    let priority = priority(judge, vcpu, class, title);
-    let harts = match class {
-        Class::Rt => vec![rt_hart(judge, vcpu, title, harts)?],
-        Class::Be => be_harts(judge, vcpu, title, harts)?,
-    };
+    let harts = platform.map(|platform| platform.harts);
+    if class == Class::Be {
+        only_real_time(judge, vcpu, title);
+        let priority = priority(judge, vcpu, title);
+        let harts = be_harts(judge, vcpu, title, harts)?;
+        return Some(plan::Vcpu {
+            class,
+            priority: Some(priority?.unwrap_or(0)),
+            harts,
+            reservation: None,
+        });
+    }
+    let timeless = vcpu.period.is_none() && vcpu.budget.is_none() && vcpu.deadline.is_none();
+    if vcpu.priority.is_none() && timeless {
+        judge.note(
+            Code::MissingKey,
+            &vcpu.span,
+            "`period` and `budget` are missing here",
+            format!("{title} is real time and has neither `period` and `budget` nor a `priority`"),
+            format!("add `period = \"1ms\"` and `budget = \"200us\"`, say, or `priority = 200`: 0 to {PRIORITY_MAX}, higher first"),
+        );
+        rt_harts(judge, vcpu, title, harts);
+        return None;
+    }
+    let times = platform.map_or(Times::None, |platform| {
+        reservation::check(judge, &platform.profile, vcpu, title)
+    });
+    let priority = priority(judge, vcpu, title);
+    let harts = rt_harts(judge, vcpu, title, harts)?;
     Some(plan::Vcpu {
         class,
         priority: priority?,
         harts,
+        reservation: match times {
+            Times::None => None,
+            Times::Some(reservation) => Some(reservation),
+            Times::Wrong => return None,
+        },
     })
 }
 
-fn priority(judge: &mut Judge<'_>, vcpu: &Vcpu, class: Class, title: &str) -> Option<u8> {
-    match (&vcpu.priority, class) {
-        (Some(priority), _) => {
-            let value = u8::try_from(priority.value).ok();
-            if value.is_none() {
-                judge.note(
-                    Code::OutOfRange,
-                    &priority.span,
-                    format!("0 to {PRIORITY_MAX}"),
-                    format!(
-                        "{title} has priority {}; there are 0 to {PRIORITY_MAX}",
-                        priority.value
-                    ),
-                    "higher numbers run first",
-                );
-            }
-            value
-        }
-        (None, Class::Be) => Some(0),
-        (None, Class::Rt) => {
+/// Notes what only a real-time vCPU can have.
+fn only_real_time(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str) {
+    let times = [
+        ("period", &vcpu.period),
+        ("budget", &vcpu.budget),
+        ("deadline", &vcpu.deadline),
+    ];
+    for (key, time) in times {
+        let Some(time) = time else {
+            continue;
+        };
+        judge.note(
+            Code::BadReservation,
+            &time.span,
+            "of a best-effort vCPU",
+            format!("{title} is best effort and gets what is left, so it has no `{key}`"),
+            "remove it, or make the vCPU `class = \"rt\"`",
+        );
+    }
+}
+
+/// The priority, if it is given. `None`, noted: there is no such priority.
+fn priority(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str) -> Option<Option<u8>> {
+    let Some(priority) = &vcpu.priority else {
+        return Some(None);
+    };
+    let value = u8::try_from(priority.value).ok();
+    if value.is_none() {
+        judge.note(
+            Code::OutOfRange,
+            &priority.span,
+            format!("0 to {PRIORITY_MAX}"),
+            format!(
+                "{title} has priority {}; there are 0 to {PRIORITY_MAX}",
+                priority.value
+            ),
+            "higher numbers run first",
+        );
+    }
+    value.map(Some)
+}
+
+/// The harts of a real-time vCPU: the one it stays on, or those that admission may choose from.
+fn rt_harts(
+    judge: &mut Judge<'_>,
+    vcpu: &Vcpu,
+    title: &str,
+    harts: Option<u32>,
+) -> Option<Vec<u32>> {
+    match (&vcpu.hart, &vcpu.harts) {
+        (Some(hart), None) => existing(judge, hart, title, harts).map(|hart| vec![hart]),
+        (None, Some(several)) if vcpu.priority.is_none() => listed(judge, several, title, harts),
+        (None, None) => {
             judge.note(
                 Code::MissingKey,
                 &vcpu.span,
-                "`priority` is missing here",
-                format!("{title} is real time and has no `priority`"),
-                format!("add `priority = 200`, say: 0 to {PRIORITY_MAX}, higher first"),
+                "`hart` is missing here",
+                format!("{title} is real time and has no `hart`"),
+                "add `hart = 0`, say: the hart it stays on",
+            );
+            None
+        }
+        (hart, Some(several)) => {
+            let wanted = several.value.first().map_or(0, |hart| hart.value);
+            let (message, cure) = if hart.is_some() {
+                (
+                    format!("{title} has both `hart` and `harts`"),
+                    "keep `hart` for the one it stays on, or `harts` for those it may be put on"
+                        .to_owned(),
+                )
+            } else {
+                (
+                    format!("{title} is real time with a priority and so stays on one hart"),
+                    format!(
+                        "write `hart = {wanted}` in place of `harts`, or make it `class = \"be\"`"
+                    ),
+                )
+            };
+            judge.note(
+                Code::VcpuHarts,
+                &several.span,
+                "a list of harts",
+                message,
+                cure,
             );
             None
         }
     }
-}
-
-fn rt_hart(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str, harts: Option<u32>) -> Option<u32> {
-    if let Some(several) = &vcpu.harts {
-        let wanted = several.value.first().map_or(0, |hart| hart.value);
-        judge.note(
-            Code::VcpuHarts,
-            &several.span,
-            "a list of harts",
-            format!("{title} is real time and so stays on one hart"),
-            format!("write `hart = {wanted}` in place of `harts`, or make it `class = \"be\"`"),
-        );
-        return None;
-    }
-    let Some(hart) = &vcpu.hart else {
-        judge.note(
-            Code::MissingKey,
-            &vcpu.span,
-            "`hart` is missing here",
-            format!("{title} is real time and has no `hart`"),
-            "add `hart = 0`, say: the hart it stays on",
-        );
-        return None;
-    };
-    existing(judge, hart, title, harts)
 }
 
 fn be_harts(
@@ -170,6 +271,16 @@ fn be_harts(
     let Some(allowed) = &vcpu.harts else {
         return Some((0..harts.unwrap_or(0)).collect());
     };
+    listed(judge, allowed, title, harts)
+}
+
+/// Harts from a list, ascending, each once.
+fn listed(
+    judge: &mut Judge<'_>,
+    allowed: &At<Vec<At<u32>>>,
+    title: &str,
+    harts: Option<u32>,
+) -> Option<Vec<u32>> {
     if allowed.value.is_empty() {
         judge.note(
             Code::NeverRuns,
@@ -221,47 +332,88 @@ fn existing(judge: &mut Judge<'_>, hart: &At<u32>, title: &str, harts: Option<u3
 }
 
 /// Real-time vCPUs that wait for each other.
-fn shared_priorities(judge: &mut Judge<'_>, vcpus: &[(String, Span, plan::Vcpu)]) {
-    for (i, (title, span, vcpu)) in vcpus.iter().enumerate() {
-        let same = |other: &&(String, Span, plan::Vcpu)| {
-            vcpu.class == Class::Rt && other.2.class == Class::Rt && {
-                (other.2.priority, &other.2.harts) == (vcpu.priority, &vcpu.harts)
-            }
+fn shared_priorities(judge: &mut Judge<'_>, seen: &[Seen<'_>]) {
+    for (i, this) in seen.iter().enumerate() {
+        let Some(priority) = this.checked.priority else {
+            continue;
         };
-        let Some((first, first_span, _)) = vcpus[..i].iter().find(same) else {
+        let same = |other: &&Seen<'_>| {
+            let (one, other) = (&this.checked, &other.checked);
+            one.policy().is_some()
+                && one.policy() == other.policy()
+                && (one.priority, &one.harts) == (other.priority, &other.harts)
+        };
+        let Some(first) = seen[..i].iter().find(same) else {
             continue;
         };
         let problem = Problem::new(
             Code::SharedPriority,
             format!(
-                "{title} and {first} are both real time with priority {} on hart {}",
-                vcpu.priority, vcpu.harts[0]
+                "{} and {} are both real time with priority {priority} on hart {}",
+                this.title, first.title, this.checked.harts[0]
             ),
             "neither preempts the other: each runs until it waits, first come, first served; give them different priorities if one is more urgent",
         );
-        let problem = problem.at(judge.source(), span, "this one").at(
-            judge.source(),
-            first_span,
-            "and this one",
-        );
+        let problem = problem
+            .at(judge.source(), &this.written.span, "this one")
+            .at(judge.source(), &first.written.span, "and this one");
         judge.add(problem);
     }
 }
 
+/// How a hart orders its real-time vCPUs: by priority when one of them has one.
+fn policy(judge: &mut Judge<'_>, seen: &[Seen<'_>], hart: u32) -> RealTimePolicy {
+    let with = |policy: RealTimePolicy| {
+        let mut here = seen.iter().filter(|one| one.checked.harts.contains(&hart));
+        here.find(|one| one.checked.policy() == Some(policy))
+    };
+    let Some(by_priority) = with(RealTimePolicy::FixedPriority) else {
+        return RealTimePolicy::EarliestDeadline;
+    };
+    if let Some(by_deadline) = with(RealTimePolicy::EarliestDeadline) {
+        let cure = if by_deadline.checked.harts.len() > 1 {
+            format!(
+                "take hart {hart} out of `harts` of {}, or let all on it go one way",
+                by_deadline.title
+            )
+        } else {
+            "give both a `priority`, or both a `period` and a `budget` and no `priority`, or put one on another hart".to_owned()
+        };
+        let problem = Problem::new(
+            Code::MixedPolicies,
+            format!(
+                "on hart {hart}, {} goes by its priority and {} by its deadlines; which comes first is not defined",
+                by_priority.title, by_deadline.title
+            ),
+            cure,
+        );
+        let priority = by_priority.written.priority.as_ref();
+        let priority = priority.map_or(&by_priority.written.span, |priority| &priority.span);
+        let problem = problem.at(judge.source(), priority, "by priority").at(
+            judge.source(),
+            &by_deadline.written.span,
+            "by deadlines",
+        );
+        judge.add(problem);
+    }
+    RealTimePolicy::FixedPriority
+}
+
 /// Harts that are used but by no vCPU.
-fn idle_harts(judge: &mut Judge<'_>, vcpus: &[(String, Span, plan::Vcpu)], harts: u32) {
-    let all = judge
-        .config
-        .vms
-        .iter()
-        .map(|vm| vm.vcpus.len())
-        .sum::<usize>();
-    if vcpus.len() != all || vcpus.is_empty() {
+fn idle_harts(judge: &mut Judge<'_>, seen: &[Seen<'_>], policies: &[RealTimePolicy]) {
+    let vms = &judge.config.vms;
+    let all = vms.iter().map(|vm| vm.vcpus.len()).sum::<usize>();
+    if seen.len() != all || seen.is_empty() {
         // Some could not be judged; where they would have run is unknown.
         return;
     }
-    let idle: Vec<String> = (0..harts)
-        .filter(|hart| !vcpus.iter().any(|(_, _, vcpu)| vcpu.harts.contains(hart)))
+    let mut run_time = vms.iter().filter_map(|vm| vm.rt_vcpus.as_ref());
+    let run_time = run_time.any(|number| number.value > 0);
+    let idle: Vec<String> = (0u32..)
+        .zip(policies)
+        .filter(|(_, policy)| !run_time || **policy == RealTimePolicy::FixedPriority)
+        .map(|(hart, _)| hart)
+        .filter(|hart| !seen.iter().any(|one| one.checked.harts.contains(hart)))
         .map(|hart| hart.to_string())
         .collect();
     if idle.is_empty() {
@@ -276,7 +428,7 @@ fn idle_harts(judge: &mut Judge<'_>, vcpus: &[(String, Span, plan::Vcpu)], harts
     judge.note(
         Code::IdleHart,
         &span,
-        format!("{harts} used"),
+        format!("{} used", policies.len()),
         format!("no vCPU may run on hart {}", idle.join(", ")),
         "allow a vCPU to run there, or use fewer harts",
     );

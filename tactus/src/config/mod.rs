@@ -10,6 +10,6 @@ pub use model::{
     Channel, Class, Config, DEFAULT_SLICE, Device, FileName, OnFault, System, Vcpu, Vm,
 };
 pub use source::{At, Source, Span};
-pub use unit::{Address, Nanoseconds, Size};
+pub use unit::{Address, Nanoseconds, Share, Size};
 
 pub(crate) use reader::cure_of_unknown;

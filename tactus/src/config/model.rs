@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use super::source::{At, Source, Span};
-use super::unit::{Address, Nanoseconds, Size};
+use super::unit::{Address, Nanoseconds, Share, Size};
 
 /// A system's description.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub struct System {
     pub memory: Option<At<Size>>,
     /// Time slice of best-effort vCPUs; default: [`DEFAULT_SLICE`].
     pub slice: Option<At<Nanoseconds>>,
+    /// Part of each hart that real-time vCPUs leave to best-effort ones; default: none.
+    pub be_reserve: Option<At<Share>>,
 }
 
 /// The best-effort time slice of a system that names none.
@@ -71,6 +73,12 @@ pub struct Vm {
     pub console: bool,
     /// What happens when it faults.
     pub on_fault: OnFault,
+    /// Real-time vCPUs that it may make at run time; default: none.
+    pub rt_vcpus: Option<At<u32>>,
+    /// Part of the system that its reservations may come to; default: what those of its configured vCPUs come to.
+    pub rt_share: Option<At<Share>>,
+    /// Memory kept for the code and data of such vCPUs; default: none.
+    pub rt_memory: Option<At<Size>>,
     /// Its vCPUs.
     pub vcpus: Vec<Vcpu>,
     /// Devices passed through to it.
@@ -119,12 +127,18 @@ pub struct Vcpu {
     pub span: Span,
     /// Its class.
     pub class: Option<At<Class>>,
-    /// The hart of a real-time vCPU.
+    /// The hart of a real-time vCPU that stays on one.
     pub hart: Option<At<u32>>,
-    /// The harts of a best-effort vCPU; default: all.
+    /// The harts of a best-effort vCPU, by default all; or those that admission may choose from for a real-time one.
     pub harts: Option<At<Vec<At<u32>>>>,
-    /// Its priority.
+    /// Its priority; a real-time vCPU with one is scheduled by it, and by its deadlines otherwise.
     pub priority: Option<At<u32>>,
+    /// Time between the releases of its jobs.
+    pub period: Option<At<Nanoseconds>>,
+    /// Time that each job gets.
+    pub budget: Option<At<Nanoseconds>>,
+    /// Time after its release by which a job has had its budget; default: the period.
+    pub deadline: Option<At<Nanoseconds>>,
 }
 
 /// `[[vm.device]]`: a device passed through by page.
@@ -155,6 +169,10 @@ pub struct Channel {
     pub between: Option<[At<String>; 2]>,
     /// Bytes of shared memory.
     pub size: Option<At<Size>>,
+    /// Messages that may wait at each end; default: it carries none.
+    pub messages: Option<At<u32>>,
+    /// Bytes of a message.
+    pub message_size: Option<At<Size>>,
 }
 
 impl Channel {

@@ -149,6 +149,7 @@ fn read_system(reader: &mut Reader, root: &mut Table<'_>) -> System {
         harts: table.optional(reader, "harts"),
         memory: table.optional(reader, "memory"),
         slice: table.optional(reader, "slice"),
+        be_reserve: table.optional(reader, "be_reserve"),
     };
     table.finish(reader);
     system
@@ -174,6 +175,9 @@ fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
             Some(value) => read_on_fault(reader, &table, value),
             None => OnFault::Halt,
         },
+        rt_vcpus: table.optional(reader, "rt_vcpus"),
+        rt_share: table.optional(reader, "rt_share"),
+        rt_memory: table.optional(reader, "rt_memory"),
         vcpus: table
             .tables(reader, "vcpu", "vm.vcpu", "vCPU")
             .into_iter()
@@ -234,6 +238,9 @@ fn read_vcpu(reader: &mut Reader, vm: &str, index: usize, mut table: Table<'_>) 
         hart: table.optional(reader, "hart"),
         harts: table.array(reader, "harts"),
         priority: table.optional(reader, "priority"),
+        period: table.optional(reader, "period"),
+        budget: table.optional(reader, "budget"),
+        deadline: table.optional(reader, "deadline"),
     };
     table.finish(reader);
     vcpu
@@ -283,6 +290,8 @@ fn read_channel(reader: &mut Reader, mut table: Table<'_>) -> Channel {
         name,
         between,
         size: table.required(reader, "size"),
+        messages: table.optional(reader, "messages"),
+        message_size: table.optional(reader, "message_size"),
     };
     table.finish(reader);
     channel

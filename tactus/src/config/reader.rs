@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::source::{At, Source, Span};
-use super::unit::{Address, Nanoseconds, Size};
+use super::unit::{Address, Nanoseconds, Share, Size};
 use crate::problem::{Code, Problem};
 
 /// A value's description in TOML, as far as its own text can be judged.
@@ -76,6 +76,16 @@ impl Value for Address {
 impl Value for Nanoseconds {
     const EXPECTED: &'static str = "a time: a string with the unit s, ms, us or ns";
     const EXAMPLE: &'static str = "\"10ms\"";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        Self::from_text(value.as_str()?)
+    }
+}
+
+impl Value for Share {
+    const EXPECTED: &'static str =
+        "a share: a string with a number of percent, at most one digit after the point";
+    const EXAMPLE: &'static str = "\"10%\"";
 
     fn read(value: &DeValue<'_>) -> Option<Self> {
         Self::from_text(value.as_str()?)

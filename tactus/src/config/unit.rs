@@ -14,6 +14,38 @@ pub struct Address(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Nanoseconds(pub u64);
 
+/// A part of a whole in thousandths: `"10%"`, `"12.5%"`. It may be more than the whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Share(pub u32);
+
+impl Share {
+    /// All of it.
+    pub const WHOLE: Self = Self(1000);
+
+    /// The share that a text in percent stands for.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let number = text.strip_suffix('%')?.trim_end();
+        let (whole, tenths) = number.split_once('.').unwrap_or((number, "0"));
+        let plain = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        if !plain(whole) || !plain(tenths) || tenths.len() != 1 {
+            return None;
+        }
+        let tenths: u32 = tenths.parse().ok()?;
+        let whole: u32 = whole.parse().ok()?;
+        whole.checked_mul(10)?.checked_add(tenths).map(Self)
+    }
+}
+
+/// In percent, with a tenth where there is one.
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 % 10 {
+            0 => write!(f, "{} %", self.0 / 10),
+            tenths => write!(f, "{}.{tenths} %", self.0 / 10),
+        }
+    }
+}
+
 const SIZE_UNITS: [(&str, u64); 4] = [
     ("GiB", 1 << 30),
     ("MiB", 1 << 20),
@@ -114,6 +146,25 @@ mod tests {
     }
 
     #[test]
+    fn shares_are_read() {
+        for (text, share) in [
+            ("10%", Some(100)),
+            ("12.5 %", Some(125)),
+            ("0%", Some(0)),
+            ("250%", Some(2500)),
+            ("10", None),
+            ("%", None),
+            ("12.%", None),
+            ("12.55%", None),
+            ("-1%", None),
+            ("+1%", None),
+            ("99999999999%", None),
+        ] {
+            assert_eq!(Share::from_text(text), share.map(Share), "{text}");
+        }
+    }
+
+    #[test]
     fn addresses_are_grouped() {
         assert_eq!(Address(0x8020_0000).to_string(), "0x8020_0000");
         assert_eq!(Address(0x10_0000).to_string(), "0x10_0000");
@@ -127,11 +178,13 @@ mod tests {
             prop_assert_eq!(Size::from_text(&Size(value).to_string()), Some(Size(value)));
             let time = Nanoseconds(value);
             prop_assert_eq!(Nanoseconds::from_text(&time.to_string()), Some(time));
+            let share = Share(value as u32);
+            prop_assert_eq!(Share::from_text(&share.to_string()), Some(share));
         }
 
         #[test]
         fn no_text_makes_it_panic(text: String) {
-            let _ = (Size::from_text(&text), Nanoseconds::from_text(&text));
+            let _ = (Size::from_text(&text), Nanoseconds::from_text(&text), Share::from_text(&text));
         }
     }
 }

@@ -246,7 +246,12 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
 /// What the arguments want the system to run on.
 fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform> {
     let wanted = &arguments.board;
-    if arguments.platform == cli::Platform::Qemu {
+    let board = tactus_board::profile::Profile::names().find(|name| *name == image.platform);
+    let given = arguments.platform.unwrap_or(match board {
+        Some(_) => cli::Platform::Board,
+        None => cli::Platform::Qemu,
+    });
+    if given == cli::Platform::Qemu {
         return match wanted.given() {
             None => Ok(Platform::Qemu),
             Some(option) => Err(miette!(
@@ -255,7 +260,8 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
             )),
         };
     }
-    let mut options = Options::new(boot::profile(wanted.profile.as_deref().unwrap_or("soc"))?);
+    let profile = wanted.profile.as_deref().or(board).unwrap_or("soc");
+    let mut options = Options::new(boot::profile(profile)?);
     if wanted.pace == Some(cli::Pace::Timed) {
         options.pace = Pace::Timed;
     }

@@ -1,0 +1,142 @@
+//! What each VM may have of real-time vCPUs at run time: how many, and which share of the system.
+
+use tactus_abi::blob::{RealTimePolicy, limit};
+
+use super::judge::Judge;
+use super::platform::Platform;
+use super::vcpus::Vcpus;
+use crate::config::{Share, Vm};
+use crate::plan;
+use crate::problem::{Code, count};
+
+/// What a VM may have.
+pub(super) struct Allowance {
+    pub(super) rt_vcpus: u32,
+    pub(super) rt_share: Share,
+}
+
+/// Judges all VMs' `rt_vcpus` and `rt_share`.
+pub(super) fn check(
+    judge: &mut Judge<'_>,
+    platform: Option<&Platform>,
+    vcpus: &Vcpus,
+) -> Vec<Allowance> {
+    let config = judge.config;
+    let mut allowances = Vec::new();
+    for (vm, own) in config.vms.iter().zip(&vcpus.vcpus) {
+        allowances.push(Allowance {
+            rt_vcpus: rt_vcpus(judge, vm, vcpus),
+            rt_share: platform.map_or_else(Share::default, |platform| {
+                rt_share(judge, vm, own, platform)
+            }),
+        });
+    }
+    if let Some(platform) = platform {
+        sum(judge, platform, &allowances);
+    }
+    allowances
+}
+
+fn rt_vcpus(judge: &mut Judge<'_>, vm: &Vm, vcpus: &Vcpus) -> u32 {
+    let Some(number) = &vm.rt_vcpus else {
+        return 0;
+    };
+    let most = limit::RT_VCPUS_PER_VM as u32;
+    if number.value > most {
+        judge.note(
+            Code::TooMany,
+            &number.span,
+            format!("0 to {most}"),
+            format!(
+                "{} may make {} at run time; a VM can have {most}",
+                vm.title(),
+                count(number.value as usize, "real-time vCPU")
+            ),
+            "let one of them do more",
+        );
+    }
+    let by_deadline = |policy: &RealTimePolicy| *policy == RealTimePolicy::EarliestDeadline;
+    if number.value > 0 && !vcpus.policies.is_empty() && !vcpus.policies.iter().any(by_deadline) {
+        judge.note(
+            Code::NeverRuns,
+            &number.span,
+            "nowhere to put them",
+            format!(
+                "{} may make real-time vCPUs at run time, but every hart goes by priorities, and only one that goes by deadlines takes them",
+                vm.title()
+            ),
+            "use one hart more, or give the real-time vCPUs of one a `period` and a `budget` in place of their `priority`",
+        );
+    }
+    number.value.min(most)
+}
+
+/// What the reservations of these vCPUs come to, of a system with that many harts; rounded up.
+fn used(vcpus: &[plan::Vcpu], harts: u32) -> Share {
+    // Of one hart, in 2^-32; each rounded up.
+    let part = |vcpu: &plan::Vcpu| {
+        let times = vcpu.reservation?;
+        Some((u128::from(times.budget) << 32).div_ceil(u128::from(times.period)))
+    };
+    let sum: u128 = vcpus.iter().filter_map(part).sum();
+    let thousandths = (sum * u128::from(Share::WHOLE.0)).div_ceil(u128::from(harts) << 32);
+    Share(u32::try_from(thousandths).unwrap_or(u32::MAX))
+}
+
+fn rt_share(judge: &mut Judge<'_>, vm: &Vm, own: &[plan::Vcpu], platform: &Platform) -> Share {
+    let used = used(own, platform.harts);
+    let Some(share) = &vm.rt_share else {
+        return used.min(Share::WHOLE);
+    };
+    judge.is_part(share, &format!("`rt_share` of {}", vm.title()));
+    if share.value < used {
+        judge.note(
+            Code::OverShare,
+            &share.span,
+            format!("{} used", used),
+            format!(
+                "the configured vCPUs of {} have {used} of the system's {}, more than its `rt_share` of {}",
+                vm.title(),
+                count(platform.harts as usize, "hart"),
+                share.value
+            ),
+            format!(
+                "make it at least `rt_share = \"{}\"`, or their budgets smaller or periods longer",
+                used.to_string().replace(' ', "")
+            ),
+        );
+    }
+    share.value.min(Share::WHOLE)
+}
+
+/// The shares of all VMs and what is left for best effort, against the whole.
+fn sum(judge: &mut Judge<'_>, platform: &Platform, allowances: &[Allowance]) {
+    let given: u32 = allowances
+        .iter()
+        .map(|allowance| allowance.rt_share.0)
+        .sum();
+    let left = Share(Share::WHOLE.0 - platform.reserve.0);
+    let config = judge.config;
+    let largest = config
+        .vms
+        .iter()
+        .filter_map(|vm| vm.rt_share.as_ref())
+        .max_by_key(|share| share.value);
+    // Without any that is written down, it is the vCPUs themselves that ask too much; their harts say so.
+    let Some(largest) = largest.filter(|_| given > left.0) else {
+        return;
+    };
+    judge.note(
+        Code::OverShare,
+        &largest.span,
+        "the largest",
+        format!(
+            "the VMs' real-time shares come to {}, and `be_reserve` leaves {left}",
+            Share(given)
+        ),
+        format!(
+            "take {} off the shares, or off `be_reserve`",
+            Share(given - left.0)
+        ),
+    );
+}

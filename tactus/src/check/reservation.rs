@@ -1,0 +1,162 @@
+//! The times of a real-time vCPU: period, budget and deadline, in ticks.
+
+use tactus_abi::blob::limit;
+use tactus_policy::reservation::Reservation;
+
+use super::judge::Judge;
+use crate::config::{At, Nanoseconds, Span, Vcpu};
+use crate::problem::Code;
+use crate::profile::Profile;
+
+/// What the times of a vCPU come to.
+pub(super) enum Times {
+    /// It has none.
+    None,
+    /// In ticks. A period and a deadline that are no whole ticks count as shorter, a budget as longer.
+    Some(Reservation),
+    /// They contradict each other or the platform; noted.
+    Wrong,
+}
+
+/// Judges the times of a real-time vCPU.
+pub(super) fn check(judge: &mut Judge<'_>, profile: &Profile, vcpu: &Vcpu, title: &str) -> Times {
+    let (period, budget) = match (&vcpu.period, &vcpu.budget) {
+        (None, None) => match &vcpu.deadline {
+            None => return Times::None,
+            Some(deadline) => {
+                missing(judge, title, &deadline.span, "deadline", "period");
+                return Times::Wrong;
+            }
+        },
+        (Some(period), None) => {
+            missing(judge, title, &period.span, "period", "budget");
+            return Times::Wrong;
+        }
+        (None, Some(budget)) => {
+            missing(judge, title, &budget.span, "budget", "period");
+            return Times::Wrong;
+        }
+        (Some(period), Some(budget)) => (period, budget),
+    };
+    let deadline = vcpu.deadline.as_ref();
+    let ordered = is_tick(judge, profile, period, "period", title)
+        & is_tick(judge, profile, budget, "budget", title)
+        & deadline.is_none_or(|time| is_tick(judge, profile, time, "deadline", title))
+        && in_order(judge, title, budget, deadline, period);
+    if !ordered {
+        return Times::Wrong;
+    }
+    let period_ticks = profile.ticks_within(period.value);
+    let budget_ticks = profile.ticks_for(budget.value);
+    let deadline_ticks = deadline.map_or(period_ticks, |time| profile.ticks_within(time.value));
+    match Reservation::new(period_ticks, budget_ticks, deadline_ticks) {
+        Some(reservation) => Times::Some(reservation),
+        None => {
+            judge.note(
+                Code::BadReservation,
+                &budget.span,
+                format!("{budget_ticks} ticks"),
+                format!(
+                    "of {title}, the budget of {}, rounded up to ticks, is longer than its deadline, rounded down",
+                    budget.value
+                ),
+                format!("a tick of `{}` is {}; use whole ones", profile.name, tick(profile)),
+            );
+            Times::Wrong
+        }
+    }
+}
+
+/// The length of a tick; whole nanoseconds on every platform there is.
+fn tick(profile: &Profile) -> Nanoseconds {
+    Nanoseconds(1_000_000_000 / u64::from(profile.timebase_hz))
+}
+
+fn missing(judge: &mut Judge<'_>, title: &str, span: &Span, there: &str, key: &str) {
+    let example = if key == "budget" { "200us" } else { "1ms" };
+    judge.note(
+        Code::MissingKey,
+        span,
+        format!("without `{key}`"),
+        format!("{title} has a `{there}` and no `{key}`"),
+        format!("add a line such as `{key} = \"{example}\"`"),
+    );
+}
+
+/// Whether a time is at least a tick and not too long. A budget is rounded up to one.
+fn is_tick(
+    judge: &mut Judge<'_>,
+    profile: &Profile,
+    time: &At<Nanoseconds>,
+    key: &str,
+    title: &str,
+) -> bool {
+    let ticks = if key == "budget" {
+        profile.ticks_for(time.value)
+    } else {
+        profile.ticks_within(time.value)
+    };
+    if (1..=limit::PERIOD_TICKS).contains(&ticks) {
+        return true;
+    }
+    let longest = limit::PERIOD_TICKS / u64::from(profile.timebase_hz);
+    judge.note(
+        Code::BadReservation,
+        &time.span,
+        if ticks == 0 {
+            "less than a tick"
+        } else {
+            "too long"
+        },
+        format!("the {key} of {title} is {}", time.value),
+        format!(
+            "make it at least a tick of `{}`, {}, and at most {longest} s",
+            profile.name,
+            tick(profile)
+        ),
+    );
+    false
+}
+
+fn in_order(
+    judge: &mut Judge<'_>,
+    title: &str,
+    budget: &At<Nanoseconds>,
+    deadline: Option<&At<Nanoseconds>>,
+    period: &At<Nanoseconds>,
+) -> bool {
+    if let Some(deadline) = deadline.filter(|deadline| deadline.value > period.value) {
+        judge.note(
+            Code::BadReservation,
+            &deadline.span,
+            format!("after {}", period.value),
+            format!(
+                "the deadline of {title}, {}, comes after its next release, {} later",
+                deadline.value, period.value
+            ),
+            format!(
+                "make it at most {}, or leave it out for just that",
+                period.value
+            ),
+        );
+        return false;
+    }
+    let (limit, what) = match deadline {
+        Some(deadline) => (deadline.value, "deadline"),
+        None => (period.value, "period"),
+    };
+    if budget.value > limit {
+        judge.note(
+            Code::BadReservation,
+            &budget.span,
+            format!("of {limit}"),
+            format!(
+                "the budget of {title}, {}, does not fit before its {what}, {limit}",
+                budget.value
+            ),
+            format!("make it at most {limit}, or the {what} longer"),
+        );
+        return false;
+    }
+    true
+}
