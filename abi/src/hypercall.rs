@@ -83,7 +83,9 @@ pub enum Refusal {
 }
 
 /// What [`RT_QUERY`] tells. Times in ticks of the `time` CSR.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
+)]
 #[repr(C)]
 pub struct RtStatus {
     /// Its period; 0: it has no reservation.
@@ -113,7 +115,9 @@ pub struct RtStatus {
 /// A call by memory, for code that can store but not call (Linux user space): the caller fills in `function` and `arguments` and
 /// stores the guest-physical address of the whole as one doubleword at [`crate::map::CALL_BASE`]. When the store is done, so is the call.
 /// Only calls of this extension that do not wait: timeouts count as 0, and there is no caller "itself".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
+)]
 #[repr(C)]
 pub struct CallBlock {
     /// Number of the function.
