@@ -95,7 +95,9 @@ pub struct Header {
 
 /// The hypervisor's own time, in ticks of the `time` CSR: measured worst cases of the platform, with what a reader of
 /// `docs/src/explanation/guaranteed-time.md` needs to derive a guarantee by hand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
+)]
 #[repr(C)]
 pub struct Overheads {
     /// Added to the budget of every job: its release, getting the hart, and giving it back to whom it preempted.

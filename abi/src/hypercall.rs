@@ -82,8 +82,24 @@ pub enum Refusal {
     Undecided = 5,
 }
 
+impl Refusal {
+    /// The refusal of that number, if there is one.
+    pub const fn from_raw(value: u64) -> Option<Self> {
+        match value {
+            1 => Some(Self::Count),
+            2 => Some(Self::Share),
+            3 => Some(Self::Utilisation),
+            4 => Some(Self::Demand),
+            5 => Some(Self::Undecided),
+            _ => None,
+        }
+    }
+}
+
 /// What [`RT_QUERY`] tells. Times in ticks of the `time` CSR.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
+)]
 #[repr(C)]
 pub struct RtStatus {
     /// Its period; 0: it has no reservation.
@@ -113,7 +129,9 @@ pub struct RtStatus {
 /// A call by memory, for code that can store but not call (Linux user space): the caller fills in `function` and `arguments` and
 /// stores the guest-physical address of the whole as one doubleword at [`crate::map::CALL_BASE`]. When the store is done, so is the call.
 /// Only calls of this extension that do not wait: timeouts count as 0, and there is no caller "itself".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
+)]
 #[repr(C)]
 pub struct CallBlock {
     /// Number of the function.
