@@ -1,11 +1,9 @@
 /*
  * Tactus's calls for C, as abi/src/hypercall.rs and abi/src/map.rs define and explain them; abi/tests/c_header.rs compares the
- * two. For software of any kind: it needs nothing but a compiler's own headers.
+ * two. For software of any kind: it needs nothing but a compiler's own headers. Assembler sources get the numbers only.
  */
 #ifndef TACTUS_H
 #define TACTUS_H
-
-#include <stdint.h>
 
 /* The SBI extension, and its functions. */
 #define TACTUS_EXTENSION 0x08544354
@@ -44,6 +42,10 @@
 
 /* Where a 64-bit store makes the call of a struct tactus_call, for code that can store but not call. */
 #define TACTUS_CALL_BASE 0x30000800
+
+#ifndef __ASSEMBLER__
+
+#include <stdint.h>
 
 /* What TACTUS_RT_QUERY tells. Times in ticks of the `time` CSR. */
 struct tactus_rt_status {
@@ -117,5 +119,7 @@ static inline const char *tactus_refusal_text(uint64_t refusal)
         return "a reason this program does not know";
     }
 }
+
+#endif /* __ASSEMBLER__ */
 
 #endif
