@@ -82,6 +82,20 @@ pub enum Refusal {
     Undecided = 5,
 }
 
+impl Refusal {
+    /// The refusal of that number, if there is one.
+    pub const fn from_raw(value: u64) -> Option<Self> {
+        match value {
+            1 => Some(Self::Count),
+            2 => Some(Self::Share),
+            3 => Some(Self::Utilisation),
+            4 => Some(Self::Demand),
+            5 => Some(Self::Undecided),
+            _ => None,
+        }
+    }
+}
+
 /// What [`RT_QUERY`] tells. Times in ticks of the `time` CSR.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,

@@ -23,6 +23,9 @@ const KERNEL: [&str; 7] = [
 /// Folders of ours, every `.c` and `.S` file of which is compiled.
 const OURS: [&str; 3] = ["port", "platform", "app"];
 
+/// What C software knows of Tactus.
+const ABI: &str = "../../abi/include";
+
 /// One ABI for C and Rust: the target's, hard float. The ISA is named as of the specification of 2019 (before Zicsr
 /// was split off), as the packaged compiler's libraries are.
 const MACHINE: [&str; 4] = [
@@ -57,6 +60,7 @@ fn main() {
         sources.sort();
         ours.files(sources);
     }
+    println!("cargo:rerun-if-changed={ABI}");
     ours.compile("freertos_ours");
 
     let mut theirs = compiler(&kernel);
@@ -88,6 +92,7 @@ fn compiler(kernel: &Path) -> cc::Build {
         .include("port")
         .include("platform")
         .include("platform/include")
+        .include(ABI)
         .include(kernel.join("include"));
     build
 }

@@ -11,6 +11,7 @@
 #include "console.h"
 #include "plic.h"
 #include "sbi.h"
+#include "tactus.h"
 
 struct platform platform;
 
@@ -46,7 +47,7 @@ void platform_power_off(bool failed)
 
 bool channel_notify(uint32_t number)
 {
-    return sbi_call(SBI_TACTUS, SBI_TACTUS_CHANNEL_NOTIFY, number, 0).error == 0;
+    return sbi_call(TACTUS_EXTENSION, TACTUS_CHANNEL_NOTIFY, number, 0).error == 0;
 }
 
 /* Failing. Everything below runs in any state: no locks, no tasks, interrupts off. */

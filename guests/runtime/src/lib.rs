@@ -14,6 +14,7 @@
 //! | [`stopwatch`] | how many instructions an event takes to reach this guest |
 //! | [`sbi`] | calls to what is below: firmware or hypervisor |
 //! | [`hypervisor`] | Tactus's own calls |
+//! | [`rt`] | real-time vCPUs, made at run time |
 //! | [`console`] | [`print!`], [`println!`] |
 //! | [`record`] | figures and verdicts for the `tactus` tool |
 //! | [`uart`], [`plic`] | the devices of every VM |
@@ -45,6 +46,7 @@ mod panic;
 pub mod plic;
 pub mod power;
 pub mod record;
+pub mod rt;
 pub mod sbi;
 pub mod start;
 pub mod stopwatch;

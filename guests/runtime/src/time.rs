@@ -3,6 +3,8 @@
 //! The clock is the `time` CSR. The timer is `stimecmp` (extension Sstc): its interrupt is pending while the clock is
 //! at or past the deadline, so a new deadline (or [`NEVER`]) is also what ends it.
 
+use core::time::Duration;
+
 use crate::{csr, devicetree, trap};
 
 /// The deadline that is never reached.
@@ -19,6 +21,12 @@ pub fn now() -> u64 {
 /// Ticks per second, from the devicetree (`/cpus/timebase-frequency`).
 pub fn hz() -> u64 {
     devicetree::cell("/cpus", "timebase-frequency").map_or(VIRT_HZ, u64::from)
+}
+
+/// A duration in ticks, rounded up; [`NEVER`] when it does not fit.
+pub fn ticks(duration: Duration) -> u64 {
+    let ticks = (duration.as_nanos() * u128::from(hz())).div_ceil(1_000_000_000);
+    u64::try_from(ticks).unwrap_or(NEVER)
 }
 
 /// Sets the deadline of this hart's timer, in ticks. The interrupt is taken when it is enabled too, by

@@ -1,0 +1,125 @@
+/*
+ * Tactus's calls for C, as abi/src/hypercall.rs and abi/src/map.rs define and explain them; abi/tests/c_header.rs compares the
+ * two. For software of any kind: it needs nothing but a compiler's own headers. Assembler sources get the numbers only.
+ */
+#ifndef TACTUS_H
+#define TACTUS_H
+
+/* The SBI extension, and its functions. */
+#define TACTUS_EXTENSION 0x08544354
+#define TACTUS_VERSION 0
+#define TACTUS_CHANNEL_NOTIFY 1
+#define TACTUS_VM_STATUS 2
+#define TACTUS_VM_RESTART 3
+#define TACTUS_CPU_TIME 4
+#define TACTUS_RT_CREATE 5
+#define TACTUS_RT_QUERY 6
+#define TACTUS_RT_CHANGE 7
+#define TACTUS_RT_DELETE 8
+#define TACTUS_RT_YIELD 9
+#define TACTUS_MESSAGE_SEND 10
+#define TACTUS_MESSAGE_RECEIVE 11
+
+/* Errors of the SBI (specification, chapter "Binary Encoding"). */
+#define TACTUS_FAILED -1
+#define TACTUS_NOT_SUPPORTED -2
+#define TACTUS_INVALID_PARAM -3
+#define TACTUS_DENIED -4
+#define TACTUS_INVALID_ADDRESS -5
+#define TACTUS_ALREADY_AVAILABLE -6
+#define TACTUS_BAD_RANGE_ERROR -11
+#define TACTUS_TIMEOUT_ERROR -12
+
+/* Number of the calling vCPU itself. */
+#define TACTUS_RT_SELF UINT64_MAX
+
+/* The value beside TACTUS_DENIED: why a real-time vCPU was not made or not changed. */
+#define TACTUS_REFUSAL_COUNT 1
+#define TACTUS_REFUSAL_SHARE 2
+#define TACTUS_REFUSAL_UTILISATION 3
+#define TACTUS_REFUSAL_DEMAND 4
+#define TACTUS_REFUSAL_UNDECIDED 5
+
+/* Where a 64-bit store makes the call of a struct tactus_call, for code that can store but not call. */
+#define TACTUS_CALL_BASE 0x30000800
+
+#ifndef __ASSEMBLER__
+
+#include <stdint.h>
+
+/* What TACTUS_RT_QUERY tells. Times in ticks of the `time` CSR. */
+struct tactus_rt_status {
+    uint64_t period;
+    uint64_t budget;
+    uint64_t deadline;
+    uint64_t release;
+    uint64_t jobs;
+    uint64_t overruns;
+    uint64_t missed;
+    uint64_t used;
+    uint64_t used_max;
+    uint32_t hart;
+    uint32_t reserved;
+};
+
+_Static_assert(sizeof(struct tactus_rt_status) == 80, "struct tactus_rt_status differs from abi/src/hypercall.rs");
+
+/* A call by memory. */
+struct tactus_call {
+    uint64_t function;
+    uint64_t arguments[6];
+    int64_t error;
+    uint64_t value;
+};
+
+_Static_assert(sizeof(struct tactus_call) == 72, "struct tactus_call differs from abi/src/hypercall.rs");
+
+/* An error in words. */
+static inline const char *tactus_error_text(int64_t error)
+{
+    switch (error) {
+    case 0:
+        return "done";
+    case TACTUS_FAILED:
+        return "failed";
+    case TACTUS_NOT_SUPPORTED:
+        return "not supported: this is no Tactus VM, or an older Tactus";
+    case TACTUS_INVALID_PARAM:
+        return "invalid parameter: no such vCPU, or times out of order (1 <= budget <= deadline <= period)";
+    case TACTUS_DENIED:
+        return "denied";
+    case TACTUS_INVALID_ADDRESS:
+        return "invalid address: not in the VM's memory, or not aligned";
+    case TACTUS_ALREADY_AVAILABLE:
+        return "already available";
+    case TACTUS_BAD_RANGE_ERROR:
+        return "out of range";
+    case TACTUS_TIMEOUT_ERROR:
+        return "timeout";
+    default:
+        return "an error this program does not know";
+    }
+}
+
+/* A refusal in words. */
+static inline const char *tactus_refusal_text(uint64_t refusal)
+{
+    switch (refusal) {
+    case TACTUS_REFUSAL_COUNT:
+        return "the VM has as many real-time vCPUs as its configuration allows (rt_vcpus)";
+    case TACTUS_REFUSAL_SHARE:
+        return "it would exceed the VM's share of real time (rt_share)";
+    case TACTUS_REFUSAL_UTILISATION:
+        return "no hart has so much of its time left";
+    case TACTUS_REFUSAL_DEMAND:
+        return "there is time on some hart, but not before every deadline";
+    case TACTUS_REFUSAL_UNDECIDED:
+        return "the proof takes too many steps; shorter or rounder periods help";
+    default:
+        return "a reason this program does not know";
+    }
+}
+
+#endif /* __ASSEMBLER__ */
+
+#endif

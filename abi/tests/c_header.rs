@@ -1,0 +1,133 @@
+//! The C header says what the Rust modules say.
+
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+use tactus_abi::hypercall::{self, CallBlock, Refusal, RtStatus};
+use tactus_abi::map;
+
+const HEADER: &str = include_str!("../include/tactus.h");
+
+/// Names and values of the header's numbers.
+fn numbers() -> BTreeMap<&'static str, i128> {
+    let number = |text: &str| match text.strip_prefix("0x") {
+        Some(digits) => i128::from_str_radix(digits, 16).ok(),
+        None if text == "UINT64_MAX" => Some(u64::MAX.into()),
+        None => text.parse().ok(),
+    };
+    HEADER
+        .lines()
+        .filter_map(|line| line.strip_prefix("#define TACTUS_")?.split_once(' '))
+        .map(|(name, text)| {
+            (
+                name,
+                number(text).unwrap_or_else(|| panic!("{name}: {text}")),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn numbers_agree() {
+    let mut numbers = numbers();
+    for (name, value) in [
+        ("EXTENSION", hypercall::EXTENSION as i128),
+        ("VERSION", hypercall::VERSION as i128),
+        ("CHANNEL_NOTIFY", hypercall::CHANNEL_NOTIFY as i128),
+        ("VM_STATUS", hypercall::VM_STATUS as i128),
+        ("VM_RESTART", hypercall::VM_RESTART as i128),
+        ("CPU_TIME", hypercall::CPU_TIME as i128),
+        ("RT_CREATE", hypercall::RT_CREATE as i128),
+        ("RT_QUERY", hypercall::RT_QUERY as i128),
+        ("RT_CHANGE", hypercall::RT_CHANGE as i128),
+        ("RT_DELETE", hypercall::RT_DELETE as i128),
+        ("RT_YIELD", hypercall::RT_YIELD as i128),
+        ("MESSAGE_SEND", hypercall::MESSAGE_SEND as i128),
+        ("MESSAGE_RECEIVE", hypercall::MESSAGE_RECEIVE as i128),
+        ("RT_SELF", hypercall::RT_SELF.into()),
+        ("BAD_RANGE_ERROR", hypercall::BAD_RANGE_ERROR.into()),
+        ("TIMEOUT_ERROR", hypercall::TIMEOUT_ERROR.into()),
+        ("REFUSAL_COUNT", Refusal::Count as i128),
+        ("REFUSAL_SHARE", Refusal::Share as i128),
+        ("REFUSAL_UTILISATION", Refusal::Utilisation as i128),
+        ("REFUSAL_DEMAND", Refusal::Demand as i128),
+        ("REFUSAL_UNDECIDED", Refusal::Undecided as i128),
+        ("CALL_BASE", map::CALL_BASE.into()),
+        // SBI specification 2.0, chapter "Binary Encoding".
+        ("FAILED", -1),
+        ("NOT_SUPPORTED", -2),
+        ("INVALID_PARAM", -3),
+        ("DENIED", -4),
+        ("INVALID_ADDRESS", -5),
+        ("ALREADY_AVAILABLE", -6),
+    ] {
+        assert_eq!(numbers.remove(name), Some(value), "TACTUS_{name}");
+    }
+    assert!(numbers.is_empty(), "only in the header: {numbers:?}");
+}
+
+/// Names of the members of a structure of the header, with their offsets; all are 32 or 64 bits wide.
+fn members(structure: &str) -> Vec<(String, usize)> {
+    let (_, rest) = HEADER
+        .split_once(&format!("struct {structure} {{\n"))
+        .unwrap_or_else(|| panic!("no struct {structure}"));
+    let (body, _) = rest.split_once("};").expect("it ends");
+    let mut offset = 0;
+    let mut members = Vec::new();
+    for line in body.lines() {
+        let (kind, name) = line
+            .trim()
+            .trim_end_matches(';')
+            .split_once(' ')
+            .expect("a member");
+        let (name, count) = match name.split_once('[') {
+            Some((name, count)) => (name, count.trim_end_matches(']').parse().expect("a count")),
+            None => (name, 1),
+        };
+        let size: usize = match kind {
+            "uint32_t" => 4,
+            "uint64_t" | "int64_t" => 8,
+            other => panic!("{other} {name}"),
+        };
+        members.push((name.to_owned(), offset));
+        offset += count * size;
+    }
+    members.push(("(end)".to_owned(), offset));
+    members
+}
+
+#[test]
+fn layouts_agree() {
+    let expected = |members: &[(&str, usize)]| -> Vec<_> {
+        members
+            .iter()
+            .map(|&(name, at)| (name.to_owned(), at))
+            .collect()
+    };
+    assert_eq!(
+        members("tactus_rt_status"),
+        expected(&[
+            ("period", offset_of!(RtStatus, period)),
+            ("budget", offset_of!(RtStatus, budget)),
+            ("deadline", offset_of!(RtStatus, deadline)),
+            ("release", offset_of!(RtStatus, release)),
+            ("jobs", offset_of!(RtStatus, jobs)),
+            ("overruns", offset_of!(RtStatus, overruns)),
+            ("missed", offset_of!(RtStatus, missed)),
+            ("used", offset_of!(RtStatus, used)),
+            ("used_max", offset_of!(RtStatus, used_max)),
+            ("hart", offset_of!(RtStatus, hart)),
+            ("reserved", offset_of!(RtStatus, reserved)),
+            ("(end)", size_of::<RtStatus>()),
+        ])
+    );
+    assert_eq!(
+        members("tactus_call"),
+        expected(&[
+            ("function", offset_of!(CallBlock, function)),
+            ("arguments", offset_of!(CallBlock, arguments)),
+            ("error", offset_of!(CallBlock, error)),
+            ("value", offset_of!(CallBlock, value)),
+            ("(end)", size_of::<CallBlock>()),
+        ])
+    );
+}

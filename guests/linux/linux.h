@@ -1,0 +1,186 @@
+/*
+ * As much of Linux as tactus-rt needs, without a C library: set-up has a C compiler for RISC-V, but none of Linux's libraries. The
+ * functions are those of POSIX but for this: an error is a negative number. System calls are numbered as in the kernel's
+ * include/uapi/asm-generic/unistd.h.
+ */
+#ifndef LINUX_H
+#define LINUX_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AT_FDCWD -100
+#define O_RDONLY 0
+#define O_RDWR 2
+#define O_DIRECTORY 0200000
+#define O_SYNC 04010000
+#define PROT_READ 1
+#define PROT_WRITE 2
+#define MAP_SHARED 1
+#define LOCK_EX 2
+#define EPERM 1
+#define ENOENT 2
+#define EACCES 13
+
+static long system_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long a0 __asm("a0") = a;
+    register long a1 __asm("a1") = b;
+    register long a2 __asm("a2") = c;
+    register long a3 __asm("a3") = d;
+    register long a4 __asm("a4") = e;
+    register long a5 __asm("a5") = f;
+    register long a7 __asm("a7") = number;
+
+    __asm volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5), "r"(a7) : "memory");
+    return a0;
+}
+
+static int open(const char *path, int flags)
+{
+    return (int)system_call(56, AT_FDCWD, (long)path, flags, 0, 0, 0);
+}
+
+static void close(int file)
+{
+    system_call(57, file, 0, 0, 0, 0, 0);
+}
+
+static long read(int file, void *to, size_t size)
+{
+    return system_call(63, file, (long)to, (long)size, 0, 0, 0);
+}
+
+static long write(int file, const void *from, size_t size)
+{
+    return system_call(64, file, (long)from, (long)size, 0, 0, 0);
+}
+
+static long getdents64(int file, void *to, size_t size)
+{
+    return system_call(61, file, (long)to, (long)size, 0, 0, 0);
+}
+
+static long flock(int file, int operation)
+{
+    return system_call(32, file, operation, 0, 0, 0, 0);
+}
+
+/* An address, or a negative error as one. */
+static long mmap(size_t size, int protection, int flags, int file, uint64_t offset)
+{
+    return system_call(222, 0, (long)size, protection, flags, file, (long)offset);
+}
+
+__attribute__((noreturn)) static void exit(int code)
+{
+    for (;;)
+        system_call(94, code, 0, 0, 0, 0, 0);
+}
+
+/* A member of a directory, as getdents64 gives it. */
+struct directory_entry {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t size;
+    uint8_t type;
+    char name[];
+};
+
+/* The compiler makes calls of these two. */
+void *memset(void *to, int byte, size_t size);
+void *memcpy(void *restrict to, const void *restrict from, size_t size);
+
+__attribute__((optimize("no-tree-loop-distribute-patterns"))) void *memset(void *to, int byte, size_t size)
+{
+    for (char *at = to; size > 0; size--)
+        *at++ = (char)byte;
+    return to;
+}
+
+__attribute__((optimize("no-tree-loop-distribute-patterns"))) void *memcpy(void *restrict to, const void *restrict from,
+                                                                         size_t size)
+{
+    const char *source = from;
+
+    for (char *at = to; size > 0; size--)
+        *at++ = *source++;
+    return to;
+}
+
+static size_t strlen(const char *text)
+{
+    size_t size = 0;
+
+    while (text[size] != 0)
+        size++;
+    return size;
+}
+
+/* Whether `text` begins with `prefix`. */
+static int begins(const char *text, const char *prefix)
+{
+    while (*prefix != 0)
+        if (*text++ != *prefix++)
+            return 0;
+    return 1;
+}
+
+static int equal(const char *left, const char *right)
+{
+    return strlen(left) == strlen(right) && begins(left, right);
+}
+
+/* Writes text to a file, whole. Knows %s, %lu and %lx. */
+__attribute__((format(printf, 2, 3))) static void print(int file, const char *format, ...)
+{
+    char line[512];
+    size_t size = 0;
+    va_list arguments;
+
+    va_start(arguments, format);
+    for (; *format != 0; format++) {
+        char digits[21];
+        const char *text = digits;
+        unsigned long value, base = 10;
+        size_t at = sizeof digits - 1;
+
+        if (*format != '%') {
+            digits[0] = *format;
+            digits[1] = 0;
+        } else if (*++format == 's') {
+            text = va_arg(arguments, const char *);
+        } else {
+            base = *++format == 'x' ? 16 : 10;
+            value = va_arg(arguments, unsigned long);
+            digits[at] = 0;
+            do
+                digits[--at] = "0123456789abcdef"[value % base];
+            while ((value /= base) != 0);
+            text = &digits[at];
+        }
+        while (*text != 0 && size < sizeof line)
+            line[size++] = *text++;
+    }
+    va_end(arguments);
+    write(file, line, size);
+}
+
+/* Where Linux enters a program: argc and argv are on the stack. */
+int main(int argc, char **argv);
+
+__asm(".globl _start\n"
+      "_start:\n"
+      "    .option push\n"
+      "    .option norelax\n"
+      "    la gp, __global_pointer$\n"
+      "    .option pop\n"
+      "    ld a0, 0(sp)\n"
+      "    addi a1, sp, 8\n"
+      "    andi sp, sp, -16\n"
+      "    call main\n"
+      "    li a7, 94\n"
+      "    ecall\n");
+
+#endif

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Compiles the Linux guest's own programs: tactus-rt, and those for real-time vCPUs.
+#
+# usage: programs.sh OUTPUT
+#
+# OUTPUT is a folder. Programs for real-time vCPUs (rt-*.c) become flat files, rt-*.bin, that run wherever they are loaded.
+set -eu
+
+output=$1
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The bare-metal compiler that set-up installs does for Linux, too, as long as there is no library. The ISA is named as of the
+# specification of 2019, as the compiler's own libraries are.
+compile() {
+    riscv64-unknown-elf-gcc -march=rv64gc -mabi=lp64d -misa-spec=2.2 -mcmodel=medany -std=gnu11 -O2 \
+        -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror -ffreestanding -nostdlib -static \
+        -I "$here/../../abi/include" "$@"
+}
+
+compile -s -Wl,-z,separate-code -o "$output/tactus-rt" "$here/tactus-rt.c"
+
+# flat BASE SOURCE BINARY: as if it was to be loaded at BASE.
+flat() {
+    compile -fpie -fvisibility=hidden -msmall-data-limit=0 -Wl,--no-relax -Wl,--defsym=BASE="$1" \
+        -T "$here/rt-program.ld" -o "$work/program" "$2"
+    riscv64-unknown-elf-objcopy -O binary "$work/program" "$3"
+}
+for source in "$here"/rt-*.c; do
+    name=$(basename "$source" .c)
+    flat 0 "$source" "$output/$name.bin"
+    flat 0x12345000 "$source" "$work/elsewhere"
+    if ! cmp -s "$output/$name.bin" "$work/elsewhere"; then
+        echo "$source: has addresses in its data, and so would run at one place only" >&2
+        exit 1
+    fi
+done
