@@ -1,0 +1,303 @@
+#include "tactus_channel.h"
+
+#include <string.h>
+
+/* The layout, as in abi/src/ring.rs; a test compares. */
+#define CONTROL 256u
+#define LINE 64u
+#define ALIGN 8u
+#define FIRST ((uint32_t)-4096)
+#define CAPACITY_MAX (1u << 30)
+
+#define EPOCH(word) ((uint32_t)((word) >> 32))
+#define SEQUENCE(word) ((uint32_t)(word))
+
+static uint64_t position(uint32_t epoch, uint32_t sequence)
+{
+    return (uint64_t)epoch << 32 | sequence;
+}
+
+static uint32_t ring_capacity(size_t size)
+{
+    size_t each = size < CONTROL ? 0 : (size - CONTROL) / 2;
+    uint32_t capacity = 2 * ALIGN;
+
+    if (each < capacity)
+        return 0;
+    while (capacity < CAPACITY_MAX && 2 * (size_t)capacity <= each)
+        capacity *= 2;
+    return capacity;
+}
+
+/* Bytes that a record takes; `length` is less than CAPACITY_MAX. */
+static uint32_t record_size(size_t length)
+{
+    return ALIGN + (((uint32_t)length + ALIGN - 1) & ~(ALIGN - 1));
+}
+
+static void bind(struct tactus_ring *ring, unsigned char *memory, uint32_t number, uint32_t capacity)
+{
+    ring->produced = (_Atomic uint64_t *)(void *)(memory + 2 * number * LINE);
+    ring->consumed = (_Atomic uint64_t *)(void *)(memory + 2 * number * LINE + LINE);
+    ring->records = (_Atomic uint64_t *)(void *)(memory + CONTROL + (size_t)number * capacity);
+    ring->capacity = capacity;
+}
+
+static uint32_t offset(const struct tactus_ring *ring, uint32_t sequence)
+{
+    return sequence & (ring->capacity - 1);
+}
+
+static bool is_aligned(const void *bytes)
+{
+    return ((uintptr_t)bytes & (ALIGN - 1)) == 0;
+}
+
+/* Copies between a caller's bytes and shared words. The other end may write the words meanwhile: they are accessed by atomics, eight
+   bytes each. Where the caller's bytes are aligned, that is one load and one store, sixteen for a cache line, and little else. */
+
+static void put(_Atomic uint64_t *words, const unsigned char *bytes, size_t length)
+{
+    uint64_t value[8];
+
+    if (is_aligned(bytes)) {
+        for (; length >= sizeof value; length -= sizeof value, bytes += sizeof value, words += 8) {
+            memcpy(value, __builtin_assume_aligned(bytes, ALIGN), sizeof value);
+            for (int i = 0; i < 8; i++)
+                atomic_store_explicit(&words[i], value[i], memory_order_relaxed);
+        }
+    }
+    while (length > 0) {
+        size_t part = length < ALIGN ? length : ALIGN;
+
+        value[0] = 0;
+        for (size_t i = 0; i < part; i++)
+            value[0] |= (uint64_t)bytes[i] << 8 * i;
+        atomic_store_explicit(words++, value[0], memory_order_relaxed);
+        bytes += part;
+        length -= part;
+    }
+}
+
+static void get(_Atomic uint64_t *words, unsigned char *bytes, size_t length)
+{
+    uint64_t value[8];
+
+    if (is_aligned(bytes)) {
+        for (; length >= sizeof value; length -= sizeof value, bytes += sizeof value, words += 8) {
+            for (int i = 0; i < 8; i++)
+                value[i] = atomic_load_explicit(&words[i], memory_order_relaxed);
+            memcpy(__builtin_assume_aligned(bytes, ALIGN), value, sizeof value);
+        }
+    }
+    while (length > 0) {
+        size_t part = length < ALIGN ? length : ALIGN;
+
+        value[0] = atomic_load_explicit(words++, memory_order_relaxed);
+        for (size_t i = 0; i < part; i++)
+            bytes[i] = (unsigned char)(value[0] >> 8 * i);
+        bytes += part;
+        length -= part;
+    }
+}
+
+bool tactus_ring_open(void *memory, size_t size, unsigned end, struct tactus_producer *producer,
+                      struct tactus_consumer *consumer)
+{
+    uint32_t capacity = ring_capacity(size);
+    uint64_t produced, consumed;
+
+    if (capacity == 0 || end > 1)
+        return false;
+    bind(&producer->ring, memory, end, capacity);
+    producer->epoch = EPOCH(atomic_load_explicit(producer->ring.produced, memory_order_relaxed));
+    tactus_ring_begin(producer);
+
+    bind(&consumer->ring, memory, 1 - end, capacity);
+    consumed = atomic_load_explicit(consumer->ring.consumed, memory_order_relaxed);
+    produced = atomic_load_explicit(consumer->ring.produced, memory_order_relaxed);
+    /* In an epoch that has gone by there is nothing to go on with. */
+    consumer->epoch = EPOCH(consumed) == EPOCH(produced) ? EPOCH(consumed) : 0;
+    consumer->sequence = consumer->epoch == 0 ? FIRST : SEQUENCE(consumed);
+    return true;
+}
+
+size_t tactus_ring_record_max(const struct tactus_ring *ring)
+{
+    return ring->capacity - ALIGN;
+}
+
+/* Before an end waits for the other: if the other has spoilt this end's position, it could wait for ever. */
+static void mend(_Atomic uint64_t *shared, uint64_t own)
+{
+    if (atomic_load_explicit(shared, memory_order_relaxed) != own)
+        atomic_store_explicit(shared, own, memory_order_release);
+}
+
+/* ----- sending */
+
+void tactus_ring_begin(struct tactus_producer *producer)
+{
+    struct tactus_ring *ring = &producer->ring;
+    uint32_t seen = EPOCH(atomic_load_explicit(ring->consumed, memory_order_relaxed));
+
+    /* At most three steps: two numbers are not to be taken. */
+    do
+        producer->epoch++;
+    while (producer->epoch == 0 || producer->epoch == seen);
+    producer->sequence = FIRST;
+    producer->consumed = FIRST;
+    atomic_store_explicit(ring->produced, position(producer->epoch, FIRST), memory_order_relaxed);
+    /* Whoever sees anything that is put into the ring from now on sees the new epoch too. */
+    atomic_thread_fence(memory_order_release);
+}
+
+static uint32_t room(const struct tactus_producer *producer)
+{
+    return producer->ring.capacity - (producer->sequence - producer->consumed);
+}
+
+/* Learns how far the consumer is. */
+static enum tactus_ring_result look(struct tactus_producer *producer)
+{
+    uint64_t consumed = atomic_load_explicit(producer->ring.consumed, memory_order_acquire);
+    uint32_t used = producer->sequence - SEQUENCE(consumed);
+
+    if (EPOCH(consumed) != producer->epoch)
+        return TACTUS_RING_OK; /* It has not begun in this epoch. */
+    if (used > producer->ring.capacity || used % ALIGN != 0) {
+        tactus_ring_begin(producer);
+        return TACTUS_RING_CORRUPT;
+    }
+    producer->consumed = SEQUENCE(consumed);
+    return TACTUS_RING_OK;
+}
+
+enum tactus_ring_result tactus_ring_send(struct tactus_producer *producer, const void *record, size_t length)
+{
+    struct tactus_ring *ring = &producer->ring;
+    const unsigned char *bytes = record;
+    uint32_t size, begin;
+    size_t first;
+
+    if (length > tactus_ring_record_max(ring))
+        return TACTUS_RING_TOO_LONG;
+    size = record_size(length);
+    if (room(producer) < size) {
+        if (look(producer) != TACTUS_RING_OK)
+            return TACTUS_RING_CORRUPT;
+        if (room(producer) < size) {
+            mend(ring->produced, position(producer->epoch, producer->sequence));
+            return TACTUS_RING_FULL;
+        }
+    }
+    atomic_store_explicit(&ring->records[offset(ring, producer->sequence) / ALIGN], length, memory_order_relaxed);
+    begin = offset(ring, producer->sequence + ALIGN);
+    first = ring->capacity - begin < length ? ring->capacity - begin : length;
+    put(&ring->records[begin / ALIGN], bytes, first);
+    put(ring->records, bytes + first, length - first);
+    producer->sequence += size;
+    /* Whoever sees the new position sees the record. */
+    atomic_store_explicit(ring->produced, position(producer->epoch, producer->sequence), memory_order_release);
+    return TACTUS_RING_OK;
+}
+
+/* ----- receiving */
+
+/* Tells the producer: all loads of what is consumed are done. */
+static void publish(const struct tactus_consumer *consumer)
+{
+    atomic_store_explicit(consumer->ring.consumed, position(consumer->epoch, consumer->sequence),
+                          memory_order_release);
+}
+
+static void adopt(struct tactus_consumer *consumer, uint32_t epoch)
+{
+    consumer->epoch = epoch;
+    consumer->sequence = FIRST;
+    publish(consumer);
+}
+
+/* Whether what has been loaded from the ring is of this epoch. */
+static bool still_valid(struct tactus_consumer *consumer)
+{
+    uint64_t produced;
+
+    /* Before the load below are all the loads above. */
+    atomic_thread_fence(memory_order_acquire);
+    produced = atomic_load_explicit(consumer->ring.produced, memory_order_relaxed);
+    if (EPOCH(produced) == consumer->epoch)
+        return true;
+    adopt(consumer, EPOCH(produced));
+    return false;
+}
+
+/* Length of the oldest record, which lies within what the ring holds. */
+static enum tactus_ring_result first_record(struct tactus_consumer *consumer, size_t *length)
+{
+    struct tactus_ring *ring = &consumer->ring;
+    /* The producer has done its stores of what it says to have produced. */
+    uint64_t produced = atomic_load_explicit(ring->produced, memory_order_acquire);
+    uint64_t said;
+    uint32_t held;
+
+    if (EPOCH(produced) != consumer->epoch) {
+        bool first = consumer->epoch == 0;
+
+        adopt(consumer, EPOCH(produced));
+        if (!first)
+            return TACTUS_RING_RESTARTED;
+    }
+    held = SEQUENCE(produced) - consumer->sequence;
+    if (EPOCH(produced) == 0 || held == 0) {
+        mend(ring->consumed, position(consumer->epoch, consumer->sequence));
+        return TACTUS_RING_EMPTY;
+    }
+    said = atomic_load_explicit(&ring->records[offset(ring, consumer->sequence) / ALIGN], memory_order_relaxed);
+    /* What the ring holds is a whole number of words, more than none and no more than the ring; the record is a part of it. */
+    if (held > ring->capacity || held % ALIGN != 0 || consumer->sequence % ALIGN != 0 || said > held - ALIGN) {
+        if (!still_valid(consumer))
+            return TACTUS_RING_RESTARTED;
+        consumer->sequence = SEQUENCE(produced) & ~(ALIGN - 1);
+        publish(consumer);
+        return TACTUS_RING_CORRUPT;
+    }
+    *length = (size_t)said;
+    return TACTUS_RING_OK;
+}
+
+static enum tactus_ring_result take(struct tactus_consumer *consumer, size_t length)
+{
+    if (!still_valid(consumer))
+        return TACTUS_RING_RESTARTED;
+    consumer->sequence += record_size(length);
+    publish(consumer);
+    return TACTUS_RING_OK;
+}
+
+enum tactus_ring_result tactus_ring_receive(struct tactus_consumer *consumer, void *buffer, size_t capacity,
+                                            size_t *length)
+{
+    struct tactus_ring *ring = &consumer->ring;
+    unsigned char *bytes = buffer;
+    enum tactus_ring_result result = first_record(consumer, length);
+    uint32_t begin;
+    size_t first;
+
+    if (result != TACTUS_RING_OK)
+        return result;
+    if (*length > capacity)
+        return still_valid(consumer) ? TACTUS_RING_TOO_LONG : TACTUS_RING_RESTARTED;
+    begin = offset(ring, consumer->sequence + ALIGN);
+    first = ring->capacity - begin < *length ? ring->capacity - begin : *length;
+    get(&ring->records[begin / ALIGN], bytes, first);
+    get(ring->records, bytes + first, *length - first);
+    return take(consumer, *length);
+}
+
+enum tactus_ring_result tactus_ring_skip(struct tactus_consumer *consumer, size_t *length)
+{
+    enum tactus_ring_result result = first_record(consumer, length);
+
+    return result == TACTUS_RING_OK ? take(consumer, *length) : result;
+}
