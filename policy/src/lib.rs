@@ -4,6 +4,7 @@
 pub mod admission;
 pub mod deadline;
 pub mod livelock;
+pub mod mailbox;
 pub mod ready;
 pub mod reservation;
 

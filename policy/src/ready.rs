@@ -68,6 +68,12 @@ impl<const N: usize> BitmapQueue<N> {
         }
     }
 
+    /// The priority with which a handle is in the queue; `None`: it is not.
+    pub fn priority(&self, handle: Handle) -> Option<u8> {
+        let link = self.links[usize::from(handle)];
+        link.queued.then_some(link.priority)
+    }
+
     fn mark(&mut self, priority: u8) {
         let word = usize::from(priority / 64);
         self.bitmap[word] |= 1 << (priority % 64);
