@@ -182,7 +182,11 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             best_effort: Lock::new(BitmapQueue::new()),
             admission: Lock::new(admission(&blob)),
             hold_ticks: ticks(&blob, HOLD_US),
-            service_ticks: blob.header.overheads.service_period,
+            service_ticks: blob
+                .header
+                .overheads
+                .service_period
+                .max(ticks(&blob, HOLD_US)),
             text_ticks: ticks(&blob, TEXT_US),
             vms_on: AtomicU32::new(vms.len() as u32),
             // Safety: the tool gives the controller to no guest.

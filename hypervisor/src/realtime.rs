@@ -183,6 +183,9 @@ fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tel
     let admission = &mut *admission;
     let mut tell = [None; 2];
     match &mut admission.job {
+        None if what.start.is_none() && what.target.promised().is_none() => {
+            return (Some(Err(SbiError::refused(Refusal::Count))), tell);
+        }
         None => match admission.ledger.begin(&what.request) {
             Ok(trial) => {
                 admission.job = Some(Job {
@@ -242,6 +245,10 @@ fn carry_out(
         |vcpu: &Vcpu, to: usize| is_free(vcpu) && !system().harts[to].stale.load(Ordering::SeqCst);
     if moved.is_some_and(|(vcpu, to)| !settled(vcpu, to)) || !is_free(target) {
         return Err(Refusal::Utilisation);
+    }
+    // One whose reservation was to change may have been deleted.
+    if what.start.is_none() && target.promised().is_none() {
+        return Err(Refusal::Count);
     }
     let reservation = what.request.task.reservation;
     match what.start {
