@@ -1,7 +1,6 @@
 //! Every decision of the hypervisor, as pure code with no hardware in it.
 #![no_std]
 
-pub mod admission;
 pub mod deadline;
 pub mod livelock;
 pub mod ready;
