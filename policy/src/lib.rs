@@ -1,7 +1,9 @@
 //! Every decision of the hypervisor, as pure code with no hardware in it.
 #![no_std]
 
+pub mod admission;
 pub mod deadline;
+pub mod demand;
 pub mod livelock;
 pub mod ready;
 pub mod reservation;
