@@ -8,7 +8,7 @@ use crate::console;
 use crate::hart::{Hart, STACK_SIZE};
 use crate::log::Line;
 use crate::plic::Plic;
-use crate::realtime::Admission;
+use crate::realtime;
 use crate::sync::Lock;
 use crate::system::{Route, System, install};
 use crate::vcpu::Vcpu;
@@ -16,9 +16,7 @@ use crate::vm::Vm;
 use core::sync::atomic::AtomicU32;
 use tactus_abi::blob::{Blob, Class, Header, RealTimePolicy, region};
 use tactus_abi::map::PASSED_SOURCE_MAX;
-use tactus_policy::admission::{Request, Task};
 use tactus_policy::ready::{BitmapQueue, Handle};
-use tactus_policy::reservation::{Kind, Reservation};
 
 /// How long a preempted best-effort vCPU is held for its hart: often the real-time vCPU is done sooner,
 /// and moving would cost what both harts have cached.
@@ -64,6 +62,7 @@ pub extern "C" fn boot(hart_id: u64, devicetree: u64) -> ! {
 
 fn run(system: &'static System, hart_id: u64) -> ! {
     install(system);
+    realtime::initialise(&system.blob);
     Line::new("boot")
         .text("version", env!("CARGO_PKG_VERSION"))
         .number("harts", system.harts.len() as u64)
@@ -180,9 +179,12 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             vms,
             vcpus,
             best_effort: Lock::new(BitmapQueue::new()),
-            admission: Lock::new(admission(&blob)),
             hold_ticks: ticks(&blob, HOLD_US),
-            service_ticks: blob.header.overheads.service_period,
+            service_ticks: blob
+                .header
+                .overheads
+                .service_period
+                .max(ticks(&blob, HOLD_US)),
             text_ticks: ticks(&blob, TEXT_US),
             vms_on: AtomicU32::new(vms.len() as u32),
             // Safety: the tool gives the controller to no guest.
@@ -190,37 +192,6 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         })
     })?;
     Ok(&system[0])
-}
-
-/// The admission, with the reservations of the configuration, which the tool has judged.
-fn admission(blob: &Blob) -> Admission {
-    let mut admission = Admission::new();
-    let ledger = &mut admission.ledger;
-    ledger.configure(blob.header.overheads, blob.header.reserve, blob.harts.len());
-    for (index, hart) in blob.harts.iter().enumerate() {
-        if hart.policy == RealTimePolicy::EarliestDeadline as u32 {
-            ledger.open_hart(index);
-        }
-    }
-    for (index, vm) in blob.vms.iter().enumerate() {
-        ledger.set_share(index, vm.rt_share);
-    }
-    for (handle, vcpu) in blob.vcpus.iter().enumerate() {
-        let reservation = Reservation::new(vcpu.period, vcpu.budget, vcpu.deadline);
-        if let Some(reservation) = reservation {
-            let request = Request {
-                handle: handle as Handle,
-                vm: vcpu.vm as usize,
-                task: Task {
-                    reservation,
-                    kind: Kind::Server,
-                },
-                harts: vcpu.harts,
-            };
-            ledger.enter(&request, vcpu.harts.trailing_zeros() as usize);
-        }
-    }
-    admission
 }
 
 fn ticks(blob: &Blob, microseconds: u64) -> u64 {

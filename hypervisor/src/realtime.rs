@@ -10,21 +10,23 @@ use crate::hart::Hart;
 use crate::interrupt;
 use crate::sbi::SbiError;
 use crate::sched;
+use crate::sync::Lock;
 use crate::system::system;
 use crate::vcpu::{Record, State, Vcpu, Wait};
 use core::sync::atomic::Ordering;
-use tactus_abi::blob::limit;
+use tactus_abi::blob::{Blob, RealTimePolicy, limit};
 use tactus_abi::hypercall::{CallBlock, RT_SELF, Refusal, RtStatus};
 use tactus_policy::admission::{Decision, Ledger, Request, Step, Task, Trial};
+use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
 
 /// [`Vcpu::verdict`]: it has what it asked for. Otherwise zero, or one more than the [`Refusal`].
 const ACCEPTED: u32 = 1;
 
 /// The admission.
-pub struct Admission {
+struct Admission {
     /// All reservations there are.
-    pub ledger: Ledger<{ limit::HARTS }, { limit::VCPUS }>,
+    ledger: Ledger<{ limit::HARTS }, { limit::VCPUS }>,
     job: Option<Job>,
 }
 
@@ -68,12 +70,37 @@ pub enum AnswerTo {
     Block(u64),
 }
 
-impl Admission {
-    /// Of a system without reservations.
-    pub const fn new() -> Self {
-        Self {
-            ledger: Ledger::new(),
-            job: None,
+/// The system's.
+static ADMISSION: Lock<Admission> = Lock::new(Admission {
+    ledger: Ledger::new(),
+    job: None,
+});
+
+/// Enters the reservations of the configuration, which the tool has judged; called once, at boot.
+pub fn initialise(blob: &Blob) {
+    let ledger = &mut ADMISSION.lock().ledger;
+    ledger.configure(blob.header.overheads, blob.header.reserve, blob.harts.len());
+    for (index, hart) in blob.harts.iter().enumerate() {
+        if hart.policy == RealTimePolicy::EarliestDeadline as u32 {
+            ledger.open_hart(index);
+        }
+    }
+    for (index, vm) in blob.vms.iter().enumerate() {
+        ledger.set_share(index, vm.rt_share);
+    }
+    for (handle, vcpu) in blob.vcpus.iter().enumerate() {
+        let reservation = Reservation::new(vcpu.period, vcpu.budget, vcpu.deadline);
+        if let Some(reservation) = reservation {
+            let request = Request {
+                handle: handle as Handle,
+                vm: vcpu.vm as usize,
+                task: Task {
+                    reservation,
+                    kind: Kind::Server,
+                },
+                harts: vcpu.harts,
+            };
+            ledger.enter(&request, vcpu.harts.trailing_zeros() as usize);
         }
     }
 }
@@ -168,7 +195,7 @@ type Tell = [Option<&'static Vcpu>; 2];
 
 /// Does one step of the request that is being judged, which becomes this one if there is none; the answer, if it is there.
 fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tell) {
-    let mut admission = system().admission.lock();
+    let mut admission = ADMISSION.lock();
     let verdict = vcpu.verdict.swap(0, Ordering::SeqCst);
     if verdict == ACCEPTED {
         return (Some(Ok(number(what.target))), [None; 2]);
@@ -183,7 +210,10 @@ fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tel
     let admission = &mut *admission;
     let mut tell = [None; 2];
     match &mut admission.job {
-        None => match admission.ledger.begin(&what.request) {
+        None if what.start.is_none() && what.target.promised().is_none() => {
+            return (Some(Err(SbiError::refused(Refusal::Count))), tell);
+        }
+        None => match admission.ledger.begin(&what.request, 0) {
             Ok(trial) => {
                 admission.job = Some(Job {
                     asks: vcpu,
@@ -197,7 +227,7 @@ fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tel
             }
         },
         Some(job) => {
-            if let Step::Done(result) = admission.ledger.step(&mut job.trial) {
+            if let Step::Done(result) = admission.ledger.step(&job.what.request, &mut job.trial) {
                 let done = result.and_then(|decision| {
                     carry_out(&mut admission.ledger, &job.what, decision, &mut tell)
                 });
@@ -243,6 +273,10 @@ fn carry_out(
     if moved.is_some_and(|(vcpu, to)| !settled(vcpu, to)) || !is_free(target) {
         return Err(Refusal::Utilisation);
     }
+    // One whose reservation was to change may have been deleted.
+    if what.start.is_none() && target.promised().is_none() {
+        return Err(Refusal::Count);
+    }
     let reservation = what.request.task.reservation;
     match what.start {
         Some(start) => {
@@ -276,7 +310,7 @@ fn carry_out(
         send(vcpu, to);
         tell[1] = Some(vcpu);
     }
-    ledger.commit(&what.request, decision);
+    ledger.commit(&what.request, decision, 0);
     tell[0] = Some(target);
     Ok(())
 }
@@ -295,7 +329,7 @@ pub fn stopped(hart: &Hart, vcpu: &'static Vcpu) {
     if asks.is_none() && vcpu.promised().is_none() {
         return;
     }
-    let mut admission = system().admission.lock();
+    let mut admission = ADMISSION.lock();
     if let Some(asks) = asks {
         let mine = |job: &Job| core::ptr::eq(job.asks, vcpu);
         if admission.job.as_ref().is_some_and(mine) {

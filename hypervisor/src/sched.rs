@@ -186,6 +186,7 @@ fn rest(hart: &'static Hart, vcpu: &'static Vcpu) {
     let wakes_at = match body.wait {
         Wait::Interrupt => body.context.timer_deadline(),
         Wait::Release { at, .. } => Some(at),
+        Wait::Message { until } => (until != u64::MAX).then_some(until),
         Wait::Start | Wait::Fences(..) => None,
     };
     if let Some(at) = wakes_at {
@@ -464,6 +465,7 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
     match &body.wait {
         Wait::Start => true,
         Wait::Release { at, .. } => *at <= arch::now(),
+        Wait::Message { until } => vcpu.message.load(Ordering::SeqCst) || *until <= arch::now(),
         Wait::Interrupt => {
             let software = vcpu.software.load(Ordering::SeqCst);
             let external = vcpu.external.load(Ordering::SeqCst);
@@ -544,7 +546,7 @@ fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) -> bool
                 body.context.registers[11] = account.release();
             }
         }
-        Wait::Interrupt | Wait::Fences(..) => {
+        Wait::Interrupt | Wait::Message { .. } | Wait::Fences(..) => {
             if let Wake::At(at) = account.wake(now) {
                 body.wait = Wait::Release { at, answers: false };
                 local.releases.set(vcpu.handle, at);

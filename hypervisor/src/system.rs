@@ -2,7 +2,6 @@
 
 use crate::hart::Hart;
 use crate::plic::Plic;
-use crate::realtime::Admission;
 use crate::sync::Lock;
 use crate::vcpu::Vcpu;
 use crate::vm::Vm;
@@ -34,8 +33,6 @@ pub struct System {
     pub vcpus: &'static [Vcpu],
     /// Ready best-effort vCPUs of the whole system.
     pub best_effort: Lock<BitmapQueue<{ limit::VCPUS }>>,
-    /// Who is promised what part of which hart.
-    pub admission: Lock<Admission>,
     /// VMs that are not off.
     pub vms_on: AtomicU32,
     /// How long a preempted best-effort vCPU is held, in ticks.

@@ -36,6 +36,11 @@ pub enum Wait {
     Interrupt,
     /// Fences of other vCPUs of its VM; bit `n` for vCPU `n`, which has to do its fence number `fences[n]`.
     Fences(u16, [u32; limit::VCPUS_PER_VM]),
+    /// Room for a message, or a message ([`Vcpu::message`]), for so long (ticks).
+    Message {
+        /// When it waits no longer; `u64::MAX`: never.
+        until: u64,
+    },
     /// The release of its next job.
     Release {
         /// When that is, at the earliest.
@@ -105,6 +110,8 @@ pub struct Vcpu {
     pub software: AtomicBool,
     /// Its virtual PLIC context's output.
     pub external: AtomicBool,
+    /// A queue of messages that it waits for has changed.
+    pub message: AtomicBool,
     /// It is to stop.
     pub stop: AtomicBool,
     /// Fences asked of it, and done by it, counted.
@@ -187,6 +194,7 @@ impl Vcpu {
             home: AtomicU32::new(config.harts.trailing_zeros()),
             software: AtomicBool::new(false),
             external: AtomicBool::new(false),
+            message: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             fences_asked: AtomicU32::new(0),
             fences_done: AtomicU32::new(0),

@@ -3,6 +3,7 @@
 
 pub mod admission;
 pub mod deadline;
+pub mod demand;
 pub mod livelock;
 pub mod mailbox;
 pub mod ready;

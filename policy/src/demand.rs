@@ -1,0 +1,461 @@
+//! Does a set of reservations fit on one EDF hart: the processor-demand test, in steps that are short.
+//!
+//! It fits when, for every length `L` from the shortest deadline on, what is released and due within any `L` ticks, with what the
+//! hypervisor takes meanwhile, is at most `L`:
+//!
+//! ```text
+//! H(L) = blocking + (L / service_period + 1) * service + sum of demand_i(L) <= L
+//! ```
+//!
+//! where `demand_i` is [`crate::reservation::Reservation::demand`] with the overhead of a job added to the budget. Two quick tests come
+//! first, the utilisation and a bound on `H` that is linear from each deadline on (Devi, ECRTS 2003); most sets are decided by them. Then
+//! `H` itself is looked at, from the length down beyond which the linear bound proves all, to where `H` says it may go wrong
+//! next (QPA: Zhang and Burns, IEEE Transactions on Computers 58(9), 2009).
+//!
+//! For periodic reservations the answer is exact; for servers `H` is rounded up by less than a tick for each.
+
+use crate::reservation::{Kind, Reservation};
+use tactus_abi::blob::{Overheads, limit};
+
+/// Reservations of one hart.
+pub const MEMBERS: usize = limit::RESERVATIONS_PER_HART;
+/// Looks at `H` that a [`Test`] takes before it gives up.
+pub const EVALUATIONS: u32 = 256;
+/// The whole of a hart's time, in the unit of [`Member::part`].
+pub const WHOLE: u64 = 1 << 32;
+
+/// Lengths that are looked at are less: sums of demands fit 64 bits.
+const LENGTHS: u64 = 1 << 60;
+
+/// A reservation as the test needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member {
+    period: u32,
+    deadline: u32,
+    /// Budget and overhead of a job.
+    cost: u32,
+    /// Cost by period.
+    part: Part,
+    /// Of a server: cost by deadline. Of a periodic one: 0.
+    slope: Part,
+    server: bool,
+}
+
+/// A part of a hart's time, the whole at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    floor: u32,
+    more: bool,
+}
+
+impl Part {
+    const NONE: Self = Self {
+        floor: 0,
+        more: false,
+    };
+
+    /// `a / b`; `a <= b < 2^32`.
+    const fn new(a: u64, b: u64) -> Self {
+        let floor = (a << 32) / b;
+        if floor < WHOLE {
+            Self {
+                floor: floor as u32,
+                more: floor * b != a << 32,
+            }
+        } else {
+            Self {
+                floor: u32::MAX,
+                more: true,
+            }
+        }
+    }
+
+    /// In parts of 2^-32, rounded down.
+    const fn below(self) -> u64 {
+        self.floor as u64
+    }
+
+    /// In parts of 2^-32, rounded up.
+    const fn above(self) -> u64 {
+        self.floor as u64 + self.more as u64
+    }
+}
+
+impl Member {
+    /// One that asks for nothing.
+    pub const NONE: Self = Self {
+        period: 1,
+        deadline: 1,
+        cost: 0,
+        part: Part::NONE,
+        slope: Part::NONE,
+        server: false,
+    };
+
+    /// A reservation whose jobs cost `job` ticks more than their budget. `None`: not even alone would it have its budget by
+    /// its deadline.
+    pub const fn new(reservation: Reservation, kind: Kind, job: u64) -> Option<Self> {
+        let cost = reservation.budget.saturating_add(job);
+        if cost > reservation.deadline {
+            return None;
+        }
+        let server = matches!(kind, Kind::Server);
+        Some(Self {
+            period: reservation.period as u32,
+            deadline: reservation.deadline as u32,
+            cost: cost as u32,
+            part: Part::new(cost, reservation.period),
+            slope: if server {
+                Part::new(cost, reservation.deadline)
+            } else {
+                Part::NONE
+            },
+            server,
+        })
+    }
+
+    /// Its part of the hart, in parts of 2^-32, rounded down.
+    pub const fn part(&self) -> u64 {
+        self.part.below()
+    }
+
+    /// Budget and overhead of a job, in ticks.
+    pub const fn cost(&self) -> u64 {
+        self.cost as u64
+    }
+
+    fn demand(&self, length: u64) -> u64 {
+        let (period, deadline, cost) = (
+            u64::from(self.period),
+            u64::from(self.deadline),
+            u64::from(self.cost),
+        );
+        if !self.server {
+            return (length + period - deadline) / period * cost;
+        }
+        let jobs = length / period;
+        let rest = (length - jobs * period).min(deadline);
+        jobs * cost + (rest * cost).div_ceil(deadline)
+    }
+
+    /// The greatest length below `length` (at least 1) where its demand jumps or bends.
+    fn before(&self, length: u64) -> u64 {
+        let (period, deadline) = (u64::from(self.period), u64::from(self.deadline));
+        let begin = (length - 1) / period * period;
+        if begin + deadline < length {
+            begin + deadline
+        } else if self.server {
+            begin
+        } else {
+            (begin + deadline).saturating_sub(period)
+        }
+    }
+}
+
+/// `fixed / slack`, rounded up, `slack` in parts of 2^-32 and `fixed < 2^39`; `None`: 2^60 or more.
+fn over(fixed: u64, slack: u64) -> Option<u64> {
+    // The low bits are rounded up where the whole does not fit.
+    let (scaled, shift) = if fixed < WHOLE {
+        (fixed << 32, 0)
+    } else {
+        (((fixed >> 7) + 1) << 32, 7)
+    };
+    let quotient = scaled.checked_div(slack)? + 1;
+    (quotient < LENGTHS >> shift).then_some(quotient << shift)
+}
+
+/// The reservations of one hart, and what the hypervisor takes there.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// In order of deadline.
+    members: [Member; MEMBERS],
+    len: usize,
+    blocking: u64,
+    service: u64,
+    service_period: u64,
+}
+
+impl Load {
+    /// No reservations.
+    pub fn new(overheads: &Overheads) -> Self {
+        let clamp = |ticks: u64| ticks.min(limit::PERIOD_TICKS);
+        Self {
+            members: [Member::NONE; MEMBERS],
+            len: 0,
+            blocking: clamp(overheads.blocking),
+            service: if overheads.service_period == 0 {
+                0
+            } else {
+                clamp(overheads.service)
+            },
+            service_period: clamp(overheads.service_period).max(1),
+        }
+    }
+
+    /// Adds one; `false` when there is no place.
+    pub fn add(&mut self, member: Member) -> bool {
+        if self.len >= MEMBERS {
+            return false;
+        }
+        let mut place = self.len;
+        while place > 0 && self.members[place - 1].deadline > member.deadline {
+            self.members[place] = self.members[place - 1];
+            place -= 1;
+        }
+        self.members[place] = member;
+        self.len += 1;
+        true
+    }
+
+    /// The reservations, in order of deadline.
+    pub fn members(&self) -> &[Member] {
+        &self.members[..self.len.min(MEMBERS)]
+    }
+
+    /// The shortest deadline; 0 when there are no reservations.
+    pub fn shortest(&self) -> u64 {
+        self.members().first().map_or(0, |m| u64::from(m.deadline))
+    }
+
+    /// `H(length)`, see the module. `length < 2^60`.
+    pub fn demand(&self, length: u64) -> u64 {
+        let hypervisor = self.blocking + (length / self.service_period + 1) * self.service;
+        self.members()
+            .iter()
+            .fold(hypervisor, |sum, member| sum + member.demand(length))
+    }
+
+    /// The greatest length below `length` where `H` jumps or bends; between two such places it grows evenly.
+    fn before(&self, length: u64) -> u64 {
+        let service = if self.service == 0 {
+            0
+        } else {
+            (length - 1) / self.service_period * self.service_period
+        };
+        self.members()
+            .iter()
+            .fold(service, |last, member| last.max(member.before(length)))
+    }
+
+    /// The service's part, rounded down.
+    fn service_part(&self) -> u64 {
+        (self.service << 32) / self.service_period
+    }
+
+    /// The service's part, rounded up.
+    fn service_above(&self) -> u64 {
+        (self.service << 32).div_ceil(self.service_period)
+    }
+
+    /// The part of the hart that is taken, in parts of 2^-32, each summand rounded down.
+    pub fn part(&self) -> u64 {
+        self.members()
+            .iter()
+            .fold(self.service_part(), |sum, member| sum + member.part())
+    }
+
+    /// As [`Load::part`], rounded up.
+    fn part_above(&self) -> u64 {
+        self.members()
+            .iter()
+            .fold(self.service_above(), |sum, m| sum + m.part.above())
+    }
+
+    /// Whether a bound on `H` that is linear from each deadline on proves that all fits.
+    fn fits_linearly(&self) -> bool {
+        // Of servers whose deadline is yet to come.
+        let mut ramps: u64 = self.members().iter().map(|m| m.slope.above()).sum();
+        let mut rate = self.service_above();
+        let mut fixed = self.blocking + self.service;
+        for member in self.members() {
+            let deadline = u64::from(member.deadline);
+            rate += member.part.above();
+            // What the line through (deadline, cost) has at 0.
+            fixed += member.cost() - ((member.part() * deadline) >> 32);
+            ramps -= member.slope.above();
+            let slope = rate + ramps;
+            if slope > WHOLE || fixed + (slope * deadline).div_ceil(WHOLE) > deadline {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The length from which on `H(L) <= L` for sure; `None` when too much of the hart is taken to say.
+    fn horizon(&self) -> Option<u64> {
+        let slack = WHOLE.checked_sub(self.part_above())?;
+        let fixed = self
+            .members()
+            .iter()
+            .fold(self.blocking + self.service, |sum, m| {
+                let gap = u64::from(m.period - m.deadline);
+                sum + (m.part.above() * gap).div_ceil(WHOLE)
+            });
+        over(fixed, slack)
+    }
+
+    /// For how long the hart may be busy at a time, at most; `None`: that has no bound that is easily told. In addition there are others,
+    /// with so many ticks for a job of each, and such a part of the hart.
+    pub fn busy(&self, cost: u64, part: u64) -> Option<u64> {
+        let slack = WHOLE.checked_sub(self.part_above() + part)?;
+        let costs = self.members().iter().map(Member::cost).sum::<u64>();
+        over(self.blocking + self.service + costs + cost, slack)
+    }
+
+    /// The sum of cost by deadline, with the service's part, in parts of 2^-32, rounded up.
+    pub fn density(&self) -> u64 {
+        self.members()
+            .iter()
+            .map(|m| Part::new(m.cost(), m.deadline.into()).above())
+            .fold(self.service_above(), |sum, part| sum + part)
+    }
+
+    /// Whether `H` stays below a line that leaves the hart a part of `1 - density` free, in parts of 2^-32.
+    pub fn is_linear(&self, density: u64) -> bool {
+        let once = ((self.blocking + self.service) << 31).div_ceil(self.shortest().max(1));
+        density + 2 * once <= WHOLE
+    }
+}
+
+/// What is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing yet: another step is needed.
+    Open,
+    /// Each has its budget by its deadline.
+    Fits,
+    /// More than the whole hart is asked for.
+    Overloaded,
+    /// Within some length more is due than it has ticks.
+    Late,
+    /// [`EVALUATIONS`] were not enough.
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The quick tests.
+    Begin,
+    /// Look for the end of the longest busy time.
+    Stretch,
+    /// Evaluate `H`.
+    Look,
+    /// Find the next place to look.
+    Retreat,
+}
+
+/// A test under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Test {
+    stage: Stage,
+    length: u64,
+    /// Steps taken that looked at every reservation.
+    pub evaluations: u32,
+}
+
+impl Default for Test {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Test {
+    /// A test of a load that is not to change until it is over.
+    pub const fn new() -> Self {
+        Self {
+            stage: Stage::Begin,
+            length: 0,
+            evaluations: 0,
+        }
+    }
+
+    /// One step: looks at each reservation once or twice.
+    pub fn step(&mut self, load: &Load) -> Verdict {
+        self.evaluations += 1;
+        if self.evaluations > EVALUATIONS {
+            return Verdict::Unknown;
+        }
+        match self.stage {
+            Stage::Begin => self.begin(load),
+            Stage::Stretch => self.stretch(load),
+            Stage::Look => self.look(load),
+            Stage::Retreat => {
+                let shortest = load.shortest();
+                if self.length <= shortest {
+                    return Verdict::Fits;
+                }
+                self.length = load.before(self.length).max(shortest);
+                self.stage = Stage::Look;
+                Verdict::Open
+            }
+        }
+    }
+
+    /// All steps at once.
+    pub fn run(load: &Load) -> Verdict {
+        let mut test = Self::new();
+        loop {
+            match test.step(load) {
+                Verdict::Open => {}
+                verdict => return verdict,
+            }
+        }
+    }
+
+    fn begin(&mut self, load: &Load) -> Verdict {
+        if load.part() > WHOLE {
+            return Verdict::Overloaded;
+        }
+        if load.fits_linearly() {
+            return Verdict::Fits;
+        }
+        (self.stage, self.length) = match load.horizon() {
+            Some(horizon) => (Stage::Look, horizon),
+            None => (Stage::Stretch, 1),
+        };
+        Verdict::Open
+    }
+
+    /// The hart is as good as full, perhaps overfull: all is well if the longest time for which it may be busy ends, and
+    /// if no deadline is missed until then.
+    fn stretch(&mut self, load: &Load) -> Verdict {
+        if load.members().iter().any(|m| m.server) {
+            return Verdict::Unknown;
+        }
+        let hypervisor = load.blocking + (self.length / load.service_period + 1) * load.service;
+        let busy = load.members().iter().fold(hypervisor, |sum, m| {
+            sum + self.length.div_ceil(u64::from(m.period)) * u64::from(m.cost)
+        });
+        if busy <= self.length {
+            self.stage = Stage::Look;
+        } else if busy >= LENGTHS {
+            return Verdict::Unknown;
+        } else {
+            self.length = busy;
+        }
+        Verdict::Open
+    }
+
+    fn look(&mut self, load: &Load) -> Verdict {
+        let shortest = load.shortest();
+        if self.length < shortest {
+            return Verdict::Fits;
+        }
+        let demand = load.demand(self.length);
+        if demand > self.length {
+            return Verdict::Late;
+        }
+        if demand <= shortest {
+            return Verdict::Fits;
+        }
+        // Where servers' demand grows as time does, H would be followed tick by tick; from bend to bend it is not.
+        let near = self.length - demand <= self.length >> 5;
+        let ramps = || load.members().iter().any(|m| m.server);
+        if demand == self.length || (near && ramps()) {
+            self.stage = Stage::Retreat;
+        } else {
+            self.length = demand;
+        }
+        Verdict::Open
+    }
+}
