@@ -1,9 +1,9 @@
 //! Messages copied between two VMs: the queue at the receiving end of a channel.
 //!
-//! A slot is free, being written by a sender, full, or being read by a receiver. Copying takes a while and may be interrupted, for good
-//! too; so the mailbox knows which vCPU has which slot, and how far it is, and whoever copies comes back to it with the same call. A vCPU
-//! has at most one slot of a mailbox, and waits in at most one of its queues. Those who wait are served by priority, the first to
-//! come first: a slot that becomes free, or full, is theirs at once, so that while one waits there is none to be had.
+//! A slot is free, being written by a sender, full, or being read by a receiver. Copying takes a while, and whoever copies may be
+//! interrupted, or stopped for good; so the mailbox knows which vCPU has which slot. A vCPU has at most one slot of a mailbox, or
+//! waits in at most one of its queues. Those who wait are served by priority, and among equals the first to come first: a slot that
+//! becomes free, or full, is theirs at once, so that while one waits there is none to be had.
 //!
 //! Every operation takes a fixed number of steps. The vCPUs that send are of one VM, those that receive of another.
 
@@ -16,38 +16,25 @@ type Queue = BitmapQueue<{ limit::VCPUS }>;
 /// What a vCPU without a slot holds.
 const NONE: u8 = u8::MAX;
 
-/// A message that a caller sends, as the call says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// Where it is, in the caller's memory.
-    pub address: u64,
-    /// Its length in bytes.
-    pub length: u32,
-    /// Higher first.
-    pub priority: u8,
-}
-
-/// A copy to be made, or to be continued.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
-    /// The slot.
-    pub slot: usize,
-    /// Bytes of the message.
-    pub length: u32,
-    /// Bytes copied already.
-    pub done: u32,
-}
-
 /// What a caller that wants to receive gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// There is no message.
     Nothing,
-    /// This one; see [`Mailbox::received`].
-    Message(Transfer),
-    /// The first message has so many bytes, more than the caller takes. It stays; the vCPU, if any, that waits and now has it is to be
-    /// woken.
-    TooLong(u32, Option<Handle>),
+    /// This one, to be copied; then [`Mailbox::received`] is called.
+    Message {
+        /// The slot it is in.
+        slot: usize,
+        /// Its bytes.
+        length: u32,
+    },
+    /// The first message has more bytes than the caller takes. It stays.
+    TooLong {
+        /// How many.
+        length: u32,
+        /// Another vCPU that waits has it now, and is to be woken.
+        wake: Option<Handle>,
+    },
 }
 
 /// What a complete message brings about.
@@ -55,16 +42,14 @@ pub enum Received {
 pub struct Arrival {
     /// None was waiting: the doorbell is to be rung.
     pub first: bool,
-    /// A vCPU that waits for it, to be woken.
+    /// A vCPU that waits has it now, and is to be woken.
     pub wake: Option<Handle>,
 }
 
 #[derive(Clone, Copy)]
 struct Slot {
-    message: Message,
-    /// Where its reader wants it.
-    to: u64,
-    done: u32,
+    length: u32,
+    priority: u8,
 }
 
 /// A mailbox.
@@ -86,16 +71,10 @@ impl Mailbox {
     /// An empty mailbox for so many messages, 1 to [`limit::MESSAGES`].
     pub const fn new(messages: u32) -> Self {
         assert!(0 < messages && messages as usize <= limit::MESSAGES);
-        let nothing = Message {
-            address: 0,
-            length: 0,
-            priority: 0,
-        };
         Self {
             slots: [Slot {
-                message: nothing,
-                to: 0,
-                done: 0,
+                length: 0,
+                priority: 0,
             }; limit::MESSAGES],
             free: u64::MAX >> (64 - messages),
             full: Queue::new(),
@@ -105,99 +84,61 @@ impl Mailbox {
         }
     }
 
-    /// A vCPU calls to send, perhaps again. `None`: there is no slot; if it `waits`, it is in the queue for one.
-    pub fn send(&mut self, vcpu: Handle, message: Message, waits: bool) -> Option<Transfer> {
-        let slot = match self.held(vcpu) {
-            Some(slot) => slot,
-            None if self.free != 0 => {
-                let slot = self.free.trailing_zeros() as usize;
-                self.free &= self.free - 1;
-                self.hold(vcpu, slot);
-                slot
-            }
-            None => {
-                if !waits {
-                    self.senders.remove(vcpu);
-                } else if self.senders.priority(vcpu) != Some(message.priority) {
-                    self.senders.remove(vcpu);
-                    self.senders.insert_tail(vcpu, message.priority);
-                }
-                return None;
-            }
-        };
-        let place = &mut self.slots[slot];
-        if place.message != message || place.done == 0 {
-            // The vCPU makes another call than the one that was interrupted; or its first.
-            place.message = message;
-            place.done = 0;
+    /// A vCPU wants to send a message of so many bytes: the slot that it is to write, after which it calls [`Mailbox::sent`]. `None`: there is
+    /// none; if it `waits`, it is in the queue, and asks again when it is woken or its time is over.
+    pub fn send(&mut self, vcpu: Handle, length: u32, priority: u8, waits: bool) -> Option<usize> {
+        let mut held = self.held(vcpu);
+        if held.is_none() && self.free != 0 {
+            let slot = self.free.trailing_zeros() as usize;
+            self.free &= self.free - 1;
+            self.held[usize::from(vcpu)] = slot as u8;
+            held = Some(slot);
         }
-        Some(self.transfer(slot))
+        match held {
+            Some(slot) => self.slots[slot] = Slot { length, priority },
+            None => wait(&mut self.senders, vcpu, priority, waits),
+        }
+        held
     }
 
     /// All of a vCPU's message is in its slot.
     pub fn sent(&mut self, vcpu: Handle) -> Option<Arrival> {
         let slot = self.let_go(vcpu)?;
         let first = self.full.highest().is_none();
-        let priority = self.slots[slot].message.priority;
-        Some(Arrival {
-            first,
-            wake: self.deliver(slot, |full| full.insert_tail(slot as Handle, priority)),
-        })
+        let wake = self.deliver(slot, false);
+        Some(Arrival { first, wake })
     }
 
-    /// A vCPU calls to receive, perhaps again, up to `capacity` bytes, which are to be written to its address `to`. If there
-    /// is nothing and it `waits`, it is in the queue.
-    pub fn receive(&mut self, vcpu: Handle, to: u64, capacity: u64, waits: bool) -> Received {
+    /// A vCPU wants to receive a message of at most `capacity` bytes. If there is none and it `waits`, it is in the queue, and asks again
+    /// when it is woken or its time is over.
+    pub fn receive(&mut self, vcpu: Handle, capacity: u64, waits: bool) -> Received {
         let mut held = self.held(vcpu);
-        if let Some(slot) = held {
-            let Slot { message, done, .. } = self.slots[slot];
-            let begun = done != 0 && self.slots[slot].to == to;
-            if !begun && self.full.highest() > Some(message.priority) {
-                // One has come that goes before it.
-                self.let_go(vcpu);
-                self.full.insert_head(slot as Handle, message.priority);
-                held = None;
-            } else if !begun {
-                self.slots[slot].done = 0;
-            }
+        if let Some(slot) = held
+            && self.full.highest() > Some(self.slots[slot].priority)
+        {
+            // One has come, since it was woken, that goes first.
+            self.let_go(vcpu);
+            self.full
+                .insert_head(slot as Handle, self.slots[slot].priority);
+            held = None;
         }
-        let slot = match held {
-            Some(slot) => slot,
-            None => match self.full.pop() {
-                Some(slot) => {
-                    self.receivers.remove(vcpu);
-                    self.hold(vcpu, usize::from(slot));
-                    usize::from(slot)
-                }
-                None => {
-                    if !waits {
-                        self.receivers.remove(vcpu);
-                    } else if self.receivers.priority(vcpu).is_none() {
-                        self.receivers.insert_tail(vcpu, 0);
-                    }
-                    return Received::Nothing;
-                }
-            },
+        let Some(slot) = held.or_else(|| self.full.pop().map(usize::from)) else {
+            wait(&mut self.receivers, vcpu, 0, waits);
+            return Received::Nothing;
         };
-        let transfer = self.transfer(slot);
-        if u64::from(transfer.length) > capacity {
-            return Received::TooLong(transfer.length, self.abandon_receive(vcpu));
+        self.held[usize::from(vcpu)] = slot as u8;
+        let length = self.slots[slot].length;
+        if u64::from(length) > capacity {
+            let wake = self.abandon_receive(vcpu);
+            return Received::TooLong { length, wake };
         }
-        self.slots[slot].to = to;
-        Received::Message(transfer)
+        Received::Message { slot, length }
     }
 
     /// All of a message has been copied to a vCPU that receives. A vCPU that waits for the slot is to be woken.
     pub fn received(&mut self, vcpu: Handle) -> Option<Handle> {
         let slot = self.let_go(vcpu)?;
         self.vacate(slot)
-    }
-
-    /// A vCPU is interrupted when it has copied so many bytes.
-    pub fn pause(&mut self, vcpu: Handle, done: u32) {
-        if let Some(slot) = self.held(vcpu) {
-            self.slots[slot].done = done;
-        }
     }
 
     /// A vCPU does not send after all. Another one that waits, and has its slot now, is to be woken.
@@ -211,8 +152,7 @@ impl Mailbox {
     pub fn abandon_receive(&mut self, vcpu: Handle) -> Option<Handle> {
         self.receivers.remove(vcpu);
         let slot = self.let_go(vcpu)?;
-        let priority = self.slots[slot].message.priority;
-        self.deliver(slot, |full| full.insert_head(slot as Handle, priority))
+        self.deliver(slot, true)
     }
 
     fn held(&self, vcpu: Handle) -> Option<usize> {
@@ -222,32 +162,20 @@ impl Mailbox {
         }
     }
 
-    fn hold(&mut self, vcpu: Handle, slot: usize) {
-        self.held[usize::from(vcpu)] = slot as u8;
-        self.slots[slot].done = 0;
-    }
-
     fn let_go(&mut self, vcpu: Handle) -> Option<usize> {
         let slot = self.held(vcpu);
         self.held[usize::from(vcpu)] = NONE;
         slot
     }
 
-    fn transfer(&self, slot: usize) -> Transfer {
-        let Slot { message, done, .. } = self.slots[slot];
-        Transfer {
-            slot,
-            length: message.length,
-            done,
-        }
-    }
-
-    /// A full slot goes to a receiver that waits, or to the queue.
-    fn deliver(&mut self, slot: usize, queue: impl FnOnce(&mut Queue)) -> Option<Handle> {
+    /// A full slot goes to a receiver that waits, or to the queue: last of its priority, or first if it has been there `before`.
+    fn deliver(&mut self, slot: usize, before: bool) -> Option<Handle> {
         let receiver = self.receivers.pop();
+        let priority = self.slots[slot].priority;
         match receiver {
-            Some(vcpu) => self.hold(vcpu, slot),
-            None => queue(&mut self.full),
+            Some(vcpu) => self.held[usize::from(vcpu)] = slot as u8,
+            None if before => self.full.insert_head(slot as Handle, priority),
+            None => self.full.insert_tail(slot as Handle, priority),
         }
         receiver
     }
@@ -256,10 +184,19 @@ impl Mailbox {
     fn vacate(&mut self, slot: usize) -> Option<Handle> {
         let sender = self.senders.pop();
         match sender {
-            Some(vcpu) => self.hold(vcpu, slot),
+            Some(vcpu) => self.held[usize::from(vcpu)] = slot as u8,
             None => self.free |= 1 << slot,
         }
         sender
+    }
+}
+
+/// Puts a vCPU into a queue, where it keeps its place if it is there already; or takes it out.
+fn wait(queue: &mut Queue, vcpu: Handle, priority: u8, waits: bool) {
+    if !waits {
+        queue.remove(vcpu);
+    } else if !queue.contains(vcpu) {
+        queue.insert_tail(vcpu, priority);
     }
 }
 
@@ -275,13 +212,22 @@ mod tests {
     const SENDERS: Handle = 4;
     const VCPUS: Handle = 7;
 
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Message {
+        number: u64,
+        length: u32,
+        priority: u8,
+    }
+
     /// What a vCPU does: the other half of the hypervisor.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Vcpu {
         Idle,
-        Sends(Message),
+        /// Copies to this slot.
+        Sends(Message, usize),
         SendWaits(Message),
-        Receives(u64),
+        /// Copies from this slot, and has so many bytes of so many.
+        Receives(usize, u32, u32),
         ReceiveWaits(u64),
     }
 
@@ -291,8 +237,6 @@ mod tests {
         Begin(Handle, u8, u32, bool),
         /// Goes on for a while, and completes the call if it has all.
         Run(Handle, u32),
-        /// Another call from an interrupt handler, before the interrupted one is made again.
-        Interject(Handle, u8, u32),
         /// Its time is over.
         TimeOut(Handle),
         /// It is stopped.
@@ -303,10 +247,9 @@ mod tests {
         let vcpu = 0..VCPUS;
         let (priority, length) = (0u8..3, 0u32..4);
         prop_oneof![
-            6 => (vcpu.clone(), priority.clone(), length.clone(), any::<bool>())
+            6 => (vcpu.clone(), priority, length, any::<bool>())
                 .prop_map(|(v, p, l, w)| Step::Begin(v, p, l, w)),
             8 => (vcpu.clone(), 0u32..4).prop_map(|(v, n)| Step::Run(v, n)),
-            1 => (vcpu.clone(), priority, length).prop_map(|(v, p, l)| Step::Interject(v, p, l)),
             1 => vcpu.clone().prop_map(Step::TimeOut),
             1 => vcpu.prop_map(Step::Kill),
         ]
@@ -318,13 +261,11 @@ mod tests {
         slots: u32,
         vcpus: [Vcpu; VCPUS as usize],
         woken: BTreeSet<Handle>,
-        /// Of each slot: the call that wrote each of its bytes.
+        /// Of each slot: the message that each of its bytes is of.
         contents: BTreeMap<usize, Vec<u64>>,
-        /// Complete messages not yet received: number of the call that sent it, and the message.
-        sent: Vec<(u64, Message)>,
+        /// Complete messages not yet received, in the order in which they became so.
+        sent: Vec<Message>,
         calls: u64,
-        /// By vCPU, the number of its present call.
-        number: [u64; VCPUS as usize],
         /// A receiver has put a message back: those of one priority may have changed places.
         put_back: bool,
     }
@@ -339,7 +280,6 @@ mod tests {
                 contents: BTreeMap::new(),
                 sent: Vec::new(),
                 calls: 0,
-                number: [0; VCPUS as usize],
                 put_back: false,
             }
         }
@@ -354,36 +294,59 @@ mod tests {
             self.woken.insert(vcpu);
         }
 
-        /// Makes the call; `budget`: bytes that it copies before it is interrupted.
-        fn send(&mut self, vcpu: Handle, message: Message, waits: bool, budget: u32) -> Vcpu {
-            let Some(transfer) = self.mailbox.send(vcpu, message, waits) else {
-                assert_eq!(self.mailbox.free, 0);
-                return if waits {
-                    Vcpu::SendWaits(message)
-                } else {
-                    Vcpu::Idle
-                };
-            };
-            assert_eq!(transfer.length, message.length);
-            let number = self.number[usize::from(vcpu)];
-            let bytes = self.contents.entry(transfer.slot).or_default();
-            bytes.truncate(transfer.done as usize);
-            let end = transfer.length.min(transfer.done + budget);
-            bytes.resize(end as usize, number);
-            if end < transfer.length {
-                self.mailbox.pause(vcpu, end);
-                return Vcpu::Sends(message);
+        fn send(&mut self, vcpu: Handle, message: Message, waits: bool) -> Vcpu {
+            let Message {
+                length, priority, ..
+            } = message;
+            match self.mailbox.send(vcpu, length, priority, waits) {
+                Some(slot) => {
+                    self.contents.insert(slot, Vec::new());
+                    self.go_on_sending(vcpu, message, slot, 0)
+                }
+                None => {
+                    assert_eq!(self.mailbox.free, 0);
+                    if waits {
+                        Vcpu::SendWaits(message)
+                    } else {
+                        Vcpu::Idle
+                    }
+                }
             }
-            assert!(bytes.iter().all(|byte| *byte == number), "of two calls");
+        }
+
+        /// Copies up to so many bytes.
+        fn go_on_sending(
+            &mut self,
+            vcpu: Handle,
+            message: Message,
+            slot: usize,
+            bytes: u32,
+        ) -> Vcpu {
+            let copy = self.contents.get_mut(&slot).expect("begun");
+            let length = (copy.len() as u32 + bytes).min(message.length);
+            copy.resize(length as usize, message.number);
+            if length < message.length {
+                return Vcpu::Sends(message, slot);
+            }
+            assert!(copy.iter().all(|byte| *byte == message.number));
             let arrival = self.mailbox.sent(vcpu).expect("it has a slot");
-            self.sent.push((number, message));
+            assert!(!arrival.first || self.sent.iter().all(|other| self.is_held(other)));
+            self.sent.push(message);
             self.wake(arrival.wake);
             Vcpu::Idle
         }
 
-        fn receive(&mut self, vcpu: Handle, capacity: u64, waits: bool, budget: u32) -> Vcpu {
+        /// Some receiver has the message already. Empty ones look alike, and count as held.
+        fn is_held(&self, message: &Message) -> bool {
+            message.length == 0
+                || (SENDERS..VCPUS)
+                    .filter_map(|vcpu| self.mailbox.held(vcpu))
+                    .any(|slot| self.contents[&slot].first() == Some(&message.number))
+        }
+
+        fn receive(&mut self, vcpu: Handle, capacity: u64, waits: bool) -> Vcpu {
             let before = self.mailbox.held(vcpu);
-            match self.mailbox.receive(vcpu, capacity, capacity, waits) {
+            match self.mailbox.receive(vcpu, capacity, waits) {
                 Received::Nothing => {
                     assert_eq!(self.mailbox.full.highest(), None);
                     assert_eq!(before, None);
@@ -393,68 +356,64 @@ mod tests {
                         Vcpu::Idle
                     }
                 }
-                Received::TooLong(length, wake) => {
+                Received::TooLong { length, wake } => {
                     assert!(u64::from(length) > capacity);
                     self.put_back = true;
                     self.wake(wake);
                     Vcpu::Idle
                 }
-                Received::Message(transfer) => {
-                    let priority = self.mailbox.slots[transfer.slot].message.priority;
-                    if transfer.done == 0 {
-                        assert!(
-                            self.mailbox.full.highest() <= Some(priority),
-                            "not the first"
-                        );
-                    }
-                    let end = transfer.length.min(transfer.done + budget);
-                    if end < transfer.length {
-                        self.mailbox.pause(vcpu, end);
-                        return Vcpu::Receives(capacity);
-                    }
-                    let bytes = &self.contents[&transfer.slot];
-                    let found = self
-                        .sent
-                        .iter()
-                        .position(|(number, message)| {
-                            message.length == transfer.length
-                                && message.priority == priority
-                                && bytes.iter().all(|byte| byte == number)
-                        })
-                        .expect("it was sent, and not received before");
-                    let (number, message) = self.sent.remove(found);
-                    let mut others = (SENDERS..VCPUS).filter(|other| *other != vcpu);
-                    let one_receiver =
-                        others.all(|other| self.vcpus[usize::from(other)] == Vcpu::Idle);
-                    if one_receiver && !self.put_back {
-                        let like = |(_, of): &(u64, Message)| of.priority == message.priority;
-                        let older = self.sent[..found].iter().any(like);
-                        assert!(!older, "{number} before one that came first");
-                    }
-                    let wake = self.mailbox.received(vcpu);
-                    self.wake(wake);
-                    Vcpu::Idle
+                Received::Message { slot, length } => {
+                    assert!(u64::from(length) <= capacity);
+                    let priority = self.mailbox.slots[slot].priority;
+                    assert!(self.mailbox.full.highest() <= Some(priority));
+                    self.go_on_receiving(vcpu, slot, length, 0, 0)
                 }
             }
         }
 
-        fn message(&mut self, vcpu: Handle, priority: u8, length: u32) -> Message {
-            self.calls += 1;
-            self.number[usize::from(vcpu)] = self.calls;
-            Message {
-                address: self.calls,
-                length,
-                priority,
+        /// Copies up to so many bytes.
+        fn go_on_receiving(
+            &mut self,
+            vcpu: Handle,
+            slot: usize,
+            length: u32,
+            done: u32,
+            bytes: u32,
+        ) -> Vcpu {
+            let done = length.min(done + bytes);
+            if done < length {
+                return Vcpu::Receives(slot, length, done);
             }
+            let priority = self.mailbox.slots[slot].priority;
+            let copy = &self.contents[&slot];
+            let is_it = |message: &Message| {
+                message.length == length
+                    && message.priority == priority
+                    && copy.iter().all(|byte| *byte == message.number)
+            };
+            let found = self.sent.iter().position(is_it);
+            let found = found.expect("it was sent, and not received before");
+            let mut others = (SENDERS..VCPUS).filter(|other| *other != vcpu);
+            let one_receiver = others.all(|other| self.vcpus[usize::from(other)] == Vcpu::Idle);
+            if one_receiver && !self.put_back {
+                let mut before = self.sent[..found].iter();
+                assert!(!before.any(|older| older.priority == priority), "order");
+            }
+            self.sent.remove(found);
+            let wake = self.mailbox.received(vcpu);
+            self.wake(wake);
+            Vcpu::Idle
         }
 
-        fn run(&mut self, vcpu: Handle, budget: u32) {
-            let waits = self.woken.remove(&vcpu);
+        fn run(&mut self, vcpu: Handle, bytes: u32) {
+            let woken = self.woken.remove(&vcpu);
             let next = match self.vcpus[usize::from(vcpu)] {
-                Vcpu::Sends(message) => self.send(vcpu, message, true, budget),
-                Vcpu::Receives(capacity) => self.receive(vcpu, capacity, true, budget),
-                Vcpu::SendWaits(message) if waits => self.send(vcpu, message, true, budget),
-                Vcpu::ReceiveWaits(capacity) if waits => self.receive(vcpu, capacity, true, budget),
+                Vcpu::Sends(message, slot) => self.go_on_sending(vcpu, message, slot, bytes),
+                Vcpu::Receives(slot, length, done) => {
+                    self.go_on_receiving(vcpu, slot, length, done, bytes)
+                }
+                Vcpu::SendWaits(message) if woken => self.send(vcpu, message, true),
+                Vcpu::ReceiveWaits(capacity) if woken => self.receive(vcpu, capacity, true),
                 other => other,
             };
             self.vcpus[usize::from(vcpu)] = next;
@@ -478,34 +437,27 @@ mod tests {
                     if self.vcpus[usize::from(vcpu)] != Vcpu::Idle {
                         return;
                     }
+                    self.calls += 1;
+                    let message = Message {
+                        number: self.calls,
+                        length,
+                        priority,
+                    };
                     self.vcpus[usize::from(vcpu)] = if vcpu < SENDERS {
-                        let message = self.message(vcpu, priority, length);
-                        self.send(vcpu, message, waits, 1)
+                        self.send(vcpu, message, waits)
                     } else {
-                        self.receive(vcpu, length.into(), waits, 1)
+                        self.receive(vcpu, length.into(), waits)
                     };
                 }
                 Step::Run(vcpu, budget) => self.run(vcpu, budget),
-                Step::Interject(vcpu, priority, length) => {
-                    // The interrupted call is made again afterwards, with a number of its own: the copy begins anew.
-                    let Vcpu::Sends(interrupted) = self.vcpus[usize::from(vcpu)] else {
-                        return;
-                    };
-                    let number = self.number[usize::from(vcpu)];
-                    let message = self.message(vcpu, priority, length);
-                    self.vcpus[usize::from(vcpu)] = self.send(vcpu, message, false, u32::MAX);
-                    assert_eq!(self.vcpus[usize::from(vcpu)], Vcpu::Idle, "it had a slot");
-                    self.number[usize::from(vcpu)] = number;
-                    self.vcpus[usize::from(vcpu)] = self.send(vcpu, interrupted, true, 0);
-                }
                 Step::TimeOut(vcpu) => match self.vcpus[usize::from(vcpu)] {
                     Vcpu::SendWaits(message) => {
                         self.woken.remove(&vcpu);
-                        self.vcpus[usize::from(vcpu)] = self.send(vcpu, message, false, 1);
+                        self.vcpus[usize::from(vcpu)] = self.send(vcpu, message, false);
                     }
                     Vcpu::ReceiveWaits(capacity) => {
                         self.woken.remove(&vcpu);
-                        self.vcpus[usize::from(vcpu)] = self.receive(vcpu, capacity, false, 1);
+                        self.vcpus[usize::from(vcpu)] = self.receive(vcpu, capacity, false);
                     }
                     _ => {}
                 },
@@ -519,18 +471,18 @@ mod tests {
             let held: Vec<usize> = (0..VCPUS).filter_map(|v| self.mailbox.held(v)).collect();
             for slot in 0..self.slots as usize {
                 let free = self.mailbox.free >> slot & 1 != 0;
-                let full = self.mailbox.full.priority(slot as Handle).is_some();
+                let full = self.mailbox.full.contains(slot as Handle);
                 let held = held.iter().filter(|held| **held == slot).count();
                 assert_eq!(usize::from(free) + usize::from(full) + held, 1);
             }
             assert_eq!(self.mailbox.free >> (self.slots - 1) >> 1, 0);
             for (vcpu, state) in (0..).zip(self.vcpus) {
                 let queued = [&self.mailbox.senders, &self.mailbox.receivers]
-                    .map(|queue| queue.priority(vcpu).is_some());
+                    .map(|queue| queue.contains(vcpu));
                 let holds = self.mailbox.held(vcpu).is_some();
                 match state {
                     Vcpu::Idle => assert!(!holds && queued == [false; 2]),
-                    Vcpu::Sends(_) | Vcpu::Receives(_) => assert!(holds && queued == [false; 2]),
+                    Vcpu::Sends(..) | Vcpu::Receives(..) => assert!(holds && queued == [false; 2]),
                     Vcpu::SendWaits(_) | Vcpu::ReceiveWaits(_) => {
                         assert_eq!(holds, self.woken.contains(&vcpu), "{vcpu} waits for ever");
                         assert_eq!(
@@ -555,7 +507,9 @@ mod tests {
                 self.check();
             }
             while !self.sent.is_empty() {
-                assert_eq!(self.receive(SENDERS, 10, false, u32::MAX), Vcpu::Idle);
+                if let Vcpu::Receives(slot, length, _) = self.receive(SENDERS, 10, false) {
+                    self.go_on_receiving(SENDERS, slot, length, length, 0);
+                }
             }
             assert_eq!(self.mailbox.free.count_ones(), self.slots);
         }
@@ -577,73 +531,79 @@ mod tests {
         }
     }
 
-    fn message(address: u64, priority: u8) -> Message {
-        Message {
-            address,
-            length: 0,
-            priority,
-        }
+    /// Sends an empty message of this priority, and tells its slot.
+    fn post(mailbox: &mut Mailbox, vcpu: Handle, priority: u8) -> usize {
+        let slot = mailbox.send(vcpu, 0, priority, false);
+        mailbox.sent(vcpu).expect("it has a slot");
+        slot.expect("there is room")
+    }
+
+    fn take(mailbox: &mut Mailbox, vcpu: Handle) -> (usize, Option<Handle>) {
+        let Received::Message { slot, .. } = mailbox.receive(vcpu, 0, false) else {
+            panic!("there is one");
+        };
+        (slot, mailbox.received(vcpu))
     }
 
     #[test]
     fn higher_priorities_come_first_and_equal_ones_in_order() {
         let mut mailbox = Mailbox::new(64);
-        for (number, priority) in [5, 255, 0, 5, 255, 7].into_iter().enumerate() {
-            let message = message(number as u64, priority);
-            mailbox.send(1, message, false).expect("there is room");
-            let arrival = mailbox.sent(1).expect("it has a slot");
-            assert_eq!(arrival.first, number == 0);
-        }
+        let slots = [5, 255, 0, 5, 255, 7].map(|priority| post(&mut mailbox, 1, priority));
         for expected in [1, 4, 5, 0, 3, 2] {
-            let Received::Message(transfer) = mailbox.receive(2, 0, 0, false) else {
-                panic!("there is one");
-            };
-            assert_eq!(mailbox.slots[transfer.slot].message.address, expected);
-            assert_eq!(mailbox.received(2), None);
+            assert_eq!(take(&mut mailbox, 2), (slots[expected], None));
         }
-        assert_eq!(mailbox.receive(2, 0, 0, false), Received::Nothing);
+        assert_eq!(mailbox.receive(2, 0, false), Received::Nothing);
+    }
+
+    #[test]
+    fn only_the_first_message_rings() {
+        let mut mailbox = Mailbox::new(3);
+        for first in [true, false, false] {
+            mailbox.send(1, 0, 0, false).expect("there is room");
+            assert_eq!(mailbox.sent(1).map(|arrival| arrival.first), Some(first));
+        }
     }
 
     #[test]
     fn waiting_senders_are_served_by_priority() {
         let mut mailbox = Mailbox::new(1);
-        mailbox.send(0, message(0, 0), false).expect("room");
-        mailbox.sent(0);
+        post(&mut mailbox, 0, 0);
         for (vcpu, priority) in [(1, 3), (2, 9), (3, 3)] {
-            assert_eq!(mailbox.send(vcpu, message(9, priority), true), None);
+            assert_eq!(mailbox.send(vcpu, 0, priority, true), None);
         }
         // It waits already: it keeps its place.
-        assert_eq!(mailbox.send(1, message(9, 3), true), None);
+        assert_eq!(mailbox.send(1, 0, 3, true), None);
         for expected in [2, 1, 3] {
-            assert!(matches!(
-                mailbox.receive(4, 0, 0, false),
-                Received::Message(_)
-            ));
-            assert_eq!(mailbox.received(4), Some(expected));
+            assert_eq!(take(&mut mailbox, 4).1, Some(expected));
             // Others do not get what is kept for it.
-            assert_eq!(mailbox.send(0, message(5, 255), false), None);
-            mailbox.send(expected, message(9, 1), false).expect("kept");
-            mailbox.sent(expected);
+            assert_eq!(mailbox.send(0, 0, 255, false), None);
+            post(&mut mailbox, expected, 1);
         }
+    }
+
+    #[test]
+    fn what_comes_while_a_receiver_wakes_goes_first_if_it_is_more_urgent() {
+        let mut mailbox = Mailbox::new(4);
+        assert_eq!(mailbox.receive(4, 0, true), Received::Nothing);
+        let low = post(&mut mailbox, 0, 1);
+        let high = post(&mut mailbox, 0, 2);
+        assert_eq!(take(&mut mailbox, 4).0, high);
+        assert_eq!(take(&mut mailbox, 4).0, low);
     }
 
     #[test]
     fn what_is_too_long_stays() {
         let mut mailbox = Mailbox::new(2);
-        let long = Message {
-            address: 1,
-            length: 100,
-            priority: 0,
-        };
-        mailbox.send(0, long, false).expect("room");
+        mailbox.send(0, 100, 0, false).expect("there is room");
         mailbox.sent(0);
-        assert_eq!(
-            mailbox.receive(4, 0, 99, false),
-            Received::TooLong(100, None)
-        );
+        let too_long = Received::TooLong {
+            length: 100,
+            wake: None,
+        };
+        assert_eq!(mailbox.receive(4, 99, false), too_long);
         assert!(matches!(
-            mailbox.receive(4, 0, 100, false),
-            Received::Message(Transfer { length: 100, .. })
+            mailbox.receive(4, 100, false),
+            Received::Message { length: 100, .. }
         ));
     }
 }

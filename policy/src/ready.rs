@@ -68,10 +68,9 @@ impl<const N: usize> BitmapQueue<N> {
         }
     }
 
-    /// The priority with which a handle is in the queue; `None`: it is not.
-    pub fn priority(&self, handle: Handle) -> Option<u8> {
-        let link = self.links[usize::from(handle)];
-        link.queued.then_some(link.priority)
+    /// Whether a vCPU is in the queue.
+    pub fn contains(&self, handle: Handle) -> bool {
+        self.links[usize::from(handle)].queued
     }
 
     fn mark(&mut self, priority: u8) {
