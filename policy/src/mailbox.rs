@@ -21,7 +21,7 @@ const NONE: u8 = u8::MAX;
 pub enum Received {
     /// There is no message.
     Nothing,
-    /// This one, to be copied; then [`Mailbox::received`] is called.
+    /// This one, to be copied; then [`Mailbox::vacate`] is called.
     Message {
         /// The slot it is in.
         slot: usize,
@@ -46,15 +46,11 @@ pub struct Arrival {
     pub wake: Option<Handle>,
 }
 
-#[derive(Clone, Copy)]
-struct Slot {
-    length: u32,
-    priority: u8,
-}
-
 /// A mailbox.
 pub struct Mailbox {
-    slots: [Slot; limit::MESSAGES],
+    /// By slot: its message's bytes, and priority.
+    lengths: [u32; limit::MESSAGES],
+    priorities: [u8; limit::MESSAGES],
     /// Free slots, as bits.
     free: u64,
     /// Full slots.
@@ -68,24 +64,21 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    /// An empty mailbox for so many messages, 1 to [`limit::MESSAGES`].
-    pub const fn new(messages: u32) -> Self {
-        assert!(0 < messages && messages as usize <= limit::MESSAGES);
+    /// An empty mailbox for so many messages, at most [`limit::MESSAGES`].
+    pub fn new(messages: u32) -> Self {
         Self {
-            slots: [Slot {
-                length: 0,
-                priority: 0,
-            }; limit::MESSAGES],
-            free: u64::MAX >> (64 - messages),
-            full: Queue::new(),
-            senders: Queue::new(),
-            receivers: Queue::new(),
+            lengths: [0; limit::MESSAGES],
+            priorities: [0; limit::MESSAGES],
+            free: ((1u128 << messages) - 1) as u64,
+            full: empty(),
+            senders: empty(),
+            receivers: empty(),
             held: [NONE; limit::VCPUS],
         }
     }
 
-    /// A vCPU wants to send a message of so many bytes: the slot that it is to write, after which it calls [`Mailbox::sent`]. `None`: there is
-    /// none; if it `waits`, it is in the queue, and asks again when it is woken or its time is over.
+    /// A vCPU wants to send a message of so many bytes: the slot that it is to write, after which it calls [`Mailbox::deliver`]. `None`: there
+    /// is none; if it `waits`, it is in the queue, and asks again when it is woken or its time is over.
     pub fn send(&mut self, vcpu: Handle, length: u32, priority: u8, waits: bool) -> Option<usize> {
         let mut held = self.held(vcpu);
         if held.is_none() && self.free != 0 {
@@ -95,18 +88,10 @@ impl Mailbox {
             held = Some(slot);
         }
         match held {
-            Some(slot) => self.slots[slot] = Slot { length, priority },
+            Some(slot) => (self.lengths[slot], self.priorities[slot]) = (length, priority),
             None => wait(&mut self.senders, vcpu, priority, waits),
         }
         held
-    }
-
-    /// All of a vCPU's message is in its slot.
-    pub fn sent(&mut self, vcpu: Handle) -> Option<Arrival> {
-        let slot = self.let_go(vcpu)?;
-        let first = self.full.highest().is_none();
-        let wake = self.deliver(slot, false);
-        Some(Arrival { first, wake })
     }
 
     /// A vCPU wants to receive a message of at most `capacity` bytes. If there is none and it `waits`, it is in the queue, and asks again
@@ -114,12 +99,10 @@ impl Mailbox {
     pub fn receive(&mut self, vcpu: Handle, capacity: u64, waits: bool) -> Received {
         let mut held = self.held(vcpu);
         if let Some(slot) = held
-            && self.full.highest() > Some(self.slots[slot].priority)
+            && self.full.highest() > Some(self.priorities[slot])
         {
             // One has come, since it was woken, that goes first.
-            self.let_go(vcpu);
-            self.full
-                .insert_head(slot as Handle, self.slots[slot].priority);
+            insert(&mut self.full, slot as Handle, self.priorities[slot], true);
             held = None;
         }
         let Some(slot) = held.or_else(|| self.full.pop().map(usize::from)) else {
@@ -127,32 +110,45 @@ impl Mailbox {
             return Received::Nothing;
         };
         self.held[usize::from(vcpu)] = slot as u8;
-        let length = self.slots[slot].length;
+        let length = self.lengths[slot];
         if u64::from(length) > capacity {
-            let wake = self.abandon_receive(vcpu);
+            let Arrival { wake, .. } = self.deliver(vcpu, true);
             return Received::TooLong { length, wake };
         }
         Received::Message { slot, length }
     }
 
-    /// All of a message has been copied to a vCPU that receives. A vCPU that waits for the slot is to be woken.
-    pub fn received(&mut self, vcpu: Handle) -> Option<Handle> {
-        let slot = self.let_go(vcpu)?;
-        self.vacate(slot)
+    /// A message is complete: all of it is in the slot of the vCPU that sends it; or it is there `still`, as the vCPU that was to receive
+    /// it does not, or no longer waits for any.
+    pub fn deliver(&mut self, vcpu: Handle, still: bool) -> Arrival {
+        self.receivers.remove(vcpu);
+        let mut arrival = Arrival {
+            first: false,
+            wake: None,
+        };
+        if let Some(slot) = self.let_go(vcpu) {
+            arrival.first = self.full.highest().is_none();
+            arrival.wake = self.receivers.pop();
+            match arrival.wake {
+                Some(vcpu) => self.held[usize::from(vcpu)] = slot as u8,
+                // It goes behind the others of its priority, or back to its place before them.
+                None => insert(&mut self.full, slot as Handle, self.priorities[slot], still),
+            }
+        }
+        arrival
     }
 
-    /// A vCPU does not send after all. Another one that waits, and has its slot now, is to be woken.
-    pub fn abandon_send(&mut self, vcpu: Handle) -> Option<Handle> {
+    /// There is no message in a vCPU's slot: it has been received; or the vCPU does not send it after all, or no longer waits for a slot.
+    /// Another vCPU that waits, and has the slot now, is to be woken.
+    pub fn vacate(&mut self, vcpu: Handle) -> Option<Handle> {
         self.senders.remove(vcpu);
         let slot = self.let_go(vcpu)?;
-        self.vacate(slot)
-    }
-
-    /// A vCPU does not receive after all. Another one that waits, and has its message now, is to be woken.
-    pub fn abandon_receive(&mut self, vcpu: Handle) -> Option<Handle> {
-        self.receivers.remove(vcpu);
-        let slot = self.let_go(vcpu)?;
-        self.deliver(slot, true)
+        let sender = self.senders.pop();
+        match sender {
+            Some(vcpu) => self.held[usize::from(vcpu)] = slot as u8,
+            None => self.free |= 1 << slot,
+        }
+        sender
     }
 
     fn held(&self, vcpu: Handle) -> Option<usize> {
@@ -167,28 +163,6 @@ impl Mailbox {
         self.held[usize::from(vcpu)] = NONE;
         slot
     }
-
-    /// A full slot goes to a receiver that waits, or to the queue: last of its priority, or first if it has been there `before`.
-    fn deliver(&mut self, slot: usize, before: bool) -> Option<Handle> {
-        let receiver = self.receivers.pop();
-        let priority = self.slots[slot].priority;
-        match receiver {
-            Some(vcpu) => self.held[usize::from(vcpu)] = slot as u8,
-            None if before => self.full.insert_head(slot as Handle, priority),
-            None => self.full.insert_tail(slot as Handle, priority),
-        }
-        receiver
-    }
-
-    /// An empty slot goes to a sender that waits, or is free.
-    fn vacate(&mut self, slot: usize) -> Option<Handle> {
-        let sender = self.senders.pop();
-        match sender {
-            Some(vcpu) => self.held[usize::from(vcpu)] = slot as u8,
-            None => self.free |= 1 << slot,
-        }
-        sender
-    }
 }
 
 /// Puts a vCPU into a queue, where it keeps its place if it is there already; or takes it out.
@@ -196,7 +170,23 @@ fn wait(queue: &mut Queue, vcpu: Handle, priority: u8, waits: bool) {
     if !waits {
         queue.remove(vcpu);
     } else if !queue.contains(vcpu) {
-        queue.insert_tail(vcpu, priority);
+        insert(queue, vcpu, priority, false);
+    }
+}
+
+/// A queue with nothing in it. One piece of code for all of them, as `insert`.
+#[inline(never)]
+fn empty() -> Queue {
+    Queue::new()
+}
+
+/// Puts a handle into a queue.
+#[inline(never)]
+fn insert(queue: &mut Queue, handle: Handle, priority: u8, head: bool) {
+    if head {
+        queue.insert_head(handle, priority);
+    } else {
+        queue.insert_tail(handle, priority);
     }
 }
 
@@ -329,7 +319,7 @@ mod tests {
                 return Vcpu::Sends(message, slot);
             }
             assert!(copy.iter().all(|byte| *byte == message.number));
-            let arrival = self.mailbox.sent(vcpu).expect("it has a slot");
+            let arrival = self.mailbox.deliver(vcpu, false);
             assert!(!arrival.first || self.sent.iter().all(|other| self.is_held(other)));
             self.sent.push(message);
             self.wake(arrival.wake);
@@ -364,7 +354,7 @@ mod tests {
                 }
                 Received::Message { slot, length } => {
                     assert!(u64::from(length) <= capacity);
-                    let priority = self.mailbox.slots[slot].priority;
+                    let priority = self.mailbox.priorities[slot];
                     assert!(self.mailbox.full.highest() <= Some(priority));
                     self.go_on_receiving(vcpu, slot, length, 0, 0)
                 }
@@ -384,7 +374,7 @@ mod tests {
             if done < length {
                 return Vcpu::Receives(slot, length, done);
             }
-            let priority = self.mailbox.slots[slot].priority;
+            let priority = self.mailbox.priorities[slot];
             let copy = &self.contents[&slot];
             let is_it = |message: &Message| {
                 message.length == length
@@ -400,7 +390,7 @@ mod tests {
                 assert!(!before.any(|older| older.priority == priority), "order");
             }
             self.sent.remove(found);
-            let wake = self.mailbox.received(vcpu);
+            let wake = self.mailbox.vacate(vcpu);
             self.wake(wake);
             Vcpu::Idle
         }
@@ -421,10 +411,10 @@ mod tests {
 
         fn abandon(&mut self, vcpu: Handle) {
             let wake = if vcpu < SENDERS {
-                self.mailbox.abandon_send(vcpu)
+                self.mailbox.vacate(vcpu)
             } else {
                 self.put_back = true;
-                self.mailbox.abandon_receive(vcpu)
+                self.mailbox.deliver(vcpu, true).wake
             };
             self.vcpus[usize::from(vcpu)] = Vcpu::Idle;
             self.woken.remove(&vcpu);
@@ -534,7 +524,7 @@ mod tests {
     /// Sends an empty message of this priority, and tells its slot.
     fn post(mailbox: &mut Mailbox, vcpu: Handle, priority: u8) -> usize {
         let slot = mailbox.send(vcpu, 0, priority, false);
-        mailbox.sent(vcpu).expect("it has a slot");
+        mailbox.deliver(vcpu, false);
         slot.expect("there is room")
     }
 
@@ -542,7 +532,7 @@ mod tests {
         let Received::Message { slot, .. } = mailbox.receive(vcpu, 0, false) else {
             panic!("there is one");
         };
-        (slot, mailbox.received(vcpu))
+        (slot, mailbox.vacate(vcpu))
     }
 
     #[test]
@@ -560,7 +550,7 @@ mod tests {
         let mut mailbox = Mailbox::new(3);
         for first in [true, false, false] {
             mailbox.send(1, 0, 0, false).expect("there is room");
-            assert_eq!(mailbox.sent(1).map(|arrival| arrival.first), Some(first));
+            assert_eq!(mailbox.deliver(1, false).first, first);
         }
     }
 
@@ -595,7 +585,7 @@ mod tests {
     fn what_is_too_long_stays() {
         let mut mailbox = Mailbox::new(2);
         mailbox.send(0, 100, 0, false).expect("there is room");
-        mailbox.sent(0);
+        mailbox.deliver(0, false);
         let too_long = Received::TooLong {
             length: 100,
             wake: None,
