@@ -6,6 +6,8 @@
 # found the first time are recorded with their hashes in build/linux/manifest.txt, and from then on
 # exactly those are used. The packages are unpacked, not installed.
 #
+# The guest's own programs (guests/linux/*.c) are compiled by the C compiler that setup/packages.sh installs.
+#
 # Leaves build/linux/Image, build/linux/initramfs.cpio and build/linux/manifest.txt.
 set -euo pipefail
 # shellcheck source=setup/lib.sh
@@ -26,7 +28,7 @@ readonly root=$out/root
 # Everything that the results depend on: when it is unchanged there is nothing to do.
 fingerprint() {
     # By relative names, so that build/linux can be copied to another clone.
-    (cd "$TACTUS_ROOT" && sha256sum setup/linux.sh guests/linux/initramfs.sh guests/linux/init \
+    (cd "$TACTUS_ROOT" && sha256sum setup/linux.sh guests/linux/* abi/include/tactus.h \
         "${manifest#"$TACTUS_ROOT/"}" 2>/dev/null | sha256sum)
 }
 
@@ -178,7 +180,9 @@ main() {
         write_manifest "$wanted"
     fi
     unpack
-    "$TACTUS_ROOT/guests/linux/initramfs.sh" "$root" "$out/initramfs.cpio"
+    quietly "$out/initramfs.log" "$TACTUS_ROOT/guests/linux/initramfs.sh" "$root" "$out/initramfs.cpio" || fail \
+        "the Linux guest's initramfs could not be made (above; whole log: $out/initramfs.log)" \
+        "Report this: guests/linux/initramfs.sh and guests/linux/programs.sh make it."
     rm -rf "$root" "$apt_dir"
     fingerprint >"$made"
     say "the Linux guest is in build/linux ($(sed -n 's/^linux-image-[^ ]* //p' "$manifest" | cut -d ' ' -f 1))"

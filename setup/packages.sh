@@ -121,7 +121,7 @@ main() {
         packages+=("$2")
         reasons+=("$2: $3")
     }
-    need riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf "compiles the FreeRTOS kernel, which is written in C"
+    need riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf "compiles the FreeRTOS kernel and the Linux guest's own programs, which are written in C"
     need cpio cpio "packs the Linux guest's initramfs"
     need cc gcc "links the programs that run on this machine"
     if ! have apt-get; then

@@ -20,6 +20,9 @@
 //! * `fault vm=NAME vcpu=N cause=C why=W address=A pc=P instruction=I action=halt|restart|signal time=T` - `cause` is
 //!   the exception's code as in `scause`, a number; `why` says in a word what the hypervisor made of it (optional);
 //! * `restart vm=NAME count=N time=T`;
+//! * `overrun vm=NAME vcpu=N count=N time=T` - a real-time vCPU has used up its budget and was cut off until its next job, so often since it
+//!   was made or its VM started; written ever more seldom (the first time, the second, the fourth, the eighth, ...), and not before the hart has
+//!   no real-time work;
 //! * `off vm=NAME reason=shutdown|fail|fault|refused code=N time=T`;
 //! * `usage vm=NAME hart=N ticks=T` - time the VM has had so far, when it goes off and at the end (a vCPU that has
 //!   a hart to itself has it while it waits, too), and `usage idle

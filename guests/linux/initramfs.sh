@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the Linux guest's initramfs: busybox, two of rt-tests' programs, their libraries, and ./init.
+# Makes the Linux guest's initramfs: busybox, two of rt-tests' programs, their libraries, what programs.sh compiles, and ./init.
 #
 # usage: initramfs.sh PACKAGES OUTPUT
 #
@@ -22,8 +22,10 @@ cp "$packages/usr/bin/busybox" "$packages/usr/bin/hackbench" "$packages/usr/bin/
 for library in ld-linux-riscv64-lp64d.so.1 libc.so.6 libnuma.so.1 libgcc_s.so.1; do
     cp -L "$packages/$lib/$library" "$root/lib/"
 done
+"$here/programs.sh" "$root/bin"
+mv "$root"/bin/*.bin "$root/lib/"
 # What init calls; it makes the links to all other applets itself where a person is going to use them.
-for applet in sh cat cttyhack cut devmem mkdir mount nproc poweroff sed setsid sleep; do
+for applet in sh cat cttyhack cut devmem hexdump mkdir mount nproc poweroff sed setsid sleep tr; do
     ln -s busybox "$root/bin/$applet"
 done
 install -m 755 "$here/init" "$root/init"

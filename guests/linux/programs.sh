@@ -19,11 +19,11 @@ compile() {
         -I "$here/../../abi/include" "$@"
 }
 
-compile -s -Wl,-z,separate-code -o "$output/tactus-rt" "$here/tactus-rt.c"
+compile -s -Wl,--no-warn-rwx-segments -o "$output/tactus-rt" "$here/tactus-rt.c"
 
 # flat BASE SOURCE BINARY: as if it was to be loaded at BASE.
 flat() {
-    compile -fpie -fvisibility=hidden -msmall-data-limit=0 -Wl,--no-relax -Wl,--defsym=BASE="$1" \
+    compile -fpie -fvisibility=hidden -msmall-data-limit=0 -Wl,--no-relax -Wl,--no-warn-rwx-segments -Wl,--defsym=BASE="$1" \
         -T "$here/rt-program.ld" -o "$work/program" "$2"
     riscv64-unknown-elf-objcopy -O binary "$work/program" "$3"
 }

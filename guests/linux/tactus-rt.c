@@ -445,6 +445,9 @@ static int command_delete(char **arguments)
     if (runs(entry) && call(TACTUS_RT_DELETE, entry->number, 0, 0, 0, 0, 0) != 0 &&
         directory->call.error != TACTUS_INVALID_PARAM)
         fail("real-time vCPU %lu cannot be deleted: %s", entry->number, reason());
+    /* Another hart may take a moment to stop it. */
+    while (runs(entry))
+        ;
     entry->pages = 0;
     return 0;
 }

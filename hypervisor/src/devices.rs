@@ -3,9 +3,12 @@
 use crate::arch;
 use crate::arch::context::{self, Exception, cause};
 use crate::hart::Hart;
+use crate::realtime::{self, AnswerTo};
+use crate::sbi;
 use crate::trap;
 use crate::vcpu::Vcpu;
 use crate::vm::{End, Vm};
+use tactus_abi::hypercall::CallBlock;
 use tactus_abi::map;
 use tactus_hypervisor::mmio::{self, Access};
 
@@ -18,9 +21,12 @@ pub enum Device {
     Uart(u64),
     /// Power.
     Finisher(u64),
-    /// The channels' doorbells.
+    /// The channels' doorbells, and behind them the register of calls by memory.
     Doorbell(u64),
 }
+
+/// Offset of the register of calls by memory.
+const CALL: u64 = map::CALL_BASE - map::DOORBELL_BASE;
 
 /// The VM's virtual device at a guest-physical address.
 pub fn at(vm: &Vm, address: u64) -> Option<Device> {
@@ -62,7 +68,7 @@ pub fn access(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception, d
             // Safety: the vCPU runs on this hart, no other reference in use.
             let value = unsafe { vcpu.body() }.context.registers[register];
             let value = if register == 0 { 0 } else { value };
-            store(hart, vcpu.vm, device, access, value)?;
+            store(hart, vcpu, device, access, value)?;
         } else {
             let value = load(hart, vcpu.vm, device, access)?;
             if register != 0 {
@@ -73,7 +79,11 @@ pub fn access(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception, d
         Some(access)
     });
     match done {
-        Some(access) => context::skip_instruction(access.length.into()),
+        Some(access) => {
+            context::skip_instruction(access.length.into());
+            // The store may have been a call that admission decides. When the vCPU has to leave the hart first, whoever asks next sees so.
+            let _ = realtime::go_on(hart, vcpu);
+        }
         None if exception.cause == cause::LOAD_GUEST_PAGE => {
             trap::deliver(hart, vcpu, exception, cause::LOAD_ACCESS);
         }
@@ -90,7 +100,14 @@ fn load(hart: &'static Hart, vm: &Vm, device: Device, access: Access) -> Option<
     }
 }
 
-fn store(hart: &'static Hart, vm: &Vm, device: Device, access: Access, value: u64) -> Option<()> {
+fn store(
+    hart: &'static Hart,
+    vcpu: &'static Vcpu,
+    device: Device,
+    access: Access,
+    value: u64,
+) -> Option<()> {
+    let vm = vcpu.vm;
     match (device, access.size) {
         (Device::Plic(offset), size) => vm.plic_write(hart, offset, size, value as u32),
         (Device::Uart(offset), 1) => {
@@ -113,8 +130,30 @@ fn store(hart: &'static Hart, vm: &Vm, device: Device, access: Access, value: u6
             let _ = ring(hart, vm, offset / 4);
             Some(())
         }
+        (Device::Doorbell(CALL), 8) => call(hart, vcpu, value),
         _ => None,
     }
+}
+
+/// Makes the call whose [`CallBlock`] is at a guest-physical address; `None`: it is not in the VM's memory, or not aligned.
+fn call(hart: &'static Hart, vcpu: &'static Vcpu, block: u64) -> Option<()> {
+    if !block.is_multiple_of(align_of::<CallBlock>() as u64) {
+        return None;
+    }
+    let address = vcpu.vm.memory_at(block, size_of::<CallBlock>() as u64)?;
+    let from = address as *const CallBlock;
+    // Safety: all of it is in the guest's memory, and aligned. The guest may change it meanwhile; each word is read once.
+    let (function, arguments) = unsafe {
+        (
+            (&raw const (*from).function).read_volatile(),
+            (&raw const (*from).arguments).read_volatile(),
+        )
+    };
+    let answer = AnswerTo::Block(address);
+    if let Some(result) = sbi::tactus(hart, vcpu, function as usize, arguments, answer) {
+        realtime::answer(vcpu, answer, result);
+    }
+    Some(())
 }
 
 /// Rings the other end of a VM's channel; `None`: it has no such channel.

@@ -60,7 +60,13 @@ struct rt_result rt_change(uint64_t number, const struct rt_reservation *reserva
 
 struct rt_result rt_delete(uint64_t number)
 {
-    return call(TACTUS_RT_DELETE, (uint64_t[6]){number});
+    struct rt_result result = call(TACTUS_RT_DELETE, (uint64_t[6]){number});
+    struct tactus_rt_status status;
+
+    /* Another hart may take a moment to stop it. */
+    while (result.error == 0 && rt_query(number, &status).error == 0)
+        ;
+    return result;
 }
 
 uint64_t rt_yield(void)

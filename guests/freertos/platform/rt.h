@@ -45,7 +45,7 @@ struct rt_result rt_query(uint64_t number, struct tactus_rt_status *status);
 /* Gives a vCPU another reservation, from its next release on. It keeps the old one if the new one does not fit. */
 struct rt_result rt_change(uint64_t number, const struct rt_reservation *reservation);
 
-/* Ends a vCPU wherever it is. */
+/* Ends a vCPU wherever it is, and returns when it has. Another task must not make one meanwhile: it could get the same number. */
 struct rt_result rt_delete(uint64_t number);
 
 /* For functions on a real-time vCPU: the job is done. Returns when the next is released, with that time in ticks. */

@@ -21,14 +21,14 @@
 //! ```
 //!
 //! Such a vCPU has the console, the clock, atomics and floating point. It has no interrupts: none is enabled, and it is no context of the
-//! PLIC. [`crate::start::hart`] is its number there, beyond those of the configured vCPUs. Its exceptions and panics are those of the whole
+//! PLIC. [`crate::start::hart`] is [`HARTS_MAX`] there plus its number. Its exceptions and panics are those of the whole
 //! guest: the VM goes off as failed. Locks that others of the VM's vCPUs hold, the console's among them, cost it budget; it cannot be blocked for good by one
 //! of the same hart, since a job that waits is cut off.
 
 use core::arch::{asm, global_asm};
 use core::cell::UnsafeCell;
 use core::fmt;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
 
 use tactus_abi::hypercall::{
@@ -37,6 +37,7 @@ use tactus_abi::hypercall::{
 pub use tactus_abi::hypercall::{Refusal, RtStatus};
 
 use crate::sbi::{Answer, Error, call_raw};
+use crate::start::HARTS_MAX;
 use crate::{csr, time, trap};
 
 /// So much time, every period, before a deadline. In ticks of the `time` CSR.
@@ -182,11 +183,14 @@ pub struct RtVcpu {
 global_asm!(
     r#"
     .section .text.rt_start, "ax"
+    # Link-time optimization assembles this without the target's extensions.
+    .option push
+    .option arch, +a
     # a0: its number, a1: the argument, sp: at a `Start`, on top of its stack.
 __tactus_guest_rt_start:
     csrw    sie, zero
     csrci   sstatus, 2
-    mv      tp, a0
+    addi    tp, a0, {harts_max}
     li      t0, {fs}
     csrc    sstatus, t0
     li      t0, {fs_initial}
@@ -214,7 +218,9 @@ __tactus_guest_rt_start:
     li      a7, {extension}
     ecall
     j       2b
+    .option pop
 "#,
+    harts_max = const HARTS_MAX,
     fs = const csr::SSTATUS_FS,
     fs_initial = const 1 << 13,
     vector = sym trap::vector,
@@ -237,6 +243,26 @@ unsafe extern "C" fn run<T: 'static>(argument: &'static T, entry: *const ()) {
     // SAFETY: the caller vouches for the type.
     let entry: fn(&'static T) = unsafe { core::mem::transmute(entry) };
     entry(argument);
+}
+
+/// Real-time vCPUs are made and deleted one at a time, so that a number stays nobody's for as long as somebody waits for its end.
+struct Turn;
+
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+impl Turn {
+    fn take() -> Self {
+        while TAKEN.swap(true, Ordering::Acquire) {
+            core::hint::spin_loop();
+        }
+        Self
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        TAKEN.store(false, Ordering::Release);
+    }
 }
 
 /// Makes a real-time vCPU that runs `entry(argument)` on `stack`. It ends when that returns, or by [`RtVcpu::delete`]. Its first job is
@@ -280,6 +306,7 @@ pub fn create<T: Sync, const SIZE: usize>(
         reservation.budget as usize,
         reservation.deadline as usize,
     ];
+    let _turn = Turn::take();
     // SAFETY: the vCPU runs `run::<T>` as its type says, on a stack that nobody else uses until it has ended.
     match result(unsafe { call_raw(EXTENSION, RT_CREATE, arguments) }) {
         Ok(number) => Ok(RtVcpu {
@@ -295,7 +322,7 @@ pub fn create<T: Sync, const SIZE: usize>(
 }
 
 impl RtVcpu {
-    /// Its number among the VM's vCPUs.
+    /// Its number among those that the VM has made.
     pub const fn number(&self) -> u64 {
         self.number
     }
@@ -345,16 +372,21 @@ impl RtVcpu {
         self.owner
             .compare_exchange(self.ticket, HELD, Ordering::AcqRel, Ordering::Relaxed)
             .map_err(|_| RtError::Gone)?;
+        let _turn = Turn::take();
         let arguments = [self.number as usize, 0, 0, 0, 0, 0];
         // SAFETY: what only the deleted vCPU used, its stack, is held here; the rest was shared, and stays valid.
         let done = result(unsafe { call_raw(EXTENSION, RT_DELETE, arguments) });
+        // Another hart may take a moment to stop it.
+        while done.is_ok() && status_of(self.number).is_ok() {
+            core::hint::spin_loop();
+        }
         let owner = if done.is_ok() { FREE } else { self.ticket };
         self.owner.store(owner, Ordering::Release);
         done.map(drop)
     }
 }
 
-/// How a real-time vCPU of this VM does, by its number; also one of the configuration.
+/// How a real-time vCPU that this VM has made does, by its number.
 ///
 /// # Errors
 ///

@@ -379,6 +379,18 @@ pub fn fault_table(journal: &Journal) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
+/// The table of real-time vCPUs whose jobs were cut off; `None` without any.
+pub fn overrun_table(journal: &Journal) -> Option<Table> {
+    let mut table =
+        Table::new("Budgets used up", ["VM", "vCPU", "jobs cut off, at least"]).text_columns([0]);
+    for vm in &journal.vms {
+        for (vcpu, count) in &vm.overruns {
+            table.row([vm.name.clone(), vcpu.to_string(), count.to_string()]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
 /// A fault's cause in words, with what the hypervisor made of it.
 pub fn why(fault: &Fault) -> String {
     let cause = cause(fault.cause);
@@ -480,6 +492,7 @@ pub fn journal_text(journal: &Journal) -> String {
     let mut parts = Vec::new();
     parts.push(vm_table(journal).text());
     parts.extend(fault_table(journal).map(|table| table.text()));
+    parts.extend(overrun_table(journal).map(|table| table.text()));
     parts.extend(metric_table(journal).map(|table| table.text()));
     for quantity in quantities(journal) {
         parts.push(quantity.table().text());
@@ -626,6 +639,11 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
                 .iter()
                 .map(|(name, reason)| json!({ "name": name, "reason": reason }))
                 .collect();
+            let overruns: Map<String, Value> = vm
+                .overruns
+                .iter()
+                .map(|(vcpu, count)| (vcpu.to_string(), json!(count)))
+                .collect();
             json!({
                 "name": vm.name,
                 "end": end_of(vm),
@@ -635,6 +653,7 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
                 "code": vm.off.map(|off| off.code),
                 "faults": vm.faults,
                 "restarts": vm.restarts,
+                "overruns_at_least": overruns,
                 "phases": vm.phases,
                 "checks_passed": vm.passed,
                 "checks_failed": failed,
@@ -730,6 +749,7 @@ fn report_markdown(outcome: &Outcome, system: &str) -> String {
     parts.extend(cpu_table(journal).map(|table| table.markdown()));
     parts.push(vm_table(journal).markdown());
     parts.extend(fault_table(journal).map(|table| table.markdown()));
+    parts.extend(overrun_table(journal).map(|table| table.markdown()));
     parts.extend(metric_table(journal).map(|table| table.markdown()));
     let mut remarks = remarks(journal);
     if let Some(facts) = &outcome.board {

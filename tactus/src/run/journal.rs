@@ -17,6 +17,8 @@ pub mod bound {
     pub const METRICS: usize = 512;
     /// Different series of one VM.
     pub const SERIES: usize = 16;
+    /// vCPUs of one VM whose overruns are kept.
+    pub const VCPUS: usize = 128;
     /// Faults kept in full; all are counted.
     pub const FAULTS: usize = 1000;
     /// Phases, and passed and failed checks, kept of one VM.
@@ -69,6 +71,8 @@ pub struct VmJournal {
     pub faults: u64,
     /// Restarts.
     pub restarts: u64,
+    /// How many jobs of each of its real-time vCPUs have been cut off, at least.
+    pub overruns: BTreeMap<u64, u64>,
     /// The phases it announced.
     pub phases: Vec<String>,
     /// Names of the checks that held.
@@ -210,6 +214,7 @@ impl Journal {
                     off: None,
                     faults: 0,
                     restarts: 0,
+                    overruns: BTreeMap::new(),
                     phases: Vec::new(),
                     passed: Vec::new(),
                     failed: Vec::new(),
@@ -417,6 +422,16 @@ impl Journal {
                 if let Some(vm) = self.vm_mut(vm) {
                     vm.restarts += 1;
                     vm.off = None;
+                }
+            }
+            LogRecord::Overrun {
+                vm, vcpu, count, ..
+            } => {
+                if let Some(vm) = self.vm_mut(vm)
+                    && (vm.overruns.len() < bound::VCPUS || vm.overruns.contains_key(vcpu))
+                {
+                    let most = vm.overruns.entry(*vcpu).or_default();
+                    *most = (*most).max(*count);
                 }
             }
             LogRecord::Off {

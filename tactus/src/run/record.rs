@@ -157,6 +157,17 @@ pub enum LogRecord {
         /// When.
         time: u64,
     },
+    /// A real-time vCPU's jobs have been cut off, as their budget was used up.
+    Overrun {
+        /// The VM.
+        vm: String,
+        /// The vCPU's number within it.
+        vcpu: u64,
+        /// How often by now.
+        count: u64,
+        /// When.
+        time: u64,
+    },
     /// A VM is off.
     Off {
         /// The VM.
@@ -208,6 +219,7 @@ impl LogRecord {
             Self::Boot { time, .. }
             | Self::Start { time, .. }
             | Self::Restart { time, .. }
+            | Self::Overrun { time, .. }
             | Self::Off { time, .. }
             | Self::End { time } => Some(*time),
             Self::Fault(fault) => Some(fault.time),
@@ -312,6 +324,12 @@ pub fn parse_log(text: &str) -> Result<LogRecord, Malformed> {
         })),
         "restart" => Ok(LogRecord::Restart {
             vm: fields.name("vm")?,
+            count: fields.number("count")?,
+            time: time()?,
+        }),
+        "overrun" => Ok(LogRecord::Overrun {
+            vm: fields.name("vm")?,
+            vcpu: fields.number("vcpu")?,
             count: fields.number("count")?,
             time: time()?,
         }),

@@ -231,6 +231,16 @@ fn in_words(record: &LogRecord, journal: &Journal) -> Option<String> {
         LogRecord::Restart { vm, count, time } => {
             format!("{}: {vm} starts again (restart {count})", at(time))
         }
+        LogRecord::Overrun {
+            vm,
+            vcpu,
+            count,
+            time,
+        } => format!(
+            "{}: vCPU {vcpu} of {vm} has used up its budget and waits for its next job ({count} {} so far)",
+            at(time),
+            plural(*count, "time")
+        ),
         LogRecord::Off {
             vm,
             reason,
