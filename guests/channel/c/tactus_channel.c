@@ -1,7 +1,5 @@
 #include "tactus_channel.h"
 
-#include <string.h>
-
 /* The layout, as in abi/src/ring.rs; a test compares. */
 #define CONTROL 256u
 #define LINE 64u
@@ -62,7 +60,7 @@ static void put(_Atomic uint64_t *words, const unsigned char *bytes, size_t leng
 
     if (is_aligned(bytes)) {
         for (; length >= sizeof value; length -= sizeof value, bytes += sizeof value, words += 8) {
-            memcpy(value, __builtin_assume_aligned(bytes, ALIGN), sizeof value);
+            __builtin_memcpy(value, __builtin_assume_aligned(bytes, ALIGN), sizeof value);
             for (int i = 0; i < 8; i++)
                 atomic_store_explicit(&words[i], value[i], memory_order_relaxed);
         }
@@ -87,7 +85,7 @@ static void get(_Atomic uint64_t *words, unsigned char *bytes, size_t length)
         for (; length >= sizeof value; length -= sizeof value, bytes += sizeof value, words += 8) {
             for (int i = 0; i < 8; i++)
                 value[i] = atomic_load_explicit(&words[i], memory_order_relaxed);
-            memcpy(__builtin_assume_aligned(bytes, ALIGN), value, sizeof value);
+            __builtin_memcpy(__builtin_assume_aligned(bytes, ALIGN), value, sizeof value);
         }
     }
     while (length > 0) {

@@ -1,6 +1,6 @@
 /*
- * Rings in memory that two VMs share: blocks of bytes in order, without a call to the hypervisor. C11, no library but string.h's
- * memcpy; for bare-metal guests and for Linux user space alike. The Rust crate tactus-channel does the same in the same format;
+ * Rings in memory that two VMs share: blocks of bytes in order, without a call to the hypervisor. C11 and memcpy; for bare-metal guests
+ * and for Linux user space alike. The Rust crate tactus-channel does the same in the same format;
  * docs/src/reference/channels.md describes it.
  *
  * Lock-free. Every call takes a number of steps that is bounded by the ring's capacity, whatever the other end does: what the other end
