@@ -2,6 +2,7 @@
 //! waits, calls whatever there is, or deletes itself.
 
 use core::arch::naked_asm;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use tactus_guest::{
     abi::{
@@ -10,8 +11,8 @@ use tactus_guest::{
             EXTENSION, RT_CHANGE, RT_CREATE, RT_DELETE, RT_QUERY, RT_SELF, RT_YIELD, RtStatus,
         },
     },
-    sbi::{Error, call_raw},
-    time,
+    sbi::{self, Error, call_raw},
+    start, time,
 };
 
 use super::{progress::Progress, random::Random};
@@ -120,17 +121,44 @@ fn times(random: &mut Random) -> [usize; 3] {
     times
 }
 
+/// The second vCPU may stop.
+static PEER_STOPS: AtomicBool = AtomicBool::new(false);
+/// The second vCPU has stopped.
+static PEER_STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// The second vCPU does the same at the same time.
+fn peer() -> ! {
+    let progress = Progress::again();
+    let mut random = Random::new(u64::MAX);
+    while !PEER_STOPS.load(Ordering::Relaxed) {
+        one_call(progress, &mut random);
+    }
+    PEER_STOPPED.store(true, Ordering::Release);
+    sbi::hart_stop();
+    loop {
+        core::hint::spin_loop();
+    }
+}
+
 /// Does `rounds` rounds, and deletes everything in between now and then.
 pub fn attack(progress: Progress, rounds: u64) {
+    let has_peer = sbi::hart_status(1).is_ok();
+    if has_peer && let Err(error) = start::start_hart(1, peer) {
+        progress.breach(format_args!("the second vCPU does not start: {error:?}"));
+    }
     while let Some(round) = progress.next(rounds) {
         let mut random = Random::new(round);
         for _ in 0..CALLS {
             one_call(progress, &mut random);
         }
-        if round % 4 == 0 {
+        if round % 4 == 0 && !has_peer {
             delete_all(progress);
         }
         progress.through();
+    }
+    PEER_STOPS.store(true, Ordering::Relaxed);
+    while has_peer && !PEER_STOPPED.load(Ordering::Acquire) {
+        core::hint::spin_loop();
     }
     delete_all(progress);
     // All places are free again, and the whole share is.
