@@ -22,7 +22,6 @@ use crate::message;
 use crate::realtime;
 use crate::system::system;
 use crate::vcpu::{Body, State, Vcpu, Wait};
-use crate::vm::Vm;
 use core::cmp;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::{Class, limit};
@@ -1093,19 +1092,20 @@ fn program_timer(local: &mut Local) {
 }
 
 /// A VM has gone off. With the last one the machine does.
-pub fn vm_is_off(vm: &Vm) {
+pub fn vm_is_off() {
     let system = system();
     if system.vms_on.fetch_sub(1, Ordering::SeqCst) > 1 {
-        vm_usage(vm);
         return;
     }
-    for vm in system.vms {
-        vm_usage(vm);
-        console::flush();
-    }
     for hart in system.harts {
-        let ticks = hart.idle_ticks.load(Ordering::Relaxed);
-        usage(&mut Line::new("usage idle"), hart, ticks);
+        for vm in system.vms {
+            vm.report_usage(hart);
+            console::flush();
+        }
+        Line::new("usage idle")
+            .number("hart", hart.index as u64)
+            .number("ticks", hart.idle_ticks.load(Ordering::Relaxed))
+            .send();
         console::flush();
     }
     let lost = console::take_lost();
@@ -1118,19 +1118,4 @@ pub fn vm_is_off(vm: &Vm) {
     Line::new("end").time().send();
     console::flush();
     firmware::power_off();
-}
-
-fn vm_usage(vm: &Vm) {
-    for hart in system().harts {
-        let ticks = vm.ticks[hart.index].load(Ordering::Relaxed);
-        if ticks > 0 {
-            usage(Line::new("usage").text("vm", vm.name), hart, ticks);
-        }
-    }
-}
-
-fn usage(line: &mut Line, hart: &Hart, ticks: u64) {
-    line.number("hart", hart.index as u64)
-        .number("ticks", ticks)
-        .send();
 }

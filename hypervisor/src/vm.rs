@@ -58,6 +58,8 @@ struct Life {
     last_cause: u8,
     /// The fault that ends it, until it has been reported.
     fault: Option<Fault>,
+    /// Pieces of its end that are done.
+    lines: u32,
 }
 
 /// A VM.
@@ -96,6 +98,7 @@ impl Vm {
                 restarts: 0,
                 last_cause: 0,
                 fault: None,
+                lines: 0,
             }),
             fence_waiters: AtomicU32::new(0),
             ticks: [const { AtomicU64::new(0) }; limit::HARTS],
@@ -448,20 +451,29 @@ impl Vm {
         life.alive == 0
     }
 
-    /// Does a piece of what follows when its last vCPU has stopped; `true`: all is done. In pieces, since real-time vCPUs
-    /// may wait meanwhile.
+    /// Does a piece of what follows when its last vCPU has stopped; `true`: all is done. In pieces, a line of the log at most each, since real-time
+    /// vCPUs may wait meanwhile.
     pub fn conclude(&self, hart: &'static Hart) -> bool {
-        let fault = self.life.lock().fault.take();
+        let (fault, end, lines) = {
+            let mut life = self.life.lock();
+            let lines = life.lines;
+            life.lines += 1;
+            let end = life.ending.unwrap_or(End::Shutdown);
+            (life.fault.take(), end, lines)
+        };
         if let Some(fault) = fault {
             self.report(&fault);
             return false;
         }
-        let end = self.life.lock().ending.take().unwrap_or(End::Shutdown);
-        // Nobody starts it before its state says that it is off.
-        self.reset_devices();
         let (reason, code) = match end {
             End::Restart => {
-                self.life.lock().restarts += 1;
+                self.reset_devices();
+                {
+                    let mut life = self.life.lock();
+                    life.restarts += 1;
+                    life.lines = 0;
+                    life.ending = None;
+                }
                 sched::notify(hart, self.start());
                 return true;
             }
@@ -469,23 +481,51 @@ impl Vm {
             End::Fail(code) => ("fail", code),
             End::Fault => ("fault", 0),
         };
-        Line::new("off")
-            .text("vm", self.name)
-            .text("reason", reason)
-            .number("code", u64::from(code))
-            .time()
-            .send();
-        self.life.lock().state = match end {
-            End::Fault => VmState::Faulted,
-            _ => VmState::Off,
-        };
+        if lines <= 1 {
+            // The fault's was the first, if there was one.
+            self.life.lock().lines = 2;
+            self.reset_devices();
+            Line::new("off")
+                .text("vm", self.name)
+                .text("reason", reason)
+                .number("code", u64::from(code))
+                .time()
+                .send();
+            return false;
+        }
+        if let Some(on) = system().harts.get(lines as usize - 2) {
+            self.report_usage(on);
+            return false;
+        }
+        // Nobody starts it before its state says that it is off.
+        {
+            let mut life = self.life.lock();
+            life.lines = 0;
+            life.ending = None;
+            life.state = match end {
+                End::Fault => VmState::Faulted,
+                _ => VmState::Off,
+            };
+        }
         if matches!(end, End::Fault)
             && let Some(other) = system().vms.get(self.config().signal_vm as usize)
         {
             other.raise(hart, map::FAULT_SOURCE);
         }
-        sched::vm_is_off(self);
+        sched::vm_is_off();
         true
+    }
+
+    /// Says how long it has had a hart, if it has.
+    pub fn report_usage(&self, hart: &Hart) {
+        let ticks = self.ticks[hart.index].load(Ordering::Relaxed);
+        if ticks > 0 {
+            Line::new("usage")
+                .text("vm", self.name)
+                .number("hart", hart.index as u64)
+                .number("ticks", ticks)
+                .send();
+        }
     }
 
     fn report(&self, fault: &Fault) {

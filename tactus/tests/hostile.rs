@@ -228,6 +228,14 @@ fn never_yielding_on_two_harts(on: On) {
     uses_both_harts(&survives(on, "spin-smp"));
 }
 
+fn reserving_on_one_hart(on: On) {
+    survives(on, "reserve");
+}
+
+fn reserving_on_two_harts(on: On) {
+    uses_both_harts(&survives(on, "reserve-smp"));
+}
+
 fn jumping_into_data(on: On) {
     restarts(on, "jump", &LIVELOCK_OR_PAGE_FAULT, 1..=1000);
 }
@@ -343,6 +351,8 @@ on_both!(
     flooding_on_two_harts,
     never_yielding,
     never_yielding_on_two_harts,
+    reserving_on_one_hart,
+    reserving_on_two_harts,
     jumping_into_data,
     faulting_in_its_own_trap_handler,
     a_halted_guest_stays_stopped,

@@ -14,6 +14,7 @@
 //! | `mmio` | writes garbage to each register of its devices | `offsets=N` |
 //! | `code` | rewrites its own code | `ms=N` |
 //! | `reboot` | restarts itself without pause, looks for remains | `lives=N` |
+//! | `reserve` | makes, changes and deletes real-time vCPUs of every kind | `rounds=N` |
 //! | `teardown` | dies while its other vCPU is busy | `rounds=N` |
 //!
 //! It counts its steps in channel 0's memory, so that it goes on where it was stopped; after the last it says `pass` and powers
@@ -32,6 +33,7 @@ mod probe;
 mod progress;
 mod random;
 mod reboot;
+mod reserve;
 mod sbi;
 mod teardown;
 mod touch;
@@ -70,6 +72,7 @@ fn main() {
         "mmio" => mmio::attack(progress, number("offsets", 200)),
         "code" => code::attack(progress, ticks),
         "reboot" => reboot::attack(progress, memory, number("lives", 60)),
+        "reserve" => reserve::attack(progress, number("rounds", 40)),
         "teardown" => teardown::attack(progress, number("rounds", 1)),
         other => panic!("there is no attack \"{other}\""),
     }

@@ -20,6 +20,14 @@ impl Progress {
         Self { page }
     }
 
+    /// For another vCPU of the guest: nothing is counted.
+    pub fn again() -> Self {
+        // SAFETY: as above.
+        Self {
+            page: unsafe { Page::get() },
+        }
+    }
+
     /// How often the guest has started, this time included.
     pub fn boots(self) -> u64 {
         self.page.load(Word::Boots)
