@@ -46,56 +46,118 @@ static uint32_t offset(const struct tactus_ring *ring, uint32_t sequence)
     return sequence & (ring->capacity - 1);
 }
 
-static bool is_aligned(const void *bytes)
+/* Copies between a caller's bytes and shared words. The other end may write the words meanwhile: they are accessed by atomics, eight
+   bytes each. Where the caller's bytes are aligned, that is one load and one store, sixteen for a cache line, and little else. Where they
+   are not, as many again, and two shifts. */
+
+static uint64_t load(const _Atomic uint64_t *word)
 {
-    return ((uintptr_t)bytes & (ALIGN - 1)) == 0;
+    return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-/* Copies between a caller's bytes and shared words. The other end may write the words meanwhile: they are accessed by atomics, eight
-   bytes each. Where the caller's bytes are aligned, that is one load and one store, sixteen for a cache line, and little else. */
+static void store(_Atomic uint64_t *word, uint64_t value)
+{
+    atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
+/* Bytes from here to the first that is aligned to 8. */
+static size_t to_aligned(const void *bytes)
+{
+    return -(uintptr_t)bytes & (ALIGN - 1);
+}
+
+static uint64_t bytes_of(const unsigned char *bytes, size_t count)
+{
+    uint64_t value = 0;
+
+    while (count-- > 0)
+        value = value << 8 | bytes[count];
+    return value;
+}
+
+static void put_few(_Atomic uint64_t *words, const unsigned char *bytes, size_t length)
+{
+    for (; length > ALIGN; length -= ALIGN, bytes += ALIGN)
+        store(words++, bytes_of(bytes, ALIGN));
+    if (length > 0)
+        store(words, bytes_of(bytes, length));
+}
+
+static void get_few(const _Atomic uint64_t *words, unsigned char *bytes, size_t length)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < length; i++, value >>= 8) {
+        if (i % ALIGN == 0)
+            value = load(words++);
+        bytes[i] = (unsigned char)value;
+    }
+}
 
 static void put(_Atomic uint64_t *words, const unsigned char *bytes, size_t length)
 {
-    uint64_t value[8];
+    size_t offset = to_aligned(bytes), shift = 8 * offset;
+    unsigned char last[2 * ALIGN];
+    uint64_t value[8], carry;
 
-    if (is_aligned(bytes)) {
+    if (length < 2 * ALIGN) {
+        put_few(words, bytes, length);
+        return;
+    }
+    if (offset == 0) {
         for (; length >= sizeof value; length -= sizeof value, bytes += sizeof value, words += 8) {
             __builtin_memcpy(value, __builtin_assume_aligned(bytes, ALIGN), sizeof value);
             for (int i = 0; i < 8; i++)
-                atomic_store_explicit(&words[i], value[i], memory_order_relaxed);
+                store(&words[i], value[i]);
         }
+        put_few(words, bytes, length);
+        return;
     }
-    while (length > 0) {
-        size_t part = length < ALIGN ? length : ALIGN;
-
-        value[0] = 0;
-        for (size_t i = 0; i < part; i++)
-            value[0] |= (uint64_t)bytes[i] << 8 * i;
-        atomic_store_explicit(words++, value[0], memory_order_relaxed);
-        bytes += part;
-        length -= part;
+    carry = bytes_of(bytes, offset);
+    for (bytes += offset, length -= offset; length >= ALIGN; length -= ALIGN, bytes += ALIGN) {
+        __builtin_memcpy(value, __builtin_assume_aligned(bytes, ALIGN), ALIGN);
+        store(words++, carry | value[0] << shift);
+        carry = value[0] >> (64 - shift);
     }
+    for (size_t i = 0; i < offset; i++)
+        last[i] = (unsigned char)(carry >> 8 * i);
+    for (size_t i = 0; i < length; i++)
+        last[offset + i] = bytes[i];
+    put_few(words, last, offset + length);
 }
 
-static void get(_Atomic uint64_t *words, unsigned char *bytes, size_t length)
+static void get(const _Atomic uint64_t *words, unsigned char *bytes, size_t length)
 {
-    uint64_t value[8];
+    size_t offset = to_aligned(bytes), shift = 8 * offset;
+    uint64_t value[8], carry;
 
-    if (is_aligned(bytes)) {
+    if (length < 2 * ALIGN) {
+        get_few(words, bytes, length);
+        return;
+    }
+    if (offset == 0) {
         for (; length >= sizeof value; length -= sizeof value, bytes += sizeof value, words += 8) {
             for (int i = 0; i < 8; i++)
-                value[i] = atomic_load_explicit(&words[i], memory_order_relaxed);
+                value[i] = load(&words[i]);
             __builtin_memcpy(__builtin_assume_aligned(bytes, ALIGN), value, sizeof value);
         }
+        get_few(words, bytes, length);
+        return;
     }
-    while (length > 0) {
-        size_t part = length < ALIGN ? length : ALIGN;
+    carry = load(words++);
+    for (size_t i = 0; i < offset; i++, carry >>= 8)
+        bytes[i] = (unsigned char)carry;
+    for (bytes += offset, length -= offset; length >= ALIGN; length -= ALIGN, bytes += ALIGN) {
+        uint64_t next = load(words++);
 
-        value[0] = atomic_load_explicit(words++, memory_order_relaxed);
-        for (size_t i = 0; i < part; i++)
-            bytes[i] = (unsigned char)(value[0] >> 8 * i);
-        bytes += part;
-        length -= part;
+        value[0] = carry | next << (64 - shift);
+        __builtin_memcpy(__builtin_assume_aligned(bytes, ALIGN), value, ALIGN);
+        carry = next >> shift;
+    }
+    for (size_t i = 0; i < length; i++, carry >>= 8) {
+        if (i == ALIGN - offset)
+            carry = load(words);
+        bytes[i] = (unsigned char)carry;
     }
 }
 
