@@ -11,9 +11,9 @@
 #include "tactus.h"
 
 #define PAGE 4096
-/* More than a VM can have. */
-#define ENTRIES 32
-#define NAME_MAX 40
+/* As many as a VM can have (abi/src/blob.rs, RT_VCPUS_PER_VM). */
+#define ENTRIES 64
+#define NAME_MAX 24
 #define MAGIC 0x7463746d6f757274
 
 #define RESERVED_MEMORY "/proc/device-tree/reserved-memory/"
