@@ -6,7 +6,7 @@ use tactus::run::journal::VmJournal;
 use tactus::run::record::OffReason;
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{On, assert_verdict, explain, on_both, run};
+use harness::{On, assert_verdict, explain, on_both, run, run_text};
 
 /// What `rt-selftest` checks, in its order, and itself.
 const CHECKS: [&str; 10] = [
@@ -100,4 +100,41 @@ fn from_linux(on: On) {
     assert!(late <= 10.0 * LATE_TICKS, "{late}\n{}", seen());
 }
 
-on_both!(from_the_runtime, from_freertos, from_linux,);
+/// What goes wrong on a real-time vCPU ends its guest, and is told.
+fn exceptions_are_told(on: On) {
+    let system = |image: &str, bootargs: &str| {
+        format!(
+            "[system]\nplatform = \"qemu-virt\"\nharts = 1\n\
+             [[vm]]\nname = \"guest\"\nimage = \"@{image}\"\nmemory = \"16MiB\"\n\
+             bootargs = \"{bootargs}\"\nrt_vcpus = 1\nrt_share = \"80%\"\n\
+             [[vm.vcpu]]\nclass = \"be\"\n"
+        )
+    };
+    for (image, bootargs, report) in [
+        (
+            "freertos-rt",
+            "rt=exception",
+            "freertos: rt-exception: illegal instruction",
+        ),
+        (
+            "rt-selftest",
+            "end=exception",
+            "illegal_instruction_(cause_0x2)",
+        ),
+    ] {
+        let outcome = run_text(on, &system(image, bootargs), None);
+        let vm = &outcome.journal.vms[0];
+        let seen = || explain(&outcome);
+        assert!(vm.console.text().contains(report), "{image}\n{}", seen());
+        assert_eq!(vm.failed.len(), 1, "{image}\n{}", seen());
+        let off = vm.off.map(|off| off.reason);
+        assert_eq!(off, Some(OffReason::Fail), "{image}\n{}", seen());
+    }
+}
+
+on_both!(
+    from_the_runtime,
+    from_freertos,
+    from_linux,
+    exceptions_are_told,
+);

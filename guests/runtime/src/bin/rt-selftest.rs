@@ -25,6 +25,9 @@ const CUT_OFF_TICKS: u64 = 100;
 static STACKS: [RtStack<4096>; PLACES + 1] = [const { RtStack::new() }; PLACES + 1];
 
 fn main() {
+    if devicetree::argument("end") == Some("exception") {
+        exceptions_are_the_guests();
+    }
     for (name, test) in [
         ("rt-arguments", bad_arguments_are_refused as fn()),
         ("rt-refusals", what_does_not_fit_is_refused),
@@ -41,6 +44,16 @@ fn main() {
         record::pass(name);
     }
     record::pass(start::program());
+}
+
+/// With `end=exception` in the boot arguments: what goes wrong on a real-time vCPU ends the guest, loudly.
+fn exceptions_are_the_guests() {
+    static NOTHING: () = ();
+    // SAFETY: none is needed: the exception is what this is for, and there is no way back from it.
+    let illegal = |_: &()| unsafe { asm!("unimp", options(nomem, nostack)) };
+    made(illegal, &NOTHING, 0, every(1000, 500));
+    wait(Duration::from_millis(100));
+    panic!("the exception is lost");
 }
 
 fn every(period_us: u64, budget_us: u64) -> Reservation {
