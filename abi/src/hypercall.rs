@@ -27,21 +27,25 @@ pub const CPU_TIME: usize = 4;
 /// finds a hart where it fits.
 ///
 /// It starts at the guest-physical address `entry` at supervisor level without translation, interrupts off, with its number in `a0`,
-/// `argument` in `a1` and `stack` in `sp`. Times are in ticks of the `time` CSR, `1 <= budget <= deadline <= period <=
-/// limit::PERIOD_TICKS`. Its first job is released at once, or as soon as what was there before has left the hart; a job ends
-/// by [`RT_YIELD`] or `wfi`, or is cut off when the budget is used up.
+/// `argument` in `a1`, `stack` in `sp`, and zero in all other registers. Numbers count the VM's made vCPUs from 0; the lowest that is free is
+/// taken. Times are in ticks of the `time` CSR, `1 <= budget <= deadline <= period <= limit::PERIOD_TICKS`. Its first job is
+/// released at once, or as soon as what was there before has left the hart; a job ends by [`RT_YIELD`] or `wfi`, or is cut off
+/// when the budget is used up, and goes on in the next period.
+///
+/// Instructions that the caller has written just before are what it runs: no fence is needed.
 ///
 /// `INVALID_PARAM`: times out of range; `INVALID_ADDRESS`: `entry` is not in the VM's memory or odd; `DENIED`: refused, and the value
 /// (`a1`) says why, see [`Refusal`].
 pub const RT_CREATE: usize = 5;
 /// `rt_query(number, address, length) -> size`: writes the first `length` bytes of an [`RtStatus`] to the guest-physical `address`; the value
-/// is the size of all of it. [`RT_SELF`] is the caller itself, which may be any real-time vCPU.
-/// `INVALID_PARAM`: no such vCPU; `INVALID_ADDRESS`: not within the VM's memory, or not a multiple of 8.
+/// is the size of all of it. [`RT_SELF`] is the caller itself, which may be any real-time vCPU, also one of the configuration.
+/// `INVALID_PARAM`: no such vCPU, or it has ended; `INVALID_ADDRESS`: not within the VM's memory, or not a multiple of 8.
 pub const RT_QUERY: usize = 6;
-/// `rt_change(number, period, budget, deadline)`: gives a real-time vCPU another reservation from its next release on, if it fits.
-/// Errors as [`RT_CREATE`] and [`RT_QUERY`].
+/// `rt_change(number, period, budget, deadline)`: gives a real-time vCPU another reservation from its next release on, if it fits; else it
+/// keeps the one it has. Errors as [`RT_CREATE`] and [`RT_QUERY`], and `DENIED` with the value 0: it has none that could be changed.
 pub const RT_CHANGE: usize = 7;
-/// `rt_delete(number)`: stops and forgets a real-time vCPU that was made by [`RT_CREATE`]. For [`RT_SELF`] it does not return.
+/// `rt_delete(number)`: stops and forgets a real-time vCPU that was made by [`RT_CREATE`], wherever it is. Another hart may take a moment to stop
+/// it; it has ended, and touches its stack no more, when [`RT_QUERY`] answers `INVALID_PARAM`. For [`RT_SELF`] it does not return.
 /// `INVALID_PARAM`: no such vCPU.
 pub const RT_DELETE: usize = 8;
 /// `rt_yield() -> release`: the caller, a real-time vCPU with a reservation, has done its job; returns when the next is released, with
@@ -127,8 +131,11 @@ pub struct RtStatus {
 }
 
 /// A call by memory, for code that can store but not call (Linux user space): the caller fills in `function` and `arguments` and
-/// stores the guest-physical address of the whole as one doubleword at [`crate::map::CALL_BASE`]. When the store is done, so is the call.
-/// Only calls of this extension that do not wait: timeouts count as 0, and there is no caller "itself".
+/// stores the guest-physical address of the whole, a multiple of 8, as one doubleword at [`crate::map::CALL_BASE`]. When the store is done, so is
+/// the call. Where no block is in the VM's memory the store is an access fault, as from a bus.
+///
+/// Only calls of this extension that do not wait: timeouts count as 0, [`RT_YIELD`] is `NOT_SUPPORTED`, and there is no caller
+/// "itself", so that [`RT_SELF`] is an `INVALID_PARAM`.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
 )]

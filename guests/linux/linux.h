@@ -22,6 +22,7 @@
 #define EPERM 1
 #define ENOENT 2
 #define EACCES 13
+#define EISDIR 21
 
 static long system_call(long number, long a, long b, long c, long d, long e, long f)
 {

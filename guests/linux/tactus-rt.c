@@ -11,9 +11,9 @@
 #include "tactus.h"
 
 #define PAGE 4096
-/* More than a VM can have. */
-#define ENTRIES 32
-#define NAME_MAX 40
+/* As many as a VM can have (abi/src/blob.rs, RT_VCPUS_PER_VM). */
+#define ENTRIES 64
+#define NAME_MAX 24
 #define MAGIC 0x7463746d6f757274
 
 #define RESERVED_MEMORY "/proc/device-tree/reserved-memory/"
@@ -68,6 +68,22 @@ static const char *reason(void)
     int64_t error = directory->call.error;
 
     return error == TACTUS_DENIED ? tactus_refusal_text(directory->call.value) : tactus_error_text(error);
+}
+
+/* A system call's negative error in words, for the usual ones. */
+static const char *system_error(long error)
+{
+    switch (-error) {
+    case EPERM:
+    case EACCES:
+        return "permission denied";
+    case ENOENT:
+        return "no such file";
+    case EISDIR:
+        return "it is a directory";
+    default:
+        return "the system says no";
+    }
 }
 
 /* Reads a whole small file; how much there was, or a negative error. */
@@ -137,8 +153,8 @@ static void *map(int file, uint64_t address, uint64_t bytes)
     long mapped = mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, address);
 
     if (mapped < 0 && mapped > -4096)
-        fail("cannot map 0x%lx of /dev/mem (error %lu): the kernel must leave memory to /dev/mem that is not its own", address,
-             -mapped);
+        fail("cannot map 0x%lx of /dev/mem: %s: the kernel must let /dev/mem have memory that is not its own", address,
+             system_error(mapped));
     return (void *)mapped;
 }
 
@@ -156,7 +172,7 @@ static void begin(void)
     if (file == -EPERM || file == -EACCES)
         fail("cannot open /dev/mem: only root may");
     if (file < 0)
-        fail("cannot open /dev/mem (error %lu): is /dev mounted?", (unsigned long)-file);
+        fail("cannot open /dev/mem: %s: is /dev mounted?", system_error(file));
     flock(file, LOCK_EX);
     memory = map(file, base, size);
     directory = (struct directory *)memory;
@@ -182,11 +198,9 @@ static volatile uint64_t *words_of(const struct entry *entry)
     return (volatile uint64_t *)(memory + (entry->first + entry->words) * PAGE);
 }
 
-/* Whether an entry's vCPU is there still; its status is in the directory then. */
+/* Whether an entry's vCPU is there still, whatever the program says; its status is in the directory then. */
 static int runs(const struct entry *entry)
 {
-    if (words_of(entry)[RT_WORD_END] != 0)
-        return 0;
     return call(TACTUS_RT_QUERY, entry->number, base + offsetof(struct directory, status), sizeof directory->status, 0, 0,
                 0) == 0;
 }
@@ -265,6 +279,23 @@ static struct options options(char **arguments)
     return options;
 }
 
+/* Times in ticks, in the order of a call's arguments. */
+struct times {
+    uint64_t period, budget, deadline;
+};
+
+/* The options' times, if they are in order. */
+static struct times times(const struct options *given)
+{
+    struct times times = {time(given->period), time(given->budget), time(given->deadline)};
+
+    if (times.budget < 1 || times.budget > times.deadline || times.deadline > times.period || times.period > UINT32_MAX)
+        fail("%s in %s by %s: a budget is at least 1 tick and at most the deadline, that is at most the period, and that at most %lu "
+             "ticks; a second has %lu",
+             given->budget, given->period, given->deadline, (unsigned long)UINT32_MAX, ticks_per_second);
+    return times;
+}
+
 /* The first page of `pages` that nothing uses; what ended is in the way until it is deleted. */
 static uint64_t room(uint64_t pages)
 {
@@ -296,11 +327,11 @@ static uint64_t load(const char *path, uint64_t first)
     long got;
 
     if (file < 0)
-        fail("cannot open %s (error %lu)", path, (unsigned long)-file);
+        fail("cannot open %s: %s", path, system_error(file));
     while ((got = read(file, memory + at, size - at)) > 0)
         at += (uint64_t)got;
     if (got < 0)
-        fail("cannot read %s (error %lu)", path, (unsigned long)-got);
+        fail("cannot read %s: %s", path, system_error(got));
     close(file);
     if (at == first * PAGE)
         fail("%s is empty", path);
@@ -316,12 +347,12 @@ static uint64_t file_size(const char *path)
     long got;
 
     if (file < 0)
-        fail("cannot open %s (error %lu)", path, (unsigned long)-file);
+        fail("cannot open %s: %s", path, system_error(file));
     while ((got = read(file, piece, sizeof piece)) > 0)
         bytes += (uint64_t)got;
     close(file);
     if (got < 0)
-        fail("cannot read %s (error %lu)", path, (unsigned long)-got);
+        fail("cannot read %s: %s", path, system_error(got));
     return bytes;
 }
 
@@ -329,7 +360,7 @@ static int command_run(char **arguments)
 {
     const char *path = arguments[0];
     struct options given = options(arguments + 1);
-    uint64_t period = time(given.period), budget = time(given.budget), deadline = time(given.deadline);
+    struct times asked = times(&given);
     uint64_t stack = (given.stack == NULL ? 4 : whole_number(given.stack)) * 1024;
     uint64_t stack_pages, program_pages, first;
     struct entry *entry = NULL;
@@ -349,7 +380,8 @@ static int command_run(char **arguments)
     memset(memory + (first + program_pages) * PAGE, 0, (1 + stack_pages) * PAGE);
 
     uint64_t entry_point = base + first * PAGE, words = entry_point + program_pages * PAGE;
-    if (call(TACTUS_RT_CREATE, entry_point, words + (1 + stack_pages) * PAGE, words, period, budget, deadline) != 0)
+    if (call(TACTUS_RT_CREATE, entry_point, words + (1 + stack_pages) * PAGE, words, asked.period, asked.budget,
+             asked.deadline) != 0)
         fail("%s is not admitted with %s in %s by %s: %s", path, given.budget, given.period, given.deadline, reason());
     uint64_t made = directory->call.value;
 
@@ -430,9 +462,10 @@ static int command_change(char **arguments)
 
     if (given.stack != NULL)
         fail("a stack's size cannot be changed");
+    struct times asked = times(&given);
     if (!runs(entry))
         fail("real-time vCPU %lu has ended: %s", entry->number, end_of(entry));
-    if (call(TACTUS_RT_CHANGE, entry->number, time(given.period), time(given.budget), time(given.deadline), 0, 0) != 0)
+    if (call(TACTUS_RT_CHANGE, entry->number, asked.period, asked.budget, asked.deadline, 0, 0) != 0)
         fail("real-time vCPU %lu keeps its reservation: %s", entry->number, reason());
     return 0;
 }

@@ -205,10 +205,13 @@ fn rest(hart: &'static Hart, vcpu: &'static Vcpu) {
     }
 }
 
-/// A waiting vCPU is no longer woken by time.
+/// A waiting vCPU is no longer woken by this hart.
 fn forget(local: &mut Local, vcpu: &Vcpu) {
     match vcpu.class {
-        Class::RealTime => local.releases.clear(vcpu.handle),
+        Class::RealTime => {
+            local.releases.clear(vcpu.handle);
+            local.beginners[usize::from(vcpu.handle / 64)] &= !(1 << (vcpu.handle % 64));
+        }
         Class::BestEffort => local.deadlines.clear(vcpu.handle),
     }
 }
@@ -380,9 +383,7 @@ fn stop(hart: &'static Hart, vcpu: &'static Vcpu) {
     forget(local, vcpu);
     leave_fpu(local, vcpu);
     if vcpu.class == Class::RealTime {
-        let mask = !(1 << (vcpu.handle % 64));
-        local.beginners[usize::from(vcpu.handle / 64)] &= mask;
-        local.overruns[usize::from(vcpu.handle / 64)] &= mask;
+        local.overruns[usize::from(vcpu.handle / 64)] &= !(1 << (vcpu.handle % 64));
         // What is admitted in its place is not to begin before its last job is forgotten.
         hart.stale.store(true, Ordering::SeqCst);
     }

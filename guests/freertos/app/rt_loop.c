@@ -4,9 +4,12 @@
  *
  * The loop is a PI controller of a motor's speed; the motor is simulated in it. It measures its own release latency, and FreeRTOS prints
  * records of that for the `tactus` tool.
+ *
+ * With the boot argument rt=exception the loop executes an illegal instruction instead, which must be reported.
  */
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "FreeRTOS.h"
 #include "task.h"
@@ -77,6 +80,13 @@ static void loop(void *argument)
     }
 }
 
+/* The loop of rt=exception. */
+static void break_down(void *unused)
+{
+    (void)unused;
+    __asm volatile("unimp");
+}
+
 static void check(const char *name, bool holds, const char *reason)
 {
     if (holds)
@@ -105,12 +115,19 @@ static bool watch(TickType_t *wake)
 
 static void supervise(void *unused)
 {
+    static const char exception[] = "rt=exception";
     struct rt_reservation reservation = {rt_ticks(PERIOD), rt_ticks(PERIOD), rt_ticks(PERIOD)};
     struct tactus_rt_status status = {0};
     TickType_t wake;
     unsigned jobs;
 
     (void)unused;
+    if (strlen(platform.bootargs) == sizeof exception - 1 && memcmp(platform.bootargs, exception, sizeof exception) == 0) {
+        reservation.budget = rt_ticks(BUDGET);
+        rt_create(break_down, NULL, stack, sizeof stack, &reservation);
+        vTaskDelay(STEP);
+        platform_fail("rt-exception-lost", NULL);
+    }
     /* All of a hart's time is more than this VM gets. */
     struct rt_result made = rt_create(loop, &control, stack, sizeof stack, &reservation);
     console_print("rt_create with all of the time: %s\n", rt_text(made));

@@ -2,16 +2,18 @@
 #![no_std]
 #![no_main]
 
+use core::arch::asm;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
 
 use tactus_guest::abi::blob::limit;
 use tactus_guest::abi::hypercall::{
-    EXTENSION, RT_CHANGE, RT_CREATE, RT_DELETE, RT_QUERY, RT_SELF, RT_YIELD,
+    CHANNEL_NOTIFY, CallBlock, EXTENSION, RT_CHANGE, RT_CREATE, RT_DELETE, RT_QUERY, RT_SELF,
+    RT_YIELD, VERSION,
 };
 use tactus_guest::rt::{self, Refusal, Reservation, RtError, RtStack, RtStatus, RtVcpu};
 use tactus_guest::sbi::{self, Error, call_raw};
-use tactus_guest::{abi::map, devicetree, println, record, start, time};
+use tactus_guest::{abi::map, devicetree, hypervisor, println, record, start, time, trap};
 
 tactus_guest::entry!(main);
 
@@ -23,6 +25,9 @@ const CUT_OFF_TICKS: u64 = 100;
 static STACKS: [RtStack<4096>; PLACES + 1] = [const { RtStack::new() }; PLACES + 1];
 
 fn main() {
+    if devicetree::argument("end") == Some("exception") {
+        exceptions_are_the_guests();
+    }
     for (name, test) in [
         ("rt-arguments", bad_arguments_are_refused as fn()),
         ("rt-refusals", what_does_not_fit_is_refused),
@@ -32,12 +37,23 @@ fn main() {
         ("rt-end", functions_that_return_end),
         ("rt-again", places_and_stacks_are_used_again),
         ("rt-float", registers_are_its_own),
+        ("rt-by-memory", stores_make_calls),
     ] {
         println!("{name}");
         test();
         record::pass(name);
     }
     record::pass(start::program());
+}
+
+/// With `end=exception` in the boot arguments: what goes wrong on a real-time vCPU ends the guest, loudly.
+fn exceptions_are_the_guests() {
+    static NOTHING: () = ();
+    // SAFETY: none is needed: the exception is what this is for, and there is no way back from it.
+    let illegal = |_: &()| unsafe { asm!("unimp", options(nomem, nostack)) };
+    made(illegal, &NOTHING, 0, every(1000, 500));
+    wait(Duration::from_millis(100));
+    panic!("the exception is lost");
 }
 
 fn every(period_us: u64, budget_us: u64) -> Reservation {
@@ -471,4 +487,133 @@ fn registers_are_its_own() {
         );
     }
     assert!(own > 0.0 && own % 5.0 == 0.0, "{own}");
+}
+
+/// The cause of the last exception, plus one.
+static CAUSE: AtomicU64 = AtomicU64::new(0);
+
+/// Stores a doubleword at an address; the cause of the exception that it raised, if it did.
+fn store(address: u64, value: u64) -> Option<u64> {
+    CAUSE.store(0, Ordering::Relaxed);
+    // SAFETY: the callers name addresses at which the VM has no memory. An exception skips the instruction, of 4 bytes.
+    unsafe {
+        asm!(
+            ".option push", ".option norvc",
+            "sd {value}, 0({address})",
+            ".option pop",
+            value = in(reg) value, address = in(reg) address,
+            options(nostack),
+        );
+    }
+    CAUSE.load(Ordering::Relaxed).checked_sub(1)
+}
+
+/// Makes a call by memory.
+fn call(function: usize, arguments: [u64; 6]) -> (i64, u64) {
+    let mut block = CallBlock {
+        function: function as u64,
+        arguments,
+        error: 1,
+        value: 1,
+    };
+    assert_eq!(store(map::CALL_BASE, &raw mut block as u64), None);
+    let block = core::hint::black_box(block);
+    assert_eq!(block.function, function as u64);
+    assert_eq!(block.arguments, arguments);
+    (block.error, block.value)
+}
+
+fn stores_make_calls() {
+    const LOAD_ACCESS: u64 = 5;
+    const STORE_ACCESS: u64 = 7;
+    const INVALID_PARAM: i64 = -3;
+    const DENIED: i64 = -4;
+    const NOT_SUPPORTED: i64 = -2;
+    trap::on_exception(|frame| {
+        CAUSE.store(frame.cause as u64 + 1, Ordering::Relaxed);
+        frame.pc += 4;
+    });
+    // Where there is no block, nothing is called.
+    let mut blocks = [CallBlock::default(); 2];
+    let block = blocks.as_mut_ptr() as u64;
+    let size = devicetree::memory_size().expect("a VM has memory");
+    let end = map::RAM_BASE + size;
+    let length = size_of::<CallBlock>() as u64;
+    for bad in [
+        0,
+        8,
+        block + 1,
+        block + 4,
+        end - length + 8,
+        end,
+        map::RAM_BASE - 8,
+        map::CALL_BASE,
+        u64::MAX,
+        u64::MAX - 7,
+        1 << 63,
+    ] {
+        assert_eq!(store(map::CALL_BASE, bad), Some(STORE_ACCESS), "{bad:#x}");
+    }
+    for beside in [map::CALL_BASE - 8, map::CALL_BASE + 8, map::CALL_BASE + 4] {
+        assert_eq!(store(beside, block), Some(STORE_ACCESS), "{beside:#x}");
+    }
+    CAUSE.store(0, Ordering::Relaxed);
+    // SAFETY: there is no memory at that address; see `store`.
+    unsafe {
+        asm!(
+            ".option push", ".option norvc",
+            "ld {value}, 0({address})",
+            ".option pop",
+            value = out(reg) _, address = in(reg) map::CALL_BASE,
+            options(nostack),
+        );
+    }
+    assert_eq!(CAUSE.load(Ordering::Relaxed), LOAD_ACCESS + 1);
+    assert_eq!(core::hint::black_box(blocks), [CallBlock::default(); 2]);
+
+    let version = hypervisor::version().expect("this is a Tactus VM");
+    assert_eq!(call(VERSION, [u64::MAX; 6]), (0, version as u64));
+    assert_eq!(call(CHANNEL_NOTIFY, [0; 6]), (INVALID_PARAM, 0));
+    // There is nobody to wait, and no caller "itself".
+    assert_eq!(call(RT_YIELD, [0; 6]), (NOT_SUPPORTED, 0));
+    for function in [RT_QUERY, RT_CHANGE, RT_DELETE] {
+        let arguments = [RT_SELF, block, 8, 8, 0, 0];
+        assert_eq!(call(function, arguments), (INVALID_PARAM, 0), "{function}");
+    }
+    assert_eq!(call(1000, [0; 6]), (NOT_SUPPORTED, 0));
+    assert_eq!(call(usize::MAX, [0; 6]), (NOT_SUPPORTED, 0));
+
+    /// Where the vCPU that is made by a store begins: does nothing, again and again.
+    #[unsafe(naked)]
+    extern "C" fn idle() -> ! {
+        core::arch::naked_asm!("1: wfi", "j 1b")
+    }
+    let Reservation { period, budget, .. } = every(1000, 100);
+    let entry = idle as *const () as u64;
+    assert_eq!(
+        call(RT_CREATE, [entry, 0, 0, period, period + 1, period]),
+        (INVALID_PARAM, 0)
+    );
+    let much = every(1000, 950).budget;
+    assert_eq!(
+        call(RT_CREATE, [entry, 0, 0, period, much, period]),
+        (DENIED, Refusal::Utilisation as u64)
+    );
+    let (error, number) = call(RT_CREATE, [entry, 0, 0, period, budget, period]);
+    assert_eq!(error, 0);
+    wait(Duration::from_millis(10));
+    let change = [number, 2 * period, budget, period, 0, 0];
+    assert_eq!(call(RT_CHANGE, change).0, 0);
+    let mut status = RtStatus::default();
+    let length = size_of::<RtStatus>() as u64;
+    let query = [number, &raw mut status as u64, length, 0, 0, 0];
+    assert_eq!(call(RT_QUERY, query), (0, length));
+    let status = core::hint::black_box(status);
+    assert_eq!((status.period, status.deadline), (2 * period, period));
+    // `wfi` ends a job as a yield does.
+    assert!((9..=12).contains(&status.jobs), "{status:?}");
+    assert_eq!((status.overruns, status.missed), (0, 0), "{status:?}");
+    assert_eq!(call(RT_DELETE, [number, 0, 0, 0, 0, 0]).0, 0);
+    until("its end", || call(RT_QUERY, query) == (INVALID_PARAM, 0));
+    assert_eq!(call(RT_DELETE, [number, 0, 0, 0, 0, 0]), (INVALID_PARAM, 0));
 }
