@@ -286,7 +286,7 @@ impl Vcpu {
     pub fn hart(&self) -> &'static Hart {
         match self.hart.get() {
             Some(hart) => hart,
-            None => panic!("a vCPU runs that never settled"),
+            None => crate::defect("a vCPU runs that never settled"),
         }
     }
 }
