@@ -160,7 +160,10 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         }
         roots[index] = context::hgatp(index as u64 + 1, stage2.root());
     }
-    let vms = arena.slice(blob.vms.len(), |index| Ok(Vm::new(index, &blob.vms[index])))?;
+    let vms = arena.slice(blob.vms.len(), |index| {
+        let config = &blob.vms[index];
+        Ok(Vm::new(index, config, &blob.regions_of(config)[0]))
+    })?;
     let vcpus = arena.slice(blob.vcpus.len(), |handle| {
         let config = &blob.vcpus[handle];
         Ok(Vcpu::new(

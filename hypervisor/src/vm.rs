@@ -68,6 +68,8 @@ pub struct Vm {
     pub index: usize,
     /// For people.
     pub name: &'static str,
+    config: &'static blob::Vm,
+    memory: &'static blob::Region,
     devices: Lock<Devices>,
     life: Lock<Life>,
     /// vCPUs, as bits, that wait for fences of others.
@@ -81,10 +83,12 @@ type Changed = u32;
 
 impl Vm {
     /// A VM that is off.
-    pub fn new(index: usize, config: &'static blob::Vm) -> Self {
+    pub fn new(index: usize, config: &'static blob::Vm, memory: &'static blob::Region) -> Self {
         Self {
             index,
             name: blob::name_text(&config.name),
+            config,
+            memory,
             devices: Lock::new(Devices {
                 plic: Vplic::new(config.vcpus as usize),
                 uart: Vuart::new(),
@@ -107,12 +111,12 @@ impl Vm {
 
     /// Its configuration.
     pub fn config(&self) -> &'static blob::Vm {
-        &system().blob.vms[self.index]
+        self.config
     }
 
     /// Its memory.
     pub fn memory(&self) -> &'static blob::Region {
-        &system().blob.regions_of(self.config())[0]
+        self.memory
     }
 
     /// Its vCPUs of the configuration, by number.
