@@ -25,6 +25,7 @@ impl Arena {
         }
     }
 
+    #[inline(never)]
     fn take(&self, size: u64, align: u64) -> Result<u64, Exhausted> {
         let start = self.next.get().next_multiple_of(align);
         if start.checked_add(size).is_none_or(|end| end > self.end) {
