@@ -174,6 +174,10 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             blob.vms[config.vm as usize].vcpus,
         ))
     })?;
+    for vm in vms {
+        // Safety: at boot, once; nobody has asked before.
+        unsafe { vm.adopt(vcpus) };
+    }
     let system = arena.slice(1, |_| {
         Ok(System {
             routes: routes(&blob),

@@ -6,7 +6,7 @@ use crate::hart::Hart;
 use crate::loader::Loader;
 use crate::log::Line;
 use crate::sched;
-use crate::sync::Lock;
+use crate::sync::{Lock, Owned};
 use crate::system::{Route, system};
 use crate::vcpu::{State, Vcpu, Wait};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -70,6 +70,8 @@ pub struct Vm {
     pub name: &'static str,
     config: &'static blob::Vm,
     memory: &'static blob::Region,
+    /// Its vCPUs: of the configuration, and those that hypercalls make. Written at boot only.
+    vcpus: Owned<(&'static [Vcpu], &'static [Vcpu])>,
     devices: Lock<Devices>,
     life: Lock<Life>,
     /// vCPUs, as bits, that wait for fences of others.
@@ -89,6 +91,7 @@ impl Vm {
             name: blob::name_text(&config.name),
             config,
             memory,
+            vcpus: Owned::new((&[], &[])),
             devices: Lock::new(Devices {
                 plic: Vplic::new(config.vcpus as usize),
                 uart: Vuart::new(),
@@ -119,20 +122,32 @@ impl Vm {
         self.memory
     }
 
+    /// Takes its vCPUs from among all.
+    ///
+    /// # Safety
+    /// Called once, at boot, before any guest or other hart runs.
+    pub unsafe fn adopt(&self, vcpus: &'static [Vcpu]) {
+        let all = &vcpus[self.config.first_vcpu as usize..];
+        let (configured, further) = all.split_at(self.config.vcpus as usize);
+        let made = &further[..self.config.rt_vcpus as usize];
+        // Safety: the caller's promise.
+        *unsafe { self.vcpus.get() } = (configured, made);
+    }
+
     /// Its vCPUs of the configuration, by number.
     pub fn vcpus(&self) -> &'static [Vcpu] {
-        &self.all_vcpus()[..self.config().vcpus as usize]
+        // Safety: nobody writes it after boot.
+        unsafe { self.vcpus.get() }.0
     }
 
     /// The places of those that hypercalls make, by number.
     pub fn made_vcpus(&self) -> &'static [Vcpu] {
-        &self.all_vcpus()[self.config().vcpus as usize..]
+        // Safety: as above.
+        unsafe { self.vcpus.get() }.1
     }
 
-    fn all_vcpus(&self) -> &'static [Vcpu] {
-        let config = self.config();
-        let all = config.vcpus + config.rt_vcpus;
-        &system().vcpus[config.first_vcpu as usize..][..all as usize]
+    fn all_vcpus(&self) -> impl Iterator<Item = &'static Vcpu> {
+        self.vcpus().iter().chain(self.made_vcpus())
     }
 
     /// Its stream on the console's line.
