@@ -619,6 +619,7 @@ fn unqueue(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 }
 
 /// Chooses what runs now on this hart, waiting for work if there is none, and enters it.
+#[inline]
 fn run_next(hart: &'static Hart) -> *const Context {
     // Safety: on this hart, no other reference in use.
     if let Some(vcpu) = unsafe { hart.local() }.next.take() {

@@ -45,6 +45,7 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context 
 
 /// The context to go on with, if the hart is still the vCPU's. A timer that has become due meanwhile is served
 /// at once: returning to the guest first would only delay whom it wakes.
+#[inline]
 pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
     let leaves = || sched::must_leave(hart) || vcpu.state() != State::Running;
     if leaves() {
