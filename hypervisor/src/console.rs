@@ -88,6 +88,7 @@ impl Console {
     }
 
     /// Adds as many of the bytes as there is room for; how many.
+    #[inline(never)]
     fn push(&mut self, stream: u8, bytes: &[u8]) -> usize {
         let buffer = &mut self.buffers[usize::from(stream)];
         let taken = buffer.push_all(bytes);

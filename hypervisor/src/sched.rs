@@ -583,6 +583,7 @@ fn offer(hart: &Hart, vcpu: &Vcpu) {
 }
 
 /// Wakes the idle harts that may run what waits in the best-effort queue.
+#[inline(never)]
 fn spread(hart: &Hart) {
     let may_run = queued_harts();
     if may_run == 0 {

@@ -309,6 +309,7 @@ impl Vm {
     }
 
     /// Makes its boot vCPU load and start it. It is off, or being built.
+    #[inline(never)]
     pub fn start(&self) -> &'static Vcpu {
         let boot = &self.vcpus()[0];
         {
@@ -324,6 +325,7 @@ impl Vm {
     }
 
     /// Makes a stopped vCPU ready to be started by its home; called with the lifecycle lock held.
+    #[inline(never)]
     fn prepare(&self, vcpu: &'static Vcpu, pc: u64, a0: u64, a1: u64) {
         // Safety: the vCPU is stopped, and the lifecycle lock is held.
         let body = unsafe { vcpu.body() };
@@ -429,6 +431,7 @@ impl Vm {
     }
 
     /// Applies the `on_fault` policy. `why`: in a word.
+    #[inline(never)]
     pub fn fault(
         &self,
         hart: &'static Hart,
