@@ -202,6 +202,7 @@ impl Vm {
         changed
     }
 
+    #[inline]
     fn tell(&self, hart: &'static Hart, mut changed: Changed) {
         // At most one step for each vCPU.
         while changed != 0 {
