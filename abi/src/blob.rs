@@ -35,7 +35,7 @@ pub mod limit {
     pub const NAME: usize = 16;
 }
 
-/// A name: UTF-8, padded with zeros.
+/// A name: ASCII, padded with zeros.
 pub type Name = [u8; limit::NAME];
 
 /// Index that means "none".
@@ -548,8 +548,14 @@ pub fn checksum(blob: &[u8]) -> u32 {
     !crc
 }
 
-/// A name's text; empty when it is not UTF-8.
+/// A name's text; empty when it is not ASCII.
 pub fn name_text(name: &Name) -> &str {
     let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
-    core::str::from_utf8(&name[..end]).unwrap_or("")
+    let text = &name[..end];
+    if text.iter().all(u8::is_ascii) {
+        // Safety: ASCII is UTF-8.
+        unsafe { core::str::from_utf8_unchecked(text) }
+    } else {
+        ""
+    }
 }

@@ -25,6 +25,7 @@ impl Arena {
         }
     }
 
+    #[inline(never)]
     fn take(&self, size: u64, align: u64) -> Result<u64, Exhausted> {
         let start = self.next.get().next_multiple_of(align);
         if start.checked_add(size).is_none_or(|end| end > self.end) {
@@ -38,14 +39,13 @@ impl Arena {
     pub fn slice<T>(
         &self,
         count: usize,
-        mut make: impl FnMut(usize) -> Result<T, Exhausted>,
+        mut make: impl FnMut(usize) -> T,
     ) -> Result<&'static [T], Exhausted> {
         let bytes = (size_of::<T>() * count) as u64;
         let first = self.take(bytes, align_of::<T>() as u64)? as *mut MaybeUninit<T>;
         for i in 0..count {
-            let object = make(i)?;
             // Safety: within the part just taken, which is aligned for T and nobody else's.
-            unsafe { (*first.add(i)).write(object) };
+            unsafe { (*first.add(i)).write(make(i)) };
         }
         // Safety: all `count` objects have been written.
         Ok(unsafe { core::slice::from_raw_parts(first.cast(), count) })

@@ -133,23 +133,24 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     clear_channels(&blob);
     // Safety: the tool keeps the pool apart from everything else.
     let arena = unsafe { Arena::new(blob.header.pool_base, blob.header.pool_size) };
+    let stacks = arena.stack(STACK_SIZE * blob.harts.len() as u64)?;
     let harts = arena.slice(blob.harts.len(), |index| {
         let config = &blob.harts[index];
-        let stack = arena.stack(STACK_SIZE)?;
+        let stack = stacks - STACK_SIZE * index as u64;
         let here = || {
             let vcpus = blob.vcpus.iter();
             vcpus.filter(|vcpu| vcpu.harts >> index & 1 != 0)
         };
         let shared = here().count() > 1 || here().any(|vcpu| vcpu.period != 0);
         let by_deadline = config.policy == RealTimePolicy::EarliestDeadline as u32;
-        Ok(Hart::new(
+        Hart::new(
             index,
             config.id,
             config.plic_context,
             stack,
             shared,
             by_deadline,
-        ))
+        )
     })?;
     let mut roots = [0; tactus_abi::blob::limit::VMS];
     for (index, vm) in blob.vms.iter().enumerate() {
@@ -161,19 +162,26 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         }
         roots[index] = context::hgatp(index as u64 + 1, stage2.root());
     }
-    let vms = arena.slice(blob.vms.len(), |index| Ok(Vm::new(index, &blob.vms[index])))?;
+    let vms = arena.slice(blob.vms.len(), |index| {
+        let config = &blob.vms[index];
+        Vm::new(index, config, &blob.regions_of(config)[0])
+    })?;
     let vcpus = arena.slice(blob.vcpus.len(), |handle| {
         let config = &blob.vcpus[handle];
-        Ok(Vcpu::new(
+        Vcpu::new(
             handle as Handle,
             config,
             roots[config.vm as usize],
             &vms[config.vm as usize],
             blob.vms[config.vm as usize].vcpus,
-        ))
+        )
     })?;
+    for vm in vms {
+        // Safety: at boot, once; nobody has asked before.
+        unsafe { vm.adopt(vcpus) };
+    }
     let system = arena.slice(1, |_| {
-        Ok(System {
+        System {
             routes: routes(&blob),
             blob,
             harts,
@@ -191,7 +199,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             vms_on: AtomicU32::new(vms.len() as u32),
             // Safety: the tool gives the controller to no guest.
             plic: (blob.header.plic_base != 0).then(|| unsafe { Plic::new(blob.header.plic_base) }),
-        })
+        }
     })?;
     Ok(&system[0])
 }

@@ -88,6 +88,7 @@ impl Console {
     }
 
     /// Adds as many of the bytes as there is room for; how many.
+    #[inline(never)]
     fn push(&mut self, stream: u8, bytes: &[u8]) -> usize {
         let buffer = &mut self.buffers[usize::from(stream)];
         let taken = buffer.push_all(bytes);
@@ -211,6 +212,7 @@ pub unsafe fn use_uart(base: u64, interrupt: bool) {
 }
 
 /// Whether a stream's buffer can take a byte.
+#[inline(never)]
 pub fn has_room(stream: u8) -> bool {
     if FULL.load(Ordering::Relaxed) >> stream & 1 == 0 {
         return true;
@@ -267,6 +269,7 @@ pub fn interrupt(mut deliver: impl FnMut(u8, u8)) -> Room {
 }
 
 /// Sends all that waits, however long it takes: before the machine stops.
+#[inline(never)]
 pub fn flush() {
     let mut console = CONSOLE.lock();
     while console.waiting != 0 || console.escape.is_some() {

@@ -158,6 +158,7 @@ impl Hart {
 
     /// Tells the hart, from another one, that a vCPU at home there has news. While a real-time vCPU runs there, news of
     /// best-effort ones wait until it looks for them.
+    #[inline(never)]
     pub fn post(&self, vcpu: &Vcpu) {
         let bit = 1 << (vcpu.handle % 64);
         let before = self.inbox[usize::from(vcpu.handle / 64)].fetch_or(bit, Ordering::SeqCst);

@@ -2,6 +2,7 @@
 //! no hardware and are tested on the host; the binary of this package puts them to work.
 #![no_std]
 
+pub mod devicetree;
 pub mod mmio;
 pub mod ring;
 pub mod vplic;

@@ -17,6 +17,7 @@ pub struct Line {
 
 impl Line {
     /// Begins a line with its kind.
+    #[inline(never)]
     pub fn new(kind: &str) -> Self {
         let mut line = Self {
             bytes: [0; LINE],
@@ -45,6 +46,7 @@ impl Line {
     }
 
     /// Adds the time as a field.
+    #[inline(never)]
     pub fn time(&mut self) -> &mut Self {
         self.number("time", crate::arch::now())
     }
@@ -70,8 +72,9 @@ impl Line {
     /// hypervisor that may have failed while it held the console.
     pub fn send_past_locks(&mut self) {
         self.bytes[self.len] = b'\n';
-        let select = [SELECT, STREAM_BASE + LOG_STREAM];
-        for &byte in select.iter().chain(&self.bytes[..=self.len]) {
+        firmware::console_write(SELECT);
+        firmware::console_write(STREAM_BASE + LOG_STREAM);
+        for &byte in &self.bytes[..=self.len] {
             firmware::console_write(byte);
         }
     }

@@ -47,18 +47,36 @@ mod vm;
 
 /// A defect of the hypervisor: said, and the machine stopped. No guest can bring this about.
 #[cfg(target_os = "none")]
+#[cold]
+#[track_caller]
+fn defect(reason: &str) -> ! {
+    last_words(reason, core::panic::Location::caller())
+}
+
+/// A defect that the language has found. The place tells it; its words would bring `core::fmt` with them.
+#[cfg(target_os = "none")]
 #[panic_handler]
+#[allow(
+    unused_attributes,
+    reason = "takes effect all the same, in a program that is one unit"
+)]
+#[inline(always)]
 fn panic(info: &core::panic::PanicInfo) -> ! {
-    let place = info.location();
+    match info.location() {
+        Some(place) => last_words("a broken assumption", place),
+        None => defect("a broken assumption"),
+    }
+}
+
+#[cfg(target_os = "none")]
+#[inline(never)]
+fn last_words(reason: &str, place: &core::panic::Location) -> ! {
     log::Line::new("panic")
-        .text(
-            "reason",
-            info.message().as_str().unwrap_or("a broken assumption"),
-        )
+        .text("reason", reason)
         .words(" at ")
-        .words(place.map_or("", |place| place.file()))
+        .words(place.file())
         .words(":")
-        .decimal(place.map_or(0, |place| place.line().into()))
+        .decimal(place.line().into())
         .send_past_locks();
     arch::firmware::power_off()
 }

@@ -217,6 +217,7 @@ fn base_call(function: usize, extension: u64) -> SbiResult {
 }
 
 /// The vCPUs of the caller's VM that a hart mask names (SBI specification, "Hart list parameter"), as bits.
+#[inline(never)]
 fn targets(vcpu: &Vcpu, mask: u64, base: u64) -> Result<u32, SbiError> {
     let all = (1 << vcpu.vm.vcpus().len()) - 1;
     if base == u64::MAX {
@@ -479,6 +480,7 @@ pub fn tactus(
 }
 
 /// A VM that the caller may ask about: itself, or one whose faults are signalled to it.
+#[inline(never)]
 fn charge(vcpu: &Vcpu, index: u64) -> Result<&'static vm::Vm, SbiError> {
     let other = usize::try_from(index)
         .ok()

@@ -25,10 +25,9 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> *const Context {
 /// An exception but for calls. Of the registers only those that a function call destroys are in the context when
 /// it is a virtual instruction; otherwise all are.
 pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context {
-    assert!(
-        context::trapped_from_guest(),
-        "the hypervisor itself trapped"
-    );
+    if !context::trapped_from_guest() {
+        crate::defect("the hypervisor itself trapped");
+    }
     let hart = vcpu.hart();
     let exception = Exception::read(scause);
     match scause {
@@ -46,6 +45,7 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context 
 
 /// The context to go on with, if the hart is still the vCPU's. A timer that has become due meanwhile is served
 /// at once: returning to the guest first would only delay whom it wakes.
+#[inline]
 pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
     let leaves = || sched::must_leave(hart) || vcpu.state() != State::Running;
     if leaves() {

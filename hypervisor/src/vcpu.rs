@@ -289,7 +289,12 @@ impl Vcpu {
     pub fn hart(&self) -> &'static Hart {
         match self.hart.get() {
             Some(hart) => hart,
-            None => panic!("a vCPU runs that never settled"),
+            None => never_settled(),
         }
     }
+}
+
+#[cold]
+fn never_settled() -> ! {
+    crate::defect("a vCPU runs that never settled")
 }

@@ -6,7 +6,7 @@ use crate::hart::Hart;
 use crate::loader::Loader;
 use crate::log::Line;
 use crate::sched;
-use crate::sync::Lock;
+use crate::sync::{Lock, Owned};
 use crate::system::{Route, system};
 use crate::vcpu::{State, Vcpu, Wait};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -68,6 +68,10 @@ pub struct Vm {
     pub index: usize,
     /// For people.
     pub name: &'static str,
+    config: &'static blob::Vm,
+    memory: &'static blob::Region,
+    /// Its vCPUs: of the configuration, and those that hypercalls make. Written at boot only.
+    vcpus: Owned<(&'static [Vcpu], &'static [Vcpu])>,
     devices: Lock<Devices>,
     life: Lock<Life>,
     /// vCPUs, as bits, that wait for fences of others.
@@ -81,10 +85,13 @@ type Changed = u32;
 
 impl Vm {
     /// A VM that is off.
-    pub fn new(index: usize, config: &'static blob::Vm) -> Self {
+    pub fn new(index: usize, config: &'static blob::Vm, memory: &'static blob::Region) -> Self {
         Self {
             index,
             name: blob::name_text(&config.name),
+            config,
+            memory,
+            vcpus: Owned::new((&[], &[])),
             devices: Lock::new(Devices {
                 plic: Vplic::new(config.vcpus as usize),
                 uart: Vuart::new(),
@@ -107,28 +114,40 @@ impl Vm {
 
     /// Its configuration.
     pub fn config(&self) -> &'static blob::Vm {
-        &system().blob.vms[self.index]
+        self.config
     }
 
     /// Its memory.
     pub fn memory(&self) -> &'static blob::Region {
-        &system().blob.regions_of(self.config())[0]
+        self.memory
+    }
+
+    /// Takes its vCPUs from among all.
+    ///
+    /// # Safety
+    /// Called once, at boot, before any guest or other hart runs.
+    pub unsafe fn adopt(&self, vcpus: &'static [Vcpu]) {
+        let all = &vcpus[self.config.first_vcpu as usize..];
+        let (configured, further) = all.split_at(self.config.vcpus as usize);
+        let made = &further[..self.config.rt_vcpus as usize];
+        // Safety: the caller's promise.
+        *unsafe { self.vcpus.get() } = (configured, made);
     }
 
     /// Its vCPUs of the configuration, by number.
     pub fn vcpus(&self) -> &'static [Vcpu] {
-        &self.all_vcpus()[..self.config().vcpus as usize]
+        // Safety: nobody writes it after boot.
+        unsafe { self.vcpus.get() }.0
     }
 
     /// The places of those that hypercalls make, by number.
     pub fn made_vcpus(&self) -> &'static [Vcpu] {
-        &self.all_vcpus()[self.config().vcpus as usize..]
+        // Safety: as above.
+        unsafe { self.vcpus.get() }.1
     }
 
-    fn all_vcpus(&self) -> &'static [Vcpu] {
-        let config = self.config();
-        let all = config.vcpus + config.rt_vcpus;
-        &system().vcpus[config.first_vcpu as usize..][..all as usize]
+    fn all_vcpus(&self) -> impl Iterator<Item = &'static Vcpu> {
+        self.vcpus().iter().chain(self.made_vcpus())
     }
 
     /// Its stream on the console's line.
@@ -183,6 +202,7 @@ impl Vm {
         changed
     }
 
+    #[inline]
     fn tell(&self, hart: &'static Hart, mut changed: Changed) {
         // At most one step for each vCPU.
         while changed != 0 {
@@ -290,6 +310,7 @@ impl Vm {
     }
 
     /// Makes its boot vCPU load and start it. It is off, or being built.
+    #[inline(never)]
     pub fn start(&self) -> &'static Vcpu {
         let boot = &self.vcpus()[0];
         {
@@ -305,6 +326,7 @@ impl Vm {
     }
 
     /// Makes a stopped vCPU ready to be started by its home; called with the lifecycle lock held.
+    #[inline(never)]
     fn prepare(&self, vcpu: &'static Vcpu, pc: u64, a0: u64, a1: u64) {
         // Safety: the vCPU is stopped, and the lifecycle lock is held.
         let body = unsafe { vcpu.body() };
@@ -410,6 +432,7 @@ impl Vm {
     }
 
     /// Applies the `on_fault` policy. `why`: in a word.
+    #[inline(never)]
     pub fn fault(
         &self,
         hart: &'static Hart,

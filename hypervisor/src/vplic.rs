@@ -189,6 +189,7 @@ impl Vplic {
     }
 
     /// Highest priority above `threshold`, lowest number first.
+    #[inline]
     fn best(&self, context: usize, threshold: u8) -> Option<u32> {
         let candidates = self.pending & self.enabled[context] & !self.in_service;
         if candidates == 0 {

@@ -88,6 +88,7 @@ impl<const N: usize> BitmapQueue<N> {
     }
 
     /// The highest waiting priority that is at most `limit`.
+    #[inline(never)]
     fn highest_to(&self, limit: u8) -> Option<u8> {
         let mut word = usize::from(limit / 64);
         let mut bits = self.bitmap[word] & (u64::MAX >> (63 - limit % 64));

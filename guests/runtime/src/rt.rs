@@ -206,10 +206,13 @@ __tactus_guest_rt_start:
     jalr    t0
 
     # The function has returned: gives the stack back, and deletes itself without using it.
+    .option push
+    .option arch, +a
 1:  lr.d    t0, (s0)
     bne     t0, s1, 2f
     sc.d.rl t0, zero, (s0)
     bnez    t0, 1b
+    .option pop
     li      a0, {self}
     li      a6, {delete}
     li      a7, {extension}

@@ -163,6 +163,7 @@ impl Context {
 
     /// Takes over the floating-point registers, which this hart holds for the vCPU, if they have
     /// changed since that was done last. Before another vCPU gets the unit, or another hart this vCPU.
+    #[inline(never)]
     pub fn save_fpu(&mut self) {
         if self.fpu_dirty {
             self.fpu_dirty = false;

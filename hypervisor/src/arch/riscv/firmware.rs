@@ -48,6 +48,7 @@ pub fn stop_hart() -> ! {
 }
 
 /// Powers the machine off.
+#[inline(never)]
 pub fn power_off() -> ! {
     loop {
         let kind = srst::RESET_TYPE_SHUTDOWN.into();
@@ -58,6 +59,7 @@ pub fn power_off() -> ! {
 }
 
 /// Sends a byte to the firmware's console: by the debug console extension, or the older call where that is missing.
+#[inline(never)]
 pub fn console_write(byte: u8) {
     let arguments = [byte.into(), 0, 0];
     if call(dbcn::EID_DBCN, dbcn::CONSOLE_WRITE_BYTE, arguments).is_err() {

@@ -81,6 +81,7 @@ pub fn fence_stage2() {
 
 /// Fetches the instruction at the guest's virtual address `pc`, as the guest that trapped last would.
 /// `None`: it can no longer be fetched (another vCPU has changed the mapping since).
+#[inline(never)]
 pub fn fetch_guest_instruction(pc: u64) -> Option<u32> {
     let low = entry::probe_guest_fetch(pc)?;
     if low & 3 != 3 {

@@ -1,7 +1,7 @@
 //! What the platform's devicetree says of the machine, compared with what the system needs.
 
-use hermit_dtb::Dtb;
 use tactus_abi::blob::Blob;
+use tactus_hypervisor::devicetree::{self, Token, Tokens};
 
 /// What the machine lacks.
 #[derive(Clone, Copy, Debug)]
@@ -18,76 +18,131 @@ pub enum Lack {
     Timebase(u64),
 }
 
+/// What the hypervisor's code and its guests use.
+const EXTENSIONS: &[&str] = &["h", "sstc", "zba", "zbb", "zbs"];
+
 /// Checks the machine described by the devicetree at `address` against the system.
 pub fn check(address: u64, blob: &Blob) -> Result<(), Lack> {
-    // Safety: the firmware hands over the address of a devicetree, which the reader checks by its magic; nothing
-    // writes there before the guests are loaded.
-    let dtb = unsafe { Dtb::from_raw(address as *const u8) }.ok_or(Lack::Devicetree)?;
-    if let Some(hz) = dtb.get_property("/cpus", "timebase-frequency").map(number)
-        && hz != u64::from(blob.header.timebase_hz)
-    {
-        return Err(Lack::Timebase(hz));
-    }
-    for hart in blob.harts {
-        let mut found = false;
-        for node in dtb.enum_subnodes("/cpus") {
-            // "/cpus/" and a node's name.
-            let mut path = [0; 64];
-            let Some(path) = join(&mut path, "/cpus/", node) else {
-                continue;
-            };
-            if !node.starts_with("cpu@")
-                || dtb.get_property(path, "reg").map(number) != Some(hart.id)
-            {
-                continue;
-            }
-            found = true;
-            let isa = dtb.get_property(path, "riscv,isa").unwrap_or_default();
-            let isa = core::str::from_utf8(isa)
-                .unwrap_or("")
-                .trim_end_matches('\0');
-            let letters = isa.split('_').next().unwrap_or("");
-            if !letters
-                .get(4..)
-                .is_some_and(|letters| letters.contains('h'))
-            {
-                return Err(Lack::Extension("h", hart.id));
-            }
-            for wanted in ["sstc", "zba", "zbb", "zbs"] {
-                if !isa.split('_').any(|extension| extension == wanted) {
-                    return Err(Lack::Extension(wanted, hart.id));
+    let mut tree = tokens(address).ok_or(Lack::Devicetree)?;
+    let mut place = Place::Elsewhere;
+    let mut depth = 0;
+    let mut cpu = None;
+    let mut harts = 0u64;
+    let mut memory = false;
+    // One step for each token of the tree.
+    loop {
+        match tree.next().ok_or(Lack::Devicetree)? {
+            Token::Begin(name) => {
+                depth += 1;
+                match (depth, place) {
+                    (2, _) if is(name, b"cpus") => place = Place::Cpus,
+                    (2, _) if begins(name, b"memory@") => place = Place::Memory,
+                    (2, _) => place = Place::Elsewhere,
+                    (3, Place::Cpus) if begins(name, b"cpu@") => cpu = Some(Cpu::default()),
+                    _ => {}
                 }
             }
-        }
-        if !found {
-            return Err(Lack::Hart(hart.id));
+            Token::Property(name, value) => match (depth, place, &mut cpu) {
+                (2, Place::Cpus, _) if is(name, b"timebase-frequency") => {
+                    let hz = number(value);
+                    if hz != u64::from(blob.header.timebase_hz) {
+                        return Err(Lack::Timebase(hz));
+                    }
+                }
+                (2, Place::Memory, _) if is(name, b"reg") => memory |= covers(value, blob),
+                (3, _, Some(cpu)) if is(name, b"reg") => cpu.id = Some(number(value)),
+                (3, _, Some(cpu)) if is(name, b"riscv,isa") => cpu.isa = value,
+                _ => {}
+            },
+            Token::End => {
+                if depth == 3
+                    && let Some(cpu) = cpu.take()
+                    && let Some(hart) = blob.harts.iter().position(|hart| cpu.id == Some(hart.id))
+                {
+                    cpu.check_extensions(blob.harts[hart].id)?;
+                    harts |= 1 << hart;
+                }
+                depth -= 1;
+            }
+            Token::Finish => break,
         }
     }
-    let (need, size) = (blob.header.ram_base, blob.header.ram_size);
-    let there = dtb
-        .enum_subnodes("/")
-        .filter(|node| node.starts_with("memory@"))
-        .any(|node| {
-            let mut path = [0; 64];
-            let reg = join(&mut path, "/", node).and_then(|path| dtb.get_property(path, "reg"));
-            reg.and_then(|reg| reg.split_at_checked(8))
-                .is_some_and(|(base, length)| {
-                    let base = number(base);
-                    base <= need && need.saturating_add(size) <= base.saturating_add(number(length))
-                })
-        });
-    if there { Ok(()) } else { Err(Lack::Memory) }
+    if let Some(hart) = blob.harts.get(harts.trailing_ones() as usize) {
+        return Err(Lack::Hart(hart.id));
+    }
+    if memory { Ok(()) } else { Err(Lack::Memory) }
 }
 
-fn join<'a>(buffer: &'a mut [u8; 64], parent: &str, node: &str) -> Option<&'a str> {
-    let length = parent.len() + node.len();
-    let path = buffer.get_mut(..length)?;
-    path[..parent.len()].copy_from_slice(parent.as_bytes());
-    path[parent.len()..].copy_from_slice(node.as_bytes());
-    core::str::from_utf8(path).ok()
+/// The devicetree at an address, if there is one.
+fn tokens(address: u64) -> Option<Tokens<'static>> {
+    let start = address as *const u8;
+    // Safety: the firmware hands over the address of a devicetree; nothing writes there before the guests are loaded.
+    let size = devicetree::size(unsafe { &*start.cast() })?;
+    // Safety: as above, and it begins as one.
+    Tokens::new(unsafe { core::slice::from_raw_parts(start, size) })
+}
+
+/// The node below the root that is being read.
+#[derive(Clone, Copy)]
+enum Place {
+    Cpus,
+    Memory,
+    Elsewhere,
+}
+
+/// A hart, as its node describes it.
+#[derive(Default)]
+struct Cpu {
+    id: Option<u64>,
+    isa: &'static [u8],
+}
+
+impl Cpu {
+    fn check_extensions(&self, id: u64) -> Result<(), Lack> {
+        for extension in EXTENSIONS {
+            if !self.has(extension.as_bytes()) {
+                return Err(Lack::Extension(extension, id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether its ISA string, "rv64" and letters and then names each after a "_", has an extension.
+    #[inline(never)]
+    fn has(&self, extension: &[u8]) -> bool {
+        let isa = self.isa.strip_suffix(&[0]).unwrap_or(self.isa);
+        isa.split(|&byte| byte == b'_')
+            .enumerate()
+            .any(|(n, part)| match extension {
+                [letter] => n == 0 && part.iter().skip(4).any(|other| other == letter),
+                name => is(part, name),
+            })
+    }
+}
+
+/// Whether a memory node's `reg`, of two cells each, covers the system's memory.
+fn covers(reg: &[u8], blob: &Blob) -> bool {
+    let (need, size) = (blob.header.ram_base, blob.header.ram_size);
+    reg.split_at_checked(8).is_some_and(|(base, length)| {
+        let base = number(base);
+        base <= need && need.saturating_add(size) <= base.saturating_add(number(length))
+    })
+}
+
+// Compared with their lengths as variables: otherwise each comparison becomes code for just its own constant.
+#[inline(never)]
+fn is(name: &[u8], other: &[u8]) -> bool {
+    name == other
+}
+
+#[inline(never)]
+fn begins(name: &[u8], prefix: &[u8]) -> bool {
+    name.get(..prefix.len())
+        .is_some_and(|name| is(name, prefix))
 }
 
 /// A big-endian number of at most 8 bytes.
+#[inline(never)]
 fn number(bytes: &[u8]) -> u64 {
     bytes
         .iter()
