@@ -16,7 +16,7 @@ use crate::sync::Lock;
 use crate::system::system;
 use crate::vcpu::{Vcpu, Wait};
 use core::sync::atomic::{Ordering, fence};
-use tactus_abi::blob::Blob;
+use tactus_abi::blob::{Blob, ChannelEnd};
 use tactus_abi::map;
 use tactus_policy::mailbox::{Mailbox, Received};
 use tactus_policy::ready::Handle;
@@ -58,26 +58,38 @@ pub fn posts(
     arena: &Arena,
     blob: &Blob<'static>,
 ) -> Result<&'static [Option<&'static Post>], Exhausted> {
-    arena.slice(blob.channel_ends.len(), |index| {
+    let mut whole = Ok(());
+    let posts = arena.slice(blob.channel_ends.len(), |index| {
         let end = &blob.channel_ends[index];
         if end.messages == 0 {
-            return Ok(None);
+            return None;
         }
-        // Whose the end is, the other end says.
-        let peer = &blob.channel_ends_of(&blob.vms[end.peer_vm as usize])[end.peer_channel as usize];
-        let size = u64::from(end.message_size).next_multiple_of(8);
-        let slots = arena.bytes(size * u64::from(end.messages))?;
-        let post = arena.slice(1, |_| {
-            Ok(Post {
-                mailbox: Lock::new(Mailbox::new(end.messages)),
-                slots,
-                size: u64::from(end.message_size),
-                vm: peer.peer_vm as usize,
-                source: map::CHANNEL_SOURCE + peer.peer_channel,
-            })
-        })?;
-        Ok(Some(&post[0]))
-    })
+        let made = post(arena, blob, end);
+        if made.is_err() {
+            whole = Err(Exhausted);
+        }
+        made.ok()
+    });
+    whole.and(posts)
+}
+
+fn post(
+    arena: &Arena,
+    blob: &Blob<'static>,
+    end: &ChannelEnd,
+) -> Result<&'static Post, Exhausted> {
+    // Whose the end is, the other end says.
+    let peer = &blob.channel_ends_of(&blob.vms[end.peer_vm as usize])[end.peer_channel as usize];
+    let size = u64::from(end.message_size).next_multiple_of(8);
+    let slots = arena.bytes(size * u64::from(end.messages))?;
+    let post = arena.slice(1, |_| Post {
+        mailbox: Lock::new(Mailbox::new(end.messages)),
+        slots,
+        size: u64::from(end.message_size),
+        vm: peer.peer_vm as usize,
+        source: map::CHANNEL_SOURCE + peer.peer_channel,
+    })?;
+    Ok(&post[0])
 }
 
 /// Begins a call to send or to receive; [`go_on`] brings it to its end. `arguments` as of `message_send` and `message_receive`.
