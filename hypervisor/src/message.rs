@@ -18,7 +18,7 @@ use crate::vcpu::{Vcpu, Wait};
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::{Blob, ChannelEnd};
 use tactus_abi::map;
-use tactus_policy::mailbox::{Mailbox, Received};
+use tactus_policy::mailbox::{Mailbox, Outcome, Received};
 use tactus_policy::ready::Handle;
 
 /// Bytes copied between two looks at the interrupts.
@@ -147,7 +147,10 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
                 copy(call, slot);
                 None
             }
-            Some(_) => Some(Ok(complete(hart, vcpu, *call))),
+            Some(_) => {
+                let call = *call;
+                Some(Ok(complete(hart, vcpu, &call)))
+            },
             None => match take_slot(hart, vcpu, call) {
                 Ok(true) => None,
                 Ok(false) => return false,
@@ -227,19 +230,23 @@ fn copy(call: &mut Call, slot: u64) {
 }
 
 /// All has been copied: the value that the call returns.
-fn complete(hart: &'static Hart, vcpu: &'static Vcpu, call: Call) -> u64 {
-    let post = call.post;
-    let (wake, value) = if call.sends {
-        let arrival = post.mailbox.lock().deliver(vcpu.handle, false);
-        if arrival.first {
-            system().vms[post.vm].raise(hart, post.source);
-        }
-        (arrival.wake, 0)
+fn complete(hart: &'static Hart, vcpu: &'static Vcpu, call: &Call) -> u64 {
+    let outcome = leave(vcpu, call, true);
+    if outcome.first {
+        system().vms[call.post.vm].raise(hart, call.post.source);
+    }
+    tell(hart, outcome.wake);
+    if call.sends { 0 } else { call.length }
+}
+
+/// The vCPU has made its copy, or never will.
+fn leave(vcpu: &Vcpu, call: &Call, made: bool) -> Outcome {
+    let mut mailbox = call.post.mailbox.lock();
+    if call.sends == made {
+        mailbox.deliver(vcpu.handle, !call.sends)
     } else {
-        (post.mailbox.lock().vacate(vcpu.handle), call.length)
-    };
-    tell(hart, wake);
-    value
+        mailbox.vacate(vcpu.handle)
+    }
 }
 
 /// A vCPU has got what it waited for.
@@ -261,13 +268,7 @@ pub fn stopped(vcpu: &'static Vcpu) {
     let Some(call) = unsafe { vcpu.body() }.message.take() else {
         return;
     };
-    let wake = {
-        let mut mailbox = call.post.mailbox.lock();
-        match call.sends {
-            true => mailbox.vacate(vcpu.handle),
-            false => mailbox.deliver(vcpu.handle, true).wake,
-        }
-    };
+    let wake = leave(vcpu, &call, false).wake;
     if let Some(other) = woken(wake) {
         // Not from here: it may be about to stop too, and so on.
         fence(Ordering::SeqCst);
