@@ -166,20 +166,29 @@ struct Queue {
     entries: [Entry; limit::VCPUS],
 }
 
+/// The priority, and below it the handle, in one word.
 #[derive(Clone, Copy)]
-struct Entry {
-    handle: Handle,
-    priority: u8,
+struct Entry(u32);
+
+impl Entry {
+    const fn new(handle: Handle, priority: u8) -> Self {
+        Self((priority as u32) << 16 | handle as u32)
+    }
+
+    const fn handle(self) -> Handle {
+        self.0 as Handle
+    }
+
+    const fn priority(self) -> u8 {
+        (self.0 >> 16) as u8
+    }
 }
 
 impl Queue {
     const fn new() -> Self {
         Self {
             count: 0,
-            entries: [Entry {
-                handle: 0,
-                priority: 0,
-            }; limit::VCPUS],
+            entries: [Entry(0); limit::VCPUS],
         }
     }
 
@@ -194,26 +203,26 @@ impl Queue {
         // At most one step for each in the queue.
         while at > 0 && at < limit::VCPUS {
             let other = self.entries[at - 1];
-            if other.priority < priority || before && other.priority == priority {
+            if other.priority() < priority || before && other.priority() == priority {
                 break;
             }
             self.entries[at] = other;
             at -= 1;
         }
         if let Some(entry) = self.entries.get_mut(at) {
-            *entry = Entry { handle, priority };
+            *entry = Entry::new(handle, priority);
             self.count += 1;
         }
     }
 
     fn pop(&mut self) -> Option<Handle> {
         self.count = self.count.checked_sub(1)?;
-        self.entries.get(self.count).map(|entry| entry.handle)
+        self.entries.get(self.count).map(|entry| entry.handle())
     }
 
     fn place(&self, handle: Handle) -> Option<usize> {
         let entries = self.entries.get(..self.count)?;
-        entries.iter().position(|entry| entry.handle == handle)
+        entries.iter().position(|entry| entry.handle() == handle)
     }
 
     /// Takes a handle out, if it is in.
@@ -298,7 +307,7 @@ mod tests {
     fn highest(queue: &Queue) -> Option<u8> {
         queue.entries[..queue.count]
             .last()
-            .map(|entry| entry.priority)
+            .map(|entry| entry.priority())
     }
 
     /// Mailbox, and what is true of it.
