@@ -38,19 +38,22 @@ impl Reservation {
     }
 
     /// The most that jobs of this reservation which are released and due within any `length` ticks may spend in all
-    /// (Baruah, Rosier and Howell, Real-Time Systems 2, 1990, for the periodic kind). A server's last job in the window may have begun
-    /// before it: its part grows in proportion up to the deadline, and then stays until the next release.
+    /// (Baruah, Rosier and Howell, Real-Time Systems 2, 1990, for the periodic kind). A server's first job in the window may have begun
+    /// before it, and its grid may begin anew: up to the deadline its demand grows as `budget / deadline`, from there on as
+    /// `budget / period`; rounded up.
     pub const fn demand(&self, kind: Kind, length: u64) -> u64 {
+        let Self {
+            period,
+            budget,
+            deadline,
+        } = *self;
         match kind {
-            Kind::Periodic => (length + self.period - self.deadline) / self.period * self.budget,
+            Kind::Periodic => (length + period - deadline) / period * budget,
+            Kind::Server if length < deadline => (length * budget).div_ceil(deadline),
             Kind::Server => {
-                let rest = length % self.period;
-                let rest = if rest < self.deadline {
-                    rest
-                } else {
-                    self.deadline
-                };
-                length / self.period * self.budget + (rest * self.budget).div_ceil(self.deadline)
+                let jobs = (length - deadline) / period;
+                let rest = (length - deadline) % period;
+                (jobs + 1) * budget + (rest * budget).div_ceil(period)
             }
         }
     }
