@@ -282,7 +282,7 @@ impl Load {
             };
             if above > deadline {
                 let excess = above - deadline;
-                if excess >= excess_most {
+                if excess > excess_most {
                     (survey.suspect, excess_most) = (Some(deadline), excess);
                 }
             }
@@ -325,7 +325,7 @@ pub enum Verdict {
     Overloaded,
     /// Within some length more is due than it has ticks.
     Late,
-    /// [`EVALUATIONS`] were not enough.
+    /// [`EVALUATIONS`] were not enough; or servers leave nothing of the hart to spare, and lines do not prove that they fit.
     Unknown,
 }
 

@@ -98,6 +98,8 @@ pub struct Account {
     pub used_max: u64,
     /// Ticks spent by the present job.
     spent: u64,
+    /// What a server's waking in the midst of a job takes from its budget.
+    waking: u64,
 }
 
 impl Account {
@@ -114,7 +116,15 @@ impl Account {
             used: 0,
             used_max: 0,
             spent: 0,
+            waking: 0,
         }
+    }
+
+    /// With the overhead of a job ([`tactus_abi::blob::Overheads::job`]), in ticks. Admission counts it once for a job; a server
+    /// that waits and goes on in the same job makes the hypervisor pay it again, and is charged for it.
+    pub const fn with_overhead(mut self, job: u64) -> Self {
+        self.waking = job;
+        self
     }
 
     /// The reservation.
@@ -187,11 +197,11 @@ impl Account {
         });
     }
 
-    /// As [`Account::renew`] with another reservation.
-    pub fn renew_as(&mut self, reservation: Reservation, now: u64) {
-        self.renew(now);
+    /// The next job is released `at` that time, with another reservation; that is no earlier than [`Account::next_release`] and than
+    /// [`crate::admission::Ledger::free_from`].
+    pub fn renew_as(&mut self, reservation: Reservation, at: u64) {
         self.reservation = reservation;
-        self.left = reservation.budget;
+        self.begin(at);
     }
 
     fn begin(&mut self, at: u64) {
@@ -214,15 +224,18 @@ impl Account {
             return Wake::Now;
         }
         let time = self.deadline().saturating_sub(now);
-        if self.left > 0 && self.left * deadline <= time * budget {
-            return Wake::Now;
-        }
-        if deadline == period && self.left > 0 {
+        // A whole job and what is left of this one, with the overheads of both.
+        let whole = budget + self.waking;
+        let in_proportion = self.left * deadline <= time * whole;
+        if deadline == period && self.left > 0 && !in_proportion {
             // The whole budget, but by a deadline a whole period from now, takes no more of the hart.
             self.begin(now);
             return Wake::Now;
         }
-        self.left = self.left.min(time * budget / deadline);
+        if !in_proportion {
+            self.left = time * whole / deadline;
+        }
+        self.left = self.left.saturating_sub(self.waking);
         if self.left == 0 {
             Wake::At(self.next_release())
         } else {
