@@ -578,27 +578,34 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         }
     }
 
-    /// Carries out what has been decided for the ledger as it is. `until`: when the next job of the vCPU that is moved, or whose
-    /// reservation changes, would have been released where it was; the later one if both do; 0 if neither has had a release.
-    pub fn commit(&mut self, request: &Request, decision: Decision, until: u64) {
+    /// Carries out what has been decided for the ledger as it is, and returns the earliest time for the first release of the
+    /// requester's new reservation. `until`: when the next job of the vCPU that is moved, or whose reservation changes, would have been released
+    /// where it was; the later one if both do; 0 if neither has had a release. From now on their present jobs end when they wait.
+    pub fn commit(&mut self, request: &Request, decision: Decision, until: u64) -> u64 {
         if let Some((handle, to)) = decision.moved
             && let Some(entry) = self.remove(handle, until)
         {
             self.insert(entry, to);
         }
+        let before = self.free_from(decision.hart);
         let old = self.hart_of(request.handle);
-        if let Some(hart) = old {
-            let before = self.harts.get(hart).and_then(|h| h.find(request.handle));
-            // A grid that goes on leaves nothing behind: the greater of both budgets has been proven to fit.
-            let same = before.is_some_and(|e| {
-                let (old, new) = (e.task.reservation, request.task.reservation);
-                hart == decision.hart
-                    && e.task.kind == request.task.kind
-                    && (old.period, old.deadline) == (new.period, new.deadline)
-            });
-            self.remove(request.handle, if same { 0 } else { until });
-        }
+        let same = old.and_then(|hart| {
+            let entry = self.harts.get(hart)?.find(request.handle)?;
+            let (old, new) = (entry.task.reservation, request.task.reservation);
+            let grid = (old.period, old.deadline) == (new.period, new.deadline)
+                && hart == decision.hart
+                && entry.task.kind == request.task.kind;
+            grid.then_some(old.budget <= new.budget)
+        });
+        // Where the grid goes on the greater of both budgets has been proven to fit: the change itself need not wait. A
+        // smaller one leaves behind what others must wait for.
+        self.remove(request.handle, if same == Some(true) { 0 } else { until });
         self.enter(request, decision.hart);
+        if same.is_some() {
+            before.max(until)
+        } else {
+            self.free_from(decision.hart)
+        }
     }
 }
 

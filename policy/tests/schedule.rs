@@ -121,3 +121,26 @@ fn overheads_are_counted_in() {
     }
     assert!(fits > 100, "{fits}");
 }
+
+/// A server pays for each waking: it cannot make the hypervisor work more than admission knows of.
+#[test]
+fn a_server_that_wakes_often_takes_nothing_from_others() {
+    let overheads = Overheads {
+        job: 1,
+        ..Overheads::default()
+    };
+    let mut fits = 0;
+    for server in [(6, 3, 6), (7, 4, 7), (7, 3, 5), (8, 5, 7)] {
+        for other in all(9) {
+            fits += check(&[vec![(server, Server), (other, Periodic)]], overheads).0;
+        }
+    }
+    assert!(fits > 10, "{fits}");
+}
+
+#[test]
+fn triples_with_servers_meet_their_deadlines() {
+    let sets = sets(4, 3, &[Periodic, Server]);
+    let (fits, unknown) = check(&sets, Overheads::default());
+    assert!(fits > 100 && unknown < fits / 3, "{fits} {unknown}");
+}

@@ -15,6 +15,8 @@ pub enum Mode {
     Waiting,
     /// Its next job is released then.
     Ended(u64),
+    /// Its reservation begins then.
+    Held(u64),
 }
 
 #[derive(Clone, Debug)]
@@ -28,7 +30,7 @@ pub struct Vcpu {
     pub overhead: u64,
     /// Of a fixed-priority hart.
     pub priority: u64,
-    /// When it next has nothing to do, its job ends: it is to move or to change.
+    /// It is to move or to change: when it waits, its job ends.
     pub leaving: bool,
 }
 
@@ -98,6 +100,14 @@ impl Hart {
         });
     }
 
+    /// It is no more. If the hypervisor was at work for it, that ends.
+    pub fn remove(&mut self, name: usize) {
+        self.vcpus.retain(|v| v.name != name);
+        if self.running == Some(name) {
+            self.blocked = 0;
+        }
+    }
+
     /// Has any vCPU something to do, at the end of the tick before?
     pub fn busy(&self) -> bool {
         self.vcpus.iter().any(|v| v.mode == Mode::Ready)
@@ -126,6 +136,10 @@ impl Hart {
                 Mode::Ended(at) if at <= now => {
                     v.account.renew(now);
                     (v.mode, v.full, v.overhead) = (Mode::Ready, true, job);
+                }
+                Mode::Held(at) if at <= now => {
+                    v.account.renew_as(v.account.reservation(), now);
+                    (v.mode, v.full, v.overhead, v.leaving) = (Mode::Ready, true, job, false);
                 }
                 Mode::Unborn if choice.begin >> i & 1 != 0 => {
                     v.account = Account::new(v.account.reservation(), v.account.kind(), now)
@@ -250,7 +264,9 @@ impl Hart {
                 Mode::Ready => [1 + u8::from(v.full), age, left, v.overhead as u8],
                 Mode::Waiting if age >= period => [3, period, 0, 0],
                 Mode::Waiting => [3, age, left, 0],
-                Mode::Ended(at) => [4, at.saturating_sub(now) as u8, (at < now) as u8, 0],
+                Mode::Held(at) | Mode::Ended(at) => {
+                    [4, at.saturating_sub(now) as u8, (at < now) as u8, 0]
+                }
             });
         }
         key
