@@ -14,7 +14,10 @@
 //! * where the sum of `cost / deadline` of all, old ones and newcomer, with the hypervisor's own part, is at most the whole hart, the newcomer's first release
 //!   is no earlier than the end of the old one's last period;
 //! * otherwise it is no earlier than when the hart has been idle once: a busy time that began with the old ones is over after
-//!   `(sum of costs + blocking + service) / (1 - utilisation)`.
+//!   `(sum of costs + blocking + service) / (1 - utilisation)`, or when whoever sees it idle says so ([`Ledger::idle`]).
+//!
+//! (Without the second, vCPUs with deadlines shorter than their periods could miss: the demand of a vCPU that leaves is met late in a
+//! busy time, and that of the newcomer early.)
 
 use crate::demand::{Load, MEMBERS, Member, Test, Verdict, WHOLE};
 use crate::ready::Handle;
@@ -378,8 +381,8 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         })
     }
 
-    /// At `now` no real-time vCPU of the hart had anything to do, nor any that has left it: those that left before are owed nothing
-    /// any more. Optional: newcomers may begin earlier.
+    /// At `now` no real-time vCPU of the hart had anything to do, nor any that is about to leave it: those that left before are owed
+    /// nothing any more, and newcomers may begin earlier. A hart that is as good as full needs to be told.
     pub fn idle(&mut self, hart: usize, now: u64) {
         if let Some(hart) = self.harts.get_mut(hart) {
             hart.idle = hart.idle.min(now);
@@ -449,7 +452,8 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
     /// One step: a look at one hart's demand, or the choice of where to look next.
     ///
     /// `Demand`: on some hart there is time, but not before every deadline; `Undecided`: [`EVALUATIONS`], or those of one [`Test`], were not
-    /// enough; `Utilisation`: no hart has the time, or a place.
+    /// enough, or a hart is so full that what has left it may be owed for ever ([`Ledger::idle`]); `Utilisation`: no hart has the time, or a
+    /// place.
     pub fn step(&self, request: &Request, trial: &mut Trial) -> Step {
         if trial.version != self.version {
             let begun = self.begin(request, trial.now);
@@ -558,7 +562,13 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
                 })
             }
         };
+        let hart = self.harts.get(trial.hart);
+        let endless = |load: &Load| hart.is_some_and(|h| h.free_from(load) == u64::MAX);
         match candidate {
+            Some(load) if !matches!(trial.stage, Stage::Move(..)) && endless(&load) => {
+                trial.refusal = Refusal::Undecided;
+                trial.stage = trial.pass(trial.stage);
+            }
             Some(load) => {
                 trial.load = load;
                 trial.test = Some(Test::new());

@@ -74,3 +74,24 @@ fn a_short_deadline_is_refused_for_demand() {
     assert_eq!(enter(&mut ledger, &request(1, (10, 1, 5), 1)), on(0));
     assert_eq!(enter(&mut ledger, &request(2, (10, 5, 10), 1)), on(0));
 }
+
+/// What is left of a busy time hurts a newcomer with a short deadline, or those it comes to: it waits until the hart has been idle.
+#[test]
+fn a_newcomer_waits_for_the_end_of_a_busy_time() {
+    let mut ledger = ledger(1);
+    assert_eq!(enter(&mut ledger, &request(0, (1000, 490, 1000), 1)), on(0));
+    assert_eq!(enter(&mut ledger, &request(1, (10, 5, 10), 1)), on(0));
+    // Both begin at 0. At 500 the first has had 250, and needs the time up to 1000 that the newcomer would take.
+    ledger.leave(1, 500);
+    let newcomer = request(2, (1000, 500, 500), 1);
+    let decision = ledger.decide(&newcomer, 490).expect("both fit");
+    assert!(ledger.commit(&newcomer, decision, 0) > 1000);
+    // Where deadlines are periods, the end of the last period is enough.
+    ledger.leave(2, 0);
+    let newcomer = request(2, (10, 5, 10), 1);
+    let decision = ledger.decide(&newcomer, 490).expect("both fit");
+    assert_eq!(ledger.commit(&newcomer, decision, 0), 500);
+    // An idle hart owes nothing.
+    ledger.idle(0, 495);
+    assert_eq!(ledger.free_from(0), 495);
+}

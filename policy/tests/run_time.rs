@@ -100,7 +100,7 @@ impl World {
     }
 
     /// It ends its job as soon as it waits.
-    fn to_leave(&mut self, name: usize) {
+    fn prepare_to_leave(&mut self, name: usize) {
         let now = self.now;
         let (_, v) = self.find(name);
         v.leaving = true;
@@ -169,13 +169,13 @@ impl World {
         self.tasks[name] = Some((request.task, request.vm));
         if let Some((moved, hart)) = decision.moved {
             let name = usize::from(moved);
-            self.to_leave(name);
+            self.prepare_to_leave(name);
             let change = self.plans[name].and_then(|p| p.change);
             self.plans[name] = Some(Plan { hart, change });
             self.counts.moved += 1;
         }
         if known {
-            self.to_leave(name);
+            self.prepare_to_leave(name);
             let (_, v) = self.find(name);
             let start = if v.account.jobs == 0 {
                 free
