@@ -45,6 +45,8 @@ pub struct Choice {
     pub block: bool,
     /// The hypervisor serves best-effort vCPUs.
     pub serve: bool,
+    /// Of several with the same deadline the last is first.
+    pub last: bool,
 }
 
 /// A job had less than its budget by its deadline.
@@ -114,7 +116,7 @@ impl Hart {
     }
 
     /// Whom to run: an index.
-    fn pick(&self) -> Option<usize> {
+    fn pick(&self, last: bool) -> Option<usize> {
         let urgency = |v: &Vcpu| {
             if self.fixed_priority {
                 u64::MAX - v.priority
@@ -125,7 +127,7 @@ impl Hart {
         let ready = self.vcpus.iter().enumerate();
         ready
             .filter(|(_, v)| v.mode == Mode::Ready)
-            .min_by_key(|(_, v)| (urgency(v), Some(v.name) != self.running))
+            .min_by_key(|(i, v)| (urgency(v), if last { usize::MAX - i } else { *i }))
             .map(|(i, _)| i)
     }
 
@@ -168,7 +170,7 @@ impl Hart {
             let name = self.running;
             self.vcpus.iter().position(|v| Some(v.name) == name)
         } else {
-            self.pick()
+            self.pick(choice.last)
         };
         self.running = running.map(|i| self.vcpus[i].name);
         if choice.block && self.blocked == 0 && self.overheads.blocking > 0 {
@@ -232,12 +234,14 @@ impl Hart {
                 .fold(0, |all, (bit, i)| all | (set >> bit & 1) << i);
             for block in flags(self.overheads.blocking > 0 && self.blocked == 0) {
                 for serve in flags(self.overheads.service > 0 && self.now >= self.serves_from) {
-                    for wait in [false, true] {
+                    for (wait, last) in [(false, false), (true, false), (false, true), (true, true)]
+                    {
                         choices.push(Choice {
                             begin,
                             wait,
                             block,
                             serve,
+                            last,
                         });
                     }
                 }
@@ -323,6 +327,7 @@ impl Random {
             wait: self.once_in(4),
             block: self.once_in(3),
             serve: self.once_in(2),
+            last: self.once_in(2),
         }
     }
 }
