@@ -42,6 +42,9 @@ pub struct Member {
     part: Part,
     /// Of a server: cost by deadline. Of a periodic one: 0.
     slope: Part,
+    /// The same in parts of 2^-24, rounded up to the next.
+    rate: u32,
+    ramp: u32,
 }
 
 /// A part of a hart's time, the whole at most.
@@ -92,6 +95,8 @@ impl Member {
         cost: 0,
         part: Part::NONE,
         slope: Part::NONE,
+        rate: 1,
+        ramp: 1,
         server: false,
     };
 
@@ -103,16 +108,20 @@ impl Member {
             return None;
         }
         let server = matches!(kind, Kind::Server);
+        let part = Part::new(cost, reservation.period);
+        let slope = if server {
+            Part::new(cost, reservation.deadline)
+        } else {
+            Part::NONE
+        };
         Some(Self {
             period: reservation.period as u32,
             deadline: reservation.deadline as u32,
             cost: cost as u32,
-            part: Part::new(cost, reservation.period),
-            slope: if server {
-                Part::new(cost, reservation.deadline)
-            } else {
-                Part::NONE
-            },
+            part,
+            slope,
+            rate: (part.floor >> 8) + 1,
+            ramp: (slope.floor >> 8) + 1,
             server,
         })
     }
@@ -122,27 +131,42 @@ impl Member {
         self.part.below()
     }
 
+    /// Ticks from a release to the deadline.
+    pub const fn deadline(&self) -> u64 {
+        self.deadline as u64
+    }
+
     /// Budget and overhead of a job, in ticks.
     pub const fn cost(&self) -> u64 {
         self.cost as u64
     }
 
-    /// Its demand within `length`, and how far back from there the line touches it that bounds it from above, and that line's slope.
+    /// Its demand within `length`, and how far back from there the line touches it that bounds it from above.
     #[inline(always)]
-    fn demand(&self, length: u64) -> (u64, u64, Part) {
+    fn demand(&self, length: u64) -> (u64, u64) {
         let (period, deadline) = (u64::from(self.period), u64::from(self.deadline));
         if !self.server {
             let time = length + period - deadline;
             let jobs = time / period;
-            return (jobs * self.cost(), time - jobs * period, self.part);
+            return (jobs * self.cost(), time - jobs * period);
         }
         if length < deadline {
-            return ((length * self.cost()).div_ceil(deadline), 0, self.slope);
+            return ((length * self.cost()).div_ceil(deadline), 0);
         }
         let jobs = (length - deadline) / period;
         let rest = length - deadline - jobs * period;
         let demand = (jobs + 1) * self.cost() + (rest * self.cost()).div_ceil(period);
-        (demand, 0, self.part)
+        (demand, 0)
+    }
+
+    /// The slope of that line, in parts of 2^-24, one too many at most.
+    #[inline(always)]
+    fn rate(&self, length: u64) -> u32 {
+        if self.server && length < u64::from(self.deadline) {
+            self.ramp
+        } else {
+            self.rate
+        }
     }
 }
 
@@ -191,6 +215,14 @@ impl Load {
                 clamp(overheads.service)
             },
             service_period: clamp(overheads.service_period).max(1),
+        }
+    }
+
+    /// Adds one whose deadline is no shorter than those of the others, if there is a place.
+    pub fn push(&mut self, member: Member) {
+        if let Some(place) = self.members.get_mut(self.len) {
+            *place = member;
+            self.len += 1;
         }
     }
 
@@ -250,13 +282,6 @@ impl Load {
             .fold(self.service_part(), |sum, member| sum + member.part())
     }
 
-    /// As [`Load::part`], rounded up.
-    fn part_above(&self) -> u64 {
-        self.members()
-            .iter()
-            .fold(self.service_above(), |sum, m| sum + m.part.above())
-    }
-
     /// Bounds `H` by lines, each from a member's deadline on.
     fn survey(&self) -> Survey {
         // Of servers whose deadline is yet to come.
@@ -289,28 +314,6 @@ impl Load {
         }
         survey.horizon = over(fixed, WHOLE.saturating_sub(rate));
         survey
-    }
-
-    /// For how long the hart may be busy at a time, at most; `None`: that has no bound that is easily told. In addition there are others,
-    /// with so many ticks for a job of each, and such a part of the hart.
-    pub fn busy(&self, cost: u64, part: u64) -> Option<u64> {
-        let slack = WHOLE.checked_sub(self.part_above() + part)?;
-        let costs = self.members().iter().map(Member::cost).sum::<u64>();
-        over(self.blocking + self.service + costs + cost, slack)
-    }
-
-    /// The sum of cost by deadline, with the service's part, in parts of 2^-32, rounded up.
-    pub fn density(&self) -> u64 {
-        self.members()
-            .iter()
-            .map(|m| Part::new(m.cost(), m.deadline.into()).above())
-            .fold(self.service_above(), |sum, part| sum + part)
-    }
-
-    /// Whether `H` stays below a line that leaves the hart a part of `1 - density` free, in parts of 2^-32.
-    pub fn is_linear(&self, density: u64) -> bool {
-        let once = ((self.blocking + self.service) << 31).div_ceil(self.shortest().max(1));
-        density + 2 * once <= WHOLE
     }
 }
 
@@ -447,18 +450,23 @@ impl Test {
             return Verdict::Fits;
         };
         let mut demand = load.hypervisor(self.length);
-        let (mut fixed, mut slopes) = (0, 0);
+        // In parts of 2^-24, each slope rounded up.
+        let (mut fixed, mut slopes, mut lines) = (0, 0, 0);
         for member in load.members() {
-            let (due, touch, slope) = member.demand(self.length);
+            let (due, touch) = member.demand(self.length);
             demand += due;
             if touch <= self.reach {
-                fixed += (slope.above() * touch).div_ceil(WHOLE);
-                slopes += slope.below();
+                let slope = u64::from(member.rate(self.length));
+                fixed += slope * touch;
+                slopes += slope;
+                lines += 1;
             }
         }
         let Some(slack) = self.length.checked_sub(demand) else {
             return Verdict::Late;
         };
+        let fixed = fixed.div_ceil(1 << 24);
+        let slopes = slopes.saturating_sub(lines) << 8;
         let reach = slack.max(match slack.checked_sub(fixed) {
             None => 0,
             Some(_) if slopes >= WHOLE => u64::MAX,

@@ -197,8 +197,8 @@ impl Account {
         });
     }
 
-    /// The next job is released `at` that time, with another reservation; that is no earlier than [`Account::next_release`] and than
-    /// [`crate::admission::Ledger::free_from`].
+    /// The next job is released `at` that time, with another reservation. That is no earlier than [`Account::next_release`], nor than
+    /// [`crate::admission`] allows.
     pub fn renew_as(&mut self, reservation: Reservation, at: u64) {
         self.reservation = reservation;
         self.begin(at);

@@ -27,8 +27,8 @@ fn ledger(harts: usize) -> Ledger<4, 64> {
 }
 
 fn enter(ledger: &mut Ledger<4, 64>, request: &Request) -> Result<Decision, Refusal> {
-    let decision = ledger.decide(request, 0)?;
-    ledger.commit(request, decision, 0);
+    let decision = ledger.decide(request, u64::MAX)?;
+    ledger.commit(request, decision);
     Ok(decision)
 }
 
@@ -75,23 +75,16 @@ fn a_short_deadline_is_refused_for_demand() {
     assert_eq!(enter(&mut ledger, &request(2, (10, 5, 10), 1)), on(0));
 }
 
-/// What is left of a busy time hurts a newcomer with a short deadline, or those it comes to: it waits until the hart has been idle.
+/// A vCPU is not moved to where it would have to wait.
 #[test]
-fn a_newcomer_waits_for_the_end_of_a_busy_time() {
-    let mut ledger = ledger(1);
-    assert_eq!(enter(&mut ledger, &request(0, (1000, 490, 1000), 1)), on(0));
-    assert_eq!(enter(&mut ledger, &request(1, (10, 5, 10), 1)), on(0));
-    // Both begin at 0. At 500 the first has had 250, and needs the time up to 1000 that the newcomer would take.
-    ledger.leave(1, 500);
-    let newcomer = request(2, (1000, 500, 500), 1);
-    let decision = ledger.decide(&newcomer, 490).expect("both fit");
-    assert!(ledger.commit(&newcomer, decision, 0) > 1000);
-    // Where deadlines are periods, the end of the last period is enough.
-    ledger.leave(2, 0);
-    let newcomer = request(2, (10, 5, 10), 1);
-    let decision = ledger.decide(&newcomer, 490).expect("both fit");
-    assert_eq!(ledger.commit(&newcomer, decision, 0), 500);
-    // An idle hart owes nothing.
-    ledger.idle(0, 495);
-    assert_eq!(ledger.free_from(0), 495);
+fn nobody_is_moved_to_a_hart_that_is_not_settled() {
+    let mut ledger = ledger(2);
+    assert_eq!(enter(&mut ledger, &request(0, (10, 6, 10), 3)), on(0));
+    let newcomer = request(1, (10, 6, 10), 1);
+    assert_eq!(ledger.decide(&newcomer, 0b01), Err(Refusal::Utilisation));
+    let moved = Some((0, 1));
+    assert_eq!(
+        ledger.decide(&newcomer, 0b10),
+        Ok(Decision { hart: 0, moved })
+    );
 }

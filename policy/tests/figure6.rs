@@ -37,7 +37,7 @@ fn schedule() -> [String; HARTS] {
             harts: 0b11,
         };
         let decision = ledger.decide(&request, 0).expect("it fits");
-        ledger.commit(&request, decision, 0);
+        ledger.commit(&request, decision);
         accounts.push((decision.hart, 0, Account::new(reservation, kind, 0)));
     }
     let mut harts = [(); HARTS].map(|()| Hart {

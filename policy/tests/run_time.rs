@@ -17,8 +17,10 @@ const VMS: usize = 2;
 struct World {
     ledger: Ledger<HARTS, VCPUS>,
     harts: Vec<Hart>,
-    /// Where each vCPU is to run from its next release on, and from when on with which reservation.
+    /// Where each vCPU is to run from its next release on, and with which reservation.
     plans: Vec<Option<Plan>>,
+    /// Something has left the hart, which has not been idle since.
+    stale: [bool; HARTS],
     tasks: Vec<Option<(Task, usize)>>,
     share: u64,
     reserve: u64,
@@ -32,7 +34,7 @@ struct World {
 #[derive(Clone, Copy)]
 struct Plan {
     hart: usize,
-    change: Option<(Reservation, u64)>,
+    change: Option<Reservation>,
 }
 
 #[derive(Debug, Default)]
@@ -54,6 +56,7 @@ impl World {
             ledger,
             harts: vec![Hart::new(overheads); HARTS],
             plans: vec![None; VCPUS],
+            stale: [false; HARTS],
             tasks: vec![None; VCPUS],
             share: share.into(),
             reserve: reserve.into(),
@@ -92,34 +95,21 @@ impl World {
         (hart, vcpu.expect("it is here"))
     }
 
-    /// When the next job of one that is to leave would have been released.
-    fn until(&mut self, name: usize) -> u64 {
-        let (_, v) = self.find(name);
-        let new = v.account.jobs == 0;
-        if new { 0 } else { v.account.next_release() }
-    }
-
-    /// It ends its job as soon as it waits.
-    fn prepare_to_leave(&mut self, name: usize) {
-        let now = self.now;
-        let (_, v) = self.find(name);
-        v.leaving = true;
-        if v.mode == Mode::Waiting {
-            v.mode = Mode::Held(now.max(v.account.next_release()));
-        }
+    /// Whether nothing that was there is still to leave, and the hart has been idle since.
+    fn settled(&self, hart: usize) -> bool {
+        let here = |v: &Vcpu| self.plans[v.name].is_some();
+        !self.stale[hart] && !self.harts[hart].vcpus.iter().any(here)
     }
 
     fn act(&mut self) {
         let handle = self.random.below(VCPUS as u64) as usize;
         if self.tasks[handle].is_some() && self.random.once_in(3) {
-            let until = self.until(handle);
             let (hart, _) = self.find(handle);
             self.harts[hart].remove(handle);
-            self.ledger.leave(handle as Handle, until);
-            self.log.push(format!(
-                "{}: {handle} leaves {hart} until {until}",
-                self.now
-            ));
+            self.ledger.leave(handle as Handle);
+            self.stale[hart] = true;
+            self.log
+                .push(format!("{}: {handle} leaves {hart}", self.now));
             (self.tasks[handle], self.plans[handle]) = (None, None);
             self.counts.deleted += 1;
             return;
@@ -146,7 +136,14 @@ impl World {
             task,
             harts: 1 + self.random.below((1 << HARTS) - 1),
         };
-        match self.ledger.decide(&request, self.now) {
+        let settled = (0..HARTS)
+            .filter(|h| self.settled(*h))
+            .fold(0, |all, h| all | 1 << h);
+        match self.ledger.decide(&request, settled) {
+            Ok(decision)
+                if decision
+                    .moved
+                    .is_some_and(|(m, _)| self.plans[usize::from(m)].is_some()) => {}
             Ok(decision) => self.accept(&request, decision),
             Err(_) => self.counts.refused += 1,
         }
@@ -156,46 +153,36 @@ impl World {
     fn accept(&mut self, request: &Request, decision: Decision) {
         let name = usize::from(request.handle);
         let known = self.tasks[name].is_some();
-        let mut until = if known { self.until(name) } else { 0 };
-        if let Some((moved, _)) = decision.moved {
-            until = until.max(self.until(moved.into()));
-        }
-        let free = self.ledger.commit(request, decision, until).max(self.now);
+        self.ledger.commit(request, decision);
         self.log.push(format!(
-            "{}: {:?} until {until}: {decision:?} free from {free}",
+            "{}: {:?} {decision:?}",
             self.now,
-            (request.handle, request.task)
+            (name, request.task)
         ));
         self.tasks[name] = Some((request.task, request.vm));
         if let Some((moved, hart)) = decision.moved {
-            let name = usize::from(moved);
-            self.prepare_to_leave(name);
-            let change = self.plans[name].and_then(|p| p.change);
-            self.plans[name] = Some(Plan { hart, change });
+            let change = None;
+            let (_, v) = self.find(moved.into());
+            v.leaving = true;
+            self.plans[usize::from(moved)] = Some(Plan { hart, change });
             self.counts.moved += 1;
         }
         if known {
-            self.prepare_to_leave(name);
             let (_, v) = self.find(name);
-            let start = if v.account.jobs == 0 {
-                free
-            } else {
-                free.max(v.account.next_release())
-            };
+            v.leaving = true;
             self.plans[name] = Some(Plan {
                 hart: decision.hart,
-                change: Some((request.task.reservation, start)),
+                change: Some(request.task.reservation),
             });
             self.counts.changed += 1;
             return;
         }
         let Task { reservation, kind } = request.task;
-        let mut account = Account::new(reservation, kind, 0).with_overhead(self.overheads.job);
-        account.jobs = 0;
+        let account = Account::new(reservation, kind, 0).with_overhead(self.overheads.job);
         self.harts[decision.hart].vcpus.push(Vcpu {
             name,
             account,
-            mode: Mode::Held(free),
+            mode: Mode::Held(self.now),
             full: true,
             overhead: 0,
             priority: 0,
@@ -210,22 +197,37 @@ impl World {
             let Some(plan) = self.plans[name] else {
                 continue;
             };
-            let job = self.overheads.job;
+            let (job, now) = (self.overheads.job, self.now);
             let (hart, v) = self.find(name);
-            if !matches!(v.mode, Mode::Ended(_) | Mode::Held(_)) {
+            if v.mode == Mode::Ready {
                 continue;
             }
             v.leaving = false;
-            if let Some((reservation, start)) = plan.change {
-                let (kind, jobs) = (v.account.kind(), v.account.jobs);
-                v.account = Account::new(reservation, kind, v.account.release()).with_overhead(job);
-                v.account.jobs = jobs;
-                v.mode = Mode::Held(start);
+            if let Some(reservation) = plan.change {
+                let begin = match v.mode {
+                    Mode::Held(_) => now,
+                    _ => now.max(v.account.next_release()),
+                };
+                v.account = Account::new(reservation, v.account.kind(), 0).with_overhead(job);
+                v.mode = Mode::Held(begin);
             }
             let v = v.clone();
             self.harts[hart].vcpus.retain(|v| v.name != name);
             self.harts[plan.hart].vcpus.push(v);
             self.plans[name] = None;
+            self.stale[hart] = true;
+        }
+        for hart in 0..HARTS {
+            let leaving = |v: &Vcpu| self.plans[v.name].is_some();
+            if !self.harts[hart].busy() && !self.harts[hart].vcpus.iter().any(leaving) {
+                self.stale[hart] = false;
+            }
+            let (settled, now) = (self.settled(hart), self.now);
+            for v in self.harts[hart].vcpus.iter_mut().filter(|_| !settled) {
+                if let Mode::Held(at) = v.mode {
+                    v.mode = Mode::Held(at.max(now + 1));
+                }
+            }
         }
     }
 
@@ -263,9 +265,6 @@ impl World {
             self.carry_out();
             for (index, hart) in self.harts.iter_mut().enumerate() {
                 hart.now = now;
-                if !hart.busy() && self.random.once_in(8) {
-                    self.ledger.idle(index, now);
-                }
                 let choice = self.random.choice();
                 if let Err(miss) = hart.tick(choice) {
                     panic!(
