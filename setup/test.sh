@@ -38,6 +38,12 @@ shell_scripts() {
     shellcheck -x setup/*.sh guests/linux/*.sh guests/linux/init .ci/run
 }
 
+# Built in a place of its own: with other flags, everything there is would be built anew each time.
+interleavings() {
+    RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom" \
+        cargo test --quiet --locked --release -p tactus-channel --test interleavings
+}
+
 # Every relative link of the book leads to a file, and every page is in its table of contents.
 check_links() {
     local page target broken=0 summary=docs/src/SUMMARY.md
@@ -91,6 +97,7 @@ test)
     step "build, hypervisor and guests" cargo build --quiet --locked "${bare[@]}"
     # Those of tactus/tests boot the board and QEMU: as many machines at a time as there are cores.
     step "tests, on this machine, the board and QEMU" cargo test --quiet --locked --no-fail-fast
+    step "tests, all interleavings of the rings" interleavings
     docs
     ;;
 *) fail "test.sh: there is no $what" "Say test, lint or docs." ;;

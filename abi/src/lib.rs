@@ -9,4 +9,5 @@ pub mod console;
 pub mod hypercall;
 pub mod map;
 pub mod record;
+pub mod ring;
 pub mod uart;

@@ -26,6 +26,9 @@ const OURS: [&str; 3] = ["port", "platform", "app"];
 /// What C software knows of Tactus.
 const ABI: &str = "../../abi/include";
 
+/// The library for channels.
+const CHANNEL: &str = "../channel/c";
+
 /// One ABI for C and Rust: the target's, hard float. The ISA is named as of the specification of 2019 (before Zicsr
 /// was split off), as the packaged compiler's libraries are.
 const MACHINE: [&str; 4] = [
@@ -60,7 +63,9 @@ fn main() {
         sources.sort();
         ours.files(sources);
     }
+    ours.file(Path::new(CHANNEL).join("tactus_channel.c"));
     println!("cargo:rerun-if-changed={ABI}");
+    println!("cargo:rerun-if-changed={CHANNEL}");
     ours.compile("freertos_ours");
 
     let mut theirs = compiler(&kernel);
@@ -93,6 +98,7 @@ fn compiler(kernel: &Path) -> cc::Build {
         .include("platform")
         .include("platform/include")
         .include(ABI)
+        .include(CHANNEL)
         .include(kernel.join("include"));
     build
 }

@@ -68,6 +68,12 @@ static long flock(int file, int operation)
     return system_call(32, file, operation, 0, 0, 0, 0);
 }
 
+/* `time`: seconds and nanoseconds. */
+static long nanosleep(const int64_t time[2])
+{
+    return system_call(101, (long)time, 0, 0, 0, 0, 0);
+}
+
 /* An address, or a negative error as one. */
 static long mmap(size_t size, int protection, int flags, int file, uint64_t offset)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles the Linux guest's own programs: tactus-rt, and those for real-time vCPUs.
+# Compiles the Linux guest's own programs: tactus-rt, tactus-ring, and those for real-time vCPUs.
 #
 # usage: programs.sh OUTPUT
 #
@@ -15,11 +15,14 @@ trap 'rm -rf "$work"' EXIT
 # specification of 2019, as the compiler's own libraries are.
 compile() {
     riscv64-unknown-elf-gcc -march=rv64gc -mabi=lp64d -misa-spec=2.2 -mcmodel=medany -std=gnu11 -O2 \
-        -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror -ffreestanding -nostdlib -static \
+        -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-function -Werror -ffreestanding -nostdlib -static \
         -I "$here/../../abi/include" "$@"
 }
 
 compile -s -Wl,--no-warn-rwx-segments -o "$output/tactus-rt" "$here/tactus-rt.c"
+
+compile -s -Wl,--no-warn-rwx-segments -I "$here/../channel/c" -o "$output/tactus-ring" \
+    "$here/tactus-ring.c" "$here/../channel/c/tactus_channel.c"
 
 # flat BASE SOURCE BINARY: as if it was to be loaded at BASE.
 flat() {

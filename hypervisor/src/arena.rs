@@ -51,6 +51,11 @@ impl Arena {
         Ok(unsafe { core::slice::from_raw_parts(first.cast(), count) })
     }
 
+    /// The address of `count` bytes, aligned to 8.
+    pub fn bytes(&self, count: u64) -> Result<u64, Exhausted> {
+        self.take(count, 8)
+    }
+
     /// A zeroed table of `N` doublewords, aligned to its size.
     pub fn table<const N: usize>(&self) -> Result<&'static mut [u64; N], Exhausted> {
         let bytes = (N * 8) as u64;

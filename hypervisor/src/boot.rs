@@ -7,6 +7,7 @@ use crate::arena::{Arena, Exhausted};
 use crate::console;
 use crate::hart::{Hart, STACK_SIZE};
 use crate::log::Line;
+use crate::message;
 use crate::plic::Plic;
 use crate::realtime;
 use crate::sync::Lock;
@@ -193,6 +194,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
                 .overheads
                 .service_period
                 .max(ticks(&blob, HOLD_US)),
+            posts: message::posts(&arena, &blob)?,
             text_ticks: ticks(&blob, TEXT_US),
             vms_on: AtomicU32::new(vms.len() as u32),
             // Safety: the tool gives the controller to no guest.

@@ -25,6 +25,8 @@ mod loader;
 #[cfg(target_os = "none")]
 mod log;
 #[cfg(target_os = "none")]
+mod message;
+#[cfg(target_os = "none")]
 mod plic;
 #[cfg(target_os = "none")]
 mod realtime;

@@ -6,6 +6,7 @@ use crate::arch::{self, context};
 use crate::console;
 use crate::devices;
 use crate::hart::Hart;
+use crate::message;
 use crate::realtime::{self, AnswerTo};
 use crate::sched;
 use crate::system::system;
@@ -40,8 +41,19 @@ impl SbiError {
     /// Already available.
     pub const ALREADY_AVAILABLE: Self = Self::of(-6);
 
+    /// The time that the caller wanted to wait is over.
+    pub const TIMEOUT: Self = Self::of(hypercall::TIMEOUT_ERROR);
+
     const fn of(code: i64) -> Self {
         Self { code, value: 0 }
+    }
+
+    /// A message has so many bytes, more than there is room for.
+    pub const fn too_long(length: u32) -> Self {
+        Self {
+            code: hypercall::BAD_RANGE_ERROR,
+            value: length as u64,
+        }
     }
 
     /// Admission has refused.
@@ -101,7 +113,7 @@ enum Answer {
     Standard(SbiResult),
     /// A legacy call's value in `a0`.
     Legacy(u64),
-    /// It comes when admission has decided.
+    /// It comes when admission has decided, or a message is copied.
     Later,
 }
 
@@ -119,7 +131,7 @@ fn further(vcpu: &'static Vcpu) -> *const Context {
         }
         Answer::Standard(result) => realtime::answer(vcpu, AnswerTo::Registers, result),
         Answer::Later => {
-            if !realtime::go_on(hart, vcpu) {
+            if !realtime::go_on(hart, vcpu) || !message::go_on(hart, vcpu) {
                 return core::ptr::null();
             }
         }
@@ -412,7 +424,7 @@ fn reset(hart: &'static Hart, vcpu: &'static Vcpu, kind: u64, reason: u64) -> Sb
     Ok(0)
 }
 
-/// Tactus's own calls; `None`: the answer comes when admission has decided, see [`realtime::go_on`].
+/// Tactus's own calls; `None`: the answer comes later, see [`realtime::go_on`] and [`message::go_on`].
 pub fn tactus(
     hart: &'static Hart,
     vcpu: &'static Vcpu,
@@ -453,6 +465,13 @@ pub fn tactus(
             Ok(()) => return None,
             Err(error) => Err(error),
         },
+        hypercall::MESSAGE_SEND | hypercall::MESSAGE_RECEIVE => {
+            let sends = function == hypercall::MESSAGE_SEND;
+            match message::begin(vcpu, sends, arguments, answer) {
+                Ok(()) => return None,
+                Err(error) => Err(error),
+            }
+        }
         hypercall::RT_QUERY => realtime::query(vcpu, a0, a1, a2),
         hypercall::RT_DELETE => realtime::delete(hart, vcpu, a0),
         hypercall::RT_YIELD if !by_memory => realtime::end_job(vcpu),

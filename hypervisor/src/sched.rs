@@ -18,6 +18,7 @@ use crate::console;
 use crate::hart::{Hart, Local, running};
 use crate::interrupt;
 use crate::log::Line;
+use crate::message;
 use crate::realtime;
 use crate::system::system;
 use crate::vcpu::{Body, State, Vcpu, Wait};
@@ -382,6 +383,7 @@ pub fn take_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
 
 /// A vCPU of this hart, which does not run, stops.
 fn stop(hart: &'static Hart, vcpu: &'static Vcpu) {
+    message::stopped(vcpu);
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     forget(local, vcpu);
@@ -807,7 +809,7 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
 /// Goes on with what the vCPU has to do before it is entered. `false`: it has to leave the hart.
 #[cold]
 fn finish(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
-    load_image(hart, vcpu) && realtime::go_on(hart, vcpu)
+    load_image(hart, vcpu) && realtime::go_on(hart, vcpu) && message::go_on(hart, vcpu)
 }
 
 /// Loads the VM's image, which is what its boot vCPU has to do first. `false`: it has to leave the hart.

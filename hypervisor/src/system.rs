@@ -1,6 +1,7 @@
 //! Everything there is: made once at boot, shared by all harts, never freed.
 
 use crate::hart::Hart;
+use crate::message::Post;
 use crate::plic::Plic;
 use crate::sync::Lock;
 use crate::vcpu::Vcpu;
@@ -41,6 +42,8 @@ pub struct System {
     pub service_ticks: u64,
     /// How often text is sent that no interrupt sees to, in ticks.
     pub text_ticks: u64,
+    /// What holds messages, by channel end.
+    pub posts: &'static [Option<&'static Post>],
     /// The interrupt controller, if wired interrupts are used.
     pub plic: Option<Plic>,
     /// By physical source.

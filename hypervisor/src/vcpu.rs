@@ -74,12 +74,14 @@ pub struct Body {
     pub next: Option<Reservation>,
     /// The call for admission that it has made and that is not answered yet.
     pub asks: Option<crate::realtime::Asks>,
+    /// The call to send or receive a message that it has made and that is not done yet.
+    pub message: Option<crate::message::Call>,
 }
 
 impl Body {
     /// The hypervisor has something to do in the vCPU's time before it is entered.
     pub const fn is_unfinished(&self) -> bool {
-        self.loader.is_some() || self.asks.is_some()
+        self.loader.is_some() || self.asks.is_some() || self.message.is_some()
     }
 }
 
@@ -110,7 +112,7 @@ pub struct Vcpu {
     pub software: AtomicBool,
     /// Its virtual PLIC context's output.
     pub external: AtomicBool,
-    /// A queue of messages that it waits for has changed.
+    /// It has the slot of a mailbox that it waits for.
     pub message: AtomicBool,
     /// It is to stop.
     pub stop: AtomicBool,
@@ -180,6 +182,7 @@ impl Vcpu {
                 account: reservation.map(|reservation| Account::new(reservation, Kind::Server, 0)),
                 next: None,
                 asks: None,
+                message: None,
             }),
             hart: Cell::new(None),
             handle,

@@ -6,6 +6,7 @@ pub mod analysis;
 pub mod deadline;
 pub mod demand;
 pub mod livelock;
+pub mod mailbox;
 pub mod ready;
 pub mod reservation;
 

@@ -297,6 +297,9 @@ fn channels(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
         fdt.property_u32("tactus,index", number)?;
         fdt.property_string("tactus,peer", &plan.vms[end.peer].name)?;
         let channel = &plan.channels[end.channel];
+        // Which ring is whose (`tactus_abi::ring`): the end of the VM that comes first is end 0.
+        let first = channel.ends.iter().all(|(vm, _)| *vm >= end.peer);
+        fdt.property_u32("tactus,end", first.into())?;
         if channel.messages > 0 {
             fdt.property_u32("tactus,messages", channel.messages)?;
             fdt.property_u32("tactus,message-size", channel.message_size)?;

@@ -67,4 +67,27 @@ fn in_a_vm(on: On) {
     assert_in_order(&run(on, "systems/selftest.toml", None), 3.0);
 }
 
-on_both!(natively_on_one_hart, natively_on_four_harts, in_a_vm,);
+/// Rings and messages between a guest in Rust and one in C.
+fn both_ends_of_a_channel(on: On) {
+    let outcome = run(on, "systems/channel.toml", None);
+    assert_verdict(&outcome, Verdict::Good);
+    let passed = |name| &outcome.journal.vm(name).expect("the system has it").passed;
+    let checks = [
+        "ring_echo",
+        "ring_restart",
+        "message_errors",
+        "message_order",
+        "message_full",
+        "message_wait",
+        "channel-selftest",
+    ];
+    assert_eq!(*passed("rust"), checks, "\n{}", explain(&outcome));
+    assert_eq!(*passed("freertos"), ["freertos-channel"]);
+}
+
+on_both!(
+    natively_on_one_hart,
+    natively_on_four_harts,
+    in_a_vm,
+    both_ends_of_a_channel,
+);

@@ -317,6 +317,25 @@ fn restarting_itself_without_pause(on: On) {
     assert_eq!(hostile.restarts, 60, "\n{}", explain(&outcome));
 }
 
+/// Its peer at the channel must not have been harmed, and nothing of the channel.
+fn spoiling_a_channel(on: On) {
+    let outcome = contained(
+        on,
+        &Attack {
+            name: "ring",
+            action: FaultAction::Halt,
+            causes: &[],
+            faults: 0..=0,
+        },
+    );
+    let hostile = did_everything(&outcome);
+    assert_eq!(hostile.restarts, 30, "\n{}", explain(&outcome));
+    let peer = outcome.journal.vm("peer").expect("the system has a peer");
+    assert_eq!(peer.passed, ["peer"], "\n{}", explain(&outcome));
+    assert!(metric(peer, "peer_corrupt") > 0.0);
+    assert!(metric(peer, "peer_messages") > 0.0);
+}
+
 /// Half of the 56 lives end by a fault, the others by the guest's own restart.
 #[track_caller]
 fn dies_while_busy(on: On, name: &'static str) {
@@ -360,6 +379,7 @@ on_both!(
     writing_garbage_to_device_registers,
     rewriting_its_own_code,
     restarting_itself_without_pause,
+    spoiling_a_channel,
     dying_while_another_vcpu_is_busy,
     dying_while_another_hart_is_busy,
 );

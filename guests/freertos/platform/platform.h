@@ -20,6 +20,8 @@ struct channel {
     uint64_t size;
     /* PLIC source of the doorbell that the peer rings. */
     uint32_t source;
+    /* Which end this is: 0 or 1 (tactus_channel.h). */
+    uint32_t end;
 };
 
 /* The order and the types of the members are known to src/devicetree.rs as well. */

@@ -20,6 +20,8 @@ pub struct Channel {
     pub size: u64,
     /// PLIC source of the doorbell that the peer rings; 0: none.
     pub source: u32,
+    /// Which end this is, 0 or 1.
+    pub end: u32,
 }
 
 /// `struct platform`: the machine.
@@ -158,6 +160,7 @@ impl Platform {
                     memory,
                     size,
                     source: source(node),
+                    end: cell(node, "tactus,end", 0).unwrap_or(0),
                 };
                 self.channels += 1;
             }
@@ -276,6 +279,7 @@ mod tests {
             memory,
             size,
             source,
+            end: 0,
         };
         assert_eq!(
             platform.channel[..platform.channels as usize],

@@ -7,6 +7,7 @@
 #![cfg(target_arch = "riscv64")]
 
 pub mod floating;
+pub mod meeting;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,10 +1,28 @@
-//! Channels: memory shared with another VM, and a doorbell each way.
+//! Channels: memory shared with another VM, with rings of records in it, a doorbell each way, and messages that the hypervisor copies.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
+use tactus_abi::hypercall::{
+    BAD_RANGE_ERROR, EXTENSION, MESSAGE_RECEIVE, MESSAGE_SEND, TIMEOUT_ERROR,
+};
 use tactus_abi::map;
+pub use tactus_channel::{Consumer, End, Producer, ReceiveError, SendError};
 
-use crate::{hypervisor, plic::Plic, sbi, start};
+use crate::{devicetree, hypervisor, plic::Plic, sbi, start};
+
+/// For ever, as a timeout.
+pub const FOR_EVER: u64 = u64::MAX;
+
+/// Why a message was not sent or not received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageError {
+    /// There was no room, or no message, in time.
+    Timeout,
+    /// The message has so many bytes, more than the buffer. It stays.
+    TooLong(usize),
+    /// Another error of the call, see [`tactus_abi::hypercall::MESSAGE_SEND`].
+    Call(sbi::Error),
+}
 
 /// This VM's end of a channel.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +56,63 @@ impl Channel {
         unsafe { Self::at(0, map::CHANNEL_BASE as usize, size) }
     }
 
+    /// Channel `number` of this VM, as the devicetree describes it; `None`: it has none.
+    pub fn find(number: usize) -> Option<Self> {
+        let channel = devicetree::channel(number)?;
+        // SAFETY: the devicetree is the system's own description of what it gives the VM.
+        Some(unsafe { Self::at(number, channel.memory, channel.size) })
+    }
+
+    /// Which end this VM has, as the devicetree says; `None`: it does not say.
+    pub fn end(self) -> Option<End> {
+        match devicetree::channel(self.number)?.end? {
+            0 => Some(End::First),
+            _ => Some(End::Second),
+        }
+    }
+
+    /// Starts this end of the channel's rings, see [`tactus_channel::open`]. `None`: the memory is too small, or the devicetree does not say
+    /// which end it is.
+    pub fn rings(self) -> Option<(Producer<'static>, Consumer<'static>)> {
+        tactus_channel::open(self.words(), self.end()?)
+    }
+
+    /// Sends a copy of a message. `priority`: higher first. Waits for room for at most `timeout` ticks; meanwhile this vCPU does nothing
+    /// else, and takes no interrupts.
+    ///
+    /// # Errors
+    ///
+    /// [`MessageError::Timeout`]; [`MessageError::Call`] with `InvalidParam`: no such channel, it carries no messages, or not such long ones.
+    pub fn send(self, message: &[u8], priority: u8, timeout: u64) -> Result<(), MessageError> {
+        let address = message.as_ptr() as usize;
+        let priority = usize::from(priority);
+        let arguments = [
+            self.number,
+            address,
+            message.len(),
+            priority,
+            timeout as usize,
+            0,
+        ];
+        // SAFETY: the call reads the message, which is borrowed.
+        let answer = unsafe { sbi::call_raw(EXTENSION, MESSAGE_SEND, arguments) };
+        message_result(answer).map(drop)
+    }
+
+    /// Receives the first message of the highest priority into `buffer` and tells its length. Waits for one for at most `timeout`
+    /// ticks; meanwhile this vCPU does nothing else, and takes no interrupts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Channel::send`], and [`MessageError::TooLong`].
+    pub fn receive(self, buffer: &mut [u8], timeout: u64) -> Result<usize, MessageError> {
+        let address = buffer.as_mut_ptr() as usize;
+        let arguments = [self.number, address, buffer.len(), timeout as usize, 0, 0];
+        // SAFETY: the call writes to the buffer at most, which is borrowed mutably.
+        let answer = unsafe { sbi::call_raw(EXTENSION, MESSAGE_RECEIVE, arguments) };
+        message_result(answer)
+    }
+
     /// The memory, as words. Both ends see each other's writes in the order that the atomic accesses ask for.
     pub fn words(self) -> &'static [AtomicU64] {
         // SAFETY: the range belongs to the channel (`at`), is page aligned and lives as long as the VM; atomics may be
@@ -69,5 +144,13 @@ impl Channel {
     /// Lets the other end's doorbell interrupt the running hart.
     pub fn enable_interrupt(self, priority: u32) {
         Plic::of_hart(start::hart()).enable(self.source(), priority);
+    }
+}
+
+fn message_result(answer: sbi::Answer) -> Result<usize, MessageError> {
+    match answer.error as i64 {
+        TIMEOUT_ERROR => Err(MessageError::Timeout),
+        BAD_RANGE_ERROR => Err(MessageError::TooLong(answer.value)),
+        _ => answer.result().map_err(MessageError::Call),
     }
 }

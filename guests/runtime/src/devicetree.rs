@@ -1,6 +1,6 @@
 //! What the machine says of itself (Devicetree specification), and the boot arguments in it.
 
-use fdt::Fdt;
+use fdt::{Fdt, node::FdtNode};
 
 use crate::start;
 
@@ -16,8 +16,40 @@ pub fn get() -> Option<Fdt<'static>> {
 
 /// A property that is one 32-bit cell.
 pub fn cell(path: &str, property: &str) -> Option<u32> {
-    let property = get()?.find_node(path)?.property(property)?;
+    node_cell(get()?.find_node(path)?, property)
+}
+
+fn node_cell(node: FdtNode<'_, '_>, property: &str) -> Option<u32> {
+    let property = node.property(property)?;
     Some(u32::from_be_bytes(property.value.try_into().ok()?))
+}
+
+/// A channel of this VM.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Channel {
+    /// Address of its memory.
+    pub memory: usize,
+    /// Bytes of its memory.
+    pub size: usize,
+    /// Which end this VM has.
+    pub end: Option<u32>,
+}
+
+/// The VM's channel `number`, if it has one.
+pub(crate) fn channel(number: usize) -> Option<Channel> {
+    let tree = get()?;
+    // At most as many steps as the tree has nodes.
+    let node = tree.all_nodes().find(|node| {
+        let compatible = node.compatible();
+        compatible.is_some_and(|names| names.all().any(|name| name == "tactus,channel"))
+            && node_cell(*node, "tactus,index") == u32::try_from(number).ok()
+    })?;
+    let region = node.reg()?.next()?;
+    Some(Channel {
+        memory: region.starting_address as usize,
+        size: region.size?,
+        end: node_cell(node, "tactus,end"),
+    })
 }
 
 /// The boot arguments (`/chosen/bootargs`), empty when there are none.

@@ -15,6 +15,7 @@
 //! | `code` | rewrites its own code | `ms=N` |
 //! | `reboot` | restarts itself without pause, looks for remains | `lives=N` |
 //! | `reserve` | makes, changes and deletes real-time vCPUs of every kind | `rounds=N` |
+//! | `ring` | writes anything into a channel's memory, messages in every way | `lives=N` |
 //! | `teardown` | dies while its other vCPU is busy | `rounds=N` |
 //!
 //! It counts its steps in channel 0's memory, so that it goes on where it was stopped; after the last it says `pass` and powers
@@ -34,6 +35,7 @@ mod progress;
 mod random;
 mod reboot;
 mod reserve;
+mod ring;
 mod sbi;
 mod teardown;
 mod touch;
@@ -73,6 +75,7 @@ fn main() {
         "code" => code::attack(progress, ticks),
         "reboot" => reboot::attack(progress, memory, number("lives", 60)),
         "reserve" => reserve::attack(progress, number("rounds", 40)),
+        "ring" => ring::attack(progress, number("lives", 30)),
         "teardown" => teardown::attack(progress, number("rounds", 1)),
         other => panic!("there is no attack \"{other}\""),
     }

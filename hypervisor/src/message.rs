@@ -1,0 +1,264 @@
+//! Messages between VMs, copied by the hypervisor: from the sender's memory to a slot at the receiving end of the channel, and from
+//! there to the receiver's.
+//!
+//! A copy is made in the time of the vCPU that calls, in pieces, between which interrupts are served: a more urgent vCPU may have
+//! the hart, and the copy goes on when the caller has one again. The caller does not run before its call is done, so that nothing
+//! is half done but what [`Call`] and the mailbox hold; if it is stopped, the slot is another's, or the message is back in the queue.
+
+use crate::arch;
+use crate::arena::{Arena, Exhausted};
+use crate::hart::Hart;
+use crate::interrupt;
+use crate::realtime::{self, AnswerTo};
+use crate::sbi::SbiError;
+use crate::sched;
+use crate::sync::Lock;
+use crate::system::system;
+use crate::vcpu::{Vcpu, Wait};
+use core::sync::atomic::{Ordering, fence};
+use tactus_abi::blob::Blob;
+use tactus_abi::map;
+use tactus_policy::mailbox::{Mailbox, Received};
+use tactus_policy::ready::Handle;
+
+/// Bytes copied between two looks at the interrupts.
+const PIECE: u64 = 256;
+
+/// What waits at one end of a channel.
+pub struct Post {
+    mailbox: Lock<Mailbox>,
+    /// Physical address of its slots, and bytes of each.
+    slots: u64,
+    size: u64,
+    /// The receiving VM, and the source of its doorbell.
+    vm: usize,
+    source: u32,
+}
+
+/// A vCPU's call that is not done yet.
+#[derive(Clone, Copy)]
+pub struct Call {
+    post: &'static Post,
+    sends: bool,
+    /// Physical address of the caller's bytes.
+    host: u64,
+    /// Bytes to copy; before the message is known: that there is room for.
+    length: u64,
+    priority: u8,
+    /// It waits up to this time.
+    until: u64,
+    answer: AnswerTo,
+    /// Physical address of the slot that it copies to or from, when it has one.
+    slot: Option<u64>,
+    done: u64,
+}
+
+/// Makes what holds messages, for each channel end that may have any.
+pub fn posts(
+    arena: &Arena,
+    blob: &Blob<'static>,
+) -> Result<&'static [Option<&'static Post>], Exhausted> {
+    arena.slice(blob.channel_ends.len(), |index| {
+        let end = &blob.channel_ends[index];
+        if end.messages == 0 {
+            return Ok(None);
+        }
+        // Whose the end is, the other end says.
+        let peer = &blob.channel_ends_of(&blob.vms[end.peer_vm as usize])[end.peer_channel as usize];
+        let size = u64::from(end.message_size).next_multiple_of(8);
+        let slots = arena.bytes(size * u64::from(end.messages))?;
+        let post = arena.slice(1, |_| {
+            Ok(Post {
+                mailbox: Lock::new(Mailbox::new(end.messages)),
+                slots,
+                size: u64::from(end.message_size),
+                vm: peer.peer_vm as usize,
+                source: map::CHANNEL_SOURCE + peer.peer_channel,
+            })
+        })?;
+        Ok(Some(&post[0]))
+    })
+}
+
+/// Begins a call to send or to receive; [`go_on`] brings it to its end. `arguments` as of `message_send` and `message_receive`.
+pub fn begin(
+    vcpu: &'static Vcpu,
+    sends: bool,
+    arguments: [u64; 6],
+    answer: AnswerTo,
+) -> Result<(), SbiError> {
+    let [channel, address, length, ..] = arguments;
+    let (priority, timeout) = match sends {
+        true => (arguments[3], arguments[4]),
+        false => (0, arguments[3]),
+    };
+    let blob = &system().blob;
+    let config = vcpu.vm.config();
+    let ends = blob.channel_ends_of(config);
+    let end = ends.get(channel as usize).ok_or(SbiError::INVALID_PARAM)?;
+    let index = match sends {
+        true => blob.vms[end.peer_vm as usize].first_channel_end + end.peer_channel,
+        false => config.first_channel_end + channel as u32,
+    };
+    let post = system().posts[index as usize].ok_or(SbiError::INVALID_PARAM)?;
+    if sends && length > post.size {
+        return Err(SbiError::INVALID_PARAM);
+    }
+    let priority = u8::try_from(priority).map_err(|_| SbiError::INVALID_PARAM)?;
+    let host = vcpu.vm.memory_at(address, length);
+    let host = host.ok_or(SbiError::INVALID_ADDRESS)?;
+    let until = match (timeout, answer) {
+        (0, _) | (_, AnswerTo::Block(_)) => 0,
+        _ => arch::now().saturating_add(timeout),
+    };
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    unsafe { vcpu.body() }.message = Some(Call {
+        post,
+        sends,
+        host,
+        length,
+        priority,
+        until,
+        answer,
+        slot: None,
+        done: 0,
+    });
+    Ok(())
+}
+
+/// Goes on with the current vCPU's call. `false`: it has to leave the hart, and the call goes on when it has one again.
+pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    while let Some(call) = &mut unsafe { vcpu.body() }.message {
+        let result = match call.slot {
+            Some(slot) if call.done < call.length => {
+                copy(call, slot);
+                None
+            }
+            Some(_) => Some(Ok(complete(hart, vcpu, *call))),
+            None => match take_slot(hart, vcpu, call) {
+                Ok(true) => None,
+                Ok(false) => return false,
+                Err(error) => Some(Err(error)),
+            },
+        };
+        if let Some(result) = result {
+            // Safety: as above.
+            let call = unsafe { vcpu.body() }.message.take();
+            realtime::answer(vcpu, call.map_or(AnswerTo::Registers, |call| call.answer), result);
+        }
+        if arch::pending_interrupts() != 0 {
+            interrupt::handle(hart);
+            if sched::must_leave(hart) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Asks the mailbox for a slot. `false`: the vCPU waits now.
+fn take_slot(hart: &'static Hart, vcpu: &'static Vcpu, call: &mut Call) -> Result<bool, SbiError> {
+    // Whoever gives it a slot from now on wakes it.
+    vcpu.message.store(false, Ordering::SeqCst);
+    let waits = call.until > arch::now();
+    let slot = {
+        let mut mailbox = call.post.mailbox.lock();
+        if call.sends {
+            mailbox.send(vcpu.handle, call.length as u32, call.priority, waits)
+        } else {
+            match mailbox.receive(vcpu.handle, call.length, waits) {
+                Received::Message { slot, length } => {
+                    call.length = length.into();
+                    Some(slot)
+                }
+                Received::Nothing => None,
+                Received::TooLong { length, wake } => {
+                    drop(mailbox);
+                    tell(hart, wake);
+                    return Err(SbiError::too_long(length));
+                }
+            }
+        }
+    };
+    match slot {
+        Some(slot) => {
+            let size = call.post.size.next_multiple_of(8);
+            call.slot = Some(call.post.slots + slot as u64 * size);
+            Ok(true)
+        }
+        None if waits => {
+            sched::wait(vcpu, Wait::Message { until: call.until });
+            Ok(false)
+        }
+        None => Err(SbiError::TIMEOUT),
+    }
+}
+
+/// Copies a piece.
+fn copy(call: &mut Call, slot: u64) {
+    let count = (call.length - call.done).min(PIECE);
+    let (from, to) = match call.sends {
+        true => (call.host, slot),
+        false => (slot, call.host),
+    };
+    // Safety: `begin` has found all of the caller's bytes in its VM's memory, where nothing of the hypervisor is; other vCPUs
+    // of the VM may write them, but they are only ever data. The slot is this vCPU's alone, and large enough for its message.
+    unsafe {
+        core::ptr::copy_nonoverlapping(
+            (from + call.done) as *const u8,
+            (to + call.done) as *mut u8,
+            count as usize,
+        );
+    }
+    call.done += count;
+}
+
+/// All has been copied: the value that the call returns.
+fn complete(hart: &'static Hart, vcpu: &'static Vcpu, call: Call) -> u64 {
+    let post = call.post;
+    let (wake, value) = if call.sends {
+        let arrival = post.mailbox.lock().deliver(vcpu.handle, false);
+        if arrival.first {
+            system().vms[post.vm].raise(hart, post.source);
+        }
+        (arrival.wake, 0)
+    } else {
+        (post.mailbox.lock().vacate(vcpu.handle), call.length)
+    };
+    tell(hart, wake);
+    value
+}
+
+/// A vCPU has got what it waited for.
+fn tell(hart: &'static Hart, wake: Option<Handle>) {
+    if let Some(vcpu) = woken(wake) {
+        sched::notify(hart, vcpu);
+    }
+}
+
+fn woken(wake: Option<Handle>) -> Option<&'static Vcpu> {
+    let vcpu = &system().vcpus[usize::from(wake?)];
+    vcpu.message.store(true, Ordering::SeqCst);
+    Some(vcpu)
+}
+
+/// A vCPU of this hart, which does not run, stops: whatever it was at comes to nothing.
+pub fn stopped(vcpu: &'static Vcpu) {
+    // Safety: it is at home here and does not run; no other reference in use.
+    let Some(call) = unsafe { vcpu.body() }.message.take() else {
+        return;
+    };
+    let wake = {
+        let mut mailbox = call.post.mailbox.lock();
+        match call.sends {
+            true => mailbox.vacate(vcpu.handle),
+            false => mailbox.deliver(vcpu.handle, true).wake,
+        }
+    };
+    if let Some(other) = woken(wake) {
+        // Not from here: it may be about to stop too, and so on.
+        fence(Ordering::SeqCst);
+        system().harts[other.home()].post(other);
+    }
+}
