@@ -180,6 +180,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         // Safety: at boot, once; nobody has asked before.
         unsafe { vm.adopt(vcpus) };
     }
+    let posts = message::posts(&arena, &blob)?;
     let system = arena.slice(1, |_| {
         System {
             routes: routes(&blob),
@@ -194,7 +195,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
                 .overheads
                 .service_period
                 .max(ticks(&blob, HOLD_US)),
-            posts: message::posts(&arena, &blob)?,
+            posts,
             text_ticks: ticks(&blob, TEXT_US),
             vms_on: AtomicU32::new(vms.len() as u32),
             // Safety: the tool gives the controller to no guest.

@@ -16,7 +16,7 @@ use crate::sync::Lock;
 use crate::system::system;
 use crate::vcpu::{Vcpu, Wait};
 use core::sync::atomic::{Ordering, fence};
-use tactus_abi::blob::Blob;
+use tactus_abi::blob::{Blob, ChannelEnd};
 use tactus_abi::map;
 use tactus_policy::mailbox::{Mailbox, Received};
 use tactus_policy::ready::Handle;
@@ -54,29 +54,28 @@ pub struct Call {
 }
 
 /// Makes what holds messages, for each channel end that may have any.
-pub fn posts(
-    arena: &Arena,
-    blob: &Blob<'static>,
-) -> Result<&'static [Option<&'static Post>], Exhausted> {
+pub fn posts(arena: &Arena, blob: &Blob<'static>) -> Result<&'static [Option<Post>], Exhausted> {
+    let slots_size = |end: &ChannelEnd| {
+        u64::from(end.message_size).next_multiple_of(8) * u64::from(end.messages)
+    };
+    let mut slots = arena.bytes(blob.channel_ends.iter().map(slots_size).sum())?;
     arena.slice(blob.channel_ends.len(), |index| {
         let end = &blob.channel_ends[index];
         if end.messages == 0 {
-            return Ok(None);
+            return None;
         }
         // Whose the end is, the other end says.
-        let peer = &blob.channel_ends_of(&blob.vms[end.peer_vm as usize])[end.peer_channel as usize];
-        let size = u64::from(end.message_size).next_multiple_of(8);
-        let slots = arena.bytes(size * u64::from(end.messages))?;
-        let post = arena.slice(1, |_| {
-            Ok(Post {
-                mailbox: Lock::new(Mailbox::new(end.messages)),
-                slots,
-                size: u64::from(end.message_size),
-                vm: peer.peer_vm as usize,
-                source: map::CHANNEL_SOURCE + peer.peer_channel,
-            })
-        })?;
-        Ok(Some(&post[0]))
+        let peer =
+            &blob.channel_ends_of(&blob.vms[end.peer_vm as usize])[end.peer_channel as usize];
+        let first = slots;
+        slots += slots_size(end);
+        Some(Post {
+            mailbox: Lock::new(Mailbox::new(end.messages)),
+            slots: first,
+            size: u64::from(end.message_size),
+            vm: peer.peer_vm as usize,
+            source: map::CHANNEL_SOURCE + peer.peer_channel,
+        })
     })
 }
 
@@ -100,7 +99,9 @@ pub fn begin(
         true => blob.vms[end.peer_vm as usize].first_channel_end + end.peer_channel,
         false => config.first_channel_end + channel as u32,
     };
-    let post = system().posts[index as usize].ok_or(SbiError::INVALID_PARAM)?;
+    let post = system().posts[index as usize]
+        .as_ref()
+        .ok_or(SbiError::INVALID_PARAM)?;
     if sends && length > post.size {
         return Err(SbiError::INVALID_PARAM);
     }
@@ -145,7 +146,11 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
         if let Some(result) = result {
             // Safety: as above.
             let call = unsafe { vcpu.body() }.message.take();
-            realtime::answer(vcpu, call.map_or(AnswerTo::Registers, |call| call.answer), result);
+            realtime::answer(
+                vcpu,
+                call.map_or(AnswerTo::Registers, |call| call.answer),
+                result,
+            );
         }
         if arch::pending_interrupts() != 0 {
             interrupt::handle(hart);
