@@ -7,6 +7,7 @@
 
 use crate::arch;
 use crate::arena::{Arena, Exhausted};
+use crate::devices;
 use crate::hart::Hart;
 use crate::interrupt;
 use crate::realtime::{self, AnswerTo};
@@ -17,7 +18,6 @@ use crate::system::system;
 use crate::vcpu::{Vcpu, Wait};
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::{Blob, ChannelEnd};
-use tactus_abi::map;
 use tactus_policy::mailbox::{Mailbox, Outcome, Received};
 use tactus_policy::ready::Handle;
 
@@ -27,19 +27,19 @@ const PIECE: u64 = 256;
 /// What waits at one end of a channel.
 pub struct Post {
     mailbox: Lock<Mailbox>,
-    /// Physical address of its slots, and bytes of each.
+    /// Physical address of its slots.
     slots: u64,
-    size: u64,
-    /// The receiving VM, and the source of its doorbell.
-    vm: usize,
-    source: u32,
 }
 
 /// A vCPU's call that is not done yet.
 #[derive(Clone, Copy)]
 pub struct Call {
-    post: &'static Post,
+    /// Number of the caller's channel.
+    channel: u64,
     sends: bool,
+    /// The receiving end.
+    end: &'static ChannelEnd,
+    post: &'static Post,
     /// Physical address of the caller's bytes.
     host: u64,
     /// Bytes to copy; before the message is known: that there is room for.
@@ -53,43 +53,24 @@ pub struct Call {
     done: u64,
 }
 
-/// Makes what holds messages, for each channel end that may have any.
-pub fn posts(
-    arena: &Arena,
-    blob: &Blob<'static>,
-) -> Result<&'static [Option<&'static Post>], Exhausted> {
-    let mut whole = Ok(());
-    let posts = arena.slice(blob.channel_ends.len(), |index| {
+/// Makes what holds messages, for each channel end.
+pub fn posts(arena: &Arena, blob: &Blob<'static>) -> Result<&'static [Post], Exhausted> {
+    let slots_size = |end: &ChannelEnd| slot_size(end) * u64::from(end.messages);
+    let mut slots = arena.bytes(blob.channel_ends.iter().map(slots_size).sum())?;
+    arena.slice(blob.channel_ends.len(), |index| {
         let end = &blob.channel_ends[index];
-        if end.messages == 0 {
-            return None;
+        let first = slots;
+        slots += slots_size(end);
+        Post {
+            mailbox: Lock::new(Mailbox::new(end.messages)),
+            slots: first,
         }
-        let made = post(arena, blob, end);
-        if made.is_err() {
-            whole = Err(Exhausted);
-        }
-        made.ok()
-    });
-    whole.and(posts)
+    })
 }
 
-fn post(
-    arena: &Arena,
-    blob: &Blob<'static>,
-    end: &ChannelEnd,
-) -> Result<&'static Post, Exhausted> {
-    // Whose the end is, the other end says.
-    let peer = &blob.channel_ends_of(&blob.vms[end.peer_vm as usize])[end.peer_channel as usize];
-    let size = u64::from(end.message_size).next_multiple_of(8);
-    let slots = arena.bytes(size * u64::from(end.messages))?;
-    let post = arena.slice(1, |_| Post {
-        mailbox: Lock::new(Mailbox::new(end.messages)),
-        slots,
-        size: u64::from(end.message_size),
-        vm: peer.peer_vm as usize,
-        source: map::CHANNEL_SOURCE + peer.peer_channel,
-    })?;
-    Ok(&post[0])
+/// Bytes of a slot, in memory.
+fn slot_size(end: &ChannelEnd) -> u64 {
+    u64::from(end.message_size).next_multiple_of(8)
 }
 
 /// Begins a call to send or to receive; [`go_on`] brings it to its end. `arguments` as of `message_send` and `message_receive`.
@@ -112,8 +93,8 @@ pub fn begin(
         true => blob.vms[end.peer_vm as usize].first_channel_end + end.peer_channel,
         false => config.first_channel_end + channel as u32,
     };
-    let post = system().posts[index as usize].ok_or(SbiError::INVALID_PARAM)?;
-    if sends && length > post.size {
+    let end = &blob.channel_ends[index as usize];
+    if end.messages == 0 || sends && length > u64::from(end.message_size) {
         return Err(SbiError::INVALID_PARAM);
     }
     let priority = u8::try_from(priority).map_err(|_| SbiError::INVALID_PARAM)?;
@@ -125,8 +106,10 @@ pub fn begin(
     };
     // Safety: the vCPU runs on this hart, no other reference in use.
     unsafe { vcpu.body() }.message = Some(Call {
-        post,
+        channel,
         sends,
+        end,
+        post: &system().posts[index as usize],
         host,
         length,
         priority,
@@ -150,7 +133,7 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
             Some(_) => {
                 let call = *call;
                 Some(Ok(complete(hart, vcpu, &call)))
-            },
+            }
             None => match take_slot(hart, vcpu, call) {
                 Ok(true) => None,
                 Ok(false) => return false,
@@ -160,7 +143,11 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
         if let Some(result) = result {
             // Safety: as above.
             let call = unsafe { vcpu.body() }.message.take();
-            realtime::answer(vcpu, call.map_or(AnswerTo::Registers, |call| call.answer), result);
+            realtime::answer(
+                vcpu,
+                call.map_or(AnswerTo::Registers, |call| call.answer),
+                result,
+            );
         }
         if arch::pending_interrupts() != 0 {
             interrupt::handle(hart);
@@ -198,8 +185,7 @@ fn take_slot(hart: &'static Hart, vcpu: &'static Vcpu, call: &mut Call) -> Resul
     };
     match slot {
         Some(slot) => {
-            let size = call.post.size.next_multiple_of(8);
-            call.slot = Some(call.post.slots + slot as u64 * size);
+            call.slot = Some(call.post.slots + slot as u64 * slot_size(call.end));
             Ok(true)
         }
         None if waits => {
@@ -233,7 +219,8 @@ fn copy(call: &mut Call, slot: u64) {
 fn complete(hart: &'static Hart, vcpu: &'static Vcpu, call: &Call) -> u64 {
     let outcome = leave(vcpu, call, true);
     if outcome.first {
-        system().vms[call.post.vm].raise(hart, call.post.source);
+        // Its channel is there.
+        let _ = devices::ring(hart, vcpu.vm, call.channel);
     }
     tell(hart, outcome.wake);
     if call.sends { 0 } else { call.length }

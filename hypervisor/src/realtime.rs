@@ -213,7 +213,7 @@ fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tel
         None if what.start.is_none() && what.target.promised().is_none() => {
             return (Some(Err(SbiError::refused(Refusal::Count))), tell);
         }
-        None => match admission.ledger.begin(&what.request, 0) {
+        None => match admission.ledger.begin(&what.request, settled_harts()) {
             Ok(trial) => {
                 admission.job = Some(Job {
                     asks: vcpu,
@@ -244,6 +244,15 @@ fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tel
         }
     }
     (None, tell)
+}
+
+/// The harts, as bits, where nothing that has left is still counted by those that run: a vCPU that has to go on may be moved there.
+fn settled_harts() -> u64 {
+    system()
+        .harts
+        .iter()
+        .filter(|hart| !hart.stale.load(Ordering::SeqCst))
+        .fold(0, |settled, hart| settled | 1 << hart.index)
 }
 
 /// A request has come to nothing.
@@ -310,7 +319,7 @@ fn carry_out(
         send(vcpu, to);
         tell[1] = Some(vcpu);
     }
-    ledger.commit(&what.request, decision, 0);
+    ledger.commit(&what.request, decision);
     tell[0] = Some(target);
     Ok(())
 }
@@ -348,7 +357,7 @@ pub fn stopped(hart: &Hart, vcpu: &'static Vcpu) {
         vcpu.move_to(moves as usize - 1);
     }
     if vcpu.is_made() {
-        admission.ledger.leave(vcpu.handle, 0);
+        admission.ledger.leave(vcpu.handle);
         vcpu.forget_promise();
     } else {
         // Safety: as above.

@@ -8,13 +8,11 @@
 //!
 //! # When a newcomer may begin
 //!
-//! What a vCPU that has left a hart was still owed there can add up with what a newcomer demands. Two rules keep that from hurting
-//! anybody ([`Ledger::free_from`]):
-//!
-//! * where the sum of `cost / deadline` of all, old ones and newcomer, with the hypervisor's own part, is at most the whole hart, the newcomer's first release
-//!   is no earlier than the end of the old one's last period;
-//! * otherwise it is no earlier than when the hart has been idle once: a busy time that began with the old ones is over after
-//!   `(sum of costs + blocking + service) / (1 - utilisation)`.
+//! What a vCPU that leaves a hart is still owed there adds up with what a newcomer demands, even after its last period: in a busy time
+//! that began with the old one, its demand may be met late, and the newcomer's early. So whoever carries a decision out lets no vCPU that comes to a hart, and
+//! no changed reservation, have its first release there before the hart has been *settled*: since all those that were to leave it (by
+//! deletion, move or change) have ended their last job there, it has been without work for real-time vCPUs once. A vCPU that is moved must
+//! not wait: it goes to settled harts only, and is released there when it would have been where it was.
 
 use crate::demand::{Load, MEMBERS, Member, Test, Verdict, WHOLE};
 use crate::ready::Handle;
@@ -93,37 +91,14 @@ const EMPTY: Entry = Entry {
     share: 0,
 };
 
-/// What the vCPUs that have left a hart had asked for, while the hart may not have been idle since. Parts of 2^-32.
-#[derive(Clone, Copy)]
-struct Lingering {
-    /// Sum of the costs of one job of each.
-    cost: u64,
-    /// Sum of their parts.
-    part: u64,
-    /// The highest density that the hart had.
-    density: u64,
-}
-
-impl Lingering {
-    const NONE: Self = Self {
-        cost: 0,
-        part: 0,
-        density: 0,
-    };
-}
-
 struct Hart {
+    /// In order of deadline.
     entries: [Entry; MEMBERS],
     len: usize,
     /// It takes vCPUs at run time.
     open: bool,
     /// What the entries take, in parts of 2^-32.
     part: u64,
-    /// End of the last period of the vCPUs that have left.
-    gone: u64,
-    /// When the hart has been idle since.
-    idle: u64,
-    lingering: Lingering,
 }
 
 impl Hart {
@@ -132,9 +107,6 @@ impl Hart {
         len: 0,
         open: false,
         part: 0,
-        gone: 0,
-        idle: 0,
-        lingering: Lingering::NONE,
     };
 
     fn entries(&self) -> &[Entry] {
@@ -146,8 +118,12 @@ impl Hart {
     }
 
     fn insert(&mut self, entry: Entry) {
-        if let Some(place) = self.entries.get_mut(self.len) {
-            *place = entry;
+        let due = entry.task.reservation.deadline;
+        let later = |e: &Entry| e.task.reservation.deadline > due;
+        let place = self.entries().iter().position(later).unwrap_or(self.len);
+        if let Some(tail) = self.entries.get_mut(place..=self.len) {
+            tail.rotate_right(1);
+            tail[0] = entry;
             self.len += 1;
             self.part += entry.member.part();
         }
@@ -155,9 +131,10 @@ impl Hart {
 
     fn remove(&mut self, handle: Handle) -> Option<Entry> {
         let place = self.entries().iter().position(|e| e.handle == handle)?;
-        let entry = self.entries[place];
+        let tail = self.entries.get_mut(place..self.len)?;
+        let entry = *tail.first()?;
+        tail.rotate_left(1);
         self.len -= 1;
-        self.entries[place] = self.entries[self.len];
         self.part -= entry.member.part();
         Some(entry)
     }
@@ -165,56 +142,19 @@ impl Hart {
     /// The load without two and with another.
     fn load(&self, overheads: &Overheads, without: [Handle; 2], with: Option<Member>) -> Load {
         let mut load = Load::new(overheads);
-        let stay = self
-            .entries()
-            .iter()
-            .filter(|e| !without.contains(&e.handle));
-        for member in stay.map(|e| e.member).chain(with) {
-            load.add(member);
+        let mut with = with;
+        for entry in self.entries() {
+            if let Some(member) = with.take_if(|m| m.deadline() < entry.member.deadline()) {
+                load.push(member);
+            }
+            if entry.handle != without[0] && entry.handle != without[1] {
+                load.push(entry.member);
+            }
+        }
+        if let Some(member) = with {
+            load.push(member);
         }
         load
-    }
-
-    /// One leaves; its last period ends at `until`.
-    fn depart(&mut self, overheads: &Overheads, handle: Handle, until: u64) -> Option<Entry> {
-        let load = self.load(overheads, [Handle::MAX; 2], None);
-        let entry = self.remove(handle)?;
-        if until == 0 {
-            return Some(entry);
-        }
-        if until.saturating_sub(entry.task.reservation.period) >= self.idle {
-            self.lingering = Lingering::NONE;
-        }
-        let Lingering {
-            cost,
-            part,
-            density,
-        } = self.lingering;
-        let busy = load.busy(cost, part).unwrap_or(u64::MAX);
-        self.idle = self.idle.max(until.saturating_add(busy));
-        let density = density.max(load.density());
-        let gone = if load.is_linear(density) {
-            until
-        } else {
-            self.idle
-        };
-        self.gone = self.gone.max(gone);
-        self.lingering = Lingering {
-            cost: cost + entry.member.cost(),
-            part: part + entry.member.part() + 1,
-            density,
-        };
-        Some(entry)
-    }
-
-    /// The earliest first release of a newcomer, which is in the load.
-    fn free_from(&self, load: &Load) -> u64 {
-        let density = self.lingering.density.max(load.density());
-        if load.is_linear(density) {
-            self.gone
-        } else {
-            self.idle.max(self.gone)
-        }
     }
 }
 
@@ -235,7 +175,7 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 pub struct Trial {
     version: u32,
-    now: u64,
+    settled: u64,
     stage: Stage,
     hart: usize,
     /// The load of [`Trial::stage`] and its test.
@@ -338,12 +278,9 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         self.version = self.version.wrapping_add(1);
     }
 
-    fn remove(&mut self, handle: Handle, until: u64) -> Option<Entry> {
+    fn remove(&mut self, handle: Handle) -> Option<Entry> {
         let hart = self.hart_of(handle)?;
-        let entry = self
-            .harts
-            .get_mut(hart)?
-            .depart(&self.overheads, handle, until)?;
+        let entry = self.harts.get_mut(hart)?.remove(handle)?;
         *self.place.get_mut(usize::from(handle))? = NOWHERE;
         if let Some(share) = self.shares.get_mut(usize::from(entry.vm)) {
             share.1 -= entry.share;
@@ -365,34 +302,17 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         (hart != NOWHERE).then_some(usize::from(hart))
     }
 
-    /// The vCPU is no more. `until`: when its next job would have been released (of one that waits, no earlier than its present deadline);
-    /// 0 if none of its jobs has been released.
-    pub fn leave(&mut self, handle: Handle, until: u64) {
-        self.remove(handle, until);
+    /// The vCPU is no more, or is to have no reservation any more.
+    pub fn leave(&mut self, handle: Handle) {
+        self.remove(handle);
     }
 
-    /// The earliest time for the first release of the vCPU that was put on the hart last.
-    pub fn free_from(&self, hart: usize) -> u64 {
-        self.harts.get(hart).map_or(u64::MAX, |hart| {
-            hart.free_from(&hart.load(&self.overheads, [Handle::MAX; 2], None))
-        })
-    }
-
-    /// At `now` no real-time vCPU of the hart had anything to do, nor any that has left it: those that left before are owed nothing
-    /// any more. Optional: newcomers may begin earlier.
-    pub fn idle(&mut self, hart: usize, now: u64) {
-        if let Some(hart) = self.harts.get_mut(hart) {
-            hart.idle = hart.idle.min(now);
-            hart.gone = hart.gone.min(now);
-            hart.lingering = Lingering::NONE;
-        }
-    }
-
-    /// Begins a search at `now`, with what is cheap to tell: its share, and the utilisation of every hart.
+    /// Begins a search, with what is cheap to tell: its share, and the utilisation of every hart. Bit `n` of `settled`: a vCPU may be moved
+    /// to hart `n`, see the module.
     ///
     /// `Share`: its VM would have more than its share; `Utilisation`: on no hart is so much time left, nor could be made; `Demand`: its
     /// deadline is too short for its budget and a job's overhead.
-    pub fn begin(&self, request: &Request, now: u64) -> Result<Trial, Refusal> {
+    pub fn begin(&self, request: &Request, settled: u64) -> Result<Trial, Refusal> {
         let entry = self.entry(request).ok_or(Refusal::Demand)?;
         let (limit, have) = self.shares.get(request.vm).copied().unwrap_or((0, 0));
         let old = self.hart_of(request.handle).and_then(|hart| {
@@ -413,7 +333,7 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         }
         let mut trial = Trial {
             version: self.version,
-            now,
+            settled,
             stage: Stage::Place,
             hart: 0,
             load: Load::new(&self.overheads),
@@ -452,7 +372,7 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
     /// enough; `Utilisation`: no hart has the time, or a place.
     pub fn step(&self, request: &Request, trial: &mut Trial) -> Step {
         if trial.version != self.version {
-            let begun = self.begin(request, trial.now);
+            let begun = self.begin(request, trial.settled);
             return match begun {
                 Ok(begun) => {
                     let evaluations = trial.evaluations + 1;
@@ -551,10 +471,9 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
                 let from = self.harts.get(trial.hart);
                 from.and_then(|from| {
                     let entry = from.entries().get(index)?;
-                    let hart = self.open(entry.harts, to).filter(|_| to != trial.hart)?;
-                    let load = self.room(hart, [Handle::MAX; 2], entry.member)?;
-                    // It must not have to wait there.
-                    (hart.free_from(&load) <= trial.now).then_some(load)
+                    let settled = to != trial.hart && trial.settled >> to & 1 != 0;
+                    let hart = self.open(entry.harts, to).filter(|_| settled)?;
+                    self.room(hart, [Handle::MAX; 2], entry.member)
                 })
             }
         };
@@ -569,8 +488,8 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
     }
 
     /// All steps at once.
-    pub fn decide(&self, request: &Request, now: u64) -> Result<Decision, Refusal> {
-        let mut trial = self.begin(request, now)?;
+    pub fn decide(&self, request: &Request, settled: u64) -> Result<Decision, Refusal> {
+        let mut trial = self.begin(request, settled)?;
         loop {
             if let Step::Done(decision) = self.step(request, &mut trial) {
                 return decision;
@@ -578,26 +497,15 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         }
     }
 
-    /// Carries out what has been decided for the ledger as it is. `until`: when the next job of the vCPU that is moved, or whose
-    /// reservation changes, would have been released where it was; the later one if both do; 0 if neither has had a release.
-    pub fn commit(&mut self, request: &Request, decision: Decision, until: u64) {
+    /// Enters what has been decided for the ledger as it is. The jobs that the one that is moved, and the one whose reservation changes, now
+    /// have end when they wait; see the module for the next.
+    pub fn commit(&mut self, request: &Request, decision: Decision) {
         if let Some((handle, to)) = decision.moved
-            && let Some(entry) = self.remove(handle, until)
+            && let Some(entry) = self.remove(handle)
         {
             self.insert(entry, to);
         }
-        let old = self.hart_of(request.handle);
-        if let Some(hart) = old {
-            let before = self.harts.get(hart).and_then(|h| h.find(request.handle));
-            // A grid that goes on leaves nothing behind: the greater of both budgets has been proven to fit.
-            let same = before.is_some_and(|e| {
-                let (old, new) = (e.task.reservation, request.task.reservation);
-                hart == decision.hart
-                    && e.task.kind == request.task.kind
-                    && (old.period, old.deadline) == (new.period, new.deadline)
-            });
-            self.remove(request.handle, if same { 0 } else { until });
-        }
+        self.remove(request.handle);
         self.enter(request, decision.hart);
     }
 }

@@ -7,12 +7,15 @@
 //! H(L) = blocking + (L / service_period + 1) * service + sum of demand_i(L) <= L
 //! ```
 //!
-//! where `demand_i` is [`crate::reservation::Reservation::demand`] with the overhead of a job added to the budget. Two quick tests come
-//! first, the utilisation and a bound on `H` that is linear from each deadline on (Devi, ECRTS 2003); most sets are decided by them. Then
-//! `H` itself is looked at, from the length down beyond which the linear bound proves all, to where `H` says it may go wrong
-//! next (QPA: Zhang and Burns, IEEE Transactions on Computers 58(9), 2009).
+//! where `demand_i` is [`crate::reservation::Reservation::demand`] with the overhead of a job added to the budget.
 //!
-//! For periodic reservations the answer is exact; for servers `H` is rounded up by less than a tick for each.
+//! `H` is bounded from above by lines, one for each reservation from its deadline on, with its utilisation as slope. Where these prove all, which
+//! is most often, the test is over at once (Devi, ECRTS 2003). Where they exceed the length most, `H` is looked at first. Then it is
+//! looked at from the length on from which the lines prove all, downwards: one look proves all lengths down to the demand found
+//! (QPA: Zhang and Burns, IEEE Transactions on Computers 58(9), 2009), or further, with the line of each reservation in place of its demand where
+//! that is better, see [`Test`].
+//!
+//! For periodic reservations the answer is exact. For servers `H` is rounded up by less than a tick for each.
 
 use crate::reservation::{Kind, Reservation};
 use tactus_abi::blob::{Overheads, limit};
@@ -20,7 +23,7 @@ use tactus_abi::blob::{Overheads, limit};
 /// Reservations of one hart.
 pub const MEMBERS: usize = limit::RESERVATIONS_PER_HART;
 /// Looks at `H` that a [`Test`] takes before it gives up.
-pub const EVALUATIONS: u32 = 256;
+pub const EVALUATIONS: u32 = 128;
 /// The whole of a hart's time, in the unit of [`Member::part`].
 pub const WHOLE: u64 = 1 << 32;
 
@@ -34,11 +37,14 @@ pub struct Member {
     deadline: u32,
     /// Budget and overhead of a job.
     cost: u32,
+    server: bool,
     /// Cost by period.
     part: Part,
     /// Of a server: cost by deadline. Of a periodic one: 0.
     slope: Part,
-    server: bool,
+    /// The same in parts of 2^-24, rounded up to the next.
+    rate: u32,
+    ramp: u32,
 }
 
 /// A part of a hart's time, the whole at most.
@@ -89,6 +95,8 @@ impl Member {
         cost: 0,
         part: Part::NONE,
         slope: Part::NONE,
+        rate: 1,
+        ramp: 1,
         server: false,
     };
 
@@ -100,16 +108,20 @@ impl Member {
             return None;
         }
         let server = matches!(kind, Kind::Server);
+        let part = Part::new(cost, reservation.period);
+        let slope = if server {
+            Part::new(cost, reservation.deadline)
+        } else {
+            Part::NONE
+        };
         Some(Self {
             period: reservation.period as u32,
             deadline: reservation.deadline as u32,
             cost: cost as u32,
-            part: Part::new(cost, reservation.period),
-            slope: if server {
-                Part::new(cost, reservation.deadline)
-            } else {
-                Part::NONE
-            },
+            part,
+            slope,
+            rate: (part.floor >> 8) + 1,
+            ramp: (slope.floor >> 8) + 1,
             server,
         })
     }
@@ -119,35 +131,41 @@ impl Member {
         self.part.below()
     }
 
+    /// Ticks from a release to the deadline.
+    pub const fn deadline(&self) -> u64 {
+        self.deadline as u64
+    }
+
     /// Budget and overhead of a job, in ticks.
     pub const fn cost(&self) -> u64 {
         self.cost as u64
     }
 
-    fn demand(&self, length: u64) -> u64 {
-        let (period, deadline, cost) = (
-            u64::from(self.period),
-            u64::from(self.deadline),
-            u64::from(self.cost),
-        );
+    /// Its demand within `length`, and how far back from there the line touches it that bounds it from above.
+    #[inline(always)]
+    fn demand(&self, length: u64) -> (u64, u64) {
+        let (period, deadline) = (u64::from(self.period), u64::from(self.deadline));
         if !self.server {
-            return (length + period - deadline) / period * cost;
+            let time = length + period - deadline;
+            let jobs = time / period;
+            return (jobs * self.cost(), time - jobs * period);
         }
-        let jobs = length / period;
-        let rest = (length - jobs * period).min(deadline);
-        jobs * cost + (rest * cost).div_ceil(deadline)
+        if length < deadline {
+            return ((length * self.cost()).div_ceil(deadline), 0);
+        }
+        let jobs = (length - deadline) / period;
+        let rest = length - deadline - jobs * period;
+        let demand = (jobs + 1) * self.cost() + (rest * self.cost()).div_ceil(period);
+        (demand, 0)
     }
 
-    /// The greatest length below `length` (at least 1) where its demand jumps or bends.
-    fn before(&self, length: u64) -> u64 {
-        let (period, deadline) = (u64::from(self.period), u64::from(self.deadline));
-        let begin = (length - 1) / period * period;
-        if begin + deadline < length {
-            begin + deadline
-        } else if self.server {
-            begin
+    /// The slope of that line, in parts of 2^-24, one too many at most.
+    #[inline(always)]
+    fn rate(&self, length: u64) -> u32 {
+        if self.server && length < u64::from(self.deadline) {
+            self.ramp
         } else {
-            (begin + deadline).saturating_sub(period)
+            self.rate
         }
     }
 }
@@ -162,6 +180,14 @@ fn over(fixed: u64, slack: u64) -> Option<u64> {
     };
     let quotient = scaled.checked_div(slack)? + 1;
     (quotient < LENGTHS >> shift).then_some(quotient << shift)
+}
+
+/// What lines that bound `H` tell.
+struct Survey {
+    /// The deadline where the bound exceeds the length most; `None`: all fits.
+    suspect: Option<u64>,
+    /// The length from which on `H(L) <= L` for sure; `None`: too much of the hart is taken to say.
+    horizon: Option<u64>,
 }
 
 /// The reservations of one hart, and what the hypervisor takes there.
@@ -192,6 +218,14 @@ impl Load {
         }
     }
 
+    /// Adds one whose deadline is no shorter than those of the others, if there is a place.
+    pub fn push(&mut self, member: Member) {
+        if let Some(place) = self.members.get_mut(self.len) {
+            *place = member;
+            self.len += 1;
+        }
+    }
+
     /// Adds one; `false` when there is no place.
     pub fn add(&mut self, member: Member) -> bool {
         if self.len >= MEMBERS {
@@ -217,24 +251,18 @@ impl Load {
         self.members().first().map_or(0, |m| u64::from(m.deadline))
     }
 
-    /// `H(length)`, see the module. `length < 2^60`.
-    pub fn demand(&self, length: u64) -> u64 {
-        let hypervisor = self.blocking + (length / self.service_period + 1) * self.service;
-        self.members()
-            .iter()
-            .fold(hypervisor, |sum, member| sum + member.demand(length))
+    /// What the hypervisor takes within `length`.
+    fn hypervisor(&self, length: u64) -> u64 {
+        self.blocking + (length / self.service_period + 1) * self.service
     }
 
-    /// The greatest length below `length` where `H` jumps or bends; between two such places it grows evenly.
-    fn before(&self, length: u64) -> u64 {
-        let service = if self.service == 0 {
-            0
-        } else {
-            (length - 1) / self.service_period * self.service_period
-        };
+    /// `H(length)`, see the module. `length < 2^60`.
+    pub fn demand(&self, length: u64) -> u64 {
         self.members()
             .iter()
-            .fold(service, |last, member| last.max(member.before(length)))
+            .fold(self.hypervisor(length), |sum, member| {
+                sum + member.demand(length).0
+            })
     }
 
     /// The service's part, rounded down.
@@ -254,19 +282,17 @@ impl Load {
             .fold(self.service_part(), |sum, member| sum + member.part())
     }
 
-    /// As [`Load::part`], rounded up.
-    fn part_above(&self) -> u64 {
-        self.members()
-            .iter()
-            .fold(self.service_above(), |sum, m| sum + m.part.above())
-    }
-
-    /// Whether a bound on `H` that is linear from each deadline on proves that all fits.
-    fn fits_linearly(&self) -> bool {
+    /// Bounds `H` by lines, each from a member's deadline on.
+    fn survey(&self) -> Survey {
         // Of servers whose deadline is yet to come.
         let mut ramps: u64 = self.members().iter().map(|m| m.slope.above()).sum();
         let mut rate = self.service_above();
         let mut fixed = self.blocking + self.service;
+        let mut survey = Survey {
+            suspect: None,
+            horizon: None,
+        };
+        let mut excess_most = 0;
         for member in self.members() {
             let deadline = u64::from(member.deadline);
             rate += member.part.above();
@@ -274,46 +300,20 @@ impl Load {
             fixed += member.cost() - ((member.part() * deadline) >> 32);
             ramps -= member.slope.above();
             let slope = rate + ramps;
-            if slope > WHOLE || fixed + (slope * deadline).div_ceil(WHOLE) > deadline {
-                return false;
+            let above = if slope > WHOLE {
+                2 * deadline
+            } else {
+                fixed + (slope * deadline).div_ceil(WHOLE)
+            };
+            if above > deadline {
+                let excess = above - deadline;
+                if excess > excess_most {
+                    (survey.suspect, excess_most) = (Some(deadline), excess);
+                }
             }
         }
-        true
-    }
-
-    /// The length from which on `H(L) <= L` for sure; `None` when too much of the hart is taken to say.
-    fn horizon(&self) -> Option<u64> {
-        let slack = WHOLE.checked_sub(self.part_above())?;
-        let fixed = self
-            .members()
-            .iter()
-            .fold(self.blocking + self.service, |sum, m| {
-                let gap = u64::from(m.period - m.deadline);
-                sum + (m.part.above() * gap).div_ceil(WHOLE)
-            });
-        over(fixed, slack)
-    }
-
-    /// For how long the hart may be busy at a time, at most; `None`: that has no bound that is easily told. In addition there are others,
-    /// with so many ticks for a job of each, and such a part of the hart.
-    pub fn busy(&self, cost: u64, part: u64) -> Option<u64> {
-        let slack = WHOLE.checked_sub(self.part_above() + part)?;
-        let costs = self.members().iter().map(Member::cost).sum::<u64>();
-        over(self.blocking + self.service + costs + cost, slack)
-    }
-
-    /// The sum of cost by deadline, with the service's part, in parts of 2^-32, rounded up.
-    pub fn density(&self) -> u64 {
-        self.members()
-            .iter()
-            .map(|m| Part::new(m.cost(), m.deadline.into()).above())
-            .fold(self.service_above(), |sum, part| sum + part)
-    }
-
-    /// Whether `H` stays below a line that leaves the hart a part of `1 - density` free, in parts of 2^-32.
-    pub fn is_linear(&self, density: u64) -> bool {
-        let once = ((self.blocking + self.service) << 31).div_ceil(self.shortest().max(1));
-        density + 2 * once <= WHOLE
+        survey.horizon = over(fixed, WHOLE.saturating_sub(rate));
+        survey
     }
 }
 
@@ -328,7 +328,7 @@ pub enum Verdict {
     Overloaded,
     /// Within some length more is due than it has ticks.
     Late,
-    /// [`EVALUATIONS`] were not enough.
+    /// [`EVALUATIONS`] were not enough; or servers leave nothing of the hart to spare, and lines do not prove that they fit.
     Unknown,
 }
 
@@ -340,15 +340,26 @@ enum Stage {
     Stretch,
     /// Evaluate `H`.
     Look,
-    /// Find the next place to look.
-    Retreat,
 }
 
 /// A test under way.
+///
+/// A look at length `L` proves more than `L`. For `y <= L` each member's demand is at most what it is at `L`; and at most what the line tells
+/// that bounds it and that it touches at `L - touch`: `demand - slope * (L - touch - y)`. With the lines of the members in a set `X` and the
+/// demands of the others, `H(y) <= y` holds down to `y = L - reach`, where
+///
+/// ```text
+/// reach = (L - H(L) - sum_X slope * touch) / (1 - sum_X slope)
+/// ```
+///
+/// To take a member's line pays when it touches within that reach: `X` are those whose `touch` is within the last reach.
 #[derive(Clone, Copy, Debug)]
 pub struct Test {
     stage: Stage,
+    /// Nothing is wrong from here up.
     length: u64,
+    /// How far down the last look reached.
+    reach: u64,
     /// Steps taken that looked at every reservation.
     pub evaluations: u32,
 }
@@ -365,6 +376,7 @@ impl Test {
         Self {
             stage: Stage::Begin,
             length: 0,
+            reach: 0,
             evaluations: 0,
         }
     }
@@ -379,15 +391,6 @@ impl Test {
             Stage::Begin => self.begin(load),
             Stage::Stretch => self.stretch(load),
             Stage::Look => self.look(load),
-            Stage::Retreat => {
-                let shortest = load.shortest();
-                if self.length <= shortest {
-                    return Verdict::Fits;
-                }
-                self.length = load.before(self.length).max(shortest);
-                self.stage = Stage::Look;
-                Verdict::Open
-            }
         }
     }
 
@@ -406,10 +409,14 @@ impl Test {
         if load.part() > WHOLE {
             return Verdict::Overloaded;
         }
-        if load.fits_linearly() {
+        let survey = load.survey();
+        let Some(suspect) = survey.suspect else {
             return Verdict::Fits;
+        };
+        if load.demand(suspect) > suspect {
+            return Verdict::Late;
         }
-        (self.stage, self.length) = match load.horizon() {
+        (self.stage, self.length) = match survey.horizon {
             Some(horizon) => (Stage::Look, horizon),
             None => (Stage::Stretch, 1),
         };
@@ -436,26 +443,41 @@ impl Test {
         Verdict::Open
     }
 
+    /// Looks at `H` once, and steps down as far as that proves.
     fn look(&mut self, load: &Load) -> Verdict {
         let shortest = load.shortest();
-        if self.length < shortest {
+        let Some(most) = self.length.checked_sub(shortest) else {
             return Verdict::Fits;
+        };
+        let mut demand = load.hypervisor(self.length);
+        // In parts of 2^-24, each slope rounded up.
+        let (mut fixed, mut slopes, mut lines) = (0, 0, 0);
+        for member in load.members() {
+            let (due, touch) = member.demand(self.length);
+            demand += due;
+            if touch <= self.reach {
+                let slope = u64::from(member.rate(self.length));
+                fixed += slope * touch;
+                slopes += slope;
+                lines += 1;
+            }
         }
-        let demand = load.demand(self.length);
-        if demand > self.length {
+        let Some(slack) = self.length.checked_sub(demand) else {
             return Verdict::Late;
-        }
-        if demand <= shortest {
+        };
+        let fixed = fixed.div_ceil(1 << 24);
+        let slopes = slopes.saturating_sub(lines) << 8;
+        let reach = slack.max(match slack.checked_sub(fixed) {
+            None => 0,
+            Some(_) if slopes >= WHOLE => u64::MAX,
+            Some(rest) if rest < WHOLE => (rest << 32) / (WHOLE - slopes),
+            Some(rest) => rest,
+        });
+        if reach >= most {
             return Verdict::Fits;
         }
-        // Where servers' demand grows as time does, H would be followed tick by tick; from bend to bend it is not.
-        let near = self.length - demand <= self.length >> 5;
-        let ramps = || load.members().iter().any(|m| m.server);
-        if demand == self.length || (near && ramps()) {
-            self.stage = Stage::Retreat;
-        } else {
-            self.length = demand;
-        }
+        self.length -= reach + 1;
+        self.reach = reach;
         Verdict::Open
     }
 }

@@ -2,6 +2,7 @@
 #![no_std]
 
 pub mod admission;
+pub mod analysis;
 pub mod deadline;
 pub mod demand;
 pub mod livelock;

@@ -38,19 +38,22 @@ impl Reservation {
     }
 
     /// The most that jobs of this reservation which are released and due within any `length` ticks may spend in all
-    /// (Baruah, Rosier and Howell, Real-Time Systems 2, 1990, for the periodic kind). A server's last job in the window may have begun
-    /// before it: its part grows in proportion up to the deadline, and then stays until the next release.
+    /// (Baruah, Rosier and Howell, Real-Time Systems 2, 1990, for the periodic kind). A server's first job in the window may have begun
+    /// before it, and its grid may begin anew: up to the deadline its demand grows as `budget / deadline`, from there on as
+    /// `budget / period`; rounded up.
     pub const fn demand(&self, kind: Kind, length: u64) -> u64 {
+        let Self {
+            period,
+            budget,
+            deadline,
+        } = *self;
         match kind {
-            Kind::Periodic => (length + self.period - self.deadline) / self.period * self.budget,
+            Kind::Periodic => (length + period - deadline) / period * budget,
+            Kind::Server if length < deadline => (length * budget).div_ceil(deadline),
             Kind::Server => {
-                let rest = length % self.period;
-                let rest = if rest < self.deadline {
-                    rest
-                } else {
-                    self.deadline
-                };
-                length / self.period * self.budget + (rest * self.budget).div_ceil(self.deadline)
+                let jobs = (length - deadline) / period;
+                let rest = (length - deadline) % period;
+                (jobs + 1) * budget + (rest * budget).div_ceil(period)
             }
         }
     }
@@ -95,6 +98,8 @@ pub struct Account {
     pub used_max: u64,
     /// Ticks spent by the present job.
     spent: u64,
+    /// What a server's waking in the midst of a job takes from its budget.
+    waking: u64,
 }
 
 impl Account {
@@ -111,7 +116,15 @@ impl Account {
             used: 0,
             used_max: 0,
             spent: 0,
+            waking: 0,
         }
+    }
+
+    /// With the overhead of a job ([`tactus_abi::blob::Overheads::job`]), in ticks. Admission counts it once for a job; a server
+    /// that waits and goes on in the same job makes the hypervisor pay it again, and is charged for it.
+    pub const fn with_overhead(mut self, job: u64) -> Self {
+        self.waking = job;
+        self
     }
 
     /// The reservation.
@@ -184,11 +197,11 @@ impl Account {
         });
     }
 
-    /// As [`Account::renew`] with another reservation.
-    pub fn renew_as(&mut self, reservation: Reservation, now: u64) {
-        self.renew(now);
+    /// The next job is released `at` that time, with another reservation. That is no earlier than [`Account::next_release`], nor than
+    /// [`crate::admission`] allows.
+    pub fn renew_as(&mut self, reservation: Reservation, at: u64) {
         self.reservation = reservation;
-        self.left = reservation.budget;
+        self.begin(at);
     }
 
     fn begin(&mut self, at: u64) {
@@ -211,15 +224,18 @@ impl Account {
             return Wake::Now;
         }
         let time = self.deadline().saturating_sub(now);
-        if self.left > 0 && self.left * deadline <= time * budget {
-            return Wake::Now;
-        }
-        if deadline == period && self.left > 0 {
+        // A whole job and what is left of this one, with the overheads of both.
+        let whole = budget + self.waking;
+        let in_proportion = self.left * deadline <= time * whole;
+        if deadline == period && self.left > 0 && !in_proportion {
             // The whole budget, but by a deadline a whole period from now, takes no more of the hart.
             self.begin(now);
             return Wake::Now;
         }
-        self.left = self.left.min(time * budget / deadline);
+        if !in_proportion {
+            self.left = time * whole / deadline;
+        }
+        self.left = self.left.saturating_sub(self.waking);
         if self.left == 0 {
             Wake::At(self.next_release())
         } else {

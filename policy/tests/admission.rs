@@ -27,8 +27,8 @@ fn ledger(harts: usize) -> Ledger<4, 64> {
 }
 
 fn enter(ledger: &mut Ledger<4, 64>, request: &Request) -> Result<Decision, Refusal> {
-    let decision = ledger.decide(request, 0)?;
-    ledger.commit(request, decision, 0);
+    let decision = ledger.decide(request, u64::MAX)?;
+    ledger.commit(request, decision);
     Ok(decision)
 }
 
@@ -73,4 +73,18 @@ fn a_short_deadline_is_refused_for_demand() {
     assert_eq!(refused, Err(Refusal::Demand));
     assert_eq!(enter(&mut ledger, &request(1, (10, 1, 5), 1)), on(0));
     assert_eq!(enter(&mut ledger, &request(2, (10, 5, 10), 1)), on(0));
+}
+
+/// A vCPU is not moved to where it would have to wait.
+#[test]
+fn nobody_is_moved_to_a_hart_that_is_not_settled() {
+    let mut ledger = ledger(2);
+    assert_eq!(enter(&mut ledger, &request(0, (10, 6, 10), 3)), on(0));
+    let newcomer = request(1, (10, 6, 10), 1);
+    assert_eq!(ledger.decide(&newcomer, 0b01), Err(Refusal::Utilisation));
+    let moved = Some((0, 1));
+    assert_eq!(
+        ledger.decide(&newcomer, 0b10),
+        Ok(Decision { hart: 0, moved })
+    );
 }

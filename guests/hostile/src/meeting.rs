@@ -87,7 +87,11 @@ impl Meeting {
     /// There are fewer, or more.
     pub fn fill(self) -> Result<(), &'static str> {
         for number in 0..MESSAGES {
-            if self.channel.send(&[number as u8; MESSAGE_SIZE], 9, 0).is_err() {
+            if self
+                .channel
+                .send(&[number as u8; MESSAGE_SIZE], 9, 0)
+                .is_err()
+            {
                 return Err("a place for a message is lost");
             }
         }

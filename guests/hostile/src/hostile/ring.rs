@@ -96,7 +96,8 @@ fn messages() -> ! {
         }
         // SAFETY: not to be read: the hypervisor is to refuse all but what lies in the VM's memory.
         let foreign = unsafe {
-            let address = random.choose(&[0, 0x3000_1000, 0x7fff_ffff, 0x8040_0000 - 3, usize::MAX - 7]);
+            let address =
+                random.choose(&[0, 0x3000_1000, 0x7fff_ffff, 0x8040_0000 - 3, usize::MAX - 7]);
             core::slice::from_raw_parts(address.max(1) as *const u8, 8)
         };
         if channel.send(foreign, 0, 0).is_ok() {

@@ -1,0 +1,255 @@
+//! The bounds on responses against every schedule of small hosts, and what would fit against trying.
+
+mod simulator;
+
+use simulator::{Hart, explore, reservation};
+use tactus_abi::blob::Overheads;
+use tactus_policy::admission::Task;
+use tactus_policy::analysis::{self, Ranked};
+use tactus_policy::demand::Verdict;
+use tactus_policy::reservation::Kind::{self, Periodic, Server};
+
+const NONE: Overheads = Overheads {
+    job: 0,
+    blocking: 0,
+    service_period: 0,
+    service: 0,
+};
+
+fn task(times: (u64, u64, u64), kind: Kind) -> Task {
+    Task {
+        reservation: reservation(times),
+        kind,
+    }
+}
+
+/// All tasks of a kind with periods up to that.
+fn all(period: u64, kind: Kind) -> Vec<Task> {
+    let budgets = |t: u64| (1..=t).flat_map(move |c| (c..=t).map(move |d| (t, c, d)));
+    let times = (1..=period).flat_map(budgets);
+    times.map(|times| task(times, kind)).collect()
+}
+
+/// The longest responses that any schedule has.
+fn explored(tasks: &[Task], overheads: Overheads, fixed_priority: bool) -> Vec<u64> {
+    let mut hart = Hart::new(overheads);
+    hart.fixed_priority = fixed_priority;
+    for (name, task) in tasks.iter().enumerate() {
+        hart.add(name, task.reservation, task.kind);
+        // The first is the most urgent.
+        hart.vcpus[name].priority = (tasks.len() - name) as u64;
+    }
+    let (miss, responses) = explore(&hart);
+    assert_eq!(miss, None, "{tasks:?}");
+    responses
+}
+
+fn pairs(period: u64, kinds: &[Kind]) -> Vec<[Task; 2]> {
+    let all: Vec<_> = kinds.iter().flat_map(|kind| all(period, *kind)).collect();
+    let second = |a: &Task| all.iter().map(|b| [*a, *b]).collect::<Vec<_>>();
+    all.iter().flat_map(second).collect()
+}
+
+const SOME: [Overheads; 4] = [
+    Overheads { job: 1, ..NONE },
+    Overheads {
+        blocking: 2,
+        ..NONE
+    },
+    Overheads {
+        service_period: 3,
+        service: 1,
+        ..NONE
+    },
+    Overheads {
+        job: 1,
+        blocking: 1,
+        service_period: 5,
+        service: 1,
+    },
+];
+
+/// Checks all that fit; with `exact` a bound is to be reached.
+fn check_deadlines(sets: &[impl AsRef<[Task]>], overheads: Overheads, exact: bool) -> usize {
+    let mut fits = 0;
+    for tasks in sets.iter().map(AsRef::as_ref) {
+        if analysis::verdict(tasks.iter().copied(), &overheads) != Verdict::Fits {
+            continue;
+        }
+        fits += 1;
+        let responses = explored(tasks, overheads, false);
+        for (which, response) in responses[..tasks.len()].iter().enumerate() {
+            let bound = analysis::earliest_deadline_response(tasks, which, &overheads);
+            let bound = bound.expect("there is such a task");
+            assert!(
+                *response <= bound.ticks,
+                "{tasks:?} {overheads:?} {which}: {response} {bound:?}"
+            );
+            assert!(
+                !exact || (bound.found && *response == bound.ticks),
+                "{tasks:?} {which}: {response} {bound:?}"
+            );
+        }
+    }
+    fits
+}
+
+#[test]
+fn responses_by_deadline_of_periodic_tasks_are_exact() {
+    assert!(check_deadlines(&pairs(6, &[Periodic]), NONE, true) > 20);
+    let all = all(4, Periodic);
+    let triples: Vec<_> = pairs(4, &[Periodic])
+        .iter()
+        .flat_map(|[a, b]| all.iter().map(move |c| [*a, *b, *c]))
+        .collect();
+    assert!(check_deadlines(&triples, NONE, true) > 20);
+}
+
+#[test]
+fn responses_by_deadline_are_bounds() {
+    assert!(check_deadlines(&pairs(5, &[Periodic, Server]), NONE, false) > 20);
+    let fits =
+        SOME.map(|overheads| check_deadlines(&pairs(5, &[Periodic, Server]), overheads, false));
+    assert!(fits.iter().sum::<usize>() > 100, "{fits:?}");
+}
+
+fn check_priorities(sets: &[impl AsRef<[Task]>], overheads: Overheads, exact: bool) -> usize {
+    let mut fits = 0;
+    for tasks in sets.iter().map(AsRef::as_ref) {
+        let ranked: Vec<_> = (0..)
+            .zip(tasks)
+            .map(|(i, task)| Ranked {
+                priority: 100 - i,
+                task: Some(*task),
+            })
+            .collect();
+        let bounds: Vec<_> = (0..tasks.len())
+            .map(|which| analysis::fixed_priority_response(&ranked, which, &overheads))
+            .collect();
+        if bounds.iter().any(Option::is_none) {
+            continue;
+        }
+        fits += 1;
+        let responses = explored(tasks, overheads, true);
+        for (which, (response, bound)) in responses.iter().zip(&bounds).enumerate() {
+            let bound = bound.expect("all have one").ticks;
+            assert!(
+                *response <= bound,
+                "{tasks:?} {overheads:?} {which}: {response} {bound}"
+            );
+            assert!(
+                !exact || *response == bound,
+                "{tasks:?} {which}: {response} {bound}"
+            );
+        }
+    }
+    fits
+}
+
+#[test]
+fn responses_by_priority_of_periodic_tasks_are_exact() {
+    assert!(check_priorities(&pairs(6, &[Periodic]), NONE, true) > 20);
+}
+
+#[test]
+fn responses_by_priority_are_bounds() {
+    assert!(check_priorities(&pairs(5, &[Periodic, Server]), NONE, false) > 20);
+    let fits =
+        SOME.map(|overheads| check_priorities(&pairs(5, &[Periodic, Server]), overheads, false));
+    assert!(fits.iter().sum::<usize>() > 100, "{fits:?}");
+}
+
+/// A server whose grid begins anew comes at worse times than one that keeps its budget to the end of its period.
+#[test]
+fn servers_before_others_by_priority() {
+    let servers: Vec<_> = all(7, Server)
+        .into_iter()
+        .filter(|t| t.reservation.deadline == t.reservation.period)
+        .collect();
+    let low: Vec<_> = [9, 12, 15]
+        .iter()
+        .flat_map(|t| (1..=*t / 2).map(|c| task((*t, c, *t), Periodic)))
+        .collect();
+    let mut sets = Vec::new();
+    for a in &servers {
+        for b in &servers {
+            sets.extend(low.iter().map(|c| [*a, *b, *c]));
+        }
+    }
+    let sets: Vec<_> = sets.into_iter().step_by(7).collect();
+    assert!(check_priorities(&sets, NONE, false) > 20);
+}
+
+#[test]
+fn a_vcpu_without_reservation_leaves_no_bound_below_it() {
+    let ranked = |priority, task| Ranked { priority, task };
+    let task = task((10, 2, 10), Periodic);
+    let vcpus = [
+        ranked(3, Some(task)),
+        ranked(2, None),
+        ranked(1, Some(task)),
+    ];
+    let bound = |which| analysis::fixed_priority_response(&vcpus, which, &NONE);
+    assert_eq!(bound(0).map(|b| b.ticks), Some(2));
+    assert_eq!((bound(1), bound(2)), (None, None));
+}
+
+/// What could be added is what trying finds.
+#[test]
+fn slack_and_cures_are_what_trying_finds() {
+    let overheads = [NONE, SOME[1], SOME[2]];
+    let tasks = pairs(6, &[Periodic]);
+    for (tasks, overheads) in tasks.iter().step_by(3).zip(overheads.iter().cycle()) {
+        let fits =
+            |tasks: &[Task]| analysis::verdict(tasks.iter().copied(), overheads) == Verdict::Fits;
+        let hypervisor = |length: u64| {
+            let times = length.checked_div(overheads.service_period);
+            overheads.blocking + times.map_or(0, |n| (n + 1) * overheads.service)
+        };
+        let left = |length: u64| {
+            let due = tasks.iter().map(|t| t.reservation.demand(t.kind, length));
+            length.checked_sub(hypervisor(length) + due.sum::<u64>())
+        };
+        let shortest = tasks[0]
+            .reservation
+            .deadline
+            .min(tasks[1].reservation.deadline);
+        // Two hyperperiods, and what is left but once.
+        let slack = (shortest..=200).map(left).min().expect("lengths");
+        let whole = analysis::utilisation(tasks, overheads) > 1 << 32;
+        assert_eq!(
+            analysis::slack(tasks, overheads),
+            slack.filter(|_| !whole),
+            "{tasks:?} {overheads:?}"
+        );
+
+        let [first, second] = *tasks;
+        let with = |period, budget, deadline| {
+            let times = deadline <= period && budget <= deadline;
+            times && fits(&[first, task((period, budget, deadline), Periodic)])
+        };
+        let r = second.reservation;
+        let budget = (1..=r.deadline)
+            .rev()
+            .find(|c| with(r.period, *c, r.deadline));
+        assert_eq!(
+            analysis::largest_budget(&[first], &second, overheads),
+            budget,
+            "{tasks:?}"
+        );
+        let implicit = r.period == r.deadline;
+        let period = (1..=500).find(|t| with(*t, r.budget, if implicit { *t } else { r.deadline }));
+        if let Some(period) = period {
+            let shortest = analysis::shortest_period(&[first], &second, overheads);
+            assert_eq!(shortest, Some(period), "{tasks:?} {overheads:?}");
+        }
+        if fits(tasks) {
+            let spare = budget.map(|c| c - r.budget);
+            assert_eq!(
+                analysis::spare_budget(tasks, 1, overheads),
+                spare,
+                "{tasks:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What the test of demand accepts meets every deadline whatever the vCPUs and the hypervisor do within their rights, and what it refuses
+//! of periodic reservations may miss one: small hosts of everything, explored to the end.
+
+mod simulator;
+
+use simulator::{Hart, explore, reservation};
+use tactus_abi::blob::Overheads;
+use tactus_policy::demand::{Load, Member, Test, Verdict};
+use tactus_policy::reservation::Kind::{self, Periodic, Server};
+
+type Times = (u64, u64, u64);
+
+fn verdict(set: &[(Times, Kind)], overheads: Overheads) -> Verdict {
+    let mut load = Load::new(&overheads);
+    for (times, kind) in set {
+        match Member::new(reservation(*times), *kind, overheads.job) {
+            Some(member) => assert!(load.add(member)),
+            None => return Verdict::Late,
+        }
+    }
+    Test::run(&load)
+}
+
+fn hart(set: &[(Times, Kind)], overheads: Overheads) -> Hart {
+    let mut hart = Hart::new(overheads);
+    for (name, (times, kind)) in set.iter().enumerate() {
+        hart.add(name, reservation(*times), *kind);
+    }
+    hart
+}
+
+/// All reservations with periods up to that.
+fn all(period: u64) -> Vec<Times> {
+    let budgets = |t: u64| (1..=t).flat_map(move |c| (c..=t).map(move |d| (t, c, d)));
+    (1..=period).flat_map(budgets).collect()
+}
+
+/// Sets of so many, each once, of both kinds.
+fn sets(period: u64, count: usize, kinds: &[Kind]) -> Vec<Vec<(Times, Kind)>> {
+    let each: Vec<_> = all(period)
+        .into_iter()
+        .flat_map(|times| kinds.iter().map(move |kind| (times, *kind)))
+        .collect();
+    let mut sets = vec![(0, vec![])];
+    for _ in 0..count {
+        sets = sets
+            .into_iter()
+            .flat_map(|(first, set): (usize, Vec<_>)| {
+                (first..each.len()).map({
+                    let each = &each;
+                    move |i| {
+                        let mut set = set.clone();
+                        set.push(each[i]);
+                        (i, set)
+                    }
+                })
+            })
+            .collect();
+    }
+    sets.into_iter().map(|(_, set)| set).collect()
+}
+
+/// Returns how many fit, and how many are not decided.
+fn check(sets: &[Vec<(Times, Kind)>], overheads: Overheads) -> (usize, usize) {
+    let (mut fits, mut unknown) = (0, 0);
+    for set in sets {
+        let may_miss = || explore(&hart(set, overheads)).0;
+        let servers = set.iter().any(|(_, kind)| *kind == Server);
+        match verdict(set, overheads) {
+            Verdict::Fits => {
+                fits += 1;
+                assert_eq!(may_miss(), None, "{set:?} {overheads:?}");
+            }
+            Verdict::Unknown => {
+                unknown += 1;
+                assert!(servers, "{set:?}");
+            }
+            _ if servers || overheads != Overheads::default() => {}
+            _ => assert!(may_miss().is_some(), "{set:?}"),
+        }
+    }
+    (fits, unknown)
+}
+
+#[test]
+fn periodic_pairs_are_judged_exactly() {
+    let (fits, _) = check(&sets(6, 2, &[Periodic]), Overheads::default());
+    assert!(fits > 100, "{fits}");
+}
+
+#[test]
+fn periodic_triples_are_judged_exactly() {
+    let (fits, _) = check(&sets(4, 3, &[Periodic]), Overheads::default());
+    assert!(fits > 50, "{fits}");
+}
+
+#[test]
+fn servers_meet_their_deadlines_whenever_they_wait_and_wake() {
+    let (fits, unknown) = check(&sets(5, 2, &[Periodic, Server]), Overheads::default());
+    assert!(fits > 100 && unknown < fits / 10, "{fits} {unknown}");
+}
+
+#[test]
+fn overheads_are_counted_in() {
+    let (mut fits, sets) = (0, sets(5, 2, &[Periodic, Server]));
+    for (job, blocking, service_period, service) in [
+        (1, 0, 0, 0),
+        (0, 1, 0, 0),
+        (0, 2, 0, 0),
+        (0, 0, 3, 1),
+        (0, 1, 4, 1),
+        (1, 1, 5, 1),
+    ] {
+        let overheads = Overheads {
+            job,
+            blocking,
+            service_period,
+            service,
+        };
+        fits += check(&sets, overheads).0;
+    }
+    assert!(fits > 100, "{fits}");
+}
+
+/// A server pays for each waking: it cannot make the hypervisor work more than admission knows of.
+#[test]
+fn a_server_that_wakes_often_takes_nothing_from_others() {
+    let overheads = Overheads {
+        job: 1,
+        ..Overheads::default()
+    };
+    let mut fits = 0;
+    for server in [(6, 3, 6), (7, 4, 7), (7, 3, 5), (8, 5, 7)] {
+        for other in all(9) {
+            fits += check(&[vec![(server, Server), (other, Periodic)]], overheads).0;
+        }
+    }
+    assert!(fits > 10, "{fits}");
+}
+
+#[test]
+fn triples_with_servers_meet_their_deadlines() {
+    let sets = sets(4, 3, &[Periodic, Server]);
+    let (fits, unknown) = check(&sets, Overheads::default());
+    assert!(fits > 100 && unknown < fits / 3, "{fits} {unknown}");
+}
