@@ -37,53 +37,23 @@ pub struct Member {
     deadline: u32,
     /// Budget and overhead of a job.
     cost: u32,
+    /// Cost by period, in parts of 2^-32, rounded down.
+    part: u32,
+    /// Of a server: cost by deadline, likewise. Of a periodic one: 0.
+    slope: u32,
     server: bool,
-    /// Cost by period.
-    part: Part,
-    /// Of a server: cost by deadline. Of a periodic one: 0.
-    slope: Part,
-    /// The same in parts of 2^-24, rounded up to the next.
-    rate: u32,
-    ramp: u32,
+    /// Whether these parts were rounded.
+    part_more: bool,
+    slope_more: bool,
 }
 
-/// A part of a hart's time, the whole at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
-    floor: u32,
-    more: bool,
-}
-
-impl Part {
-    const NONE: Self = Self {
-        floor: 0,
-        more: false,
-    };
-
-    /// `a / b`; `a <= b < 2^32`.
-    const fn new(a: u64, b: u64) -> Self {
-        let floor = (a << 32) / b;
-        if floor < WHOLE {
-            Self {
-                floor: floor as u32,
-                more: floor * b != a << 32,
-            }
-        } else {
-            Self {
-                floor: u32::MAX,
-                more: true,
-            }
-        }
-    }
-
-    /// In parts of 2^-32, rounded down.
-    const fn below(self) -> u64 {
-        self.floor as u64
-    }
-
-    /// In parts of 2^-32, rounded up.
-    const fn above(self) -> u64 {
-        self.floor as u64 + self.more as u64
+/// `a / b` in parts of 2^-32, rounded down, less than the whole; and whether it was rounded. `a <= b < 2^32`.
+const fn parts(a: u64, b: u64) -> (u32, bool) {
+    let floor = (a << 32) / b;
+    if floor < WHOLE {
+        (floor as u32, floor * b != a << 32)
+    } else {
+        (u32::MAX, true)
     }
 }
 
@@ -93,11 +63,11 @@ impl Member {
         period: 1,
         deadline: 1,
         cost: 0,
-        part: Part::NONE,
-        slope: Part::NONE,
-        rate: 1,
-        ramp: 1,
+        part: 0,
+        slope: 0,
         server: false,
+        part_more: false,
+        slope_more: false,
     };
 
     /// A reservation whose jobs cost `job` ticks more than their budget. `None`: not even alone would it have its budget by
@@ -108,11 +78,11 @@ impl Member {
             return None;
         }
         let server = matches!(kind, Kind::Server);
-        let part = Part::new(cost, reservation.period);
-        let slope = if server {
-            Part::new(cost, reservation.deadline)
+        let (part, part_more) = parts(cost, reservation.period);
+        let (slope, slope_more) = if server {
+            parts(cost, reservation.deadline)
         } else {
-            Part::NONE
+            (0, false)
         };
         Some(Self {
             period: reservation.period as u32,
@@ -120,15 +90,25 @@ impl Member {
             cost: cost as u32,
             part,
             slope,
-            rate: (part.floor >> 8) + 1,
-            ramp: (slope.floor >> 8) + 1,
             server,
+            part_more,
+            slope_more,
         })
+    }
+
+    /// Cost by period, rounded up.
+    const fn part_above(&self) -> u64 {
+        self.part as u64 + self.part_more as u64
+    }
+
+    /// Of a server: cost by deadline, rounded up.
+    const fn slope_above(&self) -> u64 {
+        self.slope as u64 + self.slope_more as u64
     }
 
     /// Its part of the hart, in parts of 2^-32, rounded down.
     pub const fn part(&self) -> u64 {
-        self.part.below()
+        self.part as u64
     }
 
     /// Ticks from a release to the deadline.
@@ -159,14 +139,12 @@ impl Member {
         (demand, 0)
     }
 
-    /// The slope of that line, in parts of 2^-24, one too many at most.
+    /// The slope of that line, in parts of 2^-24, rounded up, one too many at most.
     #[inline(always)]
-    fn rate(&self, length: u64) -> u32 {
-        if self.server && length < u64::from(self.deadline) {
-            self.ramp
-        } else {
-            self.rate
-        }
+    fn rate(&self, length: u64) -> u64 {
+        let ramps = self.server && length < u64::from(self.deadline);
+        let slope = if ramps { self.slope } else { self.part };
+        u64::from(slope >> 8) + 1
     }
 }
 
@@ -202,6 +180,11 @@ pub struct Load {
 }
 
 impl Load {
+    /// As with [`Load::new`].
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
     /// No reservations.
     pub fn new(overheads: &Overheads) -> Self {
         let clamp = |ticks: u64| ticks.min(limit::PERIOD_TICKS);
@@ -285,7 +268,7 @@ impl Load {
     /// Bounds `H` by lines, each from a member's deadline on.
     fn survey(&self) -> Survey {
         // Of servers whose deadline is yet to come.
-        let mut ramps: u64 = self.members().iter().map(|m| m.slope.above()).sum();
+        let mut ramps: u64 = self.members().iter().map(|m| m.slope_above()).sum();
         let mut rate = self.service_above();
         let mut fixed = self.blocking + self.service;
         let mut survey = Survey {
@@ -295,10 +278,10 @@ impl Load {
         let mut excess_most = 0;
         for member in self.members() {
             let deadline = u64::from(member.deadline);
-            rate += member.part.above();
+            rate += member.part_above();
             // What the line through (deadline, cost) has at 0.
             fixed += member.cost() - ((member.part() * deadline) >> 32);
-            ramps -= member.slope.above();
+            ramps -= member.slope_above();
             let slope = rate + ramps;
             let above = if slope > WHOLE {
                 2 * deadline
@@ -456,7 +439,7 @@ impl Test {
             let (due, touch) = member.demand(self.length);
             demand += due;
             if touch <= self.reach {
-                let slope = u64::from(member.rate(self.length));
+                let slope = member.rate(self.length);
                 fixed += slope * touch;
                 slopes += slope;
                 lines += 1;
