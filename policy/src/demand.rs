@@ -18,6 +18,7 @@
 //! For periodic reservations the answer is exact. For servers `H` is rounded up by less than a tick for each.
 
 use crate::reservation::{Kind, Reservation};
+use core::num::{NonZeroU32, NonZeroU64};
 use tactus_abi::blob::{Overheads, limit};
 
 /// Reservations of one hart.
@@ -33,7 +34,7 @@ const LENGTHS: u64 = 1 << 60;
 /// A reservation as the test needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
-    period: u32,
+    period: NonZeroU32,
     deadline: u32,
     /// Budget and overhead of a job.
     cost: u32,
@@ -60,7 +61,7 @@ const fn parts(a: u64, b: u64) -> (u32, bool) {
 impl Member {
     /// One that asks for nothing.
     pub const NONE: Self = Self {
-        period: 1,
+        period: NonZeroU32::MIN,
         deadline: 1,
         cost: 0,
         part: 0,
@@ -84,8 +85,11 @@ impl Member {
         } else {
             (0, false)
         };
+        let Some(period) = NonZeroU32::new(reservation.period as u32) else {
+            return None;
+        };
         Some(Self {
-            period: reservation.period as u32,
+            period,
             deadline: reservation.deadline as u32,
             cost: cost as u32,
             part,
@@ -121,30 +125,22 @@ impl Member {
         self.cost as u64
     }
 
-    /// Its demand within `length`, and how far back from there the line touches it that bounds it from above.
+    /// Its demand within `length`, how far back from there the line touches it that bounds it from above, and the slope of that line.
     #[inline(always)]
-    fn demand(&self, length: u64) -> (u64, u64) {
-        let (period, deadline) = (u64::from(self.period), u64::from(self.deadline));
+    fn demand(&self, length: u64) -> (u64, u64, u32) {
+        let (period, deadline) = (NonZeroU64::from(self.period), u64::from(self.deadline));
         if !self.server {
-            let time = length + period - deadline;
+            let time = length + period.get() - deadline;
             let jobs = time / period;
-            return (jobs * self.cost(), time - jobs * period);
+            return (jobs * self.cost(), time - jobs * period.get(), self.part);
         }
         if length < deadline {
-            return ((length * self.cost()).div_ceil(deadline), 0);
+            return ((length * self.cost()).div_ceil(deadline), 0, self.slope);
         }
         let jobs = (length - deadline) / period;
-        let rest = length - deadline - jobs * period;
-        let demand = (jobs + 1) * self.cost() + (rest * self.cost()).div_ceil(period);
-        (demand, 0)
-    }
-
-    /// The slope of that line, in parts of 2^-24, rounded up, one too many at most.
-    #[inline(always)]
-    fn rate(&self, length: u64) -> u64 {
-        let ramps = self.server && length < u64::from(self.deadline);
-        let slope = if ramps { self.slope } else { self.part };
-        u64::from(slope >> 8) + 1
+        let rest = length - deadline - jobs * period.get();
+        let demand = (jobs + 1) * self.cost() + (rest * self.cost()).div_ceil(period.get());
+        (demand, 0, self.part)
     }
 }
 
@@ -414,7 +410,7 @@ impl Test {
         }
         let hypervisor = load.blocking + (self.length / load.service_period + 1) * load.service;
         let busy = load.members().iter().fold(hypervisor, |sum, m| {
-            sum + self.length.div_ceil(u64::from(m.period)) * u64::from(m.cost)
+            sum + self.length.div_ceil(m.period.get().into()) * u64::from(m.cost)
         });
         if busy <= self.length {
             self.stage = Stage::Look;
@@ -432,14 +428,15 @@ impl Test {
         let Some(most) = self.length.checked_sub(shortest) else {
             return Verdict::Fits;
         };
-        let mut demand = load.hypervisor(self.length);
-        // In parts of 2^-24, each slope rounded up.
+        let (length, reach) = (self.length, self.reach);
+        let mut demand = load.hypervisor(length);
+        // In parts of 2^-24, each slope rounded up, by one part at most.
         let (mut fixed, mut slopes, mut lines) = (0, 0, 0);
         for member in load.members() {
-            let (due, touch) = member.demand(self.length);
+            let (due, touch, slope) = member.demand(length);
             demand += due;
-            if touch <= self.reach {
-                let slope = member.rate(self.length);
+            if touch <= reach {
+                let slope = u64::from(slope >> 8) + 1;
                 fixed += slope * touch;
                 slopes += slope;
                 lines += 1;
