@@ -431,7 +431,7 @@ impl Test {
         let (length, reach) = (self.length, self.reach);
         let mut demand = load.hypervisor(length);
         // In parts of 2^-24, each slope rounded up, by one part at most.
-        let (mut fixed, mut slopes, mut lines) = (0, 0, 0);
+        let (mut fixed, mut slopes) = (0, 0);
         for member in load.members() {
             let (due, touch, slope) = member.demand(length);
             demand += due;
@@ -439,14 +439,13 @@ impl Test {
                 let slope = u64::from(slope >> 8) + 1;
                 fixed += slope * touch;
                 slopes += slope;
-                lines += 1;
             }
         }
         let Some(slack) = self.length.checked_sub(demand) else {
             return Verdict::Late;
         };
         let fixed = fixed.div_ceil(1 << 24);
-        let slopes = slopes.saturating_sub(lines) << 8;
+        let slopes = slopes.saturating_sub(load.len as u64) << 8;
         let reach = slack.max(match slack.checked_sub(fixed) {
             None => 0,
             Some(_) if slopes >= WHOLE => u64::MAX,
