@@ -67,7 +67,6 @@ pub enum Step {
 #[derive(Clone, Copy)]
 struct Entry {
     member: Member,
-    task: Task,
     harts: u64,
     handle: Handle,
     vm: u16,
@@ -77,14 +76,6 @@ struct Entry {
 
 const EMPTY: Entry = Entry {
     member: Member::NONE,
-    task: Task {
-        reservation: Reservation {
-            period: 1,
-            budget: 1,
-            deadline: 1,
-        },
-        kind: Kind::Periodic,
-    },
     harts: 0,
     handle: Handle::MAX,
     vm: 0,
@@ -118,8 +109,8 @@ impl Hart {
     }
 
     fn insert(&mut self, entry: Entry) {
-        let due = entry.task.reservation.deadline;
-        let later = |e: &Entry| e.task.reservation.deadline > due;
+        let due = entry.member.deadline();
+        let later = |e: &Entry| e.member.deadline() > due;
         let place = self.entries().iter().position(later).unwrap_or(self.len);
         if let Some(tail) = self.entries.get_mut(place..=self.len) {
             tail.rotate_right(1);
@@ -257,7 +248,6 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         let Task { reservation, kind } = request.task;
         Some(Entry {
             member: Member::new(reservation, kind, self.overheads.job)?,
-            task: request.task,
             harts: request.harts,
             handle: request.handle,
             vm: request.vm as u16,
