@@ -32,22 +32,28 @@ impl<const N: usize> Deadlines<N> {
     }
 
     /// The earliest deadline and whose it is.
+    #[inline]
     pub fn earliest(&self) -> Option<(u64, Handle)> {
         (self.len > 0).then(|| self.heap[0])
     }
 
     /// Takes out the vCPU of the earliest deadline, if that is no later than `now`.
+    #[inline]
     pub fn pop_until(&mut self, now: u64) -> Option<Handle> {
-        let (deadline, handle) = self.earliest()?;
-        if deadline > now {
-            return None;
-        }
+        let (deadline, _) = self.earliest()?;
+        (deadline <= now).then(|| self.pop())
+    }
+
+    /// Takes out the vCPU of the earliest deadline, which there is.
+    #[inline(never)]
+    fn pop(&mut self) -> Handle {
+        let (_, handle) = self.heap[0];
         self.place[usize::from(handle)] = ABSENT;
         self.len -= 1;
         if self.len > 0 {
             self.sink(0, self.heap[self.len]);
         }
-        Some(handle)
+        handle
     }
 
     /// Sets or moves a vCPU's deadline.
