@@ -23,7 +23,8 @@ use tactus_abi::blob::{Overheads, limit};
 
 /// Reservations of one hart.
 pub const MEMBERS: usize = limit::RESERVATIONS_PER_HART;
-/// Looks at `H` that a [`Test`] takes before it gives up.
+/// Steps that a [`Test`] takes before it gives up. What random sets need is shown by the example `evaluations`: far fewer, but for those
+/// that leave next to nothing of the hart.
 pub const EVALUATIONS: u32 = 128;
 /// The whole of a hart's time, in the unit of [`Member::part`].
 pub const WHOLE: u64 = 1 << 32;
