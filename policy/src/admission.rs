@@ -20,7 +20,7 @@ use crate::reservation::{Kind, Reservation};
 use tactus_abi::blob::{Overheads, limit};
 use tactus_abi::hypercall::Refusal;
 
-/// Looks at a hart's demand that one [`Trial`] takes, over all harts and moves it tries.
+/// Steps of tests that one [`Trial`] takes, over all harts and moves it tries; those of one are at most [`crate::demand::EVALUATIONS`].
 pub const EVALUATIONS: u32 = 4096;
 
 /// What is promised to a vCPU.

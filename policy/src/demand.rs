@@ -23,7 +23,8 @@ use tactus_abi::blob::{Overheads, limit};
 
 /// Reservations of one hart.
 pub const MEMBERS: usize = limit::RESERVATIONS_PER_HART;
-/// Looks at `H` that a [`Test`] takes before it gives up.
+/// Steps that a [`Test`] takes before it gives up. What random sets need is shown by the example `evaluations`: far fewer, but for those
+/// that leave next to nothing of the hart.
 pub const EVALUATIONS: u32 = 128;
 /// The whole of a hart's time, in the unit of [`Member::part`].
 pub const WHOLE: u64 = 1 << 32;
@@ -35,9 +36,12 @@ const LENGTHS: u64 = 1 << 60;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
     period: NonZeroU32,
-    deadline: u32,
+    /// Ticks from the deadline to the next release.
+    gap: u32,
     /// Budget and overhead of a job.
     cost: u32,
+    /// Cost by period, in parts of 2^-24, rounded up, by one part at most.
+    rate: u32,
     /// Cost by period, in parts of 2^-32, rounded down.
     part: u32,
     /// Of a server: cost by deadline, likewise. Of a periodic one: 0.
@@ -62,8 +66,9 @@ impl Member {
     /// One that asks for nothing.
     pub const NONE: Self = Self {
         period: NonZeroU32::MIN,
-        deadline: 1,
+        gap: 0,
         cost: 0,
+        rate: 1,
         part: 0,
         slope: 0,
         server: false,
@@ -90,8 +95,9 @@ impl Member {
         };
         Some(Self {
             period,
-            deadline: reservation.deadline as u32,
+            gap: (reservation.period - reservation.deadline) as u32,
             cost: cost as u32,
+            rate: (part >> 8) + 1,
             part,
             slope,
             server,
@@ -117,7 +123,7 @@ impl Member {
 
     /// Ticks from a release to the deadline.
     pub const fn deadline(&self) -> u64 {
-        self.deadline as u64
+        (self.period.get() - self.gap) as u64
     }
 
     /// Budget and overhead of a job, in ticks.
@@ -125,22 +131,34 @@ impl Member {
         self.cost as u64
     }
 
-    /// Its demand within `length`, how far back from there the line touches it that bounds it from above, and the slope of that line.
+    /// Of a periodic one: its demand within `length`, and how far back from there the line touches it that bounds it from above.
     #[inline(always)]
-    fn demand(&self, length: u64) -> (u64, u64, u32) {
-        let (period, deadline) = (NonZeroU64::from(self.period), u64::from(self.deadline));
-        if !self.server {
-            let time = length + period.get() - deadline;
-            let jobs = time / period;
-            return (jobs * self.cost(), time - jobs * period.get(), self.part);
-        }
+    fn stairs(&self, length: u64) -> (u64, u64) {
+        let period = NonZeroU64::from(self.period);
+        let time = length + u64::from(self.gap);
+        let jobs = time / period;
+        (jobs * self.cost(), time - jobs * period.get())
+    }
+
+    /// Of a server: its demand within `length`, and the slope of the line that bounds it, in parts of 2^-24, one too many at most.
+    fn ramps(&self, length: u64) -> (u64, u32) {
+        let (period, deadline) = (NonZeroU64::from(self.period), self.deadline());
         if length < deadline {
-            return ((length * self.cost()).div_ceil(deadline), 0, self.slope);
+            let due = (length * self.cost()).div_ceil(deadline);
+            return (due, (self.slope >> 8) + 1);
         }
         let jobs = (length - deadline) / period;
         let rest = length - deadline - jobs * period.get();
         let demand = (jobs + 1) * self.cost() + (rest * self.cost()).div_ceil(period.get());
-        (demand, 0, self.part)
+        (demand, self.rate)
+    }
+
+    fn demand(&self, length: u64) -> u64 {
+        if self.server {
+            self.ramps(length).0
+        } else {
+            self.stairs(length).0
+        }
     }
 }
 
@@ -211,7 +229,7 @@ impl Load {
             return false;
         }
         let mut place = self.len;
-        while place > 0 && self.members[place - 1].deadline > member.deadline {
+        while place > 0 && self.members[place - 1].deadline() > member.deadline() {
             self.members[place] = self.members[place - 1];
             place -= 1;
         }
@@ -227,7 +245,7 @@ impl Load {
 
     /// The shortest deadline; 0 when there are no reservations.
     pub fn shortest(&self) -> u64 {
-        self.members().first().map_or(0, |m| u64::from(m.deadline))
+        self.members().first().map_or(0, Member::deadline)
     }
 
     /// What the hypervisor takes within `length`.
@@ -240,7 +258,7 @@ impl Load {
         self.members()
             .iter()
             .fold(self.hypervisor(length), |sum, member| {
-                sum + member.demand(length).0
+                sum + member.demand(length)
             })
     }
 
@@ -273,7 +291,7 @@ impl Load {
         };
         let mut excess_most = 0;
         for member in self.members() {
-            let deadline = u64::from(member.deadline);
+            let deadline = member.deadline();
             rate += member.part_above();
             // What the line through (deadline, cost) has at 0.
             fixed += member.cost() - ((member.part() * deadline) >> 32);
@@ -430,15 +448,20 @@ impl Test {
         };
         let (length, reach) = (self.length, self.reach);
         let mut demand = load.hypervisor(length);
-        // In parts of 2^-24, each slope rounded up, by one part at most.
+        // In parts of 2^-24.
         let (mut fixed, mut slopes) = (0, 0);
         for member in load.members() {
-            let (due, touch, slope) = member.demand(length);
+            if member.server {
+                let (due, rate) = member.ramps(length);
+                demand += due;
+                slopes += u64::from(rate);
+                continue;
+            }
+            let (due, touch) = member.stairs(length);
             demand += due;
             if touch <= reach {
-                let slope = u64::from(slope >> 8) + 1;
-                fixed += slope * touch;
-                slopes += slope;
+                fixed += u64::from(member.rate) * touch;
+                slopes += u64::from(member.rate);
             }
         }
         let Some(slack) = self.length.checked_sub(demand) else {
