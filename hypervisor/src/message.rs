@@ -7,6 +7,7 @@
 
 use crate::arch;
 use crate::arena::{Arena, Exhausted};
+use crate::devices;
 use crate::hart::Hart;
 use crate::interrupt;
 use crate::realtime::{self, AnswerTo};
@@ -17,8 +18,7 @@ use crate::system::system;
 use crate::vcpu::{Vcpu, Wait};
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::{Blob, ChannelEnd};
-use tactus_abi::map;
-use tactus_policy::mailbox::{Mailbox, Received};
+use tactus_policy::mailbox::{Mailbox, Outcome, Received};
 use tactus_policy::ready::Handle;
 
 /// Bytes copied between two looks at the interrupts.
@@ -27,19 +27,19 @@ const PIECE: u64 = 256;
 /// What waits at one end of a channel.
 pub struct Post {
     mailbox: Lock<Mailbox>,
-    /// Physical address of its slots, and bytes of each.
+    /// Physical address of its slots.
     slots: u64,
-    size: u64,
-    /// The receiving VM, and the source of its doorbell.
-    vm: usize,
-    source: u32,
 }
 
 /// A vCPU's call that is not done yet.
 #[derive(Clone, Copy)]
 pub struct Call {
-    post: &'static Post,
+    /// Number of the caller's channel.
+    channel: u64,
     sends: bool,
+    /// The receiving end.
+    end: &'static ChannelEnd,
+    post: &'static Post,
     /// Physical address of the caller's bytes.
     host: u64,
     /// Bytes to copy; before the message is known: that there is room for.
@@ -53,30 +53,24 @@ pub struct Call {
     done: u64,
 }
 
-/// Makes what holds messages, for each channel end that may have any.
-pub fn posts(arena: &Arena, blob: &Blob<'static>) -> Result<&'static [Option<Post>], Exhausted> {
-    let slots_size = |end: &ChannelEnd| {
-        u64::from(end.message_size).next_multiple_of(8) * u64::from(end.messages)
-    };
+/// Makes what holds messages, for each channel end.
+pub fn posts(arena: &Arena, blob: &Blob<'static>) -> Result<&'static [Post], Exhausted> {
+    let slots_size = |end: &ChannelEnd| slot_size(end) * u64::from(end.messages);
     let mut slots = arena.bytes(blob.channel_ends.iter().map(slots_size).sum())?;
     arena.slice(blob.channel_ends.len(), |index| {
         let end = &blob.channel_ends[index];
-        if end.messages == 0 {
-            return None;
-        }
-        // Whose the end is, the other end says.
-        let peer =
-            &blob.channel_ends_of(&blob.vms[end.peer_vm as usize])[end.peer_channel as usize];
         let first = slots;
         slots += slots_size(end);
-        Some(Post {
+        Post {
             mailbox: Lock::new(Mailbox::new(end.messages)),
             slots: first,
-            size: u64::from(end.message_size),
-            vm: peer.peer_vm as usize,
-            source: map::CHANNEL_SOURCE + peer.peer_channel,
-        })
+        }
     })
+}
+
+/// Bytes of a slot, in memory.
+fn slot_size(end: &ChannelEnd) -> u64 {
+    u64::from(end.message_size).next_multiple_of(8)
 }
 
 /// Begins a call to send or to receive; [`go_on`] brings it to its end. `arguments` as of `message_send` and `message_receive`.
@@ -99,10 +93,8 @@ pub fn begin(
         true => blob.vms[end.peer_vm as usize].first_channel_end + end.peer_channel,
         false => config.first_channel_end + channel as u32,
     };
-    let post = system().posts[index as usize]
-        .as_ref()
-        .ok_or(SbiError::INVALID_PARAM)?;
-    if sends && length > post.size {
+    let end = &blob.channel_ends[index as usize];
+    if end.messages == 0 || sends && length > u64::from(end.message_size) {
         return Err(SbiError::INVALID_PARAM);
     }
     let priority = u8::try_from(priority).map_err(|_| SbiError::INVALID_PARAM)?;
@@ -114,8 +106,10 @@ pub fn begin(
     };
     // Safety: the vCPU runs on this hart, no other reference in use.
     unsafe { vcpu.body() }.message = Some(Call {
-        post,
+        channel,
         sends,
+        end,
+        post: &system().posts[index as usize],
         host,
         length,
         priority,
@@ -136,7 +130,10 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
                 copy(call, slot);
                 None
             }
-            Some(_) => Some(Ok(complete(hart, vcpu, *call))),
+            Some(_) => {
+                let call = *call;
+                Some(Ok(complete(hart, vcpu, &call)))
+            }
             None => match take_slot(hart, vcpu, call) {
                 Ok(true) => None,
                 Ok(false) => return false,
@@ -188,8 +185,7 @@ fn take_slot(hart: &'static Hart, vcpu: &'static Vcpu, call: &mut Call) -> Resul
     };
     match slot {
         Some(slot) => {
-            let size = call.post.size.next_multiple_of(8);
-            call.slot = Some(call.post.slots + slot as u64 * size);
+            call.slot = Some(call.post.slots + slot as u64 * slot_size(call.end));
             Ok(true)
         }
         None if waits => {
@@ -220,19 +216,24 @@ fn copy(call: &mut Call, slot: u64) {
 }
 
 /// All has been copied: the value that the call returns.
-fn complete(hart: &'static Hart, vcpu: &'static Vcpu, call: Call) -> u64 {
-    let post = call.post;
-    let (wake, value) = if call.sends {
-        let arrival = post.mailbox.lock().deliver(vcpu.handle, false);
-        if arrival.first {
-            system().vms[post.vm].raise(hart, post.source);
-        }
-        (arrival.wake, 0)
+fn complete(hart: &'static Hart, vcpu: &'static Vcpu, call: &Call) -> u64 {
+    let outcome = leave(vcpu, call, true);
+    if outcome.first {
+        // Its channel is there.
+        let _ = devices::ring(hart, vcpu.vm, call.channel);
+    }
+    tell(hart, outcome.wake);
+    if call.sends { 0 } else { call.length }
+}
+
+/// The vCPU has made its copy, or never will.
+fn leave(vcpu: &Vcpu, call: &Call, made: bool) -> Outcome {
+    let mut mailbox = call.post.mailbox.lock();
+    if call.sends == made {
+        mailbox.deliver(vcpu.handle, !call.sends)
     } else {
-        (post.mailbox.lock().vacate(vcpu.handle), call.length)
-    };
-    tell(hart, wake);
-    value
+        mailbox.vacate(vcpu.handle)
+    }
 }
 
 /// A vCPU has got what it waited for.
@@ -254,13 +255,7 @@ pub fn stopped(vcpu: &'static Vcpu) {
     let Some(call) = unsafe { vcpu.body() }.message.take() else {
         return;
     };
-    let wake = {
-        let mut mailbox = call.post.mailbox.lock();
-        match call.sends {
-            true => mailbox.vacate(vcpu.handle),
-            false => mailbox.deliver(vcpu.handle, true).wake,
-        }
-    };
+    let wake = leave(vcpu, &call, false).wake;
     if let Some(other) = woken(wake) {
         // Not from here: it may be about to stop too, and so on.
         fence(Ordering::SeqCst);

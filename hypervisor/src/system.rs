@@ -43,7 +43,7 @@ pub struct System {
     /// How often text is sent that no interrupt sees to, in ticks.
     pub text_ticks: u64,
     /// What holds messages, by channel end.
-    pub posts: &'static [Option<Post>],
+    pub posts: &'static [Post],
     /// The interrupt controller, if wired interrupts are used.
     pub plic: Option<Plic>,
     /// By physical source.

@@ -5,16 +5,10 @@
 //! waits in at most one of its queues. Those who wait are served by priority, and among equals the first to come first: a slot that
 //! becomes free, or full, is theirs at once, so that while one waits there is none to be had.
 //!
-//! Every operation takes a fixed number of steps. The vCPUs that send are of one VM, those that receive of another.
+//! The vCPUs that send are of one VM, those that receive of another. Every operation takes at most a few steps for each that waits.
 
-use crate::ready::{BitmapQueue, Handle, ReadyQueue};
+use crate::ready::Handle;
 use tactus_abi::blob::limit;
-
-/// Of vCPUs, or of slots: with the scheduler's queues they have one size, and so one code.
-type Queue = BitmapQueue<{ limit::VCPUS }>;
-
-/// What a vCPU without a slot holds.
-const NONE: u8 = u8::MAX;
 
 /// What a caller that wants to receive gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +31,12 @@ pub enum Received {
     },
 }
 
-/// What a complete message brings about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
-    /// None was waiting: the doorbell is to be rung.
+/// What follows when a vCPU is done with a slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// A message has come, and none was waiting: the doorbell is to be rung.
     pub first: bool,
-    /// A vCPU that waits has it now, and is to be woken.
+    /// A vCPU that waits has the slot now, and is to be woken.
     pub wake: Option<Handle>,
 }
 
@@ -59,21 +53,21 @@ pub struct Mailbox {
     senders: Queue,
     /// vCPUs that wait for a message.
     receivers: Queue,
-    /// By vCPU: the slot that it writes or reads, or [`NONE`].
+    /// By vCPU: the slot that it writes or reads, plus one; 0: none.
     held: [u8; limit::VCPUS],
 }
 
 impl Mailbox {
     /// An empty mailbox for so many messages, at most [`limit::MESSAGES`].
-    pub fn new(messages: u32) -> Self {
+    pub const fn new(messages: u32) -> Self {
         Self {
             lengths: [0; limit::MESSAGES],
             priorities: [0; limit::MESSAGES],
             free: ((1u128 << messages) - 1) as u64,
-            full: empty(),
-            senders: empty(),
-            receivers: empty(),
-            held: [NONE; limit::VCPUS],
+            full: Queue::new(),
+            senders: Queue::new(),
+            receivers: Queue::new(),
+            held: [0; limit::VCPUS],
         }
     }
 
@@ -84,12 +78,12 @@ impl Mailbox {
         if held.is_none() && self.free != 0 {
             let slot = self.free.trailing_zeros() as usize;
             self.free &= self.free - 1;
-            self.held[usize::from(vcpu)] = slot as u8;
+            self.hold(vcpu, slot);
             held = Some(slot);
         }
         match held {
             Some(slot) => (self.lengths[slot], self.priorities[slot]) = (length, priority),
-            None => wait(&mut self.senders, vcpu, priority, waits),
+            None => self.senders.wait(vcpu, priority, waits),
         }
         held
     }
@@ -97,96 +91,161 @@ impl Mailbox {
     /// A vCPU wants to receive a message of at most `capacity` bytes. If there is none and it `waits`, it is in the queue, and asks again
     /// when it is woken or its time is over.
     pub fn receive(&mut self, vcpu: Handle, capacity: u64, waits: bool) -> Received {
-        let mut held = self.held(vcpu);
-        if let Some(slot) = held
-            && self.full.highest() > Some(self.priorities[slot])
-        {
-            // One has come, since it was woken, that goes first.
-            insert(&mut self.full, slot as Handle, self.priorities[slot], true);
-            held = None;
+        if let Some(slot) = self.let_go(vcpu) {
+            // It was woken with this one; meanwhile one may have come that goes first.
+            self.full
+                .insert(slot as Handle, self.priorities[slot], true);
         }
-        let Some(slot) = held.or_else(|| self.full.pop().map(usize::from)) else {
-            wait(&mut self.receivers, vcpu, 0, waits);
+        let Some(slot) = self.full.pop() else {
+            self.receivers.wait(vcpu, 0, waits);
             return Received::Nothing;
         };
-        self.held[usize::from(vcpu)] = slot as u8;
+        let slot = usize::from(slot);
+        self.hold(vcpu, slot);
         let length = self.lengths[slot];
         if u64::from(length) > capacity {
-            let Arrival { wake, .. } = self.deliver(vcpu, true);
+            let Outcome { wake, .. } = self.deliver(vcpu, true);
             return Received::TooLong { length, wake };
         }
         Received::Message { slot, length }
     }
 
-    /// A message is complete: all of it is in the slot of the vCPU that sends it; or it is there `still`, as the vCPU that was to receive
-    /// it does not, or no longer waits for any.
-    pub fn deliver(&mut self, vcpu: Handle, still: bool) -> Arrival {
+    /// There is a message in a vCPU's slot: all that it sends; or it is there `still`, as the vCPU that was to receive it does not, or no
+    /// longer waits for any.
+    pub fn deliver(&mut self, vcpu: Handle, still: bool) -> Outcome {
         self.receivers.remove(vcpu);
-        let mut arrival = Arrival {
-            first: false,
-            wake: None,
-        };
+        let mut outcome = Outcome::default();
         if let Some(slot) = self.let_go(vcpu) {
-            arrival.first = self.full.highest().is_none();
-            arrival.wake = self.receivers.pop();
-            match arrival.wake {
-                Some(vcpu) => self.held[usize::from(vcpu)] = slot as u8,
+            outcome.first = self.full.is_empty();
+            outcome.wake = self.receivers.pop();
+            match outcome.wake {
+                Some(vcpu) => self.hold(vcpu, slot),
                 // It goes behind the others of its priority, or back to its place before them.
-                None => insert(&mut self.full, slot as Handle, self.priorities[slot], still),
+                None => self
+                    .full
+                    .insert(slot as Handle, self.priorities[slot], still),
             }
         }
-        arrival
+        outcome
     }
 
     /// There is no message in a vCPU's slot: it has been received; or the vCPU does not send it after all, or no longer waits for a slot.
-    /// Another vCPU that waits, and has the slot now, is to be woken.
-    pub fn vacate(&mut self, vcpu: Handle) -> Option<Handle> {
+    pub fn vacate(&mut self, vcpu: Handle) -> Outcome {
         self.senders.remove(vcpu);
-        let slot = self.let_go(vcpu)?;
-        let sender = self.senders.pop();
-        match sender {
-            Some(vcpu) => self.held[usize::from(vcpu)] = slot as u8,
-            None => self.free |= 1 << slot,
+        let mut outcome = Outcome::default();
+        if let Some(slot) = self.let_go(vcpu) {
+            outcome.wake = self.senders.pop();
+            match outcome.wake {
+                Some(vcpu) => self.hold(vcpu, slot),
+                None => self.free |= 1 << slot,
+            }
         }
-        sender
+        outcome
     }
 
     fn held(&self, vcpu: Handle) -> Option<usize> {
-        match self.held[usize::from(vcpu)] {
-            NONE => None,
-            slot => Some(usize::from(slot)),
-        }
+        usize::from(self.held[usize::from(vcpu)]).checked_sub(1)
+    }
+
+    const fn hold(&mut self, vcpu: Handle, slot: usize) {
+        self.held[vcpu as usize] = slot as u8 + 1;
     }
 
     fn let_go(&mut self, vcpu: Handle) -> Option<usize> {
         let slot = self.held(vcpu);
-        self.held[usize::from(vcpu)] = NONE;
+        self.held[usize::from(vcpu)] = 0;
         slot
     }
 }
 
-/// Puts a vCPU into a queue, where it keeps its place if it is there already; or takes it out.
-fn wait(queue: &mut Queue, vcpu: Handle, priority: u8, waits: bool) {
-    if !waits {
-        queue.remove(vcpu);
-    } else if !queue.contains(vcpu) {
-        insert(queue, vcpu, priority, false);
+/// Slots or vCPUs by priority, first in, first out within one. Made for a few: what the scheduler's queues do in a fixed number of
+/// steps takes one for each here, in a tenth of the memory and the code.
+struct Queue {
+    count: usize,
+    /// The first to be taken is the last.
+    entries: [Entry; limit::VCPUS],
+}
+
+/// The priority, and below it the handle, in one word.
+#[derive(Clone, Copy)]
+struct Entry(u32);
+
+impl Entry {
+    const fn new(handle: Handle, priority: u8) -> Self {
+        Self((priority as u32) << 16 | handle as u32)
+    }
+
+    const fn handle(self) -> Handle {
+        self.0 as Handle
+    }
+
+    const fn priority(self) -> u8 {
+        (self.0 >> 16) as u8
     }
 }
 
-/// A queue with nothing in it. One piece of code for all of them, as `insert`.
-#[inline(never)]
-fn empty() -> Queue {
-    Queue::new()
-}
+impl Queue {
+    const fn new() -> Self {
+        Self {
+            count: 0,
+            entries: [Entry(0); limit::VCPUS],
+        }
+    }
 
-/// Puts a handle into a queue.
-#[inline(never)]
-fn insert(queue: &mut Queue, handle: Handle, priority: u8, head: bool) {
-    if head {
-        queue.insert_head(handle, priority);
-    } else {
-        queue.insert_tail(handle, priority);
+    const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Puts in a handle that is not: behind the others of its priority, or before them.
+    #[inline(never)]
+    fn insert(&mut self, handle: Handle, priority: u8, before: bool) {
+        let mut at = self.count;
+        // At most one step for each in the queue.
+        while at > 0 && at < limit::VCPUS {
+            let other = self.entries[at - 1];
+            if other.priority() < priority || before && other.priority() == priority {
+                break;
+            }
+            self.entries[at] = other;
+            at -= 1;
+        }
+        if let Some(entry) = self.entries.get_mut(at) {
+            *entry = Entry::new(handle, priority);
+            self.count += 1;
+        }
+    }
+
+    fn pop(&mut self) -> Option<Handle> {
+        self.count = self.count.checked_sub(1)?;
+        self.entries.get(self.count).map(|entry| entry.handle())
+    }
+
+    fn place(&self, handle: Handle) -> Option<usize> {
+        let entries = self.entries.get(..self.count)?;
+        entries.iter().position(|entry| entry.handle() == handle)
+    }
+
+    /// Takes a handle out, if it is in.
+    #[inline(never)]
+    fn remove(&mut self, handle: Handle) {
+        if let Some(mut at) = self.place(handle) {
+            self.count -= 1;
+            // At most one step for each in the queue.
+            while at < self.count && at + 1 < limit::VCPUS {
+                self.entries[at] = self.entries[at + 1];
+                at += 1;
+            }
+        }
+    }
+
+    /// Puts in a vCPU, which keeps its place if it is in already; or takes it out.
+    #[inline(never)]
+    fn wait(&mut self, vcpu: Handle, priority: u8, waits: bool) {
+        if !waits {
+            self.remove(vcpu);
+        } else if self.place(vcpu).is_none() {
+            self.insert(vcpu, priority, false);
+        }
     }
 }
 
@@ -243,6 +302,12 @@ mod tests {
             1 => vcpu.clone().prop_map(Step::TimeOut),
             1 => vcpu.prop_map(Step::Kill),
         ]
+    }
+
+    fn highest(queue: &Queue) -> Option<u8> {
+        queue.entries[..queue.count]
+            .last()
+            .map(|entry| entry.priority())
     }
 
     /// Mailbox, and what is true of it.
@@ -338,7 +403,7 @@ mod tests {
             let before = self.mailbox.held(vcpu);
             match self.mailbox.receive(vcpu, capacity, waits) {
                 Received::Nothing => {
-                    assert_eq!(self.mailbox.full.highest(), None);
+                    assert!(self.mailbox.full.is_empty());
                     assert_eq!(before, None);
                     if waits {
                         Vcpu::ReceiveWaits(capacity)
@@ -355,7 +420,7 @@ mod tests {
                 Received::Message { slot, length } => {
                     assert!(u64::from(length) <= capacity);
                     let priority = self.mailbox.priorities[slot];
-                    assert!(self.mailbox.full.highest() <= Some(priority));
+                    assert!(highest(&self.mailbox.full) <= Some(priority));
                     self.go_on_receiving(vcpu, slot, length, 0, 0)
                 }
             }
@@ -390,7 +455,7 @@ mod tests {
                 assert!(!before.any(|older| older.priority == priority), "order");
             }
             self.sent.remove(found);
-            let wake = self.mailbox.vacate(vcpu);
+            let wake = self.mailbox.vacate(vcpu).wake;
             self.wake(wake);
             Vcpu::Idle
         }
@@ -411,7 +476,7 @@ mod tests {
 
         fn abandon(&mut self, vcpu: Handle) {
             let wake = if vcpu < SENDERS {
-                self.mailbox.vacate(vcpu)
+                self.mailbox.vacate(vcpu).wake
             } else {
                 self.put_back = true;
                 self.mailbox.deliver(vcpu, true).wake
@@ -461,14 +526,14 @@ mod tests {
             let held: Vec<usize> = (0..VCPUS).filter_map(|v| self.mailbox.held(v)).collect();
             for slot in 0..self.slots as usize {
                 let free = self.mailbox.free >> slot & 1 != 0;
-                let full = self.mailbox.full.contains(slot as Handle);
+                let full = self.mailbox.full.place(slot as Handle).is_some();
                 let held = held.iter().filter(|held| **held == slot).count();
                 assert_eq!(usize::from(free) + usize::from(full) + held, 1);
             }
             assert_eq!(self.mailbox.free >> (self.slots - 1) >> 1, 0);
             for (vcpu, state) in (0..).zip(self.vcpus) {
                 let queued = [&self.mailbox.senders, &self.mailbox.receivers]
-                    .map(|queue| queue.contains(vcpu));
+                    .map(|queue| queue.place(vcpu).is_some());
                 let holds = self.mailbox.held(vcpu).is_some();
                 match state {
                     Vcpu::Idle => assert!(!holds && queued == [false; 2]),
@@ -482,11 +547,11 @@ mod tests {
                     }
                 }
             }
-            if self.mailbox.senders.highest().is_some() {
+            if !self.mailbox.senders.is_empty() {
                 assert_eq!(self.mailbox.free, 0);
             }
-            if self.mailbox.receivers.highest().is_some() {
-                assert_eq!(self.mailbox.full.highest(), None);
+            if !self.mailbox.receivers.is_empty() {
+                assert!(self.mailbox.full.is_empty());
             }
         }
 
@@ -532,7 +597,7 @@ mod tests {
         let Received::Message { slot, .. } = mailbox.receive(vcpu, 0, false) else {
             panic!("there is one");
         };
-        (slot, mailbox.vacate(vcpu))
+        (slot, mailbox.vacate(vcpu).wake)
     }
 
     #[test]

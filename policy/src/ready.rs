@@ -68,11 +68,6 @@ impl<const N: usize> BitmapQueue<N> {
         }
     }
 
-    /// Whether a vCPU is in the queue.
-    pub fn contains(&self, handle: Handle) -> bool {
-        self.links[usize::from(handle)].queued
-    }
-
     fn mark(&mut self, priority: u8) {
         let word = usize::from(priority / 64);
         self.bitmap[word] |= 1 << (priority % 64);

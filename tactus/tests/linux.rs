@@ -6,7 +6,7 @@ use tactus::run::journal::VmJournal;
 use tactus::run::record::OffReason;
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{On, assert_verdict, explain, on_both, root, run_text};
+use harness::{On, assert_verdict, explain, on_both, root, run, run_text};
 
 /// The text of a system with something else in place of `from`.
 fn system(file: &str, from: &str, to: &str) -> String {
@@ -86,4 +86,15 @@ fn beside_freertos(on: On) {
     assert_eq!(misses.map(|m| m.value), Some(0.0), "\n{}", seen());
 }
 
-on_both!(on_two_harts, on_one_hart, beside_freertos,);
+/// Records go from Linux user space to FreeRTOS and come back.
+fn by_rings(on: On) {
+    let outcome = run(on, "systems/linux-ring.toml", None);
+    assert_verdict(&outcome, Verdict::Good);
+    let seen = || explain(&outcome);
+    let linux = vm(&outcome, "linux");
+    assert_eq!(linux.passed, ["ring_answer", "ring_send"], "\n{}", seen());
+    let freertos = vm(&outcome, "freertos");
+    assert_eq!(freertos.passed, ["freertos-channel"], "\n{}", seen());
+}
+
+on_both!(on_two_harts, on_one_hart, beside_freertos, by_rings,);

@@ -15,8 +15,8 @@ use crate::problem::{Code, Problem, count};
 const POOL_FIXED: u64 = 64 << 10;
 const POOL_PER_HART: u64 = 32 << 10;
 const POOL_PER_VCPU: u64 = 4 << 10;
-/// What each end of a channel that carries messages takes beside them.
-const POOL_PER_MAILBOX: u64 = 8 << 10;
+/// What each end of a channel takes beside its messages.
+const POOL_PER_MAILBOX: u64 = 4 << 10;
 
 /// How much there is of everything, from which the sizes of boot image and pool follow.
 pub(super) struct Amounts {
@@ -105,11 +105,7 @@ fn pool_size(amounts: &Amounts) -> u64 {
     let queue = |&(messages, size): &(u32, u32)| {
         let each = u64::from(size).next_multiple_of(8);
         let all = (u64::from(messages) * each).next_multiple_of(PAGE_SIZE);
-        if messages == 0 {
-            0
-        } else {
-            2 * (POOL_PER_MAILBOX + all)
-        }
+        2 * (POOL_PER_MAILBOX + all)
     };
     tables as u64 * PAGE_SIZE
         + amounts.messages.iter().map(queue).sum::<u64>()

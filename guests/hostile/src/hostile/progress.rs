@@ -23,9 +23,8 @@ impl Progress {
     /// For another vCPU of the guest: nothing is counted.
     pub fn again() -> Self {
         // SAFETY: as above.
-        Self {
-            page: unsafe { Page::get() },
-        }
+        let page = unsafe { Page::get() };
+        Self { page }
     }
 
     /// How often the guest has started, this time included.

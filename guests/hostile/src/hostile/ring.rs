@@ -54,7 +54,7 @@ fn write(channel: Channel, life: u64) {
                 control.fetch_add(random.next() % 4096, Ordering::Relaxed);
             }
             5 => {
-                control.fetch_add(random.next() % 4 << 32, Ordering::Relaxed);
+                control.fetch_add((random.next() % 4) << 32, Ordering::Relaxed);
             }
             6 => rings = channel.rings(),
             _ => {
@@ -86,7 +86,7 @@ fn messages() -> ! {
         let sends = match life % 3 {
             0 => true,
             1 => false,
-            _ => random.next() % 2 == 0,
+            _ => random.next().is_multiple_of(2),
         };
         if sends {
             let priority = random.next() as u8;
