@@ -1012,6 +1012,7 @@ fn undisturbed(local: &Local) -> bool {
 
 /// Sees to best-effort vCPUs, and to text. While a real-time vCPU runs, this is done once in a service period at most, and
 /// admission counts it in.
+#[inline(never)]
 fn serve_best_effort(hart: &'static Hart, now: u64) {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };

@@ -20,7 +20,7 @@ use crate::reservation::{Kind, Reservation};
 use tactus_abi::blob::{Overheads, limit};
 use tactus_abi::hypercall::Refusal;
 
-/// Looks at a hart's demand that one [`Trial`] takes, over all harts and moves it tries.
+/// Steps of tests that one [`Trial`] takes, over all harts and moves it tries; those of one are at most [`crate::demand::EVALUATIONS`].
 pub const EVALUATIONS: u32 = 4096;
 
 /// What is promised to a vCPU.
@@ -67,7 +67,6 @@ pub enum Step {
 #[derive(Clone, Copy)]
 struct Entry {
     member: Member,
-    task: Task,
     harts: u64,
     handle: Handle,
     vm: u16,
@@ -77,14 +76,6 @@ struct Entry {
 
 const EMPTY: Entry = Entry {
     member: Member::NONE,
-    task: Task {
-        reservation: Reservation {
-            period: 1,
-            budget: 1,
-            deadline: 1,
-        },
-        kind: Kind::Periodic,
-    },
     harts: 0,
     handle: Handle::MAX,
     vm: 0,
@@ -118,31 +109,52 @@ impl Hart {
     }
 
     fn insert(&mut self, entry: Entry) {
-        let due = entry.task.reservation.deadline;
-        let later = |e: &Entry| e.task.reservation.deadline > due;
-        let place = self.entries().iter().position(later).unwrap_or(self.len);
-        if let Some(tail) = self.entries.get_mut(place..=self.len) {
-            tail.rotate_right(1);
-            tail[0] = entry;
-            self.len += 1;
-            self.part += entry.member.part();
+        if self.len >= MEMBERS {
+            return;
         }
+        let mut place = self.len;
+        while place > 0 && self.entries[place - 1].member.deadline() > entry.member.deadline() {
+            self.copy(place - 1, place);
+            place -= 1;
+        }
+        self.entries[place] = entry;
+        self.len += 1;
+        self.part += entry.member.part();
+    }
+
+    /// Copies an entry within the table, field by field: as a whole it would take the one general `memmove` in the hypervisor.
+    fn copy(&mut self, from: usize, to: usize) {
+        let Entry {
+            member,
+            harts,
+            handle,
+            vm,
+            share,
+        } = self.entries[from];
+        self.entries[to] = Entry {
+            member,
+            harts,
+            handle,
+            vm,
+            share,
+        };
     }
 
     fn remove(&mut self, handle: Handle) -> Option<Entry> {
         let place = self.entries().iter().position(|e| e.handle == handle)?;
-        let tail = self.entries.get_mut(place..self.len)?;
-        let entry = *tail.first()?;
-        tail.rotate_left(1);
+        let entry = *self.entries.get(place)?;
         self.len -= 1;
+        for next in place..self.len.min(MEMBERS - 1) {
+            self.copy(next + 1, next);
+        }
         self.part -= entry.member.part();
         Some(entry)
     }
 
-    /// The load without two and with another.
-    fn load(&self, overheads: &Overheads, without: [Handle; 2], with: Option<Member>) -> Load {
-        let mut load = Load::new(overheads);
-        let mut with = with;
+    /// Makes a load of the entries without two and with another.
+    fn fill(&self, load: &mut Load, without: [Handle; 2], with: Member) {
+        load.clear();
+        let mut with = Some(with);
         for entry in self.entries() {
             if let Some(member) = with.take_if(|m| m.deadline() < entry.member.deadline()) {
                 load.push(member);
@@ -154,7 +166,6 @@ impl Hart {
         if let Some(member) = with {
             load.push(member);
         }
-        load
     }
 }
 
@@ -258,7 +269,6 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         let Task { reservation, kind } = request.task;
         Some(Entry {
             member: Member::new(reservation, kind, self.overheads.job)?,
-            task: request.task,
             harts: request.harts,
             handle: request.handle,
             vm: request.vm as u16,
@@ -353,17 +363,20 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         self.harts.get(hart).filter(|h| allowed && h.open)
     }
 
-    /// The load of the hart with a newcomer and without two others, if there is a place and the time for it.
-    fn room(&self, hart: &Hart, without: [Handle; 2], with: Member) -> Option<Load> {
+    /// Whether the hart has a place and the time for a newcomer when two others are gone; makes a load of these if so.
+    fn room(&self, load: &mut Load, hart: &Hart, without: [Handle; 2], with: Member) -> bool {
         let gone = hart
             .entries()
             .iter()
-            .filter(|e| without.contains(&e.handle));
+            .filter(|e| e.handle == without[0] || e.handle == without[1]);
         let (part, len) = gone.fold((hart.part, hart.len), |(part, len), e| {
             (part - e.member.part(), len - 1)
         });
-        (len < MEMBERS && part + with.part() <= self.limit)
-            .then(|| hart.load(&self.overheads, without, Some(with)))
+        let room = len < MEMBERS && part + with.part() <= self.limit;
+        if room {
+            hart.fill(load, without, with);
+        }
+        room
     }
 
     /// One step: a look at one hart's demand, or the choice of where to look next.
@@ -435,6 +448,7 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         let Some(newcomer) = self.entry(request) else {
             return Step::Done(Err(Refusal::Demand));
         };
+        let load = &mut trial.load;
         let candidate = match trial.stage {
             Stage::Own | Stage::Place => {
                 if trial.stage == Stage::Place && trial.hart >= self.used {
@@ -444,7 +458,7 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
                 let own = self.hart_of(request.handle) == Some(trial.hart);
                 self.open(request.harts, trial.hart)
                     .filter(|_| own == (trial.stage == Stage::Own))
-                    .and_then(|hart| self.room(hart, [request.handle; 2], newcomer.member))
+                    .is_some_and(|hart| self.room(load, hart, [request.handle; 2], newcomer.member))
             }
             Stage::Room(index) => {
                 if trial.hart >= self.used {
@@ -459,9 +473,7 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
                 let movable =
                     entry.handle != request.handle && entry.harts & !(1 << trial.hart) != 0;
                 let without = [request.handle, entry.handle];
-                movable
-                    .then(|| self.room(hart, without, newcomer.member))
-                    .flatten()
+                movable && self.room(load, hart, without, newcomer.member)
             }
             Stage::Move(index, to) => {
                 if to >= self.used {
@@ -469,20 +481,18 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
                     return Step::More;
                 }
                 let from = self.harts.get(trial.hart);
-                from.and_then(|from| {
-                    let entry = from.entries().get(index)?;
-                    let settled = to != trial.hart && trial.settled >> to & 1 != 0;
-                    let hart = self.open(entry.harts, to).filter(|_| settled)?;
-                    self.room(hart, [Handle::MAX; 2], entry.member)
+                let entry = from.and_then(|from| from.entries().get(index));
+                let settled = to != trial.hart && trial.settled >> to & 1 != 0;
+                entry.filter(|_| settled).is_some_and(|entry| {
+                    self.open(entry.harts, to)
+                        .is_some_and(|hart| self.room(load, hart, [Handle::MAX; 2], entry.member))
                 })
             }
         };
-        match candidate {
-            Some(load) => {
-                trial.load = load;
-                trial.test = Some(Test::new());
-            }
-            None => trial.stage = trial.pass(trial.stage),
+        if candidate {
+            trial.test = Some(Test::new());
+        } else {
+            trial.stage = trial.pass(trial.stage);
         }
         Step::More
     }

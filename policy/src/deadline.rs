@@ -32,27 +32,39 @@ impl<const N: usize> Deadlines<N> {
     }
 
     /// The earliest deadline and whose it is.
+    #[inline]
     pub fn earliest(&self) -> Option<(u64, Handle)> {
         (self.len > 0).then(|| self.heap[0])
     }
 
     /// Takes out the vCPU of the earliest deadline, if that is no later than `now`.
+    #[inline]
     pub fn pop_until(&mut self, now: u64) -> Option<Handle> {
-        let (deadline, handle) = self.earliest()?;
-        if deadline > now {
-            return None;
+        let (deadline, _) = self.earliest()?;
+        (deadline <= now).then(|| self.pop())
+    }
+
+    /// Takes out the vCPU of the earliest deadline, which there is.
+    #[inline(never)]
+    fn pop(&mut self) -> Handle {
+        let (_, handle) = self.heap[0];
+        self.place[usize::from(handle)] = ABSENT;
+        self.len -= 1;
+        if self.len > 0 {
+            self.sink(0, self.heap[self.len]);
         }
-        self.clear(handle);
-        Some(handle)
+        handle
     }
 
     /// Sets or moves a vCPU's deadline.
     pub fn set(&mut self, handle: Handle, deadline: u64) {
-        self.clear(handle);
-        let place = self.len;
-        self.len += 1;
-        self.put(place, (deadline, handle));
-        self.rise(place);
+        let place = self.place[usize::from(handle)];
+        if place == ABSENT {
+            self.len += 1;
+            self.rise(self.len - 1, (deadline, handle));
+        } else {
+            self.settle(usize::from(place), (deadline, handle));
+        }
     }
 
     /// Forgets a vCPU's deadline, if it has one.
@@ -65,10 +77,7 @@ impl<const N: usize> Deadlines<N> {
         self.place[usize::from(handle)] = ABSENT;
         self.len -= 1;
         if place < self.len {
-            let moved = self.heap[self.len];
-            self.put(place, moved);
-            self.rise(place);
-            self.sink(place);
+            self.settle(place, self.heap[self.len]);
         }
     }
 
@@ -77,40 +86,48 @@ impl<const N: usize> Deadlines<N> {
         self.place[usize::from(entry.1)] = place as u16;
     }
 
-    fn swap(&mut self, a: usize, b: usize) {
-        let (entry_a, entry_b) = (self.heap[a], self.heap[b]);
-        self.put(a, entry_b);
-        self.put(b, entry_a);
+    /// Puts an entry in place of another.
+    fn settle(&mut self, place: usize, entry: (u64, Handle)) {
+        if place > 0 && self.heap[(place - 1) / 2].0 > entry.0 {
+            self.rise(place, entry);
+        } else {
+            self.sink(place, entry);
+        }
     }
 
-    fn rise(&mut self, mut place: usize) {
+    /// Puts an entry in a place that is free, or further up; those on its way move down.
+    fn rise(&mut self, mut place: usize, entry: (u64, Handle)) {
         while place > 0 {
             let parent = (place - 1) / 2;
-            if self.heap[parent].0 <= self.heap[place].0 {
+            let above = self.heap[parent];
+            if above.0 <= entry.0 {
                 break;
             }
-            self.swap(parent, place);
+            self.put(place, above);
             place = parent;
         }
+        self.put(place, entry);
     }
 
-    fn sink(&mut self, mut place: usize) {
+    /// Puts an entry in a place that is free, or further down; those on its way move up.
+    fn sink(&mut self, mut place: usize, entry: (u64, Handle)) {
+        let heap = self.len.min(N);
         loop {
-            let left = 2 * place + 1;
-            if left >= self.len {
+            let mut child = 2 * place + 1;
+            if child >= heap {
                 break;
             }
-            let right = left + 1;
-            let child = if right < self.len && self.heap[right].0 < self.heap[left].0 {
-                right
-            } else {
-                left
-            };
-            if self.heap[place].0 <= self.heap[child].0 {
+            let mut below = self.heap[child];
+            if child + 1 < heap && self.heap[child + 1].0 < below.0 {
+                child += 1;
+                below = self.heap[child];
+            }
+            if entry.0 <= below.0 {
                 break;
             }
-            self.swap(place, child);
+            self.put(place, below);
             place = child;
         }
+        self.put(place, entry);
     }
 }

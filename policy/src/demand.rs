@@ -18,11 +18,13 @@
 //! For periodic reservations the answer is exact. For servers `H` is rounded up by less than a tick for each.
 
 use crate::reservation::{Kind, Reservation};
+use core::num::{NonZeroU32, NonZeroU64};
 use tactus_abi::blob::{Overheads, limit};
 
 /// Reservations of one hart.
 pub const MEMBERS: usize = limit::RESERVATIONS_PER_HART;
-/// Looks at `H` that a [`Test`] takes before it gives up.
+/// Steps that a [`Test`] takes before it gives up. What random sets need is shown by the example `evaluations`: far fewer, but for those
+/// that leave next to nothing of the hart.
 pub const EVALUATIONS: u32 = 128;
 /// The whole of a hart's time, in the unit of [`Member::part`].
 pub const WHOLE: u64 = 1 << 32;
@@ -33,71 +35,45 @@ const LENGTHS: u64 = 1 << 60;
 /// A reservation as the test needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
-    period: u32,
-    deadline: u32,
+    period: NonZeroU32,
+    /// Ticks from the deadline to the next release.
+    gap: u32,
     /// Budget and overhead of a job.
     cost: u32,
-    server: bool,
-    /// Cost by period.
-    part: Part,
-    /// Of a server: cost by deadline. Of a periodic one: 0.
-    slope: Part,
-    /// The same in parts of 2^-24, rounded up to the next.
+    /// Cost by period, in parts of 2^-24, rounded up, by one part at most.
     rate: u32,
-    ramp: u32,
+    /// Cost by period, in parts of 2^-32, rounded down.
+    part: u32,
+    /// Of a server: cost by deadline, likewise. Of a periodic one: 0.
+    slope: u32,
+    server: bool,
+    /// Whether these parts were rounded.
+    part_more: bool,
+    slope_more: bool,
 }
 
-/// A part of a hart's time, the whole at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
-    floor: u32,
-    more: bool,
-}
-
-impl Part {
-    const NONE: Self = Self {
-        floor: 0,
-        more: false,
-    };
-
-    /// `a / b`; `a <= b < 2^32`.
-    const fn new(a: u64, b: u64) -> Self {
-        let floor = (a << 32) / b;
-        if floor < WHOLE {
-            Self {
-                floor: floor as u32,
-                more: floor * b != a << 32,
-            }
-        } else {
-            Self {
-                floor: u32::MAX,
-                more: true,
-            }
-        }
-    }
-
-    /// In parts of 2^-32, rounded down.
-    const fn below(self) -> u64 {
-        self.floor as u64
-    }
-
-    /// In parts of 2^-32, rounded up.
-    const fn above(self) -> u64 {
-        self.floor as u64 + self.more as u64
+/// `a / b` in parts of 2^-32, rounded down, less than the whole; and whether it was rounded. `a <= b < 2^32`.
+const fn parts(a: u64, b: u64) -> (u32, bool) {
+    let floor = (a << 32) / b;
+    if floor < WHOLE {
+        (floor as u32, floor * b != a << 32)
+    } else {
+        (u32::MAX, true)
     }
 }
 
 impl Member {
     /// One that asks for nothing.
     pub const NONE: Self = Self {
-        period: 1,
-        deadline: 1,
+        period: NonZeroU32::MIN,
+        gap: 0,
         cost: 0,
-        part: Part::NONE,
-        slope: Part::NONE,
         rate: 1,
-        ramp: 1,
+        part: 0,
+        slope: 0,
         server: false,
+        part_more: false,
+        slope_more: false,
     };
 
     /// A reservation whose jobs cost `job` ticks more than their budget. `None`: not even alone would it have its budget by
@@ -108,32 +84,46 @@ impl Member {
             return None;
         }
         let server = matches!(kind, Kind::Server);
-        let part = Part::new(cost, reservation.period);
-        let slope = if server {
-            Part::new(cost, reservation.deadline)
+        let (part, part_more) = parts(cost, reservation.period);
+        let (slope, slope_more) = if server {
+            parts(cost, reservation.deadline)
         } else {
-            Part::NONE
+            (0, false)
+        };
+        let Some(period) = NonZeroU32::new(reservation.period as u32) else {
+            return None;
         };
         Some(Self {
-            period: reservation.period as u32,
-            deadline: reservation.deadline as u32,
+            period,
+            gap: (reservation.period - reservation.deadline) as u32,
             cost: cost as u32,
+            rate: (part >> 8) + 1,
             part,
             slope,
-            rate: (part.floor >> 8) + 1,
-            ramp: (slope.floor >> 8) + 1,
             server,
+            part_more,
+            slope_more,
         })
+    }
+
+    /// Cost by period, rounded up.
+    const fn part_above(&self) -> u64 {
+        self.part as u64 + self.part_more as u64
+    }
+
+    /// Of a server: cost by deadline, rounded up.
+    const fn slope_above(&self) -> u64 {
+        self.slope as u64 + self.slope_more as u64
     }
 
     /// Its part of the hart, in parts of 2^-32, rounded down.
     pub const fn part(&self) -> u64 {
-        self.part.below()
+        self.part as u64
     }
 
     /// Ticks from a release to the deadline.
     pub const fn deadline(&self) -> u64 {
-        self.deadline as u64
+        (self.period.get() - self.gap) as u64
     }
 
     /// Budget and overhead of a job, in ticks.
@@ -141,31 +131,33 @@ impl Member {
         self.cost as u64
     }
 
-    /// Its demand within `length`, and how far back from there the line touches it that bounds it from above.
+    /// Of a periodic one: its demand within `length`, and how far back from there the line touches it that bounds it from above.
     #[inline(always)]
-    fn demand(&self, length: u64) -> (u64, u64) {
-        let (period, deadline) = (u64::from(self.period), u64::from(self.deadline));
-        if !self.server {
-            let time = length + period - deadline;
-            let jobs = time / period;
-            return (jobs * self.cost(), time - jobs * period);
-        }
-        if length < deadline {
-            return ((length * self.cost()).div_ceil(deadline), 0);
-        }
-        let jobs = (length - deadline) / period;
-        let rest = length - deadline - jobs * period;
-        let demand = (jobs + 1) * self.cost() + (rest * self.cost()).div_ceil(period);
-        (demand, 0)
+    fn stairs(&self, length: u64) -> (u64, u64) {
+        let period = NonZeroU64::from(self.period);
+        let time = length + u64::from(self.gap);
+        let jobs = time / period;
+        (jobs * self.cost(), time - jobs * period.get())
     }
 
-    /// The slope of that line, in parts of 2^-24, one too many at most.
-    #[inline(always)]
-    fn rate(&self, length: u64) -> u32 {
-        if self.server && length < u64::from(self.deadline) {
-            self.ramp
+    /// Of a server: its demand within `length`, and the slope of the line that bounds it, in parts of 2^-24, one too many at most.
+    fn ramps(&self, length: u64) -> (u64, u32) {
+        let (period, deadline) = (NonZeroU64::from(self.period), self.deadline());
+        if length < deadline {
+            let due = (length * self.cost()).div_ceil(deadline);
+            return (due, (self.slope >> 8) + 1);
+        }
+        let jobs = (length - deadline) / period;
+        let rest = length - deadline - jobs * period.get();
+        let demand = (jobs + 1) * self.cost() + (rest * self.cost()).div_ceil(period.get());
+        (demand, self.rate)
+    }
+
+    fn demand(&self, length: u64) -> u64 {
+        if self.server {
+            self.ramps(length).0
         } else {
-            self.rate
+            self.stairs(length).0
         }
     }
 }
@@ -202,6 +194,11 @@ pub struct Load {
 }
 
 impl Load {
+    /// As with [`Load::new`].
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
     /// No reservations.
     pub fn new(overheads: &Overheads) -> Self {
         let clamp = |ticks: u64| ticks.min(limit::PERIOD_TICKS);
@@ -232,7 +229,7 @@ impl Load {
             return false;
         }
         let mut place = self.len;
-        while place > 0 && self.members[place - 1].deadline > member.deadline {
+        while place > 0 && self.members[place - 1].deadline() > member.deadline() {
             self.members[place] = self.members[place - 1];
             place -= 1;
         }
@@ -248,7 +245,7 @@ impl Load {
 
     /// The shortest deadline; 0 when there are no reservations.
     pub fn shortest(&self) -> u64 {
-        self.members().first().map_or(0, |m| u64::from(m.deadline))
+        self.members().first().map_or(0, Member::deadline)
     }
 
     /// What the hypervisor takes within `length`.
@@ -261,7 +258,7 @@ impl Load {
         self.members()
             .iter()
             .fold(self.hypervisor(length), |sum, member| {
-                sum + member.demand(length).0
+                sum + member.demand(length)
             })
     }
 
@@ -285,7 +282,7 @@ impl Load {
     /// Bounds `H` by lines, each from a member's deadline on.
     fn survey(&self) -> Survey {
         // Of servers whose deadline is yet to come.
-        let mut ramps: u64 = self.members().iter().map(|m| m.slope.above()).sum();
+        let mut ramps: u64 = self.members().iter().map(|m| m.slope_above()).sum();
         let mut rate = self.service_above();
         let mut fixed = self.blocking + self.service;
         let mut survey = Survey {
@@ -294,11 +291,11 @@ impl Load {
         };
         let mut excess_most = 0;
         for member in self.members() {
-            let deadline = u64::from(member.deadline);
-            rate += member.part.above();
+            let deadline = member.deadline();
+            rate += member.part_above();
             // What the line through (deadline, cost) has at 0.
             fixed += member.cost() - ((member.part() * deadline) >> 32);
-            ramps -= member.slope.above();
+            ramps -= member.slope_above();
             let slope = rate + ramps;
             let above = if slope > WHOLE {
                 2 * deadline
@@ -431,7 +428,7 @@ impl Test {
         }
         let hypervisor = load.blocking + (self.length / load.service_period + 1) * load.service;
         let busy = load.members().iter().fold(hypervisor, |sum, m| {
-            sum + self.length.div_ceil(u64::from(m.period)) * u64::from(m.cost)
+            sum + self.length.div_ceil(m.period.get().into()) * u64::from(m.cost)
         });
         if busy <= self.length {
             self.stage = Stage::Look;
@@ -449,24 +446,29 @@ impl Test {
         let Some(most) = self.length.checked_sub(shortest) else {
             return Verdict::Fits;
         };
-        let mut demand = load.hypervisor(self.length);
-        // In parts of 2^-24, each slope rounded up.
-        let (mut fixed, mut slopes, mut lines) = (0, 0, 0);
+        let (length, reach) = (self.length, self.reach);
+        let mut demand = load.hypervisor(length);
+        // In parts of 2^-24.
+        let (mut fixed, mut slopes) = (0, 0);
         for member in load.members() {
-            let (due, touch) = member.demand(self.length);
+            if member.server {
+                let (due, rate) = member.ramps(length);
+                demand += due;
+                slopes += u64::from(rate);
+                continue;
+            }
+            let (due, touch) = member.stairs(length);
             demand += due;
-            if touch <= self.reach {
-                let slope = u64::from(member.rate(self.length));
-                fixed += slope * touch;
-                slopes += slope;
-                lines += 1;
+            if touch <= reach {
+                fixed += u64::from(member.rate) * touch;
+                slopes += u64::from(member.rate);
             }
         }
         let Some(slack) = self.length.checked_sub(demand) else {
             return Verdict::Late;
         };
         let fixed = fixed.div_ceil(1 << 24);
-        let slopes = slopes.saturating_sub(lines) << 8;
+        let slopes = slopes.saturating_sub(load.len as u64) << 8;
         let reach = slack.max(match slack.checked_sub(fixed) {
             None => 0,
             Some(_) if slopes >= WHOLE => u64::MAX,

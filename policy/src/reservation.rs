@@ -9,7 +9,8 @@
 //!   the grid of its first;
 //! * a [`Kind::Server`] (a guest of its own, an RTOS perhaps) waits for interrupts, and may go on in the same job. What it may still spend
 //!   by its deadline then is bounded in proportion to what is left of the time, as by a constant bandwidth server (Abeni and
-//!   Buttazzo, RTSS 1998), so that it never takes more than [`Reservation::demand`] says.
+//!   Buttazzo, RTSS 1998), so that it never takes more than [`Reservation::demand`] says. It pays for its wakings:
+//!   [`Account::with_overhead`].
 
 /// So much time, every period. `1 <= budget <= deadline <= period <= u32::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,121 @@
+//! The test of demand against looking at every length.
+
+use proptest::prelude::*;
+use tactus_abi::blob::Overheads;
+use tactus_policy::demand::{EVALUATIONS, Load, Member, Test, Verdict};
+use tactus_policy::reservation::Kind::{Periodic, Server};
+use tactus_policy::reservation::{Kind, Reservation};
+
+/// Divisors of [`CYCLE`], so that what happens repeats soon.
+const PERIODS: [u64; 14] = [4, 5, 6, 8, 10, 12, 15, 16, 20, 24, 30, 40, 48, 60];
+const CYCLE: u64 = 240;
+
+fn task() -> impl Strategy<Value = (Reservation, Kind)> {
+    let kind = prop_oneof![3 => Just(Periodic), 1 => Just(Server)];
+    let period = prop::sample::select(PERIODS.to_vec());
+    (period, 0.02..0.6_f64, 0.0..1.5_f64, kind).prop_map(|(period, part, way, kind)| {
+        let budget = ((period as f64 * part) as u64).max(1);
+        let deadline = budget + ((period - budget) as f64 * way.min(1.0)) as u64;
+        let reservation = Reservation::new(period, budget, deadline);
+        (reservation.expect("in order"), kind)
+    })
+}
+
+fn overheads() -> impl Strategy<Value = Overheads> {
+    let some = (
+        0..2_u64,
+        0..3_u64,
+        prop::sample::select(vec![0, 12, 20, 60]),
+        0..2_u64,
+    );
+    let some = some.prop_map(|(job, blocking, service_period, service)| Overheads {
+        job,
+        blocking,
+        service_period,
+        service,
+    });
+    prop_oneof![Just(Overheads::default()), some]
+}
+
+/// The reservation as admission counts it.
+fn gross(r: &Reservation, overheads: &Overheads) -> Reservation {
+    Reservation {
+        budget: r.budget + overheads.job,
+        ..*r
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn every_length_agrees(
+        tasks in prop::collection::vec(task(), 1..9),
+        overheads in overheads(),
+    ) {
+        let mut load = Load::new(&overheads);
+        for (r, kind) in &tasks {
+            let member = Member::new(*r, *kind, overheads.job);
+            prop_assume!(member.is_some());
+            prop_assert!(load.add(member.expect("assumed")));
+        }
+        let service = if overheads.service_period == 0 { 0 } else { overheads.service };
+        let hypervisor = |length: u64| {
+            let times = length.checked_div(overheads.service_period).unwrap_or(0) + 1;
+            overheads.blocking + times * service
+        };
+        let demand = |length: u64| {
+            let due = tasks.iter().map(|(r, kind)| gross(r, &overheads).demand(*kind, length));
+            hypervisor(length) + due.sum::<u64>()
+        };
+        // In parts of the cycle: exact.
+        let taken = tasks.iter().map(|(r, _)| gross(r, &overheads).budget * (CYCLE / r.period));
+        let times = CYCLE.checked_div(overheads.service_period).unwrap_or(0);
+        let taken = taken.sum::<u64>() + times * service;
+        let shortest = tasks.iter().map(|(r, _)| r.deadline).min().expect("some");
+        // Beyond two cycles all has been seen, up to a tick that servers' demand is rounded up by.
+        let late = (shortest..3 * CYCLE).find(|length| demand(*length) > *length);
+        for length in 0..CYCLE {
+            prop_assert_eq!(load.demand(length), demand(length));
+        }
+
+        let mut test = Test::new();
+        let verdict = loop {
+            match test.step(&load) {
+                Verdict::Open => {}
+                verdict => break verdict,
+            }
+        };
+        let servers = tasks.iter().any(|(_, kind)| *kind == Server);
+        match verdict {
+            Verdict::Fits => {
+                // Lines prove what rounding hides.
+                let rounded = if servers { tasks.len() as u64 } else { 0 };
+                prop_assert!(late.is_none_or(|at| demand(at) < at + rounded), "{:?}", late);
+                prop_assert!(taken <= CYCLE);
+            }
+            Verdict::Late => prop_assert!(late.is_some() || taken > CYCLE),
+            Verdict::Overloaded => prop_assert!(taken > CYCLE),
+            Verdict::Unknown => prop_assert!(taken >= CYCLE && (servers || taken > CYCLE || test.evaluations > EVALUATIONS)),
+            Verdict::Open => unreachable!(),
+        }
+    }
+}
+
+/// The whole of a hart can be given away, also in parts that have no finite binary fraction.
+#[test]
+fn a_hart_can_be_full() {
+    for (period, deadline) in [(3, 3), (7, 7), (300, 300), (1 << 31, 1 << 31)] {
+        let mut load = Load::new(&Overheads::default());
+        let count = if period == 7 { 7 } else { 3 };
+        for i in 0..count {
+            let budget = period / count + u64::from(i < period % count);
+            let reservation = Reservation::new(period, budget, deadline).expect("in order");
+            assert!(load.add(Member::new(reservation, Periodic, 0).expect("it fits alone")));
+        }
+        assert_eq!(Test::run(&load), Verdict::Fits, "{period}");
+        let one = Reservation::new(1 << 32 >> 1, 1, 1 << 31).expect("in order");
+        assert!(load.add(Member::new(one, Periodic, 0).expect("it fits alone")));
+        assert_ne!(Test::run(&load), Verdict::Fits, "{period}");
+    }
+}
