@@ -1,0 +1,316 @@
+//! A hart that goes by deadlines: the test of `policy`, and what people want to know beyond yes and no.
+
+use tactus_abi::blob::{Overheads, limit};
+use tactus_policy::demand::{Load, Member, Test, Verdict, WHOLE};
+use tactus_policy::reservation::{Kind, Reservation};
+
+/// The vCPUs of the configuration are guests of their own, which wait for interrupts.
+pub(super) const KIND: Kind = Kind::Server;
+/// Places that [`Deadlines::window`] looks at, at most.
+const LOOKS: u32 = 100_000;
+/// Pieces that [`Deadlines::answer`] takes time apart into, at most.
+const PIECES: u32 = 4_000;
+/// Rounds in which a time is looked for that comes out as it went in, at most.
+const ROUNDS: u32 = 2_000;
+
+/// How much of any time of that length may be needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Ticks.
+    pub length: u64,
+    /// Ticks that are needed: of vCPUs and of the hypervisor.
+    pub demand: u64,
+}
+
+/// Whether reservations fit a hart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    Fits,
+    /// More than the hypervisor keeps account of.
+    Count,
+    /// A budget with a job's overhead does not fit before its own deadline.
+    Alone,
+    /// More than what is left for real-time vCPUs, but not more than the hart has.
+    Reserve,
+    /// More than the hart has.
+    Full,
+    /// Not before every deadline.
+    Late,
+    /// So close to full that the proof takes too many steps.
+    Unproven,
+}
+
+/// What a hart that goes by deadlines gives, before reservations.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadlines {
+    pub(super) overheads: Overheads,
+    /// For real-time vCPUs, in parts of 2^-32.
+    limit: u64,
+}
+
+impl Deadlines {
+    /// A hart of which so many thousandths are left to best-effort vCPUs.
+    pub(super) fn new(overheads: Overheads, reserve_thousandths: u32) -> Self {
+        let left = 1000_u64.saturating_sub(reserve_thousandths.into());
+        Self {
+            overheads,
+            limit: WHOLE * left / 1000,
+        }
+    }
+
+    fn load(&self, tasks: &[Reservation]) -> Option<Load> {
+        let mut load = Load::new(&self.overheads);
+        for &task in tasks {
+            load.add(Member::new(task, KIND, self.overheads.job)?);
+        }
+        Some(load)
+    }
+
+    /// Whether they all fit: as the hypervisor decides at run time.
+    pub(super) fn fit(&self, tasks: &[Reservation]) -> Fit {
+        if tasks.len() > limit::RESERVATIONS_PER_HART {
+            return Fit::Count;
+        }
+        let Some(load) = self.load(tasks) else {
+            return Fit::Alone;
+        };
+        let part: u64 = load.members().iter().map(Member::part).sum();
+        if load.part() > WHOLE {
+            return Fit::Full;
+        }
+        if part > self.limit {
+            return Fit::Reserve;
+        }
+        if tasks.is_empty() {
+            return Fit::Fits;
+        }
+        match Test::run(&load) {
+            Verdict::Fits => Fit::Fits,
+            Verdict::Overloaded => Fit::Full,
+            Verdict::Late => Fit::Late,
+            Verdict::Open | Verdict::Unknown => Fit::Unproven,
+        }
+    }
+
+    /// The lengths at which what is needed jumps or bends, after one.
+    fn next(&self, tasks: &[Reservation], length: u64) -> u64 {
+        let mut next = u64::MAX;
+        let mut multiple = |period: u64, offset: u64| {
+            let jobs = (length + period - offset) / period;
+            next = next.min(jobs * period + offset);
+        };
+        if self.overheads.service_period > 0 {
+            multiple(self.overheads.service_period, 0);
+        }
+        for task in tasks {
+            multiple(task.period, 0);
+            multiple(task.period, task.deadline % task.period);
+        }
+        next
+    }
+
+    /// The critical window: the length of which the greatest part may be needed, from the shortest deadline on; the shortest when
+    /// there are several. `None` without reservations.
+    pub(super) fn window(&self, tasks: &[Reservation]) -> Option<Window> {
+        let load = self.load(tasks)?;
+        let mut length = tasks.iter().map(|task| task.deadline).min()?;
+        let at = |length| Window {
+            length,
+            demand: load.demand(length),
+        };
+        let more = |one: Window, other: Window| {
+            u128::from(one.demand) * u128::from(other.length)
+                > u128::from(other.demand) * u128::from(one.length)
+        };
+        // What is needed of a length is at most `rate` of it and `fixed`.
+        let job = self.overheads.job;
+        let parts = tasks.iter().map(|task| {
+            let cost = (task.budget + job) as f64;
+            let part = cost / task.period as f64;
+            (part, cost - part * task.deadline as f64 + 1.0)
+        });
+        let (rate, fixed) = parts.fold(
+            (
+                ratio(self.service(), self.overheads.service_period),
+                (self.overheads.blocking + self.service()) as f64,
+            ),
+            |(rate, fixed), (part, more)| (rate + part, fixed + more),
+        );
+        let mut worst = at(length);
+        for _ in 0..LOOKS {
+            length = self.next(tasks, length);
+            let ratio = worst.demand as f64 / worst.length as f64;
+            if length > 1 << 52 || rate + fixed / length as f64 <= ratio {
+                break;
+            }
+            if more(at(length), worst) {
+                worst = at(length);
+            }
+        }
+        Some(worst)
+    }
+
+    fn service(&self) -> u64 {
+        if self.overheads.service_period == 0 {
+            0
+        } else {
+            self.overheads.service
+        }
+    }
+
+    /// Ticks that the hypervisor itself may take of so many.
+    fn hypervisor(&self, length: u64) -> u64 {
+        let services = match self.overheads.service_period {
+            0 => 0,
+            period => length / period + 1,
+        };
+        self.overheads.blocking + services * self.service()
+    }
+
+    /// What jobs of a reservation that begin within a time may take of it, whenever they are due. The first may have begun before.
+    fn begun(&self, task: &Reservation, length: u64) -> u64 {
+        let cost = task.budget + self.overheads.job;
+        // From when the first of them was due until the second begins.
+        let gap = task.period - task.deadline;
+        if length <= gap {
+            return cost;
+        }
+        let rest = length - gap;
+        let jobs = (rest - 1) / task.period;
+        let ramp = (rest - jobs * task.period).min(task.deadline);
+        (jobs + 1) * cost + (ramp * cost).div_ceil(task.deadline)
+    }
+
+    /// The time until a job is done that is released `after` the hart began to be busy with work due no later.
+    fn done(&self, tasks: &[Reservation], one: usize, after: u64) -> Option<u64> {
+        let due = after + tasks[one].deadline;
+        let loads: Vec<(u64, &Reservation)> = tasks
+            .iter()
+            .map(|task| {
+                let whole = Reservation {
+                    budget: task.budget + self.overheads.job,
+                    ..*task
+                };
+                (whole.demand(KIND, due), task)
+            })
+            .collect();
+        let mut time = 0;
+        for _ in 0..ROUNDS {
+            let work: u64 = loads
+                .iter()
+                .map(|(due, task)| (*due).min(self.begun(task, time)))
+                .sum();
+            let needed = work + self.hypervisor(time);
+            if needed <= time {
+                return Some(time.saturating_sub(after));
+            }
+            time = needed;
+        }
+        None
+    }
+
+    /// The longest time from the release of a job of one reservation until it has had its budget, of a set that fits: over all times
+    /// for which the hart may have been busy before (Spuri, INRIA RR-2772, 1996, with what servers may do). At most its deadline.
+    pub(super) fn answer(&self, tasks: &[Reservation], one: usize) -> u64 {
+        let deadline = tasks[one].deadline;
+        let Some(busy) = self.busy(tasks) else {
+            return deadline;
+        };
+        let mut worst = 0;
+        // Pieces of time whose last end may hold a worse case than the worst so far.
+        let mut pieces = vec![(0, busy)];
+        let mut left = PIECES;
+        while let Some((first, last)) = pieces.pop() {
+            // It is done at this time at the latest, whatever the piece's part it begins in, as later ones are done later.
+            let Some(after_last) = self.done_at(tasks, one, last) else {
+                return deadline;
+            };
+            if after_last.saturating_sub(first) <= worst {
+                continue;
+            }
+            let Some(begin) = self.done(tasks, one, first) else {
+                return deadline;
+            };
+            worst = worst.max(begin);
+            if first == last {
+                continue;
+            }
+            left -= 1;
+            if left == 0 {
+                let rest = pieces.iter().map(|piece| (piece.0, piece.1));
+                for (first, last) in rest.chain([(first, last)]) {
+                    match self.done_at(tasks, one, last) {
+                        Some(end) => worst = worst.max(end.saturating_sub(first)),
+                        None => return deadline,
+                    }
+                }
+                return worst.min(deadline);
+            }
+            let middle = first + (last - first) / 2;
+            pieces.push((middle + 1, last));
+            pieces.push((first, middle));
+        }
+        worst.min(deadline)
+    }
+
+    /// As [`Deadlines::done`], from the begin of the busy time.
+    fn done_at(&self, tasks: &[Reservation], one: usize, after: u64) -> Option<u64> {
+        self.done(tasks, one, after).map(|time| time + after)
+    }
+
+    /// The longest time for which the hart may be busy with reservations.
+    fn busy(&self, tasks: &[Reservation]) -> Option<u64> {
+        let mut time = 1;
+        for _ in 0..ROUNDS {
+            let work: u64 = tasks.iter().map(|task| self.begun(task, time)).sum();
+            let needed = work + self.hypervisor(time);
+            if needed <= time {
+                return Some(time);
+            }
+            time = needed;
+        }
+        None
+    }
+}
+
+pub(super) fn ratio(of: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        of as f64 / whole as f64
+    }
+}
+
+/// The greatest number from `low` to `high` for which `holds`, which holds up to some number and not above. `None`: not even for `low`.
+pub(super) fn greatest(low: u64, high: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+    if low > high || !holds(low) {
+        return None;
+    }
+    let (mut low, mut high) = (low, high);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    Some(low)
+}
+
+/// The least number from `low` to `high` for which `holds`, which holds from some number on. `None`: not even for `high`.
+pub(super) fn least(low: u64, high: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+    if low > high || !holds(high) {
+        return None;
+    }
+    let (mut low, mut high) = (low, high);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Some(low)
+}
