@@ -22,6 +22,8 @@ mod time;
 mod vcpus;
 
 #[cfg(test)]
+mod page;
+#[cfg(test)]
 pub(crate) mod tests;
 
 use std::path::{Path, PathBuf};
