@@ -54,6 +54,9 @@ const fn policy(hart: &Hart) -> &'static str {
 
 /// What becomes of a hart's time.
 fn shares(guarantee: &Guarantee, hart: &Hart) -> String {
+    if hart.vcpus.is_empty() {
+        return "  nothing is reserved\n".into();
+    }
     let time = |ticks| time_text(ticks, guarantee.timebase_hz);
     let overheads = &guarantee.overheads;
     let mut rows = Vec::new();

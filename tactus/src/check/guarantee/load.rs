@@ -66,6 +66,13 @@ impl Deadlines {
         Some(load)
     }
 
+    /// Whether they leave best-effort vCPUs what is kept for them.
+    pub(super) fn leave_reserve(&self, tasks: impl Iterator<Item = Reservation>) -> bool {
+        let cost = |task: &Reservation| task.budget + self.overheads.job;
+        let parts = tasks.map(|task| (u128::from(cost(&task)) << 32) / u128::from(task.period));
+        parts.sum::<u128>() <= u128::from(self.limit)
+    }
+
     /// Whether they all fit: as the hypervisor decides at run time.
     pub(super) fn fit(&self, tasks: &[Reservation]) -> Fit {
         if tasks.len() > limit::RESERVATIONS_PER_HART {
@@ -74,11 +81,10 @@ impl Deadlines {
         let Some(load) = self.load(tasks) else {
             return Fit::Alone;
         };
-        let part: u64 = load.members().iter().map(Member::part).sum();
         if load.part() > WHOLE {
             return Fit::Full;
         }
-        if part > self.limit {
+        if !self.leave_reserve(tasks.iter().copied()) {
             return Fit::Reserve;
         }
         if tasks.is_empty() {

@@ -187,7 +187,8 @@ pub(super) fn check(
         guarantee.harts.push(match vcpus.policies[hart] {
             RealTimePolicy::EarliestDeadline => system.by_deadline(vcpus, allowances, judge, hart),
             RealTimePolicy::FixedPriority => {
-                system.by_priority(vcpus, judge, hart as u32, &mut guarantee.refused)
+                let refused = &mut guarantee.refused;
+                system.by_priority(vcpus, allowances, judge, hart as u32, refused)
             }
         });
     }
@@ -270,7 +271,7 @@ impl System {
                 let mut changed = tasks.clone();
                 changed[place].budget = budget;
                 self.deadlines.fit(&changed) == Fit::Fits
-                    && within_share(vcpus, allowances, judge, index, budget)
+                    && within_share(vcpus, allowances, judge, seen, budget)
             };
             Vcpu {
                 name: seen.name(),
@@ -294,6 +295,7 @@ impl System {
     fn by_priority(
         &self,
         vcpus: &Vcpus<'_>,
+        allowances: &[Allowance],
         judge: &mut Judge<'_>,
         hart: u32,
         refused: &mut Vec<Refused>,
@@ -304,15 +306,15 @@ impl System {
         let tasks: Vec<priority::Task> = here.iter().filter_map(|seen| task(seen)).collect();
         let overheads = &self.deadlines.overheads;
         let holds = |tasks: &[priority::Task]| {
-            (0..tasks.len()).all(|one| {
-                !matches!(
-                    priority::answer(overheads, tasks, one),
-                    priority::Answer::Late(_)
-                )
-            })
+            let reserved = tasks.iter().filter_map(|task| task.reservation);
+            self.deadlines.leave_reserve(reserved)
+                && (0..tasks.len()).all(|one| {
+                    let answer = priority::answer(overheads, tasks, one);
+                    !matches!(answer, priority::Answer::Late(_))
+                })
         };
         let mut all = Vec::new();
-        for (place, seen) in here.iter().enumerate() {
+        for (place, &seen) in here.iter().enumerate() {
             let answer = match priority::answer(overheads, &tasks, place) {
                 priority::Answer::Within(time) => Answer::Within(time),
                 priority::Answer::Late(time) => {
@@ -329,7 +331,7 @@ impl System {
                 let fits = |budget: u64| {
                     let mut changed = tasks.clone();
                     changed[place].reservation = Some(Reservation { budget, ..own });
-                    holds(&changed)
+                    holds(&changed) && within_share(vcpus, allowances, judge, seen, budget)
                 };
                 greatest(own.budget, own.deadline, fits).map(|most| most - own.budget)
             });
@@ -364,22 +366,17 @@ fn within_share(
     vcpus: &Vcpus<'_>,
     allowances: &[Allowance],
     judge: &Judge<'_>,
-    index: usize,
+    seen: &Seen<'_>,
     budget: u64,
 ) -> bool {
-    let seen = &vcpus.seen[index];
     if judge.config.vms[seen.vm].rt_share.is_none() {
         return true;
     }
-    let own = vcpus
-        .seen
-        .iter()
-        .enumerate()
-        .filter(|(_, s)| s.vm == seen.vm);
+    let own = vcpus.seen.iter().filter(|one| one.vm == seen.vm);
     let own: Vec<_> = own
-        .map(|(other, s)| {
-            let mut vcpu = s.checked.clone();
-            if other == index
+        .map(|one| {
+            let mut vcpu = one.checked.clone();
+            if std::ptr::eq(one, seen)
                 && let Some(times) = &mut vcpu.reservation
             {
                 times.budget = budget;

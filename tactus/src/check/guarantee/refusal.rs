@@ -321,7 +321,11 @@ impl System {
         }
         let jobs = hart.with_jobs(&self.deadlines.overheads);
         let left = 1.0 - f64::from(self.reserve.0) / 1000.0;
-        let Some(last) = here.last().filter(|_| jobs > left) else {
+        let reserved = here.iter().filter_map(|seen| reservation(seen));
+        let Some(last) = here
+            .last()
+            .filter(|_| !self.deadlines.leave_reserve(reserved))
+        else {
             return;
         };
         judge.note(
