@@ -39,7 +39,7 @@ use judge::Judge;
 
 pub use command::command;
 pub(crate) use command::{exit_code, print_problems};
-pub use guarantee::Guarantee;
+pub use guarantee::{Answer, Guarantee};
 pub use report::report;
 pub use summary::summary;
 

@@ -454,7 +454,29 @@ fn systems_are_accepted() {
     each_file("systems", |bytes| assert!(BENCH.try_description(bytes)));
 }
 
-/// A VM with memory here and there, perhaps a device, and the harts of one vCPU.
+/// A vCPU of one kind or another, and a best-effort one.
+fn any_vcpus() -> impl Strategy<Value = String> {
+    let kind = prop_oneof![
+        2 => Just(""),
+        1 => Just("class = \"rt\"\nhart = {}\n"),
+        1 => Just("class = \"rt\"\nharts = [0, {}]\n"),
+        1 => Just("class = \"rt\"\nhart = {}\npriority = 3\n"),
+    ];
+    (kind, 0..3u32, 1..20u64, 1..50u64).prop_map(|(kind, hart, period, part)| {
+        let mut text = format!("[[vm.vcpu]]\nclass = \"be\"\nharts = [{hart}]\n");
+        if !kind.is_empty() {
+            text += &format!("[[vm.vcpu]]\n{}", kind.replace("{}", &hart.to_string()));
+            // A deadline a little shorter than the period, and up to half of the hart.
+            let (budget, deadline) = (period * part * 10, period * 900);
+            text += &format!(
+                "period = \"{period}ms\"\nbudget = \"{budget}us\"\ndeadline = \"{deadline}us\"\n"
+            );
+        }
+        text
+    })
+}
+
+/// A VM with memory here and there, perhaps a device, and vCPUs.
 fn any_vm() -> impl Strategy<Value = String> {
     let memory = prop_oneof![4 => 2..40u64, 1 => Just(512), 1 => Just(513)];
     let host = prop::option::weighted(0.2, 0x410..0x600u64);
@@ -474,8 +496,8 @@ fn any_vm() -> impl Strategy<Value = String> {
             ]),
         ),
     );
-    (memory, host, device, any::<bool>(), 0..3u32).prop_map(
-        |(memory, host, device, console, hart)| {
+    (memory, host, device, any::<bool>(), any_vcpus(), 0..3u32).prop_map(
+        |(memory, host, device, console, vcpus, places)| {
             let mut text = format!(
                 "image = \"guest\"\nmemory = \"{}MiB\"\nconsole = {console}\n",
                 2 * memory
@@ -483,7 +505,10 @@ fn any_vm() -> impl Strategy<Value = String> {
             if let Some(host) = host {
                 text += &format!("host_address = {:#x}\n", host << 21);
             }
-            text += &format!("[[vm.vcpu]]\nclass = \"be\"\nharts = [{hart}]\n");
+            if places > 0 {
+                text += &format!("rt_vcpus = {places}\nrt_share = \"20%\"\n");
+            }
+            text += &vcpus;
             if let Some((address, guest)) = device {
                 text += &format!("[[vm.device]]\naddress = {address:#x}\nsize = 0x1000\n");
                 if let Some(guest) = guest {
