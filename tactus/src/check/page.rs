@@ -103,22 +103,25 @@ fn services(overheads: &Overheads, length: u64) -> u64 {
     (length / overheads.service_period + 1) * overheads.service
 }
 
-/// The page's `due`.
-fn due(row: &Row, length: u64) -> u64 {
-    let (jobs, rest) = (length / row.times.period, length % row.times.period);
-    let rest = rest.min(row.times.deadline);
-    jobs * row.cost + (rest * row.cost).div_ceil(row.times.deadline)
+/// The page's `due`, in ticks.
+fn due(row: &Row, length: u64) -> f64 {
+    let Reservation {
+        period, deadline, ..
+    } = row.times;
+    if length < deadline {
+        return row.cost as f64 * quotient(length, deadline);
+    }
+    row.cost as f64 * (1.0 + quotient(length - deadline, period))
 }
 
-/// The page's `begun`.
-fn begun(row: &Row, length: u64) -> u64 {
-    let gap = row.times.period - row.times.deadline;
-    if length <= gap {
-        return row.cost;
-    }
-    let jobs = (length - gap).div_ceil(row.times.period) - 1;
-    let ramp = (length - gap - jobs * row.times.period).min(row.times.deadline);
-    (jobs + 1) * row.cost + (ramp * row.cost).div_ceil(row.times.deadline)
+/// The page's `begun`, in ticks.
+fn begun(row: &Row, length: u64) -> f64 {
+    due(row, length + row.times.deadline)
+}
+
+/// Ticks that a sum of such comes to: rounded up, but for what is lost in adding.
+fn whole(ticks: f64) -> u64 {
+    (ticks - 1e-6).ceil() as u64
 }
 
 fn quotient(of: u64, whole: u64) -> f64 {
@@ -239,15 +242,12 @@ fn the_example_by_hand_is_what_the_tool_says() {
         .expect("some");
     let bends = |length: &u64| {
         length.is_multiple_of(service_period)
-            || rows.iter().any(|row| {
-                let rest = length % row.times.period;
-                rest == 0 || rest == row.times.deadline % row.times.period
-            })
+            || rows.iter().any(|row| row.times.deadline == *length)
     };
     let mut table = Vec::new();
     let mut worst = (0, 1);
     for length in (shortest..=horizon.max(shortest)).filter(bends) {
-        let parts: Vec<u64> = rows.iter().map(|row| due(row, length)).collect();
+        let parts: Vec<u64> = rows.iter().map(|row| whole(due(row, length))).collect();
         let demand = blocking + services(overheads, length) + parts.iter().sum::<u64>();
         assert!(demand <= length);
         if demand * worst.1 > worst.0 * length {
@@ -275,8 +275,8 @@ fn the_example_by_hand_is_what_the_tool_says() {
     for (row, vcpu) in rows.iter().zip(&hart.vcpus) {
         let ramp = window.length.min(row.times.deadline);
         let by_hand = left * row.times.deadline / ramp;
-        // What is rounded up to a tick of the window is so much of the budget.
-        let rounded = row.times.deadline.div_ceil(ramp);
+        // What is rounded up to a tick for each server is so much of the budget.
+        let rounded = rows.len() as u64 * row.times.deadline.div_ceil(ramp);
         let slack = vcpu.slack.expect("a slack");
         assert!(slack.abs_diff(by_hand) <= rounded, "{}", row.name);
     }
@@ -287,12 +287,15 @@ fn the_example_by_hand_is_what_the_tool_says() {
             let work = rows
                 .iter()
                 .map(|other| due(other, row.times.deadline).min(begun(other, length)));
-            blocking + services(overheads, length) + work.sum::<u64>()
+            blocking + services(overheads, length) + whole(work.sum())
         });
         assert_eq!(hart.vcpus[one].answer, Answer::Within(end));
         let dues: Vec<String> = rows
             .iter()
-            .map(|other| format!("{} of {}", time(due(other, row.times.deadline)), other.name))
+            .map(|other| {
+                let due = whole(due(other, row.times.deadline));
+                format!("{} of {}", time(due), other.name)
+            })
             .collect();
         let _ = writeln!(
             answers,
@@ -325,8 +328,15 @@ fn the_example_by_priorities_is_what_the_tool_says() {
         let (text, end) = rounds(|length| {
             // They are in order of priority.
             let before = rows[..one].iter().map(|other| {
-                let jitter = other.times.period - other.times.budget;
-                (length + jitter).div_ceil(other.times.period) * other.cost
+                let Reservation {
+                    period, deadline, ..
+                } = other.times;
+                let jitter = if deadline == period {
+                    period
+                } else {
+                    deadline - other.cost
+                };
+                (length + jitter).div_ceil(period) * other.cost
             });
             overheads.blocking + row.cost + services(overheads, length) + before.sum::<u64>()
         });

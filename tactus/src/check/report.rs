@@ -118,7 +118,7 @@ fn vcpus(guarantee: &Guarantee, hart: &Hart) -> String {
             of(|times| times.deadline),
             match &vcpu.answer {
                 Answer::Within(ticks) => time(*ticks),
-                Answer::Late(ticks) => format!("{} or later: TOO LATE", time(*ticks)),
+                Answer::Late => "too late".into(),
                 Answer::Unbounded(other) => format!("no bound, for {other}"),
                 Answer::None => "-".into(),
             },
@@ -275,7 +275,7 @@ fn vcpu_json(vcpu: &Vcpu, hz: u32) -> Value {
     times(&mut object, vcpu.reservation, hz);
     let (response, fits) = match vcpu.answer {
         Answer::Within(ticks) => (Some(ticks), Some(true)),
-        Answer::Late(_) => (None, Some(false)),
+        Answer::Late => (None, Some(false)),
         Answer::Unbounded(_) | Answer::None => (None, None),
     };
     time(&mut object, "response", response, hz);

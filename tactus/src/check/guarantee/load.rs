@@ -1,6 +1,8 @@
 //! A hart that goes by deadlines: the test of `policy`, and what people want to know beyond yes and no.
 
 use tactus_abi::blob::{Overheads, limit};
+use tactus_policy::admission::Task;
+use tactus_policy::analysis;
 use tactus_policy::demand::{Load, Member, Test, Verdict, WHOLE};
 use tactus_policy::reservation::{Kind, Reservation};
 
@@ -8,10 +10,6 @@ use tactus_policy::reservation::{Kind, Reservation};
 pub(super) const KIND: Kind = Kind::Server;
 /// Places that [`Deadlines::window`] looks at, at most.
 const LOOKS: u32 = 100_000;
-/// Pieces that [`Deadlines::answer`] takes time apart into, at most.
-const PIECES: u32 = 4_000;
-/// Rounds in which a time is looked for that comes out as it went in, at most.
-const ROUNDS: u32 = 2_000;
 
 /// How much of any time of that length may be needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,21 +96,13 @@ impl Deadlines {
         }
     }
 
-    /// The lengths at which what is needed jumps or bends, after one.
+    /// The first length after one at which what is needed jumps or bends.
     fn next(&self, tasks: &[Reservation], length: u64) -> u64 {
-        let mut next = u64::MAX;
-        let mut multiple = |period: u64, offset: u64| {
-            let jobs = (length + period - offset) / period;
-            next = next.min(jobs * period + offset);
-        };
-        if self.overheads.service_period > 0 {
-            multiple(self.overheads.service_period, 0);
-        }
-        for task in tasks {
-            multiple(task.period, 0);
-            multiple(task.period, task.deadline % task.period);
-        }
-        next
+        let services = self.overheads.service_period;
+        let service = length.checked_div(services).map(|n| (n + 1) * services);
+        let deadlines = tasks.iter().map(|task| task.deadline);
+        let later = deadlines.filter(|&deadline| deadline > length);
+        later.chain(service).min().unwrap_or(u64::MAX)
     }
 
     /// The critical window: the length of which the greatest part may be needed, from the shortest deadline on; the shortest when
@@ -129,9 +119,8 @@ impl Deadlines {
                 > u128::from(other.demand) * u128::from(one.length)
         };
         // What is needed of a length is at most `rate` of it and `fixed`.
-        let job = self.overheads.job;
         let parts = tasks.iter().map(|task| {
-            let cost = (task.budget + job) as f64;
+            let cost = self.whole(task).budget as f64;
             let part = cost / task.period as f64;
             (part, cost - part * task.deadline as f64 + 1.0)
         });
@@ -164,118 +153,27 @@ impl Deadlines {
         }
     }
 
-    /// Ticks that the hypervisor itself may take of so many.
-    fn hypervisor(&self, length: u64) -> u64 {
-        let services = match self.overheads.service_period {
-            0 => 0,
-            period => length / period + 1,
-        };
-        self.overheads.blocking + services * self.service()
-    }
-
-    /// What jobs of a reservation that begin within a time may take of it, whenever they are due. The first may have begun before.
-    fn begun(&self, task: &Reservation, length: u64) -> u64 {
-        let cost = task.budget + self.overheads.job;
-        // From when the first of them was due until the second begins.
-        let gap = task.period - task.deadline;
-        if length <= gap {
-            return cost;
+    /// A reservation with the overhead of a job in its budget.
+    fn whole(&self, task: &Reservation) -> Reservation {
+        Reservation {
+            budget: task.budget + self.overheads.job,
+            ..*task
         }
-        let rest = length - gap;
-        let jobs = (rest - 1) / task.period;
-        let ramp = (rest - jobs * task.period).min(task.deadline);
-        (jobs + 1) * cost + (ramp * cost).div_ceil(task.deadline)
     }
 
-    /// The time until a job is done that is released `after` the hart began to be busy with work due no later.
-    fn done(&self, tasks: &[Reservation], one: usize, after: u64) -> Option<u64> {
-        let due = after + tasks[one].deadline;
-        let loads: Vec<(u64, &Reservation)> = tasks
-            .iter()
-            .map(|task| {
-                let whole = Reservation {
-                    budget: task.budget + self.overheads.job,
-                    ..*task
-                };
-                (whole.demand(KIND, due), task)
-            })
-            .collect();
-        let mut time = 0;
-        for _ in 0..ROUNDS {
-            let work: u64 = loads
-                .iter()
-                .map(|(due, task)| (*due).min(self.begun(task, time)))
-                .sum();
-            let needed = work + self.hypervisor(time);
-            if needed <= time {
-                return Some(time.saturating_sub(after));
-            }
-            time = needed;
-        }
-        None
-    }
-
-    /// The longest time from the release of a job of one reservation until it has had its budget, of a set that fits: over all times
-    /// for which the hart may have been busy before (Spuri, INRIA RR-2772, 1996, with what servers may do). At most its deadline.
+    /// The longest time from the release of a job of one reservation until it has had its budget, of a set that fits. At most its deadline.
     pub(super) fn answer(&self, tasks: &[Reservation], one: usize) -> u64 {
-        let deadline = tasks[one].deadline;
-        let Some(busy) = self.busy(tasks) else {
-            return deadline;
-        };
-        let mut worst = 0;
-        // Pieces of time whose last end may hold a worse case than the worst so far.
-        let mut pieces = vec![(0, busy)];
-        let mut left = PIECES;
-        while let Some((first, last)) = pieces.pop() {
-            // It is done at this time at the latest, whatever the piece's part it begins in, as later ones are done later.
-            let Some(after_last) = self.done_at(tasks, one, last) else {
-                return deadline;
-            };
-            if after_last.saturating_sub(first) <= worst {
-                continue;
-            }
-            let Some(begin) = self.done(tasks, one, first) else {
-                return deadline;
-            };
-            worst = worst.max(begin);
-            if first == last {
-                continue;
-            }
-            left -= 1;
-            if left == 0 {
-                let rest = pieces.iter().map(|piece| (piece.0, piece.1));
-                for (first, last) in rest.chain([(first, last)]) {
-                    match self.done_at(tasks, one, last) {
-                        Some(end) => worst = worst.max(end.saturating_sub(first)),
-                        None => return deadline,
-                    }
-                }
-                return worst.min(deadline);
-            }
-            let middle = first + (last - first) / 2;
-            pieces.push((middle + 1, last));
-            pieces.push((first, middle));
-        }
-        worst.min(deadline)
+        let all: Vec<Task> = tasks.iter().map(|&task| server(task)).collect();
+        let response = analysis::earliest_deadline_response(&all, one, &self.overheads);
+        response.map_or(tasks[one].deadline, |response| response.ticks)
     }
+}
 
-    /// As [`Deadlines::done`], from the begin of the busy time.
-    fn done_at(&self, tasks: &[Reservation], one: usize, after: u64) -> Option<u64> {
-        self.done(tasks, one, after).map(|time| time + after)
-    }
-
-    /// The longest time for which the hart may be busy with reservations.
-    fn busy(&self, tasks: &[Reservation]) -> Option<u64> {
-        let mut time = 1;
-        for _ in 0..ROUNDS {
-            let work: u64 = tasks.iter().map(|task| self.begun(task, time)).sum();
-            let needed = work + self.hypervisor(time);
-            if needed <= time {
-                return Some(time);
-            }
-            time = needed;
-        }
-        None
+/// A vCPU of the configuration as the analysis needs it.
+pub(super) const fn server(reservation: Reservation) -> Task {
+    Task {
+        reservation,
+        kind: KIND,
     }
 }
 

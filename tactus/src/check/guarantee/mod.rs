@@ -10,6 +10,7 @@ mod refusal;
 mod tests;
 
 use tactus_abi::blob::{Overheads, RealTimePolicy};
+use tactus_policy::analysis::Ranked;
 use tactus_policy::reservation::Reservation;
 
 use super::allowance::{self, Allowance};
@@ -17,7 +18,7 @@ use super::judge::Judge;
 use super::platform::Platform;
 use super::vcpus::{Seen, Vcpus};
 use crate::config::Share;
-use load::{Deadlines, Fit, greatest, ratio};
+use load::{Deadlines, Fit, greatest, ratio, server};
 
 pub use cure::Cures;
 pub use load::Window;
@@ -70,8 +71,8 @@ pub struct Vcpu {
 pub enum Answer {
     /// So long after its release, at the latest.
     Within(u64),
-    /// After its deadline: at least so long after its release.
-    Late(u64),
+    /// Perhaps after its deadline.
+    Late,
     /// The vCPU of that name comes before it and may run for as long as it likes.
     Unbounded(String),
     /// It has no budget.
@@ -303,23 +304,25 @@ impl System {
         let mut here: Vec<&Seen<'_>> = vcpus.by_priority_on(hart).collect();
         // Stable: equals stay in the order of the file.
         here.sort_by_key(|seen| std::cmp::Reverse(seen.checked.priority));
-        let tasks: Vec<priority::Task> = here.iter().filter_map(|seen| task(seen)).collect();
+        let tasks: Vec<Ranked> = here.iter().filter_map(|seen| ranked(seen)).collect();
         let overheads = &self.deadlines.overheads;
-        let holds = |tasks: &[priority::Task]| {
-            let reserved = tasks.iter().filter_map(|task| task.reservation);
+        let holds = |tasks: &[Ranked]| {
+            let reserved = tasks
+                .iter()
+                .filter_map(|ranked| Some(ranked.task?.reservation));
             self.deadlines.leave_reserve(reserved)
                 && (0..tasks.len()).all(|one| {
                     let answer = priority::answer(overheads, tasks, one);
-                    !matches!(answer, priority::Answer::Late(_))
+                    !matches!(answer, priority::Answer::Late)
                 })
         };
         let mut all = Vec::new();
         for (place, &seen) in here.iter().enumerate() {
             let answer = match priority::answer(overheads, &tasks, place) {
                 priority::Answer::Within(time) => Answer::Within(time),
-                priority::Answer::Late(time) => {
+                priority::Answer::Late => {
                     refused.extend(self.refuse_late(judge, &here, &tasks, place, hart));
-                    Answer::Late(time)
+                    Answer::Late
                 }
                 priority::Answer::Unbounded(other) => {
                     self.warn_unbounded(judge, seen, here[other], hart);
@@ -330,7 +333,7 @@ impl System {
             let slack = seen.checked.reservation.and_then(|own| {
                 let fits = |budget: u64| {
                     let mut changed = tasks.clone();
-                    changed[place].reservation = Some(Reservation { budget, ..own });
+                    changed[place].task = Some(server(Reservation { budget, ..own }));
                     holds(&changed) && within_share(vcpus, allowances, judge, seen, budget)
                 };
                 greatest(own.budget, own.deadline, fits).map(|most| most - own.budget)
@@ -354,10 +357,10 @@ impl System {
 }
 
 /// A vCPU as the analysis of priorities needs it.
-fn task(seen: &Seen<'_>) -> Option<priority::Task> {
-    Some(priority::Task {
+fn ranked(seen: &Seen<'_>) -> Option<Ranked> {
+    Some(Ranked {
         priority: seen.checked.priority?,
-        reservation: seen.checked.reservation,
+        task: seen.checked.reservation.map(server),
     })
 }
 

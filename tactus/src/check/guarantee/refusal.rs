@@ -1,11 +1,12 @@
 //! What is said of real-time vCPUs that do not fit.
 
+use tactus_policy::analysis::Ranked;
 use tactus_policy::reservation::Reservation;
 
 use super::super::judge::Judge;
 use super::super::time::{percent, reservation_text, time_text};
 use super::super::vcpus::{Seen, Vcpus};
-use super::load::{Fit, KIND, greatest, least, ratio};
+use super::load::{Fit, KIND, greatest, least, ratio, server};
 use super::{Cures, Hart, Refused, System, priority, reservation};
 use crate::config::{Share, Span};
 use crate::problem::{Code, Problem, count};
@@ -209,7 +210,7 @@ impl System {
         &self,
         judge: &mut Judge<'_>,
         here: &[&Seen<'_>],
-        tasks: &[priority::Task],
+        tasks: &[Ranked],
         one: usize,
         hart: u32,
     ) -> Option<Refused> {
@@ -218,7 +219,7 @@ impl System {
         let overheads = &self.deadlines.overheads;
         let with = |times: Reservation| {
             let mut changed = tasks.to_vec();
-            changed[one].reservation = Some(times);
+            changed[one].task = Some(server(times));
             let answer = priority::answer(overheads, &changed, one);
             matches!(answer, priority::Answer::Within(_))
         };
@@ -232,10 +233,10 @@ impl System {
             ..Cures::default()
         };
         let mut at_leisure = tasks.to_vec();
-        at_leisure[one].reservation = Some(Reservation {
+        at_leisure[one].task = Some(server(Reservation {
             deadline: own.period,
             ..own
-        });
+        }));
         let before: Vec<String> = here
             .iter()
             .enumerate()
