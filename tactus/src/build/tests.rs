@@ -231,7 +231,7 @@ fn devicetree_of_a_guest_that_makes_real_time_vcpus() {
     for (node, lines) in [
         ("reserved-memory {", 11),
         ("real-time {", 8),
-        ("channel@", 10),
+        ("channel@", 11),
     ] {
         let at = source
             .lines()
