@@ -1,11 +1,12 @@
 //! What would make a real-time vCPU fit.
 
 use tactus_abi::blob::limit;
+use tactus_policy::analysis::Ranked;
 use tactus_policy::reservation::Reservation;
 
-use super::super::vcpus::Vcpus;
-use super::System;
-use super::load::{Deadlines, Fit, greatest, least};
+use super::super::vcpus::{Seen, Vcpus};
+use super::load::{Deadlines, Fit, greatest, least, server};
+use super::{System, priority, ranked};
 use crate::config::Share;
 
 /// Changes of which each alone makes a vCPU fit; those that would not are missing.
@@ -91,6 +92,49 @@ impl System {
                 .checked_sub(1)
                 .and_then(|below| greatest(0, below, reserve))
                 .map(|thousandths| Share(thousandths as u32)),
+        }
+    }
+    /// What would make a vCPU fit that goes by its priority and is number `one` of those of its hart.
+    pub(super) fn cures_late(
+        &self,
+        vcpus: &Vcpus<'_>,
+        seen: &Seen<'_>,
+        tasks: &[Ranked],
+        one: usize,
+        hart: u32,
+    ) -> Cures {
+        let Some(own) = seen.checked.reservation else {
+            return Cures::default();
+        };
+        let within = |tasks: &[Ranked], one: usize| {
+            let answer = priority::answer(&self.deadlines.overheads, tasks, one);
+            matches!(answer, priority::Answer::Within(_))
+        };
+        let fits = |times: Option<Reservation>| {
+            let mut changed = tasks.to_vec();
+            changed[one].task = times.map(server);
+            within(&changed, one)
+        };
+        let elsewhere = |other: u32| {
+            let mut there: Vec<Ranked> = vcpus.by_priority_on(other).filter_map(ranked).collect();
+            there.extend(ranked(seen));
+            (0..there.len()).all(|one| within(&there, one))
+        };
+        let implicit = own.deadline == own.period;
+        Cures {
+            budget: greatest(1, own.budget - 1, |budget| {
+                fits(Reservation::new(own.period, budget, own.deadline))
+            }),
+            period: least(own.period + 1, limit::PERIOD_TICKS, |period| {
+                implicit && fits(Reservation::new(period, own.budget, period))
+            }),
+            deadline: least(own.deadline + 1, own.period, |deadline| {
+                fits(Reservation::new(own.period, own.budget, deadline))
+            }),
+            hart: (0..vcpus.policies.len() as u32)
+                .filter(|&other| other != hart && !vcpus.is_by_deadline(other))
+                .find(|&other| elsewhere(other)),
+            reserve: None,
         }
     }
 }

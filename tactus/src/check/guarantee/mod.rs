@@ -321,7 +321,7 @@ impl System {
             let answer = match priority::answer(overheads, &tasks, place) {
                 priority::Answer::Within(time) => Answer::Within(time),
                 priority::Answer::Late => {
-                    refused.extend(self.refuse_late(judge, &here, &tasks, place, hart));
+                    refused.extend(self.refuse_late(judge, vcpus, &here, place, hart));
                     Answer::Late
                 }
                 priority::Answer::Unbounded(other) => {

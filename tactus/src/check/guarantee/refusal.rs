@@ -6,8 +6,8 @@ use tactus_policy::reservation::Reservation;
 use super::super::judge::Judge;
 use super::super::time::{percent, reservation_text, time_text};
 use super::super::vcpus::{Seen, Vcpus};
-use super::load::{Fit, KIND, greatest, least, ratio, server};
-use super::{Cures, Hart, Refused, System, priority, reservation};
+use super::load::{Fit, KIND, ratio, server};
+use super::{Hart, Refused, System, priority, ranked, reservation};
 use crate::config::{Share, Span};
 use crate::problem::{Code, Problem, count};
 
@@ -209,29 +209,19 @@ impl System {
     pub(super) fn refuse_late(
         &self,
         judge: &mut Judge<'_>,
+        vcpus: &Vcpus<'_>,
         here: &[&Seen<'_>],
-        tasks: &[Ranked],
         one: usize,
         hart: u32,
     ) -> Option<Refused> {
+        let tasks: &[Ranked] = &here
+            .iter()
+            .filter_map(|seen| ranked(seen))
+            .collect::<Vec<_>>();
         let seen = here[one];
         let own = reservation(seen)?;
         let overheads = &self.deadlines.overheads;
-        let with = |times: Reservation| {
-            let mut changed = tasks.to_vec();
-            changed[one].task = Some(server(times));
-            let answer = priority::answer(overheads, &changed, one);
-            matches!(answer, priority::Answer::Within(_))
-        };
-        let cures = Cures {
-            budget: greatest(1, own.budget - 1, |budget| {
-                with(Reservation { budget, ..own })
-            }),
-            deadline: least(own.deadline + 1, own.period, |deadline| {
-                with(Reservation { deadline, ..own })
-            }),
-            ..Cures::default()
-        };
+        let cures = self.cures_late(vcpus, seen, tasks, one, hart);
         let mut at_leisure = tasks.to_vec();
         at_leisure[one].task = Some(server(Reservation {
             deadline: own.period,
@@ -245,19 +235,20 @@ impl System {
             })
             .map(|(_, other)| other.name())
             .collect();
-        let when = match priority::answer(overheads, &at_leisure, one) {
-            priority::Answer::Within(time) => format!("only after {}", self.time(time)),
-            _ => "not even by its next release".into(),
-        };
         let others = match before.as_slice() {
             [] => String::new(),
             before => format!("with {} before it, ", before.join(", ")),
         };
-        let reason = format!(
-            "{others}it may have had its budget of {} {when}, and its deadline is {}",
-            self.time(own.budget),
-            self.time(own.deadline)
-        );
+        let (budget, deadline) = (self.time(own.budget), self.time(own.deadline));
+        let reason = match priority::answer(overheads, &at_leisure, one) {
+            priority::Answer::Within(time) => format!(
+                "{others}it may have its budget of {budget} only after {}, and its deadline is {deadline}",
+                self.time(time)
+            ),
+            _ => format!(
+                "{others}it may not have its budget of {budget} before its next release, and its deadline is {deadline}"
+            ),
+        };
         judge.note(
             Code::MissesDeadline,
             place(seen),
