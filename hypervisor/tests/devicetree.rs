@@ -74,6 +74,18 @@ fn finds_no_end_in_a_tree_cut_off() {
     }
 }
 
+#[test]
+fn survives_what_fuzzing_has_found() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../fuzz/corpus/firmware_devicetree");
+    let mut whole = 0;
+    for entry in std::fs::read_dir(corpus).expect("the corpus is there") {
+        let bytes = std::fs::read(entry.expect("an entry").path()).expect("a file");
+        whole += usize::from(read(&bytes).is_some());
+    }
+    assert!(whole > 0, "some are whole trees");
+}
+
 proptest! {
     #[test]
     fn survives_any_damage(at in 0usize..1000, bytes in prop::collection::vec(any::<u8>(), 1..8)) {

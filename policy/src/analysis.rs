@@ -12,8 +12,10 @@ use tactus_abi::blob::{Overheads, limit};
 
 /// Steps of a response's search before the deadline itself is given as the bound.
 const STEPS: u32 = 1 << 20;
-/// Where demand grows with time a response is looked for in so many places for each deadline, and is too long by one part of these at most.
-const PLACES: u64 = 256;
+/// Times are added up in parts of 2^-32 of a tick.
+const PART_BITS: u32 = 32;
+/// Ranges that a response's search halves before it takes a bound from above for the rest.
+const HALVINGS: u32 = 4096;
 
 /// A bound on a response, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,13 +74,39 @@ fn gross(task: &Task, overheads: &Overheads) -> Reservation {
     }
 }
 
-/// The most that a task may ask for within `length` from when it has asked for nothing, whatever the deadlines.
-fn arrivals(r: &Reservation, kind: Kind, length: u64) -> u64 {
+/// `a` by `b` in parts of a tick, see [`ticks`].
+const fn parts(a: u64, b: u64) -> u128 {
+    ((a as u128) << PART_BITS) / b as u128
+}
+
+/// Parts of a tick as ticks, rounded up. Each summand was rounded down: that is no tick in all, as there are far fewer of them than parts.
+const fn ticks(parts: u128) -> u64 {
+    parts.div_ceil(1 << PART_BITS) as u64
+}
+
+/// [`Reservation::demand`], not rounded up.
+fn demand(r: &Reservation, kind: Kind, length: u64) -> u128 {
     match kind {
-        Kind::Periodic => length.div_ceil(r.period) * r.budget,
+        Kind::Periodic if length < r.deadline => 0,
+        Kind::Periodic => parts(r.demand(kind, length), 1),
+        Kind::Server if length < r.deadline => parts(length * r.budget, r.deadline),
         Kind::Server => {
-            let rest = (length % r.period * r.budget).div_ceil(r.period);
-            (length / r.period + 1) * r.budget + rest
+            let (jobs, rest) = (
+                (length - r.deadline) / r.period,
+                (length - r.deadline) % r.period,
+            );
+            parts((jobs + 1) * r.budget, 1) + parts(rest * r.budget, r.period)
+        }
+    }
+}
+
+/// The most that a task may ask for within `length` from when it has asked for nothing, whatever the deadlines; in parts of a tick.
+fn arrivals(r: &Reservation, kind: Kind, length: u64) -> u128 {
+    match kind {
+        Kind::Periodic => parts(length.div_ceil(r.period) * r.budget, 1),
+        Kind::Server => {
+            let rest = parts(length % r.period * r.budget, r.period);
+            parts((length / r.period + 1) * r.budget, 1) + rest
         }
     }
 }
@@ -99,11 +127,47 @@ fn settle(from: u64, end: u64, steps: &mut u32, f: impl Fn(u64) -> u64) -> Optio
     }
 }
 
+/// The longest `done(n) - begin(n)` of all `n` up to `last`; both grow with `n`. `None`: some `done` is not known.
+fn longest(
+    last: u64,
+    begin: impl Fn(u64) -> u64,
+    mut done: impl FnMut(u64) -> Option<u64>,
+) -> Option<u64> {
+    // Ranges in which there may be a longer one; each but the first is half of one that was here before it.
+    let mut ranges = [(0, last); u64::BITS as usize + 1];
+    let (mut len, mut longest, mut halvings) = (1_usize, 0, HALVINGS);
+    while let Some(below) = len.checked_sub(1) {
+        let (first, last) = ranges[below];
+        len = below;
+        let bound = done(last)?.saturating_sub(begin(first));
+        if bound <= longest {
+            continue;
+        }
+        if first == last || halvings == 0 {
+            longest = bound;
+            continue;
+        }
+        halvings -= 1;
+        longest = longest.max(done(first)?.saturating_sub(begin(first)));
+        let middle = first + (last - first) / 2;
+        // The earlier one comes next.
+        ranges[len] = (middle + 1, last);
+        ranges[len + 1] = (first, middle);
+        len += 2;
+    }
+    Some(longest)
+}
+
 /// The longest response of a task on an EDF hart, where [`verdict`] says that all fit (Spuri, INRIA report 2772, 1996).
 ///
-/// The worst case is among those in which the others are released together and as often as they may, and the task
-/// `a` ticks later, for each `a` at which a deadline of theirs or of an earlier job of its own coincides with its own. For periodic tasks and no
-/// overheads the bound is reached. Servers' demand grows with time: `a` is taken in steps then, see [`PLACES`].
+/// The hart has been busy for some time `a` with what is due no later than a job of the task, when that is released. For each `a` it is done,
+/// counted from the begin of the busy time, after the least `t` with
+///
+/// ```text
+/// t = hypervisor(t) + sum over all of min(demand(a + deadline), arrivals(t))
+/// ```
+///
+/// and the response is the longest `t - a`. For periodic tasks and no overheads it is reached.
 pub fn earliest_deadline_response(
     tasks: &[Task],
     which: usize,
@@ -138,52 +202,24 @@ fn search(tasks: &[Task], which: usize, overheads: &Overheads, steps: &mut u32) 
         let all = tasks
             .iter()
             .map(|t| arrivals(&gross(t, overheads), t.kind, length));
-        hypervisor(overheads, length) + all.sum::<u64>()
+        hypervisor(overheads, length) + ticks(all.sum())
     })?;
-    let step = if servers {
-        (own.deadline / PLACES).max(1)
-    } else {
-        0
-    };
-    let (mut release, mut finish, mut longest) = (0, 1, own.budget);
-    while release < busy {
-        // The next release that may be worse: its deadline coincides with another's.
+    let done = |release: u64| {
         let due = release + own.deadline;
-        let next = tasks.iter().map(|t| {
-            let Reservation {
-                period, deadline, ..
-            } = t.reservation;
-            match t.kind {
-                Kind::Server if deadline <= due => u64::MAX,
-                _ => (due + period).saturating_sub(deadline) / period * period + deadline,
-            }
-        });
-        let mut next = next.min().unwrap_or(u64::MAX) - own.deadline;
-        if servers {
-            next = next.min(release + step);
-        }
-        let last = if servers { next - 1 } else { release };
-        let due = last + own.deadline;
-        finish = settle(finish, end, steps, |length| {
+        settle(1, end, steps, |length| {
             let sum = tasks.iter().enumerate().map(|(i, t)| {
                 let r = gross(t, overheads);
-                let by_deadline = if due < r.deadline && t.kind == Kind::Periodic {
-                    0
-                } else {
-                    r.demand(t.kind, due)
-                };
+                let by_deadline = demand(&r, t.kind, due);
                 if i == which {
                     by_deadline
                 } else {
                     by_deadline.min(arrivals(&r, t.kind, length))
                 }
             });
-            hypervisor(overheads, length) + sum.sum::<u64>()
-        })?;
-        longest = longest.max(finish.saturating_sub(release));
-        release = next;
-    }
-    Some(longest)
+            hypervisor(overheads, length) + ticks(sum.sum())
+        })
+    };
+    longest(busy - 1, |release| release, done)
 }
 
 /// How long before its window opens a task may have been released whose budget is asked for in it: release jitter. A server may keep its
@@ -216,38 +252,31 @@ pub fn fixed_priority_response(
     if before().any(|task| task.is_none()) {
         return None;
     }
-    let step = (own.deadline / PLACES).max(1);
-    let (mut steps, mut finish, mut longest) = (STEPS, 1, 0);
-    let mut woken = 0;
     // A server that woke `woken` ticks before its deadline goes on in that job before it has the next one, which is released a
     // period less the deadline after that deadline.
-    loop {
-        let last = match task.kind {
-            Kind::Periodic => 0,
-            Kind::Server => (woken + step - 1).min(own.deadline),
-        };
-        let rest = (last * own.budget).div_ceil(own.deadline);
-        let gone = if woken == 0 {
+    let last = match task.kind {
+        Kind::Periodic => 0,
+        Kind::Server => own.deadline,
+    };
+    let begin = |woken: u64| {
+        if woken == 0 {
             0
         } else {
             woken + own.period - own.deadline
-        };
-        finish = settle(finish, gone + own.deadline, &mut steps, |length| {
+        }
+    };
+    let mut steps = STEPS;
+    let ticks = longest(last, begin, |woken| {
+        let rest = (woken * own.budget).div_ceil(own.deadline);
+        settle(1, begin(woken) + own.deadline, &mut steps, |length| {
             let sum = before().flatten().map(|t| {
                 let r = gross(&t, overheads);
                 (length + jitter(&r, t.kind)).div_ceil(r.period) * r.budget
             });
             hypervisor(overheads, length) + rest + own.budget + sum.sum::<u64>()
-        })?;
-        longest = longest.max(finish.saturating_sub(gone));
-        woken += step;
-        if task.kind == Kind::Periodic || woken > own.deadline {
-            return Some(Response {
-                ticks: longest,
-                found: true,
-            });
-        }
-    }
+        })
+    })?;
+    Some(Response { ticks, found: true })
 }
 
 /// The greatest `x` of `0..=end` for which `fits`, which holds up to some `x`; `None`: not even for 0.

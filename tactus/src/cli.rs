@@ -69,6 +69,9 @@ pub struct CheckArguments {
     /// The system's description
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// Print what is guaranteed too, in numbers: also of a system that is refused, as far as it goes
+    #[arg(long)]
+    pub report: bool,
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub json: bool,

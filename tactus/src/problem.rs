@@ -77,6 +77,14 @@ codes! {
     MixedPolicies = "mixed-policies", Contradiction;
     /// Shares of the system that come to more than there is, or to less than is given.
     OverShare = "over-share", Contradiction;
+    /// A hart of which real-time vCPUs would take more than there is for them.
+    OverSubscribed = "over-subscribed", Contradiction;
+    /// A real-time vCPU that may have its budget too late.
+    MissesDeadline = "misses-deadline", Contradiction;
+    /// A reservation below a real-time vCPU that has none.
+    NoBound = "no-bound", Warning;
+    /// Real-time vCPUs that may be made, but have no time left.
+    NoShare = "no-share", Warning;
     /// Two real-time vCPUs of one priority on one hart.
     SharedPriority = "shared-priority", Warning;
     /// A hart without work.

@@ -11,7 +11,7 @@ use zerocopy::IntoBytes;
 
 use crate::artifacts::{Artifacts, HYPERVISOR};
 use crate::build::build;
-use crate::check::{Verdict, verdict};
+use crate::check::{Answer, Guarantee, Verdict, report, verdict};
 use crate::config::{At, Config, FileName, Source};
 use crate::hypervisor::BLOB_SYMBOL;
 use crate::plan::Plan;
@@ -274,11 +274,32 @@ impl Bench {
             refused,
             "refused for a reason, or not at all"
         );
+        if let Some(guarantee) = &verdict.guarantee {
+            report(guarantee);
+            if !refused {
+                assert_guaranteed(guarantee);
+            }
+        }
         if let Some(plan) = &verdict.plan {
             assert_isolated(plan);
             build(verdict).expect("an image of a plan");
         }
         !refused
+    }
+}
+
+/// Every real-time vCPU with a reservation has its budget in time, or may be kept from it only by one that the report names.
+///
+/// # Panics
+/// One has not.
+pub fn assert_guaranteed(guarantee: &Guarantee) {
+    assert!(guarantee.refused.is_empty());
+    for vcpu in guarantee.harts.iter().flat_map(|hart| &hart.vcpus) {
+        match (&vcpu.answer, vcpu.reservation) {
+            (Answer::Within(ticks), Some(times)) => assert!(*ticks <= times.deadline),
+            (Answer::Unbounded(_), Some(_)) | (Answer::None, None) => {}
+            (answer, times) => panic!("{}: {answer:?} of {times:?}", vcpu.name),
+        }
     }
 }
 

@@ -78,3 +78,21 @@ fn a_refused_system_is_not_built() {
         "{stderr}"
     );
 }
+
+#[test]
+fn the_report_of_a_refused_system_says_what_would_fit() {
+    let arguments = ["check", "misses-deadline.toml", "--artifacts", "absent"];
+    let report = tactus(&[&arguments[..], &["--report"]].concat());
+    assert_eq!(report.status.code(), Some(1));
+    let stdout = text(&report.stdout);
+    assert!(stdout.contains("Hart 0, by deadlines"), "{stdout}");
+    assert!(stdout.contains("Does not fit: control.1"), "{stdout}");
+    assert!(stdout.contains("makes it fit"), "{stdout}");
+
+    let json = tactus(&[&arguments[..], &["--json"]].concat());
+    let verdict: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    let refused = &verdict["guarantee"]["refused"][0];
+    assert_eq!(refused["vcpu"], "control.1");
+    assert_eq!(refused["would_fit"]["hart"], 1);
+    assert!(refused["would_fit"]["budget_max_us"].as_f64() < refused["budget_us"].as_f64());
+}

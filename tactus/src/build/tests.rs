@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 use std::sync::LazyLock;
-use tactus_abi::blob::{Blob, Class, OnFault, name_text, region};
+use tactus_abi::blob::{Blob, Class, OnFault, RealTimePolicy, Vcpu, name_text, region};
 use tactus_abi::map::{DEVICETREE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_policy::placement::Extent;
 
 use super::{Image, blob};
-use crate::check::tests::rich_image;
+use crate::check::tests::{guaranteed_image, rich_image};
 use crate::plan::Plan;
 use crate::testing::{assert_isolated, devicetree_source, each_file, try_blob};
 
@@ -20,7 +20,10 @@ fn blob_at(plan: &Plan) -> usize {
 
 /// Runs a check on the blob as it stands in the image.
 fn with_blob(check: impl FnOnce(&Image, &Plan, &Blob<'_>)) {
-    let (image, plan) = rich_image();
+    with_blob_of(rich_image(), check);
+}
+
+fn with_blob_of((image, plan): (Image, Plan), check: impl FnOnce(&Image, &Plan, &Blob<'_>)) {
     let bytes = blob::aligned(&image.bytes[blob_at(&plan)..]);
     let parsed = Blob::parse(&bytes).expect("a blob");
     check(&image, &plan, &parsed);
@@ -98,6 +101,57 @@ fn the_blob_says_what_the_description_says() {
 }
 
 #[test]
+fn the_blob_says_what_is_guaranteed() {
+    with_blob_of(guaranteed_image(), |image, plan, blob| {
+        assert_eq!(image.platform, "mpsoc");
+        assert_eq!(blob.header.reserve, 125);
+        assert_eq!(blob.header.overheads, plan.profile.overhead_ticks());
+        let policies: Vec<_> = blob
+            .harts
+            .iter()
+            .map(|hart| RealTimePolicy::from_raw(hart.policy).expect("a policy"))
+            .collect();
+        let (deadline, priority) = (
+            RealTimePolicy::EarliestDeadline,
+            RealTimePolicy::FixedPriority,
+        );
+        assert_eq!(policies, [deadline, deadline, priority]);
+
+        let [control, motor, linux] = blob.vms else {
+            panic!("three VMs");
+        };
+        let times = |vcpu: &Vcpu| (vcpu.period, vcpu.budget, vcpu.deadline);
+        let [first, second] = blob.vcpus_of(control) else {
+            panic!("two vCPUs");
+        };
+        assert_eq!(
+            (first.harts, times(first)),
+            (0b001, (10_000, 6_000, 10_000))
+        );
+        // It did not fit hart 0.
+        assert_eq!(
+            (second.harts, times(second)),
+            (0b010, (10_000, 2_000, 5_000))
+        );
+        let by_priority = blob.vcpus_of(motor)[0];
+        assert_eq!((by_priority.harts, by_priority.priority), (0b100, 7));
+        assert_eq!(times(&by_priority), (10_000, 1_000, 10_000));
+
+        assert_eq!((linux.vcpus, linux.rt_vcpus, linux.rt_share), (1, 2, 100));
+        assert_eq!((control.rt_vcpus, control.rt_share), (0, 267));
+        for (number, place) in (1..).zip(&blob.vcpus_of(linux)[1..]) {
+            assert_eq!((place.index, place.harts), (number, 0b011));
+            assert_eq!((place.priority, times(place)), (255, (0, 0, 0)));
+            assert_eq!(Class::from_raw(place.class), Some(Class::RealTime));
+        }
+        for vm in [control, linux] {
+            let end = blob.channel_ends_of(vm)[0];
+            assert_eq!((end.messages, end.message_size), (8, 100));
+        }
+    });
+}
+
+#[test]
 fn segments_are_in_the_image_and_in_the_vm() {
     with_blob(|image, plan, blob| {
         for (vm, planned) in blob.vms.iter().zip(&plan.vms) {
@@ -153,8 +207,7 @@ proptest! {
 }
 
 /// The devicetree is the last segment of each VM.
-fn devicetree_of(vm: usize) -> String {
-    let (_, plan) = rich_image();
+fn devicetree_of(plan: &Plan, vm: usize) -> String {
     let segment = plan.vms[vm].segments.last().expect("a devicetree");
     assert_eq!(segment.guest, plan.vms[vm].devicetree());
     devicetree_source(&segment.bytes)
@@ -162,12 +215,34 @@ fn devicetree_of(vm: usize) -> String {
 
 #[test]
 fn devicetree_of_a_guest_with_everything_virtual() {
-    insta::assert_snapshot!("devicetree-linux", devicetree_of(0));
+    insta::assert_snapshot!("devicetree-linux", devicetree_of(&RICH.1, 0));
 }
 
 #[test]
 fn devicetree_of_a_guest_with_a_device() {
-    insta::assert_snapshot!("devicetree-rtos", devicetree_of(1));
+    insta::assert_snapshot!("devicetree-rtos", devicetree_of(&RICH.1, 1));
+}
+
+#[test]
+fn devicetree_of_a_guest_that_makes_real_time_vcpus() {
+    let (_, plan) = guaranteed_image();
+    let source = devicetree_of(&plan, 2);
+    // The rest is as in the others.
+    for (node, lines) in [
+        ("reserved-memory {", 11),
+        ("real-time {", 8),
+        ("channel@", 11),
+    ] {
+        let at = source
+            .lines()
+            .position(|line| line.contains(node))
+            .expect(node);
+        let text: Vec<&str> = source.lines().skip(at).take(lines).collect();
+        insta::assert_snapshot!(
+            format!("devicetree-{}", node.trim_end_matches([' ', '{', '@'])),
+            text.join("\n")
+        );
+    }
 }
 
 /// What the fuzzer found worth keeping.

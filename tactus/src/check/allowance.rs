@@ -19,17 +19,20 @@ pub(super) struct Allowance {
 pub(super) fn check(
     judge: &mut Judge<'_>,
     platform: Option<&Platform>,
-    vcpus: &Vcpus,
+    vcpus: &Vcpus<'_>,
 ) -> Vec<Allowance> {
     let config = judge.config;
     let mut allowances = Vec::new();
-    for (vm, own) in config.vms.iter().zip(&vcpus.vcpus) {
-        allowances.push(Allowance {
-            rt_vcpus: rt_vcpus(judge, vm, vcpus),
-            rt_share: platform.map_or_else(Share::default, |platform| {
-                rt_share(judge, vm, own, platform)
-            }),
+    for (index, vm) in config.vms.iter().enumerate() {
+        let own = vcpus.of_vm(index);
+        let rt_vcpus = rt_vcpus(judge, vm, vcpus);
+        let rt_share = platform.map_or_else(Share::default, |platform| {
+            let used = used(&own, platform.harts);
+            let share = rt_share(judge, vm, used, platform);
+            nothing_left(judge, vm, used, share);
+            share
         });
+        allowances.push(Allowance { rt_vcpus, rt_share });
     }
     if let Some(platform) = platform {
         sum(judge, platform, &allowances);
@@ -37,7 +40,7 @@ pub(super) fn check(
     allowances
 }
 
-fn rt_vcpus(judge: &mut Judge<'_>, vm: &Vm, vcpus: &Vcpus) -> u32 {
+fn rt_vcpus(judge: &mut Judge<'_>, vm: &Vm, vcpus: &Vcpus<'_>) -> u32 {
     let Some(number) = &vm.rt_vcpus else {
         return 0;
     };
@@ -71,20 +74,47 @@ fn rt_vcpus(judge: &mut Judge<'_>, vm: &Vm, vcpus: &Vcpus) -> u32 {
     number.value.min(most)
 }
 
-/// What the reservations of these vCPUs come to, of a system with that many harts; rounded up.
-fn used(vcpus: &[plan::Vcpu], harts: u32) -> Share {
-    // Of one hart, in 2^-32; each rounded up.
-    let part = |vcpu: &plan::Vcpu| {
-        let times = vcpu.reservation?;
-        Some((u128::from(times.budget) << 32).div_ceil(u128::from(times.period)))
-    };
-    let sum: u128 = vcpus.iter().filter_map(part).sum();
-    let thousandths = (sum * u128::from(Share::WHOLE.0)).div_ceil(u128::from(harts) << 32);
-    Share(u32::try_from(thousandths).unwrap_or(u32::MAX))
+/// The least share that the reservations of these vCPUs are within, of a system with that many harts: as the hypervisor counts at
+/// run time.
+pub(super) fn used(vcpus: &[plan::Vcpu], harts: u32) -> Share {
+    let times = vcpus.iter().filter_map(|vcpu| vcpu.reservation);
+    let sum: u128 = times
+        .map(|times| (u128::from(times.budget) << 32) / u128::from(times.period))
+        .sum();
+    let whole = u128::from(harts) << 32;
+    let thousandths = u128::from(Share::WHOLE.0);
+    let below = sum * thousandths / whole;
+    let is_within = sum <= (below * whole).div_ceil(thousandths);
+    Share(u32::try_from(below + u128::from(!is_within)).unwrap_or(u32::MAX))
 }
 
-fn rt_share(judge: &mut Judge<'_>, vm: &Vm, own: &[plan::Vcpu], platform: &Platform) -> Share {
-    let used = used(own, platform.harts);
+/// Notes that a VM has nothing left for what it may make at run time.
+fn nothing_left(judge: &mut Judge<'_>, vm: &Vm, used: Share, share: Share) {
+    let Some(number) = vm.rt_vcpus.as_ref().filter(|number| number.value > 0) else {
+        return;
+    };
+    if used < share {
+        return;
+    }
+    judge.note(
+        Code::NoShare,
+        &number.span,
+        "none of them fits",
+        format!(
+            "{} may make {} at run time, but its share leaves no time for {}",
+            vm.title(),
+            count(number.value as usize, "real-time vCPU"),
+            if number.value == 1 { "it" } else { "them" }
+        ),
+        if vm.rt_share.is_some() {
+            "make `rt_share` larger, unless its configured vCPUs are to take less at run time"
+        } else {
+            "add `rt_share = \"10%\"`, say: a part of all harts together"
+        },
+    );
+}
+
+fn rt_share(judge: &mut Judge<'_>, vm: &Vm, used: Share, platform: &Platform) -> Share {
     let Some(share) = &vm.rt_share else {
         return used.min(Share::WHOLE);
     };

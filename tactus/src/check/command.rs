@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use miette::Report;
 use serde_json::{Value, json};
 
-use super::{Verdict, check_file, summary};
+use super::{Verdict, check_file, report, summary};
 use crate::cli::CheckArguments;
 use crate::problem::{Problem, Weight, count};
 
@@ -19,6 +19,10 @@ pub fn command(arguments: &CheckArguments) -> ExitCode {
         match &verdict.plan {
             Some(plan) => print!("{}", summary(plan, &verdict)),
             None => eprintln!("{}: {}", verdict.file, tally(&verdict)),
+        }
+        if let Some(guarantee) = verdict.guarantee.as_ref().filter(|_| arguments.report) {
+            let separator = if verdict.plan.is_some() { "\n" } else { "" };
+            print!("{separator}{}", report::report(guarantee));
         }
     }
     exit_code(&verdict)
@@ -94,5 +98,6 @@ fn to_json(verdict: &Verdict) -> Value {
         "fine": verdict.plan.is_some(),
         "problems": verdict.problems.iter().map(problem).collect::<Vec<_>>(),
         "vms": vms.collect::<Vec<_>>(),
+        "guarantee": verdict.guarantee.as_ref().map(report::to_json),
     })
 }

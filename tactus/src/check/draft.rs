@@ -1,6 +1,7 @@
 //! From the judged parts of a system to its plan: first all that does not depend on physical addresses, whose
 //! sizes then decide those.
 
+use tactus_abi::blob::RealTimePolicy;
 use tactus_abi::map::DEVICETREE_SIZE;
 use tactus_policy::placement::Extent;
 use tactus_policy::stage2::Mapping;
@@ -11,7 +12,6 @@ use super::fit::Layout;
 use super::judge::Judge;
 use super::memory::{self, Amounts, VmAmounts};
 use super::platform::Platform;
-use super::vcpus::Vcpus;
 use crate::devicetree::devicetree;
 use crate::hypervisor::Hypervisor;
 use crate::plan::{self, LoadSegment, Plan};
@@ -22,7 +22,8 @@ pub(super) struct Parts {
     pub(super) hypervisor: Hypervisor,
     pub(super) layouts: Vec<Layout>,
     pub(super) on_faults: Vec<plan::OnFault>,
-    pub(super) vcpus: Vcpus,
+    pub(super) vcpus: Vec<Vec<plan::Vcpu>>,
+    pub(super) policies: Vec<RealTimePolicy>,
     pub(super) allowances: Vec<Allowance>,
     pub(super) devices: Vec<Vec<plan::Device>>,
     pub(super) channels: Channels,
@@ -51,7 +52,7 @@ impl Parts {
             .layouts
             .into_iter()
             .zip(self.on_faults)
-            .zip(self.vcpus.vcpus)
+            .zip(self.vcpus)
             .zip(self.allowances)
             .zip(self.devices)
             .zip(self.channels.ends);
@@ -96,7 +97,7 @@ impl Parts {
             slice_ticks: platform.slice_ticks,
             overheads: platform.profile.overhead_ticks(),
             reserve: platform.reserve,
-            policies: self.vcpus.policies,
+            policies: self.policies,
             uart: !passes_console(platform, &vms),
             hypervisor: self.hypervisor,
             vms,

@@ -10,14 +10,19 @@ mod devices;
 mod draft;
 mod files;
 mod fit;
+mod guarantee;
 mod judge;
 mod memory;
 mod names;
 mod platform;
+mod report;
 mod reservation;
 mod summary;
+mod time;
 mod vcpus;
 
+#[cfg(test)]
+mod page;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -34,6 +39,8 @@ use judge::Judge;
 
 pub use command::command;
 pub(crate) use command::{exit_code, print_problems};
+pub use guarantee::{Answer, Guarantee};
+pub use report::report;
 pub use summary::summary;
 
 /// The verdict on a system.
@@ -49,6 +56,8 @@ pub struct Verdict {
     pub hypervisor: Option<PathBuf>,
     /// Each VM's image file, when it was found.
     pub guests: Vec<Option<PathBuf>>,
+    /// What it guarantees, as far as that could be judged.
+    pub guarantee: Option<Guarantee>,
     /// What each VM's image and initrd are called in the description, for the summary.
     pub files: Vec<[Option<String>; 2]>,
 }
@@ -88,6 +97,7 @@ pub fn verdict(
         plan: None,
         hypervisor: None,
         guests: Vec::new(),
+        guarantee: None,
         files: Vec::new(),
     };
     match read {
@@ -137,8 +147,11 @@ fn judge_system(
     vm_count(judge);
     names::check(judge);
     let platform = platform::check(judge);
-    let vcpus = vcpus::check(judge, platform.as_ref());
+    let mut vcpus = vcpus::check(judge, platform.as_ref());
     let allowances = allowance::check(judge, platform.as_ref(), &vcpus);
+    verdict.guarantee = platform
+        .as_ref()
+        .map(|platform| guarantee::check(judge, platform, &mut vcpus, &allowances));
     let channels = channels::check(judge);
     let base = platform
         .as_ref()
@@ -174,7 +187,8 @@ fn judge_system(
         hypervisor,
         layouts,
         on_faults,
-        vcpus,
+        vcpus: (0..config.vms.len()).map(|vm| vcpus.of_vm(vm)).collect(),
+        policies: vcpus.policies,
         allowances,
         devices,
         channels,

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use tactus_abi::map::{CHANNEL_SOURCE, GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_policy::stage2::{Mapping, leaf_size};
 
+use super::time::reservation_text;
 use super::{Verdict, command::tally};
 use crate::config::{Address, Class, Nanoseconds, Share, Size};
 use crate::guest_image::extent_text;
@@ -28,7 +29,7 @@ pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
 }
 
 /// Rows with their columns aligned, two spaces apart.
-fn table(rows: &[Vec<String>]) -> String {
+pub(super) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -48,7 +49,7 @@ fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
-fn row(cells: &[&str]) -> Vec<String> {
+pub(super) fn row(cells: &[&str]) -> Vec<String> {
     cells.iter().map(|&cell| cell.to_owned()).collect()
 }
 
@@ -149,26 +150,10 @@ fn vms(plan: &Plan, verdict: &Verdict) -> String {
     table(&rows)
 }
 
-/// Ticks as a time.
-fn time(plan: &Plan, ticks: u64) -> Nanoseconds {
-    let nanoseconds = u128::from(ticks) * 1_000_000_000 / u128::from(plan.profile.timebase_hz);
-    Nanoseconds(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
-}
-
 /// What a vCPU's place among those of its class follows from.
 fn order(plan: &Plan, vcpu: &Vcpu) -> String {
-    let times = vcpu.reservation.map(|times| {
-        let period = format!(
-            "{} of {}",
-            time(plan, times.budget),
-            time(plan, times.period)
-        );
-        if times.deadline == times.period {
-            period
-        } else {
-            format!("{period}, by {}", time(plan, times.deadline))
-        }
-    });
+    let hz = plan.profile.timebase_hz;
+    let times = vcpu.reservation.map(|times| reservation_text(times, hz));
     let parts = vcpu.priority.map(|priority| priority.to_string());
     let parts: Vec<String> = parts.into_iter().chain(times).collect();
     parts.join(": ")
@@ -198,7 +183,11 @@ fn harts(plan: &Plan) -> String {
         let mut on_hart = Vec::new();
         for vm in &plan.vms {
             for (index, vcpu) in vm.vcpus.iter().enumerate() {
-                if vcpu.harts.contains(&hart) {
+                let here = match vcpu.class {
+                    Class::Rt => vcpu.harts.first() == Some(&hart),
+                    Class::Be => vcpu.harts.contains(&hart),
+                };
+                if here {
                     on_hart.push((vcpu, format!("{}.{index} ({})", vm.name, order(plan, vcpu))));
                 }
             }

@@ -143,6 +143,10 @@ fault_tests! {
     bad_reservation = "bad-reservation",
     mixed_policies = "mixed-policies",
     over_share = "over-share",
+    over_subscribed = "over-subscribed",
+    misses_deadline = "misses-deadline",
+    no_bound = "no-bound",
+    no_share = "no-share",
     never_runs = "never-runs",
     shared_priority = "shared-priority",
     idle_hart = "idle-hart",
@@ -310,22 +314,126 @@ between = ["rtos", "linux"]
 size = "64KiB"
 "#;
 
+/// A system with everything that concerns guaranteed time.
+const GUARANTEED: &str = r#"
+[system]
+platform = "mpsoc"
+harts = 3
+be_reserve = "12.5%"
+
+[[vm]]
+name = "control"
+image = "guest.elf"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "rt"
+hart = 0
+period = "1ms"
+budget = "600us"
+
+[[vm.vcpu]]
+class = "rt"
+harts = [0, 1]
+period = "1ms"
+budget = "200us"
+deadline = "500us"
+
+[[vm]]
+name = "motor"
+image = "guest.elf"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "rt"
+hart = 2
+priority = 7
+period = "1ms"
+budget = "100us"
+
+[[vm]]
+name = "linux"
+image = "raw.bin"
+memory = "16MiB"
+rt_vcpus = 2
+rt_share = "10%"
+rt_memory = "64KiB"
+
+[[vm.vcpu]]
+class = "be"
+
+[[channel]]
+name = "state"
+between = ["control", "linux"]
+size = "4KiB"
+messages = 8
+message_size = "100B"
+"#;
+
 #[test]
-fn a_fine_system_is_summed_up() {
+fn fine_systems_are_summed_up() {
     let files = files();
-    let verdict = judge_text("rich.toml", RICH.into(), files.path());
-    let plan = verdict
-        .plan
-        .as_ref()
-        .unwrap_or_else(|| panic!("{}", render(&verdict, files.path())));
-    insta::assert_snapshot!("summary", summary(plan, &verdict));
-    assert_eq!(super::exit_code(&verdict), std::process::ExitCode::SUCCESS);
+    for (name, text) in [("summary", RICH), ("summary-guaranteed", GUARANTEED)] {
+        let verdict = judge_text("rich.toml", text.into(), files.path());
+        let plan = verdict
+            .plan
+            .as_ref()
+            .unwrap_or_else(|| panic!("{}", render(&verdict, files.path())));
+        insta::assert_snapshot!(name, summary(plan, &verdict));
+        assert_eq!(super::exit_code(&verdict), std::process::ExitCode::SUCCESS);
+    }
+}
+
+/// The report of a system that is fine, and of one that is refused.
+#[test]
+fn guarantees_are_reported() {
+    let files = files();
+    let fine = judge_text("rich.toml", GUARANTEED.into(), files.path());
+    let refused = judge("over-subscribed", files.path());
+    for (name, verdict) in [("report", fine), ("report-refused", refused)] {
+        let guarantee = verdict.guarantee.as_ref().expect("a platform");
+        insta::assert_snapshot!(name, super::report(guarantee));
+        let json = serde_json::to_string_pretty(&super::report::to_json(guarantee));
+        insta::assert_snapshot!(format!("{name}-json"), json.expect("JSON"));
+    }
+}
+
+/// As many reservations as the hypervisor keeps account of, and one more.
+#[test]
+fn too_many_reservations() {
+    let files = files();
+    let text = |number: usize| {
+        let mut text = "[system]\nplatform = \"mpsoc\"\nharts = 1\n".to_owned();
+        let vcpu = "[[vm.vcpu]]\nclass = \"rt\"\nhart = 0\nperiod = \"100ms\"\nbudget = \"1ms\"\n";
+        for (vm, vcpus) in [16, 16, number - 32].into_iter().enumerate() {
+            text +=
+                &format!("[[vm]]\nname = \"vm{vm}\"\nimage = \"guest.elf\"\nmemory = \"4MiB\"\n");
+            text += "[[vm.vcpu]]\nclass = \"be\"\n"
+                .repeat(usize::from(vcpus == 0))
+                .as_str();
+            text += &vcpu.repeat(vcpus);
+        }
+        text
+    };
+    let most = judge_text("most.toml", text(32), files.path());
+    assert!(most.plan.is_some(), "{}", render(&most, files.path()));
+    let beyond = judge_text("beyond.toml", text(33), files.path());
+    insta::assert_snapshot!("too-many-reservations", render(&beyond, files.path()));
 }
 
 /// The image of [`RICH`], for the tests of the builder.
 pub(crate) fn rich_image() -> (crate::build::Image, crate::plan::Plan) {
+    image_of(RICH)
+}
+
+/// The image of [`GUARANTEED`].
+pub(crate) fn guaranteed_image() -> (crate::build::Image, crate::plan::Plan) {
+    image_of(GUARANTEED)
+}
+
+fn image_of(text: &str) -> (crate::build::Image, crate::plan::Plan) {
     let files = files();
-    let verdict = judge_text("rich.toml", RICH.into(), files.path());
+    let verdict = judge_text("rich.toml", text.into(), files.path());
     let plan = verdict.plan.clone().expect("a plan");
     (crate::build::build(verdict).expect("an image"), plan)
 }
@@ -346,7 +454,29 @@ fn systems_are_accepted() {
     each_file("systems", |bytes| assert!(BENCH.try_description(bytes)));
 }
 
-/// A VM with memory here and there, perhaps a device, and the harts of one vCPU.
+/// A vCPU of one kind or another, and a best-effort one.
+fn any_vcpus() -> impl Strategy<Value = String> {
+    let kind = prop_oneof![
+        2 => Just(""),
+        1 => Just("class = \"rt\"\nhart = {}\n"),
+        1 => Just("class = \"rt\"\nharts = [0, {}]\n"),
+        1 => Just("class = \"rt\"\nhart = {}\npriority = 3\n"),
+    ];
+    (kind, 0..3u32, 1..20u64, 1..50u64).prop_map(|(kind, hart, period, part)| {
+        let mut text = format!("[[vm.vcpu]]\nclass = \"be\"\nharts = [{hart}]\n");
+        if !kind.is_empty() {
+            text += &format!("[[vm.vcpu]]\n{}", kind.replace("{}", &hart.to_string()));
+            // A deadline a little shorter than the period, and up to half of the hart.
+            let (budget, deadline) = (period * part * 10, period * 900);
+            text += &format!(
+                "period = \"{period}ms\"\nbudget = \"{budget}us\"\ndeadline = \"{deadline}us\"\n"
+            );
+        }
+        text
+    })
+}
+
+/// A VM with memory here and there, perhaps a device, and vCPUs.
 fn any_vm() -> impl Strategy<Value = String> {
     let memory = prop_oneof![4 => 2..40u64, 1 => Just(512), 1 => Just(513)];
     let host = prop::option::weighted(0.2, 0x410..0x600u64);
@@ -366,8 +496,8 @@ fn any_vm() -> impl Strategy<Value = String> {
             ]),
         ),
     );
-    (memory, host, device, any::<bool>(), 0..3u32).prop_map(
-        |(memory, host, device, console, hart)| {
+    (memory, host, device, any::<bool>(), any_vcpus(), 0..3u32).prop_map(
+        |(memory, host, device, console, vcpus, places)| {
             let mut text = format!(
                 "image = \"guest\"\nmemory = \"{}MiB\"\nconsole = {console}\n",
                 2 * memory
@@ -375,7 +505,10 @@ fn any_vm() -> impl Strategy<Value = String> {
             if let Some(host) = host {
                 text += &format!("host_address = {:#x}\n", host << 21);
             }
-            text += &format!("[[vm.vcpu]]\nclass = \"be\"\nharts = [{hart}]\n");
+            if places > 0 {
+                text += &format!("rt_vcpus = {places}\nrt_share = \"20%\"\n");
+            }
+            text += &vcpus;
             if let Some((address, guest)) = device {
                 text += &format!("[[vm.device]]\naddress = {address:#x}\nsize = 0x1000\n");
                 if let Some(guest) = guest {

@@ -13,46 +13,85 @@ use crate::problem::{Code, Problem, count};
 const PRIORITY_MAX: u32 = 255;
 
 /// All VMs' vCPUs, and what they make of the harts.
-pub(super) struct Vcpus {
-    /// For each VM, those that can run.
-    pub(super) vcpus: Vec<Vec<plan::Vcpu>>,
+pub(super) struct Vcpus<'c> {
+    /// Those that can run, in the order of the file.
+    pub(super) seen: Vec<Seen<'c>>,
     /// How each hart orders its real-time vCPUs; empty when the harts are not known.
     pub(super) policies: Vec<RealTimePolicy>,
 }
 
-/// Where a vCPU that can run is in the description.
-struct Seen<'c> {
-    title: String,
-    written: &'c Vcpu,
-    checked: plan::Vcpu,
+/// A vCPU that can run, and where in the description it is.
+pub(super) struct Seen<'c> {
+    /// What messages call it.
+    pub(super) title: String,
+    /// Its VM's index and name.
+    pub(super) vm: usize,
+    vm_name: &'c str,
+    /// Its number within the VM.
+    number: usize,
+    pub(super) written: &'c Vcpu,
+    pub(super) checked: plan::Vcpu,
+}
+
+impl Seen<'_> {
+    /// What tables call it: VM and number.
+    pub(super) fn name(&self) -> String {
+        format!("{}.{}", self.vm_name, self.number)
+    }
+}
+
+impl<'c> Vcpus<'c> {
+    /// A VM's.
+    pub(super) fn of_vm(&self, vm: usize) -> Vec<plan::Vcpu> {
+        let own = self.seen.iter().filter(|one| one.vm == vm);
+        own.map(|one| one.checked.clone()).collect()
+    }
+
+    /// Whether a hart goes by deadlines.
+    pub(super) fn is_by_deadline(&self, hart: u32) -> bool {
+        self.policies.get(hart as usize) == Some(&RealTimePolicy::EarliestDeadline)
+    }
+
+    /// The harts of a vCPU that go by deadlines.
+    pub(super) fn deadline_harts(&self, vcpu: &plan::Vcpu) -> impl Iterator<Item = u32> {
+        let harts = vcpu.harts.iter().copied();
+        harts.filter(|&hart| self.is_by_deadline(hart))
+    }
+
+    /// The real-time vCPUs of a hart that go by their priority.
+    pub(super) fn by_priority_on(&self, hart: u32) -> impl Iterator<Item = &Seen<'c>> {
+        self.seen.iter().filter(move |one| {
+            one.checked.policy() == Some(RealTimePolicy::FixedPriority)
+                && one.checked.harts.contains(&hart)
+        })
+    }
 }
 
 /// Judges all vCPUs of a system; what cannot run is left out.
-pub(super) fn check(judge: &mut Judge<'_>, platform: Option<&Platform>) -> Vcpus {
+pub(super) fn check<'c>(judge: &mut Judge<'c>, platform: Option<&Platform>) -> Vcpus<'c> {
     let config = judge.config;
     counts(judge);
-    let mut vcpus = Vec::new();
     let mut seen = Vec::new();
-    for vm in &config.vms {
-        let mut own = Vec::new();
-        for (index, vcpu) in vm.vcpus.iter().enumerate() {
-            let title = format!("vCPU {index} of {}", vm.title());
+    for (vm_index, vm) in config.vms.iter().enumerate() {
+        for (number, vcpu) in vm.vcpus.iter().enumerate() {
+            let title = format!("vCPU {number} of {}", vm.title());
             if let Some(checked) = check_one(judge, vcpu, &title, platform) {
-                own.push(checked.clone());
                 seen.push(Seen {
                     title,
+                    vm: vm_index,
+                    vm_name: vm.name.as_ref().map_or("", |name| &name.value),
+                    number,
                     written: vcpu,
                     checked,
                 });
             }
         }
-        vcpus.push(own);
     }
     shared_priorities(judge, &seen);
     let harts = platform.map_or(0, |platform| platform.harts);
     let policies: Vec<_> = (0..harts).map(|hart| policy(judge, &seen, hart)).collect();
     idle_harts(judge, &seen, &policies);
-    Vcpus { vcpus, policies }
+    Vcpus { seen, policies }
 }
 
 fn counts(judge: &mut Judge<'_>) {

@@ -1,0 +1,220 @@
+//! A hart that goes by deadlines: the test of `policy`, and what people want to know beyond yes and no.
+
+use tactus_abi::blob::{Overheads, limit};
+use tactus_policy::admission::Task;
+use tactus_policy::analysis;
+use tactus_policy::demand::{Load, Member, Test, Verdict, WHOLE};
+use tactus_policy::reservation::{Kind, Reservation};
+
+/// The vCPUs of the configuration are guests of their own, which wait for interrupts.
+pub(super) const KIND: Kind = Kind::Server;
+/// Places that [`Deadlines::window`] looks at, at most.
+const LOOKS: u32 = 100_000;
+
+/// How much of any time of that length may be needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Ticks.
+    pub length: u64,
+    /// Ticks that are needed: of vCPUs and of the hypervisor.
+    pub demand: u64,
+}
+
+/// Whether reservations fit a hart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    Fits,
+    /// More than the hypervisor keeps account of.
+    Count,
+    /// A budget with a job's overhead does not fit before its own deadline.
+    Alone,
+    /// More than what is left for real-time vCPUs, but not more than the hart has.
+    Reserve,
+    /// More than the hart has.
+    Full,
+    /// Not before every deadline.
+    Late,
+    /// So close to full that the proof takes too many steps.
+    Unproven,
+}
+
+/// What a hart that goes by deadlines gives, before reservations.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadlines {
+    pub(super) overheads: Overheads,
+    /// For real-time vCPUs, in parts of 2^-32.
+    limit: u64,
+}
+
+impl Deadlines {
+    /// A hart of which so many thousandths are left to best-effort vCPUs.
+    pub(super) fn new(overheads: Overheads, reserve_thousandths: u32) -> Self {
+        let left = 1000_u64.saturating_sub(reserve_thousandths.into());
+        Self {
+            overheads,
+            limit: WHOLE * left / 1000,
+        }
+    }
+
+    fn load(&self, tasks: &[Reservation]) -> Option<Load> {
+        let mut load = Load::new(&self.overheads);
+        for &task in tasks {
+            load.add(Member::new(task, KIND, self.overheads.job)?);
+        }
+        Some(load)
+    }
+
+    /// Whether they leave best-effort vCPUs what is kept for them.
+    pub(super) fn leave_reserve(&self, tasks: impl Iterator<Item = Reservation>) -> bool {
+        let cost = |task: &Reservation| task.budget + self.overheads.job;
+        let parts = tasks.map(|task| (u128::from(cost(&task)) << 32) / u128::from(task.period));
+        parts.sum::<u128>() <= u128::from(self.limit)
+    }
+
+    /// Whether they all fit: as the hypervisor decides at run time.
+    pub(super) fn fit(&self, tasks: &[Reservation]) -> Fit {
+        if tasks.len() > limit::RESERVATIONS_PER_HART {
+            return Fit::Count;
+        }
+        let Some(load) = self.load(tasks) else {
+            return Fit::Alone;
+        };
+        if load.part() > WHOLE {
+            return Fit::Full;
+        }
+        if !self.leave_reserve(tasks.iter().copied()) {
+            return Fit::Reserve;
+        }
+        if tasks.is_empty() {
+            return Fit::Fits;
+        }
+        match Test::run(&load) {
+            Verdict::Fits => Fit::Fits,
+            Verdict::Overloaded => Fit::Full,
+            Verdict::Late => Fit::Late,
+            Verdict::Open | Verdict::Unknown => Fit::Unproven,
+        }
+    }
+
+    /// The first length after one at which what is needed jumps or bends.
+    fn next(&self, tasks: &[Reservation], length: u64) -> u64 {
+        let services = self.overheads.service_period;
+        let service = length.checked_div(services).map(|n| (n + 1) * services);
+        let deadlines = tasks.iter().map(|task| task.deadline);
+        let later = deadlines.filter(|&deadline| deadline > length);
+        later.chain(service).min().unwrap_or(u64::MAX)
+    }
+
+    /// The critical window: the length of which the greatest part may be needed, from the shortest deadline on; the shortest when
+    /// there are several. `None` without reservations.
+    pub(super) fn window(&self, tasks: &[Reservation]) -> Option<Window> {
+        let load = self.load(tasks)?;
+        let mut length = tasks.iter().map(|task| task.deadline).min()?;
+        let at = |length| Window {
+            length,
+            demand: load.demand(length),
+        };
+        let more = |one: Window, other: Window| {
+            u128::from(one.demand) * u128::from(other.length)
+                > u128::from(other.demand) * u128::from(one.length)
+        };
+        // What is needed of a length is at most `rate` of it and `fixed`.
+        let parts = tasks.iter().map(|task| {
+            let cost = self.whole(task).budget as f64;
+            let part = cost / task.period as f64;
+            (part, cost - part * task.deadline as f64 + 1.0)
+        });
+        let (rate, fixed) = parts.fold(
+            (
+                ratio(self.service(), self.overheads.service_period),
+                (self.overheads.blocking + self.service()) as f64,
+            ),
+            |(rate, fixed), (part, more)| (rate + part, fixed + more),
+        );
+        let mut worst = at(length);
+        for _ in 0..LOOKS {
+            length = self.next(tasks, length);
+            let ratio = worst.demand as f64 / worst.length as f64;
+            if length > 1 << 52 || rate + fixed / length as f64 <= ratio {
+                break;
+            }
+            if more(at(length), worst) {
+                worst = at(length);
+            }
+        }
+        Some(worst)
+    }
+
+    fn service(&self) -> u64 {
+        if self.overheads.service_period == 0 {
+            0
+        } else {
+            self.overheads.service
+        }
+    }
+
+    /// A reservation with the overhead of a job in its budget.
+    fn whole(&self, task: &Reservation) -> Reservation {
+        Reservation {
+            budget: task.budget + self.overheads.job,
+            ..*task
+        }
+    }
+
+    /// The longest time from the release of a job of one reservation until it has had its budget, of a set that fits. At most its deadline.
+    pub(super) fn answer(&self, tasks: &[Reservation], one: usize) -> u64 {
+        let all: Vec<Task> = tasks.iter().map(|&task| server(task)).collect();
+        let response = analysis::earliest_deadline_response(&all, one, &self.overheads);
+        response.map_or(tasks[one].deadline, |response| response.ticks)
+    }
+}
+
+/// A vCPU of the configuration as the analysis needs it.
+pub(super) const fn server(reservation: Reservation) -> Task {
+    Task {
+        reservation,
+        kind: KIND,
+    }
+}
+
+pub(super) fn ratio(of: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        of as f64 / whole as f64
+    }
+}
+
+/// The greatest number from `low` to `high` for which `holds`, which holds up to some number and not above. `None`: not even for `low`.
+pub(super) fn greatest(low: u64, high: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+    if low > high || !holds(low) {
+        return None;
+    }
+    let (mut low, mut high) = (low, high);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    Some(low)
+}
+
+/// The least number from `low` to `high` for which `holds`, which holds from some number on. `None`: not even for `high`.
+pub(super) fn least(low: u64, high: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+    if low > high || !holds(high) {
+        return None;
+    }
+    let (mut low, mut high) = (low, high);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Some(low)
+}

@@ -1,0 +1,391 @@
+//! Whether every real-time vCPU gets its time: which hart each goes to, by the same tests as at run time, and what is said of
+//! those that fit nowhere.
+
+mod cure;
+mod load;
+mod priority;
+mod refusal;
+
+#[cfg(test)]
+mod tests;
+
+use tactus_abi::blob::{Overheads, RealTimePolicy};
+use tactus_policy::analysis::Ranked;
+use tactus_policy::reservation::Reservation;
+
+use super::allowance::{self, Allowance};
+use super::judge::Judge;
+use super::platform::Platform;
+use super::vcpus::{Seen, Vcpus};
+use crate::config::Share;
+use load::{Deadlines, Fit, greatest, ratio, server};
+
+pub use cure::Cures;
+pub use load::Window;
+
+/// What a system guarantees. All times are in ticks of the `time` CSR.
+#[derive(Clone, Debug)]
+pub struct Guarantee {
+    /// Ticks per second.
+    pub timebase_hz: u32,
+    /// What the hypervisor itself takes.
+    pub overheads: Overheads,
+    /// Part of each hart that reservations leave to best-effort vCPUs.
+    pub reserve: Share,
+    /// The harts.
+    pub harts: Vec<Hart>,
+    /// The VMs, in the order of the file.
+    pub vms: Vec<Vm>,
+    /// Real-time vCPUs that fit no hart they may run on.
+    pub refused: Vec<Refused>,
+}
+
+/// What a hart guarantees.
+#[derive(Clone, Debug)]
+pub struct Hart {
+    /// How it orders its real-time vCPUs.
+    pub policy: RealTimePolicy,
+    /// Those that it has: in the order of the file, or by priority, the highest first.
+    pub vcpus: Vec<Vcpu>,
+    /// Of what time it may need the greatest part. `None`: it goes by priorities, or has no reservation.
+    pub window: Option<Window>,
+}
+
+/// A real-time vCPU on its hart.
+#[derive(Clone, Debug)]
+pub struct Vcpu {
+    /// VM and number: "loop.0".
+    pub name: String,
+    /// Its priority, if it goes by one.
+    pub priority: Option<u8>,
+    /// Its reservation, if it has one.
+    pub reservation: Option<Reservation>,
+    /// When it has had its budget.
+    pub answer: Answer,
+    /// By how much its budget could be larger, all else being as it is.
+    pub slack: Option<u64>,
+}
+
+/// When a vCPU has had its budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// So long after its release, at the latest.
+    Within(u64),
+    /// Perhaps after its deadline.
+    Late,
+    /// The vCPU of that name comes before it and may run for as long as it likes.
+    Unbounded(String),
+    /// It has no budget.
+    None,
+}
+
+/// What a VM may have.
+#[derive(Clone, Debug)]
+pub struct Vm {
+    /// Its name.
+    pub name: String,
+    /// Real-time vCPUs that it may make at run time.
+    pub places: u32,
+    /// Part of the system that its reservations may come to.
+    pub share: Share,
+    /// What those of its configured vCPUs come to, rounded up.
+    pub used: Share,
+}
+
+/// A real-time vCPU that does not fit.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// VM and number: "loop.0".
+    pub name: String,
+    /// What it asks for.
+    pub reservation: Reservation,
+    /// The harts it may run on, and why it fits none of them.
+    pub reasons: Vec<(u32, String)>,
+    /// What would make it fit.
+    pub cures: Cures,
+}
+
+impl Hart {
+    fn sum(&self, more: u64) -> f64 {
+        let times = self.vcpus.iter().filter_map(|vcpu| vcpu.reservation);
+        // Not `sum`, which is -0 of nothing.
+        times.fold(0.0, |sum, times| {
+            sum + ratio(times.budget + more, times.period)
+        })
+    }
+
+    /// Part of the hart that is reserved.
+    pub fn reserved(&self) -> f64 {
+        self.sum(0)
+    }
+
+    /// The same with what the hypervisor takes for each job.
+    pub fn with_jobs(&self, overheads: &Overheads) -> f64 {
+        self.sum(overheads.job)
+    }
+
+    /// What is left to best-effort vCPUs, with the hypervisor's work for them.
+    pub fn left(&self, overheads: &Overheads) -> f64 {
+        (1.0 - self.with_jobs(overheads)).max(0.0)
+    }
+
+    /// [`Hart::with_jobs`] with that work of the hypervisor.
+    pub fn taken(&self, overheads: &Overheads) -> f64 {
+        let service = ratio(overheads.service, overheads.service_period);
+        self.with_jobs(overheads) + if self.vcpus.is_empty() { 0.0 } else { service }
+    }
+
+    /// A vCPU that may take all of the hart, as it has a priority and no reservation.
+    pub fn unbounded(&self) -> Option<&Vcpu> {
+        self.vcpus.iter().find(|vcpu| vcpu.reservation.is_none())
+    }
+}
+
+/// Puts every real-time vCPU on a hart and judges the harts. One that goes by deadlines and may run on several harts is put on the lowest
+/// where it fits, after those that stay on one.
+pub(super) fn check(
+    judge: &mut Judge<'_>,
+    platform: &Platform,
+    vcpus: &mut Vcpus<'_>,
+    allowances: &[Allowance],
+) -> Guarantee {
+    let overheads = platform.profile.overhead_ticks();
+    let harts = vcpus.policies.len();
+    let mut system = System {
+        hz: platform.profile.timebase_hz,
+        deadlines: Deadlines::new(overheads, platform.reserve.0),
+        reserve: platform.reserve,
+        placed: vec![Vec::new(); harts],
+    };
+    let by_deadline: Vec<usize> = {
+        let several = |index: &usize| vcpus.seen[*index].checked.harts.len() > 1;
+        let all = (0..vcpus.seen.len()).filter(|&index| {
+            vcpus.seen[index].checked.policy() == Some(RealTimePolicy::EarliestDeadline)
+        });
+        let (flexible, fixed): (Vec<_>, Vec<_>) = all.partition(several);
+        fixed.into_iter().chain(flexible).collect()
+    };
+    let mut refused = Vec::new();
+    for index in by_deadline {
+        match system.place(vcpus, index) {
+            Some(hart) => {
+                system.placed[hart as usize].push(index);
+                // The hypervisor begins on the lowest.
+                vcpus.seen[index].checked.harts.retain(|&h| h >= hart);
+            }
+            None => refused.extend(system.refuse(judge, vcpus, index)),
+        }
+    }
+    let mut guarantee = Guarantee {
+        timebase_hz: system.hz,
+        overheads,
+        reserve: system.reserve,
+        harts: Vec::new(),
+        vms: vms(vcpus, platform, allowances, judge),
+        refused,
+    };
+    for hart in 0..harts {
+        guarantee.harts.push(match vcpus.policies[hart] {
+            RealTimePolicy::EarliestDeadline => system.by_deadline(vcpus, allowances, judge, hart),
+            RealTimePolicy::FixedPriority => {
+                let refused = &mut guarantee.refused;
+                system.by_priority(vcpus, allowances, judge, hart as u32, refused)
+            }
+        });
+    }
+    guarantee
+}
+
+fn vms(
+    vcpus: &Vcpus<'_>,
+    platform: &Platform,
+    allowances: &[Allowance],
+    judge: &Judge<'_>,
+) -> Vec<Vm> {
+    let config = &judge.config.vms;
+    let all = config.iter().zip(allowances).enumerate();
+    all.map(|(index, (vm, allowance))| Vm {
+        name: vm
+            .name
+            .as_ref()
+            .map_or_else(String::new, |n| n.value.clone()),
+        places: allowance.rt_vcpus,
+        share: allowance.rt_share,
+        used: allowance::used(&vcpus.of_vm(index), platform.harts),
+    })
+    .collect()
+}
+
+/// What is being judged.
+struct System {
+    hz: u32,
+    deadlines: Deadlines,
+    reserve: Share,
+    /// For each hart that goes by deadlines, the vCPUs it has, by index among those seen.
+    placed: Vec<Vec<usize>>,
+}
+
+fn reservation(seen: &Seen<'_>) -> Option<Reservation> {
+    seen.checked.reservation
+}
+
+impl System {
+    /// The reservations of a hart.
+    fn tasks(&self, vcpus: &Vcpus<'_>, hart: usize) -> Vec<Reservation> {
+        let indices = self.placed[hart].iter();
+        indices
+            .filter_map(|&index| reservation(&vcpus.seen[index]))
+            .collect()
+    }
+
+    /// The same with one more.
+    fn with(&self, vcpus: &Vcpus<'_>, hart: u32, one: Reservation) -> Vec<Reservation> {
+        let mut tasks = self.tasks(vcpus, hart as usize);
+        tasks.push(one);
+        tasks
+    }
+
+    fn fits(&self, vcpus: &Vcpus<'_>, hart: u32, one: Reservation) -> bool {
+        self.deadlines.fit(&self.with(vcpus, hart, one)) == Fit::Fits
+    }
+
+    /// The lowest hart where a vCPU fits.
+    fn place(&self, vcpus: &Vcpus<'_>, index: usize) -> Option<u32> {
+        let one = reservation(&vcpus.seen[index])?;
+        vcpus
+            .deadline_harts(&vcpus.seen[index].checked)
+            .find(|&hart| self.fits(vcpus, hart, one))
+    }
+
+    fn by_deadline(
+        &self,
+        vcpus: &Vcpus<'_>,
+        allowances: &[Allowance],
+        judge: &Judge<'_>,
+        hart: usize,
+    ) -> Hart {
+        let tasks = self.tasks(vcpus, hart);
+        let of = |place: usize, &index: &usize| {
+            let seen = &vcpus.seen[index];
+            let own = tasks[place];
+            let fits = |budget: u64| {
+                let mut changed = tasks.clone();
+                changed[place].budget = budget;
+                self.deadlines.fit(&changed) == Fit::Fits
+                    && within_share(vcpus, allowances, judge, seen, budget)
+            };
+            Vcpu {
+                name: seen.name(),
+                priority: None,
+                reservation: Some(own),
+                answer: Answer::Within(self.deadlines.answer(&tasks, place)),
+                slack: greatest(own.budget, own.deadline, fits).map(|most| most - own.budget),
+            }
+        };
+        Hart {
+            policy: RealTimePolicy::EarliestDeadline,
+            vcpus: self.placed[hart]
+                .iter()
+                .enumerate()
+                .map(|(place, index)| of(place, index))
+                .collect(),
+            window: self.deadlines.window(&tasks),
+        }
+    }
+
+    fn by_priority(
+        &self,
+        vcpus: &Vcpus<'_>,
+        allowances: &[Allowance],
+        judge: &mut Judge<'_>,
+        hart: u32,
+        refused: &mut Vec<Refused>,
+    ) -> Hart {
+        let mut here: Vec<&Seen<'_>> = vcpus.by_priority_on(hart).collect();
+        // Stable: equals stay in the order of the file.
+        here.sort_by_key(|seen| std::cmp::Reverse(seen.checked.priority));
+        let tasks: Vec<Ranked> = here.iter().filter_map(|seen| ranked(seen)).collect();
+        let overheads = &self.deadlines.overheads;
+        let holds = |tasks: &[Ranked]| {
+            let reserved = tasks
+                .iter()
+                .filter_map(|ranked| Some(ranked.task?.reservation));
+            self.deadlines.leave_reserve(reserved)
+                && (0..tasks.len()).all(|one| {
+                    let answer = priority::answer(overheads, tasks, one);
+                    !matches!(answer, priority::Answer::Late)
+                })
+        };
+        let mut all = Vec::new();
+        for (place, &seen) in here.iter().enumerate() {
+            let answer = match priority::answer(overheads, &tasks, place) {
+                priority::Answer::Within(time) => Answer::Within(time),
+                priority::Answer::Late => {
+                    refused.extend(self.refuse_late(judge, vcpus, &here, place, hart));
+                    Answer::Late
+                }
+                priority::Answer::Unbounded(other) => {
+                    self.warn_unbounded(judge, seen, here[other], hart);
+                    Answer::Unbounded(here[other].name())
+                }
+                priority::Answer::None => Answer::None,
+            };
+            let slack = seen.checked.reservation.and_then(|own| {
+                let fits = |budget: u64| {
+                    let mut changed = tasks.clone();
+                    changed[place].task = Some(server(Reservation { budget, ..own }));
+                    holds(&changed) && within_share(vcpus, allowances, judge, seen, budget)
+                };
+                greatest(own.budget, own.deadline, fits).map(|most| most - own.budget)
+            });
+            all.push(Vcpu {
+                name: seen.name(),
+                priority: seen.checked.priority,
+                reservation: seen.checked.reservation,
+                slack: slack.filter(|_| matches!(answer, Answer::Within(_))),
+                answer,
+            });
+        }
+        let hart_of = Hart {
+            policy: RealTimePolicy::FixedPriority,
+            vcpus: all,
+            window: None,
+        };
+        self.reserve_on(judge, &here, &hart_of, hart);
+        hart_of
+    }
+}
+
+/// A vCPU as the analysis of priorities needs it.
+fn ranked(seen: &Seen<'_>) -> Option<Ranked> {
+    Some(Ranked {
+        priority: seen.checked.priority?,
+        task: seen.checked.reservation.map(server),
+    })
+}
+
+/// Whether a vCPU of that budget leaves its VM within the share that the description gives it.
+fn within_share(
+    vcpus: &Vcpus<'_>,
+    allowances: &[Allowance],
+    judge: &Judge<'_>,
+    seen: &Seen<'_>,
+    budget: u64,
+) -> bool {
+    if judge.config.vms[seen.vm].rt_share.is_none() {
+        return true;
+    }
+    let own = vcpus.seen.iter().filter(|one| one.vm == seen.vm);
+    let own: Vec<_> = own
+        .map(|one| {
+            let mut vcpu = one.checked.clone();
+            if std::ptr::eq(one, seen)
+                && let Some(times) = &mut vcpu.reservation
+            {
+                times.budget = budget;
+            }
+            vcpu
+        })
+        .collect();
+    allowance::used(&own, vcpus.policies.len() as u32) <= allowances[seen.vm].rt_share
+}

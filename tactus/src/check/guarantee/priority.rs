@@ -1,0 +1,35 @@
+//! A hart that goes by priorities, as far as the vCPUs on it have reservations.
+
+use tactus_abi::blob::Overheads;
+use tactus_policy::analysis::{self, Ranked};
+
+/// When a vCPU has had its budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// So many ticks after its release, at the latest.
+    Within(u64),
+    /// Perhaps later than its deadline.
+    Late,
+    /// One that comes before it, by index, may run for as long as it likes.
+    Unbounded(usize),
+    /// It has no budget of its own.
+    None,
+}
+
+/// When one of these vCPUs has had its budget.
+pub(super) fn answer(overheads: &Overheads, tasks: &[Ranked], one: usize) -> Answer {
+    let own = &tasks[one];
+    if own.task.is_none() {
+        return Answer::None;
+    }
+    let endless = tasks.iter().enumerate().find(|(index, task)| {
+        *index != one && task.priority >= own.priority && task.task.is_none()
+    });
+    if let Some((index, _)) = endless {
+        return Answer::Unbounded(index);
+    }
+    match analysis::fixed_priority_response(tasks, one, overheads) {
+        Some(response) => Answer::Within(response.ticks),
+        None => Answer::Late,
+    }
+}

@@ -1,0 +1,364 @@
+//! The book's page on guaranteed time: its figures are made here, with the page's formulas and nothing of the tool's, and compared with
+//! what the tool says. `INSTA_UPDATE=always cargo test` writes them anew.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tactus_abi::blob::Overheads;
+use tactus_policy::reservation::Reservation;
+
+use super::guarantee::{Answer, Guarantee, Hart};
+use super::time::{percent, time_text};
+use super::{Verdict, report, verdict};
+use crate::artifacts::Artifacts;
+use crate::config::{Config, Source};
+use crate::testing;
+
+/// Ticks per second of all profiles.
+const HZ: u32 = 10_000_000;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn page() -> PathBuf {
+    root().join("docs/src/explanation/guaranteed-time.md")
+}
+
+/// A part of the page: between two comments with its name.
+fn part<'t>(text: &'t str, name: &str) -> (usize, &'t str) {
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let at = text.find(&begin).expect("its begin") + begin.len();
+    let length = text[at..].find(&end).expect("its end");
+    (at, &text[at..at + length])
+}
+
+/// Compares a part of the page with what it must be, or writes it.
+fn holds(name: &str, expected: &str) {
+    let text = fs::read_to_string(page()).expect("the page");
+    let (at, found) = part(&text, name);
+    if found == expected {
+        return;
+    }
+    assert_eq!(
+        std::env::var("INSTA_UPDATE").as_deref(),
+        Ok("always"),
+        "the page says of {name}:\n{found}\nand must say:\n{expected}"
+    );
+    let written = format!("{}{expected}{}", &text[..at], &text[at + found.len()..]);
+    fs::write(page(), written).expect("the page");
+}
+
+/// A table in Markdown.
+fn markdown(heading: &[&str], rows: &[Vec<String>]) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let heading: Vec<String> = heading.iter().map(|&cell| cell.to_owned()).collect();
+    let rows: String = rows.iter().map(|row| line(row)).collect();
+    format!(
+        "{}|{}\n{rows}",
+        line(&heading),
+        "---|".repeat(heading.len())
+    )
+}
+
+fn time(ticks: u64) -> String {
+    time_text(ticks, HZ)
+}
+
+fn judge(name: &str, text: String) -> Verdict {
+    let nowhere = Artifacts::Directory("nowhere".into());
+    let read = Config::parse(Source::new(name, text), Path::new("."));
+    verdict(name.into(), read, &nowhere)
+}
+
+fn guarantee(name: &str, text: String) -> Guarantee {
+    judge(name, text).guarantee.expect("a platform")
+}
+
+fn example() -> String {
+    fs::read_to_string(root().join("systems/control-loop.toml")).expect("the example")
+}
+
+/// A vCPU of the page: name, times, cost.
+struct Row {
+    name: String,
+    times: Reservation,
+    cost: u64,
+}
+
+fn rows(hart: &Hart, overheads: &Overheads) -> Vec<Row> {
+    let row = |vcpu: &super::guarantee::Vcpu| {
+        let times = vcpu.reservation.expect("a reservation");
+        Row {
+            name: vcpu.name.clone(),
+            times,
+            cost: times.budget + overheads.job,
+        }
+    };
+    hart.vcpus.iter().map(row).collect()
+}
+
+fn services(overheads: &Overheads, length: u64) -> u64 {
+    (length / overheads.service_period + 1) * overheads.service
+}
+
+/// The page's `due`, in ticks.
+fn due(row: &Row, length: u64) -> f64 {
+    let Reservation {
+        period, deadline, ..
+    } = row.times;
+    if length < deadline {
+        return row.cost as f64 * quotient(length, deadline);
+    }
+    row.cost as f64 * (1.0 + quotient(length - deadline, period))
+}
+
+/// The page's `begun`, in ticks.
+fn begun(row: &Row, length: u64) -> f64 {
+    due(row, length + row.times.deadline)
+}
+
+/// Ticks that a sum of such comes to: rounded up, but for what is lost in adding.
+fn whole(ticks: f64) -> u64 {
+    (ticks - 1e-6).ceil() as u64
+}
+
+fn quotient(of: u64, whole: u64) -> f64 {
+    of as f64 / whole as f64
+}
+
+/// Steps of an equation that is put into itself until it comes out as it went in, in words; and the last.
+fn rounds(next: impl Fn(u64) -> u64) -> (String, u64) {
+    let mut all = vec![0];
+    loop {
+        let last = all[all.len() - 1];
+        let value = next(last);
+        if value == last {
+            break;
+        }
+        all.push(value);
+    }
+    let end = all[all.len() - 1];
+    let texts: Vec<String> = all[1..].iter().map(|&ticks| time(ticks)).collect();
+    let text = match texts.as_slice() {
+        [first, second, third, _, .., last] => format!("{first}, {second}, {third}, ... {last}"),
+        few => few.join(", "),
+    };
+    (text, end)
+}
+
+#[test]
+fn the_example_by_hand_is_what_the_tool_says() {
+    let guarantee = guarantee("control-loop.toml", example());
+    let (hart, overheads) = (&guarantee.harts[0], &guarantee.overheads);
+    let rows = rows(hart, overheads);
+    let lines = |each: &dyn Fn(&Row) -> String| rows.iter().map(each).collect::<String>();
+    let reserved: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            let times = [row.times.period, row.times.budget, row.times.deadline];
+            std::iter::once(row.name.clone())
+                .chain(times.map(time))
+                .collect()
+        })
+        .collect();
+    let heading = ["vCPU", "`period`", "`budget`", "`deadline`"];
+    holds("reservations", &markdown(&heading, &reserved));
+    let Overheads {
+        job,
+        blocking,
+        service_period,
+        service,
+    } = *overheads;
+    let own = [job, blocking, service, service_period].map(time).to_vec();
+    let heading = ["`job`", "`blocking`", "`service`", "`service_period`"];
+    holds("overheads", &markdown(&heading, &[own]));
+
+    let jobs: f64 = rows
+        .iter()
+        .map(|row| quotient(row.cost, row.times.period))
+        .sum();
+    let served = quotient(service, service_period);
+    let kept = 1.0 - f64::from(guarantee.reserve.0) / 1000.0;
+    let costs = lines(&|row| {
+        let part = quotient(row.cost, row.times.period);
+        format!(
+            "{}: cost {} + {} = {}, of {}: {}\n",
+            row.name,
+            time(row.times.budget),
+            time(job),
+            time(row.cost),
+            time(row.times.period),
+            percent(part)
+        )
+    });
+    let sums = format!(
+        "sum: {} <= {}\nwith services, {} of {}: U = {} <= 100 %\n",
+        percent(jobs),
+        percent(kept),
+        time(service),
+        time(service_period),
+        percent(jobs + served)
+    );
+    holds("utilisation", &format!("```text\n{costs}{sums}```\n"));
+
+    let gaps: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let gap = row.times.period - row.times.deadline;
+            format!(
+                "{} * {}",
+                percent(quotient(row.cost, row.times.period)),
+                time(gap)
+            )
+        })
+        .collect();
+    let above: f64 = rows
+        .iter()
+        .map(|row| {
+            let gap = (row.times.period - row.times.deadline) as f64;
+            quotient(row.cost, row.times.period) * gap
+        })
+        .sum();
+    let horizon = (above + (blocking + service) as f64) / (1.0 - jobs - served);
+    let horizon = horizon.round() as u64;
+    holds(
+        "horizon",
+        &format!(
+            "```text\nLa = ({} + {} + {}) / (1 - {}) = {}\n```\n",
+            gaps.join(" + "),
+            time(blocking),
+            time(service),
+            percent(jobs + served),
+            time(horizon)
+        ),
+    );
+
+    let shortest = rows
+        .iter()
+        .map(|row| row.times.deadline)
+        .min()
+        .expect("some");
+    let bends = |length: &u64| {
+        length.is_multiple_of(service_period)
+            || rows.iter().any(|row| row.times.deadline == *length)
+    };
+    let mut table = Vec::new();
+    let mut worst = (0, 1);
+    for length in (shortest..=horizon.max(shortest)).filter(bends) {
+        let parts: Vec<u64> = rows.iter().map(|row| whole(due(row, length))).collect();
+        let demand = blocking + services(overheads, length) + parts.iter().sum::<u64>();
+        assert!(demand <= length);
+        if demand * worst.1 > worst.0 * length {
+            worst = (demand, length);
+        }
+        let cells = [length, blocking, services(overheads, length)];
+        let cells = cells.into_iter().chain(parts).chain([demand]);
+        let part = percent(quotient(demand, length));
+        table.push(cells.map(time).chain([part]).collect());
+    }
+    let names = rows.iter().map(|row| row.name.as_str());
+    let heading: Vec<&str> = ["`L`", "`blocking`", "services"]
+        .into_iter()
+        .chain(names)
+        .chain(["`H(L)`", "`H(L) / L`"])
+        .collect();
+    holds("demand", &markdown(&heading, &table));
+
+    // The tool agrees.
+    let window = hart.window.expect("a window");
+    assert_eq!((window.demand, window.length), worst);
+    assert_eq!(percent(hart.with_jobs(overheads)), percent(jobs));
+    assert_eq!(percent(hart.taken(overheads)), percent(jobs + served));
+    let left = window.length - window.demand;
+    for (row, vcpu) in rows.iter().zip(&hart.vcpus) {
+        let ramp = window.length.min(row.times.deadline);
+        let by_hand = left * row.times.deadline / ramp;
+        // What is rounded up to a tick for each server is so much of the budget.
+        let rounded = rows.len() as u64 * row.times.deadline.div_ceil(ramp);
+        let slack = vcpu.slack.expect("a slack");
+        assert!(slack.abs_diff(by_hand) <= rounded, "{}", row.name);
+    }
+
+    let mut answers = String::new();
+    for (one, row) in rows.iter().enumerate() {
+        let (text, end) = rounds(|length| {
+            let work = rows
+                .iter()
+                .map(|other| due(other, row.times.deadline).min(begun(other, length)));
+            blocking + services(overheads, length) + whole(work.sum())
+        });
+        assert_eq!(hart.vcpus[one].answer, Answer::Within(end));
+        let dues: Vec<String> = rows
+            .iter()
+            .map(|other| {
+                let due = whole(due(other, row.times.deadline));
+                format!("{} of {}", time(due), other.name)
+            })
+            .collect();
+        let _ = writeln!(
+            answers,
+            "{}: due within {}: {}\n  t = {text}",
+            row.name,
+            time(row.times.deadline),
+            dues.join(", ")
+        );
+    }
+    holds("answers", &format!("```text\n{answers}```\n"));
+    let text = report(&guarantee);
+    holds(
+        "report",
+        &format!("```console\n$ tactus check systems/control-loop.toml --report\n...\n{text}```\n"),
+    );
+}
+
+#[test]
+fn the_example_by_priorities_is_what_the_tool_says() {
+    let text = fs::read_to_string(page()).expect("the page");
+    let (_, system) = part(&text, "priority-system");
+    let system = system
+        .trim_start_matches("```toml\n")
+        .trim_end_matches("```\n");
+    let guarantee = guarantee("priorities.toml", system.to_owned());
+    let (hart, overheads) = (&guarantee.harts[0], &guarantee.overheads);
+    let rows = rows(hart, overheads);
+    let mut answers = String::new();
+    for (one, row) in rows.iter().enumerate() {
+        let (text, end) = rounds(|length| {
+            // They are in order of priority.
+            let before = rows[..one].iter().map(|other| {
+                let Reservation {
+                    period, deadline, ..
+                } = other.times;
+                let jitter = if deadline == period {
+                    period
+                } else {
+                    deadline - other.cost
+                };
+                (length + jitter).div_ceil(period) * other.cost
+            });
+            overheads.blocking + row.cost + services(overheads, length) + before.sum::<u64>()
+        });
+        assert_eq!(hart.vcpus[one].answer, Answer::Within(end));
+        let _ = writeln!(
+            answers,
+            "{}: cost {}\n  R = {text}",
+            row.name,
+            time(row.cost)
+        );
+    }
+    holds("priorities", &format!("```text\n{answers}```\n"));
+}
+
+#[test]
+fn a_refusal_is_shown_as_it_is() {
+    let changed = example().replace("budget = \"1ms\"", "budget = \"2ms\"");
+    let mut verdict = judge("systems/control-loop.toml", changed);
+    verdict
+        .problems
+        .retain(|problem| problem.kind() == crate::problem::Code::MissesDeadline);
+    assert_eq!(verdict.problems.len(), 1);
+    let text = testing::render(&verdict);
+    holds("refusal", &format!("```text\n{}\n```\n", text.trim_end()));
+}

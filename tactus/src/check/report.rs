@@ -1,0 +1,319 @@
+//! `tactus check --report`: what a system guarantees, in numbers; and the same as JSON.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use tactus_abi::blob::RealTimePolicy;
+use tactus_policy::reservation::Reservation;
+
+use super::guarantee::{Answer, Cures, Guarantee, Hart, Refused, Vcpu};
+use super::summary::{row, table};
+use super::time::{percent, reservation_text, time_text};
+use crate::config::Share;
+
+/// The guarantee in words and tables.
+pub fn report(guarantee: &Guarantee) -> String {
+    let time = |ticks| time_text(ticks, guarantee.timebase_hz);
+    let overheads = &guarantee.overheads;
+    let mut text =
+        String::from("What the hypervisor itself takes, which all figures below count in\n");
+    text += &table(&[
+        vec!["  for each job".into(), time(overheads.job)],
+        vec![
+            "  before it looks who is next".into(),
+            time(overheads.blocking),
+        ],
+        vec![
+            "  for others".into(),
+            format!(
+                "{} every {}",
+                time(overheads.service),
+                time(overheads.service_period)
+            ),
+        ],
+    ]);
+    for (number, hart) in guarantee.harts.iter().enumerate() {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "\nHart {number}, {}", policy(hart));
+        text += &shares(guarantee, hart);
+        text += &vcpus(guarantee, hart);
+    }
+    text += &vms(guarantee);
+    for refused in &guarantee.refused {
+        text += &refusal(guarantee, refused);
+    }
+    text
+}
+
+const fn policy(hart: &Hart) -> &'static str {
+    match hart.policy {
+        RealTimePolicy::EarliestDeadline => "by deadlines",
+        RealTimePolicy::FixedPriority => "by priorities",
+    }
+}
+
+/// What becomes of a hart's time.
+fn shares(guarantee: &Guarantee, hart: &Hart) -> String {
+    if hart.vcpus.is_empty() {
+        return "  nothing is reserved\n".into();
+    }
+    let time = |ticks| time_text(ticks, guarantee.timebase_hz);
+    let overheads = &guarantee.overheads;
+    let mut rows = Vec::new();
+    let mut line = |what: &str, value: String| rows.push(vec![format!("  {what}"), value]);
+    if let Some(vcpu) = hart.unbounded() {
+        line("reserved", format!("unknown: {} has no budget", vcpu.name));
+        return table(&rows);
+    }
+    line("reserved", percent(hart.reserved()));
+    line("with jobs' overhead", percent(hart.with_jobs(overheads)));
+    let left = percent(hart.left(overheads));
+    line(
+        "left to best effort",
+        if guarantee.reserve == Share::default() {
+            left
+        } else {
+            format!("{left}, of which {} are kept", guarantee.reserve)
+        },
+    );
+    line("with work for others", percent(hart.taken(overheads)));
+    if let Some(window) = hart.window {
+        line(
+            "critical window",
+            format!(
+                "{}: {} of it may be needed, {}",
+                time(window.length),
+                time(window.demand),
+                percent(window.demand as f64 / window.length as f64)
+            ),
+        );
+    }
+    table(&rows)
+}
+
+fn vcpus(guarantee: &Guarantee, hart: &Hart) -> String {
+    if hart.vcpus.is_empty() {
+        return String::new();
+    }
+    let time = |ticks| time_text(ticks, guarantee.timebase_hz);
+    let mut rows = vec![row(&[
+        "  vCPU",
+        "priority",
+        "period",
+        "budget",
+        "deadline",
+        "has it within",
+        "could have more",
+    ])];
+    for vcpu in &hart.vcpus {
+        let of = |part: fn(Reservation) -> u64| {
+            let ticks = vcpu.reservation.map(part);
+            ticks.map_or_else(|| "-".into(), time)
+        };
+        rows.push(vec![
+            format!("  {}", vcpu.name),
+            vcpu.priority.map_or_else(|| "-".into(), |p| p.to_string()),
+            of(|times| times.period),
+            of(|times| times.budget),
+            of(|times| times.deadline),
+            match &vcpu.answer {
+                Answer::Within(ticks) => time(*ticks),
+                Answer::Late => "too late".into(),
+                Answer::Unbounded(other) => format!("no bound, for {other}"),
+                Answer::None => "-".into(),
+            },
+            match vcpu.slack {
+                Some(0) => "nothing".into(),
+                Some(ticks) => time(ticks),
+                None => "-".into(),
+            },
+        ]);
+    }
+    // The column of priorities is for harts that go by them.
+    if hart.policy == RealTimePolicy::EarliestDeadline {
+        for row in &mut rows {
+            row.remove(1);
+        }
+    }
+    table(&rows)
+}
+
+fn vms(guarantee: &Guarantee) -> String {
+    let mut rows = vec![row(&["VM", "share", "used", "left", "made at run time"])];
+    for vm in &guarantee.vms {
+        if vm.places > 0 || vm.share > Share::default() {
+            rows.push(vec![
+                vm.name.clone(),
+                vm.share.to_string(),
+                vm.used.to_string(),
+                Share(vm.share.0.saturating_sub(vm.used.0)).to_string(),
+                match vm.places {
+                    0 => "none".into(),
+                    places => format!("up to {places}"),
+                },
+            ]);
+        }
+    }
+    if rows.len() < 2 {
+        return String::new();
+    }
+    format!("\n{}", table(&rows))
+}
+
+fn refusal(guarantee: &Guarantee, refused: &Refused) -> String {
+    let hz = guarantee.timebase_hz;
+    let mut text = format!(
+        "\nDoes not fit: {}, {}\n",
+        refused.name,
+        reservation_text(refused.reservation, hz)
+    );
+    for (hart, reason) in &refused.reasons {
+        let _ = writeln!(text, "  hart {hart}: {reason}");
+    }
+    let cures = refused.cures.text(|ticks| time_text(ticks, hz));
+    let _ = writeln!(text, "  {cures}");
+    text
+}
+
+/// Seconds' millionths that ticks are.
+fn microseconds(ticks: u64, hz: u32) -> f64 {
+    ticks as f64 * 1e6 / f64::from(hz)
+}
+
+/// A part of a whole, to a millionth.
+fn part(part: f64) -> f64 {
+    (part * 1e6).round() / 1e6
+}
+
+/// The guarantee as JSON: names end in their units.
+pub(super) fn to_json(guarantee: &Guarantee) -> Value {
+    let hz = guarantee.timebase_hz;
+    let overheads = &guarantee.overheads;
+    let mut own = serde_json::Map::new();
+    time(&mut own, "job", Some(overheads.job), hz);
+    time(&mut own, "blocking", Some(overheads.blocking), hz);
+    time(
+        &mut own,
+        "service_period",
+        Some(overheads.service_period),
+        hz,
+    );
+    time(&mut own, "service", Some(overheads.service), hz);
+    let harts: Vec<Value> = guarantee
+        .harts
+        .iter()
+        .enumerate()
+        .map(|(number, hart)| hart_json(guarantee, number, hart))
+        .collect();
+    let vms: Vec<Value> = guarantee
+        .vms
+        .iter()
+        .map(|vm| {
+            json!({
+                "vm": vm.name,
+                "rt_vcpus": vm.places,
+                "share_permille": vm.share.0,
+                "share_used_permille": vm.used.0,
+                "share_left_permille": vm.share.0.saturating_sub(vm.used.0),
+            })
+        })
+        .collect();
+    let refused: Vec<Value> = guarantee
+        .refused
+        .iter()
+        .map(|one| refused_json(one, hz))
+        .collect();
+    json!({
+        "timebase_hz": hz,
+        "overheads": own,
+        "be_reserve_permille": guarantee.reserve.0,
+        "harts": harts,
+        "vms": vms,
+        "refused": refused,
+    })
+}
+
+/// A time under two names, in ticks and in microseconds; null when there is none.
+fn time(object: &mut serde_json::Map<String, Value>, name: &str, ticks: Option<u64>, hz: u32) {
+    object.insert(format!("{name}_ticks"), json!(ticks));
+    let us = ticks.map(|ticks| microseconds(ticks, hz));
+    object.insert(format!("{name}_us"), json!(us));
+}
+
+fn times(object: &mut serde_json::Map<String, Value>, times: Option<Reservation>, hz: u32) {
+    time(object, "period", times.map(|t| t.period), hz);
+    time(object, "budget", times.map(|t| t.budget), hz);
+    time(object, "deadline", times.map(|t| t.deadline), hz);
+}
+
+fn hart_json(guarantee: &Guarantee, number: usize, hart: &Hart) -> Value {
+    let (hz, overheads) = (guarantee.timebase_hz, &guarantee.overheads);
+    let known = |value: f64| hart.unbounded().is_none().then(|| part(value));
+    let mut window = serde_json::Map::new();
+    time(&mut window, "length", hart.window.map(|w| w.length), hz);
+    time(&mut window, "demand", hart.window.map(|w| w.demand), hz);
+    let vcpus: Vec<Value> = hart.vcpus.iter().map(|vcpu| vcpu_json(vcpu, hz)).collect();
+    json!({
+        "hart": number,
+        "policy": match hart.policy {
+            RealTimePolicy::EarliestDeadline => "deadline",
+            RealTimePolicy::FixedPriority => "priority",
+        },
+        "utilisation": known(hart.reserved()),
+        "utilisation_with_jobs": known(hart.with_jobs(overheads)),
+        "utilisation_with_overheads": known(hart.taken(overheads)),
+        "best_effort_left": known(hart.left(overheads)),
+        "critical_window": hart.window.map(|_| window),
+        "vcpus": vcpus,
+    })
+}
+
+fn vcpu_json(vcpu: &Vcpu, hz: u32) -> Value {
+    let mut object = serde_json::Map::new();
+    object.insert("vcpu".into(), json!(vcpu.name));
+    object.insert("priority".into(), json!(vcpu.priority));
+    times(&mut object, vcpu.reservation, hz);
+    let (response, fits) = match vcpu.answer {
+        Answer::Within(ticks) => (Some(ticks), Some(true)),
+        Answer::Late => (None, Some(false)),
+        Answer::Unbounded(_) | Answer::None => (None, None),
+    };
+    time(&mut object, "response", response, hz);
+    object.insert("fits".into(), json!(fits));
+    let unbounded = match &vcpu.answer {
+        Answer::Unbounded(other) => Some(other),
+        _ => None,
+    };
+    object.insert("unbounded_by".into(), json!(unbounded));
+    time(&mut object, "slack", vcpu.slack, hz);
+    object.into()
+}
+
+fn refused_json(refused: &Refused, hz: u32) -> Value {
+    let mut object = serde_json::Map::new();
+    object.insert("vcpu".into(), json!(refused.name));
+    times(&mut object, Some(refused.reservation), hz);
+    let reasons = refused.reasons.iter();
+    let reasons: Vec<Value> = reasons
+        .map(|(hart, reason)| json!({"hart": hart, "reason": reason}))
+        .collect();
+    object.insert("reasons".into(), json!(reasons));
+    let Cures {
+        budget,
+        period,
+        deadline,
+        hart,
+        reserve,
+    } = &refused.cures;
+    let mut cures = serde_json::Map::new();
+    time(&mut cures, "budget_max", *budget, hz);
+    time(&mut cures, "period_min", *period, hz);
+    time(&mut cures, "deadline_min", *deadline, hz);
+    cures.insert("hart".into(), json!(hart));
+    cures.insert(
+        "be_reserve_max_permille".into(),
+        json!(reserve.map(|share| share.0)),
+    );
+    object.insert("would_fit".into(), cures.into());
+    object.into()
+}

@@ -1,0 +1,55 @@
+//! Times and parts, as people read them.
+
+use tactus_policy::reservation::Reservation;
+
+/// Ticks as a time, exactly, in the largest unit of which there is at least one: "812.3 us".
+pub(super) fn time_text(ticks: u64, hz: u32) -> String {
+    let nanoseconds = u128::from(ticks) * 1_000_000_000 / u128::from(hz);
+    let units = [("s", 9), ("ms", 6), ("us", 3), ("ns", 0)];
+    let at_least_one = |(_, digits): &&(&str, u32)| nanoseconds >= 10_u128.pow(*digits);
+    let &(unit, digits) = units.iter().find(at_least_one).unwrap_or(&units[3]);
+    let one = 10_u128.pow(digits);
+    let fraction = format!("{:0width$}", nanoseconds % one, width = digits as usize);
+    let fraction = match digits {
+        0 => "",
+        _ => fraction.trim_end_matches('0'),
+    };
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{}{point}{fraction} {unit}", nanoseconds / one)
+}
+
+/// A reservation: "200 us of 1 ms, by 800 us".
+pub(super) fn reservation_text(times: Reservation, hz: u32) -> String {
+    let time = |ticks| time_text(ticks, hz);
+    let text = format!("{} of {}", time(times.budget), time(times.period));
+    if times.deadline == times.period {
+        text
+    } else {
+        format!("{text}, by {}", time(times.deadline))
+    }
+}
+
+/// A part of a whole in percent, with two digits.
+pub(super) fn percent(part: f64) -> String {
+    format!("{:.2} %", 100.0 * part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_exact() {
+        for (ticks, text) in [
+            (0, "0 ns"),
+            (1, "100 ns"),
+            (10, "1 us"),
+            (8_123, "812.3 us"),
+            (10_000, "1 ms"),
+            (43_001, "4.3001 ms"),
+            (u64::from(u32::MAX), "429.4967295 s"),
+        ] {
+            assert_eq!(time_text(ticks, 10_000_000), text);
+        }
+    }
+}
