@@ -6,9 +6,9 @@ use core::sync::atomic::Ordering;
 use tactus_guest::channel::{Channel, MessageError};
 use tactus_guest::{time, trap};
 
-/// Messages that wait at an end, and the bytes of one (`systems/hostile-ring.toml`).
+/// Messages that wait at an end (`systems/hostile-ring.toml`).
 const MESSAGES: usize = 4;
-/// See [`MESSAGES`].
+/// Bytes of one, at most.
 pub const MESSAGE_SIZE: usize = 512;
 /// Records of the proof that the ring works.
 pub const RECORDS: usize = 20;
