@@ -174,6 +174,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             roots[config.vm as usize],
             &vms[config.vm as usize],
             blob.vms[config.vm as usize].vcpus,
+            blob.header.overheads.job,
         )
     })?;
     for vm in vms {

@@ -170,6 +170,11 @@ impl Hart {
         }
     }
 
+    /// Whether nothing is left here of reservations that admission no longer counts: what it has put in their place may begin.
+    pub fn is_settled(&self) -> bool {
+        self.leaving.load(Ordering::SeqCst) == 0 && !self.stale.load(Ordering::SeqCst)
+    }
+
     /// Whether vCPUs at home here have news.
     pub fn has_posts(&self) -> bool {
         self.inbox

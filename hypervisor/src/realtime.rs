@@ -251,7 +251,7 @@ fn settled_harts() -> u64 {
     system()
         .harts
         .iter()
-        .filter(|hart| !hart.stale.load(Ordering::SeqCst))
+        .filter(|hart| hart.is_settled())
         .fold(0, |settled, hart| settled | 1 << hart.index)
 }
 
@@ -269,23 +269,21 @@ fn carry_out(
     decision: Decision,
     tell: &mut Tell,
 ) -> Result<(), Refusal> {
-    let is_free = |vcpu: &Vcpu| {
-        vcpu.moves.load(Ordering::SeqCst) == 0 && !vcpu.changes.load(Ordering::SeqCst)
-    };
     let target = what.target;
     let moved = decision
         .moved
         .map(|(handle, to)| (&system().vcpus[usize::from(handle)], to));
     // Where an earlier decision is still to be carried out, or what has left is still counted by those that run, nothing new is promised.
-    let settled =
-        |vcpu: &Vcpu, to: usize| is_free(vcpu) && !system().harts[to].stale.load(Ordering::SeqCst);
-    if moved.is_some_and(|(vcpu, to)| !settled(vcpu, to)) || !is_free(target) {
+    let good = |&(vcpu, to): &(&Vcpu, usize)| is_free(vcpu) && system().harts[to].is_settled();
+    if !moved.as_ref().is_none_or(good) {
         return Err(Refusal::Utilisation);
     }
-    // One whose reservation was to change may have been deleted.
-    if what.start.is_none() && target.promised().is_none() {
-        return Err(Refusal::Count);
-    }
+    // Before the newcomer may begin.
+    let make_room = || {
+        if let Some((vcpu, to)) = moved {
+            send(vcpu, to);
+        }
+    };
     let reservation = what.request.task.reservation;
     match what.start {
         Some(start) => {
@@ -298,16 +296,20 @@ fn carry_out(
             let registers = [number(target), argument, stack];
             if !target
                 .vm
-                .start_made(target, decision.hart, entry, registers, account)
+                .start_made(target, decision.hart, entry, registers, account, make_room)
             {
                 return Err(Refusal::Count);
             }
             target.promise(reservation);
             target.record.clear();
         }
+        // It may have been deleted.
+        None if target.promised().is_none() => return Err(Refusal::Count),
+        None if !is_free(target) => return Err(Refusal::Utilisation),
         None => {
-            let from = target.home();
+            make_room();
             target.promise(reservation);
+            let from = target.home();
             system().harts[from].leaving.fetch_add(1, Ordering::SeqCst);
             target.changes.store(true, Ordering::SeqCst);
             if decision.hart != from {
@@ -315,13 +317,18 @@ fn carry_out(
             }
         }
     }
-    if let Some((vcpu, to)) = moved {
-        send(vcpu, to);
-        tell[1] = Some(vcpu);
-    }
     ledger.commit(&what.request, decision);
-    tell[0] = Some(target);
+    *tell = [Some(target), moved.map(|(vcpu, _)| vcpu)];
     Ok(())
+}
+
+/// Whether a vCPU runs, or will, and no earlier decision about it is still to be carried out.
+fn is_free(vcpu: &Vcpu) -> bool {
+    // In this order: it is about to stop before it has stopped.
+    !vcpu.stop.load(Ordering::SeqCst)
+        && vcpu.state() != State::Stopped
+        && vcpu.moves.load(Ordering::SeqCst) == 0
+        && !vcpu.changes.load(Ordering::SeqCst)
 }
 
 /// Has a vCPU go to another hart when its present job ends.
@@ -364,7 +371,7 @@ pub fn stopped(hart: &Hart, vcpu: &'static Vcpu) {
         let body = unsafe { vcpu.body() };
         body.next = None;
         if let (Some(account), Some(reservation)) = (&mut body.account, vcpu.promised()) {
-            *account = Account::new(reservation, account.kind(), 0);
+            account.renew_as(reservation, 0);
         }
     }
 }

@@ -28,7 +28,7 @@ use tactus_abi::blob::{Class, limit};
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::livelock::Exception;
 use tactus_policy::ready::{Handle, ReadyQueue};
-use tactus_policy::reservation::{Account, Kind, Wake};
+use tactus_policy::reservation::{Kind, Wake};
 
 /// Where a ready vCPU goes among those of its priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -531,7 +531,7 @@ fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) -> bool
     };
     let now = arch::now();
     let begins = body.wait == Wait::Start || body.next.is_some();
-    if begins && hart.stale.load(Ordering::SeqCst) {
+    if begins && !hart.is_settled() {
         // As soon as nothing is left of the work that was here before.
         local.beginners[usize::from(vcpu.handle / 64)] |= 1 << (vcpu.handle % 64);
         let busy = local
@@ -544,7 +544,7 @@ fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) -> bool
         return false;
     }
     match body.wait {
-        Wait::Start => *account = Account::new(account.reservation(), account.kind(), now),
+        Wait::Start => *account = account.again(now),
         Wait::Release { answers, .. } => {
             match body.next.take() {
                 Some(reservation) => account.renew_as(reservation, now),

@@ -155,13 +155,15 @@ pub struct Record {
 unsafe impl Sync for Vcpu {}
 
 impl Vcpu {
-    /// A stopped vCPU, at home on the first of its harts.
+    /// A stopped vCPU, at home on the first of its harts. `vm_vcpus`: how many of its VM's the configuration names; `job_ticks`: the overhead of
+    /// a job.
     pub fn new(
         handle: Handle,
         config: &tactus_abi::blob::Vcpu,
         hgatp: u64,
         vm: &'static Vm,
         vm_vcpus: u32,
+        job_ticks: u64,
     ) -> Self {
         let class = Class::from_raw(config.class).unwrap_or(Class::BestEffort);
         let base = match class {
@@ -179,7 +181,9 @@ impl Vcpu {
                 fpu_on: 0,
                 loader: None,
                 livelock: Livelock::new(),
-                account: reservation.map(|reservation| Account::new(reservation, Kind::Server, 0)),
+                account: reservation.map(|reservation| {
+                    Account::new(reservation, Kind::Server, 0).with_overhead(job_ticks)
+                }),
                 next: None,
                 asks: None,
                 message: None,

@@ -375,8 +375,8 @@ impl Vm {
         true
     }
 
-    /// Starts a vCPU that a hypercall makes, at home on a hart; whoever calls this then tells it. `registers`: its `a0`, `a1` and `sp`. `false`: the
-    /// VM is ending.
+    /// Starts a vCPU that a hypercall makes, at home on a hart; whoever calls this then tells it. `registers`: its `a0`, `a1` and `sp`; `before`:
+    /// what is to be done first. `false`: the VM is ending.
     pub fn start_made(
         &self,
         vcpu: &'static Vcpu,
@@ -384,11 +384,13 @@ impl Vm {
         entry: u64,
         registers: [u64; 3],
         account: Account,
+        before: impl FnOnce(),
     ) -> bool {
         let mut life = self.life.lock();
         if life.ending.is_some() || life.alive == 0 {
             return false;
         }
+        before();
         life.alive += 1;
         // Safety: the vCPU is stopped, and the lifecycle lock is held.
         unsafe { vcpu.body() }.account = Some(account);

@@ -76,8 +76,8 @@ fn finds_no_end_in_a_tree_cut_off() {
 
 #[test]
 fn survives_what_fuzzing_has_found() {
-    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../fuzz/corpus/firmware_devicetree");
+    let corpus =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/firmware_devicetree");
     let mut whole = 0;
     for entry in std::fs::read_dir(corpus).expect("the corpus is there") {
         let bytes = std::fs::read(entry.expect("an entry").path()).expect("a file");

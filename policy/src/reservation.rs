@@ -91,7 +91,8 @@ pub struct Account {
     pub jobs: u64,
     /// Jobs cut off.
     pub overruns: u64,
-    /// Jobs that had not had all they wanted by their deadline.
+    /// Jobs that had not had all they wanted by their deadline. Of a server, also a job that waited and went on late: only what it has
+    /// from its release on without waiting is promised.
     pub missed: u64,
     /// Ticks spent in all.
     pub used: u64,
@@ -126,6 +127,11 @@ impl Account {
     pub const fn with_overhead(mut self, job: u64) -> Self {
         self.waking = job;
         self
+    }
+
+    /// The same reservation, whose first job is released at `now`; nothing is known of any other.
+    pub const fn again(&self, now: u64) -> Self {
+        Self::new(self.reservation, self.kind, now).with_overhead(self.waking)
     }
 
     /// The reservation.

@@ -306,15 +306,17 @@ impl System {
         here.sort_by_key(|seen| std::cmp::Reverse(seen.checked.priority));
         let tasks: Vec<Ranked> = here.iter().filter_map(|seen| ranked(seen)).collect();
         let overheads = &self.deadlines.overheads;
+        let late = |tasks: &[Ranked], one: usize| {
+            priority::answer(overheads, tasks, one) == priority::Answer::Late
+        };
+        let late_now: Vec<bool> = (0..tasks.len()).map(|one| late(&tasks, one)).collect();
+        // Nobody else is late than before.
         let holds = |tasks: &[Ranked]| {
             let reserved = tasks
                 .iter()
                 .filter_map(|ranked| Some(ranked.task?.reservation));
             self.deadlines.leave_reserve(reserved)
-                && (0..tasks.len()).all(|one| {
-                    let answer = priority::answer(overheads, tasks, one);
-                    !matches!(answer, priority::Answer::Late)
-                })
+                && (0..tasks.len()).all(|one| late_now[one] || !late(tasks, one))
         };
         let mut all = Vec::new();
         for (place, &seen) in here.iter().enumerate() {

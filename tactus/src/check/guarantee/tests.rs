@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use tactus_abi::blob::Overheads;
+use tactus_policy::admission::{Ledger, Request};
 use tactus_policy::analysis::Ranked;
 use tactus_policy::reservation::{Account, Reservation, Wake};
 
@@ -370,4 +371,40 @@ fn searches_find_the_edge() {
     }
     assert_eq!(greatest(5, 9, |n| n < 5), None);
     assert_eq!(least(5, 4, |_| true), None);
+}
+
+/// What the hypervisor would say to one more reservation on a hart with the others.
+fn at_run_time(tasks: &[Reservation], overheads: Overheads, reserve: u32) -> bool {
+    let (last, others) = tasks.split_last().expect("one at least");
+    let request = |index: usize, times: Reservation| Request {
+        handle: index as u16,
+        vm: 0,
+        task: server(times),
+        harts: 1,
+    };
+    let mut ledger = Ledger::<1, 8>::new();
+    ledger.configure(overheads, reserve, 1);
+    ledger.open_hart(0);
+    ledger.set_share(0, 1000);
+    for (index, times) in others.iter().enumerate() {
+        ledger.enter(&request(index, *times), 0);
+    }
+    let request = request(others.len(), *last);
+    ledger.decide(&request, 0).is_ok()
+}
+
+proptest! {
+    #[test]
+    fn the_hypervisor_decides_the_same(
+        tasks in prop::collection::vec(any_reservation(), 1..6),
+        overheads in any_overheads(),
+        reserve in 0..400u32,
+    ) {
+        let hart = Deadlines::new(overheads, reserve);
+        if hart.fit(&tasks[1..]) == Fit::Fits {
+            let mut tasks = tasks;
+            tasks.rotate_left(1);
+            prop_assert_eq!(hart.fit(&tasks) == Fit::Fits, at_run_time(&tasks, overheads, reserve));
+        }
+    }
 }
