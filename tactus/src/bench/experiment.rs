@@ -20,15 +20,19 @@ pub struct Experiment {
     pub title: String,
     /// Profile of the platform that its figures are for.
     pub profile: String,
-    /// What is run, in this order.
+    /// What is run. Two at a time are begun, in this order.
     #[serde(rename = "run")]
     pub runs: Vec<Run>,
     /// What is taken from the runs.
     #[serde(rename = "metric")]
     pub metrics: Vec<Metric>,
+    /// What is drawn of it.
+    #[serde(default, rename = "picture")]
+    pub pictures: Vec<Picture>,
 }
 
-/// One run of an experiment: a system, or a guest without the hypervisor.
+/// One run of an experiment: a system, on the platform that it names, or a guest without the hypervisor on QEMU. On the virtual
+/// board all costs are charged, from reset on.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
@@ -40,8 +44,14 @@ pub struct Run {
     pub until: Option<String>,
     /// The guest (an artifact's name) that runs directly under the firmware.
     pub guest: Option<String>,
-    /// Harts of a machine without the hypervisor.
+    /// Harts of a machine without the hypervisor; of a system: in place of those that it names.
     pub harts: Option<u32>,
+    /// Command lines of the system's VMs, by name, in place of those that it gives them.
+    #[serde(default)]
+    pub bootargs: BTreeMap<String, String>,
+    /// The same with `--quick`, where they differ.
+    #[serde(default)]
+    pub quick_bootargs: BTreeMap<String, String>,
     /// Host time after which the run has failed.
     pub timeout_seconds: u64,
     /// Whether `--quick` runs it.
@@ -73,6 +83,12 @@ pub struct Metric {
     pub record: Option<RecordSource>,
     /// It is the size of the hypervisor's executable sections.
     pub hypervisor_text: Option<TextSource>,
+    /// It is how long calls of functions take.
+    pub calls: Option<CallsSource>,
+    /// It is how long it takes from one place to another.
+    pub passage: Option<PassageSource>,
+    /// It is how long harts stay in the hypervisor.
+    pub stay: Option<StaySource>,
 }
 
 /// A guest's `metric` record.
@@ -95,13 +111,102 @@ pub struct TextSource {
     pub run: String,
 }
 
+/// Calls of functions, from the first instruction to the return, on the board; of several functions, their sum.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallsSource {
+    /// In which run.
+    pub run: String,
+    /// The functions, as `[VM/]SYMBOL`.
+    pub of: Vec<String>,
+    /// Of all calls of each.
+    #[serde(default)]
+    pub take: Statistic,
+}
+
+/// The way from one place to another, whatever hart is there, on the board. Of several passages through the first, the
+/// last before the second counts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassageSource {
+    /// In which run.
+    pub run: String,
+    /// The first place, as `[VM/]SYMBOL`.
+    pub from: String,
+    /// The second.
+    pub to: String,
+    /// Of all passages.
+    #[serde(default)]
+    pub take: Statistic,
+}
+
+/// What harts spend in the hypervisor and the firmware on the way from one guest to the next, on the board; of several ways, their sum.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StaySource {
+    /// In which run.
+    pub run: String,
+    /// The ways, as `FROM>TO`: names of VMs, or `idle`. One that nobody went counts as nothing.
+    pub ways: Vec<String>,
+}
+
+/// What is taken of several figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Statistic {
+    /// The greatest.
+    #[default]
+    Max,
+    /// The mean.
+    Mean,
+}
+
 impl Metric {
     /// Name of the run that it comes from.
     pub fn run(&self) -> Option<&str> {
-        let record = self.record.as_ref().map(|source| &source.run);
-        let text = self.hypervisor_text.as_ref().map(|source| &source.run);
-        record.or(text).map(String::as_str)
+        let runs = self.sources();
+        runs.into_iter().flatten().next().map(String::as_str)
     }
+
+    /// The run of each kind of source that is given.
+    fn sources(&self) -> [Option<&String>; 5] {
+        [
+            self.record.as_ref().map(|source| &source.run),
+            self.hypervisor_text.as_ref().map(|source| &source.run),
+            self.calls.as_ref().map(|source| &source.run),
+            self.passage.as_ref().map(|source| &source.run),
+            self.stay.as_ref().map(|source| &source.run),
+        ]
+    }
+}
+
+/// A picture of some metrics over a quantity that the runs differ in.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Picture {
+    /// Its file's name, without extension.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// What the runs differ in.
+    pub x: String,
+    /// The values of that.
+    pub at: Vec<f64>,
+    /// What the metrics are.
+    pub y: String,
+    /// The lines.
+    #[serde(rename = "line")]
+    pub lines: Vec<LineOfMetrics>,
+}
+
+/// A line of a picture, with the published one where the metrics have published figures.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LineOfMetrics {
+    /// What it is.
+    pub name: String,
+    /// One metric for each value of the horizontal axis.
+    pub metrics: Vec<String>,
 }
 
 /// An experiment's file and the project's root that its paths are relative to.
@@ -184,9 +289,10 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
                 run.name
             ));
         }
-        if alone != run.harts.is_some() || (alone && run.until.is_some()) {
+        let bootargs = !run.bootargs.is_empty() || !run.quick_bootargs.is_empty();
+        if alone && (run.harts.is_none() || run.until.is_some() || bootargs) {
             return Err(miette!(
-                "run `{}`: `harts` goes with `guest`, `until` with `system`",
+                "run `{}`: with `guest` go `harts`, but not `until` and `bootargs`",
                 run.name
             ));
         }
@@ -199,9 +305,9 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
         ));
     }
     for metric in &experiment.metrics {
-        if metric.record.is_some() == metric.hypervisor_text.is_some() {
+        if metric.sources().iter().flatten().count() != 1 {
             return Err(miette!(
-                "metric `{}` needs either `record` or `hypervisor_text`",
+                "metric `{}` needs one of `record`, `hypervisor_text`, `calls`, `passage` and `stay`",
                 metric.name
             ));
         }
@@ -220,6 +326,25 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
                 "metric `{}` is of a run that the experiment does not have",
                 metric.name
             ));
+        }
+    }
+    for picture in &experiment.pictures {
+        for line in &picture.lines {
+            if line.metrics.len() != picture.at.len() {
+                return Err(miette!(
+                    "picture `{}`: line `{}` needs as many metrics as `at` has values",
+                    picture.name,
+                    line.name
+                ));
+            }
+            for name in &line.metrics {
+                if !experiment.metrics.iter().any(|known| known.name == *name) {
+                    return Err(miette!(
+                        "picture `{}`: there is no metric `{name}`",
+                        picture.name
+                    ));
+                }
+            }
         }
     }
     Ok(experiment)
@@ -273,13 +398,29 @@ mod tests {
             "run `native` needs either `system` or `guest`"
         );
         assert_eq!(
-            error("guest = \"g\"", "system = \"s\""),
-            "run `native`: `harts` goes with `guest`, `until` with `system`"
+            error("harts = 1", ""),
+            "run `native`: with `guest` go `harts`, but not `until` and `bootargs`"
         );
         assert_eq!(
             error("run = \"native\",", "run = \"other\","),
             "metric `m` is of a run that the experiment does not have"
         );
+        assert_eq!(
+            error(
+                "record =",
+                "stay = { run = \"native\", ways = [\"a>b\"] }\nrecord ="
+            ),
+            "metric `m` needs one of `record`, `hypervisor_text`, `calls`, `passage` and `stay`"
+        );
+        let picture = |at: &str, metrics: &str| {
+            let line = format!("line = [{{ name = \"l\", metrics = {metrics} }}]");
+            let text = "[[picture]]\nname = \"p\"\ntitle = \"t\"\nx = \"x\"\ny = \"y\"";
+            parse(&format!("{GOOD}\n{text}\nat = {at}\n{line}"))
+        };
+        assert!(picture("[1]", "[\"m\"]").is_ok());
+        let error_of = |at, metrics| picture(at, metrics).expect_err("no such").to_string();
+        assert!(error_of("[1, 2]", "[\"m\"]").contains("as many metrics"));
+        assert!(error_of("[1]", "[\"n\"]").contains("no metric `n`"));
         assert!(error("\"s\"", "\"parsec\"").contains("`parsec` is not a unit"));
         assert!(error("qemu-virt", "qmeu").contains("no profile `qmeu`"));
         assert!(error("title", "tilte").contains("tilte"));

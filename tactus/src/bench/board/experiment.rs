@@ -164,6 +164,9 @@ impl Metric {
             known: self.known.clone(),
             record: None,
             hypervisor_text: None,
+            calls: None,
+            passage: None,
+            stay: None,
         }
     }
 }

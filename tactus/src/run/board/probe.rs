@@ -1,9 +1,8 @@
 //! Places in the software of a run: named by a symbol, found in an ELF file, and watched without disturbing anything.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
-use object::{Object, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use rustc_demangle::demangle;
 use tactus_board::account::Doing;
 use tactus_board::privileged::Privilege;
@@ -84,26 +83,9 @@ impl Place {
     /// # Errors
     /// There is no such place; says why.
     pub fn find(text: &str, image: &Image) -> Result<Self, NoPlace> {
-        let fail = |reason: String, help: &str| NoPlace {
-            text: text.to_owned(),
-            reason,
-            help: help.to_owned(),
-        };
-        let (owner, symbol) = match text.split_once('/') {
-            None => (None, text),
-            Some((name, symbol)) => match image.vms.iter().position(|vm| vm == name) {
-                Some(vm) => (Some(vm), symbol),
-                None => {
-                    let known: Vec<&str> = image.vms.iter().map(String::as_str).collect();
-                    return Err(fail(
-                        format!("there is no VM \"{name}\""),
-                        &cure_of_unknown(name, &known),
-                    ));
-                }
-            },
-        };
+        let (vm, symbol) = split(text, image)?;
         if let Some(address) = number(symbol) {
-            let owner = owner.map_or(Owner::Anybody, Owner::Vm);
+            let owner = vm.map_or(Owner::Anybody, Owner::Vm);
             return Ok(Self {
                 name: text.to_owned(),
                 address,
@@ -117,24 +99,76 @@ impl Place {
             Some((symbol, Some(offset))) => (symbol, offset),
             _ => (symbol, 0),
         };
-        let (owner, path) = match owner {
-            None => (Owner::Hypervisor, Some(image.hypervisor.as_path())),
-            Some(vm) => (
-                Owner::Vm(vm),
-                image.guests.get(vm).and_then(Option::as_deref),
-            ),
-        };
-        let address = path
-            .ok_or_else(|| "its image is not known".to_owned())
-            .and_then(|path| address_of(path, symbol))
-            .map_err(|reason| {
-                fail(reason, "symbols without a VM are the hypervisor's; VM/SYMBOL is a guest's; an address is 0x and digits")
-            })?;
+        let (owner, program) = program(text, vm, image)?;
+        let function = find_symbol(&program, symbol).map_err(|reason| no_symbol(text, reason))?;
         Ok(Self {
             name: text.to_owned(),
-            address: address.wrapping_add(offset),
+            address: function.address.wrapping_add(offset),
             owner,
         })
+    }
+
+    /// Where the function `[VM/]SYMBOL` begins, and its return instructions.
+    ///
+    /// # Errors
+    /// There is no such function, or it has none; says why.
+    pub fn of_function(text: &str, image: &Image) -> Result<(Self, Vec<Self>), NoPlace> {
+        let (vm, symbol) = split(text, image)?;
+        let (owner, program) = program(text, vm, image)?;
+        let place = |address| Self {
+            name: text.to_owned(),
+            address,
+            owner,
+        };
+        let function = find_symbol(&program, symbol).map_err(|reason| no_symbol(text, reason))?;
+        let returns: Vec<Self> = function.returns().map(place).collect();
+        if returns.is_empty() {
+            let reason = format!("`{symbol}` is no function that returns");
+            return Err(no_symbol(text, reason));
+        }
+        Ok((place(function.address), returns))
+    }
+}
+
+/// Takes `[VM/]SYMBOL` apart.
+fn split<'t>(text: &'t str, image: &Image) -> Result<(Option<usize>, &'t str), NoPlace> {
+    let Some((name, symbol)) = text.split_once('/') else {
+        return Ok((None, text));
+    };
+    match image.vms.iter().position(|vm| vm == name) {
+        Some(vm) => Ok((Some(vm), symbol)),
+        None => {
+            let known: Vec<&str> = image.vms.iter().map(String::as_str).collect();
+            Err(NoPlace {
+                text: text.to_owned(),
+                reason: format!("there is no VM \"{name}\""),
+                help: cure_of_unknown(name, &known),
+            })
+        }
+    }
+}
+
+/// The program of a VM, or the hypervisor's, with whose it is.
+fn program(text: &str, vm: Option<usize>, image: &Image) -> Result<(Owner, Vec<u8>), NoPlace> {
+    let (owner, path) = match vm {
+        None => (Owner::Hypervisor, Some(image.hypervisor.as_path())),
+        Some(vm) => (
+            Owner::Vm(vm),
+            image.guests.get(vm).and_then(Option::as_deref),
+        ),
+    };
+    let path = path.ok_or_else(|| no_symbol(text, "its image is not known".to_owned()))?;
+    let bytes = std::fs::read(path)
+        .map_err(|error| no_symbol(text, format!("{} cannot be read: {error}", path.display())))?;
+    Ok((owner, bytes))
+}
+
+fn no_symbol(text: &str, reason: String) -> NoPlace {
+    NoPlace {
+        text: text.to_owned(),
+        reason,
+        help: "symbols without a VM are the hypervisor's; VM/SYMBOL is a guest's; an address is 0x and digits"
+            .to_owned(),
     }
 }
 
@@ -174,17 +208,58 @@ fn number(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// The address of a symbol: by its name in the file, or by the end of its path in the program's source.
-fn address_of(path: &Path, wanted: &str) -> Result<u64, String> {
-    let bytes = std::fs::read(path)
-        .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-    let file =
-        object::File::parse(&*bytes).map_err(|_| format!("{} has no symbols", path.display()))?;
-    let mut found: Vec<(String, u64)> = Vec::new();
+/// A symbol of a program.
+#[derive(Clone, Debug)]
+struct Found {
+    address: u64,
+    /// What the file has from its address on, as far as the symbol goes.
+    code: Vec<u8>,
+}
+
+impl Found {
+    /// Addresses of its return instructions, `jalr zero, 0(ra)` and its short form.
+    fn returns(&self) -> impl Iterator<Item = u64> {
+        const RETURN: u32 = 0x0000_8067;
+        const SHORT: u32 = 0x8082;
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let half = |at: usize| {
+                let bytes = self.code.get(at..at + 2)?;
+                Some(u32::from(u16::from_le_bytes([bytes[0], bytes[1]])))
+            };
+            let begin = at;
+            let low = half(begin)?;
+            // Instructions of two bytes are those whose lowest two bits are not both set.
+            let (instruction, size) = if low & 3 == 3 {
+                (half(begin + 2)? << 16 | low, 4)
+            } else {
+                (low, 2)
+            };
+            at += size;
+            let address = self.address + begin as u64;
+            Some((instruction == RETURN || instruction == SHORT).then_some(address))
+        })
+        .flatten()
+    }
+}
+
+/// A symbol, by its name in the file, or by the end of its path in the program's source.
+fn find_symbol(bytes: &[u8], wanted: &str) -> Result<Found, String> {
+    let file = object::File::parse(bytes).map_err(|_| "the program has no symbols".to_owned())?;
+    let found = |symbol: &object::Symbol<'_, '_>| Found {
+        address: symbol.address(),
+        code: symbol
+            .section_index()
+            .and_then(|index| file.section_by_index(index).ok())
+            .and_then(|section| section.data_range(symbol.address(), symbol.size()).ok()?)
+            .unwrap_or_default()
+            .to_vec(),
+    };
+    let mut named: Vec<(String, Found)> = Vec::new();
     for symbol in file.symbols().filter(|symbol| symbol.is_definition()) {
         let Ok(name) = symbol.name() else { continue };
         if name == wanted {
-            return Ok(symbol.address());
+            return Ok(found(&symbol));
         }
         if symbol.kind() != SymbolKind::Text {
             continue;
@@ -194,18 +269,18 @@ fn address_of(path: &Path, wanted: &str) -> Result<u64, String> {
             .strip_suffix(wanted)
             .is_some_and(|rest| rest.is_empty() || rest.ends_with("::"));
         if is_it
-            && !found
+            && !named
                 .iter()
-                .any(|(_, address)| *address == symbol.address())
+                .any(|(_, known)| known.address == symbol.address())
         {
-            found.push((path, symbol.address()));
+            named.push((path, found(&symbol)));
         }
     }
-    match &found[..] {
-        [(_, address)] => Ok(*address),
-        [] => Err(format!("{} has no symbol `{wanted}`", path.display())),
-        several => {
-            let names: Vec<&str> = several
+    match named.len() {
+        0 => Err(format!("the program has no symbol `{wanted}`")),
+        1 => Ok(named.remove(0).1),
+        _ => {
+            let names: Vec<&str> = named
                 .iter()
                 .take(NAMED_MAX)
                 .map(|(name, _)| name.as_str())
@@ -365,6 +440,21 @@ mod tests {
         assert!(place(Owner::Vm(1)).holds(guest(2)));
         assert!(!place(Owner::Vm(1)).holds(guest(1)));
         assert!(!place(Owner::Vm(0)).holds(HYPERVISOR));
+    }
+
+    #[test]
+    fn returns_are_found_at_instruction_boundaries() {
+        let code = [
+            0x0001_u16, 0x8082, // c.nop, c.ret
+            0x8067, 0x0000, // ret
+            0x0513, 0x8082, // addi a0, zero, -2040: its upper half looks like a return
+            0x8082, 0x0513, // c.ret, and half an instruction
+        ];
+        let found = Found {
+            address: 0x100,
+            code: code.iter().flat_map(|half| half.to_le_bytes()).collect(),
+        };
+        assert_eq!(found.returns().collect::<Vec<_>>(), [0x102, 0x104, 0x10c]);
     }
 
     #[test]
