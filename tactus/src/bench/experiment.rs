@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::{Deserialize, Deserializer, de};
 
+use crate::config::Nanoseconds;
 use crate::profile::Profile;
 use crate::report::unit::Unit;
 
@@ -52,6 +53,8 @@ pub struct Run {
     /// The same with `--quick`, where they differ.
     #[serde(default)]
     pub quick_bootargs: BTreeMap<String, String>,
+    /// Where metrics of the kind `stay` begin and end to count, as `[VM/]SYMBOL`: when a hart first comes there.
+    pub stays: Option<[String; 2]>,
     /// Host time after which the run has failed.
     pub timeout_seconds: u64,
     /// Whether `--quick` runs it.
@@ -76,6 +79,8 @@ pub struct Metric {
     pub limit: Option<f64>,
     /// The smallest value that this project allows itself, where more is better; instead of `limit`.
     pub least: Option<f64>,
+    /// The greatest value is what the experiment's profile states of the hypervisor's own time; instead of `limit`.
+    pub limit_overhead: Option<Overhead>,
     /// Figures of others, by name.
     #[serde(default)]
     pub known: BTreeMap<String, f64>,
@@ -140,14 +145,51 @@ pub struct PassageSource {
     pub take: Statistic,
 }
 
-/// What harts spend in the hypervisor and the firmware on the way from one guest to the next, on the board; of several ways, their sum.
+/// What harts spend in the hypervisor and the firmware on the way from one guest to the next, on the board.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StaySource {
     /// In which run.
     pub run: String,
-    /// The ways, as `FROM>TO`: names of VMs, or `idle`. One that nobody went counts as nothing.
-    pub ways: Vec<String>,
+    /// The ways, as `FROM>TO`: names of VMs, or `idle`. Of a list of them the longest counts, and one that nobody went is of no length; of
+    /// several lists, the sum.
+    pub ways: Vec<Vec<String>>,
+    /// What began them; without, whatever did.
+    pub by: Option<Beginning>,
+}
+
+/// What begins a stay in the hypervisor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Beginning {
+    /// An interrupt.
+    Interrupt,
+    /// What the guest did.
+    Exception,
+}
+
+/// The hypervisor's own time, as a profile states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Overhead {
+    /// Added to the budget of every job.
+    Job,
+    /// The longest it does not look whether somebody more urgent waits.
+    Blocking,
+    /// What it does at most at a time for best-effort vCPUs.
+    Service,
+}
+
+impl Overhead {
+    /// What the profile states.
+    pub fn of(self, profile: &Profile) -> Nanoseconds {
+        let overheads = &profile.overheads;
+        match self {
+            Self::Job => overheads.job,
+            Self::Blocking => overheads.blocking,
+            Self::Service => overheads.service,
+        }
+    }
 }
 
 /// What is taken of several figures.
@@ -311,20 +353,29 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
                 metric.name
             ));
         }
-        if metric.limit.is_some() && metric.least.is_some() {
+        let limits = [
+            metric.limit.is_some(),
+            metric.least.is_some(),
+            metric.limit_overhead.is_some(),
+        ];
+        if limits.into_iter().filter(|given| *given).count() > 1 {
             return Err(miette!(
-                "metric `{}` has both `limit` and `least`",
+                "metric `{}` has more than one of `limit`, `least` and `limit_overhead`",
                 metric.name
             ));
         }
-        if !experiment
-            .runs
-            .iter()
-            .any(|run| Some(run.name.as_str()) == metric.run())
-        {
+        let runs = &experiment.runs;
+        let Some(run) = runs.iter().find(|r| Some(r.name.as_str()) == metric.run()) else {
             return Err(miette!(
                 "metric `{}` is of a run that the experiment does not have",
                 metric.name
+            ));
+        };
+        if metric.stay.is_some() && run.stays.is_none() {
+            return Err(miette!(
+                "metric `{}` needs `stays` in run `{}`",
+                metric.name,
+                run.name
             ));
         }
     }
@@ -408,7 +459,7 @@ mod tests {
         assert_eq!(
             error(
                 "record =",
-                "stay = { run = \"native\", ways = [\"a>b\"] }\nrecord ="
+                "stay = { run = \"native\", ways = [[\"a>b\"]] }\nrecord ="
             ),
             "metric `m` needs one of `record`, `hypervisor_text`, `calls`, `passage` and `stay`"
         );

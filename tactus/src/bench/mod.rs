@@ -11,6 +11,7 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 
 use crate::cli::{self, BenchArguments};
 use crate::profile::Profile;
+use crate::report::unit::Unit;
 use crate::run::machine::SEED;
 use crate::run::show;
 
@@ -105,7 +106,7 @@ fn findings(
         ));
     }
     let done = prepared::carry_out(&runs)?;
-    let findings = evaluate(&arguments.name, &experiment, &done)?;
+    let findings = evaluate(&arguments.name, &experiment, &profile, &done)?;
     let directory = match &arguments.pictures {
         Some(directory) => directory.clone(),
         None => root.join("build/bench").join(&arguments.name),
@@ -122,6 +123,7 @@ fn findings(
 fn evaluate(
     name: &str,
     experiment: &Experiment,
+    profile: &Profile,
     done: &BTreeMap<String, Done>,
 ) -> miette::Result<Findings> {
     let mut found = Vec::new();
@@ -129,10 +131,14 @@ fn evaluate(
         let Some(done) = metric.run().and_then(|run| done.get(run)) else {
             continue;
         };
-        found.push(Found {
-            metric: metric.clone(),
-            value: value::value(metric, done)?,
-        });
+        let mut metric = metric.clone();
+        if let Some(overhead) = metric.limit_overhead {
+            let clocks = done.outcome.journal.clocks();
+            let factor = Unit::Nanoseconds.factor_to(metric.unit, clocks);
+            metric.limit = factor.map(|factor| overhead.of(profile).0 as f64 * factor);
+        }
+        let value = value::value(&metric, done)?;
+        found.push(Found { metric, value });
     }
     Ok(Findings {
         name: name.to_owned(),

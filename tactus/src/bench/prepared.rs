@@ -198,14 +198,15 @@ fn system_run(
         ));
     }
     let mut plan = boot.plan.clone();
-    let watched = Watched::of(&run.name, metrics, &boot.image)?;
+    let mut watched = Watched::of(&run.name, metrics, &boot.image)?;
     if let Some(profile) = tactus_board::profile::Profile::named(&boot.image.platform) {
         let mut options = Options::new(profile);
         options.pace = Pace::Timed;
+        if let Some([from, to]) = &run.stays {
+            let mut place = |text| Place::find(text, &boot.image).map(|place| watched.add(place));
+            options.stays = Some([place(from)?, place(to)?]);
+        }
         options.probes.clone_from(&watched.probes);
-        options.stays = metrics
-            .iter()
-            .any(|metric| metric.stay.is_some() && metric.run() == Some(&run.name));
         plan = plan.on(Platform::Board(options));
     }
     if let Some(until) = &run.until {

@@ -9,7 +9,9 @@ use crate::report::unit::Unit;
 use crate::run::board::{Facts, Worker};
 use crate::run::session::Verdict;
 
-use super::experiment::{CallsSource, Metric, PassageSource, RecordSource, Statistic, StaySource};
+use super::experiment::{
+    Beginning, CallsSource, Metric, PassageSource, RecordSource, Statistic, StaySource,
+};
 use super::prepared::Done;
 
 /// The value, in the metric's unit; `None` when the run did not give it, which stderr is told.
@@ -97,14 +99,22 @@ fn stay(source: &StaySource, facts: &Facts, done: &Done) -> Result<f64, String> 
         None if name == "idle" => Ok(Worker::Idle),
         None => Err(format!("there is no VM `{name}`")),
     };
-    let longest = source.ways.iter().map(|way| {
+    let interrupted = source.by.map(|by| by == Beginning::Interrupt);
+    let length = |way: &String| -> Result<u64, String> {
         let (from, to) = way
             .split_once('>')
             .ok_or_else(|| format!("`{way}` is no way from one guest to another"))?;
-        let stay = facts.stays.between(&worker(from)?, &worker(to)?);
-        Ok(stay.map_or(0.0, |stay| stay.max as f64))
-    });
-    longest.sum()
+        let stay = facts
+            .stays
+            .between(&worker(from)?, &worker(to)?, interrupted);
+        Ok(stay.map_or(0, |stay| stay.max))
+    };
+    let mut sum = 0;
+    for ways in &source.ways {
+        let lengths: Result<Vec<u64>, String> = ways.iter().map(length).collect();
+        sum += lengths?.into_iter().max().unwrap_or(0);
+    }
+    Ok(sum as f64)
 }
 
 impl Statistic {

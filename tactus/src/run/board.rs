@@ -98,8 +98,9 @@ pub struct Options {
     pub seed: u64,
     /// Places to watch.
     pub probes: Vec<Probe>,
-    /// Whether to measure how long harts stay below the guests.
-    pub stays: bool,
+    /// When to measure how long harts stay below the guests: from when one comes to the first of these probes until one comes to the
+    /// second.
+    pub stays: Option<[usize; 2]>,
     /// Where a Perfetto trace goes.
     pub trace: Option<PathBuf>,
     /// The port at which the run waits for gdb.
@@ -120,7 +121,7 @@ impl Options {
             quantum: None,
             seed: SEED,
             probes: Vec::new(),
-            stays: false,
+            stays: None,
             trace: None,
             gdb: None,
             snapshot: None,
@@ -512,7 +513,7 @@ impl Run {
         for probe in &self.options.probes {
             self.board.probe(probe.place.address);
         }
-        if self.trace.is_some() || self.options.stays {
+        if self.trace.is_some() || self.options.stays.is_some() {
             self.board.record(true);
         }
         match &self.options.timed_from {
@@ -686,7 +687,8 @@ impl Run {
     }
 
     fn take_events(&mut self) {
-        if self.trace.is_none() && !self.options.stays && self.options.probes.is_empty() {
+        let unseen = self.trace.is_none() && self.options.stays.is_none();
+        if unseen && self.options.probes.is_empty() {
             return;
         }
         let (mut events, lost) = self.board.take_events();
@@ -705,10 +707,18 @@ impl Run {
                 // Somebody else was at the address.
                 continue;
             }
-            if let What::Turn(doing) = event.what
-                && self.options.stays
-            {
-                self.stays.turn(event.cycle, event.hart, doing, self.vms);
+            if let Some([from, to]) = self.options.stays {
+                let (cycle, hart) = (event.cycle, event.hart);
+                match event.what {
+                    What::Turn(doing) => self.stays.turn(cycle, hart, doing, self.vms),
+                    What::Interrupt { .. } => self.stays.trap(cycle, hart, true),
+                    What::Exception { .. } => self.stays.trap(cycle, hart, false),
+                    What::Probe { probe, .. } if probe as usize == from => {
+                        self.stays.count_from(cycle)
+                    }
+                    What::Probe { probe, .. } if probe as usize == to => self.stays.count_no_more(),
+                    _ => {}
+                }
             }
             if let Some(trace) = &mut self.trace {
                 trace.event(&event, &self.options.probes, self.vms);

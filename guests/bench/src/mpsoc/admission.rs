@@ -76,6 +76,7 @@ pub fn measure() {
     let mut others = RESERVATIONS_PER_HART - 1;
     if beside {
         let work = Work {
+            from: 0,
             rounds,
             busy: 300,
             less: 200,
@@ -145,6 +146,8 @@ pub fn measure() {
     record::metric("admissions_undecided", refused(Refusal::Undecided), "count");
     if let Some(found) = APP.found() {
         report("beside_jitter", &found.late);
+        let blocked = found.late.max - found.late.min;
+        record::metric("beside_blocked", blocked, "cycles");
         record::metric("beside_missed", found.status.missed, "count");
     }
 }

@@ -17,10 +17,7 @@ const STACK: usize = 8192;
 #[derive(Clone, Copy, Debug)]
 struct Inside {
     scale: Option<Scale>,
-    rounds: u64,
-    busy: u64,
-    less: u64,
-    seed: u64,
+    work: Work,
     found: Found,
 }
 
@@ -46,6 +43,8 @@ unsafe impl Sync for App {}
 /// What an app is to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
+    /// Releases before this one are not measured, in ticks.
+    pub from: u64,
     /// Jobs to measure.
     pub rounds: u64,
     /// Ticks from its release to its end that each job takes ...
@@ -78,10 +77,13 @@ impl App {
         Self {
             inside: UnsafeCell::new(Inside {
                 scale: None,
-                rounds: 0,
-                busy: 0,
-                less: 1,
-                seed: 0,
+                work: Work {
+                    from: 0,
+                    rounds: 0,
+                    busy: 0,
+                    less: 1,
+                    seed: 0,
+                },
                 found,
             }),
             done: AtomicBool::new(false),
@@ -94,10 +96,7 @@ impl App {
         // SAFETY: nobody else has it yet.
         let inside = unsafe { &mut *self.inside.get() };
         inside.scale = Some(scale);
-        inside.rounds = work.rounds;
-        inside.busy = work.busy;
-        inside.less = work.less.max(1);
-        inside.seed = work.seed;
+        inside.work = work;
         match rt::create(run, self, &self.stack, reservation) {
             Ok(vcpu) => vcpu,
             Err(error) => refuse(format_args!("{reservation:?}: {error}")),
@@ -120,14 +119,18 @@ fn run(app: &'static App) {
     // SAFETY: it is this vCPU's from when it is made until it says that it is done.
     let inside = unsafe { &mut *app.inside.get() };
     let Some(scale) = inside.scale else { return };
-    let mut random = Random::new(inside.seed);
+    let work = inside.work;
+    let mut random = Random::new(work.seed);
+    let mut busy = || work.busy.saturating_sub(random.below(work.less.max(1)));
     // The first job begins when it can; only the later ones have a moment to begin at.
-    busy_until(time::now() + inside.busy.saturating_sub(random.below(inside.less)));
+    busy_until(time::now() + busy());
     let mut late = Moments::new();
-    for _ in 0..inside.rounds {
+    while late.count < work.rounds {
         let release = next_release();
-        late.add(scale.late_by(release.wakeup, release.due));
-        busy_until(release.due + inside.busy.saturating_sub(random.below(inside.less)));
+        if release.due >= work.from {
+            late.add(scale.late_by(release.wakeup, release.due));
+        }
+        busy_until(release.due + busy());
     }
     inside.found.late = late;
     if let Ok(status) = rt::status() {

@@ -10,11 +10,18 @@ mod figure6;
 mod jitter;
 mod overload;
 
-use tactus_guest::{devicetree, power, println, record, start};
+use core::time::Duration;
+
+use tactus_guest::{devicetree, power, println, record, start, stopwatch, time};
 
 tactus_guest::entry!(main);
 
+/// How long it sleeps before it begins.
+const QUIET: Duration = Duration::from_millis(60);
+
 fn main() {
+    // The other VMs start meanwhile, and go off if they have nothing to do.
+    stopwatch::wait_until(time::now() + time::ticks(QUIET));
     println!(
         "bench-mpsoc, boot arguments \"{}\"",
         devicetree::arguments()

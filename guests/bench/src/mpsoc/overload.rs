@@ -71,6 +71,7 @@ pub fn measure() {
     };
     for (number, app) in (0..).zip(apps) {
         let work = Work {
+            from: 0,
             rounds,
             busy: BUSY,
             less: BUSY,

@@ -161,6 +161,7 @@ impl Metric {
             paper: None,
             limit: self.limit,
             least: self.least,
+            limit_overhead: None,
             known: self.known.clone(),
             record: None,
             hypervisor_text: None,

@@ -108,7 +108,7 @@ impl Place {
         })
     }
 
-    /// Where the function `[VM/]SYMBOL` begins, and its return instructions.
+    /// Where the function `[VM/]SYMBOL` begins, and its return instructions, those of functions that it jumps to at its end included.
     ///
     /// # Errors
     /// There is no such function, or it has none; says why.
@@ -121,12 +121,13 @@ impl Place {
             owner,
         };
         let function = find_symbol(&program, symbol).map_err(|reason| no_symbol(text, reason))?;
-        let returns: Vec<Self> = function.returns().map(place).collect();
+        let begin = place(function.address);
+        let returns: Vec<Self> = returns(&program, function).into_iter().map(place).collect();
         if returns.is_empty() {
             let reason = format!("`{symbol}` is no function that returns");
             return Err(no_symbol(text, reason));
         }
-        Ok((place(function.address), returns))
+        Ok((begin, returns))
     }
 }
 
@@ -216,11 +217,18 @@ struct Found {
     code: Vec<u8>,
 }
 
+/// Where a function may be left for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exit {
+    /// A return instruction at this address.
+    Return(u64),
+    /// A jump to this address, of another function, which returns in its place.
+    Tail(u64),
+}
+
 impl Found {
-    /// Addresses of its return instructions, `jalr zero, 0(ra)` and its short form.
-    fn returns(&self) -> impl Iterator<Item = u64> {
-        const RETURN: u32 = 0x0000_8067;
-        const SHORT: u32 = 0x8082;
+    /// Its instructions with their addresses, short ones in the lower half of the word; up to the first that is not whole.
+    fn instructions(&self) -> impl Iterator<Item = (u64, u32)> {
         let mut at = 0;
         std::iter::from_fn(move || {
             let half = |at: usize| {
@@ -236,30 +244,133 @@ impl Found {
                 (low, 2)
             };
             at += size;
-            let address = self.address + begin as u64;
-            Some((instruction == RETURN || instruction == SHORT).then_some(address))
+            Some((self.address + begin as u64, instruction))
         })
-        .flatten()
+    }
+
+    /// Where it may be left, but for jumps by tables.
+    fn exits(&self) -> Vec<Exit> {
+        /// `jalr zero, 0(ra)` and its short form.
+        const RETURN: u32 = 0x0000_8067;
+        const SHORT_RETURN: u32 = 0x8082;
+        let end = self.address + self.code.len() as u64;
+        let mut exits = Vec::new();
+        // Register and value of an `auipc` just before.
+        let mut upper: Option<(u32, u64)> = None;
+        for (address, instruction) in self.instructions() {
+            let before = upper.take();
+            let register = |from: u32| instruction >> from & 31;
+            let relative = |offset: i32| address.wrapping_add_signed(offset.into());
+            let target = match instruction {
+                RETURN | SHORT_RETURN => {
+                    exits.push(Exit::Return(address));
+                    None
+                }
+                // `auipc`
+                _ if instruction & 0x7f == 0x17 => {
+                    let offset = (instruction & 0xffff_f000).cast_signed();
+                    upper = Some((register(7), relative(offset)));
+                    None
+                }
+                // `jalr zero`
+                _ if instruction & 0x7fff == 0x67 => before
+                    .filter(|(held, _)| *held == register(15))
+                    .map(|(_, value)| {
+                        let offset = instruction.cast_signed() >> 20;
+                        value.wrapping_add_signed(offset.into())
+                    }),
+                // `jal zero`
+                _ if instruction & 0xfff == 0x6f => Some(relative(jal_offset(instruction))),
+                // `c.j`
+                _ if instruction >> 16 == 0 && instruction & 0xe003 == 0xa001 => {
+                    Some(relative(short_jump_offset(instruction)))
+                }
+                _ => None,
+            };
+            if let Some(target) = target.filter(|target| !(self.address..end).contains(target)) {
+                exits.push(Exit::Tail(target));
+            }
+        }
+        exits
+    }
+}
+
+/// Immediate of a J-type instruction (RISC-V unprivileged specification, "Immediate Encoding Variants").
+const fn jal_offset(instruction: u32) -> i32 {
+    let sign = (instruction.cast_signed() >> 31) << 20;
+    let middle = instruction & 0xf_f000 | (instruction >> 9 & 0x800) | (instruction >> 20 & 0x7fe);
+    sign | middle.cast_signed()
+}
+
+/// Immediate of a CJ-type instruction (the same, "Compressed Instruction Formats"): bits 11, 4, 9:8, 10, 6, 7, 3:1, 5 of it.
+fn short_jump_offset(instruction: u32) -> i32 {
+    let bit = |from: u32, to: u32| (instruction >> from & 1) << to;
+    let value = bit(11, 4)
+        | bit(10, 9)
+        | bit(9, 8)
+        | bit(8, 10)
+        | bit(7, 6)
+        | bit(6, 7)
+        | bit(5, 3)
+        | bit(4, 2)
+        | bit(3, 1)
+        | bit(2, 5);
+    value.cast_signed() - (bit(12, 11).cast_signed())
+}
+
+/// Functions that one may be left to, one after the other, at most.
+const TAILS_MAX: usize = 32;
+
+/// Addresses of the return instructions of a function, and of those that it leaves to.
+fn returns(bytes: &[u8], function: Found) -> Vec<u64> {
+    let mut functions = vec![function];
+    let mut returns = Vec::new();
+    let mut next = 0;
+    while let Some(function) = functions.get(next).filter(|_| next < TAILS_MAX) {
+        next += 1;
+        for exit in function.exits() {
+            match exit {
+                Exit::Return(address) => returns.push(address),
+                Exit::Tail(target) => {
+                    let known = functions.iter().any(|known| known.address == target);
+                    if let Some(function) = function_at(bytes, target).filter(|_| !known) {
+                        functions.push(function);
+                    }
+                }
+            }
+        }
+    }
+    returns
+}
+
+/// The function that begins at this address.
+fn function_at(bytes: &[u8], address: u64) -> Option<Found> {
+    let file = object::File::parse(bytes).ok()?;
+    let symbol = file.symbols().find(|symbol| {
+        symbol.is_definition() && symbol.kind() == SymbolKind::Text && symbol.address() == address
+    })?;
+    Some(found(&file, &symbol))
+}
+
+fn found(file: &object::File<'_>, symbol: &object::Symbol<'_, '_>) -> Found {
+    let code = symbol
+        .section_index()
+        .and_then(|index| file.section_by_index(index).ok())
+        .and_then(|section| section.data_range(symbol.address(), symbol.size()).ok()?);
+    Found {
+        address: symbol.address(),
+        code: code.unwrap_or_default().to_vec(),
     }
 }
 
 /// A symbol, by its name in the file, or by the end of its path in the program's source.
 fn find_symbol(bytes: &[u8], wanted: &str) -> Result<Found, String> {
     let file = object::File::parse(bytes).map_err(|_| "the program has no symbols".to_owned())?;
-    let found = |symbol: &object::Symbol<'_, '_>| Found {
-        address: symbol.address(),
-        code: symbol
-            .section_index()
-            .and_then(|index| file.section_by_index(index).ok())
-            .and_then(|section| section.data_range(symbol.address(), symbol.size()).ok()?)
-            .unwrap_or_default()
-            .to_vec(),
-    };
     let mut named: Vec<(String, Found)> = Vec::new();
     for symbol in file.symbols().filter(|symbol| symbol.is_definition()) {
         let Ok(name) = symbol.name() else { continue };
         if name == wanted {
-            return Ok(found(&symbol));
+            return Ok(found(&file, &symbol));
         }
         if symbol.kind() != SymbolKind::Text {
             continue;
@@ -273,7 +384,7 @@ fn find_symbol(bytes: &[u8], wanted: &str) -> Result<Found, String> {
                 .iter()
                 .any(|(_, known)| known.address == symbol.address())
         {
-            named.push((path, found(&symbol)));
+            named.push((path, found(&file, &symbol)));
         }
     }
     match named.len() {
@@ -443,18 +554,30 @@ mod tests {
     }
 
     #[test]
-    fn returns_are_found_at_instruction_boundaries() {
-        let code = [
-            0x0001_u16, 0x8082, // c.nop, c.ret
+    fn exits_are_found_at_instruction_boundaries() {
+        let code: [u16; 14] = [
+            0x0001, 0x8082, // c.nop, c.ret
             0x8067, 0x0000, // ret
             0x0513, 0x8082, // addi a0, zero, -2040: its upper half looks like a return
-            0x8082, 0x0513, // c.ret, and half an instruction
+            0xa001, // c.j to itself
+            0xbfcd, // c.j 14 back, to the begin
+            0xa317, 0xffff, // auipc t1, 0xffffa
+            0x0067, 0x62a3, // jalr zero, 1578(t1)
+            0xf06f, 0xfe5f, // j 28 back: before the function
         ];
         let found = Found {
-            address: 0x100,
+            address: 0x8020_0000,
             code: code.iter().flat_map(|half| half.to_le_bytes()).collect(),
         };
-        assert_eq!(found.returns().collect::<Vec<_>>(), [0x102, 0x104, 0x10c]);
+        assert_eq!(
+            found.exits(),
+            [
+                Exit::Return(0x8020_0002),
+                Exit::Return(0x8020_0004),
+                Exit::Tail(0x801f_a63a),
+                Exit::Tail(0x801f_fffc),
+            ]
+        );
     }
 
     #[test]
