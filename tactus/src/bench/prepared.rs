@@ -334,3 +334,119 @@ fn complain(run: &str, outcome: &Outcome) {
         eprintln!("  run `{run}`: {remark}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tactus_board::account::Doing;
+    use tactus_board::privileged::Privilege;
+
+    use super::*;
+    use crate::bench::experiment;
+    use crate::config::Source;
+    use crate::run::board::probe::Owner;
+
+    const HYPERVISOR: Doing = Doing::Running {
+        guest: None,
+        privilege: Privilege::Supervisor,
+    };
+
+    fn place(address: u64) -> Place {
+        Place {
+            name: format!("{address:#x}"),
+            address,
+            owner: Owner::Hypervisor,
+        }
+    }
+
+    /// Two functions that share a return, and two places, watched while this happened: address, cycle and hart.
+    fn watched(happened: &[(u64, u64, u16)]) -> (Watched, Hits) {
+        let mut watched = Watched::default();
+        for (name, begin, returns) in [("f", 0x10, [0x14, 0x40]), ("g", 0x20, [0x24, 0x40])] {
+            let begin = watched.add(place(begin));
+            let returns = returns.map(|address| watched.add(place(address)));
+            watched
+                .functions
+                .insert(name.to_owned(), (begin, returns.to_vec()));
+        }
+        for (name, address) in [("ring", 0x10), ("heard", 0x50)] {
+            let probe = watched.add(place(address));
+            watched.places.insert(name.to_owned(), probe);
+        }
+        let mut hits = Hits::new(&watched.probes);
+        for &(address, cycle, hart) in happened {
+            let is_it = |probe: &Probe| probe.place.address == address;
+            let probe = watched.probes.iter().position(is_it).expect("it is known");
+            hits.take(probe as u32, cycle, hart, HYPERVISOR, [0; 8]);
+        }
+        (watched, hits)
+    }
+
+    #[test]
+    fn calls_are_from_their_begin_to_their_own_return() {
+        let (watched, hits) = watched(&[
+            (0x10, 100, 0),
+            (0x20, 105, 1),
+            (0x14, 130, 0),
+            (0x40, 140, 1),
+            // A return of nobody's call, and one that is not over at the end.
+            (0x40, 150, 0),
+            (0x20, 160, 0),
+            (0x24, 167, 0),
+            (0x10, 170, 0),
+        ]);
+        assert_eq!(watched.probes.len(), 6, "each place is watched once");
+        assert_eq!(watched.calls(&hits, "f"), Ok(vec![30]));
+        assert_eq!(watched.calls(&hits, "g"), Ok(vec![35, 7]));
+        assert!(watched.calls(&hits, "h").is_err());
+    }
+
+    #[test]
+    fn a_call_without_a_return_of_its_own_is_not_guessed_at() {
+        let (watched, hits) = watched(&[(0x10, 100, 0), (0x10, 110, 0), (0x14, 120, 0)]);
+        let error = watched.calls(&hits, "f").expect_err("it is unclear");
+        assert!(error.contains("return of its own"), "{error}");
+    }
+
+    #[test]
+    fn passages_are_from_hart_to_hart() {
+        let (watched, hits) = watched(&[
+            (0x50, 90, 1),
+            (0x10, 100, 0),
+            (0x10, 110, 0),
+            (0x50, 150, 1),
+            (0x50, 160, 1),
+        ]);
+        assert_eq!(watched.passages(&hits, "ring", "heard"), Ok(vec![40]));
+        assert!(watched.passages(&hits, "ring", "lost").is_err());
+    }
+
+    #[test]
+    fn runs_change_harts_and_command_lines() {
+        let experiment = experiment::parse(
+            r#"
+            title = "t"
+            profile = "mpsoc"
+            metric = []
+            [[run]]
+            name = "r"
+            system = "s.toml"
+            harts = 2
+            bootargs = { a = "rounds=1000", c = "x" }
+            quick_bootargs = { a = "rounds=10" }
+            timeout_seconds = 1
+            "#,
+        )
+        .expect("it is in order");
+        let text = "[system]\nplatform = \"mpsoc\"\nharts = 4\n\
+            [[vm]]\nname = \"a\"\nbootargs = \"old\"\n[[vm]]\nname = \"b\"\nbootargs = \"own\"\n";
+        for (quick, wanted) in [(false, "rounds=1000"), (true, "rounds=10")] {
+            let source = Source::new("s.toml", text.to_owned());
+            let (mut config, _) = Config::parse(source, Path::new("")).expect("it is TOML");
+            let unknown = change(&mut config, &experiment.runs[0], quick);
+            assert_eq!(unknown, ["c"]);
+            assert_eq!(config.system.harts.map(|harts| harts.value), Some(2));
+            let bootargs = |vm: usize| config.vms[vm].bootargs.as_ref().map(|b| &*b.value);
+            assert_eq!((bootargs(0), bootargs(1)), (Some(wanted), Some("own")));
+        }
+    }
+}

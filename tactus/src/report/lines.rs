@@ -37,6 +37,13 @@ pub struct Line {
 }
 
 impl Line {
+    /// Its name and its values.
+    fn legend(&self) -> String {
+        let value = |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), figure);
+        let values: Vec<String> = self.values.iter().map(value).collect();
+        format!("{}: {}", self.name, values.join(", "))
+    }
+
     fn points(&self) -> Vec<(f64, f64)> {
         let places = (0u32..).map(f64::from);
         let points = places.zip(self.values.iter().copied());
@@ -89,14 +96,14 @@ impl Lines {
             .caption(&self.title, (FONT, 26))
             .x_label_area_size(56)
             .y_label_area_size(84)
-            .build_cartesian_2d((-0.2..last + 0.9).step(1.0), y.log_scale())?;
+            .build_cartesian_2d(-0.25..last + 0.25, y.log_scale())?;
         chart
             .configure_mesh()
             .x_desc(&self.x)
             .y_desc(format!("{} (logarithmic)", self.y))
             .axis_desc_style((FONT, 19))
             .label_style((FONT, 16))
-            .x_labels(self.at.len() + 1)
+            .x_labels(2 * self.at.len())
             .x_label_formatter(&|place| {
                 let value = (place.fract() == 0.0).then(|| self.at.get(*place as usize));
                 value
@@ -122,7 +129,7 @@ impl Lines {
                 chart.draw_series([PathElement::new(line.points(), style)])?
             };
             let dashed = line.dashed;
-            drawn.label(&line.name).legend(move |(x, y)| {
+            drawn.label(line.legend()).legend(move |(x, y)| {
                 let end = if dashed { x + 9 } else { x + 24 };
                 PathElement::new([(x, y), (end, y)], style)
             });
@@ -131,18 +138,10 @@ impl Lines {
                     .into_iter()
                     .map(|point| Circle::new(point, 5, colour.filled())),
             )?;
-            if let Some((x, y)) = line.points().pop() {
-                let text = Text::new(
-                    format!("  {}", figure(y)),
-                    (x, y),
-                    (FONT, 16).into_font().color(&colour),
-                );
-                chart.draw_series([text])?;
-            }
         }
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::MiddleRight)
+            .position(SeriesLabelPosition::MiddleMiddle)
             .label_font((FONT, 17))
             .background_style(WHITE.mix(0.85))
             .border_style(BLACK.mix(0.3))
