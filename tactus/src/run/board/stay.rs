@@ -132,8 +132,9 @@ mod tests {
     fn a_stay_is_from_guest_to_guest() {
         let hypervisor = running(None, Privilege::Supervisor);
         let firmware = running(None, Privilege::Machine);
-        let guest = |vm| running(Some(vm + 1), Privilege::Supervisor);
+        let guest = |vm: u16| running(Some(vm + 1), Privilege::Supervisor);
         let mut stays = Stays::default();
+        stays.count_from(0);
         // An interrupt begins the stay that it is told of first, and no other.
         // What comes before the first guest is no stay.
         for (cycle, hart, doing) in [
