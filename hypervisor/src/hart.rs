@@ -132,7 +132,7 @@ impl Hart {
                 beginners: [0; INBOX_WORDS],
                 overruns: [0; INBOX_WORDS],
                 budget_end: u64::MAX,
-                service_at: u64::MAX,
+                service_at: 0,
                 concludes: 0,
                 admits: Class::BestEffort,
                 slice_end: u64::MAX,

@@ -259,9 +259,12 @@ pub struct BenchArguments {
     /// The experiment
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// What runs the images
-    #[arg(long, value_enum, default_value_t = Platform::Qemu)]
-    pub platform: Platform,
+    /// What the experiment must run on [default: what it does run on]
+    #[arg(long, value_enum)]
+    pub platform: Option<Platform>,
+    /// Where pictures go [default: build/bench/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub pictures: Option<PathBuf>,
     /// Fewer samples: at most a minute
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,

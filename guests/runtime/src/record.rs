@@ -7,7 +7,7 @@ use tactus_abi::record::PREFIX;
 use crate::println;
 
 /// One figure. A later one of the same name replaces it.
-pub fn metric(name: &str, value: impl Display, unit: &str) {
+pub fn metric(name: impl Display, value: impl Display, unit: &str) {
     println!("{PREFIX}metric name={name} value={value} unit={unit}");
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::{Deserialize, Deserializer, de};
 
+use crate::config::Nanoseconds;
 use crate::profile::Profile;
 use crate::report::unit::Unit;
 
@@ -20,15 +21,19 @@ pub struct Experiment {
     pub title: String,
     /// Profile of the platform that its figures are for.
     pub profile: String,
-    /// What is run, in this order.
+    /// What is run. Two at a time are begun, in this order.
     #[serde(rename = "run")]
     pub runs: Vec<Run>,
     /// What is taken from the runs.
     #[serde(rename = "metric")]
     pub metrics: Vec<Metric>,
+    /// What is drawn of it.
+    #[serde(default, rename = "picture")]
+    pub pictures: Vec<Picture>,
 }
 
-/// One run of an experiment: a system, or a guest without the hypervisor.
+/// One run of an experiment: a system, on the platform that it names, or a guest without the hypervisor on QEMU. On the virtual
+/// board all costs are charged, from reset on.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
@@ -40,8 +45,16 @@ pub struct Run {
     pub until: Option<String>,
     /// The guest (an artifact's name) that runs directly under the firmware.
     pub guest: Option<String>,
-    /// Harts of a machine without the hypervisor.
+    /// Harts of a machine without the hypervisor; of a system: in place of those that it names.
     pub harts: Option<u32>,
+    /// Command lines of the system's VMs, by name, in place of those that it gives them.
+    #[serde(default)]
+    pub bootargs: BTreeMap<String, String>,
+    /// The same with `--quick`, where they differ.
+    #[serde(default)]
+    pub quick_bootargs: BTreeMap<String, String>,
+    /// Where metrics of the kind `stay` begin and end to count, as `[VM/]SYMBOL`: when a hart first comes there.
+    pub stays: Option<[String; 2]>,
     /// Host time after which the run has failed.
     pub timeout_seconds: u64,
     /// Whether `--quick` runs it.
@@ -66,6 +79,8 @@ pub struct Metric {
     pub limit: Option<f64>,
     /// The smallest value that this project allows itself, where more is better; instead of `limit`.
     pub least: Option<f64>,
+    /// The greatest value is what the experiment's profile states of the hypervisor's own time; instead of `limit`.
+    pub limit_overhead: Option<Overhead>,
     /// Figures of others, by name.
     #[serde(default)]
     pub known: BTreeMap<String, f64>,
@@ -73,6 +88,12 @@ pub struct Metric {
     pub record: Option<RecordSource>,
     /// It is the size of the hypervisor's executable sections.
     pub hypervisor_text: Option<TextSource>,
+    /// It is how long calls of functions take.
+    pub calls: Option<CallsSource>,
+    /// It is how long it takes from one place to another.
+    pub passage: Option<PassageSource>,
+    /// It is how long harts stay in the hypervisor.
+    pub stay: Option<StaySource>,
 }
 
 /// A guest's `metric` record.
@@ -95,13 +116,139 @@ pub struct TextSource {
     pub run: String,
 }
 
+/// Calls of functions, from the first instruction to the return, on the board; of several functions, their sum.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallsSource {
+    /// In which run.
+    pub run: String,
+    /// The functions, as `[VM/]SYMBOL`.
+    pub of: Vec<String>,
+    /// Of all calls of each.
+    #[serde(default)]
+    pub take: Statistic,
+}
+
+/// The way from one place to another, whatever hart is there, on the board. Of several passages through the first, the
+/// last before the second counts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassageSource {
+    /// In which run.
+    pub run: String,
+    /// The first place, as `[VM/]SYMBOL`.
+    pub from: String,
+    /// The second.
+    pub to: String,
+    /// Of all passages.
+    #[serde(default)]
+    pub take: Statistic,
+}
+
+/// What harts spend in the hypervisor and the firmware on the way from one guest to the next, on the board.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StaySource {
+    /// In which run.
+    pub run: String,
+    /// The ways, as `FROM>TO`: names of VMs, or `idle`. Of a list of them the longest counts, and one that nobody went is of no length; of
+    /// several lists, the sum.
+    pub ways: Vec<Vec<String>>,
+    /// What began them; without, whatever did.
+    pub by: Option<Beginning>,
+}
+
+/// What begins a stay in the hypervisor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Beginning {
+    /// An interrupt.
+    Interrupt,
+    /// What the guest did.
+    Exception,
+}
+
+/// The hypervisor's own time, as a profile states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Overhead {
+    /// Added to the budget of every job.
+    Job,
+    /// The longest it does not look whether somebody more urgent waits.
+    Blocking,
+    /// What it does at most at a time for best-effort vCPUs.
+    Service,
+}
+
+impl Overhead {
+    /// What the profile states.
+    pub fn of(self, profile: &Profile) -> Nanoseconds {
+        let overheads = &profile.overheads;
+        match self {
+            Self::Job => overheads.job,
+            Self::Blocking => overheads.blocking,
+            Self::Service => overheads.service,
+        }
+    }
+}
+
+/// What is taken of several figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Statistic {
+    /// The greatest.
+    #[default]
+    Max,
+    /// The mean.
+    Mean,
+}
+
 impl Metric {
     /// Name of the run that it comes from.
     pub fn run(&self) -> Option<&str> {
-        let record = self.record.as_ref().map(|source| &source.run);
-        let text = self.hypervisor_text.as_ref().map(|source| &source.run);
-        record.or(text).map(String::as_str)
+        let runs = self.sources();
+        runs.into_iter().flatten().next().map(String::as_str)
     }
+
+    /// The run of each kind of source that is given.
+    fn sources(&self) -> [Option<&String>; 5] {
+        [
+            self.record.as_ref().map(|source| &source.run),
+            self.hypervisor_text.as_ref().map(|source| &source.run),
+            self.calls.as_ref().map(|source| &source.run),
+            self.passage.as_ref().map(|source| &source.run),
+            self.stay.as_ref().map(|source| &source.run),
+        ]
+    }
+}
+
+/// A picture of some metrics over a quantity that the runs differ in.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Picture {
+    /// Its file's name, without extension.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// What the runs differ in.
+    pub x: String,
+    /// The values of that.
+    pub at: Vec<f64>,
+    /// What the metrics are.
+    pub y: String,
+    /// The lines.
+    #[serde(rename = "line")]
+    pub lines: Vec<LineOfMetrics>,
+}
+
+/// A line of a picture, with the published one where the metrics have published figures.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LineOfMetrics {
+    /// What it is.
+    pub name: String,
+    /// One metric for each value of the horizontal axis.
+    pub metrics: Vec<String>,
 }
 
 /// An experiment's file and the project's root that its paths are relative to.
@@ -184,9 +331,10 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
                 run.name
             ));
         }
-        if alone != run.harts.is_some() || (alone && run.until.is_some()) {
+        let bootargs = !run.bootargs.is_empty() || !run.quick_bootargs.is_empty();
+        if alone && (run.harts.is_none() || run.until.is_some() || bootargs) {
             return Err(miette!(
-                "run `{}`: `harts` goes with `guest`, `until` with `system`",
+                "run `{}`: with `guest` go `harts`, but not `until` and `bootargs`",
                 run.name
             ));
         }
@@ -199,27 +347,55 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
         ));
     }
     for metric in &experiment.metrics {
-        if metric.record.is_some() == metric.hypervisor_text.is_some() {
+        if metric.sources().iter().flatten().count() != 1 {
             return Err(miette!(
-                "metric `{}` needs either `record` or `hypervisor_text`",
+                "metric `{}` needs one of `record`, `hypervisor_text`, `calls`, `passage` and `stay`",
                 metric.name
             ));
         }
-        if metric.limit.is_some() && metric.least.is_some() {
+        let limits = [
+            metric.limit.is_some(),
+            metric.least.is_some(),
+            metric.limit_overhead.is_some(),
+        ];
+        if limits.into_iter().filter(|given| *given).count() > 1 {
             return Err(miette!(
-                "metric `{}` has both `limit` and `least`",
+                "metric `{}` has more than one of `limit`, `least` and `limit_overhead`",
                 metric.name
             ));
         }
-        if !experiment
-            .runs
-            .iter()
-            .any(|run| Some(run.name.as_str()) == metric.run())
-        {
+        let runs = &experiment.runs;
+        let Some(run) = runs.iter().find(|r| Some(r.name.as_str()) == metric.run()) else {
             return Err(miette!(
                 "metric `{}` is of a run that the experiment does not have",
                 metric.name
             ));
+        };
+        if metric.stay.is_some() && run.stays.is_none() {
+            return Err(miette!(
+                "metric `{}` needs `stays` in run `{}`",
+                metric.name,
+                run.name
+            ));
+        }
+    }
+    for picture in &experiment.pictures {
+        for line in &picture.lines {
+            if line.metrics.len() != picture.at.len() {
+                return Err(miette!(
+                    "picture `{}`: line `{}` needs as many metrics as `at` has values",
+                    picture.name,
+                    line.name
+                ));
+            }
+            for name in &line.metrics {
+                if !experiment.metrics.iter().any(|known| known.name == *name) {
+                    return Err(miette!(
+                        "picture `{}`: there is no metric `{name}`",
+                        picture.name
+                    ));
+                }
+            }
         }
     }
     Ok(experiment)
@@ -273,13 +449,29 @@ mod tests {
             "run `native` needs either `system` or `guest`"
         );
         assert_eq!(
-            error("guest = \"g\"", "system = \"s\""),
-            "run `native`: `harts` goes with `guest`, `until` with `system`"
+            error("harts = 1", ""),
+            "run `native`: with `guest` go `harts`, but not `until` and `bootargs`"
         );
         assert_eq!(
             error("run = \"native\",", "run = \"other\","),
             "metric `m` is of a run that the experiment does not have"
         );
+        assert_eq!(
+            error(
+                "record =",
+                "stay = { run = \"native\", ways = [[\"a>b\"]] }\nrecord ="
+            ),
+            "metric `m` needs one of `record`, `hypervisor_text`, `calls`, `passage` and `stay`"
+        );
+        let picture = |at: &str, metrics: &str| {
+            let line = format!("line = [{{ name = \"l\", metrics = {metrics} }}]");
+            let text = "[[picture]]\nname = \"p\"\ntitle = \"t\"\nx = \"x\"\ny = \"y\"";
+            parse(&format!("{GOOD}\n{text}\nat = {at}\n{line}"))
+        };
+        assert!(picture("[1]", "[\"m\"]").is_ok());
+        let error_of = |at, metrics| picture(at, metrics).expect_err("no such").to_string();
+        assert!(error_of("[1, 2]", "[\"m\"]").contains("as many metrics"));
+        assert!(error_of("[1]", "[\"n\"]").contains("no metric `n`"));
         assert!(error("\"s\"", "\"parsec\"").contains("`parsec` is not a unit"));
         assert!(error("qemu-virt", "qmeu").contains("no profile `qmeu`"));
         assert!(error("title", "tilte").contains("tilte"));

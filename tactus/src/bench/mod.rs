@@ -1,31 +1,29 @@
 //! `tactus bench`: repeats published experiments.
 //!
-//! An experiment is data ([`experiment`]): systems to run, and which of the guests' `metric` records are its
-//! figures; but how fast the virtual board is is measured on the host's clock, in [`board`]. [`result`] sets them beside the published ones and the limits.
+//! An experiment is data ([`experiment`]): systems to run ([`prepared`]), and which of the guests' `metric` records, or of what
+//! the board saw, are its figures ([`value`]); but how fast the virtual board is is measured on the host's clock, in [`board`]. [`result`] sets them beside the published ones and the limits.
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
-use object::{Object, ObjectSection, SectionKind};
 
-use crate::artifacts::Artifacts;
 use crate::cli::{self, BenchArguments};
 use crate::profile::Profile;
-use crate::report;
-use crate::run::machine::{Launch, Platform, SEED};
-use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
-use crate::run::{Boot, show};
+use crate::report::unit::Unit;
+use crate::run::machine::SEED;
+use crate::run::show;
 
-use experiment::{Experiment, Metric, Run};
+use experiment::Experiment;
+use prepared::{Done, Prepared};
 use result::{Findings, Found};
 
 pub mod board;
 pub mod experiment;
+pub mod prepared;
 pub mod result;
+pub mod value;
 
 /// What the exit codes of `tactus bench` mean; printed by its `--help`.
 pub const EXIT_CODES: &str = "\
@@ -70,120 +68,77 @@ fn bench(arguments: &BenchArguments) -> miette::Result<bool> {
     Ok(findings.good())
 }
 
-/// Carries out an experiment of runs and gives its figures.
+/// Carries out an experiment of runs, gives its figures and draws its pictures.
 fn findings(
     experiment::Found { text, path, root }: &experiment::Found,
     arguments: &BenchArguments,
 ) -> miette::Result<Findings> {
-    if arguments.platform != cli::Platform::Qemu {
-        return Err(miette!(
-            help = "say --platform qemu, or nothing",
-            "the experiment `{}` runs on QEMU",
-            arguments.name
-        ));
-    }
     let experiment = experiment::parse(text)
         .wrap_err_with(|| format!("{} is not an experiment", path.display()))?;
     let profile = Profile::named(&experiment.profile)
         .ok_or_else(|| miette!("there is no profile `{}`", experiment.profile))?;
-    let mut done = BTreeMap::new();
-    for run in &experiment.runs {
-        if arguments.quick && !run.quick {
-            continue;
-        }
-        done.insert(run.name.as_str(), carry_out(run, root, &profile)?);
-    }
-    evaluate(&arguments.name, &experiment, &done)
-}
-
-/// A run that has been carried out.
-#[derive(Debug)]
-struct Done {
-    outcome: Outcome,
-    /// The hypervisor's ELF file; `None` without one.
-    hypervisor: Option<PathBuf>,
-}
-
-fn carry_out(run: &Run, root: &Path, profile: &Profile) -> miette::Result<Done> {
-    let progress = show::progress(format!("{}: building", run.name));
-    let timeout = Duration::from_secs(run.timeout_seconds);
-    let session = |plan: Plan| {
-        progress.set_message(format!("{}: running", run.name));
-        Session::start(plan.timeout(timeout)).and_then(|session| session.finish(&mut Unwatched))
-    };
-    let done = match (&run.system, &run.guest) {
-        (Some(system), _) => Boot::of(&root.join(system)).and_then(|boot| {
-            let mut plan = boot.plan.clone();
-            if let Some(until) = &run.until {
-                plan = plan.until(until)?;
-            }
-            Ok(Done {
-                outcome: session(plan)?,
-                hypervisor: Some(boot.image.hypervisor.clone()),
-            })
-        }),
-        (None, guest) => {
-            let guest = guest.as_deref().unwrap_or_default();
-            native_plan(run, guest, profile).and_then(|plan| {
-                Ok(Done {
-                    outcome: session(plan)?,
-                    hypervisor: None,
-                })
-            })
-        }
-    };
+    let progress = show::progress("building");
+    let runs: miette::Result<Vec<Prepared>> = experiment
+        .runs
+        .iter()
+        .filter(|run| run.quick || !arguments.quick)
+        .map(|run| {
+            progress.set_message(format!("{}: building", run.name));
+            prepared::prepare(run, &experiment.metrics, root, &profile, arguments.quick)
+        })
+        .collect();
     progress.finish_and_clear();
-    let done = done.wrap_err_with(|| format!("run `{}` could not be carried out", run.name))?;
-    complain(run, &done.outcome);
-    Ok(done)
-}
-
-/// The run of a guest directly under the firmware.
-fn native_plan(run: &Run, guest: &str, profile: &Profile) -> miette::Result<Plan> {
-    let image = Artifacts::Workspace.file(guest).map_err(|missing| {
-        miette!(
-            help = missing.cure,
-            "the guest `{guest}` is not to be had: {}",
-            missing.reason
-        )
-    })?;
-    let launch = Launch {
-        image,
-        harts: run.harts.unwrap_or(1),
-        memory_bytes: profile.memory.default.0,
-        platform: Platform::Qemu,
+    let runs = runs?;
+    let wanted = arguments.platform;
+    if let Some(platform) = wanted
+        && runs
+            .iter()
+            .any(|run| run.on_board() != (platform == cli::Platform::Board))
+    {
+        return Err(miette!(
+            help = "leave --platform out",
+            "the experiment `{}` runs on {}",
+            arguments.name,
+            match platform {
+                cli::Platform::Qemu => "the virtual board",
+                cli::Platform::Board => "QEMU",
+            }
+        ));
+    }
+    let done = prepared::carry_out(&runs)?;
+    let findings = evaluate(&arguments.name, &experiment, &profile, &done)?;
+    let directory = match &arguments.pictures {
+        Some(directory) => directory.clone(),
+        None => root.join("build/bench").join(&arguments.name),
     };
-    Ok(Plan::bare(launch, guest, profile.timebase_hz.into()))
-}
-
-/// Says on stderr what was wrong with a run.
-fn complain(run: &Run, outcome: &Outcome) {
-    if outcome.verdict() != Verdict::Good {
-        eprintln!("run `{}` failed: {}", run.name, outcome.reason());
-        for vm in &outcome.journal.vms {
-            eprintln!("  VM {}: {}", vm.name, report::end_of(vm));
+    for picture in &experiment.pictures {
+        for path in findings.draw(picture, &directory)? {
+            eprintln!("Picture: {}", path.display());
         }
     }
-    for remark in report::remarks(&outcome.journal) {
-        eprintln!("  run `{}`: {remark}", run.name);
-    }
+    Ok(findings)
 }
 
 /// Takes the experiment's figures out of its runs. Figures of runs that were left out are left out.
 fn evaluate(
     name: &str,
     experiment: &Experiment,
-    done: &BTreeMap<&str, Done>,
+    profile: &Profile,
+    done: &BTreeMap<String, Done>,
 ) -> miette::Result<Findings> {
     let mut found = Vec::new();
     for metric in &experiment.metrics {
         let Some(done) = metric.run().and_then(|run| done.get(run)) else {
             continue;
         };
-        found.push(Found {
-            metric: metric.clone(),
-            value: value(metric, done)?,
-        });
+        let mut metric = metric.clone();
+        if let Some(overhead) = metric.limit_overhead {
+            let clocks = done.outcome.journal.clocks();
+            let factor = Unit::Nanoseconds.factor_to(metric.unit, clocks);
+            metric.limit = factor.map(|factor| overhead.of(profile).0 as f64 * factor);
+        }
+        let value = value::value(&metric, done)?;
+        found.push(Found { metric, value });
     }
     Ok(Findings {
         name: name.to_owned(),
@@ -192,52 +147,4 @@ fn evaluate(
         seed: SEED,
         found,
     })
-}
-
-/// A metric's value, from its run; `None` when the run did not give it, which stderr is told.
-fn value(metric: &Metric, done: &Done) -> miette::Result<Option<f64>> {
-    if let (Some(_), Some(hypervisor)) = (&metric.hypervisor_text, &done.hypervisor) {
-        return text_bytes(hypervisor).map(|bytes| Some(bytes as f64));
-    }
-    let Some(source) = &metric.record else {
-        return Ok(None);
-    };
-    let name = source.name.as_deref().unwrap_or(&metric.name);
-    let journal = &done.outcome.journal;
-    let Some(record) = journal.vm(&source.vm).and_then(|vm| vm.metrics.get(name)) else {
-        eprintln!(
-            "run `{}` gave no `{name}` of VM `{}`",
-            source.run, source.vm
-        );
-        return Ok(None);
-    };
-    // A failed run's figures may be of anything.
-    if done.outcome.verdict() != Verdict::Good {
-        return Ok(None);
-    }
-    let factor = record.unit.factor_to(metric.unit, journal.clocks());
-    if factor.is_none() {
-        eprintln!(
-            "run `{}` gave `{name}` in {}, which cannot be had in {}",
-            source.run,
-            record.unit.name(),
-            metric.unit.name()
-        );
-    }
-    Ok(factor.map(|factor| record.value * factor))
-}
-
-/// Bytes of an ELF file's executable sections.
-fn text_bytes(path: &Path) -> miette::Result<u64> {
-    let data = std::fs::read(path)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("{} cannot be read", path.display()))?;
-    let file = object::File::parse(&*data)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("{} is not an ELF file", path.display()))?;
-    Ok(file
-        .sections()
-        .filter(|section| section.kind() == SectionKind::Text)
-        .map(|section| section.size())
-        .sum())
 }

@@ -1,9 +1,13 @@
 //! What an experiment found, beside the published figures and the limits.
 
+use std::path::{Path, PathBuf};
+
+use miette::{IntoDiagnostic, WrapErr};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
-use super::experiment::Metric;
+use super::experiment::{Metric, Picture};
+use crate::report::lines::{Line, Lines};
 use crate::report::table::Table;
 use crate::report::unit::figure;
 
@@ -45,6 +49,51 @@ impl Findings {
     /// Whether every figure is there and within its limit.
     pub fn good(&self) -> bool {
         self.found.iter().all(Found::good)
+    }
+
+    /// Draws a picture of figures into a directory, as SVG and PNG, and gives the files; none where no figure was found.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn draw(&self, picture: &Picture, directory: &Path) -> miette::Result<Vec<PathBuf>> {
+        let mut lines = Vec::new();
+        for (colour, line) in picture.lines.iter().enumerate() {
+            let found = |name: &String| self.found.iter().find(|f| f.metric.name == *name);
+            let values = |value: fn(&Found) -> Option<f64>| -> Vec<Option<f64>> {
+                let found = line.metrics.iter().map(found);
+                found.map(|found| found.and_then(value)).collect()
+            };
+            let (own, papers) = (values(|f| f.value), values(|f| f.metric.paper));
+            let drawn = |name, dashed, values| Line {
+                name,
+                colour,
+                dashed,
+                values,
+            };
+            if papers.iter().any(Option::is_some) {
+                lines.push(drawn(format!("{}, paper", line.name), true, papers));
+            }
+            lines.push(drawn(line.name.clone(), false, own));
+        }
+        let any = |line: &Line| !line.dashed && line.values.iter().any(Option::is_some);
+        if !lines.iter().any(any) {
+            return Ok(Vec::new());
+        }
+        let lines = Lines {
+            title: picture.title.clone(),
+            x: picture.x.clone(),
+            at: picture.at.clone(),
+            y: picture.y.clone(),
+            lines,
+        };
+        std::fs::create_dir_all(directory)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("{} cannot be made", directory.display()))?;
+        let path = |extension| directory.join(format!("{}.{extension}", picture.name));
+        let (svg, png) = (path("svg"), path("png"));
+        lines.svg(&svg).into_diagnostic()?;
+        lines.png(&png).into_diagnostic()?;
+        Ok(vec![svg, png])
     }
 
     /// The table for people.

@@ -17,7 +17,7 @@ use tactus_abi::map::PAGE_SIZE;
 use crate::artifacts::Artifacts;
 use crate::check::{self, Verdict, check_file};
 use crate::cli::BuildArguments;
-use crate::config::Size;
+use crate::config::{Config, Size};
 use crate::plan::Plan;
 use crate::problem::{Refusal, Weight, count, io_reason};
 
@@ -55,7 +55,23 @@ pub fn build_file(file: &Path) -> miette::Result<Image> {
 /// # Errors
 /// Every contradiction found, as one diagnostic; render it with `{:?}`.
 pub fn build_file_with(file: &Path, artifacts: &Artifacts) -> miette::Result<Image> {
-    let verdict = check_file(file, artifacts);
+    build_without_errors(check_file(file, artifacts))
+}
+
+/// Like [`build_file`], with what `change` does to the description before it is checked.
+///
+/// # Errors
+/// Every contradiction found, as one diagnostic; render it with `{:?}`.
+pub fn build_changed(file: &Path, change: impl FnOnce(&mut Config)) -> miette::Result<Image> {
+    let read = Config::read(file).map(|(mut config, problems)| {
+        change(&mut config);
+        (config, problems)
+    });
+    let name = file.to_string_lossy().into_owned();
+    build_without_errors(check::verdict(name, read, &Artifacts::Workspace))
+}
+
+fn build_without_errors(verdict: Verdict) -> miette::Result<Image> {
     let warnings: Vec<_> = verdict.of_weight(Weight::Warning).cloned().collect();
     check::print_problems(&warnings);
     Ok(build(verdict)?)

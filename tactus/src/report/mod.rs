@@ -19,6 +19,7 @@ use unit::{Clocks, Unit, figure};
 
 pub mod bins;
 pub mod board;
+pub mod lines;
 pub mod picture;
 pub mod samples;
 pub mod table;

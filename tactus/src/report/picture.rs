@@ -12,16 +12,16 @@ use super::samples::Series;
 use super::unit::figure;
 
 /// Size of a picture in pixels.
-const SIZE: (u32, u32) = (1200, 680);
+pub(super) const SIZE: (u32, u32) = (1200, 680);
 /// Most bins of a picture: more would be narrower than a few pixels.
 const BINS: u64 = 120;
 /// Where the logarithmic count axis begins, so that a bin with one sample has a height.
 const FLOOR: f64 = 0.5;
 /// Name that the embedded font is registered under; an SVG's reader falls back on its own sans-serif.
-const FONT: &str = "sans-serif";
+pub(super) const FONT: &str = "sans-serif";
 
 /// Colours that differ in lightness as well (Okabe and Ito's palette, which colour-blind people can tell apart).
-const COLOURS: [RGBColor; 4] = [
+pub(super) const COLOURS: [RGBColor; 4] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -34,6 +34,15 @@ const COLOURS: [RGBColor; 4] = [
 pub struct Error {
     path: String,
     reason: String,
+}
+
+impl Error {
+    pub(super) fn new(path: &Path, reason: impl ToString) -> Self {
+        Self {
+            path: path.display().to_string(),
+            reason: reason.to_string(),
+        }
+    }
 }
 
 /// A histogram to draw.
@@ -61,10 +70,7 @@ impl Picture<'_> {
     }
 
     fn draw<B: DrawingBackend>(&self, backend: B, path: &Path) -> Result<(), Error> {
-        let fail = |reason: String| Error {
-            path: path.display().to_string(),
-            reason,
-        };
+        let fail = |reason: String| Error::new(path, reason);
         register_font();
         let series: Vec<&Series> = self.phases.iter().map(|(_, series)| *series).collect();
         let bins =
@@ -166,7 +172,7 @@ impl Picture<'_> {
 
 /// Gives the drawing library its font: one that comes with this program, so that pictures look alike and
 /// can be drawn where no fonts are installed.
-fn register_font() {
+pub(super) fn register_font() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // Fails only for a file that is no font.

@@ -31,10 +31,12 @@ use super::session::Plan;
 
 use perfetto::Trace;
 use probe::{Hits, Place, Probe};
+use stay::Stays;
 use watch::Watch;
 
 pub mod perfetto;
 pub mod probe;
+pub mod stay;
 mod watch;
 
 /// Virtual time from one look at the run to the next.
@@ -96,6 +98,9 @@ pub struct Options {
     pub seed: u64,
     /// Places to watch.
     pub probes: Vec<Probe>,
+    /// When to measure how long harts stay below the guests: from when one comes to the first of these probes until one comes to the
+    /// second.
+    pub stays: Option<[usize; 2]>,
     /// Where a Perfetto trace goes.
     pub trace: Option<PathBuf>,
     /// The port at which the run waits for gdb.
@@ -116,6 +121,7 @@ impl Options {
             quantum: None,
             seed: SEED,
             probes: Vec::new(),
+            stays: None,
             trace: None,
             gdb: None,
             snapshot: None,
@@ -214,6 +220,8 @@ pub struct Facts {
     pub harts: Vec<HartFacts>,
     /// What the probes saw.
     pub hits: Hits,
+    /// How long harts stayed below the guests; none where that was not wanted.
+    pub stays: Stays,
     /// Where the trace is.
     pub trace: Option<PathBuf>,
     /// Events that the trace lacks.
@@ -305,6 +313,7 @@ impl Machine {
             now: Femtoseconds::default(),
             timed_since: None,
             hits: Hits::new(&options.probes),
+            stays: Stays::default(),
             trace,
             lost: 0,
             trace_error: None,
@@ -428,6 +437,7 @@ struct Run {
     now: Femtoseconds,
     timed_since: Option<Femtoseconds>,
     hits: Hits,
+    stays: Stays,
     trace: Option<Trace>,
     lost: u64,
     trace_error: Option<String>,
@@ -503,7 +513,7 @@ impl Run {
         for probe in &self.options.probes {
             self.board.probe(probe.place.address);
         }
-        if self.trace.is_some() {
+        if self.trace.is_some() || self.options.stays.is_some() {
             self.board.record(true);
         }
         match &self.options.timed_from {
@@ -677,7 +687,8 @@ impl Run {
     }
 
     fn take_events(&mut self) {
-        if self.trace.is_none() && self.options.probes.is_empty() {
+        let unseen = self.trace.is_none() && self.options.stays.is_none();
+        if unseen && self.options.probes.is_empty() {
             return;
         }
         let (mut events, lost) = self.board.take_events();
@@ -695,6 +706,19 @@ impl Run {
             {
                 // Somebody else was at the address.
                 continue;
+            }
+            if let Some([from, to]) = self.options.stays {
+                let (cycle, hart) = (event.cycle, event.hart);
+                match event.what {
+                    What::Turn(doing) => self.stays.turn(cycle, hart, doing, self.vms),
+                    What::Interrupt { .. } => self.stays.trap(cycle, hart, true),
+                    What::Exception { .. } => self.stays.trap(cycle, hart, false),
+                    What::Probe { probe, .. } if probe as usize == from => {
+                        self.stays.count_from(cycle)
+                    }
+                    What::Probe { probe, .. } if probe as usize == to => self.stays.count_no_more(),
+                    _ => {}
+                }
             }
             if let Some(trace) = &mut self.trace {
                 trace.event(&event, &self.options.probes, self.vms);
@@ -726,6 +750,7 @@ impl Run {
             timed_from: self.options.timed_from.as_ref().map(Marker::to_string),
             harts,
             hits: self.hits,
+            stays: self.stays,
             trace: self.options.trace.clone(),
             lost: self.lost,
             trace_error,

@@ -15,6 +15,7 @@ use tempfile::NamedTempFile;
 use crate::boot;
 use crate::build::{self, Image};
 use crate::cli::{self, RunArguments};
+use crate::config::Config;
 use crate::report;
 
 use attach::RawTerminal;
@@ -133,7 +134,18 @@ impl Boot {
     /// # Errors
     /// The system is not in order, or its image cannot be written.
     pub fn of(file: &Path) -> miette::Result<Self> {
-        let image = build::build_file(file)?;
+        Self::of_image(build::build_file(file)?)
+    }
+
+    /// Builds the system that `file` describes and `change` changes.
+    ///
+    /// # Errors
+    /// As [`Boot::of`].
+    pub fn of_changed(file: &Path, change: impl FnOnce(&mut Config)) -> miette::Result<Self> {
+        Self::of_image(build::build_changed(file, change)?)
+    }
+
+    fn of_image(image: Image) -> miette::Result<Self> {
         let mut file = NamedTempFile::with_prefix("tactus-")
             .and_then(|mut file| file.write_all(&image.bytes).map(|()| file))
             .into_diagnostic()

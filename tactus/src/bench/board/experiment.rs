@@ -161,9 +161,13 @@ impl Metric {
             paper: None,
             limit: self.limit,
             least: self.least,
+            limit_overhead: None,
             known: self.known.clone(),
             record: None,
             hypervisor_text: None,
+            calls: None,
+            passage: None,
+            stay: None,
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Places in the software of a run: named by a symbol, found in an ELF file, and watched without disturbing anything.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
-use object::{Object, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use rustc_demangle::demangle;
 use tactus_board::account::Doing;
 use tactus_board::privileged::Privilege;
@@ -84,26 +83,9 @@ impl Place {
     /// # Errors
     /// There is no such place; says why.
     pub fn find(text: &str, image: &Image) -> Result<Self, NoPlace> {
-        let fail = |reason: String, help: &str| NoPlace {
-            text: text.to_owned(),
-            reason,
-            help: help.to_owned(),
-        };
-        let (owner, symbol) = match text.split_once('/') {
-            None => (None, text),
-            Some((name, symbol)) => match image.vms.iter().position(|vm| vm == name) {
-                Some(vm) => (Some(vm), symbol),
-                None => {
-                    let known: Vec<&str> = image.vms.iter().map(String::as_str).collect();
-                    return Err(fail(
-                        format!("there is no VM \"{name}\""),
-                        &cure_of_unknown(name, &known),
-                    ));
-                }
-            },
-        };
+        let (vm, symbol) = split(text, image)?;
         if let Some(address) = number(symbol) {
-            let owner = owner.map_or(Owner::Anybody, Owner::Vm);
+            let owner = vm.map_or(Owner::Anybody, Owner::Vm);
             return Ok(Self {
                 name: text.to_owned(),
                 address,
@@ -117,24 +99,77 @@ impl Place {
             Some((symbol, Some(offset))) => (symbol, offset),
             _ => (symbol, 0),
         };
-        let (owner, path) = match owner {
-            None => (Owner::Hypervisor, Some(image.hypervisor.as_path())),
-            Some(vm) => (
-                Owner::Vm(vm),
-                image.guests.get(vm).and_then(Option::as_deref),
-            ),
-        };
-        let address = path
-            .ok_or_else(|| "its image is not known".to_owned())
-            .and_then(|path| address_of(path, symbol))
-            .map_err(|reason| {
-                fail(reason, "symbols without a VM are the hypervisor's; VM/SYMBOL is a guest's; an address is 0x and digits")
-            })?;
+        let (owner, program) = program(text, vm, image)?;
+        let function = find_symbol(&program, symbol).map_err(|reason| no_symbol(text, reason))?;
         Ok(Self {
             name: text.to_owned(),
-            address: address.wrapping_add(offset),
+            address: function.address.wrapping_add(offset),
             owner,
         })
+    }
+
+    /// Where the function `[VM/]SYMBOL` begins, and its return instructions, those of functions that it jumps to at its end included.
+    ///
+    /// # Errors
+    /// There is no such function, or it has none; says why.
+    pub fn of_function(text: &str, image: &Image) -> Result<(Self, Vec<Self>), NoPlace> {
+        let (vm, symbol) = split(text, image)?;
+        let (owner, program) = program(text, vm, image)?;
+        let place = |address| Self {
+            name: text.to_owned(),
+            address,
+            owner,
+        };
+        let function = find_symbol(&program, symbol).map_err(|reason| no_symbol(text, reason))?;
+        let begin = place(function.address);
+        let returns: Vec<Self> = returns(&program, function).into_iter().map(place).collect();
+        if returns.is_empty() {
+            let reason = format!("`{symbol}` is no function that returns");
+            return Err(no_symbol(text, reason));
+        }
+        Ok((begin, returns))
+    }
+}
+
+/// Takes `[VM/]SYMBOL` apart.
+fn split<'t>(text: &'t str, image: &Image) -> Result<(Option<usize>, &'t str), NoPlace> {
+    let Some((name, symbol)) = text.split_once('/') else {
+        return Ok((None, text));
+    };
+    match image.vms.iter().position(|vm| vm == name) {
+        Some(vm) => Ok((Some(vm), symbol)),
+        None => {
+            let known: Vec<&str> = image.vms.iter().map(String::as_str).collect();
+            Err(NoPlace {
+                text: text.to_owned(),
+                reason: format!("there is no VM \"{name}\""),
+                help: cure_of_unknown(name, &known),
+            })
+        }
+    }
+}
+
+/// The program of a VM, or the hypervisor's, with whose it is.
+fn program(text: &str, vm: Option<usize>, image: &Image) -> Result<(Owner, Vec<u8>), NoPlace> {
+    let (owner, path) = match vm {
+        None => (Owner::Hypervisor, Some(image.hypervisor.as_path())),
+        Some(vm) => (
+            Owner::Vm(vm),
+            image.guests.get(vm).and_then(Option::as_deref),
+        ),
+    };
+    let path = path.ok_or_else(|| no_symbol(text, "its image is not known".to_owned()))?;
+    let bytes = std::fs::read(path)
+        .map_err(|error| no_symbol(text, format!("{} cannot be read: {error}", path.display())))?;
+    Ok((owner, bytes))
+}
+
+fn no_symbol(text: &str, reason: String) -> NoPlace {
+    NoPlace {
+        text: text.to_owned(),
+        reason,
+        help: "symbols without a VM are the hypervisor's; VM/SYMBOL is a guest's; an address is 0x and digits"
+            .to_owned(),
     }
 }
 
@@ -174,17 +209,168 @@ fn number(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// The address of a symbol: by its name in the file, or by the end of its path in the program's source.
-fn address_of(path: &Path, wanted: &str) -> Result<u64, String> {
-    let bytes = std::fs::read(path)
-        .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-    let file =
-        object::File::parse(&*bytes).map_err(|_| format!("{} has no symbols", path.display()))?;
-    let mut found: Vec<(String, u64)> = Vec::new();
+/// A symbol of a program.
+#[derive(Clone, Debug)]
+struct Found {
+    address: u64,
+    /// What the file has from its address on, as far as the symbol goes.
+    code: Vec<u8>,
+}
+
+/// Where a function may be left for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exit {
+    /// A return instruction at this address.
+    Return(u64),
+    /// A jump to this address, of another function, which returns in its place.
+    Tail(u64),
+}
+
+impl Found {
+    /// Its instructions with their addresses, short ones in the lower half of the word; up to the first that is not whole.
+    fn instructions(&self) -> impl Iterator<Item = (u64, u32)> {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let half = |at: usize| {
+                let bytes = self.code.get(at..at + 2)?;
+                Some(u32::from(u16::from_le_bytes([bytes[0], bytes[1]])))
+            };
+            let begin = at;
+            let low = half(begin)?;
+            // Instructions of two bytes are those whose lowest two bits are not both set.
+            let (instruction, size) = if low & 3 == 3 {
+                (half(begin + 2)? << 16 | low, 4)
+            } else {
+                (low, 2)
+            };
+            at += size;
+            Some((self.address + begin as u64, instruction))
+        })
+    }
+
+    /// Where it may be left, but for jumps by tables.
+    fn exits(&self) -> Vec<Exit> {
+        /// `jalr zero, 0(ra)` and its short form.
+        const RETURN: u32 = 0x0000_8067;
+        const SHORT_RETURN: u32 = 0x8082;
+        let end = self.address + self.code.len() as u64;
+        let mut exits = Vec::new();
+        // Register and value of an `auipc` just before.
+        let mut upper: Option<(u32, u64)> = None;
+        for (address, instruction) in self.instructions() {
+            let before = upper.take();
+            let register = |from: u32| instruction >> from & 31;
+            let relative = |offset: i32| address.wrapping_add_signed(offset.into());
+            let target = match instruction {
+                RETURN | SHORT_RETURN => {
+                    exits.push(Exit::Return(address));
+                    None
+                }
+                // `auipc`
+                _ if instruction & 0x7f == 0x17 => {
+                    let offset = (instruction & 0xffff_f000).cast_signed();
+                    upper = Some((register(7), relative(offset)));
+                    None
+                }
+                // `jalr zero`
+                _ if instruction & 0x7fff == 0x67 => before
+                    .filter(|(held, _)| *held == register(15))
+                    .map(|(_, value)| {
+                        let offset = instruction.cast_signed() >> 20;
+                        value.wrapping_add_signed(offset.into())
+                    }),
+                // `jal zero`
+                _ if instruction & 0xfff == 0x6f => Some(relative(jal_offset(instruction))),
+                // `c.j`
+                _ if instruction >> 16 == 0 && instruction & 0xe003 == 0xa001 => {
+                    Some(relative(short_jump_offset(instruction)))
+                }
+                _ => None,
+            };
+            if let Some(target) = target.filter(|target| !(self.address..end).contains(target)) {
+                exits.push(Exit::Tail(target));
+            }
+        }
+        exits
+    }
+}
+
+/// Immediate of a J-type instruction (RISC-V unprivileged specification, "Immediate Encoding Variants").
+const fn jal_offset(instruction: u32) -> i32 {
+    let sign = (instruction.cast_signed() >> 31) << 20;
+    let middle = instruction & 0xf_f000 | (instruction >> 9 & 0x800) | (instruction >> 20 & 0x7fe);
+    sign | middle.cast_signed()
+}
+
+/// Immediate of a CJ-type instruction (the same, "Compressed Instruction Formats"): bits 11, 4, 9:8, 10, 6, 7, 3:1, 5 of it.
+fn short_jump_offset(instruction: u32) -> i32 {
+    let bit = |from: u32, to: u32| (instruction >> from & 1) << to;
+    let value = bit(11, 4)
+        | bit(10, 9)
+        | bit(9, 8)
+        | bit(8, 10)
+        | bit(7, 6)
+        | bit(6, 7)
+        | bit(5, 3)
+        | bit(4, 2)
+        | bit(3, 1)
+        | bit(2, 5);
+    value.cast_signed() - (bit(12, 11).cast_signed())
+}
+
+/// Functions that one may be left to, one after the other, at most.
+const TAILS_MAX: usize = 32;
+
+/// Addresses of the return instructions of a function, and of those that it leaves to.
+fn returns(bytes: &[u8], function: Found) -> Vec<u64> {
+    let mut functions = vec![function];
+    let mut returns = Vec::new();
+    let mut next = 0;
+    while let Some(function) = functions.get(next).filter(|_| next < TAILS_MAX) {
+        next += 1;
+        for exit in function.exits() {
+            match exit {
+                Exit::Return(address) => returns.push(address),
+                Exit::Tail(target) => {
+                    let known = functions.iter().any(|known| known.address == target);
+                    if let Some(function) = function_at(bytes, target).filter(|_| !known) {
+                        functions.push(function);
+                    }
+                }
+            }
+        }
+    }
+    returns
+}
+
+/// The function that begins at this address.
+fn function_at(bytes: &[u8], address: u64) -> Option<Found> {
+    let file = object::File::parse(bytes).ok()?;
+    let symbol = file.symbols().find(|symbol| {
+        symbol.is_definition() && symbol.kind() == SymbolKind::Text && symbol.address() == address
+    })?;
+    Some(found(&file, &symbol))
+}
+
+fn found(file: &object::File<'_>, symbol: &object::Symbol<'_, '_>) -> Found {
+    let code = symbol
+        .section_index()
+        .and_then(|index| file.section_by_index(index).ok())
+        .and_then(|section| section.data_range(symbol.address(), symbol.size()).ok()?);
+    Found {
+        address: symbol.address(),
+        code: code.unwrap_or_default().to_vec(),
+    }
+}
+
+/// A symbol, by its name in the file, or by the end of its path in the program's source.
+fn find_symbol(bytes: &[u8], wanted: &str) -> Result<Found, String> {
+    let file = object::File::parse(bytes).map_err(|_| "the program has no symbols".to_owned())?;
+    let mut named: Vec<(String, Found)> = Vec::new();
     for symbol in file.symbols().filter(|symbol| symbol.is_definition()) {
         let Ok(name) = symbol.name() else { continue };
         if name == wanted {
-            return Ok(symbol.address());
+            return Ok(found(&file, &symbol));
         }
         if symbol.kind() != SymbolKind::Text {
             continue;
@@ -194,18 +380,18 @@ fn address_of(path: &Path, wanted: &str) -> Result<u64, String> {
             .strip_suffix(wanted)
             .is_some_and(|rest| rest.is_empty() || rest.ends_with("::"));
         if is_it
-            && !found
+            && !named
                 .iter()
-                .any(|(_, address)| *address == symbol.address())
+                .any(|(_, known)| known.address == symbol.address())
         {
-            found.push((path, symbol.address()));
+            named.push((path, found(&file, &symbol)));
         }
     }
-    match &found[..] {
-        [(_, address)] => Ok(*address),
-        [] => Err(format!("{} has no symbol `{wanted}`", path.display())),
-        several => {
-            let names: Vec<&str> = several
+    match named.len() {
+        0 => Err(format!("the program has no symbol `{wanted}`")),
+        1 => Ok(named.remove(0).1),
+        _ => {
+            let names: Vec<&str> = named
                 .iter()
                 .take(NAMED_MAX)
                 .map(|(name, _)| name.as_str())
@@ -365,6 +551,33 @@ mod tests {
         assert!(place(Owner::Vm(1)).holds(guest(2)));
         assert!(!place(Owner::Vm(1)).holds(guest(1)));
         assert!(!place(Owner::Vm(0)).holds(HYPERVISOR));
+    }
+
+    #[test]
+    fn exits_are_found_at_instruction_boundaries() {
+        let code: [u16; 14] = [
+            0x0001, 0x8082, // c.nop, c.ret
+            0x8067, 0x0000, // ret
+            0x0513, 0x8082, // addi a0, zero, -2040: its upper half looks like a return
+            0xa001, // c.j to itself
+            0xbfcd, // c.j 14 back, to the begin
+            0xa317, 0xffff, // auipc t1, 0xffffa
+            0x0067, 0x62a3, // jalr zero, 1578(t1)
+            0xf06f, 0xfe5f, // j 28 back: before the function
+        ];
+        let found = Found {
+            address: 0x8020_0000,
+            code: code.iter().flat_map(|half| half.to_le_bytes()).collect(),
+        };
+        assert_eq!(
+            found.exits(),
+            [
+                Exit::Return(0x8020_0002),
+                Exit::Return(0x8020_0004),
+                Exit::Tail(0x801f_a63a),
+                Exit::Tail(0x801f_fffc),
+            ]
+        );
     }
 
     #[test]

@@ -1,0 +1,105 @@
+//! The schedule of the paper's Figure 6: two harts, two best-effort vCPUs, and four real-time ones whose periods and capacities are
+//! given in ticks of 10 ms. Every vCPU says again and again that it runs, by calling [`figure6_mark`], which whoever looks on sees.
+
+use core::hint::black_box;
+
+use tactus_guest::rt::{self, Reservation, RtStack};
+use tactus_guest::{start, time};
+
+use crate::refuse;
+
+/// Ticks of the clock in one of the paper's.
+const TICK: u64 = 100_000;
+/// Period and capacity of the real-time vCPUs, in the paper's order.
+const VCPUS: [(u64, u64); 4] = [(5, 3), (4, 1), (5, 2), (4, 1)];
+/// The paper's ticks after which all begin again together.
+const HYPERPERIOD: u64 = 20;
+/// Number that the best-effort vCPU 0 marks with; the other's is the next.
+const BEST_EFFORT: u64 = 4;
+/// Times round a loop between two marks: some microseconds.
+const PAUSE: usize = 300;
+
+/// What a real-time vCPU is to do.
+struct Task {
+    number: u64,
+    stack: RtStack<4096>,
+}
+
+static TASKS: [Task; VCPUS.len()] = [task(0), task(1), task(2), task(3)];
+/// When the schedule begins; 0 before that is known.
+static BEGIN: core::sync::atomic::AtomicU64 = core::sync::atomic::AtomicU64::new(0);
+
+const fn task(number: u64) -> Task {
+    Task {
+        number,
+        stack: RtStack::new(),
+    }
+}
+
+/// A vCPU runs, `since` ticks of the clock after the schedule's begin.
+// SAFETY: no other symbol has this name.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn figure6_mark(vcpu: u64, since: u64) {
+    black_box((vcpu, since));
+}
+
+/// Says so until the schedule is over.
+fn runs(vcpu: u64, begin: u64) {
+    loop {
+        let since = time::now().saturating_sub(begin);
+        if since >= HYPERPERIOD * TICK {
+            return;
+        }
+        figure6_mark(vcpu, since);
+        for _ in 0..PAUSE {
+            core::hint::spin_loop();
+        }
+    }
+}
+
+fn task_main(task: &'static Task) {
+    use core::sync::atomic::Ordering;
+    loop {
+        let release = rt::yield_now();
+        let begin = BEGIN.load(Ordering::Acquire);
+        // Its grid is as much behind the schedule's as it was made later, which is little.
+        if begin != 0 && release >= begin {
+            return runs(task.number, begin);
+        }
+    }
+}
+
+fn other_best_effort() -> ! {
+    use core::sync::atomic::Ordering;
+    loop {
+        let begin = BEGIN.load(Ordering::Acquire);
+        if begin != 0 && time::now() >= begin {
+            runs(BEST_EFFORT + 1, begin);
+            loop {
+                tactus_guest::trap::wait_for_interrupt();
+            }
+        }
+        core::hint::spin_loop();
+    }
+}
+
+/// Runs it. All real-time vCPUs are made at nearly the same time, and leave their jobs until they all begin again together.
+pub fn run() {
+    if let Err(error) = start::start_hart(1, other_best_effort) {
+        refuse(format_args!("vCPU 1: {error:?}"));
+    }
+    let made = time::now();
+    for (task, (period, capacity)) in TASKS.iter().zip(VCPUS) {
+        let reservation = Reservation::new(period * TICK, capacity * TICK);
+        if let Err(error) = rt::create(task_main, task, &task.stack, reservation) {
+            refuse(format_args!("vCPU {}: {error}", task.number));
+        }
+    }
+    let begin = made + HYPERPERIOD * TICK;
+    BEGIN.store(begin, core::sync::atomic::Ordering::Release);
+    while time::now() < begin {
+        core::hint::spin_loop();
+    }
+    runs(BEST_EFFORT, begin);
+}

@@ -1,0 +1,452 @@
+//! A run of an experiment, from what the experiment says to its outcome.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use miette::{WrapErr, miette};
+use tactus_board::board::Pace;
+
+use crate::artifacts::Artifacts;
+use crate::build::Image;
+use crate::config::{At, Config};
+use crate::profile::Profile;
+use crate::report;
+use crate::run::board::Options;
+use crate::run::board::probe::{Hits, Place, Probe};
+use crate::run::machine::{Launch, Platform};
+use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
+use crate::run::{Boot, show};
+
+use super::experiment::{Metric, Run};
+
+/// Runs that go on at the same time, at most: each has a core of the host to itself.
+const AT_ONCE: usize = 2;
+
+/// A run that has been built.
+#[derive(Debug)]
+pub struct Prepared {
+    name: String,
+    plan: Plan,
+    watched: Watched,
+    hypervisor: Option<PathBuf>,
+    /// The boot image's file lives as long as this.
+    _boot: Option<Boot>,
+}
+
+/// A run that has been carried out.
+#[derive(Debug)]
+pub struct Done {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The places that were watched.
+    pub watched: Watched,
+    /// The hypervisor's ELF file; `None` without one.
+    pub hypervisor: Option<PathBuf>,
+}
+
+/// Places that a run's metrics want to be watched, as numbers of probes.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    probes: Vec<Probe>,
+    places: BTreeMap<String, usize>,
+    /// Begin and returns.
+    functions: BTreeMap<String, (usize, Vec<usize>)>,
+}
+
+impl Watched {
+    fn of(run: &str, metrics: &[Metric], image: &Image) -> miette::Result<Self> {
+        let mut watched = Self::default();
+        for metric in metrics.iter().filter(|metric| metric.run() == Some(run)) {
+            for function in metric.calls.iter().flat_map(|source| &source.of) {
+                let (begin, returns) = Place::of_function(function, image)?;
+                let begin = watched.add(begin);
+                let returns = returns.into_iter().map(|place| watched.add(place));
+                let returns = returns.collect();
+                watched.functions.insert(function.clone(), (begin, returns));
+            }
+            for place in metric.passage.iter().flat_map(|p| [&p.from, &p.to]) {
+                let probe = watched.add(Place::find(place, image)?);
+                watched.places.insert(place.clone(), probe);
+            }
+        }
+        Ok(watched)
+    }
+
+    fn add(&mut self, place: Place) -> usize {
+        let is_it = |known: &Probe| {
+            known.place.address == place.address && known.place.owner == place.owner
+        };
+        if let Some(known) = self.probes.iter().position(is_it) {
+            return known;
+        }
+        self.probes.push(Probe {
+            place,
+            arguments: 0,
+        });
+        self.probes.len() - 1
+    }
+
+    /// Cycles of each call of a function, in the order of their ends.
+    ///
+    /// # Errors
+    /// Not every call can be told; says why.
+    pub fn calls(&self, hits: &Hits, function: &str) -> Result<Vec<u64>, String> {
+        let (begin, returns) = self
+            .functions
+            .get(function)
+            .ok_or_else(|| format!("`{function}` was not watched"))?;
+        let mut since = BTreeMap::new();
+        let mut calls = Vec::new();
+        for hit in complete(hits)? {
+            if hit.probe == *begin {
+                if since.insert(hit.hart, hit.cycle).is_some() {
+                    return Err(format!(
+                        "a call of `{function}` did not end with a return of its own"
+                    ));
+                }
+            } else if returns.contains(&hit.probe)
+                && let Some(since) = since.remove(&hit.hart)
+            {
+                calls.push(hit.cycle - since);
+            }
+        }
+        Ok(calls)
+    }
+
+    /// Cycles of each passage from one place to another, on whatever harts.
+    ///
+    /// # Errors
+    /// Not every passage can be told; says why.
+    pub fn passages(&self, hits: &Hits, from: &str, to: &str) -> Result<Vec<u64>, String> {
+        let (Some(from), Some(to)) = (self.places.get(from), self.places.get(to)) else {
+            return Err(format!("`{from}` and `{to}` were not watched"));
+        };
+        let mut since = None;
+        let mut passages = Vec::new();
+        for hit in complete(hits)? {
+            if hit.probe == *from {
+                since = Some(hit.cycle);
+            } else if hit.probe == *to
+                && let Some(since) = since.take()
+            {
+                passages.push(hit.cycle - since);
+            }
+        }
+        Ok(passages)
+    }
+}
+
+/// The hits, if all were kept.
+fn complete(hits: &Hits) -> Result<&[crate::run::board::probe::Hit], String> {
+    let all: u64 = hits.counts.iter().sum();
+    if all != hits.kept.len() as u64 {
+        return Err(format!(
+            "of {all} passages of the places only {} were kept",
+            hits.kept.len()
+        ));
+    }
+    Ok(&hits.kept)
+}
+
+/// Builds a run of an experiment with those metrics, for the profile where the run has no system that names one.
+///
+/// # Errors
+/// What it runs is not in order or not to be had.
+pub fn prepare(
+    run: &Run,
+    metrics: &[Metric],
+    root: &Path,
+    profile: &Profile,
+    quick: bool,
+) -> miette::Result<Prepared> {
+    let timeout = Duration::from_secs(run.timeout_seconds);
+    let prepared = match (&run.system, &run.guest) {
+        (Some(system), _) => system_run(run, &root.join(system), metrics, quick),
+        (None, guest) => {
+            let guest = guest.as_deref().unwrap_or_default();
+            native_plan(run, guest, profile).map(|plan| Prepared {
+                name: run.name.clone(),
+                plan,
+                watched: Watched::default(),
+                hypervisor: None,
+                _boot: None,
+            })
+        }
+    };
+    let mut prepared =
+        prepared.wrap_err_with(|| format!("run `{}` could not be carried out", run.name))?;
+    prepared.plan = prepared.plan.timeout(timeout);
+    Ok(prepared)
+}
+
+fn system_run(
+    run: &Run,
+    system: &Path,
+    metrics: &[Metric],
+    quick: bool,
+) -> miette::Result<Prepared> {
+    let mut unknown = Vec::new();
+    let boot = Boot::of_changed(system, |config| unknown = change(config, run, quick))?;
+    if let Some(name) = unknown.first() {
+        return Err(miette!(
+            "it has command lines for VM `{name}`, which {} does not have",
+            system.display()
+        ));
+    }
+    let mut plan = boot.plan.clone();
+    let mut watched = Watched::of(&run.name, metrics, &boot.image)?;
+    if let Some(profile) = tactus_board::profile::Profile::named(&boot.image.platform) {
+        let mut options = Options::new(profile);
+        options.pace = Pace::Timed;
+        if let Some([from, to]) = &run.stays {
+            let mut place = |text| Place::find(text, &boot.image).map(|place| watched.add(place));
+            options.stays = Some([place(from)?, place(to)?]);
+        }
+        options.probes.clone_from(&watched.probes);
+        plan = plan.on(Platform::Board(options));
+    }
+    if let Some(until) = &run.until {
+        plan = plan.until(until)?;
+    }
+    Ok(Prepared {
+        name: run.name.clone(),
+        plan,
+        watched,
+        hypervisor: Some(boot.image.hypervisor.clone()),
+        _boot: Some(boot),
+    })
+}
+
+/// Makes of a system what the run wants; gives the VMs that it wants something of and that are not there.
+fn change(config: &mut Config, run: &Run, quick: bool) -> Vec<String> {
+    if let Some(value) = run.harts {
+        let span = config.system.span.clone();
+        config.system.harts = Some(At { value, span });
+    }
+    let mut bootargs = run.bootargs.clone();
+    if quick {
+        bootargs.extend(run.quick_bootargs.clone());
+    }
+    for vm in &mut config.vms {
+        let given = vm
+            .name
+            .as_ref()
+            .and_then(|name| bootargs.remove(&name.value));
+        if let Some(value) = given {
+            let span = vm.span.clone();
+            vm.bootargs = Some(At { value, span });
+        }
+    }
+    bootargs.into_keys().collect()
+}
+
+/// The run of a guest directly under the firmware.
+fn native_plan(run: &Run, guest: &str, profile: &Profile) -> miette::Result<Plan> {
+    let image = Artifacts::Workspace.file(guest).map_err(|missing| {
+        miette!(
+            help = missing.cure,
+            "the guest `{guest}` is not to be had: {}",
+            missing.reason
+        )
+    })?;
+    let launch = Launch {
+        image,
+        harts: run.harts.unwrap_or(1),
+        memory_bytes: profile.memory.default.0,
+        platform: Platform::Qemu,
+    };
+    Ok(Plan::bare(launch, guest, profile.timebase_hz.into()))
+}
+
+impl Prepared {
+    /// Whether it is on the virtual board.
+    pub fn on_board(&self) -> bool {
+        matches!(self.plan.launch.platform, Platform::Board(_))
+    }
+
+    fn carry_out(&self) -> miette::Result<Done> {
+        let outcome = Session::start(self.plan.clone())
+            .and_then(|session| session.finish(&mut Unwatched))
+            .map_err(miette::Report::from)
+            .wrap_err_with(|| format!("run `{}` could not be carried out", self.name))?;
+        Ok(Done {
+            outcome,
+            watched: self.watched.clone(),
+            hypervisor: self.hypervisor.clone(),
+        })
+    }
+}
+
+/// Carries runs out, some at the same time, and gives what came of each by its name.
+///
+/// # Errors
+/// A machine could not be started or read.
+pub fn carry_out(runs: &[Prepared]) -> miette::Result<BTreeMap<String, Done>> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(BTreeMap::new());
+    let all = runs.len();
+    let progress = show::progress(format!("0 of {all} runs done"));
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let worked = thread::scope(|scope| {
+        let work = || -> miette::Result<()> {
+            while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let came = run.carry_out()?;
+                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                done.insert(run.name.clone(), came);
+                progress.set_message(format!("{} of {all} runs done", done.len()));
+            }
+            Ok(())
+        };
+        let workers: Vec<_> = (0..cores.min(AT_ONCE)).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(|worker| {
+            worker
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        joined.collect::<Vec<_>>()
+    });
+    progress.finish_and_clear();
+    for result in worked {
+        result?;
+    }
+    let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for run in runs {
+        if let Some(done) = done.get(&run.name) {
+            complain(&run.name, &done.outcome);
+        }
+    }
+    Ok(done)
+}
+
+/// Says on stderr what was wrong with a run.
+fn complain(run: &str, outcome: &Outcome) {
+    if outcome.verdict() != Verdict::Good {
+        eprintln!("run `{run}` failed: {}", outcome.reason());
+        for vm in &outcome.journal.vms {
+            eprintln!("  VM {}: {}", vm.name, report::end_of(vm));
+        }
+    }
+    for remark in report::remarks(&outcome.journal) {
+        eprintln!("  run `{run}`: {remark}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tactus_board::account::Doing;
+    use tactus_board::privileged::Privilege;
+
+    use super::*;
+    use crate::bench::experiment;
+    use crate::config::Source;
+    use crate::run::board::probe::Owner;
+
+    const HYPERVISOR: Doing = Doing::Running {
+        guest: None,
+        privilege: Privilege::Supervisor,
+    };
+
+    fn place(address: u64) -> Place {
+        Place {
+            name: format!("{address:#x}"),
+            address,
+            owner: Owner::Hypervisor,
+        }
+    }
+
+    /// Two functions that share a return, and two places, watched while this happened: address, cycle and hart.
+    fn watched(happened: &[(u64, u64, u16)]) -> (Watched, Hits) {
+        let mut watched = Watched::default();
+        for (name, begin, returns) in [("f", 0x10, [0x14, 0x40]), ("g", 0x20, [0x24, 0x40])] {
+            let begin = watched.add(place(begin));
+            let returns = returns.map(|address| watched.add(place(address)));
+            watched
+                .functions
+                .insert(name.to_owned(), (begin, returns.to_vec()));
+        }
+        for (name, address) in [("ring", 0x10), ("heard", 0x50)] {
+            let probe = watched.add(place(address));
+            watched.places.insert(name.to_owned(), probe);
+        }
+        let mut hits = Hits::new(&watched.probes);
+        for &(address, cycle, hart) in happened {
+            let is_it = |probe: &Probe| probe.place.address == address;
+            let probe = watched.probes.iter().position(is_it).expect("it is known");
+            hits.take(probe as u32, cycle, hart, HYPERVISOR, [0; 8]);
+        }
+        (watched, hits)
+    }
+
+    #[test]
+    fn calls_are_from_their_begin_to_their_own_return() {
+        let (watched, hits) = watched(&[
+            (0x10, 100, 0),
+            (0x20, 105, 1),
+            (0x14, 130, 0),
+            (0x40, 140, 1),
+            // A return of nobody's call, and one that is not over at the end.
+            (0x40, 150, 0),
+            (0x20, 160, 0),
+            (0x24, 167, 0),
+            (0x10, 170, 0),
+        ]);
+        assert_eq!(watched.probes.len(), 6, "each place is watched once");
+        assert_eq!(watched.calls(&hits, "f"), Ok(vec![30]));
+        assert_eq!(watched.calls(&hits, "g"), Ok(vec![35, 7]));
+        assert!(watched.calls(&hits, "h").is_err());
+    }
+
+    #[test]
+    fn a_call_without_a_return_of_its_own_is_not_guessed_at() {
+        let (watched, hits) = watched(&[(0x10, 100, 0), (0x10, 110, 0), (0x14, 120, 0)]);
+        let error = watched.calls(&hits, "f").expect_err("it is unclear");
+        assert!(error.contains("return of its own"), "{error}");
+    }
+
+    #[test]
+    fn passages_are_from_hart_to_hart() {
+        let (watched, hits) = watched(&[
+            (0x50, 90, 1),
+            (0x10, 100, 0),
+            (0x10, 110, 0),
+            (0x50, 150, 1),
+            (0x50, 160, 1),
+        ]);
+        assert_eq!(watched.passages(&hits, "ring", "heard"), Ok(vec![40]));
+        assert!(watched.passages(&hits, "ring", "lost").is_err());
+    }
+
+    #[test]
+    fn runs_change_harts_and_command_lines() {
+        let experiment = experiment::parse(
+            r#"
+            title = "t"
+            profile = "mpsoc"
+            metric = []
+            [[run]]
+            name = "r"
+            system = "s.toml"
+            harts = 2
+            bootargs = { a = "rounds=1000", c = "x" }
+            quick_bootargs = { a = "rounds=10" }
+            timeout_seconds = 1
+            "#,
+        )
+        .expect("it is in order");
+        let text = "[system]\nplatform = \"mpsoc\"\nharts = 4\n\
+            [[vm]]\nname = \"a\"\nbootargs = \"old\"\n[[vm]]\nname = \"b\"\nbootargs = \"own\"\n";
+        for (quick, wanted) in [(false, "rounds=1000"), (true, "rounds=10")] {
+            let source = Source::new("s.toml", text.to_owned());
+            let (mut config, _) = Config::parse(source, Path::new("")).expect("it is TOML");
+            let unknown = change(&mut config, &experiment.runs[0], quick);
+            assert_eq!(unknown, ["c"]);
+            assert_eq!(config.system.harts.map(|harts| harts.value), Some(2));
+            let bootargs = |vm: usize| config.vms[vm].bootargs.as_ref().map(|b| &*b.value);
+            assert_eq!((bootargs(0), bootargs(1)), (Some(wanted), Some("own")));
+        }
+    }
+}

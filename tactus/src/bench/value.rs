@@ -1,0 +1,144 @@
+//! A metric's value, out of its run.
+
+use std::path::Path;
+
+use miette::{IntoDiagnostic, WrapErr};
+use object::{Object, ObjectSection, SectionKind};
+
+use crate::report::unit::Unit;
+use crate::run::board::{Facts, Worker};
+use crate::run::session::Verdict;
+
+use super::experiment::{
+    Beginning, CallsSource, Metric, PassageSource, RecordSource, Statistic, StaySource,
+};
+use super::prepared::Done;
+
+/// The value, in the metric's unit; `None` when the run did not give it, which stderr is told.
+///
+/// # Errors
+/// The hypervisor's file cannot be read.
+pub fn value(metric: &Metric, done: &Done) -> miette::Result<Option<f64>> {
+    if let (Some(_), Some(hypervisor)) = (&metric.hypervisor_text, &done.hypervisor) {
+        return text_bytes(hypervisor).map(|bytes| Some(bytes as f64));
+    }
+    // A failed run's figures may be of anything.
+    if done.outcome.verdict() != Verdict::Good {
+        return Ok(None);
+    }
+    let figure = figure(metric, done).and_then(|(value, unit)| {
+        let clocks = done.outcome.journal.clocks();
+        let factor = unit.factor_to(metric.unit, clocks).ok_or_else(|| {
+            format!(
+                "it is in {}, which cannot be had in {}",
+                unit.name(),
+                metric.unit.name()
+            )
+        })?;
+        Ok(value * factor)
+    });
+    Ok(figure
+        .inspect_err(|reason| {
+            let run = metric.run().unwrap_or_default();
+            eprintln!("run `{run}` gave no `{}`: {reason}", metric.name);
+        })
+        .ok())
+}
+
+/// What the run gave, in a unit of its own, or why it gave nothing.
+fn figure(metric: &Metric, done: &Done) -> Result<(f64, Unit), String> {
+    if let Some(source) = &metric.record {
+        return record(metric, source, done);
+    }
+    let facts = done.outcome.board.as_ref();
+    let facts = facts.ok_or("only the board knows it")?;
+    let cycles = if let Some(source) = &metric.calls {
+        calls(source, facts, done)
+    } else if let Some(source) = &metric.passage {
+        passage(source, facts, done)
+    } else if let Some(source) = &metric.stay {
+        stay(source, facts, done)
+    } else {
+        Err("it has no source".to_owned())
+    };
+    Ok((cycles?, Unit::Cycles))
+}
+
+fn record(metric: &Metric, source: &RecordSource, done: &Done) -> Result<(f64, Unit), String> {
+    let name = source.name.as_deref().unwrap_or(&metric.name);
+    let vm = done.outcome.journal.vm(&source.vm);
+    let record = vm.and_then(|vm| vm.metrics.get(name));
+    let record = record.ok_or_else(|| format!("VM `{}` did not report `{name}`", source.vm))?;
+    Ok((record.value, record.unit))
+}
+
+fn calls(source: &CallsSource, facts: &Facts, done: &Done) -> Result<f64, String> {
+    let of = source.of.iter().map(|function| {
+        let calls = done.watched.calls(&facts.hits, function)?;
+        source
+            .take
+            .of(&calls)
+            .ok_or_else(|| format!("`{function}` was not called"))
+    });
+    of.sum()
+}
+
+fn passage(source: &PassageSource, facts: &Facts, done: &Done) -> Result<f64, String> {
+    let PassageSource { from, to, .. } = source;
+    let passages = done.watched.passages(&facts.hits, from, to)?;
+    source
+        .take
+        .of(&passages)
+        .ok_or_else(|| format!("nobody came from `{from}` to `{to}`"))
+}
+
+fn stay(source: &StaySource, facts: &Facts, done: &Done) -> Result<f64, String> {
+    let vms = &done.outcome.journal.vms;
+    let worker = |name: &str| match vms.iter().position(|vm| vm.name == name) {
+        Some(vm) => Ok(Worker::Vm(vm)),
+        None if name == "idle" => Ok(Worker::Idle),
+        None => Err(format!("there is no VM `{name}`")),
+    };
+    let interrupted = source.by.map(|by| by == Beginning::Interrupt);
+    let length = |way: &String| -> Result<u64, String> {
+        let (from, to) = way
+            .split_once('>')
+            .ok_or_else(|| format!("`{way}` is no way from one guest to another"))?;
+        let stay = facts
+            .stays
+            .between(&worker(from)?, &worker(to)?, interrupted);
+        Ok(stay.map_or(0, |stay| stay.max))
+    };
+    let mut sum = 0;
+    for ways in &source.ways {
+        let lengths: Result<Vec<u64>, String> = ways.iter().map(length).collect();
+        sum += lengths?.into_iter().max().unwrap_or(0);
+    }
+    Ok(sum as f64)
+}
+
+impl Statistic {
+    /// It, of these; `None` of none.
+    fn of(self, figures: &[u64]) -> Option<f64> {
+        match self {
+            Self::Max => figures.iter().max().map(|max| *max as f64),
+            Self::Mean if figures.is_empty() => None,
+            Self::Mean => Some(figures.iter().sum::<u64>() as f64 / figures.len() as f64),
+        }
+    }
+}
+
+/// Bytes of an ELF file's executable sections.
+fn text_bytes(path: &Path) -> miette::Result<u64> {
+    let data = std::fs::read(path)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("{} cannot be read", path.display()))?;
+    let file = object::File::parse(&*data)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("{} is not an ELF file", path.display()))?;
+    Ok(file
+        .sections()
+        .filter(|section| section.kind() == SectionKind::Text)
+        .map(|section| section.size())
+        .sum())
+}
