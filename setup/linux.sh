@@ -28,7 +28,7 @@ readonly root=$out/root
 # Everything that the results depend on: when it is unchanged there is nothing to do.
 fingerprint() {
     # By relative names, so that build/linux can be copied to another clone.
-    (cd "$TACTUS_ROOT" && sha256sum setup/linux.sh guests/linux/* abi/include/tactus.h \
+    (cd "$TACTUS_ROOT" && sha256sum setup/linux.sh guests/linux/* guests/channel/c/* abi/include/tactus.h \
         "${manifest#"$TACTUS_ROOT/"}" 2>/dev/null | sha256sum)
 }
 
