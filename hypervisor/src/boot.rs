@@ -14,6 +14,7 @@ use crate::sync::Lock;
 use crate::system::{Route, System, install};
 use crate::vcpu::Vcpu;
 use crate::vm::Vm;
+use core::ptr::NonNull;
 use core::sync::atomic::AtomicU32;
 use tactus_abi::blob::{Blob, Class, Header, RealTimePolicy, region};
 use tactus_abi::map::PASSED_SOURCE_MAX;
@@ -134,6 +135,8 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     // Safety: the tool keeps the pool apart from everything else.
     let arena = unsafe { Arena::new(blob.header.pool_base, blob.header.pool_size) };
     let stacks = arena.stack(STACK_SIZE * blob.harts.len() as u64)?;
+    // Safety: the tool gives the controller to no guest.
+    let plic = (blob.header.plic_base != 0).then(|| unsafe { Plic::new(blob.header.plic_base) });
     let harts = arena.slice(blob.harts.len(), |index| {
         let config = &blob.harts[index];
         let stack = stacks - STACK_SIZE * index as u64;
@@ -147,6 +150,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             index,
             config.id,
             config.plic_context,
+            plic.and_then(|plic| NonNull::new(plic.threshold(config.plic_context))),
             stack,
             shared,
             by_deadline,
@@ -182,26 +186,23 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         unsafe { vm.adopt(vcpus) };
     }
     let posts = message::posts(&arena, &blob)?;
-    let system = arena.slice(1, |_| {
-        System {
-            routes: routes(&blob),
-            blob,
-            harts,
-            vms,
-            vcpus,
-            best_effort: Lock::new(BitmapQueue::new()),
-            hold_ticks: ticks(&blob, HOLD_US),
-            service_ticks: blob
-                .header
-                .overheads
-                .service_period
-                .max(ticks(&blob, HOLD_US)),
-            posts,
-            text_ticks: ticks(&blob, TEXT_US),
-            vms_on: AtomicU32::new(vms.len() as u32),
-            // Safety: the tool gives the controller to no guest.
-            plic: (blob.header.plic_base != 0).then(|| unsafe { Plic::new(blob.header.plic_base) }),
-        }
+    let system = arena.slice(1, |_| System {
+        routes: routes(&blob),
+        blob,
+        harts,
+        vms,
+        vcpus,
+        best_effort: Lock::new(BitmapQueue::new()),
+        hold_ticks: ticks(&blob, HOLD_US),
+        service_ticks: blob
+            .header
+            .overheads
+            .service_period
+            .max(ticks(&blob, HOLD_US)),
+        posts,
+        text_ticks: ticks(&blob, TEXT_US),
+        vms_on: AtomicU32::new(vms.len() as u32),
+        plic,
     })?;
     Ok(&system[0])
 }

@@ -3,6 +3,7 @@
 use crate::arch::firmware;
 use crate::sync::Owned;
 use crate::vcpu::Vcpu;
+use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{Class, limit};
 use tactus_policy::deadline::Deadlines;
@@ -34,6 +35,8 @@ pub struct Hart {
     pub id: u64,
     /// Its PLIC context.
     pub plic_context: u32,
+    /// The PLIC's threshold for it, if there is a PLIC.
+    pub threshold: Option<NonNull<u32>>,
     /// More than one vCPU may run here, or one for a part of the time only.
     pub shared: bool,
     /// Real-time vCPUs run here by deadline, not by priority.
@@ -98,12 +101,16 @@ pub struct Local {
     pub fpu_unsaved: Option<&'static Vcpu>,
 }
 
+// Safety: `local` has its rule of ownership; `threshold` is used by the hart itself only.
+unsafe impl Sync for Hart {}
+
 impl Hart {
     /// A hart that runs nothing yet.
     pub const fn new(
         index: usize,
         id: u64,
         plic_context: u32,
+        threshold: Option<NonNull<u32>>,
         stack_top: u64,
         shared: bool,
         by_deadline: bool,
@@ -113,6 +120,7 @@ impl Hart {
             index,
             id,
             plic_context,
+            threshold,
             shared,
             by_deadline,
             stale: AtomicBool::new(false),

@@ -1,6 +1,6 @@
 //! Interrupts that reach the hypervisor: from other harts, from the timer, from devices.
 
-use crate::arch::{self, csr};
+use crate::arch::csr;
 use crate::console;
 use crate::hart::Hart;
 use crate::sched;
@@ -40,9 +40,9 @@ pub fn initialise_hart(hart: &Hart) {
     }
 }
 
-/// Serves the interrupts that are pending, one of each kind; the current vCPU may have to leave the hart afterwards.
-pub fn handle(hart: &'static Hart) {
-    let pending = arch::pending_interrupts();
+/// Serves the interrupts that are `pending` ([`crate::arch::pending_interrupts`]), one of each kind; the current vCPU may have to leave the hart afterwards.
+#[inline]
+pub fn handle(hart: &'static Hart, pending: u64) {
     if pending & csr::STI != 0 {
         sched::timer(hart);
     }
@@ -57,12 +57,14 @@ pub fn handle(hart: &'static Hart) {
 
 /// Lets through what may interrupt a vCPU of the given class.
 pub fn admit(hart: &Hart, class: Class) {
-    let Some(plic) = system().plic else { return };
     let threshold = match class {
         Class::RealTime => THRESHOLD_REAL_TIME,
         Class::BestEffort => 0,
     };
-    plic.set_threshold(hart.plic_context, threshold);
+    if let Some(register) = hart.threshold {
+        // Safety: a register of the controller, which no guest can reach.
+        unsafe { register.as_ptr().write_volatile(threshold) };
+    }
 }
 
 /// Serves one source; if more wait, the interrupt stays pending.

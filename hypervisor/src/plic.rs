@@ -46,8 +46,12 @@ impl Plic {
         self.write(word, self.read(word) | 1 << (source % 32));
     }
 
-    /// Lets only sources of a higher priority than `threshold` interrupt the context.
-    pub fn set_threshold(self, context: u32, threshold: u32) {
+    /// Where a context's threshold is: only sources of a higher priority interrupt it.
+    pub const fn threshold(self, context: u32) -> *mut u32 {
+        (self.base + CONTEXT + context as u64 * 0x1000) as *mut u32
+    }
+
+    fn set_threshold(self, context: u32, threshold: u32) {
         self.write(CONTEXT + u64::from(context) * 0x1000, threshold);
     }
 

@@ -180,8 +180,9 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
             unsafe { vcpu.body() }.asks = None;
             answer(vcpu, asks.answer, result);
         }
-        if arch::pending_interrupts() != 0 {
-            interrupt::handle(hart);
+        let pending = arch::pending_interrupts();
+        if pending != 0 {
+            interrupt::handle(hart, pending);
             if sched::must_leave(hart) {
                 return false;
             }

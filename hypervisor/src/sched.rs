@@ -624,26 +624,38 @@ fn unqueue(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 /// Chooses what runs now on this hart, waiting for work if there is none, and enters it.
 #[inline]
 fn run_next(hart: &'static Hart) -> *const Context {
+    match run_chosen(hart) {
+        Some(context) => context,
+        None => search(hart),
+    }
+}
+
+/// Enters the real-time vCPU that takes the hart, if there is one that can be entered at once.
+#[inline]
+fn run_chosen(hart: &'static Hart) -> Option<*const Context> {
     // Safety: on this hart, no other reference in use.
-    if let Some(vcpu) = unsafe { hart.local() }.next.take() {
-        // Safety: the vCPU is this hart's, no other reference in use.
-        let unfinished = unsafe { vcpu.body() }.is_unfinished();
-        if !unfinished && !vcpu.stop.load(Ordering::SeqCst) {
-            begin(hart, vcpu);
-            return enter(hart, vcpu);
-        }
+    let vcpu = unsafe { hart.local() }.next.take()?;
+    // Safety: the vCPU is this hart's, no other reference in use.
+    let unfinished = unsafe { vcpu.body() }.is_unfinished();
+    if unfinished || vcpu.stop.load(Ordering::SeqCst) {
         // It is first in its queue then.
         enqueue(hart, vcpu, Place::First);
+        return None;
     }
-    search(hart)
+    begin(hart, vcpu);
+    Some(enter(hart, vcpu))
 }
 
 /// As [`run_next`], when nothing has been decided.
 #[inline(never)]
 fn search(hart: &'static Hart) -> *const Context {
     loop {
-        if arch::pending_interrupts() != 0 {
-            interrupt::handle(hart);
+        let pending = arch::pending_interrupts();
+        if pending != 0 {
+            interrupt::handle(hart, pending);
+            if let Some(context) = run_chosen(hart) {
+                return context;
+            }
         }
         if conclude(hart) {
             continue;
@@ -746,6 +758,14 @@ fn idle(hart: &'static Hart) {
 /// Waits, known to be idle, for an interrupt.
 fn wait_for_work(hart: &Hart) {
     hart.running.store(running::IDLE, Ordering::SeqCst);
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    if let Some((_, handle)) = local.releases.earliest() {
+        // Whose job is released next will not have to wait for its registers.
+        let vcpu = &system().vcpus[usize::from(handle)];
+        // Safety: it waits at home here, no other reference in use.
+        load(hart, local, vcpu, unsafe { vcpu.body() });
+    }
     if context::guest_interrupt_pending() {
         // The last guest's, which runs elsewhere or nowhere; it would end every wait.
         context::mask_guest_interrupts();
@@ -778,8 +798,9 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Safety: on this hart, no other reference in use; the vCPU has just been taken by it.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     vcpu.settle(hart);
-    vcpu.set_state(State::Running);
-    hart.running.store(vcpu.precedence, Ordering::SeqCst);
+    hart.running.store(vcpu.precedence, Ordering::Relaxed);
+    // From here on senders see who runs, and what they have sent before is seen here.
+    fence(Ordering::SeqCst);
     let now = arch::now();
     if local.admits != vcpu.class {
         local.admits = vcpu.class;
@@ -824,8 +845,9 @@ fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
             body.loader = None;
             vcpu.vm.loaded();
         }
-        if arch::pending_interrupts() != 0 {
-            interrupt::handle(hart);
+        let pending = arch::pending_interrupts();
+        if pending != 0 {
+            interrupt::handle(hart, pending);
             if must_leave(hart) {
                 return false;
             }
@@ -833,41 +855,48 @@ fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     }
 }
 
-/// Puts the current vCPU into the hart's registers.
+/// Puts the current vCPU into the hart's registers, but for those that are loaded last.
 fn enter(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
     // Safety: on this hart, no other reference in use; the vCPU runs on it.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
-    if !is_in(hart, local, vcpu, body) {
-        let here = hart.index + 1;
-        let came = body.loaded_on != here;
-        let fpu_ready = local.fpu_owner == Some(vcpu.handle) && body.fpu_on == here;
-        body.context.load(hart.stack_top, fpu_ready);
-        if body.livelock.watched() {
-            context::watch(true);
-        }
-        body.loaded_on = here;
-        local.loaded = Some(vcpu);
-        let number = vcpu.index as u8 + 1;
-        let last = &mut local.last_vcpu[vcpu.vm.index];
-        if core::mem::replace(last, number) != number || came {
-            // Cached translations and instructions are another vCPU's of the same VM, or this one's of a time before it
-            // changed them elsewhere.
-            arch::fence_guest_translations();
-            arch::fence_instructions();
-        }
-    }
+    load(hart, local, vcpu, body);
     let context = &raw const body.context;
     take_notice(hart, vcpu);
     context
 }
 
-/// Gives the current vCPU what has been sent to it.
+/// Puts a vCPU of this hart into the hart's control and status registers, if it is not there.
+#[inline(never)]
+fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
+    if is_in(hart, local, vcpu, body) {
+        return;
+    }
+    let here = hart.index + 1;
+    let came = body.loaded_on != here;
+    let fpu_ready = local.fpu_owner == Some(vcpu.handle) && body.fpu_on == here;
+    body.context.load(hart.stack_top, fpu_ready);
+    if body.livelock.watched() {
+        context::watch(true);
+    }
+    body.loaded_on = here;
+    local.loaded = Some(vcpu);
+    let number = vcpu.index as u8 + 1;
+    let last = &mut local.last_vcpu[vcpu.vm.index];
+    if core::mem::replace(last, number) != number || came {
+        // Cached translations and instructions are another vCPU's of the same VM, or this one's of a time before it
+        // changed them elsewhere.
+        arch::fence_guest_translations();
+        arch::fence_instructions();
+    }
+}
+
+/// Gives the current vCPU what has been sent to it. After a full fence.
 fn take_notice(hart: &'static Hart, vcpu: &'static Vcpu) {
-    if vcpu.software.load(Ordering::SeqCst) && vcpu.software.swap(false, Ordering::SeqCst) {
+    if vcpu.software.load(Ordering::Relaxed) && vcpu.software.swap(false, Ordering::SeqCst) {
         context::raise_software();
     }
-    context::set_external(vcpu.external.load(Ordering::SeqCst));
-    if vcpu.fences_asked.load(Ordering::SeqCst) != vcpu.fences_done.load(Ordering::Relaxed) {
+    context::set_external(vcpu.external.load(Ordering::Relaxed));
+    if vcpu.fences_asked.load(Ordering::Relaxed) != vcpu.fences_done.load(Ordering::Relaxed) {
         do_fences(hart, vcpu);
     }
 }

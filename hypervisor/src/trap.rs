@@ -18,7 +18,7 @@ const SRET: u64 = 0x1020_0073;
 /// the hart.
 pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> *const Context {
     let hart = vcpu.hart();
-    interrupt::handle(hart);
+    interrupt::handle(hart, arch::pending_interrupts());
     go_on(hart, vcpu)
 }
 

@@ -283,10 +283,11 @@ impl Vcpu {
         self.home.store(hart as u32, Ordering::SeqCst);
     }
 
-    /// Moves it to a hart, which runs it.
+    /// It runs, on a hart that is its home from now on; a full fence is to follow.
     pub fn settle(&self, hart: &'static Hart) {
-        self.home.store(hart.index as u32, Ordering::SeqCst);
+        self.home.store(hart.index as u32, Ordering::Relaxed);
         self.hart.set(Some(hart));
+        self.state.store(State::Running as u8, Ordering::Release);
     }
 
     /// The hart that runs it; only for code that runs there.

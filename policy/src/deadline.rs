@@ -111,21 +111,24 @@ impl<const N: usize> Deadlines<N> {
 
     /// Puts an entry in a place that is free, or further down; those on its way move up.
     fn sink(&mut self, mut place: usize, entry: (u64, Handle)) {
-        let heap = self.len.min(N);
+        let Some(heap) = self.heap.get_mut(..self.len) else {
+            return;
+        };
         loop {
-            let mut child = 2 * place + 1;
-            if child >= heap {
+            let first = 2 * place + 1;
+            let Some(&left) = heap.get(first) else {
                 break;
-            }
-            let mut below = self.heap[child];
-            if child + 1 < heap && self.heap[child + 1].0 < below.0 {
-                child += 1;
-                below = self.heap[child];
-            }
+            };
+            let (child, below) = match heap.get(first + 1) {
+                Some(&right) if right.0 < left.0 => (first + 1, right),
+                _ => (first, left),
+            };
             if entry.0 <= below.0 {
                 break;
             }
-            self.put(place, below);
+            // Above one that is there.
+            heap[place] = below;
+            self.place[usize::from(below.1)] = place as u16;
             place = child;
         }
         self.put(place, entry);
