@@ -110,6 +110,7 @@ impl<const N: usize> Deadlines<N> {
     }
 
     /// Puts an entry in a place that is free, or further down; those on its way move up.
+    #[inline(always)]
     fn sink(&mut self, mut place: usize, entry: (u64, Handle)) {
         let Some(heap) = self.heap.get_mut(..self.len) else {
             return;
