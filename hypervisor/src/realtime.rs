@@ -16,7 +16,7 @@ use crate::vcpu::{Record, State, Vcpu, Wait};
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::{Blob, RealTimePolicy, limit};
 use tactus_abi::hypercall::{CallBlock, RT_SELF, Refusal, RtStatus};
-use tactus_policy::admission::{Decision, Ledger, Request, Step, Task, Trial};
+use tactus_policy::admission::{Decision, Ledger, Request, STEPS_AT_RUN_TIME, Step, Task, Trial};
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
 
@@ -79,7 +79,12 @@ static ADMISSION: Lock<Admission> = Lock::new(Admission {
 /// Enters the reservations of the configuration, which the tool has judged; called once, at boot.
 pub fn initialise(blob: &Blob) {
     let ledger = &mut ADMISSION.lock().ledger;
-    ledger.configure(blob.header.overheads, blob.header.reserve, blob.harts.len());
+    ledger.configure(
+        blob.header.overheads,
+        blob.header.reserve,
+        blob.harts.len(),
+        STEPS_AT_RUN_TIME,
+    );
     for (index, hart) in blob.harts.iter().enumerate() {
         if hart.policy == RealTimePolicy::EarliestDeadline as u32 {
             ledger.open_hart(index);

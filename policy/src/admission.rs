@@ -22,6 +22,9 @@ use tactus_abi::hypercall::Refusal;
 
 /// Steps of tests that one [`Trial`] takes, over all harts and moves it tries; those of one are at most [`crate::demand::EVALUATIONS`].
 pub const EVALUATIONS: u32 = 4096;
+/// Steps of one test at run time, see [`Ledger::configure`]: with 32 vCPUs on a hart, such a test takes some 15,000 instructions. Where there is a
+/// tenth of a hart to spare, practically every set is decided in fewer; next to a full one many are not, and are refused undecided.
+pub const STEPS_AT_RUN_TIME: u32 = 16;
 
 /// What is promised to a vCPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,6 +206,8 @@ pub struct Ledger<const HARTS: usize, const VCPUS: usize> {
     harts: [Hart; HARTS],
     /// Harts in use.
     used: usize,
+    /// Of one test.
+    steps: u32,
     overheads: Overheads,
     /// Of each hart, for real-time vCPUs, in parts of 2^-32.
     limit: u64,
@@ -228,6 +233,7 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         Self {
             harts: [const { Hart::NEW }; HARTS],
             used: 0,
+            steps: 0,
             overheads: Overheads {
                 job: 0,
                 blocking: 0,
@@ -241,8 +247,16 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         }
     }
 
-    /// What the hypervisor takes, the part of each hart that is kept for best-effort vCPUs in thousandths, and the number of harts.
-    pub fn configure(&mut self, overheads: Overheads, reserve_thousandths: u32, harts: usize) {
+    /// What the hypervisor takes, the part of each hart that is kept for best-effort vCPUs in thousandths, the number of harts, and the
+    /// steps that a test of one hart may take: [`STEPS_AT_RUN_TIME`], or up to [`crate::demand::EVALUATIONS`] where time does not count.
+    pub fn configure(
+        &mut self,
+        overheads: Overheads,
+        reserve_thousandths: u32,
+        harts: usize,
+        steps: u32,
+    ) {
+        self.steps = steps;
         self.overheads = overheads;
         let left = 1000_u64.saturating_sub(reserve_thousandths.into());
         self.limit = WHOLE * left / 1000;
@@ -405,7 +419,11 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
             return self.choose(request, trial);
         };
         trial.evaluations += 1;
-        let verdict = test.step(&trial.load);
+        let verdict = if test.evaluations < self.steps {
+            test.step(&trial.load)
+        } else {
+            Verdict::Unknown
+        };
         if verdict == Verdict::Open {
             return Step::More;
         }
