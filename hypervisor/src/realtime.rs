@@ -28,13 +28,14 @@ struct Admission {
     /// All reservations there are.
     ledger: Ledger<{ limit::HARTS }, { limit::VCPUS }>,
     job: Option<Job>,
+    /// Of the job.
+    trial: Trial,
 }
 
 /// The request that is being judged.
 struct Job {
     asks: &'static Vcpu,
     what: What,
-    trial: Trial,
 }
 
 /// What is asked for.
@@ -74,6 +75,7 @@ pub enum AnswerTo {
 static ADMISSION: Lock<Admission> = Lock::new(Admission {
     ledger: Ledger::new(),
     job: None,
+    trial: Trial::new(),
 });
 
 /// Enters the reservations of the configuration, which the tool has judged; called once, at boot.
@@ -213,18 +215,17 @@ fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tel
         };
         return (Some(Err(error)), [None; 2]);
     }
-    let admission = &mut *admission;
+    let Admission { ledger, job, trial } = &mut *admission;
     let mut tell = [None; 2];
-    match &mut admission.job {
+    match job {
         None if what.start.is_none() && what.target.promised().is_none() => {
             return (Some(Err(SbiError::refused(Refusal::Count))), tell);
         }
-        None => match admission.ledger.begin(&what.request, settled_harts()) {
-            Ok(trial) => {
-                admission.job = Some(Job {
+        None => match ledger.begin(&what.request, settled_harts(), trial) {
+            Ok(()) => {
+                *job = Some(Job {
                     asks: vcpu,
                     what: *what,
-                    trial,
                 });
             }
             Err(refusal) => {
@@ -232,20 +233,18 @@ fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tel
                 return (Some(Err(SbiError::refused(refusal))), tell);
             }
         },
-        Some(job) => {
-            if let Step::Done(result) = admission.ledger.step(&job.what.request, &mut job.trial) {
-                let done = result.and_then(|decision| {
-                    carry_out(&mut admission.ledger, &job.what, decision, &mut tell)
-                });
+        Some(Job { asks, what }) => {
+            if let Step::Done(result) = ledger.step(&what.request, trial) {
+                let done = result.and_then(|decision| carry_out(ledger, what, decision, &mut tell));
                 let verdict = match done {
                     Ok(()) => ACCEPTED,
                     Err(refusal) => {
-                        give_up(&job.what);
+                        give_up(what);
                         ACCEPTED + refusal as u32
                     }
                 };
-                job.asks.verdict.store(verdict, Ordering::SeqCst);
-                admission.job = None;
+                asks.verdict.store(verdict, Ordering::SeqCst);
+                *job = None;
             }
         }
     }

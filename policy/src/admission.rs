@@ -67,7 +67,7 @@ pub enum Step {
 }
 
 /// A vCPU on a hart.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Entry {
     member: Member,
     harts: u64,
@@ -190,6 +190,7 @@ enum Stage {
 pub struct Trial {
     version: u32,
     settled: u64,
+    newcomer: Entry,
     stage: Stage,
     hart: usize,
     /// The load of [`Trial::stage`] and its test.
@@ -208,6 +209,8 @@ pub struct Ledger<const HARTS: usize, const VCPUS: usize> {
     used: usize,
     /// Of one test.
     steps: u32,
+    /// Harts, as bits, that take vCPUs at run time.
+    opened: u64,
     overheads: Overheads,
     /// Of each hart, for real-time vCPUs, in parts of 2^-32.
     limit: u64,
@@ -234,6 +237,7 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
             harts: [const { Hart::NEW }; HARTS],
             used: 0,
             steps: 0,
+            opened: 0,
             overheads: Overheads {
                 job: 0,
                 blocking: 0,
@@ -265,8 +269,9 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
 
     /// The hart orders by deadline and takes vCPUs at run time.
     pub fn open_hart(&mut self, hart: usize) {
-        if let Some(hart) = self.harts.get_mut(hart) {
-            hart.open = true;
+        if let Some(found) = self.harts.get_mut(hart) {
+            found.open = true;
+            self.opened |= 1 << hart;
         }
     }
 
@@ -336,7 +341,7 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
     ///
     /// `Share`: its VM would have more than its share; `Utilisation`: on no hart is so much time left, nor could be made; `Demand`: its
     /// deadline is too short for its budget and a job's overhead.
-    pub fn begin(&self, request: &Request, settled: u64) -> Result<Trial, Refusal> {
+    pub fn begin(&self, request: &Request, settled: u64, trial: &mut Trial) -> Result<(), Refusal> {
         let entry = self.entry(request).ok_or(Refusal::Demand)?;
         let (limit, have) = self.shares.get(request.vm).copied().unwrap_or((0, 0));
         let old = self.hart_of(request.handle).and_then(|hart| {
@@ -355,20 +360,18 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         if left < entry.member.part() || (places == 0 && old.is_none()) {
             return Err(Refusal::Utilisation);
         }
-        let mut trial = Trial {
-            version: self.version,
-            settled,
-            stage: Stage::Place,
-            hart: 0,
-            load: Load::new(&self.overheads),
-            test: None,
-            refusal: Refusal::Utilisation,
-            evaluations: 0,
+        trial.version = self.version;
+        trial.settled = settled;
+        trial.newcomer = entry;
+        (trial.stage, trial.hart) = match old {
+            Some((hart, _)) => (Stage::Own, hart),
+            None => (Stage::Place, 0),
         };
-        if let Some((hart, _)) = old {
-            (trial.stage, trial.hart) = (Stage::Own, hart);
-        }
-        Ok(trial)
+        trial.load.set_overheads(&self.overheads);
+        trial.test = None;
+        trial.refusal = Refusal::Utilisation;
+        trial.evaluations = 0;
+        Ok(())
     }
 
     /// A hart that takes vCPUs at run time and is one of `harts`.
@@ -399,14 +402,10 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
     /// enough; `Utilisation`: no hart has the time, or a place.
     pub fn step(&self, request: &Request, trial: &mut Trial) -> Step {
         if trial.version != self.version {
-            let begun = self.begin(request, trial.settled);
-            return match begun {
-                Ok(begun) => {
-                    let evaluations = trial.evaluations + 1;
-                    *trial = Trial {
-                        evaluations,
-                        ..begun
-                    };
+            let evaluations = trial.evaluations + 1;
+            return match self.begin(request, trial.settled, trial) {
+                Ok(()) => {
+                    trial.evaluations = evaluations;
                     Step::More
                 }
                 Err(refusal) => Step::Done(Err(refusal)),
@@ -463,9 +462,7 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
     /// Takes the next of what may be tried, in order, up to one that needs a test; or ends the search. A step passes over the
     /// entries of one hart, or over the harts, at most.
     fn choose(&self, request: &Request, trial: &mut Trial) -> Step {
-        let Some(newcomer) = self.entry(request) else {
-            return Step::Done(Err(Refusal::Demand));
-        };
+        let newcomer = trial.newcomer.member;
         let load = &mut trial.load;
         let candidate = match trial.stage {
             Stage::Own | Stage::Place => {
@@ -476,22 +473,25 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
                 let own = self.hart_of(request.handle) == Some(trial.hart);
                 self.open(request.harts, trial.hart)
                     .filter(|_| own == (trial.stage == Stage::Own))
-                    .is_some_and(|hart| self.room(load, hart, [request.handle; 2], newcomer.member))
+                    .is_some_and(|hart| self.room(load, hart, [request.handle; 2], newcomer))
             }
-            Stage::Room(index) => {
+            Stage::Room(first) => {
                 if trial.hart >= self.used {
                     return Step::Done(Err(trial.refusal));
                 }
-                let hart = self.open(request.harts, trial.hart);
-                let Some((hart, entry)) = hart.and_then(|h| Some((h, h.entries().get(index)?)))
-                else {
+                let others = self.opened & !(1 << trial.hart);
+                let movable = |e: &Entry| e.handle != request.handle && e.harts & others != 0;
+                let found = self.open(request.harts, trial.hart).and_then(|hart| {
+                    let entries = hart.entries().get(first..)?;
+                    let index = first + entries.iter().position(movable)?;
+                    Some((hart, index, hart.entries().get(index)?.handle))
+                });
+                let Some((hart, index, handle)) = found else {
                     (trial.stage, trial.hart) = (Stage::Room(0), trial.hart + 1);
                     return Step::More;
                 };
-                let movable =
-                    entry.handle != request.handle && entry.harts & !(1 << trial.hart) != 0;
-                let without = [request.handle, entry.handle];
-                movable && self.room(load, hart, without, newcomer.member)
+                trial.stage = Stage::Room(index);
+                self.room(load, hart, [request.handle, handle], newcomer)
             }
             Stage::Move(index, to) => {
                 if to >= self.used {
@@ -517,7 +517,8 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
 
     /// All steps at once.
     pub fn decide(&self, request: &Request, settled: u64) -> Result<Decision, Refusal> {
-        let mut trial = self.begin(request, settled)?;
+        let mut trial = Trial::new();
+        self.begin(request, settled, &mut trial)?;
         loop {
             if let Step::Done(decision) = self.step(request, &mut trial) {
                 return decision;
@@ -538,7 +539,28 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
     }
 }
 
+impl Default for Trial {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Trial {
+    /// Of nothing yet.
+    pub const fn new() -> Self {
+        Self {
+            version: 0,
+            settled: 0,
+            newcomer: EMPTY,
+            stage: Stage::Place,
+            hart: 0,
+            load: Load::EMPTY,
+            test: None,
+            refusal: Refusal::Utilisation,
+            evaluations: 0,
+        }
+    }
+
     /// What comes after a stage that leads nowhere.
     fn pass(&mut self, stage: Stage) -> Stage {
         match stage {

@@ -194,25 +194,37 @@ pub struct Load {
 }
 
 impl Load {
-    /// As with [`Load::new`].
-    pub fn clear(&mut self) {
-        self.len = 0;
-    }
+    /// No reservations, and nothing that the hypervisor takes.
+    pub const EMPTY: Self = Self {
+        members: [Member::NONE; MEMBERS],
+        len: 0,
+        blocking: 0,
+        service: 0,
+        service_period: 1,
+    };
 
     /// No reservations.
     pub fn new(overheads: &Overheads) -> Self {
+        let mut load = Self::EMPTY;
+        load.set_overheads(overheads);
+        load
+    }
+
+    /// Forgets the reservations.
+    pub const fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// What the hypervisor takes.
+    pub fn set_overheads(&mut self, overheads: &Overheads) {
         let clamp = |ticks: u64| ticks.min(limit::PERIOD_TICKS);
-        Self {
-            members: [Member::NONE; MEMBERS],
-            len: 0,
-            blocking: clamp(overheads.blocking),
-            service: if overheads.service_period == 0 {
-                0
-            } else {
-                clamp(overheads.service)
-            },
-            service_period: clamp(overheads.service_period).max(1),
-        }
+        self.blocking = clamp(overheads.blocking);
+        self.service = if overheads.service_period == 0 {
+            0
+        } else {
+            clamp(overheads.service)
+        };
+        self.service_period = clamp(overheads.service_period).max(1);
     }
 
     /// Adds one whose deadline is no shorter than those of the others, if there is a place.
