@@ -16,7 +16,7 @@ use crate::vcpu::{Record, State, Vcpu, Wait};
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::{Blob, RealTimePolicy, limit};
 use tactus_abi::hypercall::{CallBlock, RT_SELF, Refusal, RtStatus};
-use tactus_policy::admission::{Decision, Ledger, Request, STEPS_AT_RUN_TIME, Step, Task, Trial};
+use tactus_policy::admission::{Decision, LOOKS_AT_RUN_TIME, Ledger, Request, Step, Task, Trial};
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
 
@@ -36,6 +36,8 @@ struct Admission {
 struct Job {
     asks: &'static Vcpu,
     what: What,
+    /// What has been decided; to be carried out in the next step.
+    decided: Option<Result<Decision, Refusal>>,
 }
 
 /// What is asked for.
@@ -85,7 +87,7 @@ pub fn initialise(blob: &Blob) {
         blob.header.overheads,
         blob.header.reserve,
         blob.harts.len(),
-        STEPS_AT_RUN_TIME,
+        LOOKS_AT_RUN_TIME,
     );
     for (index, hart) in blob.harts.iter().enumerate() {
         if hart.policy == RealTimePolicy::EarliestDeadline as u32 {
@@ -226,6 +228,7 @@ fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tel
                 *job = Some(Job {
                     asks: vcpu,
                     what: *what,
+                    decided: None,
                 });
             }
             Err(refusal) => {
@@ -233,18 +236,25 @@ fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tel
                 return (Some(Err(SbiError::refused(refusal))), tell);
             }
         },
-        Some(Job { asks, what }) => {
+        Some(Job {
+            asks,
+            what,
+            decided: Some(result),
+        }) => {
+            let done = result.and_then(|decision| carry_out(ledger, what, decision, &mut tell));
+            let verdict = match done {
+                Ok(()) => ACCEPTED,
+                Err(refusal) => {
+                    give_up(what);
+                    ACCEPTED + refusal as u32
+                }
+            };
+            asks.verdict.store(verdict, Ordering::SeqCst);
+            *job = None;
+        }
+        Some(Job { what, decided, .. }) => {
             if let Step::Done(result) = ledger.step(&what.request, trial) {
-                let done = result.and_then(|decision| carry_out(ledger, what, decision, &mut tell));
-                let verdict = match done {
-                    Ok(()) => ACCEPTED,
-                    Err(refusal) => {
-                        give_up(what);
-                        ACCEPTED + refusal as u32
-                    }
-                };
-                asks.verdict.store(verdict, Ordering::SeqCst);
-                *job = None;
+                *decided = Some(result);
             }
         }
     }

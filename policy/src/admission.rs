@@ -22,9 +22,12 @@ use tactus_abi::hypercall::Refusal;
 
 /// Steps of tests that one [`Trial`] takes, over all harts and moves it tries; those of one are at most [`crate::demand::EVALUATIONS`].
 pub const EVALUATIONS: u32 = 4096;
-/// Steps of one test at run time, see [`Ledger::configure`]: with 32 vCPUs on a hart, such a test takes some 15,000 instructions. Where there is a
-/// tenth of a hart to spare, practically every set is decided in fewer; next to a full one many are not, and are refused undecided.
-pub const STEPS_AT_RUN_TIME: u32 = 16;
+/// Looks at single reservations that one test at run time takes, see [`Ledger::configure`]: some 15,000 instructions. With 32 vCPUs on a hart
+/// these are twelve looks at its demand, with eight of them four times as many. Where there is a tenth of a hart to spare, nearly every set is
+/// decided in fewer; next to a full one, and with deadlines much shorter than periods, not every one is, and is refused undecided.
+pub const LOOKS_AT_RUN_TIME: u32 = 12 * limit::RESERVATIONS_PER_HART as u32;
+/// Looks that are always enough for as much as [`crate::demand::EVALUATIONS`] allow.
+pub const LOOKS_MAX: u32 = crate::demand::EVALUATIONS * limit::RESERVATIONS_PER_HART as u32;
 
 /// What is promised to a vCPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,8 +210,8 @@ pub struct Ledger<const HARTS: usize, const VCPUS: usize> {
     harts: [Hart; HARTS],
     /// Harts in use.
     used: usize,
-    /// Of one test.
-    steps: u32,
+    /// Looks at single reservations that one test may take.
+    looks: u32,
     /// Harts, as bits, that take vCPUs at run time.
     opened: u64,
     overheads: Overheads,
@@ -236,7 +239,7 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         Self {
             harts: [const { Hart::NEW }; HARTS],
             used: 0,
-            steps: 0,
+            looks: 0,
             opened: 0,
             overheads: Overheads {
                 job: 0,
@@ -252,15 +255,15 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
     }
 
     /// What the hypervisor takes, the part of each hart that is kept for best-effort vCPUs in thousandths, the number of harts, and the
-    /// steps that a test of one hart may take: [`STEPS_AT_RUN_TIME`], or up to [`crate::demand::EVALUATIONS`] where time does not count.
+    /// looks that a test of one hart may take: [`LOOKS_AT_RUN_TIME`], or [`LOOKS_MAX`] where time does not count.
     pub fn configure(
         &mut self,
         overheads: Overheads,
         reserve_thousandths: u32,
         harts: usize,
-        steps: u32,
+        looks: u32,
     ) {
-        self.steps = steps;
+        self.looks = looks;
         self.overheads = overheads;
         let left = 1000_u64.saturating_sub(reserve_thousandths.into());
         self.limit = WHOLE * left / 1000;
@@ -418,7 +421,8 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
             return self.choose(request, trial);
         };
         trial.evaluations += 1;
-        let verdict = if test.evaluations < self.steps {
+        let looks = test.evaluations * trial.load.members().len() as u32;
+        let verdict = if looks < self.looks {
             test.step(&trial.load)
         } else {
             Verdict::Unknown

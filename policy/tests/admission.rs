@@ -2,8 +2,7 @@
 
 use tactus_abi::blob::Overheads;
 use tactus_abi::hypercall::Refusal;
-use tactus_policy::admission::{Decision, Ledger, Request, Task};
-use tactus_policy::demand::EVALUATIONS;
+use tactus_policy::admission::{Decision, LOOKS_MAX, Ledger, Request, Task};
 use tactus_policy::reservation::{Kind, Reservation};
 
 fn request(handle: u16, (period, budget, deadline): (u64, u64, u64), harts: u64) -> Request {
@@ -20,7 +19,7 @@ fn request(handle: u16, (period, budget, deadline): (u64, u64, u64), harts: u64)
 
 fn ledger(harts: usize) -> Ledger<4, 64> {
     let mut ledger = Ledger::new();
-    ledger.configure(Overheads::default(), 0, harts, EVALUATIONS);
+    ledger.configure(Overheads::default(), 0, harts, LOOKS_MAX);
     (0..harts).for_each(|hart| ledger.open_hart(hart));
     // More than there is, so that it is not in the way.
     ledger.set_share(0, 2000);

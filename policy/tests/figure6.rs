@@ -2,7 +2,7 @@
 //! admission puts the vCPUs, whom a hart runs by deadline, and what best-effort vCPUs get of the rest.
 
 use tactus_abi::blob::Overheads;
-use tactus_policy::admission::{Ledger, Request, STEPS_AT_RUN_TIME, Task};
+use tactus_policy::admission::{LOOKS_AT_RUN_TIME, Ledger, Request, Task};
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::{BitmapQueue, Handle, ReadyQueue};
 use tactus_policy::reservation::{Account, Kind, Reservation};
@@ -23,7 +23,7 @@ struct Hart {
 /// Who runs in each tick, for each hart: a digit is a real-time vCPU, a letter (`a`, `b`) the best-effort vCPU 0 or 1.
 fn schedule() -> [String; HARTS] {
     let mut ledger = Ledger::<HARTS, 8>::new();
-    ledger.configure(Overheads::default(), 0, HARTS, STEPS_AT_RUN_TIME);
+    ledger.configure(Overheads::default(), 0, HARTS, LOOKS_AT_RUN_TIME);
     ledger.set_share(0, 1000);
     (0..HARTS).for_each(|hart| ledger.open_hart(hart));
     let mut accounts = Vec::new();

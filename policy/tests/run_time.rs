@@ -6,8 +6,7 @@ mod simulator;
 use proptest::prelude::*;
 use simulator::{Hart, Mode, Random, Vcpu, reservation};
 use tactus_abi::blob::Overheads;
-use tactus_policy::admission::{Decision, Ledger, Request, Task};
-use tactus_policy::demand::EVALUATIONS;
+use tactus_policy::admission::{Decision, LOOKS_MAX, Ledger, Request, Task};
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
 
@@ -50,7 +49,7 @@ struct Counts {
 impl World {
     fn new(overheads: Overheads, share: u32, reserve: u32, seed: u64) -> Self {
         let mut ledger = Ledger::new();
-        ledger.configure(overheads, reserve, HARTS, EVALUATIONS);
+        ledger.configure(overheads, reserve, HARTS, LOOKS_MAX);
         (0..HARTS).for_each(|hart| ledger.open_hart(hart));
         (0..VMS).for_each(|vm| ledger.set_share(vm, share));
         Self {

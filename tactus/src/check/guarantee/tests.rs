@@ -383,7 +383,7 @@ fn at_run_time(tasks: &[Reservation], overheads: Overheads, reserve: u32) -> boo
         harts: 1,
     };
     let mut ledger = Ledger::<1, 8>::new();
-    ledger.configure(overheads, reserve, 1, tactus_policy::demand::EVALUATIONS);
+    ledger.configure(overheads, reserve, 1, tactus_policy::admission::LOOKS_MAX);
     ledger.open_hart(0);
     ledger.set_share(0, 1000);
     for (index, times) in others.iter().enumerate() {
