@@ -81,6 +81,15 @@ impl Unit {
         }
     }
 
+    /// A value of this unit in `target`; `None` where it has none there.
+    pub fn convert(self, value: f64, target: Self, clocks: Clocks) -> Option<f64> {
+        if self == target {
+            return Some(value);
+        }
+        // In this order a decimal fraction mostly stays a short one.
+        Some(value * self.nanoseconds(clocks)? / target.nanoseconds(clocks)?)
+    }
+
     /// The factor that turns values of this unit into `target`; `None` where there is none.
     pub fn factor_to(self, target: Self, clocks: Clocks) -> Option<f64> {
         if self == target {
