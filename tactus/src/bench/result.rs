@@ -254,4 +254,34 @@ mod tests {
         assert!(text.contains("Bao 240"), "{text}");
         assert!(findings(None).table().text().contains("missing"));
     }
+
+    #[test]
+    fn pictures_have_the_papers_line_beside_ones_own() {
+        let mut findings = findings(Some(120.0));
+        findings.found[0].metric.paper = Some(5000.0);
+        let picture = Picture {
+            name: "p".to_owned(),
+            title: "Title".to_owned(),
+            x: "x".to_owned(),
+            at: vec![1.0, 2.0],
+            y: "y".to_owned(),
+            lines: vec![experiment::LineOfMetrics {
+                name: "one".to_owned(),
+                metrics: vec!["z".to_owned(), "a".to_owned()],
+            }],
+        };
+        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        let below = directory.path().join("bench/e");
+        let paths = findings.draw(&picture, &below).expect("it can be drawn");
+        assert_eq!(paths, [below.join("p.svg"), below.join("p.png")]);
+        let svg = std::fs::read_to_string(&paths[0]).expect("it was written");
+        assert!(svg.contains("one, paper: 5,000, -"), "{svg}");
+        assert!(svg.contains("one: 120, 0.25"), "{svg}");
+        // With `--quick` a picture's runs may be left out.
+        findings.found.clear();
+        let none = findings
+            .draw(&picture, &below)
+            .expect("there is nothing to draw");
+        assert!(none.is_empty());
+    }
 }
