@@ -86,8 +86,13 @@ impl Unit {
         if self == target {
             return Some(value);
         }
-        // In this order a decimal fraction mostly stays a short one.
-        Some(value * self.nanoseconds(clocks)? / target.nanoseconds(clocks)?)
+        let (own, others) = (self.nanoseconds(clocks)?, target.nanoseconds(clocks)?);
+        // By a whole number, where there is one: short decimal fractions stay short then.
+        Some(if own < others {
+            value / (others / own)
+        } else {
+            value * (own / others)
+        })
     }
 
     /// The factor that turns values of this unit into `target`; `None` where there is none.
@@ -159,6 +164,12 @@ mod tests {
         assert_eq!(factor(Unit::Cycles, clocks), None);
         clocks.clock_hz = Some(100_000_000);
         assert_eq!(factor(Unit::Cycles, clocks), Some(0.01));
+        let convert = |from: Unit, to, value| from.convert(value, to, clocks);
+        let (cycles, us) = (Unit::Cycles, Unit::Microseconds);
+        assert_eq!(convert(cycles, us, 343.035), Some(3.43035));
+        assert_eq!(convert(us, cycles, 3.5), Some(350.0));
+        assert_eq!(convert(us, us, 0.1), Some(0.1));
+        assert_eq!(convert(Unit::Bytes, us, 1.0), None);
         for (name, unit) in NAMES {
             assert_eq!(Unit::parse(name), Some(unit));
             assert_eq!(unit.name(), name);
