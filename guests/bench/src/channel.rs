@@ -10,6 +10,7 @@
 
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
 
 use tactus_bench::{Moments, Random, Thousandths};
 use tactus_channel::{End, ReceiveError, SendError};
@@ -18,7 +19,7 @@ use tactus_guest::abi::map;
 use tactus_guest::channel::Channel;
 use tactus_guest::plic::Plic;
 use tactus_guest::sbi::call_raw;
-use tactus_guest::{csr, devicetree, power, println, record, start, time, trap};
+use tactus_guest::{csr, devicetree, power, println, record, start, stopwatch, time, trap};
 
 tactus_guest::entry!(main);
 
@@ -30,6 +31,9 @@ const BLOCK: usize = 4096;
 const SIZES: [usize; 4] = [64, 256, 1024, 4096];
 /// Ticks that the sender lets the receiver settle, before each round at least: 10 us on the platforms there are.
 const SETTLE: u64 = 100;
+
+/// How long both ends sleep before they begin.
+const QUIET: Duration = Duration::from_millis(20);
 
 /// Memory that the other end has too: who has come how far.
 struct Steps {
@@ -62,6 +66,8 @@ fn main() {
         "bench-channel, boot arguments \"{}\"",
         devicetree::arguments()
     );
+    // Until the text is sent.
+    stopwatch::wait_until(time::now() + time::ticks(QUIET));
     match (measure, role) {
         ("doorbell", "sender") => ring_doorbells(channel, rounds),
         ("doorbell", "receiver") => hear_doorbells(channel, rounds),
@@ -258,8 +264,8 @@ fn receive_messages(channel: Channel, rounds: u64) {
     let steps = Steps::of(channel);
     let mut buffer = [0; SIZES[SIZES.len() - 1]];
     let mut round = 0;
-    for size in SIZES {
-        let mut both = Moments::new();
+    let mut all = [Moments::new(); SIZES.len()];
+    for (size, both) in SIZES.into_iter().zip(&mut all) {
         for _ in 0..rounds {
             until(steps.sent, round + 1);
             time::busy_wait(SETTLE);
@@ -274,6 +280,9 @@ fn receive_messages(channel: Channel, rounds: u64) {
             round += 1;
             steps.received.store(round, Ordering::Release);
         }
+    }
+    // Text would disturb what is measured.
+    for (size, both) in SIZES.into_iter().zip(all) {
         record::metric(format_args!("message_cycles_{size}"), both.mean(), "cycles");
         record::metric(
             format_args!("message_cycles_max_{size}"),

@@ -134,8 +134,8 @@ fn evaluate(
         let mut metric = metric.clone();
         if let Some(overhead) = metric.limit_overhead {
             let clocks = done.outcome.journal.clocks();
-            let factor = Unit::Nanoseconds.factor_to(metric.unit, clocks);
-            metric.limit = factor.map(|factor| overhead.of(profile).0 as f64 * factor);
+            let stated = overhead.of(profile).0 as f64;
+            metric.limit = Unit::Nanoseconds.convert(stated, metric.unit, clocks);
         }
         let value = value::value(&metric, done)?;
         found.push(Found { metric, value });

@@ -203,7 +203,8 @@ fn system_run(
         let mut options = Options::new(profile);
         options.pace = Pace::Timed;
         if let Some([from, to]) = &run.stays {
-            let mut place = |text| Place::find(text, &boot.image).map(|place| watched.add(place));
+            let mut place =
+                |text| Place::find(text, &boot.image).map(|place| watched.add(place) as u32);
             options.stays = Some([place(from)?, place(to)?]);
         }
         options.probes.clone_from(&watched.probes);

@@ -162,8 +162,9 @@ impl Serialize for InOrder<'_> {
     }
 }
 
-/// A number, whole where it is whole.
+/// A number, whole where it is whole, and without the digits that only come of conversions between units.
 fn number(value: f64) -> Value {
+    let value = format!("{value:.11e}").parse().unwrap_or(value);
     // Beyond 2^53 whole numbers have gaps.
     if value == value.trunc() && value.abs() < (1u64 << 53) as f64 {
         json!(value as i64)
@@ -228,6 +229,13 @@ mod tests {
     }
 
     #[test]
+    fn numbers_have_no_noise() {
+        assert_eq!(number(343.035 * 0.01), json!(3.43035));
+        assert_eq!(number(138_687.0), json!(138_687));
+        assert_eq!(number(0.0), json!(0));
+    }
+
+    #[test]
     fn only_values_within_their_limits_are_good() {
         assert!(findings(Some(120.0)).good());
         assert!(!findings(Some(120.5)).good());
@@ -253,5 +261,35 @@ mod tests {
         assert!(text.contains("past its limit"), "{text}");
         assert!(text.contains("Bao 240"), "{text}");
         assert!(findings(None).table().text().contains("missing"));
+    }
+
+    #[test]
+    fn pictures_have_the_papers_line_beside_ones_own() {
+        let mut findings = findings(Some(120.0));
+        findings.found[0].metric.paper = Some(5000.0);
+        let picture = Picture {
+            name: "p".to_owned(),
+            title: "Title".to_owned(),
+            x: "x".to_owned(),
+            at: vec![1.0, 2.0],
+            y: "y".to_owned(),
+            lines: vec![experiment::LineOfMetrics {
+                name: "one".to_owned(),
+                metrics: vec!["z".to_owned(), "a".to_owned()],
+            }],
+        };
+        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        let below = directory.path().join("bench/e");
+        let paths = findings.draw(&picture, &below).expect("it can be drawn");
+        assert_eq!(paths, [below.join("p.svg"), below.join("p.png")]);
+        let svg = std::fs::read_to_string(&paths[0]).expect("it was written");
+        assert!(svg.contains("one, paper: 5,000, -"), "{svg}");
+        assert!(svg.contains("one: 120, 0.25"), "{svg}");
+        // With `--quick` a picture's runs may be left out.
+        findings.found.clear();
+        let none = findings
+            .draw(&picture, &below)
+            .expect("there is nothing to draw");
+        assert!(none.is_empty());
     }
 }

@@ -28,14 +28,13 @@ pub fn value(metric: &Metric, done: &Done) -> miette::Result<Option<f64>> {
     }
     let figure = figure(metric, done).and_then(|(value, unit)| {
         let clocks = done.outcome.journal.clocks();
-        let factor = unit.factor_to(metric.unit, clocks).ok_or_else(|| {
+        unit.convert(value, metric.unit, clocks).ok_or_else(|| {
             format!(
                 "it is in {}, which cannot be had in {}",
                 unit.name(),
                 metric.unit.name()
             )
-        })?;
-        Ok(value * factor)
+        })
     });
     Ok(figure
         .inspect_err(|reason| {

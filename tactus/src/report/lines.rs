@@ -119,12 +119,7 @@ impl Lines {
             let colour = COLOURS[line.colour % COLOURS.len()];
             let style = colour.stroke_width(if line.dashed { 2 } else { 3 });
             let drawn = if line.dashed {
-                chart.draw_series([DashedPathElement::new(
-                    line.points().into_iter(),
-                    8,
-                    6,
-                    style,
-                )])?
+                chart.draw_series([DashedPathElement::new(line.points(), 8, 6, style)])?
             } else {
                 chart.draw_series([PathElement::new(line.points(), style)])?
             };

@@ -81,6 +81,11 @@ impl Unit {
         }
     }
 
+    /// A value of this unit in `target`; `None` where it has none there.
+    pub fn convert(self, value: f64, target: Self, clocks: Clocks) -> Option<f64> {
+        self.factor_to(target, clocks).map(|factor| value * factor)
+    }
+
     /// The factor that turns values of this unit into `target`; `None` where there is none.
     pub fn factor_to(self, target: Self, clocks: Clocks) -> Option<f64> {
         if self == target {
@@ -150,6 +155,12 @@ mod tests {
         assert_eq!(factor(Unit::Cycles, clocks), None);
         clocks.clock_hz = Some(100_000_000);
         assert_eq!(factor(Unit::Cycles, clocks), Some(0.01));
+        let convert = |from: Unit, to, value| from.convert(value, to, clocks);
+        let (cycles, us) = (Unit::Cycles, Unit::Microseconds);
+        assert_eq!(convert(cycles, us, 350.0), Some(3.5));
+        assert_eq!(convert(us, cycles, 3.5), Some(350.0));
+        assert_eq!(convert(us, us, 0.1), Some(0.1));
+        assert_eq!(convert(Unit::Bytes, us, 1.0), None);
         for (name, unit) in NAMES {
             assert_eq!(Unit::parse(name), Some(unit));
             assert_eq!(unit.name(), name);

@@ -100,7 +100,7 @@ pub struct Options {
     pub probes: Vec<Probe>,
     /// When to measure how long harts stay below the guests: from when one comes to the first of these probes until one comes to the
     /// second.
-    pub stays: Option<[usize; 2]>,
+    pub stays: Option<[u32; 2]>,
     /// Where a Perfetto trace goes.
     pub trace: Option<PathBuf>,
     /// The port at which the run waits for gdb.
@@ -713,10 +713,8 @@ impl Run {
                     What::Turn(doing) => self.stays.turn(cycle, hart, doing, self.vms),
                     What::Interrupt { .. } => self.stays.trap(cycle, hart, true),
                     What::Exception { .. } => self.stays.trap(cycle, hart, false),
-                    What::Probe { probe, .. } if probe as usize == from => {
-                        self.stays.count_from(cycle)
-                    }
-                    What::Probe { probe, .. } if probe as usize == to => self.stays.count_no_more(),
+                    What::Probe { probe, .. } if probe == from => self.stays.count_from(cycle),
+                    What::Probe { probe, .. } if probe == to => self.stays.count_no_more(),
                     _ => {}
                 }
             }
