@@ -9,6 +9,7 @@ mod finisher;
 mod plic;
 mod random;
 mod rtc;
+mod sswi;
 mod state;
 #[cfg(test)]
 mod testing;
@@ -21,6 +22,7 @@ pub use finisher::Finisher;
 pub use plic::Plic;
 pub use random::Random;
 pub use rtc::Rtc;
+pub use sswi::Sswi;
 pub use uart::Uart;
 pub use virtio::Virtio;
 
@@ -36,6 +38,10 @@ pub mod map {
     pub const RTC_SIZE: u64 = 0x1000;
     /// The real-time clock's interrupt line.
     pub const RTC_LINE: u32 = 11;
+    /// Software interrupts of the harts' supervisor levels, where QEMU's `virt` has them with `aclint=on`.
+    pub const SSWI: u64 = 0x2f0_0000;
+    /// Bytes of their range.
+    pub const SSWI_SIZE: u64 = 0x4000;
     /// The core-local interruptor.
     pub const CLINT: u64 = 0x200_0000;
     /// Bytes of the core-local interruptor's range.

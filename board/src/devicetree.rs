@@ -9,6 +9,7 @@ use crate::devices::map;
 use vm_fdt::FdtWriter;
 
 /// Local interrupts of a hart, by their numbers in `mip`.
+const SUPERVISOR_SOFTWARE: u32 = 1;
 const SUPERVISOR_EXTERNAL: u32 = 9;
 const MACHINE_SOFTWARE: u32 = 3;
 const MACHINE_TIMER: u32 = 7;
@@ -108,6 +109,8 @@ pub struct Description {
     pub initrd: Option<Range>,
     /// Entropy for the kernel; [`rng_seed`] makes it of the board's seed.
     pub rng_seed: Option<[u8; 32]>,
+    /// Whether there are software interrupts of the supervisor levels.
+    pub sswi: bool,
     /// How many sources the PLIC has, counting source 0.
     pub plic_sources: u32,
     /// How many virtio transports there are, at most [`map::VIRTIO_SLOTS`].
@@ -134,6 +137,7 @@ impl Default for Description {
             bootargs: None,
             initrd: None,
             rng_seed: None,
+            sswi: false,
             plic_sources: map::PLIC_SOURCES,
             virtio_slots: map::VIRTIO_SLOTS,
             extra: Vec::new(),
@@ -365,6 +369,9 @@ fn soc(fdt: &mut FdtWriter, description: &Description) -> Result<(), Error> {
     finisher(fdt)?;
     rtc(fdt)?;
     clint(fdt, description)?;
+    if description.sswi {
+        sswi(fdt, description)?;
+    }
     plic(fdt, description)?;
     uart(fdt)?;
     virtio(fdt, description)?;
@@ -422,6 +429,20 @@ fn clint(fdt: &mut FdtWriter, description: &Description) -> Result<(), Error> {
     fdt.property_string_list("compatible", strings(&["sifive,clint0", "riscv,clint0"]))?;
     reg(fdt, &[Range::new(map::CLINT, map::CLINT_SIZE)])?;
     wires(fdt, description, [MACHINE_SOFTWARE, MACHINE_TIMER])?;
+    Ok(fdt.end_node(node)?)
+}
+
+/// As QEMU's `virt` with `aclint=on` describes it.
+fn sswi(fdt: &mut FdtWriter, description: &Description) -> Result<(), Error> {
+    let node = fdt.begin_node(&node_name("sswi", map::SSWI))?;
+    fdt.property_string("compatible", "riscv,aclint-sswi")?;
+    reg(fdt, &[Range::new(map::SSWI, map::SSWI_SIZE)])?;
+    fdt.property_null("interrupt-controller")?;
+    fdt.property_u32("#interrupt-cells", 0)?;
+    let cells: Vec<u32> = (FIRST_CONTROLLER..FIRST_CONTROLLER + description.harts)
+        .flat_map(|controller| [controller, SUPERVISOR_SOFTWARE])
+        .collect();
+    fdt.property_array_u32("interrupts-extended", &cells)?;
     Ok(fdt.end_node(node)?)
 }
 

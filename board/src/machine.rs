@@ -246,7 +246,8 @@ impl Machine {
             hart.stores.clear();
         }
         let time = self.ticks(hart.cycle());
-        let wires = self.wires[hart.index];
+        let wires = hart.privileged.latch(self.wires[hart.index]);
+        self.wires[hart.index] = wires;
         if hart.waiting && hart.privileged.wake(wires, time) {
             hart.waiting = false;
             self.turned(hart);

@@ -96,6 +96,8 @@ pub enum DeviceKind {
     Rtc,
     /// Timers and inter-processor interrupts: `clint`.
     Clint,
+    /// Software interrupts of the harts' supervisor levels: `sswi`.
+    Sswi,
     /// Interrupt controller: `plic`.
     Plic,
     /// 16550: `uart`.
@@ -111,6 +113,7 @@ impl DeviceKind {
             Self::Finisher => (map::FINISHER, None),
             Self::Rtc => (map::RTC, Some(map::RTC_LINE)),
             Self::Clint => (map::CLINT, None),
+            Self::Sswi => (map::SSWI, None),
             Self::Plic => (map::PLIC, None),
             Self::Uart => (map::UART, Some(map::UART_LINE)),
             Self::Virtio(slot) => {
@@ -130,6 +133,7 @@ impl DeviceKind {
             "finisher" => Self::Finisher,
             "rtc" => Self::Rtc,
             "clint" => Self::Clint,
+            "sswi" => Self::Sswi,
             "plic" => Self::Plic,
             "uart" => Self::Uart,
             _ => {
@@ -374,7 +378,7 @@ impl Profile {
             let table = table.into_inner();
             let Some(kind) = DeviceKind::named(&table.name) else {
                 let reason = format!(
-                    "the board has no device `{}`: it has finisher, rtc, clint, plic, uart, virtio-mmio-0 to \
+                    "the board has no device `{}`: it has finisher, rtc, clint, sswi, plic, uart, virtio-mmio-0 to \
                      virtio-mmio-7",
                     table.name
                 );

@@ -4,7 +4,7 @@ use object::{Object, ObjectSegment};
 
 use crate::board::{Board, BuildError, Parts};
 use crate::devices::virtio::Backend;
-use crate::devices::{Clint, Console, Finisher, Plic, Rtc, Uart, Virtio, map};
+use crate::devices::{Clint, Console, Finisher, Plic, Rtc, Sswi, Uart, Virtio, map};
 use crate::devicetree::{self, Description, Range};
 use crate::memory::NoMemory;
 use crate::profile::{DeviceKind, Profile};
@@ -124,6 +124,7 @@ pub fn board(
             DeviceKind::Clint => {
                 board.attach_clint(base, Clint::new(harts, profile.timebase_hz))?
             }
+            DeviceKind::Sswi => board.attach(name, base, size, Box::new(Sswi::new(harts)))?,
             DeviceKind::Plic => board.attach_plic(base, Plic::new(harts, map::PLIC_SOURCES))?,
             DeviceKind::Finisher => board.attach(name, base, size, Box::new(Finisher::new()))?,
             DeviceKind::Uart => {
@@ -179,6 +180,10 @@ pub fn boot(
         bootargs: software.bootargs.map(str::to_owned),
         rng_seed: Some(devicetree::rng_seed(board.seed())),
         virtio_slots: virtio_slots(profile) as u32,
+        sswi: profile
+            .devices
+            .iter()
+            .any(|device| device.kind == DeviceKind::Sswi),
         ..Description::default()
     };
     if let Some(kernel) = software.kernel {

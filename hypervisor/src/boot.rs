@@ -5,7 +5,7 @@ use crate::arch::stage2::{MapError, Stage2};
 use crate::arch::{context, entry, firmware, platform};
 use crate::arena::{Arena, Exhausted};
 use crate::console;
-use crate::hart::{Hart, STACK_SIZE};
+use crate::hart::{Hart, STACK_SIZE, Wires};
 use crate::log::Line;
 use crate::message;
 use crate::plic::Plic;
@@ -123,7 +123,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         // Safety: the tool gives the UART to no guest, and the blob's checksum says that the tool wrote this.
         unsafe { console::use_uart(blob.header.uart_base, blob.header.uart_source != 0) };
     }
-    platform::check(devicetree, &blob).map_err(Refusal::Platform)?;
+    let sswi = platform::check(devicetree, &blob).map_err(Refusal::Platform)?;
     if !context::has_guest_timer() {
         return Err(Refusal::NoGuestTimer);
     }
@@ -149,8 +149,11 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         Hart::new(
             index,
             config.id,
-            config.plic_context,
-            plic.and_then(|plic| NonNull::new(plic.threshold(config.plic_context))),
+            Wires {
+                plic_context: config.plic_context,
+                threshold: plic.and_then(|plic| NonNull::new(plic.threshold(config.plic_context))),
+                sswi: sswi.and_then(|base| NonNull::new((base + 4 * config.id) as *mut u32)),
+            },
             stack,
             shared,
             by_deadline,

@@ -1,6 +1,6 @@
 //! A physical core and what it alone knows.
 
-use crate::arch::firmware;
+use crate::arch::{self, firmware};
 use crate::sync::Owned;
 use crate::vcpu::Vcpu;
 use core::ptr::NonNull;
@@ -24,6 +24,17 @@ pub mod running {
     pub const REAL_TIME: u32 = 0x200;
 }
 
+/// What interrupts a hart.
+#[derive(Clone, Copy, Debug)]
+pub struct Wires {
+    /// Its PLIC context.
+    pub plic_context: u32,
+    /// The PLIC's threshold for it, if there is a PLIC.
+    pub threshold: Option<NonNull<u32>>,
+    /// Where a store interrupts it, if that is possible without the firmware.
+    pub sswi: Option<NonNull<u32>>,
+}
+
 /// A hart of the system.
 #[repr(C)]
 pub struct Hart {
@@ -33,10 +44,8 @@ pub struct Hart {
     pub index: usize,
     /// The firmware's number.
     pub id: u64,
-    /// Its PLIC context.
-    pub plic_context: u32,
-    /// The PLIC's threshold for it, if there is a PLIC.
-    pub threshold: Option<NonNull<u32>>,
+    /// What interrupts it.
+    pub wires: Wires,
     /// More than one vCPU may run here, or one for a part of the time only.
     pub shared: bool,
     /// Real-time vCPUs run here by deadline, not by priority.
@@ -101,7 +110,7 @@ pub struct Local {
     pub fpu_unsaved: Option<&'static Vcpu>,
 }
 
-// Safety: `local` has its rule of ownership; `threshold` is used by the hart itself only.
+// Safety: `local` has its rule of ownership; of `wires`, `threshold` is used by the hart itself only, and `sswi` takes stores from anyone.
 unsafe impl Sync for Hart {}
 
 impl Hart {
@@ -109,8 +118,7 @@ impl Hart {
     pub const fn new(
         index: usize,
         id: u64,
-        plic_context: u32,
-        threshold: Option<NonNull<u32>>,
+        wires: Wires,
         stack_top: u64,
         shared: bool,
         by_deadline: bool,
@@ -119,8 +127,7 @@ impl Hart {
             stack_top,
             index,
             id,
-            plic_context,
-            threshold,
+            wires,
             shared,
             by_deadline,
             stale: AtomicBool::new(false),
@@ -197,7 +204,14 @@ impl Hart {
 
     /// Makes the hart look for work.
     pub fn interrupt(&self) {
-        firmware::send_ipi(self.id);
+        match self.wires.sswi {
+            Some(register) => {
+                arch::fence_device();
+                // Safety: a register that interrupts a hart; the firmware's devicetree says where it is.
+                unsafe { register.as_ptr().write_volatile(1) };
+            }
+            None => firmware::send_ipi(self.id),
+        }
     }
 
     /// Takes all vCPUs that have news now, as bits by handle.

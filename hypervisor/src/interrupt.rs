@@ -18,11 +18,11 @@ const THRESHOLD_REAL_TIME: u32 = 3;
 /// Sets up a hart's part of the interrupt controller: the sources routed to it.
 pub fn initialise_hart(hart: &Hart) {
     let Some(plic) = system().plic else { return };
-    plic.reset_context(hart.plic_context, map::PLIC_SOURCES);
+    plic.reset_context(hart.wires.plic_context, map::PLIC_SOURCES);
     for (source, route) in system().routes.iter().enumerate() {
         let (context, priority) = match *route {
             Route::Unused => continue,
-            Route::Console => (system().harts[0].plic_context, PRIORITY_BEST_EFFORT),
+            Route::Console => (system().harts[0].wires.plic_context, PRIORITY_BEST_EFFORT),
             Route::Vm(vm, context) => {
                 let vcpus = system().vms[vm].vcpus();
                 let real_time = vcpus.iter().any(|vcpu| vcpu.class == Class::RealTime);
@@ -34,7 +34,7 @@ pub fn initialise_hart(hart: &Hart) {
                 (context, priority)
             }
         };
-        if context == hart.plic_context {
+        if context == hart.wires.plic_context {
             plic.enable(context, source as u32, priority);
         }
     }
@@ -61,7 +61,7 @@ pub fn admit(hart: &Hart, class: Class) {
         Class::RealTime => THRESHOLD_REAL_TIME,
         Class::BestEffort => 0,
     };
-    if let Some(register) = hart.threshold {
+    if let Some(register) = hart.wires.threshold {
         // Safety: a register of the controller, which no guest can reach.
         unsafe { register.as_ptr().write_volatile(threshold) };
     }
@@ -71,7 +71,7 @@ pub fn admit(hart: &Hart, class: Class) {
 #[inline(never)]
 fn external(hart: &'static Hart) {
     let Some(plic) = system().plic else { return };
-    let source = plic.claim(hart.plic_context);
+    let source = plic.claim(hart.wires.plic_context);
     match system().routes.get(source as usize) {
         Some(Route::Vm(vm, _)) => system().vms[*vm].physical_interrupt(hart, source),
         Some(Route::Console) => {
@@ -83,7 +83,7 @@ fn external(hart: &'static Hart) {
                     vm.console_input(hart, byte);
                 }
             });
-            plic.complete(hart.plic_context, source);
+            plic.complete(hart.wires.plic_context, source);
             vm::tell_room(hart, room);
         }
         // Source 0: another hart's, or gone.

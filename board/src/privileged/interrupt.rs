@@ -25,7 +25,7 @@ pub struct Interrupt {
 }
 
 /// What wires can drive: the rest of `mip` is in the hart.
-const WIRES: u64 = interrupts::MACHINE | interrupts::SEI;
+const WIRES: u64 = interrupts::MACHINE | interrupts::SEI | interrupts::SSI;
 
 /// The numbers by falling priority (sections 3.1.9 and 8.4.3).
 const PRIORITY: [u8; 10] = [11, 3, 7, 9, 1, 5, 12, 10, 2, 6];
@@ -39,7 +39,8 @@ fn first(ready: u64) -> u8 {
 }
 
 impl Privileged {
-    /// `mip` as it reads, when `wires` are driven from outside (MSIP, MTIP, MEIP and SEIP count) and it is `time`.
+    /// `mip` as it reads, when `wires` are driven from outside (MSIP, MTIP, MEIP, SEIP, and SSIP until
+    /// [`Privileged::latch`] has it, count) and it is `time`.
     #[inline]
     #[must_use]
     pub const fn pending(&self, wires: u64, time: u64) -> u64 {
@@ -56,6 +57,12 @@ impl Privileged {
             }
         }
         pending
+    }
+
+    /// Keeps what is an edge on `wires` (SSIP), and tells the wires that are left.
+    pub const fn latch(&mut self, wires: u64) -> u64 {
+        self.software |= wires & interrupts::SSI;
+        wires & !interrupts::SSI
     }
 
     /// The interrupt to take now, before the next instruction.

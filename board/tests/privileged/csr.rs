@@ -524,12 +524,26 @@ fn p_3_1_9_wires_drive_their_bits_alone() {
     let mut hart = Hart::new();
     for bit in 0..64 {
         hart.wires = 1 << bit;
-        let driven = if [3, 7, 9, 11].contains(&bit) {
+        // SSIP until the hart has latched it.
+        let driven = if [1, 3, 7, 9, 11].contains(&bit) {
             1 << bit
         } else {
             0
         };
         assert_eq!(hart.peek(csr::MIP), driven);
+    }
+}
+
+#[test]
+fn p_3_1_9_an_edge_on_ssip_is_kept_until_software_clears_it() {
+    let mut hart = Hart::new();
+    for others in [0, 1 << 3 | 1 << 9] {
+        assert_eq!(hart.state.latch(others | 2), others);
+        assert_eq!(hart.peek(csr::MIP), 2);
+        assert_eq!(hart.state.latch(others), others);
+        assert_eq!(hart.peek(csr::MIP), 2);
+        hart.poke(csr::MIP, 0);
+        assert_eq!(hart.peek(csr::MIP), 0);
     }
 }
 

@@ -19,6 +19,12 @@ pub fn set_timer(deadline: u64) {
     write!(csr::STIMECMP, deadline);
 }
 
+/// What has been stored to memory is seen by whoever sees a store to a device that follows.
+pub fn fence_device() {
+    // Safety: a fence.
+    unsafe { core::arch::asm!("fence w, o", options(nostack)) }
+}
+
 /// Waits for an interrupt that is enabled in `sie`, or less.
 pub fn wait_for_interrupt() {
     // Safety: only stalls the hart; interrupts stay pending, since sstatus.SIE is 0 in the hypervisor.

@@ -21,19 +21,23 @@ pub enum Lack {
 /// What the hypervisor's code and its guests use.
 const EXTENSIONS: &[&str] = &["h", "sstc", "zba", "zbb", "zbs"];
 
-/// Checks the machine described by the devicetree at `address` against the system.
-pub fn check(address: u64, blob: &Blob) -> Result<(), Lack> {
+/// Checks the machine described by the devicetree at `address` against the system. Tells where harts' software interrupts can be
+/// raised without the firmware, if they can: the first register of an ACLINT SSWI device.
+pub fn check(address: u64, blob: &Blob) -> Result<Option<u64>, Lack> {
     let mut tree = tokens(address).ok_or(Lack::Devicetree)?;
     let mut place = Place::Elsewhere;
     let mut depth = 0;
     let mut cpu = None;
     let mut harts = 0u64;
     let mut memory = false;
+    let mut sswi = None;
+    let mut is_sswi = false;
     // One step for each token of the tree.
     loop {
         match tree.next().ok_or(Lack::Devicetree)? {
             Token::Begin(name) => {
                 depth += 1;
+                is_sswi = false;
                 match (depth, place) {
                     (2, _) if is(name, b"cpus") => place = Place::Cpus,
                     (2, _) if begins(name, b"memory@") => place = Place::Memory,
@@ -50,6 +54,11 @@ pub fn check(address: u64, blob: &Blob) -> Result<(), Lack> {
                     }
                 }
                 (2, Place::Memory, _) if is(name, b"reg") => memory |= covers(value, blob),
+                // It comes before `reg`.
+                (3, ..) if is(name, b"compatible") => {
+                    is_sswi = begins(value, b"riscv,aclint-sswi");
+                }
+                (3, ..) if is_sswi && is(name, b"reg") => sswi = Some(number(value)),
                 (3, _, Some(cpu)) if is(name, b"reg") => cpu.id = Some(number(value)),
                 (3, _, Some(cpu)) if is(name, b"riscv,isa") => cpu.isa = value,
                 _ => {}
@@ -70,7 +79,7 @@ pub fn check(address: u64, blob: &Blob) -> Result<(), Lack> {
     if let Some(hart) = blob.harts.get(harts.trailing_ones() as usize) {
         return Err(Lack::Hart(hart.id));
     }
-    if memory { Ok(()) } else { Err(Lack::Memory) }
+    if memory { Ok(sswi) } else { Err(Lack::Memory) }
 }
 
 /// The devicetree at an address, if there is one.
