@@ -5,6 +5,7 @@ use crate::arch::context::{self, Exception, cause};
 use crate::hart::Hart;
 use crate::realtime::{self, AnswerTo};
 use crate::sbi;
+use crate::sched;
 use crate::trap;
 use crate::vcpu::Vcpu;
 use crate::vm::{End, Vm};
@@ -81,8 +82,8 @@ pub fn access(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception, d
     match done {
         Some(access) => {
             context::skip_instruction(access.length.into());
-            // The store may have been a call that admission decides. When the vCPU has to leave the hart first, whoever asks next sees so.
-            let _ = realtime::go_on(hart, vcpu);
+            // The store may have been a call that takes long. When the vCPU has to leave the hart first, whoever asks next sees so.
+            let _ = sched::finish_calls(hart, vcpu);
         }
         None if exception.cause == cause::LOAD_GUEST_PAGE => {
             trap::deliver(hart, vcpu, exception, cause::LOAD_ACCESS);

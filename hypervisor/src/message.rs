@@ -9,7 +9,6 @@ use crate::arch;
 use crate::arena::{Arena, Exhausted};
 use crate::devices;
 use crate::hart::Hart;
-use crate::interrupt;
 use crate::realtime::{self, AnswerTo};
 use crate::sbi::SbiError;
 use crate::sched;
@@ -149,12 +148,8 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
                 result,
             );
         }
-        let pending = arch::pending_interrupts();
-        if pending != 0 {
-            interrupt::handle(hart, pending);
-            if sched::must_leave(hart) {
-                return false;
-            }
+        if !sched::keeps_hart(hart) {
+            return false;
         }
     }
     true

@@ -5,9 +5,7 @@
 //! again. Meanwhile any other hart that has a request of its own does the steps in its place, so that nobody waits
 //! for a vCPU that does not run. Whoever does the last step carries the decision out.
 
-use crate::arch;
 use crate::hart::Hart;
-use crate::interrupt;
 use crate::sbi::SbiError;
 use crate::sched;
 use crate::sync::Lock;
@@ -189,12 +187,8 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
             unsafe { vcpu.body() }.asks = None;
             answer(vcpu, asks.answer, result);
         }
-        let pending = arch::pending_interrupts();
-        if pending != 0 {
-            interrupt::handle(hart, pending);
-            if sched::must_leave(hart) {
-                return false;
-            }
+        if !sched::keeps_hart(hart) {
+            return false;
         }
     }
     true

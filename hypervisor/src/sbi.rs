@@ -131,7 +131,7 @@ fn further(vcpu: &'static Vcpu) -> *const Context {
         }
         Answer::Standard(result) => realtime::answer(vcpu, AnswerTo::Registers, result),
         Answer::Later => {
-            if !realtime::go_on(hart, vcpu) || !message::go_on(hart, vcpu) {
+            if !sched::finish_calls(hart, vcpu) {
                 return core::ptr::null();
             }
         }
@@ -424,7 +424,7 @@ fn reset(hart: &'static Hart, vcpu: &'static Vcpu, kind: u64, reason: u64) -> Sb
     Ok(0)
 }
 
-/// Tactus's own calls; `None`: the answer comes later, see [`realtime::go_on`] and [`message::go_on`].
+/// Tactus's own calls; `None`: the answer comes later, see [`sched::finish_calls`].
 pub fn tactus(
     hart: &'static Hart,
     vcpu: &'static Vcpu,
@@ -457,20 +457,13 @@ pub fn tactus(
             _ => Err(SbiError::ALREADY_AVAILABLE),
         }),
         hypercall::CPU_TIME => Ok(vcpu.vm.cpu_ticks()),
-        hypercall::RT_CREATE => match realtime::create(vcpu, arguments, answer) {
-            Ok(()) => return None,
-            Err(error) => Err(error),
-        },
-        hypercall::RT_CHANGE => match realtime::change(vcpu, arguments, answer) {
-            Ok(()) => return None,
-            Err(error) => Err(error),
-        },
+        hypercall::RT_CREATE => return realtime::create(vcpu, arguments, answer).err().map(Err),
+        hypercall::RT_CHANGE => return realtime::change(vcpu, arguments, answer).err().map(Err),
         hypercall::MESSAGE_SEND | hypercall::MESSAGE_RECEIVE => {
             let sends = function == hypercall::MESSAGE_SEND;
-            match message::begin(vcpu, sends, arguments, answer) {
-                Ok(()) => return None,
-                Err(error) => Err(error),
-            }
+            return message::begin(vcpu, sends, arguments, answer)
+                .err()
+                .map(Err);
         }
         hypercall::RT_QUERY => realtime::query(vcpu, a0, a1, a2),
         hypercall::RT_DELETE => realtime::delete(hart, vcpu, a0),

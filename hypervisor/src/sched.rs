@@ -84,6 +84,17 @@ pub fn must_leave(hart: &'static Hart) -> bool {
     unsafe { hart.local() }.reschedule
 }
 
+/// Between two pieces of long work in the current vCPU's time: serves what is pending. `false`: the vCPU has to leave the hart.
+#[inline]
+pub fn keeps_hart(hart: &'static Hart) -> bool {
+    let pending = arch::pending_interrupts();
+    if pending == 0 {
+        return true;
+    }
+    interrupt::handle(hart, pending);
+    !must_leave(hart)
+}
+
 /// Takes the hart from the current vCPU and puts it where it belongs.
 fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Safety: on this hart, no other reference in use; likewise the body of the vCPU that runs on it.
@@ -830,7 +841,12 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
 /// Goes on with what the vCPU has to do before it is entered. `false`: it has to leave the hart.
 #[cold]
 fn finish(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
-    load_image(hart, vcpu) && realtime::go_on(hart, vcpu) && message::go_on(hart, vcpu)
+    load_image(hart, vcpu) && finish_calls(hart, vcpu)
+}
+
+/// Goes on with the vCPU's calls that take long. `false`: it has to leave the hart.
+pub fn finish_calls(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+    realtime::go_on(hart, vcpu) && message::go_on(hart, vcpu)
 }
 
 /// Loads the VM's image, which is what its boot vCPU has to do first. `false`: it has to leave the hart.
@@ -845,12 +861,8 @@ fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
             body.loader = None;
             vcpu.vm.loaded();
         }
-        let pending = arch::pending_interrupts();
-        if pending != 0 {
-            interrupt::handle(hart, pending);
-            if must_leave(hart) {
-                return false;
-            }
+        if !keeps_hart(hart) {
+            return false;
         }
     }
 }
