@@ -5,6 +5,7 @@ use crate::arch::stage2::{MapError, Stage2};
 use crate::arch::{context, entry, firmware, platform};
 use crate::arena::{Arena, Exhausted};
 use crate::console;
+use crate::doorbell::Doorbell;
 use crate::hart::{Hart, STACK_SIZE, Wires};
 use crate::log::Line;
 use crate::message;
@@ -184,9 +185,13 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             blob.header.overheads.job,
         )
     })?;
+    let doorbells = arena.slice(blob.channel_ends.len(), |index| {
+        let end = &blob.channel_ends[index];
+        Doorbell::new(&vms[end.peer_vm as usize], end.peer_channel)
+    })?;
     for vm in vms {
         // Safety: at boot, once; nobody has asked before.
-        unsafe { vm.adopt(vcpus) };
+        unsafe { vm.adopt(vcpus, doorbells) };
     }
     let posts = message::posts(&arena, &blob)?;
     let system = arena.slice(1, |_| System {

@@ -158,11 +158,8 @@ fn call(hart: &'static Hart, vcpu: &'static Vcpu, block: u64) -> Option<()> {
 }
 
 /// Rings the other end of a VM's channel; `None`: it has no such channel.
-#[inline(never)]
 pub fn ring(hart: &'static Hart, vm: &Vm, channel: u64) -> Option<()> {
-    let system = crate::system::system();
-    let ends = system.blob.channel_ends_of(vm.config());
-    let end = ends.get(usize::try_from(channel).ok()?)?;
-    system.vms[end.peer_vm as usize].raise(hart, map::CHANNEL_SOURCE + end.peer_channel);
+    let channel = usize::try_from(channel).ok()?;
+    vm.doorbells().get(channel)?.ring(hart);
     Some(())
 }

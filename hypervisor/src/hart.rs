@@ -1,10 +1,11 @@
 //! A physical core and what it alone knows.
 
 use crate::arch::{self, firmware};
-use crate::sync::Owned;
+use crate::doorbell::Doorbell;
+use crate::sync::{Apart, Owned};
 use crate::vcpu::Vcpu;
-use core::ptr::NonNull;
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 use tactus_abi::blob::{Class, limit};
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::{BitmapQueue, Handle};
@@ -57,11 +58,20 @@ pub struct Hart {
     pub leaving: AtomicU32,
     /// One of [`running`].
     pub running: AtomicU32,
-    /// vCPUs at home here that have news, by handle.
-    inbox: [AtomicU64; INBOX_WORDS],
+    inbox: Apart<Inbox>,
     /// Time without a vCPU, in ticks.
     pub idle_ticks: AtomicU64,
     local: Owned<Local>,
+}
+
+/// What other harts have sent.
+struct Inbox {
+    /// A doorbell that is to sound, or null.
+    doorbell: AtomicPtr<Doorbell>,
+    /// A best-effort vCPU that is ready, perhaps, and that the hart may take.
+    offered: AtomicBool,
+    /// vCPUs at home here that have news, by handle.
+    posts: [AtomicU64; INBOX_WORDS],
 }
 
 /// What only the hart itself touches.
@@ -133,7 +143,11 @@ impl Hart {
             stale: AtomicBool::new(false),
             leaving: AtomicU32::new(0),
             running: AtomicU32::new(running::IDLE),
-            inbox: [const { AtomicU64::new(0) }; INBOX_WORDS],
+            inbox: Apart(Inbox {
+                doorbell: AtomicPtr::new(ptr::null_mut()),
+                offered: AtomicBool::new(false),
+                posts: [const { AtomicU64::new(0) }; INBOX_WORDS],
+            }),
             idle_ticks: AtomicU64::new(0),
             local: Owned::new(Local {
                 current: None,
@@ -176,13 +190,42 @@ impl Hart {
     #[inline(never)]
     pub fn post(&self, vcpu: &Vcpu) {
         let bit = 1 << (vcpu.handle % 64);
-        let before = self.inbox[usize::from(vcpu.handle / 64)].fetch_or(bit, Ordering::SeqCst);
+        let before =
+            self.inbox.posts[usize::from(vcpu.handle / 64)].fetch_or(bit, Ordering::SeqCst);
         // With the bit still there, an interrupt is on its way already, or the hart looks before it runs a best-effort vCPU.
-        let waits = vcpu.class == Class::BestEffort
-            && self.running.load(Ordering::SeqCst) >= running::REAL_TIME;
-        if before & bit == 0 && !waits {
+        fence(Ordering::SeqCst);
+        if before & bit == 0 && self.attends(vcpu) {
             self.interrupt();
         }
+    }
+
+    /// Whether news of a vCPU at home here may interrupt the hart.
+    fn attends(&self, vcpu: &Vcpu) -> bool {
+        vcpu.class == Class::RealTime || self.running.load(Ordering::Relaxed) < running::REAL_TIME
+    }
+
+    /// Makes the hart, from another one, sound a doorbell that a vCPU at home there listens for.
+    /// Returns a doorbell that the caller has to sound itself: this one, when news of the vCPU have to wait there, or
+    /// one that was passed before and not taken yet.
+    pub fn pass(&self, vcpu: &Vcpu, doorbell: &'static Doorbell) -> Option<&'static Doorbell> {
+        if !self.attends(vcpu) {
+            return Some(doorbell);
+        }
+        let doorbell = ptr::from_ref(doorbell).cast_mut();
+        let before = self.inbox.doorbell.swap(doorbell, Ordering::SeqCst);
+        // Otherwise an interrupt is on its way.
+        if before.is_null() {
+            self.interrupt();
+        }
+        // Safety: null, or taken from such a reference.
+        unsafe { before.as_ref() }
+    }
+
+    /// Takes the doorbell that is to sound now.
+    pub fn take_doorbell(&self) -> Option<&'static Doorbell> {
+        let doorbell = self.inbox.doorbell.swap(ptr::null_mut(), Ordering::SeqCst);
+        // Safety: null, or taken from such a reference.
+        unsafe { doorbell.as_ref() }
     }
 
     /// Whether nothing is left here of reservations that admission no longer counts: what it has put in their place may begin.
@@ -190,20 +233,31 @@ impl Hart {
         self.leaving.load(Ordering::SeqCst) == 0 && !self.stale.load(Ordering::SeqCst)
     }
 
-    /// Whether vCPUs at home here have news.
+    /// Whether vCPUs at home here have news; after a full fence.
     pub fn has_posts(&self) -> bool {
-        self.inbox
-            .iter()
-            .any(|word| word.load(Ordering::SeqCst) != 0)
+        let posts = self.inbox.posts.iter();
+        posts.fold(0, |all, word| all | word.load(Ordering::Relaxed)) != 0
     }
 
     /// As [`Hart::post`], before the hart runs.
     pub fn post_at_boot(&self, handle: Handle) {
-        self.inbox[usize::from(handle / 64)].fetch_or(1 << (handle % 64), Ordering::SeqCst);
+        self.inbox.posts[usize::from(handle / 64)].fetch_or(1 << (handle % 64), Ordering::SeqCst);
     }
 
-    /// Makes the hart look for work.
-    pub fn interrupt(&self) {
+    /// Makes the hart look at the best-effort queue.
+    pub fn offer(&self) {
+        self.inbox.offered.store(true, Ordering::SeqCst);
+        self.interrupt();
+    }
+
+    /// Whether it has been made to look at the best-effort queue, which it does now.
+    pub fn take_offer(&self) -> bool {
+        self.inbox.offered.load(Ordering::Relaxed)
+            && self.inbox.offered.swap(false, Ordering::SeqCst)
+    }
+
+    /// Makes the hart look at what has been sent to it.
+    fn interrupt(&self) {
         match self.wires.sswi {
             Some(register) => {
                 arch::fence_device();
@@ -217,7 +271,11 @@ impl Hart {
     /// Takes all vCPUs that have news now, as bits by handle.
     pub fn receive(&self) -> [u64; INBOX_WORDS] {
         self.inbox
+            .posts
             .each_ref()
-            .map(|word| word.swap(0, Ordering::SeqCst))
+            .map(|word| match word.load(Ordering::Relaxed) {
+                0 => 0,
+                _ => word.swap(0, Ordering::SeqCst),
+            })
     }
 }

@@ -17,6 +17,8 @@ mod console;
 #[cfg(target_os = "none")]
 mod devices;
 #[cfg(target_os = "none")]
+mod doorbell;
+#[cfg(target_os = "none")]
 mod hart;
 #[cfg(target_os = "none")]
 mod interrupt;

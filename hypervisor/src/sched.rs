@@ -117,8 +117,8 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     local.slice_end = u64::MAX;
     local.budget_end = u64::MAX;
     local.reschedule = false;
-    let waits = vcpu.state() == State::Waiting;
-    if vcpu.stop.load(Ordering::SeqCst) {
+    let waits = vcpu.state_here() == State::Waiting;
+    if vcpu.stop.load(Ordering::Relaxed) {
         stop(hart, vcpu);
     } else if vcpu.class == Class::RealTime {
         if let Some(account) = &body.account
@@ -591,7 +591,7 @@ fn offer(hart: &Hart, vcpu: &Vcpu) {
         }
     }
     if let Some((other, _)) = best {
-        other.interrupt();
+        other.offer();
     }
 }
 
@@ -605,7 +605,7 @@ fn spread(hart: &Hart) {
     for other in system().harts {
         let idle = other.running.load(Ordering::Relaxed) == running::IDLE;
         if idle && other.index != hart.index && may_run >> other.index & 1 != 0 {
-            other.interrupt();
+            other.offer();
         }
     }
 }
@@ -934,16 +934,16 @@ pub fn notify(hart: &'static Hart, vcpu: &'static Vcpu) {
     }
 }
 
-/// Looks at what has been sent to a vCPU at home here.
+/// Looks at what has been sent to a vCPU at home here. After a full fence.
 fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
-    match vcpu.state() {
+    match vcpu.state_here() {
         State::Running => {
             // Safety: on this hart, no other reference in use.
             let local = unsafe { hart.local() };
             if !holds(local.current, vcpu) {
                 return;
             }
-            if vcpu.stop.load(Ordering::SeqCst) {
+            if vcpu.stop.load(Ordering::Relaxed) {
                 local.reschedule = true;
             }
             // Safety: it runs on this hart, no other reference in use.
@@ -952,7 +952,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
             }
         }
         State::Waiting => {
-            if vcpu.stop.load(Ordering::SeqCst) {
+            if vcpu.stop.load(Ordering::Relaxed) {
                 // Safety: on this hart, no other reference in use.
                 let local = unsafe { hart.local() };
                 if holds(local.current, vcpu) {
@@ -976,7 +976,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
             }
         }
         State::Ready => {
-            if vcpu.stop.load(Ordering::SeqCst) && unqueue(hart, vcpu) {
+            if vcpu.stop.load(Ordering::Relaxed) && unqueue(hart, vcpu) {
                 stop(hart, vcpu);
             }
             // It takes notice of anything else when it is entered.
@@ -989,8 +989,20 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
 #[inline(never)]
 pub fn interrupted(hart: &'static Hart) {
     arch::clear_software_interrupt();
-    read_posts(hart);
-    // Perhaps it was about a best-effort vCPU that nobody has taken yet.
+    // What is passed or posted from now on interrupts anew.
+    if let Some(doorbell) = hart.take_doorbell() {
+        doorbell.sound(hart);
+    }
+    if hart.has_posts() {
+        read_posts(hart);
+    }
+    if hart.take_offer() {
+        consider(hart);
+    }
+}
+
+/// Makes room for a best-effort vCPU that nobody has taken yet, if it comes before what runs here.
+fn consider(hart: &'static Hart) {
     let highest = system().best_effort.lock().highest();
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
@@ -1002,7 +1014,6 @@ pub fn interrupted(hart: &'static Hart) {
 
 /// Looks at the vCPUs at home here that have news.
 fn read_posts(hart: &'static Hart) {
-    // What is posted from now on is posted anew.
     for (word, mut posted) in hart.receive().into_iter().enumerate() {
         // At most one step for each vCPU.
         while posted != 0 {

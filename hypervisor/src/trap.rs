@@ -7,6 +7,7 @@ use crate::hart::Hart;
 use crate::interrupt;
 use crate::sched;
 use crate::vcpu::{State, Vcpu};
+use tactus_abi::map;
 use tactus_policy::livelock::Verdict;
 
 /// `wfi`, as `stval` shows it.
@@ -17,9 +18,41 @@ const SRET: u64 = 0x1020_0073;
 /// An interrupt for the hypervisor. Like all handlers returns the current vCPU's context, or null when it may have to leave
 /// the hart.
 pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> *const Context {
+    let pending = arch::pending_interrupts();
     let hart = vcpu.hart();
-    interrupt::handle(hart, arch::pending_interrupts());
+    interrupt::handle(hart, pending);
     go_on(hart, vcpu)
+}
+
+/// What became of a store: [`doorbell`].
+#[repr(C)]
+pub struct Doorbell {
+    /// As of all handlers.
+    context: *const Context,
+    /// It was a doorbell's.
+    rung: bool,
+}
+
+/// A store without memory behind it: when it rings a doorbell, that is done at once. Of the registers only those that a
+/// function call destroys are in the context.
+pub extern "C" fn doorbell(vcpu: &'static Vcpu) -> Doorbell {
+    let hart = vcpu.hart();
+    let offset = |address: u64| address.wrapping_sub(map::DOORBELL_BASE);
+    match context::stored_word() {
+        Some((address, length)) if offset(address) & !(map::PAGE_SIZE - 4) == 0 => {
+            // A doorbell that does not exist rings nowhere.
+            let _ = devices::ring(hart, vcpu.vm, offset(address) / 4);
+            context::skip_instruction(length);
+            Doorbell {
+                context: go_on(hart, vcpu),
+                rung: true,
+            }
+        }
+        _ => Doorbell {
+            context: core::ptr::null(),
+            rung: false,
+        },
+    }
 }
 
 /// An exception but for calls. Of the registers only those that a function call destroys are in the context when
@@ -47,7 +80,7 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context 
 /// at once: returning to the guest first would only delay whom it wakes.
 #[inline]
 pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
-    let leaves = || sched::must_leave(hart) || vcpu.state() != State::Running;
+    let leaves = || sched::must_leave(hart) || vcpu.state_here() != State::Running;
     if leaves() {
         return core::ptr::null();
     }

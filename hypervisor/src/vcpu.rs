@@ -3,7 +3,7 @@
 use crate::arch::context::Context;
 use crate::hart::{Hart, running};
 use crate::loader::Loader;
-use crate::sync::Owned;
+use crate::sync::{Apart, Owned};
 use crate::vm::Vm;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -25,6 +25,17 @@ pub enum State {
     Running,
     /// Waiting for what [`Body::wait`] says.
     Waiting,
+}
+
+impl State {
+    const fn from_raw(raw: u8) -> Self {
+        match raw {
+            0 => Self::Stopped,
+            1 => Self::Ready,
+            2 => Self::Running,
+            _ => Self::Waiting,
+        }
+    }
 }
 
 /// What a waiting vCPU waits for.
@@ -108,10 +119,10 @@ pub struct Vcpu {
     pub bit: u32,
     state: AtomicU8,
     home: AtomicU32,
+    /// Its virtual PLIC context's output. Who sends it something reads what stands above.
+    pub external: Apart<AtomicBool>,
     /// A software interrupt has been sent to it.
     pub software: AtomicBool,
-    /// Its virtual PLIC context's output.
-    pub external: AtomicBool,
     /// It has the slot of a mailbox that it waits for.
     pub message: AtomicBool,
     /// It is to stop.
@@ -200,7 +211,7 @@ impl Vcpu {
             state: AtomicU8::new(State::Stopped as u8),
             home: AtomicU32::new(config.harts.trailing_zeros()),
             software: AtomicBool::new(false),
-            external: AtomicBool::new(false),
+            external: Apart(AtomicBool::new(false)),
             message: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             fences_asked: AtomicU32::new(0),
@@ -260,12 +271,12 @@ impl Vcpu {
 
     /// What it is doing.
     pub fn state(&self) -> State {
-        match self.state.load(Ordering::SeqCst) {
-            0 => State::Stopped,
-            1 => State::Ready,
-            2 => State::Running,
-            _ => State::Waiting,
-        }
+        State::from_raw(self.state.load(Ordering::SeqCst))
+    }
+
+    /// What it is doing, for the hart that is its home.
+    pub fn state_here(&self) -> State {
+        State::from_raw(self.state.load(Ordering::Relaxed))
     }
 
     /// See [`State`] for who may.
@@ -273,9 +284,9 @@ impl Vcpu {
         self.state.store(state as u8, Ordering::SeqCst);
     }
 
-    /// Index of its home hart.
+    /// Index of its home hart. Whoever has sent the vCPU something reads it after a full fence.
     pub fn home(&self) -> usize {
-        self.home.load(Ordering::SeqCst) as usize
+        self.home.load(Ordering::Relaxed) as usize
     }
 
     /// Makes another hart its home; called by its home, where it waits.

@@ -2,6 +2,7 @@
 
 use crate::arch::context::Exception;
 use crate::console;
+use crate::doorbell::{self, Doorbell};
 use crate::hart::Hart;
 use crate::loader::Loader;
 use crate::log::Line;
@@ -62,6 +63,17 @@ struct Life {
     lines: u32,
 }
 
+/// What is a VM's of what there is in all.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    /// vCPUs of the configuration.
+    vcpus: &'static [Vcpu],
+    /// Places of those that hypercalls make.
+    made: &'static [Vcpu],
+    /// The doorbells that it rings.
+    doorbells: &'static [Doorbell],
+}
+
 /// A VM.
 pub struct Vm {
     /// Index in the configuration.
@@ -70,8 +82,8 @@ pub struct Vm {
     pub name: &'static str,
     config: &'static blob::Vm,
     memory: &'static blob::Region,
-    /// Its vCPUs: of the configuration, and those that hypercalls make. Written at boot only.
-    vcpus: Owned<(&'static [Vcpu], &'static [Vcpu])>,
+    /// Written at boot only.
+    parts: Owned<Parts>,
     devices: Lock<Devices>,
     life: Lock<Life>,
     /// vCPUs, as bits, that wait for fences of others.
@@ -81,7 +93,7 @@ pub struct Vm {
 }
 
 /// A set of a VM's vCPUs whose external interrupt line has changed.
-type Changed = u32;
+pub type Changed = u32;
 
 impl Vm {
     /// A VM that is off.
@@ -91,7 +103,7 @@ impl Vm {
             name: blob::name_text(&config.name),
             config,
             memory,
-            vcpus: Owned::new((&[], &[])),
+            parts: Owned::new(Parts::default()),
             devices: Lock::new(Devices {
                 plic: Vplic::new(config.vcpus as usize),
                 uart: Vuart::new(),
@@ -122,28 +134,38 @@ impl Vm {
         self.memory
     }
 
-    /// Takes its vCPUs from among all.
+    /// Takes its vCPUs and the doorbells that it rings from among all.
     ///
     /// # Safety
     /// Called once, at boot, before any guest or other hart runs.
-    pub unsafe fn adopt(&self, vcpus: &'static [Vcpu]) {
+    pub unsafe fn adopt(&self, vcpus: &'static [Vcpu], doorbells: &'static [Doorbell]) {
         let all = &vcpus[self.config.first_vcpu as usize..];
-        let (configured, further) = all.split_at(self.config.vcpus as usize);
-        let made = &further[..self.config.rt_vcpus as usize];
+        let (vcpus, further) = all.split_at(self.config.vcpus as usize);
+        let doorbells = &doorbells[self.config.first_channel_end as usize..];
         // Safety: the caller's promise.
-        *unsafe { self.vcpus.get() } = (configured, made);
+        *unsafe { self.parts.get() } = Parts {
+            vcpus,
+            made: &further[..self.config.rt_vcpus as usize],
+            doorbells: &doorbells[..self.config.channel_ends as usize],
+        };
     }
 
     /// Its vCPUs of the configuration, by number.
     pub fn vcpus(&self) -> &'static [Vcpu] {
         // Safety: nobody writes it after boot.
-        unsafe { self.vcpus.get() }.0
+        unsafe { self.parts.get() }.vcpus
     }
 
     /// The places of those that hypercalls make, by number.
     pub fn made_vcpus(&self) -> &'static [Vcpu] {
         // Safety: as above.
-        unsafe { self.vcpus.get() }.1
+        unsafe { self.parts.get() }.made
+    }
+
+    /// The doorbells that it rings, by channel.
+    pub fn doorbells(&self) -> &'static [Doorbell] {
+        // Safety: as above.
+        unsafe { self.parts.get() }.doorbells
     }
 
     fn all_vcpus(&self) -> impl Iterator<Item = &'static Vcpu> {
@@ -189,21 +211,22 @@ impl Vm {
         self.outputs(&devices.plic)
     }
 
-    /// Updates the vCPUs' external interrupt lines; called with the devices locked.
+    /// Updates the vCPUs' external interrupt lines; called with the devices locked. Those that change are to be notified.
     fn outputs(&self, plic: &Vplic) -> Changed {
         let mut changed = 0;
         for (context, vcpu) in self.vcpus().iter().enumerate() {
             let output = plic.output(context);
             if vcpu.external.load(Ordering::Relaxed) != output {
-                vcpu.external.store(output, Ordering::SeqCst);
+                vcpu.external.store(output, Ordering::Relaxed);
                 changed |= 1 << context;
             }
         }
         changed
     }
 
+    /// Tells vCPUs of changes.
     #[inline]
-    fn tell(&self, hart: &'static Hart, mut changed: Changed) {
+    pub fn tell(&self, hart: &'static Hart, mut changed: Changed) {
         // At most one step for each vCPU.
         while changed != 0 {
             let index = changed.trailing_zeros() as usize;
@@ -214,24 +237,21 @@ impl Vm {
 
     /// A physical source interrupts the VM. It stays claimed until the guest completes it.
     pub fn physical_interrupt(&self, hart: &'static Hart, source: u32) {
-        self.raise_and_hold(hart, source, 1 << source);
-    }
-
-    /// A virtual source interrupts the VM once.
-    #[inline(never)]
-    pub fn raise(&self, hart: &'static Hart, source: u32) {
-        self.raise_and_hold(hart, source, 0);
-    }
-
-    /// `held`: the physical sources, as bits, that are claimed for the VM by this.
-    fn raise_and_hold(&self, hart: &'static Hart, source: u32, held: u64) {
         let changed = {
             let mut devices = self.devices.lock();
-            devices.held |= held;
+            devices.held |= 1 << source;
             devices.plic.raise(source);
             self.outputs(&devices.plic)
         };
         self.tell(hart, changed);
+    }
+
+    /// A virtual source interrupts the VM once. Returns its vCPUs that are to be told.
+    #[inline]
+    pub fn raise(&self, source: u32) -> Changed {
+        let mut devices = self.devices.lock();
+        devices.plic.raise(source);
+        self.outputs(&devices.plic)
     }
 
     /// Reads a register of its virtual PLIC; `None`: a bus error.
@@ -260,6 +280,9 @@ impl Vm {
             {
                 devices.held &= !(1 << source);
                 complete(source);
+            }
+            if let Effect::Enabled(context) = effect {
+                doorbell::listen(&self.vcpus()[context], &devices.plic);
             }
             match effect {
                 Effect::None => 0,
@@ -535,7 +558,7 @@ impl Vm {
         if matches!(end, End::Fault)
             && let Some(other) = system().vms.get(self.config().signal_vm as usize)
         {
-            other.raise(hart, map::FAULT_SOURCE);
+            other.tell(hart, other.raise(map::FAULT_SOURCE));
         }
         sched::vm_is_off();
         true
@@ -591,6 +614,7 @@ impl Vm {
             uart_line: false,
             held: 0,
         };
+        doorbell::ignore(self);
         self.outputs(&devices.plic);
         // At most one step for each source.
         while held != 0 {

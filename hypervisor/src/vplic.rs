@@ -26,6 +26,8 @@ pub enum Effect {
     None,
     /// The contexts' outputs may have changed.
     Outputs,
+    /// So may have what this context has enabled.
+    Enabled(usize),
     /// The guest has completed this source, and outputs may have changed.
     Completed(u32),
 }
@@ -44,6 +46,8 @@ pub struct Vplic {
     lines: Sources,
     enabled: [Sources; VCPUS_PER_VM],
     threshold: [u8; VCPUS_PER_VM],
+    /// Of each context: enabled, and of a priority above the threshold.
+    heard: [Sources; VCPUS_PER_VM],
 }
 
 impl Vplic {
@@ -60,6 +64,7 @@ impl Vplic {
             lines: 0,
             enabled: [0; VCPUS_PER_VM],
             threshold: [0; VCPUS_PER_VM],
+            heard: [0; VCPUS_PER_VM],
         }
     }
 
@@ -71,6 +76,11 @@ impl Vplic {
     /// An edge: the source asks once. Sources out of range are ignored.
     pub fn raise(&mut self, source: u32) {
         self.pending |= Self::bit(source);
+    }
+
+    /// Whether a context has enabled a source.
+    pub fn is_enabled(&self, context: usize, source: u32) -> bool {
+        self.enabled[context] & Self::bit(source) != 0
     }
 
     /// The level of a level-triggered source's line.
@@ -88,8 +98,18 @@ impl Vplic {
     }
 
     /// Whether context `context` (a vCPU's number) has an interrupt to take.
+    #[inline]
     pub fn output(&self, context: usize) -> bool {
-        self.best(context, self.threshold[context]).is_some()
+        self.pending & self.heard[context] & !self.in_service != 0
+    }
+
+    /// A context's enabled sources or its threshold have changed, or a source's priority.
+    fn listen(&mut self, context: usize) {
+        let above = usize::from(self.threshold[context]) + 1;
+        let heard = self.by_priority[above..]
+            .iter()
+            .fold(0, |all, sources| all | sources);
+        self.heard[context] = heard & self.enabled[context];
     }
 
     /// Reads a register. `None`: the register does not exist or the access is not of 32 bits.
@@ -141,6 +161,9 @@ impl Vplic {
                 let old = core::mem::replace(&mut self.priority[source as usize], priority);
                 self.by_priority[usize::from(old)] &= !bit;
                 self.by_priority[usize::from(priority)] |= bit;
+                for context in 0..self.contexts {
+                    self.listen(context);
+                }
             }
         } else if offset < ENABLE {
             // Pending bits are read-only.
@@ -152,10 +175,16 @@ impl Vplic {
                 let shift = index as u32 * 32;
                 let set = &mut self.enabled[context];
                 *set = (*set & !(0xffff_ffff << shift) | u128::from(value) << shift) & VALID;
+                self.listen(context);
+                return Some(Effect::Enabled(context));
             }
+            return Some(Effect::None);
         } else if let Some(context) = self.context((offset - CONTEXT) / CONTEXT_STRIDE) {
             match (offset - CONTEXT) % CONTEXT_STRIDE {
-                0 => self.threshold[context] = value.min(PLIC_PRIORITY_MAX) as u8,
+                0 => {
+                    self.threshold[context] = value.min(PLIC_PRIORITY_MAX) as u8;
+                    self.listen(context);
+                }
                 4 => return Some(self.complete(context, value)),
                 _ => {}
             }
@@ -165,7 +194,7 @@ impl Vplic {
 
     /// "Interrupt Claims": the best pending source, 0 if none; the threshold plays no part.
     fn claim(&mut self, context: usize) -> u32 {
-        let Some(source) = self.best(context, 0) else {
+        let Some(source) = self.best(context) else {
             return 0;
         };
         let bit = Self::bit(source);
@@ -188,14 +217,13 @@ impl Vplic {
         Effect::Completed(source)
     }
 
-    /// Highest priority above `threshold`, lowest number first.
-    #[inline]
-    fn best(&self, context: usize, threshold: u8) -> Option<u32> {
+    /// Highest priority above 0, lowest number first.
+    fn best(&self, context: usize) -> Option<u32> {
         let candidates = self.pending & self.enabled[context] & !self.in_service;
         if candidates == 0 {
             return None;
         }
-        self.by_priority[usize::from(threshold) + 1..]
+        self.by_priority[1..]
             .iter()
             .rev()
             .map(|sources| sources & candidates)

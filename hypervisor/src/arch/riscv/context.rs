@@ -331,6 +331,15 @@ impl Exception {
     }
 }
 
+/// Guest-physical address and length in bytes of the instruction that trapped, if it stores a word and the hart tells so.
+pub fn stored_word() -> Option<(u64, u64)> {
+    let instruction = read!(csr::HTINST);
+    // Bit 1 is zero when the instruction was compressed.
+    let length = 2 + (instruction & 2);
+    ((instruction | 2) & 0x707f == 0x2023)
+        .then(|| (read!(csr::HTVAL) << 2 | read!(csr::STVAL) & 3, length))
+}
+
 /// Moves the running guest past its trapped instruction of `length` bytes.
 pub fn skip_instruction(length: u64) {
     write!(csr::SEPC, read!(csr::SEPC).wrapping_add(length));

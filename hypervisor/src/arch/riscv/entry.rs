@@ -111,7 +111,15 @@ global_asm!(
     // Of exceptions that are decoded, and may need any register, all registers are saved before and loaded after.
     "3:  addi    t0, a1, -{virtual_instruction}",
     "    beqz    t0, 4f",
-    "    jal     t0, 6f",
+    "    addi    t0, a1, -{store}",
+    "    bnez    t0, 9f",
+    "    call    {doorbell}",
+    "    beqz    a1, 8f",
+    "    bnez    a0, 2b",
+    "    j       5f",
+    "8:  csrr    a0, sscratch",
+    "    csrr    a1, scause",
+    "9:  jal     t0, 6f",
     "    call    {exception}",
     "    bnez    a0, 8f",
     "    csrr    a0, sscratch",
@@ -190,6 +198,8 @@ global_asm!(
     reschedule = sym crate::sched::reschedule,
     host_stack = const offset_of!(Context, host_stack),
     ecall_vs = const super::context::cause::ECALL_VS,
+    store = const super::context::cause::STORE_GUEST_PAGE,
+    doorbell = sym crate::trap::doorbell,
     virtual_instruction = const super::context::cause::VIRTUAL_INSTRUCTION,
 );
 
