@@ -257,6 +257,7 @@ fn word(set: Sources, index: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const CLAIM: u64 = CONTEXT + CONTEXT_STRIDE + 4;
     const THRESHOLD: u64 = CONTEXT + CONTEXT_STRIDE;
@@ -357,5 +358,58 @@ mod tests {
         plic.raise(0);
         plic.raise(u32::MAX);
         assert_eq!(claim(&mut plic), 0);
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Write(u64, u32),
+        Claim(u64),
+        Raise(u32),
+        Line(u32, bool),
+    }
+
+    fn any_step() -> impl Strategy<Value = Step> {
+        let context = 0..2u64;
+        prop_oneof![
+            (0..PLIC_SOURCES, 0..8u32).prop_map(|(s, p)| Step::Write(u64::from(s) * 4, p)),
+            (context.clone(), 0..3u64, any::<u32>()).prop_map(|(c, word, bits)| {
+                Step::Write(ENABLE0 + c * 2 * ENABLE_STRIDE + word * 4, bits)
+            }),
+            (context.clone(), 0..8u32).prop_map(|(c, threshold)| {
+                Step::Write(THRESHOLD + c * 2 * CONTEXT_STRIDE, threshold)
+            }),
+            (context.clone(), 0..PLIC_SOURCES)
+                .prop_map(|(c, s)| Step::Write(CLAIM + c * 2 * CONTEXT_STRIDE, s)),
+            context.prop_map(|c| Step::Claim(CLAIM + c * 2 * CONTEXT_STRIDE)),
+            (0..PLIC_SOURCES).prop_map(Step::Raise),
+            (0..PLIC_SOURCES, any::<bool>()).prop_map(|(s, high)| Step::Line(s, high)),
+        ]
+    }
+
+    proptest! {
+        /// What is kept ready for [`Vplic::output`] is what the registers say: PLIC specification, "Interrupt Flow".
+        #[test]
+        fn outputs_are_what_the_registers_say(steps in prop::collection::vec(any_step(), 1..120)) {
+            let mut plic = Vplic::new(2);
+            for step in steps {
+                match step {
+                    Step::Write(at, value) => drop(plic.write(at, 4, value)),
+                    Step::Claim(at) => drop(plic.read(at, 4)),
+                    Step::Raise(source) => plic.raise(source),
+                    Step::Line(source, high) => plic.set_line(source, high),
+                }
+                let mut read = |at| plic.read(at, 4).expect("a register").0;
+                let priorities: [u32; PLIC_SOURCES as usize] =
+                    core::array::from_fn(|n| read(n as u64 * 4));
+                let thresholds = [0, 2].map(|c| read(THRESHOLD + c * CONTEXT_STRIDE));
+                for (context, threshold) in thresholds.into_iter().enumerate() {
+                    // An edge that comes during service waits for its end.
+                    let waiting = plic.pending & !plic.in_service & plic.enabled[context];
+                    let asks = (0..PLIC_SOURCES)
+                        .any(|n| waiting >> n & 1 != 0 && priorities[n as usize] > threshold);
+                    prop_assert_eq!(plic.output(context), asks);
+                }
+            }
+        }
     }
 }

@@ -85,9 +85,24 @@ fn both_ends_of_a_channel(on: On) {
     assert_eq!(*passed("freertos"), ["freertos-channel"]);
 }
 
+/// Three VMs ring a fourth at the same time: each ring is answered.
+fn doorbells_that_cross(on: On) {
+    let outcome = run(on, "systems/doorbell.toml", None);
+    assert_verdict(&outcome, Verdict::Good);
+    let heard =
+        |name| outcome.journal.vm(name).expect("the system has it").metrics["doorbells"].value;
+    assert_eq!(
+        ["hub", "a", "b", "c"].map(heard),
+        [9000.0, 3000.0, 3000.0, 3000.0],
+        "\n{}",
+        explain(&outcome)
+    );
+}
+
 on_both!(
     natively_on_one_hart,
     natively_on_four_harts,
     in_a_vm,
     both_ends_of_a_channel,
+    doorbells_that_cross,
 );
