@@ -220,6 +220,7 @@ impl Vcpu {
     }
 
     /// What admission has promised it.
+    #[inline(never)]
     pub fn promised(&self) -> Option<Reservation> {
         let [period, budget, deadline] = self
             .promised
@@ -234,6 +235,7 @@ impl Vcpu {
     }
 
     /// See `promised`; called with the admission locked.
+    #[inline(never)]
     pub fn promise(&self, reservation: Reservation) {
         let Reservation {
             period,

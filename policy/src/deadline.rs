@@ -22,6 +22,7 @@ impl<const N: usize> Default for Deadlines<N> {
 
 impl<const N: usize> Deadlines<N> {
     /// No deadlines.
+    #[inline(never)]
     pub const fn new() -> Self {
         assert!(N < ABSENT as usize);
         Self {
