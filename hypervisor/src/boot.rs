@@ -189,7 +189,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         unsafe { vm.adopt(vcpus) };
     }
     let posts = message::posts(&arena, &blob)?;
-    let system = arena.slice(1, |_| System {
+    Ok(arena.object(System {
         routes: routes(&blob),
         blob,
         harts,
@@ -206,8 +206,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         text_ticks: ticks(&blob, TEXT_US),
         vms_on: AtomicU32::new(vms.len() as u32),
         plic,
-    })?;
-    Ok(&system[0])
+    })?)
 }
 
 fn ticks(blob: &Blob, microseconds: u64) -> u64 {
