@@ -51,6 +51,8 @@ impl From<Exhausted> for Refusal {
 }
 
 /// Entered from the firmware on the boot stack.
+// The name is known to `.cargo/config.toml`, which has it compiled for size, with all that is compiled into it.
+#[unsafe(export_name = "tactus_boot")]
 pub extern "C" fn boot(hart_id: u64, devicetree: u64) -> ! {
     match prepare(devicetree) {
         Ok(system) => run(system, hart_id),
