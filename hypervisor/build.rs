@@ -4,7 +4,6 @@ fn main() {
     let directory = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
     if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
         println!("cargo::rustc-link-arg-bins=-T{directory}/link.ld");
-        println!("cargo::rustc-link-arg-bins=--no-relax");
     }
     println!("cargo::rerun-if-changed=link.ld");
 }

@@ -549,6 +549,7 @@ pub fn checksum(blob: &[u8]) -> u32 {
 }
 
 /// A name's text; empty when it is not ASCII.
+#[inline(never)]
 pub fn name_text(name: &Name) -> &str {
     let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
     let text = &name[..end];

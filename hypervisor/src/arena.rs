@@ -35,7 +35,19 @@ impl Arena {
         Ok(start)
     }
 
+    /// An object.
+    pub fn object<T>(&self, object: T) -> Result<&'static T, Exhausted> {
+        let place = self.take(size_of::<T>() as u64, align_of::<T>() as u64)? as *mut T;
+        // Safety: within the part just taken, which is aligned for T and nobody else's.
+        unsafe {
+            place.write(object);
+            Ok(&*place)
+        }
+    }
+
     /// `count` objects, made one by one.
+    // Each kind is made in one place: compiled there, what it is made from need not be handed over.
+    #[inline(always)]
     pub fn slice<T>(
         &self,
         count: usize,

@@ -52,6 +52,8 @@ impl From<Exhausted> for Refusal {
 }
 
 /// Entered from the firmware on the boot stack.
+// The name is known to `.cargo/config.toml`, which has it compiled for size, with all that is compiled into it.
+#[unsafe(export_name = "tactus_boot")]
 pub extern "C" fn boot(hart_id: u64, devicetree: u64) -> ! {
     match prepare(devicetree) {
         Ok(system) => run(system, hart_id),
@@ -194,7 +196,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         unsafe { vm.adopt(vcpus, doorbells) };
     }
     let posts = message::posts(&arena, &blob)?;
-    let system = arena.slice(1, |_| System {
+    Ok(arena.object(System {
         routes: routes(&blob),
         blob,
         harts,
@@ -211,8 +213,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         text_ticks: ticks(&blob, TEXT_US),
         vms_on: AtomicU32::new(vms.len() as u32),
         plic,
-    })?;
-    Ok(&system[0])
+    })?)
 }
 
 fn ticks(blob: &Blob, microseconds: u64) -> u64 {

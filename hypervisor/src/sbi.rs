@@ -226,12 +226,13 @@ fn targets(vcpu: &Vcpu, mask: u64, base: u64) -> Result<u32, SbiError> {
     if mask == 0 {
         return Ok(0);
     }
-    let shifted = u32::try_from(base)
-        .ok()
-        .filter(|base| *base < limit::VCPUS_PER_VM as u32)
-        .map(|base| u128::from(mask) << base)
-        .filter(|set| set & !u128::from(all) == 0);
-    shifted.map(|set| set as u32).ok_or(SbiError::INVALID_PARAM)
+    let set = mask << (base % u64::from(u64::BITS));
+    // None is lost above, and each is there.
+    if base < limit::VCPUS_PER_VM as u64 && set >> base == mask && set & !u64::from(all) == 0 {
+        Ok(set as u32)
+    } else {
+        Err(SbiError::INVALID_PARAM)
+    }
 }
 
 fn send_ipi(hart: &'static Hart, vcpu: &'static Vcpu, mask: u64, base: u64) -> SbiResult {

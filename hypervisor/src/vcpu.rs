@@ -231,6 +231,7 @@ impl Vcpu {
     }
 
     /// What admission has promised it.
+    #[inline(never)]
     pub fn promised(&self) -> Option<Reservation> {
         let [period, budget, deadline] = self
             .promised
@@ -245,6 +246,7 @@ impl Vcpu {
     }
 
     /// See `promised`; called with the admission locked.
+    #[inline(never)]
     pub fn promise(&self, reservation: Reservation) {
         let Reservation {
             period,

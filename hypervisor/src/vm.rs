@@ -323,7 +323,8 @@ impl Vm {
 
     /// Time its vCPUs have had, in ticks.
     pub fn cpu_ticks(&self) -> u64 {
-        self.ticks.iter().map(|t| t.load(Ordering::Relaxed)).sum()
+        let harts = system().harts.iter().zip(&self.ticks);
+        harts.map(|(_, ticks)| ticks.load(Ordering::Relaxed)).sum()
     }
 
     /// State, and `scause` code of its last fault.

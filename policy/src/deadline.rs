@@ -22,6 +22,7 @@ impl<const N: usize> Default for Deadlines<N> {
 
 impl<const N: usize> Deadlines<N> {
     /// No deadlines.
+    #[inline(never)]
     pub const fn new() -> Self {
         assert!(N < ABSENT as usize);
         Self {
@@ -81,9 +82,14 @@ impl<const N: usize> Deadlines<N> {
         }
     }
 
+    // Both are there. To say it otherwise would take more code, in each of the callers, than all the rest.
     fn put(&mut self, place: usize, entry: (u64, Handle)) {
-        self.heap[place] = entry;
-        self.place[usize::from(entry.1)] = place as u16;
+        let slot = self.heap.get_mut(place);
+        let back = self.place.get_mut(usize::from(entry.1));
+        if let (Some(slot), Some(back)) = (slot, back) {
+            *slot = entry;
+            *back = place as u16;
+        }
     }
 
     /// Puts an entry in place of another.
@@ -99,10 +105,9 @@ impl<const N: usize> Deadlines<N> {
     fn rise(&mut self, mut place: usize, entry: (u64, Handle)) {
         while place > 0 {
             let parent = (place - 1) / 2;
-            let above = self.heap[parent];
-            if above.0 <= entry.0 {
+            let Some(&above) = self.heap.get(parent).filter(|above| above.0 > entry.0) else {
                 break;
-            }
+            };
             self.put(place, above);
             place = parent;
         }

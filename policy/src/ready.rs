@@ -52,6 +52,7 @@ impl<const N: usize> Default for BitmapQueue<N> {
 
 impl<const N: usize> BitmapQueue<N> {
     /// An empty queue.
+    #[inline(never)]
     pub const fn new() -> Self {
         assert!(N < NONE as usize);
         Self {
