@@ -708,7 +708,12 @@ fn search(hart: &'static Hart) -> *const Context {
         let stops = vcpu.stop.load(Ordering::SeqCst);
         // Safety: the vCPU runs on this hart, no other reference in use.
         let unfinished = unsafe { vcpu.body() }.is_unfinished();
-        if stops || unfinished && !finish(hart, vcpu) {
+        let mut leaves = stops || unfinished && !finish(hart, vcpu);
+        if !leaves && arch::timer_is_due() {
+            timer(hart);
+            leaves = must_leave(hart);
+        }
+        if leaves {
             put_back(hart, vcpu);
             continue;
         }
@@ -826,10 +831,15 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
         interrupt::admit(hart, vcpu.class);
         match vcpu.class {
             Class::RealTime => {
+                // From here on nobody else interrupts it for best-effort vCPUs; what has been sent for them before waits, too.
+                arch::clear_software_interrupt();
+                if hart.has_urgent_news() {
+                    arch::raise_software_interrupt();
+                }
                 local.service_at = local.service_at.max(now + system().hold_ticks);
             }
-            // What was posted while best-effort vCPUs' news had to wait.
-            Class::BestEffort if hart.has_posts() => arch::raise_software_interrupt(),
+            // What was sent while best-effort vCPUs' news had to wait.
+            Class::BestEffort if hart.has_news() => arch::raise_software_interrupt(),
             Class::BestEffort => {}
         }
     }
