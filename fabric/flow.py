@@ -20,6 +20,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -265,12 +266,18 @@ def perform_all(jobs, workers):
 def command(arguments, folder, log, seconds=JOB_SECONDS_MAX, environment=None):
     """Runs a tool in a folder with its output in a file there; returns (exit code, output)."""
     with open(folder / log, "w") as out:
+        process = subprocess.Popen([str(a) for a in arguments], cwd=folder, stdout=out, stderr=subprocess.STDOUT,
+                                   stdin=subprocess.DEVNULL, start_new_session=True,
+                                   env={**os.environ, **(environment or {})})
         try:
-            code = subprocess.run([str(a) for a in arguments], cwd=folder, stdout=out, stderr=subprocess.STDOUT,
-                                  stdin=subprocess.DEVNULL, timeout=seconds,
-                                  env={**os.environ, **(environment or {})}).returncode
+            code = process.wait(seconds)
         except subprocess.TimeoutExpired as error:
             raise Failure(f"gave up after {seconds} s; see {relative(folder / log)}") from error
+        finally:
+            # With all that it started, also when this program is interrupted.
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
     return code, (folder / log).read_text(errors="replace")
 
 
@@ -447,7 +454,9 @@ def run_test(folder, settings):
     (folder / "settings.json").write_text(json.dumps(settings, default=str))
     # In a process of its own: cocotb's runner keeps its state in the process.
     code, out = command([sys.executable, Path(__file__), "simulate", folder / "settings.json"], folder, "log",
-                        environment={"PYTHONPATH": str(FABRIC / "test")})
+                        # The model runs for a moment and is compiled for longer: without optimisation.
+                        environment={"PYTHONPATH": str(FABRIC / "test"),
+                                     "MAKEFLAGS": "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"})
     if code != 0:
         raise Failure(f"{tail(out)}\nThe whole log: {relative(folder / 'log')}")
     return {}
