@@ -194,6 +194,8 @@ class Job:
     run: callable
     reads: list[Path]
     settings: dict
+    # What it leaves is wanted, and not only whether it passes.
+    always: bool = False
 
     def key(self):
         """A hash of all that the job's result depends on."""
@@ -223,7 +225,7 @@ def tools():
 def perform(job):
     """Runs one job unless its result is remembered: (passed, result or message, seconds or None when remembered)."""
     remembered = BUILD / "passed" / job.key()
-    if remembered.is_file():
+    if remembered.is_file() and not job.always:
         return True, json.loads(remembered.read_text()), None
     folder = job.folder()
     shutil.rmtree(folder, ignore_errors=True)
@@ -365,7 +367,8 @@ def generate_registers(into_rtl, into_rust, into_html):
         runs = {
             "regblock": ["--cpuif", "passthrough", "--default-reset", "arst_n", "--err-if-bad-addr", "--err-if-bad-rw",
                          # A page, as software maps it: what is not there is an error, not the same again.
-                         "--addr-width", "12", "--module-name", f"{name}_regs", "--package-name", f"{name}_regs_pkg", "-o", into_rtl],
+                         "--addr-width", "12", "--module-name", f"{name}_regs", "--package-name", f"{name}_regs_pkg",
+                         "-o", into_rtl],
             "c-header": ["-o", into_rtl / f"{name}_regs.h"],
             "rust": ["--fmt", "-o", into_rust / name],
             "html": ["-o", into_html / name],
@@ -447,7 +450,8 @@ def test_jobs(blocks, seed, waves):
             settings = {"sources": sources, "top": test.top, "parameters": {**block.parameters, **test.parameters},
                         "module": test.module, "seed": seed, "waves": waves}
             reads = [*sources, *sorted((FABRIC / "test").glob("*.py")), FABRIC / "lint.vlt"]
-            jobs.append(Job(f"test {block.name} {test.name}", lambda f, s=settings: run_test(f, s), reads, settings))
+            jobs.append(Job(f"test {block.name} {test.name}", lambda f, s=settings: run_test(f, s), reads, settings,
+                            always=waves))
     return jobs
 
 
@@ -475,10 +479,11 @@ def simulate(settings_file):
     sources = [Path(s) for s in settings["sources"]]
     runner.build(verilog_sources=[FABRIC / "lint.vlt", *(s for s in sources if s.suffix != ".svh")],
                  hdl_toplevel=settings["top"], parameters=settings["parameters"], build_dir=folder,
-                 includes=sorted({s.parent for s in sources if s.suffix == ".svh"}),
+                 includes=sorted({s.parent for s in sources if s.suffix == ".svh"}), waves=settings["waves"],
                  # Two-state: what hardware would leave undefined begins at random.
                  # Checks look at reset with the clock, flip-flops without it.
-                 build_args=["-Wall", "-Wno-SYNCASYNCNET", "--assert", "--x-assign", "unique", "--x-initial", "unique", *waves])
+                 build_args=["-Wall", "-Wno-SYNCASYNCNET", "--assert", "--x-assign", "unique", "--x-initial", "unique",
+                             *waves])
     results = runner.test(hdl_toplevel=settings["top"], test_module=settings["module"], build_dir=folder,
                           test_dir=folder, seed=settings["seed"], waves=settings["waves"],
                           plusargs=["+verilator+rand+reset+2", f"+verilator+seed+{settings['seed']}"])
@@ -547,7 +552,8 @@ def run_proof(folder, proof, sources, kind, mutant):
     (folder / "proof.sby").write_text(SBY.format(
         mode=mode, depth=proof.depth, multiclock="on" if proof.multiclock else "off", expect=expected, options=options,
         solver=proof.solver, top=proof.top, blackbox=f"-D CUT --blackboxed-module {proof.design}" if cut else "",
-        cut="cutpoint -blackbox" if cut else "", parameters=" ".join(f"-G {k}={v}" for k, v in proof.parameters.items()),
+        cut="cutpoint -blackbox" if cut else "",
+        parameters=" ".join(f"-G {k}={v}" for k, v in proof.parameters.items()),
         files=" ".join(s.name for s in sources if s.suffix != ".svh"), sources="\n".join(map(str, sources))))
     tool = PYTHON / "bin" / "yowasp-"
     code, out = command([f"{tool}sby", "-f", "--yosys", f"{tool}yosys", "--smtbmc", f"{tool}yosys-smtbmc", "--witness",
