@@ -28,6 +28,7 @@ mod loader;
 mod log;
 #[cfg(target_os = "none")]
 mod message;
+mod migration;
 #[cfg(target_os = "none")]
 mod plic;
 #[cfg(target_os = "none")]
