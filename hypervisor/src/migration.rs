@@ -65,7 +65,7 @@ pub fn returns(hart: &'static Hart) {
 }
 
 /// If somebody waits for this hart whom no hart for user level can take, and one of those is free: has the current
-/// vCPU leave it for that one, now or as soon as it is at user level.
+/// vCPU give way, now or as soon as it is at user level.
 #[cold]
 pub fn make_way(hart: &'static Hart) {
     // Safety: on this hart, no other reference in use.
@@ -77,11 +77,12 @@ pub fn make_way(hart: &'static Hart) {
     // Safety: it runs on this hart, no other reference in use.
     let body = unsafe { vcpu.body() };
     let here = !hart.is_user_only() && sched::is_in(hart, local, vcpu, body);
-    if !here || !may_go(body) || waited_for(vcpu.priority) >> hart.index & 1 == 0 {
+    if !here || waited_for(vcpu.priority) >> hart.index & 1 == 0 {
         return;
     }
     if context::at_user_level() {
-        // It goes behind those that wait: this hart takes one of them, and then offers it to the other.
+        // It goes behind those that wait: this hart takes one of them, and then offers it to the other. One that has been there too
+        // often of late stays on this hart; also then others come first, who in its kernel it may be waiting for.
         local.slice_end = arch::now();
         local.reschedule = true;
     } else {

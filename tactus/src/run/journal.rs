@@ -672,7 +672,7 @@ mod tests {
         assert_eq!(journal.last_time, 900);
         assert_eq!(journal.notes().count(), 0);
         assert_eq!(journal.firmware.bytes(), b"OpenSBI v1.5\n");
-        assert_eq!(journal.records.len(), 12);
+        assert_eq!(journal.records.len(), 13);
     }
 
     #[test]
