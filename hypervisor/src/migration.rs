@@ -60,14 +60,20 @@ pub fn returns(hart: &'static Hart) {
     context::return_from_trap();
     if context::at_user_level() {
         context::trap_returns(false);
-        make_way(hart);
+        give_way(hart, true);
     }
 }
 
 /// If somebody waits for this hart whom no hart for user level can take, and one of those is free: has the current
-/// vCPU give way, now or as soon as it is at user level.
+/// vCPU leave it for that one, now or as soon as it is at user level.
 #[cold]
 pub fn make_way(hart: &'static Hart) {
+    give_way(hart, false);
+}
+
+/// See [`make_way`]. `returned`: its kernel has just come to an end. Then a vCPU that has been on harts for user level too often of
+/// late gives way as well, though it stays on this hart: in their kernels, vCPUs wait for each other.
+fn give_way(hart: &'static Hart, returned: bool) {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     let Some(vcpu) = local.current else { return };
@@ -80,9 +86,9 @@ pub fn make_way(hart: &'static Hart) {
     if !here || waited_for(vcpu.priority) >> hart.index & 1 == 0 {
         return;
     }
-    if context::at_user_level() {
-        // It goes behind those that wait: this hart takes one of them, and then offers it to the other. One that has been there too
-        // often of late stays on this hart; also then others come first, who in its kernel it may be waiting for.
+    // Entered again, one that stays here runs to its next return: no two of them give way to each other for ever.
+    if context::at_user_level() && (returned || may_go(body)) {
+        // It goes behind those that wait: this hart takes one of them, and then offers it to the other.
         local.slice_end = arch::now();
         local.reschedule = true;
     } else {
