@@ -87,50 +87,51 @@ struct Inbox {
     posts: [AtomicU64; INBOX_WORDS],
 }
 
-/// What only the hart itself touches.
+/// What only the hart itself touches. First what each change of vCPUs does, in few cache lines.
+#[repr(C)]
 pub struct Local {
     /// The vCPU that has the hart.
     pub current: Option<&'static Vcpu>,
-    /// The vCPU whose registers the hart holds: `current`, or the last one.
-    pub loaded: Option<&'static Vcpu>,
     /// The real-time vCPU that takes the hart from `current`: it goes past the queue.
     pub next: Option<&'static Vcpu>,
     /// The best-effort vCPU that a real-time one took the hart from. It stays here for a while, in no queue.
     pub held: Option<&'static Vcpu>,
-    /// Ready real-time vCPUs, but for `next`, where they go by priority.
-    pub realtime: BitmapQueue<{ limit::VCPUS }>,
-    /// Ready real-time vCPUs, but for `next`, where they go by deadline: their jobs' deadlines.
-    pub edf: Deadlines<{ limit::VCPUS }>,
+    /// When the current vCPU got the hart.
+    pub since: u64,
+    /// The vCPU whose registers the hart holds: `current`, or the last one.
+    pub loaded: Option<&'static Vcpu>,
+    /// What the timer is set to.
+    pub timer: u64,
+    /// When the current vCPU's budget is spent.
+    pub budget_end: u64,
+    /// End of the current vCPU's slice.
+    pub slice_end: u64,
+    /// When best-effort vCPUs are seen to while a real-time one runs.
+    pub service_at: u64,
+    /// The current vCPU has to leave the hart.
+    pub reschedule: bool,
+    /// The class that interrupts are let through for.
+    pub admits: Class,
+    /// Whose floating-point registers the hart holds.
+    pub fpu_owner: Option<Handle>,
+    /// VMs, by index, whose last vCPU has stopped here and whose end is to be concluded.
+    pub concludes: u32,
+    /// A vCPU of this hart whose floating-point registers are in the hart only: `fpu_owner`.
+    pub fpu_unsaved: Option<&'static Vcpu>,
     /// When waiting real-time vCPUs at home here want to be woken, or their jobs are released.
     pub releases: Deadlines<{ limit::VCPUS }>,
     /// When waiting best-effort vCPUs at home here want to be woken.
     pub deadlines: Deadlines<{ limit::VCPUS }>,
+    /// Ready real-time vCPUs, but for `next`, where they go by deadline: their jobs' deadlines.
+    pub edf: Deadlines<{ limit::VCPUS }>,
+    /// Ready real-time vCPUs, but for `next`, where they go by priority.
+    pub realtime: BitmapQueue<{ limit::VCPUS }>,
     /// vCPUs, by handle, whose reservation begins as soon as the hart has no real-time work.
     pub beginners: [u64; INBOX_WORDS],
     /// vCPUs, by handle, whose overruns are to be reported.
     pub overruns: [u64; INBOX_WORDS],
-    /// When the current vCPU's budget is spent.
-    pub budget_end: u64,
-    /// When best-effort vCPUs are seen to while a real-time one runs.
-    pub service_at: u64,
-    /// VMs, by index, whose last vCPU has stopped here and whose end is to be concluded.
-    pub concludes: u32,
-    /// The class that interrupts are let through for.
-    pub admits: Class,
-    /// End of the current vCPU's slice.
-    pub slice_end: u64,
-    /// What the timer is set to.
-    pub timer: u64,
-    /// When the current vCPU got the hart.
-    pub since: u64,
-    /// The current vCPU has to leave the hart.
-    pub reschedule: bool,
     /// vCPU of each VM that ran here last, plus one; cached translations are its.
     pub last_vcpu: [u8; limit::VMS],
-    /// Whose floating-point registers the hart holds.
-    pub fpu_owner: Option<Handle>,
-    /// A vCPU of this hart whose floating-point registers are in the hart only: `fpu_owner`.
-    pub fpu_unsaved: Option<&'static Vcpu>,
 }
 
 // Safety: `local` has its rule of ownership; of `wires`, `threshold` is used by the hart itself only, and `sswi` takes stores from anyone.

@@ -29,7 +29,7 @@ pub fn trapped(hart: &'static Hart, vcpu: &'static Vcpu) {
 }
 
 /// A best-effort vCPU whose registers are in the hart leaves it: decides where it may run next. Before it is saved.
-#[inline(never)]
+#[cold]
 pub fn leaves(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) {
     let at_user_level = context::at_user_level();
     context::trap_returns(false);

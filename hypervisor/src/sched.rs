@@ -24,6 +24,7 @@ use crate::realtime;
 use crate::system::system;
 use crate::vcpu::{Body, State, Vcpu, Wait};
 use core::cmp;
+use core::hint::cold_path;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::{Class, limit};
 use tactus_policy::deadline::Deadlines;
@@ -110,6 +111,7 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
             local.fpu_unsaved = Some(vcpu);
         }
         if body.livelock.watched() {
+            cold_path();
             context::watch(false);
             // Entered again, it is watched again.
             body.loaded_on = 0;
@@ -123,6 +125,7 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     local.reschedule = false;
     let waits = vcpu.state_here() == State::Waiting;
     if vcpu.stop.load(Ordering::Relaxed) {
+        cold_path();
         stop(hart, vcpu);
     } else if vcpu.class == Class::RealTime {
         if let Some(account) = &body.account
@@ -158,6 +161,7 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Those that wait for a fence of a running vCPU need not wait for this one any more.
     fence(Ordering::SeqCst);
     if vcpu.vm.fence_waiters.load(Ordering::Relaxed) & !vcpu.bit != 0 {
+        cold_path();
         tell_fence_waiters(hart, vcpu);
     }
 }
@@ -407,6 +411,7 @@ pub fn take_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
 /// Keeps a best-effort vCPU in the hart's registers at its user level, if the hart is for nothing else.
 fn confine(hart: &Hart, vcpu: &Vcpu) {
     if hart.is_user_only() && vcpu.class == Class::BestEffort {
+        cold_path();
         context::confine(true);
     }
 }
@@ -530,6 +535,7 @@ fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     // Safety: on this hart, no other reference in use; it waits at home here.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     if let Wait::Fences(..) = body.wait {
+        cold_path();
         vcpu.vm.fence_waiters.fetch_and(!vcpu.bit, Ordering::SeqCst);
     }
     if body.account.is_some() && !release(hart, local, vcpu, body) {
@@ -543,6 +549,7 @@ fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     if first && vcpu.class == Class::RealTime {
         vcpu.set_state(State::Ready);
         if let Some(other) = local.next.replace(vcpu) {
+            cold_path();
             enqueue(hart, other, Place::First);
         }
         local.reschedule = true;
@@ -675,6 +682,7 @@ fn run_chosen(hart: &'static Hart) -> Option<*const Context> {
     // Safety: the vCPU is this hart's, no other reference in use.
     let unfinished = unsafe { vcpu.body() }.is_unfinished();
     if unfinished || vcpu.stop.load(Ordering::Relaxed) {
+        cold_path();
         // It is first in its queue then.
         enqueue(hart, vcpu, Place::First);
         return None;
@@ -931,6 +939,7 @@ fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
     let fpu_ready = local.fpu_owner == Some(vcpu.handle) && body.fpu_on == here;
     body.context.load(hart.stack_top, fpu_ready);
     if body.livelock.watched() {
+        cold_path();
         context::watch(true);
     }
     confine(hart, vcpu);
@@ -939,6 +948,7 @@ fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
     let number = vcpu.index as u8 + 1;
     let last = &mut local.last_vcpu[vcpu.vm.index];
     if core::mem::replace(last, number) != number || came {
+        cold_path();
         // Cached translations and instructions are another vCPU's of the same VM, or this one's of a time before it
         // changed them elsewhere.
         arch::fence_guest_translations();
@@ -1085,6 +1095,7 @@ pub fn timer(hart: &'static Hart) {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     if now >= local.budget_end {
+        cold_path();
         local.reschedule = true;
     }
     // A real-time vCPU that is to run comes first.

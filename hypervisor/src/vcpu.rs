@@ -64,32 +64,32 @@ pub enum Wait {
 
 /// What only one hart touches: the one the vCPU runs on; its home while it waits; nobody while it is ready; and
 /// whoever holds its VM's lifecycle lock while it is stopped.
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Body {
     /// Registers. First: the entry code finds them there.
     pub context: Context,
-    /// Why it waits.
-    pub wait: Wait,
+    /// Whether it traps to itself for ever.
+    pub livelock: Livelock,
     /// Rest of its slice, in ticks.
     pub slice_left: u64,
     /// Index of the hart that holds its registers as they were saved last, plus one.
     pub loaded_on: usize,
     /// Index of the hart that holds its floating-point registers as they were saved last, plus one.
     pub fpu_on: usize,
-    /// Whether it may go to harts for user level only just now, if that depends.
-    pub roaming: Option<Roaming>,
-    /// Its image is still to be loaded.
-    pub loader: Option<Loader>,
-    /// Whether it traps to itself for ever.
-    pub livelock: Livelock,
+    /// Why it waits.
+    pub wait: Wait,
     /// Its reservation.
     pub account: Option<Account>,
-    /// The reservation that it gets when its next job is released.
-    pub next: Option<Reservation>,
+    /// Its image is still to be loaded.
+    pub loader: Option<Loader>,
     /// The call for admission that it has made and that is not answered yet.
     pub asks: Option<crate::realtime::Asks>,
     /// The call to send or receive a message that it has made and that is not done yet.
     pub message: Option<crate::message::Call>,
+    /// The reservation that it gets when its next job is released.
+    pub next: Option<Reservation>,
+    /// Whether it may go to harts for user level only just now, if that depends.
+    pub roaming: Option<Roaming>,
 }
 
 impl Body {
@@ -104,12 +104,12 @@ impl Body {
 pub struct Vcpu {
     body: Owned<Body>,
     hart: Cell<Option<&'static Hart>>,
-    /// Index among all vCPUs.
-    pub handle: Handle,
     /// Its VM.
     pub vm: &'static Vm,
     /// Number within its VM.
     pub index: usize,
+    /// Index among all vCPUs.
+    pub handle: Handle,
     /// Real time or best effort.
     pub class: Class,
     /// Higher first, within the class.

@@ -66,9 +66,9 @@ pub struct Context {
     scounteren: u64,
     senvcfg: u64,
     hgatp: u64,
-    fpu: Fpu,
     /// The hart that the vCPU ran on last holds newer floating-point registers than `fpu`.
     fpu_dirty: bool,
+    fpu: Fpu,
 }
 
 impl Context {
