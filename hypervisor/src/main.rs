@@ -28,6 +28,7 @@ mod loader;
 mod log;
 #[cfg(target_os = "none")]
 mod message;
+#[cfg(target_os = "none")]
 mod migration;
 #[cfg(target_os = "none")]
 mod plic;

@@ -434,6 +434,11 @@ pub(crate) fn guaranteed_image() -> (crate::build::Image, crate::plan::Plan) {
     image_of(GUARANTEED)
 }
 
+/// The image of [`RICH`] with the RTOS's hart for user level only.
+pub(crate) fn migrating_image() -> (crate::build::Image, crate::plan::Plan) {
+    image_of(&RICH.replacen("[system]\n", "[system]\nmigration = \"automatic\"\n", 1))
+}
+
 fn image_of(text: &str) -> (crate::build::Image, crate::plan::Plan) {
     let files = files();
     let verdict = judge_text("rich.toml", text.into(), files.path());
