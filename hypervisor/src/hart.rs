@@ -37,6 +37,17 @@ pub struct Wires {
     pub sswi: Option<NonNull<u32>>,
 }
 
+/// Of which level best-effort vCPUs may be that run on a hart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Levels {
+    /// Any; the same holds of all harts.
+    Any,
+    /// Any; on other harts only user level.
+    Kernel,
+    /// User level only.
+    User,
+}
+
 /// A hart of the system.
 #[repr(C)]
 pub struct Hart {
@@ -52,6 +63,8 @@ pub struct Hart {
     pub shared: bool,
     /// Real-time vCPUs run here by deadline, not by priority.
     pub by_deadline: bool,
+    /// What of best-effort vCPUs runs here.
+    pub levels: Levels,
     /// A reservation has left this hart, and it has had real-time work ever since: what admission has put in its
     /// place is not released yet.
     pub stale: AtomicBool,
@@ -134,6 +147,7 @@ impl Hart {
         stack_top: u64,
         shared: bool,
         by_deadline: bool,
+        levels: Levels,
     ) -> Self {
         Self {
             stack_top,
@@ -142,6 +156,7 @@ impl Hart {
             wires,
             shared,
             by_deadline,
+            levels,
             stale: AtomicBool::new(false),
             leaving: AtomicU32::new(0),
             running: AtomicU32::new(running::IDLE),
@@ -175,6 +190,11 @@ impl Hart {
                 fpu_unsaved: None,
             }),
         }
+    }
+
+    /// Whether best-effort vCPUs run here at user level only.
+    pub fn is_user_only(&self) -> bool {
+        self.levels == Levels::User
     }
 
     /// The hart's own state.

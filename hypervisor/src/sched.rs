@@ -15,10 +15,11 @@
 
 use crate::arch::{self, context, context::Context, firmware};
 use crate::console;
-use crate::hart::{Hart, Local, running};
+use crate::hart::{Hart, Levels, Local, running};
 use crate::interrupt;
 use crate::log::Line;
 use crate::message;
+use crate::migration;
 use crate::realtime;
 use crate::system::system;
 use crate::vcpu::{Body, State, Vcpu, Wait};
@@ -103,6 +104,9 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     let now = arch::now();
     // While its image is loaded, the registers in the hart are another's.
     if is_in(hart, local, vcpu, body) {
+        if hart.levels != Levels::Any && vcpu.class == Class::BestEffort {
+            migration::leaves(hart, local, vcpu, body);
+        }
         if body.context.save() {
             local.fpu_unsaved = Some(vcpu);
         }
@@ -143,10 +147,16 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     } else if local.next.is_some() {
         vcpu.set_state(State::Ready);
         local.held = Some(vcpu);
-    } else if body.slice_left == 0 {
-        enqueue(hart, vcpu, Place::Last);
     } else {
-        enqueue(hart, vcpu, Place::First);
+        let goes = !vcpu.may_run_on(hart);
+        if body.slice_left == 0 {
+            enqueue(hart, vcpu, Place::Last);
+        } else {
+            enqueue(hart, vcpu, Place::First);
+        }
+        if goes {
+            offer(hart, vcpu);
+        }
     }
     // Those that wait for a fence of a running vCPU need not wait for this one any more.
     fence(Ordering::SeqCst);
@@ -277,7 +287,7 @@ fn tell_fence_waiters(hart: &'static Hart, vcpu: &'static Vcpu) {
 }
 
 /// Whether the hart's registers are the vCPU's.
-fn is_in(hart: &Hart, local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
+pub fn is_in(hart: &Hart, local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
     body.loaded_on == hart.index + 1 && holds(local.loaded, vcpu)
 }
 
@@ -394,6 +404,15 @@ pub fn take_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
     local.fpu_owner = Some(vcpu.handle);
     if body.livelock.watched() {
         context::watch(true);
+    }
+    confine(hart, vcpu);
+}
+
+/// Keeps a best-effort vCPU in the hart's registers at its user level, if the hart is for nothing else.
+fn confine(hart: &Hart, vcpu: &Vcpu) {
+    if hart.is_user_only() && vcpu.class == Class::BestEffort {
+        cold_path();
+        context::confine(true);
     }
 }
 
@@ -533,13 +552,15 @@ fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
             cold_path();
             enqueue(hart, other, Place::First);
         }
-    } else {
-        enqueue(hart, vcpu, Place::Last);
+        local.reschedule = true;
+        return false;
     }
-    if first {
+    let here = first && vcpu.may_run_on(hart);
+    enqueue(hart, vcpu, Place::Last);
+    if here {
         local.reschedule = true;
     }
-    !first && vcpu.class == Class::BestEffort
+    !here && vcpu.class == Class::BestEffort
 }
 
 /// A vCPU with a reservation is to run: asks the reservation whether it may, which may begin a job. `false`: it goes on waiting.
@@ -585,11 +606,11 @@ fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) -> bool
 
 /// Finds another hart for a ready best-effort vCPU: an idle one, or one that runs something of lower priority.
 #[cold]
-fn offer(hart: &Hart, vcpu: &Vcpu) {
+fn offer(hart: &'static Hart, vcpu: &Vcpu) {
     let others = system()
         .harts
         .iter()
-        .filter(|other| other.index != hart.index && vcpu.harts >> other.index & 1 != 0);
+        .filter(|other| other.index != hart.index && vcpu.may_run_on(other));
     let mut best: Option<(&Hart, u32)> = None;
     for other in others {
         let runs = other.running.load(Ordering::Relaxed);
@@ -599,12 +620,14 @@ fn offer(hart: &Hart, vcpu: &Vcpu) {
     }
     if let Some((other, _)) = best {
         other.offer();
+    } else if hart.levels != Levels::Any {
+        migration::press(hart);
     }
 }
 
 /// Wakes the idle harts that may run what waits in the best-effort queue.
 #[inline(never)]
-fn spread(hart: &Hart) {
+fn spread(hart: &'static Hart) {
     let may_run = queued_harts();
     if may_run == 0 {
         return;
@@ -614,6 +637,9 @@ fn spread(hart: &Hart) {
         if idle && other.index != hart.index && may_run >> other.index & 1 != 0 {
             other.offer();
         }
+    }
+    if hart.levels != Levels::Any {
+        migration::press(hart);
     }
 }
 
@@ -717,7 +743,15 @@ fn search(hart: &'static Hart) -> *const Context {
             put_back(hart, vcpu);
             continue;
         }
-        return enter(hart, vcpu);
+        let context = enter(hart, vcpu);
+        if hart.levels != Levels::Any {
+            migration::make_way(hart);
+            if must_leave(hart) {
+                put_back(hart, vcpu);
+                continue;
+            }
+        }
+        return context;
     }
 }
 
@@ -730,6 +764,12 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
     }
     if let Some(vcpu) = take_real_time(hart, local) {
         return Some(vcpu);
+    }
+    if hart.is_user_only()
+        && let Some(held) = local.held.take_if(|held| !held.may_run_on(hart))
+    {
+        enqueue(hart, held, Place::First);
+        offer(hart, held);
     }
     let vcpus = system().vcpus;
     let mut queue = system().best_effort.lock();
@@ -749,7 +789,7 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
             queue.insert_tail(held.handle, held.priority);
         }
     }
-    let here = |handle: Handle| vcpus[usize::from(handle)].harts >> hart.index & 1 != 0;
+    let here = |handle: Handle| vcpus[usize::from(handle)].may_run_on(hart);
     let (handle, _) = queue.pop_where(here)?;
     Some(&vcpus[usize::from(handle)])
 }
@@ -780,8 +820,11 @@ fn idle(hart: &'static Hart) {
 }
 
 /// Waits, known to be idle, for an interrupt.
-fn wait_for_work(hart: &Hart) {
+fn wait_for_work(hart: &'static Hart) {
     hart.running.store(running::IDLE, Ordering::SeqCst);
+    if hart.is_user_only() {
+        migration::press(hart);
+    }
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     if let Some((_, handle)) = local.releases.earliest() {
@@ -811,7 +854,7 @@ fn queued_harts() -> u64 {
     let mut harts = 0;
     // At most one step for each vCPU.
     queue.pop_where(|handle| {
-        harts |= vcpus[usize::from(handle)].harts;
+        harts |= vcpus[usize::from(handle)].reach();
         false
     });
     harts
@@ -909,6 +952,7 @@ fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
         cold_path();
         context::watch(true);
     }
+    confine(hart, vcpu);
     body.loaded_on = here;
     local.loaded = Some(vcpu);
     let number = vcpu.index as u8 + 1;
@@ -1029,6 +1073,8 @@ fn consider(hart: &'static Hart) {
     let runs = local.current.map_or(running::IDLE, |vcpu| vcpu.precedence);
     if highest.is_some_and(|priority| running::BEST_EFFORT + u32::from(priority) > runs) {
         local.reschedule = true;
+    } else if hart.levels != Levels::Any {
+        migration::make_way(hart);
     }
 }
 

@@ -6,6 +6,7 @@ use crate::doorbell::{self, Doorbell};
 use crate::hart::Hart;
 use crate::loader::Loader;
 use crate::log::Line;
+use crate::migration;
 use crate::sched;
 use crate::sync::{Lock, Owned};
 use crate::system::{Route, system};
@@ -359,6 +360,7 @@ impl Vm {
         body.fpu_on = 0;
         body.slice_left = 0;
         body.wait = Wait::Start;
+        vcpu.roam(false);
         vcpu.software.store(false, Ordering::Relaxed);
         vcpu.stop.store(false, Ordering::Relaxed);
         // What harts have cached of an earlier life of this vCPU is dropped when it is entered.
@@ -544,6 +546,11 @@ impl Vm {
         }
         if let Some(on) = system().harts.get(lines as usize - 2) {
             self.report_usage(on);
+            return false;
+        }
+        let migrated = lines as usize - 2 - system().harts.len();
+        if let Some(vcpu) = self.vcpus().get(migrated) {
+            migration::report(vcpu);
             return false;
         }
         // Nobody starts it before its state says that it is off.
