@@ -9,7 +9,7 @@ use tactus::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 use harness::{On, STUCK, assert_verdict, explain, on_both, run};
 
 /// What the self-test checks, in its order, and itself.
-const CHECKS: [&str; 11] = [
+const CHECKS: [&str; 12] = [
     "devicetree",
     "console",
     "registers",
@@ -20,6 +20,7 @@ const CHECKS: [&str; 11] = [
     "stopwatch",
     "harts",
     "hypervisor",
+    "page",
     "runtime-selftest",
 ];
 /// Ticks per second of QEMU's `virt`.
@@ -86,8 +87,9 @@ fn both_ends_of_a_channel(on: On) {
 }
 
 /// Three VMs ring a fourth at the same time: each ring is answered.
-fn doorbells_that_cross(on: On) {
-    let outcome = run(on, "systems/doorbell.toml", None);
+#[track_caller]
+fn every_doorbell_is_heard(on: On, system: &str) {
+    let outcome = run(on, system, None);
     assert_verdict(&outcome, Verdict::Good);
     let heard =
         |name| outcome.journal.vm(name).expect("the system has it").metrics["doorbells"].value;
@@ -99,10 +101,19 @@ fn doorbells_that_cross(on: On) {
     );
 }
 
+fn doorbells_that_cross(on: On) {
+    every_doorbell_is_heard(on, "systems/doorbell.toml");
+}
+
+fn doorbells_that_cross_by_pages(on: On) {
+    every_doorbell_is_heard(on, "systems/doorbell-page.toml");
+}
+
 on_both!(
     natively_on_one_hart,
     natively_on_four_harts,
     in_a_vm,
     both_ends_of_a_channel,
     doorbells_that_cross,
+    doorbells_that_cross_by_pages,
 );
