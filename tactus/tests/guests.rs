@@ -69,8 +69,9 @@ fn in_a_vm(on: On) {
 }
 
 /// Rings and messages between a guest in Rust and one in C.
-fn both_ends_of_a_channel(on: On) {
-    let outcome = run(on, "systems/channel.toml", None);
+#[track_caller]
+fn both_ends_work(on: On, system: &str) {
+    let outcome = run(on, system, None);
     assert_verdict(&outcome, Verdict::Good);
     let passed = |name| &outcome.journal.vm(name).expect("the system has it").passed;
     let checks = [
@@ -84,6 +85,14 @@ fn both_ends_of_a_channel(on: On) {
     ];
     assert_eq!(*passed("rust"), checks, "\n{}", explain(&outcome));
     assert_eq!(*passed("freertos"), ["freertos-channel"]);
+}
+
+fn both_ends_of_a_channel(on: On) {
+    both_ends_work(on, "systems/channel.toml");
+}
+
+fn both_ends_of_a_channel_by_pages(on: On) {
+    both_ends_work(on, "systems/channel-page.toml");
 }
 
 /// Three VMs ring a fourth at the same time: each ring is answered.
@@ -114,6 +123,7 @@ on_both!(
     natively_on_four_harts,
     in_a_vm,
     both_ends_of_a_channel,
+    both_ends_of_a_channel_by_pages,
     doorbells_that_cross,
     doorbells_that_cross_by_pages,
 );

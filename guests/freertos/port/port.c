@@ -52,6 +52,9 @@ UBaseType_t uxPortCriticalNesting = 0xaaaaaaaa;
 /* Set by a handler: switch tasks on return from the interrupt. */
 BaseType_t xPortYieldRequested = pdFALSE;
 
+/* What else the software interrupt brings; null: nothing. */
+void ( * pxPortSoftwareInterrupt )( void ) = NULL;
+
 /* The running task's floating-point area, and the task's whose values are in the registers. */
 StackType_t * pxPortFpArea = NULL;
 StackType_t * pxPortFpOwner = NULL;
