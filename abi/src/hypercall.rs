@@ -149,7 +149,7 @@ pub struct RtStatus {
 /// stores the guest-physical address of the whole, a multiple of 8, as one doubleword at [`crate::map::CALL_BASE`]. When the store is done, so is
 /// the call. Where no block is in the VM's memory the store is an access fault, as from a bus.
 ///
-/// Only calls of this extension that do not wait: timeouts count as 0, [`RT_YIELD`] is `NOT_SUPPORTED`, and there is no caller
+/// Only calls of this extension that do not wait: timeouts count as 0, [`RT_YIELD`] and [`INTERRUPT_PAGE`] are `NOT_SUPPORTED`, and there is no caller
 /// "itself", so that [`RT_SELF`] is an `INVALID_PARAM`.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
