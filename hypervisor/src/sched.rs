@@ -20,6 +20,7 @@ use crate::interrupt;
 use crate::log::Line;
 use crate::message;
 use crate::migration;
+use crate::page;
 use crate::realtime;
 use crate::system::system;
 use crate::vcpu::{Body, State, Vcpu, Wait};
@@ -510,7 +511,7 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
         Wait::Release { at, .. } => *at <= arch::now(),
         Wait::Message { until } => vcpu.message.load(Ordering::SeqCst) || *until <= arch::now(),
         Wait::Interrupt => {
-            let software = vcpu.software.load(Ordering::SeqCst);
+            let software = vcpu.software.load(Ordering::SeqCst) && page::is_heard(vcpu);
             let external = vcpu.external.load(Ordering::SeqCst);
             body.context.wakes(software, external)
                 || body
@@ -968,7 +969,10 @@ fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
 
 /// Gives the current vCPU what has been sent to it. After a full fence.
 fn take_notice(hart: &'static Hart, vcpu: &'static Vcpu) {
-    if vcpu.software.load(Ordering::Relaxed) && vcpu.software.swap(false, Ordering::SeqCst) {
+    if vcpu.software.load(Ordering::Relaxed)
+        && vcpu.software.swap(false, Ordering::SeqCst)
+        && page::deliver(vcpu)
+    {
         context::raise_software();
     }
     context::set_external(vcpu.external.load(Ordering::Relaxed));
