@@ -11,10 +11,7 @@
 //!
 //! Then no interrupt is lost, whatever comes between any two of its instructions.
 
-#[cfg(not(loom))]
 use core::sync::atomic::{AtomicU64, Ordering};
-#[cfg(loom)]
-use loom::sync::atomic::{AtomicU64, Ordering};
 
 /// Words of a set.
 pub const WORDS: usize = 2;
@@ -41,21 +38,10 @@ pub struct InterruptPage {
 
 impl InterruptPage {
     /// No source is pending or enabled.
-    #[cfg(not(loom))]
     pub const fn new() -> Self {
         Self {
             pending: [const { AtomicU64::new(0) }; WORDS],
             enabled: [const { AtomicU64::new(0) }; WORDS],
-            reserved: [0; 4],
-        }
-    }
-
-    /// No source is pending or enabled.
-    #[cfg(loom)]
-    pub fn new() -> Self {
-        Self {
-            pending: core::array::from_fn(|_| AtomicU64::new(0)),
-            enabled: core::array::from_fn(|_| AtomicU64::new(0)),
             reserved: [0; 4],
         }
     }
@@ -121,5 +107,4 @@ impl Default for InterruptPage {
     }
 }
 
-#[cfg(not(loom))]
 const _: () = assert!(size_of::<InterruptPage>() == 64);

@@ -2,7 +2,7 @@
 //! guest-physical memory map, the hypercalls, the console's framing and registers, and the system blob.
 //!
 //! Plain data and constants; of behaviour only what two parties do to the same word.
-#![cfg_attr(not(loom), no_std)]
+#![no_std]
 
 pub mod blob;
 pub mod console;
