@@ -1,0 +1,433 @@
+// The ready queue: PRIORITIES lists of handles, first in, first out within a priority; the highest
+// number is the highest priority. A handle is in the queue at most once and has a place of its own
+// there, so that no insertion fails for want of room.
+//
+// Each priority has a doubly linked list, whose links are in block RAM. A bitmap says which lists
+// have somebody: a word for each group of priorities, and a bit for each word that is not zero.
+//
+// A command is taken when it is valid and the queue ready. Its answer comes when the next command
+// can be taken:
+//
+//   Accept  the command is there; the links of its handle, or of its list's first, are read
+//   Look    Remove and Next only: which priority the handle has
+//   Apply   the verdict; the handle's links, a neighbour's, the list's ends and the bitmap change
+//   Seek, Find  Next at the end of a list only: the first of the list below
+//
+// So a command takes 2 cycles, Remove 3, and Next 3 or 5.
+//
+// Whoever comes first is offered all the time (first_*), and changes with the answer. In the first
+// cycle of a change first_changed_o is high.
+//
+// After reset and clear_i the queue takes max(DEPTH, PRIORITIES) cycles to get empty. Until then
+// initialised_o is low, and no command is taken.
+module ready_queue
+  import ready_queue_pkg::*;
+#(
+  parameter int unsigned DEPTH = 1024,      // handles: 0 to DEPTH - 1
+  parameter int unsigned PRIORITIES = 256,  // a power of four
+  // Of the ports. More than DEPTH needs, so that a wrong handle is refused and not cut off.
+  parameter int unsigned HANDLE_BITS = 16,
+  localparam int unsigned PRIORITY_BITS = $clog2(PRIORITIES),
+  localparam int unsigned COUNT_BITS = $clog2(DEPTH + 1)
+) (
+  input  logic                     clk_i,
+  input  logic                     rst_ni,
+
+  input  logic                     clear_i,  // a command under way gets no answer
+  output logic                     initialised_o,
+
+  input  logic                     command_valid_i,
+  output logic                     command_ready_o,
+  input  op_e                      command_op_i,
+  input  logic [PRIORITY_BITS-1:0] command_priority_i,
+  input  logic [HANDLE_BITS-1:0]   command_handle_i,
+
+  output logic                     answer_valid_o,     // for one cycle
+  // These are kept until the next answer. With Done: the handle it is about, and its priority.
+  output status_e                  answer_status_o,
+  output logic [HANDLE_BITS-1:0]   answer_handle_o,
+  output logic [PRIORITY_BITS-1:0] answer_priority_o,
+
+  output logic                     first_valid_o,
+  output logic [HANDLE_BITS-1:0]   first_handle_o,
+  output logic [PRIORITY_BITS-1:0] first_priority_o,
+  output logic                     first_changed_o,
+
+  output logic [COUNT_BITS-1:0]    count_o             // handles in the queue, DEPTH when all are
+);
+
+  localparam int unsigned INDEX_BITS = $clog2(DEPTH);
+  localparam int unsigned GROUP_BITS = PRIORITY_BITS / 2;
+  localparam int unsigned GROUPS = 1 << GROUP_BITS;  // and priorities in a group
+
+  typedef logic [INDEX_BITS-1:0] index_t;
+  typedef logic [PRIORITY_BITS-1:0] priority_t;
+  typedef logic [GROUP_BITS-1:0] position_t;  // of a group, or of a priority in its group
+  typedef logic [GROUPS-1:0] word_t;
+
+  typedef struct packed {
+    logic   last;   // nobody at index
+    index_t index;
+  } link_t;
+
+  typedef struct packed {
+    logic      queued;
+    priority_t level;
+  } entry_t;
+
+  typedef struct packed {
+    logic   some;   // the list has somebody
+    index_t index;
+  } head_t;
+
+  typedef enum logic [2:0] {
+    Clear,
+    Accept,
+    Look,
+    Apply,
+    Seek,
+    Find
+  } state_e;
+
+  if (PRIORITIES < 4 || PRIORITIES != GROUPS * GROUPS) begin : gen_bad_priorities
+    $error("PRIORITIES must be a power of four");
+  end
+  if (DEPTH < 2 || HANDLE_BITS < INDEX_BITS || HANDLE_BITS > 31) begin : gen_bad_depth
+    $error("DEPTH must be at least 2, and HANDLE_BITS enough for it but at most 31");
+  end
+
+  // The position of the highest bit that is set; 0 when none is.
+  function automatic position_t highest(input word_t bits);
+    highest = '0;
+    for (int unsigned i = 0; i < GROUPS; i++) if (bits[i]) highest = position_t'(i);
+  endfunction
+
+  // The bits below a position.
+  function automatic word_t below(input position_t position);
+    below = (word_t'(1) << position) - word_t'(1);
+  endfunction
+
+  state_e state_q, state_d;
+
+  // The command under way.
+  op_e       op_q;
+  status_e   verdict_q;  // but for Queued, which shows in Apply
+  index_t    index_q;
+  head_t     head_q;     // of its priority
+  priority_t level_q;    // its priority, or its handle's; in Find of the list it is at the end of
+
+  // The highest priority that has somebody, and who is its first.
+  logic      top_some_q, top_some_d;
+  priority_t top_q, top_d;
+  index_t    top_index_q, top_index_d;
+  // The highest that has somebody below it, or in Find below that of Next's handle.
+  logic      lower_some;
+  priority_t lower;
+
+  // What was read of the command's handle.
+  entry_t entry;
+  link_t  next, previous;  // previous.last: nobody before it
+
+  // What Apply does, as far as it is known early in the cycle, and whether it may: what comes from
+  // block RAM comes late, so that little logic may follow.
+  logic taking, inserts, removes, clearing;
+  logic alone;             // nobody else in the list that is inserted into
+  logic to_head, to_tail;  // an insertion changes this end
+  logic fresh;             // what is inserted is not in the queue
+
+  assign clearing = state_q == Clear;
+  assign taking   = state_q == Accept;
+  assign inserts  = state_q == Apply && op_q inside {InsertTail, InsertHead} && verdict_q == Done;
+  assign removes  = state_q == Apply && op_q inside {Remove, Take, TakeHighest} && verdict_q == Done;
+  assign alone    = !head_q.some;
+  assign to_head  = inserts && (op_q == InsertHead || alone);
+  assign to_tail  = inserts && (op_q == InsertTail || alone);
+  assign fresh    = !entry.queued;
+
+  assign initialised_o   = !clearing;
+  assign command_ready_o = taking && !clear_i;
+
+  // -----------------------------------------------------------------------------------------------
+  // The lists' ends. head is a memory made of logic, which is read in the cycle of its address: so
+  // the links of a list's first can be read in Accept. In Clear, level_q and index_q count.
+
+  head_t  head [PRIORITIES];
+  head_t  head_command, head_data;
+  index_t head_lower, tail;
+
+  assign head_command = head[command_priority_i];
+  assign head_lower   = head[lower].index;
+  assign head_data  = '{some:  removes ? !next.last : inserts,
+                        index: removes ? next.index : index_q};
+
+  always_ff @(posedge clk_i) begin
+    if (clearing || (to_head && fresh) || (removes && previous.last)) head[level_q] <= head_data;
+  end
+
+  ready_queue_ram #(.DEPTH(PRIORITIES), .WIDTH(INDEX_BITS)) u_tail (
+    .clk_i,
+    .a_address_i(taking ? command_priority_i : level_q),
+    .a_write_i  ((to_tail && fresh) || (removes && next.last)),
+    .a_data_i   (removes ? previous.index : index_q),
+    .a_data_o   (tail),
+    .b_address_i('0),
+    .b_write_i  (1'b0),
+    .b_data_i   ('0)
+  );
+
+  // -----------------------------------------------------------------------------------------------
+  // The links. Port a reads and writes those of the command's handle, port b writes a neighbour's.
+
+  index_t index;  // of port a
+  logic   by_highest, by_list;
+
+  assign by_highest = command_op_i inside {TakeHighest, PeekHighest};
+  assign by_list    = command_op_i inside {Take, Peek};
+
+  always_comb begin
+    if (taking && by_list) index = head_command.index;
+    else if (taking && by_highest) index = top_index_q;
+    else if (taking) index = index_t'(command_handle_i);
+    else index = index_q;
+  end
+
+  link_t  next_own, previous_own, to_own;
+  entry_t entry_own;
+
+  assign next_own     = '{last: op_q == InsertTail || alone, index: head_q.index};
+  assign previous_own = '{last: op_q == InsertHead || alone, index: tail};
+  assign to_own       = '{last: 1'b0, index: index_q};
+  assign entry_own    = '{queued: inserts, level: level_q};
+
+  ready_queue_ram #(.DEPTH(DEPTH), .WIDTH($bits(link_t))) u_next (
+    .clk_i,
+    .a_address_i(index),
+    .a_write_i  (inserts && fresh),
+    .a_data_i   (next_own),
+    .a_data_o   (next),
+    .b_address_i(removes ? previous.index : tail),
+    .b_write_i  ((inserts && !to_head && fresh) || (removes && !previous.last)),
+    .b_data_i   (removes ? next : to_own)
+  );
+
+  ready_queue_ram #(.DEPTH(DEPTH), .WIDTH($bits(link_t))) u_previous (
+    .clk_i,
+    .a_address_i(index),
+    .a_write_i  (inserts && fresh),
+    .a_data_i   (previous_own),
+    .a_data_o   (previous),
+    .b_address_i(removes ? next.index : head_q.index),
+    .b_write_i  ((inserts && !to_tail && fresh) || (removes && !next.last)),
+    .b_data_i   (removes ? previous : to_own)
+  );
+
+  ready_queue_ram #(.DEPTH(DEPTH), .WIDTH($bits(entry_t))) u_entry (
+    .clk_i,
+    .a_address_i(index),
+    .a_write_i  (clearing || removes || (inserts && fresh)),
+    .a_data_i   (entry_own),
+    .a_data_o   (entry),
+    .b_address_i('0),
+    .b_write_i  (1'b0),
+    .b_data_i   ('0)
+  );
+
+  // -----------------------------------------------------------------------------------------------
+  // The bitmap: words in a memory like head, and which of them are not zero.
+
+  word_t     words [GROUPS];
+  word_t     used_q, used_d;
+  position_t group;
+  word_t     bit_mask, others, word_data;
+  logic      fills, drains;  // the list gets its first entry, loses its last
+
+  assign group     = level_q[PRIORITY_BITS-1:GROUP_BITS];
+  assign bit_mask  = word_t'(1) << level_q[GROUP_BITS-1:0];
+  assign others    = words[group] & ~bit_mask;
+  assign word_data = clearing ? '0 : removes ? others : others | bit_mask;
+  assign fills     = inserts && alone && fresh;
+  assign drains    = removes && previous.last && next.last;
+
+  always_ff @(posedge clk_i) begin
+    if (clearing || fills || drains) words[group] <= word_data;
+  end
+
+  always_comb begin
+    used_d = used_q;
+    if (clearing) used_d = '0;
+    else if (fills || drains) used_d[group] = inserts || others != '0;
+  end
+
+  // The highest priority below limit that has somebody, in two steps: its word, and the bit in that
+  // word a cycle later. Accept looks below the highest, for Apply where the highest list drains.
+  priority_t limit;
+  position_t limit_group, other_group, lower_group_q, lower_group_d;
+  word_t     same_word, other_groups, lower_word_q, lower_word_d;
+
+  assign limit        = state_q == Seek ? level_q : top_q;
+  assign limit_group  = limit[PRIORITY_BITS-1:GROUP_BITS];
+  assign same_word    = words[limit_group] & below(limit[GROUP_BITS-1:0]);
+  assign other_groups = used_q & below(limit_group);
+  assign other_group  = highest(other_groups);
+
+  always_comb begin
+    lower_group_d = limit_group;
+    lower_word_d  = same_word;
+    if (same_word == '0) begin
+      lower_group_d = other_group;
+      if (other_groups != '0) lower_word_d = words[other_group];
+    end
+  end
+
+  assign lower      = {lower_group_q, highest(lower_word_q)};
+  assign lower_some = lower_word_q != '0;
+
+  always_ff @(posedge clk_i) begin
+    lower_group_q <= lower_group_d;
+    lower_word_q  <= lower_word_d;
+  end
+
+  // An insertion comes first of all, if it is one; the list of the first loses an entry.
+  logic leads, sinks, top_changes;
+
+  assign leads = inserts && (!top_some_q || level_q > top_q ||
+                             (level_q == top_q && op_q == InsertHead));
+  assign sinks = removes && level_q == top_q;
+  assign top_changes = clearing ? top_some_q : (leads && fresh) || (sinks && previous.last);
+
+  always_comb begin
+    top_some_d  = top_some_q;
+    top_d       = top_q;
+    top_index_d = top_index_q;
+    if (clearing) begin
+      top_some_d = 1'b0;
+    end else if (top_changes) begin
+      if (inserts) begin
+        top_some_d  = 1'b1;
+        top_d       = level_q;
+        top_index_d = index_q;
+      end else if (next.last) begin
+        top_some_d  = lower_some;
+        top_d       = lower;
+        top_index_d = head_lower;
+      end else begin
+        top_index_d = next.index;
+      end
+    end
+  end
+
+  logic first_changed_q;
+
+  assign first_valid_o    = top_some_q;
+  assign first_handle_o   = HANDLE_BITS'(top_index_q);
+  assign first_priority_o = top_q;
+  assign first_changed_o  = first_changed_q;
+
+  // -----------------------------------------------------------------------------------------------
+  // Control.
+
+  logic cleared, on;  // Clear's last cycle; Next goes on behind its list
+
+  assign cleared = index_q == index_t'(DEPTH - 1) && level_q == '1;
+  assign on      = op_q == Next && verdict_q == Done && next.last;
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      Clear:  if (cleared) state_d = Accept;
+      Accept: if (command_valid_i) state_d = command_op_i inside {Remove, Next} ? Look : Apply;
+      Look:   state_d = Apply;
+      Apply:  state_d = on ? Seek : Accept;
+      Seek:   state_d = Find;
+      Find:   state_d = Accept;
+    endcase
+    if (clear_i) state_d = Clear;
+  end
+
+  logic [COUNT_BITS-1:0] count_q;
+  assign count_o = count_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q    <= Clear;
+      used_q     <= '0;
+      top_some_q <= 1'b0;
+      first_changed_q <= 1'b0;
+      count_q    <= '0;
+    end else begin
+      state_q    <= state_d;
+      used_q     <= used_d;
+      top_some_q <= top_some_d;
+      first_changed_q <= top_changes;
+      if (clearing) count_q <= '0;
+      else if (removes || (inserts && fresh)) count_q <= removes ? count_q - 1'b1 : count_q + 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      index_q <= '0;
+      level_q <= '0;
+    end else if (clear_i) begin
+      index_q <= '0;
+      level_q <= '0;
+    end else begin
+      if (taking) index_q <= index;
+      else if (clearing && index_q != index_t'(DEPTH - 1)) index_q <= index_q + 1'b1;
+
+      if (taking) level_q <= by_highest ? top_q : command_priority_i;
+      else if (state_q == Look) level_q <= entry.level;
+      else if (clearing && level_q != '1) level_q <= level_q + 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    top_q       <= top_d;
+    top_index_q <= top_index_d;
+    if (taking) begin
+      op_q      <= command_op_i;
+      head_q    <= head_command;
+      verdict_q <= Done;
+      if (by_highest) begin
+        if (!top_some_q) verdict_q <= Empty;
+      end else if (by_list) begin
+        if (!head_command.some) verdict_q <= Empty;
+      end else if (32'(command_handle_i) >= DEPTH) begin
+        verdict_q <= Invalid;
+      end
+    end else if (state_q == Look && verdict_q == Done && !entry.queued) begin
+      verdict_q <= Absent;
+    end
+  end
+
+  // -----------------------------------------------------------------------------------------------
+  // The answer.
+
+  logic      answer_valid_q;
+  status_e   answer_status_q;
+  index_t    answer_index_q;
+  priority_t answer_level_q;
+
+  assign answer_valid_o    = answer_valid_q;
+  assign answer_status_o   = answer_status_q;
+  assign answer_handle_o   = HANDLE_BITS'(answer_index_q);
+  assign answer_priority_o = answer_level_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) answer_valid_q <= 1'b0;
+    else answer_valid_q <= state_q inside {Apply, Find} && state_d == Accept;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (state_q == Apply) begin
+      answer_status_q <= inserts && !fresh ? Queued : verdict_q;
+      answer_index_q  <= op_q == Next ? next.index : index_q;
+      answer_level_q  <= level_q;
+    end else if (state_q == Find) begin
+      answer_status_q <= lower_some ? Done : Empty;
+      answer_index_q  <= head_lower;
+      answer_level_q  <= lower;
+    end
+  end
+
+endmodule
