@@ -8,12 +8,12 @@
 // A command is taken when it is valid and the queue ready. Its answer comes when the next command
 // can be taken:
 //
-//   Accept  the command is there; the links of its handle, or of its list's first, are read
+//   Accept  the verdict; the links of the handle, or of the first of the list, are read
 //   Look    Remove and Next only: which priority the handle has
-//   Apply   the verdict; the handle's links, a neighbour's, the list's ends and the bitmap change
-//   Seek, Find  Next at the end of a list only: the first of the list below
+//   Apply   the handle's links, a neighbour's, the list's ends and the bitmap change
+//   Find    Next at the end of a list only: the first of the list below
 //
-// So a command takes 2 cycles, Remove 3, and Next 3 or 5.
+// So a command takes 2 cycles, Remove 3, and Next 3 or 4.
 //
 // Whoever comes first is offered all the time (first_*), and changes with the answer. In the first
 // cycle of a change first_changed_o is high.
@@ -71,11 +71,6 @@ module ready_queue
   } link_t;
 
   typedef struct packed {
-    logic      queued;
-    priority_t level;
-  } entry_t;
-
-  typedef struct packed {
     logic   some;   // the list has somebody
     index_t index;
   } head_t;
@@ -85,7 +80,6 @@ module ready_queue
     Accept,
     Look,
     Apply,
-    Seek,
     Find
   } state_e;
 
@@ -104,16 +98,17 @@ module ready_queue
 
   // The bits below a position.
   function automatic word_t below(input position_t position);
-    below = (word_t'(1) << position) - word_t'(1);
+    for (int unsigned i = 0; i < GROUPS; i++) below[i] = position > position_t'(i);
   endfunction
 
   state_e state_q, state_d;
 
   // The command under way.
   op_e       op_q;
-  status_e   verdict_q;  // but for Queued, which shows in Apply
+  status_e   verdict_q;
   index_t    index_q;
-  head_t     head_q;     // of its priority
+  head_t     head_q;     // of its priority, as is the tail
+  index_t    tail_q;
   priority_t level_q;    // its priority, or its handle's; in Find of the list it is at the end of
 
   // The highest priority that has somebody, and who is its first.
@@ -124,65 +119,62 @@ module ready_queue
   logic      lower_some;
   priority_t lower;
 
-  // What was read of the command's handle.
-  entry_t entry;
-  link_t  next, previous;  // previous.last: nobody before it
+  // What was read of the handle from block RAM. It comes late in the cycle: little may follow.
+  link_t     next, previous;  // previous.last: nobody before it
+  priority_t stored_level;
 
-  // What Apply does, as far as it is known early in the cycle, and whether it may: what comes from
-  // block RAM comes late, so that little logic may follow.
+  // What Apply does. What is taken is first, and last if it is also the tail; for Remove and Next
+  // both are known from Look.
   logic taking, inserts, removes, clearing;
   logic alone;             // nobody else in the list that is inserted into
   logic to_head, to_tail;  // an insertion changes this end
-  logic fresh;             // what is inserted is not in the queue
+  logic first_q, look_last_q, last;  // the handle is the first of its list; the last
 
   assign clearing = state_q == Clear;
   assign taking   = state_q == Accept;
-  assign inserts  = state_q == Apply && op_q inside {InsertTail, InsertHead} && verdict_q == Done;
-  assign removes  = state_q == Apply && op_q inside {Remove, Take, TakeHighest} && verdict_q == Done;
+  assign inserts  = state_q == Apply && verdict_q == Done && op_q inside {InsertTail, InsertHead};
+  assign removes  = state_q == Apply && verdict_q == Done &&
+                    op_q inside {Remove, Take, TakeHighest};
+  assign last     = op_q inside {Remove, Next} ? look_last_q : index_q == tail_q;
   assign alone    = !head_q.some;
   assign to_head  = inserts && (op_q == InsertHead || alone);
   assign to_tail  = inserts && (op_q == InsertTail || alone);
-  assign fresh    = !entry.queued;
 
   assign initialised_o   = !clearing;
   assign command_ready_o = taking && !clear_i;
 
   // -----------------------------------------------------------------------------------------------
-  // The lists' ends. head is a memory made of logic, which is read in the cycle of its address: so
-  // the links of a list's first can be read in Accept. In Clear, level_q and index_q count.
+  // The lists' ends, in memories made of logic: these are read in the cycle of their address, so
+  // that Accept can go on to the links of a list's first. In Clear, level_q and index_q count.
 
-  head_t  head [PRIORITIES];
+  (* ram_style = "distributed" *) head_t  head [PRIORITIES];
+  (* ram_style = "distributed" *) index_t tail [PRIORITIES];
   head_t  head_command, head_data;
-  index_t head_lower, tail;
+  index_t head_lower;
 
   assign head_command = head[command_priority_i];
   assign head_lower   = head[lower].index;
-  assign head_data  = '{some:  removes ? !next.last : inserts,
-                        index: removes ? next.index : index_q};
+  assign head_data    = '{some: removes ? !last : inserts, index: removes ? next.index : index_q};
 
   always_ff @(posedge clk_i) begin
-    if (clearing || (to_head && fresh) || (removes && previous.last)) head[level_q] <= head_data;
+    if (clearing || to_head || (removes && first_q)) head[level_q] <= head_data;
   end
 
-  ready_queue_ram #(.DEPTH(PRIORITIES), .WIDTH(INDEX_BITS)) u_tail (
-    .clk_i,
-    .a_address_i(taking ? command_priority_i : level_q),
-    .a_write_i  ((to_tail && fresh) || (removes && next.last)),
-    .a_data_i   (removes ? previous.index : index_q),
-    .a_data_o   (tail),
-    .b_address_i('0),
-    .b_write_i  (1'b0),
-    .b_data_i   ('0)
-  );
+  always_ff @(posedge clk_i) begin
+    if (to_tail || (removes && last)) tail[level_q] <= removes ? previous.index : index_q;
+  end
 
   // -----------------------------------------------------------------------------------------------
   // The links. Port a reads and writes those of the command's handle, port b writes a neighbour's.
 
   index_t index;  // of port a
   logic   by_highest, by_list;
+  priority_t level_command;
 
   assign by_highest = command_op_i inside {TakeHighest, PeekHighest};
   assign by_list    = command_op_i inside {Take, Peek};
+
+  assign level_command = by_highest ? top_q : command_priority_i;
 
   always_comb begin
     if (taking && by_list) index = head_command.index;
@@ -192,50 +184,58 @@ module ready_queue
   end
 
   link_t  next_own, previous_own, to_own;
-  entry_t entry_own;
 
   assign next_own     = '{last: op_q == InsertTail || alone, index: head_q.index};
-  assign previous_own = '{last: op_q == InsertHead || alone, index: tail};
+  assign previous_own = '{last: op_q == InsertHead || alone, index: tail_q};
   assign to_own       = '{last: 1'b0, index: index_q};
-  assign entry_own    = '{queued: inserts, level: level_q};
 
   ready_queue_ram #(.DEPTH(DEPTH), .WIDTH($bits(link_t))) u_next (
     .clk_i,
     .a_address_i(index),
-    .a_write_i  (inserts && fresh),
+    .a_write_i  (inserts),
     .a_data_i   (next_own),
     .a_data_o   (next),
-    .b_address_i(removes ? previous.index : tail),
-    .b_write_i  ((inserts && !to_head && fresh) || (removes && !previous.last)),
+    .b_address_i(removes ? previous.index : tail_q),
+    .b_write_i  ((inserts && !to_head) || (removes && !first_q)),
     .b_data_i   (removes ? next : to_own)
   );
 
   ready_queue_ram #(.DEPTH(DEPTH), .WIDTH($bits(link_t))) u_previous (
     .clk_i,
     .a_address_i(index),
-    .a_write_i  (inserts && fresh),
+    .a_write_i  (inserts),
     .a_data_i   (previous_own),
     .a_data_o   (previous),
     .b_address_i(removes ? next.index : head_q.index),
-    .b_write_i  ((inserts && !to_tail && fresh) || (removes && !next.last)),
+    .b_write_i  ((inserts && !to_tail) || (removes && !last)),
     .b_data_i   (removes ? previous : to_own)
   );
 
-  ready_queue_ram #(.DEPTH(DEPTH), .WIDTH($bits(entry_t))) u_entry (
+  ready_queue_ram #(.DEPTH(DEPTH), .WIDTH(PRIORITY_BITS)) u_level (
     .clk_i,
     .a_address_i(index),
-    .a_write_i  (clearing || removes || (inserts && fresh)),
-    .a_data_i   (entry_own),
-    .a_data_o   (entry),
+    .a_write_i  (inserts),
+    .a_data_i   (level_q),
+    .a_data_o   (stored_level),
     .b_address_i('0),
     .b_write_i  (1'b0),
     .b_data_i   ('0)
   );
 
+  // Which handles are in the queue: a memory like head, so that Accept knows.
+  (* ram_style = "distributed" *) logic queued [DEPTH];
+  logic queued_command;
+
+  assign queued_command = queued[index_t'(command_handle_i)];
+
+  always_ff @(posedge clk_i) begin
+    if (clearing || inserts || removes) queued[index_q] <= inserts;
+  end
+
   // -----------------------------------------------------------------------------------------------
   // The bitmap: words in a memory like head, and which of them are not zero.
 
-  word_t     words [GROUPS];
+  (* ram_style = "distributed" *) word_t words [GROUPS];
   word_t     used_q, used_d;
   position_t group;
   word_t     bit_mask, others, word_data;
@@ -245,8 +245,8 @@ module ready_queue
   assign bit_mask  = word_t'(1) << level_q[GROUP_BITS-1:0];
   assign others    = words[group] & ~bit_mask;
   assign word_data = clearing ? '0 : removes ? others : others | bit_mask;
-  assign fills     = inserts && alone && fresh;
-  assign drains    = removes && previous.last && next.last;
+  assign fills     = inserts && alone;
+  assign drains    = removes && first_q && last;
 
   always_ff @(posedge clk_i) begin
     if (clearing || fills || drains) words[group] <= word_data;
@@ -259,14 +259,14 @@ module ready_queue
   end
 
   // The highest priority below limit that has somebody, in two steps: its word, and the bit in that
-  // word a cycle later. Accept looks below the highest, for Apply where the highest list drains.
-  priority_t limit;
+  // word a cycle later. It is looked for below the top, in case that the top's list drains; in
+  // Next's Apply, below its handle.
+  priority_t limit_q, limit_d;
   position_t limit_group, other_group, lower_group_q, lower_group_d;
   word_t     same_word, other_groups, lower_word_q, lower_word_d;
 
-  assign limit        = state_q == Seek ? level_q : top_q;
-  assign limit_group  = limit[PRIORITY_BITS-1:GROUP_BITS];
-  assign same_word    = words[limit_group] & below(limit[GROUP_BITS-1:0]);
+  assign limit_group  = limit_q[PRIORITY_BITS-1:GROUP_BITS];
+  assign same_word    = words[limit_group] & below(limit_q[GROUP_BITS-1:0]);
   assign other_groups = used_q & below(limit_group);
   assign other_group  = highest(other_groups);
 
@@ -285,34 +285,36 @@ module ready_queue
   always_ff @(posedge clk_i) begin
     lower_group_q <= lower_group_d;
     lower_word_q  <= lower_word_d;
+    limit_q       <= limit_d;
   end
 
-  // An insertion comes first of all, if it is one; the list of the first loses an entry.
+  // What is inserted comes first of all; what is removed does.
   logic leads, sinks, top_changes;
 
   assign leads = inserts && (!top_some_q || level_q > top_q ||
                              (level_q == top_q && op_q == InsertHead));
-  assign sinks = removes && level_q == top_q;
-  assign top_changes = clearing ? top_some_q : (leads && fresh) || (sinks && previous.last);
+  assign sinks = removes && first_q && level_q == top_q;
+  assign top_changes = leads || sinks || (clearing && top_some_q);
 
   always_comb begin
     top_some_d  = top_some_q;
     top_d       = top_q;
     top_index_d = top_index_q;
+    limit_d     = state_q == Look ? stored_level : top_q;
     if (clearing) begin
       top_some_d = 1'b0;
-    end else if (top_changes) begin
-      if (inserts) begin
-        top_some_d  = 1'b1;
-        top_d       = level_q;
-        top_index_d = index_q;
-      end else if (next.last) begin
-        top_some_d  = lower_some;
-        top_d       = lower;
-        top_index_d = head_lower;
-      end else begin
-        top_index_d = next.index;
-      end
+    end else if (leads) begin
+      top_some_d  = 1'b1;
+      top_d       = level_q;
+      top_index_d = index_q;
+      limit_d     = level_q;
+    end else if (sinks && last) begin
+      top_some_d  = lower_some;
+      top_d       = lower;
+      top_index_d = head_lower;
+      limit_d     = lower;
+    end else if (sinks) begin
+      top_index_d = next.index;
     end
   end
 
@@ -329,7 +331,7 @@ module ready_queue
   logic cleared, on;  // Clear's last cycle; Next goes on behind its list
 
   assign cleared = index_q == index_t'(DEPTH - 1) && level_q == '1;
-  assign on      = op_q == Next && verdict_q == Done && next.last;
+  assign on      = op_q == Next && verdict_q == Done && last;
 
   always_comb begin
     state_d = state_q;
@@ -337,8 +339,7 @@ module ready_queue
       Clear:  if (cleared) state_d = Accept;
       Accept: if (command_valid_i) state_d = command_op_i inside {Remove, Next} ? Look : Apply;
       Look:   state_d = Apply;
-      Apply:  state_d = on ? Seek : Accept;
-      Seek:   state_d = Find;
+      Apply:  state_d = on ? Find : Accept;
       Find:   state_d = Accept;
     endcase
     if (clear_i) state_d = Clear;
@@ -360,7 +361,8 @@ module ready_queue
       top_some_q <= top_some_d;
       first_changed_q <= top_changes;
       if (clearing) count_q <= '0;
-      else if (removes || (inserts && fresh)) count_q <= removes ? count_q - 1'b1 : count_q + 1'b1;
+      else if (inserts) count_q <= count_q + 1'b1;
+      else if (removes) count_q <= count_q - 1'b1;
     end
   end
 
@@ -375,8 +377,8 @@ module ready_queue
       if (taking) index_q <= index;
       else if (clearing && index_q != index_t'(DEPTH - 1)) index_q <= index_q + 1'b1;
 
-      if (taking) level_q <= by_highest ? top_q : command_priority_i;
-      else if (state_q == Look) level_q <= entry.level;
+      if (taking) level_q <= level_command;
+      else if (state_q == Look) level_q <= stored_level;
       else if (clearing && level_q != '1) level_q <= level_q + 1'b1;
     end
   end
@@ -387,6 +389,7 @@ module ready_queue
     if (taking) begin
       op_q      <= command_op_i;
       head_q    <= head_command;
+      tail_q    <= tail[level_command];
       verdict_q <= Done;
       if (by_highest) begin
         if (!top_some_q) verdict_q <= Empty;
@@ -394,10 +397,14 @@ module ready_queue
         if (!head_command.some) verdict_q <= Empty;
       end else if (32'(command_handle_i) >= DEPTH) begin
         verdict_q <= Invalid;
+      end else if (command_op_i inside {InsertTail, InsertHead}) begin
+        if (queued_command) verdict_q <= Queued;
+      end else begin
+        if (!queued_command) verdict_q <= Absent;
       end
-    end else if (state_q == Look && verdict_q == Done && !entry.queued) begin
-      verdict_q <= Absent;
     end
+    first_q     <= state_q != Look || previous.last;
+    look_last_q <= next.last;
   end
 
   // -----------------------------------------------------------------------------------------------
@@ -420,7 +427,7 @@ module ready_queue
 
   always_ff @(posedge clk_i) begin
     if (state_q == Apply) begin
-      answer_status_q <= inserts && !fresh ? Queued : verdict_q;
+      answer_status_q <= verdict_q;
       answer_index_q  <= op_q == Next ? next.index : index_q;
       answer_level_q  <= level_q;
     end else if (state_q == Find) begin
