@@ -112,9 +112,9 @@ module ready_queue
   priority_t level_q;    // its priority, or its handle's; in Find of the list it is at the end of
 
   // The highest priority that has somebody, and who is its first.
-  logic      top_some_q, top_some_d;
-  priority_t top_q, top_d;
-  index_t    top_index_q, top_index_d;
+  logic      top_some_q;
+  priority_t top_q;
+  index_t    top_index_q;
   // The highest that has somebody below it, or in Find below that of Next's handle.
   logic      lower_some;
   priority_t lower;
@@ -261,7 +261,7 @@ module ready_queue
   // The highest priority below limit that has somebody, in two steps: its word, and the bit in that
   // word a cycle later. It is looked for below the top, in case that the top's list drains; in
   // Next's Apply, below its handle.
-  priority_t limit_q, limit_d;
+  priority_t limit_q;
   position_t limit_group, other_group, lower_group_q, lower_group_d;
   word_t     same_word, other_groups, lower_word_q, lower_word_d;
 
@@ -285,37 +285,22 @@ module ready_queue
   always_ff @(posedge clk_i) begin
     lower_group_q <= lower_group_d;
     lower_word_q  <= lower_word_d;
-    limit_q       <= limit_d;
   end
 
-  // What is inserted comes first of all; what is removed does.
-  logic leads, sinks, top_changes;
+  // What is inserted comes first of all; what is removed does; and its list drains.
+  logic leads, sinks, falls;
 
   assign leads = inserts && (!top_some_q || level_q > top_q ||
                              (level_q == top_q && op_q == InsertHead));
   assign sinks = removes && first_q && level_q == top_q;
-  assign top_changes = leads || sinks || (clearing && top_some_q);
+  assign falls = sinks && last;
 
-  always_comb begin
-    top_some_d  = top_some_q;
-    top_d       = top_q;
-    top_index_d = top_index_q;
-    limit_d     = state_q == Look ? stored_level : top_q;
-    if (clearing) begin
-      top_some_d = 1'b0;
-    end else if (leads) begin
-      top_some_d  = 1'b1;
-      top_d       = level_q;
-      top_index_d = index_q;
-      limit_d     = level_q;
-    end else if (sinks && last) begin
-      top_some_d  = lower_some;
-      top_d       = lower;
-      top_index_d = head_lower;
-      limit_d     = lower;
-    end else if (sinks) begin
-      top_index_d = next.index;
-    end
+  always_ff @(posedge clk_i) begin
+    if (leads || falls) top_q <= inserts ? level_q : lower;
+    if (leads || sinks) top_index_q <= inserts ? index_q : last ? head_lower : next.index;
+
+    if (leads || falls) limit_q <= inserts ? level_q : lower;
+    else limit_q <= state_q == Look ? stored_level : top_q;
   end
 
   logic first_changed_q;
@@ -358,8 +343,9 @@ module ready_queue
     end else begin
       state_q    <= state_d;
       used_q     <= used_d;
-      top_some_q <= top_some_d;
-      first_changed_q <= top_changes;
+      if (clearing) top_some_q <= 1'b0;
+      else if (leads || falls) top_some_q <= inserts || lower_some;
+      first_changed_q <= leads || sinks || (clearing && top_some_q);
       if (clearing) count_q <= '0;
       else if (inserts) count_q <= count_q + 1'b1;
       else if (removes) count_q <= count_q - 1'b1;
@@ -384,8 +370,6 @@ module ready_queue
   end
 
   always_ff @(posedge clk_i) begin
-    top_q       <= top_d;
-    top_index_q <= top_index_d;
     if (taking) begin
       op_q      <= command_op_i;
       head_q    <= head_command;
