@@ -466,6 +466,7 @@ def simulate(settings_file):
 
 # What is asked of a proof. `prove` is the proof itself; `cover` reaches what the harness says is reachable, so that no
 # assumption has made it empty; `falsify` replaces the design by arbitrary behaviour, and every assertion has to fail.
+# What looks into the design, as an induction's invariants do, is left out there: `ifndef FALSIFY`.
 SBY = """[options]
 mode {mode}
 depth {depth}
@@ -519,7 +520,7 @@ def run_proof(folder, proof, sources, kind, mutant):
     cut = kind == "falsify"
     (folder / "proof.sby").write_text(SBY.format(
         mode=mode, depth=proof.depth, multiclock="on" if proof.multiclock else "off", expect=expected, options=options,
-        solver=proof.solver, top=proof.top, blackbox=f"--blackboxed-module {proof.design}" if cut else "",
+        solver=proof.solver, top=proof.top, blackbox=f"-D FALSIFY --blackboxed-module {proof.design}" if cut else "",
         cut="cutpoint -blackbox" if cut else "", parameters=" ".join(f"-G {k}={v}" for k, v in proof.parameters.items()),
         files=" ".join(s.name for s in sources), sources="\n".join(map(str, sources))))
     tool = PYTHON / "bin" / "yowasp-"

@@ -21,6 +21,8 @@ module ready_queue_formal
   input logic [HANDLE_BITS-1:0]   command_handle_i
 );
 
+  localparam int unsigned INDEX_BITS = $clog2(DEPTH);
+  localparam int unsigned GROUPS = 1 << (PRIORITY_BITS / 2);
   localparam int unsigned CLEAR_CYCLES = DEPTH > PRIORITIES ? DEPTH : PRIORITIES;
 
   typedef logic [HANDLE_BITS-1:0] handle_t;
@@ -214,10 +216,85 @@ module ready_queue_formal
       due_handle_q <= due_handle;
       due_level_q  <= due_level;
       if (command_op_i == Remove) cycles_due_q <= 3'd3;
-      else if (command_op_i == Next) cycles_due_q <= across ? 3'd4 : 3'd3;
+      else if (command_op_i == Next) cycles_due_q <= across ? 3'd5 : 3'd3;
       else cycles_due_q <= 3'd2;
     end
   end
+
+`ifndef FALSIFY
+  // What the induction needs to know of the memories: that they hold what the model says.
+  for (genvar h = 0; h < DEPTH; h++) begin : gen_handle
+    always_ff @(posedge clk_i) begin
+      if (rst_ni && dut.taking) begin
+        same_members: assert (dut.queued[h] == in_q[h]);
+        if (in_q[h]) begin
+          same_level: assert (dut.u_level.memory[h] == level_q[h]);
+          rank_bounded: assert (rank_q[h] < length[level_q[h]]);
+          same_first: assert (dut.u_previous.memory[h][INDEX_BITS] == (rank_q[h] == '0));
+          same_last: assert (dut.u_next.memory[h][INDEX_BITS] ==
+                             (rank_q[h] + 1'b1 == length[level_q[h]]));
+        end
+      end
+      if (rst_ni && dut.clearing) begin
+        cleared_handle: assert (h >= 32'(cleared_q) || !dut.queued[h]);
+      end
+    end
+    for (genvar n = 0; n < DEPTH; n++) begin : gen_other
+      always_ff @(posedge clk_i) begin
+        if (rst_ni && dut.taking && h != n && in_q[h] && in_q[n] && level_q[h] == level_q[n]) begin
+          ranks_differ: assert (rank_q[h] != rank_q[n]);
+          if (rank_q[n] == rank_q[h] + 1'b1) begin
+            linked_on: assert (dut.u_next.memory[h][INDEX_BITS-1:0] == n);
+            linked_back: assert (dut.u_previous.memory[n][INDEX_BITS-1:0] == h);
+          end
+        end
+      end
+    end
+  end
+
+  for (genvar p = 0; p < PRIORITIES; p++) begin : gen_priority
+    always_ff @(posedge clk_i) begin
+      if (rst_ni && dut.taking) begin
+        same_some: assert (dut.head[p][INDEX_BITS] == (length[p] != '0));
+        same_bit: assert (dut.words[p / GROUPS][p % GROUPS] == (length[p] != '0));
+        if (length[p] != '0) begin
+          same_head: assert (dut.head[p][INDEX_BITS-1:0] == head[p][INDEX_BITS-1:0]);
+          same_tail: assert (in_q[dut.tail[p]] && level_q[dut.tail[p]] == p &&
+                             rank_q[dut.tail[p]] + 1'b1 == length[p]);
+        end
+      end
+      if (rst_ni && dut.clearing) begin
+        cleared_list: assert (p >= 32'(cleared_q) ||
+                              (!dut.head[p][INDEX_BITS] && !dut.words[p / GROUPS][p % GROUPS]));
+      end
+    end
+  end
+
+  for (genvar g = 0; g < GROUPS; g++) begin : gen_group
+    always_ff @(posedge clk_i) begin
+      if (rst_ni && dut.taking) same_used: assert (dut.used_q[g] == (dut.words[g] != '0));
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      busy: assert ((pending_q && !answered) == (!dut.taking && !dut.clearing));
+      if (dut.taking) begin
+        same_top: assert (dut.top_some_q == top_valid && (!top_valid || (dut.top_q == top &&
+                          dut.limit_q == top)));
+      end
+      if (dut.clearing) begin
+        nothing: assert (in_q == '0);
+        counts_handles: assert (32'(dut.index_q) == (32'(cleared_q) < DEPTH ? 32'(cleared_q)
+                                                                             : DEPTH - 1));
+        counts_lists: assert (32'(dut.level_q) == (32'(cleared_q) < PRIORITIES ? 32'(cleared_q)
+                                                                                : PRIORITIES - 1));
+        nothing_left: assert (cleared_q == '0 || (!dut.top_some_q && dut.used_q == '0 &&
+                                                  dut.count_q == '0));
+      end
+    end
+  end
+`endif
 
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
@@ -239,9 +316,9 @@ module ready_queue_formal
                        (first_valid && {first_handle, first_level} !=
                                        {before_handle_q, before_level_q})));
 
-      full: cover (answered && &in_q && status == Queued);
+      full: cover (&in_q);
       emptied: cover (answered && due_q == Done && first_changed && !first_valid);
-      goes_on: cover (answered && status == Done && cycles_due_q == 3'd4);
+      goes_on: cover (answered && status == Done && cycles_due_q == 3'd5);
       cleared: cover (initialised && cleared_q != '0 && $past(first_valid, CLEAR_CYCLES + 1));
     end
   end

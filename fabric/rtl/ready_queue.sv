@@ -11,9 +11,9 @@
 //   Accept  the verdict; the links of the handle, or of the first of the list, are read
 //   Look    Remove and Next only: which priority the handle has
 //   Apply   the handle's links, a neighbour's, the list's ends and the bitmap change
-//   Find    Next at the end of a list only: the first of the list below
+//   Find, Tell  Next at the end of a list only: the list below, and its first
 //
-// So a command takes 2 cycles, Remove 3, and Next 3 or 4.
+// So a command takes 2 cycles, Remove 3, and Next 3 or 5.
 //
 // Whoever comes first is offered all the time (first_*), and changes with the answer. In the first
 // cycle of a change first_changed_o is high.
@@ -80,7 +80,8 @@ module ready_queue
     Accept,
     Look,
     Apply,
-    Find
+    Find,
+    Tell
   } state_e;
 
   if (PRIORITIES < 4 || PRIORITIES != GROUPS * GROUPS) begin : gen_bad_priorities
@@ -109,13 +110,14 @@ module ready_queue
   index_t    index_q;
   head_t     head_q;     // of its priority, as is the tail
   index_t    tail_q;
-  priority_t level_q;    // its priority, or its handle's; in Find of the list it is at the end of
+  priority_t level_q;    // its priority, or its handle's
 
-  // The highest priority that has somebody, and who is its first.
+  // The highest priority that has somebody.
   logic      top_some_q;
   priority_t top_q;
-  index_t    top_index_q;
-  // The highest that has somebody below it, or in Find below that of Next's handle.
+  // The top in Accept; what Next is about in its Apply, and what it has found in Tell.
+  priority_t limit_q;
+  // The highest priority that has somebody below what limit_q was a cycle ago.
   logic      lower_some;
   priority_t lower;
 
@@ -150,18 +152,19 @@ module ready_queue
   (* ram_style = "distributed" *) head_t  head [PRIORITIES];
   (* ram_style = "distributed" *) index_t tail [PRIORITIES];
   head_t  head_command, head_data;
-  index_t head_lower;
+  index_t head_limit;
 
   assign head_command = head[command_priority_i];
-  assign head_lower   = head[lower].index;
-  assign head_data    = '{some: removes ? !last : inserts, index: removes ? next.index : index_q};
+  assign head_limit   = head[limit_q].index;
+  assign head_data    = '{some: inserts || (removes && !last),
+                          index: to_head ? index_q : next.index};
 
   always_ff @(posedge clk_i) begin
     if (clearing || to_head || (removes && first_q)) head[level_q] <= head_data;
   end
 
   always_ff @(posedge clk_i) begin
-    if (to_tail || (removes && last)) tail[level_q] <= removes ? previous.index : index_q;
+    if (to_tail || (removes && last)) tail[level_q] <= to_tail ? index_q : previous.index;
   end
 
   // -----------------------------------------------------------------------------------------------
@@ -178,7 +181,7 @@ module ready_queue
 
   always_comb begin
     if (taking && by_list) index = head_command.index;
-    else if (taking && by_highest) index = top_index_q;
+    else if (taking && by_highest) index = head_limit;
     else if (taking) index = index_t'(command_handle_i);
     else index = index_q;
   end
@@ -258,10 +261,8 @@ module ready_queue
     else if (fills || drains) used_d[group] = inserts || others != '0;
   end
 
-  // The highest priority below limit that has somebody, in two steps: its word, and the bit in that
-  // word a cycle later. It is looked for below the top, in case that the top's list drains; in
-  // Next's Apply, below its handle.
-  priority_t limit_q;
+  // The highest priority below limit_q that has somebody, in two steps: its word, and the bit in
+  // that word a cycle later. Accept looks below the top, in case that the top's list drains.
   position_t limit_group, other_group, lower_group_q, lower_group_d;
   word_t     same_word, other_groups, lower_word_q, lower_word_d;
 
@@ -297,18 +298,24 @@ module ready_queue
 
   always_ff @(posedge clk_i) begin
     if (leads || falls) top_q <= inserts ? level_q : lower;
-    if (leads || sinks) top_index_q <= inserts ? index_q : last ? head_lower : next.index;
 
-    if (leads || falls) limit_q <= inserts ? level_q : lower;
+    if (leads) limit_q <= level_q;
+    else if (falls || state_q == Find) limit_q <= lower;
     else limit_q <= state_q == Look ? stored_level : top_q;
   end
 
-  logic first_changed_q;
+  logic   first_changed_q;
+  index_t first_index, first_index_q;
 
+  assign first_index      = taking ? head_limit : first_index_q;
   assign first_valid_o    = top_some_q;
-  assign first_handle_o   = HANDLE_BITS'(top_index_q);
+  assign first_handle_o   = HANDLE_BITS'(first_index);
   assign first_priority_o = top_q;
   assign first_changed_o  = first_changed_q;
+
+  always_ff @(posedge clk_i) begin
+    first_index_q <= first_index;
+  end
 
   // -----------------------------------------------------------------------------------------------
   // Control.
@@ -325,7 +332,8 @@ module ready_queue
       Accept: if (command_valid_i) state_d = command_op_i inside {Remove, Next} ? Look : Apply;
       Look:   state_d = Apply;
       Apply:  state_d = on ? Find : Accept;
-      Find:   state_d = Accept;
+      Find:   state_d = Tell;
+      Tell:   state_d = Accept;
     endcase
     if (clear_i) state_d = Clear;
   end
@@ -387,6 +395,7 @@ module ready_queue
         if (!queued_command) verdict_q <= Absent;
       end
     end
+    if (state_q == Find && !lower_some) verdict_q <= Empty;
     first_q     <= state_q != Look || previous.last;
     look_last_q <= next.last;
   end
@@ -406,7 +415,7 @@ module ready_queue
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) answer_valid_q <= 1'b0;
-    else answer_valid_q <= state_q inside {Apply, Find} && state_d == Accept;
+    else answer_valid_q <= state_q inside {Apply, Tell} && state_d == Accept;
   end
 
   always_ff @(posedge clk_i) begin
@@ -414,10 +423,10 @@ module ready_queue
       answer_status_q <= verdict_q;
       answer_index_q  <= op_q == Next ? next.index : index_q;
       answer_level_q  <= level_q;
-    end else if (state_q == Find) begin
-      answer_status_q <= lower_some ? Done : Empty;
-      answer_index_q  <= head_lower;
-      answer_level_q  <= lower;
+    end else if (state_q == Tell) begin
+      answer_status_q <= verdict_q;
+      answer_index_q  <= head_limit;
+      answer_level_q  <= limit_q;
     end
   end
 
