@@ -221,7 +221,7 @@ module ready_queue_formal
     end
   end
 
-`ifndef FALSIFY
+`ifndef CUT
   // What the induction needs to know of the memories: that they hold what the model says.
   for (genvar h = 0; h < DEPTH; h++) begin : gen_handle
     always_ff @(posedge clk_i) begin

@@ -9,7 +9,7 @@ from cocotb.triggers import FallingEdge, Timer
 from common import reset
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=20, timeout_unit="us")
 async def levels_arrive(dut):
     cocotb.start_soon(Clock(dut.clk_i, 10, units="ns").start())
     dut.async_i.value = 0
