@@ -216,7 +216,7 @@ module ready_queue_formal
       due_handle_q <= due_handle;
       due_level_q  <= due_level;
       if (command_op_i == Remove) cycles_due_q <= 3'd3;
-      else if (command_op_i == Next) cycles_due_q <= across ? 3'd5 : 3'd3;
+      else if (command_op_i == Next) cycles_due_q <= across ? 3'd6 : 3'd3;
       else cycles_due_q <= 3'd2;
     end
   end
@@ -289,8 +289,8 @@ module ready_queue_formal
                                                                              : DEPTH - 1));
         counts_lists: assert (32'(dut.level_q) == (32'(cleared_q) < PRIORITIES ? 32'(cleared_q)
                                                                                 : PRIORITIES - 1));
-        nothing_left: assert (cleared_q == '0 || (!dut.top_some_q && dut.used_q == '0 &&
-                                                  dut.count_q == '0));
+        none_first: assert (!first_valid);
+        nothing_left: assert (cleared_q == '0 || (dut.used_q == '0 && dut.count_q == '0));
       end
     end
   end
@@ -318,7 +318,7 @@ module ready_queue_formal
 
       full: cover (&in_q);
       emptied: cover (answered && due_q == Done && first_changed && !first_valid);
-      goes_on: cover (answered && status == Done && cycles_due_q == 3'd5);
+      goes_on: cover (answered && status == Done && cycles_due_q == 3'd6);
       cleared: cover (initialised && cleared_q != '0 && $past(first_valid, CLEAR_CYCLES + 1));
     end
   end

@@ -11,9 +11,9 @@
 //   Accept  the verdict; the links of the handle, or of the first of the list, are read
 //   Look    Remove and Next only: which priority the handle has
 //   Apply   the handle's links, a neighbour's, the list's ends and the bitmap change
-//   Find, Tell  Next at the end of a list only: the list below, and its first
+//   Seek, Find, Tell  Next at the end of a list only: the list below, and its first
 //
-// So a command takes 2 cycles, Remove 3, and Next 3 or 5.
+// So a command takes 2 cycles, Remove 3, and Next 3 or 6.
 //
 // Whoever comes first is offered all the time (first_*), and changes with the answer. In the first
 // cycle of a change first_changed_o is high.
@@ -80,6 +80,7 @@ module ready_queue
     Accept,
     Look,
     Apply,
+    Seek,
     Find,
     Tell
   } state_e;
@@ -115,29 +116,34 @@ module ready_queue
   // The highest priority that has somebody.
   logic      top_some_q;
   priority_t top_q;
-  // The top in Accept; what Next is about in its Apply, and what it has found in Tell.
+  // The top in Accept; what Next is about in Seek, and what it has found in Tell.
   priority_t limit_q;
   // The highest priority that has somebody below what limit_q was a cycle ago.
   logic      lower_some;
   priority_t lower;
 
-  // What was read of the handle from block RAM. It comes late in the cycle: little may follow.
-  link_t     next, previous;  // previous.last: nobody before it
+  // What was read of the handle from block RAM, and the same a cycle later. It comes late in the
+  // cycle; where it can be, what Look has read is used.
+  link_t     next, next_q, previous, previous_q;  // previous.last: nobody before it
   priority_t stored_level;
 
-  // What Apply does. What is taken is first, and last if it is also the tail; for Remove and Next
-  // both are known from Look.
+  // What Apply does. What is taken is the first of its list, and the last if it is also the tail.
   logic taking, inserts, removes, clearing;
+  logic looked;            // there was Look, for Remove and Next
   logic alone;             // nobody else in the list that is inserted into
   logic to_head, to_tail;  // an insertion changes this end
-  logic first_q, look_last_q, last;  // the handle is the first of its list; the last
+  logic first, last;       // the handle is the first of its list; the last
+  logic on;                // Next goes on behind its list
 
   assign clearing = state_q == Clear;
   assign taking   = state_q == Accept;
   assign inserts  = state_q == Apply && verdict_q == Done && op_q inside {InsertTail, InsertHead};
   assign removes  = state_q == Apply && verdict_q == Done &&
                     op_q inside {Remove, Take, TakeHighest};
-  assign last     = op_q inside {Remove, Next} ? look_last_q : index_q == tail_q;
+  assign looked   = op_q inside {Remove, Next};
+  assign first    = !looked || previous_q.last;
+  assign last     = looked ? next_q.last : index_q == tail_q;
+  assign on       = op_q == Next && verdict_q == Done && last;
   assign alone    = !head_q.some;
   assign to_head  = inserts && (op_q == InsertHead || alone);
   assign to_tail  = inserts && (op_q == InsertTail || alone);
@@ -160,11 +166,11 @@ module ready_queue
                           index: to_head ? index_q : next.index};
 
   always_ff @(posedge clk_i) begin
-    if (clearing || to_head || (removes && first_q)) head[level_q] <= head_data;
+    if (clearing || to_head || (removes && first)) head[level_q] <= head_data;
   end
 
   always_ff @(posedge clk_i) begin
-    if (to_tail || (removes && last)) tail[level_q] <= to_tail ? index_q : previous.index;
+    if (to_tail || (removes && last)) tail[level_q] <= to_tail ? index_q : previous_q.index;
   end
 
   // -----------------------------------------------------------------------------------------------
@@ -179,17 +185,26 @@ module ready_queue
 
   assign level_command = by_highest ? top_q : command_priority_i;
 
+  // What comes from the memories comes late, and is combined last.
+  index_t listed, highest_listed, other;
+
+  assign listed         = taking && by_list ? head_command.index : '0;
+  assign highest_listed = taking && by_highest ? head_limit : '0;
+
   always_comb begin
-    if (taking && by_list) index = head_command.index;
-    else if (taking && by_highest) index = head_limit;
-    else if (taking) index = index_t'(command_handle_i);
-    else index = index_q;
+    if (!taking) other = index_q;
+    else if (!by_list && !by_highest) other = index_t'(command_handle_i);
+    else other = '0;
   end
 
-  link_t  next_own, previous_own, to_own;
+  assign index = listed | highest_listed | other;
+
+  link_t  next_own, previous_own, to_own, to_before;
 
   assign next_own     = '{last: op_q == InsertTail || alone, index: head_q.index};
   assign previous_own = '{last: op_q == InsertHead || alone, index: tail_q};
+  // Of what is removed, whoever was before it: nobody, if it is taken.
+  assign to_before    = '{last: first, index: previous_q.index};
   assign to_own       = '{last: 1'b0, index: index_q};
 
   ready_queue_ram #(.DEPTH(DEPTH), .WIDTH($bits(link_t))) u_next (
@@ -198,9 +213,9 @@ module ready_queue
     .a_write_i  (inserts),
     .a_data_i   (next_own),
     .a_data_o   (next),
-    .b_address_i(removes ? previous.index : tail_q),
-    .b_write_i  ((inserts && !to_head) || (removes && !first_q)),
-    .b_data_i   (removes ? next : to_own)
+    .b_address_i(removes ? previous_q.index : tail_q),
+    .b_write_i  ((inserts && !to_head) || (removes && !first)),
+    .b_data_i   (removes ? next_q : to_own)
   );
 
   ready_queue_ram #(.DEPTH(DEPTH), .WIDTH($bits(link_t))) u_previous (
@@ -211,7 +226,7 @@ module ready_queue
     .a_data_o   (previous),
     .b_address_i(removes ? next.index : head_q.index),
     .b_write_i  ((inserts && !to_tail) || (removes && !last)),
-    .b_data_i   (removes ? previous : to_own)
+    .b_data_i   (removes ? to_before : to_own)
   );
 
   ready_queue_ram #(.DEPTH(DEPTH), .WIDTH(PRIORITY_BITS)) u_level (
@@ -249,7 +264,7 @@ module ready_queue
   assign others    = words[group] & ~bit_mask;
   assign word_data = clearing ? '0 : removes ? others : others | bit_mask;
   assign fills     = inserts && alone;
-  assign drains    = removes && first_q && last;
+  assign drains    = removes && first && last;
 
   always_ff @(posedge clk_i) begin
     if (clearing || fills || drains) words[group] <= word_data;
@@ -293,15 +308,15 @@ module ready_queue
 
   assign leads = inserts && (!top_some_q || level_q > top_q ||
                              (level_q == top_q && op_q == InsertHead));
-  assign sinks = removes && first_q && level_q == top_q;
+  assign sinks = removes && first && level_q == top_q;
   assign falls = sinks && last;
 
   always_ff @(posedge clk_i) begin
     if (leads || falls) top_q <= inserts ? level_q : lower;
 
-    if (leads) limit_q <= level_q;
+    if (leads || (state_q == Apply && on)) limit_q <= level_q;
     else if (falls || state_q == Find) limit_q <= lower;
-    else limit_q <= state_q == Look ? stored_level : top_q;
+    else limit_q <= top_q;
   end
 
   logic   first_changed_q;
@@ -320,10 +335,9 @@ module ready_queue
   // -----------------------------------------------------------------------------------------------
   // Control.
 
-  logic cleared, on;  // Clear's last cycle; Next goes on behind its list
+  logic cleared;  // in Clear's last cycle
 
   assign cleared = index_q == index_t'(DEPTH - 1) && level_q == '1;
-  assign on      = op_q == Next && verdict_q == Done && last;
 
   always_comb begin
     state_d = state_q;
@@ -331,7 +345,8 @@ module ready_queue
       Clear:  if (cleared) state_d = Accept;
       Accept: if (command_valid_i) state_d = command_op_i inside {Remove, Next} ? Look : Apply;
       Look:   state_d = Apply;
-      Apply:  state_d = on ? Find : Accept;
+      Apply:  state_d = on ? Seek : Accept;
+      Seek:   state_d = Find;
       Find:   state_d = Tell;
       Tell:   state_d = Accept;
     endcase
@@ -351,9 +366,9 @@ module ready_queue
     end else begin
       state_q    <= state_d;
       used_q     <= used_d;
-      if (clearing) top_some_q <= 1'b0;
+      if (clear_i) top_some_q <= 1'b0;
       else if (leads || falls) top_some_q <= inserts || lower_some;
-      first_changed_q <= leads || sinks || (clearing && top_some_q);
+      first_changed_q <= clear_i ? top_some_q : leads || sinks;
       if (clearing) count_q <= '0;
       else if (inserts) count_q <= count_q + 1'b1;
       else if (removes) count_q <= count_q - 1'b1;
@@ -396,8 +411,8 @@ module ready_queue
       end
     end
     if (state_q == Find && !lower_some) verdict_q <= Empty;
-    first_q     <= state_q != Look || previous.last;
-    look_last_q <= next.last;
+    next_q     <= next;
+    previous_q <= previous;
   end
 
   // -----------------------------------------------------------------------------------------------
@@ -421,7 +436,7 @@ module ready_queue
   always_ff @(posedge clk_i) begin
     if (state_q == Apply) begin
       answer_status_q <= verdict_q;
-      answer_index_q  <= op_q == Next ? next.index : index_q;
+      answer_index_q  <= op_q == Next ? next_q.index : index_q;
       answer_level_q  <= level_q;
     end else if (state_q == Tell) begin
       answer_status_q <= verdict_q;

@@ -15,7 +15,7 @@ PRIORITIES = 256
 # Cycles from one command to the next that can be taken.
 CYCLES = {Op.REMOVE: 3, Op.NEXT: 3}
 CYCLES_OTHERS = 2
-CYCLES_NEXT_LIST = 5
+CYCLES_NEXT_LIST = 6
 
 
 class Queue:
