@@ -176,7 +176,7 @@ module ready_queue
   // -----------------------------------------------------------------------------------------------
   // The links. Port a reads and writes those of the command's handle, port b writes a neighbour's.
 
-  index_t index;  // of port a
+  index_t index, index_named;  // of ports a
   logic   by_highest, by_list;
   priority_t level_command;
 
@@ -185,19 +185,17 @@ module ready_queue
 
   assign level_command = by_highest ? top_q : command_priority_i;
 
-  // What comes from the memories comes late, and is combined last.
-  index_t listed, highest_listed, other;
-
-  assign listed         = taking && by_list ? head_command.index : '0;
-  assign highest_listed = taking && by_highest ? head_limit : '0;
+  // Of a handle that was found and not named, only who is next needs to be read. What comes from
+  // the lists' heads comes late, and is combined last.
+  assign index_named = taking ? index_t'(command_handle_i) : index_q;
 
   always_comb begin
-    if (!taking) other = index_q;
-    else if (!by_list && !by_highest) other = index_t'(command_handle_i);
-    else other = '0;
+    case ({taking && by_highest, taking && by_list})
+      2'b10:   index = head_limit;
+      2'b01:   index = head_command.index;
+      default: index = index_named;
+    endcase
   end
-
-  assign index = listed | highest_listed | other;
 
   link_t  next_own, previous_own, to_own, to_before;
 
@@ -220,7 +218,7 @@ module ready_queue
 
   ready_queue_ram #(.DEPTH(DEPTH), .WIDTH($bits(link_t))) u_previous (
     .clk_i,
-    .a_address_i(index),
+    .a_address_i(index_named),
     .a_write_i  (inserts),
     .a_data_i   (previous_own),
     .a_data_o   (previous),
@@ -231,7 +229,7 @@ module ready_queue
 
   ready_queue_ram #(.DEPTH(DEPTH), .WIDTH(PRIORITY_BITS)) u_level (
     .clk_i,
-    .a_address_i(index),
+    .a_address_i(index_named),
     .a_write_i  (inserts),
     .a_data_i   (level_q),
     .a_data_o   (stored_level),
