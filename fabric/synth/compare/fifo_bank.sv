@@ -91,7 +91,7 @@ module fifo_bank
 
   always_ff @(posedge clk_i) begin
     if (accept) inserts_q <= inserts;
-    answer_handle_o   <= HANDLE_BITS'(inserts_q ? index_q : data_q);
+    answer_handle_o   <= inserts_q ? HANDLE_BITS'(index_q) : HANDLE_BITS'(data_q);
     answer_priority_o <= level_q;
   end
 

@@ -41,7 +41,9 @@ module heap_queue
   // Even nodes and odd ones, so that both below a node are read at once.
   entry_t even [DEPTH];
   entry_t odd [DEPTH];
-  entry_t even_q, odd_q, root_q, moving_q, parent, greater;
+  entry_t even_q, odd_q, moving_q, parent, greater;
+  logic [PRIORITY_BITS-1:0] root_level_q;
+  logic [INDEX_BITS-1:0]    root_index_q;
   state_e state_q;
   node_t  count_q, node_q, bigger;
   sequence_t earliest_q, latest_q;
@@ -54,7 +56,8 @@ module heap_queue
   assign command_ready_o = state_q == Accept;
 
   // The address of a read, in both memories; of a write, one of them.
-  node_t  read, target;
+  logic [INDEX_BITS-1:0] read;
+  node_t  target;
   logic   write;
   entry_t written;
 
@@ -67,10 +70,10 @@ module heap_queue
   assign down_stops = {node_q, 1'b0} > {1'b0, count_q} || moving_q > greater;
 
   always_comb begin
-    unique case (state_q)
-      Accept:                  read = count_q >> 1;  // the last, for TakeHighest
-      Up, UpWrite:             read = node_q >> 2;
-      Last, Down, DownWrite:   read = node_q;
+    case (state_q)
+      Accept:                  read = count_q[INDEX_BITS:1];  // the last, for TakeHighest
+      Up, UpWrite:             read = INDEX_BITS'(node_q >> 2);
+      default:                 read = node_q[INDEX_BITS-1:0];
     endcase
     write   = state_q inside {UpWrite, DownWrite};
     target  = node_q;
@@ -81,10 +84,10 @@ module heap_queue
 
   always_ff @(posedge clk_i) begin
     if (write && !target[0]) even[target[INDEX_BITS:1]] <= written;
-    even_q <= even[read[INDEX_BITS-1:0]];
+    even_q <= even[read];
     if (write && target[0]) odd[target[INDEX_BITS:1]] <= written;
-    odd_q <= odd[read[INDEX_BITS-1:0]];
-    if (write && target == node_t'(1)) root_q <= written;
+    odd_q <= odd[read];
+    if (write && target == node_t'(1)) {root_level_q, root_index_q} <= {written.level, written.index};
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -135,8 +138,8 @@ module heap_queue
         if (command_valid_i) begin
           answer_status_o   <= inserts ? (32'(command_handle_i) < DEPTH ? Done : Invalid)
                                        : (empty ? Empty : Done);
-          answer_handle_o   <= inserts ? command_handle_i : HANDLE_BITS'(root_q.index);
-          answer_priority_o <= inserts ? command_priority_i : root_q.level;
+          answer_handle_o   <= inserts ? command_handle_i : HANDLE_BITS'(root_index_q);
+          answer_priority_o <= inserts ? command_priority_i : root_level_q;
         end
       end
       Last: begin

@@ -31,7 +31,7 @@ module shift_queue
 
   entry_t entry_q [DEPTH];
   entry_t found, fresh;
-  logic [DEPTH-1:0] valid_q, before, named, listed, match, from, hit, wanted;
+  logic [DEPTH-1:0] valid_q, ahead, named, listed, match, from, hit, wanted;
   logic inserts, removes, by_handle, invalid;
   status_e status;
 
@@ -46,7 +46,7 @@ module shift_queue
   for (genvar i = 0; i < DEPTH; i++) begin : gen_compare
     assign named[i]  = valid_q[i] && HANDLE_BITS'(entry_q[i].index) == command_handle_i;
     assign listed[i] = valid_q[i] && entry_q[i].level == command_priority_i;
-    assign before[i] = valid_q[i] && (entry_q[i].level > command_priority_i ||
+    assign ahead[i] = valid_q[i] && (entry_q[i].level > command_priority_i ||
                        (entry_q[i].level == command_priority_i && command_op_i == InsertTail));
   end
 
@@ -59,7 +59,7 @@ module shift_queue
     hit    = from & ~(from << 1);
     wanted = command_op_i == Next ? (hit << 1) & valid_q : hit;
     found  = '0;
-    for (int unsigned i = 0; i < DEPTH; i++) found |= entry_q[i] & {$bits(entry_t){wanted[i]}};
+    for (int unsigned i = 0; i < DEPTH; i++) found |= entry_q[i] & (wanted[i] ? '1 : '0);
 
     status = Done;
     if ((inserts || by_handle) && invalid) status = Invalid;
@@ -71,13 +71,13 @@ module shift_queue
 
   for (genvar i = 0; i < DEPTH; i++) begin : gen_entry
     logic   valid_above, valid_below;
-    logic   before_above;
+    logic   ahead_above;
     entry_t above, below;
     if (i == 0) begin : gen_first
-      assign before_above = 1'b1;
+      assign ahead_above = 1'b1;
       assign {valid_above, above} = {1'b1, fresh};
     end else begin : gen_others
-      assign before_above = before[i-1];
+      assign ahead_above = ahead[i-1];
       assign {valid_above, above} = {valid_q[i-1], entry_q[i-1]};
     end
     if (i == DEPTH - 1) begin : gen_last
@@ -89,13 +89,13 @@ module shift_queue
       if (!rst_ni) begin
         valid_q[i] <= 1'b0;
       end else if (command_valid_i && status == Done) begin
-        if (inserts && !before[i]) valid_q[i] <= before_above || valid_above;
+        if (inserts && !ahead[i]) valid_q[i] <= ahead_above || valid_above;
         else if (removes && from[i]) valid_q[i] <= valid_below;
       end
     end
     always_ff @(posedge clk_i) begin
       if (command_valid_i && status == Done) begin
-        if (inserts && !before[i]) entry_q[i] <= before_above ? fresh : above;
+        if (inserts && !ahead[i]) entry_q[i] <= ahead_above ? fresh : above;
         else if (removes && from[i]) entry_q[i] <= below;
       end
     end
@@ -108,7 +108,7 @@ module shift_queue
 
   always_ff @(posedge clk_i) begin
     answer_status_o   <= status;
-    answer_handle_o   <= HANDLE_BITS'(inserts ? fresh.index : found.index);
+    answer_handle_o   <= inserts ? HANDLE_BITS'(fresh.index) : HANDLE_BITS'(found.index);
     answer_priority_o <= inserts ? fresh.level : found.level;
   end
 
