@@ -52,7 +52,7 @@ module axil_slave #(
 );
 
   localparam int unsigned StrobeWidth = DATA_WIDTH / 8;
-  localparam int unsigned WordBits    = $clog2(StrobeWidth);
+  localparam int unsigned WordBits    = unsigned'($clog2(StrobeWidth));
 
   localparam logic [1:0] Okay     = 2'b00;
   localparam logic [1:0] SlaveErr = 2'b10;

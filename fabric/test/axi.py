@@ -46,12 +46,13 @@ class Bus:
                 await FallingEdge(self.clock)
             valid.value = 0
 
-    async def receive(self, channel, names, count=None):
-        """Takes `count` items and returns them as dicts of the signals named."""
+    async def receive(self, channel, names, count=None, into=None):
+        """Takes `count` items, or goes on for ever, and returns them, or puts them `into` a list: dicts of the signals
+        named."""
         valid, ready = self.signal(f"{channel}valid"), self.signal(f"{channel}ready")
-        items = []
+        items = [] if into is None else into
         await FallingEdge(self.clock)
-        while len(items) < count:
+        while count is None or len(items) < count:
             await self.rest()
             ready.value = 1
             await self.before_edge()
@@ -100,3 +101,67 @@ class AxiLiteMaster(Bus):
         """The lower word first."""
         low = await self.read(address)
         return low | await self.read(address + 4) << 32
+
+
+class AxiMemory(Bus):
+    """A memory behind an AXI4 master, in bursts that increment. From `error_from` on it answers with errors.
+
+    Requests are kept until they are answered; reset has to be on when it is made.
+    """
+
+    def __init__(self, dut, size, prefix="m_axi", pause=0.0, error_from=None):
+        super().__init__(dut, prefix, pause=pause)
+        self.bytes = bytearray(size)
+        self.error_from = size if error_from is None else error_from
+        # The bursts in the order in which they came, each its `addr` and `len`.
+        self.reads, self.writes = [], []
+        self.answered_reads = self.answered_writes = 0
+        self.word_bytes = len(self.signal("wdata")) // 8
+        # Words of writes as they come.
+        self.words = []
+        for name in ("awready", "wready", "bvalid", "bresp", "arready", "rvalid", "rdata", "rresp", "rlast"):
+            self.signal(name).value = 0
+        for task in (self.receive("aw", ["addr", "len"], into=self.writes),
+                     self.receive("ar", ["addr", "len"], into=self.reads),
+                     self.receive("w", ["data", "strb", "last"], into=self.words),
+                     self.answer_reads(), self.answer_writes()):
+            cocotb.start_soon(task)
+
+    @staticmethod
+    def burst(request):
+        return request["addr"], request["len"] + 1
+
+    def response(self, address):
+        return SLVERR if address >= self.error_from else OKAY
+
+    async def answer_reads(self):
+        while True:
+            while self.answered_reads == len(self.reads):
+                await FallingEdge(self.clock)
+            address, words = self.burst(self.reads[self.answered_reads])
+            beats = []
+            for i in range(words):
+                at = address + i * self.word_bytes
+                beats.append({"data": int.from_bytes(self.bytes[at:at + self.word_bytes], "little"),
+                              "resp": self.response(at), "last": i == words - 1})
+            await self.send("r", beats)
+            self.answered_reads += 1
+
+    async def answer_writes(self):
+        taken = 0
+        while True:
+            while self.answered_writes == len(self.writes):
+                await FallingEdge(self.clock)
+            address, words = self.burst(self.writes[self.answered_writes])
+            while len(self.words) < taken + words:
+                await FallingEdge(self.clock)
+            for i in range(words):
+                word = self.words[taken + i]
+                assert word["last"] == (i == words - 1), "the last word of a burst is marked, and no other"
+                data = word["data"].to_bytes(self.word_bytes, "little")
+                for lane in range(self.word_bytes):
+                    if word["strb"] >> lane & 1 and self.response(address) == OKAY:
+                        self.bytes[address + i * self.word_bytes + lane] = data[lane]
+            taken += words
+            await self.send("b", [{"resp": self.response(address)}])
+            self.answered_writes += 1

@@ -3,7 +3,6 @@
 import random
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.regression import TestFactory
 from cocotb.triggers import FallingEdge, Timer
 
@@ -62,7 +61,6 @@ class RegisterBus:
 
 
 async def begin(dut, slow):
-    cocotb.start_soon(Clock(dut.clk_i, 10, units="ns").start())
     bus = RegisterBus(dut, slow)
     master = AxiLiteMaster(dut, pause=0.3 if slow else 0.0)
     await reset(dut)

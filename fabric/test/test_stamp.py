@@ -3,7 +3,6 @@
 import random
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 from cocotb.utils import get_sim_time
 
@@ -17,7 +16,6 @@ CLOCK_NS = 10
 
 async def begin(dut):
     """A master, and the block out of reset: its first cycle is the one that begins at the next rising edge."""
-    cocotb.start_soon(Clock(dut.clk_i, CLOCK_NS, units="ns").start())
     master = AxiLiteMaster(dut)
     await reset(dut)
     return master

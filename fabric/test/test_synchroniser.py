@@ -3,7 +3,6 @@
 import random
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
 from common import reset
@@ -11,7 +10,6 @@ from common import reset
 
 @cocotb.test(timeout_time=20, timeout_unit="us")
 async def levels_arrive(dut):
-    cocotb.start_soon(Clock(dut.clk_i, 10, units="ns").start())
     dut.async_i.value = 0
     await reset(dut)
     sent = [0, 0]
