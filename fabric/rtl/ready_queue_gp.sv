@@ -11,6 +11,9 @@
 //   0x814                         handles in the queue
 //   0x818                         bit 0: it takes commands     bit 0: empty the queue
 //   0x81C                         "RQ" and DEPTH
+//   0x820                         bits 31 to 3: the mirror's address; bit 0: enable it;
+//                                 bit 1 (only read): memory has refused it
+//   0x824                         commands answered since reset, done or refused
 //
 // A handle that is read has its priority in bits 23 to 16 and VALID in bit 31; nobody is 0. A write
 // is posted, so a refusal cannot be its answer: the first one is kept, with VALID, its status in
@@ -46,11 +49,14 @@ module ready_queue_gp
   output logic [31:0] s_axil_rdata,
   output logic [1:0]  s_axil_rresp,
 
-  // Whoever comes first, for what keeps it ready elsewhere.
-  output logic        first_valid_o,
-  output logic [15:0] first_handle_o,
-  output logic [7:0]  first_priority_o,
-  output logic        first_changed_o
+  // For ready_queue_mirror: whoever comes first, as a command reads it, and how many commands have
+  // been answered.
+  output logic [31:0] first_o,
+  output logic [31:0] commands_o,
+  output logic        changed_o,         // in the cycle before either changes
+  output logic        mirror_enable_o,
+  output logic [31:3] mirror_address_o,
+  input  logic        mirror_error_i
 );
 
   localparam int unsigned CountBits = unsigned'($clog2(DEPTH + 1));
@@ -79,6 +85,11 @@ module ready_queue_gp
   logic [15:0] handle, answer_handle, behind_q;
   logic [7:0]  answer_priority;
   logic [CountBits-1:0] count;
+  logic        first_valid, first_changed;
+  logic [15:0] first_handle;
+  logic [7:0]  first_priority;
+
+  assign changed_o = answered || first_changed;
 
   ready_queue #(.DEPTH(DEPTH)) u_queue (
     .clk_i, .rst_ni,
@@ -87,7 +98,8 @@ module ready_queue_gp
     .command_op_i(op), .command_priority_i(addr[10:3]), .command_handle_i(handle),
     .answer_valid_o(answered), .answer_status_o(status),
     .answer_handle_o(answer_handle), .answer_priority_o(answer_priority),
-    .first_valid_o, .first_handle_o, .first_priority_o, .first_changed_o,
+    .first_valid_o(first_valid), .first_handle_o(first_handle),
+    .first_priority_o(first_priority), .first_changed_o(first_changed),
     .count_o(count)
   );
 
@@ -119,6 +131,10 @@ module ready_queue_gp
         11'h014: {register, register_data} = {!is_wr, 32'(count)};
         11'h018: {register, register_data} = {1'b1, 31'b0, initialised};
         11'h01C: {register, register_data} = {!is_wr, Identity, 16'(DEPTH)};
+        11'h020: {register, register_data} =
+                   {!is_wr || wr_biten == '1, mirror_address_o, 1'b0, mirror_error_i,
+                    mirror_enable_o};
+        11'h024: {register, register_data} = {!is_wr, commands_o};
         default: ;
       endcase
     end
@@ -142,9 +158,20 @@ module ready_queue_gp
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      waiting_q <= 1'b0;
-      refusal_q <= '0;
+      waiting_q        <= 1'b0;
+      refusal_q        <= '0;
+      first_o          <= '0;
+      commands_o       <= '0;
+      mirror_enable_o  <= 1'b0;
+      mirror_address_o <= '0;
     end else begin
+      // At the same edge, so that they always belong together.
+      first_o <= first_valid ? {1'b1, 7'b0, first_priority, first_handle} : '0;
+      if (answered) commands_o <= commands_o + 1'b1;
+      if (req && is_wr && register && addr[10:0] == 11'h020) begin
+        mirror_enable_o  <= wr_data[0];
+        mirror_address_o <= wr_data[31:3];
+      end
       waiting_q <= (waiting_q && !answered) || (req && command && ready);
       if (req && is_wr && register && addr[10:0] == 11'h010) begin
         refusal_q <= '0;

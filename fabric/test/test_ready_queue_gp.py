@@ -13,7 +13,8 @@ from ready_queue_model import Model, Op, Status
 
 DEPTH, PRIORITIES = 1024, 256
 HEAD, VALID = 4, 1 << 31
-TAKE_HIGHEST, PEEK_HIGHEST, REMOVE, NEXT, REFUSAL, COUNT, CONTROL, IDENTITY = range(0x800, 0x820, 4)
+TAKE_HIGHEST, PEEK_HIGHEST, REMOVE, NEXT, REFUSAL, COUNT, CONTROL, IDENTITY, MIRROR, COMMANDS = \
+    range(0x800, 0x828, 4)
 # From the request on the bus to its answer there, when nobody pauses: one cycle of the slave, two of the queue.
 READ_CYCLES = 3
 
@@ -27,6 +28,8 @@ class Queue:
         self.model = Model(DEPTH, PRIORITIES)
         self.behind = None
         self.refusal = 0
+        self.commands = 0
+        dut.mirror_error_i.value = 0
 
     async def start(self):
         await reset(self.dut)
@@ -37,6 +40,7 @@ class Queue:
     async def read(self, address, op, priority=None, handle=None):
         """A read that is a command."""
         status, found = self.model.apply(op, priority, handle)
+        self.commands += 1
         expected = VALID | found[1] << 16 | found[0] if status == Status.DONE else 0
         got = await self.bus.read(address)
         assert got == expected, f"{op.name} {priority} {handle}: {got:#x}, not {expected:#x}"
@@ -47,6 +51,7 @@ class Queue:
     async def write(self, address, op, priority, handle):
         """A write that is a command."""
         status, _ = self.model.apply(op, priority, handle)
+        self.commands += 1
         if status != Status.DONE and not self.refusal:
             self.refusal = VALID | status << 16 | handle
         # The upper half is no part of a handle.
@@ -78,9 +83,8 @@ class Queue:
             self.refusal = 0
         assert await self.bus.read(COUNT) == len(self.model.level)
         first = self.model.first()
-        assert self.dut.first_valid_o.value == (first is not None)
-        if first is not None:
-            assert (int(self.dut.first_handle_o.value), int(self.dut.first_priority_o.value)) == first
+        assert int(self.dut.first_o.value) == (VALID | first[1] << 16 | first[0] if first else 0)
+        assert await self.bus.read(COMMANDS) == self.commands == int(self.dut.commands_o.value)
 
 
 async def commands(dut, pause):
@@ -101,11 +105,18 @@ async def errors(dut):
     queue = Queue(dut, 0.0)
     await queue.start()
     await queue.write(8 << 3, Op.INSERT_TAIL, 8, 5)
-    for address in (REMOVE, 0x820, 0xFFC):
+    for address in (REMOVE, 0x828, 0xFFC):
         assert (await queue.bus.reads([address]))[0][0] == SLVERR
-    writes = [(address, 5, 0xF) for address in (TAKE_HIGHEST, PEEK_HIGHEST, NEXT, COUNT, IDENTITY, 0x820, 0xFFC)]
+    writes = [(address, 5, 0xF) for address in (TAKE_HIGHEST, PEEK_HIGHEST, NEXT, COUNT, IDENTITY, 0x828, 0xFFC)]
     writes += [(address, 6, strobe) for address in (0, HEAD, REMOVE) for strobe in (0x0, 0x1, 0x2, 0xC)]
     assert await queue.bus.writes(writes) == [SLVERR] * len(writes)
+    writes = [(MIRROR, 0x1234_5679, strobe) for strobe in (0x0, 0x1, 0x7, 0xE)] + [(COMMANDS, 0, 0xF)]
+    assert await queue.bus.writes(writes) == [SLVERR] * len(writes)
+    assert await queue.bus.read(MIRROR) == 0
+    await queue.bus.write(MIRROR, 0x1234_5677)
+    dut.mirror_error_i.value = 1
+    assert await queue.bus.read(MIRROR) == 0x1234_5673
+    assert dut.mirror_enable_o.value == 1 and int(dut.mirror_address_o.value) == 0x1234_5670 >> 3
     await queue.bus.write(CONTROL, 0)
     await queue.bus.write(CONTROL, 1, strobe=0xE)
     assert await queue.bus.read(COUNT) == 1 and await queue.bus.read(REFUSAL) == 0
