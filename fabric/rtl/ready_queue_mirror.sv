@@ -1,7 +1,7 @@
 // Keeps a doubleword of memory what it should be: with a coherent port, its reader finds the answer
 // in its cache. It writes when it is enabled and whenever changed_i says that data_i differs in the
-// next cycle; what changes while a write is under way is written after it. One write is under way at
-// a time, so the memory never gets an older value after a newer one.
+// next cycle; what changes while a write is under way is written after it. One write is under way
+// at a time, so the memory never gets an older value after a newer one.
 //
 // An error of the memory stops it, until it is disabled.
 module ready_queue_mirror (

@@ -24,21 +24,21 @@ BEGIN, END = "<!-- compare.py: begin -->", "<!-- compare.py: end -->"
 DEPTHS = (64, 256, 1024)
 QUEUE = ["rtl/ready_queue_ram.sv", "rtl/ready_queue.sv"]
 TAKES = "INSERT_TAIL INSERT_HEAD TAKE_HIGHEST"
-# Module, its sources below fabric, its name in the table, what of it the measurement may use, and up to which depth it is
-# placed: beyond that it does not fit the device, or only after hours.
+# Module, its sources below fabric, its name in the table, what of it the measurement may use, up to which depth it is measured
+# and up to which it is placed: beyond that it takes the tools too long.
 CANDIDATES = [
-    ("ready_queue", QUEUE, "lists and bitmap (chosen)", TAKES + " TAKE REMOVE", 1024),
-    ("shift_queue", ["synth/compare/shift_queue.sv"], "sorted shift register", TAKES + " TAKE REMOVE", 256),
-    ("fifo_bank", ["synth/compare/fifo_bank.sv"], "bank of 256 FIFOs (the paper's)", TAKES + " TAKE", 1024),
-    ("heap_queue", ["synth/compare/heap_queue.sv"], "binary heap with sequence numbers", TAKES, 1024),
+    ("ready_queue", QUEUE, "lists and bitmap (chosen)", TAKES + " TAKE REMOVE", 1024, 1024),
+    ("shift_queue", ["synth/compare/shift_queue.sv"], "sorted shift register", TAKES + " TAKE REMOVE", 256, 64),
+    ("fifo_bank", ["synth/compare/fifo_bank.sv"], "bank of 256 FIFOs (the paper's)", TAKES + " TAKE", 1024, 1024),
+    ("heap_queue", ["synth/compare/heap_queue.sv"], "binary heap with sequence numbers", TAKES, 1024, 1024),
 ]
 
 
 def jobs():
     """All measurements: (module, depth, kind) and the job."""
-    for module, names, _, able, placed in CANDIDATES:
+    for module, names, _, able, measured, placed in CANDIDATES:
         sources = [FABRIC / "rtl/ready_queue_pkg.sv", *(FABRIC / name for name in names)]
-        for depth in DEPTHS:
+        for depth in (d for d in DEPTHS if d <= measured):
             block = flow.Block(f"{module}_{depth}", module, sources, {"DEPTH": depth}, ["clk_i"])
             settings = {"top": module, "depth": depth, "sources": sources, "able": able}
             yield (module, depth, "xc7"), flow.Job(f"compare {block.name} xc7", lambda f, b=block: flow.synth_xc7(f, b),
@@ -70,8 +70,8 @@ def rows(results):
     """The table's lines."""
     yield "| structure | handles | insert, cycles | take highest, cycles | LUT | FF | BRAM | Fmax, MHz |"
     yield "|---|---|---|---|---|---|---|---|"
-    for module, _, name, _, _ in CANDIDATES:
-        for depth in DEPTHS:
+    for module, _, name, _, measured, _ in CANDIDATES:
+        for depth in (d for d in DEPTHS if d <= measured):
             spent, area = results[module, depth, "cycles"], results[module, depth, "xc7"]
             rate = results.get((module, depth, "ecp5"))
             inserts = [spent["INSERT_TAIL"], spent["INSERT_HEAD"]]

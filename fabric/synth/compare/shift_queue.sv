@@ -58,8 +58,6 @@ module shift_queue
     for (int unsigned s = 1; s < DEPTH; s *= 2) from |= from << s;
     hit    = from & ~(from << 1);
     wanted = command_op_i == Next ? (hit << 1) & valid_q : hit;
-    found  = '0;
-    for (int unsigned i = 0; i < DEPTH; i++) found |= entry_q[i] & (wanted[i] ? '1 : '0);
 
     status = Done;
     if ((inserts || by_handle) && invalid) status = Invalid;
@@ -67,6 +65,15 @@ module shift_queue
       if (named != '0) status = Queued;
     end else if (by_handle && named == '0) status = Absent;
     else if (wanted == '0) status = Empty;
+  end
+
+  // Bit by bit, so that it becomes a tree of gates and not a chain.
+  for (genvar b = 0; b < $bits(entry_t); b++) begin : gen_found
+    logic [DEPTH-1:0] column;
+    for (genvar i = 0; i < DEPTH; i++) begin : gen_column
+      assign column[i] = entry_q[i][b] && wanted[i];
+    end
+    assign found[b] = |column;
   end
 
   for (genvar i = 0; i < DEPTH; i++) begin : gen_entry
