@@ -24,15 +24,24 @@ module fifo_bank
 );
 
   localparam int unsigned INDEX_BITS = $clog2(DEPTH);
+  localparam int unsigned GROUP_BITS = PRIORITY_BITS / 2;
+  localparam int unsigned GROUPS = 1 << GROUP_BITS;
 
   typedef logic [INDEX_BITS-1:0] index_t;
   typedef logic [PRIORITY_BITS-1:0] priority_t;
+
+  // The position of the highest bit that is set; 0 when none is.
+  function automatic logic [GROUP_BITS-1:0] highest(input logic [GROUPS-1:0] bits);
+    highest = '0;
+    for (int unsigned i = 0; i < GROUPS; i++) if (bits[i]) highest = GROUP_BITS'(i);
+  endfunction
 
   index_t ring [PRIORITIES*DEPTH];
   (* ram_style = "distributed" *) index_t head [PRIORITIES];  // the first
   (* ram_style = "distributed" *) index_t tail [PRIORITIES];  // behind the last
 
   logic [PRIORITIES-1:0] some_q;
+  logic [GROUPS-1:0] used;
   priority_t level, top_q, top_d, level_q;
   index_t head_level, tail_level, head_d, tail_d, position, data_q, index_q;
   logic accept, apply_q, inserts, by_highest, takes, refused, write;
@@ -58,8 +67,9 @@ module fifo_bank
   always_comb begin
     status = Done;
     if (refused) status = inserts ? Invalid : Empty;
-    top_d = '0;
-    for (int unsigned p = 0; p < PRIORITIES; p++) if (some_q[p]) top_d = priority_t'(p);
+    for (int unsigned g = 0; g < GROUPS; g++) used[g] = some_q[g*GROUPS+:GROUPS] != '0;
+    top_d[PRIORITY_BITS-1:GROUP_BITS] = highest(used);
+    top_d[GROUP_BITS-1:0] = highest(some_q[highest(used)*GROUPS+:GROUPS]);
   end
 
   always_ff @(posedge clk_i) begin
