@@ -62,7 +62,7 @@ module ready_queue_gp
   localparam int unsigned CountBits = unsigned'($clog2(DEPTH + 1));
   localparam logic [15:0] Identity = 16'h5251;
 
-  logic        req, is_wr, stall, ack, bad;
+  logic        req, is_wr, ack, bad;
   logic [11:0] addr;
   logic [31:0] wr_data, wr_biten, rd_data;
 
@@ -74,7 +74,7 @@ module ready_queue_gp
     .s_axil_arvalid, .s_axil_arready, .s_axil_araddr, .s_axil_arprot,
     .s_axil_rvalid, .s_axil_rready, .s_axil_rdata, .s_axil_rresp,
     .req_o(req), .req_is_wr_o(is_wr), .addr_o(addr), .wr_data_o(wr_data), .wr_biten_o(wr_biten),
-    .req_stall_wr_i(stall), .req_stall_rd_i(stall),
+    .req_stall_wr_i(1'b0), .req_stall_rd_i(1'b0),
     .rd_ack_i(ack), .rd_err_i(bad), .rd_data_i(rd_data),
     .wr_ack_i(ack), .wr_err_i(bad)
   );
@@ -82,7 +82,10 @@ module ready_queue_gp
   logic    initialised, clear, command, ready, answered;
   op_e     op;
   status_e status;
-  logic [15:0] handle, answer_handle, behind_q;
+  logic        given_q;  // to the queue, which has not taken it yet
+  op_e         op_q;
+  logic [7:0]  priority_q;
+  logic [15:0] handle_q, answer_handle, behind_q;
   logic [7:0]  answer_priority;
   logic [CountBits-1:0] count;
   logic        first_valid, first_changed;
@@ -94,8 +97,8 @@ module ready_queue_gp
   ready_queue #(.DEPTH(DEPTH)) u_queue (
     .clk_i, .rst_ni,
     .clear_i(clear), .initialised_o(initialised),
-    .command_valid_i(req && command), .command_ready_o(ready),
-    .command_op_i(op), .command_priority_i(addr[10:3]), .command_handle_i(handle),
+    .command_valid_i(given_q), .command_ready_o(ready),
+    .command_op_i(op_q), .command_priority_i(priority_q), .command_handle_i(handle_q),
     .answer_valid_o(answered), .answer_status_o(status),
     .answer_handle_o(answer_handle), .answer_priority_o(answer_priority),
     .first_valid_o(first_valid), .first_handle_o(first_handle),
@@ -110,7 +113,6 @@ module ready_queue_gp
 
   assign whole  = wr_biten[15:0] == '1;
   assign unused_upper = ^{wr_biten[31:16], wr_data[31:16]};
-  assign handle = is_wr ? wr_data[15:0] : behind_q;
 
   always_comb begin
     command       = 1'b0;
@@ -140,12 +142,11 @@ module ready_queue_gp
     end
   end
 
-  // A command is acknowledged by its answer; all else at once.
+  // A command is given to the queue a cycle later, from flip-flops, and acknowledged by its answer;
+  // all else is at once. The slave asks for nothing before it has its acknowledge.
 
   logic waiting_q, wrote_q, keeps_q;  // for an answer; to a write; Next goes on behind it
-  logic [15:0] written_q;
 
-  assign stall = command && !ready;
   assign clear = req && is_wr && register && addr[10:0] == 11'h018 && wr_biten[0] && wr_data[0];
   assign ack   = waiting_q ? answered : req && !command;
   assign bad   = !waiting_q && !register;
@@ -158,6 +159,7 @@ module ready_queue_gp
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      given_q          <= 1'b0;
       waiting_q        <= 1'b0;
       refusal_q        <= '0;
       first_o          <= '0;
@@ -172,20 +174,23 @@ module ready_queue_gp
         mirror_enable_o  <= wr_data[0];
         mirror_address_o <= wr_data[31:3];
       end
-      waiting_q <= (waiting_q && !answered) || (req && command && ready);
+      given_q   <= (given_q && !ready) || (req && command);
+      waiting_q <= (waiting_q && !answered) || (req && command);
       if (req && is_wr && register && addr[10:0] == 11'h010) begin
         refusal_q <= '0;
       end else if (waiting_q && answered && wrote_q && status != Done && !refusal_q[31]) begin
-        refusal_q <= {1'b1, 12'b0, status, written_q};
+        refusal_q <= {1'b1, 12'b0, status, handle_q};
       end
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (req && command && ready) begin
-      wrote_q   <= is_wr;
-      keeps_q   <= op inside {Peek, PeekHighest, Next};
-      written_q <= wr_data[15:0];
+    if (req && command) begin
+      op_q       <= op;
+      priority_q <= addr[10:3];
+      handle_q   <= is_wr ? wr_data[15:0] : behind_q;
+      wrote_q    <= is_wr;
+      keeps_q    <= op inside {Peek, PeekHighest, Next};
     end
     if (waiting_q && answered && keeps_q && status == Done) behind_q <= answer_handle;
   end

@@ -15,8 +15,9 @@ DEPTH, PRIORITIES = 1024, 256
 HEAD, VALID = 4, 1 << 31
 TAKE_HIGHEST, PEEK_HIGHEST, REMOVE, NEXT, REFUSAL, COUNT, CONTROL, IDENTITY, MIRROR, COMMANDS = \
     range(0x800, 0x828, 4)
-# From the request on the bus to its answer there, when nobody pauses: one cycle of the slave, two of the queue.
-READ_CYCLES = 3
+# From the request on the bus to its answer there, when nobody pauses: one to give it to the queue, two of the queue's,
+# one of the slave's.
+READ_CYCLES = 4
 
 
 class Queue:
