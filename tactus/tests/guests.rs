@@ -32,6 +32,7 @@ fn natively(on: On, guest: &str, harts: u32) -> Outcome {
         .unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
     let launch = Launch {
         image,
+        bootargs: String::new(),
         harts,
         memory_bytes: 256 << 20,
         platform: on.platform(),

@@ -1,32 +1,41 @@
 //! Best-effort vCPUs that others are measured beside: `load=` in the boot arguments says what they do, until the run is over.
 //!
 //! * `none`: the VM goes off at once;
-//! * `compute`: each vCPU computes, with the integer and the floating-point unit, and nothing else.
+//! * `compute`: each vCPU computes, with the integer and the floating-point unit, and nothing else;
+//! * `memory`: each vCPU writes over and over to the same 1 MiB, a word in each line of 32 bytes: more than the caches hold.
 #![no_std]
 #![no_main]
 
 use core::hint::black_box;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use tactus_guest::{devicetree, record, start};
 
 tactus_guest::entry!(main);
 
+/// What the load `memory` writes to.
+static MEMORY: [AtomicU64; (1 << 20) / size_of::<AtomicU64>()] =
+    [const { AtomicU64::new(0) }; (1 << 20) / size_of::<AtomicU64>()];
+/// Words in a line.
+const LINE: usize = 32 / size_of::<AtomicU64>();
+
 fn main() {
     match devicetree::argument("load") {
         None | Some("none") => {}
-        Some("compute") => {
-            for number in 1..devicetree::harts() {
-                if let Err(error) = start::start_hart(number, compute) {
-                    return record::fail(
-                        start::program(),
-                        format_args!("vCPU {number}: {error:?}"),
-                    );
-                }
-            }
-            compute();
-        }
+        Some("compute") => everywhere(compute),
+        Some("memory") => everywhere(write),
         Some(other) => record::fail(start::program(), format_args!("there is no load `{other}`")),
     }
+}
+
+/// Begins a load on all vCPUs.
+fn everywhere(load: fn() -> !) {
+    for number in 1..devicetree::harts() {
+        if let Err(error) = start::start_hart(number, load) {
+            return record::fail(start::program(), format_args!("vCPU {number}: {error:?}"));
+        }
+    }
+    load();
 }
 
 fn compute() -> ! {
@@ -46,5 +55,15 @@ fn compute() -> ! {
                 floating = 1.0;
             }
         }
+    }
+}
+
+fn write() -> ! {
+    let mut value = 0;
+    loop {
+        for word in MEMORY.iter().step_by(LINE) {
+            word.store(value, Ordering::Relaxed);
+        }
+        value += 1;
     }
 }

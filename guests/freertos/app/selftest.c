@@ -416,6 +416,93 @@ static const char *an_interrupt_storm_leaves_the_tick_alone(void)
     return storm_last - storm_first + 1 >= STORM / STORM_PER_TICK ? NULL : "the_tick_stood_still";
 }
 
+/* An application's software interrupts share their bit with yields, and are served together with whatever switches tasks first. */
+
+/* Readings of a pending external interrupt until it must be there. */
+#define PENDING_READS_MAX 1000000
+#define SIP_EXTERNAL (1 << portCAUSE_EXTERNAL)
+#define TOGETHER 20
+
+static volatile uint64_t software_calls, software_again;
+static volatile bool software_late;
+
+static void software_handler(void)
+{
+    software_calls++;
+    if (software_again > 0) {
+        software_again--;
+        vPortRaiseSoftware();
+    }
+}
+
+static void take_at_once(void *unused)
+{
+    (void)unused;
+    for (uint64_t i = 1; i <= TOGETHER; i++) {
+        if (xSemaphoreTake(interrupted, PATIENCE) != pdTRUE)
+            break;
+        software_late = software_late || software_calls != i;
+    }
+    finish();
+}
+
+static const char *software_interrupts_come_once(void)
+{
+    static StaticSemaphore_t memory;
+    uint64_t inside;
+
+    vPortAttachSoftware(software_handler);
+    software_calls = 0;
+    for (uint64_t i = 1; i <= INTERRUPTS; i++) {
+        vPortRaiseSoftware();
+        if (software_calls != i)
+            return "not_at_once";
+    }
+
+    software_calls = 0;
+    taskENTER_CRITICAL();
+    vPortRaiseSoftware();
+    portYIELD();
+    vPortRaiseSoftware();
+    inside = software_calls;
+    taskEXIT_CRITICAL();
+    if (inside != 0)
+        return "within_a_critical_section";
+    if (software_calls != 1)
+        return "not_once_behind_a_critical_section";
+
+    software_calls = 0;
+    software_again = 1;
+    vPortRaiseSoftware();
+    if (software_calls != 2)
+        return "not_again_from_the_handler";
+
+    /* An external interrupt comes first, and its handler switches to another task. */
+    if (platform.uart == 0)
+        return skipped;
+    interrupted = xSemaphoreCreateBinaryStatic(&memory);
+    if (!plic_attach(platform.uart_source, 1, give_at_once, NULL))
+        return "not_attached";
+    start(take_at_once, NULL, DIRECTOR + 1);
+    software_calls = 0;
+    for (int i = 0; i < TOGETHER; i++) {
+        uint64_t pending = 0;
+
+        taskENTER_CRITICAL();
+        console_interrupt_fire();
+        for (int reads = 0; reads < PENDING_READS_MAX && (pending & SIP_EXTERNAL) == 0; reads++)
+            __asm volatile("csrr %0, sip" : "=r"(pending));
+        vPortRaiseSoftware();
+        taskEXIT_CRITICAL();
+    }
+    plic_detach(platform.uart_source);
+    if (!helpers_finished(1))
+        return "an_interrupt_was_lost";
+    if (software_calls != TOGETHER)
+        return "not_once_with_another_interrupt";
+    return software_late ? "behind_another_task" : NULL;
+}
+
 /* Critical sections. */
 
 static volatile uint64_t shared;
@@ -738,6 +825,7 @@ static const struct {
     {"handlers_wake_tasks", handlers_wake_tasks},
     {"handlers_switch_tasks_at_once", handlers_switch_tasks_at_once},
     {"an_interrupt_storm_leaves_the_tick_alone", an_interrupt_storm_leaves_the_tick_alone},
+    {"software_interrupts_come_once", software_interrupts_come_once},
     {"critical_sections_exclude", critical_sections_exclude},
     {"a_yield_waits_for_the_critical_section", a_yield_waits_for_the_critical_section},
     {"the_tick_catches_up", the_tick_catches_up},

@@ -27,7 +27,8 @@
  * Derived from portable/GCC/RISC-V/port.c. Changed for Tactus: the tick comes from the supervisor's
  * own timer comparator (Sstc) and catches up with ticks that were due while nothing could
  * be counted; the initial stack is built here, with an area for floating-point registers; running
- * off the end of the interrupt stack and returning from a task are reported.
+ * off the end of the interrupt stack and returning from a task are reported; an application may raise a software
+ * interrupt of its own.
  */
 
 /* Implementation of the functions that portable.h asks of a port, for RV64 in supervisor mode. */
@@ -51,6 +52,10 @@ UBaseType_t uxPortCriticalNesting = 0xaaaaaaaa;
 
 /* Set by a handler: switch tasks on return from the interrupt. */
 BaseType_t xPortYieldRequested = pdFALSE;
+
+/* The application has raised its software interrupt, and what it calls. */
+volatile BaseType_t xPortSoftwareRaised = pdFALSE;
+static void ( * pxSoftwareHandler )( void ) = NULL;
 
 /* The running task's floating-point area, and the task's whose values are in the registers. */
 StackType_t * pxPortFpArea = NULL;
@@ -115,6 +120,11 @@ uint64_t ullPortTicksLate( void )
 void vPortDeferExternalInterrupts( void )
 {
     __asm volatile ( "csrc sie, %0" ::"r" ( 1 << portCAUSE_EXTERNAL ) );
+}
+
+void vPortAttachSoftware( void ( * pxHandler )( void ) )
+{
+    pxSoftwareHandler = pxHandler;
 }
 
 BaseType_t xPortIsInsideInterrupt( void )
@@ -222,6 +232,16 @@ BaseType_t xPortExternalInterrupt( void )
     xPortYieldRequested = pdFALSE;
     vApplicationExternalInterrupt();
     return xPortYieldRequested;
+}
+/*-----------------------------------------------------------*/
+
+/* The application's software interrupt; likewise. Tasks are switched afterwards in any case. */
+void vPortSoftwareInterrupt( void );
+void vPortSoftwareInterrupt( void )
+{
+    xPortSoftwareRaised = pdFALSE;
+    configASSERT( pxSoftwareHandler != NULL );
+    pxSoftwareHandler();
 }
 /*-----------------------------------------------------------*/
 

@@ -51,6 +51,8 @@
     .extern pxPortFpOwner
     .extern vTaskSwitchContext
     .extern xPortTimerInterrupt
+    .extern xPortSoftwareRaised
+    .extern vPortSoftwareInterrupt
     .extern xPortExternalInterrupt
     .extern vApplicationException
 
@@ -131,7 +133,7 @@ vPortTrapEntry:
     li t1, 2 * portCAUSE_TIMER
     beq t0, t1, timer_interrupt
     li t1, 2 * portCAUSE_SOFTWARE
-    beq t0, t1, switch_task             /* a yield */
+    beq t0, t1, switch_task             /* a yield, or an interrupt that the application raised */
 
     /* Only these three are ever enabled. */
     call xPortExternalInterrupt
@@ -142,7 +144,12 @@ timer_interrupt:
     call xPortTimerInterrupt
     beqz a0, return_to_task
 
+    /* The application's software interrupt shares its bit with yields: it is served by whatever switch comes first. */
 switch_task:
+    csrci sip, portSIP_SSIP             /* this switch serves any yield that is still pending */
+    ld t0, xPortSoftwareRaised
+    bnez t0, software_interrupt
+2:
     /* C code has preserved these. */
     sd s1, (portFRAME_S0 + 1) * W(s0)
     sd s2, (portFRAME_S0 + 2) * W(s0)
@@ -173,7 +180,6 @@ switch_task:
 1:
     ld t0, pxCurrentTCB
     sd s0, 0(t0)                        /* first member: the saved stack pointer */
-    csrci sip, portSIP_SSIP             /* this switch serves any yield that is still pending */
     call vTaskSwitchContext
 
 restore_task:
@@ -232,6 +238,10 @@ return_to_task:
     ld s0, portFRAME_S0 * W(sp)
     addi sp, sp, portFRAME_WORDS * W
     sret
+
+software_interrupt:
+    call vPortSoftwareInterrupt
+    j 2b
 
 /* An exception, from a task or from a handler, still on its stack. */
 exception:

@@ -27,8 +27,8 @@
  * Derived from portable/GCC/RISC-V/portmacro.h. Changed for Tactus: RV64 only; supervisor level
  * (sstatus) instead of machine level; a yield pends the software interrupt instead of an
  * environment call; interrupt masking from handlers really masks; a yield asked for by a handler
- * is carried out when the handler returns; critical sections check their nesting; the time of each tick and a description of
- * the interrupted context are offered to applications.
+ * is carried out when the handler returns; critical sections check their nesting; the time of each tick, a software
+ * interrupt of their own, and a description of the interrupted context are offered to applications.
  */
 
 #ifndef PORTMACRO_H
@@ -200,6 +200,18 @@ uint64_t ullPortTicksLate( void );
 
 /* pdTRUE within an interrupt handler, and in main() before the scheduler starts. */
 BaseType_t xPortIsInsideInterrupt( void );
+
+/* What vPortRaiseSoftware() makes the hart call: on the interrupt stack, interrupts off. It may use the kernel's ...FromISR
+ * functions, and no floating point. A task that it readies comes next if its priority is higher, whether the handler asks for it or not. */
+void vPortAttachSoftware( void ( * pxHandler )( void ) );
+
+/* Interrupts the caller, as soon as interrupts are enabled. A second call before the handler has begun changes nothing. */
+extern volatile BaseType_t xPortSoftwareRaised;
+static inline void vPortRaiseSoftware( void )
+{
+    xPortSoftwareRaised = pdTRUE;
+    portYIELD();
+}
 
 /* Keeps external interrupts off until the next tick; for a handler that has had too many of them. */
 void vPortDeferExternalInterrupts( void );

@@ -32,8 +32,8 @@ pub struct Experiment {
     pub pictures: Vec<Picture>,
 }
 
-/// One run of an experiment: a system, on the platform that it names, or a guest without the hypervisor on QEMU. On the virtual
-/// board all costs are charged, from reset on.
+/// One run of an experiment: a system, on the platform that it names, or a guest without the hypervisor, on that of the experiment's
+/// profile. On the virtual board all costs are charged, from reset on.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
@@ -47,7 +47,7 @@ pub struct Run {
     pub guest: Option<String>,
     /// Harts of a machine without the hypervisor; of a system: in place of those that it names.
     pub harts: Option<u32>,
-    /// Command lines of the system's VMs, by name, in place of those that it gives them.
+    /// Command lines of the system's VMs, by name, in place of those that it gives them; or of the guest, by its name.
     #[serde(default)]
     pub bootargs: BTreeMap<String, String>,
     /// The same with `--quick`, where they differ.
@@ -86,6 +86,8 @@ pub struct Metric {
     pub known: BTreeMap<String, f64>,
     /// It is what a guest reports.
     pub record: Option<RecordSource>,
+    /// It is how much what a guest reports is of what another one does.
+    pub ratio: Option<RatioSource>,
     /// It is the size of the hypervisor's executable sections.
     pub hypervisor_text: Option<TextSource>,
     /// It is how long calls of functions take.
@@ -106,6 +108,16 @@ pub struct RecordSource {
     pub vm: String,
     /// The record's name, when it is not the metric's.
     pub name: Option<String>,
+}
+
+/// A guest's `metric` record in percent of another one, perhaps of another run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RatioSource {
+    /// The one.
+    pub of: RecordSource,
+    /// What is 100 percent.
+    pub to: RecordSource,
 }
 
 /// The hypervisor's program.
@@ -204,16 +216,18 @@ pub enum Statistic {
 }
 
 impl Metric {
-    /// Name of the run that it comes from.
-    pub fn run(&self) -> Option<&str> {
-        let runs = self.sources();
-        runs.into_iter().flatten().next().map(String::as_str)
+    /// Names of the runs that it comes from.
+    pub fn runs(&self) -> impl Iterator<Item = &str> {
+        let sources = self.sources().into_iter().flatten();
+        let other = self.ratio.iter().map(|source| &source.to.run);
+        sources.chain(other).map(String::as_str)
     }
 
-    /// The run of each kind of source that is given.
-    fn sources(&self) -> [Option<&String>; 5] {
+    /// The run, or the first one, of each kind of source that is given.
+    fn sources(&self) -> [Option<&String>; 6] {
         [
             self.record.as_ref().map(|source| &source.run),
+            self.ratio.as_ref().map(|source| &source.of.run),
             self.hypervisor_text.as_ref().map(|source| &source.run),
             self.calls.as_ref().map(|source| &source.run),
             self.passage.as_ref().map(|source| &source.run),
@@ -331,10 +345,9 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
                 run.name
             ));
         }
-        let bootargs = !run.bootargs.is_empty() || !run.quick_bootargs.is_empty();
-        if alone && (run.harts.is_none() || run.until.is_some() || bootargs) {
+        if alone && (run.harts.is_none() || run.until.is_some()) {
             return Err(miette!(
-                "run `{}`: with `guest` go `harts`, but not `until` and `bootargs`",
+                "run `{}`: with `guest` goes `harts`, but not `until`",
                 run.name
             ));
         }
@@ -349,7 +362,7 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
     for metric in &experiment.metrics {
         if metric.sources().iter().flatten().count() != 1 {
             return Err(miette!(
-                "metric `{}` needs one of `record`, `hypervisor_text`, `calls`, `passage` and `stay`",
+                "metric `{}` needs one of `record`, `ratio`, `hypervisor_text`, `calls`, `passage` and `stay`",
                 metric.name
             ));
         }
@@ -364,19 +377,20 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
                 metric.name
             ));
         }
-        let runs = &experiment.runs;
-        let Some(run) = runs.iter().find(|r| Some(r.name.as_str()) == metric.run()) else {
-            return Err(miette!(
-                "metric `{}` is of a run that the experiment does not have",
-                metric.name
-            ));
-        };
-        if metric.stay.is_some() && run.stays.is_none() {
-            return Err(miette!(
-                "metric `{}` needs `stays` in run `{}`",
-                metric.name,
-                run.name
-            ));
+        for name in metric.runs() {
+            let Some(run) = experiment.runs.iter().find(|run| run.name == name) else {
+                return Err(miette!(
+                    "metric `{}` is of a run that the experiment does not have",
+                    metric.name
+                ));
+            };
+            if metric.stay.is_some() && run.stays.is_none() {
+                return Err(miette!(
+                    "metric `{}` needs `stays` in run `{}`",
+                    metric.name,
+                    run.name
+                ));
+            }
         }
     }
     for picture in &experiment.pictures {
@@ -433,7 +447,7 @@ mod tests {
     fn experiment_is_read() {
         let experiment = parse(GOOD).expect("it is in order");
         assert!(experiment.runs[0].quick);
-        assert_eq!(experiment.metrics[0].run(), Some("native"));
+        assert_eq!(experiment.metrics[0].runs().collect::<Vec<_>>(), ["native"]);
     }
 
     #[test]
@@ -450,10 +464,15 @@ mod tests {
         );
         assert_eq!(
             error("harts = 1", ""),
-            "run `native`: with `guest` go `harts`, but not `until` and `bootargs`"
+            "run `native`: with `guest` goes `harts`, but not `until`"
         );
         assert_eq!(
             error("run = \"native\",", "run = \"other\","),
+            "metric `m` is of a run that the experiment does not have"
+        );
+        let ratio = "ratio = { of = { run = \"native\", vm = \"g\" }, to = { run = \"other\", vm = \"g\" } }";
+        assert_eq!(
+            error("record = { run = \"native\", vm = \"g\" }", ratio),
             "metric `m` is of a run that the experiment does not have"
         );
         assert_eq!(
@@ -461,7 +480,7 @@ mod tests {
                 "record =",
                 "stay = { run = \"native\", ways = [[\"a>b\"]] }\nrecord ="
             ),
-            "metric `m` needs one of `record`, `hypervisor_text`, `calls`, `passage` and `stay`"
+            "metric `m` needs one of `record`, `ratio`, `hypervisor_text`, `calls`, `passage` and `stay`"
         );
         let picture = |at: &str, metrics: &str| {
             let line = format!("line = [{{ name = \"l\", metrics = {metrics} }}]");

@@ -128,16 +128,17 @@ fn evaluate(
 ) -> miette::Result<Findings> {
     let mut found = Vec::new();
     for metric in &experiment.metrics {
-        let Some(done) = metric.run().and_then(|run| done.get(run)) else {
+        let of: Option<Vec<&Done>> = metric.runs().map(|run| done.get(run)).collect();
+        let Some(&[first, ref others @ ..]) = of.as_deref() else {
             continue;
         };
         let mut metric = metric.clone();
         if let Some(overhead) = metric.limit_overhead {
-            let clocks = done.outcome.journal.clocks();
+            let clocks = first.outcome.journal.clocks();
             let stated = overhead.of(profile).0 as f64;
             metric.limit = Unit::Nanoseconds.convert(stated, metric.unit, clocks);
         }
-        let value = value::value(&metric, done)?;
+        let value = value::value(&metric, first, others)?;
         found.push(Found { metric, value });
     }
     Ok(Findings {

@@ -60,7 +60,10 @@ pub struct Watched {
 impl Watched {
     fn of(run: &str, metrics: &[Metric], image: &Image) -> miette::Result<Self> {
         let mut watched = Self::default();
-        for metric in metrics.iter().filter(|metric| metric.run() == Some(run)) {
+        for metric in metrics
+            .iter()
+            .filter(|metric| metric.runs().any(|of| of == run))
+        {
             for function in metric.calls.iter().flat_map(|source| &source.of) {
                 let (begin, returns) = Place::of_function(function, image)?;
                 let begin = watched.add(begin);
@@ -168,7 +171,7 @@ pub fn prepare(
         (Some(system), _) => system_run(run, &root.join(system), metrics, quick),
         (None, guest) => {
             let guest = guest.as_deref().unwrap_or_default();
-            native_plan(run, guest, profile).map(|plan| Prepared {
+            native_plan(run, guest, profile, quick).map(|plan| Prepared {
                 name: run.name.clone(),
                 plan,
                 watched: Watched::default(),
@@ -199,9 +202,7 @@ fn system_run(
     }
     let mut plan = boot.plan.clone();
     let mut watched = Watched::of(&run.name, metrics, &boot.image)?;
-    if let Some(profile) = tactus_board::profile::Profile::named(&boot.image.platform) {
-        let mut options = Options::new(profile);
-        options.pace = Pace::Timed;
+    if let Some(mut options) = timed_board(&boot.image.platform) {
         if let Some([from, to]) = &run.stays {
             let mut place =
                 |text| Place::find(text, &boot.image).map(|place| watched.add(place) as u32);
@@ -222,16 +223,20 @@ fn system_run(
     })
 }
 
+/// The board of a profile with all costs charged from reset on; `None`: the profile is of another machine.
+fn timed_board(profile: &str) -> Option<Options> {
+    let mut options = Options::new(tactus_board::profile::Profile::named(profile)?);
+    options.pace = Pace::Timed;
+    Some(options)
+}
+
 /// Makes of a system what the run wants; gives the VMs that it wants something of and that are not there.
 fn change(config: &mut Config, run: &Run, quick: bool) -> Vec<String> {
     if let Some(value) = run.harts {
         let span = config.system.span.clone();
         config.system.harts = Some(At { value, span });
     }
-    let mut bootargs = run.bootargs.clone();
-    if quick {
-        bootargs.extend(run.quick_bootargs.clone());
-    }
+    let mut bootargs = bootargs(run, quick);
     for vm in &mut config.vms {
         let given = vm
             .name
@@ -245,8 +250,24 @@ fn change(config: &mut Config, run: &Run, quick: bool) -> Vec<String> {
     bootargs.into_keys().collect()
 }
 
-/// The run of a guest directly under the firmware.
-fn native_plan(run: &Run, guest: &str, profile: &Profile) -> miette::Result<Plan> {
+/// The command lines that a run gives, by the names of those they are for.
+fn bootargs(run: &Run, quick: bool) -> BTreeMap<String, String> {
+    let mut bootargs = run.bootargs.clone();
+    if quick {
+        bootargs.extend(run.quick_bootargs.clone());
+    }
+    bootargs
+}
+
+/// The run of a guest directly under the firmware, on the board of the profile or else on QEMU.
+fn native_plan(run: &Run, guest: &str, profile: &Profile, quick: bool) -> miette::Result<Plan> {
+    let mut bootargs = bootargs(run, quick);
+    let own = bootargs.remove(guest).unwrap_or_default();
+    if let Some(name) = bootargs.keys().next() {
+        return Err(miette!(
+            "it has a command line for `{name}`, and runs `{guest}`"
+        ));
+    }
     let image = Artifacts::Workspace.file(guest).map_err(|missing| {
         miette!(
             help = missing.cure,
@@ -256,9 +277,10 @@ fn native_plan(run: &Run, guest: &str, profile: &Profile) -> miette::Result<Plan
     })?;
     let launch = Launch {
         image,
+        bootargs: own,
         harts: run.harts.unwrap_or(1),
         memory_bytes: profile.memory.default.0,
-        platform: Platform::Qemu,
+        platform: timed_board(&profile.name).map_or(Platform::Qemu, Platform::Board),
     };
     Ok(Plan::bare(launch, guest, profile.timebase_hz.into()))
 }

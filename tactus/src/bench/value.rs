@@ -14,19 +14,20 @@ use super::experiment::{
 };
 use super::prepared::Done;
 
-/// The value, in the metric's unit; `None` when the run did not give it, which stderr is told.
+/// The value, in the metric's unit, out of its run and the others that it is of; `None` when they did not give it, which stderr is told.
 ///
 /// # Errors
 /// The hypervisor's file cannot be read.
-pub fn value(metric: &Metric, done: &Done) -> miette::Result<Option<f64>> {
+pub fn value(metric: &Metric, done: &Done, others: &[&Done]) -> miette::Result<Option<f64>> {
     if let (Some(_), Some(hypervisor)) = (&metric.hypervisor_text, &done.hypervisor) {
         return text_bytes(hypervisor).map(|bytes| Some(bytes as f64));
     }
     // A failed run's figures may be of anything.
-    if done.outcome.verdict() != Verdict::Good {
+    let failed = |done: &Done| done.outcome.verdict() != Verdict::Good;
+    if failed(done) || others.iter().any(|done| failed(done)) {
         return Ok(None);
     }
-    let figure = figure(metric, done).and_then(|(value, unit)| {
+    let figure = figure(metric, done, others).and_then(|(value, unit)| {
         let clocks = done.outcome.journal.clocks();
         unit.convert(value, metric.unit, clocks).ok_or_else(|| {
             format!(
@@ -38,16 +39,26 @@ pub fn value(metric: &Metric, done: &Done) -> miette::Result<Option<f64>> {
     });
     Ok(figure
         .inspect_err(|reason| {
-            let run = metric.run().unwrap_or_default();
-            eprintln!("run `{run}` gave no `{}`: {reason}", metric.name);
+            let runs: Vec<&str> = metric.runs().collect();
+            eprintln!(
+                "run `{}` gave no `{}`: {reason}",
+                runs.join("`, `"),
+                metric.name
+            );
         })
         .ok())
 }
 
 /// What the run gave, in a unit of its own, or why it gave nothing.
-fn figure(metric: &Metric, done: &Done) -> Result<(f64, Unit), String> {
+fn figure(metric: &Metric, done: &Done, others: &[&Done]) -> Result<(f64, Unit), String> {
     if let Some(source) = &metric.record {
         return record(metric, source, done);
+    }
+    if let (Some(source), [other]) = (&metric.ratio, others) {
+        return ratio(
+            record(metric, &source.of, done)?,
+            record(metric, &source.to, other)?,
+        );
     }
     let facts = done.outcome.board.as_ref();
     let facts = facts.ok_or("only the board knows it")?;
@@ -69,6 +80,18 @@ fn record(metric: &Metric, source: &RecordSource, done: &Done) -> Result<(f64, U
     let record = vm.and_then(|vm| vm.metrics.get(name));
     let record = record.ok_or_else(|| format!("VM `{}` did not report `{name}`", source.vm))?;
     Ok((record.value, record.unit))
+}
+
+/// One figure in percent of another of the same unit.
+fn ratio((of, unit): (f64, Unit), (to, other): (f64, Unit)) -> Result<(f64, Unit), String> {
+    if unit != other || to == 0.0 {
+        return Err(format!(
+            "{of} {} are no part of {to} {}",
+            unit.name(),
+            other.name()
+        ));
+    }
+    Ok((100.0 * of / to, Unit::Percent))
 }
 
 fn calls(source: &CallsSource, facts: &Facts, done: &Done) -> Result<f64, String> {
@@ -140,4 +163,17 @@ fn text_bytes(path: &Path) -> miette::Result<u64> {
         .filter(|section| section.kind() == SectionKind::Text)
         .map(|section| section.size())
         .sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_of_like_to_like() {
+        let count = |value| (value, Unit::Count);
+        assert_eq!(ratio(count(49.0), count(50.0)), Ok((98.0, Unit::Percent)));
+        assert!(ratio(count(1.0), count(0.0)).is_err());
+        assert!(ratio(count(1.0), (1.0, Unit::Cycles)).is_err());
+    }
 }

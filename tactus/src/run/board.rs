@@ -277,6 +277,7 @@ impl Machine {
         let software = Software {
             firmware: &firmware,
             kernel: Some(&image),
+            bootargs: Some(launch.bootargs.as_str()).filter(|bootargs| !bootargs.is_empty()),
             ..Software::default()
         };
         setup::boot(&mut board, &options.profile, &software)

@@ -26,6 +26,8 @@ pub enum Platform {
 pub struct Launch {
     /// What the firmware starts: a boot image, or a guest's ELF file.
     pub image: PathBuf,
+    /// The command line in its devicetree; a boot image needs none.
+    pub bootargs: String,
     /// Number of harts.
     pub harts: u32,
     /// Memory in bytes, a multiple of 1 MiB.

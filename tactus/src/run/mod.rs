@@ -154,6 +154,7 @@ impl Boot {
         let plan = Plan::new(
             Launch {
                 image: file.path().to_owned(),
+                bootargs: String::new(),
                 harts: image.harts as u32,
                 memory_bytes: image.memory,
                 platform: Platform::Qemu,

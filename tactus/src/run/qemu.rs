@@ -53,6 +53,9 @@ fn command(launch: &Launch) -> Command {
         .args(["-rtc", "clock=vm,base=2026-01-01T00:00:00"])
         .arg("-kernel")
         .arg(&launch.image);
+    if !launch.bootargs.is_empty() {
+        command.arg("-append").arg(&launch.bootargs);
+    }
     if launch.harts > 1 {
         // The timer: a filter that forwards packets once in a while, on a network that the machine has no
         // card for.

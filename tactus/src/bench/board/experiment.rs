@@ -164,6 +164,7 @@ impl Metric {
             limit_overhead: None,
             known: self.known.clone(),
             record: None,
+            ratio: None,
             hypervisor_text: None,
             calls: None,
             passage: None,
