@@ -165,6 +165,8 @@ impl Metric {
             known: self.known.clone(),
             record: None,
             ratio: None,
+            more: None,
+            samples: None,
             hypervisor_text: None,
             calls: None,
             passage: None,
