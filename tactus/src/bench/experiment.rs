@@ -143,6 +143,8 @@ pub struct Metric {
     pub more: Option<MoreSource>,
     /// It is what is said of a guest's samples.
     pub samples: Option<SamplesSource>,
+    /// It is what a program of the project counts.
+    pub counted: Option<CountedSource>,
     /// It is the size of the hypervisor's executable sections.
     pub hypervisor_text: Option<TextSource>,
     /// It is how long calls of functions take.
@@ -221,6 +223,16 @@ pub struct SamplesSource {
     /// Of all samples.
     #[serde(default)]
     pub take: Statistic,
+}
+
+/// What a program prints, as a number.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CountedSource {
+    /// The run whose guests it is about.
+    pub run: String,
+    /// The program, relative to the project's root. It fails if there is no such number.
+    pub by: PathBuf,
 }
 
 /// The hypervisor's program.
@@ -332,12 +344,13 @@ impl Metric {
     }
 
     /// The run, or the first one, of each kind of source that is given.
-    fn sources(&self) -> [Option<&String>; 8] {
+    fn sources(&self) -> [Option<&String>; 9] {
         [
             self.record.as_ref().map(|source| &source.run),
             self.ratio.as_ref().map(|source| &source.of.run),
             self.more.as_ref().map(|source| source.of.run()),
             self.samples.as_ref().map(|source| &source.run),
+            self.counted.as_ref().map(|source| &source.run),
             self.hypervisor_text.as_ref().map(|source| &source.run),
             self.calls.as_ref().map(|source| &source.run),
             self.passage.as_ref().map(|source| &source.run),
@@ -512,7 +525,7 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
     for metric in &experiment.metrics {
         if metric.sources().iter().flatten().count() != 1 {
             return Err(miette!(
-                "metric `{}` needs one of `record`, `ratio`, `more`, `samples`, `hypervisor_text`, `calls`, `passage` and `stay`",
+                "metric `{}` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `hypervisor_text`, `calls`, `passage` and `stay`",
                 metric.name
             ));
         }
@@ -645,7 +658,7 @@ mod tests {
                 "record =",
                 "stay = { run = \"native\", ways = [[\"a>b\"]] }\nrecord ="
             ),
-            "metric `m` needs one of `record`, `ratio`, `more`, `samples`, `hypervisor_text`, `calls`, `passage` and `stay`"
+            "metric `m` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `hypervisor_text`, `calls`, `passage` and `stay`"
         );
         let picture = |at: &str, metrics: &str| {
             let line = format!("line = [{{ name = \"l\", metrics = {metrics} }}]");

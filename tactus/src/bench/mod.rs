@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -112,7 +113,7 @@ fn findings(
         ));
     }
     let done = prepared::carry_out(&runs)?;
-    let findings = evaluate(&arguments.name, &experiment, &profile, &done)?;
+    let findings = evaluate(&arguments.name, &experiment, &profile, root, &done)?;
     let directory = match &arguments.pictures {
         Some(directory) => directory.clone(),
         None => root.join("build/bench").join(&arguments.name),
@@ -135,6 +136,7 @@ fn evaluate(
     name: &str,
     experiment: &Experiment,
     profile: &Profile,
+    root: &Path,
     done: &BTreeMap<String, Done>,
 ) -> miette::Result<Findings> {
     let mut found = Vec::new();
@@ -149,7 +151,7 @@ fn evaluate(
             let stated = overhead.of(profile).0 as f64;
             metric.limit = Unit::Nanoseconds.convert(stated, metric.unit, clocks);
         }
-        let value = value::value(&metric, first, others)?;
+        let value = value::value(&metric, root, first, others)?;
         found.push(Found { metric, value });
     }
     Ok(Findings {

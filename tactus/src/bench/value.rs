@@ -1,6 +1,7 @@
 //! A metric's value, out of its run.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use miette::{IntoDiagnostic, WrapErr};
 use object::{Object, ObjectSection, SectionKind};
@@ -15,11 +16,16 @@ use super::experiment::{
 };
 use super::prepared::Done;
 
-/// The value, in the metric's unit, out of its run and the others that it is of; `None` when they did not give it, which stderr is told.
+/// The value, in the metric's unit, out of its run in the project at `root` and the others that it is of; `None` when they did not give it, which stderr is told.
 ///
 /// # Errors
 /// The hypervisor's file cannot be read.
-pub fn value(metric: &Metric, done: &Done, others: &[&Done]) -> miette::Result<Option<f64>> {
+pub fn value(
+    metric: &Metric,
+    root: &Path,
+    done: &Done,
+    others: &[&Done],
+) -> miette::Result<Option<f64>> {
     if let (Some(_), Some(hypervisor)) = (&metric.hypervisor_text, &done.hypervisor) {
         return text_bytes(hypervisor).map(|bytes| Some(bytes as f64));
     }
@@ -28,7 +34,7 @@ pub fn value(metric: &Metric, done: &Done, others: &[&Done]) -> miette::Result<O
     if failed(done) || others.iter().any(|done| failed(done)) {
         return Ok(None);
     }
-    let figure = figure(metric, done, others).and_then(|(value, unit)| {
+    let figure = figure(metric, root, done, others).and_then(|(value, unit)| {
         let clocks = done.outcome.journal.clocks();
         unit.convert(value, metric.unit, clocks).ok_or_else(|| {
             format!(
@@ -51,7 +57,12 @@ pub fn value(metric: &Metric, done: &Done, others: &[&Done]) -> miette::Result<O
 }
 
 /// What the run gave, in a unit of its own, or why it gave nothing.
-fn figure(metric: &Metric, done: &Done, others: &[&Done]) -> Result<(f64, Unit), String> {
+fn figure(
+    metric: &Metric,
+    root: &Path,
+    done: &Done,
+    others: &[&Done],
+) -> Result<(f64, Unit), String> {
     if let Some(source) = &metric.record {
         return record(metric, source, done);
     }
@@ -70,6 +81,9 @@ fn figure(metric: &Metric, done: &Done, others: &[&Done]) -> Result<(f64, Unit),
     }
     if let Some(source) = &metric.samples {
         return samples(source, done);
+    }
+    if let Some(source) = &metric.counted {
+        return Ok((counted(&root.join(&source.by))?, Unit::Count));
     }
     let facts = done.outcome.board.as_ref();
     let facts = facts.ok_or("only the board knows it")?;
@@ -112,6 +126,20 @@ fn samples(source: &SamplesSource, done: &Done) -> Result<(f64, Unit), String> {
         Statistic::P999 => (summary.p999, series.unit()),
         Statistic::Count => (summary.samples as f64, Unit::Count),
     })
+}
+
+/// The number that a program prints; its complaints go to stderr.
+fn counted(program: &Path) -> Result<f64, String> {
+    let output = Command::new(program)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output();
+    let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    match text.trim().parse() {
+        Ok(number) if output.status.success() => Ok(number),
+        _ => Err(format!("{} gave no number", program.display())),
+    }
 }
 
 /// How much more one figure is than another of the same unit: in that unit, or in percent of the other one.
@@ -234,6 +262,17 @@ mod tests {
         assert_eq!(ratio(count(49.0), count(50.0)), Ok((98.0, Unit::Percent)));
         assert!(ratio(count(1.0), count(0.0)).is_err());
         assert!(ratio(count(1.0), (1.0, Unit::Cycles)).is_err());
+    }
+
+    #[test]
+    fn programs_count_or_fail() {
+        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        assert!(counted(&directory.path().join("none")).is_err());
+        assert!(
+            counted(Path::new("/bin/true")).is_err(),
+            "it prints nothing"
+        );
+        assert!(counted(Path::new("/bin/false")).is_err());
     }
 
     #[test]

@@ -167,6 +167,7 @@ impl Metric {
             ratio: None,
             more: None,
             samples: None,
+            counted: None,
             hypervisor_text: None,
             calls: None,
             passage: None,
