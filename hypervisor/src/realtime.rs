@@ -332,6 +332,7 @@ fn carry_out(
 }
 
 /// Whether a vCPU runs, or will, and no earlier decision about it is still to be carried out.
+#[inline(never)]
 fn is_free(vcpu: &Vcpu) -> bool {
     // In this order: it is about to stop before it has stopped.
     !vcpu.stop.load(Ordering::SeqCst)
@@ -341,6 +342,7 @@ fn is_free(vcpu: &Vcpu) -> bool {
 }
 
 /// Has a vCPU go to another hart when its present job ends.
+#[inline(never)]
 fn send(vcpu: &Vcpu, to: usize) {
     let from = &system().harts[vcpu.home()];
     from.leaving.fetch_add(1, Ordering::SeqCst);
@@ -446,6 +448,7 @@ pub fn end_job(vcpu: &'static Vcpu) -> Result<u64, SbiError> {
 }
 
 /// The real-time vCPU of the caller's VM that a number names.
+#[inline(never)]
 fn named(vcpu: &'static Vcpu, number: u64) -> Result<&'static Vcpu, SbiError> {
     let target = if number == RT_SELF {
         Some(vcpu)

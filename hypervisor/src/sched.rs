@@ -146,7 +146,8 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
         enqueue(hart, vcpu, Place::First);
     }
     // Those that wait for a fence of a running vCPU need not wait for this one any more.
-    if vcpu.vm.fence_waiters.load(Ordering::SeqCst) & !vcpu.bit != 0 {
+    fence(Ordering::SeqCst);
+    if vcpu.vm.fence_waiters.load(Ordering::Relaxed) & !vcpu.bit != 0 {
         tell_fence_waiters(hart, vcpu);
     }
 }
@@ -648,7 +649,7 @@ fn run_chosen(hart: &'static Hart) -> Option<*const Context> {
     let vcpu = unsafe { hart.local() }.next.take()?;
     // Safety: the vCPU is this hart's, no other reference in use.
     let unfinished = unsafe { vcpu.body() }.is_unfinished();
-    if unfinished || vcpu.stop.load(Ordering::SeqCst) {
+    if unfinished || vcpu.stop.load(Ordering::Relaxed) {
         // It is first in its queue then.
         enqueue(hart, vcpu, Place::First);
         return None;

@@ -281,9 +281,9 @@ impl Vcpu {
         State::from_raw(self.state.load(Ordering::Relaxed))
     }
 
-    /// See [`State`] for who may.
+    /// See [`State`] for who may. Whoever looks at what others have sent next has a full fence between.
     pub fn set_state(&self, state: State) {
-        self.state.store(state as u8, Ordering::SeqCst);
+        self.state.store(state as u8, Ordering::Release);
     }
 
     /// Index of its home hart. Whoever has sent the vCPU something reads it after a full fence.

@@ -136,26 +136,42 @@ impl Context {
     /// registers hold this vCPU's.
     pub fn load(&mut self, host_stack: u64, fpu_ready: bool) {
         self.host_stack = host_stack;
-        write!(csr::SEPC, self.pc);
+        // All loads first: none is waited for.
+        let Self {
+            pc,
+            sstatus,
+            vsstatus,
+            vsie,
+            vstvec,
+            vsscratch,
+            vsepc,
+            vscause,
+            vstval,
+            vsatp,
+            vstimecmp,
+            hvip,
+            ..
+        } = *self;
+        write!(csr::SEPC, pc);
         let fs = match (fpu_ready, self.fpu_dirty) {
             (true, true) => csr::SSTATUS_FS,
             (true, false) => csr::SSTATUS_FS_CLEAN,
             (false, _) => 0,
         };
-        write!(csr::SSTATUS, self.sstatus | fs);
-        write!(csr::VSSTATUS, self.vsstatus);
-        write!(csr::VSIE, self.vsie);
-        write!(csr::VSTVEC, self.vstvec);
-        write!(csr::VSSCRATCH, self.vsscratch);
-        write!(csr::VSEPC, self.vsepc);
-        write!(csr::VSCAUSE, self.vscause);
-        write!(csr::VSTVAL, self.vstval);
+        write!(csr::SSTATUS, sstatus | fs);
+        write!(csr::VSSTATUS, vsstatus);
+        write!(csr::VSIE, vsie);
+        write!(csr::VSTVEC, vstvec);
+        write!(csr::VSSCRATCH, vsscratch);
+        write!(csr::VSEPC, vsepc);
+        write!(csr::VSCAUSE, vscause);
+        write!(csr::VSTVAL, vstval);
         // Never the one VM's tables with the other's translation below.
         write!(csr::VSATP, 0);
         write!(csr::HGATP, self.hgatp);
-        write!(csr::VSATP, self.vsatp);
-        write!(csr::VSTIMECMP, self.vstimecmp);
-        write!(csr::HVIP, self.hvip);
+        write!(csr::VSATP, vsatp);
+        write!(csr::VSTIMECMP, vstimecmp);
+        write!(csr::HVIP, hvip);
         write!(csr::SCOUNTEREN, self.scounteren);
         write!(csr::SENVCFG, self.senvcfg);
         delegate(fpu_ready);
