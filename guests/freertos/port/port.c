@@ -65,6 +65,7 @@ StackType_t * pxPortFpArea = NULL;
 StackType_t * pxPortFpOwner = NULL;
 
 static uint64_t ullTimebase = 0;
+static uint64_t ullTickRate = configTICK_RATE_HZ;
 static uint64_t ullPeriod = 0;
 static uint64_t ullFirstTick = 0;
 static uint64_t ullNextTick = 0;
@@ -103,6 +104,11 @@ static void prvTaskReturned( void )
 void vPortSetTimebase( uint64_t ullHertz )
 {
     ullTimebase = ullHertz;
+}
+
+void vPortSetTickRate( uint64_t ullHertz )
+{
+    ullTickRate = ullHertz;
 }
 
 uint64_t ullPortTickTime( TickType_t xTick )
@@ -169,10 +175,10 @@ StackType_t * pxPortInitialiseStack( StackType_t * pxTopOfStack,
 
 BaseType_t xPortStartScheduler( void )
 {
-    configASSERT( ullTimebase >= configTICK_RATE_HZ );
+    configASSERT( ullTickRate > 0 && ullTimebase >= ullTickRate );
 
     xPortISRStack[ 0 ] = portISR_STACK_MARK;
-    ullPeriod = ullTimebase / configTICK_RATE_HZ;
+    ullPeriod = ullTimebase / ullTickRate;
     ullFirstTick = prvTime() - xTaskGetTickCount() * ullPeriod;
     ullNextTick = ullPortTickTime( xTaskGetTickCount() + 1 );
     prvSetTimer( ullNextTick );

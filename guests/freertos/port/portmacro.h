@@ -188,6 +188,9 @@ static inline __attribute__( ( always_inline ) ) void vPortExitCritical( void )
  * configTICK_RATE_HZ, or the tick drifts by the remainder. */
 void vPortSetTimebase( uint64_t ullHertz );
 
+/* Likewise: ticks in a second, in place of configTICK_RATE_HZ. pdMS_TO_TICKS() knows nothing of it. */
+void vPortSetTickRate( uint64_t ullHertz );
+
 /* The value of the `time` CSR at which tick `xTick` is due. Valid after the scheduler has started; the
  * tick count must not have been advanced by vTaskStepTick() or xTaskCatchUpTicks(). */
 uint64_t ullPortTickTime( TickType_t xTick );
