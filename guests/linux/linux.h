@@ -1,5 +1,5 @@
 /*
- * As much of Linux as tactus-rt needs, without a C library: set-up has a C compiler for RISC-V, but none of Linux's libraries. The
+ * As much of Linux as our own programs need, without a C library: set-up has a C compiler for RISC-V, but none of Linux's libraries. The
  * functions are those of POSIX but for this: an error is a negative number. System calls are numbered as in the kernel's
  * include/uapi/asm-generic/unistd.h.
  */
@@ -12,13 +12,18 @@
 
 #define AT_FDCWD -100
 #define O_RDONLY 0
+#define O_WRONLY 1
 #define O_RDWR 2
+#define O_CREAT 0100
+#define O_TRUNC 01000
 #define O_DIRECTORY 0200000
 #define O_SYNC 04010000
 #define PROT_READ 1
 #define PROT_WRITE 2
 #define MAP_SHARED 1
 #define LOCK_EX 2
+#define SIGCHLD 17
+#define CLOCK_MONOTONIC 1
 #define EPERM 1
 #define ENOENT 2
 #define EACCES 13
@@ -38,9 +43,10 @@ static long system_call(long number, long a, long b, long c, long d, long e, lon
     return a0;
 }
 
+/* A file that is made here is its owner's. */
 static int open(const char *path, int flags)
 {
-    return (int)system_call(56, AT_FDCWD, (long)path, flags, 0, 0, 0);
+    return (int)system_call(56, AT_FDCWD, (long)path, flags, 0600, 0, 0);
 }
 
 static void close(int file)
@@ -72,6 +78,34 @@ static long flock(int file, int operation)
 static long nanosleep(const int64_t time[2])
 {
     return system_call(101, (long)time, 0, 0, 0, 0, 0);
+}
+
+static void clock_gettime(int clock, int64_t time[2])
+{
+    system_call(113, clock, (long)time, 0, 0, 0, 0);
+}
+
+/* The child goes on with 0, on a copy of everything. */
+static int fork(void)
+{
+    return (int)system_call(220, SIGCHLD, 0, 0, 0, 0, 0);
+}
+
+/* Makes `to` another name of what `from` is. */
+static int dup3(int from, int to)
+{
+    return (int)system_call(24, from, to, 0, 0, 0, 0);
+}
+
+static int execve(const char *path, char *const *arguments, char *const *environment)
+{
+    return (int)system_call(221, (long)path, (long)arguments, (long)environment, 0, 0, 0);
+}
+
+/* Waits for a child, whichever is first. */
+static int wait(int *status)
+{
+    return (int)system_call(260, -1, (long)status, 0, 0, 0, 0);
 }
 
 /* An address, or a negative error as one. */

@@ -3,6 +3,7 @@
 use crate::arch::{self, firmware};
 use crate::doorbell::Doorbell;
 use crate::sync::{Apart, Owned};
+use crate::system::system;
 use crate::vcpu::Vcpu;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
@@ -258,6 +259,36 @@ impl Hart {
     pub fn has_posts(&self) -> bool {
         let posts = self.inbox.posts.iter();
         posts.fold(0, |all, word| all | word.load(Ordering::Relaxed)) != 0
+    }
+
+    /// Whether anything has been sent here; after a full fence.
+    pub fn has_news(&self) -> bool {
+        let inbox = &self.inbox;
+        self.has_posts()
+            || inbox.offered.load(Ordering::Relaxed)
+            || !inbox.doorbell.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Whether anything has been sent here that is not for a best-effort vCPU for certain; after a full fence.
+    pub fn has_urgent_news(&self) -> bool {
+        !self.inbox.doorbell.load(Ordering::Relaxed).is_null()
+            || self.has_posts() && self.has_posts_for_real_time()
+    }
+
+    #[cold]
+    fn has_posts_for_real_time(&self) -> bool {
+        self.inbox.posts.iter().enumerate().any(|(word, posts)| {
+            let mut posts = posts.load(Ordering::Relaxed);
+            // At most one step for each vCPU.
+            while posts != 0 {
+                let handle = word * 64 + posts.trailing_zeros() as usize;
+                posts &= posts - 1;
+                if system().vcpus[handle].class == Class::RealTime {
+                    return true;
+                }
+            }
+            false
+        })
     }
 
     /// As [`Hart::post`], before the hart runs.

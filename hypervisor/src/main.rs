@@ -31,6 +31,8 @@ mod message;
 #[cfg(target_os = "none")]
 mod migration;
 #[cfg(target_os = "none")]
+mod page;
+#[cfg(target_os = "none")]
 mod plic;
 #[cfg(target_os = "none")]
 mod realtime;

@@ -20,6 +20,7 @@ use crate::interrupt;
 use crate::log::Line;
 use crate::message;
 use crate::migration;
+use crate::page;
 use crate::realtime;
 use crate::system::system;
 use crate::vcpu::{Body, State, Vcpu, Wait};
@@ -510,7 +511,7 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
         Wait::Release { at, .. } => *at <= arch::now(),
         Wait::Message { until } => vcpu.message.load(Ordering::SeqCst) || *until <= arch::now(),
         Wait::Interrupt => {
-            let software = vcpu.software.load(Ordering::SeqCst);
+            let software = vcpu.software.load(Ordering::SeqCst) && page::is_heard(vcpu);
             let external = vcpu.external.load(Ordering::SeqCst);
             body.context.wakes(software, external)
                 || body
@@ -734,7 +735,12 @@ fn search(hart: &'static Hart) -> *const Context {
         let stops = vcpu.stop.load(Ordering::SeqCst);
         // Safety: the vCPU runs on this hart, no other reference in use.
         let unfinished = unsafe { vcpu.body() }.is_unfinished();
-        if stops || unfinished && !finish(hart, vcpu) {
+        let mut leaves = stops || unfinished && !finish(hart, vcpu);
+        if !leaves && arch::timer_is_due() {
+            timer(hart);
+            leaves = must_leave(hart);
+        }
+        if leaves {
             put_back(hart, vcpu);
             continue;
         }
@@ -869,10 +875,15 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
         interrupt::admit(hart, vcpu.class);
         match vcpu.class {
             Class::RealTime => {
+                // From here on nobody else interrupts it for best-effort vCPUs; what has been sent for them before waits, too.
+                arch::clear_software_interrupt();
+                if hart.has_urgent_news() {
+                    arch::raise_software_interrupt();
+                }
                 local.service_at = local.service_at.max(now + system().hold_ticks);
             }
-            // What was posted while best-effort vCPUs' news had to wait.
-            Class::BestEffort if hart.has_posts() => arch::raise_software_interrupt(),
+            // What was sent while best-effort vCPUs' news had to wait.
+            Class::BestEffort if hart.has_news() => arch::raise_software_interrupt(),
             Class::BestEffort => {}
         }
     }
@@ -958,7 +969,10 @@ fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
 
 /// Gives the current vCPU what has been sent to it. After a full fence.
 fn take_notice(hart: &'static Hart, vcpu: &'static Vcpu) {
-    if vcpu.software.load(Ordering::Relaxed) && vcpu.software.swap(false, Ordering::SeqCst) {
+    if vcpu.software.load(Ordering::Relaxed)
+        && vcpu.software.swap(false, Ordering::SeqCst)
+        && page::deliver(vcpu)
+    {
         context::raise_software();
     }
     context::set_external(vcpu.external.load(Ordering::Relaxed));

@@ -3,6 +3,7 @@
 use crate::arch::context::Context;
 use crate::hart::{Hart, running};
 use crate::loader::Loader;
+use crate::page::Page;
 use crate::sync::{Apart, Owned};
 use crate::vm::Vm;
 use core::cell::Cell;
@@ -132,6 +133,8 @@ pub struct Vcpu {
     pub external: Apart<AtomicBool>,
     /// A software interrupt has been sent to it.
     pub software: AtomicBool,
+    /// The page by which it takes its interrupts.
+    pub page: Page,
     /// It has the slot of a mailbox that it waits for.
     pub message: AtomicBool,
     /// It is to stop.
@@ -220,6 +223,7 @@ impl Vcpu {
             state: AtomicU8::new(State::Stopped as u8),
             home: AtomicU32::new(kernel_harts.trailing_zeros()),
             software: AtomicBool::new(false),
+            page: Page::none(),
             external: Apart(AtomicBool::new(false)),
             message: AtomicBool::new(false),
             stop: AtomicBool::new(false),

@@ -404,6 +404,23 @@ fn spoiling_a_channel(on: On) {
     assert!(metric(peer, "peer_messages") > 0.0);
 }
 
+/// Nor must its peer notice anything when it spoils the page by which it is rung.
+fn spoiling_its_interrupt_page(on: On) {
+    let outcome = contained(
+        on,
+        &Attack {
+            name: "page",
+            action: FaultAction::Halt,
+            causes: &[],
+            faults: 0..=0,
+        },
+    );
+    let hostile = did_everything(&outcome);
+    assert_eq!(hostile.restarts, 30, "\n{}", explain(&outcome));
+    let peer = outcome.journal.vm("peer").expect("the system has a peer");
+    assert_eq!(peer.passed, ["peer"], "\n{}", explain(&outcome));
+}
+
 /// Half of the 56 lives end by a fault, the others by the guest's own restart.
 #[track_caller]
 fn dies_while_busy(on: On, name: &'static str) {
@@ -448,6 +465,7 @@ on_both!(
     rewriting_its_own_code,
     restarting_itself_without_pause,
     spoiling_a_channel,
+    spoiling_its_interrupt_page,
     dying_while_another_vcpu_is_busy,
     dying_while_another_hart_is_busy,
     entering_its_kernel_from_another_hart,

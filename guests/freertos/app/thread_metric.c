@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "arguments.h"
 #include "clock.h"
 #include "console.h"
 #include "platform.h"
@@ -337,51 +338,17 @@ static void run(const struct test *test, TickType_t ms, TickType_t pause)
         console_print("@tactus pass name=thread_metric_%s\n", test->name);
 }
 
-/* What follows `begin` in `text`; null if that does not begin so. */
-static const char *behind(const char *text, const char *begin)
-{
-    for (; *begin != 0; text++, begin++)
-        if (*text != *begin)
-            return NULL;
-    return text;
-}
-
-/* The value of a boot argument, up to the next space. `name` ends with `=`. Null: it is not there. */
-static const char *argument(const char *name)
-{
-    for (const char *at = platform.bootargs; *at != 0; at++) {
-        const char *value = at == platform.bootargs || at[-1] == ' ' ? behind(at, name) : NULL;
-
-        if (value != NULL)
-            return value;
-    }
-    return NULL;
-}
-
-/* The same as a number, or another one. */
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-    const char *at = argument(name);
-    uint64_t value = 0;
-
-    if (at == NULL)
-        return otherwise;
-    for (; *at >= '0' && *at <= '9'; at++)
-        value = 10 * value + (uint64_t)(*at - '0');
-    return value;
-}
-
 static bool wanted(const struct test *test)
 {
     const char *only = argument("test=");
-    const char *rest = only == NULL ? "" : behind(only, test->name);
+    const char *rest = only == NULL ? "" : argument_behind(only, test->name);
 
     return rest != NULL && (*rest == 0 || *rest == ' ');
 }
 
 static void direct(void *unused)
 {
-    TickType_t ms = number("ms=", MS), pause = number("pause=", PAUSE);
+    TickType_t ms = argument_number("ms=", MS), pause = argument_number("pause=", PAUSE);
     unsigned ran = 0;
 
     (void)unused;

@@ -74,8 +74,7 @@ void clock_init(void)
     clock_has_cycle = true;
 }
 
-/* Cycles, at most a few ticks of `time`, in nanoseconds. */
-static uint64_t cycles_to_nanoseconds(uint64_t cycles)
+uint64_t clock_cycle_nanoseconds(uint64_t cycles)
 {
     return cycles * clock_nanoseconds(ticks_measured) / cycles_measured;
 }
@@ -89,14 +88,14 @@ uint64_t clock_since(uint64_t deadline, uint64_t stamp)
         return clock_nanoseconds(clock_time() - deadline);
     edge = next_edge();
     since_deadline = clock_nanoseconds(edge.time - deadline);
-    since_event = cycles_to_nanoseconds(edge.cycle - stamp);
+    since_event = clock_cycle_nanoseconds(edge.cycle - stamp);
     return since_deadline > since_event ? since_deadline - since_event : 0;
 }
 
 uint64_t clock_resolution(void)
 {
     uint64_t resolution =
-        clock_has_cycle ? cycles_to_nanoseconds(1) : clock_nanoseconds(1);
+        clock_has_cycle ? clock_cycle_nanoseconds(1) : clock_nanoseconds(1);
 
     return resolution > 0 ? resolution : 1;
 }

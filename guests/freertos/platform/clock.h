@@ -43,6 +43,9 @@ uint64_t clock_since(uint64_t deadline, uint64_t stamp);
 /* Ticks of `time` in nanoseconds. */
 uint64_t clock_nanoseconds(uint64_t ticks);
 
+/* Cycles, less than some milliseconds of them, in nanoseconds. Only where `cycle` can be read. */
+uint64_t clock_cycle_nanoseconds(uint64_t cycles);
+
 /* What clock_since resolves, in nanoseconds: the length of a cycle, at least 1, or that of a tick. */
 uint64_t clock_resolution(void);
 

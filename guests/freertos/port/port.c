@@ -57,11 +57,15 @@ BaseType_t xPortYieldRequested = pdFALSE;
 volatile BaseType_t xPortSoftwareRaised = pdFALSE;
 static void ( * pxSoftwareHandler )( void ) = NULL;
 
+/* What else the software interrupt brings; null: nothing. */
+void ( * pxPortSoftwareInterrupt )( void ) = NULL;
+
 /* The running task's floating-point area, and the task's whose values are in the registers. */
 StackType_t * pxPortFpArea = NULL;
 StackType_t * pxPortFpOwner = NULL;
 
 static uint64_t ullTimebase = 0;
+static uint64_t ullTickRate = configTICK_RATE_HZ;
 static uint64_t ullPeriod = 0;
 static uint64_t ullFirstTick = 0;
 static uint64_t ullNextTick = 0;
@@ -100,6 +104,11 @@ static void prvTaskReturned( void )
 void vPortSetTimebase( uint64_t ullHertz )
 {
     ullTimebase = ullHertz;
+}
+
+void vPortSetTickRate( uint64_t ullHertz )
+{
+    ullTickRate = ullHertz;
 }
 
 uint64_t ullPortTickTime( TickType_t xTick )
@@ -166,10 +175,10 @@ StackType_t * pxPortInitialiseStack( StackType_t * pxTopOfStack,
 
 BaseType_t xPortStartScheduler( void )
 {
-    configASSERT( ullTimebase >= configTICK_RATE_HZ );
+    configASSERT( ullTickRate > 0 && ullTimebase >= ullTickRate );
 
     xPortISRStack[ 0 ] = portISR_STACK_MARK;
-    ullPeriod = ullTimebase / configTICK_RATE_HZ;
+    ullPeriod = ullTimebase / ullTickRate;
     ullFirstTick = prvTime() - xTaskGetTickCount() * ullPeriod;
     ullNextTick = ullPortTickTime( xTaskGetTickCount() + 1 );
     prvSetTimer( ullNextTick );

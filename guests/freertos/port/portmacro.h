@@ -188,6 +188,9 @@ static inline __attribute__( ( always_inline ) ) void vPortExitCritical( void )
  * configTICK_RATE_HZ, or the tick drifts by the remainder. */
 void vPortSetTimebase( uint64_t ullHertz );
 
+/* Likewise: ticks in a second, in place of configTICK_RATE_HZ. pdMS_TO_TICKS() knows nothing of it. */
+void vPortSetTickRate( uint64_t ullHertz );
+
 /* The value of the `time` CSR at which tick `xTick` is due. Valid after the scheduler has started; the
  * tick count must not have been advanced by vTaskStepTick() or xTaskCatchUpTicks(). */
 uint64_t ullPortTickTime( TickType_t xTick );
@@ -218,6 +221,10 @@ void vPortDeferExternalInterrupts( void );
 
 /* To be supplied by the platform: serves the external interrupts that are pending; bounded. */
 void vApplicationExternalInterrupt( void );
+
+/* When it is not null: what else the software interrupt may bring than a yield. Called like a handler, whenever tasks are about to be switched, after the
+ * software interrupt has been cleared; it finds out by itself whether there is anything. */
+extern void ( * pxPortSoftwareInterrupt )( void );
 
 /* To be supplied by the platform: an exception of which the port can make nothing. The saved context is at
  * `pullFrame`, complete, portFRAME_... say where. Does not return. */

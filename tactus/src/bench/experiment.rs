@@ -30,6 +30,9 @@ pub struct Experiment {
     /// What is drawn of it.
     #[serde(default, rename = "picture")]
     pub pictures: Vec<Picture>,
+    /// How samples are distributed, as pictures.
+    #[serde(default, rename = "histogram")]
+    pub histograms: Vec<Histogram>,
 }
 
 /// One run of an experiment: a system, on the platform that it names, or a guest without the hypervisor, on that of the experiment's
@@ -53,6 +56,17 @@ pub struct Run {
     /// The same with `--quick`, where they differ.
     #[serde(default)]
     pub quick_bootargs: BTreeMap<String, String>,
+    /// What stands in the system's file in place of other text, by that text.
+    #[serde(default)]
+    pub replace: BTreeMap<String, String>,
+    /// The same with `--quick`, where it differs.
+    #[serde(default)]
+    pub quick_replace: BTreeMap<String, String>,
+    /// The same with `--full`, where it differs.
+    #[serde(default)]
+    pub full_replace: BTreeMap<String, String>,
+    /// From when on the costs are charged, where it is not from reset on: as for `tactus run --timed-from`.
+    pub timed_from: Option<String>,
     /// Where metrics of the kind `stay` begin and end to count, as `[VM/]SYMBOL`: when a hart first comes there.
     pub stays: Option<[String; 2]>,
     /// Host time after which the run has failed.
@@ -60,6 +74,43 @@ pub struct Run {
     /// Whether `--quick` runs it.
     #[serde(default = "yes")]
     pub quick: bool,
+    /// Whether it takes `--full` to run it.
+    #[serde(default)]
+    pub only_full: bool,
+}
+
+/// How much of an experiment is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// What takes a minute.
+    Quick,
+    /// What takes ten.
+    #[default]
+    Usual,
+    /// As much as was published.
+    Full,
+}
+
+impl Run {
+    /// Whether it belongs to that much.
+    pub fn wanted(&self, extent: Extent) -> bool {
+        match extent {
+            Extent::Quick => self.quick && !self.only_full,
+            Extent::Usual => !self.only_full,
+            Extent::Full => true,
+        }
+    }
+
+    /// What is replaced in its system's file then.
+    pub fn replaced(&self, extent: Extent) -> BTreeMap<String, String> {
+        let mut replaced = self.replace.clone();
+        replaced.extend(match extent {
+            Extent::Quick => self.quick_replace.clone(),
+            Extent::Usual => BTreeMap::new(),
+            Extent::Full => self.full_replace.clone(),
+        });
+        replaced
+    }
 }
 
 /// A figure of an experiment.
@@ -88,6 +139,12 @@ pub struct Metric {
     pub record: Option<RecordSource>,
     /// It is how much what a guest reports is of what another one does.
     pub ratio: Option<RatioSource>,
+    /// It is how much more a figure is than another one.
+    pub more: Option<MoreSource>,
+    /// It is what is said of a guest's samples.
+    pub samples: Option<SamplesSource>,
+    /// It is what a program of the project counts.
+    pub counted: Option<CountedSource>,
     /// It is the size of the hypervisor's executable sections.
     pub hypervisor_text: Option<TextSource>,
     /// It is how long calls of functions take.
@@ -118,6 +175,64 @@ pub struct RatioSource {
     pub of: RecordSource,
     /// What is 100 percent.
     pub to: RecordSource,
+}
+
+/// How much more one figure of the experiment is than another one: in their unit, or in percent of the latter if that is the metric's.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MoreSource {
+    /// The one.
+    pub of: Figure,
+    /// The other.
+    pub than: Figure,
+}
+
+/// A guest's figure: a `metric` record, or what is said of samples.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Figure {
+    /// Of samples. (First, as it has more to name.)
+    Samples(SamplesSource),
+    /// Of a record.
+    Record(RecordSource),
+}
+
+impl Figure {
+    /// The run that it is of.
+    pub fn run(&self) -> &String {
+        match self {
+            Self::Samples(source) => &source.run,
+            Self::Record(source) => &source.run,
+        }
+    }
+}
+
+/// A guest's `samples` records.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SamplesSource {
+    /// In which run.
+    pub run: String,
+    /// Of which VM; a guest without the hypervisor has its own name.
+    pub vm: String,
+    /// What was sampled.
+    pub samples: String,
+    /// In which phase.
+    #[serde(default = "all")]
+    pub phase: String,
+    /// Of all samples.
+    #[serde(default)]
+    pub take: Statistic,
+}
+
+/// What a program prints, as a number.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CountedSource {
+    /// The run whose guests it is about.
+    pub run: String,
+    /// The program, relative to the project's root. It fails if there is no such number.
+    pub by: PathBuf,
 }
 
 /// The hypervisor's program.
@@ -213,6 +328,10 @@ pub enum Statistic {
     Max,
     /// The mean.
     Mean,
+    /// What 999 of 1,000 do not exceed, to three digits.
+    P999,
+    /// How many there are.
+    Count,
 }
 
 impl Metric {
@@ -220,14 +339,18 @@ impl Metric {
     pub fn runs(&self) -> impl Iterator<Item = &str> {
         let sources = self.sources().into_iter().flatten();
         let other = self.ratio.iter().map(|source| &source.to.run);
-        sources.chain(other).map(String::as_str)
+        let than = self.more.iter().map(|source| source.than.run());
+        sources.chain(other).chain(than).map(String::as_str)
     }
 
     /// The run, or the first one, of each kind of source that is given.
-    fn sources(&self) -> [Option<&String>; 6] {
+    fn sources(&self) -> [Option<&String>; 9] {
         [
             self.record.as_ref().map(|source| &source.run),
             self.ratio.as_ref().map(|source| &source.of.run),
+            self.more.as_ref().map(|source| source.of.run()),
+            self.samples.as_ref().map(|source| &source.run),
+            self.counted.as_ref().map(|source| &source.run),
             self.hypervisor_text.as_ref().map(|source| &source.run),
             self.calls.as_ref().map(|source| &source.run),
             self.passage.as_ref().map(|source| &source.run),
@@ -263,6 +386,41 @@ pub struct LineOfMetrics {
     pub name: String,
     /// One metric for each value of the horizontal axis.
     pub metrics: Vec<String>,
+}
+
+/// A picture of how samples of some runs are distributed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Histogram {
+    /// Its file's name, without extension.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// What was sampled.
+    pub x: String,
+    /// In which unit it is shown.
+    #[serde(deserialize_with = "unit")]
+    pub unit: Unit,
+    /// The samples, over each other.
+    #[serde(rename = "of")]
+    pub series: Vec<NamedSamples>,
+}
+
+/// Samples of a histogram.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedSamples {
+    /// What they are called.
+    pub name: String,
+    /// In which run.
+    pub run: String,
+    /// Of which VM.
+    pub vm: String,
+    /// What was sampled.
+    pub samples: String,
+    /// In which phase.
+    #[serde(default = "all")]
+    pub phase: String,
 }
 
 /// An experiment's file and the project's root that its paths are relative to.
@@ -345,9 +503,14 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
                 run.name
             ));
         }
-        if alone && (run.harts.is_none() || run.until.is_some()) {
+        let of_systems = run.until.is_some()
+            || run.timed_from.is_some()
+            || ![&run.replace, &run.quick_replace, &run.full_replace]
+                .iter()
+                .all(|replace| replace.is_empty());
+        if alone && (run.harts.is_none() || of_systems) {
             return Err(miette!(
-                "run `{}`: with `guest` goes `harts`, but not `until`",
+                "run `{}`: with `guest` goes `harts`, but not `until`, `timed_from` or `replace`",
                 run.name
             ));
         }
@@ -362,7 +525,7 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
     for metric in &experiment.metrics {
         if metric.sources().iter().flatten().count() != 1 {
             return Err(miette!(
-                "metric `{}` needs one of `record`, `ratio`, `hypervisor_text`, `calls`, `passage` and `stay`",
+                "metric `{}` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `hypervisor_text`, `calls`, `passage` and `stay`",
                 metric.name
             ));
         }
@@ -393,6 +556,16 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
             }
         }
     }
+    for histogram in &experiment.histograms {
+        for series in &histogram.series {
+            if !experiment.runs.iter().any(|run| run.name == series.run) {
+                return Err(miette!(
+                    "histogram `{}` is of a run that the experiment does not have",
+                    histogram.name
+                ));
+            }
+        }
+    }
     for picture in &experiment.pictures {
         for line in &picture.lines {
             if line.metrics.len() != picture.at.len() {
@@ -417,6 +590,11 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
 
 fn yes() -> bool {
     true
+}
+
+/// The phase of guests that have only one.
+fn all() -> String {
+    "all".to_owned()
 }
 
 pub(super) fn unit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Unit, D::Error> {
@@ -464,7 +642,7 @@ mod tests {
         );
         assert_eq!(
             error("harts = 1", ""),
-            "run `native`: with `guest` goes `harts`, but not `until`"
+            "run `native`: with `guest` goes `harts`, but not `until`, `timed_from` or `replace`"
         );
         assert_eq!(
             error("run = \"native\",", "run = \"other\","),
@@ -480,7 +658,7 @@ mod tests {
                 "record =",
                 "stay = { run = \"native\", ways = [[\"a>b\"]] }\nrecord ="
             ),
-            "metric `m` needs one of `record`, `ratio`, `hypervisor_text`, `calls`, `passage` and `stay`"
+            "metric `m` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `hypervisor_text`, `calls`, `passage` and `stay`"
         );
         let picture = |at: &str, metrics: &str| {
             let line = format!("line = [{{ name = \"l\", metrics = {metrics} }}]");

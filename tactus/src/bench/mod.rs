@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -15,11 +16,12 @@ use crate::report::unit::Unit;
 use crate::run::machine::SEED;
 use crate::run::show;
 
-use experiment::Experiment;
+use experiment::{Experiment, Extent};
 use prepared::{Done, Prepared};
 use result::{Findings, Found};
 
 pub mod board;
+pub mod distribution;
 pub mod experiment;
 pub mod prepared;
 pub mod result;
@@ -77,14 +79,19 @@ fn findings(
         .wrap_err_with(|| format!("{} is not an experiment", path.display()))?;
     let profile = Profile::named(&experiment.profile)
         .ok_or_else(|| miette!("there is no profile `{}`", experiment.profile))?;
+    let extent = match (arguments.quick, arguments.full) {
+        (true, _) => Extent::Quick,
+        (false, true) => Extent::Full,
+        (false, false) => Extent::Usual,
+    };
     let progress = show::progress("building");
     let runs: miette::Result<Vec<Prepared>> = experiment
         .runs
         .iter()
-        .filter(|run| run.quick || !arguments.quick)
+        .filter(|run| run.wanted(extent))
         .map(|run| {
             progress.set_message(format!("{}: building", run.name));
-            prepared::prepare(run, &experiment.metrics, root, &profile, arguments.quick)
+            prepared::prepare(run, &experiment.metrics, root, &profile, extent)
         })
         .collect();
     progress.finish_and_clear();
@@ -106,15 +113,20 @@ fn findings(
         ));
     }
     let done = prepared::carry_out(&runs)?;
-    let findings = evaluate(&arguments.name, &experiment, &profile, &done)?;
+    let findings = evaluate(&arguments.name, &experiment, &profile, root, &done)?;
     let directory = match &arguments.pictures {
         Some(directory) => directory.clone(),
         None => root.join("build/bench").join(&arguments.name),
     };
+    let mut drawn = Vec::new();
     for picture in &experiment.pictures {
-        for path in findings.draw(picture, &directory)? {
-            eprintln!("Picture: {}", path.display());
-        }
+        drawn.extend(findings.draw(picture, &directory)?);
+    }
+    for histogram in &experiment.histograms {
+        drawn.extend(distribution::draw(histogram, &done, &directory)?);
+    }
+    for path in drawn {
+        eprintln!("Picture: {}", path.display());
     }
     Ok(findings)
 }
@@ -124,6 +136,7 @@ fn evaluate(
     name: &str,
     experiment: &Experiment,
     profile: &Profile,
+    root: &Path,
     done: &BTreeMap<String, Done>,
 ) -> miette::Result<Findings> {
     let mut found = Vec::new();
@@ -138,7 +151,7 @@ fn evaluate(
             let stated = overhead.of(profile).0 as f64;
             metric.limit = Unit::Nanoseconds.convert(stated, metric.unit, clocks);
         }
-        let value = value::value(&metric, first, others)?;
+        let value = value::value(&metric, root, first, others)?;
         found.push(Found { metric, value });
     }
     Ok(Findings {

@@ -19,9 +19,9 @@ use crate::run::board::Options;
 use crate::run::board::probe::{Hits, Place, Probe};
 use crate::run::machine::{Launch, Platform};
 use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
-use crate::run::{Boot, show};
+use crate::run::{Boot, marker, show};
 
-use super::experiment::{Metric, Run};
+use super::experiment::{Extent, Metric, Run};
 
 /// Runs that go on at the same time, at most: each has a core of the host to itself.
 const AT_ONCE: usize = 2;
@@ -164,14 +164,14 @@ pub fn prepare(
     metrics: &[Metric],
     root: &Path,
     profile: &Profile,
-    quick: bool,
+    extent: Extent,
 ) -> miette::Result<Prepared> {
     let timeout = Duration::from_secs(run.timeout_seconds);
     let prepared = match (&run.system, &run.guest) {
-        (Some(system), _) => system_run(run, &root.join(system), metrics, quick),
+        (Some(system), _) => system_run(run, &root.join(system), metrics, extent),
         (None, guest) => {
             let guest = guest.as_deref().unwrap_or_default();
-            native_plan(run, guest, profile, quick).map(|plan| Prepared {
+            native_plan(run, guest, profile, extent).map(|plan| Prepared {
                 name: run.name.clone(),
                 plan,
                 watched: Watched::default(),
@@ -190,10 +190,26 @@ fn system_run(
     run: &Run,
     system: &Path,
     metrics: &[Metric],
-    quick: bool,
+    extent: Extent,
 ) -> miette::Result<Prepared> {
-    let mut unknown = Vec::new();
-    let boot = Boot::of_changed(system, |config| unknown = change(config, run, quick))?;
+    let (mut unknown, mut missing) = (Vec::new(), Vec::new());
+    let boot = Boot::of_changed(
+        system,
+        |text| {
+            let edited;
+            (edited, missing) = edit(text, &run.replaced(extent));
+            edited
+        },
+        |config| unknown = change(config, run, extent),
+    );
+    // Before what else may be wrong with a system that is not the one that was meant.
+    if let Some(text) = missing.first() {
+        return Err(miette!(
+            "it has something in place of `{text}`, which {} does not say",
+            system.display()
+        ));
+    }
+    let boot = boot?;
     if let Some(name) = unknown.first() {
         return Err(miette!(
             "it has command lines for VM `{name}`, which {} does not have",
@@ -207,6 +223,10 @@ fn system_run(
             let mut place =
                 |text| Place::find(text, &boot.image).map(|place| watched.add(place) as u32);
             options.stays = Some([place(from)?, place(to)?]);
+        }
+        if let Some(text) = &run.timed_from {
+            options.pace = Pace::Fast;
+            options.timed_from = Some(marker(text, &boot.image)?);
         }
         options.probes.clone_from(&watched.probes);
         plan = plan.on(Platform::Board(options));
@@ -230,13 +250,23 @@ fn timed_board(profile: &str) -> Option<Options> {
     Some(options)
 }
 
+/// A system's text with other text in place of some, and what of that it does not say.
+fn edit(text: String, replaced: &BTreeMap<String, String>) -> (String, Vec<String>) {
+    let says_not = |from: &&String| !text.contains(from.as_str());
+    let missing = replaced.keys().filter(says_not).cloned().collect();
+    let edited = replaced
+        .iter()
+        .fold(text, |text, (from, to)| text.replace(from, to));
+    (edited, missing)
+}
+
 /// Makes of a system what the run wants; gives the VMs that it wants something of and that are not there.
-fn change(config: &mut Config, run: &Run, quick: bool) -> Vec<String> {
+fn change(config: &mut Config, run: &Run, extent: Extent) -> Vec<String> {
     if let Some(value) = run.harts {
         let span = config.system.span.clone();
         config.system.harts = Some(At { value, span });
     }
-    let mut bootargs = bootargs(run, quick);
+    let mut bootargs = bootargs(run, extent);
     for vm in &mut config.vms {
         let given = vm
             .name
@@ -251,17 +281,17 @@ fn change(config: &mut Config, run: &Run, quick: bool) -> Vec<String> {
 }
 
 /// The command lines that a run gives, by the names of those they are for.
-fn bootargs(run: &Run, quick: bool) -> BTreeMap<String, String> {
+fn bootargs(run: &Run, extent: Extent) -> BTreeMap<String, String> {
     let mut bootargs = run.bootargs.clone();
-    if quick {
+    if extent == Extent::Quick {
         bootargs.extend(run.quick_bootargs.clone());
     }
     bootargs
 }
 
 /// The run of a guest directly under the firmware, on the board of the profile or else on QEMU.
-fn native_plan(run: &Run, guest: &str, profile: &Profile, quick: bool) -> miette::Result<Plan> {
-    let mut bootargs = bootargs(run, quick);
+fn native_plan(run: &Run, guest: &str, profile: &Profile, extent: Extent) -> miette::Result<Plan> {
+    let mut bootargs = bootargs(run, extent);
     let own = bootargs.remove(guest).unwrap_or_default();
     if let Some(name) = bootargs.keys().next() {
         return Err(miette!(
@@ -444,6 +474,17 @@ mod tests {
     }
 
     #[test]
+    fn runs_say_other_things_than_their_system() {
+        let map = |from: &str, to: &str| BTreeMap::from([(from.to_owned(), to.to_owned())]);
+        let text = || "[system]\nharts = 2\nbootargs = \"work=idle\"\n".to_owned();
+        let (edited, missing) = edit(text(), &map("[system]", "[system]\nkey = 1"));
+        assert!(edited.starts_with("[system]\nkey = 1\nharts"));
+        assert!(missing.is_empty());
+        let (edited, missing) = edit(text(), &map("work=files", "work=none"));
+        assert_eq!((edited, missing), (text(), vec!["work=files".to_owned()]));
+    }
+
+    #[test]
     fn runs_change_harts_and_command_lines() {
         let experiment = experiment::parse(
             r#"
@@ -462,10 +503,10 @@ mod tests {
         .expect("it is in order");
         let text = "[system]\nplatform = \"mpsoc\"\nharts = 4\n\
             [[vm]]\nname = \"a\"\nbootargs = \"old\"\n[[vm]]\nname = \"b\"\nbootargs = \"own\"\n";
-        for (quick, wanted) in [(false, "rounds=1000"), (true, "rounds=10")] {
+        for (extent, wanted) in [(Extent::Usual, "rounds=1000"), (Extent::Quick, "rounds=10")] {
             let source = Source::new("s.toml", text.to_owned());
             let (mut config, _) = Config::parse(source, Path::new("")).expect("it is TOML");
-            let unknown = change(&mut config, &experiment.runs[0], quick);
+            let unknown = change(&mut config, &experiment.runs[0], extent);
             assert_eq!(unknown, ["c"]);
             assert_eq!(config.system.harts.map(|harts| harts.value), Some(2));
             let bootargs = |vm: usize| config.vms[vm].bootargs.as_ref().map(|b| &*b.value);

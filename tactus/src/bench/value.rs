@@ -1,6 +1,7 @@
 //! A metric's value, out of its run.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use miette::{IntoDiagnostic, WrapErr};
 use object::{Object, ObjectSection, SectionKind};
@@ -10,15 +11,21 @@ use crate::run::board::{Facts, Worker};
 use crate::run::session::Verdict;
 
 use super::experiment::{
-    Beginning, CallsSource, Metric, PassageSource, RecordSource, Statistic, StaySource,
+    Beginning, CallsSource, Figure, Metric, PassageSource, RecordSource, SamplesSource, Statistic,
+    StaySource,
 };
 use super::prepared::Done;
 
-/// The value, in the metric's unit, out of its run and the others that it is of; `None` when they did not give it, which stderr is told.
+/// The value, in the metric's unit, out of its run in the project at `root` and the others that it is of; `None` when they did not give it, which stderr is told.
 ///
 /// # Errors
 /// The hypervisor's file cannot be read.
-pub fn value(metric: &Metric, done: &Done, others: &[&Done]) -> miette::Result<Option<f64>> {
+pub fn value(
+    metric: &Metric,
+    root: &Path,
+    done: &Done,
+    others: &[&Done],
+) -> miette::Result<Option<f64>> {
     if let (Some(_), Some(hypervisor)) = (&metric.hypervisor_text, &done.hypervisor) {
         return text_bytes(hypervisor).map(|bytes| Some(bytes as f64));
     }
@@ -27,7 +34,7 @@ pub fn value(metric: &Metric, done: &Done, others: &[&Done]) -> miette::Result<O
     if failed(done) || others.iter().any(|done| failed(done)) {
         return Ok(None);
     }
-    let figure = figure(metric, done, others).and_then(|(value, unit)| {
+    let figure = figure(metric, root, done, others).and_then(|(value, unit)| {
         let clocks = done.outcome.journal.clocks();
         unit.convert(value, metric.unit, clocks).ok_or_else(|| {
             format!(
@@ -50,7 +57,12 @@ pub fn value(metric: &Metric, done: &Done, others: &[&Done]) -> miette::Result<O
 }
 
 /// What the run gave, in a unit of its own, or why it gave nothing.
-fn figure(metric: &Metric, done: &Done, others: &[&Done]) -> Result<(f64, Unit), String> {
+fn figure(
+    metric: &Metric,
+    root: &Path,
+    done: &Done,
+    others: &[&Done],
+) -> Result<(f64, Unit), String> {
     if let Some(source) = &metric.record {
         return record(metric, source, done);
     }
@@ -59,6 +71,19 @@ fn figure(metric: &Metric, done: &Done, others: &[&Done]) -> Result<(f64, Unit),
             record(metric, &source.of, done)?,
             record(metric, &source.to, other)?,
         );
+    }
+    if let (Some(source), [other]) = (&metric.more, others) {
+        return more(
+            guests(metric, &source.of, done)?,
+            guests(metric, &source.than, other)?,
+            metric.unit,
+        );
+    }
+    if let Some(source) = &metric.samples {
+        return samples(source, done);
+    }
+    if let Some(source) = &metric.counted {
+        return Ok((counted(&root.join(&source.by))?, Unit::Count));
     }
     let facts = done.outcome.board.as_ref();
     let facts = facts.ok_or("only the board knows it")?;
@@ -80,6 +105,61 @@ fn record(metric: &Metric, source: &RecordSource, done: &Done) -> Result<(f64, U
     let record = vm.and_then(|vm| vm.metrics.get(name));
     let record = record.ok_or_else(|| format!("VM `{}` did not report `{name}`", source.vm))?;
     Ok((record.value, record.unit))
+}
+
+fn guests(metric: &Metric, figure: &Figure, done: &Done) -> Result<(f64, Unit), String> {
+    match figure {
+        Figure::Record(source) => record(metric, source, done),
+        Figure::Samples(source) => samples(source, done),
+    }
+}
+
+fn samples(source: &SamplesSource, done: &Done) -> Result<(f64, Unit), String> {
+    let vm = done.outcome.journal.vm(&source.vm);
+    let series = vm.and_then(|vm| vm.series(&source.samples, &source.phase));
+    let of = series.and_then(|series| Some((series, series.summary(1.0)?)));
+    let (series, summary) =
+        of.ok_or_else(|| format!("VM `{}` gave no samples of `{}`", source.vm, source.samples))?;
+    Ok(match source.take {
+        Statistic::Max => (summary.max, series.unit()),
+        Statistic::Mean => (summary.mean, series.unit()),
+        Statistic::P999 => (summary.p999, series.unit()),
+        Statistic::Count => (summary.samples as f64, Unit::Count),
+    })
+}
+
+/// The number that a program prints; its complaints go to stderr.
+fn counted(program: &Path) -> Result<f64, String> {
+    let output = Command::new(program)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output();
+    let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    match text.trim().parse() {
+        Ok(number) if output.status.success() => Ok(number),
+        _ => Err(format!("{} gave no number", program.display())),
+    }
+}
+
+/// How much more one figure is than another of the same unit: in that unit, or in percent of the other one.
+fn more(
+    (of, unit): (f64, Unit),
+    (than, other): (f64, Unit),
+    wanted: Unit,
+) -> Result<(f64, Unit), String> {
+    if wanted == Unit::Percent {
+        let (percent, unit) = ratio((of, unit), (than, other))?;
+        return Ok((percent - 100.0, unit));
+    }
+    if unit != other {
+        return Err(format!(
+            "{} and {} do not compare",
+            unit.name(),
+            other.name()
+        ));
+    }
+    Ok((of - than, unit))
 }
 
 /// One figure in percent of another of the same unit.
@@ -146,6 +226,13 @@ impl Statistic {
             Self::Max => figures.iter().max().map(|max| *max as f64),
             Self::Mean if figures.is_empty() => None,
             Self::Mean => Some(figures.iter().sum::<u64>() as f64 / figures.len() as f64),
+            Self::P999 if figures.is_empty() => None,
+            Self::P999 => {
+                let mut sorted = figures.to_vec();
+                sorted.sort_unstable();
+                Some(sorted[(figures.len() * 999).div_ceil(1000) - 1] as f64)
+            }
+            Self::Count => Some(figures.len() as f64),
         }
     }
 }
@@ -175,5 +262,40 @@ mod tests {
         assert_eq!(ratio(count(49.0), count(50.0)), Ok((98.0, Unit::Percent)));
         assert!(ratio(count(1.0), count(0.0)).is_err());
         assert!(ratio(count(1.0), (1.0, Unit::Cycles)).is_err());
+    }
+
+    #[test]
+    fn programs_count_or_fail() {
+        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        assert!(counted(&directory.path().join("none")).is_err());
+        assert!(
+            counted(Path::new("/bin/true")).is_err(),
+            "it prints nothing"
+        );
+        assert!(counted(Path::new("/bin/false")).is_err());
+    }
+
+    #[test]
+    fn more_is_in_the_figures_unit_or_in_percent() {
+        let ns = |value| (value, Unit::Nanoseconds);
+        let us = Unit::Microseconds;
+        assert_eq!(more(ns(900.0), ns(250.0), us), Ok(ns(650.0)));
+        assert_eq!(
+            more(ns(202.0), ns(200.0), Unit::Percent),
+            Ok((1.0, Unit::Percent))
+        );
+        assert!(more(ns(1.0), (1.0, Unit::Count), us).is_err());
+    }
+
+    #[test]
+    fn statistics_are_of_all_figures() {
+        let figures: Vec<u64> = (1..=2000).rev().collect();
+        let of = |statistic: Statistic| statistic.of(&figures);
+        assert_eq!(of(Statistic::Max), Some(2000.0));
+        assert_eq!(of(Statistic::Mean), Some(1000.5));
+        assert_eq!(of(Statistic::P999), Some(1998.0));
+        assert_eq!(of(Statistic::Count), Some(2000.0));
+        assert_eq!(Statistic::P999.of(&[7]), Some(7.0));
+        assert_eq!(Statistic::P999.of(&[]), None);
     }
 }

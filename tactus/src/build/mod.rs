@@ -58,12 +58,16 @@ pub fn build_file_with(file: &Path, artifacts: &Artifacts) -> miette::Result<Ima
     build_without_errors(check_file(file, artifacts))
 }
 
-/// Like [`build_file`], with what `change` does to the description before it is checked.
+/// Like [`build_file`], with what `edit` makes of the file's text and then `change` of the description before it is checked.
 ///
 /// # Errors
 /// Every contradiction found, as one diagnostic; render it with `{:?}`.
-pub fn build_changed(file: &Path, change: impl FnOnce(&mut Config)) -> miette::Result<Image> {
-    let read = Config::read(file).map(|(mut config, problems)| {
+pub fn build_changed(
+    file: &Path,
+    edit: impl FnOnce(String) -> String,
+    change: impl FnOnce(&mut Config),
+) -> miette::Result<Image> {
+    let read = Config::read_edited(file, edit).map(|(mut config, problems)| {
         change(&mut config);
         (config, problems)
     });

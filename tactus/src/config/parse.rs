@@ -60,6 +60,17 @@ impl Config {
     /// # Errors
     /// The file cannot be read, or is not TOML.
     pub fn read(path: &Path) -> Result<(Self, Vec<Problem>), Vec<Problem>> {
+        Self::read_edited(path, |text| text)
+    }
+
+    /// Reads a description from what `edit` makes of its file's text.
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn read_edited(
+        path: &Path,
+        edit: impl FnOnce(String) -> String,
+    ) -> Result<(Self, Vec<Problem>), Vec<Problem>> {
         let source = Source::read(path).map_err(|error| {
             vec![Problem::new(
                 Code::Unreadable,
@@ -67,6 +78,7 @@ impl Config {
                 "name a readable `system.toml`",
             )]
         })?;
+        let source = Source::new(source.name(), edit(source.text().to_owned()));
         let directory = path.parent().unwrap_or(Path::new(""));
         Self::parse(source, directory)
     }

@@ -39,6 +39,8 @@ pub struct Summary {
     pub p50: f64,
     /// What 99 of 100 samples do not exceed, to three digits.
     pub p99: f64,
+    /// What 999 of 1,000 samples do not exceed, to three digits.
+    pub p999: f64,
     /// The greatest.
     pub max: f64,
 }
@@ -96,6 +98,7 @@ impl Series {
             mean: self.sum as f64 / self.samples() as f64 * factor,
             p50: quantile(0.5),
             p99: quantile(0.99),
+            p999: quantile(0.999),
             max: scaled(max),
         })
     }
@@ -177,6 +180,7 @@ mod tests {
                 mean: 25.25,
                 p50: 25.0,
                 p99: 49.5,
+                p999: 50.0,
                 max: 50.0,
             })
         );

@@ -137,12 +137,16 @@ impl Boot {
         Self::of_image(build::build_file(file)?)
     }
 
-    /// Builds the system that `file` describes and `change` changes.
+    /// Builds the system that `file` describes, after `edit` changed its text and `change` the description.
     ///
     /// # Errors
     /// As [`Boot::of`].
-    pub fn of_changed(file: &Path, change: impl FnOnce(&mut Config)) -> miette::Result<Self> {
-        Self::of_image(build::build_changed(file, change)?)
+    pub fn of_changed(
+        file: &Path,
+        edit: impl FnOnce(String) -> String,
+        change: impl FnOnce(&mut Config),
+    ) -> miette::Result<Self> {
+        Self::of_image(build::build_changed(file, edit, change)?)
     }
 
     fn of_image(image: Image) -> miette::Result<Self> {
@@ -293,7 +297,11 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
     Ok(Platform::Board(options))
 }
 
-fn marker(text: &str, image: &Image) -> miette::Result<Marker> {
+/// The event that the text names, as `--timed-from` does.
+///
+/// # Errors
+/// It names none, or a place that is not in the image.
+pub fn marker(text: &str, image: &Image) -> miette::Result<Marker> {
     let marker = match text.split_once(':') {
         Some(("phase", name)) if !name.is_empty() => Some(Marker::Phase(name.to_owned())),
         Some(("symbol", place)) => Some(Marker::Place(Place::find(place, image)?)),

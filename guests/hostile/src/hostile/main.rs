@@ -17,6 +17,7 @@
 //! | `reserve` | makes, changes and deletes real-time vCPUs of every kind | `rounds=N` |
 //! | `ring` | writes anything into a channel's memory, messages in every way | `lives=N` |
 //! | `levels` | user programs that enter the kernel in every way, on all vCPUs | `ms=N` |
+//! | `page` | writes anything into the page by which it takes interrupts, and puts it anywhere | `lives=N` |
 //! | `teardown` | dies while its other vCPU is busy | `rounds=N` |
 //!
 //! It counts its steps in channel 0's memory, so that it goes on where it was stopped; after the last it says `pass` and powers
@@ -31,6 +32,7 @@ mod instructions;
 mod levels;
 mod mmio;
 mod overload;
+mod page;
 mod paging;
 mod probe;
 mod progress;
@@ -79,6 +81,7 @@ fn main() {
         "reserve" => reserve::attack(progress, number("rounds", 40)),
         "ring" => ring::attack(progress, number("lives", 30)),
         "levels" => levels::attack(progress, ticks),
+        "page" => page::attack(progress, memory, number("lives", 30)),
         "teardown" => teardown::attack(progress, number("rounds", 1)),
         other => panic!("there is no attack \"{other}\""),
     }

@@ -1,0 +1,142 @@
+/*
+ * What the paper on SPUMONE measures its RTOS with (sections 4.1, 4.3 and 4.4): the only task that there is besides the kernel's own is
+ * released by every tick and records how late it runs its first instruction; or it computes for a part of every 10 ms; or there is none, and
+ * the kernel only counts ticks.
+ *
+ * Boot arguments:
+ *   hz=N        ticks in a second (1000)
+ *   samples=N   how many releases are measured before the program reports and powers off (0: it goes on for ever)
+ *   load=N      percent of every 10 ms that the task computes for, instead of measuring
+ *   entry=1     measures as well how late the trap handler's first instruction comes, which makes the release a few cycles later
+ *
+ * With a channel, the measurement begins when the other end has written anything but zero into its first 32-bit word.
+ */
+
+#include "FreeRTOS.h"
+#include "task.h"
+
+#include "arguments.h"
+#include "clock.h"
+#include "console.h"
+#include "platform.h"
+#include "record.h"
+
+void dispatch_main(void);
+
+/* Samples that can be kept: what the paper took, and some room. */
+#define SAMPLES_MAX 131072
+/* The cycle of the computing task. */
+#define LOAD_PERIOD_HZ 100
+#define PERCENT 100
+#define PRIORITY (configMAX_PRIORITIES - 1)
+
+static uint32_t task_ns[SAMPLES_MAX], entry_ns[SAMPLES_MAX];
+static uint64_t hz, samples, load;
+static bool entry;
+
+/* The value of `cycle` when the trap handler was last entered. */
+uint64_t dispatch_entered;
+
+/* Goes before the port's trap handler, with entry=1. All traps are taken from tasks, whose stack may be used; to where the kernel's
+ * handlers are there is no exception but one that ends everything. */
+void dispatch_trap(void);
+__asm(".pushsection .text.dispatch_trap, \"ax\"\n"
+      ".balign 4\n"
+      ".type dispatch_trap, @function\n"
+      "dispatch_trap:\n"
+      "    addi sp, sp, -16\n"
+      "    sd t0, 0(sp)\n"
+      "    sd t1, 8(sp)\n"
+      "    csrr t0, cycle\n"
+      "    la t1, dispatch_entered\n"
+      "    sd t0, 0(t1)\n"
+      "    ld t0, 0(sp)\n"
+      "    ld t1, 8(sp)\n"
+      "    addi sp, sp, 16\n"
+      "    j vPortTrapEntry\n"
+      ".size dispatch_trap, . - dispatch_trap\n"
+      ".popsection\n");
+
+static uint32_t clamped(uint64_t ns)
+{
+    return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
+/* Whether whoever makes the load says that it is there. */
+static bool may_begin(void)
+{
+    return platform.channels == 0 || *(volatile uint32_t *)platform.channel[0].memory != 0;
+}
+
+static void report(void)
+{
+    record_samples("dispatch", "all", "ns", task_ns, samples);
+    if (entry)
+        record_samples("timer_entry", "all", "ns", entry_ns, samples);
+    console_print("@tactus metric name=dispatch_ticks_late value=%lu unit=count\n", ullPortTicksLate());
+    console_print("@tactus metric name=dispatch_resolution value=%lu unit=ns\n", clock_resolution());
+    console_print("@tactus pass name=dispatch\n");
+    platform_power_off(false);
+}
+
+/* Released by every tick: measures. No release is left out, however late the one before was. */
+static void measure(void *unused)
+{
+    TickType_t release = xTaskGetTickCount();
+
+    (void)unused;
+    if (entry)
+        __asm volatile("csrw stvec, %0" ::"r"(dispatch_trap));
+    while (!may_begin())
+        xTaskDelayUntil(&release, 1);
+    for (uint64_t sample = 0; sample < samples; sample++) {
+        xTaskDelayUntil(&release, 1);
+        uint64_t stamp = clock_stamp();
+        uint64_t entered = dispatch_entered;
+        uint64_t late = clock_since(ullPortTickTime(release), stamp);
+
+        task_ns[sample] = clamped(late);
+        if (entry) {
+            /* Where a release came late, the last trap may have been before it was due. */
+            uint64_t between = clock_cycle_nanoseconds(stamp - entered);
+
+            entry_ns[sample] = clamped(late > between ? late - between : 0);
+        }
+    }
+    report();
+}
+
+/* Computes for a part of every cycle of 10 ms, for ever. */
+static void compute(void *unused)
+{
+    uint64_t period = platform.timebase_hz / LOAD_PERIOD_HZ, busy = period * load / PERCENT;
+    TickType_t release = xTaskGetTickCount();
+
+    (void)unused;
+    for (;;) {
+        xTaskDelayUntil(&release, hz / LOAD_PERIOD_HZ);
+        while (clock_time() - ullPortTickTime(release) < busy)
+            ;
+    }
+}
+
+void dispatch_main(void)
+{
+    static StaticTask_t memory;
+    static StackType_t stack[512];
+
+    hz = argument_number("hz=", configTICK_RATE_HZ);
+    samples = argument_number("samples=", 0);
+    load = argument_number("load=", 0);
+    entry = argument_number("entry=", 0) != 0;
+    if (hz == 0 || samples > SAMPLES_MAX || load >= PERCENT || (load > 0 && samples > 0))
+        platform_fail("arguments", platform.bootargs);
+    console_print("FreeRTOS %s, %lu ticks a second, %lu samples, load %lu %%\n", tskKERNEL_VERSION_NUMBER, hz, samples,
+                  load);
+    vPortSetTickRate(hz);
+    if (samples > 0)
+        xTaskCreateStatic(measure, "measure", sizeof stack / sizeof *stack, NULL, PRIORITY, stack, &memory);
+    else if (load > 0)
+        xTaskCreateStatic(compute, "compute", sizeof stack / sizeof *stack, NULL, PRIORITY, stack, &memory);
+    vTaskStartScheduler();
+}
