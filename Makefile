@@ -11,7 +11,7 @@ CARGO ?= cargo
 TACTUS := $(CARGO) run --quiet --release --package tactus --
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench soak lint docs clean platform
+.PHONY: help setup demo test bench synth soak lint docs clean platform
 
 help: ## this list
 	@echo 'Tactus, a real-time hypervisor. Say make and one of:'
@@ -38,6 +38,9 @@ test: setup ## everything that proves it: formatting, lints, tests on this machi
 
 bench: setup ## the figures of the platform, of the virtual board's speed and of guaranteed time, and their limits
 	@worst=0; for name in platform board mpsoc; do $(TACTUS) bench $$name || worst=$$?; done; exit $$worst
+
+synth: setup ## area and clock rate of the fabric's blocks, and their limits
+	@fabric/flow.py synth
 
 soak: setup ## the tests again and again for SOAK_MINUTES (60), the long ones included
 	@setup/soak.sh $(SOAK_MINUTES)

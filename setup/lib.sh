@@ -33,6 +33,18 @@ have() {
     command -v "$1" >/dev/null 2>&1
 }
 
+# system_python: the Python that the fabric's tools run in: TACTUS_PYTHON, or the system's own, which its packages of
+# headers and modules belong to, or the first in PATH.
+system_python() {
+    if [ -n "${TACTUS_PYTHON:-}" ]; then
+        printf '%s' "$TACTUS_PYTHON"
+    elif have apt-get; then
+        printf '/usr/bin/python3'
+    else
+        printf 'python3'
+    fi
+}
+
 # version_at_least HAVE WANT: compares dotted versions.
 version_at_least() {
     [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]

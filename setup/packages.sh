@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the host's packages that are missing: QEMU with OpenSBI, which the virtual board starts as well, the C compiler for
-# RISC-V and cpio.
+# RISC-V, cpio, and for the fabric Verilator, a C++ compiler and Python.
 #
 # What is there already in a good enough version stays as it is. The system's apt configuration is only read: where a
 # suite is needed that it does not name (Debian 12 has too old a QEMU; its backports have a new one), a temporary
@@ -29,6 +29,11 @@ qemu_present() {
 firmware_present() {
     echo quit | timeout 20 qemu-system-riscv64 -M virt -m 64M -bios default -S -display none -serial none \
         -monitor stdio >/dev/null 2>&1
+}
+
+# Whether Python can make environments, and cocotb can embed it: it needs its shared library, which comes with the headers.
+python_present() {
+    "$(system_python)" -c 'import ensurepip, os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null
 }
 
 # candidate PACKAGE: version that apt would install from the system's own sources, without epoch; empty when there is none.
@@ -123,11 +128,18 @@ main() {
     }
     need riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf "compiles the FreeRTOS kernel and the Linux guest's own programs, which are written in C"
     need cpio cpio "packs the Linux guest's initramfs"
+    need verilator verilator "compiles the fabric's logic into the models that are tested"
+    need g++ g++ "compiles Verilator's models"
+    if ! python_present; then
+        packages+=(python3 python3-venv python3-dev)
+        reasons+=("python3, python3-venv, python3-dev: run the fabric's tools and tests")
+    fi
     need cc gcc "links the programs that run on this machine"
     if ! have apt-get; then
         qemu_present && firmware_present && [ ${#packages[@]} -eq 0 ] && return
         fail "this system has no apt, and some of these commands are missing or too old:" \
-            "qemu-system-riscv64 ($qemu_minimum or newer, with OpenSBI), riscv64-unknown-elf-gcc, cpio, cc" \
+            "qemu-system-riscv64 ($qemu_minimum or newer, with OpenSBI), riscv64-unknown-elf-gcc, cpio, cc, g++," \
+            "verilator, python3 (with venv and its headers)" \
             "Install them with this system's package manager; see docs/src/reference/setup.md, \"Other distributions\"."
     fi
     [ "${#packages[@]}" -eq 0 ] || [ "${packages[-1]}" != gcc ] || packages+=(libc6-dev)

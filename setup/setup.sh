@@ -35,6 +35,7 @@ if ! cmp -s Cargo.lock "$logs/Cargo.lock.fetched"; then
 fi
 
 "$TACTUS_ROOT/setup/linux.sh"
+"$TACTUS_ROOT/setup/fabric.sh"
 
 # What this clone was set up with, for reports of defects.
 record() {
@@ -42,12 +43,15 @@ record() {
     riscv64-unknown-elf-gcc --version | head -n 1
     rustc --version
     cargo --version
+    verilator --version
     if have dpkg-query; then
         # Packages that are not there are no news.
         dpkg-query -W -f '${Package} ${Version}\n' qemu-system-riscv qemu-system-misc opensbi gcc-riscv64-unknown-elf \
             binutils-riscv64-unknown-elf cpio 2>/dev/null | grep ' .' || true
     fi
     sed '/^#/d' "$TACTUS_BUILD/linux/manifest.txt"
+    "$logs/python/bin/python" --version
+    sed '/^#/d; /^$/d' setup/requirements.txt
 }
 new=$(record)
 if [ "$new" != "$(cat "$logs/versions.txt" 2>/dev/null)" ]; then

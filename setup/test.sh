@@ -71,6 +71,7 @@ lint() {
     step "formatting" cargo fmt --all --check
     step "lints, host" cargo clippy --quiet --locked --all-targets -- -D warnings
     step "lints, hypervisor and guests" cargo clippy --quiet --locked "${bare[@]}" -- -D warnings
+    step "lints, fabric" fabric/flow.py lint
     if have shellcheck; then
         step "lints, shell scripts" shell_scripts
     else
@@ -98,6 +99,8 @@ test)
     # Those of tactus/tests boot the board and QEMU: as many machines at a time as there are cores.
     step "tests, on this machine, the board and QEMU" cargo test --quiet --locked --no-fail-fast
     step "tests, all interleavings of the rings" interleavings
+    step "tests, fabric" fabric/flow.py test
+    step "proofs, fabric" fabric/flow.py prove
     docs
     ;;
 *) fail "test.sh: there is no $what" "Say test, lint or docs." ;;

@@ -19,6 +19,8 @@
 #define TACTUS_RT_YIELD 9
 #define TACTUS_MESSAGE_SEND 10
 #define TACTUS_MESSAGE_RECEIVE 11
+#define TACTUS_INTERRUPT_PAGE 12
+#define TACTUS_INTERRUPT_END 13
 
 /* Errors of the SBI (specification, chapter "Binary Encoding"). */
 #define TACTUS_FAILED -1
@@ -73,6 +75,17 @@ struct tactus_call {
 };
 
 _Static_assert(sizeof(struct tactus_call) == 72, "struct tactus_call differs from abi/src/hypercall.rs");
+
+/* What a vCPU and the hypervisor share (abi/src/interrupts.rs): bit n of a set is source n of the PLIC, bit 0 an interrupt of another vCPU. To be aligned to
+ * its size. The vCPU changes the words by atomic instructions only. */
+struct tactus_interrupt_page {
+    uint64_t pending[2];
+    uint64_t enabled[2];
+    uint64_t reserved[4];
+};
+
+_Static_assert(sizeof(struct tactus_interrupt_page) == 64,
+               "struct tactus_interrupt_page differs from abi/src/interrupts.rs");
 
 /* An error in words. */
 static inline const char *tactus_error_text(int64_t error)

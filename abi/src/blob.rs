@@ -9,7 +9,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Limits that both the tool and the hypervisor enforce.
 pub mod limit {
@@ -89,8 +89,34 @@ pub struct Header {
     pub overheads: Overheads,
     /// Part of each hart that real-time vCPUs leave to best-effort ones, in thousandths.
     pub reserve: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// [`Migration`].
+    pub migration: u32,
+    /// Bit `n`: hart table entry `n` runs best-effort vCPUs at user level only; 0 when `migration` is off.
+    pub user_only: u64,
+}
+
+/// When a best-effort vCPU that may run on harts for user level only goes there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Migration {
+    /// No hart is for user level only.
+    Off = 0,
+    /// Whenever it is at user level, such a hart is free, and others wait for the one it has.
+    Always = 1,
+    /// Likewise, unless it has entered its kernel too often of late.
+    Automatic = 2,
+}
+
+impl Migration {
+    /// The policy that a field of the blob encodes.
+    pub const fn from_raw(raw: u32) -> Option<Self> {
+        match raw {
+            0 => Some(Self::Off),
+            1 => Some(Self::Always),
+            2 => Some(Self::Automatic),
+            _ => None,
+        }
+    }
 }
 
 /// The hypervisor's own time, in ticks of the `time` CSR: measured worst cases of the platform, with what a reader of
@@ -418,6 +444,14 @@ impl<'a> Blob<'a> {
         if self.header.reserve > 1000 || !self.harts.iter().all(known) {
             return Err(Error::Table("a hart's real-time policy out of range"));
         }
+        let migration = Migration::from_raw(self.header.migration);
+        let user_only = self.header.user_only;
+        if migration.is_none()
+            || user_only >> harts != 0
+            || (migration == Some(Migration::Off)) != (user_only == 0)
+        {
+            return Err(Error::Table("migration of vCPUs out of range"));
+        }
         if self.vms.is_empty() || self.vms.len() > limit::VMS {
             return Err(Error::Table("number of VMs out of range"));
         }
@@ -463,7 +497,7 @@ impl<'a> Blob<'a> {
                 let class =
                     Class::from_raw(vcpu.class).ok_or(Error::Table("unknown vCPU class"))?;
                 let made_later = index >= vm.vcpus as usize;
-                let harts_ok = vcpu.harts != 0 && vcpu.harts >> harts == 0;
+                let harts_ok = self.kernel_harts(vcpu) != 0 && vcpu.harts >> harts == 0;
                 let reservation_ok = if vcpu.period == 0 {
                     vcpu.budget == 0 && vcpu.deadline == 0
                 } else {
@@ -507,6 +541,15 @@ impl<'a> Blob<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Harts, as bits, that may run a vCPU at all its levels.
+    pub const fn kernel_harts(&self, vcpu: &Vcpu) -> u64 {
+        if vcpu.class == Class::BestEffort as u32 {
+            vcpu.harts & !self.header.user_only
+        } else {
+            vcpu.harts
+        }
     }
 
     /// A VM's vCPUs; the places of those that hypercalls make come last.

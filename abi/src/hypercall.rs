@@ -62,6 +62,21 @@ pub const MESSAGE_SEND: usize = 10;
 /// its length.
 pub const MESSAGE_RECEIVE: usize = 11;
 
+/// `interrupt_page(address)`: from now on the calling vCPU takes its interrupts by the [`crate::interrupts::InterruptPage`] at the guest-physical `address`,
+/// and not by its context of the virtual PLIC, whose output is off. What is pending there becomes pending in the page. Every source
+/// of the VM becomes pending in the page of every vCPU that has one; each is to be enabled in one place only.
+///
+/// Address 0 undoes it; what is pending in the page then is the guest's to look at. The page is also forgotten when the vCPU stops.
+///
+/// `INVALID_ADDRESS`: not in the VM's memory, or not a multiple of 64; `DENIED`: a vCPU that [`RT_CREATE`] has made, which has no virtual
+/// interrupts.
+pub const INTERRUPT_PAGE: usize = 12;
+/// `interrupt_end(source)`: a device, taken from an [`INTERRUPT_PAGE`], has been served. Its line may still be high; if so, it interrupts again. Until
+/// this call a passed-through device interrupts no more. For sources up to [`crate::map::PASSED_SOURCE_MAX`]; those above, doorbells and
+/// faults, have no end.
+/// `INVALID_PARAM`: not such a source.
+pub const INTERRUPT_END: usize = 13;
+
 /// The SBI's error `SBI_ERR_TIMEOUT` (specification 3.0, chapter "Binary Encoding").
 pub const TIMEOUT_ERROR: i64 = -12;
 /// The SBI's error `SBI_ERR_BAD_RANGE`.
@@ -134,7 +149,7 @@ pub struct RtStatus {
 /// stores the guest-physical address of the whole, a multiple of 8, as one doubleword at [`crate::map::CALL_BASE`]. When the store is done, so is
 /// the call. Where no block is in the VM's memory the store is an access fault, as from a bus.
 ///
-/// Only calls of this extension that do not wait: timeouts count as 0, [`RT_YIELD`] is `NOT_SUPPORTED`, and there is no caller
+/// Only calls of this extension that do not wait: timeouts count as 0, [`RT_YIELD`] and [`INTERRUPT_PAGE`] are `NOT_SUPPORTED`, and there is no caller
 /// "itself", so that [`RT_SELF`] is an `INVALID_PARAM`.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,

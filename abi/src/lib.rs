@@ -1,12 +1,13 @@
 //! What the hypervisor, the guests, the virtual board and the `tactus` tool agree on: the
 //! guest-physical memory map, the hypercalls, the console's framing and registers, and the system blob.
 //!
-//! Plain data and constants; no behaviour that two parties could disagree about.
+//! Plain data and constants; of behaviour only what two parties do to the same word.
 #![no_std]
 
 pub mod blob;
 pub mod console;
 pub mod hypercall;
+pub mod interrupts;
 pub mod map;
 pub mod record;
 pub mod ring;

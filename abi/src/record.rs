@@ -27,6 +27,8 @@
 //! * `usage vm=NAME hart=N ticks=T` - time the VM has had so far, when it goes off and at the end (a vCPU that has
 //!   a hart to itself has it while it waits, too), and `usage idle
 //!   hart=N ticks=T` at the end;
+//! * `usage migration vm=NAME vcpu=N kernel_entries=N` - when the VM goes off: how often the vCPU has left a hart for user level only, as it
+//!   entered its kernel; without a line, never;
 //! * `lost stream=N bytes=N` - log lines that did not fit their buffer;
 //! * `end time=T` - all VMs are off; the machine follows;
 //! * `refused reason=...` - the system does not boot; the reason is the rest of the line, spaces included;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use tactus_abi::hypercall::{self, CallBlock, Refusal, RtStatus};
+use tactus_abi::interrupts::InterruptPage;
 use tactus_abi::map;
 
 const HEADER: &str = include_str!("../include/tactus.h");
@@ -43,6 +44,8 @@ fn numbers_agree() {
         ("RT_YIELD", hypercall::RT_YIELD as i128),
         ("MESSAGE_SEND", hypercall::MESSAGE_SEND as i128),
         ("MESSAGE_RECEIVE", hypercall::MESSAGE_RECEIVE as i128),
+        ("INTERRUPT_PAGE", hypercall::INTERRUPT_PAGE as i128),
+        ("INTERRUPT_END", hypercall::INTERRUPT_END as i128),
         ("RT_SELF", hypercall::RT_SELF.into()),
         ("BAD_RANGE_ERROR", hypercall::BAD_RANGE_ERROR.into()),
         ("TIMEOUT_ERROR", hypercall::TIMEOUT_ERROR.into()),
@@ -128,6 +131,15 @@ fn layouts_agree() {
             ("error", offset_of!(CallBlock, error)),
             ("value", offset_of!(CallBlock, value)),
             ("(end)", size_of::<CallBlock>()),
+        ])
+    );
+    assert_eq!(
+        members("tactus_interrupt_page"),
+        expected(&[
+            ("pending", offset_of!(InterruptPage, pending)),
+            ("enabled", offset_of!(InterruptPage, enabled)),
+            ("reserved", offset_of!(InterruptPage, reserved)),
+            ("(end)", size_of::<InterruptPage>()),
         ])
     );
 }

@@ -6,7 +6,7 @@ use crate::arch::{context, entry, firmware, platform};
 use crate::arena::{Arena, Exhausted};
 use crate::console;
 use crate::doorbell::Doorbell;
-use crate::hart::{Hart, STACK_SIZE, Wires};
+use crate::hart::{Hart, Levels, STACK_SIZE, Wires};
 use crate::log::Line;
 use crate::message;
 use crate::plic::Plic;
@@ -149,6 +149,11 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         };
         let shared = here().count() > 1 || here().any(|vcpu| vcpu.period != 0);
         let by_deadline = config.policy == RealTimePolicy::EarliestDeadline as u32;
+        let levels = match blob.header.user_only {
+            0 => Levels::Any,
+            harts if harts >> index & 1 != 0 => Levels::User,
+            _ => Levels::Kernel,
+        };
         Hart::new(
             index,
             config.id,
@@ -160,6 +165,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             stack,
             shared,
             by_deadline,
+            levels,
         )
     })?;
     let mut roots = [0; tactus_abi::blob::limit::VMS];
@@ -180,11 +186,9 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         let config = &blob.vcpus[handle];
         Vcpu::new(
             handle as Handle,
-            config,
+            &blob,
             roots[config.vm as usize],
             &vms[config.vm as usize],
-            blob.vms[config.vm as usize].vcpus,
-            blob.header.overheads.job,
         )
     })?;
     let doorbells = arena.slice(blob.channel_ends.len(), |index| {
@@ -263,7 +267,7 @@ fn routes(blob: &Blob) -> [Route; PASSED_SOURCE_MAX as usize + 1] {
             .iter()
             .find(|vcpu| vcpu.class == Class::RealTime as u32)
             .unwrap_or(&vcpus[0]);
-        let hart = vcpu.harts.trailing_zeros() as usize;
+        let hart = blob.kernel_harts(vcpu).trailing_zeros() as usize;
         routes[interrupt.source as usize] = Route::Vm(vm, blob.harts[hart].plic_context);
     }
     let console = blob.header.uart_source as usize;

@@ -5,12 +5,14 @@
 
 use crate::arch::context;
 use crate::hart::Hart;
+use crate::page;
 use crate::system::system;
 use crate::vcpu::Vcpu;
 use crate::vm::Vm;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use tactus_abi::blob::Class;
+use tactus_abi::interrupts::place;
 use tactus_abi::map;
 use tactus_hypervisor::vplic::Vplic;
 
@@ -51,15 +53,22 @@ impl Doorbell {
         doorbell.sound_here(hart);
     }
 
-    /// [`Doorbell::sound`], out of the way of the path that passes it on.
+    /// Makes its interrupt pending, wherever the vCPUs are that it is for.
     #[cold]
     fn sound_here(&self, hart: &'static Hart) {
-        self.sound(hart);
+        self.vm.signal(hart, self.source);
+        if self.vm.has_pages_only() {
+            let listener = page::listener(self.vm, self.source).cast_mut();
+            self.listener.store(listener, Ordering::Relaxed);
+        }
     }
 
-    /// Makes its interrupt pending. Always part of the path of an interrupt from another hart.
+    /// Makes its interrupt pending, on the hart of the vCPU that listens. Always part of the path of an interrupt from another hart.
     #[inline(always)]
     pub fn sound(&self, hart: &'static Hart) {
+        if self.vm.has_pages() {
+            return self.sound_by_page(hart);
+        }
         let changed = self.vm.raise(self.source);
         // Safety: on this hart, no other reference in use.
         let local = unsafe { hart.local() };
@@ -74,9 +83,32 @@ impl Doorbell {
             self.vm.tell(hart, changed);
         }
     }
+
+    /// [`Doorbell::sound`] for a VM with vCPUs that take interrupts by a page.
+    #[inline(never)]
+    fn sound_by_page(&self, hart: &'static Hart) {
+        // Safety: on this hart, no other reference in use.
+        let local = unsafe { hart.local() };
+        if let (Some(vcpu), Some(loaded)) = (local.current, local.loaded)
+            && ptr::eq(vcpu, loaded)
+            && ptr::eq(vcpu.vm, self.vm)
+            && vcpu.vm.vcpus().len() == 1
+            && let Some(page) = vcpu.page.get()
+        {
+            let (word, bit) = place(self.source);
+            if page.add(word, bit) {
+                context::raise_software();
+            } else if !page.is_enabled(self.source) {
+                // Whoever rings it finds it pending from now on, and does not disturb this hart.
+                self.listener.store(ptr::null_mut(), Ordering::Relaxed);
+            }
+            return;
+        }
+        self.sound_here(hart);
+    }
 }
 
-/// A vCPU has changed what its PLIC context has enabled: finds out for which doorbells it listens. Called with its VM's devices
+/// A vCPU has changed what its PLIC context has enabled, or has a page now, or none any more: finds out for which doorbells it listens. Called with its VM's devices
 /// locked.
 #[cold]
 pub fn listen(vcpu: &'static Vcpu, plic: &Vplic) {
@@ -84,7 +116,8 @@ pub fn listen(vcpu: &'static Vcpu, plic: &Vplic) {
     // At most one step for each channel of the VM.
     for (channel, doorbell) in heard_by(vcpu.vm).enumerate() {
         let before = doorbell.listener.load(Ordering::Relaxed);
-        if plic.is_enabled(vcpu.index, map::CHANNEL_SOURCE + channel as u32) {
+        let has_page = vcpu.page.get().is_some();
+        if has_page || plic.is_enabled(vcpu.index, map::CHANNEL_SOURCE + channel as u32) {
             if before.is_null() || vcpu.class == Class::RealTime {
                 doorbell.listener.store(this, Ordering::Relaxed);
             }

@@ -3,6 +3,7 @@
 use crate::arch::{self, firmware};
 use crate::doorbell::Doorbell;
 use crate::sync::{Apart, Owned};
+use crate::system::system;
 use crate::vcpu::Vcpu;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
@@ -36,6 +37,17 @@ pub struct Wires {
     pub sswi: Option<NonNull<u32>>,
 }
 
+/// Of which level best-effort vCPUs may be that run on a hart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Levels {
+    /// Any; the same holds of all harts.
+    Any,
+    /// Any; on other harts only user level.
+    Kernel,
+    /// User level only.
+    User,
+}
+
 /// A hart of the system.
 #[repr(C)]
 pub struct Hart {
@@ -51,6 +63,8 @@ pub struct Hart {
     pub shared: bool,
     /// Real-time vCPUs run here by deadline, not by priority.
     pub by_deadline: bool,
+    /// What of best-effort vCPUs runs here.
+    pub levels: Levels,
     /// A reservation has left this hart, and it has had real-time work ever since: what admission has put in its
     /// place is not released yet.
     pub stale: AtomicBool,
@@ -74,50 +88,51 @@ struct Inbox {
     posts: [AtomicU64; INBOX_WORDS],
 }
 
-/// What only the hart itself touches.
+/// What only the hart itself touches. First what each change of vCPUs does, in few cache lines.
+#[repr(C)]
 pub struct Local {
     /// The vCPU that has the hart.
     pub current: Option<&'static Vcpu>,
-    /// The vCPU whose registers the hart holds: `current`, or the last one.
-    pub loaded: Option<&'static Vcpu>,
     /// The real-time vCPU that takes the hart from `current`: it goes past the queue.
     pub next: Option<&'static Vcpu>,
     /// The best-effort vCPU that a real-time one took the hart from. It stays here for a while, in no queue.
     pub held: Option<&'static Vcpu>,
-    /// Ready real-time vCPUs, but for `next`, where they go by priority.
-    pub realtime: BitmapQueue<{ limit::VCPUS }>,
-    /// Ready real-time vCPUs, but for `next`, where they go by deadline: their jobs' deadlines.
-    pub edf: Deadlines<{ limit::VCPUS }>,
+    /// When the current vCPU got the hart.
+    pub since: u64,
+    /// The vCPU whose registers the hart holds: `current`, or the last one.
+    pub loaded: Option<&'static Vcpu>,
+    /// What the timer is set to.
+    pub timer: u64,
+    /// When the current vCPU's budget is spent.
+    pub budget_end: u64,
+    /// End of the current vCPU's slice.
+    pub slice_end: u64,
+    /// When best-effort vCPUs are seen to while a real-time one runs.
+    pub service_at: u64,
+    /// The current vCPU has to leave the hart.
+    pub reschedule: bool,
+    /// The class that interrupts are let through for.
+    pub admits: Class,
+    /// Whose floating-point registers the hart holds.
+    pub fpu_owner: Option<Handle>,
+    /// VMs, by index, whose last vCPU has stopped here and whose end is to be concluded.
+    pub concludes: u32,
+    /// A vCPU of this hart whose floating-point registers are in the hart only: `fpu_owner`.
+    pub fpu_unsaved: Option<&'static Vcpu>,
     /// When waiting real-time vCPUs at home here want to be woken, or their jobs are released.
     pub releases: Deadlines<{ limit::VCPUS }>,
     /// When waiting best-effort vCPUs at home here want to be woken.
     pub deadlines: Deadlines<{ limit::VCPUS }>,
+    /// Ready real-time vCPUs, but for `next`, where they go by deadline: their jobs' deadlines.
+    pub edf: Deadlines<{ limit::VCPUS }>,
+    /// Ready real-time vCPUs, but for `next`, where they go by priority.
+    pub realtime: BitmapQueue<{ limit::VCPUS }>,
     /// vCPUs, by handle, whose reservation begins as soon as the hart has no real-time work.
     pub beginners: [u64; INBOX_WORDS],
     /// vCPUs, by handle, whose overruns are to be reported.
     pub overruns: [u64; INBOX_WORDS],
-    /// When the current vCPU's budget is spent.
-    pub budget_end: u64,
-    /// When best-effort vCPUs are seen to while a real-time one runs.
-    pub service_at: u64,
-    /// VMs, by index, whose last vCPU has stopped here and whose end is to be concluded.
-    pub concludes: u32,
-    /// The class that interrupts are let through for.
-    pub admits: Class,
-    /// End of the current vCPU's slice.
-    pub slice_end: u64,
-    /// What the timer is set to.
-    pub timer: u64,
-    /// When the current vCPU got the hart.
-    pub since: u64,
-    /// The current vCPU has to leave the hart.
-    pub reschedule: bool,
     /// vCPU of each VM that ran here last, plus one; cached translations are its.
     pub last_vcpu: [u8; limit::VMS],
-    /// Whose floating-point registers the hart holds.
-    pub fpu_owner: Option<Handle>,
-    /// A vCPU of this hart whose floating-point registers are in the hart only: `fpu_owner`.
-    pub fpu_unsaved: Option<&'static Vcpu>,
 }
 
 // Safety: `local` has its rule of ownership; of `wires`, `threshold` is used by the hart itself only, and `sswi` takes stores from anyone.
@@ -132,6 +147,7 @@ impl Hart {
         stack_top: u64,
         shared: bool,
         by_deadline: bool,
+        levels: Levels,
     ) -> Self {
         Self {
             stack_top,
@@ -140,6 +156,7 @@ impl Hart {
             wires,
             shared,
             by_deadline,
+            levels,
             stale: AtomicBool::new(false),
             leaving: AtomicU32::new(0),
             running: AtomicU32::new(running::IDLE),
@@ -173,6 +190,11 @@ impl Hart {
                 fpu_unsaved: None,
             }),
         }
+    }
+
+    /// Whether best-effort vCPUs run here at user level only.
+    pub fn is_user_only(&self) -> bool {
+        self.levels == Levels::User
     }
 
     /// The hart's own state.
@@ -237,6 +259,36 @@ impl Hart {
     pub fn has_posts(&self) -> bool {
         let posts = self.inbox.posts.iter();
         posts.fold(0, |all, word| all | word.load(Ordering::Relaxed)) != 0
+    }
+
+    /// Whether anything has been sent here; after a full fence.
+    pub fn has_news(&self) -> bool {
+        let inbox = &self.inbox;
+        self.has_posts()
+            || inbox.offered.load(Ordering::Relaxed)
+            || !inbox.doorbell.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Whether anything has been sent here that is not for a best-effort vCPU for certain; after a full fence.
+    pub fn has_urgent_news(&self) -> bool {
+        !self.inbox.doorbell.load(Ordering::Relaxed).is_null()
+            || self.has_posts() && self.has_posts_for_real_time()
+    }
+
+    #[cold]
+    fn has_posts_for_real_time(&self) -> bool {
+        self.inbox.posts.iter().enumerate().any(|(word, posts)| {
+            let mut posts = posts.load(Ordering::Relaxed);
+            // At most one step for each vCPU.
+            while posts != 0 {
+                let handle = word * 64 + posts.trailing_zeros() as usize;
+                posts &= posts - 1;
+                if system().vcpus[handle].class == Class::RealTime {
+                    return true;
+                }
+            }
+            false
+        })
     }
 
     /// As [`Hart::post`], before the hart runs.

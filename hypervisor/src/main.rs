@@ -29,6 +29,10 @@ mod log;
 #[cfg(target_os = "none")]
 mod message;
 #[cfg(target_os = "none")]
+mod migration;
+#[cfg(target_os = "none")]
+mod page;
+#[cfg(target_os = "none")]
 mod plic;
 #[cfg(target_os = "none")]
 mod realtime;

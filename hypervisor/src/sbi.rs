@@ -7,6 +7,7 @@ use crate::console;
 use crate::devices;
 use crate::hart::Hart;
 use crate::message;
+use crate::page;
 use crate::realtime::{self, AnswerTo};
 use crate::sched;
 use crate::system::system;
@@ -241,8 +242,7 @@ fn send_ipi(hart: &'static Hart, vcpu: &'static Vcpu, mask: u64, base: u64) -> S
     while targets != 0 {
         let target = &vcpu.vm.vcpus()[targets.trailing_zeros() as usize];
         targets &= targets - 1;
-        // If it has not taken the last one yet, it knows.
-        if !target.software.swap(true, Ordering::SeqCst) {
+        if page::send_ipi(target) {
             sched::notify(hart, target);
         }
     }
@@ -466,6 +466,8 @@ pub fn tactus(
                 .err()
                 .map(Err);
         }
+        hypercall::INTERRUPT_PAGE if !by_memory => vcpu.vm.share_page(hart, vcpu, a0),
+        hypercall::INTERRUPT_END => vcpu.vm.end_interrupt(hart, a0),
         hypercall::RT_QUERY => realtime::query(vcpu, a0, a1, a2),
         hypercall::RT_DELETE => realtime::delete(hart, vcpu, a0),
         hypercall::RT_YIELD if !by_memory => realtime::end_job(vcpu),

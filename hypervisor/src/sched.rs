@@ -15,14 +15,17 @@
 
 use crate::arch::{self, context, context::Context, firmware};
 use crate::console;
-use crate::hart::{Hart, Local, running};
+use crate::hart::{Hart, Levels, Local, running};
 use crate::interrupt;
 use crate::log::Line;
 use crate::message;
+use crate::migration;
+use crate::page;
 use crate::realtime;
 use crate::system::system;
 use crate::vcpu::{Body, State, Vcpu, Wait};
 use core::cmp;
+use core::hint::cold_path;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::{Class, limit};
 use tactus_policy::deadline::Deadlines;
@@ -102,10 +105,14 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     let now = arch::now();
     // While its image is loaded, the registers in the hart are another's.
     if is_in(hart, local, vcpu, body) {
+        if hart.levels != Levels::Any && vcpu.class == Class::BestEffort {
+            migration::leaves(hart, local, vcpu, body);
+        }
         if body.context.save() {
             local.fpu_unsaved = Some(vcpu);
         }
         if body.livelock.watched() {
+            cold_path();
             context::watch(false);
             // Entered again, it is watched again.
             body.loaded_on = 0;
@@ -119,6 +126,7 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     local.reschedule = false;
     let waits = vcpu.state_here() == State::Waiting;
     if vcpu.stop.load(Ordering::Relaxed) {
+        cold_path();
         stop(hart, vcpu);
     } else if vcpu.class == Class::RealTime {
         if let Some(account) = &body.account
@@ -140,14 +148,21 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     } else if local.next.is_some() {
         vcpu.set_state(State::Ready);
         local.held = Some(vcpu);
-    } else if body.slice_left == 0 {
-        enqueue(hart, vcpu, Place::Last);
     } else {
-        enqueue(hart, vcpu, Place::First);
+        let goes = !vcpu.may_run_on(hart);
+        if body.slice_left == 0 {
+            enqueue(hart, vcpu, Place::Last);
+        } else {
+            enqueue(hart, vcpu, Place::First);
+        }
+        if goes {
+            offer(hart, vcpu);
+        }
     }
     // Those that wait for a fence of a running vCPU need not wait for this one any more.
     fence(Ordering::SeqCst);
     if vcpu.vm.fence_waiters.load(Ordering::Relaxed) & !vcpu.bit != 0 {
+        cold_path();
         tell_fence_waiters(hart, vcpu);
     }
 }
@@ -273,7 +288,7 @@ fn tell_fence_waiters(hart: &'static Hart, vcpu: &'static Vcpu) {
 }
 
 /// Whether the hart's registers are the vCPU's.
-fn is_in(hart: &Hart, local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
+pub fn is_in(hart: &Hart, local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
     body.loaded_on == hart.index + 1 && holds(local.loaded, vcpu)
 }
 
@@ -391,6 +406,15 @@ pub fn take_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
     if body.livelock.watched() {
         context::watch(true);
     }
+    confine(hart, vcpu);
+}
+
+/// Keeps a best-effort vCPU in the hart's registers at its user level, if the hart is for nothing else.
+fn confine(hart: &Hart, vcpu: &Vcpu) {
+    if hart.is_user_only() && vcpu.class == Class::BestEffort {
+        cold_path();
+        context::confine(true);
+    }
 }
 
 /// A vCPU of this hart, which does not run, stops.
@@ -487,7 +511,7 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
         Wait::Release { at, .. } => *at <= arch::now(),
         Wait::Message { until } => vcpu.message.load(Ordering::SeqCst) || *until <= arch::now(),
         Wait::Interrupt => {
-            let software = vcpu.software.load(Ordering::SeqCst);
+            let software = vcpu.software.load(Ordering::SeqCst) && page::is_heard(vcpu);
             let external = vcpu.external.load(Ordering::SeqCst);
             body.context.wakes(software, external)
                 || body
@@ -512,6 +536,7 @@ fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     // Safety: on this hart, no other reference in use; it waits at home here.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     if let Wait::Fences(..) = body.wait {
+        cold_path();
         vcpu.vm.fence_waiters.fetch_and(!vcpu.bit, Ordering::SeqCst);
     }
     if body.account.is_some() && !release(hart, local, vcpu, body) {
@@ -525,15 +550,18 @@ fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     if first && vcpu.class == Class::RealTime {
         vcpu.set_state(State::Ready);
         if let Some(other) = local.next.replace(vcpu) {
+            cold_path();
             enqueue(hart, other, Place::First);
         }
-    } else {
-        enqueue(hart, vcpu, Place::Last);
+        local.reschedule = true;
+        return false;
     }
-    if first {
+    let here = first && vcpu.may_run_on(hart);
+    enqueue(hart, vcpu, Place::Last);
+    if here {
         local.reschedule = true;
     }
-    !first && vcpu.class == Class::BestEffort
+    !here && vcpu.class == Class::BestEffort
 }
 
 /// A vCPU with a reservation is to run: asks the reservation whether it may, which may begin a job. `false`: it goes on waiting.
@@ -579,11 +607,11 @@ fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) -> bool
 
 /// Finds another hart for a ready best-effort vCPU: an idle one, or one that runs something of lower priority.
 #[cold]
-fn offer(hart: &Hart, vcpu: &Vcpu) {
+fn offer(hart: &'static Hart, vcpu: &Vcpu) {
     let others = system()
         .harts
         .iter()
-        .filter(|other| other.index != hart.index && vcpu.harts >> other.index & 1 != 0);
+        .filter(|other| other.index != hart.index && vcpu.may_run_on(other));
     let mut best: Option<(&Hart, u32)> = None;
     for other in others {
         let runs = other.running.load(Ordering::Relaxed);
@@ -593,12 +621,14 @@ fn offer(hart: &Hart, vcpu: &Vcpu) {
     }
     if let Some((other, _)) = best {
         other.offer();
+    } else if hart.levels != Levels::Any {
+        migration::press(hart);
     }
 }
 
 /// Wakes the idle harts that may run what waits in the best-effort queue.
 #[inline(never)]
-fn spread(hart: &Hart) {
+fn spread(hart: &'static Hart) {
     let may_run = queued_harts();
     if may_run == 0 {
         return;
@@ -608,6 +638,9 @@ fn spread(hart: &Hart) {
         if idle && other.index != hart.index && may_run >> other.index & 1 != 0 {
             other.offer();
         }
+    }
+    if hart.levels != Levels::Any {
+        migration::press(hart);
     }
 }
 
@@ -650,6 +683,7 @@ fn run_chosen(hart: &'static Hart) -> Option<*const Context> {
     // Safety: the vCPU is this hart's, no other reference in use.
     let unfinished = unsafe { vcpu.body() }.is_unfinished();
     if unfinished || vcpu.stop.load(Ordering::Relaxed) {
+        cold_path();
         // It is first in its queue then.
         enqueue(hart, vcpu, Place::First);
         return None;
@@ -701,11 +735,24 @@ fn search(hart: &'static Hart) -> *const Context {
         let stops = vcpu.stop.load(Ordering::SeqCst);
         // Safety: the vCPU runs on this hart, no other reference in use.
         let unfinished = unsafe { vcpu.body() }.is_unfinished();
-        if stops || unfinished && !finish(hart, vcpu) {
+        let mut leaves = stops || unfinished && !finish(hart, vcpu);
+        if !leaves && arch::timer_is_due() {
+            timer(hart);
+            leaves = must_leave(hart);
+        }
+        if leaves {
             put_back(hart, vcpu);
             continue;
         }
-        return enter(hart, vcpu);
+        let context = enter(hart, vcpu);
+        if hart.levels != Levels::Any {
+            migration::make_way(hart);
+            if must_leave(hart) {
+                put_back(hart, vcpu);
+                continue;
+            }
+        }
+        return context;
     }
 }
 
@@ -718,6 +765,12 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
     }
     if let Some(vcpu) = take_real_time(hart, local) {
         return Some(vcpu);
+    }
+    if hart.is_user_only()
+        && let Some(held) = local.held.take_if(|held| !held.may_run_on(hart))
+    {
+        enqueue(hart, held, Place::First);
+        offer(hart, held);
     }
     let vcpus = system().vcpus;
     let mut queue = system().best_effort.lock();
@@ -737,7 +790,7 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
             queue.insert_tail(held.handle, held.priority);
         }
     }
-    let here = |handle: Handle| vcpus[usize::from(handle)].harts >> hart.index & 1 != 0;
+    let here = |handle: Handle| vcpus[usize::from(handle)].may_run_on(hart);
     let (handle, _) = queue.pop_where(here)?;
     Some(&vcpus[usize::from(handle)])
 }
@@ -768,8 +821,11 @@ fn idle(hart: &'static Hart) {
 }
 
 /// Waits, known to be idle, for an interrupt.
-fn wait_for_work(hart: &Hart) {
+fn wait_for_work(hart: &'static Hart) {
     hart.running.store(running::IDLE, Ordering::SeqCst);
+    if hart.is_user_only() {
+        migration::press(hart);
+    }
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     if let Some((_, handle)) = local.releases.earliest() {
@@ -799,7 +855,7 @@ fn queued_harts() -> u64 {
     let mut harts = 0;
     // At most one step for each vCPU.
     queue.pop_where(|handle| {
-        harts |= vcpus[usize::from(handle)].harts;
+        harts |= vcpus[usize::from(handle)].reach();
         false
     });
     harts
@@ -819,10 +875,15 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
         interrupt::admit(hart, vcpu.class);
         match vcpu.class {
             Class::RealTime => {
+                // From here on nobody else interrupts it for best-effort vCPUs; what has been sent for them before waits, too.
+                arch::clear_software_interrupt();
+                if hart.has_urgent_news() {
+                    arch::raise_software_interrupt();
+                }
                 local.service_at = local.service_at.max(now + system().hold_ticks);
             }
-            // What was posted while best-effort vCPUs' news had to wait.
-            Class::BestEffort if hart.has_posts() => arch::raise_software_interrupt(),
+            // What was sent while best-effort vCPUs' news had to wait.
+            Class::BestEffort if hart.has_news() => arch::raise_software_interrupt(),
             Class::BestEffort => {}
         }
     }
@@ -889,13 +950,16 @@ fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
     let fpu_ready = local.fpu_owner == Some(vcpu.handle) && body.fpu_on == here;
     body.context.load(hart.stack_top, fpu_ready);
     if body.livelock.watched() {
+        cold_path();
         context::watch(true);
     }
+    confine(hart, vcpu);
     body.loaded_on = here;
     local.loaded = Some(vcpu);
     let number = vcpu.index as u8 + 1;
     let last = &mut local.last_vcpu[vcpu.vm.index];
     if core::mem::replace(last, number) != number || came {
+        cold_path();
         // Cached translations and instructions are another vCPU's of the same VM, or this one's of a time before it
         // changed them elsewhere.
         arch::fence_guest_translations();
@@ -905,7 +969,10 @@ fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
 
 /// Gives the current vCPU what has been sent to it. After a full fence.
 fn take_notice(hart: &'static Hart, vcpu: &'static Vcpu) {
-    if vcpu.software.load(Ordering::Relaxed) && vcpu.software.swap(false, Ordering::SeqCst) {
+    if vcpu.software.load(Ordering::Relaxed)
+        && vcpu.software.swap(false, Ordering::SeqCst)
+        && page::deliver(vcpu)
+    {
         context::raise_software();
     }
     context::set_external(vcpu.external.load(Ordering::Relaxed));
@@ -1010,6 +1077,8 @@ fn consider(hart: &'static Hart) {
     let runs = local.current.map_or(running::IDLE, |vcpu| vcpu.precedence);
     if highest.is_some_and(|priority| running::BEST_EFFORT + u32::from(priority) > runs) {
         local.reschedule = true;
+    } else if hart.levels != Levels::Any {
+        migration::make_way(hart);
     }
 }
 
@@ -1040,6 +1109,7 @@ pub fn timer(hart: &'static Hart) {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     if now >= local.budget_end {
+        cold_path();
         local.reschedule = true;
     }
     // A real-time vCPU that is to run comes first.

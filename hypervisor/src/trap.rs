@@ -5,6 +5,7 @@ use crate::arch::context::{self, Context, Exception, cause};
 use crate::devices;
 use crate::hart::Hart;
 use crate::interrupt;
+use crate::migration;
 use crate::sched;
 use crate::vcpu::{State, Vcpu};
 use tactus_abi::map;
@@ -21,6 +22,9 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> *const Context {
     let pending = arch::pending_interrupts();
     let hart = vcpu.hart();
     interrupt::handle(hart, pending);
+    if hart.is_user_only() {
+        migration::trapped(hart, vcpu);
+    }
     go_on(hart, vcpu)
 }
 
@@ -64,7 +68,7 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context 
     let hart = vcpu.hart();
     let exception = Exception::read(scause);
     match scause {
-        cause::VIRTUAL_INSTRUCTION => virtual_instruction(vcpu, &exception),
+        cause::VIRTUAL_INSTRUCTION => virtual_instruction(hart, vcpu, &exception),
         cause::FETCH_GUEST_PAGE | cause::LOAD_GUEST_PAGE | cause::STORE_GUEST_PAGE => {
             guest_page_fault(hart, vcpu, &exception);
         }
@@ -72,6 +76,9 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context 
         cause::ILLEGAL_INSTRUCTION if !context::fpu_is_loaded() => sched::take_fpu(hart, vcpu),
         // One that the guest would have taken without the hypervisor, were it not watched.
         _ => deliver(hart, vcpu, &exception, scause),
+    }
+    if hart.is_user_only() {
+        migration::trapped(hart, vcpu);
     }
     go_on(hart, vcpu)
 }
@@ -95,7 +102,7 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
 }
 
 /// An instruction that only exists, or only works, below the guest.
-fn virtual_instruction(vcpu: &'static Vcpu, exception: &Exception) {
+fn virtual_instruction(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception) {
     let bits = match exception.value {
         // Hardware need not tell.
         0 => arch::fetch_guest_instruction(exception.pc).map_or(0, u64::from),
@@ -105,10 +112,15 @@ fn virtual_instruction(vcpu: &'static Vcpu, exception: &Exception) {
         context::skip_instruction(4);
         sched::wait_for_interrupt(vcpu);
     } else if bits == SRET && exception.supervisor {
-        // Only while it is watched; now it does what it was about to do.
         // Safety: the vCPU runs on this hart, no other reference in use.
-        unsafe { vcpu.body() }.livelock.returned();
-        context::watch(false);
+        let livelock = &mut unsafe { vcpu.body() }.livelock;
+        if livelock.watched() {
+            // Now it does what it was about to do.
+            livelock.returned();
+            context::watch(false);
+        } else {
+            migration::returns(hart);
+        }
     } else {
         // The guest's machine has no hypervisor extension.
         context::inject(cause::ILLEGAL_INSTRUCTION, bits);

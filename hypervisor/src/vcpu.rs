@@ -3,12 +3,14 @@
 use crate::arch::context::Context;
 use crate::hart::{Hart, running};
 use crate::loader::Loader;
+use crate::page::Page;
 use crate::sync::{Apart, Owned};
 use crate::vm::Vm;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use tactus_abi::blob::{Class, limit};
+use tactus_abi::blob::{Blob, Class, Migration, limit};
 use tactus_policy::livelock::Livelock;
+use tactus_policy::migration::Roaming;
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
 
@@ -63,30 +65,32 @@ pub enum Wait {
 
 /// What only one hart touches: the one the vCPU runs on; its home while it waits; nobody while it is ready; and
 /// whoever holds its VM's lifecycle lock while it is stopped.
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Body {
     /// Registers. First: the entry code finds them there.
     pub context: Context,
-    /// Why it waits.
-    pub wait: Wait,
+    /// Whether it traps to itself for ever.
+    pub livelock: Livelock,
     /// Rest of its slice, in ticks.
     pub slice_left: u64,
     /// Index of the hart that holds its registers as they were saved last, plus one.
     pub loaded_on: usize,
     /// Index of the hart that holds its floating-point registers as they were saved last, plus one.
     pub fpu_on: usize,
-    /// Its image is still to be loaded.
-    pub loader: Option<Loader>,
-    /// Whether it traps to itself for ever.
-    pub livelock: Livelock,
+    /// Why it waits.
+    pub wait: Wait,
     /// Its reservation.
     pub account: Option<Account>,
-    /// The reservation that it gets when its next job is released.
-    pub next: Option<Reservation>,
+    /// Its image is still to be loaded.
+    pub loader: Option<Loader>,
     /// The call for admission that it has made and that is not answered yet.
     pub asks: Option<crate::realtime::Asks>,
     /// The call to send or receive a message that it has made and that is not done yet.
     pub message: Option<crate::message::Call>,
+    /// The reservation that it gets when its next job is released.
+    pub next: Option<Reservation>,
+    /// Whether it may go to harts for user level only just now, if that depends.
+    pub roaming: Option<Roaming>,
 }
 
 impl Body {
@@ -101,12 +105,12 @@ impl Body {
 pub struct Vcpu {
     body: Owned<Body>,
     hart: Cell<Option<&'static Hart>>,
-    /// Index among all vCPUs.
-    pub handle: Handle,
     /// Its VM.
     pub vm: &'static Vm,
     /// Number within its VM.
     pub index: usize,
+    /// Index among all vCPUs.
+    pub handle: Handle,
     /// Real time or best effort.
     pub class: Class,
     /// Higher first, within the class.
@@ -115,6 +119,12 @@ pub struct Vcpu {
     pub precedence: u32,
     /// Harts it may run on, by index. A real-time one runs on its home.
     pub harts: u64,
+    /// Those of `harts` that run it at all its levels.
+    pub kernel_harts: u64,
+    /// Those of `harts` that may run it as it is: changed by whoever may touch its body.
+    reach: AtomicU64,
+    /// How often it has entered its kernel on a hart for user level only, and so left it.
+    pub kernel_entries: AtomicU64,
     /// Its bit among the VM's vCPUs of the configuration; 0 for one that a hypercall has made.
     pub bit: u32,
     state: AtomicU8,
@@ -123,6 +133,8 @@ pub struct Vcpu {
     pub external: Apart<AtomicBool>,
     /// A software interrupt has been sent to it.
     pub software: AtomicBool,
+    /// The page by which it takes its interrupts.
+    pub page: Page,
     /// It has the slot of a mailbox that it waits for.
     pub message: AtomicBool,
     /// It is to stop.
@@ -166,22 +178,18 @@ pub struct Record {
 unsafe impl Sync for Vcpu {}
 
 impl Vcpu {
-    /// A stopped vCPU, at home on the first of its harts. `vm_vcpus`: how many of its VM's the configuration names; `job_ticks`: the overhead of
-    /// a job.
-    pub fn new(
-        handle: Handle,
-        config: &tactus_abi::blob::Vcpu,
-        hgatp: u64,
-        vm: &'static Vm,
-        vm_vcpus: u32,
-        job_ticks: u64,
-    ) -> Self {
+    /// The stopped vCPU of that handle, at home on the first of its harts.
+    pub fn new(handle: Handle, blob: &Blob, hgatp: u64, vm: &'static Vm) -> Self {
+        let config = &blob.vcpus[usize::from(handle)];
+        let job_ticks = blob.header.overheads.job;
+        let kernel_harts = blob.kernel_harts(config);
+        let automatic = blob.header.migration == Migration::Automatic as u32;
         let class = Class::from_raw(config.class).unwrap_or(Class::BestEffort);
         let base = match class {
             Class::BestEffort => running::BEST_EFFORT,
             Class::RealTime => running::REAL_TIME,
         };
-        let made = config.index >= vm_vcpus;
+        let made = config.index >= vm.config().vcpus;
         let reservation = Reservation::new(config.period, config.budget, config.deadline);
         Self {
             body: Owned::new(Body {
@@ -192,6 +200,7 @@ impl Vcpu {
                 fpu_on: 0,
                 loader: None,
                 livelock: Livelock::new(),
+                roaming: automatic.then(|| Roaming::new(blob.header.timebase_hz.into())),
                 account: reservation.map(|reservation| {
                     Account::new(reservation, Kind::Server, 0).with_overhead(job_ticks)
                 }),
@@ -207,10 +216,14 @@ impl Vcpu {
             priority: config.priority as u8,
             precedence: base + config.priority,
             harts: config.harts,
+            kernel_harts,
+            reach: AtomicU64::new(kernel_harts),
+            kernel_entries: AtomicU64::new(0),
             bit: if made { 0 } else { 1 << config.index },
             state: AtomicU8::new(State::Stopped as u8),
-            home: AtomicU32::new(config.harts.trailing_zeros()),
+            home: AtomicU32::new(kernel_harts.trailing_zeros()),
             software: AtomicBool::new(false),
+            page: Page::none(),
             external: Apart(AtomicBool::new(false)),
             message: AtomicBool::new(false),
             stop: AtomicBool::new(false),
@@ -223,6 +236,26 @@ impl Vcpu {
             record: Record::default(),
             verdict: AtomicU32::new(0),
         }
+    }
+
+    /// Harts, as bits, that may run it as it is, if it is a best-effort one.
+    pub fn reach(&self) -> u64 {
+        self.reach.load(Ordering::Relaxed)
+    }
+
+    /// Whether a hart may run it as it is, if it is a best-effort one.
+    pub fn may_run_on(&self, hart: &Hart) -> bool {
+        self.reach() >> hart.index & 1 != 0
+    }
+
+    /// It is at user level and may go anywhere, or it is not.
+    pub fn roam(&self, anywhere: bool) {
+        let reach = if anywhere {
+            self.harts
+        } else {
+            self.kernel_harts
+        };
+        self.reach.store(reach, Ordering::Relaxed);
     }
 
     /// Whether a hypercall makes it, in a place that the configuration keeps.

@@ -6,13 +6,18 @@ use crate::doorbell::{self, Doorbell};
 use crate::hart::Hart;
 use crate::loader::Loader;
 use crate::log::Line;
+use crate::migration;
+use crate::page;
+use crate::sbi::SbiError;
 use crate::sched;
 use crate::sync::{Lock, Owned};
 use crate::system::{Route, system};
 use crate::vcpu::{State, Vcpu, Wait};
+use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{self, OnFault, limit};
 use tactus_abi::hypercall::VmState;
+use tactus_abi::interrupts::InterruptPage;
 use tactus_abi::map;
 use tactus_hypervisor::vplic::{Effect, Vplic};
 use tactus_hypervisor::vuart::Vuart;
@@ -84,6 +89,8 @@ pub struct Vm {
     memory: &'static blob::Region,
     /// Written at boot only.
     parts: Owned<Parts>,
+    /// vCPUs, as bits, that take their interrupts by pages. Written with `devices` locked.
+    pages: AtomicU32,
     devices: Lock<Devices>,
     life: Lock<Life>,
     /// vCPUs, as bits, that wait for fences of others.
@@ -104,6 +111,7 @@ impl Vm {
             config,
             memory,
             parts: Owned::new(Parts::default()),
+            pages: AtomicU32::new(0),
             devices: Lock::new(Devices {
                 plic: Vplic::new(config.vcpus as usize),
                 uart: Vuart::new(),
@@ -208,7 +216,12 @@ impl Vm {
     fn uart_line_changed(&self, devices: &mut Devices, line: bool) -> Changed {
         devices.uart_line = line;
         devices.plic.set_line(map::UART_SOURCE, line);
-        self.outputs(&devices.plic)
+        let by_page = if line {
+            self.raise_by_page(map::UART_SOURCE)
+        } else {
+            0
+        };
+        by_page | self.outputs(&devices.plic)
     }
 
     /// Updates the vCPUs' external interrupt lines; called with the devices locked. Those that change are to be notified.
@@ -240,8 +253,7 @@ impl Vm {
         let changed = {
             let mut devices = self.devices.lock();
             devices.held |= 1 << source;
-            devices.plic.raise(source);
-            self.outputs(&devices.plic)
+            self.raise_with(&mut devices, source)
         };
         self.tell(hart, changed);
     }
@@ -250,8 +262,109 @@ impl Vm {
     #[inline]
     pub fn raise(&self, source: u32) -> Changed {
         let mut devices = self.devices.lock();
+        self.raise_with(&mut devices, source)
+    }
+
+    #[inline]
+    fn raise_with(&self, devices: &mut Devices, source: u32) -> Changed {
         devices.plic.raise(source);
-        self.outputs(&devices.plic)
+        self.raise_by_page(source) | self.outputs(&devices.plic)
+    }
+
+    /// Called with the devices locked.
+    #[inline]
+    fn raise_by_page(&self, source: u32) -> Changed {
+        match self.pages.load(Ordering::Relaxed) {
+            0 => 0,
+            pages => page::raise(self, pages, source),
+        }
+    }
+
+    /// A virtual source interrupts the VM once; tells its vCPUs.
+    #[inline(never)]
+    pub fn signal(&self, hart: &'static Hart, source: u32) {
+        self.tell(hart, self.raise(source));
+    }
+
+    /// Whether any of its vCPUs takes interrupts by a page.
+    #[inline]
+    pub fn has_pages(&self) -> bool {
+        self.pages.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether none of its vCPUs takes interrupts otherwise.
+    pub fn has_pages_only(&self) -> bool {
+        self.pages.load(Ordering::Relaxed) == (1 << self.vcpus().len()) - 1
+    }
+
+    /// The call `interrupt_page`, of one of its vCPUs, which runs on this hart.
+    pub fn share_page(
+        &self,
+        hart: &'static Hart,
+        vcpu: &'static Vcpu,
+        address: u64,
+    ) -> Result<u64, SbiError> {
+        if vcpu.is_made() {
+            return Err(SbiError::DENIED);
+        }
+        let size = size_of::<InterruptPage>() as u64;
+        let at = match self.memory_at(address, size) {
+            _ if address == 0 => ptr::null_mut(),
+            Some(at) if address.is_multiple_of(size) => at as *mut InterruptPage,
+            _ => return Err(SbiError::INVALID_ADDRESS),
+        };
+        self.set_page(vcpu, at);
+        sched::notify(hart, vcpu);
+        Ok(0)
+    }
+
+    /// A vCPU takes its interrupts by a page from now on, or, if that is null, by the PLIC. It runs on this hart, and is then to be told, or is stopped.
+    #[inline(never)]
+    fn set_page(&self, vcpu: &'static Vcpu, at: *mut InterruptPage) {
+        let mut devices = self.devices.lock();
+        let plic = &mut devices.plic;
+        plic.add(vcpu.page.replace(at));
+        if at.is_null() {
+            self.pages.fetch_and(!vcpu.bit, Ordering::Relaxed);
+        } else {
+            self.pages.fetch_or(vcpu.bit, Ordering::Relaxed);
+            for (word, sources) in plic.pending().into_iter().enumerate() {
+                if vcpu.page.send(word, sources) {
+                    vcpu.software.store(true, Ordering::SeqCst);
+                }
+            }
+        }
+        plic.turn_off(vcpu.index, !at.is_null());
+        let output = plic.output(vcpu.index);
+        vcpu.external.store(output, Ordering::Relaxed);
+        doorbell::listen(vcpu, plic);
+    }
+
+    /// A stopped vCPU forgets its page.
+    fn forget_page(&self, vcpu: &'static Vcpu) {
+        if vcpu.page.get().is_some() {
+            self.set_page(vcpu, ptr::null_mut());
+        }
+    }
+
+    /// The call `interrupt_end`.
+    pub fn end_interrupt(&self, hart: &'static Hart, source: u64) -> Result<u64, SbiError> {
+        if !(1..=u64::from(map::PASSED_SOURCE_MAX)).contains(&source) {
+            return Err(SbiError::INVALID_PARAM);
+        }
+        let source = source as u32;
+        let asks = {
+            let mut devices = self.devices.lock();
+            if devices.held >> source & 1 != 0 {
+                devices.held &= !(1 << source);
+                complete(source);
+            }
+            source == map::UART_SOURCE && devices.uart_line
+        };
+        if asks {
+            self.signal(hart, source);
+        }
+        Ok(0)
     }
 
     /// Reads a register of its virtual PLIC; `None`: a bus error.
@@ -359,6 +472,8 @@ impl Vm {
         body.fpu_on = 0;
         body.slice_left = 0;
         body.wait = Wait::Start;
+        vcpu.roam(false);
+        self.forget_page(vcpu);
         vcpu.software.store(false, Ordering::Relaxed);
         vcpu.stop.store(false, Ordering::Relaxed);
         // What harts have cached of an earlier life of this vCPU is dropped when it is entered.
@@ -546,6 +661,11 @@ impl Vm {
             self.report_usage(on);
             return false;
         }
+        let migrated = lines as usize - 2 - system().harts.len();
+        if let Some(vcpu) = self.vcpus().get(migrated) {
+            migration::report(vcpu);
+            return false;
+        }
         // Nobody starts it before its state says that it is off.
         {
             let mut life = self.life.lock();
@@ -559,7 +679,7 @@ impl Vm {
         if matches!(end, End::Fault)
             && let Some(other) = system().vms.get(self.config().signal_vm as usize)
         {
-            other.tell(hart, other.raise(map::FAULT_SOURCE));
+            other.signal(hart, map::FAULT_SOURCE);
         }
         sched::vm_is_off();
         true
@@ -607,6 +727,9 @@ impl Vm {
     }
 
     fn reset_devices(&self) {
+        for vcpu in self.vcpus() {
+            self.forget_page(vcpu);
+        }
         let mut devices = self.devices.lock();
         let mut held = devices.held;
         *devices = Devices {

@@ -46,7 +46,9 @@ pub struct Vplic {
     lines: Sources,
     enabled: [Sources; VCPUS_PER_VM],
     threshold: [u8; VCPUS_PER_VM],
-    /// Of each context: enabled, and of a priority above the threshold.
+    /// Contexts, as bits, whose output is off.
+    off: u32,
+    /// Of each context, unless it is off: enabled, and of a priority above the threshold.
     heard: [Sources; VCPUS_PER_VM],
 }
 
@@ -64,6 +66,7 @@ impl Vplic {
             lines: 0,
             enabled: [0; VCPUS_PER_VM],
             threshold: [0; VCPUS_PER_VM],
+            off: 0,
             heard: [0; VCPUS_PER_VM],
         }
     }
@@ -76,6 +79,16 @@ impl Vplic {
     /// An edge: the source asks once. Sources out of range are ignored.
     pub fn raise(&mut self, source: u32) {
         self.pending |= Self::bit(source);
+    }
+
+    /// Sources that have asked and have not been claimed, in words of 64.
+    pub const fn pending(&self) -> [u64; 2] {
+        [self.pending as u64, (self.pending >> 64) as u64]
+    }
+
+    /// These sources ask, too.
+    pub fn add(&mut self, [low, high]: [u64; 2]) {
+        self.pending |= (u128::from(high) << 64 | u128::from(low)) & VALID;
     }
 
     /// Whether a context has enabled a source.
@@ -97,6 +110,12 @@ impl Vplic {
         }
     }
 
+    /// Turns a context's output off, or on again.
+    pub fn turn_off(&mut self, context: usize, off: bool) {
+        self.off = self.off & !(1 << context) | u32::from(off) << context;
+        self.listen(context);
+    }
+
     /// Whether context `context` (a vCPU's number) has an interrupt to take.
     #[inline]
     pub fn output(&self, context: usize) -> bool {
@@ -109,7 +128,11 @@ impl Vplic {
         let heard = self.by_priority[above..]
             .iter()
             .fold(0, |all, sources| all | sources);
-        self.heard[context] = heard & self.enabled[context];
+        self.heard[context] = if self.off >> context & 1 == 0 {
+            heard & self.enabled[context]
+        } else {
+            0
+        };
     }
 
     /// Reads a register. `None`: the register does not exist or the access is not of 32 bits.
@@ -366,6 +389,7 @@ mod tests {
         Claim(u64),
         Raise(u32),
         Line(u32, bool),
+        TurnOff(usize, bool),
     }
 
     fn any_step() -> impl Strategy<Value = Step> {
@@ -383,6 +407,7 @@ mod tests {
             context.prop_map(|c| Step::Claim(CLAIM + c * 2 * CONTEXT_STRIDE)),
             (0..PLIC_SOURCES).prop_map(Step::Raise),
             (0..PLIC_SOURCES, any::<bool>()).prop_map(|(s, high)| Step::Line(s, high)),
+            (0..2usize, any::<bool>()).prop_map(|(c, off)| Step::TurnOff(c, off)),
         ]
     }
 
@@ -391,12 +416,17 @@ mod tests {
         #[test]
         fn outputs_are_what_the_registers_say(steps in prop::collection::vec(any_step(), 1..120)) {
             let mut plic = Vplic::new(2);
+            let mut off = [false; 2];
             for step in steps {
                 match step {
                     Step::Write(at, value) => drop(plic.write(at, 4, value)),
                     Step::Claim(at) => drop(plic.read(at, 4)),
                     Step::Raise(source) => plic.raise(source),
                     Step::Line(source, high) => plic.set_line(source, high),
+                    Step::TurnOff(context, now) => {
+                        off[context] = now;
+                        plic.turn_off(context, now);
+                    }
                 }
                 let mut read = |at| plic.read(at, 4).expect("a register").0;
                 let priorities: [u32; PLIC_SOURCES as usize] =
@@ -407,7 +437,7 @@ mod tests {
                     let waiting = plic.pending & !plic.in_service & plic.enabled[context];
                     let asks = (0..PLIC_SOURCES)
                         .any(|n| waiting >> n & 1 != 0 && priorities[n as usize] > threshold);
-                    prop_assert_eq!(plic.output(context), asks);
+                    prop_assert_eq!(plic.output(context), asks && !off[context]);
                 }
             }
         }

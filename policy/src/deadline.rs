@@ -6,10 +6,11 @@ const ABSENT: u16 = u16::MAX;
 
 /// A binary heap of deadlines with at most one for each of `N` vCPUs: setting and clearing one takes
 /// O(log n) steps for n deadlines set, reading the earliest one step.
+#[repr(C)]
 pub struct Deadlines<const N: usize> {
+    len: usize,
     /// Heap order: each entry is no later than the two at twice its index plus one and plus two.
     heap: [(u64, Handle); N],
-    len: usize,
     /// Where a vCPU's entry is in the heap.
     place: [u16; N],
 }

@@ -7,6 +7,7 @@ pub mod deadline;
 pub mod demand;
 pub mod livelock;
 pub mod mailbox;
+pub mod migration;
 pub mod ready;
 pub mod reservation;
 

@@ -1,7 +1,7 @@
 //! A system that has been checked: every address chosen, every name resolved, nothing optional that the
 //! boot image needs.
 
-use tactus_abi::blob::{Overheads, RealTimePolicy, region};
+use tactus_abi::blob::{Migration, Overheads, RealTimePolicy, region};
 use tactus_abi::map;
 use tactus_policy::placement::Extent;
 use tactus_policy::reservation::Reservation;
@@ -26,6 +26,10 @@ pub struct Plan {
     pub overheads: Overheads,
     /// Part of each hart that real-time vCPUs leave to best-effort ones.
     pub reserve: Share,
+    /// When best-effort vCPUs go to harts for user level only.
+    pub migration: Migration,
+    /// Those harts; none when that is never.
+    pub user_only: Vec<u32>,
     /// How each hart orders its real-time vCPUs.
     pub policies: Vec<RealTimePolicy>,
     /// Whether the hypervisor has the UART; otherwise a VM does, and the firmware carries the consoles.

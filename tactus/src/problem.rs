@@ -89,6 +89,10 @@ codes! {
     SharedPriority = "shared-priority", Warning;
     /// A hart without work.
     IdleHart = "idle-hart", Warning;
+    /// Harts for user level only without vCPUs that migrate.
+    UserOnly = "user-only", Contradiction;
+    /// Migration that never happens, or serves nobody.
+    NoMigration = "no-migration", Warning;
     /// A file that is named but cannot be read.
     MissingFile = "missing-file", Contradiction;
     /// A guest image that no VM could run.

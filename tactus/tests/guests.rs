@@ -9,7 +9,7 @@ use tactus::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 use harness::{On, STUCK, assert_verdict, explain, on_both, run};
 
 /// What the self-test checks, in its order, and itself.
-const CHECKS: [&str; 11] = [
+const CHECKS: [&str; 12] = [
     "devicetree",
     "console",
     "registers",
@@ -20,6 +20,7 @@ const CHECKS: [&str; 11] = [
     "stopwatch",
     "harts",
     "hypervisor",
+    "page",
     "runtime-selftest",
 ];
 /// Ticks per second of QEMU's `virt`.
@@ -69,8 +70,9 @@ fn in_a_vm(on: On) {
 }
 
 /// Rings and messages between a guest in Rust and one in C.
-fn both_ends_of_a_channel(on: On) {
-    let outcome = run(on, "systems/channel.toml", None);
+#[track_caller]
+fn both_ends_work(on: On, system: &str) {
+    let outcome = run(on, system, None);
     assert_verdict(&outcome, Verdict::Good);
     let passed = |name| &outcome.journal.vm(name).expect("the system has it").passed;
     let checks = [
@@ -86,9 +88,18 @@ fn both_ends_of_a_channel(on: On) {
     assert_eq!(*passed("freertos"), ["freertos-channel"]);
 }
 
+fn both_ends_of_a_channel(on: On) {
+    both_ends_work(on, "systems/channel.toml");
+}
+
+fn both_ends_of_a_channel_by_pages(on: On) {
+    both_ends_work(on, "systems/channel-page.toml");
+}
+
 /// Three VMs ring a fourth at the same time: each ring is answered.
-fn doorbells_that_cross(on: On) {
-    let outcome = run(on, "systems/doorbell.toml", None);
+#[track_caller]
+fn every_doorbell_is_heard(on: On, system: &str) {
+    let outcome = run(on, system, None);
     assert_verdict(&outcome, Verdict::Good);
     let heard =
         |name| outcome.journal.vm(name).expect("the system has it").metrics["doorbells"].value;
@@ -100,10 +111,20 @@ fn doorbells_that_cross(on: On) {
     );
 }
 
+fn doorbells_that_cross(on: On) {
+    every_doorbell_is_heard(on, "systems/doorbell.toml");
+}
+
+fn doorbells_that_cross_by_pages(on: On) {
+    every_doorbell_is_heard(on, "systems/doorbell-page.toml");
+}
+
 on_both!(
     natively_on_one_hart,
     natively_on_four_harts,
     in_a_vm,
     both_ends_of_a_channel,
+    both_ends_of_a_channel_by_pages,
     doorbells_that_cross,
+    doorbells_that_cross_by_pages,
 );

@@ -8,7 +8,10 @@ use tactus::run::journal::VmJournal;
 use tactus::run::record::{Consumer, FaultAction, OffReason};
 use tactus::run::session::Outcome;
 
-use harness::{On, explain, on_both, run};
+use tactus::run::board::probe::Probe;
+use tactus::run::machine::Platform;
+
+use harness::{On, boot_text, explain, on_both, once, root, run};
 
 /// Exception codes (RISC-V privileged specification, "Supervisor Cause Register") that say a guest touched what it does not
 /// have: instruction, load and store guest-page fault.
@@ -45,8 +48,15 @@ fn metric(vm: &VmJournal, name: &str) -> f64 {
 #[track_caller]
 fn contained(on: On, attack: &Attack) -> Outcome {
     let outcome = run(on, &format!("systems/hostile-{}.toml", attack.name), None);
+    is_contained(&outcome, attack);
+    outcome
+}
+
+/// See [`contained`].
+#[track_caller]
+fn is_contained(outcome: &Outcome, attack: &Attack) {
     let journal = &outcome.journal;
-    let seen = || explain(&outcome);
+    let seen = || explain(outcome);
 
     assert_eq!(journal.failure, None, "\n{}", seen());
     assert!(
@@ -86,7 +96,6 @@ fn contained(on: On, attack: &Attack) -> Outcome {
             seen()
         );
     }
-    outcome
 }
 
 /// The hostile VM of a run in which it did everything that it wanted and then shut down. Each of its lives but the first must follow
@@ -124,6 +133,65 @@ fn survives(on: On, name: &'static str) -> Outcome {
     );
     did_everything(&outcome);
     outcome
+}
+
+/// Between user level and kernel without pause, both vCPUs: how often they left the watcher's hart for their kernels, and how often
+/// their kernel's trap vector was entered there and on the other hart (on the board, which can tell).
+#[track_caller]
+fn between_levels(on: On, migration: &str) -> (u64, Option<[usize; 2]>) {
+    let text = std::fs::read_to_string(root().join("systems/hostile-levels-smp.toml"))
+        .expect("the system is there");
+    let written = "migration = \"always\"";
+    assert!(text.contains(written));
+    let text = text.replace(written, &format!("migration = \"{migration}\""));
+    let mut boot = boot_text(on, &text);
+    if let Platform::Board(options) = &mut boot.plan.launch.platform {
+        for symbol in ["tactus_guest::trap::vector", "hostile::levels::answer"] {
+            let probe = Probe::find(&format!("hostile/{symbol}"), &boot.image);
+            options.probes.push(probe.expect("the guest has it"));
+        }
+    }
+    let outcome = once(&boot);
+    let attack = Attack {
+        name: "levels-smp",
+        action: FaultAction::Halt,
+        causes: &[],
+        faults: 0..=0,
+    };
+    is_contained(&outcome, &attack);
+    let hostile = did_everything(&outcome);
+    uses_both_harts(&outcome);
+    let entries = outcome.board.as_ref().map(|facts| {
+        let hits = &facts.hits.kept;
+        [0, 1].map(|hart| hits.iter().filter(|hit| hit.hart == hart).count())
+    });
+    (hostile.kernel_entries.values().sum(), entries)
+}
+
+fn entering_its_kernel_from_another_hart(on: On) {
+    let (moves, entries) = between_levels(on, "always");
+    assert!(moves > 1000, "only {moves} moves");
+    if let Some([here, elsewhere]) = entries {
+        assert_eq!(here, 0, "beside {elsewhere} on the other hart");
+        assert!(elsewhere > 1000);
+    }
+}
+
+fn entering_its_kernel_too_often_to_move(on: On) {
+    let (moves, entries) = between_levels(on, "automatic");
+    // Two vCPUs: 20 moves and then a window away, with twice as long each time. The run is some 20 windows long.
+    assert!((20..=300).contains(&moves), "{moves} moves");
+    if let Some([here, _]) = entries {
+        assert_eq!(here, 0);
+    }
+}
+
+fn entering_its_kernel_on_any_hart(on: On) {
+    let (moves, entries) = between_levels(on, "off");
+    assert_eq!(moves, 0);
+    if let Some(entries) = entries {
+        assert!(entries.iter().all(|&count| count > 1000), "{entries:?}");
+    }
 }
 
 /// Asserts that the hostile VM has run on the watcher's hart and on the other.
@@ -336,6 +404,23 @@ fn spoiling_a_channel(on: On) {
     assert!(metric(peer, "peer_messages") > 0.0);
 }
 
+/// Nor must its peer notice anything when it spoils the page by which it is rung.
+fn spoiling_its_interrupt_page(on: On) {
+    let outcome = contained(
+        on,
+        &Attack {
+            name: "page",
+            action: FaultAction::Halt,
+            causes: &[],
+            faults: 0..=0,
+        },
+    );
+    let hostile = did_everything(&outcome);
+    assert_eq!(hostile.restarts, 30, "\n{}", explain(&outcome));
+    let peer = outcome.journal.vm("peer").expect("the system has a peer");
+    assert_eq!(peer.passed, ["peer"], "\n{}", explain(&outcome));
+}
+
 /// Half of the 56 lives end by a fault, the others by the guest's own restart.
 #[track_caller]
 fn dies_while_busy(on: On, name: &'static str) {
@@ -380,6 +465,10 @@ on_both!(
     rewriting_its_own_code,
     restarting_itself_without_pause,
     spoiling_a_channel,
+    spoiling_its_interrupt_page,
     dying_while_another_vcpu_is_busy,
     dying_while_another_hart_is_busy,
+    entering_its_kernel_from_another_hart,
+    entering_its_kernel_too_often_to_move,
+    entering_its_kernel_on_any_hart,
 );

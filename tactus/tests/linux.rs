@@ -3,7 +3,7 @@
 mod harness;
 
 use tactus::run::journal::VmJournal;
-use tactus::run::record::OffReason;
+use tactus::run::record::{Consumer, OffReason};
 use tactus::run::session::{Outcome, Verdict};
 
 use harness::{On, assert_verdict, explain, on_both, root, run, run_text};
@@ -66,16 +66,59 @@ fn beside_freertos(on: On) {
         &std::fs::read_to_string(root().join("systems/demo.toml")).expect("the system is there"),
         None,
     );
-    assert_done(&outcome, "linux_load");
+    assert_plays_its_part(&outcome);
+}
+
+/// The demonstration with Linux's kernel on hart 1 only, and a program that computes beside the load: FreeRTOS is no worse off, and
+/// Linux's programs get hart 0, for so many ticks at least. Returns how often they entered the kernel from there.
+#[track_caller]
+fn at_user_level(on: On, migration: &str, ticks: u64) -> u64 {
+    let text = system(
+        "systems/demo.toml",
+        "tactus.load=1",
+        "tactus.load=1 tactus.compute=1",
+    )
+    .replace(
+        "harts = 2\n",
+        &format!("harts = 2\nmigration = \"{migration}\"\n"),
+    );
+    let outcome = run_text(on, &text, None);
+    assert_plays_its_part(&outcome);
     let seen = || explain(&outcome);
+    let linux = vm(&outcome, "linux");
+    let rounds = linux.metrics.get("linux_rounds_1").map(|m| m.value);
+    assert!(rounds > Some(1000.0), "{rounds:?}\n{}", seen());
+    let consumer = Consumer::Vm("linux".to_owned());
+    let had = outcome.journal.usage.get(&(0, consumer)).copied();
+    assert!(had > Some(ticks), "{had:?}\n{}", seen());
+    linux.kernel_entries.values().sum()
+}
+
+fn at_user_level_beside_freertos(on: On) {
+    // A tenth of a second of the second or more that the load goes on.
+    let entries = at_user_level(on, "always", 1_000_000);
+    assert!(entries > 5000, "{entries} entries");
+}
+
+/// Both vCPUs run programs that call the kernel all the time: they hardly go to hart 0.
+fn at_user_level_now_and_then_beside_freertos(on: On) {
+    let entries = at_user_level(on, "automatic", 1000);
+    assert!((1..5000).contains(&entries), "{entries} entries");
+}
+
+/// Linux and FreeRTOS did what the demonstration is to show.
+#[track_caller]
+fn assert_plays_its_part(outcome: &Outcome) {
+    assert_done(outcome, "linux_load");
+    let seen = || explain(outcome);
     // What Linux says of its phases is what FreeRTOS measures: about a release a millisecond in each.
     assert_eq!(
-        vm(&outcome, "linux").phases,
+        vm(outcome, "linux").phases,
         ["linux_up", "idle", "loaded", "done"],
         "\n{}",
         seen()
     );
-    let freertos = vm(&outcome, "freertos");
+    let freertos = vm(outcome, "freertos");
     for phase in ["idle", "loaded"] {
         let samples = freertos
             .series("release_latency", phase)
@@ -97,4 +140,11 @@ fn by_rings(on: On) {
     assert_eq!(freertos.passed, ["freertos-channel"], "\n{}", seen());
 }
 
-on_both!(on_two_harts, on_one_hart, beside_freertos, by_rings,);
+on_both!(
+    on_two_harts,
+    on_one_hart,
+    beside_freertos,
+    at_user_level_beside_freertos,
+    at_user_level_now_and_then_beside_freertos,
+    by_rings,
+);

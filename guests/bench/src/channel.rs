@@ -2,7 +2,8 @@
 //! `role=receiver`; `measure=` is `doorbell`, `ring` or `message`.
 //!
 //! * `doorbell`: the sender rings, the receiver waits in `wfi`, or with `busy=1` computes, until the interrupt comes. The board measures from
-//!   [`bench_doorbell_ring`]'s first instruction, the store, to `bench_doorbell_heard`, the first of the receiver's vector.
+//!   [`bench_doorbell_ring`]'s first instruction, the store, to `bench_doorbell_heard`, the first of the receiver's vector. With `page=1` the receiver takes
+//!   its interrupts by a page.
 //! * `ring`: the sender sends blocks of 4 KiB as fast as they go, the receiver takes them: bytes by cycles of the receiver.
 //! * `message`: one message after the other, of each size; the calls of both ends together, in which both copies are made.
 #![no_std]
@@ -15,11 +16,14 @@ use core::time::Duration;
 use tactus_bench::{Moments, Random, Thousandths};
 use tactus_channel::{End, ReceiveError, SendError};
 use tactus_guest::abi::hypercall::{EXTENSION, MESSAGE_RECEIVE, MESSAGE_SEND};
+use tactus_guest::abi::interrupts::InterruptPage;
 use tactus_guest::abi::map;
 use tactus_guest::channel::Channel;
 use tactus_guest::plic::Plic;
 use tactus_guest::sbi::call_raw;
-use tactus_guest::{csr, devicetree, power, println, record, start, stopwatch, time, trap};
+use tactus_guest::{
+    csr, devicetree, interrupts, power, println, record, start, stopwatch, time, trap,
+};
 
 tactus_guest::entry!(main);
 
@@ -122,6 +126,13 @@ extern "C" fn listen(busy: usize) {
     )
 }
 
+/// Acknowledges what came by a page.
+fn take(page: &InterruptPage) -> Option<u32> {
+    // SAFETY: clearing a pending interrupt is always sound.
+    unsafe { csr::clear::<{ csr::SIP }>(csr::INTERRUPT_SOFTWARE) };
+    page.take()
+}
+
 fn ring_doorbells(channel: Channel, rounds: u64) {
     let steps = Steps::of(channel);
     let mut random = Random::new(1);
@@ -135,21 +146,34 @@ fn ring_doorbells(channel: Channel, rounds: u64) {
 fn hear_doorbells(channel: Channel, rounds: u64) {
     let steps = Steps::of(channel);
     let busy = devicetree::number("busy", 0) as usize;
+    if devicetree::number("page", 0) != 0 && interrupts::use_page().is_err() {
+        refuse("there are no pages for interrupts")
+    }
     channel.enable_interrupt(1);
     let plic = Plic::of_hart(start::hart());
+    let page = interrupts::page();
     trap::disable_interrupts();
-    // SAFETY: interrupts are off in `sstatus`; `listen` takes the external one.
-    unsafe { csr::write::<{ csr::SIE }>(csr::INTERRUPT_EXTERNAL) };
+    let interrupt = match page {
+        Some(_) => csr::INTERRUPT_SOFTWARE,
+        None => csr::INTERRUPT_EXTERNAL,
+    };
+    // SAFETY: interrupts are off in `sstatus`; `listen` takes this one.
+    unsafe { csr::write::<{ csr::SIE }>(interrupt) };
     for round in 0..rounds {
         steps.received.store(round + 1, Ordering::Release);
         listen(busy);
-        let source = plic.claim();
+        let source = match page {
+            Some(page) => take(page),
+            None => plic.claim(),
+        };
         if source != Some(channel.source()) {
             refuse(format_args!(
                 "round {round}: the doorbell is not heard, but {source:?}"
             ));
         }
-        plic.complete(channel.source());
+        if page.is_none() {
+            plic.complete(channel.source());
+        }
     }
     record::metric("doorbells", rounds, "count");
 }

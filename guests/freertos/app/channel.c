@@ -1,6 +1,6 @@
 /*
  * One end of a channel, for the program at the other end (guests/runtime/src/bin/channel-selftest.rs), which says by records what is to be
- * done next and judges the answers. Shows the C libraries for rings and messages in use: see docs/src/how-to/use-a-channel.md.
+ * done next and judges the answers. With the boot argument `page=1` it hears the doorbell by a page. Shows the C libraries for rings and messages in use: see docs/src/how-to/use-a-channel.md.
  */
 
 #include <string.h>
@@ -163,9 +163,14 @@ static void serve_loop(void *unused)
 
 void channel_main(void)
 {
+    static const char by_page[] = "page=1";
+
     if (platform.channels == 0)
         platform_fail("channel", "the system gives it none");
     doorbell = xSemaphoreCreateBinaryStatic(&doorbell_semaphore);
+    /* Natively there would be no page, and no channel either. */
+    if (memcmp(platform.bootargs, by_page, sizeof by_page) == 0)
+        configASSERT(plic_use_page());
     configASSERT(plic_attach(platform.channel[0].source, 1, rung, NULL));
     open_rings();
     xTaskCreateStatic(serve_loop, "serve", sizeof serve_stack / sizeof *serve_stack, NULL, 1, serve_stack, &serve_task);

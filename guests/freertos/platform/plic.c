@@ -6,6 +6,8 @@
 #include "task.h"
 
 #include "platform.h"
+#include "sbi.h"
+#include "tactus.h"
 
 /* Interrupts served in one trap at most: a source that does not fall silent must not keep the tick out. */
 #define CLAIMS_MAX 32
@@ -16,6 +18,15 @@ struct attachment {
 };
 
 static struct attachment attachments[PLIC_SOURCES_MAX + 1];
+
+/* Highest source that is a device: its service is ended by a call. Above are doorbells and faults, which need none. */
+#define DEVICES_MAX 62
+/* Bit 0 of the page's sets: another vCPU's interrupt, which nobody sends here. */
+#define PAGE_WORDS 2
+
+/* By which interrupts come when `paged`. */
+static _Alignas(sizeof(struct tactus_interrupt_page)) struct tactus_interrupt_page page;
+static bool paged;
 
 /* Register layout: PLIC specification, "Memory Map". */
 static volatile uint32_t *reg(uintptr_t offset)
@@ -58,6 +69,65 @@ void plic_init(void)
     *threshold() = 0;
 }
 
+static void set_enabled(uint32_t source, bool enabled)
+{
+    if (!paged) {
+        uint32_t bit = 1u << (source % 32);
+
+        *enables_of(source) = enabled ? *enables_of(source) | bit : *enables_of(source) & ~bit;
+        return;
+    }
+    uint64_t bit = 1ull << (source % 64);
+
+    if (!enabled) {
+        __atomic_fetch_and(&page.enabled[source / 64], ~bit, __ATOMIC_SEQ_CST);
+        return;
+    }
+    __atomic_fetch_or(&page.enabled[source / 64], bit, __ATOMIC_SEQ_CST);
+    /* If it is pending already nobody says so any more: the next switch of tasks looks. */
+    if (__atomic_load_n(&page.pending[source / 64], __ATOMIC_SEQ_CST) & bit)
+        portYIELD();
+}
+
+static void serve(uint32_t source)
+{
+    if (source <= PLIC_SOURCES_MAX && attachments[source].handler != NULL)
+        attachments[source].handler(attachments[source].argument);
+}
+
+/* Called by the port. Bounded: each pass takes what is there at its beginning; what comes meanwhile makes the interrupt pending again. */
+static void serve_page(void)
+{
+    for (uint32_t word = 0; word < PAGE_WORDS; word++) {
+        uint64_t enabled = __atomic_load_n(&page.enabled[word], __ATOMIC_SEQ_CST);
+
+        if ((__atomic_load_n(&page.pending[word], __ATOMIC_RELAXED) & enabled) == 0)
+            continue;
+        /* This acknowledges them: from now on they may interrupt again. */
+        uint64_t taken = __atomic_fetch_and(&page.pending[word], ~enabled, __ATOMIC_SEQ_CST) & enabled;
+
+        while (taken != 0) {
+            uint32_t source = 64 * word + (uint32_t)__builtin_ctzll(taken);
+
+            taken &= taken - 1;
+            serve(source);
+            if (source != 0 && source <= DEVICES_MAX)
+                sbi_call(TACTUS_EXTENSION, TACTUS_INTERRUPT_END, source, 0);
+        }
+    }
+}
+
+bool plic_use_page(void)
+{
+    UBaseType_t mask = portSET_INTERRUPT_MASK_FROM_ISR();
+
+    paged = sbi_call(TACTUS_EXTENSION, TACTUS_INTERRUPT_PAGE, (uintptr_t)&page, 0).error == 0;
+    if (paged)
+        pxPortSoftwareInterrupt = serve_page;
+    portCLEAR_INTERRUPT_MASK_FROM_ISR(mask);
+    return paged;
+}
+
 bool plic_attach(uint32_t source, uint32_t priority, plic_handler *handler, void *argument)
 {
     if (platform.plic == 0 || source == 0 || source > platform.plic_sources ||
@@ -65,8 +135,9 @@ bool plic_attach(uint32_t source, uint32_t priority, plic_handler *handler, void
         return false;
     UBaseType_t mask = portSET_INTERRUPT_MASK_FROM_ISR();
     attachments[source] = (struct attachment){handler, argument};
-    *priority_of(source) = priority;
-    *enables_of(source) |= 1u << (source % 32);
+    if (!paged)
+        *priority_of(source) = priority;
+    set_enabled(source, true);
     portCLEAR_INTERRUPT_MASK_FROM_ISR(mask);
     return true;
 }
@@ -76,7 +147,7 @@ void plic_detach(uint32_t source)
     if (source == 0 || source > PLIC_SOURCES_MAX || attachments[source].handler == NULL)
         return;
     UBaseType_t mask = portSET_INTERRUPT_MASK_FROM_ISR();
-    *enables_of(source) &= ~(1u << (source % 32));
+    set_enabled(source, false);
     attachments[source].handler = NULL;
     portCLEAR_INTERRUPT_MASK_FROM_ISR(mask);
 }
@@ -90,8 +161,7 @@ void vApplicationExternalInterrupt(void)
 
         if (source == 0)
             return;
-        if (source <= PLIC_SOURCES_MAX && attachments[source].handler != NULL)
-            attachments[source].handler(attachments[source].argument);
+        serve(source);
         *claim_complete() = source;
     }
     vPortDeferExternalInterrupts();

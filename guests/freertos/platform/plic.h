@@ -1,4 +1,8 @@
-/* The platform-level interrupt controller (RISC-V PLIC specification 1.0), this hart's supervisor context. */
+/*
+ * The platform-level interrupt controller (RISC-V PLIC specification 1.0), this hart's supervisor context; or, in a Tactus VM that asks for
+ * it, a page by which the hypervisor brings the same interrupts without a trap (abi/src/interrupts.rs). A source that never falls silent stops the
+ * tick if it comes by the page, not if it comes by the controller.
+ */
 #ifndef PLIC_H
 #define PLIC_H
 
@@ -14,6 +18,10 @@ typedef void plic_handler(void *argument);
 
 /* Disables all sources for this hart and lets every priority above 0 pass. Without a PLIC: nothing. */
 void plic_init(void);
+
+/* From now on interrupts come by a page, not by the controller. For before the first plic_attach. False: this is no Tactus VM, or one without pages; nothing
+ * has changed. Sources have no priorities then: that of the lowest number comes first. */
+bool plic_use_page(void);
 
 /* From now on `source` calls `handler(argument)`. `priority` is 1 up to the controller's maximum, higher first. False: no
  * such source, or it is taken. */

@@ -57,6 +57,9 @@ BaseType_t xPortYieldRequested = pdFALSE;
 volatile BaseType_t xPortSoftwareRaised = pdFALSE;
 static void ( * pxSoftwareHandler )( void ) = NULL;
 
+/* What else the software interrupt brings; null: nothing. */
+void ( * pxPortSoftwareInterrupt )( void ) = NULL;
+
 /* The running task's floating-point area, and the task's whose values are in the registers. */
 StackType_t * pxPortFpArea = NULL;
 StackType_t * pxPortFpOwner = NULL;

@@ -27,7 +27,8 @@
  * Derived from portable/GCC/RISC-V/portASM.S and portContext.h. Changed for Tactus: supervisor
  * level; only registers that the C code may change are saved on each interrupt,
  * the others and the floating-point registers when tasks are really switched; floating-point
- * registers only if the task changed them; reservations of LR end with each trap.
+ * registers only if the task changed them; reservations of LR end with each trap; the software interrupt may bring more than a
+ * yield.
  */
 
 /*
@@ -50,6 +51,7 @@
     .extern pxPortFpArea
     .extern pxPortFpOwner
     .extern vTaskSwitchContext
+    .extern pxPortSoftwareInterrupt
     .extern xPortTimerInterrupt
     .extern xPortSoftwareRaised
     .extern vPortSoftwareInterrupt
@@ -180,6 +182,10 @@ switch_task:
 1:
     ld t0, pxCurrentTCB
     sd s0, 0(t0)                        /* first member: the saved stack pointer */
+    ld t1, pxPortSoftwareInterrupt
+    beqz t1, 2f
+    jalr t1                             /* and this all else that has been pending; what has come since makes it pending again */
+2:
     call vTaskSwitchContext
 
 restore_task:

@@ -222,6 +222,10 @@ void vPortDeferExternalInterrupts( void );
 /* To be supplied by the platform: serves the external interrupts that are pending; bounded. */
 void vApplicationExternalInterrupt( void );
 
+/* When it is not null: what else the software interrupt may bring than a yield. Called like a handler, whenever tasks are about to be switched, after the
+ * software interrupt has been cleared; it finds out by itself whether there is anything. */
+extern void ( * pxPortSoftwareInterrupt )( void );
+
 /* To be supplied by the platform: an exception of which the port can make nothing. The saved context is at
  * `pullFrame`, complete, portFRAME_... say where. Does not return. */
 __attribute__( ( noreturn ) ) void vApplicationException( uint64_t ullCause,

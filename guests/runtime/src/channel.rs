@@ -8,7 +8,7 @@ use tactus_abi::hypercall::{
 use tactus_abi::map;
 pub use tactus_channel::{Consumer, End, Producer, ReceiveError, SendError};
 
-use crate::{devicetree, hypervisor, plic::Plic, sbi, start};
+use crate::{devicetree, hypervisor, interrupts, sbi};
 
 /// For ever, as a timeout.
 pub const FOR_EVER: u64 = u64::MAX;
@@ -143,7 +143,7 @@ impl Channel {
 
     /// Lets the other end's doorbell interrupt the running hart.
     pub fn enable_interrupt(self, priority: u32) {
-        Plic::of_hart(start::hart()).enable(self.source(), priority);
+        interrupts::enable(self.source(), priority);
     }
 }
 

@@ -18,6 +18,7 @@
 //! | [`console`] | [`print!`], [`println!`] |
 //! | [`record`] | figures and verdicts for the `tactus` tool |
 //! | [`uart`], [`plic`] | the devices of every VM |
+//! | [`interrupts`] | the controller's interrupts without a trap |
 //! | [`channel`] | shared memory and doorbells |
 //! | [`devicetree`] | what the machine says of itself; boot arguments |
 //! | [`power`] | the end |
@@ -42,6 +43,7 @@ pub mod console;
 pub mod csr;
 pub mod devicetree;
 pub mod hypervisor;
+pub mod interrupts;
 mod panic;
 pub mod plic;
 pub mod power;

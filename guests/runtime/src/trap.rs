@@ -11,9 +11,10 @@ use core::arch::{asm, naked_asm};
 use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use tactus_abi::interrupts::{IPI, InterruptPage};
 use tactus_abi::map;
 
-use crate::{csr, plic::Plic, start, time};
+use crate::{csr, interrupts, plic::Plic, start, time};
 
 /// The interrupted program's state. What a handler changes is what the program resumes with.
 #[derive(Clone, Debug)]
@@ -182,15 +183,15 @@ pub fn on_timer(handler: fn()) {
 }
 
 /// Sets what is done at a software interrupt (another hart's [`crate::sbi::send_ipi`]), and enables that interrupt for the
-/// running hart. The interrupt has been taken back when the handler begins.
+/// running hart. The interrupt has been taken back when the handler begins. It may come without a cause.
 pub fn on_software(handler: fn()) {
     SOFTWARE.store(handler as usize, Ordering::Release);
     enable(csr::INTERRUPT_SOFTWARE);
 }
 
 /// Sets what is done at a device's interrupt, and enables external interrupts for the running hart. The handler is given the
-/// source that the PLIC named, which has been claimed and is completed afterwards. The sources themselves are enabled
-/// with [`Plic::enable`].
+/// source, which has been claimed and is completed afterwards. The sources themselves are enabled
+/// with [`interrupts::enable`].
 pub fn on_external(handler: fn(source: u32)) {
     EXTERNAL.store(handler as usize, Ordering::Release);
     enable(csr::INTERRUPT_EXTERNAL);
@@ -310,9 +311,9 @@ extern "C" fn dispatch(frame: &mut Frame) {
         cause if cause == CAUSE_INTERRUPT | 1 => {
             // SAFETY: clearing a pending interrupt is always sound.
             unsafe { csr::clear::<{ csr::SIP }>(csr::INTERRUPT_SOFTWARE) };
-            // SAFETY: `on_software` stores a `fn()`.
-            if let Some(handler) = unsafe { handler::<fn()>(&SOFTWARE) } {
-                handler();
+            match interrupts::page() {
+                None => software(),
+                Some(page) => from_page(page),
             }
         }
         cause if cause == CAUSE_INTERRUPT | 9 => {
@@ -320,10 +321,7 @@ extern "C" fn dispatch(frame: &mut Frame) {
             // As many as there are sources: a source that storms gets its turn at the next interrupt again.
             for _ in 0..map::PLIC_SOURCES {
                 let Some(source) = plic.claim() else { break };
-                // SAFETY: `on_external` stores a `fn(u32)`.
-                if let Some(handler) = unsafe { handler::<fn(u32)>(&EXTERNAL) } {
-                    handler(source);
-                }
+                external(source);
                 plic.complete(source);
             }
         }
@@ -335,4 +333,33 @@ extern "C" fn dispatch(frame: &mut Frame) {
             }
         }
     }
+}
+
+fn software() {
+    // SAFETY: `on_software` stores a `fn()`.
+    if let Some(handler) = unsafe { handler::<fn()>(&SOFTWARE) } {
+        handler();
+    }
+}
+
+fn external(source: u32) {
+    // SAFETY: `on_external` stores a `fn(u32)`.
+    if let Some(handler) = unsafe { handler::<fn(u32)>(&EXTERNAL) } {
+        handler(source);
+    }
+}
+
+fn from_page(page: &InterruptPage) {
+    // As many as there are sources, see above.
+    for _ in 0..map::PLIC_SOURCES {
+        match page.take() {
+            None => return,
+            Some(IPI) => software(),
+            Some(source) => {
+                external(source);
+                interrupts::end(source);
+            }
+        }
+    }
+    interrupts::ask_again();
 }

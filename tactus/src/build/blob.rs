@@ -125,8 +125,6 @@ impl Tables {
 
     /// The VM's vCPUs, and the places of those that it may make at run time.
     fn add_vcpus(&mut self, plan: &Plan, vm_index: u32, vm: &plan::Vm) {
-        let mask =
-            |harts: &mut dyn Iterator<Item = u32>| harts.fold(0, |mask, hart| mask | 1 << hart);
         let configured = vm.vcpus.iter().map(|vcpu| {
             let reservation = vcpu.reservation.as_ref();
             Vcpu {
@@ -206,8 +204,14 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         slice_ticks: plan.slice_ticks,
         overheads: plan.overheads,
         reserve: plan.reserve.0,
-        reserved: 0,
+        migration: plan.migration as u32,
+        user_only: mask(&mut plan.user_only.iter().copied()),
     }
+}
+
+/// Harts as bits.
+fn mask(harts: &mut dyn Iterator<Item = u32>) -> u64 {
+    harts.fold(0, |mask, hart| mask | 1 << hart)
 }
 
 /// A name, padded; the check has seen to it that it fits.

@@ -2,12 +2,14 @@
 
 use proptest::prelude::*;
 use std::sync::LazyLock;
-use tactus_abi::blob::{Blob, Class, OnFault, RealTimePolicy, Vcpu, name_text, region};
+use tactus_abi::blob::{
+    Blob, Class, Migration, OnFault, RealTimePolicy, Vcpu, Vm, name_text, region,
+};
 use tactus_abi::map::{DEVICETREE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_policy::placement::Extent;
 
 use super::{Image, blob};
-use crate::check::tests::{guaranteed_image, rich_image};
+use crate::check::tests::{guaranteed_image, migrating_image, rich_image};
 use crate::plan::Plan;
 use crate::testing::{assert_isolated, devicetree_source, each_file, try_blob};
 
@@ -97,6 +99,27 @@ fn the_blob_says_what_the_description_says() {
         assert_eq!((blob.interrupts[0].source, blob.interrupts[0].vm), (10, 1));
         let end = blob.channel_ends_of(rtos)[1];
         assert_eq!((end.peer_vm, end.peer_channel), (0, 1));
+    });
+}
+
+#[test]
+fn the_blob_says_who_migrates() {
+    with_blob_of(rich_image(), |_, _, blob| {
+        assert_eq!((blob.header.migration, blob.header.user_only), (0, 0));
+    });
+    with_blob_of(migrating_image(), |_, _, blob| {
+        assert_eq!(blob.header.migration, Migration::Automatic as u32);
+        assert_eq!(blob.header.user_only, 0b01);
+        let kernel_harts = |vm: &Vm| -> Vec<u64> {
+            let vcpus = blob.vcpus_of(vm).iter();
+            vcpus.map(|vcpu| blob.kernel_harts(vcpu)).collect()
+        };
+        // Linux's kernel keeps off the RTOS's hart, and the RTOS stays there.
+        let [linux, rtos] = blob.vms else {
+            panic!("two VMs");
+        };
+        assert!(kernel_harts(linux).iter().all(|&harts| harts == 0b10));
+        assert_eq!(kernel_harts(rtos), [0b01]);
     });
 }
 

@@ -11,6 +11,7 @@ use super::channels::Channels;
 use super::fit::Layout;
 use super::judge::Judge;
 use super::memory::{self, Amounts, VmAmounts};
+use super::migration::Moves;
 use super::platform::Platform;
 use crate::devicetree::devicetree;
 use crate::hypervisor::Hypervisor;
@@ -24,6 +25,7 @@ pub(super) struct Parts {
     pub(super) on_faults: Vec<plan::OnFault>,
     pub(super) vcpus: Vec<Vec<plan::Vcpu>>,
     pub(super) policies: Vec<RealTimePolicy>,
+    pub(super) moves: Moves,
     pub(super) allowances: Vec<Allowance>,
     pub(super) devices: Vec<Vec<plan::Device>>,
     pub(super) channels: Channels,
@@ -97,6 +99,8 @@ impl Parts {
             slice_ticks: platform.slice_ticks,
             overheads: platform.profile.overhead_ticks(),
             reserve: platform.reserve,
+            migration: self.moves.migration,
+            user_only: self.moves.user_only,
             policies: self.policies,
             uart: !passes_console(platform, &vms),
             hypervisor: self.hypervisor,

@@ -13,6 +13,7 @@ mod fit;
 mod guarantee;
 mod judge;
 mod memory;
+mod migration;
 mod names;
 mod platform;
 mod report;
@@ -148,6 +149,8 @@ fn judge_system(
     names::check(judge);
     let platform = platform::check(judge);
     let mut vcpus = vcpus::check(judge, platform.as_ref());
+    let harts = platform.as_ref().map(|platform| platform.harts);
+    let moves = migration::check(judge, &vcpus.seen, harts);
     let allowances = allowance::check(judge, platform.as_ref(), &vcpus);
     verdict.guarantee = platform
         .as_ref()
@@ -189,6 +192,7 @@ fn judge_system(
         on_faults,
         vcpus: (0..config.vms.len()).map(|vm| vcpus.of_vm(vm)).collect(),
         policies: vcpus.policies,
+        moves,
         allowances,
         devices,
         channels,

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use tactus_abi::blob::Migration;
 use tactus_abi::map::{CHANNEL_SOURCE, GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_policy::stage2::{Mapping, leaf_size};
 
@@ -55,7 +56,7 @@ pub(super) fn row(cells: &[&str]) -> Vec<String> {
 
 fn platform(plan: &Plan) -> String {
     let slice = plan.slice_ticks * 1_000_000_000 / u64::from(plan.profile.timebase_hz);
-    let rows = [
+    let mut rows = vec![
         vec!["platform".into(), plan.profile.name.clone()],
         vec![
             "harts".into(),
@@ -95,6 +96,22 @@ fn platform(plan: &Plan) -> String {
             },
         ],
     ];
+    if plan.migration != Migration::Off {
+        let harts: Vec<String> = plan.user_only.iter().map(u32::to_string).collect();
+        let always = plan.migration == Migration::Always;
+        let when = if always {
+            "always"
+        } else {
+            "unless they call their kernel often"
+        };
+        rows.push(vec![
+            "user level only".into(),
+            format!(
+                "hart {}: best-effort vCPUs go there {when}",
+                harts.join(", ")
+            ),
+        ]);
+    }
     table(&rows)
 }
 

@@ -150,6 +150,9 @@ fault_tests! {
     never_runs = "never-runs",
     shared_priority = "shared-priority",
     idle_hart = "idle-hart",
+    user_only = "user-only",
+    no_migration = "no-migration",
+    no_kernel_hart = "no-kernel-hart",
     missing_file = "missing-file",
     bad_image = "bad-image",
     image_fit = "image-fit",
@@ -429,6 +432,11 @@ pub(crate) fn rich_image() -> (crate::build::Image, crate::plan::Plan) {
 /// The image of [`GUARANTEED`].
 pub(crate) fn guaranteed_image() -> (crate::build::Image, crate::plan::Plan) {
     image_of(GUARANTEED)
+}
+
+/// The image of [`RICH`] with the RTOS's hart for user level only.
+pub(crate) fn migrating_image() -> (crate::build::Image, crate::plan::Plan) {
+    image_of(&RICH.replacen("[system]\n", "[system]\nmigration = \"automatic\"\n", 1))
 }
 
 fn image_of(text: &str) -> (crate::build::Image, crate::plan::Plan) {

@@ -314,7 +314,7 @@ fn be_harts(
 }
 
 /// Harts from a list, ascending, each once.
-fn listed(
+pub(super) fn listed(
     judge: &mut Judge<'_>,
     allowed: &At<Vec<At<u32>>>,
     title: &str,

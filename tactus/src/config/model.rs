@@ -5,6 +5,8 @@
 
 use std::path::PathBuf;
 
+use tactus_abi::blob::Migration;
+
 use super::source::{At, Source, Span};
 use super::unit::{Address, Nanoseconds, Share, Size};
 
@@ -38,6 +40,10 @@ pub struct System {
     pub slice: Option<At<Nanoseconds>>,
     /// Part of each hart that real-time vCPUs leave to best-effort ones; default: none.
     pub be_reserve: Option<At<Share>>,
+    /// When best-effort vCPUs go to harts for user level only; default: never.
+    pub migration: Option<At<Migration>>,
+    /// Those harts; default: the ones that real-time vCPUs run on.
+    pub user_only: Option<At<Vec<At<u32>>>>,
 }
 
 /// The best-effort time slice of a system that names none.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use tactus_abi::blob::Migration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -34,6 +35,20 @@ impl Value for Class {
         match value.as_str()? {
             "rt" => Some(Self::Rt),
             "be" => Some(Self::Be),
+            _ => None,
+        }
+    }
+}
+
+impl Value for Migration {
+    const EXPECTED: &'static str = "`\"off\"`, `\"always\"` or `\"automatic\"`";
+    const EXAMPLE: &'static str = "\"automatic\"";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        match value.as_str()? {
+            "off" => Some(Self::Off),
+            "always" => Some(Self::Always),
+            "automatic" => Some(Self::Automatic),
             _ => None,
         }
     }
@@ -162,6 +177,8 @@ fn read_system(reader: &mut Reader, root: &mut Table<'_>) -> System {
         memory: table.optional(reader, "memory"),
         slice: table.optional(reader, "slice"),
         be_reserve: table.optional(reader, "be_reserve"),
+        migration: table.optional(reader, "migration"),
+        user_only: table.array(reader, "user_only"),
     };
     table.finish(reader);
     system

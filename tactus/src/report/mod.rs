@@ -380,6 +380,21 @@ pub fn fault_table(journal: &Journal) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
+/// The table of vCPUs that have left harts for user level only; `None` without any.
+pub fn migration_table(journal: &Journal) -> Option<Table> {
+    let mut table = Table::new(
+        "Migration",
+        ["VM", "vCPU", "kernel entries on harts for user level only"],
+    )
+    .text_columns([0]);
+    for vm in &journal.vms {
+        for (vcpu, entries) in &vm.kernel_entries {
+            table.row([vm.name.clone(), vcpu.to_string(), entries.to_string()]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
 /// The table of real-time vCPUs whose jobs were cut off; `None` without any.
 pub fn overrun_table(journal: &Journal) -> Option<Table> {
     let mut table =
@@ -494,6 +509,7 @@ pub fn journal_text(journal: &Journal) -> String {
     parts.push(vm_table(journal).text());
     parts.extend(fault_table(journal).map(|table| table.text()));
     parts.extend(overrun_table(journal).map(|table| table.text()));
+    parts.extend(migration_table(journal).map(|table| table.text()));
     parts.extend(metric_table(journal).map(|table| table.text()));
     for quantity in quantities(journal) {
         parts.push(quantity.table().text());
@@ -645,6 +661,11 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
                 .iter()
                 .map(|(vcpu, count)| (vcpu.to_string(), json!(count)))
                 .collect();
+            let kernel_entries: Map<String, Value> = vm
+                .kernel_entries
+                .iter()
+                .map(|(vcpu, count)| (vcpu.to_string(), json!(count)))
+                .collect();
             json!({
                 "name": vm.name,
                 "end": end_of(vm),
@@ -655,6 +676,7 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
                 "faults": vm.faults,
                 "restarts": vm.restarts,
                 "overruns_at_least": overruns,
+                "kernel_entries": kernel_entries,
                 "phases": vm.phases,
                 "checks_passed": vm.passed,
                 "checks_failed": failed,
@@ -751,6 +773,7 @@ fn report_markdown(outcome: &Outcome, system: &str) -> String {
     parts.push(vm_table(journal).markdown());
     parts.extend(fault_table(journal).map(|table| table.markdown()));
     parts.extend(overrun_table(journal).map(|table| table.markdown()));
+    parts.extend(migration_table(journal).map(|table| table.markdown()));
     parts.extend(metric_table(journal).map(|table| table.markdown()));
     let mut remarks = remarks(journal);
     if let Some(facts) = &outcome.board {

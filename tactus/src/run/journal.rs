@@ -73,6 +73,8 @@ pub struct VmJournal {
     pub restarts: u64,
     /// How many jobs of each of its real-time vCPUs have been cut off, at least.
     pub overruns: BTreeMap<u64, u64>,
+    /// How often each vCPU has left a hart for user level only for its kernel, by number.
+    pub kernel_entries: BTreeMap<u64, u64>,
     /// The phases it announced.
     pub phases: Vec<String>,
     /// Names of the checks that held.
@@ -215,6 +217,7 @@ impl Journal {
                     faults: 0,
                     restarts: 0,
                     overruns: BTreeMap::new(),
+                    kernel_entries: BTreeMap::new(),
                     phases: Vec::new(),
                     passed: Vec::new(),
                     failed: Vec::new(),
@@ -462,6 +465,18 @@ impl Journal {
                 // The record has no time; the VM's end that it follows has.
                 self.usage_time = self.last_time;
             }
+            LogRecord::Migration {
+                vm,
+                vcpu,
+                kernel_entries,
+            } => {
+                if let Some(vm) = self.vm_mut(vm)
+                    && (vm.kernel_entries.len() < bound::VCPUS
+                        || vm.kernel_entries.contains_key(vcpu))
+                {
+                    vm.kernel_entries.insert(*vcpu, *kernel_entries);
+                }
+            }
             LogRecord::Lost { stream, bytes } => {
                 self.note(format!(
                     "{bytes} bytes of console stream {stream} did not fit the hypervisor's buffer"
@@ -632,7 +647,8 @@ mod tests {
             (Source::Log, "restart vm=linux count=1 time=201\n"),
             (
                 Source::Log,
-                "usage vm=rt hart=0 ticks=50\nusage idle hart=0 ticks=7\n",
+                "usage vm=rt hart=0 ticks=50\nusage idle hart=0 ticks=7\n\
+                 usage migration vm=rt vcpu=1 kernel_entries=9\n",
             ),
             (Source::Log, "off vm=rt reason=shutdown code=0 time=900\n"),
         ]);
@@ -652,10 +668,11 @@ mod tests {
         let linux = journal.vm("linux").expect("linux is a VM");
         assert_eq!((linux.faults, linux.restarts, linux.off), (1, 1, None));
         assert_eq!(journal.usage[&(0, Consumer::Vm("rt".to_owned()))], 50);
+        assert_eq!(journal.vms[0].kernel_entries, [(1, 9)].into());
         assert_eq!(journal.last_time, 900);
         assert_eq!(journal.notes().count(), 0);
         assert_eq!(journal.firmware.bytes(), b"OpenSBI v1.5\n");
-        assert_eq!(journal.records.len(), 12);
+        assert_eq!(journal.records.len(), 13);
     }
 
     #[test]

@@ -188,6 +188,15 @@ pub enum LogRecord {
         /// How long.
         ticks: u64,
     },
+    /// How often a vCPU has left a hart for user level only for its kernel.
+    Migration {
+        /// The VM.
+        vm: String,
+        /// Its vCPU.
+        vcpu: u64,
+        /// How often since boot.
+        kernel_entries: u64,
+    },
     /// Console bytes that did not fit their buffer.
     Lost {
         /// The stream they were meant for.
@@ -223,9 +232,11 @@ impl LogRecord {
             | Self::Off { time, .. }
             | Self::End { time } => Some(*time),
             Self::Fault(fault) => Some(fault.time),
-            Self::Usage { .. } | Self::Lost { .. } | Self::Refused { .. } | Self::Panic { .. } => {
-                None
-            }
+            Self::Usage { .. }
+            | Self::Migration { .. }
+            | Self::Lost { .. }
+            | Self::Refused { .. }
+            | Self::Panic { .. } => None,
         }
     }
 }
@@ -344,6 +355,11 @@ pub fn parse_log(text: &str) -> Result<LogRecord, Malformed> {
             },
             code: fields.number("code")?,
             time: time()?,
+        }),
+        "usage" if fields.has("migration") => Ok(LogRecord::Migration {
+            vm: fields.name("vm")?,
+            vcpu: fields.number("vcpu")?,
+            kernel_entries: fields.number("kernel_entries")?,
         }),
         "usage" => Ok(LogRecord::Usage {
             consumer: if fields.has("hypervisor") {
@@ -531,6 +547,14 @@ mod tests {
                 consumer: Consumer::Idle,
                 hart: 1,
                 ticks: 20,
+            })
+        );
+        assert_eq!(
+            parse_log("usage migration vm=linux vcpu=1 kernel_entries=77"),
+            Ok(LogRecord::Migration {
+                vm: "linux".to_owned(),
+                vcpu: 1,
+                kernel_entries: 77,
             })
         );
         assert_eq!(

@@ -258,7 +258,7 @@ fn in_words(record: &LogRecord, journal: &Journal) -> Option<String> {
         LogRecord::End { time } => format!("{}: all VMs are off", at(time)),
         LogRecord::Refused { reason } => format!("refused: {reason}"),
         LogRecord::Panic { reason } => format!("panic: {reason}"),
-        LogRecord::Usage { .. } => return None,
+        LogRecord::Usage { .. } | LogRecord::Migration { .. } => return None,
     })
 }
 

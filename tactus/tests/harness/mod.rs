@@ -80,13 +80,22 @@ pub fn run(on: On, system: &str, until: Option<&str>) -> Outcome {
 
 /// [`run`] of a system given as text. Its images are named by `@artifact` or by absolute path.
 pub fn run_text(on: On, system: &str, until: Option<&str>) -> Outcome {
+    once(&built(on, system, until))
+}
+
+/// [`boot`] of a system given as text, until the machine is off.
+pub fn boot_text(on: On, system: &str) -> Boot {
+    built(on, system, None)
+}
+
+fn built(on: On, system: &str, until: Option<&str>) -> Boot {
     let mut file = tempfile::Builder::new()
         .suffix(".toml")
         .tempfile()
         .expect("a temporary file can be made");
     file.write_all(system.as_bytes())
         .expect("a temporary file can be written");
-    run_file(on, file.path(), until)
+    boot_file(on, file.path(), until)
 }
 
 fn run_file(on: On, system: &Path, until: Option<&str>) -> Outcome {

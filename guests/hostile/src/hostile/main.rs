@@ -16,6 +16,8 @@
 //! | `reboot` | restarts itself without pause, looks for remains | `lives=N` |
 //! | `reserve` | makes, changes and deletes real-time vCPUs of every kind | `rounds=N` |
 //! | `ring` | writes anything into a channel's memory, messages in every way | `lives=N` |
+//! | `levels` | user programs that enter the kernel in every way, on all vCPUs | `ms=N` |
+//! | `page` | writes anything into the page by which it takes interrupts, and puts it anywhere | `lives=N` |
 //! | `teardown` | dies while its other vCPU is busy | `rounds=N` |
 //!
 //! It counts its steps in channel 0's memory, so that it goes on where it was stopped; after the last it says `pass` and powers
@@ -27,8 +29,10 @@ mod arena;
 mod code;
 mod handler;
 mod instructions;
+mod levels;
 mod mmio;
 mod overload;
+mod page;
 mod paging;
 mod probe;
 mod progress;
@@ -76,6 +80,8 @@ fn main() {
         "reboot" => reboot::attack(progress, memory, number("lives", 60)),
         "reserve" => reserve::attack(progress, number("rounds", 40)),
         "ring" => ring::attack(progress, number("lives", 30)),
+        "levels" => levels::attack(progress, ticks),
+        "page" => page::attack(progress, memory, number("lives", 30)),
         "teardown" => teardown::attack(progress, number("rounds", 1)),
         other => panic!("there is no attack \"{other}\""),
     }

@@ -107,7 +107,7 @@ fn messages() -> ! {
 }
 
 /// Meets the other end as it should.
-fn in_peace(meeting: Meeting) -> Result<(), &'static str> {
+pub fn in_peace(meeting: Meeting) -> Result<(), &'static str> {
     let channel = meeting.channel;
     meeting.say(Phase::Peace);
     meeting.wait_for(Phase::Drained)?;

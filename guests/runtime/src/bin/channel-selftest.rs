@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use tactus_guest::channel::{
     Channel, Consumer, FOR_EVER, MessageError, Producer, ReceiveError, SendError,
 };
-use tactus_guest::{println, record, sbi, start, time, trap};
+use tactus_guest::{devicetree, interrupts, println, record, sbi, start, time, trap};
 
 tactus_guest::entry!(main);
 
@@ -47,6 +47,9 @@ fn main() {
             RUNG.fetch_add(1, Ordering::Relaxed);
         }
     });
+    if devicetree::number("page", 0) != 0 {
+        interrupts::use_page().expect("it is a VM");
+    }
     channel.enable_interrupt(1);
     let (producer, consumer) = channel.rings().expect("its memory holds rings");
     let mut peer = Peer {

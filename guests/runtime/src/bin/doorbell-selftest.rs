@@ -1,6 +1,6 @@
 //! Doorbells that cross each other: with the boot argument `channels=N` a VM answers each ring of N channels with one; without, it
-//! rings its only channel and waits for the answer, again and again. Several of these ring at the same time, and none must be lost.
-//! `systems/doorbell.toml` says who is who.
+//! rings its only channel and waits for the answer, again and again. Several of these ring at the same time, and none must be lost. With `page=1` it
+//! takes its interrupts by a page. `systems/doorbell.toml` and `systems/doorbell-page.toml` say who is who.
 #![no_std]
 #![no_main]
 
@@ -9,7 +9,7 @@ use core::time::Duration;
 
 use tactus_guest::abi::map;
 use tactus_guest::channel::Channel;
-use tactus_guest::{devicetree, hypervisor, power, record, start, time, trap};
+use tactus_guest::{devicetree, hypervisor, interrupts, power, record, start, time, trap};
 
 tactus_guest::entry!(main);
 
@@ -23,6 +23,9 @@ const LOST: Duration = Duration::from_millis(100);
 static HEARD: AtomicU32 = AtomicU32::new(0);
 
 fn main() {
+    if devicetree::number("page", 0) != 0 {
+        interrupts::use_page().expect("it is a VM");
+    }
     trap::enable_interrupts();
     match devicetree::number("channels", 0) {
         0 => ask(),

@@ -6,10 +6,8 @@ use core::arch::{asm, naked_asm};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tactus_guest::{
-    abi::map,
-    csr, devicetree, hypervisor,
-    plic::Plic,
-    print, println, record,
+    abi::{hypercall, map},
+    csr, devicetree, hypervisor, interrupts, print, println, record,
     sbi::{self, Error, HartMask},
     start, stopwatch, time, trap,
     uart::{self, Uart},
@@ -29,6 +27,7 @@ fn main() {
         ("stopwatch", sleep_ends_in_time),
         ("harts", other_harts_start),
         ("hypervisor", calls_answer),
+        ("page", interrupts_come_by_a_page),
     ] {
         println!("{name}");
         test();
@@ -172,7 +171,7 @@ fn uart_interrupts() {
         Uart::CONSOLE.enable_interrupts(0);
         SOURCE.store(source, Ordering::Relaxed);
     });
-    Plic::of_hart(start::hart()).enable(map::UART_SOURCE, 1);
+    interrupts::enable(map::UART_SOURCE, 1);
     trap::enable_interrupts();
     for _ in 0..10 {
         SOURCE.store(0, Ordering::Relaxed);
@@ -183,7 +182,7 @@ fn uart_interrupts() {
         );
     }
     trap::disable_interrupts();
-    Plic::of_hart(start::hart()).disable(map::UART_SOURCE);
+    interrupts::disable(map::UART_SOURCE);
 }
 
 fn sleep_ends_in_time() {
@@ -204,7 +203,8 @@ fn other_harts_start() {
     trap::enable_interrupts();
     let me = start::hart();
     record::metric("harts", harts, "count");
-    for (others, hart) in (1..).zip((0..harts).filter(|&hart| hart != me)) {
+    let before = HARTS.load(Ordering::Relaxed);
+    for (others, hart) in (before + 1..).zip((0..harts).filter(|&hart| hart != me)) {
         let before = IPIS.load(Ordering::Relaxed);
         assert_eq!(start::start_hart(hart, other), Ok(()));
         wait_for(|| HARTS.load(Ordering::Acquire) == others, "hart");
@@ -235,6 +235,59 @@ fn calls_answer() {
     } else {
         assert_eq!(hypervisor::version(), Err(Error::NotSupported));
     }
+}
+
+/// The controller's checks again, with a page; and what only a page has.
+fn interrupts_come_by_a_page() {
+    if !hypervisor::is_present() {
+        assert_eq!(interrupts::use_page(), Err(Error::NotSupported));
+        return;
+    }
+    let share = |address: u64| {
+        let arguments = [address as usize, 0, 0, 0, 0, 0];
+        // SAFETY: no address of those given is taken.
+        unsafe { sbi::call_raw(hypercall::EXTENSION, hypercall::INTERRUPT_PAGE, arguments) }
+            .result()
+    };
+    let end = map::RAM_BASE + devicetree::memory_size().expect("it has memory") as u64;
+    for wrong in [
+        1,
+        64,
+        map::RAM_BASE + 32,
+        end - 32,
+        end,
+        map::CHANNEL_BASE,
+        u64::MAX - 63,
+    ] {
+        assert_eq!(share(wrong), Err(Error::InvalidAddress), "{wrong:#x}");
+    }
+    for source in [0, 63, 64, usize::MAX] {
+        let arguments = [source, 0, 0, 0, 0, 0];
+        // SAFETY: the call touches no memory.
+        let answer =
+            unsafe { sbi::call_raw(hypercall::EXTENSION, hypercall::INTERRUPT_END, arguments) };
+        assert_eq!(answer.result(), Err(Error::InvalidParam));
+    }
+
+    assert_eq!(interrupts::use_page(), Ok(()));
+    let page = interrupts::page().expect("it is in use");
+    IPIS.store(0, Ordering::Relaxed);
+    own_ipi_arrives();
+    uart_interrupts();
+    other_harts_start();
+
+    // What comes while its source is disabled waits for it.
+    trap::enable_interrupts();
+    SOURCE.store(0, Ordering::Relaxed);
+    Uart::CONSOLE.enable_interrupts(uart::IER_TRANSMITTER_EMPTY);
+    assert!(page.is_pending(map::UART_SOURCE));
+    assert_eq!(SOURCE.load(Ordering::Relaxed), 0);
+    interrupts::enable(map::UART_SOURCE, 1);
+    assert_eq!(SOURCE.load(Ordering::Relaxed), map::UART_SOURCE);
+    trap::disable_interrupts();
+
+    assert_eq!(interrupts::leave_page(), Ok(()));
+    uart_interrupts();
 }
 
 /// Sleeps until the condition holds, which some interrupt makes true, but not for more than a second.

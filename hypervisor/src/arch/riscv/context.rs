@@ -29,6 +29,9 @@ const DELEGATED_EXCEPTIONS: u64 = 0xb1ff;
 /// Without the floating-point unit, "illegal instruction" comes to the hypervisor first.
 const DELEGATED_WITHOUT_FPU: u64 = DELEGATED_EXCEPTIONS & !(1 << cause::ILLEGAL_INSTRUCTION);
 
+/// Interrupts that a guest takes itself.
+const GUEST_INTERRUPTS: u64 = csr::VSSI | csr::VSTI | csr::VSEI;
+
 /// `vsstatus.UXL` = 64 bits.
 const UXL_64: u64 = 2 << 32;
 
@@ -63,9 +66,9 @@ pub struct Context {
     scounteren: u64,
     senvcfg: u64,
     hgatp: u64,
-    fpu: Fpu,
     /// The hart that the vCPU ran on last holds newer floating-point registers than `fpu`.
     fpu_dirty: bool,
+    fpu: Fpu,
 }
 
 impl Context {
@@ -230,6 +233,47 @@ pub fn watch(watched: bool) {
     }
 }
 
+/// Makes all that would take the running guest, loaded, from its user level to its kernel come to the hypervisor. Undone
+/// before it is saved: `vsie` does not show then what is not delegated.
+pub fn confine(confined: bool) {
+    if confined {
+        write!(csr::HEDELEG, 0);
+        write!(csr::HIDELEG, 0);
+    } else {
+        write!(csr::HIDELEG, GUEST_INTERRUPTS);
+    }
+}
+
+/// Makes the running guest's returns from traps come to the hypervisor, or no longer.
+pub fn trap_returns(trapped: bool) {
+    if trapped {
+        set!(csr::HSTATUS, csr::HSTATUS_VTSR);
+    } else {
+        clear!(csr::HSTATUS, csr::HSTATUS_VTSR);
+    }
+}
+
+/// Carries out the `sret` of the guest's kernel that has trapped (privileged specification, "Trap-Return Instructions").
+pub fn return_from_trap() {
+    let vsstatus = read!(csr::VSSTATUS);
+    if vsstatus & csr::SSTATUS_SPP == 0 {
+        clear!(csr::SSTATUS, csr::SSTATUS_SPP);
+    }
+    let enabled = if vsstatus & csr::SSTATUS_SPIE != 0 {
+        csr::SSTATUS_SIE
+    } else {
+        0
+    };
+    let kept = vsstatus & !(csr::SSTATUS_SPP | csr::SSTATUS_SIE);
+    write!(csr::VSSTATUS, kept | csr::SSTATUS_SPIE | enabled);
+    write!(csr::SEPC, read!(csr::VSEPC));
+}
+
+/// Whether the guest in the hart goes on at its user level, and with no interrupt that takes it to its kernel at once.
+pub fn at_user_level() -> bool {
+    read!(csr::SSTATUS) & csr::SSTATUS_SPP == 0 && read!(csr::HIP) & read!(csr::HIE) == 0
+}
+
 /// Lets the guest handle its exceptions without the hypervisor.
 fn delegate(fpu_ready: bool) {
     let exceptions = if fpu_ready {
@@ -257,7 +301,7 @@ pub fn initialise_hart(shared: bool) {
             | csr::HSTATUS_SPVP
             | if shared { csr::HSTATUS_VTW } else { 0 }
     );
-    write!(csr::HIDELEG, csr::VSSI | csr::VSTI | csr::VSEI);
+    write!(csr::HIDELEG, GUEST_INTERRUPTS);
     write!(csr::HENVCFG, csr::HENVCFG_STCE);
     write!(csr::HCOUNTEREN, 7);
     write!(csr::HTIMEDELTA, 0);

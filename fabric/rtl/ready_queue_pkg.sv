@@ -1,0 +1,25 @@
+// The ready queue's commands and the statuses of its answers.
+package ready_queue_pkg;
+
+  // The two upper bits say where the handle comes from: the command, its priority's list, or the
+  // highest list.
+  typedef enum logic [2:0] {
+    InsertTail  = 3'd0,  // handle behind the others of priority
+    InsertHead  = 3'd1,  // handle before the others of priority
+    Remove      = 3'd2,  // handle, wherever it is
+    Next        = 3'd3,  // who comes behind handle in the queue's order, also across priorities
+    Take        = 3'd4,  // the first of priority, and remove it
+    Peek        = 3'd5,  // the first of priority
+    TakeHighest = 3'd6,  // the first of the highest priority that waits, and remove it
+    PeekHighest = 3'd7   // the first of the highest priority that waits
+  } op_e;
+
+  typedef enum logic [2:0] {
+    Done    = 3'd0,
+    Empty   = 3'd1,  // nobody waits there, or nobody comes behind
+    Queued  = 3'd2,  // an insertion of what is in the queue already
+    Absent  = 3'd3,  // a handle that is not in the queue
+    Invalid = 3'd4   // a handle that is none: DEPTH or more
+  } status_e;
+
+endpackage

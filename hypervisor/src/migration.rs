@@ -1,0 +1,152 @@
+//! Best-effort vCPUs on harts that are for user level only.
+//!
+//! On such a hart ([`Hart::is_user_only`]) a best-effort vCPU runs as long as it stays at its user level. Nothing is delegated to
+//! its kernel there: what would enter it, an exception or an interrupt of its own, comes to the hypervisor, which does to
+//! the vCPU's registers what the hardware would have done, and puts the vCPU where another hart takes it. So its kernel's instructions,
+//! and whatever they do to the hart, are on other harts only.
+//!
+//! It goes back when it pays: when it is at user level on a hart that others wait for whom no other hart can take, and a hart for user level is
+//! free. A hart that others wait for is told so ([`press`]), and has its vCPU's returns to user level trap until it can
+//! go ([`make_way`]). Otherwise guests' kernels run as without all this.
+
+use crate::arch::{self, context};
+use crate::hart::{Hart, Local, running};
+use crate::log::Line;
+use crate::sched;
+use crate::system::system;
+use crate::vcpu::{Body, Vcpu};
+use core::sync::atomic::Ordering;
+use tactus_abi::blob::Class;
+use tactus_policy::ready::ReadyQueue;
+
+/// A trap on a hart for user level only has been served: has the current vCPU leave the hart when its kernel comes next.
+#[cold]
+pub fn trapped(hart: &'static Hart, vcpu: &'static Vcpu) {
+    if vcpu.class == Class::BestEffort && !context::at_user_level() {
+        // Safety: on this hart, no other reference in use.
+        unsafe { hart.local() }.reschedule = true;
+    }
+}
+
+/// A best-effort vCPU whose registers are in the hart leaves it: decides where it may run next. Before it is saved.
+#[cold]
+pub fn leaves(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) {
+    let at_user_level = context::at_user_level();
+    context::trap_returns(false);
+    if hart.is_user_only() {
+        context::confine(false);
+        // Entered again, it is confined again.
+        local.loaded = None;
+        if !at_user_level {
+            vcpu.kernel_entries.fetch_add(1, Ordering::Relaxed);
+            if let Some(roaming) = &mut body.roaming {
+                roaming.entered(arch::now());
+            }
+        }
+    }
+    vcpu.roam(at_user_level && may_go(body));
+}
+
+/// Whether a vCPU that is at user level may go to harts for it.
+fn may_go(body: &Body) -> bool {
+    body.roaming
+        .as_ref()
+        .is_none_or(|roaming| roaming.may_go(arch::now()))
+}
+
+/// The current vCPU's kernel returns from a trap, which has trapped as somebody waits for the hart.
+#[cold]
+pub fn returns(hart: &'static Hart) {
+    context::return_from_trap();
+    if context::at_user_level() {
+        context::trap_returns(false);
+        give_way(hart, true);
+    }
+}
+
+/// If somebody waits for this hart whom no hart for user level can take, and one of those is free: has the current
+/// vCPU leave it for that one, now or as soon as it is at user level.
+#[cold]
+pub fn make_way(hart: &'static Hart) {
+    give_way(hart, false);
+}
+
+/// See [`make_way`]. `returned`: its kernel has just come to an end. Then a vCPU that has been on harts for user level too often of
+/// late gives way as well, though it stays on this hart: in their kernels, vCPUs wait for each other.
+fn give_way(hart: &'static Hart, returned: bool) {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    let Some(vcpu) = local.current else { return };
+    if vcpu.harts == vcpu.kernel_harts || !is_free(vcpu.harts) {
+        return;
+    }
+    // Safety: it runs on this hart, no other reference in use.
+    let body = unsafe { vcpu.body() };
+    let here = !hart.is_user_only() && sched::is_in(hart, local, vcpu, body);
+    if !here || waited_for(vcpu.priority) >> hart.index & 1 == 0 {
+        return;
+    }
+    // Entered again, one that stays here runs to its next return: no two of them give way to each other for ever.
+    if context::at_user_level() && (returned || may_go(body)) {
+        // It goes behind those that wait: this hart takes one of them, and then offers it to the other.
+        local.slice_end = arch::now();
+        local.reschedule = true;
+    } else {
+        context::trap_returns(true);
+    }
+}
+
+/// Tells the harts that vCPUs wait for whom no hart for user level can take, if such a hart is free.
+#[cold]
+pub fn press(hart: &'static Hart) {
+    if !is_free(u64::MAX) {
+        return;
+    }
+    let harts = waited_for(0);
+    if harts >> hart.index & 1 != 0 {
+        make_way(hart);
+    }
+    let others = system().harts.iter().filter(|other| {
+        let runs = other.running.load(Ordering::Relaxed);
+        other.index != hart.index && harts >> other.index & 1 != 0 && runs < running::REAL_TIME
+    });
+    for other in others {
+        other.offer();
+    }
+}
+
+/// Whether one of these harts is for user level only and has nothing to do.
+fn is_free(harts: u64) -> bool {
+    system().harts.iter().any(|hart| {
+        let idle = hart.running.load(Ordering::Relaxed) == running::IDLE;
+        idle && hart.is_user_only() && harts >> hart.index & 1 != 0
+    })
+}
+
+/// Harts, as bits, that queued vCPUs of at least this priority wait for and that no hart for user level can take.
+#[inline(never)]
+fn waited_for(priority: u8) -> u64 {
+    let system = system();
+    let mut harts = 0;
+    // At most one step for each vCPU.
+    system.best_effort.lock().pop_where(|handle| {
+        let vcpu = &system.vcpus[usize::from(handle)];
+        if vcpu.priority >= priority && vcpu.reach() & system.blob.header.user_only == 0 {
+            harts |= vcpu.reach();
+        }
+        false
+    });
+    harts
+}
+
+/// Says how often a vCPU that has left a hart for user level has done so.
+pub fn report(vcpu: &Vcpu) {
+    let entries = vcpu.kernel_entries.load(Ordering::Relaxed);
+    if entries > 0 {
+        Line::new("usage migration")
+            .text("vm", vcpu.vm.name)
+            .number("vcpu", vcpu.index as u64)
+            .number("kernel_entries", entries)
+            .send();
+    }
+}
