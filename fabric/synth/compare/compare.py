@@ -30,7 +30,7 @@ CANDIDATES = [
     ("ready_queue", QUEUE, "lists and bitmap (chosen)", TAKES + " TAKE REMOVE", 1024, 1024),
     ("fifo_bank", ["synth/compare/fifo_bank.sv"], "bank of 256 FIFOs (the paper's)", TAKES + " TAKE", 1024, 256),
     ("heap_queue", ["synth/compare/heap_queue.sv"], "binary heap with sequence numbers", TAKES, 1024, 1024),
-    ("shift_queue", ["synth/compare/shift_queue.sv"], "sorted shift register", TAKES + " TAKE REMOVE", 256, 64),
+    ("shift_queue", ["synth/compare/shift_queue.sv"], "sorted shift register", TAKES + " TAKE REMOVE", 64, 0),
 ]
 
 
