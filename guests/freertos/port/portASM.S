@@ -183,9 +183,9 @@ switch_task:
     ld t0, pxCurrentTCB
     sd s0, 0(t0)                        /* first member: the saved stack pointer */
     ld t1, pxPortSoftwareInterrupt
-    beqz t1, 2f
+    beqz t1, 3f
     jalr t1                             /* and this all else that has been pending; what has come since makes it pending again */
-2:
+3:
     call vTaskSwitchContext
 
 restore_task:
