@@ -5,6 +5,7 @@ use crate::console;
 use crate::hart::Hart;
 use crate::sched;
 use crate::system::{Route, system};
+use crate::vcpu::Vcpu;
 use crate::vm;
 use tactus_abi::blob::Class;
 use tactus_abi::map;
@@ -22,7 +23,8 @@ pub fn initialise_hart(hart: &Hart) {
     for (source, route) in system().routes.iter().enumerate() {
         let (context, priority) = match *route {
             Route::Unused => continue,
-            Route::Console => (system().harts[0].wires.plic_context, PRIORITY_BEST_EFFORT),
+            Route::Console if !serves_console(hart) => continue,
+            Route::Console => (hart.wires.plic_context, PRIORITY_BEST_EFFORT),
             Route::Vm(vm, context) => {
                 let vcpus = system().vms[vm].vcpus();
                 let real_time = vcpus.iter().any(|vcpu| vcpu.class == Class::RealTime);
@@ -38,6 +40,17 @@ pub fn initialise_hart(hart: &Hart) {
             plic.enable(context, source as u32, priority);
         }
     }
+}
+
+/// Whether the hart is among those that the console interrupts: the first without real-time vCPUs, or, if each has some, all; who is free first serves it.
+fn serves_console(hart: &Hart) -> bool {
+    let free = |hart: &&Hart| {
+        let real_time = |vcpu: &&Vcpu| vcpu.class == Class::RealTime;
+        let mut vcpus = system().vcpus.iter().filter(real_time);
+        !vcpus.any(|vcpu| vcpu.harts >> hart.index & 1 != 0)
+    };
+    let first = system().harts.iter().find(free);
+    first.is_none_or(|first| first.index == hart.index)
 }
 
 /// Serves the interrupts that are `pending` ([`crate::arch::pending_interrupts`]), one of each kind; the current vCPU may have to leave the hart afterwards.

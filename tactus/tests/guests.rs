@@ -6,7 +6,7 @@ use tactus::artifacts::Artifacts;
 use tactus::run::machine::Launch;
 use tactus::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 
-use harness::{On, STUCK, assert_verdict, explain, on_both, run};
+use harness::{On, STUCK, assert_verdict, explain, on_both, run, run_text};
 
 /// What the self-test checks, in its order, and itself.
 const CHECKS: [&str; 12] = [
@@ -119,6 +119,39 @@ fn doorbells_that_cross_by_pages(on: On) {
     every_doorbell_is_heard(on, "systems/doorbell-page.toml");
 }
 
+/// The hart that the console's interrupt would go to first is a real-time guest's for good, and lets none through.
+const TALK_BESIDE_REAL_TIME: &str = r#"
+[system]
+platform = "qemu-virt"
+harts = 2
+
+[[vm]]
+name = "freertos"
+image = "@freertos-dispatch"
+bootargs = "hz=1000"
+memory = "16MiB"
+
+[[vm.vcpu]]
+class = "rt"
+hart = 0
+priority = 200
+
+[[vm]]
+name = "hello"
+image = "@hello"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "be"
+harts = [1]
+"#;
+
+/// What a guest has said before it powered off comes out, whoever has the first hart.
+fn last_words_beside_a_real_time_guest(on: On) {
+    let outcome = run_text(on, TALK_BESIDE_REAL_TIME, Some("hello"));
+    assert_verdict(&outcome, Verdict::Good);
+}
+
 on_both!(
     natively_on_one_hart,
     natively_on_four_harts,
@@ -126,5 +159,6 @@ on_both!(
     both_ends_of_a_channel,
     both_ends_of_a_channel_by_pages,
     doorbells_that_cross,
+    last_words_beside_a_real_time_guest,
     doorbells_that_cross_by_pages,
 );
