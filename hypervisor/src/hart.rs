@@ -261,12 +261,15 @@ impl Hart {
         posts.fold(0, |all, word| all | word.load(Ordering::Relaxed)) != 0
     }
 
+    /// Whether anything but a doorbell has been sent here; after a full fence.
+    #[inline]
+    pub fn has_posts_or_offers(&self) -> bool {
+        self.has_posts() | self.inbox.offered.load(Ordering::Relaxed)
+    }
+
     /// Whether anything has been sent here; after a full fence.
     pub fn has_news(&self) -> bool {
-        let inbox = &self.inbox;
-        self.has_posts()
-            || inbox.offered.load(Ordering::Relaxed)
-            || !inbox.doorbell.load(Ordering::Relaxed).is_null()
+        self.has_posts_or_offers() || !self.inbox.doorbell.load(Ordering::Relaxed).is_null()
     }
 
     /// Whether anything has been sent here that is not for a best-effort vCPU for certain; after a full fence.

@@ -1061,11 +1061,12 @@ pub fn interrupted(hart: &'static Hart) {
     if let Some(doorbell) = hart.take_doorbell() {
         doorbell.sound(hart);
     }
-    if hart.has_posts() {
+    if hart.has_posts_or_offers() {
+        cold_path();
         read_posts(hart);
-    }
-    if hart.take_offer() {
-        consider(hart);
+        if hart.take_offer() {
+            consider(hart);
+        }
     }
 }
 
