@@ -374,16 +374,15 @@ pub fn stopped(hart: &Hart, vcpu: &'static Vcpu) {
         hart.leaving.fetch_sub(1, Ordering::SeqCst);
         vcpu.move_to(moves as usize - 1);
     }
+    // Safety: as above.
+    let body = unsafe { vcpu.body() };
+    // A change that was to begin with its next job is not the next one's who is made in its place.
+    body.next = None;
     if vcpu.is_made() {
         admission.ledger.leave(vcpu.handle);
         vcpu.forget_promise();
-    } else {
-        // Safety: as above.
-        let body = unsafe { vcpu.body() };
-        body.next = None;
-        if let (Some(account), Some(reservation)) = (&mut body.account, vcpu.promised()) {
-            account.renew_as(reservation, 0);
-        }
+    } else if let (Some(account), Some(reservation)) = (&mut body.account, vcpu.promised()) {
+        account.renew_as(reservation, 0);
     }
 }
 

@@ -15,6 +15,7 @@ const CHECKS: [&str; 10] = [
     "rt-releases",
     "rt-overrun",
     "rt-change",
+    "rt-forgotten",
     "rt-end",
     "rt-again",
     "rt-float",

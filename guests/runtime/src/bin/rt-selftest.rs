@@ -34,6 +34,7 @@ fn main() {
         ("rt-releases", releases_are_on_the_grid),
         ("rt-overrun", overruns_are_cut_off),
         ("rt-change", changes_take_effect),
+        ("rt-forgotten", changes_end_with_their_vcpu),
         ("rt-end", functions_that_return_end),
         ("rt-again", places_and_stacks_are_used_again),
         ("rt-float", registers_are_its_own),
@@ -413,6 +414,34 @@ fn changes_take_effect() {
     let stopped = RELEASES.count();
     wait(Duration::from_millis(5));
     assert_eq!(RELEASES.count(), stopped, "it runs on after its end");
+}
+
+/// A change of a vCPU that is deleted before its next job says nothing about the one that is made in its place.
+fn changes_end_with_their_vcpu() {
+    static RELEASES: Releases = Releases::new();
+    static GREEDY: Greedy = Greedy {
+        stop: AtomicBool::new(false),
+        longest_pause: AtomicU64::new(0),
+    };
+    let waits = made(write_down, &RELEASES, 0, every(50_000, 100));
+    until("its first job", || RELEASES.count() == 1);
+    // It waits now for a release that is far away.
+    wait(Duration::from_millis(1));
+    assert_eq!(waits.change(every(50_000, 20_000)), Ok(()));
+    wait(Duration::from_millis(1));
+    assert_eq!(waits.delete(), Ok(()));
+    // Its place is free by then.
+    wait(Duration::from_millis(1));
+    let reservation = every(1000, 100);
+    let greedy = made(spin, &GREEDY, 0, reservation);
+    wait(Duration::from_millis(10));
+    let status = greedy.status().expect("it lives");
+    assert!(
+        status.jobs >= 8 && status.used_max <= reservation.budget + CUT_OFF_TICKS,
+        "{status:?}"
+    );
+    GREEDY.stop.store(true, Ordering::Relaxed);
+    until("its end", || !greedy.is_alive());
 }
 
 fn functions_that_return_end() {
