@@ -104,7 +104,9 @@ pub fn begin(
         _ => arch::now().saturating_add(timeout),
     };
     // Safety: the vCPU runs on this hart, no other reference in use.
-    unsafe { vcpu.body() }.message = Some(Call {
+    let body = unsafe { vcpu.body() };
+    body.unfinished = true;
+    body.message = Some(Call {
         channel,
         sends,
         end,

@@ -171,7 +171,9 @@ fn ask(
         start,
     };
     // Safety: the vCPU runs on this hart, no other reference in use.
-    unsafe { vcpu.body() }.asks = Some(Asks { what, answer });
+    let body = unsafe { vcpu.body() };
+    body.asks = Some(Asks { what, answer });
+    body.unfinished = true;
 }
 
 /// Goes on with the current vCPU's call for admission. `false`: it has to leave the hart, and the call goes on when it has one again.

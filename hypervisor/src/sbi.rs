@@ -268,6 +268,7 @@ fn remote_fence(
     }
     let targets = targets(vcpu, mask, base)?;
     let vm = vcpu.vm;
+    let own = 1 << vcpu.index;
     let mut waits = 0;
     let mut numbers = [0; limit::VCPUS_PER_VM];
     for (index, target) in vm.vcpus().iter().enumerate() {
@@ -283,12 +284,13 @@ fn remote_fence(
             .fences_asked
             .fetch_add(1, Ordering::SeqCst)
             .wrapping_add(1);
+        // First: should it leave its hart from now on, it tells.
+        target.awaited.fetch_or(own, Ordering::SeqCst);
         if target.state() == State::Running {
             waits |= 1 << index;
         }
     }
     if waits != 0 {
-        vm.fence_waiters.fetch_or(1 << vcpu.index, Ordering::SeqCst);
         // Before anyone is told: the call has its answer when the vCPU runs again.
         sched::wait(vcpu, Wait::Fences(waits, numbers));
         for (index, target) in vm.vcpus().iter().enumerate() {

@@ -43,7 +43,7 @@ enum Place {
 }
 
 /// A hart's first steps into running guests; entered from the entry code on the hart's own stack.
-pub extern "C" fn hart_main(hart: &'static Hart) -> *const Context {
+pub extern "C" fn hart_main(hart: &'static Hart) -> Goes {
     context::initialise_hart(hart.shared);
     arch::fence_stage2();
     interrupt::initialise_hart(hart);
@@ -51,15 +51,48 @@ pub extern "C" fn hart_main(hart: &'static Hart) -> *const Context {
     unsafe { hart.local() }.since = arch::now();
     // What was posted before the hart could be interrupted.
     interrupted(hart);
-    run_next(hart)
+    search(hart)
 }
 
-/// The running vCPU `vcpu`, all of whose registers are saved, may have to leave the hart; returns the context that is
-/// to be entered.
-pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> *const Context {
+/// Where a hart goes from the scheduler.
+#[repr(C)]
+pub struct Goes {
+    /// The guest that is to be entered; null: back to [`reschedule`].
+    context: *const Context,
+    /// If so, the vCPU that leaves the hart.
+    leaves: *const Vcpu,
+}
+
+impl Goes {
+    const fn into(context: *const Context) -> Self {
+        Self { context, leaves: core::ptr::null() }
+    }
+
+    const fn out(vcpu: &'static Vcpu) -> Self {
+        Self { context: core::ptr::null(), leaves: vcpu }
+    }
+}
+
+/// The vCPU, all of whose registers are saved, leaves the hart, or has to wait for it: the hart goes to another one, or to the same.
+pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> Goes {
     let hart = vcpu.hart();
-    put_back(hart, vcpu);
-    run_next(hart)
+    let now = arch::now();
+    put_back(hart, vcpu, now);
+    // Safety: on this hart, no other reference in use.
+    let Some(next) = unsafe { hart.local() }.next.take() else {
+        fence(Ordering::SeqCst);
+        has_left(hart, vcpu);
+        return search(hart);
+    };
+    begin(hart, next, Class::RealTime, now);
+    has_left(hart, vcpu);
+    // Safety: the vCPU is this hart's, no other reference in use.
+    let unfinished = unsafe { next.body() }.unfinished;
+    if unfinished || next.stop.load(Ordering::Relaxed) {
+        cold_path();
+        return go_in(hart, next);
+    }
+    Goes::into(enter(hart, next))
 }
 
 /// The current vCPU waits for `why`; its trap handler then gives up the hart.
@@ -98,11 +131,11 @@ pub fn keeps_hart(hart: &'static Hart) -> bool {
     !must_leave(hart)
 }
 
-/// Takes the hart from the current vCPU and puts it where it belongs.
-fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
+/// Takes the hart from the current vCPU and puts it where it belongs. A full fence is to follow, and then [`has_left`].
+#[inline]
+fn put_back(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
     // Safety: on this hart, no other reference in use; likewise the body of the vCPU that runs on it.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
-    let now = arch::now();
     // While its image is loaded, the registers in the hart are another's.
     if is_in(hart, local, vcpu, body) {
         if hart.levels != Levels::Any && vcpu.class == Class::BestEffort {
@@ -121,8 +154,6 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     account(hart, local, now, vcpu, body);
     body.slice_left = local.slice_end.saturating_sub(now);
     local.current = None;
-    local.slice_end = u64::MAX;
-    local.budget_end = u64::MAX;
     local.reschedule = false;
     let waits = vcpu.state_here() == State::Waiting;
     if vcpu.stop.load(Ordering::Relaxed) {
@@ -146,7 +177,7 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
     } else if waits {
         rest(hart, vcpu);
     } else if local.next.is_some() {
-        vcpu.set_state(State::Ready);
+        vcpu.set_state_before_fence(State::Ready);
         local.held = Some(vcpu);
     } else {
         let goes = !vcpu.may_run_on(hart);
@@ -159,9 +190,12 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu) {
             offer(hart, vcpu);
         }
     }
-    // Those that wait for a fence of a running vCPU need not wait for this one any more.
-    fence(Ordering::SeqCst);
-    if vcpu.vm.fence_waiters.load(Ordering::Relaxed) & !vcpu.bit != 0 {
+}
+
+/// The vCPU has been put back, and a full fence done: those that wait for a fence of a running vCPU need not wait for this one any more.
+#[inline]
+fn has_left(hart: &'static Hart, vcpu: &'static Vcpu) {
+    if vcpu.awaited.load(Ordering::Relaxed) != 0 {
         cold_path();
         tell_fence_waiters(hart, vcpu);
     }
@@ -275,10 +309,10 @@ fn leave_reservation(hart: &Hart, local: &mut Local) {
     local.reschedule = true;
 }
 
-/// Makes the vCPUs that wait for fences, but for this one, look whether they still have to.
+/// Makes the vCPUs that wait for this one's fences look whether they still have to.
 #[cold]
 fn tell_fence_waiters(hart: &'static Hart, vcpu: &'static Vcpu) {
-    let mut waiters = vcpu.vm.fence_waiters.load(Ordering::SeqCst) & !vcpu.bit;
+    let mut waiters = vcpu.awaited.swap(0, Ordering::SeqCst);
     // At most one step for each vCPU of the VM.
     while waiters != 0 {
         let index = waiters.trailing_zeros() as usize;
@@ -287,9 +321,14 @@ fn tell_fence_waiters(hart: &'static Hart, vcpu: &'static Vcpu) {
     }
 }
 
+/// The hart in [`Body::loaded_on`] and [`Body::fpu_on`].
+fn here(hart: &Hart) -> u32 {
+    hart.index as u32 + 1
+}
+
 /// Whether the hart's registers are the vCPU's.
 pub fn is_in(hart: &Hart, local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
-    body.loaded_on == hart.index + 1 && holds(local.loaded, vcpu)
+    body.loaded_on == here(hart) && holds(local.loaded, vcpu)
 }
 
 /// Whether a slot of a hart's state holds this vCPU.
@@ -299,7 +338,10 @@ fn holds(slot: Option<&Vcpu>, vcpu: &Vcpu) -> bool {
 
 fn account(hart: &Hart, local: &mut Local, now: u64, vcpu: &Vcpu, body: &mut Body) {
     let ticks = now - local.since;
-    vcpu.vm.ticks[hart.index].fetch_add(ticks, Ordering::Relaxed);
+    // Only this hart writes it.
+    if let Some(all) = vcpu.vm.ticks.get(hart.index) {
+        all.store(all.load(Ordering::Relaxed) + ticks, Ordering::Relaxed);
+    }
     if let Some(account) = &mut body.account {
         account.charge(ticks);
     }
@@ -387,7 +429,8 @@ fn leave_fpu(local: &mut Local, vcpu: &Vcpu) {
     if holds(local.fpu_unsaved, vcpu) {
         local.fpu_unsaved = None;
         // Safety: the vCPU is still this hart's; no other reference in use.
-        unsafe { vcpu.body() }.context.save_fpu();
+        let body = unsafe { vcpu.body() };
+        body.context.save_fpu(&mut body.fpu);
     }
 }
 
@@ -400,8 +443,8 @@ pub fn take_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
     }
     // Safety: the vCPU runs on this hart, no other reference in use.
     let body = unsafe { vcpu.body() };
-    body.context.load_fpu();
-    body.fpu_on = hart.index + 1;
+    body.fpu.give();
+    body.fpu_on = here(hart);
     local.fpu_owner = Some(vcpu.handle);
     if body.livelock.watched() {
         context::watch(true);
@@ -430,7 +473,6 @@ fn stop(hart: &'static Hart, vcpu: &'static Vcpu) {
         hart.stale.store(true, Ordering::SeqCst);
     }
     realtime::stopped(hart, vcpu);
-    vcpu.vm.fence_waiters.fetch_and(!vcpu.bit, Ordering::SeqCst);
     if vcpu.vm.vcpu_stopped(vcpu) {
         local.concludes |= 1 << vcpu.vm.index;
         // Soon, but not before a real-time vCPU.
@@ -535,20 +577,17 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
 fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     // Safety: on this hart, no other reference in use; it waits at home here.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
-    if let Wait::Fences(..) = body.wait {
-        cold_path();
-        vcpu.vm.fence_waiters.fetch_and(!vcpu.bit, Ordering::SeqCst);
-    }
     if body.account.is_some() && !release(hart, local, vcpu, body) {
         return false;
     }
-    let runs = local
-        .next
-        .or(local.current)
-        .map_or(0, |vcpu| urgency(hart, vcpu));
-    let first = urgency(hart, vcpu) > runs;
+    let before = local.next.or(local.current);
+    let first = match before {
+        Some(other) if other.class == vcpu.class => urgency(hart, vcpu) > urgency(hart, other),
+        Some(_) => vcpu.class == Class::RealTime,
+        None => true,
+    };
     if first && vcpu.class == Class::RealTime {
-        vcpu.set_state(State::Ready);
+        vcpu.set_state_before_fence(State::Ready);
         if let Some(other) = local.next.replace(vcpu) {
             cold_path();
             enqueue(hart, other, Place::First);
@@ -666,103 +705,75 @@ fn unqueue(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     }
 }
 
-/// Chooses what runs now on this hart, waiting for work if there is none, and enters it.
-#[inline]
-fn run_next(hart: &'static Hart) -> *const Context {
-    match run_chosen(hart) {
-        Some(context) => context,
-        None => search(hart),
-    }
-}
-
-/// Enters the real-time vCPU that takes the hart, if there is one that can be entered at once.
-#[inline]
-fn run_chosen(hart: &'static Hart) -> Option<*const Context> {
-    // Safety: on this hart, no other reference in use.
-    let vcpu = unsafe { hart.local() }.next.take()?;
-    // Safety: the vCPU is this hart's, no other reference in use.
-    let unfinished = unsafe { vcpu.body() }.is_unfinished();
-    if unfinished || vcpu.stop.load(Ordering::Relaxed) {
-        cold_path();
-        // It is first in its queue then.
-        enqueue(hart, vcpu, Place::First);
-        return None;
-    }
-    begin(hart, vcpu);
-    Some(enter(hart, vcpu))
-}
-
-/// As [`run_next`], when nothing has been decided.
+/// Chooses what runs now on this hart, waiting for work if there is none.
 #[inline(never)]
-fn search(hart: &'static Hart) -> *const Context {
+fn search(hart: &'static Hart) -> Goes {
     loop {
         let pending = arch::pending_interrupts();
         if pending != 0 {
             interrupt::handle(hart, pending);
-            if let Some(context) = run_chosen(hart) {
-                return context;
-            }
-        }
-        if conclude(hart) {
-            continue;
         }
         // Safety: on this hart, no other reference in use.
-        if !real_time_waits(hart, unsafe { hart.local() }) {
-            if hart.has_posts() {
-                read_posts(hart);
+        let local = unsafe { hart.local() };
+        let mut chosen = local.next.take();
+        if chosen.is_none() {
+            if conclude(hart) {
                 continue;
             }
-            if begin_reservations(hart) {
-                continue;
+            // Safety: on this hart, no other reference in use.
+            if !real_time_waits(hart, unsafe { hart.local() }) {
+                if hart.has_posts() {
+                    read_posts(hart);
+                    continue;
+                }
+                if begin_reservations(hart) {
+                    continue;
+                }
             }
+            chosen = take(hart);
         }
-        let Some(vcpu) = take(hart) else {
+        let Some(vcpu) = chosen else {
             // Whatever asked for the hart has gone elsewhere.
             // Safety: on this hart, no other reference in use.
             unsafe { hart.local() }.reschedule = false;
             idle(hart);
             continue;
         };
-        if vcpu.stop.load(Ordering::SeqCst) {
-            stop(hart, vcpu);
-            continue;
-        }
-        begin(hart, vcpu);
-        if vcpu.class == Class::BestEffort {
-            spread(hart);
-        }
-        // Who has asked it to stop before it had its home here has told another hart.
-        let stops = vcpu.stop.load(Ordering::SeqCst);
-        // Safety: the vCPU runs on this hart, no other reference in use.
-        let unfinished = unsafe { vcpu.body() }.is_unfinished();
-        let mut leaves = stops || unfinished && !finish(hart, vcpu);
-        if !leaves && arch::timer_is_due() {
-            timer(hart);
-            leaves = must_leave(hart);
-        }
-        if leaves {
-            put_back(hart, vcpu);
-            continue;
-        }
-        let context = enter(hart, vcpu);
-        if hart.levels != Levels::Any {
-            migration::make_way(hart);
-            if must_leave(hart) {
-                put_back(hart, vcpu);
-                continue;
-            }
-        }
-        return context;
+        begin(hart, vcpu, vcpu.class, arch::now());
+        return go_in(hart, vcpu);
     }
+}
+
+/// A vCPU has got the hart: does what is to be done before it is entered, and enters it.
+fn go_in(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
+    if vcpu.class == Class::BestEffort {
+        spread(hart);
+    }
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    let unfinished = unsafe { vcpu.body() }.unfinished;
+    // Who has asked it to stop before it had its home here has told another hart.
+    let mut leaves = vcpu.stop.load(Ordering::SeqCst) || unfinished && !finish(hart, vcpu);
+    if !leaves && arch::timer_is_due() {
+        timer(hart);
+        leaves = must_leave(hart);
+    }
+    if leaves {
+        return Goes::out(vcpu);
+    }
+    let context = enter(hart, vcpu);
+    if hart.levels != Levels::Any {
+        migration::make_way(hart);
+        if must_leave(hart) {
+            return Goes::out(vcpu);
+        }
+    }
+    Goes::into(context)
 }
 
 /// Takes the vCPU that is to run from where it waits.
 fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    if let Some(vcpu) = local.next.take() {
-        return Some(vcpu);
-    }
     if let Some(vcpu) = take_real_time(hart, local) {
         return Some(vcpu);
     }
@@ -800,6 +811,8 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
 fn idle(hart: &'static Hart) {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
+    local.slice_end = u64::MAX;
+    local.budget_end = u64::MAX;
     program_timer(local);
     local.since = arch::now();
     if local.admits != Class::BestEffort {
@@ -832,7 +845,10 @@ fn wait_for_work(hart: &'static Hart) {
         // Whose job is released next will not have to wait for its registers.
         let vcpu = &system().vcpus[usize::from(handle)];
         // Safety: it waits at home here, no other reference in use.
-        load(hart, local, vcpu, unsafe { vcpu.body() });
+        let body = unsafe { vcpu.body() };
+        if !is_in(hart, local, vcpu, body) {
+            load(hart, local, vcpu, body);
+        }
     }
     if context::guest_interrupt_pending() {
         // The last guest's, which runs elsewhere or nowhere; it would end every wait.
@@ -861,24 +877,27 @@ fn queued_harts() -> u64 {
     harts
 }
 
-/// The hart is the vCPU's from now on.
-fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
+/// The hart is from now on the vCPU's, which is of that class. A full fence.
+#[inline]
+fn begin(hart: &'static Hart, vcpu: &'static Vcpu, class: Class, now: u64) {
     // Safety: on this hart, no other reference in use; the vCPU has just been taken by it.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     vcpu.settle(hart);
     hart.running.store(vcpu.precedence, Ordering::Relaxed);
     // From here on senders see who runs, and what they have sent before is seen here.
     fence(Ordering::SeqCst);
-    let now = arch::now();
-    if local.admits != vcpu.class {
-        local.admits = vcpu.class;
-        interrupt::admit(hart, vcpu.class);
-        match vcpu.class {
+    if local.admits != class {
+        local.admits = class;
+        interrupt::admit(hart, class);
+        match class {
             Class::RealTime => {
                 // From here on nobody else interrupts it for best-effort vCPUs; what has been sent for them before waits, too.
-                arch::clear_software_interrupt();
-                if hart.has_urgent_news() {
-                    arch::raise_software_interrupt();
+                if arch::is_interrupted() {
+                    cold_path();
+                    arch::clear_software_interrupt();
+                    if hart.has_urgent_news() {
+                        arch::raise_software_interrupt();
+                    }
                 }
                 local.service_at = local.service_at.max(now + system().hold_ticks);
             }
@@ -894,9 +913,10 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
         body.slice_left = system().blob.header.slice_ticks;
     }
     local.slice_end = now + body.slice_left;
-    if let Some(account) = &body.account {
-        local.budget_end = now + account.left();
-    }
+    local.budget_end = match &body.account {
+        Some(account) => now + account.left(),
+        None => u64::MAX,
+    };
     program_timer(local);
 }
 
@@ -908,7 +928,12 @@ fn finish(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 
 /// Goes on with the vCPU's calls that take long. `false`: it has to leave the hart.
 pub fn finish_calls(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
-    realtime::go_on(hart, vcpu) && message::go_on(hart, vcpu)
+    let finished = realtime::go_on(hart, vcpu) && message::go_on(hart, vcpu);
+    if finished {
+        // Safety: the vCPU runs on this hart, no other reference in use.
+        unsafe { vcpu.body() }.unfinished = false;
+    }
+    finished
 }
 
 /// Loads the VM's image, which is what its boot vCPU has to do first. `false`: it has to leave the hart.
@@ -929,26 +954,29 @@ fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     }
 }
 
-/// Puts the current vCPU into the hart's registers, but for those that are loaded last.
+/// Puts the current vCPU into the hart's registers, but for those that are loaded last. After a full fence.
+#[inline]
 fn enter(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
     // Safety: on this hart, no other reference in use; the vCPU runs on it.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
-    load(hart, local, vcpu, body);
+    if is_in(hart, local, vcpu, body) {
+        context::set_external(vcpu.external.load(Ordering::Relaxed));
+    } else {
+        load(hart, local, vcpu, body);
+    }
     let context = &raw const body.context;
-    take_notice(hart, vcpu);
+    take_news(hart, vcpu);
     context
 }
 
-/// Puts a vCPU of this hart into the hart's control and status registers, if it is not there.
-#[inline(never)]
+/// Puts a vCPU of this hart into the hart's control and status registers.
+#[inline]
 fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
-    if is_in(hart, local, vcpu, body) {
-        return;
-    }
-    let here = hart.index + 1;
+    let here = here(hart);
     let came = body.loaded_on != here;
     let fpu_ready = local.fpu_owner == Some(vcpu.handle) && body.fpu_on == here;
-    body.context.load(hart.stack_top, fpu_ready);
+    let external = vcpu.external.load(Ordering::Relaxed);
+    body.context.load(hart.stack_top, fpu_ready, external);
     if body.livelock.watched() {
         cold_path();
         context::watch(true);
@@ -956,9 +984,7 @@ fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
     confine(hart, vcpu);
     body.loaded_on = here;
     local.loaded = Some(vcpu);
-    let number = vcpu.index as u8 + 1;
-    let last = &mut local.last_vcpu[vcpu.vm.index];
-    if core::mem::replace(last, number) != number || came {
+    if came || !vcpu.alone && is_other(local, vcpu) {
         cold_path();
         // Cached translations and instructions are another vCPU's of the same VM, or this one's of a time before it
         // changed them elsewhere.
@@ -967,15 +993,28 @@ fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
     }
 }
 
+/// Whether another vCPU of the same VM ran here last; it is this one now.
+#[inline(never)]
+fn is_other(local: &mut Local, vcpu: &Vcpu) -> bool {
+    let number = vcpu.index as u8 + 1;
+    core::mem::replace(&mut local.last_vcpu[vcpu.vm.index], number) != number
+}
+
 /// Gives the current vCPU what has been sent to it. After a full fence.
 fn take_notice(hart: &'static Hart, vcpu: &'static Vcpu) {
+    context::set_external(vcpu.external.load(Ordering::Relaxed));
+    take_news(hart, vcpu);
+}
+
+/// As [`take_notice`], but for its external interrupt.
+#[inline]
+fn take_news(hart: &'static Hart, vcpu: &'static Vcpu) {
     if vcpu.software.load(Ordering::Relaxed)
         && vcpu.software.swap(false, Ordering::SeqCst)
         && page::deliver(vcpu)
     {
         context::raise_software();
     }
-    context::set_external(vcpu.external.load(Ordering::Relaxed));
     if vcpu.fences_asked.load(Ordering::Relaxed) != vcpu.fences_done.load(Ordering::Relaxed) {
         do_fences(hart, vcpu);
     }

@@ -1,6 +1,6 @@
 //! A virtual CPU.
 
-use crate::arch::context::Context;
+use crate::arch::context::{Context, Fpu};
 use crate::hart::{Hart, running};
 use crate::loader::Loader;
 use crate::page::Page;
@@ -69,18 +69,21 @@ pub enum Wait {
 pub struct Body {
     /// Registers. First: the entry code finds them there.
     pub context: Context,
-    /// Whether it traps to itself for ever.
-    pub livelock: Livelock,
+    // Until `account`: in one cache line, for each change of vCPUs.
     /// Rest of its slice, in ticks.
     pub slice_left: u64,
     /// Index of the hart that holds its registers as they were saved last, plus one.
-    pub loaded_on: usize,
+    pub loaded_on: u32,
     /// Index of the hart that holds its floating-point registers as they were saved last, plus one.
-    pub fpu_on: usize,
-    /// Why it waits.
-    pub wait: Wait,
+    pub fpu_on: u32,
+    /// Whether it traps to itself for ever.
+    pub livelock: Livelock,
+    /// The hypervisor may have something to do in the vCPU's time before it is entered: [`Body::loader`], [`Body::asks`], [`Body::message`].
+    pub unfinished: bool,
     /// Its reservation.
     pub account: Option<Account>,
+    /// Why it waits.
+    pub wait: Wait,
     /// Its image is still to be loaded.
     pub loader: Option<Loader>,
     /// The call for admission that it has made and that is not answered yet.
@@ -91,13 +94,8 @@ pub struct Body {
     pub next: Option<Reservation>,
     /// Whether it may go to harts for user level only just now, if that depends.
     pub roaming: Option<Roaming>,
-}
-
-impl Body {
-    /// The hypervisor has something to do in the vCPU's time before it is entered.
-    pub const fn is_unfinished(&self) -> bool {
-        self.loader.is_some() || self.asks.is_some() || self.message.is_some()
-    }
+    /// Its floating-point registers.
+    pub fpu: Fpu,
 }
 
 /// A vCPU.
@@ -107,16 +105,20 @@ pub struct Vcpu {
     hart: Cell<Option<&'static Hart>>,
     /// Its VM.
     pub vm: &'static Vm,
-    /// Number within its VM.
-    pub index: usize,
+    /// Its place among all: one of [`running`] plus the priority.
+    pub precedence: u32,
+    home: AtomicU32,
     /// Index among all vCPUs.
     pub handle: Handle,
     /// Real time or best effort.
     pub class: Class,
     /// Higher first, within the class.
     pub priority: u8,
-    /// Its place among all: one of [`running`] plus the priority.
-    pub precedence: u32,
+    state: AtomicU8,
+    /// Its VM is its own: it has no other vCPUs, and can't have any.
+    pub alone: bool,
+    /// Number within its VM.
+    pub index: usize,
     /// Harts it may run on, by index. A real-time one runs on its home.
     pub harts: u64,
     /// Those of `harts` that run it at all its levels.
@@ -127,14 +129,12 @@ pub struct Vcpu {
     pub kernel_entries: AtomicU64,
     /// Its bit among the VM's vCPUs of the configuration; 0 for one that a hypercall has made.
     pub bit: u32,
-    state: AtomicU8,
-    home: AtomicU32,
-    /// Its virtual PLIC context's output. Who sends it something reads what stands above.
+    /// The page by which it takes its interrupts.
+    pub page: Page,
+    /// Its virtual PLIC context's output. With the next ones in a cache line of its own: who sends it something reads what stands above.
     pub external: Apart<AtomicBool>,
     /// A software interrupt has been sent to it.
     pub software: AtomicBool,
-    /// The page by which it takes its interrupts.
-    pub page: Page,
     /// It has the slot of a mailbox that it waits for.
     pub message: AtomicBool,
     /// It is to stop.
@@ -143,6 +143,8 @@ pub struct Vcpu {
     pub fences_asked: AtomicU32,
     /// See `fences_asked`.
     pub fences_done: AtomicU32,
+    /// vCPUs of its VM, as bits, that wait for its fences.
+    pub awaited: AtomicU32,
     /// A place for a vCPU that a hypercall makes: it is taken, or about to be.
     pub claimed: AtomicBool,
     /// Admission sends it to this hart, plus one, when its present job ends.
@@ -200,6 +202,8 @@ impl Vcpu {
                 fpu_on: 0,
                 loader: None,
                 livelock: Livelock::new(),
+                unfinished: false,
+                fpu: Fpu::new(),
                 roaming: automatic.then(|| Roaming::new(blob.header.timebase_hz.into())),
                 account: reservation.map(|reservation| {
                     Account::new(reservation, Kind::Server, 0).with_overhead(job_ticks)
@@ -219,6 +223,7 @@ impl Vcpu {
             kernel_harts,
             reach: AtomicU64::new(kernel_harts),
             kernel_entries: AtomicU64::new(0),
+            alone: vm.config().vcpus + vm.config().rt_vcpus == 1,
             bit: if made { 0 } else { 1 << config.index },
             state: AtomicU8::new(State::Stopped as u8),
             home: AtomicU32::new(kernel_harts.trailing_zeros()),
@@ -229,6 +234,7 @@ impl Vcpu {
             stop: AtomicBool::new(false),
             fences_asked: AtomicU32::new(0),
             fences_done: AtomicU32::new(0),
+            awaited: AtomicU32::new(0),
             claimed: AtomicBool::new(false),
             moves: AtomicU32::new(0),
             changes: AtomicBool::new(false),
@@ -319,6 +325,11 @@ impl Vcpu {
         self.state.store(state as u8, Ordering::Release);
     }
 
+    /// As [`Vcpu::set_state`], when a full fence is to follow before anybody else may have the vCPU.
+    pub fn set_state_before_fence(&self, state: State) {
+        self.state.store(state as u8, Ordering::Relaxed);
+    }
+
     /// Index of its home hart. Whoever has sent the vCPU something reads it after a full fence.
     pub fn home(&self) -> usize {
         self.home.load(Ordering::Relaxed) as usize
@@ -333,7 +344,7 @@ impl Vcpu {
     pub fn settle(&self, hart: &'static Hart) {
         self.home.store(hart.index as u32, Ordering::Relaxed);
         self.hart.set(Some(hart));
-        self.state.store(State::Running as u8, Ordering::Release);
+        self.state.store(State::Running as u8, Ordering::Relaxed);
     }
 
     /// The hart that runs it; only for code that runs there.

@@ -1,6 +1,6 @@
 //! A virtual machine: its memory, its virtual devices, its life.
 
-use crate::arch::context::Exception;
+use crate::arch::context::{Exception, Fpu};
 use crate::console;
 use crate::doorbell::{self, Doorbell};
 use crate::hart::Hart;
@@ -93,8 +93,6 @@ pub struct Vm {
     pages: AtomicU32,
     devices: Lock<Devices>,
     life: Lock<Life>,
-    /// vCPUs, as bits, that wait for fences of others.
-    pub fence_waiters: AtomicU32,
     /// Time its vCPUs have had on each hart, in ticks.
     pub ticks: [AtomicU64; limit::HARTS],
 }
@@ -127,7 +125,6 @@ impl Vm {
                 fault: None,
                 lines: 0,
             }),
-            fence_waiters: AtomicU32::new(0),
             ticks: [const { AtomicU64::new(0) }; limit::HARTS],
         }
     }
@@ -457,7 +454,9 @@ impl Vm {
             let config = self.config();
             self.prepare(boot, config.entry, 0, config.devicetree);
             // Safety: the vCPU is stopped, and the lifecycle lock is held.
-            unsafe { boot.body() }.loader = Some(Loader::default());
+            let body = unsafe { boot.body() };
+            body.loader = Some(Loader::default());
+            body.unfinished = true;
         }
         boot
     }
@@ -470,6 +469,7 @@ impl Vm {
         body.context.reset(pc, a0, a1);
         body.loaded_on = 0;
         body.fpu_on = 0;
+        body.fpu = Fpu::new();
         body.slice_left = 0;
         body.wait = Wait::Start;
         vcpu.roam(false);

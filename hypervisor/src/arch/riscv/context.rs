@@ -38,7 +38,7 @@ const UXL_64: u64 = 2 << 32;
 /// Floating-point registers.
 #[derive(Debug)]
 #[repr(C)]
-struct Fpu {
+pub struct Fpu {
     registers: [u64; 32],
     fcsr: u64,
 }
@@ -52,6 +52,7 @@ pub struct Context {
     /// Top of the stack the hypervisor uses when this guest traps.
     pub(super) host_stack: u64,
     pc: u64,
+    /// `FS` is Dirty: the hart that the vCPU ran on last holds newer floating-point registers than its [`Fpu`].
     sstatus: u64,
     vsstatus: u64,
     vsie: u64,
@@ -66,9 +67,6 @@ pub struct Context {
     scounteren: u64,
     senvcfg: u64,
     hgatp: u64,
-    /// The hart that the vCPU ran on last holds newer floating-point registers than `fpu`.
-    fpu_dirty: bool,
-    fpu: Fpu,
 }
 
 impl Context {
@@ -92,11 +90,6 @@ impl Context {
             scounteren: 0,
             senvcfg: 0,
             hgatp,
-            fpu: Fpu {
-                registers: [0; 32],
-                fcsr: 0,
-            },
-            fpu_dirty: false,
         }
     }
 
@@ -115,9 +108,10 @@ impl Context {
 
     /// Takes over what is in the hart, after the vCPU has run. Floating-point registers stay there; `true`: they
     /// have changed, see [`Context::save_fpu`].
+    #[inline]
     pub fn save(&mut self) -> bool {
         self.pc = read!(csr::SEPC);
-        let sstatus = read!(csr::SSTATUS);
+        self.sstatus = read!(csr::SSTATUS);
         self.vsstatus = read!(csr::VSSTATUS);
         self.vsie = read!(csr::VSIE);
         self.vstvec = read!(csr::VSTVEC);
@@ -130,80 +124,81 @@ impl Context {
         self.hvip = read!(csr::HVIP);
         self.scounteren = read!(csr::SCOUNTEREN);
         self.senvcfg = read!(csr::SENVCFG);
-        self.fpu_dirty = sstatus & csr::SSTATUS_FS == csr::SSTATUS_FS;
-        self.sstatus = sstatus & !csr::SSTATUS_FS;
-        self.fpu_dirty
+        self.fpu_is_dirty()
     }
 
     /// Puts the vCPU into the hart. `host_stack`: top of the hart's stack; `fpu_ready`: the hart's floating-point
-    /// registers hold this vCPU's.
-    pub fn load(&mut self, host_stack: u64, fpu_ready: bool) {
+    /// registers hold this vCPU's; `external`: its external interrupt is pending.
+    #[inline(never)]
+    pub fn load(&mut self, host_stack: u64, fpu_ready: bool, external: bool) {
         self.host_stack = host_stack;
-        // All loads first: none is waited for.
+        // Loads some way ahead of their use: none is waited for.
         let Self {
             pc,
             sstatus,
             vsstatus,
             vsie,
             vstvec,
+            ..
+        } = *self;
+        write!(csr::SEPC, pc);
+        let fs = if fpu_ready { csr::SSTATUS_FS } else { 0 };
+        write!(csr::SSTATUS, sstatus & (!csr::SSTATUS_FS | fs));
+        write!(csr::VSSTATUS, vsstatus);
+        write!(csr::VSIE, vsie);
+        write!(csr::VSTVEC, vstvec);
+        let Self {
             vsscratch,
             vsepc,
             vscause,
             vstval,
-            vsatp,
-            vstimecmp,
-            hvip,
+            hgatp,
             ..
         } = *self;
-        write!(csr::SEPC, pc);
-        let fs = match (fpu_ready, self.fpu_dirty) {
-            (true, true) => csr::SSTATUS_FS,
-            (true, false) => csr::SSTATUS_FS_CLEAN,
-            (false, _) => 0,
-        };
-        write!(csr::SSTATUS, sstatus | fs);
-        write!(csr::VSSTATUS, vsstatus);
-        write!(csr::VSIE, vsie);
-        write!(csr::VSTVEC, vstvec);
         write!(csr::VSSCRATCH, vsscratch);
         write!(csr::VSEPC, vsepc);
         write!(csr::VSCAUSE, vscause);
         write!(csr::VSTVAL, vstval);
         // Never the one VM's tables with the other's translation below.
         write!(csr::VSATP, 0);
-        write!(csr::HGATP, self.hgatp);
+        write!(csr::HGATP, hgatp);
+        let Self {
+            vsatp,
+            vstimecmp,
+            hvip,
+            scounteren,
+            senvcfg,
+            ..
+        } = *self;
         write!(csr::VSATP, vsatp);
         write!(csr::VSTIMECMP, vstimecmp);
-        write!(csr::HVIP, hvip);
-        write!(csr::SCOUNTEREN, self.scounteren);
-        write!(csr::SENVCFG, self.senvcfg);
+        let external = u64::from(external) * csr::VSEI;
+        write!(csr::HVIP, hvip & !csr::VSEI | external);
+        write!(csr::SCOUNTEREN, scounteren);
+        write!(csr::SENVCFG, senvcfg);
         delegate(fpu_ready);
+    }
+
+    /// Whether a hart holds newer floating-point registers than the vCPU's [`Fpu`].
+    const fn fpu_is_dirty(&self) -> bool {
+        self.sstatus & csr::SSTATUS_FS == csr::SSTATUS_FS
     }
 
     /// Takes over the floating-point registers, which this hart holds for the vCPU, if they have
     /// changed since that was done last. Before another vCPU gets the unit, or another hart this vCPU.
     #[inline(never)]
-    pub fn save_fpu(&mut self) {
-        if self.fpu_dirty {
-            self.fpu_dirty = false;
+    pub fn save_fpu(&mut self, fpu: &mut Fpu) {
+        if self.fpu_is_dirty() {
+            self.sstatus = self.sstatus & !csr::SSTATUS_FS | csr::SSTATUS_FS_CLEAN;
             // Off when another vCPU has the hart; otherwise this one may go on without being loaded anew.
             let still_in = fpu_is_loaded();
             set!(csr::SSTATUS, csr::SSTATUS_FS);
-            self.fpu.save();
+            fpu.save();
             clear!(csr::SSTATUS, csr::SSTATUS_FS);
             if still_in {
                 set!(csr::SSTATUS, csr::SSTATUS_FS_CLEAN);
             }
         }
-    }
-
-    /// Gives the running vCPU its floating-point registers.
-    pub fn load_fpu(&mut self) {
-        set!(csr::SSTATUS, csr::SSTATUS_FS);
-        self.fpu.load();
-        clear!(csr::SSTATUS, csr::SSTATUS_FS);
-        set!(csr::SSTATUS, csr::SSTATUS_FS_CLEAN);
-        delegate(true);
     }
 
     /// When the vCPU, saved, wants to be woken by its timer: ticks, or `None`.
@@ -488,6 +483,23 @@ macro_rules! each_fpu_register {
 }
 
 impl Fpu {
+    /// All zero.
+    pub const fn new() -> Self {
+        Self {
+            registers: [0; 32],
+            fcsr: 0,
+        }
+    }
+
+    /// Gives the running vCPU its floating-point registers, which are these.
+    pub fn give(&self) {
+        set!(csr::SSTATUS, csr::SSTATUS_FS);
+        self.load();
+        clear!(csr::SSTATUS, csr::SSTATUS_FS);
+        set!(csr::SSTATUS, csr::SSTATUS_FS_CLEAN);
+        delegate(true);
+    }
+
     fn save(&mut self) {
         each_fpu_register!("fsd", self.registers.as_mut_ptr());
         const FCSR: u16 = 0x003;

@@ -41,6 +41,11 @@ pub fn timer_is_due() -> bool {
     read!(csr::SIP) & csr::STI != 0
 }
 
+/// Whether another hart interrupts this one.
+pub fn is_interrupted() -> bool {
+    read!(csr::SIP) & csr::SSI != 0
+}
+
 /// Acknowledges an interprocessor interrupt.
 pub fn clear_software_interrupt() {
     csr::clear!(csr::SIP, csr::SSI);
