@@ -4,7 +4,7 @@
 //! there or is about to, so that nothing is written any more once the vCPU has taken it back or stopped. Until then what has
 //! been sent is kept here. What is read of the page decides about nothing but whether its own vCPU is interrupted.
 
-use crate::vcpu::Vcpu;
+use crate::vcpu::{Vcpu, signal};
 use crate::vm::{Changed, Vm};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
@@ -62,7 +62,7 @@ pub fn raise(vm: &Vm, mut pages: u32, source: u32) -> Changed {
         // With the bit still there the vCPU knows, or looks when it enables the source: one that does not listen is disturbed once.
         if vcpu.page.get().is_some_and(|page| !page.is_pending(source)) && vcpu.page.send(word, bit)
         {
-            vcpu.software.store(true, Ordering::SeqCst);
+            vcpu.signal(signal::SOFTWARE);
             changed |= vcpu.bit;
         }
     }
@@ -82,14 +82,14 @@ pub fn listener(vm: &Vm, source: u32) -> *const Vcpu {
 pub fn send_ipi(vcpu: &Vcpu) -> bool {
     if vcpu.page.get().is_some() {
         let news = vcpu.page.send(0, 1 << IPI);
-        vcpu.software.store(true, Ordering::SeqCst);
+        vcpu.signal(signal::SOFTWARE);
         return news;
     }
     // If it has not taken the last one yet, it knows.
-    !vcpu.software.swap(true, Ordering::SeqCst)
+    vcpu.signal(signal::SOFTWARE) & signal::SOFTWARE == 0
 }
 
-/// The vCPU, which runs on this hart, or is about to, has been sent something ([`Vcpu::software`], which has been cleared): whether its software interrupt is
+/// The vCPU, which runs on this hart, or is about to, has been sent something ([`signal::SOFTWARE`], which has been cleared): whether its software interrupt is
 /// to be pending now.
 #[inline]
 pub fn deliver(vcpu: &Vcpu) -> bool {

@@ -337,7 +337,7 @@ fn carry_out(
 #[inline(never)]
 fn is_free(vcpu: &Vcpu) -> bool {
     // In this order: it is about to stop before it has stopped.
-    !vcpu.stop.load(Ordering::SeqCst)
+    !vcpu.stops()
         && vcpu.state() != State::Stopped
         && vcpu.moves.load(Ordering::SeqCst) == 0
         && !vcpu.changes.load(Ordering::SeqCst)

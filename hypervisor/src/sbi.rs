@@ -12,7 +12,7 @@ use crate::realtime::{self, AnswerTo};
 use crate::sched;
 use crate::system::system;
 use crate::trap;
-use crate::vcpu::{State, Vcpu, Wait};
+use crate::vcpu::{State, Vcpu, Wait, signal};
 use crate::vm::{self, End};
 use core::sync::atomic::Ordering;
 use sbi_spec::{base, dbcn, hsm, legacy, rfnc, spi, srst, time};
@@ -268,7 +268,6 @@ fn remote_fence(
     }
     let targets = targets(vcpu, mask, base)?;
     let vm = vcpu.vm;
-    let own = 1 << vcpu.index;
     let mut waits = 0;
     let mut numbers = [0; limit::VCPUS_PER_VM];
     for (index, target) in vm.vcpus().iter().enumerate() {
@@ -284,8 +283,8 @@ fn remote_fence(
             .fences_asked
             .fetch_add(1, Ordering::SeqCst)
             .wrapping_add(1);
-        // First: should it leave its hart from now on, it tells.
-        target.awaited.fetch_or(own, Ordering::SeqCst);
+        // Should it leave its hart from now on, it tells.
+        target.signal(signal::FENCES | signal::awaits(vcpu.index));
         if target.state() == State::Running {
             waits |= 1 << index;
         }
@@ -329,7 +328,7 @@ fn hart_state(
             }
         }
         hsm::HART_STOP => {
-            vcpu.stop.store(true, Ordering::SeqCst);
+            vcpu.signal(signal::STOP);
             sched::notify(hart, vcpu);
             Err(SbiError::FAILED)
         }

@@ -23,12 +23,11 @@ use crate::migration;
 use crate::page;
 use crate::realtime;
 use crate::system::system;
-use crate::vcpu::{Body, State, Vcpu, Wait};
+use crate::vcpu::{Body, State, Vcpu, Wait, signal};
 use core::cmp;
 use core::hint::cold_path;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::{Class, limit};
-use tactus_policy::deadline::Deadlines;
 use tactus_policy::livelock::Exception;
 use tactus_policy::ready::{Handle, ReadyQueue};
 use tactus_policy::reservation::{Kind, Wake};
@@ -64,11 +63,13 @@ pub struct Goes {
 }
 
 impl Goes {
-    const fn into(context: *const Context) -> Self {
+    /// Into a guest.
+    pub const fn into(context: *const Context) -> Self {
         Self { context, leaves: core::ptr::null() }
     }
 
-    const fn out(vcpu: &'static Vcpu) -> Self {
+    /// Back to [`reschedule`].
+    pub const fn out(vcpu: &'static Vcpu) -> Self {
         Self { context: core::ptr::null(), leaves: vcpu }
     }
 }
@@ -86,13 +87,18 @@ pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> Goes {
     };
     begin(hart, next, Class::RealTime, now);
     has_left(hart, vcpu);
-    // Safety: the vCPU is this hart's, no other reference in use.
-    let unfinished = unsafe { next.body() }.unfinished;
-    if unfinished || next.stop.load(Ordering::Relaxed) {
+    // Safety: on this hart, no other reference in use; the vCPU runs on it.
+    let (local, body) = unsafe { (hart.local(), next.body()) };
+    if body.unfinished | body.livelock.watched() | (next.signals() != 0) {
         cold_path();
         return go_in(hart, next);
     }
-    Goes::into(enter(hart, next))
+    if is_in(hart, local, next, body) {
+        context::set_external(next.external.load(Ordering::Relaxed));
+    } else {
+        load(hart, local, next, body);
+    }
+    Goes::into(&raw const body.context)
 }
 
 /// The current vCPU waits for `why`; its trap handler then gives up the hart.
@@ -151,41 +157,50 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
             body.loaded_on = 0;
         }
     }
-    account(hart, local, now, vcpu, body);
+    let ticks = now - local.since;
+    local.since = now;
+    // Only this hart writes it.
+    if let Some(all) = vcpu.vm.ticks.get(hart.index) {
+        all.store(all.load(Ordering::Relaxed) + ticks, Ordering::Relaxed);
+    }
     body.slice_left = local.slice_end.saturating_sub(now);
     local.current = None;
     local.reschedule = false;
-    let waits = vcpu.state_here() == State::Waiting;
-    if vcpu.stop.load(Ordering::Relaxed) {
-        cold_path();
-        stop(hart, vcpu);
-    } else if vcpu.class == Class::RealTime {
-        if let Some(account) = &body.account
-            && !waits
-            && account.left() == 0
-        {
-            cut_off(local, vcpu, body, now);
-            rest(hart, vcpu);
-        } else if waits {
-            if ends_job(body) {
-                end_job(vcpu, body, now);
-            }
-            rest(hart, vcpu);
-        } else {
-            enqueue(hart, vcpu, Place::First);
-        }
-    } else if waits {
-        rest(hart, vcpu);
-    } else if local.next.is_some() {
+    let goes_on = vcpu.state_here() != State::Waiting;
+    let stops = vcpu.signals() & signal::STOP != 0;
+    if (vcpu.class == Class::BestEffort) & goes_on & !stops & local.next.is_some() {
         vcpu.set_state_before_fence(State::Ready);
         local.held = Some(vcpu);
     } else {
-        let goes = !vcpu.may_run_on(hart);
-        if body.slice_left == 0 {
-            enqueue(hart, vcpu, Place::Last);
-        } else {
-            enqueue(hart, vcpu, Place::First);
+        cold_path();
+        if let Some(account) = &mut body.account {
+            account.charge(ticks);
         }
+        if stops {
+            stop(hart, vcpu);
+        } else {
+            place(hart, vcpu, now);
+        }
+    }
+}
+
+/// Puts a vCPU that has left the hart to rest, or into its queue.
+#[inline(never)]
+fn place(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
+    // Safety: on this hart, no other reference in use; likewise the body of the vCPU that it has just left.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    if vcpu.state_here() == State::Waiting {
+        if vcpu.class == Class::RealTime && ends_job(body) {
+            end_job(vcpu, body, now);
+        }
+        rest(hart, vcpu);
+    } else if body.account.as_ref().is_some_and(|account| account.left() == 0) {
+        cut_off(local, vcpu, body, now);
+        rest(hart, vcpu);
+    } else {
+        let last = vcpu.class == Class::BestEffort && body.slice_left == 0;
+        let goes = vcpu.class == Class::BestEffort && !vcpu.may_run_on(hart);
+        enqueue(hart, vcpu, if last { Place::Last } else { Place::First });
         if goes {
             offer(hart, vcpu);
         }
@@ -195,7 +210,7 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
 /// The vCPU has been put back, and a full fence done: those that wait for a fence of a running vCPU need not wait for this one any more.
 #[inline]
 fn has_left(hart: &'static Hart, vcpu: &'static Vcpu) {
-    if vcpu.awaited.load(Ordering::Relaxed) != 0 {
+    if vcpu.signals() >> signal::AWAITED != 0 {
         cold_path();
         tell_fence_waiters(hart, vcpu);
     }
@@ -312,7 +327,7 @@ fn leave_reservation(hart: &Hart, local: &mut Local) {
 /// Makes the vCPUs that wait for this one's fences look whether they still have to.
 #[cold]
 fn tell_fence_waiters(hart: &'static Hart, vcpu: &'static Vcpu) {
-    let mut waiters = vcpu.awaited.swap(0, Ordering::SeqCst);
+    let mut waiters = vcpu.take_signals(!0 << signal::AWAITED) >> signal::AWAITED;
     // At most one step for each vCPU of the VM.
     while waiters != 0 {
         let index = waiters.trailing_zeros() as usize;
@@ -328,24 +343,12 @@ fn here(hart: &Hart) -> u32 {
 
 /// Whether the hart's registers are the vCPU's.
 pub fn is_in(hart: &Hart, local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
-    body.loaded_on == here(hart) && holds(local.loaded, vcpu)
+    (body.loaded_on == here(hart)) & holds(local.loaded, vcpu)
 }
 
 /// Whether a slot of a hart's state holds this vCPU.
 fn holds(slot: Option<&Vcpu>, vcpu: &Vcpu) -> bool {
     slot.is_some_and(|held| core::ptr::eq(held, vcpu))
-}
-
-fn account(hart: &Hart, local: &mut Local, now: u64, vcpu: &Vcpu, body: &mut Body) {
-    let ticks = now - local.since;
-    // Only this hart writes it.
-    if let Some(all) = vcpu.vm.ticks.get(hart.index) {
-        all.store(all.load(Ordering::Relaxed) + ticks, Ordering::Relaxed);
-    }
-    if let Some(account) = &mut body.account {
-        account.charge(ticks);
-    }
-    local.since = now;
 }
 
 /// How urgent a vCPU is on this hart, its home: the greater first.
@@ -401,7 +404,7 @@ fn edf_insert(local: &mut Local, handle: Handle, deadline: u64) {
 /// Takes the ready real-time vCPU of the earliest deadline.
 #[inline(never)]
 fn edf_take(local: &mut Local) -> Option<Handle> {
-    local.edf.pop_until(u64::MAX)
+    local.edf.pop()
 }
 
 /// Takes the ready real-time vCPU that comes first.
@@ -418,7 +421,7 @@ fn take_real_time(hart: &Hart, local: &mut Local) -> Option<&'static Vcpu> {
 fn real_time_waits(hart: &Hart, local: &Local) -> bool {
     local.next.is_some()
         || if hart.by_deadline {
-            local.edf.earliest().is_some()
+            !local.edf.is_empty()
         } else {
             local.realtime.highest().is_some()
         }
@@ -553,7 +556,7 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
         Wait::Release { at, .. } => *at <= arch::now(),
         Wait::Message { until } => vcpu.message.load(Ordering::SeqCst) || *until <= arch::now(),
         Wait::Interrupt => {
-            let software = vcpu.software.load(Ordering::SeqCst) && page::is_heard(vcpu);
+            let software = vcpu.signals() & signal::SOFTWARE != 0 && page::is_heard(vcpu);
             let external = vcpu.external.load(Ordering::SeqCst);
             body.context.wakes(software, external)
                 || body
@@ -752,7 +755,7 @@ fn go_in(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
     // Safety: the vCPU runs on this hart, no other reference in use.
     let unfinished = unsafe { vcpu.body() }.unfinished;
     // Who has asked it to stop before it had its home here has told another hart.
-    let mut leaves = vcpu.stop.load(Ordering::SeqCst) || unfinished && !finish(hart, vcpu);
+    let mut leaves = vcpu.stops() || unfinished && !finish(hart, vcpu);
     if !leaves && arch::timer_is_due() {
         timer(hart);
         leaves = must_leave(hart);
@@ -841,14 +844,11 @@ fn wait_for_work(hart: &'static Hart) {
     }
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    if let Some((_, handle)) = local.releases.earliest() {
+    let (at, handle) = local.releases.earliest();
+    if at != u64::MAX {
         // Whose job is released next will not have to wait for its registers.
         let vcpu = &system().vcpus[usize::from(handle)];
-        // Safety: it waits at home here, no other reference in use.
-        let body = unsafe { vcpu.body() };
-        if !is_in(hart, local, vcpu, body) {
-            load(hart, local, vcpu, body);
-        }
+        load_once(hart, vcpu);
     }
     if context::guest_interrupt_pending() {
         // The last guest's, which runs elsewhere or nowhere; it would end every wait.
@@ -955,33 +955,37 @@ fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 }
 
 /// Puts the current vCPU into the hart's registers, but for those that are loaded last. After a full fence.
-#[inline]
 fn enter(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
-    // Safety: on this hart, no other reference in use; the vCPU runs on it.
-    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
-    if is_in(hart, local, vcpu, body) {
-        context::set_external(vcpu.external.load(Ordering::Relaxed));
-    } else {
-        load(hart, local, vcpu, body);
-    }
-    let context = &raw const body.context;
-    take_news(hart, vcpu);
-    context
+    load_once(hart, vcpu);
+    take_notice(hart, vcpu);
+    // Safety: on this hart, no other reference in use.
+    unsafe { &raw const vcpu.body().context }
 }
 
-/// Puts a vCPU of this hart into the hart's control and status registers.
-#[inline]
-fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
-    let here = here(hart);
-    let came = body.loaded_on != here;
-    let fpu_ready = local.fpu_owner == Some(vcpu.handle) && body.fpu_on == here;
-    let external = vcpu.external.load(Ordering::Relaxed);
-    body.context.load(hart.stack_top, fpu_ready, external);
+/// Puts a vCPU of this hart into the hart's control and status registers, if it is not there.
+#[inline(never)]
+fn load_once(hart: &'static Hart, vcpu: &'static Vcpu) {
+    // Safety: on this hart, no other reference in use; it waits at home here, or runs.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    if is_in(hart, local, vcpu, body) {
+        return;
+    }
+    load(hart, local, vcpu, body);
     if body.livelock.watched() {
         cold_path();
         context::watch(true);
     }
     confine(hart, vcpu);
+}
+
+/// Puts a vCPU of this hart into the hart's control and status registers, as one that nothing is the matter with.
+#[inline(always)]
+fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
+    let here = here(hart);
+    let came = body.loaded_on != here;
+    let fpu_ready = (local.fpu_owner == Some(vcpu.handle)) & (body.fpu_on == here);
+    let external = vcpu.external.load(Ordering::Relaxed);
+    body.context.load(hart.stack_top, fpu_ready, external);
     body.loaded_on = here;
     local.loaded = Some(vcpu);
     if came || !vcpu.alone && is_other(local, vcpu) {
@@ -1003,31 +1007,25 @@ fn is_other(local: &mut Local, vcpu: &Vcpu) -> bool {
 /// Gives the current vCPU what has been sent to it. After a full fence.
 fn take_notice(hart: &'static Hart, vcpu: &'static Vcpu) {
     context::set_external(vcpu.external.load(Ordering::Relaxed));
-    take_news(hart, vcpu);
+    if vcpu.signals() & (signal::SOFTWARE | signal::FENCES) != 0 {
+        take_signals(hart, vcpu);
+    }
 }
 
-/// As [`take_notice`], but for its external interrupt.
-#[inline]
-fn take_news(hart: &'static Hart, vcpu: &'static Vcpu) {
-    if vcpu.software.load(Ordering::Relaxed)
-        && vcpu.software.swap(false, Ordering::SeqCst)
-        && page::deliver(vcpu)
-    {
+/// The current vCPU gets its software interrupt, and does the fences that others have asked of it; those that wait for these are told.
+#[inline(never)]
+fn take_signals(hart: &'static Hart, vcpu: &'static Vcpu) {
+    let signals = vcpu.take_signals(signal::SOFTWARE | signal::FENCES);
+    if signals & signal::SOFTWARE != 0 && page::deliver(vcpu) {
         context::raise_software();
     }
-    if vcpu.fences_asked.load(Ordering::Relaxed) != vcpu.fences_done.load(Ordering::Relaxed) {
-        do_fences(hart, vcpu);
+    if signals & signal::FENCES != 0 {
+        let asked = vcpu.fences_asked.load(Ordering::SeqCst);
+        arch::fence_guest_translations();
+        arch::fence_instructions();
+        vcpu.fences_done.store(asked, Ordering::SeqCst);
+        tell_fence_waiters(hart, vcpu);
     }
-}
-
-/// Does the fences that others have asked of the current vCPU, and tells those that wait for it.
-#[cold]
-fn do_fences(hart: &'static Hart, vcpu: &'static Vcpu) {
-    let asked = vcpu.fences_asked.load(Ordering::SeqCst);
-    arch::fence_guest_translations();
-    arch::fence_instructions();
-    vcpu.fences_done.store(asked, Ordering::SeqCst);
-    tell_fence_waiters(hart, vcpu);
 }
 
 /// Something has been sent to a vCPU: makes its home look, now.
@@ -1050,7 +1048,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
             if !holds(local.current, vcpu) {
                 return;
             }
-            if vcpu.stop.load(Ordering::Relaxed) {
+            if vcpu.stops() {
                 local.reschedule = true;
             }
             // Safety: it runs on this hart, no other reference in use.
@@ -1059,7 +1057,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
             }
         }
         State::Waiting => {
-            if vcpu.stop.load(Ordering::Relaxed) {
+            if vcpu.stops() {
                 // Safety: on this hart, no other reference in use.
                 let local = unsafe { hart.local() };
                 if holds(local.current, vcpu) {
@@ -1083,7 +1081,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
             }
         }
         State::Ready => {
-            if vcpu.stop.load(Ordering::Relaxed) && unqueue(hart, vcpu) {
+            if vcpu.stops() && unqueue(hart, vcpu) {
                 stop(hart, vcpu);
             }
             // It takes notice of anything else when it is entered.
@@ -1134,7 +1132,35 @@ fn read_posts(hart: &'static Hart) {
     }
 }
 
+/// Whether a real-time vCPU without a reservation takes the hart now, as its time has come and none of its class runs:
+/// the most frequent thing that the timer brings about where hurry is. Otherwise all is left to [`timer`].
+#[inline]
+pub fn is_taken(hart: &'static Hart) -> bool {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    let now = arch::now();
+    let (due, handle) = local.releases.earliest();
+    if (due > now) | (local.admits == Class::RealTime) | local.next.is_some() {
+        cold_path();
+        return false;
+    }
+    let Some(vcpu) = system().vcpus.get(usize::from(handle)) else {
+        return false;
+    };
+    // Safety: it waits at home here, no other reference in use.
+    if unsafe { vcpu.body() }.account.is_some() {
+        cold_path();
+        return false;
+    }
+    local.releases.pop();
+    vcpu.set_state_before_fence(State::Ready);
+    local.next = Some(vcpu);
+    // Another one may come before it.
+    local.releases.earliest().0 > now
+}
+
 /// Serves the hart's timer.
+#[inline(never)]
 pub fn timer(hart: &'static Hart) {
     let now = arch::now();
     loop {
@@ -1153,7 +1179,9 @@ pub fn timer(hart: &'static Hart) {
         local.reschedule = true;
     }
     // A real-time vCPU that is to run comes first.
-    if local.next.is_none() && !(local.reschedule && undisturbed(local)) {
+    if local.next.is_some() {
+        local.reschedule = true;
+    } else if !(local.reschedule && undisturbed(local)) {
         if !undisturbed(local) || now >= local.service_at {
             serve_best_effort(hart, now);
         }
@@ -1244,16 +1272,11 @@ fn slice_ended(hart: &Hart, local: &mut Local, now: u64) {
 
 /// Sets the hart's timer to what comes first.
 fn program_timer(local: &mut Local) {
-    fn earliest(deadlines: &Deadlines<{ limit::VCPUS }>) -> u64 {
-        deadlines
-            .earliest()
-            .map_or(u64::MAX, |(deadline, _)| deadline)
-    }
-    let mut next = earliest(&local.releases).min(local.budget_end);
+    let mut next = local.releases.earliest().0.min(local.budget_end);
     if undisturbed(local) {
         next = next.min(local.service_at);
     } else {
-        next = next.min(earliest(&local.deadlines)).min(local.slice_end);
+        next = next.min(local.deadlines.earliest().0).min(local.slice_end);
         if console::has_unsent() {
             next = next.min(arch::now() + system().text_ticks);
         }

@@ -6,7 +6,7 @@ use crate::devices;
 use crate::hart::Hart;
 use crate::interrupt;
 use crate::migration;
-use crate::sched;
+use crate::sched::{self, Goes};
 use crate::vcpu::{State, Vcpu};
 use tactus_abi::map;
 use tactus_policy::livelock::Verdict;
@@ -26,6 +26,26 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> *const Context {
         migration::trapped(hart, vcpu);
     }
     go_on(hart, vcpu)
+}
+
+/// The hart's timer has interrupted the vCPU, all of whose registers are saved.
+pub extern "C" fn timer(vcpu: &'static Vcpu) -> Goes {
+    let hart = vcpu.hart();
+    if sched::is_taken(hart) || served_timer(hart, vcpu) {
+        return Goes::out(vcpu);
+    }
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    Goes::into(unsafe { &raw const vcpu.body().context })
+}
+
+/// Whether the vCPU has to leave the hart when its timer has been served.
+#[inline(never)]
+fn served_timer(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+    sched::timer(hart);
+    if hart.is_user_only() {
+        migration::trapped(hart, vcpu);
+    }
+    sched::must_leave(hart)
 }
 
 /// What became of a store: [`doorbell`].

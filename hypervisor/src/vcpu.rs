@@ -40,6 +40,27 @@ impl State {
     }
 }
 
+/// What a vCPU is told by others.
+pub mod signal {
+    use tactus_abi::blob::limit;
+
+    /// It is to stop.
+    pub const STOP: u32 = 1 << 0;
+    /// A software interrupt has been sent to it.
+    pub const SOFTWARE: u32 = 1 << 1;
+    /// Fences are asked of it.
+    pub const FENCES: u32 = 1 << 2;
+    /// From this bit on: the vCPUs of its VM, by index, that wait for its fences.
+    pub const AWAITED: u32 = 16;
+
+    const _: () = assert!(AWAITED as usize + limit::VCPUS_PER_VM <= 32);
+
+    /// The vCPU of that index waits for its fences.
+    pub const fn awaits(index: usize) -> u32 {
+        1 << (AWAITED as usize + index)
+    }
+}
+
 /// What a waiting vCPU waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
@@ -133,18 +154,14 @@ pub struct Vcpu {
     pub page: Page,
     /// Its virtual PLIC context's output. With the next ones in a cache line of its own: who sends it something reads what stands above.
     pub external: Apart<AtomicBool>,
-    /// A software interrupt has been sent to it.
-    pub software: AtomicBool,
+    /// Bits of [`signal`].
+    signals: AtomicU32,
     /// It has the slot of a mailbox that it waits for.
     pub message: AtomicBool,
-    /// It is to stop.
-    pub stop: AtomicBool,
     /// Fences asked of it, and done by it, counted.
     pub fences_asked: AtomicU32,
     /// See `fences_asked`.
     pub fences_done: AtomicU32,
-    /// vCPUs of its VM, as bits, that wait for its fences.
-    pub awaited: AtomicU32,
     /// A place for a vCPU that a hypercall makes: it is taken, or about to be.
     pub claimed: AtomicBool,
     /// Admission sends it to this hart, plus one, when its present job ends.
@@ -227,14 +244,12 @@ impl Vcpu {
             bit: if made { 0 } else { 1 << config.index },
             state: AtomicU8::new(State::Stopped as u8),
             home: AtomicU32::new(kernel_harts.trailing_zeros()),
-            software: AtomicBool::new(false),
+            signals: AtomicU32::new(0),
             page: Page::none(),
             external: Apart(AtomicBool::new(false)),
             message: AtomicBool::new(false),
-            stop: AtomicBool::new(false),
             fences_asked: AtomicU32::new(0),
             fences_done: AtomicU32::new(0),
-            awaited: AtomicU32::new(0),
             claimed: AtomicBool::new(false),
             moves: AtomicU32::new(0),
             changes: AtomicBool::new(false),
@@ -308,6 +323,26 @@ impl Vcpu {
     pub unsafe fn body(&self) -> &mut Body {
         // Safety: the caller's promise.
         unsafe { self.body.get() }
+    }
+
+    /// What others have told it and it has not taken notice of yet: bits of [`signal`]. After a full fence.
+    pub fn signals(&self) -> u32 {
+        self.signals.load(Ordering::Relaxed)
+    }
+
+    /// Tells it so; returns what it had been told before.
+    pub fn signal(&self, bits: u32) -> u32 {
+        self.signals.fetch_or(bits, Ordering::SeqCst)
+    }
+
+    /// Takes notice of these; returns all it had been told.
+    pub fn take_signals(&self, bits: u32) -> u32 {
+        self.signals.fetch_and(!bits, Ordering::SeqCst)
+    }
+
+    /// Whether it is to stop.
+    pub fn stops(&self) -> bool {
+        self.signals.load(Ordering::SeqCst) & signal::STOP != 0
     }
 
     /// What it is doing.

@@ -12,7 +12,7 @@ use crate::sbi::SbiError;
 use crate::sched;
 use crate::sync::{Lock, Owned};
 use crate::system::{Route, system};
-use crate::vcpu::{State, Vcpu, Wait};
+use crate::vcpu::{State, Vcpu, Wait, signal};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{self, OnFault, limit};
@@ -327,7 +327,7 @@ impl Vm {
             self.pages.fetch_or(vcpu.bit, Ordering::Relaxed);
             for (word, sources) in plic.pending().into_iter().enumerate() {
                 if vcpu.page.send(word, sources) {
-                    vcpu.software.store(true, Ordering::SeqCst);
+                    vcpu.signal(signal::SOFTWARE);
                 }
             }
         }
@@ -474,10 +474,10 @@ impl Vm {
         body.wait = Wait::Start;
         vcpu.roam(false);
         self.forget_page(vcpu);
-        vcpu.software.store(false, Ordering::Relaxed);
-        vcpu.stop.store(false, Ordering::Relaxed);
+        vcpu.take_signals(signal::SOFTWARE | signal::STOP);
         // What harts have cached of an earlier life of this vCPU is dropped when it is entered.
         vcpu.fences_asked.fetch_add(1, Ordering::SeqCst);
+        vcpu.signal(signal::FENCES);
         vcpu.set_state(State::Waiting);
     }
 
@@ -545,7 +545,7 @@ impl Vm {
         let _life = self.life.lock();
         let runs = vcpu.state() != State::Stopped;
         if runs {
-            vcpu.stop.store(true, Ordering::SeqCst);
+            vcpu.signal(signal::STOP);
         }
         runs
     }
@@ -561,12 +561,12 @@ impl Vm {
             life.ending = Some(end);
             for vcpu in self.all_vcpus() {
                 if vcpu.state() != State::Stopped {
-                    vcpu.stop.store(true, Ordering::SeqCst);
+                    vcpu.signal(signal::STOP);
                 }
             }
         }
         for vcpu in self.all_vcpus() {
-            if vcpu.stop.load(Ordering::SeqCst) {
+            if vcpu.stops() {
                 sched::notify(hart, vcpu);
             }
         }
@@ -609,7 +609,7 @@ impl Vm {
     pub fn vcpu_stopped(&self, vcpu: &'static Vcpu) -> bool {
         let mut life = self.life.lock();
         vcpu.set_state(State::Stopped);
-        vcpu.stop.store(false, Ordering::Relaxed);
+        vcpu.take_signals(signal::STOP);
         vcpu.claimed.store(false, Ordering::SeqCst);
         life.alive -= 1;
         life.alive == 0

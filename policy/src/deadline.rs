@@ -9,7 +9,7 @@ const ABSENT: u16 = u16::MAX;
 #[repr(C)]
 pub struct Deadlines<const N: usize> {
     len: usize,
-    /// Heap order: each entry is no later than the two at twice its index plus one and plus two.
+    /// Heap order: each entry is no later than the two at twice its index plus one and plus two. Empty: the first is `u64::MAX`.
     heap: [(u64, Handle); N],
     /// Where a vCPU's entry is in the heap.
     place: [u16; N],
@@ -27,35 +27,52 @@ impl<const N: usize> Deadlines<N> {
     pub const fn new() -> Self {
         assert!(N < ABSENT as usize);
         Self {
-            heap: [(0, 0); N],
+            heap: [(u64::MAX, 0); N],
             len: 0,
             place: [ABSENT; N],
         }
     }
 
-    /// The earliest deadline and whose it is.
+    /// The earliest deadline and whose it is; `u64::MAX`: there is none.
     #[inline]
-    pub fn earliest(&self) -> Option<(u64, Handle)> {
-        (self.len > 0).then(|| self.heap[0])
+    pub const fn earliest(&self) -> (u64, Handle) {
+        self.heap[0]
     }
 
-    /// Takes out the vCPU of the earliest deadline, if that is no later than `now`.
-    #[inline]
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Takes out the vCPU of the earliest deadline, if that is no later than `now`, which is less than `u64::MAX`.
     pub fn pop_until(&mut self, now: u64) -> Option<Handle> {
-        let (deadline, _) = self.earliest()?;
-        (deadline <= now).then(|| self.pop())
+        (self.heap[0].0 <= now).then(|| self.pop_first())
     }
 
-    /// Takes out the vCPU of the earliest deadline, which there is.
-    #[inline(never)]
-    fn pop(&mut self) -> Handle {
+    /// Takes out the vCPU of the earliest deadline.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<Handle> {
+        (self.len > 0).then(|| self.pop_first())
+    }
+
+    #[inline(always)]
+    fn pop_first(&mut self) -> Handle {
         let (_, handle) = self.heap[0];
-        self.place[usize::from(handle)] = ABSENT;
+        if let Some(place) = self.place.get_mut(usize::from(handle)) {
+            *place = ABSENT;
+        }
         self.len -= 1;
+        self.heap[0].0 = u64::MAX;
         if self.len > 0 {
-            self.sink(0, self.heap[self.len]);
+            self.close();
         }
         handle
+    }
+
+    /// Moves the last entry to the first place, which is free, and further down.
+    #[inline(never)]
+    fn close(&mut self) {
+        self.sink(0, self.heap[self.len]);
     }
 
     /// Sets or moves a vCPU's deadline.
@@ -78,6 +95,9 @@ impl<const N: usize> Deadlines<N> {
         let place = usize::from(place);
         self.place[usize::from(handle)] = ABSENT;
         self.len -= 1;
+        if self.len == 0 {
+            self.heap[0].0 = u64::MAX;
+        }
         if place < self.len {
             self.settle(place, self.heap[self.len]);
         }

@@ -4,6 +4,8 @@ use super::csr::{self, clear, read, set, swap, write};
 
 /// `scause` codes (privileged specification, table "Hypervisor-level cause codes").
 pub mod cause {
+    /// Of an interrupt: supervisor timer.
+    pub const TIMER: u64 = 5;
     /// Instruction access fault.
     pub const FETCH_ACCESS: u64 = 1;
     /// Illegal instruction.
