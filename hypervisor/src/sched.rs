@@ -65,12 +65,18 @@ pub struct Goes {
 impl Goes {
     /// Into a guest.
     pub const fn into(context: *const Context) -> Self {
-        Self { context, leaves: core::ptr::null() }
+        Self {
+            context,
+            leaves: core::ptr::null(),
+        }
     }
 
     /// Back to [`reschedule`].
     pub const fn out(vcpu: &'static Vcpu) -> Self {
-        Self { context: core::ptr::null(), leaves: vcpu }
+        Self {
+            context: core::ptr::null(),
+            leaves: vcpu,
+        }
     }
 }
 
@@ -78,27 +84,79 @@ impl Goes {
 pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> Goes {
     let hart = vcpu.hart();
     let now = arch::now();
-    put_back(hart, vcpu, now);
     // Safety: on this hart, no other reference in use.
-    let Some(next) = unsafe { hart.local() }.next.take() else {
-        fence(Ordering::SeqCst);
-        has_left(hart, vcpu);
-        return search(hart);
-    };
+    match unsafe { hart.local() }.next {
+        Some(next) if vcpu.class == Class::BestEffort => preempt(hart, vcpu, next, now),
+        _ => give_up(hart, vcpu, now),
+    }
+}
+
+/// The vCPU leaves the hart, which looks for another one.
+#[inline(never)]
+fn give_up(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
+    put_back(hart, vcpu, now);
+    fence(Ordering::SeqCst);
+    has_left(hart, vcpu);
+    search(hart)
+}
+
+/// A real-time vCPU, [`Local::next`], takes the hart from a best-effort one: what hurry is for. As [`give_up`] and [`search`] do it, but without what
+/// is not the matter here; where it is, it is left to these.
+#[inline(never)]
+pub fn preempt(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) -> Goes {
+    // Safety: on this hart, no other reference in use; the one runs on it, the other was about to, at home.
+    let (local, from, to) = unsafe { (hart.local(), vcpu.body(), next.body()) };
+    let leaves = is_in(hart, local, vcpu, from)
+        & (vcpu.state_here() == State::Running)
+        & (vcpu.signals() & signal::STOP == 0)
+        & !from.livelock.watched()
+        & (hart.levels == Levels::Any);
+    let comes = !(to.unfinished | to.livelock.watched());
+    if !(leaves & comes) {
+        cold_path();
+        return give_up(hart, vcpu, now);
+    }
+    local.next = None;
+    account(hart, local, vcpu, now);
+    from.slice_left = local.slice_end.saturating_sub(now);
+    vcpu.set_state_before_fence(State::Ready);
+    local.held = Some(vcpu);
     begin(hart, next, Class::RealTime, now);
     has_left(hart, vcpu);
-    // Safety: on this hart, no other reference in use; the vCPU runs on it.
-    let (local, body) = unsafe { (hart.local(), next.body()) };
-    if body.unfinished | body.livelock.watched() | (next.signals() != 0) {
+    if next.signals() != 0 {
         cold_path();
+        leave_registers(local, vcpu, from);
         return go_in(hart, next);
     }
-    if is_in(hart, local, next, body) {
-        context::set_external(next.external.load(Ordering::Relaxed));
-    } else {
-        load(hart, local, next, body);
+    let taken = take_registers(hart, local, next, to);
+    let external = next.external.load(Ordering::Relaxed);
+    if from
+        .context
+        .exchange(&mut to.context, hart.stack_top, taken.fpu_ready, external)
+    {
+        local.fpu_unsaved = Some(vcpu);
     }
-    Goes::into(&raw const body.context)
+    taken.clean();
+    Goes::into(&raw const to.context)
+}
+
+/// The current vCPU has had the hart up to now. Returns for how long, in ticks.
+#[inline]
+fn account(hart: &Hart, local: &mut Local, vcpu: &Vcpu, now: u64) -> u64 {
+    let ticks = now - local.since;
+    local.since = now;
+    // Only this hart writes it.
+    if let Some(all) = vcpu.vm.ticks.get(hart.index) {
+        all.store(all.load(Ordering::Relaxed) + ticks, Ordering::Relaxed);
+    }
+    ticks
+}
+
+/// The vCPU's registers are taken over from the hart.
+fn leave_registers(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
+    if body.context.save() {
+        local.fpu_unsaved = Some(vcpu);
+    }
 }
 
 /// The current vCPU waits for `why`; its trap handler then gives up the hart.
@@ -133,8 +191,13 @@ pub fn keeps_hart(hart: &'static Hart) -> bool {
     if pending == 0 {
         return true;
     }
-    interrupt::handle(hart, pending);
+    serve(hart, pending);
     !must_leave(hart)
+}
+
+#[inline(never)]
+fn serve(hart: &'static Hart, pending: u64) {
+    interrupt::handle(hart, pending);
 }
 
 /// Takes the hart from the current vCPU and puts it where it belongs. A full fence is to follow, and then [`has_left`].
@@ -147,9 +210,7 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
         if hart.levels != Levels::Any && vcpu.class == Class::BestEffort {
             migration::leaves(hart, local, vcpu, body);
         }
-        if body.context.save() {
-            local.fpu_unsaved = Some(vcpu);
-        }
+        leave_registers(local, vcpu, body);
         if body.livelock.watched() {
             cold_path();
             context::watch(false);
@@ -157,35 +218,21 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
             body.loaded_on = 0;
         }
     }
-    let ticks = now - local.since;
-    local.since = now;
-    // Only this hart writes it.
-    if let Some(all) = vcpu.vm.ticks.get(hart.index) {
-        all.store(all.load(Ordering::Relaxed) + ticks, Ordering::Relaxed);
+    let ticks = account(hart, local, vcpu, now);
+    if let Some(account) = &mut body.account {
+        account.charge(ticks);
     }
     body.slice_left = local.slice_end.saturating_sub(now);
     local.current = None;
     local.reschedule = false;
-    let goes_on = vcpu.state_here() != State::Waiting;
-    let stops = vcpu.signals() & signal::STOP != 0;
-    if (vcpu.class == Class::BestEffort) & goes_on & !stops & local.next.is_some() {
-        vcpu.set_state_before_fence(State::Ready);
-        local.held = Some(vcpu);
+    if vcpu.stops() {
+        stop(hart, vcpu);
     } else {
-        cold_path();
-        if let Some(account) = &mut body.account {
-            account.charge(ticks);
-        }
-        if stops {
-            stop(hart, vcpu);
-        } else {
-            place(hart, vcpu, now);
-        }
+        place(hart, vcpu, now);
     }
 }
 
 /// Puts a vCPU that has left the hart to rest, or into its queue.
-#[inline(never)]
 fn place(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
     // Safety: on this hart, no other reference in use; likewise the body of the vCPU that it has just left.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
@@ -194,9 +241,16 @@ fn place(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
             end_job(vcpu, body, now);
         }
         rest(hart, vcpu);
-    } else if body.account.as_ref().is_some_and(|account| account.left() == 0) {
+    } else if body
+        .account
+        .as_ref()
+        .is_some_and(|account| account.left() == 0)
+    {
         cut_off(local, vcpu, body, now);
         rest(hart, vcpu);
+    } else if vcpu.class == Class::BestEffort && local.next.is_some() {
+        vcpu.set_state(State::Ready);
+        local.held = Some(vcpu);
     } else {
         let last = vcpu.class == Class::BestEffort && body.slice_left == 0;
         let goes = vcpu.class == Class::BestEffort && !vcpu.may_run_on(hart);
@@ -714,7 +768,7 @@ fn search(hart: &'static Hart) -> Goes {
     loop {
         let pending = arch::pending_interrupts();
         if pending != 0 {
-            interrupt::handle(hart, pending);
+            serve(hart, pending);
         }
         // Safety: on this hart, no other reference in use.
         let local = unsafe { hart.local() };
@@ -970,7 +1024,10 @@ fn load_once(hart: &'static Hart, vcpu: &'static Vcpu) {
     if is_in(hart, local, vcpu, body) {
         return;
     }
-    load(hart, local, vcpu, body);
+    let taken = take_registers(hart, local, vcpu, body);
+    let external = vcpu.external.load(Ordering::Relaxed);
+    body.context.load(hart.stack_top, taken.fpu_ready, external);
+    taken.clean();
     if body.livelock.watched() {
         cold_path();
         context::watch(true);
@@ -978,22 +1035,36 @@ fn load_once(hart: &'static Hart, vcpu: &'static Vcpu) {
     confine(hart, vcpu);
 }
 
-/// Puts a vCPU of this hart into the hart's control and status registers, as one that nothing is the matter with.
+/// The hart's registers are about to be the vCPU's.
 #[inline(always)]
-fn load(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
+fn take_registers(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) -> Taken {
     let here = here(hart);
     let came = body.loaded_on != here;
-    let fpu_ready = (local.fpu_owner == Some(vcpu.handle)) & (body.fpu_on == here);
-    let external = vcpu.external.load(Ordering::Relaxed);
-    body.context.load(hart.stack_top, fpu_ready, external);
     body.loaded_on = here;
     local.loaded = Some(vcpu);
-    if came || !vcpu.alone && is_other(local, vcpu) {
-        cold_path();
-        // Cached translations and instructions are another vCPU's of the same VM, or this one's of a time before it
-        // changed them elsewhere.
-        arch::fence_guest_translations();
-        arch::fence_instructions();
+    Taken {
+        fpu_ready: (local.fpu_owner == Some(vcpu.handle)) & (body.fpu_on == here),
+        stale: came || !vcpu.alone && is_other(local, vcpu),
+    }
+}
+
+/// What a vCPU finds in a hart.
+struct Taken {
+    /// Its floating-point registers.
+    fpu_ready: bool,
+    /// Cached translations and instructions of another vCPU of the same VM, or its own of a time before it changed them elsewhere.
+    stale: bool,
+}
+
+impl Taken {
+    /// Its registers are in the hart.
+    #[inline(always)]
+    fn clean(&self) {
+        if self.stale {
+            cold_path();
+            arch::fence_guest_translations();
+            arch::fence_instructions();
+        }
     }
 }
 
@@ -1132,31 +1203,26 @@ fn read_posts(hart: &'static Hart) {
     }
 }
 
-/// Whether a real-time vCPU without a reservation takes the hart now, as its time has come and none of its class runs:
-/// the most frequent thing that the timer brings about where hurry is. Otherwise all is left to [`timer`].
-#[inline]
-pub fn is_taken(hart: &'static Hart) -> bool {
+/// The real-time vCPU without a reservation that takes the hart now, as its time has come and none of its class runs, nor another's time
+/// has come: the most frequent thing that the timer brings about where hurry is. Otherwise all is left to [`timer`].
+#[inline(always)]
+pub fn comes(hart: &'static Hart, now: u64) -> Option<&'static Vcpu> {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    let now = arch::now();
     let (due, handle) = local.releases.earliest();
     if (due > now) | (local.admits == Class::RealTime) | local.next.is_some() {
-        cold_path();
-        return false;
+        return None;
     }
-    let Some(vcpu) = system().vcpus.get(usize::from(handle)) else {
-        return false;
-    };
+    let vcpu = system().vcpus.get(usize::from(handle))?;
     // Safety: it waits at home here, no other reference in use.
     if unsafe { vcpu.body() }.account.is_some() {
-        cold_path();
-        return false;
+        return None;
     }
     local.releases.pop();
     vcpu.set_state_before_fence(State::Ready);
     local.next = Some(vcpu);
-    // Another one may come before it.
-    local.releases.earliest().0 > now
+    local.reschedule = true;
+    (local.releases.earliest().0 > now).then_some(vcpu)
 }
 
 /// Serves the hart's timer.

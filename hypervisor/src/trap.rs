@@ -31,21 +31,25 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> *const Context {
 /// The hart's timer has interrupted the vCPU, all of whose registers are saved.
 pub extern "C" fn timer(vcpu: &'static Vcpu) -> Goes {
     let hart = vcpu.hart();
-    if sched::is_taken(hart) || served_timer(hart, vcpu) {
-        return Goes::out(vcpu);
+    let now = arch::now();
+    match sched::comes(hart, now) {
+        Some(next) => sched::preempt(hart, vcpu, next, now),
+        None => serve_timer(hart, vcpu),
     }
-    // Safety: the vCPU runs on this hart, no other reference in use.
-    Goes::into(unsafe { &raw const vcpu.body().context })
 }
 
-/// Whether the vCPU has to leave the hart when its timer has been served.
+/// As [`timer`], whatever there is to serve.
 #[inline(never)]
-fn served_timer(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+fn serve_timer(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
     sched::timer(hart);
     if hart.is_user_only() {
         migration::trapped(hart, vcpu);
     }
-    sched::must_leave(hart)
+    if sched::must_leave(hart) {
+        return Goes::out(vcpu);
+    }
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    Goes::into(unsafe { &raw const vcpu.body().context })
 }
 
 /// What became of a store: [`doorbell`].

@@ -342,7 +342,7 @@ impl Vcpu {
 
     /// Whether it is to stop.
     pub fn stops(&self) -> bool {
-        self.signals.load(Ordering::SeqCst) & signal::STOP != 0
+        self.signals() & signal::STOP != 0
     }
 
     /// What it is doing.

@@ -64,15 +64,10 @@ impl<const N: usize> Deadlines<N> {
         self.len -= 1;
         self.heap[0].0 = u64::MAX;
         if self.len > 0 {
-            self.close();
+            // The last entry goes to the first place, or further down.
+            self.sink(0, self.heap[self.len]);
         }
         handle
-    }
-
-    /// Moves the last entry to the first place, which is free, and further down.
-    #[inline(never)]
-    fn close(&mut self) {
-        self.sink(0, self.heap[self.len]);
     }
 
     /// Sets or moves a vCPU's deadline.
@@ -136,7 +131,7 @@ impl<const N: usize> Deadlines<N> {
     }
 
     /// Puts an entry in a place that is free, or further down; those on its way move up.
-    #[inline(always)]
+    #[inline(never)]
     fn sink(&mut self, mut place: usize, entry: (u64, Handle)) {
         let Some(heap) = self.heap.get_mut(..self.len) else {
             return;

@@ -110,7 +110,7 @@ impl Context {
 
     /// Takes over what is in the hart, after the vCPU has run. Floating-point registers stay there; `true`: they
     /// have changed, see [`Context::save_fpu`].
-    #[inline]
+    #[inline(never)]
     pub fn save(&mut self) -> bool {
         self.pc = read!(csr::SEPC);
         self.sstatus = read!(csr::SSTATUS);
@@ -179,6 +179,44 @@ impl Context {
         write!(csr::SCOUNTEREN, scounteren);
         write!(csr::SENVCFG, senvcfg);
         delegate(fpu_ready);
+    }
+
+    /// Does what [`Context::save`] and then `to`'s [`Context::load`] do, each register in one step.
+    #[inline(always)]
+    pub fn exchange(
+        &mut self,
+        to: &mut Self,
+        host_stack: u64,
+        fpu_ready: bool,
+        external: bool,
+    ) -> bool {
+        to.host_stack = host_stack;
+        // In groups, so that no load and no register is waited for.
+        let (pc, sstatus, vsstatus, vsie) = (to.pc, to.sstatus, to.vsstatus, to.vsie);
+        let fs = if fpu_ready { csr::SSTATUS_FS } else { 0 };
+        self.pc = swap!(csr::SEPC, pc);
+        self.sstatus = swap!(csr::SSTATUS, sstatus & (!csr::SSTATUS_FS | fs));
+        self.vsstatus = swap!(csr::VSSTATUS, vsstatus);
+        self.vsie = swap!(csr::VSIE, vsie);
+        let (vstvec, vsscratch, vsepc, vscause) = (to.vstvec, to.vsscratch, to.vsepc, to.vscause);
+        self.vstvec = swap!(csr::VSTVEC, vstvec);
+        self.vsscratch = swap!(csr::VSSCRATCH, vsscratch);
+        self.vsepc = swap!(csr::VSEPC, vsepc);
+        self.vscause = swap!(csr::VSCAUSE, vscause);
+        let (vstval, vsatp, hgatp, vstimecmp) = (to.vstval, to.vsatp, to.hgatp, to.vstimecmp);
+        self.vstval = swap!(csr::VSTVAL, vstval);
+        // Never the one VM's tables with the other's translation below.
+        self.vsatp = swap!(csr::VSATP, 0);
+        write!(csr::HGATP, hgatp);
+        write!(csr::VSATP, vsatp);
+        self.vstimecmp = swap!(csr::VSTIMECMP, vstimecmp);
+        let (hvip, scounteren, senvcfg) = (to.hvip, to.scounteren, to.senvcfg);
+        let external = u64::from(external) * csr::VSEI;
+        self.hvip = swap!(csr::HVIP, hvip & !csr::VSEI | external);
+        self.scounteren = swap!(csr::SCOUNTEREN, scounteren);
+        self.senvcfg = swap!(csr::SENVCFG, senvcfg);
+        delegate(fpu_ready);
+        self.fpu_is_dirty()
     }
 
     /// Whether a hart holds newer floating-point registers than the vCPU's [`Fpu`].

@@ -54,8 +54,10 @@ global_asm!(
     "    ecall",
     "    j       9b",
     // The log's stream is selected first.
+    ".pushsection .rodata",
     "8:  .byte   {select}, {log_stream}",
     "    .asciz  \"refused reason=a hart trapped while it booted; it may lack one of Zba, Zbb, Zbs\\n\"",
+    ".popsection",
     ".section .text.trap, \"ax\"",
     ".balign 64",
     ".global guest_trap",
