@@ -144,8 +144,7 @@ impl Context {
             ..
         } = *self;
         write!(csr::SEPC, pc);
-        let fs = if fpu_ready { csr::SSTATUS_FS } else { 0 };
-        write!(csr::SSTATUS, sstatus & (!csr::SSTATUS_FS | fs));
+        write!(csr::SSTATUS, with_fpu(sstatus, fpu_ready));
         write!(csr::VSSTATUS, vsstatus);
         write!(csr::VSIE, vsie);
         write!(csr::VSTVEC, vstvec);
@@ -193,9 +192,8 @@ impl Context {
         to.host_stack = host_stack;
         // In groups, so that no load and no register is waited for.
         let (pc, sstatus, vsstatus, vsie) = (to.pc, to.sstatus, to.vsstatus, to.vsie);
-        let fs = if fpu_ready { csr::SSTATUS_FS } else { 0 };
         self.pc = swap!(csr::SEPC, pc);
-        self.sstatus = swap!(csr::SSTATUS, sstatus & (!csr::SSTATUS_FS | fs));
+        self.sstatus = swap!(csr::SSTATUS, with_fpu(sstatus, fpu_ready));
         self.vsstatus = swap!(csr::VSSTATUS, vsstatus);
         self.vsie = swap!(csr::VSIE, vsie);
         let (vstvec, vsscratch, vsepc, vscause) = (to.vstvec, to.vsscratch, to.vsepc, to.vscause);
@@ -254,6 +252,16 @@ impl Context {
             | if software { csr::VSSI } else { 0 }
             | if external { csr::VSEI } else { 0 };
         pending & enabled != 0
+    }
+}
+
+/// A saved `sstatus` for a hart whose floating-point registers are the vCPU's, or are not: `FS` is Clean at least, or Off.
+#[inline(always)]
+const fn with_fpu(sstatus: u64, fpu_ready: bool) -> u64 {
+    if fpu_ready {
+        sstatus | csr::SSTATUS_FS_CLEAN
+    } else {
+        sstatus & !csr::SSTATUS_FS
     }
 }
 
