@@ -27,7 +27,7 @@ use crate::vcpu::{Body, State, Vcpu, Wait, signal};
 use core::cmp;
 use core::hint::cold_path;
 use core::sync::atomic::{Ordering, fence};
-use tactus_abi::blob::{Class, limit};
+use tactus_abi::blob::Class;
 use tactus_policy::livelock::Exception;
 use tactus_policy::ready::{Handle, ReadyQueue};
 use tactus_policy::reservation::{Kind, Wake};
