@@ -87,6 +87,7 @@ pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> Goes {
     // Safety: on this hart, no other reference in use.
     match unsafe { hart.local() }.next {
         Some(next) if vcpu.class == Class::BestEffort => preempt(hart, vcpu, next, now),
+        None if vcpu.class == Class::BestEffort => turn(hart, vcpu, now),
         _ => give_up(hart, vcpu, now),
     }
 }
@@ -104,39 +105,96 @@ fn give_up(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
 /// is not the matter here; where it is, it is left to these.
 #[inline(never)]
 pub fn preempt(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) -> Goes {
-    // Safety: on this hart, no other reference in use; the one runs on it, the other was about to, at home.
-    let (local, from, to) = unsafe { (hart.local(), vcpu.body(), next.body()) };
-    let leaves = is_in(hart, local, vcpu, from)
-        & (vcpu.state_here() == State::Running)
-        & (vcpu.signals() & signal::STOP == 0)
-        & !from.livelock.watched()
-        & (hart.levels == Levels::Any);
-    let comes = !(to.unfinished | to.livelock.watched());
-    if !(leaves & comes) {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    if !leaves_smoothly(hart, local, vcpu) | !comes_smoothly(next) {
         cold_path();
         return give_up(hart, vcpu, now);
     }
     local.next = None;
+    local.held = Some(vcpu);
+    change_over(hart, vcpu, next, now)
+}
+
+/// The slice of a best-effort vCPU is over, and the hart goes to another one of its priority or of a higher one. As [`preempt`].
+#[inline(never)]
+fn turn(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    let busy =
+        local.concludes != 0 || local.overruns != [0; _] || hart.stale.load(Ordering::Relaxed);
+    if busy | !leaves_smoothly(hart, local, vcpu) | (local.slice_end > now) {
+        cold_path();
+        return give_up(hart, vcpu, now);
+    }
+    let vcpus = system().vcpus;
+    let fits = |handle: Handle| {
+        let other = &vcpus[usize::from(handle)];
+        other.priority >= vcpu.priority && other.may_run_on(hart)
+    };
+    let found = system().best_effort.lock().pop_where(fits);
+    let Some((handle, _)) = found else {
+        cold_path();
+        return give_up(hart, vcpu, now);
+    };
+    let next = &vcpus[usize::from(handle)];
+    if !comes_smoothly(next) {
+        cold_path();
+        enqueue(hart, next, Place::First);
+        return give_up(hart, vcpu, now);
+    }
+    let goes = change_over(hart, vcpu, next, now);
+    enqueue(hart, vcpu, Place::Last);
+    spread(hart);
+    goes
+}
+
+/// Whether the current vCPU leaves the hart as a ready one, and nothing else is to be done then.
+#[inline(always)]
+fn leaves_smoothly(hart: &Hart, local: &Local, vcpu: &Vcpu) -> bool {
+    // Safety: it runs on this hart, no other reference in use.
+    let body = unsafe { vcpu.body() };
+    is_in(hart, local, vcpu, body)
+        & (vcpu.state_here() == State::Running)
+        & (vcpu.signals() & signal::STOP == 0)
+        & !body.livelock.watched()
+        & (hart.levels == Levels::Any)
+}
+
+/// Whether nothing is to be done for a vCPU before it is entered.
+#[inline(always)]
+fn comes_smoothly(vcpu: &Vcpu) -> bool {
+    // Safety: this hart has just taken it, no other reference in use.
+    let body = unsafe { vcpu.body() };
+    !(body.unfinished | body.livelock.watched())
+}
+
+/// The hart goes from one such vCPU to another: its registers take the place of those of the one that leaves, which are then in its context.
+#[inline(never)]
+fn change_over(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) -> Goes {
+    // Safety: on this hart, no other reference in use; the one has it, the other is taken by it.
+    let (local, from, to) = unsafe { (hart.local(), vcpu.body(), next.body()) };
     account(hart, local, vcpu, now);
     from.slice_left = local.slice_end.saturating_sub(now);
     vcpu.set_state_before_fence(State::Ready);
-    local.held = Some(vcpu);
-    begin(hart, next, Class::RealTime, now);
+    begin(hart, next, now);
     has_left(hart, vcpu);
-    if next.signals() != 0 {
-        cold_path();
-        leave_registers(local, vcpu, from);
-        return go_in(hart, next);
-    }
     let taken = take_registers(hart, local, next, to);
     let external = next.external.load(Ordering::Relaxed);
-    if from
-        .context
-        .exchange(&mut to.context, hart.stack_top, taken.fpu_ready, external)
-    {
+    from.context
+        .exchange(&mut to.context, hart.stack_top, taken.fpu_ready, external);
+    if from.context.fpu_is_dirty() {
         local.fpu_unsaved = Some(vcpu);
     }
     taken.clean();
+    if next.signals() != 0 {
+        cold_path();
+        take_signals(hart, next);
+        // Who has asked it to stop before it had its home here has told another hart.
+        if next.stops() {
+            return Goes::out(next);
+        }
+    }
     Goes::into(&raw const to.context)
 }
 
@@ -154,7 +212,8 @@ fn account(hart: &Hart, local: &mut Local, vcpu: &Vcpu, now: u64) -> u64 {
 
 /// The vCPU's registers are taken over from the hart.
 fn leave_registers(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
-    if body.context.save() {
+    body.context.save();
+    if body.context.fpu_is_dirty() {
         local.fpu_unsaved = Some(vcpu);
     }
 }
@@ -725,14 +784,17 @@ fn offer(hart: &'static Hart, vcpu: &Vcpu) {
 /// Wakes the idle harts that may run what waits in the best-effort queue.
 #[inline(never)]
 fn spread(hart: &'static Hart) {
-    let may_run = queued_harts();
-    if may_run == 0 {
-        return;
-    }
-    for other in system().harts {
-        let idle = other.running.load(Ordering::Relaxed) == running::IDLE;
-        if idle && other.index != hart.index && may_run >> other.index & 1 != 0 {
-            other.offer();
+    let is_idle = |other: &&Hart| {
+        other.index != hart.index && other.running.load(Ordering::Relaxed) == running::IDLE
+    };
+    let mut idle = system().harts.iter().filter(is_idle).peekable();
+    if idle.peek().is_some() {
+        cold_path();
+        let may_run = queued_harts();
+        for other in idle {
+            if may_run >> other.index & 1 != 0 {
+                other.offer();
+            }
         }
     }
     if hart.levels != Levels::Any {
@@ -796,7 +858,7 @@ fn search(hart: &'static Hart) -> Goes {
             idle(hart);
             continue;
         };
-        begin(hart, vcpu, vcpu.class, arch::now());
+        begin(hart, vcpu, arch::now());
         return go_in(hart, vcpu);
     }
 }
@@ -808,7 +870,7 @@ fn go_in(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
     }
     // Safety: the vCPU runs on this hart, no other reference in use.
     let unfinished = unsafe { vcpu.body() }.unfinished;
-    // Who has asked it to stop before it had its home here has told another hart.
+    // See `change_over`.
     let mut leaves = vcpu.stops() || unfinished && !finish(hart, vcpu);
     if !leaves && arch::timer_is_due() {
         timer(hart);
@@ -931,9 +993,10 @@ fn queued_harts() -> u64 {
     harts
 }
 
-/// The hart is from now on the vCPU's, which is of that class. A full fence.
+/// The hart is from now on the vCPU's. A full fence.
 #[inline]
-fn begin(hart: &'static Hart, vcpu: &'static Vcpu, class: Class, now: u64) {
+fn begin(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
+    let class = vcpu.class;
     // Safety: on this hart, no other reference in use; the vCPU has just been taken by it.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     vcpu.settle(hart);

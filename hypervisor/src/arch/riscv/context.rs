@@ -108,10 +108,9 @@ impl Context {
         self.scounteren = 7;
     }
 
-    /// Takes over what is in the hart, after the vCPU has run. Floating-point registers stay there; `true`: they
-    /// have changed, see [`Context::save_fpu`].
+    /// Takes over what is in the hart, after the vCPU has run. Floating-point registers stay there: [`Context::fpu_is_dirty`].
     #[inline(never)]
-    pub fn save(&mut self) -> bool {
+    pub fn save(&mut self) {
         self.pc = read!(csr::SEPC);
         self.sstatus = read!(csr::SSTATUS);
         self.vsstatus = read!(csr::VSSTATUS);
@@ -126,7 +125,6 @@ impl Context {
         self.hvip = read!(csr::HVIP);
         self.scounteren = read!(csr::SCOUNTEREN);
         self.senvcfg = read!(csr::SENVCFG);
-        self.fpu_is_dirty()
     }
 
     /// Puts the vCPU into the hart. `host_stack`: top of the hart's stack; `fpu_ready`: the hart's floating-point
@@ -181,14 +179,8 @@ impl Context {
     }
 
     /// Does what [`Context::save`] and then `to`'s [`Context::load`] do, each register in one step.
-    #[inline(always)]
-    pub fn exchange(
-        &mut self,
-        to: &mut Self,
-        host_stack: u64,
-        fpu_ready: bool,
-        external: bool,
-    ) -> bool {
+    #[inline(never)]
+    pub fn exchange(&mut self, to: &mut Self, host_stack: u64, fpu_ready: bool, external: bool) {
         to.host_stack = host_stack;
         // In groups, so that no load and no register is waited for.
         let (pc, sstatus, vsstatus, vsie) = (to.pc, to.sstatus, to.vsstatus, to.vsie);
@@ -214,11 +206,10 @@ impl Context {
         self.scounteren = swap!(csr::SCOUNTEREN, scounteren);
         self.senvcfg = swap!(csr::SENVCFG, senvcfg);
         delegate(fpu_ready);
-        self.fpu_is_dirty()
     }
 
-    /// Whether a hart holds newer floating-point registers than the vCPU's [`Fpu`].
-    const fn fpu_is_dirty(&self) -> bool {
+    /// Whether the hart that the vCPU ran on last holds newer floating-point registers than its [`Fpu`]: see [`Context::save_fpu`].
+    pub const fn fpu_is_dirty(&self) -> bool {
         self.sstatus & csr::SSTATUS_FS == csr::SSTATUS_FS
     }
 
