@@ -91,7 +91,13 @@ pub fn must_leave(hart: &'static Hart) -> bool {
 #[inline]
 pub fn keeps_hart(hart: &'static Hart) -> bool {
     let pending = arch::pending_interrupts();
-    if pending == 0 {
+    pending == 0 || keeps_hart_for(hart, pending)
+}
+
+/// As [`keeps_hart`], when these interrupts are pending. Without separation they wait, unless the work is a real-time vCPU's.
+#[inline(never)]
+fn keeps_hart_for(hart: &'static Hart, pending: u64) -> bool {
+    if !system().is_separated() && hart.running.load(Ordering::Relaxed) < running::REAL_TIME {
         return true;
     }
     interrupt::handle(hart, pending);
@@ -704,6 +710,8 @@ fn search(hart: &'static Hart) -> *const Context {
             }
         }
         if conclude(hart) {
+            // Without separation, all pieces at once.
+            while !system().is_separated() && conclude(hart) {}
             continue;
         }
         // Safety: on this hart, no other reference in use.
