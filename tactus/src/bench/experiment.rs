@@ -285,6 +285,9 @@ pub struct StaySource {
     pub ways: Vec<Vec<String>>,
     /// What began them; without, whatever did.
     pub by: Option<Beginning>,
+    /// Of all stays of the ways of a list.
+    #[serde(default)]
+    pub take: Statistic,
 }
 
 /// What begins a stay in the hypervisor.
@@ -328,6 +331,8 @@ pub enum Statistic {
     /// The greatest.
     #[default]
     Max,
+    /// The least.
+    Min,
     /// The mean.
     Mean,
     /// What 999 of 1,000 do not exceed, to three digits.
