@@ -59,10 +59,10 @@ pub fn handle(hart: &'static Hart, pending: u64) {
     if pending & csr::STI != 0 {
         sched::timer(hart);
     }
-    if pending & csr::SSI != 0 {
+    // The others stay pending; but when a real-time vCPU gets the hart now, they may have to wait for that.
+    if pending & csr::SSI != 0 && !sched::must_leave(hart) {
         sched::interrupted(hart);
     }
-    // It stays pending; but when a real-time vCPU gets the hart now, it may have to wait for that.
     if pending & csr::SEI != 0 && !sched::must_leave(hart) {
         external(hart);
     }
