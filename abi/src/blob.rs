@@ -9,7 +9,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Limits that both the tool and the hypervisor enforce.
 pub mod limit {
@@ -93,6 +93,11 @@ pub struct Header {
     pub migration: u32,
     /// Bit `n`: hart table entry `n` runs best-effort vCPUs at user level only; 0 when `migration` is off.
     pub user_only: u64,
+    /// 1: real-time guests' interrupts have priorities of their own, and the hypervisor looks for interrupts while it works for
+    /// best-effort guests; 0: neither, to compare with.
+    pub separation: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// When a best-effort vCPU that may run on harts for user level only goes there.
@@ -447,10 +452,11 @@ impl<'a> Blob<'a> {
         let migration = Migration::from_raw(self.header.migration);
         let user_only = self.header.user_only;
         if migration.is_none()
+            || self.header.separation > 1
             || user_only >> harts != 0
             || (migration == Some(Migration::Off)) != (user_only == 0)
         {
-            return Err(Error::Table("migration of vCPUs out of range"));
+            return Err(Error::Table("migration or separation out of range"));
         }
         if self.vms.is_empty() || self.vms.len() > limit::VMS {
             return Err(Error::Table("number of VMs out of range"));

@@ -140,6 +140,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     let stacks = arena.stack(STACK_SIZE * blob.harts.len() as u64)?;
     // Safety: the tool gives the controller to no guest.
     let plic = (blob.header.plic_base != 0).then(|| unsafe { Plic::new(blob.header.plic_base) });
+    let thresholds = plic.filter(|_| blob.header.separation != 0);
     let harts = arena.slice(blob.harts.len(), |index| {
         let config = &blob.harts[index];
         let stack = stacks - STACK_SIZE * index as u64;
@@ -159,7 +160,8 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             config.id,
             Wires {
                 plic_context: config.plic_context,
-                threshold: plic.and_then(|plic| NonNull::new(plic.threshold(config.plic_context))),
+                threshold: thresholds
+                    .and_then(|plic| NonNull::new(plic.threshold(config.plic_context))),
                 sswi: sswi.and_then(|base| NonNull::new((base + 4 * config.id) as *mut u32)),
             },
             stack,

@@ -31,7 +31,7 @@ pub mod running {
 pub struct Wires {
     /// Its PLIC context.
     pub plic_context: u32,
-    /// The PLIC's threshold for it, if there is a PLIC.
+    /// The PLIC's threshold for it, if there is a PLIC and priorities are separated.
     pub threshold: Option<NonNull<u32>>,
     /// Where a store interrupts it, if that is possible without the firmware.
     pub sswi: Option<NonNull<u32>>,

@@ -10,7 +10,7 @@ use crate::vm;
 use tactus_abi::blob::Class;
 use tactus_abi::map;
 
-/// Physical priorities: the upper half is for sources of VMs with real-time vCPUs.
+/// Physical priorities: the upper half is for sources of VMs with real-time vCPUs; without separation all have the lower one.
 const PRIORITY_REAL_TIME: u32 = 6;
 const PRIORITY_BEST_EFFORT: u32 = 2;
 /// Threshold while a real-time vCPU runs: what is not for such a VM waits.
@@ -28,7 +28,7 @@ pub fn initialise_hart(hart: &Hart) {
             Route::Vm(vm, context) => {
                 let vcpus = system().vms[vm].vcpus();
                 let real_time = vcpus.iter().any(|vcpu| vcpu.class == Class::RealTime);
-                let priority = if real_time {
+                let priority = if real_time && system().is_separated() {
                     PRIORITY_REAL_TIME
                 } else {
                     PRIORITY_BEST_EFFORT
@@ -59,10 +59,10 @@ pub fn handle(hart: &'static Hart, pending: u64) {
     if pending & csr::STI != 0 {
         sched::timer(hart);
     }
-    if pending & csr::SSI != 0 {
+    // The others stay pending; but when a real-time vCPU gets the hart now, they may have to wait for that.
+    if pending & csr::SSI != 0 && !sched::must_leave(hart) {
         sched::interrupted(hart);
     }
-    // It stays pending; but when a real-time vCPU gets the hart now, it may have to wait for that.
     if pending & csr::SEI != 0 && !sched::must_leave(hart) {
         external(hart);
     }

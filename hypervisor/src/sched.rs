@@ -247,7 +247,13 @@ pub fn must_leave(hart: &'static Hart) -> bool {
 #[inline]
 pub fn keeps_hart(hart: &'static Hart) -> bool {
     let pending = arch::pending_interrupts();
-    if pending == 0 {
+    pending == 0 || keeps_hart_for(hart, pending)
+}
+
+/// As [`keeps_hart`], when these interrupts are pending. Without separation they wait, unless the work is a real-time vCPU's.
+#[inline(never)]
+fn keeps_hart_for(hart: &'static Hart, pending: u64) -> bool {
+    if !system().is_separated() && hart.running.load(Ordering::Relaxed) < running::REAL_TIME {
         return true;
     }
     serve(hart, pending);
@@ -837,6 +843,8 @@ fn search(hart: &'static Hart) -> Goes {
         let mut chosen = local.next.take();
         if chosen.is_none() {
             if conclude(hart) {
+                // Without separation, all pieces at once.
+                while !system().is_separated() && conclude(hart) {}
                 continue;
             }
             // Safety: on this hart, no other reference in use.

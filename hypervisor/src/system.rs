@@ -50,6 +50,13 @@ pub struct System {
     pub routes: [Route; PASSED_SOURCE_MAX as usize + 1],
 }
 
+impl System {
+    /// Whether real-time guests' interrupts come before, and into, what is done for best-effort ones. Nothing else is left out without.
+    pub fn is_separated(&self) -> bool {
+        self.blob.header.separation != 0
+    }
+}
+
 static SYSTEM: AtomicPtr<System> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Makes the system known to all; called once by the boot hart before guests or other harts run.

@@ -26,6 +26,8 @@ pub struct Plan {
     pub overheads: Overheads,
     /// Part of each hart that real-time vCPUs leave to best-effort ones.
     pub reserve: Share,
+    /// Whether real-time guests' interrupts come before, and into, what is done for best-effort ones.
+    pub separation: bool,
     /// When best-effort vCPUs go to harts for user level only.
     pub migration: Migration,
     /// Those harts; none when that is never.

@@ -81,6 +81,8 @@ codes! {
     OverSubscribed = "over-subscribed", Contradiction;
     /// A real-time vCPU that may have its budget too late.
     MissesDeadline = "misses-deadline", Contradiction;
+    /// Reservations without the separation that bounds how late they are.
+    NoSeparation = "no-separation", Contradiction;
     /// A reservation below a real-time vCPU that has none.
     NoBound = "no-bound", Warning;
     /// Real-time vCPUs that may be made, but have no time left.

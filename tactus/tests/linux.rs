@@ -106,6 +106,38 @@ fn at_user_level_now_and_then_beside_freertos(on: On) {
     assert!((1..5000).contains(&entries), "{entries} entries");
 }
 
+/// Both vCPUs only compute, which enters the kernel a few hundred times a second all the same: nothing keeps them from hart 0, where Linux otherwise
+/// is for next to no time.
+fn computing_at_user_level_beside_freertos(on: On) {
+    let platform = match on {
+        On::Qemu => "qemu-virt",
+        On::Board => "soc",
+    };
+    let text = system(
+        "systems/spumone.toml",
+        "tactus.work=idle",
+        // The messages are no more than what starting the program takes.
+        "tactus.work=speed tactus.rounds=500000 tactus.loops=1",
+    )
+    .replace("hz=10000 samples=10000", "hz=1000")
+    .replace(
+        "\"soc\"",
+        &format!("\"{platform}\"\nmigration = \"automatic\""),
+    );
+    let outcome = run_text(on, &text, Some("linux"));
+    assert_done(&outcome, "linux_speed");
+    let seen = || explain(&outcome);
+    let linux = vm(&outcome, "linux");
+    let took = linux.metrics.get("linux_compute").map(|m| m.value / 100.0);
+    let took = took.unwrap_or_else(|| panic!("no linux_compute\n{}", seen()));
+    let consumer = Consumer::Vm("linux".to_owned());
+    let had = outcome.journal.usage.get(&(0, consumer)).copied();
+    let share = had.unwrap_or_default() as f64 / took;
+    assert!(share > 0.8, "{share} of the time\n{}", seen());
+    let entries: u64 = linux.kernel_entries.values().sum();
+    assert!(entries > 0, "\n{}", seen());
+}
+
 /// Linux and FreeRTOS did what the demonstration is to show.
 #[track_caller]
 fn assert_plays_its_part(outcome: &Outcome) {
@@ -146,5 +178,6 @@ on_both!(
     beside_freertos,
     at_user_level_beside_freertos,
     at_user_level_now_and_then_beside_freertos,
+    computing_at_user_level_beside_freertos,
     by_rings,
 );

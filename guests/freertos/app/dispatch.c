@@ -7,7 +7,8 @@
  *   hz=N        ticks in a second (1000)
  *   samples=N   how many releases are measured before the program reports and powers off (0: it goes on for ever)
  *   load=N      percent of every 10 ms that the task computes for, instead of measuring
- *   entry=1     measures as well how late the trap handler's first instruction comes, which makes the release a few cycles later
+ *   entry=1     measures as well how late the trap handler's first instruction comes, and how long it takes from there to the task, which makes
+ *               the release a few cycles later
  *
  * With a channel, the measurement begins when the other end has written anything but zero into its first 32-bit word.
  */
@@ -30,7 +31,7 @@ void dispatch_main(void);
 #define PERCENT 100
 #define PRIORITY (configMAX_PRIORITIES - 1)
 
-static uint32_t task_ns[SAMPLES_MAX], entry_ns[SAMPLES_MAX];
+static uint32_t task_ns[SAMPLES_MAX], entry_ns[SAMPLES_MAX], release_ns[SAMPLES_MAX];
 static uint64_t hz, samples, load;
 static bool entry;
 
@@ -71,8 +72,10 @@ static bool may_begin(void)
 static void report(void)
 {
     record_samples("dispatch", "all", "ns", task_ns, samples);
-    if (entry)
+    if (entry) {
         record_samples("timer_entry", "all", "ns", entry_ns, samples);
+        record_samples("task_release", "all", "ns", release_ns, samples);
+    }
     console_print("@tactus metric name=dispatch_ticks_late value=%lu unit=count\n", ullPortTicksLate());
     console_print("@tactus metric name=dispatch_resolution value=%lu unit=ns\n", clock_resolution());
     console_print("@tactus pass name=dispatch\n");
@@ -101,6 +104,7 @@ static void measure(void *unused)
             uint64_t between = clock_cycle_nanoseconds(stamp - entered);
 
             entry_ns[sample] = clamped(late > between ? late - between : 0);
+            release_ns[sample] = clamped(between);
         }
     }
     report();

@@ -1,11 +1,13 @@
-//! An experiment as data: `bench/NAME.toml` says what to run and which figures to take from it.
+//! An experiment as data: `bench/NAME.toml` says what to run and which figures to take from it, once for all that differs in
+//! [`factors`] only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::{Deserialize, Deserializer, de};
 
+use super::factors;
 use crate::config::Nanoseconds;
 use crate::profile::Profile;
 use crate::report::unit::Unit;
@@ -283,6 +285,9 @@ pub struct StaySource {
     pub ways: Vec<Vec<String>>,
     /// What began them; without, whatever did.
     pub by: Option<Beginning>,
+    /// Of all stays of the ways of a list.
+    #[serde(default)]
+    pub take: Statistic,
 }
 
 /// What begins a stay in the hypervisor.
@@ -326,6 +331,8 @@ pub enum Statistic {
     /// The greatest.
     #[default]
     Max,
+    /// The least.
+    Min,
     /// The mean.
     Mean,
     /// What 999 of 1,000 do not exceed, to three digits.
@@ -494,7 +501,24 @@ fn names(root: &Path) -> Vec<String> {
 /// # Errors
 /// It does not; says where.
 pub fn parse(text: &str) -> miette::Result<Experiment> {
-    let experiment: Experiment = toml::from_str(text).into_diagnostic()?;
+    let table: toml::Table = toml::from_str(text).into_diagnostic()?;
+    let experiment: Experiment = if table.contains_key("factor") {
+        factors::expand(table)?.try_into().into_diagnostic()?
+    } else {
+        // With the place of what is wrong.
+        toml::from_str(text).into_diagnostic()?
+    };
+    let mut names = BTreeSet::new();
+    let runs = experiment.runs.iter().map(|run| ("run", &run.name));
+    let metrics = experiment
+        .metrics
+        .iter()
+        .map(|metric| ("metric", &metric.name));
+    for (kind, name) in runs.chain(metrics) {
+        if !names.insert((kind, name)) {
+            return Err(miette!("there are two of {kind} `{name}`"));
+        }
+    }
     for run in &experiment.runs {
         let alone = run.guest.is_some();
         if alone == run.system.is_some() {

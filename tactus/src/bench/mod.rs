@@ -23,6 +23,7 @@ use result::{Findings, Found};
 pub mod board;
 pub mod distribution;
 pub mod experiment;
+pub mod factors;
 pub mod prepared;
 pub mod result;
 pub mod value;

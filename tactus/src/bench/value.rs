@@ -7,6 +7,7 @@ use miette::{IntoDiagnostic, WrapErr};
 use object::{Object, ObjectSection, SectionKind};
 
 use crate::report::unit::Unit;
+use crate::run::board::stay::Stay;
 use crate::run::board::{Facts, Worker};
 use crate::run::session::Verdict;
 
@@ -87,16 +88,20 @@ fn figure(
     }
     let facts = done.outcome.board.as_ref();
     let facts = facts.ok_or("only the board knows it")?;
-    let cycles = if let Some(source) = &metric.calls {
-        calls(source, facts, done)
+    let (figure, take) = if let Some(source) = &metric.calls {
+        (calls(source, facts, done), source.take)
     } else if let Some(source) = &metric.passage {
-        passage(source, facts, done)
+        (passage(source, facts, done), source.take)
     } else if let Some(source) = &metric.stay {
-        stay(source, facts, done)
+        (stay(source, facts, done), source.take)
     } else {
-        Err("it has no source".to_owned())
+        (Err("it has no source".to_owned()), Statistic::default())
     };
-    Ok((cycles?, Unit::Cycles))
+    let unit = match take {
+        Statistic::Count => Unit::Count,
+        _ => Unit::Cycles,
+    };
+    Ok((figure?, unit))
 }
 
 fn record(metric: &Metric, source: &RecordSource, done: &Done) -> Result<(f64, Unit), String> {
@@ -122,6 +127,7 @@ fn samples(source: &SamplesSource, done: &Done) -> Result<(f64, Unit), String> {
         of.ok_or_else(|| format!("VM `{}` gave no samples of `{}`", source.vm, source.samples))?;
     Ok(match source.take {
         Statistic::Max => (summary.max, series.unit()),
+        Statistic::Min => (summary.min, series.unit()),
         Statistic::Mean => (summary.mean, series.unit()),
         Statistic::P999 => (summary.p999, series.unit()),
         Statistic::Count => (summary.samples as f64, Unit::Count),
@@ -202,28 +208,41 @@ fn stay(source: &StaySource, facts: &Facts, done: &Done) -> Result<f64, String> 
         None => Err(format!("there is no VM `{name}`")),
     };
     let interrupted = source.by.map(|by| by == Beginning::Interrupt);
-    let length = |way: &String| -> Result<u64, String> {
+    let length = |way: &String| -> Result<Option<Stay>, String> {
         let (from, to) = way
             .split_once('>')
             .ok_or_else(|| format!("`{way}` is no way from one guest to another"))?;
-        let stay = facts
-            .stays
-            .between(&worker(from)?, &worker(to)?, interrupted);
-        Ok(stay.map_or(0, |stay| stay.max))
+        let (from, to) = (worker(from)?, worker(to)?);
+        Ok(facts.stays.between(&from, &to, interrupted))
     };
-    let mut sum = 0;
+    let mut sum = 0.0;
     for ways in &source.ways {
-        let lengths: Result<Vec<u64>, String> = ways.iter().map(length).collect();
-        sum += lengths?.into_iter().max().unwrap_or(0);
+        let stays: Result<Vec<_>, String> = ways.iter().map(length).collect();
+        let all = stays?.into_iter().flatten().reduce(Stay::and);
+        if let Some(all) = all {
+            sum += source.take.of_all(&all)?;
+        }
     }
-    Ok(sum as f64)
+    Ok(sum)
 }
 
 impl Statistic {
+    /// It, of so many stays of which only the sum, the least and the greatest are known.
+    fn of_all(self, stays: &Stay) -> Result<f64, String> {
+        match self {
+            Self::Max => Ok(stays.max as f64),
+            Self::Min => Ok(stays.min as f64),
+            Self::Mean => Ok(stays.cycles as f64 / stays.count as f64),
+            Self::Count => Ok(stays.count as f64),
+            Self::P999 => Err("of stays, 99.9 % are not known".to_owned()),
+        }
+    }
+
     /// It, of these; `None` of none.
     fn of(self, figures: &[u64]) -> Option<f64> {
         match self {
             Self::Max => figures.iter().max().map(|max| *max as f64),
+            Self::Min => figures.iter().min().map(|min| *min as f64),
             Self::Mean if figures.is_empty() => None,
             Self::Mean => Some(figures.iter().sum::<u64>() as f64 / figures.len() as f64),
             Self::P999 if figures.is_empty() => None,
@@ -292,6 +311,7 @@ mod tests {
         let figures: Vec<u64> = (1..=2000).rev().collect();
         let of = |statistic: Statistic| statistic.of(&figures);
         assert_eq!(of(Statistic::Max), Some(2000.0));
+        assert_eq!(of(Statistic::Min), Some(1.0));
         assert_eq!(of(Statistic::Mean), Some(1000.5));
         assert_eq!(of(Statistic::P999), Some(1998.0));
         assert_eq!(of(Statistic::Count), Some(2000.0));

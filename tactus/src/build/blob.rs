@@ -206,6 +206,8 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         reserve: plan.reserve.0,
         migration: plan.migration as u32,
         user_only: mask(&mut plan.user_only.iter().copied()),
+        separation: plan.separation.into(),
+        reserved: 0,
     }
 }
 

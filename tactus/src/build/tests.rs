@@ -9,7 +9,7 @@ use tactus_abi::map::{DEVICETREE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_policy::placement::Extent;
 
 use super::{Image, blob};
-use crate::check::tests::{guaranteed_image, migrating_image, rich_image};
+use crate::check::tests::{guaranteed_image, migrating_image, rich_image, unseparated_image};
 use crate::plan::Plan;
 use crate::testing::{assert_isolated, devicetree_source, each_file, try_blob};
 
@@ -99,6 +99,16 @@ fn the_blob_says_what_the_description_says() {
         assert_eq!((blob.interrupts[0].source, blob.interrupts[0].vm), (10, 1));
         let end = blob.channel_ends_of(rtos)[1];
         assert_eq!((end.peer_vm, end.peer_channel), (0, 1));
+    });
+}
+
+#[test]
+fn the_blob_says_whether_priorities_are_separated() {
+    with_blob_of(rich_image(), |_, _, blob| {
+        assert_eq!(blob.header.separation, 1);
+    });
+    with_blob_of(unseparated_image(), |_, _, blob| {
+        assert_eq!(blob.header.separation, 0);
     });
 }
 

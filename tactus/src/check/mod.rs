@@ -18,6 +18,7 @@ mod names;
 mod platform;
 mod report;
 mod reservation;
+mod separation;
 mod summary;
 mod time;
 mod vcpus;
@@ -151,6 +152,7 @@ fn judge_system(
     let mut vcpus = vcpus::check(judge, platform.as_ref());
     let harts = platform.as_ref().map(|platform| platform.harts);
     let moves = migration::check(judge, &vcpus.seen, harts);
+    let separation = separation::check(judge, &vcpus.seen);
     let allowances = allowance::check(judge, platform.as_ref(), &vcpus);
     verdict.guarantee = platform
         .as_ref()
@@ -192,6 +194,7 @@ fn judge_system(
         on_faults,
         vcpus: (0..config.vms.len()).map(|vm| vcpus.of_vm(vm)).collect(),
         policies: vcpus.policies,
+        separation,
         moves,
         allowances,
         devices,

@@ -96,6 +96,12 @@ fn platform(plan: &Plan) -> String {
             },
         ],
     ];
+    if !plan.separation {
+        rows.push(vec![
+            "separation".into(),
+            "off: real-time vCPUs wait for what is done for best-effort VMs".into(),
+        ]);
+    }
     if plan.migration != Migration::Off {
         let harts: Vec<String> = plan.user_only.iter().map(u32::to_string).collect();
         let always = plan.migration == Migration::Always;

@@ -145,6 +145,7 @@ fault_tests! {
     over_share = "over-share",
     over_subscribed = "over-subscribed",
     misses_deadline = "misses-deadline",
+    no_separation = "no-separation",
     no_bound = "no-bound",
     no_share = "no-share",
     never_runs = "never-runs",
@@ -437,6 +438,11 @@ pub(crate) fn guaranteed_image() -> (crate::build::Image, crate::plan::Plan) {
 /// The image of [`RICH`] with the RTOS's hart for user level only.
 pub(crate) fn migrating_image() -> (crate::build::Image, crate::plan::Plan) {
     image_of(&RICH.replacen("[system]\n", "[system]\nmigration = \"automatic\"\n", 1))
+}
+
+/// The image of [`RICH`] without separation.
+pub(crate) fn unseparated_image() -> (crate::build::Image, crate::plan::Plan) {
+    image_of(&RICH.replacen("[system]\n", "[system]\nseparation = false\n", 1))
 }
 
 fn image_of(text: &str) -> (crate::build::Image, crate::plan::Plan) {

@@ -40,6 +40,8 @@ pub struct System {
     pub slice: Option<At<Nanoseconds>>,
     /// Part of each hart that real-time vCPUs leave to best-effort ones; default: none.
     pub be_reserve: Option<At<Share>>,
+    /// Whether real-time guests' interrupts come before, and into, what is done for best-effort ones; default: yes.
+    pub separation: Option<At<bool>>,
     /// When best-effort vCPUs go to harts for user level only; default: never.
     pub migration: Option<At<Migration>>,
     /// Those harts; default: the ones that real-time vCPUs run on.

@@ -177,6 +177,7 @@ fn read_system(reader: &mut Reader, root: &mut Table<'_>) -> System {
         memory: table.optional(reader, "memory"),
         slice: table.optional(reader, "slice"),
         be_reserve: table.optional(reader, "be_reserve"),
+        separation: table.optional(reader, "separation"),
         migration: table.optional(reader, "migration"),
         user_only: table.array(reader, "user_only"),
     };
