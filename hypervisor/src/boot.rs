@@ -65,7 +65,9 @@ pub extern "C" fn boot(hart_id: u64, devicetree: u64) -> ! {
     }
 }
 
-fn run(system: &'static System, hart_id: u64) -> ! {
+#[unsafe(export_name = "tactus_run")]
+#[inline(never)]
+extern "C" fn run(system: &'static System, hart_id: u64) -> ! {
     install(system);
     realtime::initialise(&system.blob);
     Line::new("boot")
@@ -279,7 +281,9 @@ fn routes(blob: &Blob) -> [Route; PASSED_SOURCE_MAX as usize + 1] {
     routes
 }
 
-fn explain(refusal: &Refusal) {
+#[unsafe(export_name = "tactus_explain")]
+#[inline(never)]
+extern "C" fn explain(refusal: &Refusal) {
     let mut line = Line::new("refused");
     line.text("reason", "");
     match refusal {

@@ -1,5 +1,6 @@
 //! A physical core and what it alone knows.
 
+use crate::arch::context::Context;
 use crate::arch::{self, firmware};
 use crate::doorbell::Doorbell;
 use crate::sync::{Apart, Owned};
@@ -76,6 +77,8 @@ pub struct Hart {
     /// Time without a vCPU, in ticks.
     pub idle_ticks: AtomicU64,
     local: Owned<Local>,
+    /// Takes registers that nobody wants any more; for this hart alone.
+    pub nobody: Owned<Context>,
 }
 
 /// What other harts have sent.
@@ -166,6 +169,7 @@ impl Hart {
                 posts: [const { AtomicU64::new(0) }; INBOX_WORDS],
             }),
             idle_ticks: AtomicU64::new(0),
+            nobody: Owned::new(Context::new(0)),
             local: Owned::new(Local {
                 current: None,
                 loaded: None,

@@ -42,6 +42,7 @@ enum Place {
 }
 
 /// A hart's first steps into running guests; entered from the entry code on the hart's own stack.
+#[unsafe(export_name = "tactus_hart_main")]
 pub extern "C" fn hart_main(hart: &'static Hart) -> Goes {
     context::initialise_hart(hart.shared);
     arch::fence_stage2();
@@ -127,18 +128,11 @@ fn turn(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
         cold_path();
         return give_up(hart, vcpu, now);
     }
-    let vcpus = system().vcpus;
-    let fits = |handle: Handle| {
-        let other = &vcpus[usize::from(handle)];
-        other.priority >= vcpu.priority && other.may_run_on(hart)
-    };
-    let found = system().best_effort.lock().pop_where(fits);
-    let Some((handle, _)) = found else {
+    let Some(next) = take(hart) else {
         cold_path();
         return give_up(hart, vcpu, now);
     };
-    let next = &vcpus[usize::from(handle)];
-    if !comes_smoothly(next) {
+    if (next.priority < vcpu.priority) | !comes_smoothly(next) {
         cold_path();
         enqueue(hart, next, Place::First);
         return give_up(hart, vcpu, now);
@@ -179,14 +173,10 @@ fn change_over(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, no
     vcpu.set_state_before_fence(State::Ready);
     begin(hart, next, now);
     has_left(hart, vcpu);
-    let taken = take_registers(hart, local, next, to);
-    let external = next.external.load(Ordering::Relaxed);
-    from.context
-        .exchange(&mut to.context, hart.stack_top, taken.fpu_ready, external);
+    put_in(hart, local, &mut from.context, next, to);
     if from.context.fpu_is_dirty() {
         local.fpu_unsaved = Some(vcpu);
     }
-    taken.clean();
     if next.signals() != 0 {
         cold_path();
         take_signals(hart, next);
@@ -609,7 +599,9 @@ fn stop(hart: &'static Hart, vcpu: &'static Vcpu) {
 
 /// Does a piece of the work that the end of a VM leaves to this hart, if no real-time vCPU wants the hart; `false`: there is
 /// none to do now.
-fn conclude(hart: &'static Hart) -> bool {
+#[unsafe(export_name = "tactus_conclude")]
+#[inline(never)]
+extern "C" fn conclude(hart: &'static Hart) -> bool {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     if real_time_waits(hart, local) {
@@ -790,15 +782,12 @@ fn offer(hart: &'static Hart, vcpu: &Vcpu) {
 /// Wakes the idle harts that may run what waits in the best-effort queue.
 #[inline(never)]
 fn spread(hart: &'static Hart) {
-    let is_idle = |other: &&Hart| {
-        other.index != hart.index && other.running.load(Ordering::Relaxed) == running::IDLE
-    };
-    let mut idle = system().harts.iter().filter(is_idle).peekable();
-    if idle.peek().is_some() {
-        cold_path();
-        let may_run = queued_harts();
-        for other in idle {
-            if may_run >> other.index & 1 != 0 {
+    let mut may_run = None;
+    for other in system().harts {
+        let idle = other.running.load(Ordering::Relaxed) == running::IDLE;
+        if idle && other.index != hart.index {
+            cold_path();
+            if *may_run.get_or_insert_with(queued_harts) >> other.index & 1 != 0 {
                 other.offer();
             }
         }
@@ -898,6 +887,7 @@ fn go_in(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
 }
 
 /// Takes the vCPU that is to run from where it waits.
+#[inline(never)]
 fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
@@ -928,8 +918,8 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
             queue.insert_tail(held.handle, held.priority);
         }
     }
-    let here = |handle: Handle| vcpus[usize::from(handle)].may_run_on(hart);
-    let (handle, _) = queue.pop_where(here)?;
+    let mut here = |handle: Handle| vcpus[usize::from(handle)].may_run_on(hart);
+    let (handle, _) = queue.pop_where(&mut here)?;
     Some(&vcpus[usize::from(handle)])
 }
 
@@ -994,7 +984,7 @@ fn queued_harts() -> u64 {
     let mut queue = system().best_effort.lock();
     let mut harts = 0;
     // At most one step for each vCPU.
-    queue.pop_where(|handle| {
+    queue.pop_where(&mut |handle| {
         harts |= vcpus[usize::from(handle)].reach();
         false
     });
@@ -1095,10 +1085,9 @@ fn load_once(hart: &'static Hart, vcpu: &'static Vcpu) {
     if is_in(hart, local, vcpu, body) {
         return;
     }
-    let taken = take_registers(hart, local, vcpu, body);
-    let external = vcpu.external.load(Ordering::Relaxed);
-    body.context.load(hart.stack_top, taken.fpu_ready, external);
-    taken.clean();
+    // Safety: on this hart, no other reference in use.
+    let nobody = unsafe { hart.nobody.get() };
+    put_in(hart, local, nobody, vcpu, body);
     if body.livelock.watched() {
         cold_path();
         context::watch(true);
@@ -1106,36 +1095,28 @@ fn load_once(hart: &'static Hart, vcpu: &'static Vcpu) {
     confine(hart, vcpu);
 }
 
-/// The hart's registers are about to be the vCPU's.
-#[inline(always)]
-fn take_registers(hart: &Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) -> Taken {
+/// Puts a vCPU of this hart into the hart's control and status registers; what was in them goes to `from`.
+#[inline(never)]
+fn put_in(
+    hart: &Hart,
+    local: &mut Local,
+    from: &mut Context,
+    vcpu: &'static Vcpu,
+    body: &mut Body,
+) {
     let here = here(hart);
     let came = body.loaded_on != here;
     body.loaded_on = here;
     local.loaded = Some(vcpu);
-    Taken {
-        fpu_ready: (local.fpu_owner == Some(vcpu.handle)) & (body.fpu_on == here),
-        stale: came || !vcpu.alone && is_other(local, vcpu),
-    }
-}
-
-/// What a vCPU finds in a hart.
-struct Taken {
-    /// Its floating-point registers.
-    fpu_ready: bool,
-    /// Cached translations and instructions of another vCPU of the same VM, or its own of a time before it changed them elsewhere.
-    stale: bool,
-}
-
-impl Taken {
-    /// Its registers are in the hart.
-    #[inline(always)]
-    fn clean(&self) {
-        if self.stale {
-            cold_path();
-            arch::fence_guest_translations();
-            arch::fence_instructions();
-        }
+    let fpu_ready = (local.fpu_owner == Some(vcpu.handle)) & (body.fpu_on == here);
+    let external = vcpu.external.load(Ordering::Relaxed);
+    from.exchange(&mut body.context, hart.stack_top, fpu_ready, external);
+    if came || !vcpu.alone && is_other(local, vcpu) {
+        cold_path();
+        // Cached translations and instructions are another vCPU's of the same VM, or this one's of a time before it
+        // changed them elsewhere.
+        arch::fence_guest_translations();
+        arch::fence_instructions();
     }
 }
 
@@ -1289,7 +1270,7 @@ pub fn comes(hart: &'static Hart, now: u64) -> Option<&'static Vcpu> {
     if unsafe { vcpu.body() }.account.is_some() {
         return None;
     }
-    local.releases.pop();
+    local.releases.pop_first();
     vcpu.set_state_before_fence(State::Ready);
     local.next = Some(vcpu);
     local.reschedule = true;

@@ -45,18 +45,23 @@ impl<const N: usize> Deadlines<N> {
     }
 
     /// Takes out the vCPU of the earliest deadline, if that is no later than `now`, which is less than `u64::MAX`.
+    #[inline]
     pub fn pop_until(&mut self, now: u64) -> Option<Handle> {
-        (self.heap[0].0 <= now).then(|| self.pop_first())
+        if self.heap[0].0 > now {
+            return None;
+        }
+        self.pop()
     }
 
     /// Takes out the vCPU of the earliest deadline.
-    #[inline(always)]
+    #[inline(never)]
     pub fn pop(&mut self) -> Option<Handle> {
         (self.len > 0).then(|| self.pop_first())
     }
 
+    /// As [`Deadlines::pop`], where there is one.
     #[inline(always)]
-    fn pop_first(&mut self) -> Handle {
+    pub fn pop_first(&mut self) -> Handle {
         let (_, handle) = self.heap[0];
         if let Some(place) = self.place.get_mut(usize::from(handle)) {
             *place = ABSENT;

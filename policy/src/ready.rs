@@ -23,7 +23,7 @@ pub trait ReadyQueue {
     /// Takes out the first vCPU of the highest priority.
     fn pop(&mut self) -> Option<Handle>;
     /// Takes out the first vCPU, in the queue's order, that `fits`, and tells its priority. Linear in the vCPUs queued.
-    fn pop_where(&mut self, fits: impl FnMut(Handle) -> bool) -> Option<(Handle, u8)>;
+    fn pop_where(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<(Handle, u8)>;
 }
 
 #[derive(Clone, Copy)]
@@ -170,7 +170,7 @@ impl<const N: usize> ReadyQueue for BitmapQueue<N> {
         Some(handle)
     }
 
-    fn pop_where(&mut self, mut fits: impl FnMut(Handle) -> bool) -> Option<(Handle, u8)> {
+    fn pop_where(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<(Handle, u8)> {
         let mut limit = 255;
         // At most N handles over all lists, and 256 lists.
         while let Some(priority) = self.highest_to(limit) {

@@ -78,7 +78,7 @@ fn schedule() -> [String; HARTS] {
         for (hart, row) in harts.iter_mut().zip(&mut table) {
             let Some(handle) = hart.real_time else {
                 if hart.best_effort.is_none() {
-                    hart.best_effort = queue.pop_where(|_| true);
+                    hart.best_effort = queue.pop_where(&mut |_| true);
                 }
                 row.push(match hart.best_effort {
                     Some((4, _)) => 'a',

@@ -82,7 +82,7 @@ proptest! {
                 }
                 Operation::PopWhere(class) => {
                     let fits = |h: Handle| h % 3 == class;
-                    prop_assert_eq!(queue.pop_where(fits), model.take(fits));
+                    prop_assert_eq!(queue.pop_where(&mut { fits }), model.take(fits));
                 }
             }
             prop_assert_eq!(queue.highest(), model.0.first().map(|(_, p)| *p));

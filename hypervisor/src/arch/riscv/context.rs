@@ -127,59 +127,10 @@ impl Context {
         self.senvcfg = read!(csr::SENVCFG);
     }
 
-    /// Puts the vCPU into the hart. `host_stack`: top of the hart's stack; `fpu_ready`: the hart's floating-point
-    /// registers hold this vCPU's; `external`: its external interrupt is pending.
-    #[inline(never)]
-    pub fn load(&mut self, host_stack: u64, fpu_ready: bool, external: bool) {
-        self.host_stack = host_stack;
-        // Loads some way ahead of their use: none is waited for.
-        let Self {
-            pc,
-            sstatus,
-            vsstatus,
-            vsie,
-            vstvec,
-            ..
-        } = *self;
-        write!(csr::SEPC, pc);
-        write!(csr::SSTATUS, with_fpu(sstatus, fpu_ready));
-        write!(csr::VSSTATUS, vsstatus);
-        write!(csr::VSIE, vsie);
-        write!(csr::VSTVEC, vstvec);
-        let Self {
-            vsscratch,
-            vsepc,
-            vscause,
-            vstval,
-            hgatp,
-            ..
-        } = *self;
-        write!(csr::VSSCRATCH, vsscratch);
-        write!(csr::VSEPC, vsepc);
-        write!(csr::VSCAUSE, vscause);
-        write!(csr::VSTVAL, vstval);
-        // Never the one VM's tables with the other's translation below.
-        write!(csr::VSATP, 0);
-        write!(csr::HGATP, hgatp);
-        let Self {
-            vsatp,
-            vstimecmp,
-            hvip,
-            scounteren,
-            senvcfg,
-            ..
-        } = *self;
-        write!(csr::VSATP, vsatp);
-        write!(csr::VSTIMECMP, vstimecmp);
-        let external = u64::from(external) * csr::VSEI;
-        write!(csr::HVIP, hvip & !csr::VSEI | external);
-        write!(csr::SCOUNTEREN, scounteren);
-        write!(csr::SENVCFG, senvcfg);
-        delegate(fpu_ready);
-    }
-
-    /// Does what [`Context::save`] and then `to`'s [`Context::load`] do, each register in one step.
-    #[inline(never)]
+    /// Takes over what is in the hart, as [`Context::save`], and puts another vCPU in its place, each register in one step.
+    /// `host_stack`: top of the hart's stack; `fpu_ready`: the hart's floating-point registers hold that vCPU's; `external`: its external
+    /// interrupt is pending.
+    #[inline]
     pub fn exchange(&mut self, to: &mut Self, host_stack: u64, fpu_ready: bool, external: bool) {
         to.host_stack = host_stack;
         // In groups, so that no load and no register is waited for.
