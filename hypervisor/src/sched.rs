@@ -87,9 +87,9 @@ pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> Goes {
     let now = arch::now();
     // Safety: on this hart, no other reference in use.
     match unsafe { hart.local() }.next {
+        None => turn(hart, vcpu, now),
         Some(next) if vcpu.class == Class::BestEffort => preempt(hart, vcpu, next, now),
-        None if vcpu.class == Class::BestEffort => turn(hart, vcpu, now),
-        _ => give_up(hart, vcpu, now),
+        Some(_) => give_up(hart, vcpu, now),
     }
 }
 
@@ -108,23 +108,33 @@ fn give_up(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
 pub fn preempt(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) -> Goes {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    if !leaves_smoothly(hart, local, vcpu) | !comes_smoothly(next) {
+    // Safety: it is about to have the hart, no other reference in use.
+    let unfinished = unsafe { next.body() }.unfinished;
+    let waits = vcpu.state_here() == State::Waiting;
+    if !leaves_smoothly(hart, local, vcpu) | unfinished | waits {
         cold_path();
         return give_up(hart, vcpu, now);
     }
     local.next = None;
     local.held = Some(vcpu);
-    change_over(hart, vcpu, next, now)
+    vcpu.set_state_before_fence(State::Ready);
+    let goes = change_over(hart, vcpu, next, now);
+    program_timer(local);
+    goes
 }
 
-/// The slice of a best-effort vCPU is over, and the hart goes to another one of its priority or of a higher one. As [`preempt`].
+/// The vCPU waits, or its slice is over, and the hart goes to another one. As [`preempt`].
 #[inline(never)]
 fn turn(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
-    // Safety: on this hart, no other reference in use.
-    let local = unsafe { hart.local() };
-    let busy =
-        local.concludes != 0 || local.overruns != [0; _] || hart.stale.load(Ordering::Relaxed);
-    if busy | !leaves_smoothly(hart, local, vcpu) | (local.slice_end > now) {
+    // Safety: on this hart, no other reference in use; likewise the body of the vCPU that runs on it.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    let waits = vcpu.state_here() == State::Waiting;
+    let over = (vcpu.class == Class::BestEffort) & (local.slice_end <= now);
+    let busy = local.concludes != 0
+        || local.overruns != [0; _]
+        || hart.stale.load(Ordering::Relaxed)
+        || hart.has_posts();
+    if !(waits | over) | busy | body.account.is_some() | !leaves_smoothly(hart, local, vcpu) {
         cold_path();
         return give_up(hart, vcpu, now);
     }
@@ -132,47 +142,56 @@ fn turn(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
         cold_path();
         return give_up(hart, vcpu, now);
     };
-    if (next.priority < vcpu.priority) | !comes_smoothly(next) {
+    // Safety: this hart has just taken it, no other reference in use.
+    let unfinished = unsafe { next.body() }.unfinished;
+    if unfinished || !waits && next.priority < vcpu.priority {
         cold_path();
         enqueue(hart, next, Place::First);
         return give_up(hart, vcpu, now);
     }
-    let goes = change_over(hart, vcpu, next, now);
-    enqueue(hart, vcpu, Place::Last);
-    spread(hart);
+    if !waits {
+        vcpu.set_state_before_fence(State::Ready);
+    }
+    let mut goes = change_over(hart, vcpu, next, now);
+    if waits {
+        rest(hart, vcpu);
+        if must_leave(hart) {
+            cold_path();
+            goes = Goes::out(next);
+        }
+    } else {
+        enqueue(hart, vcpu, Place::Last);
+        spread(hart);
+    }
+    // Safety: on this hart, no other reference in use.
+    program_timer(unsafe { hart.local() });
     goes
 }
 
-/// Whether the current vCPU leaves the hart as a ready one, and nothing else is to be done then.
+/// Whether nothing else is to be done when the current vCPU leaves the hart.
 #[inline(always)]
 fn leaves_smoothly(hart: &Hart, local: &Local, vcpu: &Vcpu) -> bool {
     // Safety: it runs on this hart, no other reference in use.
     let body = unsafe { vcpu.body() };
     is_in(hart, local, vcpu, body)
-        & (vcpu.state_here() == State::Running)
         & (vcpu.signals() & signal::STOP == 0)
-        & !body.livelock.watched()
         & (hart.levels == Levels::Any)
 }
 
-/// Whether nothing is to be done for a vCPU before it is entered.
-#[inline(always)]
-fn comes_smoothly(vcpu: &Vcpu) -> bool {
-    // Safety: this hart has just taken it, no other reference in use.
-    let body = unsafe { vcpu.body() };
-    !(body.unfinished | body.livelock.watched())
-}
-
-/// The hart goes from one such vCPU to another: its registers take the place of those of the one that leaves, which are then in its context.
+/// The hart goes from one such vCPU to another: its registers take the place of those of the one that leaves, which are then in its context. The timer
+/// is still to be set.
 #[inline(never)]
 fn change_over(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) -> Goes {
     // Safety: on this hart, no other reference in use; the one has it, the other is taken by it.
     let (local, from, to) = unsafe { (hart.local(), vcpu.body(), next.body()) };
     account(hart, local, vcpu, now);
     from.slice_left = local.slice_end.saturating_sub(now);
-    vcpu.set_state_before_fence(State::Ready);
     begin(hart, next, now);
     has_left(hart, vcpu);
+    if from.livelock.watched() {
+        cold_path();
+        unwatch(from);
+    }
     put_in(hart, local, &mut from.context, next, to);
     if from.context.fpu_is_dirty() {
         local.fpu_unsaved = Some(vcpu);
@@ -198,6 +217,14 @@ fn account(hart: &Hart, local: &mut Local, vcpu: &Vcpu, now: u64) -> u64 {
         all.store(all.load(Ordering::Relaxed) + ticks, Ordering::Relaxed);
     }
     ticks
+}
+
+/// A vCPU that is watched leaves the hart.
+#[cold]
+fn unwatch(body: &mut Body) {
+    context::watch(false);
+    // Entered again, it is watched again.
+    body.loaded_on = 0;
 }
 
 /// The vCPU's registers are taken over from the hart.
@@ -267,10 +294,7 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
         }
         leave_registers(local, vcpu, body);
         if body.livelock.watched() {
-            cold_path();
-            context::watch(false);
-            // Entered again, it is watched again.
-            body.loaded_on = 0;
+            unwatch(body);
         }
     }
     let ticks = account(hart, local, vcpu, now);
@@ -856,6 +880,8 @@ fn search(hart: &'static Hart) -> Goes {
             continue;
         };
         begin(hart, vcpu, arch::now());
+        // Safety: on this hart, no other reference in use.
+        program_timer(unsafe { hart.local() });
         return go_in(hart, vcpu);
     }
 }
@@ -991,7 +1017,7 @@ fn queued_harts() -> u64 {
     harts
 }
 
-/// The hart is from now on the vCPU's. A full fence.
+/// The hart is from now on the vCPU's. A full fence. The timer is still to be set.
 #[inline]
 fn begin(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
     let class = vcpu.class;
@@ -1032,7 +1058,6 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
         Some(account) => now + account.left(),
         None => u64::MAX,
     };
-    program_timer(local);
 }
 
 /// Goes on with what the vCPU has to do before it is entered. `false`: it has to leave the hart.
@@ -1088,10 +1113,6 @@ fn load_once(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Safety: on this hart, no other reference in use.
     let nobody = unsafe { hart.nobody.get() };
     put_in(hart, local, nobody, vcpu, body);
-    if body.livelock.watched() {
-        cold_path();
-        context::watch(true);
-    }
     confine(hart, vcpu);
 }
 
@@ -1111,6 +1132,10 @@ fn put_in(
     let fpu_ready = (local.fpu_owner == Some(vcpu.handle)) & (body.fpu_on == here);
     let external = vcpu.external.load(Ordering::Relaxed);
     from.exchange(&mut body.context, hart.stack_top, fpu_ready, external);
+    if body.livelock.watched() {
+        cold_path();
+        context::watch(true);
+    }
     if came || !vcpu.alone && is_other(local, vcpu) {
         cold_path();
         // Cached translations and instructions are another vCPU's of the same VM, or this one's of a time before it
