@@ -81,8 +81,8 @@ proptest! {
                     prop_assert_eq!(queue.pop(), model.take(|_| true).map(|(h, _)| h));
                 }
                 Operation::PopWhere(class) => {
-                    let fits = |h: Handle| h % 3 == class;
-                    prop_assert_eq!(queue.pop_where(&mut { fits }), model.take(fits));
+                    let mut fits = |h: Handle| h % 3 == class;
+                    prop_assert_eq!(queue.pop_where(&mut fits), model.take(fits));
                 }
             }
             prop_assert_eq!(queue.highest(), model.0.first().map(|(_, p)| *p));
@@ -111,9 +111,10 @@ proptest! {
                     model.remove(&handle);
                 }
             }
-            let earliest = deadlines.earliest();
-            prop_assert_eq!(earliest.map(|(d, _)| d), model.values().min().copied());
-            if let Some((deadline, handle)) = earliest {
+            let (deadline, handle) = deadlines.earliest();
+            prop_assert_eq!(deadline, model.values().min().copied().unwrap_or(u64::MAX));
+            prop_assert_eq!(deadlines.is_empty(), model.is_empty());
+            if !model.is_empty() {
                 prop_assert_eq!(model.get(&handle), Some(&deadline));
             }
         }
@@ -125,6 +126,13 @@ proptest! {
             last = deadline.unwrap_or(last);
         }
         prop_assert!(model.values().all(|deadline| *deadline > now));
+        // All others follow.
+        while let Some(handle) = deadlines.pop() {
+            let deadline = model.remove(&handle);
+            prop_assert!(deadline.is_some_and(|d| last <= d));
+            last = deadline.unwrap_or(last);
+        }
+        prop_assert!(model.is_empty() && deadlines.earliest().0 == u64::MAX);
     }
 }
 
