@@ -11,6 +11,8 @@ use super::Worker;
 pub struct Stay {
     /// How many.
     pub count: u64,
+    /// Cycles of all.
+    pub cycles: u64,
     /// Cycles of the shortest.
     pub min: u64,
     /// Cycles of the longest.
@@ -41,10 +43,11 @@ struct Hart {
 
 impl Stay {
     /// These and those.
-    fn and(self, other: Self) -> Self {
+    pub fn and(self, other: Self) -> Self {
         let longest = if other.max > self.max { other } else { self };
         Self {
             count: self.count + other.count,
+            cycles: self.cycles + other.cycles,
             min: self.min.min(other.min),
             max: longest.max,
             at: longest.at,
@@ -95,6 +98,7 @@ impl Stays {
             }
             let stay = Stay {
                 count: 1,
+                cycles: cycle - since,
                 min: cycle - since,
                 max: cycle - since,
                 at: since,
