@@ -268,12 +268,15 @@ pub fn interrupt(mut deliver: impl FnMut(u8, u8)) -> Room {
     room
 }
 
-/// Sends all that waits, however long it takes: before the machine stops.
+/// Sends all that waits, however long it takes: before the machine stops. Other harts, which serve interrupts meanwhile, wait for a piece of it at most.
 #[inline(never)]
 pub fn flush() {
-    let mut console = CONSOLE.lock();
-    while console.waiting != 0 || console.escape.is_some() {
+    loop {
+        let mut console = CONSOLE.lock();
         console.pump(SEND_AT_ONCE);
+        if console.waiting == 0 && console.escape.is_none() {
+            return;
+        }
     }
 }
 
