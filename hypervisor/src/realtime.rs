@@ -178,17 +178,18 @@ fn ask(
 pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     // Safety: the vCPU runs on this hart, no other reference in use.
     while let Some(asks) = unsafe { vcpu.body() }.asks {
+        if !sched::keeps_hart(hart) {
+            return false;
+        }
         let (answered, tell) = step(vcpu, &asks.what);
         for other in tell.into_iter().flatten() {
-            sched::notify(hart, other);
+            sched::post(other);
         }
         if let Some(result) = answered {
             // Safety: as above.
             unsafe { vcpu.body() }.asks = None;
             answer(vcpu, asks.answer, result);
-        }
-        if !sched::keeps_hart(hart) {
-            return false;
+            return sched::keeps_hart(hart);
         }
     }
     true

@@ -320,7 +320,7 @@ fn hart_state(
             if vm.memory_at(pc, 2).is_none() || !pc.is_multiple_of(2) {
                 return Err(SbiError::INVALID_ADDRESS);
             }
-            if vm.start_vcpu(hart, target.index, pc, argument) {
+            if vm.start_vcpu(target.index, pc, argument) {
                 Ok(0)
             } else {
                 Err(SbiError::ALREADY_AVAILABLE)
@@ -454,7 +454,7 @@ pub fn tactus(
             state as u64 | u64::from(cause) << 8
         }),
         hypercall::VM_RESTART => charge(vcpu, a0).and_then(|other| match other.status().0 {
-            VmState::Off | VmState::Faulted if other.revive(hart) => Ok(0),
+            VmState::Off | VmState::Faulted if other.revive() => Ok(0),
             _ => Err(SbiError::ALREADY_AVAILABLE),
         }),
         hypercall::CPU_TIME => Ok(vcpu.vm.cpu_ticks()),

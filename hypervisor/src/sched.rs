@@ -91,9 +91,12 @@ pub fn must_leave(hart: &'static Hart) -> bool {
 #[inline]
 pub fn keeps_hart(hart: &'static Hart) -> bool {
     let pending = arch::pending_interrupts();
-    if pending == 0 {
-        return true;
-    }
+    pending == 0 || keeps_hart_after(hart, pending)
+}
+
+#[cold]
+#[inline(never)]
+fn keeps_hart_after(hart: &'static Hart, pending: u64) -> bool {
     interrupt::handle(hart, pending);
     !must_leave(hart)
 }
@@ -475,7 +478,8 @@ fn conclude(hart: &'static Hart) -> bool {
 
 #[cold]
 fn report_overruns(vcpu: &Vcpu) {
-    Line::new("overrun")
+    Line::new()
+        .begin("overrun")
         .text("vm", vcpu.vm.name)
         .number("vcpu", vcpu.index as u64)
         .number("count", vcpu.record.overruns.load(Ordering::Relaxed))
@@ -695,12 +699,18 @@ fn run_chosen(hart: &'static Hart) -> Option<*const Context> {
 /// As [`run_next`], when nothing has been decided.
 #[inline(never)]
 fn search(hart: &'static Hart) -> *const Context {
+    let mut served = false;
     loop {
         let pending = arch::pending_interrupts();
         if pending != 0 {
             interrupt::handle(hart, pending);
             if let Some(context) = run_chosen(hart) {
                 return context;
+            }
+            // Work begins after a look that has found nothing; but not never, whoever interrupts without pause.
+            served = !served;
+            if served {
+                continue;
             }
         }
         if conclude(hart) {
@@ -735,12 +745,7 @@ fn search(hart: &'static Hart) -> *const Context {
         let stops = vcpu.stop.load(Ordering::SeqCst);
         // Safety: the vCPU runs on this hart, no other reference in use.
         let unfinished = unsafe { vcpu.body() }.is_unfinished();
-        let mut leaves = stops || unfinished && !finish(hart, vcpu);
-        if !leaves && arch::timer_is_due() {
-            timer(hart);
-            leaves = must_leave(hart);
-        }
-        if leaves {
+        if stops || unfinished && !finish(hart, vcpu) || !keeps_hart(hart) {
             put_back(hart, vcpu);
             continue;
         }
@@ -1002,6 +1007,12 @@ pub fn notify(hart: &'static Hart, vcpu: &'static Vcpu) {
     }
 }
 
+/// As [`notify`], but its home looks when it serves interrupts next, which may be at once: what follows from the news is then nothing that an
+/// interrupt has to wait for now.
+pub fn post(vcpu: &'static Vcpu) {
+    system().harts[vcpu.home()].post(vcpu);
+}
+
 /// Looks at what has been sent to a vCPU at home here. After a full fence.
 fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
     match vcpu.state_here() {
@@ -1236,7 +1247,8 @@ pub fn vm_is_off() {
             vm.report_usage(hart);
             console::flush();
         }
-        Line::new("usage idle")
+        Line::new()
+            .begin("usage idle")
             .number("hart", hart.index as u64)
             .number("ticks", hart.idle_ticks.load(Ordering::Relaxed))
             .send();
@@ -1244,12 +1256,13 @@ pub fn vm_is_off() {
     }
     let lost = console::take_lost();
     if lost > 0 {
-        Line::new("lost")
+        Line::new()
+            .begin("lost")
             .number("stream", 0)
             .number("bytes", lost.into())
             .send();
     }
-    Line::new("end").time().send();
+    Line::new().begin("end").time().send();
     console::flush();
     firmware::power_off();
 }

@@ -71,6 +71,20 @@ impl Vplic {
         }
     }
 
+    /// Brings it into the state after reset, in place: a new one would be made on the stack and copied.
+    pub fn reset(&mut self) {
+        self.priority = [0; PLIC_SOURCES as usize];
+        self.by_priority = [0; PLIC_PRIORITY_MAX as usize + 1];
+        self.by_priority[0] = VALID;
+        self.pending = 0;
+        self.in_service = 0;
+        self.lines = 0;
+        self.enabled = [0; VCPUS_PER_VM];
+        self.threshold = [0; VCPUS_PER_VM];
+        self.off = 0;
+        self.heard = [0; VCPUS_PER_VM];
+    }
+
     /// Number of contexts.
     pub const fn contexts(&self) -> usize {
         self.contexts

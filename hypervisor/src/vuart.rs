@@ -47,6 +47,18 @@ impl Vuart {
         }
     }
 
+    /// Brings it into the state after reset, in place: a new one would be made on the stack and copied.
+    pub fn reset(&mut self) {
+        self.ier = 0;
+        self.fcr = 0;
+        self.lcr = 0;
+        self.mcr = 0;
+        self.scr = 0;
+        self.divisor = [0; 2];
+        self.transmit_event = false;
+        self.input.clear();
+    }
+
     /// A byte arrives from outside; `false`: the guest is behind and the byte is lost (an overrun).
     pub fn receive(&mut self, byte: u8) -> bool {
         self.input.push(byte)
