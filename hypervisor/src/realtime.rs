@@ -388,12 +388,12 @@ pub fn stopped(hart: &Hart, vcpu: &'static Vcpu) {
 }
 
 /// Stops and forgets a vCPU that was made by a hypercall.
-pub fn delete(hart: &'static Hart, vcpu: &'static Vcpu, number: u64) -> Result<u64, SbiError> {
+pub fn delete(vcpu: &'static Vcpu, number: u64) -> Result<u64, SbiError> {
     let target = named(vcpu, number)?;
     if !target.is_made() || !target.vm.stop_made(target) {
         return Err(SbiError::INVALID_PARAM);
     }
-    sched::notify(hart, target);
+    sched::post(target);
     Ok(0)
 }
 

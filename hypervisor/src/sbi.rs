@@ -296,6 +296,8 @@ fn remote_fence(
                 sched::notify(hart, target);
             }
         }
+        // Giving the hart up is another piece of work.
+        sched::keeps_hart(hart);
     }
     Ok(0)
 }
@@ -469,7 +471,7 @@ pub fn tactus(
         hypercall::INTERRUPT_PAGE if !by_memory => vcpu.vm.share_page(hart, vcpu, a0),
         hypercall::INTERRUPT_END => vcpu.vm.end_interrupt(hart, a0),
         hypercall::RT_QUERY => realtime::query(vcpu, a0, a1, a2),
-        hypercall::RT_DELETE => realtime::delete(hart, vcpu, a0),
+        hypercall::RT_DELETE => realtime::delete(vcpu, a0),
         hypercall::RT_YIELD if !by_memory => realtime::end_job(vcpu),
         _ => Err(SbiError::NOT_SUPPORTED),
     })

@@ -707,11 +707,11 @@ fn search(hart: &'static Hart) -> *const Context {
             if let Some(context) = run_chosen(hart) {
                 return context;
             }
-            // Work begins after a look that has found nothing; but not never, whoever interrupts without pause.
-            served = !served;
-            if served {
-                continue;
-            }
+        }
+        // Work begins after a look that has found nothing; or after the second one, since somebody may interrupt without pause.
+        served = pending != 0 && !served;
+        if served {
+            continue;
         }
         if conclude(hart) {
             continue;
@@ -745,7 +745,7 @@ fn search(hart: &'static Hart) -> *const Context {
         let stops = vcpu.stop.load(Ordering::SeqCst);
         // Safety: the vCPU runs on this hart, no other reference in use.
         let unfinished = unsafe { vcpu.body() }.is_unfinished();
-        if stops || unfinished && !finish(hart, vcpu) || !keeps_hart(hart) {
+        if stops || !keeps_hart(hart) || unfinished && !finish(hart, vcpu) {
             put_back(hart, vcpu);
             continue;
         }
