@@ -96,8 +96,15 @@ pub fn keeps_hart(hart: &'static Hart) -> bool {
 
 #[cold]
 #[inline(never)]
-fn keeps_hart_after(hart: &'static Hart, pending: u64) -> bool {
-    interrupt::handle(hart, pending);
+fn keeps_hart_after(hart: &'static Hart, mut pending: u64) -> bool {
+    // Twice at most, since somebody may interrupt without pause: what comes after it mostly begins then after a look that has found nothing.
+    for _ in 0..2 {
+        interrupt::handle(hart, pending);
+        pending = arch::pending_interrupts();
+        if pending == 0 {
+            break;
+        }
+    }
     !must_leave(hart)
 }
 
@@ -745,7 +752,7 @@ fn search(hart: &'static Hart) -> *const Context {
         let stops = vcpu.stop.load(Ordering::SeqCst);
         // Safety: the vCPU runs on this hart, no other reference in use.
         let unfinished = unsafe { vcpu.body() }.is_unfinished();
-        if stops || !keeps_hart(hart) || unfinished && !finish(hart, vcpu) {
+        if stops || unfinished && !finish(hart, vcpu) || !keeps_hart(hart) {
             put_back(hart, vcpu);
             continue;
         }
@@ -918,20 +925,21 @@ pub fn finish_calls(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 
 /// Loads the VM's image, which is what its boot vCPU has to do first. `false`: it has to leave the hart.
 fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
-    loop {
-        // Safety: the vCPU runs on this hart, no other reference in use.
-        let body = unsafe { vcpu.body() };
-        let Some(loader) = &mut body.loader else {
-            return true;
-        };
-        if loader.step(vcpu.vm, &system().blob) {
-            body.loader = None;
-            vcpu.vm.loaded();
-        }
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    while unsafe { vcpu.body() }.loader.is_some() {
         if !keeps_hart(hart) {
             return false;
         }
+        // Safety: as above.
+        let body = unsafe { vcpu.body() };
+        if let Some(loader) = &mut body.loader
+            && loader.step(vcpu.vm, &system().blob)
+        {
+            body.loader = None;
+            vcpu.vm.loaded();
+        }
     }
+    true
 }
 
 /// Puts the current vCPU into the hart's registers, but for those that are loaded last.
