@@ -51,7 +51,7 @@ pub extern "C" fn hart_main(hart: &'static Hart) -> *const Context {
     unsafe { hart.local() }.since = arch::now();
     // What was posted before the hart could be interrupted.
     interrupted(hart);
-    run_next(hart)
+    search(hart)
 }
 
 /// The running vCPU `vcpu`, all of whose registers are saved, may have to leave the hart; returns the context that is
@@ -59,7 +59,10 @@ pub extern "C" fn hart_main(hart: &'static Hart) -> *const Context {
 pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> *const Context {
     let hart = vcpu.hart();
     put_back(hart, vcpu);
-    run_next(hart)
+    match run_chosen(hart) {
+        Some(context) => context,
+        None => search(hart),
+    }
 }
 
 /// The current vCPU waits for `why`; its trap handler then gives up the hart.
@@ -87,25 +90,35 @@ pub fn must_leave(hart: &'static Hart) -> bool {
     unsafe { hart.local() }.reschedule
 }
 
+/// Whether a real-time vCPU takes the hart from whoever has it, or had it.
+pub fn has_chosen(hart: &'static Hart) -> bool {
+    // Safety: on this hart, no other reference in use.
+    unsafe { hart.local() }.next.is_some()
+}
+
 /// Between two pieces of long work in the current vCPU's time: serves what is pending. `false`: the vCPU has to leave the hart.
 #[inline]
 pub fn keeps_hart(hart: &'static Hart) -> bool {
     let pending = arch::pending_interrupts();
-    pending == 0 || keeps_hart_after(hart, pending)
+    if pending == 0 {
+        return true;
+    }
+    serve(hart, pending);
+    !must_leave(hart)
 }
 
+/// Serves what is pending, and what has come meanwhile; not more, since somebody may interrupt without pause. What comes after it mostly
+/// begins then after a look that has found nothing.
 #[cold]
 #[inline(never)]
-fn keeps_hart_after(hart: &'static Hart, mut pending: u64) -> bool {
-    // Twice at most, since somebody may interrupt without pause: what comes after it mostly begins then after a look that has found nothing.
+fn serve(hart: &'static Hart, mut pending: u64) {
     for _ in 0..2 {
         interrupt::handle(hart, pending);
         pending = arch::pending_interrupts();
-        if pending == 0 {
+        if pending == 0 || must_leave(hart) {
             break;
         }
     }
-    !must_leave(hart)
 }
 
 /// Takes the hart from the current vCPU and puts it where it belongs.
@@ -677,15 +690,6 @@ fn unqueue(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     }
 }
 
-/// Chooses what runs now on this hart, waiting for work if there is none, and enters it.
-#[inline]
-fn run_next(hart: &'static Hart) -> *const Context {
-    match run_chosen(hart) {
-        Some(context) => context,
-        None => search(hart),
-    }
-}
-
 /// Enters the real-time vCPU that takes the hart, if there is one that can be entered at once.
 #[inline]
 fn run_chosen(hart: &'static Hart) -> Option<*const Context> {
@@ -703,22 +707,13 @@ fn run_chosen(hart: &'static Hart) -> Option<*const Context> {
     Some(enter(hart, vcpu))
 }
 
-/// As [`run_next`], when nothing has been decided.
+/// Chooses what runs now on this hart, waiting for work if there is none, and enters it.
 #[inline(never)]
 fn search(hart: &'static Hart) -> *const Context {
-    let mut served = false;
     loop {
-        let pending = arch::pending_interrupts();
-        if pending != 0 {
-            interrupt::handle(hart, pending);
-            if let Some(context) = run_chosen(hart) {
-                return context;
-            }
-        }
-        // Work begins after a look that has found nothing; or after the second one, since somebody may interrupt without pause.
-        served = pending != 0 && !served;
-        if served {
-            continue;
+        keeps_hart(hart);
+        if let Some(context) = run_chosen(hart) {
+            return context;
         }
         if conclude(hart) {
             continue;
