@@ -13,7 +13,7 @@
 //! A vCPU leaves a hart only through [`reschedule`], which the entry code calls when all its registers are
 //! saved; from then on any hart may take it.
 
-use crate::arch::{self, context, context::Context, firmware};
+use crate::arch::{self, context, context::Context, csr, firmware};
 use crate::console;
 use crate::hart::{Hart, Levels, Local, running};
 use crate::interrupt;
@@ -59,10 +59,23 @@ pub extern "C" fn hart_main(hart: &'static Hart) -> *const Context {
 pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> *const Context {
     let hart = vcpu.hart();
     put_back(hart, vcpu);
+    let pending = arch::pending_interrupts();
+    if pending != 0 && has_come(hart, pending) {
+        serve(hart, pending);
+    }
     match run_chosen(hart) {
         Some(context) => context,
         None => search(hart),
     }
+}
+
+/// Whether of the interrupts that are pending one has come while the hart was taken from its vCPU. The timer that led to that is due until it is set
+/// for the next one.
+#[inline]
+fn has_come(hart: &'static Hart, pending: u64) -> bool {
+    // Safety: on this hart, no other reference in use.
+    let released = unsafe { hart.local() }.releases.earliest();
+    pending & csr::SSI != 0 || released.is_some_and(|(at, _)| at <= arch::now())
 }
 
 /// The current vCPU waits for `why`; its trap handler then gives up the hart.
