@@ -293,8 +293,11 @@ fn word(set: Sources, index: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
     use proptest::prelude::*;
+    use std::format;
 
     const CLAIM: u64 = CONTEXT + CONTEXT_STRIDE + 4;
     const THRESHOLD: u64 = CONTEXT + CONTEXT_STRIDE;
@@ -313,6 +316,18 @@ mod tests {
 
     fn claim(plic: &mut Vplic) -> u32 {
         plic.read(CLAIM, 4).expect("the claim register").0
+    }
+
+    #[test]
+    fn a_reset_one_is_as_new() {
+        let mut plic = with(&[(10, 3), (95, 7)]);
+        plic.write(THRESHOLD, 4, 2);
+        plic.set_line(10, true);
+        plic.raise(95);
+        claim(&mut plic);
+        plic.turn_off(1, true);
+        plic.reset();
+        assert_eq!(format!("{plic:?}"), format!("{:?}", Vplic::new(2)));
     }
 
     #[test]

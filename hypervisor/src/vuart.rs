@@ -169,6 +169,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_reset_one_is_as_new() {
+        let mut uart = Vuart::new();
+        uart.receive(b'x');
+        for (register, value) in [(IER, 0x0f), (IIR_FCR, 1), (LCR, 0x83), (MCR, 3), (SCR, 7)] {
+            uart.write(register, value, true);
+        }
+        uart.write(DATA, 5, true);
+        uart.reset();
+        for register in 0..8 {
+            let new = Vuart::new().read(register, true);
+            assert_eq!(uart.read(register, true), new, "register {register}");
+        }
+        assert!(!uart.line());
+    }
+
+    #[test]
     fn transmit_interrupt_is_raised_by_enabling_and_acknowledged_by_iir() {
         let mut uart = Vuart::new();
         assert!(!uart.line());
