@@ -45,6 +45,12 @@ pub enum What {
         cause: Exception,
         /// Where it was.
         pc: u64,
+        /// The trap value: an address, the instruction's bits, or 0.
+        value: u64,
+        /// Of a guest-page fault the guest-physical address, to a multiple of 4; else 0.
+        guest_physical: u64,
+        /// a6 and a7, which tell of a call what is called.
+        call: [u64; 2],
     },
     /// It read or wrote a register of a device, which answered.
     Access {
@@ -161,6 +167,9 @@ impl Trace {
                 What::Exception {
                     cause: trap.cause,
                     pc,
+                    value: trap.value,
+                    guest_physical: trap.value2 << 2,
+                    call: [hart.x[16], hart.x[17]],
                 },
             );
         }

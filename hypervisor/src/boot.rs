@@ -70,7 +70,8 @@ pub extern "C" fn boot(hart_id: u64, devicetree: u64) -> ! {
 extern "C" fn run(system: &'static System, hart_id: u64) -> ! {
     install(system);
     realtime::initialise(&system.blob);
-    Line::new("boot")
+    Line::new()
+        .begin("boot")
         .text("version", env!("CARGO_PKG_VERSION"))
         .number("harts", system.harts.len() as u64)
         .number("vms", system.vms.len() as u64)
@@ -284,8 +285,8 @@ fn routes(blob: &Blob) -> [Route; PASSED_SOURCE_MAX as usize + 1] {
 #[unsafe(export_name = "tactus_explain")]
 #[inline(never)]
 extern "C" fn explain(refusal: &Refusal) {
-    let mut line = Line::new("refused");
-    line.text("reason", "");
+    let mut line = Line::new();
+    line.begin("refused").text("reason", "");
     match refusal {
         Refusal::Blob(error) => line
             .words(error.message())

@@ -149,6 +149,19 @@ impl Console {
         Some(byte)
     }
 
+    /// Has somebody send what waits, if there is `more` of it: whom the UART interrupts, or who looks for it.
+    fn arm(&mut self, more: bool) {
+        if let Line::Uart(base, true) = self.line {
+            if more != self.armed {
+                self.armed = more;
+                let transmit = if more { uart::IER_TRANSMITTER_EMPTY } else { 0 };
+                uart_write(base, uart::IER, uart::IER_RECEIVED | transmit);
+            }
+        } else {
+            UNSENT.store(more, Ordering::Relaxed);
+        }
+    }
+
     /// Sends up to `few` bytes, as far as the line takes them.
     fn pump(&mut self, few: usize) -> Room {
         let few = match self.line {
@@ -163,16 +176,7 @@ impl Console {
             let Some(byte) = self.next() else { break };
             self.send(byte);
         }
-        let more = self.waiting != 0 || self.escape.is_some();
-        if let Line::Uart(base, true) = self.line {
-            if more != self.armed {
-                self.armed = more;
-                let transmit = if more { uart::IER_TRANSMITTER_EMPTY } else { 0 };
-                uart_write(base, uart::IER, uart::IER_RECEIVED | transmit);
-            }
-        } else {
-            UNSENT.store(more, Ordering::Relaxed);
-        }
+        self.arm(self.waiting != 0 || self.escape.is_some());
         let mut room = 0;
         let mut starved = self.starved;
         // At most one step for each stream.
@@ -268,12 +272,15 @@ pub fn interrupt(mut deliver: impl FnMut(u8, u8)) -> Room {
     room
 }
 
-/// Sends all that waits, however long it takes: before the machine stops.
+/// Sends all that waits, however long it takes: before the machine stops. Other harts, which serve interrupts meanwhile, wait for a piece of it at most.
 #[inline(never)]
 pub fn flush() {
-    let mut console = CONSOLE.lock();
-    while console.waiting != 0 || console.escape.is_some() {
+    loop {
+        let mut console = CONSOLE.lock();
         console.pump(SEND_AT_ONCE);
+        if console.waiting == 0 && console.escape.is_none() {
+            return;
+        }
     }
 }
 
@@ -286,9 +293,7 @@ pub fn log(line: &[u8]) {
         return;
     }
     console.push(LOG_STREAM, line);
-    // Room that others get by this is told to them when something is sent next.
-    let room = console.pump(SEND_AT_ONCE);
-    console.starved |= room;
+    console.arm(true);
 }
 
 /// Bytes of the log that were dropped since this was asked last.

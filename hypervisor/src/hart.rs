@@ -256,7 +256,8 @@ impl Hart {
 
     /// Whether nothing is left here of reservations that admission no longer counts: what it has put in their place may begin.
     pub fn is_settled(&self) -> bool {
-        self.leaving.load(Ordering::SeqCst) == 0 && !self.stale.load(Ordering::SeqCst)
+        // In this order: what leaves makes it stale first.
+        self.leaving.load(Ordering::Acquire) == 0 && !self.stale.load(Ordering::Relaxed)
     }
 
     /// Whether vCPUs at home here have news; after a full fence.

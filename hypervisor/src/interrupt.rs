@@ -59,11 +59,13 @@ pub fn handle(hart: &'static Hart, pending: u64) {
     if pending & csr::STI != 0 {
         sched::timer(hart);
     }
-    // The others stay pending; but when a real-time vCPU gets the hart now, they may have to wait for that.
-    if pending & csr::SSI != 0 && !sched::must_leave(hart) {
+    // Nothing of a best-effort vCPU's holds up a real-time one that takes the hart now.
+    let chosen = || sched::has_chosen(hart);
+    if pending & csr::SSI != 0 && (!chosen() || hart.has_urgent_news()) {
         sched::interrupted(hart);
     }
-    if pending & csr::SEI != 0 && !sched::must_leave(hart) {
+    // It stays pending; but when a real-time vCPU gets the hart now, it may have to wait for that.
+    if pending & csr::SEI != 0 && !sched::must_leave(hart) && !chosen() {
         external(hart);
     }
 }

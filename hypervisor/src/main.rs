@@ -77,7 +77,8 @@ fn panic(info: &core::panic::PanicInfo) -> ! {
 #[cfg(target_os = "none")]
 #[inline(never)]
 fn last_words(reason: &str, place: &core::panic::Location) -> ! {
-    log::Line::new("panic")
+    log::Line::new()
+        .begin("panic")
         .text("reason", reason)
         .words(" at ")
         .words(place.file())

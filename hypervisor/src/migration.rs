@@ -143,7 +143,8 @@ fn waited_for(priority: u8) -> u64 {
 pub fn report(vcpu: &Vcpu) {
     let entries = vcpu.kernel_entries.load(Ordering::Relaxed);
     if entries > 0 {
-        Line::new("usage migration")
+        Line::new()
+            .begin("usage migration")
             .text("vm", vcpu.vm.name)
             .number("vcpu", vcpu.index as u64)
             .number("kernel_entries", entries)

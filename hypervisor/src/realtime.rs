@@ -180,17 +180,18 @@ fn ask(
 pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     // Safety: the vCPU runs on this hart, no other reference in use.
     while let Some(asks) = unsafe { vcpu.body() }.asks {
+        if !sched::keeps_hart(hart) {
+            return false;
+        }
         let (answered, tell) = step(vcpu, &asks.what);
         for other in tell.into_iter().flatten() {
-            sched::notify(hart, other);
+            sched::post(other);
         }
         if let Some(result) = answered {
             // Safety: as above.
             unsafe { vcpu.body() }.asks = None;
             answer(vcpu, asks.answer, result);
-        }
-        if !sched::keeps_hart(hart) {
-            return false;
+            return sched::keeps_hart(hart);
         }
     }
     true
@@ -269,7 +270,7 @@ fn settled_harts() -> u64 {
 /// A request has come to nothing.
 fn give_up(what: &What) {
     if what.start.is_some() {
-        what.target.claimed.store(false, Ordering::SeqCst);
+        what.target.claimed.store(false, Ordering::Release);
     }
 }
 
@@ -333,14 +334,15 @@ fn carry_out(
     Ok(())
 }
 
-/// Whether a vCPU runs, or will, and no earlier decision about it is still to be carried out.
+/// Whether a vCPU runs, or will, and no earlier decision about it is still to be carried out. Called with the admission locked, as whoever
+/// decides.
 #[inline(never)]
 fn is_free(vcpu: &Vcpu) -> bool {
     // In this order: it is about to stop before it has stopped.
     !vcpu.stops()
         && vcpu.state() != State::Stopped
-        && vcpu.moves.load(Ordering::SeqCst) == 0
-        && !vcpu.changes.load(Ordering::SeqCst)
+        && vcpu.moves.load(Ordering::Relaxed) == 0
+        && !vcpu.changes.load(Ordering::Relaxed)
 }
 
 /// Has a vCPU go to another hart when its present job ends.
@@ -389,12 +391,12 @@ pub fn stopped(hart: &Hart, vcpu: &'static Vcpu) {
 }
 
 /// Stops and forgets a vCPU that was made by a hypercall.
-pub fn delete(hart: &'static Hart, vcpu: &'static Vcpu, number: u64) -> Result<u64, SbiError> {
+pub fn delete(vcpu: &'static Vcpu, number: u64) -> Result<u64, SbiError> {
     let target = named(vcpu, number)?;
     if !target.is_made() || !target.vm.stop_made(target) {
         return Err(SbiError::INVALID_PARAM);
     }
-    sched::notify(hart, target);
+    sched::post(target);
     Ok(0)
 }
 
@@ -461,7 +463,7 @@ fn named(vcpu: &'static Vcpu, number: u64) -> Result<&'static Vcpu, SbiError> {
     target
         .filter(|target| {
             let real_time = target.class == tactus_abi::blob::Class::RealTime;
-            real_time && target.state() != State::Stopped
+            real_time && target.state_here() != State::Stopped
         })
         .ok_or(SbiError::INVALID_PARAM)
 }

@@ -297,6 +297,8 @@ fn remote_fence(
                 sched::notify(hart, target);
             }
         }
+        // Giving the hart up is another piece of work.
+        sched::keeps_hart(hart);
     }
     Ok(0)
 }
@@ -321,7 +323,7 @@ fn hart_state(
             if vm.memory_at(pc, 2).is_none() || !pc.is_multiple_of(2) {
                 return Err(SbiError::INVALID_ADDRESS);
             }
-            if vm.start_vcpu(hart, target.index, pc, argument) {
+            if vm.start_vcpu(target.index, pc, argument) {
                 Ok(0)
             } else {
                 Err(SbiError::ALREADY_AVAILABLE)
@@ -333,7 +335,7 @@ fn hart_state(
             Err(SbiError::FAILED)
         }
         hsm::HART_GET_STATUS => {
-            let status = match target()?.state() {
+            let status = match target()?.state_here() {
                 State::Stopped => hsm::hart_state::STOPPED,
                 State::Ready | State::Running | State::Waiting => hsm::hart_state::STARTED,
             };
@@ -455,7 +457,7 @@ pub fn tactus(
             state as u64 | u64::from(cause) << 8
         }),
         hypercall::VM_RESTART => charge(vcpu, a0).and_then(|other| match other.status().0 {
-            VmState::Off | VmState::Faulted if other.revive(hart) => Ok(0),
+            VmState::Off | VmState::Faulted if other.revive() => Ok(0),
             _ => Err(SbiError::ALREADY_AVAILABLE),
         }),
         hypercall::CPU_TIME => Ok(vcpu.vm.cpu_ticks()),
@@ -470,7 +472,7 @@ pub fn tactus(
         hypercall::INTERRUPT_PAGE if !by_memory => vcpu.vm.share_page(hart, vcpu, a0),
         hypercall::INTERRUPT_END => vcpu.vm.end_interrupt(hart, a0),
         hypercall::RT_QUERY => realtime::query(vcpu, a0, a1, a2),
-        hypercall::RT_DELETE => realtime::delete(hart, vcpu, a0),
+        hypercall::RT_DELETE => realtime::delete(vcpu, a0),
         hypercall::RT_YIELD if !by_memory => realtime::end_job(vcpu),
         _ => Err(SbiError::NOT_SUPPORTED),
     })

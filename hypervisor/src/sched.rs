@@ -260,6 +260,12 @@ pub fn must_leave(hart: &'static Hart) -> bool {
     unsafe { hart.local() }.reschedule
 }
 
+/// Whether a real-time vCPU takes the hart from whoever has it, or had it.
+pub fn has_chosen(hart: &'static Hart) -> bool {
+    // Safety: on this hart, no other reference in use.
+    unsafe { hart.local() }.next.is_some()
+}
+
 /// Between two pieces of long work in the current vCPU's time: serves what is pending. `false`: the vCPU has to leave the hart.
 #[inline]
 pub fn keeps_hart(hart: &'static Hart) -> bool {
@@ -277,9 +283,18 @@ fn keeps_hart_for(hart: &'static Hart, pending: u64) -> bool {
     !must_leave(hart)
 }
 
+/// Serves what is pending, and what has come meanwhile; not more, since somebody may interrupt without pause. What comes after it mostly
+/// begins then after a look that has found nothing.
+#[cold]
 #[inline(never)]
-fn serve(hart: &'static Hart, pending: u64) {
-    interrupt::handle(hart, pending);
+fn serve(hart: &'static Hart, mut pending: u64) {
+    for _ in 0..2 {
+        interrupt::handle(hart, pending);
+        pending = arch::pending_interrupts();
+        if pending == 0 || must_leave(hart) {
+            break;
+        }
+    }
 }
 
 /// Takes the hart from the current vCPU and puts it where it belongs. A full fence is to follow, and then [`has_left`].
@@ -433,11 +448,12 @@ fn forget(local: &mut Local, vcpu: &Vcpu) {
 
 /// Carries out what admission has decided about a waiting real-time vCPU; `true`: it is another hart's now.
 fn depart(hart: &'static Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) -> bool {
-    if vcpu.changes.load(Ordering::SeqCst) && vcpu.changes.swap(false, Ordering::SeqCst) {
+    // Whoever sets them makes this hart look afterwards.
+    if vcpu.changes.load(Ordering::Relaxed) && vcpu.changes.swap(false, Ordering::SeqCst) {
         body.next = vcpu.promised();
         leave_reservation(hart, local);
     }
-    if vcpu.moves.load(Ordering::SeqCst) == 0 {
+    if vcpu.moves.load(Ordering::Relaxed) == 0 {
         return false;
     }
     let to = vcpu.moves.swap(0, Ordering::SeqCst) as usize - 1;
@@ -451,7 +467,7 @@ fn depart(hart: &'static Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mu
 
 /// A reservation that admission no longer counts on this hart has had its last job here.
 fn leave_reservation(hart: &Hart, local: &mut Local) {
-    hart.stale.store(true, Ordering::SeqCst);
+    hart.stale.store(true, Ordering::Relaxed);
     hart.leaving.fetch_sub(1, Ordering::SeqCst);
     // Perhaps nothing else is left, and others may begin.
     local.reschedule = true;
@@ -606,7 +622,7 @@ fn stop(hart: &'static Hart, vcpu: &'static Vcpu) {
     if vcpu.class == Class::RealTime {
         local.overruns[usize::from(vcpu.handle / 64)] &= !(1 << (vcpu.handle % 64));
         // What is admitted in its place is not to begin before its last job is forgotten.
-        hart.stale.store(true, Ordering::SeqCst);
+        hart.stale.store(true, Ordering::Relaxed);
     }
     realtime::stopped(hart, vcpu);
     if vcpu.vm.vcpu_stopped(vcpu) {
@@ -655,7 +671,8 @@ extern "C" fn conclude(hart: &'static Hart) -> bool {
 
 #[cold]
 fn report_overruns(vcpu: &Vcpu) {
-    Line::new("overrun")
+    Line::new()
+        .begin("overrun")
         .text("vm", vcpu.vm.name)
         .number("vcpu", vcpu.index as u64)
         .number("count", vcpu.record.overruns.load(Ordering::Relaxed))
@@ -665,10 +682,10 @@ fn report_overruns(vcpu: &Vcpu) {
 
 /// The hart has no real-time work: what admission has put in the place of what left it may begin. `true`: something does.
 fn begin_reservations(hart: &'static Hart) -> bool {
-    if !hart.stale.load(Ordering::SeqCst) || hart.leaving.load(Ordering::SeqCst) != 0 {
+    if !hart.stale.load(Ordering::Relaxed) || hart.leaving.load(Ordering::Acquire) != 0 {
         return false;
     }
-    hart.stale.store(false, Ordering::SeqCst);
+    hart.stale.store(false, Ordering::Release);
     // Safety: on this hart, no other reference in use.
     let beginners = core::mem::take(&mut unsafe { hart.local() }.beginners);
     let mut any = false;
@@ -684,15 +701,15 @@ fn begin_reservations(hart: &'static Hart) -> bool {
     any
 }
 
-/// Whether what a vCPU waits for has come.
+/// Whether what a vCPU waits for has come. After a full fence.
 fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
     match &body.wait {
         Wait::Start => true,
         Wait::Release { at, .. } => *at <= arch::now(),
-        Wait::Message { until } => vcpu.message.load(Ordering::SeqCst) || *until <= arch::now(),
+        Wait::Message { until } => vcpu.message.load(Ordering::Relaxed) || *until <= arch::now(),
         Wait::Interrupt => {
             let software = vcpu.signals() & signal::SOFTWARE != 0 && page::is_heard(vcpu);
-            let external = vcpu.external.load(Ordering::SeqCst);
+            let external = vcpu.external.load(Ordering::Relaxed);
             body.context.wakes(software, external)
                 || body
                     .context
@@ -702,10 +719,10 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
         Wait::Fences(targets, numbers) => {
             vcpu.vm.vcpus().iter().enumerate().all(|(index, target)| {
                 let missing = numbers[index]
-                    .wrapping_sub(target.fences_done.load(Ordering::SeqCst))
+                    .wrapping_sub(target.fences_done.load(Ordering::Relaxed))
                     .cast_signed();
                 // One that does not run does its fences before it runs again.
-                targets >> index & 1 == 0 || missing <= 0 || target.state() != State::Running
+                targets >> index & 1 == 0 || missing <= 0 || target.state_here() != State::Running
             })
         }
     }
@@ -894,12 +911,7 @@ fn go_in(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
     // Safety: the vCPU runs on this hart, no other reference in use.
     let unfinished = unsafe { vcpu.body() }.unfinished;
     // See `change_over`.
-    let mut leaves = vcpu.stops() || unfinished && !finish(hart, vcpu);
-    if !leaves && arch::timer_is_due() {
-        timer(hart);
-        leaves = must_leave(hart);
-    }
-    if leaves {
+    if vcpu.stops() || unfinished && !finish(hart, vcpu) || !keeps_hart(hart) {
         return Goes::out(vcpu);
     }
     let context = enter(hart, vcpu);
@@ -1078,20 +1090,21 @@ pub fn finish_calls(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 
 /// Loads the VM's image, which is what its boot vCPU has to do first. `false`: it has to leave the hart.
 fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
-    loop {
-        // Safety: the vCPU runs on this hart, no other reference in use.
-        let body = unsafe { vcpu.body() };
-        let Some(loader) = &mut body.loader else {
-            return true;
-        };
-        if loader.step(vcpu.vm, &system().blob) {
-            body.loader = None;
-            vcpu.vm.loaded();
-        }
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    while unsafe { vcpu.body() }.loader.is_some() {
         if !keeps_hart(hart) {
             return false;
         }
+        // Safety: as above.
+        let body = unsafe { vcpu.body() };
+        if let Some(loader) = &mut body.loader
+            && loader.step(vcpu.vm, &system().blob)
+        {
+            body.loader = None;
+            vcpu.vm.loaded();
+        }
     }
+    true
 }
 
 /// Puts the current vCPU into the hart's registers, but for those that are loaded last. After a full fence.
@@ -1168,10 +1181,11 @@ fn take_signals(hart: &'static Hart, vcpu: &'static Vcpu) {
         context::raise_software();
     }
     if signals & signal::FENCES != 0 {
-        let asked = vcpu.fences_asked.load(Ordering::SeqCst);
+        // Counted before it was told.
+        let asked = vcpu.fences_asked.load(Ordering::Relaxed);
         arch::fence_guest_translations();
         arch::fence_instructions();
-        vcpu.fences_done.store(asked, Ordering::SeqCst);
+        vcpu.fences_done.store(asked, Ordering::Release);
         tell_fence_waiters(hart, vcpu);
     }
 }
@@ -1185,6 +1199,12 @@ pub fn notify(hart: &'static Hart, vcpu: &'static Vcpu) {
     } else {
         system().harts[home].post(vcpu);
     }
+}
+
+/// As [`notify`], but its home looks when it serves interrupts next, which may be at once: what follows from the news is then nothing that an
+/// interrupt has to wait for now.
+pub fn post(vcpu: &'static Vcpu) {
+    system().harts[vcpu.home()].post(vcpu);
 }
 
 /// Looks at what has been sent to a vCPU at home here. After a full fence.
@@ -1441,7 +1461,8 @@ pub fn vm_is_off() {
             vm.report_usage(hart);
             console::flush();
         }
-        Line::new("usage idle")
+        Line::new()
+            .begin("usage idle")
             .number("hart", hart.index as u64)
             .number("ticks", hart.idle_ticks.load(Ordering::Relaxed))
             .send();
@@ -1449,12 +1470,13 @@ pub fn vm_is_off() {
     }
     let lost = console::take_lost();
     if lost > 0 {
-        Line::new("lost")
+        Line::new()
+            .begin("lost")
             .number("stream", 0)
             .number("bytes", lost.into())
             .send();
     }
-    Line::new("end").time().send();
+    Line::new().begin("end").time().send();
     console::flush();
     firmware::power_off();
 }

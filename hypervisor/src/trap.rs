@@ -97,7 +97,12 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context 
             guest_page_fault(hart, vcpu, &exception);
         }
         // If it was not for that, the exception is the guest's own next time.
-        cause::ILLEGAL_INSTRUCTION if !context::fpu_is_loaded() => sched::take_fpu(hart, vcpu),
+        // It has come by way of the firmware, which takes its time.
+        cause::ILLEGAL_INSTRUCTION if !context::fpu_is_loaded() => {
+            if sched::keeps_hart(hart) {
+                sched::take_fpu(hart, vcpu);
+            }
+        }
         // One that the guest would have taken without the hypervisor, were it not watched.
         _ => deliver(hart, vcpu, &exception, scause),
     }
@@ -205,5 +210,8 @@ fn guest_page_fault(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Except
         (None, cause::LOAD_GUEST_PAGE) => "load-outside",
         (None, _) => "store-outside",
     };
-    vcpu.vm.fault(hart, vcpu, why, exception);
+    // If the vCPU has to leave the hart first, it does the same again when it has one.
+    if sched::keeps_hart(hart) {
+        vcpu.vm.fault(hart, vcpu, why, exception);
+    }
 }

@@ -284,19 +284,19 @@ impl Vcpu {
         self.bit == 0
     }
 
-    /// What admission has promised it.
+    /// What admission has promised it. Whoever acts on it has locked the admission, or taken notice of [`Vcpu::changes`].
     #[inline(never)]
     pub fn promised(&self) -> Option<Reservation> {
         let [period, budget, deadline] = self
             .promised
             .each_ref()
-            .map(|ticks| ticks.load(Ordering::SeqCst));
+            .map(|ticks| ticks.load(Ordering::Relaxed));
         Reservation::new(period, budget, deadline)
     }
 
     /// It has no reservation any more.
     pub fn forget_promise(&self) {
-        self.promised[0].store(0, Ordering::SeqCst);
+        self.promised[0].store(0, Ordering::Relaxed);
     }
 
     /// See `promised`; called with the admission locked.
@@ -308,7 +308,7 @@ impl Vcpu {
             deadline,
         } = reservation;
         for (word, ticks) in self.promised.iter().zip([period, budget, deadline]) {
-            word.store(ticks, Ordering::SeqCst);
+            word.store(ticks, Ordering::Relaxed);
         }
     }
 
@@ -350,7 +350,7 @@ impl Vcpu {
         State::from_raw(self.state.load(Ordering::SeqCst))
     }
 
-    /// What it is doing, for the hart that is its home.
+    /// What it is doing, for the hart that is its home; for others after a full fence, or whether it is stopped, with its VM's lifecycle locked.
     pub fn state_here(&self) -> State {
         State::from_raw(self.state.load(Ordering::Relaxed))
     }

@@ -1,6 +1,6 @@
 //! A virtual machine: its memory, its virtual devices, its life.
 
-use crate::arch::context::{Exception, Fpu};
+use crate::arch::context::Exception;
 use crate::console;
 use crate::doorbell::{self, Doorbell};
 use crate::hart::Hart;
@@ -64,8 +64,10 @@ struct Life {
     last_cause: u8,
     /// The fault that ends it, until it has been reported.
     fault: Option<Fault>,
-    /// Pieces of its end that are done.
-    lines: u32,
+    /// What is written of that.
+    line: Line,
+    /// Pieces of its end that are done; of a fault's report, while there is one.
+    pieces: u32,
 }
 
 /// What is a VM's of what there is in all.
@@ -123,7 +125,8 @@ impl Vm {
                 restarts: 0,
                 last_cause: 0,
                 fault: None,
-                lines: 0,
+                line: Line::new(),
+                pieces: 0,
             }),
             ticks: [const { AtomicU64::new(0) }; limit::HARTS],
         }
@@ -469,7 +472,7 @@ impl Vm {
         body.context.reset(pc, a0, a1);
         body.loaded_on = 0;
         body.fpu_on = 0;
-        body.fpu = Fpu::new();
+        body.fpu.reset();
         body.slice_left = 0;
         body.wait = Wait::Start;
         vcpu.roam(false);
@@ -489,9 +492,14 @@ impl Vm {
             life.restarts
         };
         if restarts == 0 {
-            Line::new("start").text("vm", self.name).time().send();
+            Line::new()
+                .begin("start")
+                .text("vm", self.name)
+                .time()
+                .send();
         } else {
-            Line::new("restart")
+            Line::new()
+                .begin("restart")
                 .text("vm", self.name)
                 .number("count", restarts.into())
                 .time()
@@ -500,17 +508,17 @@ impl Vm {
     }
 
     /// Starts one of its further vCPUs. `false`: it is not stopped, or the VM is ending.
-    pub fn start_vcpu(&self, hart: &'static Hart, index: usize, pc: u64, argument: u64) -> bool {
+    pub fn start_vcpu(&self, index: usize, pc: u64, argument: u64) -> bool {
         let vcpu = &self.vcpus()[index];
         {
             let mut life = self.life.lock();
-            if vcpu.state() != State::Stopped || life.ending.is_some() {
+            if vcpu.state_here() != State::Stopped || life.ending.is_some() {
                 return false;
             }
             life.alive += 1;
             self.prepare(vcpu, pc, index as u64, argument);
         }
-        sched::notify(hart, vcpu);
+        sched::post(vcpu);
         true
     }
 
@@ -543,7 +551,7 @@ impl Vm {
     /// Makes a vCPU that a hypercall has made stop; whoever calls this then tells it. `false`: it has stopped.
     pub fn stop_made(&self, vcpu: &Vcpu) -> bool {
         let _life = self.life.lock();
-        let runs = vcpu.state() != State::Stopped;
+        let runs = vcpu.state_here() != State::Stopped;
         if runs {
             vcpu.signal(signal::STOP);
         }
@@ -560,16 +568,22 @@ impl Vm {
             }
             life.ending = Some(end);
             for vcpu in self.all_vcpus() {
-                if vcpu.state() != State::Stopped {
+                if vcpu.state_here() != State::Stopped {
                     vcpu.signal(signal::STOP);
                 }
             }
         }
         for vcpu in self.all_vcpus() {
             if vcpu.stops() {
-                sched::notify(hart, vcpu);
+                if vcpu.state_here() == State::Running {
+                    sched::notify(hart, vcpu);
+                } else {
+                    sched::post(vcpu);
+                }
             }
         }
+        // Giving the hart up is another piece of work.
+        sched::keeps_hart(hart);
     }
 
     /// Applies the `on_fault` policy. `why`: in a word.
@@ -610,7 +624,7 @@ impl Vm {
         let mut life = self.life.lock();
         vcpu.set_state(State::Stopped);
         vcpu.take_signals(signal::STOP);
-        vcpu.claimed.store(false, Ordering::SeqCst);
+        vcpu.claimed.store(false, Ordering::Release);
         life.alive -= 1;
         life.alive == 0
     }
@@ -618,38 +632,38 @@ impl Vm {
     /// Does a piece of what follows when its last vCPU has stopped; `true`: all is done. In pieces, a line of the log at most each, since real-time
     /// vCPUs may wait meanwhile.
     pub fn conclude(&self, hart: &'static Hart) -> bool {
-        let (fault, end, lines) = {
+        let (end, piece) = {
             let mut life = self.life.lock();
-            let lines = life.lines;
-            life.lines += 1;
-            let end = life.ending.unwrap_or(End::Shutdown);
-            (life.fault.take(), end, lines)
+            let piece = life.pieces;
+            life.pieces += 1;
+            if life.fault.is_some() {
+                self.report(&mut life, piece);
+                return false;
+            }
+            (life.ending.unwrap_or(End::Shutdown), piece as usize)
         };
-        if let Some(fault) = fault {
-            self.report(&fault);
+        if piece == 0 {
+            self.reset_devices();
             return false;
         }
         let (reason, code) = match end {
             End::Restart => {
-                self.reset_devices();
                 {
                     let mut life = self.life.lock();
                     life.restarts += 1;
-                    life.lines = 0;
+                    life.pieces = 0;
                     life.ending = None;
                 }
-                sched::notify(hart, self.start());
+                sched::post(self.start());
                 return true;
             }
             End::Shutdown => ("shutdown", 0),
             End::Fail(code) => ("fail", code),
             End::Fault => ("fault", 0),
         };
-        if lines <= 1 {
-            // The fault's was the first, if there was one.
-            self.life.lock().lines = 2;
-            self.reset_devices();
-            Line::new("off")
+        if piece == 1 {
+            Line::new()
+                .begin("off")
                 .text("vm", self.name)
                 .text("reason", reason)
                 .number("code", u64::from(code))
@@ -657,19 +671,18 @@ impl Vm {
                 .send();
             return false;
         }
-        if let Some(on) = system().harts.get(lines as usize - 2) {
+        if let Some(on) = system().harts.get(piece - 2) {
             self.report_usage(on);
             return false;
         }
-        let migrated = lines as usize - 2 - system().harts.len();
-        if let Some(vcpu) = self.vcpus().get(migrated) {
+        if let Some(vcpu) = self.vcpus().get(piece - 2 - system().harts.len()) {
             migration::report(vcpu);
             return false;
         }
         // Nobody starts it before its state says that it is off.
         {
             let mut life = self.life.lock();
-            life.lines = 0;
+            life.pieces = 0;
             life.ending = None;
             life.state = match end {
                 End::Fault => VmState::Faulted,
@@ -689,7 +702,8 @@ impl Vm {
     pub fn report_usage(&self, hart: &Hart) {
         let ticks = self.ticks[hart.index].load(Ordering::Relaxed);
         if ticks > 0 {
-            Line::new("usage")
+            Line::new()
+                .begin("usage")
                 .text("vm", self.name)
                 .number("hart", hart.index as u64)
                 .number("ticks", ticks)
@@ -697,22 +711,39 @@ impl Vm {
         }
     }
 
-    fn report(&self, fault: &Fault) {
-        Line::new("fault")
-            .text("vm", self.name)
-            .number("vcpu", fault.vcpu as u64)
-            .number("cause", fault.exception.cause)
-            .text("why", fault.why)
-            .hex("address", fault.exception.guest_address)
-            .hex("pc", fault.exception.pc)
-            .hex("instruction", fault.exception.instruction)
-            .text("action", self.on_fault().0)
-            .number("time", fault.time)
-            .send();
+    /// Writes a piece of the line about the fault that ends it; with the last it is forgotten.
+    fn report(&self, life: &mut Life, piece: u32) {
+        let Life { fault, line, .. } = life;
+        let Some(Fault {
+            vcpu,
+            why,
+            exception,
+            time,
+        }) = fault
+        else {
+            return;
+        };
+        match piece {
+            0 => line
+                .begin("fault")
+                .text("vm", self.name)
+                .number("vcpu", *vcpu as u64),
+            1 => line.number("cause", exception.cause).text("why", why),
+            2 => line.hex("address", exception.guest_address),
+            3 => line.hex("pc", exception.pc),
+            4 => line.hex("instruction", exception.instruction),
+            5 => line.text("action", self.on_fault().0).number("time", *time),
+            _ => {
+                line.send();
+                *fault = None;
+                life.pieces = 0;
+                return;
+            }
+        };
     }
 
     /// Starts it again after it has gone off; `false`: it is not off.
-    pub fn revive(&self, hart: &'static Hart) -> bool {
+    pub fn revive(&self) -> bool {
         {
             let mut life = self.life.lock();
             if !matches!(life.state, VmState::Off | VmState::Faulted) {
@@ -722,7 +753,7 @@ impl Vm {
             life.restarts += 1;
         }
         system().vms_on.fetch_add(1, Ordering::SeqCst);
-        sched::notify(hart, self.start());
+        sched::post(self.start());
         true
     }
 
@@ -731,13 +762,10 @@ impl Vm {
             self.forget_page(vcpu);
         }
         let mut devices = self.devices.lock();
-        let mut held = devices.held;
-        *devices = Devices {
-            plic: Vplic::new(self.vcpus().len()),
-            uart: Vuart::new(),
-            uart_line: false,
-            held: 0,
-        };
+        devices.plic.reset();
+        devices.uart.reset();
+        devices.uart_line = false;
+        let mut held = core::mem::take(&mut devices.held);
         doorbell::ignore(self);
         self.outputs(&devices.plic);
         // At most one step for each source.

@@ -71,6 +71,20 @@ impl Vplic {
         }
     }
 
+    /// Brings it into the state after reset, in place: a new one would be made on the stack and copied.
+    pub fn reset(&mut self) {
+        self.priority = [0; PLIC_SOURCES as usize];
+        self.by_priority = [0; PLIC_PRIORITY_MAX as usize + 1];
+        self.by_priority[0] = VALID;
+        self.pending = 0;
+        self.in_service = 0;
+        self.lines = 0;
+        self.enabled = [0; VCPUS_PER_VM];
+        self.threshold = [0; VCPUS_PER_VM];
+        self.off = 0;
+        self.heard = [0; VCPUS_PER_VM];
+    }
+
     /// Number of contexts.
     pub const fn contexts(&self) -> usize {
         self.contexts
@@ -279,8 +293,11 @@ fn word(set: Sources, index: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
     use proptest::prelude::*;
+    use std::format;
 
     const CLAIM: u64 = CONTEXT + CONTEXT_STRIDE + 4;
     const THRESHOLD: u64 = CONTEXT + CONTEXT_STRIDE;
@@ -299,6 +316,18 @@ mod tests {
 
     fn claim(plic: &mut Vplic) -> u32 {
         plic.read(CLAIM, 4).expect("the claim register").0
+    }
+
+    #[test]
+    fn a_reset_one_is_as_new() {
+        let mut plic = with(&[(10, 3), (95, 7)]);
+        plic.write(THRESHOLD, 4, 2);
+        plic.set_line(10, true);
+        plic.raise(95);
+        claim(&mut plic);
+        plic.turn_off(1, true);
+        plic.reset();
+        assert_eq!(format!("{plic:?}"), format!("{:?}", Vplic::new(2)));
     }
 
     #[test]

@@ -47,6 +47,18 @@ impl Vuart {
         }
     }
 
+    /// Brings it into the state after reset, in place: a new one would be made on the stack and copied.
+    pub fn reset(&mut self) {
+        self.ier = 0;
+        self.fcr = 0;
+        self.lcr = 0;
+        self.mcr = 0;
+        self.scr = 0;
+        self.divisor = [0; 2];
+        self.transmit_event = false;
+        self.input.clear();
+    }
+
     /// A byte arrives from outside; `false`: the guest is behind and the byte is lost (an overrun).
     pub fn receive(&mut self, byte: u8) -> bool {
         self.input.push(byte)
@@ -155,6 +167,22 @@ impl Vuart {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reset_one_is_as_new() {
+        let mut uart = Vuart::new();
+        uart.receive(b'x');
+        for (register, value) in [(IER, 0x0f), (IIR_FCR, 1), (LCR, 0x83), (MCR, 3), (SCR, 7)] {
+            uart.write(register, value, true);
+        }
+        uart.write(DATA, 5, true);
+        uart.reset();
+        for register in 0..8 {
+            let new = Vuart::new().read(register, true);
+            assert_eq!(uart.read(register, true), new, "register {register}");
+        }
+        assert!(!uart.line());
+    }
 
     #[test]
     fn transmit_interrupt_is_raised_by_enabling_and_acknowledged_by_iir() {

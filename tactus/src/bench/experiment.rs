@@ -71,6 +71,9 @@ pub struct Run {
     pub timed_from: Option<String>,
     /// Where metrics of the kind `stay` begin and end to count, as `[VM/]SYMBOL`: when a hart first comes there.
     pub stays: Option<[String; 2]>,
+    /// Whether metrics of the kind `paths` are of it.
+    #[serde(default)]
+    pub paths: bool,
     /// Host time after which the run has failed.
     pub timeout_seconds: u64,
     /// Whether `--quick` runs it.
@@ -155,6 +158,8 @@ pub struct Metric {
     pub passage: Option<PassageSource>,
     /// It is how long harts stay in the hypervisor.
     pub stay: Option<StaySource>,
+    /// It is how long harts do not look whether an interrupt waits.
+    pub paths: Option<PathsSource>,
 }
 
 /// A guest's `metric` record.
@@ -290,6 +295,22 @@ pub struct StaySource {
     pub take: Statistic,
 }
 
+/// Paths below the guests, on which no interrupt is served, on the board.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathsSource {
+    /// In which runs.
+    pub runs: Vec<String>,
+    /// Only those whose cause, as the list of paths names it, begins so.
+    #[serde(default)]
+    pub cause: String,
+    /// Only those that end so, in the list's words.
+    pub end: Option<String>,
+    /// Of all stretches.
+    #[serde(default)]
+    pub take: Statistic,
+}
+
 /// What begins a stay in the hypervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -346,12 +367,17 @@ impl Metric {
     pub fn runs(&self) -> impl Iterator<Item = &str> {
         let sources = self.sources().into_iter().flatten();
         let other = self.ratio.iter().map(|source| &source.to.run);
+        let further = self
+            .paths
+            .iter()
+            .flat_map(|source| source.runs.iter().skip(1));
         let than = self.more.iter().map(|source| source.than.run());
-        sources.chain(other).chain(than).map(String::as_str)
+        let sources = sources.chain(other).chain(than).chain(further);
+        sources.map(String::as_str)
     }
 
     /// The run, or the first one, of each kind of source that is given.
-    fn sources(&self) -> [Option<&String>; 9] {
+    fn sources(&self) -> [Option<&String>; 10] {
         [
             self.record.as_ref().map(|source| &source.run),
             self.ratio.as_ref().map(|source| &source.of.run),
@@ -362,6 +388,7 @@ impl Metric {
             self.calls.as_ref().map(|source| &source.run),
             self.passage.as_ref().map(|source| &source.run),
             self.stay.as_ref().map(|source| &source.run),
+            self.paths.as_ref().and_then(|source| source.runs.first()),
         ]
     }
 }
@@ -549,7 +576,7 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
     for metric in &experiment.metrics {
         if metric.sources().iter().flatten().count() != 1 {
             return Err(miette!(
-                "metric `{}` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `hypervisor_text`, `calls`, `passage` and `stay`",
+                "metric `{}` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`",
                 metric.name
             ));
         }
@@ -571,6 +598,13 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
                     metric.name
                 ));
             };
+            if metric.paths.is_some() && !run.paths {
+                return Err(miette!(
+                    "metric `{}` needs `paths = true` in run `{}`",
+                    metric.name,
+                    run.name
+                ));
+            }
             if metric.stay.is_some() && run.stays.is_none() {
                 return Err(miette!(
                     "metric `{}` needs `stays` in run `{}`",
@@ -682,7 +716,7 @@ mod tests {
                 "record =",
                 "stay = { run = \"native\", ways = [[\"a>b\"]] }\nrecord ="
             ),
-            "metric `m` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `hypervisor_text`, `calls`, `passage` and `stay`"
+            "metric `m` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`"
         );
         let picture = |at: &str, metrics: &str| {
             let line = format!("line = [{{ name = \"l\", metrics = {metrics} }}]");

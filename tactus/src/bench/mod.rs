@@ -24,6 +24,7 @@ pub mod board;
 pub mod distribution;
 pub mod experiment;
 pub mod factors;
+pub mod paths;
 pub mod prepared;
 pub mod result;
 pub mod value;
@@ -119,6 +120,17 @@ fn findings(
         Some(directory) => directory.clone(),
         None => root.join("build/bench").join(&arguments.name),
     };
+    let watched: Vec<&Done> = experiment
+        .runs
+        .iter()
+        .filter(|run| run.paths)
+        .filter_map(|run| done.get(&run.name))
+        .collect();
+    if !watched.is_empty() {
+        let path = directory.join(paths::FILE);
+        paths::write(&value::merged(watched.into_iter()), &path)?;
+        eprintln!("Paths: {}", path.display());
+    }
     let mut drawn = Vec::new();
     for picture in &experiment.pictures {
         drawn.extend(findings.draw(picture, &directory)?);
@@ -142,7 +154,11 @@ fn evaluate(
 ) -> miette::Result<Findings> {
     let mut found = Vec::new();
     for metric in &experiment.metrics {
-        let of: Option<Vec<&Done>> = metric.runs().map(|run| done.get(run)).collect();
+        // Paths are those of the runs that there were.
+        let wanted = metric
+            .runs()
+            .filter(|run| metric.paths.is_none() || done.contains_key(*run));
+        let of: Option<Vec<&Done>> = wanted.map(|run| done.get(run)).collect();
         let Some(&[first, ref others @ ..]) = of.as_deref() else {
             continue;
         };
@@ -153,7 +169,15 @@ fn evaluate(
             metric.limit = Unit::Nanoseconds.convert(stated, metric.unit, clocks);
         }
         let value = value::value(&metric, root, first, others)?;
-        found.push(Found { metric, value });
+        let all: Vec<&Done> = std::iter::once(first)
+            .chain(others.iter().copied())
+            .collect();
+        let note = value::worst_path(&metric, &all);
+        found.push(Found {
+            metric,
+            value,
+            note,
+        });
     }
     Ok(Findings {
         name: name.to_owned(),

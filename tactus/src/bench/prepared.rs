@@ -16,6 +16,7 @@ use crate::config::{At, Config};
 use crate::profile::Profile;
 use crate::report;
 use crate::run::board::Options;
+use crate::run::board::paths;
 use crate::run::board::probe::{Hits, Place, Probe};
 use crate::run::machine::{Launch, Platform};
 use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
@@ -168,7 +169,7 @@ pub fn prepare(
 ) -> miette::Result<Prepared> {
     let timeout = Duration::from_secs(run.timeout_seconds);
     let prepared = match (&run.system, &run.guest) {
-        (Some(system), _) => system_run(run, &root.join(system), metrics, extent),
+        (Some(system), _) => system_run(run, &root.join(system), metrics, profile, extent),
         (None, guest) => {
             let guest = guest.as_deref().unwrap_or_default();
             native_plan(run, guest, profile, extent).map(|plan| Prepared {
@@ -190,6 +191,7 @@ fn system_run(
     run: &Run,
     system: &Path,
     metrics: &[Metric],
+    profile: &Profile,
     extent: Extent,
 ) -> miette::Result<Prepared> {
     let (mut unknown, mut missing) = (Vec::new(), Vec::new());
@@ -200,7 +202,13 @@ fn system_run(
             (edited, missing) = edit(text, &run.replaced(extent));
             edited
         },
-        |config| unknown = change(config, run, extent),
+        |config| {
+            unknown = change(config, run, extent);
+            // Paths are the experiment's machine's, whatever machine the system was made for.
+            if let (true, Some(platform)) = (run.paths, &mut config.system.platform) {
+                platform.value.clone_from(&profile.name);
+            }
+        },
     );
     // Before what else may be wrong with a system that is not the one that was meant.
     if let Some(text) = missing.first() {
@@ -229,6 +237,9 @@ fn system_run(
             options.timed_from = Some(marker(text, &boot.image)?);
         }
         options.probes.clone_from(&watched.probes);
+        if run.paths {
+            options.paths = Some(Box::new(paths::Watch::of(&boot.image)?));
+        }
         plan = plan.on(Platform::Board(options));
     }
     if let Some(until) = &run.until {

@@ -18,6 +18,8 @@ pub struct Found {
     pub metric: Metric,
     /// Its value, in the metric's unit; what is missing is as bad as past the limit.
     pub value: Option<f64>,
+    /// Where it was found, in a word or two.
+    pub note: Option<String>,
 }
 
 impl Found {
@@ -104,11 +106,9 @@ impl Findings {
         for found in &self.found {
             let metric = &found.metric;
             let optional = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figure);
-            let known: Vec<String> = metric
-                .known
-                .iter()
-                .map(|(name, value)| format!("{name} {}", figure(*value)))
-                .collect();
+            let known = metric.known.iter();
+            let known = known.map(|(name, value)| format!("{name} {}", figure(*value)));
+            let notes: Vec<String> = found.note.iter().cloned().chain(known).collect();
             table.row([
                 metric.name.clone(),
                 optional(found.value),
@@ -125,7 +125,7 @@ impl Findings {
                 }
                 .to_owned(),
                 optional(metric.paper),
-                known.join(", "),
+                notes.join(", "),
             ]);
         }
         table
@@ -211,7 +211,11 @@ mod tests {
                 .metrics
                 .into_iter()
                 .zip([value, Some(0.25)])
-                .map(|(metric, value)| Found { metric, value })
+                .map(|(metric, value)| Found {
+                    metric,
+                    value,
+                    note: None,
+                })
                 .collect(),
         }
     }

@@ -1,19 +1,19 @@
 //! A metric's value, out of its run.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use miette::{IntoDiagnostic, WrapErr};
 use object::{Object, ObjectSection, SectionKind};
 
 use crate::report::unit::Unit;
+use crate::run::board::paths::{Path, Paths, Stretches};
 use crate::run::board::stay::Stay;
 use crate::run::board::{Facts, Worker};
 use crate::run::session::Verdict;
 
 use super::experiment::{
-    Beginning, CallsSource, Figure, Metric, PassageSource, RecordSource, SamplesSource, Statistic,
-    StaySource,
+    Beginning, CallsSource, Figure, Metric, PassageSource, PathsSource, RecordSource,
+    SamplesSource, Statistic, StaySource,
 };
 use super::prepared::Done;
 
@@ -23,7 +23,7 @@ use super::prepared::Done;
 /// The hypervisor's file cannot be read.
 pub fn value(
     metric: &Metric,
-    root: &Path,
+    root: &std::path::Path,
     done: &Done,
     others: &[&Done],
 ) -> miette::Result<Option<f64>> {
@@ -60,7 +60,7 @@ pub fn value(
 /// What the run gave, in a unit of its own, or why it gave nothing.
 fn figure(
     metric: &Metric,
-    root: &Path,
+    root: &std::path::Path,
     done: &Done,
     others: &[&Done],
 ) -> Result<(f64, Unit), String> {
@@ -72,6 +72,10 @@ fn figure(
             record(metric, &source.of, done)?,
             record(metric, &source.to, other)?,
         );
+    }
+    if let Some(source) = &metric.paths {
+        let all = std::iter::once(done).chain(others.iter().copied());
+        return Ok((paths(source, all)?, Unit::Cycles));
     }
     if let (Some(source), [other]) = (&metric.more, others) {
         return more(
@@ -135,7 +139,7 @@ fn samples(source: &SamplesSource, done: &Done) -> Result<(f64, Unit), String> {
 }
 
 /// The number that a program prints; its complaints go to stderr.
-fn counted(program: &Path) -> Result<f64, String> {
+fn counted(program: &std::path::Path) -> Result<f64, String> {
     let output = Command::new(program)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
@@ -220,21 +224,65 @@ fn stay(source: &StaySource, facts: &Facts, done: &Done) -> Result<f64, String> 
         let stays: Result<Vec<_>, String> = ways.iter().map(length).collect();
         let all = stays?.into_iter().flatten().reduce(Stay::and);
         if let Some(all) = all {
-            sum += source.take.of_all(&all)?;
+            sum += source
+                .take
+                .of_all(all.count, all.cycles, all.min, all.max)?;
         }
     }
     Ok(sum)
 }
 
+fn paths<'a>(source: &PathsSource, runs: impl Iterator<Item = &'a Done>) -> Result<f64, String> {
+    let all = merged(runs);
+    let wanted = all.iter().filter(|(path, _)| source.wants(path));
+    let stretches = wanted
+        .map(|(_, stretches)| *stretches)
+        .reduce(Stretches::and)
+        .ok_or("there was no such path")?;
+    let Stretches {
+        count, cycles, max, ..
+    } = stretches;
+    if source.take == Statistic::Min {
+        return Err("the least of all stretches is not known".to_owned());
+    }
+    source.take.of_all(count, cycles, 0, max)
+}
+
+/// The paths of all these runs.
+pub fn merged<'a>(runs: impl Iterator<Item = &'a Done>) -> Paths {
+    let mut all = Paths::default();
+    for facts in runs.filter_map(|done| done.outcome.board.as_ref()) {
+        all.merge(&facts.paths);
+    }
+    all
+}
+
+/// What the greatest of a metric's paths is.
+pub fn worst_path(metric: &Metric, runs: &[&Done]) -> Option<String> {
+    let source = metric.paths.as_ref()?;
+    let all = merged(runs.iter().copied());
+    let wanted = all.iter().filter(|(path, _)| source.wants(path));
+    let (path, _) = wanted.max_by_key(|(_, stretches)| stretches.max)?;
+    (source.take == Statistic::Max).then(|| path.to_string())
+}
+
+impl PathsSource {
+    fn wants(&self, path: &Path) -> bool {
+        let end = self.end.as_ref();
+        path.cause.to_string().starts_with(&self.cause)
+            && end.is_none_or(|end| *end == path.end.to_string())
+    }
+}
+
 impl Statistic {
-    /// It, of so many stays of which only the sum, the least and the greatest are known.
-    fn of_all(self, stays: &Stay) -> Result<f64, String> {
+    /// It, of so many figures of which only the sum, the least and the greatest are known.
+    fn of_all(self, count: u64, sum: u64, min: u64, max: u64) -> Result<f64, String> {
         match self {
-            Self::Max => Ok(stays.max as f64),
-            Self::Min => Ok(stays.min as f64),
-            Self::Mean => Ok(stays.cycles as f64 / stays.count as f64),
-            Self::Count => Ok(stays.count as f64),
-            Self::P999 => Err("of stays, 99.9 % are not known".to_owned()),
+            Self::Max => Ok(max as f64),
+            Self::Min => Ok(min as f64),
+            Self::Mean => Ok(sum as f64 / count as f64),
+            Self::Count => Ok(count as f64),
+            Self::P999 => Err("99.9 % of them are not known".to_owned()),
         }
     }
 
@@ -257,7 +305,7 @@ impl Statistic {
 }
 
 /// Bytes of an ELF file's executable sections.
-fn text_bytes(path: &Path) -> miette::Result<u64> {
+fn text_bytes(path: &std::path::Path) -> miette::Result<u64> {
     let data = std::fs::read(path)
         .into_diagnostic()
         .wrap_err_with(|| format!("{} cannot be read", path.display()))?;
@@ -288,10 +336,10 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         assert!(counted(&directory.path().join("none")).is_err());
         assert!(
-            counted(Path::new("/bin/true")).is_err(),
+            counted(std::path::Path::new("/bin/true")).is_err(),
             "it prints nothing"
         );
-        assert!(counted(Path::new("/bin/false")).is_err());
+        assert!(counted(std::path::Path::new("/bin/false")).is_err());
     }
 
     #[test]

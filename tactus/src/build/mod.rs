@@ -17,8 +17,8 @@ use tactus_abi::map::PAGE_SIZE;
 use crate::artifacts::Artifacts;
 use crate::check::{self, Verdict, check_file};
 use crate::cli::BuildArguments;
-use crate::config::{Config, Size};
-use crate::plan::Plan;
+use crate::config::{self, Config, Size};
+use crate::plan::{self, Plan};
 use crate::problem::{Refusal, Weight, count, io_reason};
 
 /// A boot image and what whoever boots it needs to know.
@@ -28,6 +28,8 @@ pub struct Image {
     pub bytes: Vec<u8>,
     /// The VMs' names; VM `n` writes to console stream `n + 1`.
     pub vms: Vec<String>,
+    /// Of each VM, whether it has real-time vCPUs in its configuration.
+    pub real_time: Vec<bool>,
     /// Harts the machine must have (QEMU's `-smp`).
     pub harts: usize,
     /// Bytes of memory the machine must have (QEMU's `-m`).
@@ -95,6 +97,7 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
     Ok(Image {
         bytes: image_bytes(&plan),
         vms: plan.vms.iter().map(|vm| vm.name.clone()).collect(),
+        real_time: plan.vms.iter().map(has_real_time).collect(),
         harts: plan.harts as usize,
         memory: plan.memory.size(),
         timebase_hz: plan.profile.timebase_hz,
@@ -102,6 +105,10 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
         hypervisor,
         guests: verdict.guests,
     })
+}
+
+fn has_real_time(vm: &plan::Vm) -> bool {
+    vm.vcpus.iter().any(|vcpu| vcpu.class == config::Class::Rt)
 }
 
 /// Rounds up to whole pages with zeros.

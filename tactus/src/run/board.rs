@@ -29,11 +29,13 @@ use super::Error;
 use super::machine::{self, End, Output, SEED};
 use super::session::Plan;
 
+use paths::Paths;
 use perfetto::Trace;
 use probe::{Hits, Place, Probe};
 use stay::Stays;
 use watch::Watch;
 
+pub mod paths;
 pub mod perfetto;
 pub mod probe;
 pub mod stay;
@@ -101,6 +103,8 @@ pub struct Options {
     /// When to measure how long harts stay below the guests: from when one comes to the first of these probes until one comes to the
     /// second.
     pub stays: Option<[u32; 2]>,
+    /// Collect the paths below the guests.
+    pub paths: Option<Box<paths::Watch>>,
     /// Where a Perfetto trace goes.
     pub trace: Option<PathBuf>,
     /// The port at which the run waits for gdb.
@@ -122,6 +126,7 @@ impl Options {
             seed: SEED,
             probes: Vec::new(),
             stays: None,
+            paths: None,
             trace: None,
             gdb: None,
             snapshot: None,
@@ -222,6 +227,8 @@ pub struct Facts {
     pub hits: Hits,
     /// How long harts stayed below the guests; none where that was not wanted.
     pub stays: Stays,
+    /// The paths below the guests; none where they were not wanted.
+    pub paths: Paths,
     /// Where the trace is.
     pub trace: Option<PathBuf>,
     /// Events that the trace lacks.
@@ -315,6 +322,7 @@ impl Machine {
             timed_since: None,
             hits: Hits::new(&options.probes),
             stays: Stays::default(),
+            paths: Paths::new(options.paths.as_deref().cloned().unwrap_or_default()),
             trace,
             lost: 0,
             trace_error: None,
@@ -439,6 +447,7 @@ struct Run {
     timed_since: Option<Femtoseconds>,
     hits: Hits,
     stays: Stays,
+    paths: Paths,
     trace: Option<Trace>,
     lost: u64,
     trace_error: Option<String>,
@@ -514,7 +523,11 @@ impl Run {
         for probe in &self.options.probes {
             self.board.probe(probe.place.address);
         }
-        if self.trace.is_some() || self.options.stays.is_some() {
+        // Their numbers are behind those of the probes.
+        for look in self.options.paths.iter().flat_map(|watch| &watch.looks) {
+            self.board.probe(*look);
+        }
+        if self.sees_events() {
             self.board.record(true);
         }
         match &self.options.timed_from {
@@ -687,15 +700,22 @@ impl Run {
         begun
     }
 
+    /// Whether more is wanted than what probes see.
+    fn sees_events(&self) -> bool {
+        self.trace.is_some() || self.options.stays.is_some() || self.options.paths.is_some()
+    }
+
     fn take_events(&mut self) {
-        let unseen = self.trace.is_none() && self.options.stays.is_none();
-        if unseen && self.options.probes.is_empty() {
+        if !self.sees_events() && self.options.probes.is_empty() {
             return;
         }
         let (mut events, lost) = self.board.take_events();
         self.lost += lost;
         events.sort_by_key(|event| (event.cycle, event.hart));
         for event in events {
+            if self.options.paths.is_some() {
+                self.paths.event(&event, self.options.probes.len() as u32);
+            }
             if let What::Probe {
                 probe,
                 on,
@@ -750,6 +770,7 @@ impl Run {
             harts,
             hits: self.hits,
             stays: self.stays,
+            paths: self.paths,
             trace: self.options.trace.clone(),
             lost: self.lost,
             trace_error,

@@ -98,7 +98,18 @@ impl Context {
     /// The state in which a guest's hart starts (SBI specification, HSM extension, "Hart start"):
     /// supervisor level, no translation, interrupts off, `a0` and `a1` given, all else zero.
     pub fn reset(&mut self, pc: u64, a0: u64, a1: u64) {
-        *self = Self::new(self.hgatp);
+        // In place: a new one would be made on the stack and copied.
+        self.registers = [0; 32];
+        self.vsie = 0;
+        self.vstvec = 0;
+        self.vsscratch = 0;
+        self.vsepc = 0;
+        self.vscause = 0;
+        self.vstval = 0;
+        self.vsatp = 0;
+        self.vstimecmp = u64::MAX;
+        self.hvip = 0;
+        self.senvcfg = 0;
         self.pc = pc;
         self.registers[10] = a0;
         self.registers[11] = a1;
@@ -479,6 +490,12 @@ impl Fpu {
             registers: [0; 32],
             fcsr: 0,
         }
+    }
+
+    /// Makes them all zero, in place.
+    pub fn reset(&mut self) {
+        self.registers = [0; 32];
+        self.fcsr = 0;
     }
 
     /// Gives the running vCPU its floating-point registers, which are these.

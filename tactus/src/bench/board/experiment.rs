@@ -172,6 +172,7 @@ impl Metric {
             calls: None,
             passage: None,
             stay: None,
+            paths: None,
         }
     }
 }

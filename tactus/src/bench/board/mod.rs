@@ -102,6 +102,7 @@ pub fn carry_out(
     let found = experiment.metrics.iter().filter_map(|metric| {
         let measurements = &measured[experiment.turns_of(&metric.source)?];
         (!measurements.is_empty()).then(|| Found {
+            note: None,
             metric: metric.plain(),
             value: value(&metric.source, measurements),
         })

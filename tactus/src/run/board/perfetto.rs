@@ -262,7 +262,7 @@ impl Trace {
                     &[address("pc", *pc)],
                 );
             }
-            What::Exception { cause, pc } => {
+            What::Exception { cause, pc, .. } => {
                 let name = crate::report::cause(*cause as u64);
                 self.instant(
                     cycle,

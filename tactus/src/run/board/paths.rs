@@ -1,0 +1,647 @@
+//! Paths below the guests: how long a hart does not look whether an interrupt waits.
+//!
+//! The hypervisor runs with interrupts off. It *looks* at those that wait where its program says so ([`looks`]), and serves them there; and whatever waits is
+//! taken when the hart enters a guest or waits. A *stretch* goes from a trap out of a guest, from the end of a wait, or from a look, to the next look,
+//! guest or wait: an interrupt that comes meanwhile is not served before its end. Stretches of the same cause and the same kind of end are a path.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use object::{Object, ObjectSection};
+use tactus_abi::{hypercall, map};
+use tactus_board::account::Doing;
+use tactus_board::privileged::{Exception, Privilege};
+use tactus_board::trace::{Event, What};
+
+use super::Worker;
+use crate::build::Image;
+
+/// Where the hypervisor's program says at which addresses it looks at the interrupts that wait.
+const LOOKS: &str = ".tactus.looks";
+
+/// `wfi`, as the trap value shows it.
+const WFI: u64 = 0x1050_0073;
+/// `sret`.
+const SRET: u64 = 0x1020_0073;
+
+/// Addresses at which a hypervisor's program (an ELF file) looks at the interrupts that wait.
+///
+/// # Errors
+/// It does not say; says why.
+pub fn looks(program: &[u8]) -> Result<Vec<u64>, String> {
+    let file = object::File::parse(program).map_err(|error| error.to_string())?;
+    let section = file
+        .section_by_name(LOOKS)
+        .ok_or_else(|| format!("it has no section `{LOOKS}`"))?;
+    let data = section.data().map_err(|error| error.to_string())?;
+    let mut looks: Vec<u64> = data
+        .chunks_exact(8)
+        .map(|bytes| {
+            bytes
+                .iter()
+                .rev()
+                .fold(0, |word, byte| word << 8 | u64::from(*byte))
+        })
+        // What the linker has left out is at 0.
+        .filter(|address| *address != 0)
+        .collect();
+    looks.sort_unstable();
+    looks.dedup();
+    if looks.is_empty() {
+        return Err(format!("its section `{LOOKS}` is empty"));
+    }
+    Ok(looks)
+}
+
+/// What to collect paths with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// Addresses at which the hypervisor looks.
+    pub looks: Vec<u64>,
+    /// Of each VM, whether it has real-time vCPUs in the configuration.
+    pub real_time: Vec<bool>,
+}
+
+impl Watch {
+    /// What a system's image says.
+    ///
+    /// # Errors
+    /// The hypervisor's file cannot be read, or does not say where it looks.
+    pub fn of(image: &Image) -> miette::Result<Self> {
+        let path = &image.hypervisor;
+        let program = std::fs::read(path).map_err(|error| error.to_string());
+        let looks = program
+            .and_then(|program| looks(&program))
+            .map_err(|reason| miette::miette!("{}: {reason}", path.display()))?;
+        Ok(Self {
+            looks,
+            real_time: image.real_time.clone(),
+        })
+    }
+}
+
+/// What brought the hart below the guests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// A call: extension and function; functions that no extension has count as one.
+    Call(u64, Option<u64>),
+    /// An access without memory behind it.
+    Access(Kind, Target),
+    /// `wfi`, and there is more to do.
+    Wait,
+    /// `sret`, while it is watched.
+    Return,
+    /// Another instruction that is not the guest's.
+    Virtual,
+    /// An instruction that is none, or one of the floating-point unit while that is another's.
+    Illegal,
+    /// Another exception.
+    Exception(u64),
+    /// An interrupt, by its number.
+    Interrupt(u8),
+    /// An interrupt that the hart waited for.
+    Wake,
+}
+
+/// Kinds of access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "they are what they are called")]
+pub enum Kind {
+    Fetch,
+    Load,
+    Store,
+}
+
+/// What is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "they are what they are called")]
+pub enum Target {
+    Plic,
+    Uart,
+    Finisher,
+    Doorbell,
+    CallPage,
+    Outside,
+}
+
+/// How a stretch ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum End {
+    /// In the VM that the hart came from.
+    Back,
+    /// In another VM, which has real-time vCPUs.
+    RealTime,
+    /// In another VM, which has none.
+    BestEffort,
+    /// The hart waits.
+    Idle,
+    /// With a look.
+    Look,
+}
+
+/// What a stretch is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Path {
+    /// What brought the hart below the guests.
+    pub cause: Cause,
+    /// Whether it has looked since.
+    pub looked: bool,
+    /// How the stretch ends.
+    pub end: End,
+}
+
+/// The stretches of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretches {
+    /// How many.
+    pub count: u64,
+    /// Cycles of all.
+    pub cycles: u64,
+    /// Cycles of the longest.
+    pub max: u64,
+    /// Cycle at which the longest began.
+    pub at: u64,
+    /// On which hart.
+    pub hart: u16,
+}
+
+/// All paths of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Paths {
+    watch: Watch,
+    paths: BTreeMap<Path, Stretches>,
+    harts: Vec<Hart>,
+}
+
+/// A hart, as far as its stretches are concerned.
+#[derive(Clone, Debug, Default)]
+struct Hart {
+    /// Who had it last, if anybody had, or it was waiting below.
+    from: Option<Worker>,
+    /// Whether it is the hypervisor that it does something for now, or the firmware on its behalf.
+    below: bool,
+    /// The last trap: its cycle and what it was.
+    trap: Option<(u64, Cause)>,
+    /// The present stretch: since when, why, and whether there was a look.
+    stretch: Option<(u64, Cause, bool)>,
+}
+
+impl Stretches {
+    /// These and those.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let longest = if other.max > self.max { other } else { self };
+        Self {
+            count: self.count + other.count,
+            cycles: self.cycles + other.cycles,
+            ..longest
+        }
+    }
+
+    /// Cycles on average.
+    pub fn mean(&self) -> f64 {
+        self.cycles as f64 / self.count as f64
+    }
+}
+
+impl Paths {
+    /// Nothing yet.
+    pub fn new(watch: Watch) -> Self {
+        Self {
+            watch,
+            ..Self::default()
+        }
+    }
+
+    /// They, in a fixed order.
+    pub fn iter(&self) -> impl Iterator<Item = (&Path, &Stretches)> {
+        self.paths.iter()
+    }
+
+    /// Adds those of another run.
+    pub fn merge(&mut self, other: &Self) {
+        for (path, stretches) in &other.paths {
+            self.paths
+                .entry(*path)
+                .and_modify(|all| *all = all.and(*stretches))
+                .or_insert(*stretches);
+        }
+    }
+
+    fn hart(&mut self, hart: u16) -> &mut Hart {
+        let hart = usize::from(hart);
+        if self.harts.len() <= hart {
+            self.harts.resize(hart + 1, Hart::default());
+        }
+        &mut self.harts[hart]
+    }
+
+    /// Takes what happened to a hart. Probes from number `looks` on are looks. Cycles of a hart never go back.
+    pub fn event(&mut self, event: &Event, looks: u32) {
+        let (cycle, hart) = (event.cycle, event.hart);
+        match event.what {
+            What::Turn(doing) => self.turn(cycle, hart, doing),
+            What::Interrupt { interrupt, .. } => {
+                self.trap(cycle, hart, Cause::Interrupt(interrupt.number))
+            }
+            What::Exception {
+                cause,
+                value,
+                guest_physical,
+                call,
+                ..
+            } => {
+                self.trap(cycle, hart, Cause::of(cause, value, guest_physical, call));
+            }
+            What::Probe { probe, on, .. }
+                if probe >= looks && Worker::of(on, 0) == Worker::Hypervisor =>
+            {
+                self.look(cycle, hart);
+            }
+            What::Probe { .. } | What::Access { .. } => {}
+        }
+    }
+
+    fn trap(&mut self, cycle: u64, hart: u16, cause: Cause) {
+        let hart = self.hart(hart);
+        hart.trap = Some((cycle, cause));
+        // The turn that it leads to may be told before.
+        if let Some((since, why, _)) = &mut hart.stretch
+            && *since == cycle
+            && *why == Cause::Wake
+            && hart.from != Some(Worker::Idle)
+        {
+            *why = cause;
+        }
+    }
+
+    /// A hart does something else from `cycle` on.
+    fn turn(&mut self, cycle: u64, hart: u16, doing: Doing) {
+        let index = hart;
+        let to = Worker::of(doing, self.watch.real_time.len());
+        let real_time = matches!(&to, Worker::Vm(vm) if self.watch.real_time[*vm]);
+        let hart = self.hart(hart);
+        match (&to, doing) {
+            (Worker::Hypervisor | Worker::Firmware | Worker::User, _) => {
+                if hart.stretch.is_none() && hart.from.is_some() {
+                    let why = match hart.trap {
+                        Some((at, cause)) if at == cycle && hart.from != Some(Worker::Idle) => {
+                            cause
+                        }
+                        _ => Cause::Wake,
+                    };
+                    hart.stretch = Some((cycle, why, false));
+                }
+                hart.below = matches!(
+                    doing,
+                    Doing::Running {
+                        privilege: Privilege::Supervisor,
+                        ..
+                    }
+                );
+            }
+            _ => {
+                let idle = to == Worker::Idle;
+                let end = match (&to, &hart.from) {
+                    (Worker::Idle, _) => End::Idle,
+                    (to, Some(from)) if to == from => End::Back,
+                    _ if real_time => End::RealTime,
+                    _ => End::BestEffort,
+                };
+                let stretch = hart.stretch.take();
+                // A wait of the firmware's, before there is a hypervisor, is none.
+                hart.from = (!idle || hart.below).then_some(to);
+                if let Some((since, cause, looked)) = stretch {
+                    self.add(Path { cause, looked, end }, since, cycle, index);
+                }
+            }
+        }
+    }
+
+    /// The hypervisor looks, on a hart.
+    fn look(&mut self, cycle: u64, hart: u16) {
+        let index = hart;
+        // While it boots, it looks for nobody.
+        let Some(stretch) = &mut self.hart(hart).stretch else {
+            return;
+        };
+        let (since, cause, looked) = std::mem::replace(stretch, (cycle, stretch.1, true));
+        let end = End::Look;
+        self.add(Path { cause, looked, end }, since, cycle, index);
+    }
+
+    fn add(&mut self, path: Path, since: u64, cycle: u64, hart: u16) {
+        let cycles = cycle.saturating_sub(since);
+        let one = Stretches {
+            count: 1,
+            cycles,
+            max: cycles,
+            at: since,
+            hart,
+        };
+        self.paths
+            .entry(path)
+            .and_modify(|all| *all = all.and(one))
+            .or_insert(one);
+    }
+}
+
+/// Extensions with their names and those of their functions, from 0 on.
+const CALLS: [(u64, &str, &[&str]); 12] = [
+    (0x00, "legacy set_timer", &[]),
+    (0x01, "legacy console_putchar", &[]),
+    (0x02, "legacy console_getchar", &[]),
+    (0x08, "legacy shutdown", &[]),
+    (
+        0x10,
+        "base",
+        &[
+            "get_spec_version",
+            "get_impl_id",
+            "get_impl_version",
+            "probe_extension",
+            "get_mvendorid",
+            "get_marchid",
+            "get_mimpid",
+        ],
+    ),
+    (0x5449_4d45, "TIME", &["set_timer"]),
+    (0x0073_5049, "IPI", &["send_ipi"]),
+    (
+        0x5246_4e43,
+        "RFENCE",
+        &["fence_i", "sfence_vma", "sfence_vma_asid"],
+    ),
+    (
+        0x0048_534d,
+        "HSM",
+        &["hart_start", "hart_stop", "hart_get_status", "hart_suspend"],
+    ),
+    (0x5352_5354, "SRST", &["system_reset"]),
+    (
+        0x4442_434e,
+        "DBCN",
+        &["console_write", "console_read", "console_write_byte"],
+    ),
+    (
+        hypercall::EXTENSION as u64,
+        "Tactus",
+        &[
+            "version",
+            "channel_notify",
+            "vm_status",
+            "vm_restart",
+            "cpu_time",
+            "rt_create",
+            "rt_query",
+            "rt_change",
+            "rt_delete",
+            "rt_yield",
+            "message_send",
+            "message_receive",
+        ],
+    ),
+];
+/// Stands for all extensions that there are not.
+const UNKNOWN: u64 = u64::MAX;
+
+impl Cause {
+    fn of(
+        exception: Exception,
+        value: u64,
+        guest_physical: u64,
+        [function, extension]: [u64; 2],
+    ) -> Self {
+        let access = |kind| Self::Access(kind, Target::of(guest_physical));
+        match exception {
+            Exception::VirtualSupervisorEnvironmentCall => {
+                let known = CALLS.iter().find(|(known, ..)| *known == extension);
+                match known {
+                    None => Self::Call(UNKNOWN, None),
+                    Some((_, _, functions)) => Self::Call(
+                        extension,
+                        Some(function).filter(|function| *function < functions.len() as u64),
+                    ),
+                }
+            }
+            Exception::InstructionGuestPageFault => access(Kind::Fetch),
+            Exception::LoadGuestPageFault => access(Kind::Load),
+            Exception::StoreGuestPageFault => access(Kind::Store),
+            Exception::VirtualInstruction if value == WFI => Self::Wait,
+            Exception::VirtualInstruction if value == SRET => Self::Return,
+            Exception::VirtualInstruction => Self::Virtual,
+            Exception::IllegalInstruction => Self::Illegal,
+            other => Self::Exception(other as u64),
+        }
+    }
+
+    /// Every call that there is, each of whose causes a driver has to bring about.
+    pub fn calls() -> impl Iterator<Item = Self> {
+        CALLS.into_iter().flat_map(|(extension, _, functions)| {
+            let named = (0..functions.len() as u64)
+                .map(move |function| Self::Call(extension, Some(function)));
+            let alone = functions.is_empty().then_some(Self::Call(extension, None));
+            named.chain(alone)
+        })
+    }
+}
+
+impl Target {
+    fn of(address: u64) -> Self {
+        let within = |base: u64, size: u64| (base..base + size).contains(&address);
+        if within(map::PLIC_BASE, map::PLIC_SIZE) {
+            Self::Plic
+        } else if within(map::UART_BASE, map::UART_SIZE) {
+            Self::Uart
+        } else if within(map::FINISHER_BASE, map::PAGE_SIZE) {
+            Self::Finisher
+        } else if within(map::CALL_BASE, 8) {
+            Self::CallPage
+        } else if within(map::DOORBELL_BASE, map::PAGE_SIZE) {
+            Self::Doorbell
+        } else {
+            Self::Outside
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Plic => "interrupt controller",
+            Self::Uart => "UART",
+            Self::Finisher => "finisher",
+            Self::Doorbell => "doorbell page",
+            Self::CallPage => "call by memory",
+            Self::Outside => "outside",
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Call(extension, function) => {
+                let known = CALLS.iter().find(|(known, ..)| *known == extension);
+                let Some((_, name, functions)) = known else {
+                    return f.write_str("call: unknown extension");
+                };
+                let function = function.and_then(|function| functions.get(function as usize));
+                match function {
+                    Some(function) => write!(f, "call: {name} {function}"),
+                    None if functions.is_empty() => write!(f, "call: {name}"),
+                    None => write!(f, "call: {name}, unknown function"),
+                }
+            }
+            Self::Access(kind, target) => {
+                let kind = match kind {
+                    Kind::Fetch => "fetch",
+                    Kind::Load => "load",
+                    Kind::Store => "store",
+                };
+                write!(f, "{kind}: {}", target.name())
+            }
+            Self::Wait => f.write_str("wfi"),
+            Self::Return => f.write_str("sret, watched"),
+            Self::Virtual => f.write_str("virtual instruction"),
+            Self::Illegal => f.write_str("illegal instruction, or floating point"),
+            Self::Exception(code) => write!(f, "exception: {}", crate::report::cause(code)),
+            Self::Interrupt(number) => f.write_str(match number {
+                1 => "interrupt: from another hart",
+                5 => "interrupt: timer",
+                9 => "interrupt: device",
+                3 => "interrupt of the firmware: from another hart",
+                7 => "interrupt of the firmware: timer",
+                _ => "interrupt: other",
+            }),
+            Self::Wake => f.write_str("interrupt while idle"),
+        }
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cause, looked, end } = self;
+        let looked = if *looked { ", after a look" } else { "" };
+        write!(f, "{cause}{looked} to {end}")
+    }
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Back => "back",
+            Self::RealTime => "other VM, RT",
+            Self::BestEffort => "other VM, BE",
+            Self::Idle => "idle",
+            Self::Look => "look",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HYPERVISOR: Doing = Doing::Running {
+        guest: None,
+        privilege: Privilege::Supervisor,
+    };
+    const FIRMWARE: Doing = Doing::Running {
+        guest: None,
+        privilege: Privilege::Machine,
+    };
+
+    fn guest(vm: u16) -> Doing {
+        Doing::Running {
+            guest: Some(vm + 1),
+            privilege: Privilege::Supervisor,
+        }
+    }
+
+    #[test]
+    fn a_stretch_ends_with_a_look_a_guest_or_a_wait() {
+        let mut paths = Paths::new(Watch {
+            looks: Vec::new(),
+            real_time: vec![true, false],
+        });
+        let call = Cause::Call(0x10, Some(3));
+        let timer = Cause::Interrupt(5);
+        // The firmware's wait and the hypervisor's boot are no stretches.
+        paths.turn(1, 0, Doing::Waiting);
+        paths.turn(2, 0, FIRMWARE);
+        paths.turn(3, 0, HYPERVISOR);
+        paths.look(5, 0);
+        paths.turn(10, 0, guest(1));
+        // A call that the firmware has a part in.
+        paths.trap(100, 0, call);
+        paths.turn(100, 0, HYPERVISOR);
+        paths.trap(110, 0, Cause::Exception(9));
+        paths.turn(110, 0, FIRMWARE);
+        paths.turn(120, 0, HYPERVISOR);
+        paths.turn(130, 0, guest(1));
+        // Told after its turn; with a look.
+        paths.turn(200, 0, HYPERVISOR);
+        paths.trap(200, 0, timer);
+        paths.look(207, 0);
+        paths.turn(250, 0, guest(0));
+        // A guest's own exception, a call that waits, the wake.
+        paths.trap(270, 0, Cause::Illegal);
+        paths.trap(300, 0, call);
+        paths.turn(300, 0, HYPERVISOR);
+        paths.turn(320, 0, Doing::Waiting);
+        paths.turn(400, 0, HYPERVISOR);
+        paths.look(409, 0);
+        paths.turn(430, 0, guest(1));
+        // Another hart is below for ever.
+        paths.turn(440, 1, HYPERVISOR);
+        let found: Vec<(String, u64, u64)> = paths
+            .iter()
+            .map(|(path, stretches)| (path.to_string(), stretches.max, stretches.at))
+            .collect();
+        let wanted = [
+            ("call: base probe_extension to back", 30, 100),
+            ("call: base probe_extension to idle", 20, 300),
+            ("interrupt: timer to look", 7, 200),
+            ("interrupt: timer, after a look to other VM, RT", 43, 207),
+            ("interrupt while idle to look", 9, 400),
+            (
+                "interrupt while idle, after a look to other VM, BE",
+                21,
+                409,
+            ),
+        ];
+        let wanted = wanted.map(|(path, max, at)| (path.to_owned(), max, at));
+        assert_eq!(found, wanted);
+        let mut twice = paths.clone();
+        twice.merge(&paths);
+        assert!(twice.iter().all(|(_, stretches)| stretches.count == 2));
+    }
+
+    #[test]
+    fn causes_are_told_apart() {
+        let of = |exception, value, address, call| {
+            Cause::of(exception, value, address, call).to_string()
+        };
+        let ecall = Exception::VirtualSupervisorEnvironmentCall;
+        let tactus = hypercall::EXTENSION as u64;
+        assert_eq!(of(ecall, 0, 0, [9, tactus]), "call: Tactus rt_yield");
+        assert_eq!(
+            of(ecall, 0, 0, [99, tactus]),
+            "call: Tactus, unknown function"
+        );
+        assert_eq!(of(ecall, 0, 0, [7, 1]), "call: legacy console_putchar");
+        assert_eq!(of(ecall, 0, 0, [0, 77]), "call: unknown extension");
+        let store = Exception::StoreGuestPageFault;
+        assert_eq!(
+            of(store, 1, map::CALL_BASE, [0; 2]),
+            "store: call by memory"
+        );
+        assert_eq!(
+            of(store, 1, map::DOORBELL_BASE + 8, [0; 2]),
+            "store: doorbell page"
+        );
+        assert_eq!(of(store, 1, 0, [0; 2]), "store: outside");
+        let virtual_instruction = Exception::VirtualInstruction;
+        assert_eq!(of(virtual_instruction, WFI, 0, [0; 2]), "wfi");
+        assert_eq!(of(virtual_instruction, 1, 0, [0; 2]), "virtual instruction");
+    }
+}

@@ -1,0 +1,55 @@
+//! The paths below the guests keep to the bounds that `docs/src/explanation/worst-case-paths.md` states, and are all there: the runs of
+//! `tactus bench kerone-core --quick` that collect them.
+
+mod harness;
+
+use std::collections::BTreeSet;
+
+use tactus::bench::{experiment, paths, prepared, value};
+use tactus::profile::Profile;
+use tactus::run::board::paths::Cause;
+use tactus::run::session::Verdict;
+
+use harness::{explain, root};
+
+/// Calls that no guest of these runs makes.
+const UNMADE: [&str; 1] = ["call: legacy shutdown"];
+
+#[test]
+fn every_path_keeps_to_its_bound() {
+    let found = experiment::find("kerone-core").expect("it is there");
+    let experiment = experiment::parse(&found.text).expect("it is in order");
+    let profile = Profile::named(&experiment.profile).expect("it is there");
+    let runs: Vec<_> = experiment
+        .runs
+        .iter()
+        .filter(|run| run.paths && run.quick)
+        .map(|run| {
+            // Its other metrics are no matter here.
+            prepared::prepare(run, &[], &root(), &profile, experiment::Extent::Quick)
+                .unwrap_or_else(|error| panic!("{}: {error:?}", run.name))
+        })
+        .collect();
+    let done = prepared::carry_out(&runs).expect("they can be carried out");
+    for (name, done) in &done {
+        let verdict = done.outcome.verdict();
+        assert_eq!(verdict, Verdict::Good, "{name}\n{}", explain(&done.outcome));
+    }
+    let paths = value::merged(done.values());
+    let file = root().join("docs/src/explanation").join(paths::FILE);
+    let page = std::fs::read_to_string(&file).expect("the page is there");
+    let broken = paths::broken(&page, &paths);
+    assert!(
+        broken.is_empty(),
+        "{} says otherwise; where the change is worth it, `tactus bench kerone-core` makes it anew:\n{}",
+        file.display(),
+        broken.join("\n")
+    );
+
+    let seen: BTreeSet<Cause> = paths.iter().map(|(path, _)| path.cause).collect();
+    let missing: Vec<String> = Cause::calls()
+        .filter(|call| !seen.contains(call))
+        .map(|call| call.to_string())
+        .collect();
+    assert_eq!(missing, UNMADE, "nobody made these");
+}
