@@ -279,10 +279,9 @@ module ready_queue_formal
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       busy: assert ((pending_q && !answered) == (!dut.taking && !dut.clearing));
-      same_limit: assert (dut.limit_head_q == dut.limit_q);
       if (dut.taking) begin
         same_top: assert (dut.top_some_q == top_valid && (!top_valid || (dut.top_q == top &&
-                          dut.limit_q == top)));
+                          dut.limit_q == top && dut.limit_head_q == top)));
       end
       if (dut.clearing) begin
         nothing: assert (in_q == '0);

@@ -118,8 +118,9 @@ module ready_queue
   priority_t top_q;
   // The top in Accept; what Next is about in Seek, and what it has found in Tell.
   priority_t limit_q;
-  // The same: what reads the lists' heads by it and what reads the bitmap are far from each other.
-  (* keep *) priority_t limit_head_q;
+  // The same in Accept and Tell, where it reads the head of its list; on the chip that is far from
+  // the bitmap.
+  priority_t limit_head_q;
   // The highest priority that has somebody below what limit_q was a cycle ago.
   logic      lower_some;
   priority_t lower;
@@ -311,17 +312,13 @@ module ready_queue
   assign sinks = removes && first && level_q == top_q;
   assign falls = sinks && last;
 
-  priority_t limit;
-  always_comb begin
-    if (leads || (state_q == Apply && on)) limit = level_q;
-    else if (falls || state_q == Find) limit = lower;
-    else limit = top_q;
-  end
+  priority_t limit_head;
+  assign limit_head = leads ? level_q : falls || state_q == Find ? lower : top_q;
 
   always_ff @(posedge clk_i) begin
     if (leads || falls) top_q <= inserts ? level_q : lower;
-    limit_q      <= limit;
-    limit_head_q <= limit;
+    limit_q      <= state_q == Apply && on ? level_q : limit_head;
+    limit_head_q <= limit_head;
   end
 
   logic   first_changed_q;
