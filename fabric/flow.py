@@ -75,6 +75,7 @@ class Proof:
     sources: list[Path]
     parameters: dict
     design: str
+    abstract: list[str]
     mode: str
     depth: int
     solver: str
@@ -163,8 +164,9 @@ def read_blocks():
                                     v["parameters"]))
         for proof in values["proof"]:
             where = f"[[{name}.proof]]"
-            v = table(proof, where, name=str, top=str, sources=list, parameters={}, design=block.top, mode="prove",
-                      depth=int, solver="boolector", multiclock=False, long=False, cover=True)
+            v = table(proof, where, name=str, top=str, sources=list, parameters={}, design=block.top,
+                      abstract=[], mode="prove", depth=int, solver="boolector", multiclock=False, long=False,
+                      cover=True)
             v["sources"] = paths(v["sources"], where)
             block.proofs.append(Proof(**v))
         for mutant in values["mutant"]:
@@ -321,8 +323,10 @@ def lint_verilator(folder, block):
 
 def lint_slang(folder, block):
     # In a process of its own: the binding prints to the process's standard error, which threads share.
-    # Generated sources are not ours to tidy. What is named unused_ for Verilator's sake counts as unused here.
-    lines = ["slang", "-Weverything", "-Werror", "-Wno-unused-but-set-variable", f"--suppress-warnings {GENERATED}",
+    # Generated sources are not ours to tidy. What is named unused_ for Verilator's sake counts as unused here. A package
+    # is for several blocks: not each needs all its types.
+    lines = ["slang", "-Weverything", "-Werror", "-Wno-unused-but-set-variable", "-Wno-unused-package-typedef",
+             f"--suppress-warnings {GENERATED}",
              f"--top {block.top}", *[f"-G {k}={v}" for k, v in block.parameters.items()], *block.sources]
     program = ("import sys, pyslang.driver as d; x = d.Driver(); x.addStandardArgs(); "
                "sys.exit(not (x.parseCommandLine(sys.argv[1]) and x.processOptions() and x.parseAllSources() "
@@ -548,10 +552,11 @@ def run_proof(folder, proof, sources, kind, mutant):
         changed = folder / mutant.file.name
         changed.write_text(mutant.file.read_text().replace(mutant.old, mutant.new))
         sources = [changed if s == mutant.file else s for s in sources]
-    cut = kind == "falsify"
+    # Modules that are replaced by arbitrary behaviour: of the design's parts, the harness assumes what it needs of it.
+    cut = [proof.design] if kind == "falsify" else proof.abstract
     (folder / "proof.sby").write_text(SBY.format(
         mode=mode, depth=proof.depth, multiclock="on" if proof.multiclock else "off", expect=expected, options=options,
-        solver=proof.solver, top=proof.top, blackbox=f"-D CUT --blackboxed-module {proof.design}" if cut else "",
+        solver=proof.solver, top=proof.top, blackbox=("-D CUT " if kind == "falsify" else "") + " ".join(f"--blackboxed-module {m}" for m in cut),
         cut="cutpoint -blackbox" if cut else "",
         parameters=" ".join(f"-G {k}={v}" for k, v in proof.parameters.items()),
         files=" ".join(s.name for s in sources if s.suffix != ".svh"), sources="\n".join(map(str, sources))))

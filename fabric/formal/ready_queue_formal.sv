@@ -281,7 +281,7 @@ module ready_queue_formal
       busy: assert ((pending_q && !answered) == (!dut.taking && !dut.clearing));
       if (dut.taking) begin
         same_top: assert (dut.top_some_q == top_valid && (!top_valid || (dut.top_q == top &&
-                          dut.limit_q == top)));
+                          dut.limit_q == top && dut.limit_head_q == top)));
       end
       if (dut.clearing) begin
         nothing: assert (in_q == '0);

@@ -118,6 +118,9 @@ module ready_queue
   priority_t top_q;
   // The top in Accept; what Next is about in Seek, and what it has found in Tell.
   priority_t limit_q;
+  // The same in Accept and Tell, where it reads the head of its list; on the chip that is far from
+  // the bitmap.
+  priority_t limit_head_q;
   // The highest priority that has somebody below what limit_q was a cycle ago.
   logic      lower_some;
   priority_t lower;
@@ -161,7 +164,7 @@ module ready_queue
   index_t head_limit;
 
   assign head_command = head[command_priority_i];
-  assign head_limit   = head[limit_q].index;
+  assign head_limit   = head[limit_head_q].index;
   assign head_data    = '{some: inserts || (removes && !last),
                           index: to_head ? index_q : next.index};
 
@@ -309,12 +312,13 @@ module ready_queue
   assign sinks = removes && first && level_q == top_q;
   assign falls = sinks && last;
 
+  priority_t limit_head;
+  assign limit_head = leads ? level_q : falls || state_q == Find ? lower : top_q;
+
   always_ff @(posedge clk_i) begin
     if (leads || falls) top_q <= inserts ? level_q : lower;
-
-    if (leads || (state_q == Apply && on)) limit_q <= level_q;
-    else if (falls || state_q == Find) limit_q <= lower;
-    else limit_q <= top_q;
+    limit_q      <= state_q == Apply && on ? level_q : limit_head;
+    limit_head_q <= limit_head;
   end
 
   logic   first_changed_q;
@@ -426,20 +430,24 @@ module ready_queue
   assign answer_handle_o   = HANDLE_BITS'(answer_index_q);
   assign answer_priority_o = answer_level_q;
 
+  // Before the first answer the status is Empty: nothing else here is defined then.
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) answer_valid_q <= 1'b0;
-    else answer_valid_q <= state_q inside {Apply, Tell} && state_d == Accept;
+    if (!rst_ni) begin
+      answer_valid_q  <= 1'b0;
+      answer_status_q <= Empty;
+    end else begin
+      answer_valid_q <= state_q inside {Apply, Tell} && state_d == Accept;
+      if (state_q inside {Apply, Tell}) answer_status_q <= verdict_q;
+    end
   end
 
   always_ff @(posedge clk_i) begin
     if (state_q == Apply) begin
-      answer_status_q <= verdict_q;
-      answer_index_q  <= op_q == Next ? next_q.index : index_q;
-      answer_level_q  <= level_q;
+      answer_index_q <= op_q == Next ? next_q.index : index_q;
+      answer_level_q <= level_q;
     end else if (state_q == Tell) begin
-      answer_status_q <= verdict_q;
-      answer_index_q  <= head_limit;
-      answer_level_q  <= limit_q;
+      answer_index_q <= head_limit;
+      answer_level_q <= limit_q;
     end
   end
 

@@ -1,4 +1,4 @@
-// The ready queue's commands and the statuses of its answers.
+// The ready queue's commands, the statuses of its answers, and what they look like on their way.
 package ready_queue_pkg;
 
   // The two upper bits say where the handle comes from: the command, its priority's list, or the
@@ -21,5 +21,26 @@ package ready_queue_pkg;
     Absent  = 3'd3,  // a handle that is not in the queue
     Invalid = 3'd4   // a handle that is none: DEPTH or more
   } status_e;
+
+  // How software reaches the queue, beside the page, which is always there.
+  typedef enum logic [1:0] {
+    Page    = 2'd0,  // not at all: GP
+    Hybrid  = 2'd1,  // memory has whoever comes first
+    Event   = 2'd2,  // and the commands, which are fetched at events: ACP
+    Polling = 2'd3   // and the commands, which are fetched again and again: ACP polling
+  } scheme_e;
+
+  typedef struct packed {
+    op_e         op;
+    logic [7:0]  level;
+    logic [15:0] handle;
+  } command_t;
+
+  // Level and handle are 0 unless it is Done.
+  typedef struct packed {
+    status_e     status;
+    logic [7:0]  level;
+    logic [15:0] handle;
+  } answer_t;
 
 endpackage

@@ -155,13 +155,14 @@ class AxiMemory(Bus):
             address, words = self.burst(self.writes[self.answered_writes])
             while len(self.words) < taken + words:
                 await FallingEdge(self.clock)
+            response = self.response(address)
             for i in range(words):
                 word = self.words[taken + i]
                 assert word["last"] == (i == words - 1), "the last word of a burst is marked, and no other"
                 data = word["data"].to_bytes(self.word_bytes, "little")
                 for lane in range(self.word_bytes):
-                    if word["strb"] >> lane & 1 and self.response(address) == OKAY:
+                    if word["strb"] >> lane & 1 and response == OKAY:
                         self.bytes[address + i * self.word_bytes + lane] = data[lane]
             taken += words
-            await self.send("b", [{"resp": self.response(address)}])
+            await self.send("b", [{"resp": response}])
             self.answered_writes += 1

@@ -20,4 +20,11 @@
     clippy::undocumented_unsafe_blocks,
     reason = "generated"
 )]
+pub mod ready_queue;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
 pub mod stamp;
