@@ -142,29 +142,27 @@ fn turn(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
         cold_path();
         return give_up(hart, vcpu, now);
     };
-    // Safety: this hart has just taken it, no other reference in use.
-    let unfinished = unsafe { next.body() }.unfinished;
-    if unfinished || !waits && next.priority < vcpu.priority {
-        cold_path();
-        enqueue(hart, next, Place::First);
-        return give_up(hart, vcpu, now);
-    }
     if !waits {
         vcpu.set_state_before_fence(State::Ready);
     }
-    let mut goes = change_over(hart, vcpu, next, now);
+    let goes = change_over(hart, vcpu, next, now);
     if waits {
         rest(hart, vcpu);
-        if must_leave(hart) {
-            cold_path();
-            goes = Goes::out(next);
-        }
     } else {
         enqueue(hart, vcpu, Place::Last);
         spread(hart);
     }
     // Safety: on this hart, no other reference in use.
     program_timer(unsafe { hart.local() });
+    // Safety: it has the hart, no other reference in use.
+    let unfinished = unsafe { next.body() }.unfinished;
+    // Another hart may have taken what the slice was ended for.
+    let wrong = !waits & (next.priority < vcpu.priority);
+    if unfinished | wrong | must_leave(hart) {
+        cold_path();
+        keeps_hart(hart);
+        return Goes::out(next);
+    }
     goes
 }
 

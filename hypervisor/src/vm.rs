@@ -713,7 +713,12 @@ impl Vm {
 
     /// Writes a piece of the line about the fault that ends it; with the last it is forgotten.
     fn report(&self, life: &mut Life, piece: u32) {
-        let Life { fault, line, .. } = life;
+        let Life {
+            fault,
+            line,
+            pieces,
+            ..
+        } = life;
         let Some(Fault {
             vcpu,
             why,
@@ -736,8 +741,8 @@ impl Vm {
             _ => {
                 line.send();
                 *fault = None;
-                life.pieces = 0;
-                return;
+                *pieces = 0;
+                line
             }
         };
     }
