@@ -238,7 +238,7 @@ mod tests {
             "`a{with.words` lacks a closing brace"
         );
         assert!(error("[[run]]\neach = 1").contains("list of factors' names"));
-        let many = vec!["\"load\""; 10].join(", ");
+        let many = ["\"load\""; 10].join(", ");
         assert!(error(&format!("[[run]]\neach = [{many}]")).contains("more than 1000"));
         let wrong = "factor = 1".parse().expect("it is TOML");
         assert!(expand(wrong).is_err());

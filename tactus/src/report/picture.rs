@@ -21,11 +21,12 @@ const FLOOR: f64 = 0.5;
 pub(super) const FONT: &str = "sans-serif";
 
 /// Colours that differ in lightness as well (Okabe and Ito's palette, which colour-blind people can tell apart).
-pub(super) const COLOURS: [RGBColor; 4] = [
+pub(super) const COLOURS: [RGBColor; 5] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
     RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
 ];
 
 /// Why a picture could not be drawn.
