@@ -168,6 +168,11 @@ impl Program {
         self.words.push(number << 20 | 2 << 12 | rd << 7 | 0x73);
     }
 
+    /// Waits for all accesses before it: `fence`.
+    pub fn fence(&mut self) {
+        self.words.push(0x0ff0_000f);
+    }
+
     pub fn ecall(&mut self) {
         self.words.push(0x73);
     }

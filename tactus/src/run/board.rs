@@ -18,6 +18,7 @@ use tactus_board::account::{Doing, Spent};
 use tactus_board::board::{self as engine, Board, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
+use tactus_board::fabric::{Model, Waves};
 use tactus_board::gdb::{self, Server};
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Software};
@@ -109,6 +110,10 @@ pub struct Options {
     pub snapshot: Option<PathBuf>,
     /// The snapshot to go on from.
     pub restore: Option<PathBuf>,
+    /// The model that the fabric is loaded with.
+    pub fabric: Option<PathBuf>,
+    /// Which waveforms of it are written.
+    pub waves: Option<Waves>,
 }
 
 impl Options {
@@ -126,6 +131,8 @@ impl Options {
             gdb: None,
             snapshot: None,
             restore: None,
+            fabric: None,
+            waves: None,
         }
     }
 }
@@ -274,6 +281,13 @@ impl Machine {
         }
         let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
             .map_err(|error| unfit(error.to_string()))?;
+        if let Some(file) = &options.fabric {
+            setup::load_fabric(&mut board, &options.profile, Box::new(Model::load(file)?))
+                .map_err(|error| unfit(error.to_string()))?;
+        }
+        if let (Some(waves), Some(fabric)) = (&options.waves, board.fabric()) {
+            fabric.record(waves.clone());
+        }
         let software = Software {
             firmware: &firmware,
             kernel: Some(&image),
@@ -545,9 +559,16 @@ impl Run {
             let last = self.ending.take().unwrap_or(gdb::End::Killed);
             server.finish(&mut self.board, &last);
         }
-        let end = match self.snapshot_error.take() {
-            Some(error) => End::Failed(format!("the snapshot could not be written: {error}")),
-            None => end,
+        let waves = self
+            .board
+            .fabric()
+            .map_or(Ok(()), |fabric| fabric.take_waves());
+        let end = match (self.snapshot_error.take(), waves) {
+            (Some(error), _) => End::Failed(format!("the snapshot could not be written: {error}")),
+            (None, Err(error)) => {
+                End::Failed(format!("the waveforms could not be written: {error}"))
+            }
+            (None, Ok(())) => end,
         };
         let facts = self.facts();
         (end, facts)

@@ -10,8 +10,10 @@ use std::process::ExitCode;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use tactus_board::board::Pace;
+use tactus_board::fabric::ModelError;
 use tempfile::NamedTempFile;
 
+use crate::artifacts::{Artifacts, Missing};
 use crate::boot;
 use crate::build::{self, Image};
 use crate::cli::{self, RunArguments};
@@ -97,6 +99,9 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The fabric's design cannot be loaded.
+    #[error(transparent)]
+    Fabric(#[from] ModelError),
     /// gdb cannot be waited for.
     #[error("gdb cannot be waited for at port {port}: {error}")]
     Gdb {
@@ -268,6 +273,12 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
         Some(_) => cli::Platform::Board,
         None => cli::Platform::Qemu,
     });
+    if given == cli::Platform::Qemu && image.design.is_some() {
+        return Err(miette!(
+            help = "say --platform board",
+            "the system has a fabric, and QEMU has none"
+        ));
+    }
     if given == cli::Platform::Qemu {
         return match wanted.given() {
             None => Ok(Platform::Qemu),
@@ -292,6 +303,17 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
     }
     options.trace.clone_from(&wanted.trace);
     options.gdb = wanted.gdb;
+    if let Some(design) = &image.design {
+        let missing = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
+        options.fabric = Some(Artifacts::Workspace.model(design).map_err(missing)?);
+    }
+    options.waves = boot::waves(wanted.waves.as_ref(), &wanted.waves_file);
+    if options.waves.is_some() && options.fabric.is_none() {
+        return Err(miette!(
+            help = "name a design in the system's `[fabric]`",
+            "--waves shows the fabric, and nothing is loaded into it"
+        ));
+    }
     options.snapshot.clone_from(&wanted.snapshot);
     options.restore.clone_from(&wanted.restore);
     Ok(Platform::Board(options))
