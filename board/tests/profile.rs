@@ -391,7 +391,7 @@ fn harts_memory_and_devices_that_do_not_fit() {
         &device("virtio-mmio-7"),
         &device("virtio-mmio-8"),
         &device("virtio-mmio-8"),
-        "the board has no device `virtio-mmio-8`: it has finisher, rtc, clint, sswi, plic, uart, virtio-mmio-0 to \
+        "the board has no device `virtio-mmio-8`: it has finisher, rtc, clint, sswi, plic, uart, fabric, virtio-mmio-0 to \
          virtio-mmio-7",
     );
     let again = "device `virtio-mmio-3` is there twice";

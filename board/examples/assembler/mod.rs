@@ -173,6 +173,11 @@ impl Program {
         self.words.push(0x0ff0_000f);
     }
 
+    /// Lets what was written to code be seen.
+    pub fn fence_i(&mut self) {
+        self.words.push(0x0000_100f);
+    }
+
     pub fn ecall(&mut self) {
         self.words.push(0x73);
     }

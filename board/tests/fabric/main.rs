@@ -2,10 +2,11 @@
 
 #[path = "../../examples/assembler/mod.rs"]
 mod assembler;
+mod masters;
 mod stamp;
 mod support;
 
-use assembler::{A0, A1, A2, MEPC, MIE, MSTATUS, MTVEC, Program, S0, S1, S2, T0, T1, T2, ZERO};
+use assembler::{A0, A1, A2, MEPC, MIE, MTVEC, Program, S0, S1, S2, T0, T1, T2, ZERO};
 use stamp::Stamp;
 use support::{
     Compared, GP, MCAUSE, MEMORY, PORT, RESULTS, Random, board, board_with, model, power_off,
