@@ -312,8 +312,20 @@ def lint_jobs(blocks):
     return jobs
 
 
-def lint_verilator(folder, block):
+def lint_design_jobs(designs):
+    jobs = []
+    for design in designs:
+        shell = Block(design.name, "fabric_shell", design.sources, {}, [])
+        reads, settings = [*design.sources, FABRIC / "lint.vlt"], {"top": design.top, "sources": design.sources}
+        for tool, lint in {"verilator": lint_verilator, "slang": lint_slang}.items():
+            jobs.append(Job(f"lint design {design.name} {tool}",
+                            lambda f, b=shell, d=design, l=lint: l(f, b, [f"FABRIC_DESIGN={d.top}"]), reads, settings))
+    return jobs
+
+
+def lint_verilator(folder, block, defines=()):
     code, out = command(["verilator", "--lint-only", "-sv", "-Wall", "--top-module", block.top,
+                         *[f"-D{d}" for d in defines],
                          *[f"-G{k}={v}" for k, v in block.parameters.items()], FABRIC / "lint.vlt", *block.sources],
                         folder, "log")
     if code != 0 or out.strip():
@@ -321,11 +333,11 @@ def lint_verilator(folder, block):
     return {}
 
 
-def lint_slang(folder, block):
+def lint_slang(folder, block, defines=()):
     # In a process of its own: the binding prints to the process's standard error, which threads share.
     # Generated sources are not ours to tidy. What is named unused_ for Verilator's sake counts as unused here.
     lines = ["slang", "-Weverything", "-Werror", "-Wno-unused-but-set-variable", f"--suppress-warnings {GENERATED}",
-             f"--top {block.top}", *[f"-G {k}={v}" for k, v in block.parameters.items()], *block.sources]
+             f"--top {block.top}", *[f"-D {d}" for d in defines], *[f"-G {k}={v}" for k, v in block.parameters.items()], *block.sources]
     program = ("import sys, pyslang.driver as d; x = d.Driver(); x.addStandardArgs(); "
                "sys.exit(not (x.parseCommandLine(sys.argv[1]) and x.processOptions() and x.parseAllSources() "
                "and x.runFullCompilation()))")
@@ -880,7 +892,8 @@ def main():
     except Broken as broken:
         print(f"flow: {broken}", file=sys.stderr)
         return 2
-    jobs = {"lint": lambda: lint_jobs(blocks),
+    designs = [] if arguments.block else read_designs(read_blocks()).values()
+    jobs = {"lint": lambda: lint_jobs(blocks) + lint_design_jobs(designs),
             "test": lambda: test_jobs(blocks, arguments.seed, arguments.waves),
             "prove": lambda: proof_jobs(blocks, arguments.long),
             "synth": lambda: synth_jobs(blocks)}[arguments.what]()

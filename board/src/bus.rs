@@ -300,6 +300,12 @@ impl<'a> Port<'a> {
         self.effects.stall = self.effects.stall.saturating_add(time);
     }
 
+    /// Lets the access that is under way be over no earlier than at `time`.
+    pub fn lengthen(&mut self, time: Femtoseconds) {
+        let wait = Femtoseconds(time.0.saturating_sub(self.now.0));
+        self.effects.stall = self.effects.stall.max(wait);
+    }
+
     /// Ends the run.
     pub fn stop(&mut self, stop: Stop) {
         self.effects.stop = Some(stop);

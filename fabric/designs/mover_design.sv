@@ -64,7 +64,7 @@ module mover_design import fabric_pkg::*; (
   always_comb begin
     bad     = 1'b0;
     rd_data = '0;
-    unique case (addr)
+    case (addr)
       12'h000: begin
         rd_data = Identification;
         bad     = req_is_wr;
@@ -100,8 +100,8 @@ module mover_design import fabric_pkg::*; (
     logic [2:0] awsize, arsize, awprot, arprot;
     logic [1:0] awburst, arburst;
     logic [3:0] awcache, arcache;
-    logic       unused;
-    assign unused = ^{awsize, arsize, awprot, arprot, awburst, arburst, awcache, arcache};
+    logic       unused_axi;
+    assign unused_axi = ^{awsize, arsize, awprot, arprot, awburst, arburst, awcache, arcache};
 
     axi_master #(.ADDR_WIDTH(40), .COHERENT(i == 0)) u_master (
       .clk_i, .rst_ni,
@@ -149,7 +149,7 @@ module mover_design import fabric_pkg::*; (
       if (write && addr == 12'h010) begin
         done_q <= 1'b0;
       end
-      unique case (state_q)
+      case (state_q)
         Idle: if (write && addr == 12'h008) begin
           write_q      <= wr_data[0];
           hp_q         <= wr_data[1];

@@ -2,8 +2,8 @@
 //!
 //! The fabric is behind the board's time, never ahead of it but where a hart waits for its answer: it is advanced when
 //! software touches it, and at the next cycle at which anything can come out of it. That is the next one while it is at
-//! work; in cycles in which it is quiet it is not simulated. Where one hart is behind another that has touched the
-//! fabric, what it asks for comes after that; the time by which it is behind it does not wait.
+//! work; in cycles in which it is quiet it is not simulated. Where one hart is behind another that has waited for the
+//! fabric, what it asks for comes after that, and it waits for so long: the fabric's time can't go back.
 
 use std::collections::VecDeque;
 use std::hash::Hasher;
@@ -320,21 +320,20 @@ impl Coupling {
         port.wake_at(self.settings.clock.time_of(edge).min(lines));
     }
 
-    /// Where an access that comes now begins: lets the fabric come there. Gives that time, and the cycle in which the
-    /// access is there.
-    fn begin(&mut self, port: &mut Port<'_>) -> (Femtoseconds, u64) {
-        self.advance(self.settings.clock.cycle_at(port.now()), port);
+    /// Lets the fabric come to an access that is made now. Gives the cycle in which the access is there.
+    fn begin(&mut self, port: &mut Port<'_>) -> u64 {
         let clock = self.settings.clock;
-        let begin = port.now().max(clock.time_of(self.state.cycle));
-        (begin, clock.cycle_from(begin) + self.settings.crossing)
+        self.advance(clock.cycle_at(port.now()), port);
+        let crossing = self.settings.crossing;
+        clock.cycle_from(port.now()).max(self.state.cycle) + crossing
     }
 
-    /// Lets the hart wait from `begin` until what the fabric says now has come to it.
-    fn wait(&self, begin: Femtoseconds, port: &mut Port<'_>) {
+    /// Lets the hart wait until what the fabric says now has come to it.
+    fn wait(&self, port: &mut Port<'_>) {
         let hart = self.settings.hart_clock;
         let seen = hart.cycle_from(self.settings.clock.time_of(self.state.cycle));
         let done = hart.time_of(seen.saturating_add(self.settings.crossing));
-        port.stall(Femtoseconds(done.0.saturating_sub(begin.0)));
+        port.lengthen(done);
     }
 
     /// Asks for a word, and waits for the answer.
@@ -351,9 +350,9 @@ impl Coupling {
     /// Lets all writes of software be answered before the hart goes on: what a fence asks for.
     pub(crate) fn drain(&mut self, port: &mut Port<'_>) {
         if self.state.gp.waiting() > 0 {
-            let (begin, _) = self.begin(port);
+            self.begin(port);
             if self.finish(0, port) {
-                self.wait(begin, port);
+                self.wait(port);
             }
         }
         self.settle(port);
@@ -395,7 +394,7 @@ impl Coupling {
     fn write_port(&mut self, offset: u64, port: &mut Port<'_>) -> Result<(), Refused> {
         match offset {
             EVENT => {
-                let (_, due) = self.begin(port);
+                let due = self.begin(port);
                 if self.state.events.len() < EVENTS_MAX {
                     // One event is in one cycle.
                     let last = self.state.events.back().map_or(0, |last| last + 1);
@@ -439,7 +438,7 @@ impl Device for Coupling {
             self.settle(port);
             return value;
         }
-        let (begin, due) = self.begin(port);
+        let due = self.begin(port);
         let mut value = Ok(0);
         // A doubleword is two words, the lower one first.
         for word in 0..u64::from(size).div_ceil(4) {
@@ -459,7 +458,7 @@ impl Device for Coupling {
                 break;
             }
         }
-        self.wait(begin, port);
+        self.wait(port);
         self.settle(port);
         value.map(|value| value >> (8 * (offset & 3)))
     }
@@ -480,7 +479,7 @@ impl Device for Coupling {
             self.settle(port);
             return result;
         }
-        let (begin, due) = self.begin(port);
+        let due = self.begin(port);
         let shift = offset & 3;
         let strobes = (0xff_u8 >> (8 - size)) << shift;
         let mut result = Ok(());
@@ -500,13 +499,13 @@ impl Device for Coupling {
                 }
             } else {
                 if self.finish(self.settings.writes - 1, port) {
-                    self.wait(begin, port);
+                    self.wait(port);
                 }
                 self.state.gp.push(request);
             }
         }
         if self.settings.writes == 0 {
-            self.wait(begin, port);
+            self.wait(port);
         }
         self.settle(port);
         result
