@@ -73,7 +73,7 @@ impl Model {
         // Safety: the file is a model that the project's flow made, or something that its user trusts as much; loading
         // one runs nothing but the constructors of its C++.
         let library = unsafe { Library::new(file) }.map_err(failed)?;
-        // Safety, of all in this block: the types are those of `model.h`, whose version is compared first; `new` gives a
+        // Safety: for all in this block, the types are those of `model.h`, whose version is compared first; `new` gives a
         // model that is valid until `delete`, and `name` a string that is valid as long as the library.
         unsafe {
             let version = library
@@ -148,9 +148,10 @@ impl Fabric for Model {
     }
 
     fn save(&self) -> Vec<u8> {
-        // Safety, of both: the second call writes no more than there is room for.
+        // Safety: a model that was not deleted; nothing is written where there is room for nothing.
         let size = unsafe { (self.functions.save)(self.model, std::ptr::null_mut(), 0) };
         let mut state = vec![0; size];
+        // Safety: no more is written than there is room for.
         unsafe { (self.functions.save)(self.model, state.as_mut_ptr(), size) };
         state
     }

@@ -110,8 +110,15 @@ pub struct Options {
     pub snapshot: Option<PathBuf>,
     /// The snapshot to go on from.
     pub restore: Option<PathBuf>,
-    /// The model that the fabric is loaded with.
-    pub fabric: Option<PathBuf>,
+    /// What the fabric is loaded with.
+    pub fabric: Option<Fabric>,
+}
+
+/// A design for the fabric.
+#[derive(Clone, Debug)]
+pub struct Fabric {
+    /// The file of its model.
+    pub model: PathBuf,
     /// Which waveforms of it are written.
     pub waves: Option<Waves>,
 }
@@ -132,7 +139,6 @@ impl Options {
             snapshot: None,
             restore: None,
             fabric: None,
-            waves: None,
         }
     }
 }
@@ -281,12 +287,13 @@ impl Machine {
         }
         let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
             .map_err(|error| unfit(error.to_string()))?;
-        if let Some(file) = &options.fabric {
-            setup::load_fabric(&mut board, &options.profile, Box::new(Model::load(file)?))
+        if let Some(fabric) = &options.fabric {
+            let model = Box::new(Model::load(&fabric.model)?);
+            setup::load_fabric(&mut board, &options.profile, model)
                 .map_err(|error| unfit(error.to_string()))?;
-        }
-        if let (Some(waves), Some(fabric)) = (&options.waves, board.fabric()) {
-            fabric.record(waves.clone());
+            if let (Some(waves), Some(coupling)) = (&fabric.waves, board.fabric()) {
+                coupling.record(waves.clone());
+            }
         }
         let software = Software {
             firmware: &firmware,

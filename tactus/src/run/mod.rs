@@ -268,8 +268,8 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
 /// What the arguments want the system to run on.
 fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform> {
     let wanted = &arguments.board;
-    let board = tactus_board::profile::Profile::names().find(|name| *name == image.platform);
-    let given = arguments.platform.unwrap_or(match board {
+    let platform = tactus_board::profile::Profile::names().find(|name| *name == image.platform);
+    let given = arguments.platform.unwrap_or(match platform {
         Some(_) => cli::Platform::Board,
         None => cli::Platform::Qemu,
     });
@@ -288,7 +288,7 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
             )),
         };
     }
-    let profile = wanted.profile.as_deref().or(board).unwrap_or("soc");
+    let profile = wanted.profile.as_deref().or(platform).unwrap_or("soc");
     let mut options = Options::new(boot::profile(profile)?);
     if wanted.pace == Some(cli::Pace::Timed) {
         options.pace = Pace::Timed;
@@ -303,12 +303,12 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
     }
     options.trace.clone_from(&wanted.trace);
     options.gdb = wanted.gdb;
+    let waves = boot::waves(wanted.waves.as_ref(), &wanted.waves_file);
     if let Some(design) = &image.design {
         let missing = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
-        options.fabric = Some(Artifacts::Workspace.model(design).map_err(missing)?);
-    }
-    options.waves = boot::waves(wanted.waves.as_ref(), &wanted.waves_file);
-    if options.waves.is_some() && options.fabric.is_none() {
+        let model = Artifacts::Workspace.model(design).map_err(missing)?;
+        options.fabric = Some(board::Fabric { model, waves });
+    } else if waves.is_some() {
         return Err(miette!(
             help = "name a design in the system's `[fabric]`",
             "--waves shows the fabric, and nothing is loaded into it"
@@ -316,7 +316,7 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
     }
     options.snapshot.clone_from(&wanted.snapshot);
     options.restore.clone_from(&wanted.restore);
-    Ok(Platform::Board(options))
+    Ok(Platform::Board(Box::new(options)))
 }
 
 /// The event that the text names, as `--timed-from` does.
