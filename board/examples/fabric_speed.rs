@@ -16,8 +16,7 @@ use tactus_board::setup::{self, Options};
 use tactus_board::time::Femtoseconds;
 
 const MEMORY: u32 = 0x8000_0000;
-/// The best of so many trials counts: what disturbs a trial only makes it longer.
-const TRIALS: usize = 15;
+const TRIALS: usize = 51;
 /// 20 ms.
 const LIMIT: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 50);
 
@@ -51,18 +50,18 @@ fn cpu_seconds() -> f64 {
     nanoseconds / 1e9
 }
 
-/// Host seconds of 20 ms of virtual time, for each of the boards: the least of trials in turns.
-fn seconds<const N: usize>(boards: [&dyn Fn() -> Board; N]) -> [f64; N] {
-    let mut least = [f64::INFINITY; N];
-    for _ in 0..TRIALS {
-        for (least, board) in least.iter_mut().zip(boards) {
-            let mut board = board();
-            let begin = cpu_seconds();
-            board.run(LIMIT);
-            *least = least.min(cpu_seconds() - begin);
-        }
-    }
-    least
+/// Seconds that 20 ms of virtual time take.
+fn seconds(mut board: Board) -> f64 {
+    let begin = cpu_seconds();
+    board.run(LIMIT);
+    cpu_seconds() - begin
+}
+
+/// The median of a figure over all trials: what disturbs one of them disturbs few.
+fn median(figure: impl Fn() -> f64) -> f64 {
+    let mut figures: Vec<f64> = (0..TRIALS).map(|_| figure()).collect();
+    figures.sort_by(f64::total_cmp);
+    figures[TRIALS / 2]
 }
 
 /// Two harts that compute, in registers and in memory.
@@ -101,14 +100,16 @@ fn main() {
     let file = Path::new(&file);
     let (computing, moving) = (computing(), moving());
     for pace in [Pace::Fast, Pace::Timed] {
-        let [alone, quiet] = seconds([&|| board(None, pace, &computing), &|| {
-            board(Some(file), pace, &computing)
-        }]);
+        // In turns, each beside the other.
+        let slower = median(|| {
+            let alone = seconds(board(None, pace, &computing));
+            seconds(board(Some(file), pace, &computing)) / alone
+        });
         println!(
             "{pace:?}: a quiet fabric slows the board by {:.2} %",
-            100.0 * (quiet / alone - 1.0)
+            100.0 * (slower - 1.0)
         );
-        let [active] = seconds([&|| board(Some(file), pace, &moving)]);
+        let active = median(|| seconds(board(Some(file), pace, &moving)));
         let mut one = board(Some(file), pace, &moving);
         one.run(LIMIT);
         let activity = one.fabric().expect("a fabric").activity();

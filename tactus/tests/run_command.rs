@@ -139,7 +139,7 @@ fn a_guest_drives_a_block_of_the_fabric_and_waveforms_show_it() {
         ),
         (
             ["run", "systems/stamp.toml", "--profile", "mpsoc"],
-            "has no fabric",
+            "does not fit the board",
         ),
     ] {
         let (code, _, stderr) = output(tactus(&arguments));
