@@ -119,7 +119,7 @@ impl Fabric for Stamp {
         }
         if inputs.gp_wvalid & out.gp_wready != 0 {
             let bits =
-                (0..4).map(|byte| (u32::from(inputs.gp_wstrb) >> byte & 1) * 0xff << (8 * byte));
+                (0..4).map(|byte| (u32::from(inputs.gp_wstrb) >> byte & 1) * (0xff << (8 * byte)));
             self.data = Some((inputs.gp_wdata, bits.sum()));
         }
         if let (Some(address), Some((data, bits))) = (self.address, self.data) {
