@@ -6,6 +6,7 @@
     fabric/flow.py test  [--waves] [--seed N] [BLOCK...]
     fabric/flow.py prove [--long] [BLOCK...]    proofs, and that each of them can fail
     fabric/flow.py synth [BLOCK...]             area and clock rate against synth/limits.toml
+    fabric/flow.py model [DESIGN...]            what the board loads; prints where each design's model is
 
 Needs what `make setup` installs. Jobs run side by side; one that passed runs again only when something that it reads
 has changed. Logs and traces are in build/fabric. Exit code 1 when anything failed, 2 when a description is wrong.
@@ -14,6 +15,7 @@ has changed. Logs and traces are in build/fabric. Exit code 1 when anything fail
 import argparse
 import concurrent.futures
 import difflib
+import fcntl
 import filecmp
 import hashlib
 import json
@@ -312,8 +314,20 @@ def lint_jobs(blocks):
     return jobs
 
 
-def lint_verilator(folder, block):
+def lint_design_jobs(designs):
+    jobs = []
+    for design in designs:
+        shell = Block(design.name, "fabric_shell", design.sources, {}, [])
+        reads, settings = [*design.sources, FABRIC / "lint.vlt"], {"top": design.top, "sources": design.sources}
+        for tool, lint in {"verilator": lint_verilator, "slang": lint_slang}.items():
+            jobs.append(Job(f"lint design {design.name} {tool}",
+                            lambda f, b=shell, d=design, l=lint: l(f, b, [f"FABRIC_DESIGN={d.top}"]), reads, settings))
+    return jobs
+
+
+def lint_verilator(folder, block, defines=()):
     code, out = command(["verilator", "--lint-only", "-sv", "-Wall", "--top-module", block.top,
+                         *[f"-D{d}" for d in defines],
                          *[f"-G{k}={v}" for k, v in block.parameters.items()], FABRIC / "lint.vlt", *block.sources],
                         folder, "log")
     if code != 0 or out.strip():
@@ -321,13 +335,13 @@ def lint_verilator(folder, block):
     return {}
 
 
-def lint_slang(folder, block):
+def lint_slang(folder, block, defines=()):
     # In a process of its own: the binding prints to the process's standard error, which threads share.
     # Generated sources are not ours to tidy. What is named unused_ for Verilator's sake counts as unused here. A package
     # is for several blocks: not each needs all its types.
     lines = ["slang", "-Weverything", "-Werror", "-Wno-unused-but-set-variable", "-Wno-unused-package-typedef",
              f"--suppress-warnings {GENERATED}",
-             f"--top {block.top}", *[f"-G {k}={v}" for k, v in block.parameters.items()], *block.sources]
+             f"--top {block.top}", *[f"-D {d}" for d in defines], *[f"-G {k}={v}" for k, v in block.parameters.items()], *block.sources]
     program = ("import sys, pyslang.driver as d; x = d.Driver(); x.addStandardArgs(); "
                "sys.exit(not (x.parseCommandLine(sys.argv[1]) and x.processOptions() and x.parseAllSources() "
                "and x.runFullCompilation()))")
@@ -753,6 +767,98 @@ def report_synthesis(blocks, results):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# Models for the board
+
+
+def read_designs(blocks):
+    """The designs of designs.toml: name to (sources, module, counters)."""
+    sources_of = {block.name: block.sources for block in blocks}
+    with open(FABRIC / "designs.toml", "rb") as file:
+        try:
+            described = tomllib.load(file)
+        except tomllib.TOMLDecodeError as error:
+            raise Broken(f"designs.toml: {error}") from error
+    designs = {}
+    for name, entry in described.items():
+        # What of it software sees is `tactus check`'s.
+        values = table(entry, f"[{name}]", sources=list, uses=[], top=f"{name}_design", counters=[], device=[])
+        sources = paths(["designs/fabric_pkg.sv"], f"[{name}]")
+        for used in values["uses"]:
+            if used not in sources_of:
+                raise Broken(f"designs.toml: [{name}]: uses `{used}`, which is no block of blocks.toml")
+            sources += [s for s in sources_of[used] if s not in sources]
+        sources += paths([*values["sources"], "designs/fabric_shell.sv"], f"[{name}]")
+        designs[name] = Design(name, values["top"], sources, values["counters"])
+    return designs
+
+
+@dataclass
+class Design:
+    """What the fabric is loaded with: blocks behind the ports that fabric_shell.sv has."""
+
+    name: str
+    top: str
+    sources: list[Path]
+    counters: list[str]
+
+    def model_job(self):
+        reads = [*self.sources, FABRIC / "lint.vlt", *sorted((FABRIC / "coupling").iterdir())]
+        return Job(f"model {self.name}", lambda folder: build_model(folder, self), reads,
+                   {"top": self.top, "sources": self.sources, "counters": self.counters})
+
+
+def build_model(folder, design):
+    """Compiles a design with Verilator into a shared object, `folder`/model.so."""
+    root = "root.fabric_shell__DOT__u_design__DOT__"
+    counted = "".join(f"    {root}{path.replace('.', '__DOT__')} += cycles;\n" for path in design.counters)
+    (folder / "counters.h").write_text(
+        "static void count_on(Vfabric_shell___024root& root, uint64_t cycles) {\n"
+        f"    (void)root;\n    (void)cycles;\n{counted}}}\n")
+    # Written from outside of the model, and so not to be optimised away.
+    (folder / "counters.vlt").write_text("`verilator_config\n" + "".join(
+        f'public_flat_rw -module "*" -var "{path.rpartition(".")[2]}"\n' for path in design.counters))
+    code, out = command(
+        ["verilator", "--cc", "--exe", "--build", "-sv", "-Wall", "--savable", "--trace-fst", "--trace-structs", "-O3",
+         # Two-state: every run begins the same way. The blocks' own tests begin at random.
+         "--x-assign", "0", "--x-initial", "0", f"-DFABRIC_DESIGN={design.top}", "--top-module", "fabric_shell",
+         "--Mdir", "model", "-MAKEFLAGS", "OPT_FAST=-O2 OPT_SLOW=-O1", "-LDFLAGS", "-shared", "-o", "../model.so",
+         "-CFLAGS", f"-fPIC -fvisibility=hidden -I{FABRIC / 'coupling'} -I{folder} -DFABRIC_NAME='\"{design.name}\"'",
+         FABRIC / "lint.vlt", folder / "counters.vlt", *design.sources, FABRIC / "coupling" / "model.cpp"],
+        folder, "log")
+    if code != 0:
+        raise Failure(f"{tail(out)}\nThe whole log: {relative(folder / 'log')}")
+    return {}
+
+
+def models(names):
+    """Builds the designs' models where they are not there, and prints their files. Returns whether all are there."""
+    designs = read_designs(read_blocks())
+    for name in names:
+        if name not in designs:
+            raise Broken(f"there is no design {name}; there are {', '.join(designs)}")
+    kept = BUILD / "models"
+    kept.mkdir(exist_ok=True)
+    good = True
+    for name in names or designs:
+        job = designs[name].model_job()
+        file = kept / f"{name}-{job.key()[:16]}.so"
+        # One at a time: what is asked for twice at once is built once.
+        with open(kept / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not file.exists():
+                print(f"flow: compiling the model of design {name}", file=sys.stderr)
+                job.always = True
+                passed, message, _ = perform(job)
+                if not passed:
+                    print(f"flow: the model of design {name} does not compile:\n{message}", file=sys.stderr)
+                    good = False
+                    continue
+                os.replace(job.folder() / "model.so", file)
+        print(file)
+    return good
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 def chosen(blocks, names):
@@ -774,6 +880,7 @@ def main():
             sub.add_argument("--seed", type=int, default=1)
         if name == "prove":
             sub.add_argument("--long", action="store_true", help="those too long for make test as well")
+    what.add_parser("model").add_argument("design", nargs="*")
     what.add_parser("regs").add_argument("--check", action="store_true", help="only look whether they are fresh")
     what.add_parser("simulate").add_argument("settings", type=Path)
     arguments = parser.parse_args()
@@ -784,11 +891,14 @@ def main():
     if arguments.what == "regs":
         return 0 if registers(arguments.check) else 1
     try:
+        if arguments.what == "model":
+            return 0 if models(arguments.design) else 1
         blocks = chosen(read_blocks(), arguments.block)
     except Broken as broken:
         print(f"flow: {broken}", file=sys.stderr)
         return 2
-    jobs = {"lint": lambda: lint_jobs(blocks),
+    designs = [] if arguments.block else read_designs(read_blocks()).values()
+    jobs = {"lint": lambda: lint_jobs(blocks) + lint_design_jobs(designs),
             "test": lambda: test_jobs(blocks, arguments.seed, arguments.waves),
             "prove": lambda: proof_jobs(blocks, arguments.long),
             "synth": lambda: synth_jobs(blocks)}[arguments.what]()

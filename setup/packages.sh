@@ -130,6 +130,10 @@ main() {
     need cpio cpio "packs the Linux guest's initramfs"
     need verilator verilator "compiles the fabric's logic into the models that are tested"
     need g++ g++ "compiles Verilator's models"
+    if ! [ -r /usr/include/zlib.h ]; then
+        packages+=(zlib1g-dev)
+        reasons+=("zlib1g-dev: the models that the board loads write compressed waveforms")
+    fi
     if ! python_present; then
         packages+=(python3 python3-venv python3-dev)
         reasons+=("python3, python3-venv, python3-dev: run the fabric's tools and tests")
@@ -139,7 +143,7 @@ main() {
         qemu_present && firmware_present && [ ${#packages[@]} -eq 0 ] && return
         fail "this system has no apt, and some of these commands are missing or too old:" \
             "qemu-system-riscv64 ($qemu_minimum or newer, with OpenSBI), riscv64-unknown-elf-gcc, cpio, cc, g++," \
-            "verilator, python3 (with venv and its headers)" \
+            "verilator, zlib's headers, python3 (with venv and its headers)" \
             "Install them with this system's package manager; see docs/src/reference/setup.md, \"Other distributions\"."
     fi
     [ "${#packages[@]}" -eq 0 ] || [ "${packages[-1]}" != gcc ] || packages+=(libc6-dev)

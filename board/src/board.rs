@@ -9,6 +9,7 @@ use crate::bus::{Device, Lines, Stop};
 use crate::code::{Code, Draft, Scratch};
 use crate::devices::{Clint, Plic};
 use crate::execute::{self, Fast, Timed};
+use crate::fabric::{Coupling, GP_SIZE, PORT_SIZE};
 use crate::fault::FaultPlan;
 use crate::hart::Hart;
 use crate::machine::{Attached, Machine, Part, RESERVATION_INSTRUCTIONS};
@@ -79,6 +80,9 @@ pub enum BuildError {
         /// How much there can be.
         max: u64,
     },
+    /// A fabric for a board that has no place for one.
+    #[error("the profile's board has no fabric")]
+    NoFabric,
     /// More virtio devices than the profile's board has slots.
     #[error("{wanted} virtio devices: the profile's board has {max} slots")]
     VirtioSlots {
@@ -200,6 +204,7 @@ impl Board {
             code: Code::new(base, size),
             memory,
             devices: Vec::new(),
+            fabric: None,
             lines: Lines::default(),
             wires: vec![0; parts.harts],
             reservations: vec![u64::MAX; parts.harts],
@@ -267,6 +272,41 @@ impl Board {
         self.attach_part("plic", base, 0x60_0000, Part::Plic(Box::new(plic)))
     }
 
+    /// Puts a fabric at `base`, the first address of its general-purpose port. A board has one at most.
+    ///
+    /// # Errors
+    ///
+    /// Where something is there already, or the board has a fabric.
+    pub fn attach_fabric(&mut self, base: u64, fabric: Coupling) -> Result<(), BuildError> {
+        if let Some(index) = self.machine.fabric {
+            let old = &self.machine.devices[index];
+            return Err(BuildError::Overlap {
+                new: "fabric".to_owned(),
+                base,
+                size: GP_SIZE + PORT_SIZE,
+                old: format!("another one at {:#x}", old.base),
+            });
+        }
+        // Fences have something to wait for now.
+        self.drop_code();
+        self.attach_part(
+            "fabric",
+            base,
+            GP_SIZE + PORT_SIZE,
+            Part::Fabric(Box::new(fabric)),
+        )
+    }
+
+    /// The fabric, where there is one.
+    #[must_use]
+    pub fn fabric(&mut self) -> Option<&mut Coupling> {
+        let index = self.machine.fabric?;
+        match &mut self.machine.devices[index].device {
+            Part::Fabric(fabric) => Some(fabric),
+            _ => None,
+        }
+    }
+
     fn attach_part(
         &mut self,
         name: &str,
@@ -304,6 +344,11 @@ impl Board {
             wake: Femtoseconds::NEVER,
         };
         self.machine.devices.insert(place, attached);
+        self.machine.fabric = self
+            .machine
+            .devices
+            .iter()
+            .position(|device| matches!(device.device, Part::Fabric(_)));
         let now = self.time();
         let _ = self
             .machine
@@ -674,8 +719,10 @@ impl Board {
             now = self.harts[hart].cycle();
             let interrupted =
                 self.machine.stopped_at.is_some() || self.machine.watched_at.is_some();
-            // A turn that the hart ended itself, by what others have to see, is over.
-            if (interrupted || now >= until_here) && now < until {
+            // A turn that the hart ended itself, by what others have to see, is over: also where that took it past the
+            // place at which it was cut.
+            let cut = now >= until_here && !self.machine.disturbed;
+            if (interrupted || cut) && now < until {
                 self.turn = Some((hart, until));
             } else {
                 self.give_up_reservation(hart);

@@ -6,6 +6,7 @@
 
 use crate::memory::{Memory, NoMemory};
 use crate::time::Femtoseconds;
+use crate::timing::Timing;
 
 /// An access that a device refuses: the hart takes an access fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -147,6 +148,8 @@ pub struct Port<'a> {
     memory: &'a Memory,
     lines: &'a mut Lines,
     effects: &'a mut Effects,
+    /// What memory and caches take, where time is charged for it.
+    timing: Option<&'a mut Timing>,
 }
 
 /// What a call of a device asks of the board.
@@ -160,6 +163,8 @@ pub struct Effects {
     pub wires: Vec<(usize, u64, bool)>,
     /// Memory may have been written by the device as a bus master.
     pub mastered: bool,
+    /// What the fabric wrote of memory: addresses and numbers of bytes.
+    pub written: Vec<(u64, u64)>,
     /// Why the run is to end, if it is.
     pub stop: Option<Stop>,
 }
@@ -188,7 +193,58 @@ impl<'a> Port<'a> {
             memory,
             lines,
             effects,
+            timing: None,
         }
+    }
+
+    /// The same with what memory and caches take.
+    pub(crate) const fn with_timing(mut self, timing: Option<&'a mut Timing>) -> Self {
+        self.timing = timing;
+        self
+    }
+
+    /// Reads memory for the fabric, through the caches or past them, at a cycle of the harts. Gives the cycles that it
+    /// takes.
+    pub(crate) fn read_as_fabric(
+        &mut self,
+        coherent: bool,
+        address: u64,
+        bytes: &mut [u8],
+        cycle: u64,
+    ) -> Result<u64, NoMemory> {
+        self.memory.read(address, bytes)?;
+        let length = bytes.len() as u64;
+        Ok(self.timing.as_mut().map_or(0, |timing| {
+            timing.fabric_access(coherent, address, length, false, cycle)
+        }))
+    }
+
+    /// Writes memory for the fabric, likewise: of each 8 bytes those whose bits are set in `strobes`. The address and
+    /// the number of bytes are multiples of 8.
+    pub(crate) fn write_as_fabric(
+        &mut self,
+        coherent: bool,
+        address: u64,
+        bytes: &[u8],
+        strobes: &[u8],
+        cycle: u64,
+    ) -> Result<u64, NoMemory> {
+        let length = bytes.len();
+        let host = self
+            .memory
+            .host(address)
+            .filter(|_| self.memory.holds(address, length as u64))
+            .ok_or(NoMemory { address, length })?;
+        for (index, byte) in bytes.iter().enumerate() {
+            if strobes[index / 8] >> (index % 8) & 1 != 0 {
+                // Safety: within memory, as was asked above; nothing else has a reference to it.
+                unsafe { host.add(index).write(*byte) };
+            }
+        }
+        self.effects.written.push((address, length as u64));
+        Ok(self.timing.as_mut().map_or(0, |timing| {
+            timing.fabric_access(coherent, address, length as u64, true, cycle)
+        }))
     }
 
     /// The time of the access, or of the waking.
@@ -242,6 +298,12 @@ impl<'a> Port<'a> {
     /// Lets the access that is under way take this much longer.
     pub fn stall(&mut self, time: Femtoseconds) {
         self.effects.stall = self.effects.stall.saturating_add(time);
+    }
+
+    /// Lets the access that is under way be over no earlier than at `time`.
+    pub fn lengthen(&mut self, time: Femtoseconds) {
+        let wait = Femtoseconds(time.0.saturating_sub(self.now.0));
+        self.effects.stall = self.effects.stall.max(wait);
     }
 
     /// Ends the run.

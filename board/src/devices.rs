@@ -10,7 +10,7 @@ mod plic;
 mod random;
 mod rtc;
 mod sswi;
-mod state;
+pub(crate) mod state;
 #[cfg(test)]
 mod testing;
 mod uart;
@@ -68,6 +68,10 @@ pub mod map {
     pub const VIRTIO_SLOTS: u32 = 8;
     /// The first transport's interrupt line; others follow.
     pub const VIRTIO_LINE: u32 = 1;
+    /// The fabric's general-purpose port, and behind it the registers of the port itself.
+    pub const FABRIC: u64 = 0x4000_0000;
+    /// The fabric's first interrupt line; others follow, and then that of the port.
+    pub const FABRIC_LINE: u32 = 40;
     /// Main memory.
     pub const MEMORY: u64 = 0x8000_0000;
 }

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::board::Board;
+use crate::fabric::{FabricPort, PortFault};
 use crate::time::Femtoseconds;
 
 /// A register of a hart.
@@ -49,6 +50,21 @@ pub enum Fault {
         /// The level.
         level: bool,
     },
+    /// The next answer at a port of the fabric is an error: to software at [`FabricPort::Gp`], to the fabric at the others.
+    FabricError {
+        /// The port.
+        port: FabricPort,
+    },
+    /// Nothing gets through a port of the fabric any more, in either direction.
+    FabricHang {
+        /// The port.
+        port: FabricPort,
+    },
+    /// A port of the fabric that hung works again.
+    FabricRelease {
+        /// The port.
+        port: FabricPort,
+    },
     /// An interrupt line that was held follows its device again.
     ReleaseLine {
         /// The line, 1 to 1023.
@@ -76,6 +92,9 @@ pub enum BadFault {
     /// No such line.
     #[error("there is no interrupt line {0}")]
     Line(u32),
+    /// No fabric.
+    #[error("the board has no fabric that could fail")]
+    NoFabric,
 }
 
 /// The faults that are still to come.
@@ -161,6 +180,11 @@ impl Board {
             {
                 Err(BadFault::Line(line))
             }
+            Fault::FabricError { .. } | Fault::FabricHang { .. } | Fault::FabricRelease { .. }
+                if self.machine.fabric.is_none() =>
+            {
+                Err(BadFault::NoFabric)
+            }
             _ => Ok(()),
         }
     }
@@ -181,9 +205,17 @@ impl Board {
             } => self.flip_register(hart, register, bits),
             Fault::HoldLine { line, level } => self.machine.lines.hold(line, Some(level)),
             Fault::ReleaseLine { line } => self.machine.lines.hold(line, None),
+            Fault::FabricError { port } => self.fail_port(port, PortFault::Error, time),
+            Fault::FabricHang { port } => self.fail_port(port, PortFault::Hang(true), time),
+            Fault::FabricRelease { port } => self.fail_port(port, PortFault::Hang(false), time),
         }
         self.machine.see_lines(time);
         self.woken_at(self.machine.clock.cycle_from(time));
+    }
+
+    fn fail_port(&mut self, port: FabricPort, fault: PortFault, time: Femtoseconds) {
+        self.machine
+            .call_fabric(time, |fabric, at| fabric.fault(port, fault, at));
     }
 
     fn flip_memory(&mut self, address: u64, bits: u8) {

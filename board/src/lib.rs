@@ -50,6 +50,7 @@
 //! | [`board`] | the board itself: build, run, read and write state, attach devices, watch |
 //! | [`profile`] | profiles, and [`timing::parameters`] what they say of costs |
 //! | [`bus`], [`devices`] | what a device is, and those of QEMU's `virt` |
+//! | [`fabric`] | the programmable logic: what is in it, and how it is coupled |
 //! | [`devicetree`] | what software is told of the board |
 //! | [`time`] | femtoseconds and clocks |
 //! | [`timing`] | what timed mode charges |
@@ -75,6 +76,7 @@ pub mod decode;
 pub mod devices;
 pub mod devicetree;
 mod execute;
+pub mod fabric;
 pub mod fault;
 pub mod float;
 pub mod gdb;

@@ -4,6 +4,7 @@ use crate::bus::{Device, Effects, Lines, Port, Refused, Stop};
 use crate::code::{Block, Code, Draft, Op, PAGE, Scratch};
 use crate::devices::{Clint, Plic};
 use crate::execute::Pace;
+use crate::fabric::Coupling;
 use crate::hart::Hart;
 use crate::memory::Memory;
 use crate::privileged::{
@@ -20,6 +21,9 @@ const NO_RESERVATION: u64 = u64::MAX;
 /// After how many instructions a reservation that was not used is given up, whether or not other harts got to run. A
 /// loop that has to succeed has at most 16 (I 8.3).
 pub(crate) const RESERVATION_INSTRUCTIONS: u64 = 64;
+
+/// Output, in a fence's set of predecessors (I 2.7).
+const OUTPUT: u8 = 0b0100;
 
 /// How many address spaces a hart's modelled TLBs tell apart.
 const SPACES: usize = 256;
@@ -38,6 +42,7 @@ pub(crate) struct Attached {
 pub(crate) enum Part {
     Clint(Clint),
     Plic(Box<Plic>),
+    Fabric(Box<Coupling>),
     Other(Box<dyn Device>),
 }
 
@@ -46,6 +51,7 @@ impl Part {
         match self {
             Self::Clint(clint) => clint,
             Self::Plic(plic) => plic.as_mut(),
+            Self::Fabric(fabric) => fabric.as_mut(),
             Self::Other(device) => device.as_mut(),
         }
     }
@@ -57,6 +63,8 @@ pub(crate) struct Machine {
     pub(crate) code: Code,
     /// In the order of their addresses, which do not overlap.
     pub(crate) devices: Vec<Attached>,
+    /// Which of them is the fabric.
+    pub(crate) fabric: Option<usize>,
     pub(crate) lines: Lines,
     /// By hart, the bits of `mip` that are driven from outside.
     pub(crate) wires: Vec<u64>,
@@ -768,7 +776,10 @@ impl Machine {
         let (index, offset) = self.device_at(physical, size)?;
         let now = self.device_time::<P>(hart, op, physical, false);
         let (value, stall) = self.call(index, now, |device, port| device.read(offset, size, port));
-        let value = value?;
+        let Ok(value) = value else {
+            self.after_access(hart, stall);
+            return Err(Refused);
+        };
         let when = (hart.cycle_of(op), now);
         self.trace
             .access(hart, when, physical, (index, offset), false, value);
@@ -827,21 +838,57 @@ impl Machine {
         now: Femtoseconds,
         call: impl FnOnce(&mut dyn Device, &mut Port<'_>) -> T,
     ) -> (T, Femtoseconds) {
+        self.call_part(index, now, |part, port| call(part.device(), port))
+    }
+
+    /// The same with what the device is.
+    fn call_part<T>(
+        &mut self,
+        index: usize,
+        now: Femtoseconds,
+        call: impl FnOnce(&mut Part, &mut Port<'_>) -> T,
+    ) -> (T, Femtoseconds) {
         let mut effects = Effects::default();
         let answer = {
-            let device = self.devices[index].device.device();
-            call(
-                device,
-                &mut Port::new(now, &self.memory, &mut self.lines, &mut effects),
-            )
+            let part = &mut self.devices[index].device;
+            let timing = self.timed.then_some(&mut self.timing);
+            let port = Port::new(now, &self.memory, &mut self.lines, &mut effects);
+            call(part, &mut port.with_timing(timing))
         };
         let (stall, mastered) = (effects.stall, effects.mastered);
+        self.see_writes_of_fabric(&effects.written);
         self.apply(index, now, effects);
         self.see_lines(now);
         if mastered {
             self.see_writes_of_masters(now);
         }
         (answer, stall)
+    }
+
+    /// Calls the fabric's coupling, where there is one. Gives how long it stalls.
+    pub(crate) fn call_fabric(
+        &mut self,
+        now: Femtoseconds,
+        call: impl FnOnce(&mut Coupling, &mut Port<'_>),
+    ) -> Femtoseconds {
+        let Some(index) = self.fabric else {
+            return Femtoseconds(0);
+        };
+        let called = self.call_part(index, now, |part, port| {
+            if let Part::Fabric(fabric) = part {
+                call(fabric, port);
+            }
+        });
+        called.1
+    }
+
+    /// Drops code and reservations that the fabric wrote over.
+    fn see_writes_of_fabric(&mut self, written: &[(u64, u64)]) {
+        for &(address, length) in written {
+            self.disturbed |= self.code.written(address, length);
+            // It is no hart.
+            break_reservations(&mut self.reservations, usize::MAX, address, length);
+        }
     }
 
     /// Tells the PLIC of changed lines.
@@ -1037,16 +1084,32 @@ impl Machine {
         Self::stall(hart, stall)
     }
 
-    /// Charges for a fence. Whether the block has to end behind it.
-    pub(crate) fn charge_fence(&mut self, hart: &mut Hart, op: *const Op) -> bool {
+    /// Which accesses before a fence are done before those behind it: input, output, reads, writes in bits 3 to 0.
+    const fn predecessors(op: *const Op) -> u8 {
         // Safety: the caller's op.
         let immediate = unsafe { (*op).immediate };
         // fence.tso, of mode 8, waits for nothing.
-        let predecessors = if immediate >> 8 & 15 == 8 {
+        if immediate >> 8 & 15 == 8 {
             0
         } else {
             (immediate >> 4 & 15) as u8
-        };
+        }
+    }
+
+    /// Lets the fabric answer what a fence orders. Whether the block has to end behind it.
+    pub(crate) fn order_fabric(&mut self, hart: &mut Hart, op: *const Op) -> bool {
+        if self.fabric.is_none() || Self::predecessors(op) & OUTPUT == 0 {
+            return false;
+        }
+        let now = self.clock.time_of(hart.cycle_of(op));
+        let stall = self.call_fabric(now, Coupling::drain);
+        self.after_access(hart, stall);
+        hart.attention
+    }
+
+    /// Charges for a fence. Whether the block has to end behind it.
+    pub(crate) fn charge_fence(&mut self, hart: &mut Hart, op: *const Op) -> bool {
+        let predecessors = Self::predecessors(op);
         let stall = self
             .timing
             .fence(hart.index, predecessors, hart.cycle_of(op));

@@ -85,6 +85,15 @@ pub struct Fabric {
     /// Its clock.
     #[serde(deserialize_with = "between::<_, _, 1_000, 10_000_000_000>")]
     pub clock_hz: u64,
+    /// Cycles that a signal takes from one clock to the other, counted in the one that it comes to.
+    #[serde(deserialize_with = "between::<_, _, 0, 100>")]
+    pub crossing: u64,
+    /// Writes of software on their way at most, for which nobody waits; with 0 a hart waits for each.
+    #[serde(deserialize_with = "between::<_, _, 0, 64>")]
+    pub writes: u64,
+    /// Cycles of the fabric after which a hart does not wait any longer for an answer: it takes an access fault.
+    #[serde(deserialize_with = "between::<_, _, 16, 1_000_000>")]
+    pub timeout: u64,
 }
 
 /// Which device.
@@ -102,6 +111,8 @@ pub enum DeviceKind {
     Plic,
     /// 16550: `uart`.
     Uart,
+    /// The ports of the fabric: `fabric`.
+    Fabric,
     /// A virtio slot: `virtio-mmio-0` to `virtio-mmio-7`.
     Virtio(u8),
 }
@@ -116,6 +127,7 @@ impl DeviceKind {
             Self::Sswi => (map::SSWI, None),
             Self::Plic => (map::PLIC, None),
             Self::Uart => (map::UART, Some(map::UART_LINE)),
+            Self::Fabric => (map::FABRIC, None),
             Self::Virtio(slot) => {
                 let slot = slot as u32;
                 (
@@ -136,6 +148,7 @@ impl DeviceKind {
             "sswi" => Self::Sswi,
             "plic" => Self::Plic,
             "uart" => Self::Uart,
+            "fabric" => Self::Fabric,
             _ => {
                 let slot = name.strip_prefix("virtio-mmio-")?;
                 Self::Virtio(
@@ -378,8 +391,8 @@ impl Profile {
             let table = table.into_inner();
             let Some(kind) = DeviceKind::named(&table.name) else {
                 let reason = format!(
-                    "the board has no device `{}`: it has finisher, rtc, clint, sswi, plic, uart, virtio-mmio-0 to \
-                     virtio-mmio-7",
+                    "the board has no device `{}`: it has finisher, rtc, clint, sswi, plic, uart, fabric, \
+                     virtio-mmio-0 to virtio-mmio-7",
                     table.name
                 );
                 return Err(fail(span, reason));

@@ -6,8 +6,10 @@ use crate::board::{Board, BuildError, Parts};
 use crate::devices::virtio::Backend;
 use crate::devices::{Clint, Console, Finisher, Plic, Rtc, Sswi, Uart, Virtio, map};
 use crate::devicetree::{self, Description, Range};
+use crate::fabric::{Coupling, Fabric, Settings};
 use crate::memory::NoMemory;
 use crate::profile::{DeviceKind, Profile};
+use crate::time::Clock;
 
 /// Where firmware starts what comes after it, from the begin of memory.
 const NEXT: u64 = 0x20_0000;
@@ -139,6 +141,8 @@ pub fn board(
                 size,
                 Box::new(Rtc::new(line, options.start.unwrap_or(Rtc::START))),
             )?,
+            // Its place; what comes there is loaded later.
+            DeviceKind::Fabric => {}
             DeviceKind::Virtio(slot) => {
                 let backend = backends.get_mut(slot as usize).and_then(Option::take);
                 let device = backend
@@ -148,6 +152,31 @@ pub fn board(
         }
     }
     Ok((board, console))
+}
+
+/// Loads a board's fabric with a design, which is after reset at the board's begin.
+///
+/// # Errors
+///
+/// When the profile's board has no fabric, or it is loaded already.
+pub fn load_fabric(
+    board: &mut Board,
+    profile: &Profile,
+    fabric: Box<dyn Fabric>,
+) -> Result<(), BuildError> {
+    let place = profile.device(DeviceKind::Fabric);
+    let (Some(place), Some(described)) = (place, &profile.fabric) else {
+        return Err(BuildError::NoFabric);
+    };
+    let settings = Settings {
+        clock: Clock::from_hertz(described.clock_hz),
+        hart_clock: board.clock(),
+        crossing: described.crossing,
+        writes: described.writes as usize,
+        timeout: described.timeout,
+        first_line: map::FABRIC_LINE,
+    };
+    board.attach_fabric(place.address, Coupling::new(settings, fabric))
 }
 
 /// How many virtio slots the profile's board has.

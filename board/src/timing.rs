@@ -18,6 +18,7 @@
 //! | `fence`, `fence.i` | [`Timing::fence`], [`Timing::fence_i`] |
 //! | a trap is taken | [`Timing::trap`] |
 //! | a bus master has written memory | [`Timing::master_write`] |
+//! | the fabric reads or writes memory | [`Timing::fabric_access`] |
 //!
 //! # What is modelled, and what is not
 //!
@@ -276,7 +277,7 @@ impl Timing {
     }
 
     fn fetch_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let (stall, place) = self.ask(hart, key, now);
+        let (stall, place) = self.ask(Some(hart), key, now);
         self.level2.line(place).fetchers |= 1 << hart;
         let this = &mut self.harts[hart];
         this.code.insert(key, SHARED);
@@ -505,6 +506,39 @@ impl Timing {
         }
     }
 
+    /// The fabric reads or writes memory: how many cycles that takes. A `coherent` access is one of the L2 cache: it finds
+    /// what the L1 caches have, allocates what is not there, and a write takes the line from them. Others are
+    /// memory's alone, and the caches learn nothing of them.
+    pub fn fabric_access(
+        &mut self,
+        coherent: bool,
+        physical: u64,
+        bytes: u64,
+        write: bool,
+        now: u64,
+    ) -> u64 {
+        // Without caches words of 8 bytes stand for lines.
+        let shift = if self.cached {
+            self.costs.line_shift
+        } else {
+            3
+        };
+        let mut cost = 0;
+        for number in physical >> shift..=(physical + bytes.max(1) - 1) >> shift {
+            let now = now + cost;
+            cost += if !self.cached || !coherent {
+                self.memory.access(number << shift, now)
+            } else if write {
+                let begin = (number << shift).max(physical);
+                let end = ((number + 1) << shift).min(physical + bytes);
+                self.fabric_write(number << 2, end - begin == 1 << shift, now)
+            } else {
+                self.ask(None, number << 2, now).0
+            };
+        }
+        cost
+    }
+
     // Translation.
 
     /// Looks a page up that the engine's own TLB does not have.
@@ -579,7 +613,7 @@ impl Timing {
                 self.load_miss(hart, key, now)
             }
         } else {
-            self.ask(hart, key, now).0
+            self.ask(Some(hart), key, now).0
         };
         self.harts[hart].counts.stall_walk += stall;
         stall

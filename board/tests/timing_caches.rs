@@ -72,6 +72,12 @@ enum Action {
     Walk(u64),
     FenceI,
     MasterWrite(u64),
+    /// Over the coherent port.
+    FabricRead(u64),
+    /// The same; whether it is the whole line.
+    FabricWrite(u64, bool),
+    /// Past the caches.
+    FabricPast(u64, bool),
 }
 
 fn actions() -> impl Strategy<Value = Vec<(usize, Action)>> {
@@ -83,7 +89,10 @@ fn actions() -> impl Strategy<Value = Vec<(usize, Action)>> {
         4 => line.clone().prop_map(Action::Fetch),
         2 => line.clone().prop_map(Action::Walk),
         1 => Just(Action::FenceI),
-        1 => line.prop_map(Action::MasterWrite),
+        1 => line.clone().prop_map(Action::MasterWrite),
+        2 => line.clone().prop_map(Action::FabricRead),
+        2 => (line.clone(), any::<bool>()).prop_map(|(line, whole)| Action::FabricWrite(line, whole)),
+        1 => (line, any::<bool>()).prop_map(|(line, write)| Action::FabricPast(line, write)),
     ];
     prop::collection::vec((0_usize..4, action), 1..300)
 }
@@ -112,6 +121,16 @@ fn perform(timing: &mut Timing, hart: usize, action: Action, line: u64) -> u64 {
         Action::MasterWrite(number) => {
             timing.master_write(address(number), 1, 0);
             0
+        }
+        Action::FabricRead(number) => timing.fabric_access(true, address(number), 8, false, 0),
+        Action::FabricWrite(number, true) => {
+            timing.fabric_access(true, address(number) - 8, line, true, 0)
+        }
+        Action::FabricWrite(number, false) => {
+            timing.fabric_access(true, address(number), 8, true, 0)
+        }
+        Action::FabricPast(number, write) => {
+            timing.fabric_access(false, address(number), 8, write, 0)
         }
     }
 }
@@ -160,6 +179,8 @@ struct Model {
     level2: Plain<bool>,
     level2_write_backs: u64,
     data_write_backs: u64,
+    /// The fabric is at work, for which nothing is counted.
+    uncounted: bool,
 }
 
 impl Model {
@@ -172,6 +193,7 @@ impl Model {
             level2: Plain::new(l2),
             level2_write_backs: 0,
             data_write_backs: 0,
+            uncounted: false,
         }
     }
 
@@ -196,7 +218,7 @@ impl Model {
         }
         if let Some((victim, dirty)) = self.level2.insert(line, self.now, false) {
             let dirty = dirty | self.drop(victim);
-            self.level2_write_backs += u64::from(dirty);
+            self.level2_write_backs += u64::from(dirty && !self.uncounted);
         }
         LEVEL2 + MEMORY
     }
@@ -311,8 +333,23 @@ impl Model {
         cost
     }
 
+    /// The fabric's write of a line through the L2 cache.
+    fn fabric_write(&mut self, line: u64, whole: bool) -> u64 {
+        let there = self.level2.lines.contains_key(&line);
+        let level2 = self.level2(line);
+        let cost = if there || !whole { level2 } else { LEVEL2 };
+        let claimed = self.claim(usize::MAX, line);
+        self.drop(line);
+        self.dirty(line);
+        cost + claimed
+    }
+
     fn perform(&mut self, hart: usize, action: Action) -> u64 {
         self.now += 1;
+        self.uncounted = matches!(
+            action,
+            Action::FabricRead(_) | Action::FabricWrite(..) | Action::FabricPast(..)
+        );
         match action {
             Action::Load(line) => self.load(hart, line),
             Action::Store(line) | Action::Atomic(line) => self.store(hart, line),
@@ -328,6 +365,9 @@ impl Model {
                 self.level2.lines.remove(&line);
                 0
             }
+            Action::FabricRead(line) => self.read(line),
+            Action::FabricWrite(line, whole) => self.fabric_write(line, whole),
+            Action::FabricPast(..) => MEMORY,
         }
     }
 }

@@ -65,6 +65,21 @@ impl Artifacts {
         }
     }
 
+    /// The model of a fabric's design, for the board; in a directory it is `NAME.so`.
+    ///
+    /// # Errors
+    /// It is not to be had.
+    pub fn model(&self, design: &str) -> Result<PathBuf, Missing> {
+        match self {
+            Self::Directory(directory) => {
+                let name = format!("{design}.so");
+                let found = files_in(directory, &[&name]).remove(&name);
+                found.unwrap_or_else(|| Err(Missing::now(name, "name another")))
+            }
+            Self::Workspace => Workspace::find()?.model(design),
+        }
+    }
+
     /// The file of one artifact.
     ///
     /// # Errors
@@ -226,6 +241,29 @@ impl Workspace {
         Err(Missing::now(
             format!("`@{name}` is not there: no file {}", path.display()),
             "run `make setup`, which downloads and packs it",
+        ))
+    }
+
+    /// Brings the model of a fabric's design up to date.
+    fn model(&self, design: &str) -> Result<PathBuf, Missing> {
+        let output = Command::new(self.root.join("fabric/flow.py"))
+            .args(["model", design])
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|error| {
+                Missing::now(
+                    format!("cannot run the fabric's flow: {error}"),
+                    "run `make setup`, which installs what it needs",
+                )
+            })?;
+        let file = String::from_utf8_lossy(&output.stdout);
+        if output.status.success() {
+            return Ok(PathBuf::from(file.trim_end()));
+        }
+        Err(Missing::now(
+            format!("there is no model of the design `{design}`"),
+            "see the flow's messages above; `make setup` installs what it needs",
         ))
     }
 

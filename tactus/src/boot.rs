@@ -12,6 +12,7 @@ use tactus_board::board::{Board, Outcome, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
 use tactus_board::devices::virtio::{Backend, Block, Disk};
+use tactus_board::fabric::{Model, Waves};
 use tactus_board::gdb;
 use tactus_board::htif::{self, Ending};
 use tactus_board::profile::Profile;
@@ -20,6 +21,7 @@ use tactus_board::time::Femtoseconds;
 
 use crate::artifacts::Artifacts;
 use crate::cli::BootArguments;
+use crate::config::Nanoseconds;
 use crate::run::board::find_firmware;
 
 /// What the exit codes of `tactus boot` mean; printed by its `--help`.
@@ -58,6 +60,19 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
         disks.push(Box::new(Block::new(disk, "tactus")));
     }
     let (mut board, console) = setup::board(&profile, &options, disks).into_diagnostic()?;
+    if let Some(design) = &arguments.fabric {
+        let file = Artifacts::Workspace
+            .model(design)
+            .map_err(|missing| miette!(help = missing.cure, "{}", missing.reason))?;
+        let model = Model::load(&file).into_diagnostic()?;
+        setup::load_fabric(&mut board, &profile, Box::new(model)).into_diagnostic()?;
+    }
+    if let (Some(waves), Some(fabric)) = (
+        waves(arguments.waves.as_ref(), &arguments.waves_file),
+        board.fabric(),
+    ) {
+        fabric.record(waves);
+    }
     let firmware = match &arguments.firmware {
         Some(path) => read(path)?,
         None => read(&find_firmware()?)?,
@@ -102,6 +117,11 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
         (None, None) => Ending::Board(board.run(limit)),
     };
     let _ = io::stdout().flush();
+    if let Some(fabric) = board.fabric() {
+        fabric
+            .take_waves()
+            .map_err(|reason| miette!("the waveforms could not be written: {reason}"))?;
+    }
     if let Some(path) = &arguments.signature {
         write_signature(&board, &firmware, path)?;
     }
@@ -137,6 +157,15 @@ pub(crate) fn profile(name: &str) -> miette::Result<Profile> {
         ));
     }
     Profile::read(Path::new(name)).into_diagnostic()
+}
+
+/// The waveforms that a window of the run and a file's name ask for.
+pub(crate) fn waves(window: Option<&std::ops::Range<Nanoseconds>>, file: &Path) -> Option<Waves> {
+    let time = |nanoseconds: Nanoseconds| Femtoseconds(nanoseconds.0 * 1_000_000);
+    window.map(|window| Waves {
+        file: file.to_owned(),
+        window: time(window.start)..time(window.end),
+    })
 }
 
 /// A file, or an artifact of this project by its name with an `@`.

@@ -1,5 +1,6 @@
 //! The command line: arguments in, exit code out.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::artifacts::Artifacts;
+use crate::config::Nanoseconds;
 use crate::{bench, boot, build, check, run};
 
 /// What the process's exit codes mean; printed by `--help`.
@@ -175,6 +177,17 @@ pub struct BoardArguments {
     /// Go on from a snapshot of the same system on the same board, in place of a reset
     #[arg(long, value_name = "FILE")]
     pub restore: Option<PathBuf>,
+    /// Write waveforms of the fabric between two times of the run, such as 10ms..10500us
+    #[arg(long, value_name = "FROM..TO", value_parser = window)]
+    pub waves: Option<Range<Nanoseconds>>,
+    /// Where they go
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "waves",
+        default_value = "fabric.fst"
+    )]
+    pub waves_file: PathBuf,
 }
 
 impl BoardArguments {
@@ -191,6 +204,7 @@ impl BoardArguments {
             (self.gdb.is_some(), "--gdb"),
             (self.snapshot.is_some(), "--snapshot"),
             (self.restore.is_some(), "--restore"),
+            (self.waves.is_some(), "--waves"),
         ]
         .into_iter()
         .find_map(|(given, name)| given.then_some(name))
@@ -248,6 +262,20 @@ pub struct BootArguments {
     /// Write a snapshot to this file at the end, for --restore to go on from
     #[arg(long, value_name = "FILE")]
     pub snapshot: Option<PathBuf>,
+    /// Load the board's fabric with this design
+    #[arg(long, value_name = "DESIGN")]
+    pub fabric: Option<String>,
+    /// Write waveforms of the fabric between two times of the run, such as 10ms..10500us
+    #[arg(long, value_name = "FROM..TO", value_parser = window, requires = "fabric")]
+    pub waves: Option<Range<Nanoseconds>>,
+    /// Where they go
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "waves",
+        default_value = "fabric.fst"
+    )]
+    pub waves_file: PathBuf,
     /// Say nothing on stderr at the end
     #[arg(short, long)]
     pub quiet: bool,
@@ -285,6 +313,22 @@ fn virtual_seconds(text: &str) -> Result<f64, String> {
         Ok(seconds)
     } else {
         Err("not within 0 and 18000 seconds".to_owned())
+    }
+}
+
+/// A part of a run, by two times with their units.
+fn window(text: &str) -> Result<Range<Nanoseconds>, String> {
+    let times = text
+        .split_once("..")
+        .and_then(|(from, to)| Some(Nanoseconds::from_text(from)?..Nanoseconds::from_text(to)?));
+    // What the board's clock can tell.
+    let most = Nanoseconds(18_000_000_000_000);
+    match times {
+        Some(times) if times.start < times.end && times.end <= most => Ok(times),
+        Some(_) => {
+            Err("the first time must be below the second, and that at most 18000s".to_owned())
+        }
+        None => Err("two times with s, ms, us or ns, such as 10ms..10500us".to_owned()),
     }
 }
 

@@ -12,6 +12,7 @@ pub mod check;
 pub mod cli;
 pub mod config;
 pub mod devicetree;
+pub mod fabric;
 pub mod guest_image;
 pub mod hypervisor;
 pub mod plan;

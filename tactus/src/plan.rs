@@ -16,6 +16,8 @@ use crate::profile::Profile;
 pub struct Plan {
     /// The platform.
     pub profile: Profile,
+    /// What the platform's fabric is loaded with.
+    pub design: Option<String>,
     /// Harts used.
     pub harts: u32,
     /// Physical memory.

@@ -63,6 +63,10 @@ codes! {
     SelfReference = "self-reference", Contradiction;
     /// No profile of that name.
     UnknownPlatform = "unknown-platform", Contradiction;
+    /// No design of that name for the fabric.
+    UnknownDesign = "unknown-design", Contradiction;
+    /// A design for a platform without a fabric.
+    NoFabric = "no-fabric", Contradiction;
     /// More of something than the hypervisor takes.
     TooMany = "too-many", Contradiction;
     /// A hart that the system does not have.

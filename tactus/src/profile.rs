@@ -190,7 +190,7 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Address, D::Err
     u64::deserialize(deserializer).map(Address)
 }
 
-fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Size, D::Error> {
+pub(crate) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Size, D::Error> {
     let text = String::deserialize(deserializer)?;
     Size::from_text(&text).ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no size")))
 }

@@ -51,7 +51,7 @@ fn the_papers_figure_6_is_reproduced_tick_by_tick() {
     options
         .probes
         .push(Probe::find("figure6/figure6_mark:2", &boot.image).expect("the guest has it"));
-    boot.plan = boot.plan.on(Platform::Board(options));
+    boot.plan = boot.plan.on(Platform::Board(Box::new(options)));
     let outcome = once(&boot);
     assert_verdict(&outcome, Verdict::Good);
     let facts = outcome.board.expect("it ran on the board");

@@ -102,6 +102,56 @@ fn board_run_is_shown_reported_and_repeats() {
 }
 
 #[test]
+fn a_guest_drives_a_block_of_the_fabric_and_waveforms_show_it() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let file = directory.path().join("waves.fst");
+    let run = |waves: bool| {
+        let mut command = tactus(&["run", "systems/stamp.toml", "--pace", "timed"]);
+        if waves {
+            command
+                .args(["--waves", "22ms..23ms", "--waves-file"])
+                .arg(&file);
+        }
+        let (code, stdout, stderr) = output(command);
+        assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+        assert!(
+            stdout.contains("stamp | block 0x5354, version 1"),
+            "{stdout}"
+        );
+        assert!(stdout.contains("stamp | alarm 3"), "{stdout}");
+        let hash = stdout.lines().find(|line| line.starts_with("Trace hash"));
+        hash.map(str::to_owned)
+    };
+    assert_eq!(run(false), run(true));
+    assert!(file.metadata().expect("waveforms").len() > 10_000);
+    for (arguments, word) in [
+        (
+            ["run", "systems/stamp.toml", "--waves", "2ms..1ms"],
+            "below",
+        ),
+        (
+            ["run", "systems/stamp.toml", "--waves", "2ms"],
+            "10ms..10500us",
+        ),
+        (
+            ["run", "systems/stamp.toml", "--platform", "qemu"],
+            "QEMU has none",
+        ),
+        (
+            ["run", "systems/stamp.toml", "--profile", "mpsoc"],
+            "does not fit the board",
+        ),
+    ] {
+        let (code, _, stderr) = output(tactus(&arguments));
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains(word), "{stderr}");
+    }
+    let (code, _, stderr) = output(tactus(&on_board_with("--waves", "1ms..2ms")));
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("nothing is loaded"), "{stderr}");
+}
+
+#[test]
 fn verbose_run_shows_firmware_and_records() {
     let (code, stdout, _) = output(tactus(&["run", "systems/hello.toml", "--verbose"]));
     assert_eq!(code, Some(0), "{stdout}");

@@ -168,6 +168,16 @@ impl Program {
         self.words.push(number << 20 | 2 << 12 | rd << 7 | 0x73);
     }
 
+    /// Waits for all accesses before it: `fence`.
+    pub fn fence(&mut self) {
+        self.words.push(0x0ff0_000f);
+    }
+
+    /// Lets what was written to code be seen.
+    pub fn fence_i(&mut self) {
+        self.words.push(0x0000_100f);
+    }
+
     pub fn ecall(&mut self) {
         self.words.push(0x73);
     }

@@ -190,13 +190,14 @@ pub(super) unsafe fn fence_i<P: Pace>(
     finish(hart)
 }
 
-/// `fence`, where time is charged for it.
+/// `fence`: memory is in order without it; the fabric's writes are waited for, and time is charged.
 pub(super) unsafe fn fence<P: Pace>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
 ) -> *const Block {
-    if P::TIMED && machine.charge_fence(hart, op) {
+    let waits = machine.order_fabric(hart, op);
+    if P::TIMED && machine.charge_fence(hart, op) || waits {
         return stop_behind(hart, op);
     }
     // Safety: the caller's.

@@ -202,7 +202,6 @@ fn choose<P: Pace>(instruction: &Instruction) -> (Handler, bool) {
         O::Sw => inside(memory::sw::<P>),
         O::Sd => inside(memory::sd::<P>),
 
-        O::FenceTso | O::Fence if !P::TIMED => inside(integer::nothing),
         O::FenceTso | O::Fence => inside(system::fence::<P>),
         O::FenceI => last(system::fence_i::<P>),
         O::Ecall => last(system::ecall),

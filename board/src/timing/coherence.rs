@@ -6,12 +6,12 @@
 
 use super::cache::{EXCLUSIVE, MODIFIED, SHARED};
 use super::level2::Line;
-use super::{NO_KEY, Timing};
+use super::{Counts, NO_KEY, Timing};
 
 impl Timing {
     /// Brings a line into the L1 data cache for reading.
     pub(super) fn load_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let (stall, place) = self.ask(hart, key, now);
+        let (stall, place) = self.ask(Some(hart), key, now);
         let line = self.level2.line(place);
         let state = if line.sharers == 0 {
             line.own(hart);
@@ -42,7 +42,7 @@ impl Timing {
             self.harts[hart].counts.level2_hits += 1;
             cost += self.claim(hart, key, place);
         } else {
-            let (time, place) = self.fill(hart, key, now + cost);
+            let (time, place) = self.fill(Some(hart), key, now + cost);
             cost += time;
             self.level2.line(place).own(hart);
         }
@@ -82,14 +82,16 @@ impl Timing {
     }
 
     /// Finds a line in the L2 cache, or brings it there, for reading: what that takes, and where it is. An L1 data
-    /// cache that has it for itself shares it from now on.
-    pub(super) fn ask(&mut self, hart: usize, key: u64, now: u64) -> (u64, usize) {
+    /// cache that has it for itself shares it from now on. `None` is the fabric, of which nothing is counted.
+    pub(super) fn ask(&mut self, hart: Option<usize>, key: u64, now: u64) -> (u64, usize) {
         let mut cost = self.costs.level2;
         let Some(place) = self.level2.look_up(key) else {
             let (time, place) = self.fill(hart, key, now + cost);
             return (cost + time, place);
         };
-        self.harts[hart].counts.level2_hits += 1;
+        if let Some(counts) = self.counts_of(hart) {
+            counts.level2_hits += 1;
+        }
         let line = self.level2.line(place);
         if let Some(owner) = line.owner() {
             line.disown();
@@ -99,25 +101,73 @@ impl Timing {
             } else {
                 cost += self.costs.snoop;
             }
-            self.harts[hart].counts.interventions += 1;
+            if let Some(counts) = self.counts_of(hart) {
+                counts.interventions += 1;
+            }
         }
         (cost, place)
     }
 
+    /// What is counted of the one who asks; of the fabric nothing is.
+    fn counts_of(&mut self, hart: Option<usize>) -> Option<&mut Counts> {
+        hart.map(|hart| &mut self.harts[hart].counts)
+    }
+
+    /// The fabric writes a line, the whole of it or a part, through the coherent port: what that takes. No L1 cache has
+    /// it then, and the L2 cache has it dirty.
+    pub(super) fn fabric_write(&mut self, key: u64, whole: bool, now: u64) -> u64 {
+        let mut cost = self.costs.level2;
+        let place = if let Some(place) = self.level2.look_up(key) {
+            let line = *self.level2.line(place);
+            if line.sharers != 0 {
+                let owned = line.owner().is_some();
+                cost += match (self.drop_copies(key, &line), owned) {
+                    (true, _) => self.costs.intervention,
+                    (false, true) => self.costs.snoop,
+                    (false, false) => self.costs.invalidation,
+                };
+            } else {
+                self.drop_copies(key, &line);
+            }
+            let line = self.level2.line(place);
+            (line.sharers, line.fetchers) = (0, 0);
+            line.disown();
+            place
+        } else if whole {
+            self.take_place(None, key, now + cost)
+        } else {
+            let (time, place) = self.fill(None, key, now + cost);
+            cost += time;
+            place
+        };
+        self.level2.line(place).dirty = true;
+        cost
+    }
+
     /// Reads a line from memory into the L2 cache: what that takes, and where it is. The line that makes room leaves
     /// all L1 caches too.
-    fn fill(&mut self, hart: usize, key: u64, now: u64) -> (u64, usize) {
-        self.harts[hart].counts.level2_misses += 1;
-        let (place, victim) = self.level2.insert(key);
+    fn fill(&mut self, hart: Option<usize>, key: u64, now: u64) -> (u64, usize) {
+        if let Some(counts) = self.counts_of(hart) {
+            counts.level2_misses += 1;
+        }
+        // The line that was asked for goes first.
         let cost = self.memory.access(self.address(key), now);
+        (cost, self.take_place(hart, key, now + cost))
+    }
+
+    /// Makes room for a line in the L2 cache, and gives where. The one that leaves is written to memory where it has to
+    /// be.
+    fn take_place(&mut self, hart: Option<usize>, key: u64, now: u64) -> usize {
+        let (place, victim) = self.level2.insert(key);
         if let Some((victim, line)) = victim
             && (self.drop_copies(victim, &line) || line.dirty)
         {
-            // The line that was asked for goes first.
-            self.memory.access(self.address(victim), now + cost);
-            self.harts[hart].counts.level2_write_backs += 1;
+            self.memory.access(self.address(victim), now);
+            if let Some(counts) = self.counts_of(hart) {
+                counts.level2_write_backs += 1;
+            }
         }
-        (cost, place)
+        place
     }
 
     /// The lowest address of a line.

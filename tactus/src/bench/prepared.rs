@@ -240,7 +240,7 @@ fn system_run(
         if run.paths {
             options.paths = Some(Box::new(paths::Watch::of(&boot.image)?));
         }
-        plan = plan.on(Platform::Board(options));
+        plan = plan.on(Platform::Board(Box::new(options)));
     }
     if let Some(until) = &run.until {
         plan = plan.until(until)?;
@@ -321,7 +321,8 @@ fn native_plan(run: &Run, guest: &str, profile: &Profile, extent: Extent) -> mie
         bootargs: own,
         harts: run.harts.unwrap_or(1),
         memory_bytes: profile.memory.default.0,
-        platform: timed_board(&profile.name).map_or(Platform::Qemu, Platform::Board),
+        platform: timed_board(&profile.name)
+            .map_or(Platform::Qemu, |options| Platform::Board(Box::new(options))),
     };
     Ok(Plan::bare(launch, guest, profile.timebase_hz.into()))
 }

@@ -38,6 +38,8 @@ pub struct Image {
     pub timebase_hz: u32,
     /// Name of the platform's profile, "qemu-virt".
     pub platform: String,
+    /// The design that its fabric is loaded with.
+    pub design: Option<String>,
     /// The hypervisor's ELF file, for its section sizes and symbols.
     pub hypervisor: PathBuf,
     /// The VMs' image files, for their symbols.
@@ -102,6 +104,7 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
         memory: plan.memory.size(),
         timebase_hz: plan.profile.timebase_hz,
         platform: plan.profile.name.clone(),
+        design: plan.design.clone(),
         hypervisor,
         guests: verdict.guests,
     })

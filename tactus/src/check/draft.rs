@@ -111,6 +111,7 @@ impl Parts {
             image: nowhere,
             pool: nowhere,
             profile: platform.profile.clone(),
+            design: platform.design.clone(),
         })
     }
 }

@@ -6,6 +6,7 @@ use tactus_policy::placement::Extent;
 
 use super::judge::Judge;
 use crate::config::{DEFAULT_SLICE, Nanoseconds, Share, Size, cure_of_unknown};
+use crate::fabric;
 use crate::problem::Code;
 use crate::profile::Profile;
 
@@ -20,6 +21,8 @@ pub(super) struct Platform {
     pub(super) memory: Extent,
     pub(super) slice_ticks: u64,
     pub(super) reserve: Share,
+    /// What the fabric is loaded with.
+    pub(super) design: Option<String>,
 }
 
 /// Judges `[system]`. `None`: the platform is unknown.
@@ -36,13 +39,49 @@ pub(super) fn check(judge: &mut Judge<'_>) -> Option<Platform> {
         );
         return None;
     };
+    let mut profile = profile;
+    let design = design(judge, &mut profile);
     Some(Platform {
+        design,
         harts: harts(judge, &profile),
         memory: Extent::new(profile.memory.base.0, memory(judge, &profile).0),
         slice_ticks: slice_ticks(judge, &profile),
         reserve: reserve(judge),
         profile,
     })
+}
+
+/// The design for the fabric, whose devices take the place of the fabric's own.
+fn design(judge: &mut Judge<'_>, profile: &mut Profile) -> Option<String> {
+    let design = judge.config.design.as_ref()?;
+    let Some(devices) = fabric::devices(&design.value) else {
+        let known = fabric::names();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        judge.note(
+            Code::UnknownDesign,
+            &design.span,
+            "no such design",
+            format!("there is no design `{}` for a fabric", design.value),
+            cure_of_unknown(&design.value, &known),
+        );
+        return None;
+    };
+    let Some(place) = profile
+        .devices
+        .iter()
+        .position(|device| device.name == fabric::DEVICE)
+    else {
+        judge.note(
+            Code::NoFabric,
+            &design.span,
+            "nothing to load it into",
+            format!("platform `{}` has no fabric", profile.name),
+            "choose a platform with one, such as `soc`, or remove `[fabric]`",
+        );
+        return None;
+    };
+    profile.devices.splice(place..=place, devices);
+    Some(design.value.clone())
 }
 
 fn harts(judge: &mut Judge<'_>, profile: &Profile) -> u32 {

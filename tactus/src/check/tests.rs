@@ -138,6 +138,8 @@ fault_tests! {
     unknown_vm = "unknown-vm",
     self_reference = "self-reference",
     unknown_platform = "unknown-platform",
+    unknown_design = "unknown-design",
+    no_fabric = "no-fabric",
     no_such_hart = "no-such-hart",
     vcpu_harts = "vcpu-harts",
     bad_reservation = "bad-reservation",

@@ -19,6 +19,8 @@ pub struct Config {
     pub directory: PathBuf,
     /// The platform and what of it is used.
     pub system: System,
+    /// `[fabric]`: the design that the fabric is loaded with; default: none.
+    pub design: Option<At<String>>,
     /// The VMs, in the order of the file.
     pub vms: Vec<Vm>,
     /// The channels, in the order of the file.

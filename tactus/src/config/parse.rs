@@ -96,6 +96,7 @@ impl Config {
         let mut reader = Reader::new(source.clone());
         let mut root = Table::new("the description", document.span(), document.get_ref());
         let system = read_system(&mut reader, &mut root);
+        let design = read_fabric(&mut reader, &mut root);
         if root.raw("vm").is_none() {
             let problem = Problem::new(
                 Code::MissingKey,
@@ -119,6 +120,7 @@ impl Config {
             source: source.clone(),
             directory: directory.to_path_buf(),
             system,
+            design,
             vms,
             channels,
         };
@@ -183,6 +185,24 @@ fn read_system(reader: &mut Reader, root: &mut Table<'_>) -> System {
     };
     table.finish(reader);
     system
+}
+
+fn read_fabric(reader: &mut Reader, root: &mut Table<'_>) -> Option<At<String>> {
+    let value = root.raw("fabric")?;
+    let Some(entries) = value.get_ref().as_table() else {
+        let problem = Problem::new(
+            Code::WrongValue,
+            "`fabric` must be a table",
+            "begin it with a line `[fabric]`",
+        );
+        reader.note(problem, &value.span(), "this is no table");
+        return None;
+    };
+    let mut table = Table::new("the fabric", value.span(), entries);
+    table.require(reader, "design", "\"stamp\"");
+    let design = table.optional(reader, "design");
+    table.finish(reader);
+    design
 }
 
 fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {

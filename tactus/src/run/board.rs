@@ -18,6 +18,7 @@ use tactus_board::account::{Doing, Spent};
 use tactus_board::board::{self as engine, Board, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
+use tactus_board::fabric::{Model, Waves};
 use tactus_board::gdb::{self, Server};
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Software};
@@ -113,6 +114,17 @@ pub struct Options {
     pub snapshot: Option<PathBuf>,
     /// The snapshot to go on from.
     pub restore: Option<PathBuf>,
+    /// What the fabric is loaded with.
+    pub fabric: Option<Fabric>,
+}
+
+/// A design for the fabric.
+#[derive(Clone, Debug)]
+pub struct Fabric {
+    /// The file of its model.
+    pub model: PathBuf,
+    /// Which waveforms of it are written.
+    pub waves: Option<Waves>,
 }
 
 impl Options {
@@ -131,6 +143,7 @@ impl Options {
             gdb: None,
             snapshot: None,
             restore: None,
+            fabric: None,
         }
     }
 }
@@ -281,6 +294,14 @@ impl Machine {
         }
         let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
             .map_err(|error| unfit(error.to_string()))?;
+        if let Some(fabric) = &options.fabric {
+            let model = Box::new(Model::load(&fabric.model)?);
+            setup::load_fabric(&mut board, &options.profile, model)
+                .map_err(|error| unfit(error.to_string()))?;
+            if let (Some(waves), Some(coupling)) = (&fabric.waves, board.fabric()) {
+                coupling.record(waves.clone());
+            }
+        }
         let software = Software {
             firmware: &firmware,
             kernel: Some(&image),
@@ -558,9 +579,16 @@ impl Run {
             let last = self.ending.take().unwrap_or(gdb::End::Killed);
             server.finish(&mut self.board, &last);
         }
-        let end = match self.snapshot_error.take() {
-            Some(error) => End::Failed(format!("the snapshot could not be written: {error}")),
-            None => end,
+        let waves = self
+            .board
+            .fabric()
+            .map_or(Ok(()), |fabric| fabric.take_waves());
+        let end = match (self.snapshot_error.take(), waves) {
+            (Some(error), _) => End::Failed(format!("the snapshot could not be written: {error}")),
+            (None, Err(error)) => {
+                End::Failed(format!("the waveforms could not be written: {error}"))
+            }
+            (None, Ok(())) => end,
         };
         let facts = self.facts();
         (end, facts)

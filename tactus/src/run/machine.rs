@@ -19,7 +19,7 @@ pub enum Platform {
     #[default]
     Qemu,
     /// The virtual board.
-    Board(board::Options),
+    Board(Box<board::Options>),
 }
 
 /// What machine to start, and with what in it.

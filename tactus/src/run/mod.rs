@@ -10,8 +10,10 @@ use std::process::ExitCode;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use tactus_board::board::Pace;
+use tactus_board::fabric::ModelError;
 use tempfile::NamedTempFile;
 
+use crate::artifacts::{Artifacts, Missing};
 use crate::boot;
 use crate::build::{self, Image};
 use crate::cli::{self, RunArguments};
@@ -97,6 +99,9 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The fabric's design cannot be loaded.
+    #[error(transparent)]
+    Fabric(#[from] ModelError),
     /// gdb cannot be waited for.
     #[error("gdb cannot be waited for at port {port}: {error}")]
     Gdb {
@@ -263,11 +268,17 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
 /// What the arguments want the system to run on.
 fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform> {
     let wanted = &arguments.board;
-    let board = tactus_board::profile::Profile::names().find(|name| *name == image.platform);
-    let given = arguments.platform.unwrap_or(match board {
+    let platform = tactus_board::profile::Profile::names().find(|name| *name == image.platform);
+    let given = arguments.platform.unwrap_or(match platform {
         Some(_) => cli::Platform::Board,
         None => cli::Platform::Qemu,
     });
+    if given == cli::Platform::Qemu && image.design.is_some() {
+        return Err(miette!(
+            help = "say --platform board",
+            "the system has a fabric, and QEMU has none"
+        ));
+    }
     if given == cli::Platform::Qemu {
         return match wanted.given() {
             None => Ok(Platform::Qemu),
@@ -277,7 +288,7 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
             )),
         };
     }
-    let profile = wanted.profile.as_deref().or(board).unwrap_or("soc");
+    let profile = wanted.profile.as_deref().or(platform).unwrap_or("soc");
     let mut options = Options::new(boot::profile(profile)?);
     if wanted.pace == Some(cli::Pace::Timed) {
         options.pace = Pace::Timed;
@@ -292,9 +303,20 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
     }
     options.trace.clone_from(&wanted.trace);
     options.gdb = wanted.gdb;
+    let waves = boot::waves(wanted.waves.as_ref(), &wanted.waves_file);
+    if let Some(design) = &image.design {
+        let missing = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
+        let model = Artifacts::Workspace.model(design).map_err(missing)?;
+        options.fabric = Some(board::Fabric { model, waves });
+    } else if waves.is_some() {
+        return Err(miette!(
+            help = "name a design in the system's `[fabric]`",
+            "--waves shows the fabric, and nothing is loaded into it"
+        ));
+    }
     options.snapshot.clone_from(&wanted.snapshot);
     options.restore.clone_from(&wanted.restore);
-    Ok(Platform::Board(options))
+    Ok(Platform::Board(Box::new(options)))
 }
 
 /// The event that the text names, as `--timed-from` does.

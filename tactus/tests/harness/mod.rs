@@ -37,7 +37,9 @@ impl On {
             Self::Qemu => Platform::Qemu,
             Self::Board => {
                 let profile = tactus_board::profile::Profile::named("soc");
-                Platform::Board(Options::new(profile.expect("it comes with the board")))
+                Platform::Board(Box::new(Options::new(
+                    profile.expect("it comes with the board"),
+                )))
             }
         }
     }

@@ -1,0 +1,94 @@
+//! The designs that a fabric can be loaded with, as software sees them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use tactus_board::devices::map;
+
+use crate::config::{Address, Size};
+use crate::profile;
+
+/// The device of a profile that stands for the fabric's ports.
+pub const DEVICE: &str = "fabric";
+/// The designs that come with the project.
+const DESIGNS: &str = include_str!("../../fabric/designs.toml");
+
+/// A design. What it is made of is `fabric/flow.py`'s.
+#[derive(Clone, Debug, Deserialize)]
+struct Design {
+    /// What software sees of it.
+    #[serde(default, rename = "device")]
+    devices: Vec<Device>,
+}
+
+/// A block that a guest can have.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Device {
+    name: String,
+    #[serde(default)]
+    compatible: Vec<String>,
+    /// From the begin of the general-purpose port.
+    offset: u64,
+    #[serde(deserialize_with = "profile::size")]
+    size: Size,
+    /// Of the fabric's lines, counted from 0.
+    #[serde(default)]
+    interrupts: Vec<u32>,
+    /// It reads and writes memory by itself.
+    #[serde(default)]
+    bus_master: bool,
+}
+
+fn designs() -> BTreeMap<String, Design> {
+    // A test reads them.
+    toml::from_str(DESIGNS).unwrap_or_else(|error| panic!("the designs within the tool: {error}"))
+}
+
+/// The names of all designs.
+pub fn names() -> Vec<String> {
+    designs().into_keys().collect()
+}
+
+/// What a design has of devices, where the board has its fabric. `None`: there is no such design.
+pub fn devices(design: &str) -> Option<Vec<profile::Device>> {
+    let design = designs().remove(design)?;
+    let device = |device: Device| profile::Device {
+        name: device.name,
+        compatible: device.compatible,
+        clock_frequency: None,
+        address: Address(map::FABRIC + device.offset),
+        size: device.size,
+        interrupts: device
+            .interrupts
+            .iter()
+            .map(|line| map::FABRIC_LINE + line)
+            .collect(),
+        bus_master: device.bus_master,
+        kept: None,
+    };
+    Some(design.devices.into_iter().map(device).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tactus_board::fabric::{GP_SIZE, INTERRUPTS};
+
+    #[test]
+    fn every_design_is_read_and_makes_sense() {
+        assert!(names().contains(&"stamp".to_owned()));
+        for name in names() {
+            let devices = devices(&name).expect("a listed design");
+            let mut end = map::FABRIC;
+            for device in &devices {
+                assert!(device.address.0 >= end, "{name}: {}", device.name);
+                end = device.extent().end;
+                let lines = map::FABRIC_LINE..map::FABRIC_LINE + INTERRUPTS;
+                assert!(device.interrupts.iter().all(|line| lines.contains(line)));
+            }
+            assert!(end <= map::FABRIC + GP_SIZE, "{name}");
+        }
+        assert!(devices("nothing").is_none());
+    }
+}
