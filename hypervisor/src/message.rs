@@ -243,7 +243,7 @@ fn tell(hart: &'static Hart, wake: Option<Handle>) {
 
 fn woken(wake: Option<Handle>) -> Option<&'static Vcpu> {
     let vcpu = &system().vcpus[usize::from(wake?)];
-    vcpu.message.store(true, Ordering::SeqCst);
+    vcpu.message.store(true, Ordering::Release);
     Some(vcpu)
 }
 

@@ -246,7 +246,7 @@ fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tel
                     ACCEPTED + refusal as u32
                 }
             };
-            asks.verdict.store(verdict, Ordering::SeqCst);
+            asks.verdict.store(verdict, Ordering::Release);
             *job = None;
         }
         Some(Job { what, decided, .. }) => {
@@ -323,7 +323,7 @@ fn carry_out(
             target.promise(reservation);
             let from = target.home();
             system().harts[from].leaving.fetch_add(1, Ordering::SeqCst);
-            target.changes.store(true, Ordering::SeqCst);
+            target.changes.store(true, Ordering::Release);
             if decision.hart != from {
                 send(target, decision.hart);
             }
@@ -350,7 +350,7 @@ fn is_free(vcpu: &Vcpu) -> bool {
 fn send(vcpu: &Vcpu, to: usize) {
     let from = &system().harts[vcpu.home()];
     from.leaving.fetch_add(1, Ordering::SeqCst);
-    vcpu.moves.store(to as u32 + 1, Ordering::SeqCst);
+    vcpu.moves.store(to as u32 + 1, Ordering::Release);
 }
 
 /// A vCPU has stopped on this hart, its home: its reservation ends, if it had made that itself, and so does whatever it asked for.

@@ -370,9 +370,9 @@ impl Vcpu {
         self.home.load(Ordering::Relaxed) as usize
     }
 
-    /// Makes another hart its home; called by its home, where it waits.
+    /// Makes another hart its home; called by its home, where it waits, and which then tells that hart.
     pub fn move_to(&self, hart: usize) {
-        self.home.store(hart as u32, Ordering::SeqCst);
+        self.home.store(hart as u32, Ordering::Release);
     }
 
     /// It runs, on a hart that is its home from now on; a full fence is to follow.
