@@ -87,22 +87,22 @@ pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> Goes {
     let now = arch::now();
     // Safety: on this hart, no other reference in use.
     match unsafe { hart.local() }.next {
+        Some(next) => preempt(hart, vcpu, next, now),
         None => turn(hart, vcpu, now),
-        Some(next) if vcpu.class == Class::BestEffort => preempt(hart, vcpu, next, now),
-        Some(_) => give_up(hart, vcpu, now),
     }
 }
 
 /// The vCPU leaves the hart, which looks for another one.
+#[unsafe(export_name = "tactus_give_up")]
 #[inline(never)]
-fn give_up(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
+extern "C" fn give_up(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
     put_back(hart, vcpu, now);
     fence(Ordering::SeqCst);
     has_left(hart, vcpu);
     search(hart)
 }
 
-/// A real-time vCPU, [`Local::next`], takes the hart from a best-effort one: what hurry is for. As [`give_up`] and [`search`] do it, but without what
+/// A real-time vCPU, [`Local::next`], takes the hart: what hurry is for. As [`give_up`] and [`search`] do it, but without what
 /// is not the matter here; where it is, it is left to these.
 #[inline(never)]
 pub fn preempt(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) -> Goes {
@@ -110,12 +110,16 @@ pub fn preempt(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, no
     let local = unsafe { hart.local() };
     // Safety: it is about to have the hart, no other reference in use.
     let unfinished = unsafe { next.body() }.unfinished;
-    let waits = vcpu.state_here() == State::Waiting;
-    if !leaves_smoothly(hart, local, vcpu) | unfinished | waits {
+    if !leaves_smoothly(hart, local, vcpu) | unfinished {
         cold_path();
         return give_up(hart, vcpu, now);
     }
     local.next = None;
+    let holds = (vcpu.class == Class::BestEffort) & (vcpu.state_here() == State::Running);
+    if !holds {
+        cold_path();
+        return change_places(hart, vcpu, next, now);
+    }
     local.held = Some(vcpu);
     vcpu.set_state_before_fence(State::Ready);
     let goes = change_over(hart, vcpu, next, now);
@@ -123,33 +127,38 @@ pub fn preempt(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, no
     goes
 }
 
-/// The vCPU waits, or its slice is over, and the hart goes to another one. As [`preempt`].
+/// The vCPU waits, or its slice or its budget is over, and the hart goes to another one. As [`preempt`].
 #[inline(never)]
 fn turn(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
-    // Safety: on this hart, no other reference in use; likewise the body of the vCPU that runs on it.
-    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
     let waits = vcpu.state_here() == State::Waiting;
-    let over = (vcpu.class == Class::BestEffort) & (local.slice_end <= now);
+    let slice_over = (vcpu.class == Class::BestEffort) & (local.slice_end <= now);
+    let over = slice_over | (local.budget_end <= now);
     let busy = local.concludes != 0
         || local.overruns != [0; _]
         || hart.stale.load(Ordering::Relaxed)
         || hart.has_posts();
-    if !(waits | over) | busy | body.account.is_some() | !leaves_smoothly(hart, local, vcpu) {
+    if !(waits | over) | busy | !leaves_smoothly(hart, local, vcpu) {
         cold_path();
         return give_up(hart, vcpu, now);
     }
-    let Some(next) = take(hart) else {
-        cold_path();
-        return give_up(hart, vcpu, now);
-    };
+    match take(hart) {
+        Some(next) => change_places(hart, vcpu, next, now),
+        None => give_up(hart, vcpu, now),
+    }
+}
+
+/// The hart goes from one vCPU to another, and the first one to where it belongs.
+#[inline(never)]
+fn change_places(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) -> Goes {
+    let waits = vcpu.state_here() == State::Waiting;
     if !waits {
         vcpu.set_state_before_fence(State::Ready);
     }
     let goes = change_over(hart, vcpu, next, now);
-    if waits {
-        rest(hart, vcpu);
-    } else {
-        enqueue(hart, vcpu, Place::Last);
+    place(hart, vcpu, now);
+    if !waits & (vcpu.class == Class::BestEffort) {
         spread(hart);
     }
     // Safety: on this hart, no other reference in use.
@@ -157,7 +166,7 @@ fn turn(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
     // Safety: it has the hart, no other reference in use.
     let unfinished = unsafe { next.body() }.unfinished;
     // Another hart may have taken what the slice was ended for.
-    let wrong = !waits & (next.priority < vcpu.priority);
+    let wrong = !waits & (vcpu.class == Class::BestEffort) & (next.precedence < vcpu.precedence);
     if unfinished | wrong | must_leave(hart) {
         cold_path();
         keeps_hart(hart);
@@ -182,13 +191,12 @@ fn leaves_smoothly(hart: &Hart, local: &Local, vcpu: &Vcpu) -> bool {
 fn change_over(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) -> Goes {
     // Safety: on this hart, no other reference in use; the one has it, the other is taken by it.
     let (local, from, to) = unsafe { (hart.local(), vcpu.body(), next.body()) };
-    account(hart, local, vcpu, now);
-    from.slice_left = local.slice_end.saturating_sub(now);
+    account(hart, local, vcpu, from, now);
     begin(hart, next, now);
     has_left(hart, vcpu);
     if from.livelock.watched() {
         cold_path();
-        unwatch(from);
+        context::watch(false);
     }
     put_in(hart, local, &mut from.context, next, to);
     if from.context.fpu_is_dirty() {
@@ -205,24 +213,20 @@ fn change_over(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, no
     Goes::into(&raw const to.context)
 }
 
-/// The current vCPU has had the hart up to now. Returns for how long, in ticks.
+/// The current vCPU has had the hart up to now.
 #[inline]
-fn account(hart: &Hart, local: &mut Local, vcpu: &Vcpu, now: u64) -> u64 {
+fn account(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
     let ticks = now - local.since;
     local.since = now;
     // Only this hart writes it.
     if let Some(all) = vcpu.vm.ticks.get(hart.index) {
         all.store(all.load(Ordering::Relaxed) + ticks, Ordering::Relaxed);
     }
-    ticks
-}
-
-/// A vCPU that is watched leaves the hart.
-#[cold]
-fn unwatch(body: &mut Body) {
-    context::watch(false);
-    // Entered again, it is watched again.
-    body.loaded_on = 0;
+    if let Some(account) = &mut body.account {
+        cold_path();
+        account.charge(ticks);
+    }
+    body.slice_left = local.slice_end.saturating_sub(now);
 }
 
 /// The vCPU's registers are taken over from the hart.
@@ -281,18 +285,11 @@ fn keeps_hart_for(hart: &'static Hart, pending: u64) -> bool {
     !must_leave(hart)
 }
 
-/// Serves what is pending, and what has come meanwhile; not more, since somebody may interrupt without pause. What comes after it mostly
-/// begins then after a look that has found nothing.
+/// Serves what is pending, apart from the ways on which nothing is.
 #[cold]
 #[inline(never)]
-fn serve(hart: &'static Hart, mut pending: u64) {
-    for _ in 0..2 {
-        interrupt::handle(hart, pending);
-        pending = arch::pending_interrupts();
-        if pending == 0 || must_leave(hart) {
-            break;
-        }
-    }
+fn serve(hart: &'static Hart, pending: u64) {
+    interrupt::handle(hart, pending);
 }
 
 /// Takes the hart from the current vCPU and puts it where it belongs. A full fence is to follow, and then [`has_left`].
@@ -307,14 +304,13 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
         }
         leave_registers(local, vcpu, body);
         if body.livelock.watched() {
-            unwatch(body);
+            cold_path();
+            context::watch(false);
+            // Entered again, it is watched again.
+            local.loaded = None;
         }
     }
-    let ticks = account(hart, local, vcpu, now);
-    if let Some(account) = &mut body.account {
-        account.charge(ticks);
-    }
-    body.slice_left = local.slice_end.saturating_sub(now);
+    account(hart, local, vcpu, body, now);
     local.current = None;
     local.reschedule = false;
     if vcpu.stops() {
@@ -325,6 +321,7 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
 }
 
 /// Puts a vCPU that has left the hart to rest, or into its queue.
+#[inline(never)]
 fn place(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
     // Safety: on this hart, no other reference in use; likewise the body of the vCPU that it has just left.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
@@ -861,6 +858,7 @@ fn unqueue(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 /// Chooses what runs now on this hart, waiting for work if there is none.
 #[inline(never)]
 fn search(hart: &'static Hart) -> Goes {
+    let mut again = false;
     loop {
         let pending = arch::pending_interrupts();
         if pending != 0 {
@@ -870,6 +868,11 @@ fn search(hart: &'static Hart) -> Goes {
         let local = unsafe { hart.local() };
         let mut chosen = local.next.take();
         if chosen.is_none() {
+            // Work begins after a look that has found nothing; or after the second, since somebody may interrupt without pause.
+            again = !again & (pending != 0);
+            if again {
+                continue;
+            }
             if conclude(hart) {
                 // Without separation, all pieces at once.
                 while !system().is_separated() && conclude(hart) {}
@@ -1313,7 +1316,7 @@ pub fn comes(hart: &'static Hart, now: u64) -> Option<&'static Vcpu> {
     if unsafe { vcpu.body() }.account.is_some() {
         return None;
     }
-    local.releases.pop_first();
+    local.releases.pop();
     vcpu.set_state_before_fence(State::Ready);
     local.next = Some(vcpu);
     local.reschedule = true;

@@ -56,23 +56,17 @@ impl<const N: usize> Deadlines<N> {
     /// Takes out the vCPU of the earliest deadline.
     #[inline(never)]
     pub fn pop(&mut self) -> Option<Handle> {
-        (self.len > 0).then(|| self.pop_first())
-    }
-
-    /// As [`Deadlines::pop`], where there is one.
-    #[inline(always)]
-    pub fn pop_first(&mut self) -> Handle {
         let (_, handle) = self.heap[0];
+        self.len = self.len.checked_sub(1)?;
         if let Some(place) = self.place.get_mut(usize::from(handle)) {
             *place = ABSENT;
         }
-        self.len -= 1;
         self.heap[0].0 = u64::MAX;
         if self.len > 0 {
             // The last entry goes to the first place, or further down.
             self.sink(0, self.heap[self.len]);
         }
-        handle
+        Some(handle)
     }
 
     /// Sets or moves a vCPU's deadline.

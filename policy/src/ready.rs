@@ -170,6 +170,7 @@ impl<const N: usize> ReadyQueue for BitmapQueue<N> {
         Some(handle)
     }
 
+    #[inline(never)]
     fn pop_where(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<(Handle, u8)> {
         let mut limit = 255;
         // At most N handles over all lists, and 256 lists.
