@@ -9,7 +9,7 @@ use tactus::run::session::{Outcome, Verdict};
 use harness::{On, assert_verdict, explain, on_both, run, run_text};
 
 /// What `rt-selftest` checks, in its order, and itself.
-const CHECKS: [&str; 10] = [
+const CHECKS: [&str; 11] = [
     "rt-arguments",
     "rt-refusals",
     "rt-releases",
