@@ -737,7 +737,7 @@ impl Vm {
                 line.send();
                 *fault = None;
                 life.pieces = 0;
-                return;
+                line
             }
         };
     }
