@@ -58,14 +58,16 @@ fn serves_console(hart: &Hart) -> bool {
 pub fn handle(hart: &'static Hart, pending: u64) {
     if pending & csr::STI != 0 {
         sched::timer(hart);
+        // Nothing of a best-effort vCPU's holds up a real-time one that takes the hart now.
+        if sched::has_chosen(hart) && !hart.has_urgent_news() {
+            return;
+        }
     }
-    // Nothing of a best-effort vCPU's holds up a real-time one that takes the hart now.
-    let chosen = || sched::has_chosen(hart);
-    if pending & csr::SSI != 0 && (!chosen() || hart.has_urgent_news()) {
+    if pending & csr::SSI != 0 {
         sched::interrupted(hart);
     }
     // It stays pending; but when a real-time vCPU gets the hart now, it may have to wait for that.
-    if pending & csr::SEI != 0 && !sched::must_leave(hart) && !chosen() {
+    if pending & csr::SEI != 0 && !sched::must_leave(hart) {
         external(hart);
     }
 }

@@ -75,7 +75,8 @@ pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> *const Context {
 fn has_come(hart: &'static Hart, pending: u64) -> bool {
     // Safety: on this hart, no other reference in use.
     let released = unsafe { hart.local() }.releases.earliest();
-    pending & csr::SSI != 0 || released.is_some_and(|(at, _)| at <= arch::now())
+    released.is_some_and(|(at, _)| at <= arch::now())
+        || pending & csr::SSI != 0 && hart.has_urgent_news()
 }
 
 /// The current vCPU waits for `why`; its trap handler then gives up the hart.
@@ -120,18 +121,11 @@ pub fn keeps_hart(hart: &'static Hart) -> bool {
     !must_leave(hart)
 }
 
-/// Serves what is pending, and what has come meanwhile; not more, since somebody may interrupt without pause. What comes after it mostly
-/// begins then after a look that has found nothing.
+/// Serves what is pending, apart from the ways on which nothing is.
 #[cold]
 #[inline(never)]
-fn serve(hart: &'static Hart, mut pending: u64) {
-    for _ in 0..2 {
-        interrupt::handle(hart, pending);
-        pending = arch::pending_interrupts();
-        if pending == 0 || must_leave(hart) {
-            break;
-        }
-    }
+fn serve(hart: &'static Hart, pending: u64) {
+    interrupt::handle(hart, pending);
 }
 
 /// Takes the hart from the current vCPU and puts it where it belongs.
@@ -723,10 +717,19 @@ fn run_chosen(hart: &'static Hart) -> Option<*const Context> {
 /// Chooses what runs now on this hart, waiting for work if there is none, and enters it.
 #[inline(never)]
 fn search(hart: &'static Hart) -> *const Context {
+    let mut again = false;
     loop {
-        keeps_hart(hart);
-        if let Some(context) = run_chosen(hart) {
-            return context;
+        let pending = arch::pending_interrupts();
+        if pending != 0 {
+            serve(hart, pending);
+            if let Some(context) = run_chosen(hart) {
+                return context;
+            }
+            // Work begins after a look that has found nothing; or after the second, since somebody may interrupt without pause.
+            again = !again;
+            if again {
+                continue;
+            }
         }
         if conclude(hart) {
             continue;
