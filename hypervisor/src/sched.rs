@@ -424,7 +424,7 @@ fn rest(hart: &'static Hart, vcpu: &'static Vcpu) {
     fence(Ordering::SeqCst);
     if is_due(vcpu, body) {
         forget(local, vcpu);
-        if make_ready(hart, vcpu) {
+        if make_ready(hart, vcpu, arch::now()) {
             offer(hart, vcpu);
         }
     }
@@ -689,7 +689,7 @@ fn begin_reservations(hart: &'static Hart) -> bool {
         while bits != 0 {
             let handle = word * 64 + bits.trailing_zeros() as usize;
             bits &= bits - 1;
-            make_ready(hart, &system().vcpus[handle]);
+            make_ready(hart, &system().vcpus[handle], arch::now());
             any = true;
         }
     }
@@ -724,10 +724,10 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
 }
 
 /// A waiting vCPU at home here is to run; its deadline is no longer kept. `true`: another hart might take it.
-fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> bool {
     // Safety: on this hart, no other reference in use; it waits at home here.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
-    if body.account.is_some() && !release(hart, local, vcpu, body) {
+    if body.account.is_some() && !release(hart, local, vcpu, body, now) {
         return false;
     }
     let before = local.next.or(local.current);
@@ -754,11 +754,10 @@ fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 }
 
 /// A vCPU with a reservation is to run: asks the reservation whether it may, which may begin a job. `false`: it goes on waiting.
-fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) -> bool {
+fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) -> bool {
     let Some(account) = &mut body.account else {
         return true;
     };
-    let now = arch::now();
     let begins = body.wait == Wait::Start || body.next.is_some();
     if begins && !hart.is_settled() {
         // As soon as nothing is left of the work that was here before.
@@ -1244,7 +1243,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
                 rest(hart, vcpu);
             } else if !leaving && is_due(vcpu, body) {
                 forget(local, vcpu);
-                if make_ready(hart, vcpu) {
+                if make_ready(hart, vcpu, arch::now()) {
                     offer(hart, vcpu);
                 }
             }
@@ -1334,7 +1333,7 @@ pub fn timer(hart: &'static Hart) {
         let Some(handle) = local.releases.pop_until(now) else {
             break;
         };
-        make_ready(hart, &system().vcpus[usize::from(handle)]);
+        make_ready(hart, &system().vcpus[usize::from(handle)], now);
     }
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
@@ -1343,9 +1342,7 @@ pub fn timer(hart: &'static Hart) {
         local.reschedule = true;
     }
     // A real-time vCPU that is to run comes first.
-    if local.next.is_some() {
-        local.reschedule = true;
-    } else if !(local.reschedule && undisturbed(local)) {
+    if local.next.is_none() && !(local.reschedule && undisturbed(local)) {
         if !undisturbed(local) || now >= local.service_at {
             serve_best_effort(hart, now);
         }
@@ -1390,7 +1387,7 @@ fn serve_best_effort(hart: &'static Hart, now: u64) {
         let Some(handle) = local.deadlines.pop_until(now) else {
             break;
         };
-        for_others |= make_ready(hart, &system().vcpus[usize::from(handle)]);
+        for_others |= make_ready(hart, &system().vcpus[usize::from(handle)], now);
     }
     if for_others {
         spread(hart);

@@ -173,8 +173,8 @@ global_asm!(
     "    andi    t0, a1, {timer_bit}",
     "    bnez    t0, 11b",
     "    call    {interrupt}",
-    "    beqz    a0, 5b",
-    "    j       2b",
+    "    bnez    a0, 2b",
+    "    j       5b",
     // Of exceptions that are decoded, and may need any register, all registers are saved before and loaded after.
     "3:  addi    t0, a1, -{virtual_instruction}",
     "    beqz    t0, 4f",
@@ -207,8 +207,8 @@ global_asm!(
     "    csrr    a0, sscratch",
     "    j       6b",
     "4:  call    {exception}",
-    "    beqz    a0, 5b",
-    "    j       2b",
+    "    bnez    a0, 2b",
+    "    j       5b",
     // u64 pair probe(address): half-word fetched through the guest's translation, or a1 = 1. A fault overwrites trap CSRs; those
     // that the way back to the guest needs are kept.
     ".global probe_guest_fetch",
