@@ -1300,14 +1300,14 @@ fn read_posts(hart: &'static Hart) {
     }
 }
 
-/// The real-time vCPU without a reservation that takes the hart now, where they go by priority, as its time has come and none of its class runs, nor another's time
+/// The real-time vCPU without a reservation that takes the hart now, as its time has come and none of its class runs, nor another's time
 /// has come: the most frequent thing that the timer brings about where hurry is. Otherwise all is left to [`timer`].
 #[inline(always)]
 pub fn comes(hart: &'static Hart, now: u64) -> Option<&'static Vcpu> {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     let (due, handle) = local.releases.earliest();
-    if hart.by_deadline || (due > now) | (local.admits == Class::RealTime) | local.next.is_some() {
+    if (due > now) | (local.admits == Class::RealTime) | local.next.is_some() {
         return None;
     }
     let vcpu = system().vcpus.get(usize::from(handle))?;
