@@ -514,12 +514,13 @@ fn enqueue(hart: &'static Hart, vcpu: &'static Vcpu, place: Place) {
     let (handle, priority) = (vcpu.handle, vcpu.priority);
     let head = place == Place::First;
     match vcpu.class {
+        // Nobody but this hart takes it from its queue.
         Class::RealTime if hart.by_deadline => {
-            vcpu.set_state(State::Ready);
+            vcpu.set_state_before_fence(State::Ready);
             edf_insert(local, handle, u64::MAX - urgency(hart, vcpu));
         }
         Class::RealTime => {
-            vcpu.set_state(State::Ready);
+            vcpu.set_state_before_fence(State::Ready);
             if head {
                 local.realtime.insert_head(handle, priority);
             } else {
