@@ -286,7 +286,6 @@ fn keeps_hart_for(hart: &'static Hart, pending: u64) -> bool {
 }
 
 /// Serves what is pending, apart from the ways on which nothing is.
-#[cold]
 #[inline(never)]
 fn serve(hart: &'static Hart, pending: u64) {
     interrupt::handle(hart, pending);
