@@ -306,7 +306,7 @@ impl Hart {
 
     /// Makes the hart look at the best-effort queue.
     pub fn offer(&self) {
-        self.inbox.offered.store(true, Ordering::SeqCst);
+        self.inbox.offered.store(true, Ordering::Release);
         self.interrupt();
     }
 

@@ -95,8 +95,10 @@ pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> Goes {
 /// The vCPU leaves the hart, which looks for another one.
 #[unsafe(export_name = "tactus_give_up")]
 #[inline(never)]
-extern "C" fn give_up(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
-    put_back(hart, vcpu, now);
+extern "C" fn give_up(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
+    // What has led here may have taken its time.
+    keeps_hart(hart);
+    put_back(hart, vcpu, arch::now());
     fence(Ordering::SeqCst);
     has_left(hart, vcpu);
     search(hart)
@@ -112,7 +114,7 @@ pub fn preempt(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, no
     let unfinished = unsafe { next.body() }.unfinished;
     if !leaves_smoothly(hart, local, vcpu) | unfinished {
         cold_path();
-        return give_up(hart, vcpu, now);
+        return give_up(hart, vcpu);
     }
     local.next = None;
     let holds = (vcpu.class == Class::BestEffort) & (vcpu.state_here() == State::Running);
@@ -122,9 +124,9 @@ pub fn preempt(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, no
     }
     local.held = Some(vcpu);
     vcpu.set_state_before_fence(State::Ready);
-    let goes = change_over(hart, vcpu, next, now);
+    change_over(hart, vcpu, next, now);
     program_timer(local);
-    goes
+    attend(hart, next)
 }
 
 /// The vCPU waits, or its slice or its budget is over, and the hart goes to another one. As [`preempt`].
@@ -135,17 +137,15 @@ fn turn(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
     let waits = vcpu.state_here() == State::Waiting;
     let slice_over = (vcpu.class == Class::BestEffort) & (local.slice_end <= now);
     let over = slice_over | (local.budget_end <= now);
-    let busy = local.concludes != 0
-        || local.overruns != [0; _]
-        || hart.stale.load(Ordering::Relaxed)
-        || hart.has_posts();
+    let busy =
+        local.concludes != 0 || local.overruns != [0; _] || hart.stale.load(Ordering::Relaxed);
     if !(waits | over) | busy | !leaves_smoothly(hart, local, vcpu) {
         cold_path();
-        return give_up(hart, vcpu, now);
+        return give_up(hart, vcpu);
     }
     match take(hart) {
         Some(next) => change_places(hart, vcpu, next, now),
-        None => give_up(hart, vcpu, now),
+        None => give_up(hart, vcpu),
     }
 }
 
@@ -156,23 +156,34 @@ fn change_places(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, 
     if !waits {
         vcpu.set_state_before_fence(State::Ready);
     }
-    let goes = change_over(hart, vcpu, next, now);
+    change_over(hart, vcpu, next, now);
     place(hart, vcpu, now);
     if !waits & (vcpu.class == Class::BestEffort) {
         spread(hart);
     }
-    // Safety: on this hart, no other reference in use.
-    program_timer(unsafe { hart.local() });
-    // Safety: it has the hart, no other reference in use.
-    let unfinished = unsafe { next.body() }.unfinished;
+    // Safety: on this hart, no other reference in use; the vCPU has it.
+    let (local, body) = unsafe { (hart.local(), next.body()) };
+    program_timer(local);
     // Another hart may have taken what the slice was ended for.
     let wrong = !waits & (vcpu.class == Class::BestEffort) & (next.precedence < vcpu.precedence);
-    if unfinished | wrong | must_leave(hart) {
+    local.reschedule |= body.unfinished | wrong;
+    attend(hart, next)
+}
+
+/// Enters a vCPU that has got the hart, when it has taken notice of what others have told it. That may be for the one that was here before, which so
+/// has to be in its place.
+#[inline(never)]
+fn attend(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
+    if (vcpu.signals() != 0) | must_leave(hart) {
         cold_path();
-        keeps_hart(hart);
-        return Goes::out(next);
+        take_signals(hart, vcpu);
+        // Who has asked it to stop before it had its home here has told another hart.
+        if vcpu.stops() | must_leave(hart) {
+            return Goes::out(vcpu);
+        }
     }
-    goes
+    // Safety: on this hart, no other reference in use.
+    Goes::into(unsafe { &raw const vcpu.body().context })
 }
 
 /// Whether nothing else is to be done when the current vCPU leaves the hart.
@@ -188,7 +199,7 @@ fn leaves_smoothly(hart: &Hart, local: &Local, vcpu: &Vcpu) -> bool {
 /// The hart goes from one such vCPU to another: its registers take the place of those of the one that leaves, which are then in its context. The timer
 /// is still to be set.
 #[inline(never)]
-fn change_over(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) -> Goes {
+fn change_over(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) {
     // Safety: on this hart, no other reference in use; the one has it, the other is taken by it.
     let (local, from, to) = unsafe { (hart.local(), vcpu.body(), next.body()) };
     account(hart, local, vcpu, from, now);
@@ -202,15 +213,6 @@ fn change_over(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, no
     if from.context.fpu_is_dirty() {
         local.fpu_unsaved = Some(vcpu);
     }
-    if next.signals() != 0 {
-        cold_path();
-        take_signals(hart, next);
-        // Who has asked it to stop before it had its home here has told another hart.
-        if next.stops() {
-            return Goes::out(next);
-        }
-    }
-    Goes::into(&raw const to.context)
 }
 
 /// The current vCPU has had the hart up to now.
@@ -910,7 +912,7 @@ fn go_in(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
     }
     // Safety: the vCPU runs on this hart, no other reference in use.
     let unfinished = unsafe { vcpu.body() }.unfinished;
-    // See `change_over`.
+    // See `attend`.
     if vcpu.stops() || unfinished && !finish(hart, vcpu) || !keeps_hart(hart) {
         return Goes::out(vcpu);
     }
