@@ -354,9 +354,11 @@ fn place(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
 /// The vCPU has been put back, and a full fence done: those that wait for a fence of a running vCPU need not wait for this one any more.
 #[inline]
 fn has_left(hart: &'static Hart, vcpu: &'static Vcpu) {
-    if vcpu.signals() >> signal::AWAITED != 0 {
+    let signals = vcpu.signals();
+    if signals >> signal::AWAITED != 0 {
         cold_path();
-        tell_fence_waiters(hart, vcpu);
+        // They stay: it may run again, with the fences still to be done, before those look.
+        tell_fence_waiters(hart, vcpu, signals);
     }
 }
 
@@ -469,10 +471,10 @@ fn leave_reservation(hart: &Hart, local: &mut Local) {
     local.reschedule = true;
 }
 
-/// Makes the vCPUs that wait for this one's fences look whether they still have to.
+/// Makes the vCPUs that wait for this one's fences, as its signals say, look whether they still have to.
 #[cold]
-fn tell_fence_waiters(hart: &'static Hart, vcpu: &'static Vcpu) {
-    let mut waiters = vcpu.take_signals(!0 << signal::AWAITED) >> signal::AWAITED;
+fn tell_fence_waiters(hart: &'static Hart, vcpu: &'static Vcpu, signals: u32) {
+    let mut waiters = signals >> signal::AWAITED;
     // At most one step for each vCPU of the VM.
     while waiters != 0 {
         let index = waiters.trailing_zeros() as usize;
@@ -1178,7 +1180,7 @@ fn take_notice(hart: &'static Hart, vcpu: &'static Vcpu) {
 /// The current vCPU gets its software interrupt, and does the fences that others have asked of it; those that wait for these are told.
 #[inline(never)]
 fn take_signals(hart: &'static Hart, vcpu: &'static Vcpu) {
-    let signals = vcpu.take_signals(signal::SOFTWARE | signal::FENCES);
+    let signals = vcpu.take_signals(!signal::STOP);
     if signals & signal::SOFTWARE != 0 && page::deliver(vcpu) {
         context::raise_software();
     }
@@ -1188,7 +1190,7 @@ fn take_signals(hart: &'static Hart, vcpu: &'static Vcpu) {
         arch::fence_guest_translations();
         arch::fence_instructions();
         vcpu.fences_done.store(asked, Ordering::Release);
-        tell_fence_waiters(hart, vcpu);
+        tell_fence_waiters(hart, vcpu, signals);
     }
 }
 

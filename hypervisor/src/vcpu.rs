@@ -50,7 +50,7 @@ pub mod signal {
     pub const SOFTWARE: u32 = 1 << 1;
     /// Fences are asked of it.
     pub const FENCES: u32 = 1 << 2;
-    /// From this bit on: the vCPUs of its VM, by index, that wait for its fences.
+    /// From this bit on: the vCPUs of its VM, by index, that wait for its fences, with [`FENCES`].
     pub const AWAITED: u32 = 16;
 
     const _: () = assert!(AWAITED as usize + limit::VCPUS_PER_VM <= 32);
