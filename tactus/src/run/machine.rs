@@ -13,7 +13,6 @@ pub const SEED: u64 = 1;
 
 /// What runs an image.
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::large_enum_variant, reason = "a run has one of them")]
 pub enum Platform {
     /// QEMU's `virt` machine.
     #[default]
