@@ -117,7 +117,10 @@ pub fn preempt(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, no
         return give_up(hart, vcpu);
     }
     local.next = None;
-    let holds = (vcpu.class == Class::BestEffort) & (vcpu.state_here() == State::Running);
+    // One that has just taken another's place, which is held, is not.
+    let holds = (vcpu.class == Class::BestEffort)
+        & (vcpu.state_here() == State::Running)
+        & local.held.is_none();
     if !holds {
         cold_path();
         return change_places(hart, vcpu, next, now);
@@ -338,7 +341,7 @@ fn place(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
     {
         cut_off(local, vcpu, body, now);
         rest(hart, vcpu);
-    } else if vcpu.class == Class::BestEffort && local.next.is_some() {
+    } else if vcpu.class == Class::BestEffort && local.next.is_some() && local.held.is_none() {
         vcpu.set_state(State::Ready);
         local.held = Some(vcpu);
     } else {
