@@ -206,7 +206,7 @@ fn change_over(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, no
     // Safety: on this hart, no other reference in use; the one has it, the other is taken by it.
     let (local, from, to) = unsafe { (hart.local(), vcpu.body(), next.body()) };
     account(hart, local, vcpu, from, now);
-    begin(hart, next, now);
+    begin(hart, next);
     has_left(hart, vcpu);
     if from.livelock.watched() {
         cold_path();
@@ -903,7 +903,7 @@ fn search(hart: &'static Hart) -> Goes {
             idle(hart);
             continue;
         };
-        begin(hart, vcpu, arch::now());
+        begin(hart, vcpu);
         // Safety: on this hart, no other reference in use.
         program_timer(unsafe { hart.local() });
         return go_in(hart, vcpu);
@@ -1038,8 +1038,8 @@ fn queued_harts() -> u64 {
 
 /// The hart is from now on the vCPU's. A full fence. The timer is still to be set.
 #[inline]
-fn begin(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
-    let class = vcpu.class;
+fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
+    let (class, now) = (vcpu.class, arch::now());
     // Safety: on this hart, no other reference in use; the vCPU has just been taken by it.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     vcpu.settle(hart);

@@ -51,6 +51,23 @@ impl Arena {
         core::array::from_fn(|n| BASE + (n << 11) + 2048)
     }
 
+    /// As [`Arena::run`], again for as long as it is the timer that ends it: the hypervisor may give the hart to others before it
+    /// sees to what the instruction does, and the time that is left for it is over then.
+    pub fn run_to_its_end(
+        &self,
+        instruction: u32,
+        length: usize,
+        level: Level,
+        registers: &[usize; 31],
+    ) -> End {
+        loop {
+            let end = self.run(instruction, length, level, registers);
+            if !end.interrupted() {
+                return end;
+            }
+        }
+    }
+
     /// Runs one instruction of 2 (`length` 2) or 4 bytes.
     pub fn run(
         &self,

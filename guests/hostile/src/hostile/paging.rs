@@ -78,7 +78,7 @@ pub fn attack(progress: Progress, memory: u64, garbage: u64) {
             let mut registers = arena.registers();
             registers[A0] = VICTIM + offset as usize;
             let end = with_satp(SV39 << 60 | ROOT as u64 >> 12, || {
-                arena.run(access, 4, Level::Supervisor, &registers)
+                arena.run_to_its_end(access, 4, Level::Supervisor, &registers)
             });
             verdict(progress, end, "an access through", frame);
         } else if step < 2 * mappings + addresses {

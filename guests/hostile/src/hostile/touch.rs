@@ -128,7 +128,7 @@ pub fn attack(progress: Progress, memory: u64) {
         }
         let mut registers = arena.registers();
         registers[A0] = address as usize;
-        let end = arena.run(instruction, 4, Level::Supervisor, &registers);
+        let end = arena.run_to_its_end(instruction, 4, Level::Supervisor, &registers);
         // The hypervisor stops a guest for such an access. Should it answer with an access fault one day, that is as good.
         if !matches!(end.cause, 1 | 5 | 7) {
             progress.breach(format_args!(
