@@ -10,8 +10,9 @@
 //!
 //! A vCPU that has a hart to itself waits on it, in `wfi`, as on a machine of its own.
 //!
-//! A vCPU leaves a hart only through [`reschedule`], which the entry code calls when all its registers are
-//! saved; from then on any hart may take it.
+//! A vCPU leaves a hart only through [`reschedule`], or [`preempt`] where the hart's timer brings that about, when the entry code has
+//! saved all its registers: [`preempt`] and [`turn`] go from one vCPU to another in one step, [`give_up`] and [`search`] do all that these
+//! can't. When it is in its place, and not before, any hart may take it.
 
 use crate::arch::{self, context, context::Context, firmware};
 use crate::console;
@@ -213,9 +214,7 @@ fn change_over(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, no
         context::watch(false);
     }
     put_in(hart, local, &mut from.context, next, to);
-    if from.context.fpu_is_dirty() {
-        local.fpu_unsaved = Some(vcpu);
-    }
+    leave_fpu_unsaved(local, vcpu, from);
 }
 
 /// The current vCPU has had the hart up to now.
@@ -234,9 +233,9 @@ fn account(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u6
     body.slice_left = local.slice_end.saturating_sub(now);
 }
 
-/// The vCPU's registers are taken over from the hart.
-fn leave_registers(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
-    body.context.save();
+/// The vCPU's registers have just been taken over from the hart: its floating-point ones are still there.
+#[inline]
+fn leave_fpu_unsaved(local: &mut Local, vcpu: &'static Vcpu, body: &Body) {
     if body.context.fpu_is_dirty() {
         local.fpu_unsaved = Some(vcpu);
     }
@@ -306,7 +305,8 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
         if hart.levels != Levels::Any && vcpu.class == Class::BestEffort {
             migration::leaves(hart, local, vcpu, body);
         }
-        leave_registers(local, vcpu, body);
+        body.context.save();
+        leave_fpu_unsaved(local, vcpu, body);
         if body.livelock.watched() {
             cold_path();
             context::watch(false);
