@@ -269,7 +269,7 @@ impl Machine {
             hart.refresh();
             hart.happened.interrupts += 1;
             self.charge_trap(hart);
-            self.trace.interrupt(hart, interrupt, pc);
+            self.trace.interrupt(&self.timing, hart, interrupt, pc);
             self.turned(hart);
         }
         hart.seen = (wires, self.time_offset);
@@ -332,7 +332,7 @@ impl Machine {
         self.release(hart);
         hart.happened.exceptions += 1;
         self.charge_trap(hart);
-        self.trace.exception(hart, trap, pc);
+        self.trace.exception(&self.timing, hart, trap, pc);
         self.turned(hart);
     }
 
@@ -781,8 +781,15 @@ impl Machine {
             return Err(Refused);
         };
         let when = (hart.cycle_of(op), now);
-        self.trace
-            .access(hart, when, physical, (index, offset), false, value);
+        self.trace.access(
+            &self.timing,
+            hart,
+            when,
+            physical,
+            (index, offset),
+            false,
+            value,
+        );
         self.after_access(hart, stall);
         Ok(value & (u64::MAX >> (64 - 8 * u32::from(size))))
     }
@@ -802,8 +809,15 @@ impl Machine {
             device.write(offset, size, value, port)
         });
         let when = (hart.cycle_of(op), now);
-        self.trace
-            .access(hart, when, physical, (index, offset), true, value);
+        self.trace.access(
+            &self.timing,
+            hart,
+            when,
+            physical,
+            (index, offset),
+            true,
+            value,
+        );
         self.after_access(hart, stall);
         result
     }
@@ -983,7 +997,7 @@ impl Machine {
         }
         for reaction in self.probes.at(pc) {
             if let Reaction::Record(probe) = reaction {
-                self.trace.probe(hart, op, probe);
+                self.trace.probe(&self.timing, hart, op, probe);
             }
         }
         false
@@ -996,7 +1010,7 @@ impl Machine {
         if hart.account.current() != on {
             let (cycle, instructions) = (hart.cycle(), hart.instructions);
             hart.account.turn_to(on, cycle, instructions);
-            self.trace.turn(hart, on);
+            self.trace.turn(&self.timing, hart, on);
         }
     }
 

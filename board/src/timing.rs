@@ -53,7 +53,7 @@ mod tlb;
 use serde::{Deserialize, Serialize};
 
 pub use check::{Held, LineState};
-pub use counts::Counts;
+pub use counts::{Counts, Stalls};
 pub use pipeline::Schedule;
 pub use predictor::BranchKind;
 pub use tlb::{Lookup, Page, Side};
@@ -227,6 +227,12 @@ impl Timing {
     #[must_use]
     pub fn counts(&self, hart: usize) -> &Counts {
         &self.harts[hart].counts
+    }
+
+    /// A hart's stall cycles.
+    #[must_use]
+    pub fn stalls(&self, hart: usize) -> Stalls {
+        self.counts(hart).into()
     }
 
     /// Sets a hart's counts to zero.

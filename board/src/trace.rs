@@ -15,6 +15,7 @@ use crate::code::Op;
 use crate::hart::Hart;
 use crate::privileged::{Exception, Interrupt, Trap};
 use crate::time::Femtoseconds;
+use crate::timing::{Stalls, Timing};
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Event {
     pub cycle: u64,
     /// Which hart.
     pub hart: u16,
+    /// What it has waited for up to then; nothing while no costs are charged.
+    pub stalls: Stalls,
     /// What.
     pub what: What,
 }
@@ -115,11 +118,12 @@ impl Trace {
         )
     }
 
-    fn keep(&mut self, hart: &Hart, cycle: u64, what: What) {
+    fn keep(&mut self, timing: &Timing, hart: &Hart, cycle: u64, what: What) {
         if self.events.len() < EVENTS {
             self.events.push(Event {
                 cycle,
                 hart: hart.index as u16,
+                stalls: timing.stalls(hart.index),
                 what,
             });
         } else {
@@ -134,7 +138,13 @@ impl Trace {
     }
 
     /// The hart took an interrupt at `pc`.
-    pub(crate) fn interrupt(&mut self, hart: &Hart, interrupt: Interrupt, pc: u64) {
+    pub(crate) fn interrupt(
+        &mut self,
+        timing: &Timing,
+        hart: &Hart,
+        interrupt: Interrupt,
+        pc: u64,
+    ) {
         self.traps += 1;
         let kind = 1 << 31 | u64::from(interrupt.number);
         self.add([
@@ -144,12 +154,17 @@ impl Trace {
             hart.instructions,
         ]);
         if self.recording {
-            self.keep(hart, hart.cycle(), What::Interrupt { interrupt, pc });
+            self.keep(
+                timing,
+                hart,
+                hart.cycle(),
+                What::Interrupt { interrupt, pc },
+            );
         }
     }
 
     /// The hart took an exception at `pc`.
-    pub(crate) fn exception(&mut self, hart: &Hart, trap: &Trap, pc: u64) {
+    pub(crate) fn exception(&mut self, timing: &Timing, hart: &Hart, trap: &Trap, pc: u64) {
         self.traps += 1;
         let kind = trap.cause as u64;
         self.add([
@@ -162,6 +177,7 @@ impl Trace {
         ]);
         if self.recording {
             self.keep(
+                timing,
                 hart,
                 hart.cycle(),
                 What::Exception {
@@ -176,14 +192,14 @@ impl Trace {
     }
 
     /// The hart turned to something else.
-    pub(crate) fn turn(&mut self, hart: &Hart, to: Doing) {
+    pub(crate) fn turn(&mut self, timing: &Timing, hart: &Hart, to: Doing) {
         if self.recording {
-            self.keep(hart, hart.cycle(), What::Turn(to));
+            self.keep(timing, hart, hart.cycle(), What::Turn(to));
         }
     }
 
     /// The hart came to a probe. This is kept whether recording or not: whoever set the probe wants to know.
-    pub(crate) fn probe(&mut self, hart: &Hart, op: *const Op, probe: u32) {
+    pub(crate) fn probe(&mut self, timing: &Timing, hart: &Hart, op: *const Op, probe: u32) {
         let mut arguments = [0; 8];
         arguments.copy_from_slice(&hart.x[10..18]);
         // What is behind in its block is charged already.
@@ -191,6 +207,7 @@ impl Trace {
         let cycle =
             hart.cycle() - u64::from(block.cycles - block.cycles_before(block.index_of(op)));
         self.keep(
+            timing,
             hart,
             cycle,
             What::Probe {
@@ -204,6 +221,7 @@ impl Trace {
     /// The hart read or wrote a register of a device, `at` its place and the register.
     pub(crate) fn access(
         &mut self,
+        timing: &Timing,
         hart: &Hart,
         now: (u64, Femtoseconds),
         physical: u64,
@@ -216,6 +234,7 @@ impl Trace {
         if self.recording {
             let (device, offset) = (at.0 as u16, at.1);
             self.keep(
+                timing,
                 hart,
                 cycle,
                 What::Access {

@@ -94,3 +94,33 @@ counts! {
     /// Stall cycles: fences waiting for stores.
     stall_fence,
 }
+
+/// Stall cycles of one hart since reset by what it waited for, modulo 2^32: the counts' nine in fewer words, for [events](crate::trace::Event).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stalls {
+    /// Instructions.
+    pub fetch: u32,
+    /// Loads.
+    pub load: u32,
+    /// Stores, atomics, and fences for their sake.
+    pub store: u32,
+    /// Branches that went another way than expected.
+    pub branch: u32,
+    /// The second TLB, and walks.
+    pub translation: u32,
+    /// Devices.
+    pub device: u32,
+}
+
+impl From<&Counts> for Stalls {
+    fn from(counts: &Counts) -> Self {
+        Self {
+            fetch: counts.stall_fetch as u32,
+            load: counts.stall_load as u32,
+            store: (counts.stall_store + counts.stall_atomic + counts.stall_fence) as u32,
+            branch: counts.stall_branch as u32,
+            translation: (counts.stall_tlb + counts.stall_walk) as u32,
+            device: counts.stall_uncached as u32,
+        }
+    }
+}

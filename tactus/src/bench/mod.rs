@@ -172,7 +172,7 @@ fn evaluate(
         let all: Vec<&Done> = std::iter::once(first)
             .chain(others.iter().copied())
             .collect();
-        let note = value::worst_path(&metric, &all);
+        let note = value::worst(&metric, &all);
         found.push(Found {
             metric,
             value,

@@ -14,7 +14,7 @@ pub const FILE: &str = "worst-case-paths.md";
 const HEAD: &str = include_str!("paths.md");
 
 /// The list's head.
-const COLUMNS: &str = "| begun by | looked before | ends | times | mean | worst | bound |\n|---|---|---|--:|--:|--:|--:|\n";
+const COLUMNS: &str = "| begun by | looked before | ends | times | mean | worst | of which | bound |\n|---|---|---|--:|--:|--:|---|--:|\n";
 
 /// No bound of a path's own is less: three microseconds of the profile.
 const LEAST: u64 = 2000;
@@ -52,11 +52,12 @@ pub fn page(paths: &Paths) -> String {
     let mut text = format!("{HEAD}\n{COLUMNS}");
     for (path, stretches) in sorted {
         text.push_str(&format!(
-            "| {} | {} | {:.0} | {} | {} |\n",
+            "| {} | {} | {:.0} | {} | {} | {} |\n",
             cells(path).join(" | "),
             stretches.count,
             stretches.mean(),
             stretches.max,
+            stretches.spent,
             match common.get(&path.end) {
                 Some(&bound) if !has_own(path) => bound,
                 _ => own(stretches.max),
@@ -143,10 +144,12 @@ fn stated(page: &str) -> BTreeMap<[String; 3], u64> {
 mod tests {
     use tactus_board::account::Doing;
     use tactus_board::privileged::{Exception, Privilege};
+    use tactus_board::timing::Stalls;
     use tactus_board::trace::{Event, What};
 
     use super::*;
     use crate::run::board::paths::Watch;
+    use crate::run::board::spent::Meter;
 
     /// A guest that makes calls, given by extension and cycles, each of which ends so.
     fn guest(calls: &[(u64, u64)], end: Doing) -> Paths {
@@ -159,15 +162,15 @@ mod tests {
             ..Watch::default()
         });
         let mut now = 0;
+        let mut meter = Meter::default();
         let mut happens = |cycle, what| {
-            paths.event(
-                &Event {
-                    cycle,
-                    hart: 0,
-                    what,
-                },
-                0,
-            )
+            let event = Event {
+                cycle,
+                hart: 0,
+                stalls: Stalls::default(),
+                what,
+            };
+            paths.event(&event, &meter.read(&event), 0);
         };
         for (extension, cycles) in calls {
             happens(now, What::Turn(running(Some(1))));
@@ -205,7 +208,8 @@ mod tests {
     #[test]
     fn a_page_holds_to_what_it_states() {
         let page = page(&called(0x10, &[500, 1500]));
-        let line = "| call: base get_spec_version | no | back | 2 | 1000 | 1500 | 3000 |";
+        let line =
+            "| call: base get_spec_version | no | back | 2 | 1000 | 1500 | running 1500 | 3000 |";
         assert!(page.contains(line), "{page}");
         assert_eq!(broken(&page, &called(0x10, &[3000])), [""; 0]);
         let late = broken(&page, &called(0x10, &[20, 3001]));

@@ -101,7 +101,7 @@ impl Findings {
     /// The table for people.
     pub fn table(&self) -> Table {
         let title = format!("{}: {} ({})", self.name, self.title, self.profile);
-        let head = ["metric", "value", "unit", "limit", "", "paper", "elsewhere"];
+        let head = ["metric", "value", "unit", "limit", "", "paper", "notes"];
         let mut table = Table::new(title, head).text_columns([0, 2, 4, 6]);
         for found in &self.found {
             let metric = &found.metric;

@@ -205,6 +205,17 @@ fn passage(source: &PassageSource, facts: &Facts, done: &Done) -> Result<f64, St
 }
 
 fn stay(source: &StaySource, facts: &Facts, done: &Done) -> Result<f64, String> {
+    let mut sum = 0.0;
+    for all in stays(source, facts, done)? {
+        sum += source
+            .take
+            .of_all(all.count, all.cycles, all.min, all.max)?;
+    }
+    Ok(sum)
+}
+
+/// The stays of each list of ways; none of one whose ways nobody went.
+fn stays(source: &StaySource, facts: &Facts, done: &Done) -> Result<Vec<Stay>, String> {
     let vms = &done.outcome.journal.vms;
     let worker = |name: &str| match vms.iter().position(|vm| vm.name == name) {
         Some(vm) => Ok(Worker::Vm(vm)),
@@ -219,17 +230,12 @@ fn stay(source: &StaySource, facts: &Facts, done: &Done) -> Result<f64, String> 
         let (from, to) = (worker(from)?, worker(to)?);
         Ok(facts.stays.between(&from, &to, interrupted))
     };
-    let mut sum = 0.0;
+    let mut found = Vec::new();
     for ways in &source.ways {
         let stays: Result<Vec<_>, String> = ways.iter().map(length).collect();
-        let all = stays?.into_iter().flatten().reduce(Stay::and);
-        if let Some(all) = all {
-            sum += source
-                .take
-                .of_all(all.count, all.cycles, all.min, all.max)?;
-        }
+        found.extend(stays?.into_iter().flatten().reduce(Stay::and));
     }
-    Ok(sum)
+    Ok(found)
 }
 
 fn paths<'a>(source: &PathsSource, runs: impl Iterator<Item = &'a Done>) -> Result<f64, String> {
@@ -257,13 +263,19 @@ pub fn merged<'a>(runs: impl Iterator<Item = &'a Done>) -> Paths {
     all
 }
 
-/// What the greatest of a metric's paths is.
-pub fn worst_path(metric: &Metric, runs: &[&Done]) -> Option<String> {
-    let source = metric.paths.as_ref()?;
-    let all = merged(runs.iter().copied());
-    let wanted = all.iter().filter(|(path, _)| source.wants(path));
-    let (path, _) = wanted.max_by_key(|(_, stretches)| stretches.max)?;
-    (source.take == Statistic::Max).then(|| path.to_string())
+/// Of a metric that is the greatest of some paths or stays: what its cycles went into.
+pub fn worst(metric: &Metric, runs: &[&Done]) -> Option<String> {
+    if let Some(source) = &metric.paths {
+        let all = merged(runs.iter().copied());
+        let wanted = all.iter().filter(|(path, _)| source.wants(path));
+        let (path, stretches) = wanted.max_by_key(|(_, stretches)| stretches.max)?;
+        return (source.take == Statistic::Max).then(|| format!("{path}: {}", stretches.spent));
+    }
+    let source = metric.stay.as_ref()?;
+    let done = runs.first()?;
+    let stays = stays(source, done.outcome.board.as_ref()?, done).ok()?;
+    let each = stays.iter().map(|stay| stay.spent.to_string());
+    (source.take == Statistic::Max).then(|| each.collect::<Vec<_>>().join("; "))
 }
 
 impl PathsSource {

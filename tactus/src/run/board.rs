@@ -33,12 +33,14 @@ use super::session::Plan;
 use paths::Paths;
 use perfetto::Trace;
 use probe::{Hits, Place, Probe};
+use spent::Meter;
 use stay::Stays;
 use watch::Watch;
 
 pub mod paths;
 pub mod perfetto;
 pub mod probe;
+pub mod spent;
 pub mod stay;
 mod watch;
 
@@ -334,6 +336,7 @@ impl Machine {
         let (sender, output) = sync_channel(CHUNKS);
         let cancel = Arc::new(AtomicBool::new(false));
         let interactive = Arc::new(AtomicBool::new(false));
+        let board_harts = board.harts();
         let run = Run {
             board,
             console: console.clone(),
@@ -342,6 +345,7 @@ impl Machine {
             now: Femtoseconds::default(),
             timed_since: None,
             hits: Hits::new(&options.probes),
+            meters: vec![Meter::default(); board_harts],
             stays: Stays::default(),
             paths: Paths::new(options.paths.as_deref().cloned().unwrap_or_default()),
             trace,
@@ -467,6 +471,8 @@ struct Run {
     now: Femtoseconds,
     timed_since: Option<Femtoseconds>,
     hits: Hits,
+    /// By hart.
+    meters: Vec<Meter>,
     stays: Stays,
     paths: Paths,
     trace: Option<Trace>,
@@ -741,8 +747,11 @@ impl Run {
         self.lost += lost;
         events.sort_by_key(|event| (event.cycle, event.hart));
         for event in events {
+            let meter = &mut self.meters[usize::from(event.hart)];
+            let spent = meter.read(&event);
             if self.options.paths.is_some() {
-                self.paths.event(&event, self.options.probes.len() as u32);
+                self.paths
+                    .event(&event, &spent, self.options.probes.len() as u32);
             }
             if let What::Probe {
                 probe,
@@ -759,7 +768,10 @@ impl Run {
             if let Some([from, to]) = self.options.stays {
                 let (cycle, hart) = (event.cycle, event.hart);
                 match event.what {
-                    What::Turn(doing) => self.stays.turn(cycle, hart, doing, self.vms),
+                    What::Turn(doing) => {
+                        let to = Worker::of(doing, self.vms);
+                        self.stays.turn(cycle, hart, &spent, to);
+                    }
                     What::Interrupt { .. } => self.stays.trap(cycle, hart, true),
                     What::Exception { .. } => self.stays.trap(cycle, hart, false),
                     What::Probe { probe, .. } if probe == from => self.stays.count_from(cycle),

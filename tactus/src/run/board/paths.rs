@@ -14,6 +14,7 @@ use tactus_board::privileged::{Exception, Privilege};
 use tactus_board::trace::{Event, What};
 
 use super::Worker;
+use super::spent::Spent;
 use crate::build::Image;
 
 /// Where the hypervisor's program says at which addresses it looks at the interrupts that wait.
@@ -163,6 +164,8 @@ pub struct Stretches {
     pub at: u64,
     /// On which hart.
     pub hart: u16,
+    /// What its cycles went into.
+    pub spent: Spent,
 }
 
 /// All paths of a run.
@@ -182,8 +185,20 @@ struct Hart {
     below: bool,
     /// The last trap: its cycle and what it was.
     trap: Option<(u64, Cause)>,
-    /// The present stretch: since when, why, and whether there was a look.
-    stretch: Option<(u64, Cause, bool)>,
+    /// The present one.
+    stretch: Option<Stretch>,
+}
+
+/// A stretch that is not over.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    /// Since when.
+    since: u64,
+    /// What the hart had spent then.
+    spent: Spent,
+    cause: Cause,
+    /// Whether there was a look.
+    looked: bool,
 }
 
 impl Stretches {
@@ -236,11 +251,11 @@ impl Paths {
         &mut self.harts[hart]
     }
 
-    /// Takes what happened to a hart. Probes from number `looks` on are looks. Cycles of a hart never go back.
-    pub fn event(&mut self, event: &Event, looks: u32) {
+    /// Takes what happened to a hart, which has spent so much so far. Probes from number `looks` on are looks. Cycles of a hart never go back.
+    pub fn event(&mut self, event: &Event, spent: &Spent, looks: u32) {
         let (cycle, hart) = (event.cycle, event.hart);
         match event.what {
-            What::Turn(doing) => self.turn(cycle, hart, doing),
+            What::Turn(doing) => self.turn(cycle, hart, spent, doing),
             What::Interrupt { interrupt, .. } => {
                 self.trap(cycle, hart, Cause::Interrupt(interrupt.number))
             }
@@ -256,7 +271,7 @@ impl Paths {
             What::Probe { probe, on, .. }
                 if probe >= looks && Worker::of(on, 0) == Worker::Hypervisor =>
             {
-                self.look(cycle, hart);
+                self.look(cycle, hart, spent);
             }
             What::Probe { .. } | What::Access { .. } => {}
         }
@@ -266,17 +281,17 @@ impl Paths {
         let hart = self.hart(hart);
         hart.trap = Some((cycle, cause));
         // The turn that it leads to may be told before.
-        if let Some((since, why, _)) = &mut hart.stretch
-            && *since == cycle
-            && *why == Cause::Wake
+        if let Some(stretch) = &mut hart.stretch
+            && stretch.since == cycle
+            && stretch.cause == Cause::Wake
             && hart.from != Some(Worker::Idle)
         {
-            *why = cause;
+            stretch.cause = cause;
         }
     }
 
     /// A hart does something else from `cycle` on.
-    fn turn(&mut self, cycle: u64, hart: u16, doing: Doing) {
+    fn turn(&mut self, cycle: u64, hart: u16, spent: &Spent, doing: Doing) {
         let index = hart;
         let to = Worker::of(doing, self.watch.real_time.len());
         let real_time = matches!(&to, Worker::Vm(vm) if self.watch.real_time[*vm]);
@@ -284,13 +299,18 @@ impl Paths {
         match (&to, doing) {
             (Worker::Hypervisor | Worker::Firmware | Worker::User, _) => {
                 if hart.stretch.is_none() && hart.from.is_some() {
-                    let why = match hart.trap {
+                    let cause = match hart.trap {
                         Some((at, cause)) if at == cycle && hart.from != Some(Worker::Idle) => {
                             cause
                         }
                         _ => Cause::Wake,
                     };
-                    hart.stretch = Some((cycle, why, false));
+                    hart.stretch = Some(Stretch {
+                        since: cycle,
+                        spent: *spent,
+                        cause,
+                        looked: false,
+                    });
                 }
                 hart.below = matches!(
                     doing,
@@ -311,33 +331,43 @@ impl Paths {
                 let stretch = hart.stretch.take();
                 // A wait of the firmware's, before there is a hypervisor, is none.
                 hart.from = (!idle || hart.below).then_some(to);
-                if let Some((since, cause, looked)) = stretch {
-                    self.add(Path { cause, looked, end }, since, cycle, index);
+                if let Some(stretch) = stretch {
+                    self.add(&stretch, end, cycle, index, spent);
                 }
             }
         }
     }
 
     /// The hypervisor looks, on a hart.
-    fn look(&mut self, cycle: u64, hart: u16) {
-        let index = hart;
+    fn look(&mut self, cycle: u64, hart: u16, spent: &Spent) {
         // While it boots, it looks for nobody.
         let Some(stretch) = &mut self.hart(hart).stretch else {
             return;
         };
-        let (since, cause, looked) = std::mem::replace(stretch, (cycle, stretch.1, true));
-        let end = End::Look;
-        self.add(Path { cause, looked, end }, since, cycle, index);
+        let next = Stretch {
+            since: cycle,
+            spent: *spent,
+            cause: stretch.cause,
+            looked: true,
+        };
+        let over = std::mem::replace(stretch, next);
+        self.add(&over, End::Look, cycle, hart, spent);
     }
 
-    fn add(&mut self, path: Path, since: u64, cycle: u64, hart: u16) {
-        let cycles = cycle.saturating_sub(since);
+    fn add(&mut self, stretch: &Stretch, end: End, cycle: u64, hart: u16, spent: &Spent) {
+        let path = Path {
+            cause: stretch.cause,
+            looked: stretch.looked,
+            end,
+        };
+        let cycles = cycle.saturating_sub(stretch.since);
         let one = Stretches {
             count: 1,
             cycles,
             max: cycles,
-            at: since,
+            at: stretch.since,
             hart,
+            spent: spent.since(&stretch.spent),
         };
         self.paths
             .entry(path)
@@ -541,6 +571,7 @@ impl fmt::Display for End {
 mod tests {
     use super::*;
 
+    const SPENT: Spent = Spent::NOTHING;
     const HYPERVISOR: Doing = Doing::Running {
         guest: None,
         privilege: Privilege::Supervisor,
@@ -566,33 +597,33 @@ mod tests {
         let call = Cause::Call(0x10, Some(3));
         let timer = Cause::Interrupt(5);
         // The firmware's wait and the hypervisor's boot are no stretches.
-        paths.turn(1, 0, Doing::Waiting);
-        paths.turn(2, 0, FIRMWARE);
-        paths.turn(3, 0, HYPERVISOR);
-        paths.look(5, 0);
-        paths.turn(10, 0, guest(1));
+        paths.turn(1, 0, &SPENT, Doing::Waiting);
+        paths.turn(2, 0, &SPENT, FIRMWARE);
+        paths.turn(3, 0, &SPENT, HYPERVISOR);
+        paths.look(5, 0, &SPENT);
+        paths.turn(10, 0, &SPENT, guest(1));
         // A call that the firmware has a part in.
         paths.trap(100, 0, call);
-        paths.turn(100, 0, HYPERVISOR);
+        paths.turn(100, 0, &SPENT, HYPERVISOR);
         paths.trap(110, 0, Cause::Exception(9));
-        paths.turn(110, 0, FIRMWARE);
-        paths.turn(120, 0, HYPERVISOR);
-        paths.turn(130, 0, guest(1));
+        paths.turn(110, 0, &SPENT, FIRMWARE);
+        paths.turn(120, 0, &SPENT, HYPERVISOR);
+        paths.turn(130, 0, &SPENT, guest(1));
         // Told after its turn; with a look.
-        paths.turn(200, 0, HYPERVISOR);
+        paths.turn(200, 0, &SPENT, HYPERVISOR);
         paths.trap(200, 0, timer);
-        paths.look(207, 0);
-        paths.turn(250, 0, guest(0));
+        paths.look(207, 0, &SPENT);
+        paths.turn(250, 0, &SPENT, guest(0));
         // A guest's own exception, a call that waits, the wake.
         paths.trap(270, 0, Cause::Illegal);
         paths.trap(300, 0, call);
-        paths.turn(300, 0, HYPERVISOR);
-        paths.turn(320, 0, Doing::Waiting);
-        paths.turn(400, 0, HYPERVISOR);
-        paths.look(409, 0);
-        paths.turn(430, 0, guest(1));
+        paths.turn(300, 0, &SPENT, HYPERVISOR);
+        paths.turn(320, 0, &SPENT, Doing::Waiting);
+        paths.turn(400, 0, &SPENT, HYPERVISOR);
+        paths.look(409, 0, &SPENT);
+        paths.turn(430, 0, &SPENT, guest(1));
         // Another hart is below for ever.
-        paths.turn(440, 1, HYPERVISOR);
+        paths.turn(440, 1, &SPENT, HYPERVISOR);
         let found: Vec<(String, u64, u64)> = paths
             .iter()
             .map(|(path, stretches)| (path.to_string(), stretches.max, stretches.at))

@@ -455,6 +455,7 @@ mod tests {
             &Event {
                 cycle: 100,
                 hart: 0,
+                stalls: tactus_board::timing::Stalls::default(),
                 what: What::Turn(doing),
             },
             &[],

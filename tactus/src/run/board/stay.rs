@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tactus_board::account::Doing;
-
 use super::Worker;
+use super::spent::Spent;
 
 /// The stays between two workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +18,8 @@ pub struct Stay {
     pub max: u64,
     /// Cycle at which the longest began.
     pub at: u64,
+    /// What its cycles went into.
+    pub spent: Spent,
 }
 
 /// All stays of a run, by whom the hart came from and whom it went to: VMs, or [`Worker::Idle`]; and whether an interrupt had begun it.
@@ -35,8 +36,8 @@ pub struct Stays {
 struct Hart {
     /// Who had it last; `None`: nobody yet.
     from: Option<Worker>,
-    /// Since when it is below the guests.
-    since: Option<u64>,
+    /// Since when it is below the guests, and what it had spent then.
+    since: Option<(u64, Spent)>,
     /// The first trap of the present stay, or the last before it: its cycle, and whether it was an interrupt.
     trap: Option<(u64, bool)>,
 }
@@ -51,6 +52,7 @@ impl Stay {
             min: self.min.min(other.min),
             max: longest.max,
             at: longest.at,
+            spent: longest.spent,
         }
     }
 }
@@ -77,20 +79,19 @@ impl Stays {
     /// A hart takes a trap: an interrupt or an exception. Whether it is told before or after the turn that it leads to does not matter.
     pub fn trap(&mut self, cycle: u64, hart: u16, interrupt: bool) {
         let hart = self.hart(hart);
-        if hart.since.is_none_or(|since| since == cycle) {
+        if hart.since.is_none_or(|(since, _)| since == cycle) {
             hart.trap = Some((cycle, interrupt));
         }
     }
 
-    /// A hart does something else from `cycle` on, in a system of so many VMs. Cycles of a hart never go back.
-    pub fn turn(&mut self, cycle: u64, hart: u16, doing: Doing, vms: usize) {
+    /// A hart, which has spent so much so far, does something else from `cycle` on. Cycles of a hart never go back.
+    pub fn turn(&mut self, cycle: u64, hart: u16, spent: &Spent, to: Worker) {
         let hart = self.hart(hart);
-        let to = Worker::of(doing, vms);
         if matches!(to, Worker::Hypervisor | Worker::Firmware | Worker::User) {
-            hart.since.get_or_insert(cycle);
+            hart.since.get_or_insert((cycle, *spent));
             return;
         }
-        if let (Some(from), Some(since)) = (hart.from.take(), hart.since.take()) {
+        if let (Some(from), Some((since, before))) = (hart.from.take(), hart.since.take()) {
             let interrupted = hart.trap == Some((since, true));
             hart.from = Some(to.clone());
             if self.from.is_none_or(|from| since < from) {
@@ -102,6 +103,7 @@ impl Stays {
                 min: cycle - since,
                 max: cycle - since,
                 at: since,
+                spent: spent.since(&before),
             };
             self.between
                 .entry((from, to, interrupted))
@@ -126,6 +128,7 @@ impl Stays {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tactus_board::account::Doing;
     use tactus_board::privileged::Privilege;
 
     fn running(guest: Option<u16>, privilege: Privilege) -> Doing {
@@ -162,19 +165,19 @@ mod tests {
             if (cycle, hart) == (100, 0) {
                 stays.trap(100, 0, true);
             }
-            stays.turn(cycle, hart, doing, 2);
+            stays.turn(cycle, hart, &Spent::NOTHING, Worker::of(doing, 2));
         }
         stays.trap(600, 0, false);
-        stays.turn(600, 0, hypervisor, 2);
+        stays.turn(600, 0, &Spent::NOTHING, Worker::of(hypervisor, 2));
         stays.trap(600, 0, true);
         stays.trap(605, 0, false);
-        stays.turn(650, 0, guest(0), 2);
-        stays.turn(700, 0, hypervisor, 2);
+        stays.turn(650, 0, &Spent::NOTHING, Worker::of(guest(0), 2));
+        stays.turn(700, 0, &Spent::NOTHING, Worker::of(hypervisor, 2));
         stays.count_from(701);
-        stays.turn(900, 0, guest(0), 2);
-        stays.turn(910, 0, hypervisor, 2);
+        stays.turn(900, 0, &Spent::NOTHING, Worker::of(guest(0), 2));
+        stays.turn(910, 0, &Spent::NOTHING, Worker::of(hypervisor, 2));
         stays.count_no_more();
-        stays.turn(2000, 0, guest(0), 2);
+        stays.turn(2000, 0, &Spent::NOTHING, Worker::of(guest(0), 2));
         let between = |from, to, interrupted| {
             stays
                 .between(&from, &to, interrupted)
