@@ -2,6 +2,7 @@
 
 use core::cell::Cell;
 use core::mem::MaybeUninit;
+use tactus_policy::table::Table;
 
 /// Hands out parts of one range of memory and never takes them back. Used by the boot hart alone.
 pub struct Arena {
@@ -52,7 +53,7 @@ impl Arena {
         &self,
         count: usize,
         mut make: impl FnMut(usize) -> T,
-    ) -> Result<&'static [T], Exhausted> {
+    ) -> Result<&'static Table<T>, Exhausted> {
         let bytes = (size_of::<T>() * count) as u64;
         let first = self.take(bytes, align_of::<T>() as u64)? as *mut MaybeUninit<T>;
         for i in 0..count {
@@ -60,7 +61,9 @@ impl Arena {
             unsafe { (*first.add(i)).write(make(i)) };
         }
         // Safety: all `count` objects have been written.
-        Ok(unsafe { core::slice::from_raw_parts(first.cast(), count) })
+        Ok(Table::new(unsafe {
+            core::slice::from_raw_parts(first.cast(), count)
+        }))
     }
 
     /// The address of `count` bytes, aligned to 8.

@@ -11,6 +11,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, 
 use tactus_abi::blob::{Class, limit};
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::{BitmapQueue, Handle};
+use tactus_policy::table::Array;
 
 /// Bytes of a hart's stack.
 pub const STACK_SIZE: u64 = 16 << 10;
@@ -88,7 +89,7 @@ struct Inbox {
     /// A best-effort vCPU that is ready, perhaps, and that the hart may take.
     offered: AtomicBool,
     /// vCPUs at home here that have news, by handle.
-    posts: [AtomicU64; INBOX_WORDS],
+    posts: Array<AtomicU64, INBOX_WORDS>,
 }
 
 /// What only the hart itself touches. First what each change of vCPUs does, in few cache lines.
@@ -131,11 +132,11 @@ pub struct Local {
     /// Ready real-time vCPUs, but for `next`, where they go by priority.
     pub realtime: BitmapQueue<{ limit::VCPUS }>,
     /// vCPUs, by handle, whose reservation begins as soon as the hart has no real-time work.
-    pub beginners: [u64; INBOX_WORDS],
+    pub beginners: Array<u64, INBOX_WORDS>,
     /// vCPUs, by handle, whose overruns are to be reported.
     pub overruns: [u64; INBOX_WORDS],
     /// vCPU of each VM that ran here last, plus one; cached translations are its.
-    pub last_vcpu: [u8; limit::VMS],
+    pub last_vcpu: Array<u8, { limit::VMS }>,
 }
 
 // Safety: `local` has its rule of ownership; of `wires`, `threshold` is used by the hart itself only, and `sswi` takes stores from anyone.
@@ -166,7 +167,7 @@ impl Hart {
             inbox: Apart(Inbox {
                 doorbell: AtomicPtr::new(ptr::null_mut()),
                 offered: AtomicBool::new(false),
-                posts: [const { AtomicU64::new(0) }; INBOX_WORDS],
+                posts: Array([const { AtomicU64::new(0) }; INBOX_WORDS]),
             }),
             idle_ticks: AtomicU64::new(0),
             nobody: Owned::new(Context::new(0)),
@@ -179,7 +180,7 @@ impl Hart {
                 edf: Deadlines::new(),
                 releases: Deadlines::new(),
                 deadlines: Deadlines::new(),
-                beginners: [0; INBOX_WORDS],
+                beginners: Array([0; INBOX_WORDS]),
                 overruns: [0; INBOX_WORDS],
                 budget_end: u64::MAX,
                 service_at: 0,
@@ -189,7 +190,7 @@ impl Hart {
                 timer: u64::MAX,
                 since: 0,
                 reschedule: false,
-                last_vcpu: [0; limit::VMS],
+                last_vcpu: Array([0; limit::VMS]),
                 fpu_owner: None,
                 fpu_unsaved: None,
             }),

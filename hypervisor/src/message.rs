@@ -19,6 +19,7 @@ use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::{Blob, ChannelEnd};
 use tactus_policy::mailbox::{Mailbox, Outcome, Received};
 use tactus_policy::ready::Handle;
+use tactus_policy::table::Table;
 
 /// Bytes copied between two looks at the interrupts.
 const PIECE: u64 = 256;
@@ -53,7 +54,7 @@ pub struct Call {
 }
 
 /// Makes what holds messages, for each channel end.
-pub fn posts(arena: &Arena, blob: &Blob<'static>) -> Result<&'static [Post], Exhausted> {
+pub fn posts(arena: &Arena, blob: &Blob<'static>) -> Result<&'static Table<Post>, Exhausted> {
     let slots_size = |end: &ChannelEnd| slot_size(end) * u64::from(end.messages);
     let mut slots = arena.bytes(blob.channel_ends.iter().map(slots_size).sum())?;
     arena.slice(blob.channel_ends.len(), |index| {

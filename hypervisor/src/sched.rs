@@ -689,7 +689,7 @@ fn begin_reservations(hart: &'static Hart) -> bool {
     }
     hart.stale.store(false, Ordering::Release);
     // Safety: on this hart, no other reference in use.
-    let beginners = core::mem::take(&mut unsafe { hart.local() }.beginners);
+    let beginners = core::mem::take(&mut unsafe { hart.local() }.beginners.0);
     let mut any = false;
     for (word, mut bits) in beginners.into_iter().enumerate() {
         // At most one step for each vCPU.

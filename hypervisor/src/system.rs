@@ -10,6 +10,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use tactus_abi::blob::{Blob, limit};
 use tactus_abi::map::PASSED_SOURCE_MAX;
 use tactus_policy::ready::BitmapQueue;
+use tactus_policy::table::Table;
 
 /// Where a physical interrupt source goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +28,11 @@ pub struct System {
     /// The configuration.
     pub blob: Blob<'static>,
     /// Harts, by index in the configuration.
-    pub harts: &'static [Hart],
+    pub harts: &'static Table<Hart>,
     /// VMs, by index.
-    pub vms: &'static [Vm],
+    pub vms: &'static Table<Vm>,
     /// vCPUs of all VMs, by handle.
-    pub vcpus: &'static [Vcpu],
+    pub vcpus: &'static Table<Vcpu>,
     /// Ready best-effort vCPUs of the whole system.
     pub best_effort: Lock<BitmapQueue<{ limit::VCPUS }>>,
     /// VMs that are not off.
@@ -43,7 +44,7 @@ pub struct System {
     /// How often text is sent that no interrupt sees to, in ticks.
     pub text_ticks: u64,
     /// What holds messages, by channel end.
-    pub posts: &'static [Post],
+    pub posts: &'static Table<Post>,
     /// The interrupt controller, if wired interrupts are used.
     pub plic: Option<Plic>,
     /// By physical source.

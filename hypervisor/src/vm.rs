@@ -22,6 +22,7 @@ use tactus_abi::map;
 use tactus_hypervisor::vplic::{Effect, Vplic};
 use tactus_hypervisor::vuart::Vuart;
 use tactus_policy::reservation::Account;
+use tactus_policy::table::Table;
 
 /// Its virtual devices.
 pub struct Devices {
@@ -74,11 +75,11 @@ struct Life {
 #[derive(Clone, Copy, Default)]
 struct Parts {
     /// vCPUs of the configuration.
-    vcpus: &'static [Vcpu],
+    vcpus: &'static Table<Vcpu>,
     /// Places of those that hypercalls make.
-    made: &'static [Vcpu],
+    made: &'static Table<Vcpu>,
     /// The doorbells that it rings.
-    doorbells: &'static [Doorbell],
+    doorbells: &'static Table<Doorbell>,
 }
 
 /// A VM.
@@ -152,26 +153,26 @@ impl Vm {
         let doorbells = &doorbells[self.config.first_channel_end as usize..];
         // Safety: the caller's promise.
         *unsafe { self.parts.get() } = Parts {
-            vcpus,
-            made: &further[..self.config.rt_vcpus as usize],
-            doorbells: &doorbells[..self.config.channel_ends as usize],
+            vcpus: Table::new(vcpus),
+            made: Table::new(&further[..self.config.rt_vcpus as usize]),
+            doorbells: Table::new(&doorbells[..self.config.channel_ends as usize]),
         };
     }
 
     /// Its vCPUs of the configuration, by number.
-    pub fn vcpus(&self) -> &'static [Vcpu] {
+    pub fn vcpus(&self) -> &'static Table<Vcpu> {
         // Safety: nobody writes it after boot.
         unsafe { self.parts.get() }.vcpus
     }
 
     /// The places of those that hypercalls make, by number.
-    pub fn made_vcpus(&self) -> &'static [Vcpu] {
+    pub fn made_vcpus(&self) -> &'static Table<Vcpu> {
         // Safety: as above.
         unsafe { self.parts.get() }.made
     }
 
     /// The doorbells that it rings, by channel.
-    pub fn doorbells(&self) -> &'static [Doorbell] {
+    pub fn doorbells(&self) -> &'static Table<Doorbell> {
         // Safety: as above.
         unsafe { self.parts.get() }.doorbells
     }
@@ -195,21 +196,21 @@ impl Vm {
     // ----- virtual devices
 
     /// Works on the UART and passes on what changes in its interrupt line.
-    fn with_uart<R>(&self, hart: &'static Hart, work: impl FnOnce(&mut Vuart) -> R) -> R {
-        let (result, changed) = {
+    // Compiled once, and not into each caller.
+    #[inline(never)]
+    fn with_uart(&self, hart: &'static Hart, work: &mut dyn FnMut(&mut Vuart)) {
+        let changed = {
             let mut devices = self.devices.lock();
             let devices = &mut *devices;
-            let result = work(&mut devices.uart);
+            work(&mut devices.uart);
             let line = devices.uart.line();
-            let changed = if line == devices.uart_line {
+            if line == devices.uart_line {
                 0
             } else {
                 self.uart_line_changed(devices, line)
-            };
-            (result, changed)
+            }
         };
         self.tell(hart, changed);
-        result
     }
 
     #[inline(never)]
@@ -409,13 +410,16 @@ impl Vm {
     /// Reads a register of its virtual UART.
     pub fn uart_read(&self, hart: &'static Hart, offset: u64) -> u8 {
         let room = console::has_room(self.stream());
-        self.with_uart(hart, |uart| uart.read(offset, room))
+        let mut value = 0;
+        self.with_uart(hart, &mut |uart| value = uart.read(offset, room));
+        value
     }
 
     /// Writes a register of its virtual UART.
     pub fn uart_write(&self, hart: &'static Hart, offset: u64, value: u8) {
         let room = console::has_room(self.stream());
-        let sent = self.with_uart(hart, |uart| uart.write(offset, value, room));
+        let mut sent = None;
+        self.with_uart(hart, &mut |uart| sent = uart.write(offset, value, room));
         if let Some(byte) = sent {
             let (_, room) = console::write(self.stream(), &[byte]);
             tell_room(hart, room);
@@ -424,12 +428,16 @@ impl Vm {
 
     /// A byte arrives for its console; lost when the guest is far behind.
     pub fn console_input(&self, hart: &'static Hart, byte: u8) {
-        self.with_uart(hart, |uart| uart.receive(byte));
+        self.with_uart(hart, &mut |uart| {
+            uart.receive(byte);
+        });
     }
 
     /// Takes a byte of its console's input past the UART.
     pub fn console_take(&self, hart: &'static Hart) -> Option<u8> {
-        self.with_uart(hart, Vuart::take_input)
+        let mut byte = None;
+        self.with_uart(hart, &mut |uart| byte = uart.take_input());
+        byte
     }
 
     // ----- life
@@ -788,7 +796,7 @@ pub fn tell_room(hart: &'static Hart, mut streams: console::Room) {
         let stream = streams.trailing_zeros() as usize;
         streams &= streams - 1;
         if let Some(vm) = stream.checked_sub(1).and_then(|vm| system().vms.get(vm)) {
-            vm.with_uart(hart, Vuart::room);
+            vm.with_uart(hart, &mut Vuart::room);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use tactus_abi::blob::limit::VCPUS_PER_VM;
 use tactus_abi::map::{PLIC_PRIORITY_MAX, PLIC_SOURCES, plic_context};
+use tactus_policy::table::Array;
 
 /// A set of sources, bit `n` for source `n`.
 type Sources = u128;
@@ -36,20 +37,20 @@ pub enum Effect {
 #[derive(Debug)]
 pub struct Vplic {
     contexts: usize,
-    priority: [u8; PLIC_SOURCES as usize],
+    priority: Array<u8, { PLIC_SOURCES as usize }>,
     /// Sources of each priority; 0 holds those that never interrupt.
-    by_priority: [Sources; PLIC_PRIORITY_MAX as usize + 1],
+    by_priority: Array<Sources, { PLIC_PRIORITY_MAX as usize + 1 }>,
     pending: Sources,
     /// Claimed and not yet completed.
     in_service: Sources,
     /// Lines of level-triggered sources.
     lines: Sources,
-    enabled: [Sources; VCPUS_PER_VM],
-    threshold: [u8; VCPUS_PER_VM],
+    enabled: Array<Sources, VCPUS_PER_VM>,
+    threshold: Array<u8, VCPUS_PER_VM>,
     /// Contexts, as bits, whose output is off.
     off: u32,
     /// Of each context, unless it is off: enabled, and of a priority above the threshold.
-    heard: [Sources; VCPUS_PER_VM],
+    heard: Array<Sources, VCPUS_PER_VM>,
 }
 
 impl Vplic {
@@ -57,32 +58,33 @@ impl Vplic {
     pub const fn new(contexts: usize) -> Self {
         let mut by_priority = [0; PLIC_PRIORITY_MAX as usize + 1];
         by_priority[0] = VALID;
+        let by_priority = Array(by_priority);
         Self {
             contexts,
-            priority: [0; PLIC_SOURCES as usize],
+            priority: Array([0; PLIC_SOURCES as usize]),
             by_priority,
             pending: 0,
             in_service: 0,
             lines: 0,
-            enabled: [0; VCPUS_PER_VM],
-            threshold: [0; VCPUS_PER_VM],
+            enabled: Array([0; VCPUS_PER_VM]),
+            threshold: Array([0; VCPUS_PER_VM]),
             off: 0,
-            heard: [0; VCPUS_PER_VM],
+            heard: Array([0; VCPUS_PER_VM]),
         }
     }
 
     /// Brings it into the state after reset, in place: a new one would be made on the stack and copied.
     pub fn reset(&mut self) {
-        self.priority = [0; PLIC_SOURCES as usize];
-        self.by_priority = [0; PLIC_PRIORITY_MAX as usize + 1];
+        *self.priority = [0; PLIC_SOURCES as usize];
+        *self.by_priority = [0; PLIC_PRIORITY_MAX as usize + 1];
         self.by_priority[0] = VALID;
         self.pending = 0;
         self.in_service = 0;
         self.lines = 0;
-        self.enabled = [0; VCPUS_PER_VM];
-        self.threshold = [0; VCPUS_PER_VM];
+        *self.enabled = [0; VCPUS_PER_VM];
+        *self.threshold = [0; VCPUS_PER_VM];
         self.off = 0;
-        self.heard = [0; VCPUS_PER_VM];
+        *self.heard = [0; VCPUS_PER_VM];
     }
 
     /// Number of contexts.
@@ -139,7 +141,7 @@ impl Vplic {
     /// A context's enabled sources or its threshold have changed, or a source's priority.
     fn listen(&mut self, context: usize) {
         let above = usize::from(self.threshold[context]) + 1;
-        let heard = self.by_priority[above..]
+        let heard = self.by_priority.0[above..]
             .iter()
             .fold(0, |all, sources| all | sources);
         self.heard[context] = if self.off >> context & 1 == 0 {
@@ -260,7 +262,7 @@ impl Vplic {
         if candidates == 0 {
             return None;
         }
-        self.by_priority[1..]
+        self.by_priority.0[1..]
             .iter()
             .rev()
             .map(|sources| sources & candidates)

@@ -1,6 +1,7 @@
 //! The deadlines a hart keeps for the vCPUs that wait on it, the earliest first.
 
 use crate::ready::Handle;
+use crate::table::Array;
 
 const ABSENT: u16 = u16::MAX;
 
@@ -12,7 +13,7 @@ pub struct Deadlines<const N: usize> {
     /// Heap order: each entry is no later than the two at twice its index plus one and plus two. Empty: the first is `u64::MAX`.
     heap: [(u64, Handle); N],
     /// Where a vCPU's entry is in the heap.
-    place: [u16; N],
+    place: Array<u16, N>,
 }
 
 impl<const N: usize> Default for Deadlines<N> {
@@ -29,7 +30,7 @@ impl<const N: usize> Deadlines<N> {
         Self {
             heap: [(u64::MAX, 0); N],
             len: 0,
-            place: [ABSENT; N],
+            place: Array([ABSENT; N]),
         }
     }
 

@@ -13,3 +13,4 @@ pub mod reservation;
 
 pub mod placement;
 pub mod stage2;
+pub mod table;

@@ -8,6 +8,7 @@
 //! The vCPUs that send are of one VM, those that receive of another. Every operation takes at most a few steps for each that waits.
 
 use crate::ready::Handle;
+use crate::table::Array;
 use tactus_abi::blob::limit;
 
 /// What a caller that wants to receive gets.
@@ -43,8 +44,8 @@ pub struct Outcome {
 /// A mailbox.
 pub struct Mailbox {
     /// By slot: its message's bytes, and priority.
-    lengths: [u32; limit::MESSAGES],
-    priorities: [u8; limit::MESSAGES],
+    lengths: Array<u32, { limit::MESSAGES }>,
+    priorities: Array<u8, { limit::MESSAGES }>,
     /// Free slots, as bits.
     free: u64,
     /// Full slots.
@@ -54,20 +55,20 @@ pub struct Mailbox {
     /// vCPUs that wait for a message.
     receivers: Queue,
     /// By vCPU: the slot that it writes or reads, plus one; 0: none.
-    held: [u8; limit::VCPUS],
+    held: Array<u8, { limit::VCPUS }>,
 }
 
 impl Mailbox {
     /// An empty mailbox for so many messages, at most [`limit::MESSAGES`].
     pub const fn new(messages: u32) -> Self {
         Self {
-            lengths: [0; limit::MESSAGES],
-            priorities: [0; limit::MESSAGES],
+            lengths: Array([0; limit::MESSAGES]),
+            priorities: Array([0; limit::MESSAGES]),
             free: ((1u128 << messages) - 1) as u64,
             full: Queue::new(),
             senders: Queue::new(),
             receivers: Queue::new(),
-            held: [0; limit::VCPUS],
+            held: Array([0; limit::VCPUS]),
         }
     }
 
@@ -147,7 +148,7 @@ impl Mailbox {
         usize::from(self.held[usize::from(vcpu)]).checked_sub(1)
     }
 
-    const fn hold(&mut self, vcpu: Handle, slot: usize) {
+    fn hold(&mut self, vcpu: Handle, slot: usize) {
         self.held[vcpu as usize] = slot as u8 + 1;
     }
 

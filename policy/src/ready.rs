@@ -2,6 +2,8 @@
 //!
 //! 256 priorities, 255 the highest; first in, first out within a priority.
 
+use crate::table::Array;
+
 /// Names a queued vCPU: its index in the system's vCPU table.
 pub type Handle = u16;
 
@@ -41,7 +43,7 @@ pub struct BitmapQueue<const N: usize> {
     bitmap: [u64; PRIORITIES / 64],
     head: [Handle; PRIORITIES],
     tail: [Handle; PRIORITIES],
-    links: [Link; N],
+    links: Array<Link, N>,
 }
 
 impl<const N: usize> Default for BitmapQueue<N> {
@@ -60,12 +62,14 @@ impl<const N: usize> BitmapQueue<N> {
             bitmap: [0; PRIORITIES / 64],
             head: [NONE; PRIORITIES],
             tail: [NONE; PRIORITIES],
-            links: [Link {
-                next: NONE,
-                previous: NONE,
-                priority: 0,
-                queued: false,
-            }; N],
+            links: Array(
+                [Link {
+                    next: NONE,
+                    previous: NONE,
+                    priority: 0,
+                    queued: false,
+                }; N],
+            ),
         }
     }
 
@@ -160,7 +164,7 @@ impl<const N: usize> ReadyQueue for BitmapQueue<N> {
         if self.summary == 0 {
             return None;
         }
-        let word = 7 - self.summary.leading_zeros() as usize;
+        let word = (7 - self.summary.leading_zeros() as usize) % self.bitmap.len();
         Some((word * 64) as u8 + 63 - self.bitmap[word].leading_zeros() as u8)
     }
 
