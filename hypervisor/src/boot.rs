@@ -120,7 +120,7 @@ fn blob() -> Result<Blob<'static>, Refusal> {
     };
     // Safety: as above.
     let bytes = unsafe { core::slice::from_raw_parts(start, length) };
-    Blob::parse(bytes).map_err(Refusal::Blob)
+    Blob::open(bytes).map_err(Refusal::Blob)
 }
 
 fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
