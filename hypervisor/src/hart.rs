@@ -115,6 +115,8 @@ pub struct Local {
     pub service_at: u64,
     /// The current vCPU has to leave the hart.
     pub reschedule: bool,
+    /// As [`Hart::shared`].
+    pub shared: bool,
     /// The class that interrupts are let through for.
     pub admits: Class,
     /// Whose floating-point registers the hart holds.
@@ -185,6 +187,7 @@ impl Hart {
                 budget_end: u64::MAX,
                 service_at: 0,
                 concludes: 0,
+                shared,
                 admits: Class::BestEffort,
                 slice_end: u64::MAX,
                 timer: u64::MAX,

@@ -215,6 +215,7 @@ fn change_over(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, no
     }
     put_in(hart, local, &mut from.context, next, to);
     leave_fpu_unsaved(local, vcpu, from);
+    go_on_with_fpu(hart, local, next, to);
 }
 
 /// The current vCPU has had the hart up to now.
@@ -235,8 +236,9 @@ fn account(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u6
 
 /// The vCPU's registers have just been taken over from the hart: its floating-point ones are still there.
 #[inline]
-fn leave_fpu_unsaved(local: &mut Local, vcpu: &'static Vcpu, body: &Body) {
-    if body.context.fpu_is_dirty() {
+fn leave_fpu_unsaved(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
+    body.wants_fpu = body.context.fpu_is_dirty();
+    if body.wants_fpu {
         local.fpu_unsaved = Some(vcpu);
     }
 }
@@ -590,13 +592,31 @@ fn leave_fpu(local: &mut Local, vcpu: &Vcpu) {
 
 /// The current vCPU uses floating-point registers for the first time since it got the hart, perhaps.
 pub fn take_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
-    // Safety: on this hart, no other reference in use.
-    let local = unsafe { hart.local() };
+    // Safety: on this hart, no other reference in use; the vCPU runs on it.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    give_fpu(hart, local, vcpu, body);
+}
+
+/// Gives a vCPU that has just been put into the hart's registers its floating-point ones too, if it has changed them when it ran last: the exception at
+/// their next use would go by way of the firmware.
+#[inline]
+fn go_on_with_fpu(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) {
+    if body.wants_fpu && !has_fpu(hart, local, vcpu, body) {
+        cold_path();
+        give_fpu(hart, local, vcpu, body);
+    }
+}
+
+/// Whether the hart's floating-point registers are the vCPU's.
+fn has_fpu(hart: &Hart, local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
+    (local.fpu_owner == Some(vcpu.handle)) & (body.fpu_on == here(hart))
+}
+
+#[inline(never)]
+fn give_fpu(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) {
     if let Some(owner) = local.fpu_unsaved {
         leave_fpu(local, owner);
     }
-    // Safety: the vCPU runs on this hart, no other reference in use.
-    let body = unsafe { vcpu.body() };
     body.fpu.give();
     body.fpu_on = here(hart);
     local.fpu_owner = Some(vcpu.handle);
@@ -765,8 +785,8 @@ fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u6
     let Some(account) = &mut body.account else {
         return true;
     };
-    let begins = body.wait == Wait::Start || body.next.is_some();
-    if begins && !hart.is_settled() {
+    let changes = body.next.is_some();
+    if (body.wait == Wait::Start || changes) && !hart.is_settled() {
         // As soon as nothing is left of the work that was here before.
         local.beginners[usize::from(vcpu.handle / 64)] |= 1 << (vcpu.handle % 64);
         let busy = local
@@ -781,7 +801,7 @@ fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u6
     match body.wait {
         Wait::Start => *account = account.again(now),
         Wait::Release { answers, .. } => {
-            match body.next.take() {
+            match if changes { body.next.take() } else { None } {
                 Some(reservation) => account.renew_as(reservation, now),
                 None => account.renew(now),
             }
@@ -1133,6 +1153,7 @@ fn load_once(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Safety: on this hart, no other reference in use.
     let nobody = unsafe { hart.nobody.get() };
     put_in(hart, local, nobody, vcpu, body);
+    go_on_with_fpu(hart, local, vcpu, body);
     confine(hart, vcpu);
 }
 
@@ -1149,7 +1170,7 @@ fn put_in(
     let came = body.loaded_on != here;
     body.loaded_on = here;
     local.loaded = Some(vcpu);
-    let fpu_ready = (local.fpu_owner == Some(vcpu.handle)) & (body.fpu_on == here);
+    let fpu_ready = has_fpu(hart, local, vcpu, body);
     let external = vcpu.external.load(Ordering::Relaxed);
     from.exchange(&mut body.context, hart.stack_top, fpu_ready, external);
     if body.livelock.watched() {
@@ -1366,7 +1387,7 @@ pub fn timer(hart: &'static Hart) {
 fn undisturbed(local: &Local) -> bool {
     local
         .current
-        .is_some_and(|vcpu| vcpu.class == Class::RealTime && vcpu.hart().shared)
+        .is_some_and(|vcpu| vcpu.class == Class::RealTime && local.shared)
 }
 
 /// Sees to best-effort vCPUs, and to text. While a real-time vCPU runs, this is done once in a service period at most, and
