@@ -445,6 +445,19 @@ fn dying_while_another_hart_is_busy(on: On) {
     dies_while_busy(on, "teardown-smp");
 }
 
+/// Whoever is to be caught between two harts' steps is caught where their turns end at the right place: two defects that
+/// one length of turn did not show were found with others.
+#[test]
+fn harts_may_take_turns_of_any_length() {
+    for cycles in [64, 333, 700] {
+        flooding_on_two_harts(On::BoardInTurns(cycles));
+    }
+    for cycles in [333, 700] {
+        reserving_on_two_harts(On::BoardInTurns(cycles));
+        dying_while_another_hart_is_busy(On::BoardInTurns(cycles));
+    }
+}
+
 on_both!(
     touching_foreign_addresses,
     mapping_foreign_memory,

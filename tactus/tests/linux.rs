@@ -111,7 +111,7 @@ fn at_user_level_now_and_then_beside_freertos(on: On) {
 fn computing_at_user_level_beside_freertos(on: On) {
     let platform = match on {
         On::Qemu => "qemu-virt",
-        On::Board => "soc",
+        On::Board | On::BoardInTurns(_) => "soc",
     };
     let text = system(
         "systems/spumone.toml",

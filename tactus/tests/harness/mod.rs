@@ -25,6 +25,8 @@ pub enum On {
     Qemu,
     /// The virtual board of the profile `soc`, fast.
     Board,
+    /// The same, its harts in turns of so many cycles.
+    BoardInTurns(u64),
 }
 
 impl On {
@@ -35,11 +37,13 @@ impl On {
     pub fn platform(self) -> Platform {
         match self {
             Self::Qemu => Platform::Qemu,
-            Self::Board => {
+            Self::Board | Self::BoardInTurns(_) => {
                 let profile = tactus_board::profile::Profile::named("soc");
-                Platform::Board(Box::new(Options::new(
-                    profile.expect("it comes with the board"),
-                )))
+                let mut options = Options::new(profile.expect("it comes with the board"));
+                if let Self::BoardInTurns(cycles) = self {
+                    options.quantum = Some(cycles);
+                }
+                Platform::Board(Box::new(options))
             }
         }
     }
