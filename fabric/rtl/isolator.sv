@@ -1,0 +1,394 @@
+// Between a region's AXI master and memory: whatever the region drives, memory sees a master that
+// keeps the rules and stays within its window.
+//
+// The region's side (s_axi) may drive anything at any time, as a region does that is being
+// reconfigured, and a task that is broken or hostile. What the isolator gives to memory (m_axi)
+// comes from its own state alone:
+// * A request is looked at once, when it is taken: dma_window says whether it is legal and inside
+//   the window, and where in memory it is. One that is not is answered with SLVERR, after all that
+//   came before it, and reported.
+// * A read is passed on when there is room for all its words, so that they are taken from memory as
+//   they come. A write is passed on when all its words are there, so that they go to memory without
+//   a pause. A task that rests, or never goes on, holds up nobody but itself.
+// * The lengths are the isolator's: WLAST is counted, and the task's is only looked at.
+//
+// With isolate_i the region is cut off within the cycle: nothing of it is taken, and it is shown
+// nothing. What it had asked of memory is brought to its end: words of reads are dropped, those of
+// a write that have not gone yet go with no strobe, so that they change nothing, and what memory
+// has not been told of is forgotten. drained_o is up when nothing is left. The region stays cut off
+// until then, even if isolate_i is not up any more.
+//
+// At most BURSTS_MAX reads and BURSTS_MAX writes are under way. The window has to stay as it is
+// from the end of isolate_i until drained_o under the next. No output to memory depends on an input
+// from it, or from the region, in the same cycle.
+module isolator #(
+  parameter int unsigned TASK_ADDR_WIDTH = 32,
+  parameter int unsigned ADDR_WIDTH      = 40,
+  parameter int unsigned DATA_WIDTH      = 64,
+  // Powers of two.
+  parameter int unsigned BEATS_MAX       = 16,
+  parameter int unsigned BURSTS_MAX      = 4,
+  // As of axi_master.
+  parameter bit          COHERENT        = 1'b1,
+  localparam int unsigned TASK_PAGE_WIDTH = TASK_ADDR_WIDTH - 12,
+  localparam int unsigned PAGE_WIDTH      = ADDR_WIDTH - 12
+) (
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
+
+  input  logic                       isolate_i,
+  // Nothing that memory was asked for is outstanding.
+  output logic                       drained_o,
+
+  input  logic [PAGE_WIDTH-1:0]      window_base_i,
+  input  logic [TASK_PAGE_WIDTH:0]   window_pages_i,
+
+  // For a cycle each: a request was refused because it was outside the window, or broke the rules
+  // of bursts; a word was marked as the last and was not, or the other way round.
+  output logic                       refused_outside_o,
+  output logic                       refused_illegal_o,
+  output logic                       wrong_last_o,
+  // Of what was refused, in that cycle.
+  output logic [TASK_ADDR_WIDTH-1:0] refused_addr_o,
+
+  input  logic                       s_axi_awvalid,
+  output logic                       s_axi_awready,
+  input  logic [TASK_ADDR_WIDTH-1:0] s_axi_awaddr,
+  input  logic [7:0]                 s_axi_awlen,
+  input  logic [2:0]                 s_axi_awsize,
+  input  logic [1:0]                 s_axi_awburst,
+  input  logic                       s_axi_wvalid,
+  output logic                       s_axi_wready,
+  input  logic [DATA_WIDTH-1:0]      s_axi_wdata,
+  input  logic [DATA_WIDTH/8-1:0]    s_axi_wstrb,
+  input  logic                       s_axi_wlast,
+  output logic                       s_axi_bvalid,
+  input  logic                       s_axi_bready,
+  output logic [1:0]                 s_axi_bresp,
+  input  logic                       s_axi_arvalid,
+  output logic                       s_axi_arready,
+  input  logic [TASK_ADDR_WIDTH-1:0] s_axi_araddr,
+  input  logic [7:0]                 s_axi_arlen,
+  input  logic [2:0]                 s_axi_arsize,
+  input  logic [1:0]                 s_axi_arburst,
+  output logic                       s_axi_rvalid,
+  input  logic                       s_axi_rready,
+  output logic [DATA_WIDTH-1:0]      s_axi_rdata,
+  output logic [1:0]                 s_axi_rresp,
+  output logic                       s_axi_rlast,
+
+  output logic                       m_axi_awvalid,
+  input  logic                       m_axi_awready,
+  output logic [ADDR_WIDTH-1:0]      m_axi_awaddr,
+  output logic [7:0]                 m_axi_awlen,
+  output logic [2:0]                 m_axi_awsize,
+  output logic [1:0]                 m_axi_awburst,
+  output logic [3:0]                 m_axi_awcache,
+  output logic [2:0]                 m_axi_awprot,
+  output logic                       m_axi_wvalid,
+  input  logic                       m_axi_wready,
+  output logic [DATA_WIDTH-1:0]      m_axi_wdata,
+  output logic [DATA_WIDTH/8-1:0]    m_axi_wstrb,
+  output logic                       m_axi_wlast,
+  input  logic                       m_axi_bvalid,
+  output logic                       m_axi_bready,
+  input  logic [1:0]                 m_axi_bresp,
+  output logic                       m_axi_arvalid,
+  input  logic                       m_axi_arready,
+  output logic [ADDR_WIDTH-1:0]      m_axi_araddr,
+  output logic [7:0]                 m_axi_arlen,
+  output logic [2:0]                 m_axi_arsize,
+  output logic [1:0]                 m_axi_arburst,
+  output logic [3:0]                 m_axi_arcache,
+  output logic [2:0]                 m_axi_arprot,
+  input  logic                       m_axi_rvalid,
+  output logic                       m_axi_rready,
+  input  logic [DATA_WIDTH-1:0]      m_axi_rdata,
+  input  logic [1:0]                 m_axi_rresp,
+  input  logic                       m_axi_rlast
+);
+
+  localparam int unsigned StrobeWidth = DATA_WIDTH / 8;
+  localparam int unsigned SlotBits    = unsigned'($clog2(BURSTS_MAX));
+  localparam int unsigned BeatBits    = unsigned'($clog2(BEATS_MAX));
+
+  localparam logic [1:0] Okay     = 2'b00;
+  localparam logic [1:0] SlaveErr = 2'b10;
+
+  localparam logic [2:0] Size       = 3'($clog2(StrobeWidth));
+  localparam logic [1:0] Increment  = 2'b01;
+  // A4.4: write-back, allocating on reads and writes; or bufferable and not modifiable.
+  localparam logic [3:0] Cache      = COHERENT ? 4'b1111 : 4'b0001;
+  // A4.7: unprivileged, secure, data.
+  localparam logic [2:0] Protection = 3'b000;
+
+  // How many bursts have come to some point, modulo twice as many as can be under way; the lower
+  // bits are the burst's slot, its place in the buffer.
+  typedef logic [SlotBits:0]   count_t;
+  typedef logic [BeatBits-1:0] beat_t;
+  typedef logic [8:0]          words_t;
+
+  // The region is cut off.
+
+  logic cut, cut_q;
+
+  assign cut = isolate_i || cut_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cut_q <= 1'b1;
+    end else begin
+      cut_q <= isolate_i || (cut_q && !drained_o);
+    end
+  end
+
+  // Reads: taken from the region, arrived from memory, delivered to the region.
+
+  count_t                rd_taken_q, rd_arrived_q, rd_delivered_q, rd_used;
+  beat_t                 rd_arrived_beat_q, rd_delivered_beat_q;
+  // Words of a refused read that are still to be answered.
+  words_t                rd_refused_q;
+  logic                  ar_legal, ar_inside, ar_good, ar_room, ar_free, ar_refuse, ar_refused;
+  logic                  rd_waits, r_stored, r_given, r_marked, r_last, r_error;
+  logic [DATA_WIDTH-1:0] r_data;
+  logic [ADDR_WIDTH-1:0] ar_addr;
+
+  dma_window #(
+    .TASK_ADDR_WIDTH(TASK_ADDR_WIDTH), .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(DATA_WIDTH),
+    .BEATS_MAX(BEATS_MAX)
+  ) u_ar_window (
+    .base_i(window_base_i), .pages_i(window_pages_i),
+    .addr_i(s_axi_araddr), .len_i(s_axi_arlen), .size_i(s_axi_arsize), .burst_i(s_axi_arburst),
+    .legal_o(ar_legal), .inside_o(ar_inside), .addr_o(ar_addr)
+  );
+
+  assign rd_used       = rd_taken_q - rd_delivered_q;
+  assign ar_good       = ar_legal && ar_inside;
+  assign ar_room       = !cut && rd_refused_q == '0
+                         && rd_used != count_t'(BURSTS_MAX);
+  // Errors keep their place among the answers by waiting for all that are before them.
+  assign ar_refuse     = !cut && rd_refused_q == '0 && rd_taken_q == rd_delivered_q;
+  assign ar_refused    = ar_refuse && s_axi_arvalid && !ar_good;
+  assign s_axi_arready = ar_good ? ar_room && ar_free : ar_refuse;
+
+  stream_register #(.WIDTH(8 + ADDR_WIDTH)) u_ar (
+    .clk_i, .rst_ni,
+    .in_valid_i(s_axi_arvalid && ar_good && ar_room), .in_ready_o(ar_free),
+    .in_data_i({s_axi_arlen, ar_addr}),
+    .out_valid_o(m_axi_arvalid), .out_ready_i(m_axi_arready),
+    .out_data_o({m_axi_arlen, m_axi_araddr})
+  );
+
+  assign m_axi_arsize  = Size;
+  assign m_axi_arburst = Increment;
+  assign m_axi_arcache = Cache;
+  assign m_axi_arprot  = Protection;
+
+  assign m_axi_rready = rd_taken_q != rd_arrived_q;
+  assign r_stored     = m_axi_rvalid && m_axi_rready;
+  assign rd_waits     = rd_delivered_q != rd_arrived_q || rd_delivered_beat_q != rd_arrived_beat_q;
+  assign r_given      = rd_waits && s_axi_rvalid && s_axi_rready;
+
+  logic [DATA_WIDTH+1:0] rd_words [BURSTS_MAX*BEATS_MAX];
+
+  always_ff @(posedge clk_i) begin
+    if (r_stored) begin
+      rd_words[{rd_arrived_q[SlotBits-1:0], rd_arrived_beat_q}] <= {m_axi_rlast, m_axi_rresp[1],
+                                                            m_axi_rdata};
+    end
+  end
+
+  assign {r_marked, r_error, r_data} = rd_words[{rd_delivered_q[SlotBits-1:0],
+                                                  rd_delivered_beat_q}];
+  // What has not arrived wholly is not delivered wholly.
+  assign r_last = r_marked && rd_delivered_q != rd_arrived_q;
+
+  assign s_axi_rvalid = !cut && (rd_waits || rd_refused_q != '0);
+  assign s_axi_rdata  = rd_waits ? r_data : '0;
+  assign s_axi_rresp  = !rd_waits || r_error ? SlaveErr : Okay;
+  assign s_axi_rlast  = rd_waits ? r_last : rd_refused_q == 9'd1;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      rd_taken_q          <= '0;
+      rd_arrived_q        <= '0;
+      rd_delivered_q      <= '0;
+      rd_arrived_beat_q   <= '0;
+      rd_delivered_beat_q <= '0;
+      rd_refused_q        <= '0;
+    end else begin
+      rd_taken_q <= rd_taken_q + count_t'(s_axi_arvalid && ar_good && ar_room && ar_free);
+      if (r_stored) begin
+        rd_arrived_q      <= rd_arrived_q + count_t'(m_axi_rlast);
+        rd_arrived_beat_q <= m_axi_rlast ? '0 : rd_arrived_beat_q + 1'b1;
+      end
+      if (cut) begin
+        // Whatever comes is not for this region any more.
+        rd_delivered_q      <= rd_taken_q;
+        rd_delivered_beat_q <= '0;
+        rd_refused_q        <= '0;
+      end else if (r_given) begin
+        rd_delivered_q      <= rd_delivered_q + count_t'(r_last);
+        rd_delivered_beat_q <= r_last ? '0 : rd_delivered_beat_q + 1'b1;
+      end else if (ar_refused) begin
+        rd_refused_q <= 9'(s_axi_arlen) + 9'd1;
+      end else if (rd_refused_q != '0 && s_axi_rready) begin
+        rd_refused_q <= rd_refused_q - 9'd1;
+      end
+    end
+  end
+
+  // Writes, first half: taken from the region with all their words.
+
+  count_t                wr_whole_q, wr_sent_q, wr_done_q, wr_told_q, wr_used;
+  // Words of the burst that is being taken, that are still to come; it is being refused.
+  words_t                wr_left_q;
+  logic                  wr_refused_q, wr_refusal_q;
+  beat_t                 wr_beat_q;
+  logic                  aw_legal, aw_inside, aw_good, aw_room, aw_refuse, aw_taken, aw_refused;
+  logic                  w_taken, w_ends;
+  logic [ADDR_WIDTH-1:0] aw_addr;
+
+  dma_window #(
+    .TASK_ADDR_WIDTH(TASK_ADDR_WIDTH), .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(DATA_WIDTH),
+    .BEATS_MAX(BEATS_MAX)
+  ) u_aw_window (
+    .base_i(window_base_i), .pages_i(window_pages_i),
+    .addr_i(s_axi_awaddr), .len_i(s_axi_awlen), .size_i(s_axi_awsize), .burst_i(s_axi_awburst),
+    .legal_o(aw_legal), .inside_o(aw_inside), .addr_o(aw_addr)
+  );
+
+  assign wr_used       = wr_whole_q - wr_told_q;
+  assign aw_good       = aw_legal && aw_inside;
+  assign aw_room       = !cut && wr_left_q == '0 && !wr_refusal_q
+                         && wr_used != count_t'(BURSTS_MAX);
+  assign aw_refuse     = !cut && wr_left_q == '0 && !wr_refusal_q && wr_whole_q == wr_told_q;
+  assign aw_taken      = s_axi_awvalid && aw_good && aw_room;
+  assign aw_refused    = s_axi_awvalid && !aw_good && aw_refuse;
+  assign s_axi_awready = aw_good ? aw_room : aw_refuse;
+
+  assign s_axi_wready  = !cut && wr_left_q != '0;
+  assign w_taken       = s_axi_wvalid && s_axi_wready;
+  assign w_ends        = w_taken && wr_left_q == 9'd1;
+
+  logic [ADDR_WIDTH+BeatBits-1:0]      wr_bursts [BURSTS_MAX];
+  logic [StrobeWidth+DATA_WIDTH-1:0]   wr_words [BURSTS_MAX*BEATS_MAX];
+
+  always_ff @(posedge clk_i) begin
+    if (aw_taken) wr_bursts[wr_whole_q[SlotBits-1:0]] <= {s_axi_awlen[BeatBits-1:0], aw_addr};
+    if (w_taken && !wr_refused_q) begin
+      wr_words[{wr_whole_q[SlotBits-1:0], wr_beat_q}] <= {s_axi_wstrb, s_axi_wdata};
+    end
+  end
+
+  // Writes, second half: sent to memory, done there, told to the region.
+
+  words_t                 w_left_q;
+  beat_t                  w_beat_q;
+  logic [SlotBits-1:0]    w_slot_q;
+  logic                   aw_send, aw_free, w_free, w_sent, b_taken, b_given;
+  logic [ADDR_WIDTH-1:0]  send_addr;
+  logic [BeatBits-1:0]    send_len;
+  logic [StrobeWidth-1:0] w_strobe;
+  logic [DATA_WIDTH-1:0]  w_data;
+  logic [BURSTS_MAX-1:0]  b_error_q;
+
+  assign w_sent  = w_left_q != '0 && w_free;
+  assign aw_send = !cut && wr_whole_q != wr_sent_q
+                   && (w_left_q == '0 || (w_sent && w_left_q == 9'd1));
+  assign {send_len, send_addr} = wr_bursts[wr_sent_q[SlotBits-1:0]];
+  assign {w_strobe, w_data}    = wr_words[{w_slot_q, w_beat_q}];
+
+  stream_register #(.WIDTH(BeatBits + ADDR_WIDTH)) u_aw (
+    .clk_i, .rst_ni,
+    .in_valid_i(aw_send), .in_ready_o(aw_free), .in_data_i({send_len, send_addr}),
+    .out_valid_o(m_axi_awvalid), .out_ready_i(m_axi_awready),
+    .out_data_o({m_axi_awlen[BeatBits-1:0], m_axi_awaddr})
+  );
+
+  assign m_axi_awlen[7:BeatBits] = '0;
+
+  assign m_axi_awsize  = Size;
+  assign m_axi_awburst = Increment;
+  assign m_axi_awcache = Cache;
+  assign m_axi_awprot  = Protection;
+
+  stream_register #(.WIDTH(1 + StrobeWidth + DATA_WIDTH)) u_w (
+    .clk_i, .rst_ni,
+    .in_valid_i(w_left_q != '0), .in_ready_o(w_free),
+    .in_data_i({w_left_q == 9'd1, cut ? StrobeWidth'(0) : w_strobe, w_data}),
+    .out_valid_o(m_axi_wvalid), .out_ready_i(m_axi_wready),
+    .out_data_o({m_axi_wlast, m_axi_wstrb, m_axi_wdata})
+  );
+
+  assign m_axi_bready = wr_sent_q != wr_done_q;
+  assign b_taken      = m_axi_bvalid && m_axi_bready;
+
+  assign s_axi_bvalid = !cut && (wr_done_q != wr_told_q || wr_refusal_q);
+  assign s_axi_bresp  = wr_refusal_q || b_error_q[wr_told_q[SlotBits-1:0]] ? SlaveErr : Okay;
+  assign b_given      = s_axi_bvalid && s_axi_bready;
+
+  always_ff @(posedge clk_i) begin
+    if (b_taken) b_error_q[wr_done_q[SlotBits-1:0]] <= m_axi_bresp[1];
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      wr_whole_q   <= '0;
+      wr_sent_q    <= '0;
+      wr_done_q    <= '0;
+      wr_told_q    <= '0;
+      wr_left_q    <= '0;
+      wr_beat_q    <= '0;
+      wr_refused_q <= 1'b0;
+      wr_refusal_q <= 1'b0;
+      w_left_q     <= '0;
+      w_beat_q     <= '0;
+      w_slot_q     <= '0;
+    end else begin
+      if (cut) begin
+        wr_whole_q   <= wr_sent_q;
+        wr_told_q    <= wr_done_q + count_t'(b_taken);
+        wr_left_q    <= '0;
+        wr_refused_q <= 1'b0;
+        wr_refusal_q <= 1'b0;
+      end else begin
+        wr_whole_q <= wr_whole_q + count_t'(w_ends && !wr_refused_q);
+        wr_told_q  <= wr_told_q + count_t'(b_given && !wr_refusal_q);
+        if (aw_taken || aw_refused) begin
+          wr_left_q    <= 9'(s_axi_awlen) + 9'd1;
+          wr_beat_q    <= '0;
+          wr_refused_q <= aw_refused;
+        end else if (w_taken) begin
+          wr_left_q <= wr_left_q - 9'd1;
+          wr_beat_q <= wr_beat_q + 1'b1;
+        end
+        wr_refusal_q <= (wr_refusal_q && !s_axi_bready) || (w_ends && wr_refused_q);
+      end
+      wr_done_q <= wr_done_q + count_t'(b_taken);
+      if (aw_send && aw_free) begin
+        wr_sent_q <= wr_sent_q + 1'b1;
+        w_slot_q  <= wr_sent_q[SlotBits-1:0];
+        w_left_q  <= 9'(send_len) + 9'd1;
+        w_beat_q  <= '0;
+      end else if (w_sent) begin
+        w_left_q <= w_left_q - 9'd1;
+        w_beat_q <= w_beat_q + 1'b1;
+      end
+    end
+  end
+
+  assign drained_o = rd_taken_q == rd_arrived_q && wr_sent_q == wr_done_q;
+
+  // Reports. Where a read and a write are refused in one cycle, the read's address is told.
+
+  assign refused_outside_o = (ar_refused && ar_legal) || (aw_refused && aw_legal);
+  assign refused_illegal_o = (ar_refused && !ar_legal) || (aw_refused && !aw_legal);
+  assign refused_addr_o    = ar_refused ? s_axi_araddr : s_axi_awaddr;
+  assign wrong_last_o      = w_taken && s_axi_wlast != (wr_left_q == 9'd1);
+
+  // Which of two successes, and which of two errors, makes no difference here.
+  logic unused_resp;
+  assign unused_resp = ^{m_axi_bresp[0], m_axi_rresp[0]};
+
+endmodule
