@@ -20,6 +20,20 @@
     clippy::undocumented_unsafe_blocks,
     reason = "generated"
 )]
+pub mod configuration_port;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
+pub mod interface_manager;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
 pub mod ready_queue;
 #[allow(
     missing_docs,
@@ -27,4 +41,18 @@ pub mod ready_queue;
     clippy::undocumented_unsafe_blocks,
     reason = "generated"
 )]
+pub mod region;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
 pub mod stamp;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
+pub mod virtual_device;
