@@ -24,7 +24,7 @@ module configuration_loader_formal (
   );
 
   logic        began_q = 1'b0;
-  logic        active_q, failed_q, whole_q;
+  logic        active_q, was_active_q, failed_q, whole_q;
   logic [29:0] words_q;
   logic [31:0] crc_q, sum_q, crc;
   logic [31:0] bytes_q;
@@ -80,13 +80,14 @@ module configuration_loader_formal (
   always_ff @(posedge clk_i) begin
     began_q  <= 1'b1;
     bytes_q  <= bytes;
+    was_active_q <= rst_ni && active_q;
     number_q <= number;
     place_q  <= place;
     begin_in_reset: assume (rst_ni == began_q);
     if (rst_ni) begin
       length_there: assume (bytes[1:0] == 2'b00 && bytes > 32'd16);
       not_twice: assume (!begins || !active_q);
-      if (active_q) begin
+      if (active_q && was_active_q) begin
         same: assume (bytes == bytes_q && number == number_q && place == place_q);
       end
 
@@ -103,6 +104,9 @@ module configuration_loader_formal (
       state_same: assert (dut.active_q == active_q && (!active_q || (dut.index_q == words_q
                           && dut.crc_q == crc_q && !failed_q
                           && (words_q <= 30'd3 || dut.crc_said_q == sum_q))));
+      state_lengths: assert (!active_q || words_q == '0 || (dut.last_q == bytes[31:2] - 30'd1
+                             && dut.behind_q == bytes - 32'd16));
+      state_before: assert (!active_q || was_active_q || words_q == '0);
       state_whole: assert (dut.whole_q == whole_q && (!whole_q || active_q));
       state_words: assert (!active_q || words_q < bytes[31:2] || whole_q);
       state_last: assert (!whole_q || (words_q == bytes[31:2] && !failed_q));

@@ -9,8 +9,8 @@ module configuration_loader (
   input  logic        clk_i,
   input  logic        rst_ni,
 
-  // For a cycle: a bitstream begins with the next word. What it has to be stays as it is until
-  // over_o.
+  // For a cycle: a bitstream begins with the next word. What it has to be stays as it is from the
+  // next cycle until over_o.
   input  logic        begin_i,
   input  logic [7:0]  task_i,
   input  logic [3:0]  region_i,
@@ -52,12 +52,19 @@ module configuration_loader (
   endfunction
 
   logic        active_q, whole_q;
-  logic [29:0] index_q;
+  logic [29:0] index_q, last_q;
+  logic [31:0] behind_q;
   logic [31:0] crc_q, crc_said_q, crc_d;
   logic        taken, whole;
 
+  // Known a cycle before the words that they are for: the subtraction is not on their path.
+  always_ff @(posedge clk_i) begin
+    last_q   <= bytes_i[31:2] - 30'd1;
+    behind_q <= bytes_i - 32'd16;
+  end
+
   assign taken = active_q && !whole_q && word_valid_i;
-  assign whole = taken && index_q == bytes_i[31:2] - 30'd1;
+  assign whole = taken && index_q == last_q;
   assign crc_d = crc_of(crc_q, word_i);
 
   always_comb begin
@@ -70,7 +77,7 @@ module configuration_loader (
           else if (word_i[23:16] != task_i) error_o = BadTask;
           else if (word_i[31:24] != 8'(region_i)) error_o = BadRegion;
         end
-        30'd2: if (word_i != bytes_i - 32'd16) error_o = BadLength;
+        30'd2: if (word_i != behind_q) error_o = BadLength;
         default: error_o = NoError;
       endcase
       if (word_error_i) error_o = BadMemory;
