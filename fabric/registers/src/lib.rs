@@ -48,6 +48,13 @@ pub mod region;
     clippy::undocumented_unsafe_blocks,
     reason = "generated"
 )]
+pub mod region_monitor;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
 pub mod stamp;
 #[allow(
     missing_docs,
