@@ -1,0 +1,84 @@
+"""What hardware tasks compute, in NumPy: from the definitions in docs/src/reference/hardware-tasks.md, on whole arrays.
+
+Nothing here knows how the tasks are built. `frame` is the input's bytes; each model returns the output's.
+"""
+
+import numpy as np
+
+# Fractional bits of a symbol's parts.
+POINT = 14
+
+
+def passthrough(frame, param):
+    padded = np.frombuffer(frame + bytes(-len(frame) % 4), "<u4")
+    return (padded ^ np.uint32(param)).tobytes()[:len(frame)]
+
+
+def qam(frame, symbol_bits):
+    """3GPP TS 36.211, 7.1.3 (4 bits) and 7.1.4 (6 bits)."""
+    bits = np.unpackbits(np.frombuffer(frame, np.uint8)).astype(np.int64)
+    bits = np.append(bits, np.zeros(-len(bits) % symbol_bits, np.int64)).reshape(-1, symbol_bits)
+    sign = 1 - 2 * bits
+    if symbol_bits == 4:
+        levels = [sign[:, part] * (2 - sign[:, part + 2]) for part in (0, 1)]
+        power = 10
+    else:
+        levels = [sign[:, part] * (4 - sign[:, part + 2] * (2 - sign[:, part + 4])) for part in (0, 1)]
+        power = 42
+    symbols = np.rint(np.stack(levels, axis=1) * 2**POINT / np.sqrt(power))
+    return symbols.astype("<i2").tobytes()
+
+
+def halves(a, b):
+    """Halves of the sum and of the difference, to the nearest, from the middle up: parts as the last axis."""
+    return (a + b + 1) >> 1, (a - b + 1) >> 1
+
+
+def turned(x, exponents, circle):
+    """x times exp(-2 pi i exponents / circle), of 16 bits behind the point, rounded as `halves` are."""
+    angles = -2 * np.pi * exponents / circle
+    cosines = np.floor(65536 * np.cos(angles) + 0.5).astype(np.int64)
+    sines = np.floor(65536 * np.sin(angles) + 0.5).astype(np.int64)
+    re, im = x[..., 0], x[..., 1]
+    return np.stack([(re * cosines - im * sines + 32768) >> 16, (re * sines + im * cosines + 32768) >> 16], axis=-1)
+
+
+def transform(x):
+    """The half-length transform of blocks of complex integers, each of 1/M: shape (..., M, 2)."""
+    m = x.shape[-2]
+    if m == 1:
+        return x
+    out = np.empty_like(x)
+    n = np.arange(m // 4 if m.bit_length() % 2 else m // 2)
+    sums, differences = halves(x[..., :m // 2, :], x[..., m // 2:, :])
+    if m.bit_length() % 2 == 0:
+        # An odd number of butterflies: one of them alone.
+        out[..., 0::2, :] = transform(sums)
+        out[..., 1::2, :] = transform(turned(differences, n, m))
+        return out
+    later = differences[..., m // 4:, :]
+    minus_i = np.stack([later[..., 1], -later[..., 0]], axis=-1)
+    quarters = [*halves(sums[..., :m // 4, :], sums[..., m // 4:, :]),
+                *halves(differences[..., :m // 4, :], minus_i)]
+    for first, quarter in zip((0, 2, 1, 3), quarters):
+        out[..., first::4, :] = transform(turned(quarter, n * first, m))
+    return out
+
+
+def fft(frame, points):
+    x = np.frombuffer(frame, "<i2").astype(np.int64)
+    x = np.append(x, np.zeros(-len(x) % (2 * points), np.int64)).reshape(-1, points, 2) * 2
+    even = transform(x[:, 0::2])
+    odd = turned(transform(x[:, 1::2]), np.arange(points // 2), points)
+    both = np.concatenate([even + odd, even - odd], axis=1)
+    return np.clip((both + 2) >> 2, -32768, 32767).astype("<i2").tobytes()
+
+
+def fft_error(frame, points):
+    """How far `fft` is from the transform in floating point: (largest in units of the last place, SNR in dB)."""
+    x = np.frombuffer(frame, "<i2").astype(float).reshape(-1, points, 2)
+    exact = np.fft.fft(x[..., 0] + 1j * x[..., 1], axis=1) / points
+    got = np.frombuffer(fft(frame, points), "<i2").astype(float).reshape(-1, points, 2)
+    error = got[..., 0] + 1j * got[..., 1] - exact
+    largest = max(np.abs(error.real).max(), np.abs(error.imag).max())
+    return largest, 10 * np.log10((np.abs(exact)**2).mean() / (np.abs(error)**2).mean())
