@@ -1,0 +1,110 @@
+// Hardware task: bits to symbols of 16-QAM or 64-QAM, two a cycle. qam has what is computed.
+//
+// A block is 256 symbols. A frame that ends within a symbol is filled with zeros.
+module hw_task_qam
+  import hw_task_pkg::*;
+#(
+  // 4 for 16-QAM, 6 for 64-QAM.
+  parameter int unsigned SYMBOL_BITS = 4
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+
+  input  logic        start_i,
+  input  logic        resume_i,
+  input  logic [31:0] src_i,
+  input  logic [31:0] dst_i,
+  input  logic [31:0] length_i,
+  input  logic [31:0] param_i,
+  input  logic        stop_i,
+  output logic        busy_o,
+  output logic        done_o,
+  output logic        stopped_o,
+  output logic [3:0]  error_o,
+
+  output logic        ctx_we_o,
+  output logic [7:0]  ctx_addr_o,
+  output logic [31:0] ctx_wdata_o,
+  input  logic [31:0] ctx_rdata_i,
+
+  output logic        m_axi_awvalid,
+  input  logic        m_axi_awready,
+  output logic [31:0] m_axi_awaddr,
+  output logic [7:0]  m_axi_awlen,
+  output logic [2:0]  m_axi_awsize,
+  output logic [1:0]  m_axi_awburst,
+  output logic [3:0]  m_axi_awcache,
+  output logic [2:0]  m_axi_awprot,
+  output logic        m_axi_wvalid,
+  input  logic        m_axi_wready,
+  output logic [63:0] m_axi_wdata,
+  output logic [7:0]  m_axi_wstrb,
+  output logic        m_axi_wlast,
+  input  logic        m_axi_bvalid,
+  output logic        m_axi_bready,
+  input  logic [1:0]  m_axi_bresp,
+  output logic        m_axi_arvalid,
+  input  logic        m_axi_arready,
+  output logic [31:0] m_axi_araddr,
+  output logic [7:0]  m_axi_arlen,
+  output logic [2:0]  m_axi_arsize,
+  output logic [1:0]  m_axi_arburst,
+  output logic [3:0]  m_axi_arcache,
+  output logic [2:0]  m_axi_arprot,
+  input  logic        m_axi_rvalid,
+  output logic        m_axi_rready,
+  input  logic [63:0] m_axi_rdata,
+  input  logic [1:0]  m_axi_rresp,
+  input  logic        m_axi_rlast
+);
+
+  localparam int unsigned BlockSymbols = 256;
+  localparam int unsigned BlockInBytes = BlockSymbols * SYMBOL_BITS / 8;
+
+  // Symbols of 4 bytes.
+  localparam int unsigned BlockOutWords = BlockSymbols / 2;
+
+  logic                            clear, in_valid, in_ready, out_valid, out_ready;
+  logic [63:0]                     in_data, out_data;
+  logic [$clog2(BlockInBytes)-1:0] tail_in;
+  logic [10:0]                     tail_out;
+  logic [31:0]                     unused_param;
+
+  // As many symbols as are begun.
+  if (SYMBOL_BITS == 4) begin : gen_tail_16
+    assign tail_out = {1'b0, tail_in, 3'd0};
+  end else begin : gen_tail_64
+    // 8 bits in 6: the next whole number from four thirds on, with 683 / 2048 for a third, which is
+    // right for all lengths below a block's.
+    localparam int unsigned Thirds = 683;
+    assign tail_out = {9'((32'({tail_in, 2'd2}) * Thirds) >> 11), 2'd0};
+  end
+
+  qam #(.SYMBOL_BITS(SYMBOL_BITS)) u_qam (
+    .clk_i, .rst_ni, .clear_i(clear),
+    .in_valid_i(in_valid), .in_ready_o(in_ready), .in_data_i(in_data),
+    .out_valid_o(out_valid), .out_ready_i(out_ready), .out_data_o(out_data)
+  );
+
+  hw_task_stream #(
+    .TASK(SYMBOL_BITS == 4 ? Qam16 : Qam64), .BLOCK_IN_BYTES(BlockInBytes),
+    .BLOCK_OUT_WORDS(BlockOutWords), .GROWTH_LOG2(3)
+  ) u_stream (
+    .clk_i, .rst_ni,
+    .start_i, .resume_i, .src_i, .dst_i, .length_i, .param_i, .stop_i,
+    .busy_o, .done_o, .stopped_o, .error_o,
+    .ctx_we_o, .ctx_addr_o, .ctx_wdata_o, .ctx_rdata_i,
+    .core_clear_o(clear), .core_param_o(unused_param),
+    .in_valid_o(in_valid), .in_ready_i(in_ready), .in_data_o(in_data),
+    .out_valid_i(out_valid), .out_ready_o(out_ready), .out_data_i(out_data),
+    .tail_in_bytes_o(tail_in), .tail_out_bytes_i(tail_out),
+    .m_axi_awvalid, .m_axi_awready, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst,
+    .m_axi_awcache, .m_axi_awprot,
+    .m_axi_wvalid, .m_axi_wready, .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast,
+    .m_axi_bvalid, .m_axi_bready, .m_axi_bresp,
+    .m_axi_arvalid, .m_axi_arready, .m_axi_araddr, .m_axi_arlen, .m_axi_arsize, .m_axi_arburst,
+    .m_axi_arcache, .m_axi_arprot,
+    .m_axi_rvalid, .m_axi_rready, .m_axi_rdata, .m_axi_rresp, .m_axi_rlast
+  );
+
+endmodule
