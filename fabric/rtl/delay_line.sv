@@ -18,23 +18,24 @@ module delay_line #(
     typedef logic [AddressBits-1:0] address_t;
 
     logic [WIDTH-1:0] memory [DEPTH];
-    address_t         at_q, next;
-
-    assign next = at_q + 1'b1;
+    logic [WIDTH-1:0] word_q;
+    address_t         at_q;
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
         at_q <= '0;
       end else if (step_i) begin
-        at_q <= next;
+        at_q <= at_q + 1'b1;
       end
     end
 
-    // The word that is overwritten in the next step comes out in it.
+    // The word that is overwritten two steps later comes out in that step: a memory takes most of a
+    // cycle, and so has a register behind it.
     always_ff @(posedge clk_i) begin
       if (step_i) begin
         memory[at_q] <= data_i;
-        data_o       <= memory[next];
+        word_q       <= memory[at_q + address_t'(2)];
+        data_o       <= word_q;
       end
     end
   end else begin : gen_registers

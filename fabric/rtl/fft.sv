@@ -174,12 +174,11 @@ module fft
   function automatic logic [15:0] rounded(logic signed [18:0] sum);
     logic signed [18:0] quarter;
     quarter = (sum + 19'sd2) >>> 2;
-    if (quarter > 19'sd32767) begin
-      return 16'h7fff;
-    end else if (quarter < -19'sd32768) begin
-      return 16'h8000;
-    end else begin
+    // All bits from the sign on are the same where it fits.
+    if (quarter[18:15] == '0 || quarter[18:15] == '1) begin
       return quarter[15:0];
+    end else begin
+      return {quarter[18], {15{!quarter[18]}}};
     end
   endfunction
 

@@ -2,9 +2,11 @@
 // several streams side by side: half of the sum of samples 2^LOG2_DEPTH apart, later half of their
 // difference (single-path delay feedback).
 //
-// Halves are rounded to the nearest, and from the middle up. With TURN, the second operand of every
-// other block counts times -i: the trivial half of a radix-4 butterfly (He and Torkelson, "A new
-// approach to pipeline FFT processor", 1996). Output comes 2^LOG2_DEPTH + 1 steps after input.
+// Where parts are added, the half is rounded from the middle up, and where they are subtracted,
+// down: either way it takes one adder, and is as far off on average. With TURN, the second operand
+// of every other block counts times -i: the trivial half of a radix-4 butterfly (He and Torkelson,
+// "A new approach to pipeline FFT processor", 1996). Output comes 2^LOG2_DEPTH + 1 steps after
+// input.
 module fft_butterfly
   import fft_pkg::*;
 #(
@@ -27,7 +29,8 @@ module fft_butterfly
 
   function automatic logic signed [17:0] half(logic signed [17:0] a, logic signed [17:0] b,
                                               logic minus);
-    return 18'(((minus ? 19'(a) - 19'(b) : 19'(a) + 19'(b)) + 19'sd1) >>> 1);
+    // a + b + 1, or a - b.
+    return 18'((19'(a) - (minus ? 19'(b) : ~19'(b))) >>> 1);
   endfunction
 
   count_t               count_q;

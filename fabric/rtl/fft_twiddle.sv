@@ -23,7 +23,8 @@ module fft_twiddle
 
   localparam int unsigned Places = 1 << LOG2_PLACES;
   typedef logic [LOG2_PLACES-1:0] place_t;
-  localparam place_t Begin = place_t'(-int'(BEFORE));
+  // A step ahead: a memory takes most of a cycle, and so has a register behind it.
+  localparam place_t Begin = place_t'(1 - int'(BEFORE));
 
   function automatic int unsigned exponent(int unsigned place);
     int unsigned reversed, by;
@@ -61,7 +62,7 @@ module fft_twiddle
   end
 
   place_t   place_q;
-  complex_t by_q;
+  complex_t rom_q, by_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -74,7 +75,10 @@ module fft_twiddle
   end
 
   always_ff @(posedge clk_i) begin
-    if (step_i) by_q <= rom[place_q];
+    if (step_i) begin
+      rom_q <= rom[place_q];
+      by_q  <= rom_q;
+    end
   end
 
   for (genvar i = 0; i < LANES; i++) begin : gen_lane

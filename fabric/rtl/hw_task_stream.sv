@@ -13,13 +13,15 @@ module hw_task_stream
   import hw_task_pkg::*;
 #(
   parameter task_e       TASK            = Passthrough,
-  // A multiple of 8.
+  // A multiple of 8, and at least 16 words.
   parameter int unsigned BLOCK_IN_BYTES  = 1024,
   parameter int unsigned BLOCK_OUT_WORDS = 128,
   // The length has to be a multiple of this power of two.
   parameter int unsigned LENGTH_UNIT     = 1,
   // A frame's output is at most its input's length times two to this, and a block.
   parameter int unsigned GROWTH_LOG2     = 0,
+  // 32 for a task; less for the proof.
+  parameter int unsigned ADDR_WIDTH      = 32,
   localparam int unsigned TailInWidth  = unsigned'($clog2(BLOCK_IN_BYTES)),
   localparam int unsigned WordsWidth   = unsigned'($clog2(BLOCK_OUT_WORDS + 1)),
   localparam int unsigned TailOutWidth = WordsWidth + 3
@@ -29,9 +31,9 @@ module hw_task_stream
 
   input  logic                    start_i,
   input  logic                    resume_i,
-  input  logic [31:0]             src_i,
-  input  logic [31:0]             dst_i,
-  input  logic [31:0]             length_i,
+  input  logic [ADDR_WIDTH-1:0]   src_i,
+  input  logic [ADDR_WIDTH-1:0]   dst_i,
+  input  logic [ADDR_WIDTH-1:0]   length_i,
   input  logic [31:0]             param_i,
   input  logic                    stop_i,
   output logic                    busy_o,
@@ -59,7 +61,7 @@ module hw_task_stream
 
   output logic                    m_axi_awvalid,
   input  logic                    m_axi_awready,
-  output logic [31:0]             m_axi_awaddr,
+  output logic [ADDR_WIDTH-1:0]   m_axi_awaddr,
   output logic [7:0]              m_axi_awlen,
   output logic [2:0]              m_axi_awsize,
   output logic [1:0]              m_axi_awburst,
@@ -75,7 +77,7 @@ module hw_task_stream
   input  logic [1:0]              m_axi_bresp,
   output logic                    m_axi_arvalid,
   input  logic                    m_axi_arready,
-  output logic [31:0]             m_axi_araddr,
+  output logic [ADDR_WIDTH-1:0]   m_axi_araddr,
   output logic [7:0]              m_axi_arlen,
   output logic [2:0]              m_axi_arsize,
   output logic [1:0]              m_axi_arburst,
@@ -88,13 +90,16 @@ module hw_task_stream
   input  logic                    m_axi_rlast
 );
 
-  // 32-bit addresses count bytes, and words are counted up to 2^29.
-  typedef logic [29:0]           words_t;
+  typedef logic [ADDR_WIDTH-1:0] address_t;
+  // Addresses count bytes.
+  typedef logic [ADDR_WIDTH-4:0] word_address_t;
+  typedef logic [ADDR_WIDTH-3:0] words_t;
   typedef logic [WordsWidth-1:0] block_t;
 
   typedef enum logic [2:0] {
     Idle,
     Restore,  // the context is read
+    Measure,  // where input and output end
     Check,    // whether the parameters will do
     Run,
     Flush,    // no block is begun any more; the words of the last burst come
@@ -116,7 +121,8 @@ module hw_task_stream
 
   // The frame's rest, from the beginning of the block whose output is written; target_q goes on
   // within it.
-  logic [31:0] source_q, target_q, left_q, param_q;
+  address_t    source_q, target_q, left_q;
+  logic [31:0] param_q;
 
   logic        running, ended, block_last;
   error_e      refusal;
@@ -144,9 +150,9 @@ module hw_task_stream
 
   // Reads.
 
-  logic [28:0] read_at_q;  // in words
-  words_t      read_left_q, take_left_q;
-  logic        read_offer_q;
+  word_address_t read_at_q;
+  words_t        read_left_q, take_left_q;
+  logic          read_offer_q;
   logic [2:0]  read_log2_q;
   logic [2:0]  tail_q;  // bytes of the input's last word; 0: all
   logic [63:0] tail_mask;
@@ -166,23 +172,24 @@ module hw_task_stream
     assign tail_mask[8*i+:8] = {8{tail_bytes[i]}};
   end
 
-  assign in_data_o = !more ? '0 : take_left_q == 30'd1 ? rd_data & tail_mask : rd_data;
+  assign in_data_o = !more ? '0 : take_left_q == words_t'(1) ? rd_data & tail_mask : rd_data;
 
   always_ff @(posedge clk_i) begin
     if (state_q == Check) begin
-      read_at_q   <= source_q[31:3];
-      read_left_q <= 30'(left_q[31:3]) + 30'(left_q[2:0] != '0);
-      take_left_q <= 30'(left_q[31:3]) + 30'(left_q[2:0] != '0);
+      read_at_q   <= source_q[ADDR_WIDTH-1:3];
+      read_left_q <= words_t'(left_q[ADDR_WIDTH-1:3]) + words_t'(left_q[2:0] != '0);
+      take_left_q <= words_t'(left_q[ADDR_WIDTH-1:3]) + words_t'(left_q[2:0] != '0);
       tail_q      <= left_q[2:0];
     end else begin
       if (rd_taken) begin
-        read_at_q   <= read_at_q + (29'd1 << read_log2_q);
-        read_left_q <= read_left_q - (30'd1 << read_log2_q);
+        read_at_q   <= read_at_q + (word_address_t'(1) << read_log2_q);
+        read_left_q <= read_left_q - (words_t'(1) << read_log2_q);
       end
-      if (running && word_in) take_left_q <= take_left_q - 30'd1;
+      if (running && word_in) take_left_q <= take_left_q - words_t'(1);
     end
     if (!read_offer_q) begin
-      read_log2_q <= burst_log2(read_at_q[3:0], read_left_q[3:1], read_left_q[29:4] != '0);
+      read_log2_q <= burst_log2(read_at_q[3:0], read_left_q[3:1],
+                                read_left_q[ADDR_WIDTH-3:4] != '0);
     end
   end
 
@@ -205,7 +212,7 @@ module hw_task_stream
   logic [2:0] pending_tail_q;
   logic       wr_taken, word_out, stop_here, burst_last;
 
-  assign block_last = left_q <= BLOCK_IN_BYTES;
+  assign block_last = left_q <= address_t'(BLOCK_IN_BYTES);
   assign stop_here  = stop_i && first_q;
   // A burst is asked for when its first word is there, so that no bus waits for long.
   assign wr_valid   = state_q == Run && write_q == Offer && !stop_here && out_valid_i
@@ -225,7 +232,7 @@ module hw_task_stream
   always_ff @(posedge clk_i) begin
     unique case (write_q)
       Block: begin
-        if (block_last && left_q != BLOCK_IN_BYTES) begin
+        if (block_last && left_q != address_t'(BLOCK_IN_BYTES)) begin
           block_left_q <= block_t'(tail_out_bytes_i[TailOutWidth-1:3])
                           + block_t'(tail_out_bytes_i[2:0] != '0);
           block_tail_q <= tail_out_bytes_i[2:0];
@@ -289,36 +296,42 @@ module hw_task_stream
     end else if (state_q == Restore) begin
       // The word before: it is there a cycle later.
       case (context_q)
-        3'(ContextSource) + 3'd1: source_q <= ctx_rdata_i;
-        3'(ContextTarget) + 3'd1: target_q <= ctx_rdata_i;
-        3'(ContextLength) + 3'd1: left_q   <= ctx_rdata_i;
+        3'(ContextSource) + 3'd1: source_q <= address_t'(ctx_rdata_i);
+        3'(ContextTarget) + 3'd1: target_q <= address_t'(ctx_rdata_i);
+        3'(ContextLength) + 3'd1: left_q   <= address_t'(ctx_rdata_i);
         3'(ContextParam) + 3'd1:  param_q  <= ctx_rdata_i;
         default: ;
       endcase
     end else if (wr_taken) begin
-      target_q <= target_q + (32'd8 << write_log2_q);
+      target_q <= target_q + (address_t'(8) << write_log2_q);
       if (burst_last) begin
-        source_q <= source_q + BLOCK_IN_BYTES;
-        left_q   <= block_last ? '0 : left_q - BLOCK_IN_BYTES;
+        source_q <= source_q + address_t'(BLOCK_IN_BYTES);
+        left_q   <= block_last ? '0 : left_q - address_t'(BLOCK_IN_BYTES);
       end
     end
   end
 
-  // Where input and output end, at most. 2^32 is behind the last address, and so may be an end.
-  logic [32:0] in_end;
-  logic [39:0] out_end;
+  // Where input and output end, at most: it may be right behind the last address.
+  typedef logic [ADDR_WIDTH:0]   in_end_t;
+  typedef logic [ADDR_WIDTH+7:0] out_end_t;
+  in_end_t  in_end_q;
+  out_end_t out_end_q;
 
-  assign in_end  = 33'(source_q) + 33'(left_q);
-  assign out_end = 40'(target_q) + (40'(left_q) << GROWTH_LOG2) + 40'(8 * BLOCK_OUT_WORDS);
+  always_ff @(posedge clk_i) begin
+    in_end_q  <= in_end_t'(source_q) + in_end_t'(left_q);
+    out_end_q <= out_end_t'(target_q) + (out_end_t'(left_q) << GROWTH_LOG2)
+                 + out_end_t'(8 * BLOCK_OUT_WORDS);
+  end
 
   always_comb begin
     if (!tag_ok_q) begin
       refusal = BadContext;
     end else if (source_q[2:0] != '0 || target_q[2:0] != '0) begin
       refusal = BadAddress;
-    end else if (left_q == '0 || (left_q & (LENGTH_UNIT - 1)) != '0) begin
+    end else if (left_q == '0 || (left_q & address_t'(LENGTH_UNIT - 1)) != '0) begin
       refusal = BadLength;
-    end else if (in_end > 33'h1_0000_0000 || out_end > 40'h1_0000_0000) begin
+    end else if (in_end_q > in_end_t'(1) << ADDR_WIDTH
+                 || out_end_q > out_end_t'(1) << ADDR_WIDTH) begin
       refusal = OutOfRange;
     end else begin
       refusal = NoError;
@@ -349,7 +362,7 @@ module hw_task_stream
           context_q  <= '0;
           stopping_q <= 1'b0;
           if (start_i || resume_i) begin
-            state_q   <= start_i ? Check : Restore;
+            state_q   <= start_i ? Measure : Restore;
             tag_ok_q  <= 1'b1;
             error_q   <= NoError;
             stopped_q <= 1'b0;
@@ -358,8 +371,9 @@ module hw_task_stream
         Restore: begin
           context_q <= context_q + 3'd1;
           if (context_q == 3'(ContextTag) + 3'd1) tag_ok_q <= ctx_rdata_i == {ContextMark, TASK};
-          if (context_q == 3'(ContextParam) + 3'd1) state_q <= Check;
+          if (context_q == 3'(ContextParam) + 3'd1) state_q <= Measure;
         end
+        Measure: state_q <= Check;
         Check: begin
           context_q <= '0;
           state_q   <= refusal == NoError ? Run : Idle;
@@ -409,15 +423,15 @@ module hw_task_stream
   always_comb begin
     case (context_q)
       3'(ContextTag):    ctx_wdata_o = {ContextMark, TASK};
-      3'(ContextSource): ctx_wdata_o = source_q;
-      3'(ContextTarget): ctx_wdata_o = target_q;
-      3'(ContextLength): ctx_wdata_o = left_q;
+      3'(ContextSource): ctx_wdata_o = 32'(source_q);
+      3'(ContextTarget): ctx_wdata_o = 32'(target_q);
+      3'(ContextLength): ctx_wdata_o = 32'(left_q);
       default:           ctx_wdata_o = param_q;
     endcase
   end
 
   axi_master #(
-    .ADDR_WIDTH(32), .DATA_WIDTH(64), .LOG2_WORDS_WIDTH(3), .READS_MAX(4), .WRITES_MAX(4),
+    .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(64), .LOG2_WORDS_WIDTH(3), .READS_MAX(4), .WRITES_MAX(4),
     .COHERENT(1'b1)
   ) u_master (
     .clk_i, .rst_ni,

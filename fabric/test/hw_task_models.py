@@ -30,8 +30,8 @@ def qam(frame, symbol_bits):
 
 
 def halves(a, b):
-    """Halves of the sum and of the difference, to the nearest, from the middle up: parts as the last axis."""
-    return (a + b + 1) >> 1, (a - b + 1) >> 1
+    """Halves of the sum, rounded from the middle up, and of the difference, from the middle down."""
+    return (a + b + 1) >> 1, (a - b) >> 1
 
 
 def turned(x, exponents, circle):
@@ -56,12 +56,14 @@ def transform(x):
         out[..., 0::2, :] = transform(sums)
         out[..., 1::2, :] = transform(turned(differences, n, m))
         return out
-    later = differences[..., m // 4:, :]
-    minus_i = np.stack([later[..., 1], -later[..., 0]], axis=-1)
+    first, second = differences[..., :m // 4, :], differences[..., m // 4:, :]
+    # The second one counts times -i: what is added and what is subtracted is of the other part.
+    added_re, subtracted_re = halves(first[..., 0], second[..., 1])
+    added_im, subtracted_im = halves(first[..., 1], second[..., 0])
     quarters = [*halves(sums[..., :m // 4, :], sums[..., m // 4:, :]),
-                *halves(differences[..., :m // 4, :], minus_i)]
-    for first, quarter in zip((0, 2, 1, 3), quarters):
-        out[..., first::4, :] = transform(turned(quarter, n * first, m))
+                np.stack([added_re, subtracted_im], axis=-1), np.stack([subtracted_re, added_im], axis=-1)]
+    for by, quarter in zip((0, 2, 1, 3), quarters):
+        out[..., by::4, :] = transform(turned(quarter, n * by, m))
     return out
 
 
