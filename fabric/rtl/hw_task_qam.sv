@@ -70,15 +70,18 @@ module hw_task_qam
   logic [10:0]                     tail_out;
   logic [31:0]                     unused_param;
 
-  // As many symbols as are begun.
-  if (SYMBOL_BITS == 4) begin : gen_tail_16
-    assign tail_out = {1'b0, tail_in, 3'd0};
-  end else begin : gen_tail_64
-    // 8 bits in 6: the next whole number from four thirds on, with 683 / 2048 for a third, which is
-    // right for all lengths below a block's.
-    localparam int unsigned Thirds = 683;
-    assign tail_out = {9'((32'({tail_in, 2'd2}) * Thirds) >> 11), 2'd0};
-  end
+  // As many symbols as are begun: a table, since dividing by three takes longer.
+  function automatic logic [BlockInBytes-1:0][8:0] symbols();
+    logic [BlockInBytes-1:0][8:0] of_bytes;
+    for (int unsigned bytes = 0; bytes < BlockInBytes; bytes++) begin
+      of_bytes[bytes] = 9'((8 * bytes + SYMBOL_BITS - 1) / SYMBOL_BITS);
+    end
+    return of_bytes;
+  endfunction
+
+  localparam logic [BlockInBytes-1:0][8:0] Symbols = symbols();
+
+  assign tail_out = {Symbols[tail_in], 2'd0};
 
   qam #(.SYMBOL_BITS(SYMBOL_BITS)) u_qam (
     .clk_i, .rst_ni, .clear_i(clear),
