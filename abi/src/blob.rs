@@ -9,7 +9,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// Limits that both the tool and the hypervisor enforce.
 pub mod limit {
@@ -96,8 +96,72 @@ pub struct Header {
     /// 1: real-time guests' interrupts have priorities of their own, and the hypervisor looks for interrupts while it works for
     /// best-effort guests; 0: neither, to compare with.
     pub separation: u32,
-    /// 0.
-    pub reserved: u32,
+    /// [`ReadyQueue`].
+    pub ready_queue: u32,
+    /// Physical address of the page of the ready queue in hardware; 0 where the one in `ready_queue` needs none.
+    pub ready_queue_page: u64,
+    /// Physical address of the register that raises the fabric's event; likewise.
+    pub ready_queue_event: u64,
+}
+
+/// What keeps the ready best-effort vCPUs of the system in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum ReadyQueue {
+    /// Lists in software, and a bitmap that says which are not empty.
+    Bitmap = 0,
+    /// Lists in software alone.
+    Linear = 1,
+    /// Hardware, reached by its page.
+    Gp = 2,
+    /// Hardware, reached by its page; it keeps in memory who comes first.
+    Hybrid = 3,
+    /// Hardware, reached by memory and an event.
+    Acp = 4,
+    /// Hardware, reached by memory alone.
+    AcpPolling = 5,
+}
+
+impl ReadyQueue {
+    /// Those that there are.
+    pub const ALL: [Self; 6] = [
+        Self::Bitmap,
+        Self::Linear,
+        Self::Gp,
+        Self::Hybrid,
+        Self::Acp,
+        Self::AcpPolling,
+    ];
+
+    /// The one that a field of the blob encodes.
+    pub const fn from_raw(raw: u32) -> Option<Self> {
+        match raw {
+            0 => Some(Self::Bitmap),
+            1 => Some(Self::Linear),
+            2 => Some(Self::Gp),
+            3 => Some(Self::Hybrid),
+            4 => Some(Self::Acp),
+            5 => Some(Self::AcpPolling),
+            _ => None,
+        }
+    }
+
+    /// Its name in `system.toml`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bitmap => "bitmap",
+            Self::Linear => "linear",
+            Self::Gp => "gp",
+            Self::Hybrid => "hybrid",
+            Self::Acp => "acp",
+            Self::AcpPolling => "acp-polling",
+        }
+    }
+
+    /// Whether it needs the hardware.
+    pub const fn is_in_hardware(self) -> bool {
+        !matches!(self, Self::Bitmap | Self::Linear)
+    }
 }
 
 /// When a best-effort vCPU that may run on harts for user level only goes there.
@@ -463,6 +527,13 @@ impl<'a> Blob<'a> {
         {
             return Err(Error::Table("migration or separation out of range"));
         }
+        let ready_queue = ReadyQueue::from_raw(self.header.ready_queue);
+        if ready_queue.is_none_or(|queue| {
+            queue.is_in_hardware() != (self.header.ready_queue_page != 0)
+                || queue.is_in_hardware() != (self.header.ready_queue_event != 0)
+        }) {
+            return Err(Error::Table("ready queue out of range"));
+        }
         if self.vms.is_empty() || self.vms.len() > limit::VMS {
             return Err(Error::Table("number of VMs out of range"));
         }
@@ -565,23 +636,29 @@ impl<'a> Blob<'a> {
 
     /// A VM's vCPUs; the places of those that hypercalls make come last.
     pub fn vcpus_of(&self, vm: &Vm) -> &'a [Vcpu] {
-        &self.vcpus[vm.first_vcpu as usize..][..(vm.vcpus + vm.rt_vcpus) as usize]
+        part(self.vcpus, vm.first_vcpu, vm.vcpus + vm.rt_vcpus)
     }
 
     /// A VM's regions; the first is its memory.
     pub fn regions_of(&self, vm: &Vm) -> &'a [Region] {
-        &self.regions[vm.first_region as usize..][..vm.regions as usize]
+        part(self.regions, vm.first_region, vm.regions)
     }
 
     /// A VM's segments.
     pub fn segments_of(&self, vm: &Vm) -> &'a [Segment] {
-        &self.segments[vm.first_segment as usize..][..vm.segments as usize]
+        part(self.segments, vm.first_segment, vm.segments)
     }
 
     /// A VM's channel ends, by channel number.
     pub fn channel_ends_of(&self, vm: &Vm) -> &'a [ChannelEnd] {
-        &self.channel_ends[vm.first_channel_end as usize..][..vm.channel_ends as usize]
+        part(self.channel_ends, vm.first_channel_end, vm.channel_ends)
     }
+}
+
+/// So many entries of a table from the first on, which are there once the blob has been checked.
+fn part<T>(table: &[T], first: u32, count: u32) -> &[T] {
+    let first = first as usize;
+    table.get(first..first + count as usize).unwrap_or(&[])
 }
 
 /// CRC-32 (IEEE 802.3, reflected) of a blob's bytes, with the header's own checksum field taken as zero.

@@ -10,6 +10,7 @@ use crate::hart::{Hart, Levels, STACK_SIZE, Wires};
 use crate::log::Line;
 use crate::message;
 use crate::plic::Plic;
+use crate::ready;
 use crate::realtime;
 use crate::sync::Lock;
 use crate::system::{Route, System, install};
@@ -17,9 +18,10 @@ use crate::vcpu::Vcpu;
 use crate::vm::Vm;
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU32;
-use tactus_abi::blob::{Blob, Class, Header, RealTimePolicy, region};
+use tactus_abi::blob::{Blob, Class, Header, ReadyQueue, RealTimePolicy, region};
 use tactus_abi::map::PASSED_SOURCE_MAX;
-use tactus_policy::ready::{BitmapQueue, Handle};
+use tactus_policy::hardware::SystemQueue;
+use tactus_policy::ready::{Handle, ListQueue};
 
 /// How long a preempted best-effort vCPU is held for its hart: often the real-time vCPU is done sooner,
 /// and moving would cost what both harts have cached.
@@ -77,6 +79,7 @@ extern "C" fn run(system: &'static System, hart_id: u64) -> ! {
         .number("vms", system.vms.len() as u64)
         .time()
         .send();
+    ready::begin(system);
     for vm in system.vms {
         let boot = vm.start();
         system.harts[boot.home()].post_at_boot(boot.handle);
@@ -211,7 +214,13 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         harts,
         vms,
         vcpus,
-        best_effort: Lock::new(BitmapQueue::new()),
+        best_effort: Lock::new(SystemQueue::software(
+            if blob.header.ready_queue == ReadyQueue::Linear as u32 {
+                ListQueue::linear()
+            } else {
+                ListQueue::bitmap()
+            },
+        )),
         hold_ticks: ticks(&blob, HOLD_US),
         service_ticks: blob
             .header

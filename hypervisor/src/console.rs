@@ -8,6 +8,7 @@ use tactus_abi::blob::limit;
 use tactus_abi::console::{Demux, Event, LOG_STREAM, SELECT, STREAM_BASE};
 use tactus_abi::uart;
 use tactus_hypervisor::ring::Ring;
+use tactus_policy::table::Array;
 
 /// Bytes that wait for each stream.
 const BUFFER: usize = 2048;
@@ -29,7 +30,7 @@ enum Line {
 
 struct Console {
     line: Line,
-    buffers: [Ring<BUFFER>; STREAMS],
+    buffers: Array<Ring<BUFFER>, STREAMS>,
     /// Streams with bytes waiting.
     waiting: u64,
     /// Streams that had no room for a byte and have not been told of room since.
@@ -51,7 +52,7 @@ struct Console {
 
 static CONSOLE: Lock<Console> = Lock::new(Console {
     line: Line::Firmware,
-    buffers: [const { Ring::new() }; STREAMS],
+    buffers: Array([const { Ring::new() }; STREAMS]),
     waiting: 0,
     starved: 0,
     selected: None,

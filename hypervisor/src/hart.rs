@@ -10,7 +10,7 @@ use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 use tactus_abi::blob::{Class, limit};
 use tactus_policy::deadline::Deadlines;
-use tactus_policy::ready::{BitmapQueue, Handle};
+use tactus_policy::ready::{Handle, ListQueue};
 use tactus_policy::table::Array;
 
 /// Bytes of a hart's stack.
@@ -132,7 +132,7 @@ pub struct Local {
     /// Ready real-time vCPUs, but for `next`, where they go by deadline: their jobs' deadlines.
     pub edf: Deadlines<{ limit::VCPUS }>,
     /// Ready real-time vCPUs, but for `next`, where they go by priority.
-    pub realtime: BitmapQueue<{ limit::VCPUS }>,
+    pub realtime: ListQueue<{ limit::VCPUS }>,
     /// vCPUs, by handle, whose reservation begins as soon as the hart has no real-time work.
     pub beginners: Array<u64, INBOX_WORDS>,
     /// vCPUs, by handle, whose overruns are to be reported.
@@ -178,7 +178,7 @@ impl Hart {
                 loaded: None,
                 next: None,
                 held: None,
-                realtime: BitmapQueue::new(),
+                realtime: ListQueue::bitmap(),
                 edf: Deadlines::new(),
                 releases: Deadlines::new(),
                 deadlines: Deadlines::new(),

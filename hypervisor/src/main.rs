@@ -35,6 +35,8 @@ mod page;
 #[cfg(target_os = "none")]
 mod plic;
 #[cfg(target_os = "none")]
+mod ready;
+#[cfg(target_os = "none")]
 mod realtime;
 #[cfg(target_os = "none")]
 mod sbi;

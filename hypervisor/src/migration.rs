@@ -129,12 +129,11 @@ fn waited_for(priority: u8) -> u64 {
     let system = system();
     let mut harts = 0;
     // At most one step for each vCPU.
-    system.best_effort.lock().pop_where(&mut |handle| {
+    system.best_effort.lock().visit(&mut |handle| {
         let vcpu = &system.vcpus[usize::from(handle)];
         if vcpu.priority >= priority && vcpu.reach() & system.blob.header.user_only == 0 {
             harts |= vcpu.reach();
         }
-        false
     });
     harts
 }

@@ -529,21 +529,13 @@ fn enqueue(hart: &'static Hart, vcpu: &'static Vcpu, place: Place) {
         }
         Class::RealTime => {
             vcpu.set_state_before_fence(State::Ready);
-            if head {
-                local.realtime.insert_head(handle, priority);
-            } else {
-                local.realtime.insert_tail(handle, priority);
-            }
+            local.realtime.insert(handle, priority, head);
         }
         Class::BestEffort => {
             leave_fpu(local, vcpu);
             vcpu.set_state(State::Ready);
             let mut queue = system().best_effort.lock();
-            if head {
-                queue.insert_head(handle, priority);
-            } else {
-                queue.insert_tail(handle, priority);
-            }
+            queue.insert(handle, priority, head);
         }
     }
 }
@@ -977,11 +969,7 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
             Some(_) => {}
         }
         leave_fpu(local, held);
-        if slice_left {
-            queue.insert_head(held.handle, held.priority);
-        } else {
-            queue.insert_tail(held.handle, held.priority);
-        }
+        queue.insert(held.handle, held.priority, slice_left);
     }
     let mut here = |handle: Handle| vcpus[usize::from(handle)].may_run_on(hart);
     let (handle, _) = queue.pop_where(&mut here)?;
@@ -1046,13 +1034,12 @@ fn wait_for_work(hart: &'static Hart) {
 #[inline(never)]
 fn queued_harts() -> u64 {
     let vcpus = system().vcpus;
-    let mut queue = system().best_effort.lock();
     let mut harts = 0;
     // At most one step for each vCPU.
-    queue.pop_where(&mut |handle| {
-        harts |= vcpus[usize::from(handle)].reach();
-        false
-    });
+    system()
+        .best_effort
+        .lock()
+        .visit(&mut |handle| harts |= vcpus[usize::from(handle)].reach());
     harts
 }
 

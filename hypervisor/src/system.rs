@@ -3,13 +3,14 @@
 use crate::hart::Hart;
 use crate::message::Post;
 use crate::plic::Plic;
+use crate::ready::Ports;
 use crate::sync::Lock;
 use crate::vcpu::Vcpu;
 use crate::vm::Vm;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use tactus_abi::blob::{Blob, limit};
 use tactus_abi::map::PASSED_SOURCE_MAX;
-use tactus_policy::ready::BitmapQueue;
+use tactus_policy::hardware::SystemQueue;
 use tactus_policy::table::Table;
 
 /// Where a physical interrupt source goes.
@@ -34,7 +35,7 @@ pub struct System {
     /// vCPUs of all VMs, by handle.
     pub vcpus: &'static Table<Vcpu>,
     /// Ready best-effort vCPUs of the whole system.
-    pub best_effort: Lock<BitmapQueue<{ limit::VCPUS }>>,
+    pub best_effort: Lock<SystemQueue<Ports, { limit::VCPUS }>>,
     /// VMs that are not off.
     pub vms_on: AtomicU32,
     /// How long a preempted best-effort vCPU is held, in ticks.

@@ -239,8 +239,14 @@ impl Vm {
     }
 
     /// Tells vCPUs of changes.
-    #[inline]
-    pub fn tell(&self, hart: &'static Hart, mut changed: Changed) {
+    #[inline(never)]
+    fn tell(&self, hart: &'static Hart, changed: Changed) {
+        self.tell_inlined(hart, changed);
+    }
+
+    /// The same, on a path that is measured.
+    #[inline(always)]
+    pub fn tell_inlined(&self, hart: &'static Hart, mut changed: Changed) {
         // At most one step for each vCPU.
         while changed != 0 {
             let index = changed.trailing_zeros() as usize;

@@ -11,7 +11,7 @@ const ABSENT: u16 = u16::MAX;
 pub struct Deadlines<const N: usize> {
     len: usize,
     /// Heap order: each entry is no later than the two at twice its index plus one and plus two. Empty: the first is `u64::MAX`.
-    heap: [(u64, Handle); N],
+    heap: Array<(u64, Handle), N>,
     /// Where a vCPU's entry is in the heap.
     place: Array<u16, N>,
 }
@@ -28,7 +28,7 @@ impl<const N: usize> Deadlines<N> {
     pub const fn new() -> Self {
         assert!(N < ABSENT as usize);
         Self {
-            heap: [(u64::MAX, 0); N],
+            heap: Array([(u64::MAX, 0); N]),
             len: 0,
             place: Array([ABSENT; N]),
         }
@@ -37,7 +37,7 @@ impl<const N: usize> Deadlines<N> {
     /// The earliest deadline and whose it is; `u64::MAX`: there is none.
     #[inline]
     pub const fn earliest(&self) -> (u64, Handle) {
-        self.heap[0]
+        self.heap.0[0]
     }
 
     /// Whether there are none.

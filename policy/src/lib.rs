@@ -5,6 +5,7 @@ pub mod admission;
 pub mod analysis;
 pub mod deadline;
 pub mod demand;
+pub mod hardware;
 pub mod livelock;
 pub mod mailbox;
 pub mod migration;

@@ -14,18 +14,18 @@ const NONE: Handle = Handle::MAX;
 
 /// A queue of ready vCPUs. A handle is in a queue at most once.
 pub trait ReadyQueue {
-    /// Puts a vCPU behind the others of its priority.
-    fn insert_tail(&mut self, handle: Handle, priority: u8);
-    /// Puts a vCPU before the others of its priority.
-    fn insert_head(&mut self, handle: Handle, priority: u8);
+    /// Puts a vCPU before the others of its priority (`head`), or behind them.
+    fn insert(&mut self, handle: Handle, priority: u8, head: bool);
     /// Takes a vCPU out; `false` when it was not in.
     fn remove(&mut self, handle: Handle) -> bool;
     /// The highest priority that waits.
-    fn highest(&self) -> Option<u8>;
+    fn highest(&mut self) -> Option<u8>;
     /// Takes out the first vCPU of the highest priority.
     fn pop(&mut self) -> Option<Handle>;
     /// Takes out the first vCPU, in the queue's order, that `fits`, and tells its priority. Linear in the vCPUs queued.
     fn pop_where(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<(Handle, u8)>;
+    /// Looks at each queued vCPU, in any order. Linear in the vCPUs queued.
+    fn visit(&mut self, look: &mut dyn FnMut(Handle));
 }
 
 #[derive(Clone, Copy)]
@@ -36,9 +36,12 @@ struct Link {
     queued: bool,
 }
 
-/// Two-level bitmap over doubly linked lists: every operation but [`ReadyQueue::pop_where`] takes a
-/// constant number of steps. `N` is the number of vCPUs there are, at most 65,535.
-pub struct BitmapQueue<const N: usize> {
+/// A doubly linked list for each priority, and a bitmap of two levels that says which are not empty: every operation but
+/// [`ReadyQueue::pop_where`] takes a constant number of steps. Or no bitmap, to compare with: then the highest priority that waits is found by a
+/// look at each from the top. `N` is the number of vCPUs there are, at most 65,535.
+pub struct ListQueue<const N: usize> {
+    /// Without the bitmap, which then is empty.
+    linear: bool,
     summary: u8,
     bitmap: [u64; PRIORITIES / 64],
     head: [Handle; PRIORITIES],
@@ -46,18 +49,22 @@ pub struct BitmapQueue<const N: usize> {
     links: Array<Link, N>,
 }
 
-impl<const N: usize> Default for BitmapQueue<N> {
-    fn default() -> Self {
-        Self::new()
+impl<const N: usize> ListQueue<N> {
+    /// An empty queue with a bitmap.
+    pub const fn bitmap() -> Self {
+        Self::new(false)
     }
-}
 
-impl<const N: usize> BitmapQueue<N> {
-    /// An empty queue.
+    /// An empty queue without.
+    pub const fn linear() -> Self {
+        Self::new(true)
+    }
+
     #[inline(never)]
-    pub const fn new() -> Self {
+    const fn new(linear: bool) -> Self {
         assert!(N < NONE as usize);
         Self {
+            linear,
             summary: 0,
             bitmap: [0; PRIORITIES / 64],
             head: [NONE; PRIORITIES],
@@ -74,17 +81,33 @@ impl<const N: usize> BitmapQueue<N> {
     }
 
     fn mark(&mut self, priority: u8) {
+        if self.linear {
+            return;
+        }
         let word = usize::from(priority / 64);
         self.bitmap[word] |= 1 << (priority % 64);
         self.summary |= 1 << word;
     }
 
     fn unmark(&mut self, priority: u8) {
+        if self.linear {
+            return;
+        }
         let word = usize::from(priority / 64);
         self.bitmap[word] &= !(1 << (priority % 64));
         if self.bitmap[word] == 0 {
             self.summary &= !(1 << word);
         }
+    }
+
+    /// The highest priority that waits.
+    #[inline]
+    pub fn highest(&self) -> Option<u8> {
+        if self.summary == 0 {
+            return if self.linear { self.scan(255) } else { None };
+        }
+        let word = (7 - self.summary.leading_zeros() as usize) % self.bitmap.len();
+        Some((word * 64) as u8 + 63 - self.bitmap[word].leading_zeros() as u8)
     }
 
     /// The highest waiting priority that is at most `limit`.
@@ -93,50 +116,48 @@ impl<const N: usize> BitmapQueue<N> {
         let mut word = usize::from(limit / 64);
         let mut bits = self.bitmap[word] & (u64::MAX >> (63 - limit % 64));
         while bits == 0 {
-            word = word.checked_sub(1)?;
+            if word == 0 {
+                return if self.linear { self.scan(limit) } else { None };
+            }
+            word -= 1;
             bits = self.bitmap[word];
         }
         Some((word * 64) as u8 + 63 - bits.leading_zeros() as u8)
     }
+
+    /// The same, by a look at each.
+    #[inline(never)]
+    fn scan(&self, limit: u8) -> Option<u8> {
+        (0..=limit)
+            .rev()
+            .find(|&priority| self.head[usize::from(priority)] != NONE)
+    }
 }
 
-impl<const N: usize> ReadyQueue for BitmapQueue<N> {
-    fn insert_tail(&mut self, handle: Handle, priority: u8) {
+impl<const N: usize> ReadyQueue for ListQueue<N> {
+    #[inline(never)]
+    fn insert(&mut self, handle: Handle, priority: u8, head: bool) {
         let list = usize::from(priority);
-        let previous = self.tail[list];
+        let (mut next, mut previous) = (NONE, self.tail[list]);
+        if head {
+            (next, previous) = (self.head[list], NONE);
+        }
         debug_assert!(!self.links[usize::from(handle)].queued);
         self.links[usize::from(handle)] = Link {
-            next: NONE,
+            next,
             previous,
             priority,
             queued: true,
         };
-        self.tail[list] = handle;
-        if previous == NONE {
-            self.head[list] = handle;
-            self.mark(priority);
-        } else {
-            self.links[usize::from(previous)].next = handle;
+        match previous {
+            NONE => self.head[list] = handle,
+            previous => self.links[usize::from(previous)].next = handle,
         }
-    }
-
-    fn insert_head(&mut self, handle: Handle, priority: u8) {
-        let list = usize::from(priority);
-        let next = self.head[list];
-        debug_assert!(!self.links[usize::from(handle)].queued);
-        self.links[usize::from(handle)] = Link {
-            next,
-            previous: NONE,
-            priority,
-            queued: true,
-        };
-        self.head[list] = handle;
-        if next == NONE {
-            self.tail[list] = handle;
-            self.mark(priority);
-        } else {
-            self.links[usize::from(next)].previous = handle;
+        match next {
+            NONE => self.tail[list] = handle,
+            next => self.links[usize::from(next)].previous = handle,
         }
+        self.mark(priority);
     }
 
     fn remove(&mut self, handle: Handle) -> bool {
@@ -160,16 +181,13 @@ impl<const N: usize> ReadyQueue for BitmapQueue<N> {
         true
     }
 
-    fn highest(&self) -> Option<u8> {
-        if self.summary == 0 {
-            return None;
-        }
-        let word = (7 - self.summary.leading_zeros() as usize) % self.bitmap.len();
-        Some((word * 64) as u8 + 63 - self.bitmap[word].leading_zeros() as u8)
+    #[inline]
+    fn highest(&mut self) -> Option<u8> {
+        Self::highest(self)
     }
 
     fn pop(&mut self) -> Option<Handle> {
-        let handle = self.head[usize::from(self.highest()?)];
+        let handle = self.head[usize::from(ListQueue::highest(self)?)];
         self.remove(handle);
         Some(handle)
     }
@@ -190,5 +208,12 @@ impl<const N: usize> ReadyQueue for BitmapQueue<N> {
             limit = priority.checked_sub(1)?;
         }
         None
+    }
+
+    fn visit(&mut self, look: &mut dyn FnMut(Handle)) {
+        self.pop_where(&mut |handle| {
+            look(handle);
+            false
+        });
     }
 }

@@ -4,7 +4,7 @@
 use tactus_abi::blob::Overheads;
 use tactus_policy::admission::{LOOKS_AT_RUN_TIME, Ledger, Request, Task};
 use tactus_policy::deadline::Deadlines;
-use tactus_policy::ready::{BitmapQueue, Handle, ReadyQueue};
+use tactus_policy::ready::{Handle, ListQueue, ReadyQueue};
 use tactus_policy::reservation::{Account, Kind, Reservation};
 
 const HARTS: usize = 2;
@@ -45,10 +45,10 @@ fn schedule() -> [String; HARTS] {
         real_time: None,
         best_effort: None,
     });
-    let mut queue = BitmapQueue::<8>::new();
+    let mut queue = ListQueue::<8>::bitmap();
     BEST_EFFORT
         .iter()
-        .for_each(|(handle, priority)| queue.insert_tail(*handle, *priority));
+        .for_each(|(handle, priority)| queue.insert(*handle, *priority, false));
     let mut table = [const { String::new() }; HARTS];
     for now in 0..TICKS {
         for (handle, (hart, release, account)) in (0..).zip(&mut accounts) {
@@ -72,7 +72,7 @@ fn schedule() -> [String; HARTS] {
             if hart.real_time.is_some()
                 && let Some((handle, priority)) = hart.best_effort.take()
             {
-                queue.insert_head(handle, priority);
+                queue.insert(handle, priority, true);
             }
         }
         for (hart, row) in harts.iter_mut().zip(&mut table) {

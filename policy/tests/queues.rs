@@ -1,9 +1,13 @@
 //! The queues against models that are too simple to be wrong.
 
 use proptest::prelude::*;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
+use tactus_abi::blob;
 use tactus_policy::deadline::Deadlines;
-use tactus_policy::ready::{BitmapQueue, Handle, ReadyQueue};
+use tactus_policy::hardware::{Failure, Ports, Scheme, SystemQueue};
+use tactus_policy::ready::{Handle, ListQueue, ReadyQueue};
 
 const HANDLES: usize = 24;
 
@@ -57,40 +61,323 @@ impl Model {
     }
 }
 
-proptest! {
-    #[test]
-    fn the_bitmap_queue_is_a_priority_queue(operations in prop::collection::vec(operation(), 0..200)) {
-        let mut queue = BitmapQueue::<HANDLES>::new();
-        let mut model = Model::default();
-        for operation in operations {
-            match operation {
-                // A handle is queued once: that is the caller's part.
-                Operation::InsertHead(h, _) | Operation::InsertTail(h, _) if model.holds(h) => {}
-                Operation::InsertHead(h, p) => {
-                    queue.insert_head(h, p);
-                    model.insert(h, p, true);
-                }
-                Operation::InsertTail(h, p) => {
-                    queue.insert_tail(h, p);
-                    model.insert(h, p, false);
-                }
-                Operation::Remove(h) => {
-                    prop_assert_eq!(queue.remove(h), model.take(|other| other == h).is_some());
-                }
-                Operation::Pop => {
-                    prop_assert_eq!(queue.pop(), model.take(|_| true).map(|(h, _)| h));
-                }
-                Operation::PopWhere(class) => {
-                    let mut fits = |h: Handle| h % 3 == class;
-                    prop_assert_eq!(queue.pop_where(&mut fits), model.take(fits));
+/// What the fabric's queue does with its registers and its doubleword, at once and in order.
+#[derive(Clone)]
+struct Fabric(Rc<RefCell<State>>);
+
+#[derive(Default)]
+struct State {
+    queue: Model,
+    /// Whom `Next` goes on behind.
+    looked_at: Option<Handle>,
+    commands: u32,
+    access: u32,
+    words: [u32; 2],
+    /// From this access of the page or the doubleword on it is broken, in this way.
+    breaks: Option<(u32, Breaks)>,
+    accesses: u32,
+    failed: Option<Failure>,
+}
+
+/// How the fabric breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Breaks {
+    /// Reads of the page fail, and nothing else is done.
+    Dead,
+    /// Commands are done no more, but what is there can be read.
+    Deaf,
+    /// It names vCPUs that are not there.
+    Lies,
+    /// It loses whoever comes first.
+    Loses,
+}
+
+impl State {
+    fn first(&self) -> u32 {
+        self.queue
+            .0
+            .first()
+            .map_or(0, |&(handle, priority)| word(handle, priority))
+    }
+
+    /// Does a command, numbered as in memory; its answer, as the page has it.
+    fn command(&mut self, command: u32, priority: u8, handle: Handle) -> Option<u32> {
+        self.commands = self.commands.wrapping_add(1);
+        let taken = match command {
+            0 | 1 if self.queue.holds(handle) => None,
+            0 | 1 => {
+                self.queue.insert(handle, priority, command == 1);
+                Some((handle, priority))
+            }
+            2 => self.queue.take(|other| other == handle),
+            3 => {
+                let at = self
+                    .queue
+                    .0
+                    .iter()
+                    .position(|(h, _)| Some(*h) == self.looked_at);
+                self.queue.0.get(at? + 1).copied()
+            }
+            6 => self.queue.take(|_| true),
+            7 => self.queue.0.first().copied(),
+            _ => unreachable!("not used"),
+        };
+        if matches!(command, 3 | 7) {
+            self.looked_at = taken.map(|(handle, _)| handle);
+        }
+        self.update();
+        taken.map(|(handle, priority)| word(handle, priority))
+    }
+
+    /// Writes to memory what belongs there.
+    fn update(&mut self) {
+        if self.access & 3 != 0 {
+            self.words[1] = self.first();
+        }
+        if self.access & 3 == 1 {
+            self.words[0] = self.commands;
+        }
+    }
+
+    /// Counts an access, and tells whether the fabric is broken, and how.
+    fn broken(&mut self) -> Option<Breaks> {
+        self.accesses += 1;
+        let (from, how) = self.breaks?;
+        if self.accesses == from && how == Breaks::Loses {
+            self.queue.take(|_| true);
+            self.update();
+        }
+        (self.accesses >= from).then_some(how)
+    }
+}
+
+const fn word(handle: Handle, priority: u8) -> u32 {
+    1 << 31 | (priority as u32) << 16 | handle as u32
+}
+
+impl Ports for Fabric {
+    fn read(&mut self, offset: u32) -> Option<u32> {
+        let mut state = self.0.borrow_mut();
+        let broken = state.broken();
+        if broken == Some(Breaks::Dead) {
+            return None;
+        }
+        let answer = match offset {
+            0x800 => state.command(6, 0, 0).unwrap_or(0),
+            0x804 => state.command(7, 0, 0).unwrap_or(0),
+            0x80c => state.command(3, 0, 0).unwrap_or(0),
+            0x810 => return Some(0x5251_0001),
+            0x814 => return Some(1024),
+            0x818 => return Some(1),
+            0x828 => return Some(state.commands),
+            _ => panic!("a read of {offset:#x}"),
+        };
+        Some(if broken == Some(Breaks::Lies) {
+            answer ^ 0x105
+        } else {
+            answer
+        })
+    }
+
+    fn write(&mut self, offset: u32, value: u32) {
+        let mut state = self.0.borrow_mut();
+        if matches!(state.broken(), Some(Breaks::Dead | Breaks::Deaf)) {
+            return;
+        }
+        let handle = value as Handle;
+        match offset {
+            0..0x800 => {
+                state.command(offset >> 2 & 1, (offset >> 3) as u8, handle);
+            }
+            0x808 => {
+                state.command(2, 0, handle);
+            }
+            0x81c => state.queue.0.clear(),
+            0x820 => {
+                state.access = value;
+                state.update();
+            }
+            _ => panic!("a write of {offset:#x}"),
+        }
+    }
+
+    fn settle(&mut self) {}
+
+    fn load(&mut self) -> u64 {
+        let mut state = self.0.borrow_mut();
+        let lies = state.broken() == Some(Breaks::Lies);
+        let [lower, upper] = state.words;
+        u64::from(if lies { upper ^ 0x105 } else { upper }) << 32 | u64::from(lower)
+    }
+
+    fn store(&mut self, word: usize, value: u32) {
+        self.0.borrow_mut().words[word] = value;
+    }
+
+    fn publish(&mut self) {
+        let state = &mut *self.0.borrow_mut();
+        let broken = matches!(state.broken(), Some(Breaks::Dead | Breaks::Deaf));
+        let command = state.words[0];
+        // With ACP the fabric waits for the event.
+        if state.access & 3 == 3 && command >> 31 != 0 && !broken {
+            state.fetch(command);
+        }
+    }
+
+    fn event(&mut self) {
+        let state = &mut *self.0.borrow_mut();
+        let broken = matches!(state.broken(), Some(Breaks::Dead | Breaks::Deaf));
+        let command = state.words[0];
+        assert_eq!(state.access & 3, 2, "only ACP has events");
+        if command >> 31 != 0 && !broken {
+            state.fetch(command);
+        }
+    }
+
+    fn doubleword(&self) -> u32 {
+        0x8000_0040
+    }
+
+    fn failed(&mut self, why: Failure) {
+        let before = self.0.borrow_mut().failed.replace(why);
+        assert_eq!(before, None, "it fails once");
+    }
+}
+
+impl State {
+    fn fetch(&mut self, command: u32) {
+        let answer = self.command(command >> 28 & 7, (command >> 16) as u8, command as Handle);
+        // Absent, as far as it matters here.
+        self.words[0] = answer.map_or(3 << 28, |answer| answer & !(1 << 31));
+    }
+}
+
+/// A queue of the system's kind, and its hardware, if it is to have any.
+fn system_queue(kind: blob::ReadyQueue) -> (SystemQueue<Fabric, HANDLES>, Option<Fabric>) {
+    let lists = match kind {
+        blob::ReadyQueue::Linear => ListQueue::linear(),
+        _ => ListQueue::bitmap(),
+    };
+    let mut queue = SystemQueue::software(lists);
+    let fabric = Scheme::of(kind).map(|scheme| {
+        let fabric = Fabric(Rc::default());
+        // What a system before has left there.
+        fabric.0.borrow_mut().queue.insert(5, 9, false);
+        queue.try_hardware(fabric.clone(), scheme);
+        fabric
+    });
+    (queue, fabric)
+}
+
+/// Does the same with a queue and with a model, which agree in all; or, if the hardware `may_fail`, in who is there, and in order once it has.
+fn compare(
+    queue: &mut SystemQueue<Fabric, HANDLES>,
+    operations: &[Operation],
+    may_fail: bool,
+) -> Result<(), TestCaseError> {
+    let mut model = Model::default();
+    for operation in operations {
+        let exact = !may_fail;
+        match *operation {
+            // A handle is queued once: that is the caller's part.
+            Operation::InsertHead(h, _) | Operation::InsertTail(h, _) if model.holds(h) => {}
+            Operation::InsertHead(h, p) => {
+                queue.insert(h, p, true);
+                model.insert(h, p, true);
+            }
+            Operation::InsertTail(h, p) => {
+                queue.insert(h, p, false);
+                model.insert(h, p, false);
+            }
+            Operation::Remove(h) => {
+                prop_assert_eq!(queue.remove(h), model.take(|other| other == h).is_some());
+            }
+            Operation::Pop if exact => {
+                prop_assert_eq!(queue.pop(), model.take(|_| true).map(|(h, _)| h));
+            }
+            Operation::PopWhere(class) if exact => {
+                let mut fits = |h: Handle| h % 3 == class;
+                prop_assert_eq!(queue.pop_where(&mut fits), model.take(fits));
+            }
+            Operation::Pop => {
+                let popped = queue.pop();
+                match popped {
+                    Some(h) => prop_assert!(model.take(|other| other == h).is_some()),
+                    None => prop_assert!(model.0.is_empty()),
                 }
             }
+            Operation::PopWhere(class) => {
+                let popped = queue.pop_where(&mut |h| h % 3 == class);
+                match popped {
+                    Some(entry) => {
+                        prop_assert_eq!(entry.0 % 3, class);
+                        prop_assert_eq!(model.take(|other| other == entry.0), Some(entry));
+                    }
+                    None => prop_assert!(!model.0.iter().any(|(h, _)| h % 3 == class)),
+                }
+            }
+        }
+        if exact {
             prop_assert_eq!(queue.highest(), model.0.first().map(|(_, p)| *p));
         }
-        while let Some((handle, _)) = model.take(|_| true) {
-            prop_assert_eq!(queue.pop(), Some(handle));
+        let mut seen = Vec::new();
+        queue.visit(&mut |handle| seen.push(handle));
+        let mut there: Vec<Handle> = model.0.iter().map(|(h, _)| *h).collect();
+        seen.sort_unstable();
+        there.sort_unstable();
+        prop_assert_eq!(seen, there);
+    }
+    while let Some(handle) = queue.pop() {
+        prop_assert!(model.take(|other| other == handle).is_some());
+    }
+    prop_assert!(model.0.is_empty());
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn each_ready_queue_is_a_priority_queue(
+        kind in prop::sample::select(blob::ReadyQueue::ALL.to_vec()),
+        operations in prop::collection::vec(operation(), 0..200),
+    ) {
+        let (mut queue, fabric) = system_queue(kind);
+        prop_assert_eq!(queue.is_in_hardware(), kind.is_in_hardware());
+        compare(&mut queue, &operations, false)?;
+        prop_assert_eq!(queue.is_in_hardware(), kind.is_in_hardware());
+        prop_assert!(fabric.is_none_or(|fabric| fabric.0.borrow().failed.is_none()));
+    }
+
+    #[test]
+    fn nobody_is_lost_or_doubled_when_the_hardware_breaks(
+        kind in prop::sample::select(blob::ReadyQueue::ALL[2..].to_vec()),
+        operations in prop::collection::vec(operation(), 0..200),
+        after in 0..300_u32,
+        how in prop::sample::select(vec![Breaks::Dead, Breaks::Deaf, Breaks::Lies, Breaks::Loses]),
+    ) {
+        let (mut queue, fabric) = system_queue(kind);
+        let fabric = fabric.expect("in hardware");
+        {
+            let mut state = fabric.0.borrow_mut();
+            state.breaks = Some((state.accesses + 1 + after, how));
         }
-        prop_assert_eq!(queue.pop(), None);
+        compare(&mut queue, &operations, true)?;
+        prop_assert_eq!(queue.is_in_hardware(), fabric.0.borrow().failed.is_none());
+    }
+
+    #[test]
+    fn hardware_that_does_not_work_is_not_used(
+        kind in prop::sample::select(blob::ReadyQueue::ALL[2..].to_vec()),
+        from in 1..8_u32,
+        how in prop::sample::select(vec![Breaks::Dead, Breaks::Deaf, Breaks::Lies]),
+        operations in prop::collection::vec(operation(), 0..50),
+    ) {
+        let fabric = Fabric(Rc::default());
+        fabric.0.borrow_mut().breaks = Some((from, how));
+        let mut queue = SystemQueue::software(ListQueue::bitmap());
+        queue.try_hardware(fabric.clone(), Scheme::of(kind).expect("in hardware"));
+        prop_assert!(!queue.is_in_hardware());
+        prop_assert!(fabric.0.borrow().failed.is_some());
+        compare(&mut queue, &operations, false)?;
     }
 
     #[test]
@@ -141,9 +428,9 @@ proptest! {
 fn any_two_priorities_are_ordered() {
     for a in 0..=255_u8 {
         for b in 0..=255_u8 {
-            let mut queue = BitmapQueue::<2>::new();
-            queue.insert_tail(0, a);
-            queue.insert_tail(1, b);
+            let mut queue = ListQueue::<2>::bitmap();
+            queue.insert(0, a, false);
+            queue.insert(1, b, false);
             assert_eq!(queue.highest(), Some(a.max(b)));
             let order = [queue.pop(), queue.pop(), queue.pop()];
             let expected = if b > a { [1, 0] } else { [0, 1] };

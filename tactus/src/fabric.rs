@@ -4,12 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use tactus_board::devices::map;
+use tactus_board::fabric::GP_SIZE;
 
 use crate::config::{Address, Size};
 use crate::profile;
 
 /// The device of a profile that stands for the fabric's ports.
 pub const DEVICE: &str = "fabric";
+/// The device of a design by which the hypervisor reaches a ready queue in hardware.
+pub const READY_QUEUE: &str = "ready-queue";
+/// The register that raises the event: the first behind the general-purpose port.
+pub const EVENT: u64 = map::FABRIC + GP_SIZE;
 /// The designs that come with the project.
 const DESIGNS: &str = include_str!("../../fabric/designs.toml");
 
@@ -73,7 +78,7 @@ pub fn devices(design: &str) -> Option<Vec<profile::Device>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tactus_board::fabric::{GP_SIZE, INTERRUPTS};
+    use tactus_board::fabric::INTERRUPTS;
 
     #[test]
     fn every_design_is_read_and_makes_sense() {

@@ -1,7 +1,7 @@
 //! A system that has been checked: every address chosen, every name resolved, nothing optional that the
 //! boot image needs.
 
-use tactus_abi::blob::{Migration, Overheads, RealTimePolicy, region};
+use tactus_abi::blob::{Migration, Overheads, ReadyQueue, RealTimePolicy, region};
 use tactus_abi::map;
 use tactus_policy::placement::Extent;
 use tactus_policy::reservation::Reservation;
@@ -18,6 +18,8 @@ pub struct Plan {
     pub profile: Profile,
     /// What the platform's fabric is loaded with.
     pub design: Option<String>,
+    /// What keeps ready best-effort vCPUs in order.
+    pub ready_queue: ReadyQueue,
     /// Harts used.
     pub harts: u32,
     /// Physical memory.

@@ -67,6 +67,8 @@ codes! {
     UnknownDesign = "unknown-design", Contradiction;
     /// A design for a platform without a fabric.
     NoFabric = "no-fabric", Contradiction;
+    /// A ready queue in hardware without the hardware.
+    NoReadyQueue = "no-ready-queue", Contradiction;
     /// More of something than the hypervisor takes.
     TooMany = "too-many", Contradiction;
     /// A hart that the system does not have.

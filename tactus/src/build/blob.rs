@@ -7,6 +7,7 @@ use tactus_abi::blob::{
 use zerocopy::{Immutable, IntoBytes};
 
 use crate::config;
+use crate::fabric;
 use crate::plan::{self, Plan};
 
 /// The blob of a plan. `sources` holds for each VM the physical address of each segment's copy in
@@ -181,6 +182,10 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         Some(device) if plan.uart => (device.address.0, plan.profile.console.interrupt),
         _ => (0, 0),
     };
+    let (ready_queue_page, ready_queue_event) = match plan.profile.device(fabric::READY_QUEUE) {
+        Some(device) if plan.ready_queue.is_in_hardware() => (device.address.0, fabric::EVENT),
+        _ => (0, 0),
+    };
     Header {
         magic: MAGIC,
         version: VERSION,
@@ -207,7 +212,9 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         migration: plan.migration as u32,
         user_only: mask(&mut plan.user_only.iter().copied()),
         separation: plan.separation.into(),
-        reserved: 0,
+        ready_queue: plan.ready_queue as u32,
+        ready_queue_page,
+        ready_queue_event,
     }
 }
 

@@ -112,6 +112,7 @@ impl Parts {
             pool: nowhere,
             profile: platform.profile.clone(),
             design: platform.design.clone(),
+            ready_queue: platform.ready_queue,
         })
     }
 }

@@ -1,13 +1,13 @@
 //! The platform, and how much of it the system uses.
 
-use tactus_abi::blob::limit;
+use tactus_abi::blob::{ReadyQueue, limit};
 use tactus_abi::map::MEGAPAGE_SIZE;
 use tactus_policy::placement::Extent;
 
 use super::judge::Judge;
 use crate::config::{DEFAULT_SLICE, Nanoseconds, Share, Size, cure_of_unknown};
 use crate::fabric;
-use crate::problem::Code;
+use crate::problem::{Code, Problem};
 use crate::profile::Profile;
 
 /// Bounds of the time slice: below, switching takes a noticeable part of it; above, guests notice.
@@ -23,6 +23,8 @@ pub(super) struct Platform {
     pub(super) reserve: Share,
     /// What the fabric is loaded with.
     pub(super) design: Option<String>,
+    /// What keeps ready best-effort vCPUs in order.
+    pub(super) ready_queue: ReadyQueue,
 }
 
 /// Judges `[system]`. `None`: the platform is unknown.
@@ -41,8 +43,10 @@ pub(super) fn check(judge: &mut Judge<'_>) -> Option<Platform> {
     };
     let mut profile = profile;
     let design = design(judge, &mut profile);
+    let ready_queue = ready_queue(judge, &mut profile);
     Some(Platform {
         design,
+        ready_queue,
         harts: harts(judge, &profile),
         memory: Extent::new(profile.memory.base.0, memory(judge, &profile).0),
         slice_ticks: slice_ticks(judge, &profile),
@@ -82,6 +86,34 @@ fn design(judge: &mut Judge<'_>, profile: &mut Profile) -> Option<String> {
     };
     profile.devices.splice(place..=place, devices);
     Some(design.value.clone())
+}
+
+/// What keeps ready best-effort vCPUs in order. Where that is in hardware, no VM gets it.
+fn ready_queue(judge: &mut Judge<'_>, profile: &mut Profile) -> ReadyQueue {
+    let Some(given) = &judge.config.system.ready_queue else {
+        return ReadyQueue::Bitmap;
+    };
+    if !given.value.is_in_hardware() {
+        return given.value;
+    }
+    let mut devices = profile.devices.iter_mut();
+    if let Some(device) = devices.find(|device| device.name == fabric::READY_QUEUE) {
+        device.kept = Some("the hypervisor keeps its ready vCPUs there".into());
+        return given.value;
+    }
+    let title = given.value.name();
+    let problem = Problem::new(
+        Code::NoReadyQueue,
+        format!("`ready_queue = \"{title}\"` needs a ready queue in the fabric"),
+        "load the fabric with one, `[fabric]` and `design = \"ready_queue\"`, on a platform that has a fabric, such as `soc`; or choose \
+         `\"bitmap\"` or `\"linear\"`, which are software",
+    );
+    let problem = problem.at(judge.source(), &given.span, "in hardware");
+    judge.add(match &judge.config.design {
+        Some(design) => problem.at(judge.source(), &design.span, "this design has none"),
+        None => problem,
+    });
+    ReadyQueue::Bitmap
 }
 
 fn harts(judge: &mut Judge<'_>, profile: &Profile) -> u32 {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tactus_abi::blob::Migration;
+use tactus_abi::blob::{Migration, ReadyQueue};
 use tactus_abi::map::{CHANNEL_SOURCE, GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_policy::stage2::{Mapping, leaf_size};
 
@@ -100,6 +100,17 @@ fn platform(plan: &Plan) -> String {
         rows.push(vec![
             "separation".into(),
             "off: real-time vCPUs wait for what is done for best-effort VMs".into(),
+        ]);
+    }
+    if plan.ready_queue != ReadyQueue::Bitmap {
+        let place = if plan.ready_queue.is_in_hardware() {
+            "in the fabric"
+        } else {
+            "in software"
+        };
+        rows.push(vec![
+            "ready queue".into(),
+            format!("{}, {place}", plan.ready_queue.name()),
         ]);
     }
     if plan.migration != Migration::Off {

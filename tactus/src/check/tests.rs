@@ -140,6 +140,7 @@ fault_tests! {
     unknown_platform = "unknown-platform",
     unknown_design = "unknown-design",
     no_fabric = "no-fabric",
+    no_ready_queue = "no-ready-queue",
     no_such_hart = "no-such-hart",
     vcpu_harts = "vcpu-harts",
     bad_reservation = "bad-reservation",

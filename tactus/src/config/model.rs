@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use tactus_abi::blob::Migration;
+use tactus_abi::blob::{Migration, ReadyQueue};
 
 use super::source::{At, Source, Span};
 use super::unit::{Address, Nanoseconds, Share, Size};
@@ -48,6 +48,8 @@ pub struct System {
     pub migration: Option<At<Migration>>,
     /// Those harts; default: the ones that real-time vCPUs run on.
     pub user_only: Option<At<Vec<At<u32>>>>,
+    /// What keeps ready best-effort vCPUs in order; default: the bitmap.
+    pub ready_queue: Option<At<ReadyQueue>>,
 }
 
 /// The best-effort time slice of a system that names none.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tactus_abi::blob::Migration;
+use tactus_abi::blob::{Migration, ReadyQueue};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -51,6 +51,17 @@ impl Value for Migration {
             "automatic" => Some(Self::Automatic),
             _ => None,
         }
+    }
+}
+
+impl Value for ReadyQueue {
+    const EXPECTED: &'static str =
+        "`\"linear\"`, `\"bitmap\"`, `\"gp\"`, `\"acp\"`, `\"acp-polling\"` or `\"hybrid\"`";
+    const EXAMPLE: &'static str = "\"hybrid\"";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        let name = value.as_str()?;
+        Self::ALL.into_iter().find(|queue| queue.name() == name)
     }
 }
 
@@ -182,6 +193,7 @@ fn read_system(reader: &mut Reader, root: &mut Table<'_>) -> System {
         separation: table.optional(reader, "separation"),
         migration: table.optional(reader, "migration"),
         user_only: table.array(reader, "user_only"),
+        ready_queue: table.optional(reader, "ready_queue"),
     };
     table.finish(reader);
     system

@@ -180,6 +180,25 @@ global_asm!(
     "    csrw    sstatus, t2",
     "    csrw    sepc, t1",
     "    ret",
+    // u64 pair probe_word(address): the 32 bits at a physical address, or a1 = 1. Likewise.
+    ".global probe_word",
+    "probe_word:",
+    "    csrr    t1, sepc",
+    "    csrr    t2, sstatus",
+    "    csrr    t3, hstatus",
+    "    la      t0, 9f",
+    "    csrrw   t0, stvec, t0",
+    "    lwu     a0, 0(a0)",
+    "    csrw    stvec, t0",
+    "    li      a1, 0",
+    "    ret",
+    ".balign 4",
+    "9:  csrw    stvec, t0",
+    "    csrw    hstatus, t3",
+    "    csrw    sstatus, t2",
+    "    csrw    sepc, t1",
+    "    li      a1, 1",
+    "    ret",
     ".purgem  called",
     ".purgem  others",
     ".option pop",
@@ -202,7 +221,7 @@ global_asm!(
 
 #[repr(C)]
 struct Probe {
-    half: u64,
+    value: u64,
     fault: u64,
 }
 
@@ -212,6 +231,8 @@ unsafe extern "C" {
     fn run_hart(hart: *const c_void) -> !;
     #[link_name = "probe_guest_fetch"]
     fn probe(address: u64) -> Probe;
+    #[link_name = "probe_word"]
+    fn probe_word(address: u64) -> Probe;
 }
 
 /// Value of `stvec` while guests run.
@@ -234,5 +255,15 @@ pub fn enter(hart: &'static crate::hart::Hart) -> ! {
 pub fn probe_guest_fetch(address: u64) -> Option<u16> {
     // Safety: reads through the guest's own translation with the guest's rights; faults are caught.
     let result = unsafe { probe(address) };
-    (result.fault == 0).then_some(result.half as u16)
+    (result.fault == 0).then_some(result.value as u16)
+}
+
+/// Reads a register of a device that may not be there, or not answer; then `None`.
+///
+/// # Safety
+/// The address is a device's, or nothing's.
+pub unsafe fn probe_register(address: u64) -> Option<u32> {
+    // Safety: the caller's promise; a fault is caught.
+    let result = unsafe { probe_word(address) };
+    (result.fault == 0).then_some(result.value as u32)
 }

@@ -25,6 +25,12 @@ pub fn fence_device() {
     unsafe { core::arch::asm!("fence w, o", options(nostack)) }
 }
 
+/// What has been stored to a device is there before others see a store to memory that follows.
+pub fn fence_after_device() {
+    // Safety: a fence.
+    unsafe { core::arch::asm!("fence o, w", options(nostack)) }
+}
+
 /// Waits for an interrupt that is enabled in `sie`, or less.
 pub fn wait_for_interrupt() {
     // Safety: only stalls the hart; interrupts stay pending, since sstatus.SIE is 0 in the hypervisor.
