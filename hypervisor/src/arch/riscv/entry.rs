@@ -164,6 +164,8 @@ global_asm!(
     "    j       5b",
     // u64 pair probe(address): half-word fetched through the guest's translation, or a1 = 1. A fault overwrites trap CSRs; those
     // that the way back to the guest needs are kept.
+    // Apart from the way in and out: the two have other lines of the cache.
+    ".balign 32",
     ".global probe_guest_fetch",
     "probe_guest_fetch:",
     "    csrr    t1, sepc",
