@@ -18,6 +18,7 @@ use tactus_board::account::{Doing, Spent};
 use tactus_board::board::{self as engine, Board, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
+use tactus_board::fault::Fault;
 use tactus_board::fabric::{Model, Waves};
 use tactus_board::gdb::{self, Server};
 use tactus_board::profile::Profile;
@@ -118,6 +119,8 @@ pub struct Options {
     pub restore: Option<PathBuf>,
     /// What the fabric is loaded with.
     pub fabric: Option<Fabric>,
+    /// What goes wrong, and when. For tests.
+    pub faults: Vec<(Femtoseconds, Fault)>,
 }
 
 /// A design for the fabric.
@@ -146,6 +149,7 @@ impl Options {
             snapshot: None,
             restore: None,
             fabric: None,
+            faults: Vec::new(),
         }
     }
 }
@@ -312,6 +316,11 @@ impl Machine {
         };
         setup::boot(&mut board, &options.profile, &software)
             .map_err(|error| unfit(error.to_string()))?;
+        for (at, fault) in &options.faults {
+            board
+                .inject(*at, fault.clone())
+                .map_err(|error| unfit(error.to_string()))?;
+        }
         let saved = match &options.restore {
             Some(path) => Some(Saved::take_back(path, &mut board)?),
             None => None,
