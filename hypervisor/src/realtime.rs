@@ -177,7 +177,9 @@ fn ask(
 }
 
 /// Goes on with the current vCPU's call for admission. `false`: it has to leave the hart, and the call goes on when it has one again.
-pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+#[unsafe(export_name = "tactus_admit")]
+#[inline(never)]
+pub extern "C" fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     // Safety: the vCPU runs on this hart, no other reference in use.
     while let Some(asks) = unsafe { vcpu.body() }.asks {
         if !sched::keeps_hart(hart) {

@@ -187,6 +187,7 @@ impl Vm {
     }
 
     /// Physical address of guest-physical bytes of its memory, if all are.
+    #[inline(never)]
     pub fn memory_at(&self, guest: u64, length: u64) -> Option<u64> {
         let memory = self.memory();
         let offset = guest.checked_sub(memory.guest)?;
@@ -288,8 +289,9 @@ impl Vm {
     }
 
     /// A virtual source interrupts the VM once; tells its vCPUs.
+    #[unsafe(export_name = "tactus_signal")]
     #[inline(never)]
-    pub fn signal(&self, hart: &'static Hart, source: u32) {
+    pub extern "C" fn signal(&self, hart: &'static Hart, source: u32) {
         self.tell(hart, self.raise(source));
     }
 
@@ -455,6 +457,7 @@ impl Vm {
     }
 
     /// State, and `scause` code of its last fault.
+    #[inline(never)]
     pub fn status(&self) -> (VmState, u8) {
         let life = self.life.lock();
         (life.state, life.last_cause)

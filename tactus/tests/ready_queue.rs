@@ -40,11 +40,7 @@ fn with(system: &str, queue: ReadyQueue) -> String {
     let system = system.replacen("\"qemu-virt\"", "\"soc\"", 1);
     let system = system.replacen("[system]\n", &line, 1);
     if queue.is_in_hardware() {
-        system.replacen(
-            "[[vm]]",
-            "[fabric]\ndesign = \"ready_queue\"\n\n[[vm]]",
-            1,
-        )
+        system.replacen("[[vm]]", "[fabric]\ndesign = \"ready_queue\"\n\n[[vm]]", 1)
     } else {
         system
     }
@@ -127,7 +123,11 @@ fn software_takes_over_from_hardware_that_fails() {
                 let outcome = run(&with(&four(), queue), &[(at, fault)]);
                 assert_verdict(&outcome, Verdict::Good);
                 if at.0 == MILLISECOND && by_memory != (queue == ReadyQueue::Gp) {
-                    assert!(warns(&outcome), "{queue:?} {fault:?}\n{}", explain(&outcome));
+                    assert!(
+                        warns(&outcome),
+                        "{queue:?} {fault:?}\n{}",
+                        explain(&outcome)
+                    );
                 }
             }
         }
