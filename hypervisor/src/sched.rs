@@ -1275,6 +1275,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
 
 /// Serves an interrupt from another hart.
 #[inline(never)]
+#[unsafe(link_section = ".hot")]
 pub fn interrupted(hart: &'static Hart) {
     arch::clear_software_interrupt();
     // What is passed or posted from now on interrupts anew.

@@ -227,6 +227,7 @@ impl Vm {
     }
 
     /// Updates the vCPUs' external interrupt lines; called with the devices locked. Those that change are to be notified.
+    #[unsafe(link_section = ".hot")]
     fn outputs(&self, plic: &Vplic) -> Changed {
         let mut changed = 0;
         for (context, vcpu) in self.vcpus().iter().enumerate() {
