@@ -50,6 +50,8 @@ pub struct Run {
     pub until: Option<String>,
     /// The guest (an artifact's name) that runs directly under the firmware.
     pub guest: Option<String>,
+    /// The design that the fabric is loaded with, for a guest directly under the firmware. A system names its own.
+    pub fabric: Option<String>,
     /// Harts of a machine without the hypervisor; of a system: in place of those that it names.
     pub harts: Option<u32>,
     /// Command lines of the system's VMs, by name, in place of those that it gives them; or of the guest, by its name.
@@ -135,6 +137,9 @@ pub struct Metric {
     pub limit: Option<f64>,
     /// The smallest value that this project allows itself, where more is better; instead of `limit`.
     pub least: Option<f64>,
+    /// Whether `--quick` takes it, where it is of no run.
+    #[serde(default = "yes")]
+    pub quick: bool,
     /// The greatest value is what the experiment's profile states of the hypervisor's own time; instead of `limit`.
     pub limit_overhead: Option<Overhead>,
     /// Figures of others, by name.
@@ -150,6 +155,8 @@ pub struct Metric {
     pub samples: Option<SamplesSource>,
     /// It is what a program of the project counts.
     pub counted: Option<CountedSource>,
+    /// It is how fast the board is with a fabric, in host time.
+    pub coupling: Option<Coupling>,
     /// It is the size of the hypervisor's executable sections.
     pub hypervisor_text: Option<TextSource>,
     /// It is how long calls of functions take.
@@ -236,10 +243,23 @@ pub struct SamplesSource {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountedSource {
-    /// The run whose guests it is about.
-    pub run: String,
+    /// The run whose guests it is about; none, where it is about no guest.
+    pub run: Option<String>,
     /// The program, relative to the project's root. It fails if there is no such number.
     pub by: PathBuf,
+    /// What it is told.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+}
+
+/// How fast the board is with a fabric: [`coupling`](super::coupling).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Coupling {
+    /// Thousands of cycles of a fabric at work that the host simulates in a second.
+    Active,
+    /// How much longer the board takes with a fabric that has nothing to do than without one, in percent.
+    Quiet,
 }
 
 /// The hypervisor's program.
@@ -376,6 +396,12 @@ impl Metric {
         sources.map(String::as_str)
     }
 
+    /// Whether it is of no run.
+    pub fn apart(&self) -> bool {
+        let counted = self.counted.as_ref();
+        self.coupling.is_some() || counted.is_some_and(|source| source.run.is_none())
+    }
+
     /// The run, or the first one, of each kind of source that is given.
     fn sources(&self) -> [Option<&String>; 10] {
         [
@@ -383,7 +409,7 @@ impl Metric {
             self.ratio.as_ref().map(|source| &source.of.run),
             self.more.as_ref().map(|source| source.of.run()),
             self.samples.as_ref().map(|source| &source.run),
-            self.counted.as_ref().map(|source| &source.run),
+            self.counted.as_ref().and_then(|source| source.run.as_ref()),
             self.hypervisor_text.as_ref().map(|source| &source.run),
             self.calls.as_ref().map(|source| &source.run),
             self.passage.as_ref().map(|source| &source.run),
@@ -559,6 +585,12 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
             || ![&run.replace, &run.quick_replace, &run.full_replace]
                 .iter()
                 .all(|replace| replace.is_empty());
+        if !alone && run.fabric.is_some() {
+            return Err(miette!(
+                "run `{}`: a system says in `[fabric]` what its fabric is loaded with",
+                run.name
+            ));
+        }
         if alone && (run.harts.is_none() || of_systems) {
             return Err(miette!(
                 "run `{}`: with `guest` goes `harts`, but not `until`, `timed_from` or `replace`",
@@ -574,9 +606,10 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
         ));
     }
     for metric in &experiment.metrics {
-        if metric.sources().iter().flatten().count() != 1 {
+        let sources = metric.sources().iter().flatten().count();
+        if sources + usize::from(metric.apart()) != 1 {
             return Err(miette!(
-                "metric `{}` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`",
+                "metric `{}` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `coupling`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`",
                 metric.name
             ));
         }
@@ -716,7 +749,7 @@ mod tests {
                 "record =",
                 "stay = { run = \"native\", ways = [[\"a>b\"]] }\nrecord ="
             ),
-            "metric `m` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`"
+            "metric `m` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `coupling`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`"
         );
         let picture = |at: &str, metrics: &str| {
             let line = format!("line = [{{ name = \"l\", metrics = {metrics} }}]");

@@ -21,6 +21,7 @@ use prepared::{Done, Prepared};
 use result::{Findings, Found};
 
 pub mod board;
+pub mod coupling;
 pub mod distribution;
 pub mod experiment;
 pub mod factors;
@@ -115,7 +116,7 @@ fn findings(
         ));
     }
     let done = prepared::carry_out(&runs)?;
-    let findings = evaluate(&arguments.name, &experiment, &profile, root, &done)?;
+    let findings = evaluate(&arguments.name, &experiment, &profile, root, &done, extent)?;
     let directory = match &arguments.pictures {
         Some(directory) => directory.clone(),
         None => root.join("build/bench").join(&arguments.name),
@@ -151,9 +152,20 @@ fn evaluate(
     profile: &Profile,
     root: &Path,
     done: &BTreeMap<String, Done>,
+    extent: Extent,
 ) -> miette::Result<Findings> {
     let mut found = Vec::new();
     for metric in &experiment.metrics {
+        if metric.apart() {
+            if metric.quick || extent != Extent::Quick {
+                found.push(Found {
+                    metric: metric.clone(),
+                    value: value::apart(metric, root),
+                    note: None,
+                });
+            }
+            continue;
+        }
         // Paths are those of the runs that there were.
         let wanted = metric
             .runs()

@@ -15,9 +15,9 @@ use crate::build::Image;
 use crate::config::{At, Config};
 use crate::profile::Profile;
 use crate::report;
-use crate::run::board::Options;
 use crate::run::board::paths;
 use crate::run::board::probe::{Hits, Place, Probe};
+use crate::run::board::{Fabric, Options};
 use crate::run::machine::{Launch, Platform};
 use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 use crate::run::{Boot, marker, show};
@@ -236,6 +236,9 @@ fn system_run(
             options.pace = Pace::Fast;
             options.timed_from = Some(marker(text, &boot.image)?);
         }
+        if let Some(design) = &boot.image.design {
+            options.fabric = Some(loaded(design)?);
+        }
         options.probes.clone_from(&watched.probes);
         if run.paths {
             options.paths = Some(Box::new(paths::Watch::of(&boot.image)?));
@@ -259,6 +262,14 @@ fn timed_board(profile: &str) -> Option<Options> {
     let mut options = Options::new(tactus_board::profile::Profile::named(profile)?);
     options.pace = Pace::Timed;
     Some(options)
+}
+
+/// A fabric that is loaded with that design.
+fn loaded(design: &str) -> miette::Result<Fabric> {
+    let model = Artifacts::Workspace
+        .model(design)
+        .map_err(|missing| miette!(help = missing.cure, "{}", missing.reason))?;
+    Ok(Fabric { model, waves: None })
 }
 
 /// A system's text with other text in place of some, and what of that it does not say.
@@ -316,13 +327,16 @@ fn native_plan(run: &Run, guest: &str, profile: &Profile, extent: Extent) -> mie
             missing.reason
         )
     })?;
+    let mut board = timed_board(&profile.name);
+    if let (Some(options), Some(design)) = (&mut board, &run.fabric) {
+        options.fabric = Some(loaded(design)?);
+    }
     let launch = Launch {
         image,
         bootargs: own,
         harts: run.harts.unwrap_or(1),
         memory_bytes: profile.memory.default.0,
-        platform: timed_board(&profile.name)
-            .map_or(Platform::Qemu, |options| Platform::Board(Box::new(options))),
+        platform: board.map_or(Platform::Qemu, |options| Platform::Board(Box::new(options))),
     };
     Ok(Plan::bare(launch, guest, profile.timebase_hz.into()))
 }

@@ -11,9 +11,10 @@ use crate::run::board::stay::Stay;
 use crate::run::board::{Facts, Worker};
 use crate::run::session::Verdict;
 
+use super::coupling;
 use super::experiment::{
-    Beginning, CallsSource, Figure, Metric, PassageSource, PathsSource, RecordSource,
-    SamplesSource, Statistic, StaySource,
+    Beginning, CallsSource, CountedSource, Figure, Metric, PassageSource, PathsSource,
+    RecordSource, SamplesSource, Statistic, StaySource,
 };
 use super::prepared::Done;
 
@@ -88,7 +89,7 @@ fn figure(
         return samples(source, done);
     }
     if let Some(source) = &metric.counted {
-        return Ok((counted(&root.join(&source.by))?, Unit::Count));
+        return counted(source, root);
     }
     let facts = done.outcome.board.as_ref();
     let facts = facts.ok_or("only the board knows it")?;
@@ -138,9 +139,29 @@ fn samples(source: &SamplesSource, done: &Done) -> Result<(f64, Unit), String> {
     })
 }
 
+/// The value of a metric that is of no run, in the project at `root`; `None` when there is none, which stderr is told.
+pub fn apart(metric: &Metric, root: &std::path::Path) -> Option<f64> {
+    let figure = match (&metric.counted, metric.coupling) {
+        (Some(source), _) => counted(source, root).map(|(value, _)| value),
+        (None, Some(what)) => coupling::measure(what),
+        (None, None) => Err("it has no source".to_owned()),
+    };
+    figure
+        .inspect_err(|reason| eprintln!("there is no `{}`: {reason}", metric.name))
+        .ok()
+}
+
+fn counted(source: &CountedSource, root: &std::path::Path) -> Result<(f64, Unit), String> {
+    Ok((
+        printed(&root.join(&source.by), &source.arguments)?,
+        Unit::Count,
+    ))
+}
+
 /// The number that a program prints; its complaints go to stderr.
-fn counted(program: &std::path::Path) -> Result<f64, String> {
+fn printed(program: &std::path::Path, arguments: &[String]) -> Result<f64, String> {
     let output = Command::new(program)
+        .args(arguments)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output();
@@ -346,12 +367,14 @@ mod tests {
     #[test]
     fn programs_count_or_fail() {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
-        assert!(counted(&directory.path().join("none")).is_err());
+        assert!(printed(&directory.path().join("none"), &[]).is_err());
         assert!(
-            counted(std::path::Path::new("/bin/true")).is_err(),
+            printed(std::path::Path::new("/bin/true"), &[]).is_err(),
             "it prints nothing"
         );
-        assert!(counted(std::path::Path::new("/bin/false")).is_err());
+        assert!(printed(std::path::Path::new("/bin/false"), &[]).is_err());
+        let said = printed(std::path::Path::new("/bin/echo"), &["7".to_owned()]);
+        assert_eq!(said, Ok(7.0));
     }
 
     #[test]
