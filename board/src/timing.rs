@@ -468,7 +468,7 @@ impl Timing {
         let access = self.access(physical);
         let this = &mut self.harts[hart];
         let stall = if write && access.posted {
-            this.stores.post(u64::from(access.write), now)
+            u64::from(access.handover) + this.stores.post(u64::from(access.write), now)
         } else {
             this.stores.device_wait(now) + u64::from(if write { access.write } else { access.read })
         };
@@ -490,6 +490,7 @@ impl Timing {
                 read: region.read,
                 write: region.write,
                 posted: region.posted,
+                handover: region.handover,
             },
             _ => self.costs.device,
         }

@@ -34,6 +34,7 @@ fn buffered(entries: u8, outstanding: u8, forward: bool) -> Parameters {
         read: 2 * write,
         write,
         posted,
+        handover: 0,
     };
     Parameters {
         store_buffer: Some(StoreBuffer {
@@ -282,12 +283,23 @@ fn orderings_wait_for_what_they_order_and_for_nothing_else() {
 }
 
 #[test]
+fn a_posted_write_may_take_the_hart_some_cycles_of_its_own() {
+    let mut parameters = buffered(4, 1, true);
+    parameters.regions[1].handover = 3;
+    let mut timing = Timing::new(&parameters, 1, 1);
+    assert_eq!(timing.uncached(0, 0x1000, true, 0), 3);
+    assert_eq!(timing.uncached(0, 0x1000, false, 17), 34, "a read");
+    assert_eq!(timing.uncached(0, 0x2000, true, 51), 50, "is not posted");
+}
+
+#[test]
 fn regions_have_their_costs_and_other_addresses_the_general_ones() {
     let mut parameters = buffered(4, 1, true);
     parameters.device = Access {
         read: 9,
         write: 8,
         posted: false,
+        handover: 0,
     };
     let mut timing = Timing::new(&parameters, 1, 1);
     let mut read = |address| timing.uncached(0, address, false, 0);

@@ -563,6 +563,9 @@ pub struct Access {
     pub write: u32,
     /// Whether stores go through the store buffer; else the hart waits for them.
     pub posted: bool,
+    /// What the hart itself takes for a store that goes through the store buffer. Regions alone say it.
+    #[serde(skip)]
+    pub handover: u32,
 }
 
 /// A range of addresses with costs of its own.
@@ -584,6 +587,9 @@ pub struct Region {
     pub write: u32,
     /// Whether stores go through the store buffer; else the hart waits for them.
     pub posted: bool,
+    /// What the hart itself takes for a store that goes through the store buffer.
+    #[serde(default, deserialize_with = "between::<_, _, 0, 4096>")]
+    pub handover: u32,
 }
 
 /// Regions by address, none of which overlap.

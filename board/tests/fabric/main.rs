@@ -3,6 +3,7 @@
 #[path = "../../examples/assembler/mod.rs"]
 mod assembler;
 mod masters;
+mod queue;
 mod stamp;
 mod support;
 
@@ -64,7 +65,7 @@ fn software_reaches_the_design_and_waits_for_it() {
     // but what is read behind it comes behind it.
     assert_eq!(
         times,
-        [[[36, 4, 43], [33, 4, 43]], [[136, 7, 80], [63, 98, 82]]]
+        [[[36, 4, 43], [33, 4, 43]], [[150, 10, 90], [76, 101, 93]]]
     );
 }
 

@@ -240,7 +240,7 @@ fn events_and_interrupts_reach_the_other_side() {
         // back, and the interrupt does.
         let cycles = match pace {
             Pace::Fast => 72,
-            Pace::Timed => 159,
+            Pace::Timed => 160,
         };
         assert_eq!(waited, cycles);
     }

@@ -7,7 +7,7 @@ use core::fmt::{self, Display};
 
 use tactus_guest::abi::hypercall::{EXTENSION, RT_YIELD};
 use tactus_guest::stopwatch::Wakeup;
-use tactus_guest::{csr, record, time};
+use tactus_guest::{csr, record, start, time};
 
 /// A job of a real-time vCPU begins.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +106,90 @@ impl Moments {
 impl Default for Moments {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// Most samples of a [`Samples`].
+const SAMPLES_MAX: usize = 250;
+
+/// Figures one by one, but for the first ones.
+#[derive(Clone, Debug)]
+pub struct Samples {
+    values: [u64; SAMPLES_MAX],
+    count: usize,
+    /// How many are not counted yet.
+    warm: usize,
+}
+
+impl Samples {
+    /// The first `warm` figures are not counted.
+    pub const fn new(warm: usize) -> Self {
+        Self {
+            values: [0; SAMPLES_MAX],
+            count: 0,
+            warm,
+        }
+    }
+
+    /// How many it can have.
+    pub const fn room(&self) -> usize {
+        SAMPLES_MAX
+    }
+
+    /// Adds a figure; none beyond its room.
+    pub fn add(&mut self, figure: u64) {
+        if self.warm > 0 {
+            self.warm -= 1;
+        } else if let Some(place) = self.values.get_mut(self.count) {
+            *place = figure;
+            self.count += 1;
+        }
+    }
+
+    /// The figure that `quarters` of four quarters of them do not exceed: 2 for the median. 0 of none.
+    #[inline(never)]
+    pub fn quartile(&self, quarters: usize) -> u64 {
+        let mut sorted = self.values;
+        let sorted = &mut sorted[..self.count];
+        sorted.sort_unstable();
+        let place = (sorted.len() * quarters / 4).min(sorted.len().saturating_sub(1));
+        sorted.get(place).copied().unwrap_or(0)
+    }
+
+    /// The variance, of these figures as the whole population.
+    pub fn variance(&self) -> Thousandths {
+        let values = &self.values[..self.count];
+        let count = values.len() as u128;
+        let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
+        let squares: u128 = values.iter().map(|value| u128::from(*value).pow(2)).sum();
+        let scaled = (count * squares - sum * sum) * 1000;
+        Thousandths(scaled.checked_div(count * count).unwrap_or(0) as u64)
+    }
+
+    /// Reports them, and `NAME_cycles`, their median, `NAME_q1_cycles` and `NAME_q3_cycles`, the other quartiles, and `NAME_variance`.
+    #[inline(never)]
+    pub fn report(&self, name: &str) {
+        record::samples(name, "all", "cycles", &self.values[..self.count]);
+        record::metric_with_suffix(name, "_q1_cycles", self.quartile(1), "cycles");
+        record::metric_with_suffix(name, "_cycles", self.quartile(2), "cycles");
+        record::metric_with_suffix(name, "_q3_cycles", self.quartile(3), "cycles");
+        record::metric_with_suffix(name, "_variance", self.variance(), "count");
+    }
+}
+
+/// Memory that is read to empty the caches: four times the second-level cache of the profile `soc`.
+const SWEEP: usize = 2 << 20;
+/// Bytes of its lines.
+const LINE: usize = 32;
+
+/// Takes everything out of the caches that is not in use right now: data by reading other data, and code with it where the second level has all that the first
+/// ones have. Needs 4 MiB of memory behind the image.
+#[inline(never)]
+pub fn evict() {
+    let begin = start::image_end().next_multiple_of(SWEEP);
+    for at in (begin..begin + SWEEP).step_by(LINE) {
+        // SAFETY: memory behind the image, which is this guest's.
+        unsafe { (at as *const u8).read_volatile() };
     }
 }
 

@@ -1,0 +1,245 @@
+//! What the hypervisor's scheduler asks of its ready queue, measured alone: each operation of each queue, and what these consist of. Those in hardware are
+//! measured twice: the schemes alone, as the paper has them, and (`checked`) as the hypervisor uses them, which notes who is queued and trusts no answer.
+//! Runs directly under the firmware, with the design `ready_queue` in the fabric. `samples=` is how many are taken, after 16 rounds that
+//! are not counted, and `cold=` how many with nothing of the program in the caches.
+//!
+//! A figure is the median of the cycles from before an operation to behind it, less what reading the counter takes: what the hart spends
+//! on it. Before each operation the fabric is done with the one before, but for `both`, where insertion and removal follow each other.
+#![no_std]
+#![no_main]
+
+mod queues;
+mod schemes;
+
+use core::arch::asm;
+use core::hint::black_box;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use tactus_bench::{Samples, evict};
+use tactus_guest::{devicetree, power, println, record, start};
+use tactus_policy::hardware::{Scheme, SystemQueue};
+use tactus_policy::ready::ListQueue;
+
+use queues::{Acp, Direct, Gp, HANDLES, Hybrid, Own, Queue};
+use schemes::Access;
+
+tactus_guest::entry!(main);
+
+/// Rounds before those that are counted.
+const WARM: usize = 16;
+/// Cycles that the fabric is left alone with a command: more than any takes.
+const SETTLE: u64 = 1500;
+/// Who is queued.
+const HANDLE: u16 = 5;
+
+/// The hypervisor's queue in software.
+type Software = ListQueue<HANDLES>;
+
+/// `cycle`, with all before it done and nothing behind it begun.
+#[inline(always)]
+fn cycle() -> u64 {
+    let cycle;
+    // SAFETY: reads a counter. It is not `nomem`: what is measured must not be moved across it.
+    unsafe { asm!("csrr {}, cycle", out(reg) cycle, options(nostack)) };
+    cycle
+}
+
+/// Lets some cycles pass, without memory: each time some more or less, so that the fabric's clock is met in all its phases.
+#[inline(never)]
+fn settle() {
+    static TIMES: AtomicU64 = AtomicU64::new(0);
+    let times = TIMES.fetch_add(1, Ordering::Relaxed);
+    let begin = cycle();
+    while cycle() - begin < SETTLE {}
+    for _ in 0..times * 7 % 20 {
+        core::hint::spin_loop();
+    }
+}
+
+/// How to measure.
+struct Bench {
+    /// What reading `cycle` twice takes.
+    overhead: u64,
+    /// Rounds before those that count; none where each begins with empty caches.
+    warm: usize,
+    /// Rounds that count.
+    rounds: usize,
+    /// Whether each begins with empty caches.
+    cold: bool,
+}
+
+impl Bench {
+    fn new(rounds: usize, cold: bool) -> Self {
+        let mut bench = Self {
+            overhead: 0,
+            warm: WARM,
+            rounds,
+            cold: false,
+        };
+        let mut samples = bench.samples();
+        for _ in 0..bench.warm + rounds {
+            samples.add(bench.cycles(|| ()));
+        }
+        bench.overhead = samples.quartile(2);
+        if cold {
+            (bench.warm, bench.cold) = (0, true);
+        }
+        bench
+    }
+
+    fn samples(&self) -> Samples {
+        Samples::new(self.warm)
+    }
+
+    /// Cycles of an operation.
+    #[inline(always)]
+    fn cycles<T>(&self, operation: impl FnOnce() -> T) -> u64 {
+        if self.cold {
+            evict();
+        }
+        settle();
+        let begin = cycle();
+        let given = operation();
+        let end = cycle();
+        black_box(given);
+        (end - begin).saturating_sub(self.overhead)
+    }
+
+    #[inline(never)]
+    fn report(&self, name: &str, operation: &str, samples: &Samples) {
+        let suffix = if self.cold { "_cold" } else { "" };
+        record::metric(
+            format_args!("{operation}_cycles_{name}{suffix}"),
+            samples.quartile(2),
+            "cycles",
+        );
+    }
+
+    /// A queue, for a vCPU of that priority and no other: insertion, removal of the highest, and both without a pause between them.
+    // Not compiled into the caller, where the samples of all queues would lie beside each other on the stack.
+    #[inline(never)]
+    fn queue(&self, name: &str, queue: &mut impl Queue, priority: u8) {
+        let (mut insert, mut take, mut both) = (self.samples(), self.samples(), self.samples());
+        for _ in 0..self.warm + self.rounds {
+            let (handle, priority) = (black_box(HANDLE), black_box(priority));
+            insert.add(self.cycles(|| queue.insert(handle, priority)));
+            let mut taken = None;
+            take.add(self.cycles(|| taken = queue.take_highest()));
+            check(name, taken);
+        }
+        for _ in 0..self.warm + self.rounds {
+            let (handle, priority) = (black_box(HANDLE), black_box(priority));
+            let mut taken = None;
+            both.add(self.cycles(|| {
+                queue.insert(handle, priority);
+                taken = queue.take_highest();
+            }));
+            check(name, taken);
+        }
+        self.report(name, "insert", &insert);
+        self.report(name, "remove", &take);
+        self.report(name, "both", &both);
+        let suffix = if self.cold { "_cold" } else { "" };
+        record::metric(
+            format_args!("insert_remove_cycles_{name}{suffix}"),
+            insert.quartile(2) + take.quartile(2),
+            "cycles",
+        );
+    }
+
+    /// Something that a scheme consists of, each time after `before`.
+    #[inline(never)]
+    fn primitive<T>(&self, name: &str, before: impl Fn(), operation: impl Fn() -> T) {
+        let mut samples = self.samples();
+        for _ in 0..self.warm + self.rounds {
+            before();
+            samples.add(self.cycles(&operation));
+        }
+        self.report(name, "primitive", &samples);
+    }
+
+    /// All queues.
+    fn queues(&self) {
+        let mut linear = Own(Software::linear());
+        self.queue("linear_255", &mut linear, 255);
+        self.queue("linear_0", &mut linear, 0);
+        self.queue("bitmap", &mut Own(Software::bitmap()), 255);
+        begin(Access::Gp);
+        self.queue("gp", &mut Gp, 255);
+        begin(Access::Acp);
+        self.queue("acp", &mut Acp::<true>, 255);
+        begin(Access::Polling);
+        self.queue("acp_polling", &mut Acp::<false>, 255);
+        begin(Access::Hybrid);
+        let commands = schemes::load() as u32;
+        self.queue("hybrid", &mut Hybrid { commands }, 255);
+        for (name, scheme) in [
+            ("gp_checked", Scheme::Gp),
+            ("acp_checked", Scheme::Acp),
+            ("acp_polling_checked", Scheme::Polling),
+            ("hybrid_checked", Scheme::Hybrid),
+        ] {
+            let mut queue = SystemQueue::<_, HANDLES>::software(Software::bitmap());
+            queue.try_hardware(Direct, scheme);
+            self.queue(name, &mut Own(queue), 255);
+        }
+    }
+
+    /// What the schemes consist of.
+    fn primitives(&self) {
+        let nothing = || ();
+        begin(Access::Gp);
+        self.primitive("gp_read", nothing, schemes::take_highest);
+        self.primitive("gp_write", nothing, || schemes::remove(HANDLE));
+        self.primitive("barrier", nothing, schemes::barrier);
+        self.primitive("event", nothing, schemes::event);
+        self.primitive("cached_read", nothing, schemes::load);
+        begin(Access::Hybrid);
+        // Each command makes the fabric write what is read then.
+        let command = || schemes::remove(HANDLE);
+        self.primitive("coherent_read", command, schemes::load);
+        begin(Access::Acp);
+        // From before a command to its answer, with everything in between.
+        self.primitive("acp_answer", nothing, || {
+            schemes::command_take_highest();
+            schemes::barrier();
+            schemes::event();
+            schemes::answer()
+        });
+        begin(Access::Polling);
+        self.primitive("acp_polling_answer", nothing, || {
+            schemes::command_take_highest();
+            schemes::barrier();
+            schemes::answer()
+        });
+    }
+}
+
+/// Begins a scheme.
+fn begin(access: Access) {
+    if !schemes::begin(access) {
+        record::fail(start::program(), "the ready queue is not there");
+        power::off_failed();
+    }
+}
+
+/// What was taken has to be what was inserted.
+fn check(name: &str, taken: Option<u16>) {
+    if taken != Some(HANDLE) {
+        record::fail(start::program(), format_args!("{name} gave {taken:?}"));
+        power::off_failed();
+    }
+}
+
+fn main() {
+    let samples = devicetree::number("samples", 250) as usize;
+    let cold = devicetree::number("cold", 0) as usize;
+    println!("bench-sched, {samples} samples, {cold} of them cold");
+    let hot = Bench::new(samples, false);
+    hot.queues();
+    hot.primitives();
+    if cold > 0 {
+        Bench::new(cold, true).queues();
+    }
+    record::pass(start::program());
+}

@@ -1,0 +1,180 @@
+//! The ready queue of the fabric, and four ways of using it, for a program that has it to itself: no lock, no counting of failures.
+
+use core::arch::asm;
+
+/// Where the board has the ready queue's page.
+const PAGE: usize = 0x4000_0000;
+/// A write is an event for the fabric.
+const EVENT: usize = PAGE + 0x10_0000;
+const TAKE_HIGHEST: usize = 0x800;
+const REMOVE: usize = 0x808;
+const ID: usize = 0x810;
+const STATUS: usize = 0x818;
+const CONTROL: usize = 0x81c;
+const ACCESS: usize = 0x820;
+
+/// Bits of [`STATUS`].
+const READY: u32 = 1;
+const PENDING: u32 = 4;
+/// Identification of the block.
+const READY_QUEUE: u32 = 0x5251_0001;
+/// Bit 31 of a first word: there is one; of the doubleword's lower word: a command.
+const VALID: u32 = 1 << 31;
+/// Operations of commands.
+const INSERT_TAIL: u32 = 0;
+const COMMAND_TAKE_HIGHEST: u32 = 6;
+/// What the fabric never writes to the upper word.
+const UNTOUCHED: u32 = u32::MAX;
+
+/// How the queue is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Access {
+    /// By the page.
+    Gp = 0,
+    /// Commands by the page, whoever comes first in memory.
+    Hybrid = 1,
+    /// Both in memory, with an event for each command.
+    Acp = 2,
+    /// Both in memory, which the fabric reads all the time.
+    Polling = 3,
+}
+
+/// The doubleword, alone in its line.
+#[repr(C, align(64))]
+struct Doubleword(u64);
+
+static mut DOUBLEWORD: Doubleword = Doubleword(0);
+
+const fn doubleword() -> *mut u64 {
+    (&raw mut DOUBLEWORD).cast()
+}
+
+/// A word of the page.
+#[inline(always)]
+pub fn read(offset: usize) -> u32 {
+    // SAFETY: the page is the queue's, and this program alone has it.
+    unsafe { ((PAGE + offset) as *const u32).read_volatile() }
+}
+
+/// Sets a word of the page.
+#[inline(always)]
+pub fn write(offset: usize, value: u32) {
+    // SAFETY: as above.
+    unsafe { ((PAGE + offset) as *mut u32).write_volatile(value) }
+}
+
+/// Both halves of the doubleword.
+#[inline(always)]
+pub fn load() -> u64 {
+    // SAFETY: the fabric writes it meanwhile; volatile loads see that.
+    unsafe { doubleword().read_volatile() }
+}
+
+/// Sets the lower half (0), as commands do, or the upper one (1).
+#[inline(always)]
+pub fn store(half: usize, value: u32) {
+    // SAFETY: as above; there are two halves.
+    unsafe {
+        doubleword()
+            .cast::<u32>()
+            .add(half & 1)
+            .write_volatile(value)
+    }
+}
+
+/// Where it is.
+pub fn address() -> u32 {
+    doubleword() as u32
+}
+
+/// Makes what was stored visible to the fabric before what comes behind.
+#[inline(always)]
+pub fn barrier() {
+    // SAFETY: a fence.
+    unsafe { asm!("fence w, o", options(nostack)) }
+}
+
+/// Tells the fabric that a command may be there.
+#[inline(always)]
+pub fn event() {
+    // SAFETY: the fabric's own register.
+    unsafe { (EVENT as *mut u32).write_volatile(1) }
+}
+
+/// Empties the queue and begins a scheme; whether the queue is there and answers.
+pub fn begin(access: Access) -> bool {
+    const ATTEMPTS_MAX: usize = 100_000;
+    if read(ID) != READY_QUEUE {
+        return false;
+    }
+    let mut attempts = 0;
+    let mut until = |done: &dyn Fn() -> bool| {
+        while !done() && attempts < ATTEMPTS_MAX {
+            attempts += 1;
+        }
+    };
+    write(ACCESS, Access::Gp as u32);
+    until(&|| read(STATUS) & PENDING == 0);
+    write(CONTROL, 1);
+    until(&|| read(STATUS) & READY != 0);
+    if access != Access::Gp {
+        // SAFETY: nobody else has it now.
+        unsafe { doubleword().write_volatile(u64::from(UNTOUCHED) << 32) };
+        barrier();
+        write(ACCESS, doubleword() as u32 | access as u32);
+        until(&|| (load() >> 32) as u32 != UNTOUCHED);
+    }
+    attempts < ATTEMPTS_MAX
+}
+
+/// The page's command: a handle behind the others of a priority.
+#[inline(always)]
+pub fn insert(handle: u16, priority: u8) {
+    write(8 * usize::from(priority), handle.into());
+}
+
+/// The page's command: takes whoever comes first, as a first word.
+#[inline(always)]
+pub fn take_highest() -> u32 {
+    read(TAKE_HIGHEST)
+}
+
+/// The page's command: a handle, wherever it is.
+#[inline(always)]
+pub fn remove(handle: u16) {
+    write(REMOVE, handle.into());
+}
+
+/// Waits for the answer to the command in memory; gives the first word that came with it.
+#[inline(always)]
+pub fn answer() -> u32 {
+    loop {
+        let both = load();
+        if both as u32 & VALID == 0 {
+            return (both >> 32) as u32;
+        }
+    }
+}
+
+/// Memory's command: a handle behind the others of a priority.
+#[inline(always)]
+pub fn command_insert(handle: u16, priority: u8) {
+    store(
+        0,
+        VALID | INSERT_TAIL << 28 | u32::from(priority) << 16 | u32::from(handle),
+    );
+}
+
+/// Memory's command: takes whoever comes first.
+#[inline(always)]
+pub fn command_take_highest() {
+    store(0, VALID | COMMAND_TAKE_HIGHEST << 28);
+}
+
+/// The handle of a first word, if there is one, and it is one of ours.
+#[inline(always)]
+pub fn known(first: u32) -> Option<u16> {
+    let handle = first as u16;
+    (first & VALID != 0 && usize::from(handle) < crate::queues::HANDLES).then_some(handle)
+}
