@@ -151,6 +151,8 @@ pub struct Metric {
     pub ratio: Option<RatioSource>,
     /// It is how much more a figure is than another one.
     pub more: Option<MoreSource>,
+    /// It is how much less it is.
+    pub less: Option<MoreSource>,
     /// It is what is said of a guest's samples.
     pub samples: Option<SamplesSource>,
     /// It is what a program of the project counts.
@@ -191,7 +193,7 @@ pub struct RatioSource {
     pub to: RecordSource,
 }
 
-/// How much more one figure of the experiment is than another one: in their unit, or in percent of the latter if that is the metric's.
+/// How much more, or less, one figure of the experiment is than another one: in their unit, or in percent of the latter if that is the metric's.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MoreSource {
@@ -391,7 +393,8 @@ impl Metric {
             .paths
             .iter()
             .flat_map(|source| source.runs.iter().skip(1));
-        let than = self.more.iter().map(|source| source.than.run());
+        let compared = self.more.iter().chain(&self.less);
+        let than = compared.map(|source| source.than.run());
         let sources = sources.chain(other).chain(than).chain(further);
         sources.map(String::as_str)
     }
@@ -403,11 +406,12 @@ impl Metric {
     }
 
     /// The run, or the first one, of each kind of source that is given.
-    fn sources(&self) -> [Option<&String>; 10] {
+    fn sources(&self) -> [Option<&String>; 11] {
         [
             self.record.as_ref().map(|source| &source.run),
             self.ratio.as_ref().map(|source| &source.of.run),
             self.more.as_ref().map(|source| source.of.run()),
+            self.less.as_ref().map(|source| source.of.run()),
             self.samples.as_ref().map(|source| &source.run),
             self.counted.as_ref().and_then(|source| source.run.as_ref()),
             self.hypervisor_text.as_ref().map(|source| &source.run),
@@ -609,7 +613,7 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
         let sources = metric.sources().iter().flatten().count();
         if sources + usize::from(metric.apart()) != 1 {
             return Err(miette!(
-                "metric `{}` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `coupling`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`",
+                "metric `{}` needs one of `record`, `ratio`, `more`, `less`, `samples`, `counted`, `coupling`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`",
                 metric.name
             ));
         }
@@ -749,7 +753,7 @@ mod tests {
                 "record =",
                 "stay = { run = \"native\", ways = [[\"a>b\"]] }\nrecord ="
             ),
-            "metric `m` needs one of `record`, `ratio`, `more`, `samples`, `counted`, `coupling`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`"
+            "metric `m` needs one of `record`, `ratio`, `more`, `less`, `samples`, `counted`, `coupling`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`"
         );
         let picture = |at: &str, metrics: &str| {
             let line = format!("line = [{{ name = \"l\", metrics = {metrics} }}]");

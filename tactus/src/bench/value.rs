@@ -78,12 +78,17 @@ fn figure(
         let all = std::iter::once(done).chain(others.iter().copied());
         return Ok((paths(source, all)?, Unit::Cycles));
     }
-    if let (Some(source), [other]) = (&metric.more, others) {
-        return more(
+    let (compared, sign) = match &metric.less {
+        Some(source) => (Some(source), -1.0),
+        None => (metric.more.as_ref(), 1.0),
+    };
+    if let (Some(source), [other]) = (compared, others) {
+        let (value, unit) = more(
             guests(metric, &source.of, done)?,
             guests(metric, &source.than, other)?,
             metric.unit,
-        );
+        )?;
+        return Ok((sign * value, unit));
     }
     if let Some(source) = &metric.samples {
         return samples(source, done);

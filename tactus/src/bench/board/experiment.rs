@@ -167,6 +167,7 @@ impl Metric {
             record: None,
             ratio: None,
             more: None,
+            less: None,
             samples: None,
             counted: None,
             coupling: None,
