@@ -787,8 +787,7 @@ impl Machine {
             when,
             physical,
             (index, offset),
-            false,
-            value,
+            (false, value),
         );
         self.after_access(hart, stall);
         Ok(value & (u64::MAX >> (64 - 8 * u32::from(size))))
@@ -815,8 +814,7 @@ impl Machine {
             when,
             physical,
             (index, offset),
-            true,
-            value,
+            (true, value),
         );
         self.after_access(hart, stall);
         result

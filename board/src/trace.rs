@@ -218,7 +218,7 @@ impl Trace {
         );
     }
 
-    /// The hart read or wrote a register of a device, `at` its place and the register.
+    /// The hart read or wrote (`true`) this value, of a register of a device: `at` its place and the register.
     pub(crate) fn access(
         &mut self,
         timing: &Timing,
@@ -226,8 +226,7 @@ impl Trace {
         now: (u64, Femtoseconds),
         physical: u64,
         at: (usize, u64),
-        write: bool,
-        value: u64,
+        (write, value): (bool, u64),
     ) {
         let (cycle, time) = now;
         self.add([time.0, physical << 1 | u64::from(write), value]);
