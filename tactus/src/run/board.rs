@@ -318,7 +318,7 @@ impl Machine {
             .map_err(|error| unfit(error.to_string()))?;
         for (at, fault) in &options.faults {
             board
-                .inject(*at, fault.clone())
+                .inject(*at, *fault)
                 .map_err(|error| unfit(error.to_string()))?;
         }
         let saved = match &options.restore {
