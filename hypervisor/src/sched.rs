@@ -215,7 +215,6 @@ fn change_over(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, no
     }
     put_in(hart, local, &mut from.context, next, to);
     leave_fpu_unsaved(local, vcpu, from);
-    go_on_with_fpu(hart, local, next, to);
 }
 
 /// The current vCPU has had the hart up to now.
@@ -236,9 +235,8 @@ fn account(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u6
 
 /// The vCPU's registers have just been taken over from the hart: its floating-point ones are still there.
 #[inline]
-fn leave_fpu_unsaved(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
-    body.wants_fpu = body.context.fpu_is_dirty();
-    if body.wants_fpu {
+fn leave_fpu_unsaved(local: &mut Local, vcpu: &'static Vcpu, body: &Body) {
+    if body.context.fpu_is_dirty() {
         local.fpu_unsaved = Some(vcpu);
     }
 }
@@ -586,26 +584,6 @@ fn leave_fpu(local: &mut Local, vcpu: &Vcpu) {
 pub fn take_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Safety: on this hart, no other reference in use; the vCPU runs on it.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
-    give_fpu(hart, local, vcpu, body);
-}
-
-/// Gives a vCPU that has just been put into the hart's registers its floating-point ones too, if it has changed them when it ran last: the exception at
-/// their next use would go by way of the firmware.
-#[inline]
-fn go_on_with_fpu(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) {
-    if body.wants_fpu && !has_fpu(hart, local, vcpu, body) {
-        cold_path();
-        give_fpu(hart, local, vcpu, body);
-    }
-}
-
-/// Whether the hart's floating-point registers are the vCPU's.
-fn has_fpu(hart: &Hart, local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
-    (local.fpu_owner == Some(vcpu.handle)) & (body.fpu_on == here(hart))
-}
-
-#[inline(never)]
-fn give_fpu(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) {
     if let Some(owner) = local.fpu_unsaved {
         leave_fpu(local, owner);
     }
@@ -1044,7 +1022,7 @@ fn queued_harts() -> u64 {
 }
 
 /// The hart is from now on the vCPU's. A full fence. The timer is still to be set.
-#[inline]
+#[inline(always)]
 fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
     let (class, now) = (vcpu.class, arch::now());
     // Safety: on this hart, no other reference in use; the vCPU has just been taken by it.
@@ -1140,7 +1118,6 @@ fn load_once(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Safety: on this hart, no other reference in use.
     let nobody = unsafe { hart.nobody.get() };
     put_in(hart, local, nobody, vcpu, body);
-    go_on_with_fpu(hart, local, vcpu, body);
     confine(hart, vcpu);
 }
 
@@ -1157,7 +1134,7 @@ fn put_in(
     let came = body.loaded_on != here;
     body.loaded_on = here;
     local.loaded = Some(vcpu);
-    let fpu_ready = has_fpu(hart, local, vcpu, body);
+    let fpu_ready = (local.fpu_owner == Some(vcpu.handle)) & (body.fpu_on == here);
     let external = vcpu.external.load(Ordering::Relaxed);
     from.exchange(&mut body.context, hart.stack_top, fpu_ready, external);
     if body.livelock.watched() {

@@ -97,8 +97,6 @@ pub struct Body {
     pub loaded_on: u32,
     /// Index of the hart that holds its floating-point registers as they were saved last, plus one.
     pub fpu_on: u32,
-    /// It has changed its floating-point registers when it ran last.
-    pub wants_fpu: bool,
     /// Whether it traps to itself for ever.
     pub livelock: Livelock,
     /// The hypervisor may have something to do in the vCPU's time before it is entered: [`Body::loader`], [`Body::asks`], [`Body::message`].
@@ -219,7 +217,6 @@ impl Vcpu {
                 slice_left: 0,
                 loaded_on: 0,
                 fpu_on: 0,
-                wants_fpu: false,
                 loader: None,
                 livelock: Livelock::new(),
                 unfinished: false,

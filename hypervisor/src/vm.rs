@@ -490,7 +490,6 @@ impl Vm {
         body.context.reset(pc, a0, a1);
         body.loaded_on = 0;
         body.fpu_on = 0;
-        body.wants_fpu = false;
         body.fpu.reset();
         body.slice_left = 0;
         body.wait = Wait::Start;
