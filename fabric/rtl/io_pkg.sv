@@ -4,17 +4,10 @@
 // I/O VMM, and a diagram of it in time.
 package io_pkg;
 
-  // For several blocks: not each needs all of it.
-  // verilator lint_off UNUSEDPARAM
-
-  // The most bytes that a request moves: an Ethernet frame fits.
-  localparam int unsigned LengthMax   = 1536;
+  // In bits. A request moves at most 1,536 bytes: an Ethernet frame fits.
   localparam int unsigned LengthWidth = 11;
-  // Ports there can be: as many as routers of a mesh of 8 x 8.
+  // There are at most as many ports as routers in a mesh of 8 x 8.
   localparam int unsigned PortWidth   = 6;
-  localparam int unsigned PortsMax    = 2 ** PortWidth;
-
-  // verilator lint_on UNUSEDPARAM
 
   // Which I/O VMM a request is for. From 1 to 4 as BlueIO numbers them (section 5).
   typedef enum logic [2:0] {
@@ -37,7 +30,7 @@ package io_pkg;
   // the device's page says of DeviceFailed.
   typedef enum logic [3:0] {
     Done         = 4'd0,
-    Malformed    = 4'd1,  // a reserved op, or more than LengthMax bytes
+    Malformed    = 4'd1,  // a reserved op, or more than 1,536 bytes
     NoDevice     = 4'd2,  // no I/O VMM has this number
     Denied       = 4'd3,  // the port may not use this device
     BadOp        = 4'd4,  // the device has no such op
@@ -72,7 +65,7 @@ package io_pkg;
   typedef struct packed {
     logic [PortWidth-1:0]   port;
     op_e                    op;
-    logic [LengthWidth-1:0] length;  // at most LengthMax
+    logic [LengthWidth-1:0] length;  // at most 1,536
     logic [31:0]            addr;
   } request_t;
 
@@ -81,10 +74,5 @@ package io_pkg;
     status_e                status;
     logic [LengthWidth-1:0] length;  // of what came back; 0 unless it is a Read that is Done
   } response_t;
-
-  // The words that so many bytes take.
-  function automatic logic [LengthWidth-3:0] words(logic [LengthWidth-1:0] length);
-    return (LengthWidth-2)'((32'(length) + 32'd3) >> 2);
-  endfunction
 
 endpackage
