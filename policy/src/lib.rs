@@ -1,6 +1,7 @@
 //! Every decision of the hypervisor, as pure code with no hardware in it.
 #![no_std]
 
+pub mod accelerators;
 pub mod admission;
 pub mod analysis;
 pub mod deadline;
