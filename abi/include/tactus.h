@@ -21,6 +21,8 @@
 #define TACTUS_MESSAGE_RECEIVE 11
 #define TACTUS_INTERRUPT_PAGE 12
 #define TACTUS_INTERRUPT_END 13
+#define TACTUS_ACCELERATOR_PERMIT 14
+#define TACTUS_ACCELERATOR_REQUESTS 15
 
 /* Errors of the SBI (specification, chapter "Binary Encoding"). */
 #define TACTUS_FAILED -1
@@ -44,6 +46,18 @@
 
 /* Where a 64-bit store makes the call of a struct tactus_call, for code that can store but not call. */
 #define TACTUS_CALL_BASE 0x30000800
+
+/* Virtual devices of accelerators: that of hardware task n is at TACTUS_ACCELERATOR_BASE + n * 4096. What a VM and the device manager tell each other of them: abi/src/accelerator.rs. */
+#define TACTUS_ACCELERATOR_BASE 0x28000000
+#define TACTUS_SLOT_SIZE 64
+#define TACTUS_SLOT_SIGNAL 0
+#define TACTUS_SLOT_WISH 4
+#define TACTUS_SLOT_DONE 8
+#define TACTUS_SIGNAL_WAIT 1
+#define TACTUS_SIGNAL_READY 2
+#define TACTUS_SIGNAL_PREEMPT 3
+#define TACTUS_WISH_REQUEST 1
+#define TACTUS_WISH_CANCEL 2
 
 #ifndef __ASSEMBLER__
 

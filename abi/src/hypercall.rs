@@ -77,6 +77,16 @@ pub const INTERRUPT_PAGE: usize = 12;
 /// `INVALID_PARAM`: not such a source.
 pub const INTERRUPT_END: usize = 13;
 
+/// `accelerator_permit(interface, writable)`: for the device manager. With `writable` 1 the VM that has the interface writes its virtual device's page directly from now on, with
+/// 0 no more: a store there is then carried out by the hypervisor, and becomes a request. When the call returns no vCPU of the VM can write it otherwise.
+/// `DENIED`: the caller is not the device manager; `INVALID_PARAM`: no such interface, or `writable` is neither.
+pub const ACCELERATOR_PERMIT: usize = 14;
+/// `accelerator_requests(listen) -> interfaces`: for the device manager. Which interfaces, a bit each, have been written since the last call while their VMs were not permitted to
+/// write them. From now on such a store raises [`crate::map::FAULT_SOURCE`] in the caller when the interface is one of `listen`; what was written before to one of them is in the
+/// value. Only bits of `listen` are told, and forgotten with that.
+/// `DENIED`: the caller is not the device manager.
+pub const ACCELERATOR_REQUESTS: usize = 15;
+
 /// The SBI's error `SBI_ERR_TIMEOUT` (specification 3.0, chapter "Binary Encoding").
 pub const TIMEOUT_ERROR: i64 = -12;
 /// The SBI's error `SBI_ERR_BAD_RANGE`.

@@ -4,6 +4,7 @@
 //! Plain data and constants; of behaviour only what two parties do to the same word.
 #![no_std]
 
+pub mod accelerator;
 pub mod blob;
 pub mod console;
 pub mod hypercall;

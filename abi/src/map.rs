@@ -49,6 +49,11 @@ pub const CHANNEL_SOURCE: u32 = 64;
 /// Channels a VM may have.
 pub const CHANNELS_MAX: u32 = PLIC_SOURCES - CHANNEL_SOURCE;
 
+/// Virtual devices of accelerators: that of hardware task `n` is `n` pages behind this, in each VM that has it.
+pub const ACCELERATOR_BASE: u64 = 0x2800_0000;
+/// End of the range kept for them: tasks 1 to 7.
+pub const ACCELERATOR_END: u64 = ACCELERATOR_BASE + 8 * PAGE_SIZE;
+
 /// A page of doorbells: a 32-bit store of anything at offset `4 * n` rings the other end of the
 /// VM's channel `n`. It does what the `channel_notify` hypercall does, for code that can store
 /// but not call (Linux user space).

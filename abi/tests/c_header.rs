@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
+use tactus_abi::accelerator;
 use tactus_abi::hypercall::{self, CallBlock, Refusal, RtStatus};
 use tactus_abi::interrupts::InterruptPage;
 use tactus_abi::map;
@@ -46,6 +47,21 @@ fn numbers_agree() {
         ("MESSAGE_RECEIVE", hypercall::MESSAGE_RECEIVE as i128),
         ("INTERRUPT_PAGE", hypercall::INTERRUPT_PAGE as i128),
         ("INTERRUPT_END", hypercall::INTERRUPT_END as i128),
+        ("ACCELERATOR_PERMIT", hypercall::ACCELERATOR_PERMIT as i128),
+        (
+            "ACCELERATOR_REQUESTS",
+            hypercall::ACCELERATOR_REQUESTS as i128,
+        ),
+        ("ACCELERATOR_BASE", map::ACCELERATOR_BASE.into()),
+        ("SLOT_SIZE", accelerator::SLOT_SIZE as i128),
+        ("SLOT_SIGNAL", accelerator::SIGNAL as i128),
+        ("SLOT_WISH", accelerator::WISH as i128),
+        ("SLOT_DONE", accelerator::DONE as i128),
+        ("SIGNAL_WAIT", accelerator::SIGNAL_WAIT.into()),
+        ("SIGNAL_READY", accelerator::SIGNAL_READY.into()),
+        ("SIGNAL_PREEMPT", accelerator::SIGNAL_PREEMPT.into()),
+        ("WISH_REQUEST", accelerator::WISH_REQUEST.into()),
+        ("WISH_CANCEL", accelerator::WISH_CANCEL.into()),
         ("RT_SELF", hypercall::RT_SELF.into()),
         ("BAD_RANGE_ERROR", hypercall::BAD_RANGE_ERROR.into()),
         ("TIMEOUT_ERROR", hypercall::TIMEOUT_ERROR.into()),

@@ -1,7 +1,8 @@
 //! Tactus's own calls ([`tactus_abi::hypercall`]). Natively under OpenSBI each fails with [`Error::NotSupported`].
 
 use tactus_abi::hypercall::{
-    CHANNEL_NOTIFY, CPU_TIME, EXTENSION, VERSION, VM_RESTART, VM_STATUS, VmState,
+    ACCELERATOR_PERMIT, ACCELERATOR_REQUESTS, CHANNEL_NOTIFY, CPU_TIME, EXTENSION, VERSION,
+    VM_RESTART, VM_STATUS, VmState,
 };
 
 use crate::sbi::{Error, call_raw};
@@ -72,6 +73,28 @@ pub fn vm_status(vm: usize) -> Result<Status, Error> {
 /// As [`vm_status`]; [`Error::AlreadyAvailable`]: it runs.
 pub fn vm_restart(vm: usize) -> Result<(), Error> {
     call(VM_RESTART, vm).map(drop)
+}
+
+/// For the device manager: whether the VM that has the interface writes its virtual device's page directly.
+///
+/// # Errors
+///
+/// [`Error::Denied`]: this VM is not the device manager; [`Error::InvalidParam`]: no such interface; [`Error::NotSupported`]: a hypervisor without virtual devices
+/// of accelerators.
+pub fn accelerator_permit(interface: usize, writable: bool) -> Result<(), Error> {
+    let arguments = [interface, writable.into(), 0, 0, 0, 0];
+    // SAFETY: the call writes to no memory of the caller.
+    let answer = unsafe { call_raw(EXTENSION, ACCELERATOR_PERMIT, arguments) };
+    answer.result().map(drop)
+}
+
+/// For the device manager: which interfaces' pages were written without a region, a bit each, of those in `listen`, for which the hypervisor interrupts from now on.
+///
+/// # Errors
+///
+/// As [`accelerator_permit`].
+pub fn accelerator_requests(listen: usize) -> Result<usize, Error> {
+    call(ACCELERATOR_REQUESTS, listen)
 }
 
 /// How long the calling VM's vCPUs have run, in ticks of the `time` CSR.

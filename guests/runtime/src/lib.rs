@@ -20,6 +20,7 @@
 //! | [`uart`], [`plic`] | the devices of every VM |
 //! | [`interrupts`] | the controller's interrupts without a trap |
 //! | [`channel`] | shared memory and doorbells |
+//! | [`accelerator`] | virtual devices, behind which accelerators stand |
 //! | [`devicetree`] | what the machine says of itself; boot arguments |
 //! | [`power`] | the end |
 //!
@@ -38,6 +39,7 @@
 #![no_std]
 #![cfg(target_arch = "riscv64")]
 
+pub mod accelerator;
 pub mod channel;
 pub mod console;
 pub mod csr;

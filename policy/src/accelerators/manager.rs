@@ -315,6 +315,13 @@ impl Manager {
         works.chain(waits).chain(self.turn_end()).min()
     }
 
+    /// The interfaces, a bit each, whose VMs' requests would be news: those for which nothing is being done.
+    pub fn listens(&self) -> u8 {
+        let idle = (0..INTERFACES as u8)
+            .filter(|&i| self.device(i).is_some() && self.wants[usize::from(i)] == Want::Nothing);
+        idle.fold(0, |all, interface| all | bit(interface))
+    }
+
     /// The region that is on its way to an interface.
     pub fn on_its_way(&self, interface: u8) -> Option<u8> {
         match self.wants.get(usize::from(interface)) {

@@ -1,0 +1,252 @@
+//! The service VM that gives the fabric's regions to virtual devices (Ker-ONE, section 4.4.2).
+//!
+//! What is done about each request is decided by [`tactus_policy::accelerators`]; this is its hands: the fabric's registers, the calls that open and close VMs' pages, the channels by
+//! which VMs that want to know are told. It keeps nothing that it could not find again, so that it may be restarted at any time (`on_fault = "restart"`).
+#![no_std]
+#![no_main]
+
+mod configuration;
+mod registers;
+mod routines;
+mod slots;
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use configuration::Configuration;
+use registers::Registers;
+use slots::Slots;
+use tactus_abi::accelerator::{WISH_CANCEL, WISH_REQUEST, kind};
+use tactus_abi::map::{CHANNEL_SOURCE, FAULT_SOURCE};
+use tactus_guest::{hypervisor, interrupts, println, record, start, time, trap};
+use tactus_policy::accelerators::{
+    Command, Descriptor, Fabric, Found, Guests, INTERFACES, Interface, Manager, Pending, Signal,
+    Solution, TASKS,
+};
+
+tactus_guest::entry!(main);
+
+/// The fabric's first interrupt, and which of its lines are the monitor's, the port's, the first region's and the interfaces' for their faults.
+const FIRST_SOURCE: u32 = 40;
+const MONITOR: u32 = FIRST_SOURCE;
+const PORT: u32 = FIRST_SOURCE + 1;
+const FIRST_REGION: u32 = FIRST_SOURCE + 2;
+const FAULTS: u32 = FIRST_SOURCE + 5;
+
+/// Where the fabric's pages are; set before interrupts are on.
+static FABRIC: AtomicU64 = AtomicU64::new(0);
+/// Sources that have interrupted and have not been looked at.
+static CAME: AtomicU64 = AtomicU64::new(0);
+/// The channels that have rung, likewise.
+static RANG: AtomicU32 = AtomicU32::new(0);
+
+/// All that the manager acts on.
+struct World {
+    registers: Registers,
+    slots: Slots,
+    /// Whether the hypervisor opens and closes pages; if not, VMs ask by their channels alone.
+    has_pages: bool,
+    /// Which interfaces the hypervisor was told to listen to.
+    listens: u8,
+}
+
+fn main() {
+    let configuration = match Configuration::find() {
+        Ok(configuration) => configuration,
+        Err(why) => {
+            println!("there is nothing to manage: {why}");
+            record::fail(start::program(), why);
+            return;
+        }
+    };
+    // Safety: the system gives this VM, and nobody else, these pages of the fabric.
+    let registers = unsafe { Registers::at(configuration.fabric, &configuration) };
+    if let Err(what) = registers.check() {
+        println!("the fabric has no {what} where the system says");
+        record::fail(start::program(), "the fabric is another one");
+        return;
+    }
+    FABRIC.store(configuration.fabric as u64, Ordering::Relaxed);
+    let mut world = World {
+        registers,
+        slots: Slots::of(&configuration),
+        has_pages: hypervisor::accelerator_requests(0).is_ok(),
+        listens: 0,
+    };
+    listen_to_the_fabric(&configuration);
+    let regions = configuration.regions;
+    let mut manager = Manager::new(configuration.policy, configuration.devices, regions);
+    manager.begin(&mut world, time::now());
+    // Whatever was wished while nobody was here.
+    RANG.store(u32::MAX, Ordering::Relaxed);
+    CAME.store(u64::MAX, Ordering::Relaxed);
+    trap::enable_interrupts();
+    let mut pending = Pending::default();
+    loop {
+        world.collect(&manager, &mut pending);
+        // One event, and then whatever has come meanwhile: the most urgent is next.
+        if let Some(event) = manager.next(&mut pending, time::now()) {
+            manager.handle(&mut world, event, time::now());
+            continue;
+        }
+        world.listen(&manager, &mut pending);
+        if pending == Pending::default() {
+            sleep(manager.deadline());
+        }
+    }
+}
+
+/// Waits for an interrupt or the time given, unless one has come.
+fn sleep(deadline: Option<u64>) {
+    time::set_deadline(deadline.unwrap_or(time::NEVER));
+    trap::without_interrupts(|| {
+        let nothing = CAME.load(Ordering::Relaxed) == 0 && RANG.load(Ordering::Relaxed) == 0;
+        if nothing && deadline.is_none_or(|deadline| deadline > time::now()) {
+            trap::wait_for_interrupt();
+        }
+    });
+}
+
+/// Lets everything interrupt that the manager listens to.
+fn listen_to_the_fabric(configuration: &Configuration) {
+    trap::on_external(interrupted);
+    trap::on_timer(|| {});
+    let regions = FIRST_REGION..FIRST_REGION + u32::from(configuration.regions);
+    let channels = configuration.channels.iter().flatten();
+    let sources = [MONITOR, PORT, FAULTS, FAULT_SOURCE].into_iter();
+    let sources = sources.chain(regions);
+    for source in sources.chain(channels.map(|&channel| CHANNEL_SOURCE + channel)) {
+        interrupts::enable(source, 1);
+    }
+}
+
+/// Notes an interrupt, and silences the fabric.
+fn interrupted(source: u32) {
+    if let Some(channel) = source.checked_sub(CHANNEL_SOURCE) {
+        RANG.fetch_or(1 << channel, Ordering::Relaxed);
+        return;
+    }
+    let fabric = FABRIC.load(Ordering::Relaxed) as usize;
+    // Safety: set before interrupts were on, to the pages that are this VM's; what is written here the rest of the program does not.
+    unsafe { registers::silence(fabric, source, FIRST_SOURCE) };
+    CAME.fetch_or(1 << source, Ordering::Relaxed);
+}
+
+impl World {
+    /// Adds what has come to what is pending.
+    fn collect(&mut self, manager: &Manager, pending: &mut Pending) {
+        let came = CAME.swap(0, Ordering::Relaxed);
+        let has = |source: u32| came >> source & 1 != 0;
+        pending.found |= has(MONITOR);
+        pending.configured |= has(PORT);
+        pending.stopped |= (came >> FIRST_REGION) as u8 & self.registers.mask();
+        if has(FAULTS) {
+            self.registers.report_faults();
+        }
+        if has(FAULT_SOURCE) {
+            self.ask(manager.listens(), pending);
+        }
+        let rang = RANG.swap(0, Ordering::Relaxed);
+        if rang == 0 {
+            return;
+        }
+        for interface in 0..INTERFACES as u8 {
+            match self.slots.wish(interface, rang) {
+                Some(wish) if kind(wish) == WISH_CANCEL => pending.cancels |= 1 << interface,
+                Some(wish) if kind(wish) == WISH_REQUEST => pending.requests |= 1 << interface,
+                _ => {}
+            }
+        }
+    }
+
+    /// Before it sleeps: the hypervisor is to ring for those for whom nothing is being done.
+    fn listen(&mut self, manager: &Manager, pending: &mut Pending) {
+        let listens = manager.listens();
+        if listens != self.listens {
+            self.ask(listens, pending);
+        }
+    }
+
+    fn ask(&mut self, listens: u8, pending: &mut Pending) {
+        if self.has_pages
+            && let Ok(written) = hypervisor::accelerator_requests(listens.into())
+        {
+            self.listens = listens;
+            pending.requests |= written as u8;
+        }
+    }
+}
+
+impl Fabric for World {
+    fn region(&mut self, region: u8) -> Descriptor {
+        self.registers.region(region)
+    }
+
+    fn command(&mut self, region: u8, command: Command) -> bool {
+        self.registers.command(region, command)
+    }
+
+    fn set_client(&mut self, region: u8, interface: u8, priority: u8, hold: u32) {
+        self.registers.set_client(region, interface, priority, hold);
+    }
+
+    fn request(&mut self, interface: u8, task: u8, priority: u8) -> Solution {
+        self.registers.request(interface, task, priority)
+    }
+
+    fn found(&mut self) -> Option<Found> {
+        self.registers.found()
+    }
+
+    fn withdraw(&mut self, interface: u8) {
+        self.registers.withdraw(interface);
+    }
+
+    fn set_compatibility(&mut self, fits: &[u8; TASKS]) {
+        self.registers.set_compatibility(fits);
+    }
+
+    fn is_configuring(&mut self) -> bool {
+        self.registers.is_configuring()
+    }
+
+    fn configure(&mut self, region: u8, task: u8) {
+        self.registers.configure(region, task);
+    }
+
+    fn interface(&mut self, interface: u8) -> Interface {
+        self.registers.interface(interface)
+    }
+
+    fn resume(&mut self, interface: u8) {
+        self.registers.resume(interface);
+    }
+
+    fn fail(&mut self, interface: u8) {
+        self.registers.fail(interface);
+    }
+}
+
+impl Guests for World {
+    fn permit(&mut self, interface: u8, writable: bool) {
+        if self.has_pages && hypervisor::accelerator_permit(interface.into(), writable).is_err() {
+            println!("the hypervisor does not know interface {interface}");
+        }
+    }
+
+    fn signal(&mut self, interface: u8, signal: Signal) {
+        self.slots.signal(interface, signal);
+    }
+
+    fn save(&mut self, interface: u8) {
+        if let Some(routine) = routines::of(self.registers.task(interface)).save {
+            routine(interface, self.registers.context(interface));
+        }
+    }
+
+    fn restore(&mut self, interface: u8) -> bool {
+        match routines::of(self.registers.task(interface)).restore {
+            Some(routine) => routine(interface, self.registers.context(interface)),
+            None => true,
+        }
+    }
+}

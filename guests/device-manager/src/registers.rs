@@ -1,0 +1,295 @@
+//! The fabric's registers, as `docs/src/reference/regions.md` describes them.
+
+use tactus_guest::println;
+use tactus_policy::accelerators::{
+    Command, Descriptor, Device, Found, INTERFACES, Interface, REGIONS, Solution, State, TASKS,
+};
+use tactus_registers::configuration_port::ConfigurationPort;
+use tactus_registers::interface_manager::InterfaceManager;
+use tactus_registers::interface_manager::components::interface_manager::context::Context;
+use tactus_registers::region::Region;
+use tactus_registers::region_monitor::RegionMonitor;
+
+use crate::configuration::{Bitstream, Configuration};
+
+/// Where the pages are, from the fabric's begin.
+const MONITOR: usize = 0x0000;
+const PORT: usize = 0x1000;
+const FIRST_REGION: usize = 0x2000;
+const FIRST_INTERFACE: usize = 0x8000;
+const PAGE: usize = 0x1000;
+/// Reads of the monitor's answer before it counts as none: it is there within a few cycles of the fabric.
+const LOOKS: u32 = 1_000;
+
+/// The pages of a design with regions.
+pub struct Registers {
+    monitor: RegionMonitor<'static>,
+    port: ConfigurationPort<'static>,
+    regions: [Region<'static>; REGIONS],
+    interfaces: [InterfaceManager<'static>; INTERFACES],
+    number: u8,
+    devices: [Option<Device>; INTERFACES],
+    windows: [(u32, u32); INTERFACES],
+    bitstreams: [[Option<Bitstream>; REGIONS]; TASKS],
+}
+
+/// Takes an interrupt back, which `source` minus `first` says whose it is, at its block.
+///
+/// # Safety
+///
+/// As [`Registers::at`].
+pub unsafe fn silence(fabric: usize, source: u32, first: u32) {
+    // Safety: the caller's; nobody else writes these registers.
+    unsafe {
+        match source.wrapping_sub(first) {
+            0 => {
+                let monitor = RegionMonitor::from_ptr((fabric + MONITOR) as *mut ());
+                monitor.irq_clear().write(|clear| clear.set_found(true));
+                // The line has to be low before the interrupt is completed.
+                let _ = monitor.irq_pending().read();
+            }
+            1 => {
+                let port = ConfigurationPort::from_ptr((fabric + PORT) as *mut ());
+                port.irq_clear().write(|clear| clear.set_over(true));
+                let _ = port.irq_pending().read();
+            }
+            line @ 2..=4 => {
+                let page = fabric + FIRST_REGION + (line as usize - 2) * PAGE;
+                let region = Region::from_ptr(page as *mut ());
+                region.irq_clear().write(|clear| clear.set_stopped(true));
+                let _ = region.irq_pending().read();
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Registers {
+    /// The pages at an address. Each interface has its VM's memory as its window from now on, where no region is connected.
+    ///
+    /// # Safety
+    ///
+    /// The design with regions is there, and its pages but those of the virtual devices are this program's alone.
+    pub unsafe fn at(fabric: usize, configuration: &Configuration) -> Self {
+        let page = |offset: usize| (fabric + offset) as *mut ();
+        // Safety: the caller's.
+        unsafe {
+            Self {
+                monitor: RegionMonitor::from_ptr(page(MONITOR)),
+                port: ConfigurationPort::from_ptr(page(PORT)),
+                regions: core::array::from_fn(|region| {
+                    Region::from_ptr(page(FIRST_REGION + region * PAGE))
+                }),
+                interfaces: core::array::from_fn(|interface| {
+                    InterfaceManager::from_ptr(page(FIRST_INTERFACE + interface * PAGE))
+                }),
+                number: configuration.regions,
+                devices: configuration.devices,
+                windows: configuration.windows,
+                bitstreams: configuration.bitstreams,
+            }
+        }
+    }
+
+    /// Looks whether every block is there, and begins to use it.
+    ///
+    /// # Errors
+    ///
+    /// What is not there.
+    pub fn check(&self) -> Result<(), &'static str> {
+        if self.monitor.id().read().kind() != 0x524d {
+            return Err("region monitor");
+        }
+        if self.port.id().read().kind() != 0x4350 {
+            return Err("configuration port");
+        }
+        for region in &self.regions[..usize::from(self.number)] {
+            if region.id().read().kind() != 0x5247 {
+                return Err("region");
+            }
+            region.irq_enable().write(|enable| enable.set_stopped(true));
+        }
+        for (interface, device) in self.interfaces.iter().zip(&self.devices) {
+            if device.is_some() && interface.id().read().kind() != 0x494d {
+                return Err("interface");
+            }
+        }
+        self.monitor
+            .irq_enable()
+            .write(|enable| enable.set_found(true));
+        self.port.irq_enable().write(|enable| enable.set_over(true));
+        for (interface, (page, pages)) in self.interfaces.iter().zip(self.windows) {
+            if pages != 0 {
+                interface.window_base().write(|base| base.set_page(page));
+                interface.window_pages().write(|size| size.set_pages(pages));
+            }
+        }
+        Ok(())
+    }
+
+    /// A bit for each region that there is.
+    pub const fn mask(&self) -> u8 {
+        (1 << self.number) - 1
+    }
+
+    /// The task of an interface.
+    pub fn task(&self, interface: u8) -> u8 {
+        self.devices[usize::from(interface)].map_or(0, |device| device.task)
+    }
+
+    /// The context buffer of an interface.
+    pub const fn context(&self, interface: u8) -> Context<'static> {
+        self.interfaces[interface as usize].context()
+    }
+
+    /// Tells of the interfaces behind which a task reached for what is not its VM's, and forgets it.
+    pub fn report_faults(&self) {
+        for (number, interface) in self.interfaces.iter().enumerate() {
+            if self.devices[number].is_none() {
+                continue;
+            }
+            let faults = interface.faults().read();
+            let counts = [faults.outside(), faults.illegal(), faults.wrong_last()];
+            if counts != [0; 3] {
+                let [outside, illegal, wrong_last] = counts;
+                println!(
+                    "interface {number}: {outside} requests outside of its memory, {illegal} illegal, {wrong_last} wrongly ended, last at {:#x}",
+                    interface.fault_addr().read().value()
+                );
+                interface
+                    .command()
+                    .write(|command| command.set_clear_faults(true));
+            }
+        }
+    }
+
+    /// A region's descriptor. A state that there is not counts as one in which nothing can be done.
+    pub fn region(&self, region: u8) -> Descriptor {
+        let descriptor = self.regions[usize::from(region)].descriptor().read();
+        Descriptor {
+            state: State::from_raw(descriptor.state()).unwrap_or(State::Reconfig),
+            connected: descriptor.connected(),
+            client: descriptor.client(),
+            priority: descriptor.prio(),
+            loaded: descriptor.loaded(),
+            drained: descriptor.drained(),
+        }
+    }
+
+    /// Commands a region; whether that was carried out.
+    pub fn command(&self, region: u8, what: Command) -> bool {
+        let region = self.regions[usize::from(region)];
+        region.command().write(|command| match what {
+            Command::Take => command.set_take(true),
+            Command::Preempt => command.set_preempt(true),
+            Command::Kill => command.set_kill(true),
+            Command::Connect => command.set_connect(true),
+            Command::Release => command.set_release_region(true),
+        });
+        !region.answer().read().refused()
+    }
+
+    /// Who is connected next.
+    pub fn set_client(&self, region: u8, interface: u8, priority: u8, hold: u32) {
+        let region = self.regions[usize::from(region)];
+        region.hold().write(|time| time.set_cycles(hold));
+        region.client().write(|client| {
+            client.set_interface_number(interface);
+            client.set_prio(priority);
+        });
+    }
+
+    /// Asks the monitor.
+    pub fn request(&self, interface: u8, task: u8, priority: u8) -> Solution {
+        self.monitor.request().write(|request| {
+            request.set_client(interface);
+            request.set_task_number(task);
+            request.set_prio(priority);
+            request.set_go(true);
+        });
+        for _ in 0..LOOKS {
+            let solution = self.monitor.solution().read();
+            if solution.known() {
+                return match solution.method() {
+                    0 => Solution::Unavailable,
+                    1 => Solution::Assign(solution.region_number()),
+                    2 => Solution::Preempt(solution.region_number()),
+                    _ => Solution::NoRoom,
+                };
+            }
+        }
+        Solution::NoRoom
+    }
+
+    /// What the monitor has found.
+    pub fn found(&self) -> Option<Found> {
+        let found = self.monitor.found().read();
+        (found.method() != 0).then(|| Found {
+            interface: found.client(),
+            region: found.region_number(),
+        })
+    }
+
+    /// Takes a request off the monitor's list.
+    pub fn withdraw(&self, interface: u8) {
+        self.monitor.withdraw().write(|withdraw| {
+            withdraw.set_client(interface);
+            withdraw.set_go(true);
+        });
+    }
+
+    /// The compatibility index.
+    pub fn set_compatibility(&self, fits: &[u8; TASKS]) {
+        let index = fits.iter().enumerate();
+        let index = index.fold(0, |all, (task, &regions)| {
+            all | u32::from(regions & 0xf) << (4 * task)
+        });
+        let register = self.monitor.compatibility();
+        register.write(|compatibility| compatibility.set_regions(index));
+    }
+
+    /// Whether the port is busy.
+    pub fn is_configuring(&self) -> bool {
+        self.port.status().read().busy()
+    }
+
+    /// Begins a configuration. Where there is no bitstream, the port refuses an empty one: the request ends as with any other that is refused.
+    pub fn configure(&self, region: u8, task: u8) {
+        let bitstream = self.bitstreams[usize::from(task)][usize::from(region)];
+        let (address, bytes) = bitstream.unwrap_or((0, 0));
+        self.port
+            .source()
+            .write(|source| source.set_addr(address >> 6));
+        self.port.length().write(|length| length.set_bytes(bytes));
+        self.port.target().write(|target| {
+            target.set_region_number(region);
+            target.set_task_number(task);
+            target.set_go(true);
+        });
+    }
+
+    /// An interface's state.
+    pub fn interface(&self, interface: u8) -> Interface {
+        let state = self.interfaces[usize::from(interface)].state().read();
+        Interface {
+            connected: state.connected(),
+            running: state.running(),
+            unfinished: state.unfinished(),
+            asked: state.asked(),
+        }
+    }
+
+    /// Goes on with the unfinished computation.
+    pub fn resume(&self, interface: u8) {
+        let interface = self.interfaces[usize::from(interface)];
+        interface
+            .command()
+            .write(|command| command.set_resume(true));
+    }
+
+    /// Ends it with an error.
+    pub fn fail(&self, interface: u8) {
+        let interface = self.interfaces[usize::from(interface)];
+        interface.command().write(|command| command.set_fail(true));
+    }
+}
