@@ -6,6 +6,7 @@ use serde::Deserialize;
 use tactus_board::devices::map;
 use tactus_board::fabric::GP_SIZE;
 
+use crate::accelerators;
 use crate::config::{Address, Size};
 use crate::profile;
 
@@ -19,7 +20,7 @@ pub const EVENT: u64 = map::FABRIC + GP_SIZE;
 const DESIGNS: &str = include_str!("../../fabric/designs.toml");
 
 /// A design. What it is made of is `fabric/flow.py`'s.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 struct Design {
     /// What software sees of it.
     #[serde(default, rename = "device")]
@@ -47,7 +48,12 @@ struct Device {
 
 fn designs() -> BTreeMap<String, Design> {
     // A test reads them.
-    toml::from_str(DESIGNS).unwrap_or_else(|error| panic!("the designs within the tool: {error}"))
+    let mut designs: BTreeMap<String, Design> = toml::from_str(DESIGNS)
+        .unwrap_or_else(|error| panic!("the designs within the tool: {error}"));
+    for shared in accelerators::names() {
+        designs.entry(shared).or_default();
+    }
+    designs
 }
 
 /// The names of all designs.

@@ -4,6 +4,7 @@
 //! [`build`] makes the boot image of the plan, [`run`] boots it, [`report`] says what happened; [`mod@bench`] repeats
 //! published experiments.
 
+pub mod accelerators;
 pub mod artifacts;
 pub mod bench;
 pub mod boot;

@@ -3,6 +3,7 @@
 
 use tactus_abi::blob::{Migration, Overheads, ReadyQueue, RealTimePolicy, region};
 use tactus_abi::map;
+use tactus_policy::accelerators::latency::Latency;
 use tactus_policy::placement::Extent;
 use tactus_policy::reservation::Reservation;
 use tactus_policy::stage2::Mapping;
@@ -44,6 +45,8 @@ pub struct Plan {
     pub hypervisor: Hypervisor,
     /// The VMs, in the order of the file.
     pub vms: Vec<Vm>,
+    /// The accelerators that VMs share.
+    pub accelerators: Option<Accelerators>,
     /// The channels, in the order of the file.
     pub channels: Vec<Channel>,
     /// Where the boot image is, from the hypervisor's first byte.
@@ -129,6 +132,32 @@ impl Vcpu {
             (Class::Rt, None) => Some(RealTimePolicy::EarliestDeadline),
         }
     }
+}
+
+/// Accelerators that VMs share.
+#[derive(Clone, Debug)]
+pub struct Accelerators {
+    /// The VM that is the device manager.
+    pub manager: usize,
+    /// The virtual devices, by interface.
+    pub devices: Vec<Accelerator>,
+}
+
+/// A virtual device.
+#[derive(Clone, Debug)]
+pub struct Accelerator {
+    /// Its VM.
+    pub vm: usize,
+    /// Its interface in the fabric.
+    pub interface: u8,
+    /// The hardware task behind it.
+    pub task: String,
+    /// The regions that the task fits into.
+    pub regions: Vec<u8>,
+    /// Whether its VM is real time.
+    pub real_time: bool,
+    /// When it can be had, in nanoseconds; `None`: what that takes has not been measured.
+    pub latency: Option<Latency>,
 }
 
 /// A device passed through.

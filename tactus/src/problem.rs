@@ -69,6 +69,12 @@ codes! {
     NoFabric = "no-fabric", Contradiction;
     /// A ready queue in hardware without the hardware.
     NoReadyQueue = "no-ready-queue", Contradiction;
+    /// Accelerators without a design that has them, or without the table that says who manages them.
+    NoAccelerators = "no-accelerators", Contradiction;
+    /// A hardware task that the design does not have.
+    UnknownTask = "unknown-task", Contradiction;
+    /// An accelerator that a real-time vCPU may have too late.
+    LateAccelerator = "late-accelerator", Contradiction;
     /// More of something than the hypervisor takes.
     TooMany = "too-many", Contradiction;
     /// A hart that the system does not have.

@@ -29,6 +29,7 @@ pub(super) struct Parts {
     pub(super) moves: Moves,
     pub(super) allowances: Vec<Allowance>,
     pub(super) devices: Vec<Vec<plan::Device>>,
+    pub(super) accelerators: Option<plan::Accelerators>,
     pub(super) channels: Channels,
 }
 
@@ -107,6 +108,7 @@ impl Parts {
             uart: !passes_console(platform, &vms),
             hypervisor: self.hypervisor,
             vms,
+            accelerators: self.accelerators,
             channels: channels.collect(),
             image: nowhere,
             pool: nowhere,

@@ -3,6 +3,7 @@
 //! Every part of the check notes what it finds and goes on with what can still be judged, so that one run
 //! names all contradictions. Only a system without any becomes a [`Plan`].
 
+mod accelerators;
 mod allowance;
 mod channels;
 mod command;
@@ -157,6 +158,8 @@ fn judge_system(
     verdict.guarantee = platform
         .as_ref()
         .map(|platform| guarantee::check(judge, platform, &mut vcpus, &allowances));
+    let accelerators =
+        accelerators::check(judge, platform.as_ref(), &vcpus, verdict.guarantee.as_ref());
     let channels = channels::check(judge);
     let base = platform
         .as_ref()
@@ -198,6 +201,7 @@ fn judge_system(
         moves,
         allowances,
         devices,
+        accelerators,
         channels,
     };
     parts.into_plan(judge, platform)

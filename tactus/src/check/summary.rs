@@ -6,7 +6,7 @@ use tactus_abi::blob::{Migration, ReadyQueue};
 use tactus_abi::map::{CHANNEL_SOURCE, GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_policy::stage2::{Mapping, leaf_size};
 
-use super::time::reservation_text;
+use super::time::{reservation_text, time_text};
 use super::{Verdict, command::tally};
 use crate::config::{Address, Class, Nanoseconds, Share, Size};
 use crate::guest_image::extent_text;
@@ -25,6 +25,7 @@ pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
     text.push_str(&harts(plan));
     text.push_str(&run_time(plan));
     text.push_str(&interrupts(plan));
+    text.push_str(&accelerators(plan));
     text.push_str(&channels(plan));
     text
 }
@@ -261,6 +262,51 @@ fn interrupts(plan: &Plan) -> String {
         }
     }
     section(&rows)
+}
+
+/// When each accelerator can be had at the latest, by each way, and in all.
+fn accelerators(plan: &Plan) -> String {
+    let Some(accelerators) = &plan.accelerators else {
+        return String::new();
+    };
+    let time =
+        |time: Option<u64>| time.map_or_else(|| "-".into(), |ns| time_text(ns, 1_000_000_000));
+    let mut rows = vec![row(&[
+        "accelerator",
+        "VM",
+        "interface",
+        "class",
+        "regions",
+        "assign",
+        "configure",
+        "preempt",
+        "both",
+        "within",
+        "at a time",
+    ])];
+    for one in &accelerators.devices {
+        let regions: Vec<String> = one.regions.iter().map(u8::to_string).collect();
+        let way = |way: usize| time(one.latency.and_then(|latency| latency.ways[way]));
+        let bound = one.latency.and_then(|latency| latency.bound);
+        rows.push(vec![
+            one.task.clone(),
+            plan.vms[one.vm].name.clone(),
+            one.interface.to_string(),
+            if one.real_time { "rt" } else { "be" }.into(),
+            regions.join(", "),
+            way(0),
+            way(1),
+            way(2),
+            way(3),
+            bound.map_or_else(|| "no bound".into(), |bound| time(Some(bound))),
+            match (bound, one.latency) {
+                (Some(_), Some(latency)) => latency.together.to_string(),
+                _ => "-".into(),
+            },
+        ]);
+    }
+    let manager = &plan.vms[accelerators.manager].name;
+    format!("\naccelerators' manager  {manager}\n{}", section(&rows))
 }
 
 fn channels(plan: &Plan) -> String {

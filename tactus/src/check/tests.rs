@@ -141,6 +141,11 @@ fault_tests! {
     unknown_design = "unknown-design",
     no_fabric = "no-fabric",
     no_ready_queue = "no-ready-queue",
+    no_accelerators = "no-accelerators",
+    unmanaged_accelerator = "unmanaged-accelerator",
+    unknown_task = "unknown-task",
+    accelerator_costs = "accelerator-costs",
+    late_accelerator = "late-accelerator",
     no_such_hart = "no-such-hart",
     vcpu_harts = "vcpu-harts",
     bad_reservation = "bad-reservation",
@@ -377,10 +382,113 @@ messages = 8
 message_size = "100B"
 "#;
 
+/// The paper's two VMs with four devices each, the real-time one's within bounds.
+const SHARED: &str = r#"
+[system]
+platform = "soc"
+harts = 2
+
+[fabric]
+design = "accelerators"
+
+[accelerators]
+manager = "manager"
+hold = "50us"
+turn = "200us"
+turn_every = "100ms"
+
+[accelerators.costs]
+trap = "760ns"
+resume = "640ns"
+interrupt = "810ns"
+search = "500ns"
+assign = "1130ns"
+assign_configure = "2770ns"
+preempt = "340ns"
+configured = "640ns"
+stopped = "280ns"
+
+[[vm]]
+name = "rtos"
+image = "guest.elf"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "rt"
+hart = 0
+period = "20ms"
+budget = "5ms"
+
+[[vm.accelerator]]
+task = "qam16"
+within = "5ms"
+
+[[vm.accelerator]]
+task = "qam64"
+
+[[vm.accelerator]]
+task = "fft512"
+
+[[vm.accelerator]]
+task = "fft1024"
+
+[[vm]]
+name = "gpos"
+image = "guest.elf"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "be"
+
+[[vm.accelerator]]
+task = "qam16"
+
+[[vm.accelerator]]
+task = "qam64"
+
+[[vm.accelerator]]
+task = "fft512"
+
+[[vm.accelerator]]
+task = "fft1024"
+
+[[vm]]
+name = "manager"
+image = "guest.elf"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "be"
+"#;
+
+/// The hypervisor cannot share accelerators: nothing is built that would leave them out.
+#[test]
+fn shared_accelerators_are_not_built() {
+    let files = files();
+    let verdict = judge_text("shared.toml", SHARED.into(), files.path());
+    assert!(verdict.plan.is_some(), "{}", render(&verdict, files.path()));
+    let refusal = crate::build::build(verdict).expect_err("no image");
+    assert_eq!(refusal.problems().len(), 1);
+}
+
+/// One accelerator more than there are interfaces.
+#[test]
+fn too_many_accelerators() {
+    let files = files();
+    let more = "[[vm.accelerator]]\ntask = \"passthrough\"\n\n[[vm]]\nname = \"manager\"";
+    let text = SHARED.replacen("[[vm]]\nname = \"manager\"", more, 1);
+    let verdict = judge_text("beyond.toml", text, files.path());
+    insta::assert_snapshot!("too-many-accelerators", render(&verdict, files.path()));
+}
+
 #[test]
 fn fine_systems_are_summed_up() {
     let files = files();
-    for (name, text) in [("summary", RICH), ("summary-guaranteed", GUARANTEED)] {
+    for (name, text) in [
+        ("summary", RICH),
+        ("summary-guaranteed", GUARANTEED),
+        ("summary-accelerators", SHARED),
+    ] {
         let verdict = judge_text("rich.toml", text.into(), files.path());
         let plan = verdict
             .plan

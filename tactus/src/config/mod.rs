@@ -7,7 +7,8 @@ mod source;
 mod unit;
 
 pub use model::{
-    Channel, Class, Config, DEFAULT_SLICE, Device, FileName, OnFault, System, Vcpu, Vm,
+    Accelerator, Accelerators, Channel, Class, Config, Costs, DEFAULT_HOLD, DEFAULT_SLICE, Device,
+    FileName, OnFault, System, Vcpu, Vm,
 };
 pub use source::{At, Source, Span};
 pub use unit::{Address, Nanoseconds, Share, Size};

@@ -21,6 +21,8 @@ pub struct Config {
     pub system: System,
     /// `[fabric]`: the design that the fabric is loaded with; default: none.
     pub design: Option<At<String>>,
+    /// `[accelerators]`: how the fabric's regions are shared; default: not at all.
+    pub accelerators: Option<Accelerators>,
     /// The VMs, in the order of the file.
     pub vms: Vec<Vm>,
     /// The channels, in the order of the file.
@@ -54,6 +56,51 @@ pub struct System {
 
 /// The best-effort time slice of a system that names none.
 pub const DEFAULT_SLICE: Nanoseconds = Nanoseconds(10_000_000);
+
+/// `[accelerators]`: how the fabric's regions are shared.
+#[derive(Clone, Debug)]
+pub struct Accelerators {
+    /// Where the table begins.
+    pub span: Span,
+    /// The VM that is the device manager.
+    pub manager: Option<At<String>>,
+    /// For how long a region is held for a VM that does not use it; default: [`DEFAULT_HOLD`].
+    pub hold: Option<At<Nanoseconds>>,
+    /// After which a request ends with an error; default: never.
+    pub give_up: Option<At<Nanoseconds>>,
+    /// How long a turn of those that would starve is, and how often one comes; default: there are none.
+    pub turn: Option<At<Nanoseconds>>,
+    /// See [`Accelerators::turn`].
+    pub turn_every: Option<At<Nanoseconds>>,
+    /// What the manager's and the hypervisor's steps take; without, no latency is known.
+    pub costs: Option<Costs>,
+}
+
+/// For how long a region is held in a system that does not say.
+pub const DEFAULT_HOLD: Nanoseconds = Nanoseconds(100_000);
+
+/// `costs` of `[accelerators]`: Ker-ONE's Table 4.
+#[derive(Clone, Debug)]
+pub struct Costs {
+    /// From a VM's write to the manager.
+    pub trap: Option<At<Nanoseconds>>,
+    /// From the manager back to a VM.
+    pub resume: Option<At<Nanoseconds>>,
+    /// From an interrupt of the fabric to the manager.
+    pub interrupt: Option<At<Nanoseconds>>,
+    /// To search for a solution.
+    pub search: Option<At<Nanoseconds>>,
+    /// To assign a region.
+    pub assign: Option<At<Nanoseconds>>,
+    /// To take a region and begin to configure it.
+    pub assign_configure: Option<At<Nanoseconds>>,
+    /// To begin a preemption.
+    pub preempt: Option<At<Nanoseconds>>,
+    /// To connect a region that has been configured.
+    pub configured: Option<At<Nanoseconds>>,
+    /// To disconnect a region that has stopped.
+    pub stopped: Option<At<Nanoseconds>>,
+}
 
 /// A file that the description names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +142,8 @@ pub struct Vm {
     pub vcpus: Vec<Vcpu>,
     /// Devices passed through to it.
     pub devices: Vec<Device>,
+    /// Its virtual devices, behind which accelerators stand.
+    pub accelerators: Vec<Accelerator>,
 }
 
 impl Vm {
@@ -168,6 +217,21 @@ pub struct Device {
     pub guest_address: Option<At<Address>>,
     /// Its PLIC sources.
     pub interrupts: Vec<At<u32>>,
+}
+
+/// `[[vm.accelerator]]`: a virtual device.
+#[derive(Clone, Debug)]
+pub struct Accelerator {
+    /// Where the table begins.
+    pub span: Span,
+    /// The hardware task behind it.
+    pub task: Option<At<String>>,
+    /// The vCPU that waits for it; default: the first.
+    pub vcpu: Option<At<u32>>,
+    /// How often a job of that vCPU asks for it; default: once.
+    pub per_job: Option<At<u32>>,
+    /// By when it has to be there; default: not by itself.
+    pub within: Option<At<Nanoseconds>>,
 }
 
 /// `[[channel]]`: memory and doorbells that two VMs share.

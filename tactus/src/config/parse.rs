@@ -6,7 +6,10 @@ use tactus_abi::blob::{Migration, ReadyQueue};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::model::{Channel, Class, Config, Device, FileName, OnFault, System, Vcpu, Vm};
+use super::model::{
+    Accelerator, Accelerators, Channel, Class, Config, Costs, Device, FileName, OnFault, System,
+    Vcpu, Vm,
+};
 use super::reader::{Reader, Table, Value, cure_of_unknown};
 use super::source::{At, Source};
 use crate::problem::{Code, Problem, io_reason};
@@ -108,6 +111,7 @@ impl Config {
         let mut root = Table::new("the description", document.span(), document.get_ref());
         let system = read_system(&mut reader, &mut root);
         let design = read_fabric(&mut reader, &mut root);
+        let accelerators = read_accelerators(&mut reader, &mut root);
         if root.raw("vm").is_none() {
             let problem = Problem::new(
                 Code::MissingKey,
@@ -132,6 +136,7 @@ impl Config {
             directory: directory.to_path_buf(),
             system,
             design,
+            accelerators,
             vms,
             channels,
         };
@@ -201,20 +206,72 @@ fn read_system(reader: &mut Reader, root: &mut Table<'_>) -> System {
 
 fn read_fabric(reader: &mut Reader, root: &mut Table<'_>) -> Option<At<String>> {
     let value = root.raw("fabric")?;
-    let Some(entries) = value.get_ref().as_table() else {
-        let problem = Problem::new(
-            Code::WrongValue,
-            "`fabric` must be a table",
-            "begin it with a line `[fabric]`",
-        );
-        reader.note(problem, &value.span(), "this is no table");
-        return None;
-    };
+    let cure = "begin it with a line `[fabric]`";
+    let entries = entries_of(reader, "fabric", cure, value)?;
     let mut table = Table::new("the fabric", value.span(), entries);
     table.require(reader, "design", "\"stamp\"");
     let design = table.optional(reader, "design");
     table.finish(reader);
     design
+}
+
+/// The entries of a table that stands under a key; `None`, noted, where it is none.
+fn entries_of<'t>(
+    reader: &mut Reader,
+    key: &str,
+    cure: &str,
+    value: &'t Spanned<DeValue<'t>>,
+) -> Option<&'t DeTable<'t>> {
+    let entries = value.get_ref().as_table();
+    if entries.is_none() {
+        let problem = Problem::new(
+            Code::WrongValue,
+            format!("`{key}` must be a table"),
+            cure.to_owned(),
+        );
+        reader.note(problem, &value.span(), "this is no table");
+    }
+    entries
+}
+
+fn read_accelerators(reader: &mut Reader, root: &mut Table<'_>) -> Option<Accelerators> {
+    let value = root.raw("accelerators")?;
+    let cure = "begin it with a line `[accelerators]`";
+    let entries = entries_of(reader, "accelerators", cure, value)?;
+    let mut table = Table::new("`[accelerators]`", value.span(), entries);
+    table.require(reader, "manager", "\"device-manager\"");
+    let accelerators = Accelerators {
+        span: value.span(),
+        manager: table.optional(reader, "manager"),
+        hold: table.optional(reader, "hold"),
+        give_up: table.optional(reader, "give_up"),
+        turn: table.optional(reader, "turn"),
+        turn_every: table.optional(reader, "turn_every"),
+        costs: table
+            .raw("costs")
+            .and_then(|value| read_costs(reader, value)),
+    };
+    table.finish(reader);
+    Some(accelerators)
+}
+
+fn read_costs(reader: &mut Reader, value: &Spanned<DeValue<'_>>) -> Option<Costs> {
+    let cure = "begin it with a line `[accelerators.costs]`";
+    let entries = entries_of(reader, "costs", cure, value)?;
+    let mut table = Table::new("`[accelerators.costs]`", value.span(), entries);
+    let costs = Costs {
+        trap: table.required(reader, "trap"),
+        resume: table.required(reader, "resume"),
+        interrupt: table.required(reader, "interrupt"),
+        search: table.required(reader, "search"),
+        assign: table.required(reader, "assign"),
+        assign_configure: table.required(reader, "assign_configure"),
+        preempt: table.required(reader, "preempt"),
+        configured: table.required(reader, "configured"),
+        stopped: table.required(reader, "stopped"),
+    };
+    table.finish(reader);
+    Some(costs)
 }
 
 fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
@@ -250,6 +307,11 @@ fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
             .tables(reader, "device", "vm.device", "device")
             .into_iter()
             .map(|device| read_device(reader, table.what(), device))
+            .collect(),
+        accelerators: table
+            .tables(reader, "accelerator", "vm.accelerator", "accelerator")
+            .into_iter()
+            .map(|accelerator| read_accelerator(reader, table.what(), accelerator))
             .collect(),
     };
     table.finish(reader);
@@ -327,6 +389,20 @@ fn read_device(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> Device {
     };
     table.finish(reader);
     device
+}
+
+fn read_accelerator(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> Accelerator {
+    table.call(format!("an accelerator of {vm}"));
+    table.require(reader, "task", "\"qam16\"");
+    let accelerator = Accelerator {
+        span: table.span(),
+        task: table.optional(reader, "task"),
+        vcpu: table.optional(reader, "vcpu"),
+        per_job: table.optional(reader, "per_job"),
+        within: table.optional(reader, "within"),
+    };
+    table.finish(reader);
+    accelerator
 }
 
 fn read_channel(reader: &mut Reader, mut table: Table<'_>) -> Channel {

@@ -1,0 +1,495 @@
+//! Accelerators that VMs share: who has which virtual device, and whether a real-time vCPU has its region in time.
+
+use tactus_policy::accelerators::{Turn, latency};
+
+use super::guarantee::{Answer, Guarantee};
+use super::judge::Judge;
+use super::platform::Platform;
+use super::time::time_text;
+use super::vcpus::Vcpus;
+use crate::accelerators::{self, Shared};
+use crate::config::{
+    Accelerator, Accelerators, At, Class, Costs, DEFAULT_HOLD, Nanoseconds, Span, Vm,
+    cure_of_unknown,
+};
+use crate::plan;
+use crate::problem::{Code, Problem, count};
+
+/// The longest time that is kept in the registers of the fabric, rounded down: 2^32 cycles of 10 ns.
+const TIME_MAX: Nanoseconds = Nanoseconds(40_000_000_000);
+/// The most often that a job may ask for one accelerator.
+const PER_JOB_MAX: u32 = 1_000;
+/// Nanoseconds in a second: the unit of the latencies.
+const HZ: u32 = 1_000_000_000;
+
+/// A virtual device that makes sense, and where it is written.
+struct Seen<'c> {
+    written: &'c Accelerator,
+    vm: usize,
+    title: String,
+    /// Of the VM.
+    real_time: bool,
+    /// The vCPU that waits for it.
+    vcpu: u32,
+    number: u8,
+    task: String,
+}
+
+/// Judges `[accelerators]` and all `[[vm.accelerator]]`. `None`: there are none, or they cannot be judged.
+pub(super) fn check(
+    judge: &mut Judge<'_>,
+    platform: Option<&Platform>,
+    vcpus: &Vcpus<'_>,
+    guarantee: Option<&Guarantee>,
+) -> Option<plan::Accelerators> {
+    let config = judge.config;
+    let first = config.vms.iter().find_map(|vm| vm.accelerators.first());
+    let Some(table) = &config.accelerators else {
+        if let Some(first) = first {
+            judge.note(
+                Code::NoAccelerators,
+                &first.span,
+                "without `[accelerators]`",
+                "a VM has an accelerator, but nothing says which VM manages them",
+                "add a table `[accelerators]` with `manager = \"device-manager\"`, say: the VM that gives regions to virtual devices",
+            );
+        }
+        return None;
+    };
+    let manager = manager(judge, table);
+    let turn = turn(judge, table);
+    for time in [&table.hold, &table.give_up].into_iter().flatten() {
+        in_range(judge, time, "of `[accelerators]`");
+    }
+    let platform = platform?;
+    let shared = shared(judge, platform, table)?;
+    let seen = devices(judge, &shared, vcpus);
+    let latencies = table.costs.as_ref().and_then(|costs| {
+        let system = System {
+            shared: &shared,
+            costs: costs_of(judge, costs)?,
+            hold: table
+                .hold
+                .as_ref()
+                .map_or(DEFAULT_HOLD, |hold| hold.value.min(TIME_MAX)),
+            turn,
+        };
+        Some(system.latencies(&seen))
+    });
+    match &latencies {
+        Some(latencies) => {
+            for (one, latency) in seen.iter().zip(latencies) {
+                in_time(judge, one, latency);
+            }
+            if let Some(guarantee) = guarantee {
+                jobs(judge, platform, guarantee, &seen, latencies);
+            }
+        }
+        None => no_costs(judge, table, &seen),
+    }
+    let mut latencies = latencies.unwrap_or_default().into_iter();
+    let devices = (0..).zip(&seen).map(|(interface, one)| plan::Accelerator {
+        vm: one.vm,
+        interface,
+        task: one.task.clone(),
+        regions: shared
+            .task(&one.task)
+            .map(|task| task.fits.clone())
+            .unwrap_or_default(),
+        real_time: one.real_time,
+        latency: latencies.next(),
+    });
+    Some(plan::Accelerators {
+        manager: manager?,
+        devices: devices.collect(),
+    })
+}
+
+fn manager(judge: &mut Judge<'_>, table: &Accelerators) -> Option<usize> {
+    let name = table.manager.as_ref()?;
+    let manager = judge.resolve_vm(name, "`manager` of `[accelerators]`")?;
+    let own = &judge.config.vms[manager].accelerators;
+    if let Some(own) = own.first() {
+        let problem = Problem::new(
+            Code::SelfReference,
+            format!(
+                "VM `{}` manages accelerators and has one itself",
+                name.value
+            ),
+            "give the accelerator to another VM, or let another one be the manager",
+        );
+        let problem = problem.at(judge.source(), &own.span, "its own");
+        judge.add(problem.at(judge.source(), &name.span, "the manager"));
+    }
+    Some(manager)
+}
+
+/// The turns; in nanoseconds.
+fn turn(judge: &mut Judge<'_>, table: &Accelerators) -> Option<Turn> {
+    let (length, wait) = match (&table.turn, &table.turn_every) {
+        (None, None) => return None,
+        (Some(length), Some(wait)) => (length, wait),
+        (Some(there), None) => return missing(judge, &there.span, "turn", "turn_every"),
+        (None, Some(there)) => return missing(judge, &there.span, "turn_every", "turn"),
+    };
+    let fine = in_range(judge, length, "of `[accelerators]`")
+        & in_range(judge, wait, "of `[accelerators]`");
+    fine.then_some(Turn {
+        wait: wait.value.0,
+        length: length.value.0,
+    })
+}
+
+fn missing(judge: &mut Judge<'_>, span: &Span, there: &str, key: &str) -> Option<Turn> {
+    judge.note(
+        Code::MissingKey,
+        span,
+        format!("without `{key}`"),
+        format!("`[accelerators]` has `{there}` and no `{key}`"),
+        "a turn has a length, `turn = \"1ms\"`, say, and comes so often: `turn_every = \"100ms\"`",
+    );
+    None
+}
+
+/// Whether a time can be kept; noted when not.
+fn in_range(judge: &mut Judge<'_>, time: &At<Nanoseconds>, of: &str) -> bool {
+    let fine = (1..=TIME_MAX.0).contains(&time.value.0);
+    if !fine {
+        judge.note(
+            Code::OutOfRange,
+            &time.span,
+            format!("1 ns to {TIME_MAX}"),
+            format!("a time {of} is {}", time.value),
+            format!("make it at most {TIME_MAX}, and not 0"),
+        );
+    }
+    fine
+}
+
+/// What the system's design shares.
+fn shared(judge: &mut Judge<'_>, platform: &Platform, table: &Accelerators) -> Option<Shared> {
+    let shared = platform.design.as_deref().and_then(accelerators::shared);
+    // One that is not known is noted already.
+    let is_known = platform.design.is_some() || judge.config.design.is_none();
+    if shared.is_none() && is_known {
+        let known = accelerators::names().join("`, `");
+        let problem = Problem::new(
+            Code::NoAccelerators,
+            "accelerators need a fabric with regions",
+            format!(
+                "load the fabric with one: `[fabric]` and `design = \"{known}\"`, on a platform that has a fabric, such as `soc`"
+            ),
+        );
+        let problem = problem.at(
+            judge.source(),
+            &table.span,
+            "there are none for it to manage",
+        );
+        judge.add(match &judge.config.design {
+            Some(design) => problem.at(judge.source(), &design.span, "this design has none"),
+            None => problem,
+        });
+    }
+    shared
+}
+
+/// All virtual devices, in the order of the file.
+fn devices<'c>(judge: &mut Judge<'c>, shared: &Shared, vcpus: &Vcpus<'_>) -> Vec<Seen<'c>> {
+    let config = judge.config;
+    let all = config.vms.iter().flat_map(|vm| &vm.accelerators);
+    if let Some(beyond) = all.clone().nth(shared.interfaces) {
+        judge.note(
+            Code::TooMany,
+            &beyond.span,
+            format!("number {}", shared.interfaces + 1),
+            format!(
+                "the VMs have {}, and the design has {}",
+                count(all.count(), "accelerator"),
+                count(shared.interfaces, "interface")
+            ),
+            "remove some",
+        );
+    }
+    let mut seen: Vec<Seen<'c>> = Vec::new();
+    for (index, vm) in config.vms.iter().enumerate() {
+        let real_time = vm.rt_vcpus.as_ref().is_some_and(|number| number.value > 0)
+            || vcpus
+                .of_vm(index)
+                .iter()
+                .any(|vcpu| vcpu.class == Class::Rt);
+        for written in &vm.accelerators {
+            let one = device(judge, shared, vm, written);
+            let Some((task, number, vcpu)) = one.filter(|_| seen.len() < shared.interfaces) else {
+                continue;
+            };
+            let before = seen.iter().find(|one| one.vm == index && one.task == task);
+            if let Some(before) = before {
+                let problem = Problem::new(
+                    Code::DuplicateName,
+                    format!("{} has two accelerators `{task}`", vm.title()),
+                    "one is enough: a VM's programs take turns with it",
+                );
+                let problem = problem.at(judge.source(), &written.span, "again");
+                judge.add(problem.at(judge.source(), &before.written.span, "the first"));
+            }
+            seen.push(Seen {
+                written,
+                vm: index,
+                title: format!("accelerator `{task}` of {}", vm.title()),
+                real_time,
+                vcpu,
+                number,
+                task,
+            });
+        }
+    }
+    seen
+}
+
+/// A virtual device's task, its number, and the vCPU.
+fn device(
+    judge: &mut Judge<'_>,
+    shared: &Shared,
+    vm: &Vm,
+    written: &Accelerator,
+) -> Option<(String, u8, u32)> {
+    let name = written.task.as_ref()?;
+    let title = format!("accelerator `{}` of {}", name.value, vm.title());
+    if let Some(within) = &written.within {
+        in_range(judge, within, &format!("of {title}"));
+    }
+    if let Some(per_job) = &written.per_job
+        && !(1..=PER_JOB_MAX).contains(&per_job.value)
+    {
+        judge.note(
+            Code::OutOfRange,
+            &per_job.span,
+            format!("1 to {PER_JOB_MAX}"),
+            format!("a job asks {} times for {title}", per_job.value),
+            "count how often a job of the vCPU starts it",
+        );
+    }
+    let vcpu = written.vcpu.as_ref().map_or(0, |vcpu| vcpu.value);
+    if let Some(place) = &written.vcpu
+        && vcpu as usize >= vm.vcpus.len()
+    {
+        judge.note(
+            Code::OutOfRange,
+            &place.span,
+            "no such vCPU",
+            format!(
+                "{title} is for vCPU {vcpu}, but the VM has {}, counted from 0",
+                count(vm.vcpus.len(), "vCPU")
+            ),
+            "name the one that waits for it",
+        );
+    }
+    let Some(task) = shared.task(&name.value) else {
+        let known: Vec<&str> = shared.tasks.iter().map(|task| task.name.as_str()).collect();
+        judge.note(
+            Code::UnknownTask,
+            &name.span,
+            "no such task",
+            format!(
+                "{} has an accelerator `{}`, and the design has no such task",
+                vm.title(),
+                name.value
+            ),
+            cure_of_unknown(&name.value, &known),
+        );
+        return None;
+    };
+    Some((task.name.clone(), task.number, vcpu))
+}
+
+/// The costs in nanoseconds; `None`, noted: some are missing, or out of range.
+fn costs_of(judge: &mut Judge<'_>, costs: &Costs) -> Option<latency::Costs> {
+    let mut of = |time: &Option<At<Nanoseconds>>| {
+        let time = time.as_ref()?;
+        in_range(judge, time, "of `[accelerators.costs]`").then_some(time.value.0)
+    };
+    let trap = of(&costs.trap);
+    let resume = of(&costs.resume);
+    let interrupt = of(&costs.interrupt);
+    let search = of(&costs.search);
+    let assign = of(&costs.assign);
+    let assign_configure = of(&costs.assign_configure);
+    let preempt = of(&costs.preempt);
+    let configured = of(&costs.configured);
+    let stopped = of(&costs.stopped);
+    Some(latency::Costs {
+        trap: trap?,
+        resume: resume?,
+        interrupt: interrupt?,
+        search: search?,
+        assign: assign?,
+        assign_configure: assign_configure?,
+        preempt: preempt?,
+        configured: configured?,
+        stopped: stopped?,
+    })
+}
+
+/// What the latencies follow from; times in nanoseconds.
+struct System<'s> {
+    shared: &'s Shared,
+    costs: latency::Costs,
+    hold: Nanoseconds,
+    turn: Option<Turn>,
+}
+
+impl System<'_> {
+    fn latencies(&self, seen: &[Seen<'_>]) -> Vec<latency::Latency> {
+        let devices: Vec<latency::Device> = seen
+            .iter()
+            .map(|one| latency::Device {
+                vm: one.vm,
+                task: one.number,
+                priority: one.real_time.into(),
+                hold: self.hold.0,
+            })
+            .collect();
+        let (regions, tasks) = (self.shared.region_times(), self.shared.task_times());
+        let system = latency::System {
+            costs: self.costs,
+            regions: &regions,
+            tasks: &tasks,
+            devices: &devices,
+            drain: self.shared.drain(),
+            turn: self.turn,
+        };
+        (0..devices.len())
+            .filter_map(|which| system.latency(which))
+            .collect()
+    }
+}
+
+/// Notes that nothing can be guaranteed, where something has to be.
+fn no_costs(judge: &mut Judge<'_>, table: &Accelerators, seen: &[Seen<'_>]) {
+    if table.costs.is_some() {
+        // Noted: some of it is missing or wrong.
+        return;
+    }
+    let wanted = seen
+        .iter()
+        .find(|one| one.real_time || one.written.within.is_some());
+    if let Some(one) = wanted {
+        let problem = Problem::new(
+            Code::MissingKey,
+            format!(
+                "{} cannot be guaranteed: what the device manager's steps take is not known",
+                one.title
+            ),
+            "add a table `[accelerators.costs]` with measured times, as the reference of `system.toml` describes it",
+        );
+        let problem = problem.at(judge.source(), &table.span, "`costs` is missing here");
+        judge.add(problem.at(judge.source(), &one.written.span, "for this one"));
+    }
+}
+
+/// Why there is no bound.
+fn no_bound(one: &Seen<'_>, latency: &latency::Latency) -> (&'static str, &'static str) {
+    if !one.real_time {
+        (
+            "best effort may wait for ever",
+            "remove `within`, or make a vCPU of the VM `class = \"rt\"`",
+        )
+    } else if latency.together == 0 {
+        (
+            "real-time accelerators of other VMs may have all of its regions",
+            "give fewer VMs real-time accelerators that fit the same regions",
+        )
+    } else {
+        (
+            "turns of best-effort accelerators come one after the other",
+            "make `turn_every` of `[accelerators]` longer, or `turn` shorter",
+        )
+    }
+}
+
+/// Notes an accelerator that is there later than the description wants it.
+fn in_time(judge: &mut Judge<'_>, one: &Seen<'_>, latency: &latency::Latency) {
+    let span = one.written.within.as_ref().map(|within| &within.span);
+    match (latency.bound, &one.written.within) {
+        (Some(bound), Some(within)) if bound > within.value.0 => judge.note(
+            Code::LateAccelerator,
+            &within.span,
+            format!("it may take {}", time_text(bound, HZ)),
+            format!(
+                "{} is to be there within {}, and may take {}: {} before it is its turn, {} to be had, {} for turns of others",
+                one.title,
+                within.value,
+                time_text(bound, HZ),
+                time_text(latency.before, HZ),
+                time_text(bound - latency.before - latency.turns, HZ),
+                time_text(latency.turns, HZ),
+            ),
+            "allow more time, or let fewer VMs share its regions",
+        ),
+        (Some(_), _) => {}
+        (None, None) if !one.real_time => {}
+        (None, _) => {
+            let (reason, cure) = no_bound(one, latency);
+            judge.note(
+                Code::LateAccelerator,
+                span.unwrap_or(&one.written.span),
+                "no bound",
+                format!("how long {} waits has no bound: {reason}", one.title),
+                cure,
+            );
+        }
+    }
+}
+
+/// Notes real-time vCPUs that are late when they wait for their accelerators, as if they computed meanwhile.
+fn jobs(
+    judge: &mut Judge<'_>,
+    platform: &Platform,
+    guarantee: &Guarantee,
+    seen: &[Seen<'_>],
+    latencies: &[latency::Latency],
+) {
+    let config = judge.config;
+    for (vm_index, vm) in config.vms.iter().enumerate() {
+        for number in 0..vm.vcpus.len() as u32 {
+            let own = || {
+                let all = seen.iter().zip(latencies);
+                all.filter(move |(one, _)| one.vm == vm_index && one.vcpu == number)
+            };
+            let Some((first, _)) = own().next() else {
+                continue;
+            };
+            let waits: Option<u64> = own()
+                .map(|(one, latency)| {
+                    let per_job = one.written.per_job.as_ref().map_or(1, |times| times.value);
+                    latency.bound?.checked_mul(u64::from(per_job))
+                })
+                .try_fold(0_u64, |sum, wait| sum.checked_add(wait?));
+            let name = vm.name.as_ref().map_or("", |name| &name.value);
+            let name = format!("{name}.{number}");
+            let mut all = guarantee.harts.iter().flat_map(|hart| &hart.vcpus);
+            let vcpu = all.find(|vcpu| vcpu.name == name);
+            let (Some(waits), Some(vcpu)) = (waits, vcpu) else {
+                continue;
+            };
+            let (Answer::Within(_), Some(slack)) = (&vcpu.answer, vcpu.slack) else {
+                continue;
+            };
+            if platform.profile.ticks_for(Nanoseconds(waits)) <= slack {
+                continue;
+            }
+            let problem = Problem::new(
+                Code::LateAccelerator,
+                format!(
+                    "vCPU {number} of {} may wait {} for its accelerators in each job, and has no more than {} to spare",
+                    vm.title(),
+                    time_text(waits, HZ),
+                    time_text(slack, guarantee.timebase_hz),
+                ),
+                "make its `period` or `deadline` longer or its `budget` smaller, ask for fewer accelerators in a job, or let fewer VMs share them",
+            );
+            let problem = problem.at(judge.source(), &vm.vcpus[number as usize].span, "this vCPU");
+            judge.add(problem.at(judge.source(), &first.written.span, "waits for this"));
+        }
+    }
+}
