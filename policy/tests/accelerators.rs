@@ -33,6 +33,7 @@ struct Bench {
     crashes: u32,
     /// The most operations of one event.
     operations_max: u32,
+    events: u32,
 }
 
 impl Bench {
@@ -46,6 +47,7 @@ impl Bench {
             manager,
             crashes: 0,
             operations_max: 0,
+            events: 0,
         };
         bench.begin();
         bench
@@ -77,6 +79,7 @@ impl Bench {
                 return;
             };
             model.operations = 0;
+            self.events += 1;
             if survives(|| manager.handle(model, event, now)) {
                 self.operations_max = self.operations_max.max(model.operations);
             } else {
@@ -348,6 +351,29 @@ fn work_for_best_effort_is_put_aside() {
     // No more than the rest of the configuration.
     assert_eq!(bench.model.region_of(1), Some(2));
     bench.finish(200);
+}
+
+/// Memory that does not answer a killed task for long keeps its region from everybody, and the manager from nothing.
+#[test]
+fn a_region_that_is_not_drained_is_left_alone() {
+    let mut devices = [None; INTERFACES];
+    devices[0] = device(5, 0);
+    devices[1] = device(5, 1);
+    let mut bench = Bench::new(devices, POLICY);
+    bench.model.drain = 50_000;
+    bench.step(&Step::Start(0, 50));
+    bench.step(&Step::Run(CONFIGURATION[2] + 1));
+    bench.step(&Step::Stubborn(0));
+    bench.step(&Step::Start(1, 10));
+    bench.step(&Step::Run(100));
+    assert_eq!(bench.model.interfaces[0].ends, [14]);
+    assert_eq!(bench.model.regions[2].state, State::Switch);
+    assert_eq!(bench.manager.on_its_way(1), None);
+    let before = bench.events;
+    bench.finish(120_000);
+    assert_eq!(bench.model.interfaces[1].ends, [0]);
+    let events = bench.events - before;
+    assert!(events < 40, "{events} events");
 }
 
 /// A bitstream that is refused ends the request with an error, and the next one is served.

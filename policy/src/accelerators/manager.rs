@@ -905,10 +905,14 @@ impl Manager {
 
     /// A region that was not drained.
     fn drain<W: Fabric + Guests>(&mut self, world: &mut W, region: u8, now: u64) {
+        let drain = self.policy.drain;
         let work = &mut self.works[usize::from(region)];
-        work.due = now + RELEASE_TICKS;
+        let so_far = now.saturating_sub(work.since);
+        // Memory that does not answer for long is looked at less and less often.
+        let next = if so_far < drain { 0 } else { so_far };
+        work.due = now + next.max(RELEASE_TICKS);
         let whom = work.whom;
-        if whom.is_some() && now >= work.since.saturating_add(self.policy.drain) {
+        if whom.is_some() && so_far >= drain {
             work.whom = None;
             if let Some(interface) = whom {
                 self.wait_again(interface);
