@@ -1,0 +1,179 @@
+// The flash's I/O VMM, whatever ports ask and whatever the driver answers, and whenever: nothing is
+// read outside of the area of the port that asks, and nothing changed outside of it or without
+// right; each change is enabled; each request is answered once, with what was asked for.
+module flash_vmm_formal
+  import io_pkg::*;
+#(
+  localparam int unsigned W = 17
+) (
+  input logic              clk_i,
+  input logic              rst_ni,
+  input logic [1:0][W-13:0] area_first,
+  input logic [1:0][W-12:0] area_sectors,
+  input logic [1:0]        area_writable,
+  input logic              request_valid,
+  input logic [50:0]       asked,
+  input logic              in_valid,
+  input logic [31:0]       in_data,
+  input logic              driver_ready,
+  input logic              write_ready,
+  input logic              read_valid,
+  input logic [7:0]        read_data
+);
+
+  request_t    request;
+  logic        request_ready, in_ready, out_valid, response_valid, driver_valid, write_valid;
+  logic [31:0] out_data;
+  response_t   response;
+  logic [23:0] address;
+  logic [15:0] bytes;
+  logic [7:0]  write_data;
+  flash_pkg::command_e command;
+
+  assign request = request_t'(asked);
+
+  flash_vmm #(
+    .PORTS(2), .ADDR_WIDTH(W), .PROGRAM_CYCLES(3), .SECTOR_CYCLES(4), .BLOCK_CYCLES(5)
+  ) dut (
+    .clk_i, .rst_ni, .area_first_i(area_first), .area_sectors_i(area_sectors),
+    .area_writable_i(area_writable),
+    .request_valid_i(request_valid), .request_ready_o(request_ready), .request_i(request),
+    .in_valid_i(in_valid), .in_ready_o(in_ready), .in_data_i(in_data),
+    .out_valid_o(out_valid), .out_data_o(out_data),
+    .response_valid_o(response_valid), .response_o(response),
+    .driver_valid_o(driver_valid), .driver_ready_i(driver_ready), .driver_command_o(command),
+    .driver_address_o(address), .driver_bytes_o(bytes),
+    .write_valid_o(write_valid), .write_ready_i(write_ready), .write_data_o(write_data),
+    .read_valid_i(read_valid), .read_data_i(read_data)
+  );
+
+  io_vmm_props #(.VMM_PROVED(1'b1), .PORTS(2)) bus (
+    .clk_i, .rst_ni, .request_valid, .request_ready, .request, .in_valid, .in_ready, .out_valid,
+    .response_valid, .response
+  );
+
+  logic              began_q = 1'b0;
+  logic              port_q, enabled_q;
+  logic [1:0][W-13:0] first_q;
+  logic [1:0][W-12:0] sectors_q;
+  logic [1:0]        writable_q;
+  // Of the port that asks: from the first byte of its area to behind the last one.
+  logic [24:0]       from, behind, last;
+  logic              changes;
+
+  assign from    = 25'({area_first[port_q], 12'h000});
+  assign behind  = from + 25'({area_sectors[port_q], 12'h000});
+  assign changes = command == flash_pkg::Program || command == flash_pkg::EraseSector
+                   || command == flash_pkg::EraseBlock;
+  assign last    = 25'(address) + (command == flash_pkg::EraseSector ? 25'h1000
+                   : command == flash_pkg::EraseBlock ? 25'h10000 : 25'(bytes));
+
+  always_ff @(posedge clk_i) begin
+    began_q    <= 1'b1;
+    first_q    <= area_first;
+    sectors_q  <= area_sectors;
+    writable_q <= area_writable;
+    if (!rst_ni) begin
+      port_q    <= 1'b0;
+      enabled_q <= 1'b0;
+    end else begin
+      if (request_valid && request_ready) port_q <= request.port[0];
+      if (driver_valid && driver_ready) enabled_q <= command == flash_pkg::WriteEnable;
+    end
+
+    begin_in_reset: assume (rst_ni == began_q);
+    // Areas lie in the part, and stay as they are.
+    for (int unsigned i = 0; i < 2; i++) begin
+      assume (25'(area_first[i]) + 25'(area_sectors[i]) <= 25'd1 << (W - 12));
+    end
+    if (began_q) stay: assume ({first_q, sectors_q, writable_q}
+                               == {area_first, area_sectors, area_writable});
+
+    if (rst_ni) begin
+      if (driver_valid && (changes || command == flash_pkg::Read))
+        in_bounds: assert (25'(address) >= from && last <= behind);
+      if (driver_valid && changes) may_change: assert (area_writable[port_q]);
+      if (driver_valid && changes) enabled: assert (enabled_q);
+      if (driver_valid && command == flash_pkg::Program)
+        within_page: assert (bytes != '0 && 16'(address[7:0]) + bytes <= 16'd256);
+      erased: cover (driver_valid && command == flash_pkg::EraseSector && port_q);
+      second_page: cover (driver_valid && command == flash_pkg::Program && address[7:0] == '0);
+      answered: cover (response_valid && response.status == Done && response.length != '0);
+    end
+  end
+
+`ifndef CUT
+  localparam logic [3:0] Idle = 4'd0, Measure = 4'd1, Compare = 4'd2, Check = 4'd3, Fetch =
+    4'd4, Take = 4'd5, Enable = 4'd6, Change = 4'd7, Settle = 4'd8, Ask = 4'd9, Answer = 4'd10,
+    Name = 4'd11, NameTake = 4'd12, Respond = 4'd13;
+
+  // What makes the rest follow by induction.
+  logic under_way, checked;
+  assign under_way = dut.state_q != Idle && !dut.booting_q;
+  assign checked   = under_way && dut.state_q != Measure && dut.state_q != Compare
+                     && dut.state_q != Check
+                     && dut.state_q != Respond;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni && began_q) begin
+      one: assert (bus.busy_q == under_way);
+      if (dut.booting_q) boots: assert (dut.state_q == Ask || dut.state_q == Answer
+                                        || dut.state_q == Name || dut.state_q == NameTake);
+      else booted: assert (dut.state_q != Name && dut.state_q != NameTake);
+      if (under_way) begin
+        same_op: assert (dut.op_q == bus.op_q && dut.length_q == bus.length_q
+                         && dut.op_q != Reserved && dut.length_q <= 11'd1536);
+        same_area: assert (dut.first_q == area_first[port_q]
+                           && dut.sectors_q == area_sectors[port_q]
+                           && dut.writable_q == area_writable[port_q]);
+        out_zero: assert (dut.op_q == Read || bus.out_words_q == '0);
+        if (dut.state_q == Measure || dut.state_q == Compare || dut.state_q == Check)
+          nothing_yet: assert (bus.out_words_q == '0 && dut.left_q == dut.length_q
+                               && dut.u_pack.place_q == '0 && !dut.u_pack.valid_q);
+        if (dut.state_q == Check)
+          compared: assert (dut.inside_q == (dut.behind <= 33'({dut.sectors_q, 12'h000})));
+        if (dut.state_q == Compare || dut.state_q == Check) begin
+          measured: assert (dut.behind_q == dut.behind);
+          based: assert (dut.addr_q == W'({dut.first_q, 12'h000} + W'({dut.asked_q[31:1],
+                                                dut.asked_q[0] && !dut.erases})));
+          alignment: assert (dut.aligned_q == (dut.asked_q[11:1] == '0
+            && (!dut.block || (dut.asked_q[15:12] | 4'(dut.first_q)) == '0)));
+        end
+      end
+      if (checked) begin
+        in_area: assert (25'(dut.addr_q) >= from || dut.left_q == '0);
+        if (!dut.erases) to_end: assert (25'(dut.addr_q) + 25'(dut.left_q) <= behind
+                                         || dut.left_q == '0);
+        writes: assert (dut.op_q == Read || dut.writable_q);
+        some: assert (dut.erases == (dut.length_q == '0));
+        less: assert (dut.left_q <= dut.length_q);
+        if (dut.erases && (dut.state_q == Enable || dut.state_q == Change))
+          erasure: assert (25'(dut.addr_q) >= from && 25'(dut.addr_q)
+            + (dut.block ? 25'h10000 : 25'h1000) <= behind);
+        if (dut.state_q == Fetch) fetches: assert (dut.op_q == Read && dut.left_q == dut.length_q
+          && bus.out_words_q == '0 && dut.u_pack.place_q == '0 && !dut.u_pack.valid_q);
+        else if (dut.state_q != Take) changing: assert (dut.op_q != Read);
+        if (dut.state_q == Take) begin
+          takes: assert (dut.op_q == Read && dut.left_q != '0 && dut.left_q <= dut.length_q);
+          place: assert (dut.u_pack.place_q == 2'(dut.length_q - dut.left_q));
+          came: assert (11'(bus.out_words_q) + 11'(dut.u_pack.valid_q)
+                        == (dut.length_q - dut.left_q) >> 2);
+        end
+        if (dut.state_q == Enable) more: assert (dut.erases || dut.left_q != '0);
+        if (dut.state_q == Change) may: assert (enabled_q && (dut.erases || dut.left_q != '0)
+          && dut.chunk_q == (dut.left_q < dut.page_left ? dut.left_q : dut.page_left));
+        fine: assert (dut.status_q == Done);
+      end
+      if (dut.state_q == Respond && dut.op_q == Read) begin
+        if (dut.status_q == Done) all_came: assert (11'(bus.out_words_q)
+          + 11'(dut.u_pack.valid_q) == 11'((12'(dut.length_q) + 12'd3) >> 2)
+          && dut.u_pack.place_q == '0);
+        else none_came: assert (!dut.u_pack.valid_q && dut.u_pack.place_q == '0);
+      end
+      if (dut.op_q != Read || !under_way) no_out: assert (!dut.u_pack.valid_q
+                                                          && dut.u_pack.place_q == '0);
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,89 @@
+// The rules between the I/O hypervisor and an I/O VMM (docs/src/reference/io-hypervisor.md), for
+// the side that is under proof; the other's are taken for granted. In simulation both are
+// checked.
+//
+// CYCLES_MAX bounds the time from a request to its response; 0 leaves it out.
+`include "property.svh"
+
+module io_vmm_props
+  import io_pkg::*;
+#(
+  parameter bit          VMM_PROVED = 1'b1,
+  parameter int unsigned PORTS      = 4,
+  parameter int unsigned CYCLES_MAX = 0
+) (
+  input logic        clk_i,
+  input logic        rst_ni,
+  input logic        request_valid,
+  input logic        request_ready,
+  input request_t    request,
+  input logic        in_valid,
+  input logic        in_ready,
+  input logic        out_valid,
+  input logic        response_valid,
+  input response_t   response
+);
+
+  typedef logic [LengthWidth-3:0] words_t;
+
+  // The words that so many bytes take.
+  function automatic logic [LengthWidth-3:0] words(logic [LengthWidth-1:0] length);
+    return (LengthWidth-2)'((32'(length) + 32'd3) >> 2);
+  endfunction
+
+  // The request under way: its words that have not come, those that went back, and since when.
+  logic        busy_q;
+  op_e         op_q;
+  logic [LengthWidth-1:0] length_q;
+  words_t      in_left_q, out_words_q, out_words;
+  logic [31:0] cycles_q;
+
+  assign out_words = out_words_q + words_t'(out_valid);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      busy_q      <= 1'b0;
+      op_q        <= Read;
+      length_q    <= '0;
+      in_left_q   <= '0;
+      out_words_q <= '0;
+      cycles_q    <= '0;
+    end else begin
+      out_words_q <= out_words;
+      cycles_q    <= cycles_q + 32'd1;
+      if (in_valid && in_ready) in_left_q <= in_left_q - 1'b1;
+      if (response_valid) begin
+        busy_q    <= 1'b0;
+        in_left_q <= '0;
+      end
+      if (request_valid && request_ready) begin
+        busy_q      <= 1'b1;
+        op_q        <= request.op;
+        length_q    <= request.length;
+        in_left_q   <= request.op == Read ? '0 : words(request.length);
+        out_words_q <= '0;
+        cycles_q    <= 32'd1;
+      end
+    end
+  end
+
+  // The hypervisor.
+  `PROPERTY(!VMM_PROVED, request_one, !(request_valid && busy_q))
+  `PROPERTY(!VMM_PROVED, request_legal, !request_valid || (request.op != Reserved
+            && request.length <= 11'd1536 && 32'(request.port) < PORTS))
+  `PROPERTY(!VMM_PROVED, in_legal, !in_valid || (busy_q && in_left_q != '0))
+
+  // The I/O VMM.
+  `PROPERTY(VMM_PROVED, response_one, !response_valid || busy_q)
+  `PROPERTY(VMM_PROVED, ready_one, !(request_ready && busy_q))
+  `PROPERTY(VMM_PROVED, out_legal, !out_valid || (busy_q && op_q == Read
+            && out_words <= words(length_q)))
+  `PROPERTY(VMM_PROVED, response_words, !response_valid || response.status != Done
+            || out_words == words(response.length))
+  `PROPERTY(VMM_PROVED, response_length, !response_valid || response.length == '0
+            || (op_q == Read && response.status == Done && response.length <= length_q))
+  if (CYCLES_MAX != 0) begin : gen_bound
+    `PROPERTY(VMM_PROVED, response_time, !busy_q || cycles_q <= CYCLES_MAX)
+  end
+
+endmodule

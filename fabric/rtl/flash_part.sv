@@ -1,0 +1,195 @@
+// An SPI NOR flash for simulation, as far as the driver needs one: a Winbond W25Q32JV (data sheet,
+// revision G), of which it has the commands 03, 0B, 02, 20, D8, 06, 04, 05 and 9F in SPI mode 0.
+//
+// It looks at its pins with the simulation's clock, and answers a cycle later than the falling edge
+// that asks: 10 ns at 100 MHz, where the part's own tCLQV is 6 ns. While it programs or erases, it
+// takes no command but 05. A command that writes needs 06 before it and ends with the part not
+// selected, after whole bytes; each takes the part's longest time unless told. A page wraps around.
+// Bits are programmed from 1 to 0 only. It begins erased.
+module flash_part #(
+  parameter int unsigned MEMORY_BYTES   = 4 * 1024 * 1024,
+  parameter logic [23:0] ID             = 24'hef_40_16,
+  // At 100 MHz: tPP, 3 ms; tSE, 400 ms; tBE2, 2 s (section 9.6).
+  parameter int unsigned PROGRAM_CYCLES = 300_000,
+  parameter int unsigned SECTOR_CYCLES  = 40_000_000,
+  parameter int unsigned BLOCK_CYCLES   = 200_000_000
+) (
+  input  logic clk_i,
+
+  input  logic cs_ni,
+  input  logic sck_i,
+  input  logic mosi_i,
+  output logic miso_o,
+
+  // It programs or erases.
+  output logic busy_o,
+  // For a cycle: a command came to its end that the part does not take: it was busy, or not enabled
+  // to write, or does not know it, or got no whole number of bytes.
+  output logic ignored_o
+);
+
+  localparam int unsigned Pages     = MEMORY_BYTES / 256;
+  localparam int unsigned PageWidth = $clog2(Pages);
+  typedef logic [PageWidth-1:0] page_t;
+
+  localparam logic [7:0] PageProgram  = 8'h02;
+  localparam logic [7:0] ReadData     = 8'h03;
+  localparam logic [7:0] WriteDisable = 8'h04;
+  localparam logic [7:0] ReadStatus   = 8'h05;
+  localparam logic [7:0] WriteEnable  = 8'h06;
+  localparam logic [7:0] FastRead     = 8'h0b;
+  localparam logic [7:0] SectorErase  = 8'h20;
+  localparam logic [7:0] JedecId      = 8'h9f;
+  localparam logic [7:0] BlockErase   = 8'hd8;
+
+  logic        cs_n_q = 1'b1, sck_q = 1'b0;
+  logic        enabled_q = 1'b0, erases_q = 1'b0;
+  logic [31:0] busy_q = '0;
+  // Bits since it was selected, and the last of them.
+  logic [15:0] bits_q = '0;
+  logic [22:0] in_q = '0;
+  logic [7:0]  opcode_q = '0, out_q = '0;
+  logic [23:0] addr_q = '0;
+  // What is programmed or erased: pages, from the first to the last one.
+  page_t       page_q = '0, last_q = '0;
+
+  // The memory, a page a word. A page's buffer has ones where nothing is to be programmed.
+  logic [2047:0] memory [Pages];
+  logic [2047:0] buffer;
+  // verilator lint_off MULTIDRIVEN
+  initial for (int unsigned i = 0; i < Pages; i++) memory[i] = '1;
+
+  // A page in a cycle, as long as there are any.
+  always @(posedge clk_i) begin
+    if (busy_q == 32'd1 || (busy_q != '0 && page_q != last_q)) begin
+      memory[page_q] <= erases_q ? '1 : memory[page_q] & buffer;
+    end
+  end
+  // verilator lint_on MULTIDRIVEN
+
+  logic        rises, falls, selected, left_off, whole, accepted;
+  logic [7:0]  opcode_now;
+  logic [23:0] in_now;
+  logic [15:0] bits_now;
+
+  assign rises      = !cs_ni && sck_i && !sck_q;
+  assign falls      = !cs_ni && !sck_i && sck_q;
+  assign selected   = !cs_ni && cs_n_q;
+  assign left_off   = cs_ni && !cs_n_q;
+  assign bits_now   = bits_q + 16'd1;
+  assign in_now     = {in_q, mosi_i};
+  assign opcode_now = bits_now == 16'd8 ? in_now[7:0] : opcode_q;
+  assign whole      = bits_q[2:0] == '0;
+  assign busy_o     = busy_q != '0;
+
+  // The byte at an address; addresses wrap around the memory.
+  function automatic logic [7:0] byte_at(logic [23:0] addr);
+    return memory[page_t'(addr >> 8)][{addr[7:0], 3'd0} +: 8];
+  endfunction
+
+  // Of the identification: the first byte behind 8 bits, and again behind each three.
+  function automatic logic [7:0] id_byte(logic [15:0] bits);
+    case ((bits >> 3) % 16'd3)
+      16'd1:   return ID[23:16];
+      16'd2:   return ID[15:8];
+      default: return ID[7:0];
+    endcase
+  endfunction
+
+  always_comb begin
+    case (opcode_q)
+      ReadStatus:             accepted = whole && bits_q >= 16'd8;
+      ReadData, JedecId:      accepted = whole && !busy_o;
+      FastRead:               accepted = whole && !busy_o && bits_q >= 16'd40;
+      WriteEnable:            accepted = bits_q == 16'd8 && !busy_o;
+      WriteDisable:           accepted = bits_q == 16'd8 && !busy_o;
+      PageProgram:            accepted = whole && bits_q >= 16'd40 && !busy_o && enabled_q;
+      SectorErase, BlockErase: accepted = bits_q == 16'd32 && !busy_o && enabled_q;
+      default:                accepted = 1'b0;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    cs_n_q    <= cs_ni;
+    sck_q     <= sck_i;
+    ignored_o <= left_off && !accepted;
+
+    if (busy_q != '0) begin
+      busy_q <= busy_q - 32'd1;
+      if (page_q != last_q) page_q <= page_q + 1'b1;
+      if (busy_q == 32'd1) enabled_q <= 1'b0;
+    end
+
+    if (selected) begin
+      bits_q   <= '0;
+      opcode_q <= '0;
+    end
+
+    if (rises) begin
+      in_q     <= in_now[22:0];
+      bits_q   <= bits_now;
+      opcode_q <= opcode_now;
+      if (bits_now == 16'd32) addr_q <= in_now;
+      if (bits_now == 16'd32 && !busy_o) buffer <= '1;
+      // The address goes on within the page.
+      if (opcode_q == PageProgram && !busy_o && bits_now > 16'd32 && bits_now[2:0] == '0) begin
+        buffer[{addr_q[7:0], 3'd0} +: 8] <= in_now[7:0];
+        addr_q[7:0] <= addr_q[7:0] + 8'd1;
+      end
+    end
+
+    // What goes out changes with the falling edge behind a whole byte that came.
+    if (falls) begin
+      out_q <= {out_q[6:0], 1'b0};
+      if (whole) begin
+        case (opcode_q)
+          ReadStatus: out_q <= {6'd0, enabled_q, busy_o};
+          JedecId:    if (!busy_o) out_q <= id_byte(bits_q);
+          ReadData: begin
+            if (bits_q >= 16'd32 && !busy_o) begin
+              out_q  <= byte_at(addr_q);
+              addr_q <= addr_q + 24'd1;
+            end
+          end
+          FastRead: begin
+            if (bits_q >= 16'd40 && !busy_o) begin
+              out_q  <= byte_at(addr_q);
+              addr_q <= addr_q + 24'd1;
+            end
+          end
+          default: ;
+        endcase
+      end
+    end
+
+    if (left_off && accepted) begin
+      case (opcode_q)
+        WriteEnable:  enabled_q <= 1'b1;
+        WriteDisable: enabled_q <= 1'b0;
+        PageProgram: begin
+          busy_q   <= PROGRAM_CYCLES;
+          erases_q <= 1'b0;
+          page_q   <= page_t'(addr_q >> 8);
+          last_q   <= page_t'(addr_q >> 8);
+        end
+        SectorErase: begin
+          busy_q   <= SECTOR_CYCLES;
+          erases_q <= 1'b1;
+          page_q   <= page_t'({addr_q[23:12], 4'h0});
+          last_q   <= page_t'({addr_q[23:12], 4'hf});
+        end
+        BlockErase: begin
+          busy_q   <= BLOCK_CYCLES;
+          erases_q <= 1'b1;
+          page_q   <= page_t'({addr_q[23:16], 8'h00});
+          last_q   <= page_t'({addr_q[23:16], 8'hff});
+        end
+        default: ;
+      endcase
+    end
+  end
+
+  // Not driven while it is not selected: then it is anything.
+  assign miso_o = out_q[7];
+
+endmodule

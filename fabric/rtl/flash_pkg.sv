@@ -1,0 +1,14 @@
+// What the flash's driver does for the I/O VMM: each is one command of the part.
+package flash_pkg;
+
+  typedef enum logic [2:0] {
+    WriteEnable,
+    Status,       // gives a byte
+    Identify,     // gives three bytes
+    Read,         // gives as many bytes as it is told
+    Program,      // takes as many; they lie within a page
+    EraseSector,
+    EraseBlock
+  } command_e;
+
+endpackage

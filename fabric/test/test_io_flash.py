@@ -1,0 +1,231 @@
+"""The flash's I/O VMM and driver with a part behind them, against bytes that are written and erased in Python."""
+
+import random
+
+import cocotb
+from cocotb.triggers import FallingEdge, RisingEdge, Timer
+
+from common import reset
+from io_vmm import (BAD_ADDRESS, BAD_LENGTH, CONTROL, DEVICE_FAILED, DONE, LENGTH_MAX, PROTECTED, READ, WRITE, IoVmm)
+
+SECTOR, BLOCK, PAGE = 4096, 65536, 256
+# First sector, sectors, writable. The third reads what the second writes, the last has nothing.
+AREAS = ((0, 16, True), (16, 4, True), (16, 4, False), (0, 0, True))
+
+
+def overhead(dut):
+    """Cycles of a byte on the wire, and of a command beside its bytes."""
+    return 16 * int(dut.HALF_CYCLES.value), 5 + 1
+
+
+def read_bound(dut, length):
+    byte, _ = overhead(dut)
+    # Measure, Check and Fetch; the end of the command before; its response.
+    return byte * (4 + length) + 6 + 6
+
+
+def poll_bound(dut, busy):
+    """From a command that makes the part busy to the answer that says that it is not any more."""
+    byte, rest = overhead(dut)
+    return busy + 2 * (2 * byte + rest + 2) + 2
+
+
+def write_bound(dut, addr, length, busy):
+    byte, rest = overhead(dut)
+    pages = (addr % PAGE + length + PAGE - 1) // PAGE
+    return 12 + byte * length + pages * (byte + rest + 4 * byte + rest + 4 + poll_bound(dut, busy))
+
+
+def erase_bound(dut, busy):
+    byte, rest = overhead(dut)
+    return 12 + byte + rest + 4 * byte + rest + 4 + poll_bound(dut, busy)
+
+
+class Wire:
+    """What goes over the wire: how many commands the part ignored; with `bits`, the bytes of each, and that the clock
+    keeps to mode 0."""
+
+    def __init__(self, dut, bits):
+        self.dut, self.commands, self.ignored = dut, [], 0
+        if bits:
+            cocotb.start_soon(self.commands_of())
+        cocotb.start_soon(self.ignored_ones())
+
+    async def commands_of(self):
+        dut = self.dut
+        while True:
+            await FallingEdge(dut.cs_no)
+            assert dut.sck_o.value == 0
+            bits = []
+            over = cocotb.start_soon(self.until_deselected())
+            while True:
+                rise = RisingEdge(dut.sck_o)
+                if await cocotb.triggers.First(rise, over.join()) is not rise:
+                    break
+                bits.append(int(dut.mosi_o.value))
+            assert len(bits) % 8 == 0 and bits
+            self.commands.append(bytes(int("".join(map(str, bits[i:i + 8])), 2) for i in range(0, len(bits), 8)))
+
+    async def until_deselected(self):
+        await RisingEdge(self.dut.cs_no)
+
+    async def ignored_ones(self):
+        while True:
+            await RisingEdge(self.dut.ignored_o)
+            self.ignored += 1
+
+
+async def begin(dut, bits=False):
+    vmm = IoVmm(dut)
+    dut.area_first_i.value = sum(first << 10 * n for n, (first, _, _) in enumerate(AREAS))
+    dut.area_sectors_i.value = sum(count << 11 * n for n, (_, count, _) in enumerate(AREAS))
+    dut.area_writable_i.value = sum(writable << n for n, (_, _, writable) in enumerate(AREAS))
+    dut.cut_i.value = 0
+    dut.cut_level_i.value = 0
+    # The part keeps what it has from one test to the next.
+    for page in range(20 * SECTOR // PAGE):
+        dut.u_part.memory[page].value = (1 << 8 * PAGE) - 1
+    await reset(dut)
+    return vmm, Wire(dut, bits)
+
+
+def times(dut):
+    return (int(dut.PROGRAM_CYCLES.value), int(dut.SECTOR_CYCLES.value), int(dut.BLOCK_CYCLES.value))
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+async def reads_as_fast_as_the_wire(dut):
+    """The paper's lengths; and the first, last and longest that there are."""
+    vmm, wire = await begin(dut, bits=True)
+    content = random.randbytes(16 * SECTOR)
+    for page in range(len(content) // PAGE):
+        dut.u_part.memory[page].value = int.from_bytes(content[page * PAGE:][:PAGE], "little")
+    for addr, length in ((5, 1), (0, 4), (1000, 64), (200, 256), (16 * SECTOR - LENGTH_MAX, LENGTH_MAX)):
+        answer = await vmm.ask(0, READ, addr, length=length)
+        assert (answer.status, answer.data) == (DONE, content[addr:addr + length])
+        assert answer.cycles <= read_bound(dut, length)
+        dut._log.info("read of %d bytes: %d cycles, bound %d", length, answer.cycles, read_bound(dut, length))
+    await Timer(200, units="ns")
+    # Whether it is busy and which part it is, after reset; then nothing but what was asked for.
+    assert [c[:1] for c in wire.commands] == [b"\x05", b"\x9f"] + 5 * [b"\x03"]
+    assert wire.ignored == 0
+
+
+@cocotb.test(timeout_time=50, timeout_unit="ms")
+async def writes_and_erases_as_a_part_does(dut):
+    vmm, wire = await begin(dut)
+    program, sector, block = times(dut)
+    memory = bytearray(b"\xff" * 20 * SECTOR)
+
+    async def write(port, addr, data):
+        base = AREAS[port][0] * SECTOR
+        answer = await vmm.ask(port, WRITE, addr, data)
+        assert answer.status == DONE and answer.cycles <= write_bound(dut, addr, len(data), program)
+        for n, byte in enumerate(data):
+            memory[base + addr + n] &= byte
+
+    async def erase(port, addr):
+        base, size = AREAS[port][0] * SECTOR + (addr & ~1), BLOCK if addr & 1 else SECTOR
+        answer = await vmm.ask(port, CONTROL, addr)
+        assert answer.status == DONE
+        assert answer.cycles <= erase_bound(dut, block if addr & 1 else sector)
+        memory[base:base + size] = b"\xff" * size
+
+    async def same():
+        for addr in range(0, len(memory), PAGE):
+            page = int(dut.u_part.memory[addr // PAGE].value).to_bytes(PAGE, "little")
+            assert page == memory[addr:addr + PAGE]
+
+    # Over the ends of pages; again, over what is there; at the very end; all that a request takes.
+    await write(0, 250, random.randbytes(600))
+    await write(0, 300, random.randbytes(5))
+    await write(1, 4 * SECTOR - 1, b"\x5a")
+    await write(0, 4 * SECTOR - 700, random.randbytes(LENGTH_MAX))
+    await same()
+    answer = await vmm.ask(2, READ, 4 * SECTOR - 2, length=2)
+    assert (answer.status, answer.data) == (DONE, b"\xff\x5a")
+    await erase(0, 3 * SECTOR)
+    await same()
+    await erase(0, 0 | 1)
+    await same()
+    assert wire.ignored == 0
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+async def refuses_what_is_not_the_ports(dut):
+    vmm, wire = await begin(dut, bits=True)
+    await vmm.ask(0, READ, 0, length=1)
+    asked = len(wire.commands)
+    end = 4 * SECTOR
+    for port, op, addr, data, length, status in (
+            (1, READ, end, b"", 1, BAD_ADDRESS), (1, READ, end - 3, b"", 4, BAD_ADDRESS),
+            (1, READ, 0xFFFF_FFFF, b"", 2, BAD_ADDRESS), (1, READ, 0, b"", 0, BAD_LENGTH),
+            (1, WRITE, end - 1, b"ab", None, BAD_ADDRESS), (1, WRITE, 0, b"", 0, BAD_LENGTH),
+            (1, WRITE, 0xFFFF_FFFE, b"abcd", None, BAD_ADDRESS),
+            (1, CONTROL, end, b"", 0, BAD_ADDRESS), (1, CONTROL, 8, b"", 0, BAD_ADDRESS),
+            (1, CONTROL, 1, b"", 0, BAD_ADDRESS), (1, CONTROL, 0, b"x", None, BAD_LENGTH),
+            (0, CONTROL, SECTOR | 1, b"", 0, BAD_ADDRESS),
+            (2, WRITE, 0, b"no", None, PROTECTED), (2, CONTROL, 0, b"", 0, PROTECTED),
+            (3, READ, 0, b"", 1, BAD_ADDRESS), (3, WRITE, 0, b"x", None, BAD_ADDRESS)):
+        answer = await vmm.ask(port, op, addr, data, length)
+        assert (answer.status, answer.data) == (status, b""), (port, op, addr)
+        assert answer.cycles <= 6
+    await Timer(2, units="us")
+    assert len(wire.commands) == asked
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+async def random_requests_against_bytes(dut):
+    """Ports read and write at random; what one writes is seen by those who share it, and by nobody else."""
+    vmm, wire = await begin(dut)
+    program = times(dut)[0]
+    areas = [bytearray(b"\xff" * 16 * SECTOR), bytearray(b"\xff" * 4 * SECTOR)]
+    for _ in range(12):
+        port = random.choice((0, 1, 2))
+        bytes_of = areas[min(port, 1)]
+        length = random.choice((1, 3, 4, 5, 64, random.randint(1, 300)))
+        addr = random.choice((0, random.randint(0, 600), len(bytes_of) - length))
+        if random.random() < 0.4 and port != 2:
+            data = random.randbytes(length)
+            answer = await vmm.ask(port, WRITE, addr, data)
+            assert answer.status == DONE and answer.cycles <= write_bound(dut, addr, length, program)
+            for n, byte in enumerate(data):
+                bytes_of[addr + n] &= byte
+        else:
+            answer = await vmm.ask(port, READ, addr, length=length)
+            assert (answer.status, answer.data) == (DONE, bytes_of[addr:addr + length])
+            assert answer.cycles <= read_bound(dut, length)
+    assert wire.ignored == 0
+
+
+async def without_a_part(dut, level):
+    """Where nothing answers, requests fail, and none hangs."""
+    vmm, _ = await begin(dut)
+    dut.cut_i.value = 1
+    dut.cut_level_i.value = level
+    answers = [await vmm.ask(0, READ, 0, length=4), await vmm.ask(0, WRITE, 0, b"x"), await vmm.ask(0, CONTROL, 0)]
+    assert [a.status for a in answers] == 3 * [DEVICE_FAILED]
+    assert all(a.cycles <= 6 for a in answers)
+
+
+factory = cocotb.regression.TestFactory(cocotb.test(timeout_time=20, timeout_unit="ms")(without_a_part))
+factory.add_option("level", [0, 1])
+factory.generate_tests()
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+async def a_part_that_stays_busy_is_given_up(dut):
+    vmm, _ = await begin(dut)
+    assert (await vmm.ask(0, WRITE, 0, b"good")).status == DONE
+    cocotb.start_soon(cut_when_busy(dut))
+    answer = await vmm.ask(0, WRITE, 10, b"late")
+    assert answer.status == DEVICE_FAILED
+    assert answer.cycles <= write_bound(dut, 10, 4, times(dut)[0] * 11 // 10)
+    answer = await vmm.ask(0, READ, 0, length=4)
+    assert answer.status == DEVICE_FAILED and answer.cycles <= 6
+
+
+async def cut_when_busy(dut):
+    await RisingEdge(dut.busy_o)
+    dut.cut_i.value = 1
+    dut.cut_level_i.value = 1
