@@ -96,7 +96,7 @@ impl Shared {
         all
     }
 
-    /// The longest that memory takes to be rid of a killed task, in nanoseconds.
+    /// The longest until memory is rid of a killed task and the device manager has seen so, in nanoseconds.
     pub fn drain(&self) -> u64 {
         self.cycles(self.drain)
     }

@@ -92,7 +92,7 @@ pub struct System<'a> {
     pub tasks: &'a [Task; TASKS],
     /// At most [`INTERFACES`].
     pub devices: &'a [Device],
-    /// The longest that a killed task's region takes to be drained.
+    /// The longest until a killed task's region is drained and the manager has seen so, [`super::RELEASE_TICKS`] later at most.
     pub drain: u64,
     /// Turns of those that would starve.
     pub turn: Option<Turn>,
