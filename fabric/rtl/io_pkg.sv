@@ -41,6 +41,13 @@ package io_pkg;
     MemoryFailed = 4'd9   // memory did, or the address is not in the VM's window
   } status_e;
 
+  // Whose request a device takes next.
+  typedef enum logic [1:0] {
+    RoundRobin    = 2'd0,  // ports take turns
+    FixedPriority = 2'd1,  // the port with the lowest number
+    Fifo          = 2'd2   // whoever has waited longest
+  } policy_e;
+
   // The first word of a request. The upper bits are a mesh's: where it goes, and from where.
   typedef struct packed {
     logic [11:0]            route;
