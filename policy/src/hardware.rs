@@ -1,9 +1,11 @@
 //! Ready queues in hardware: how the fabric's `ready_queue_top` is driven, by each of its four schemes, and what takes its place when
 //! it fails. `docs/src/reference/ready-queue.md` has its registers, its doubleword in memory, and the rules that are followed here.
 //!
-//! The hardware is not trusted. Which vCPUs are queued, and at which priority, is noted here as well: a handle that comes back is one of these or
-//! the hardware has failed, as it has when none comes back and one is noted. Then all that are noted go to a queue in software, in order of
+//! The hardware is not trusted. The first word that it has to give for each vCPU that is queued is noted here as well: what comes back is one of these or
+//! the hardware has failed, as it has when nothing comes back and one is noted. Then all that are noted go to a queue in software, in order of
 //! their handles: nobody is lost, and nobody is there twice.
+//!
+//! Whoever comes first is looked at, and removed by his handle: so all schemes take in the same way, and one that does not fit stays where he is.
 
 use crate::ready::{Handle, ListQueue, ReadyQueue};
 use crate::table::Array;
@@ -86,56 +88,80 @@ impl Failure {
     }
 }
 
-/// Registers of the page.
-mod register {
+/// Registers of the page, by their offsets; a priority's words, by which it is inserted, are before them.
+pub mod register {
+    /// Reading takes out whoever comes first.
     pub const TAKE_HIGHEST: u32 = 0x800;
+    /// Reading looks at whoever comes first.
     pub const PEEK_HIGHEST: u32 = 0x804;
+    /// Writing removes a handle.
     pub const REMOVE: u32 = 0x808;
+    /// Reading looks at who comes behind the one that was looked at last.
     pub const NEXT: u32 = 0x80c;
+    /// Which block this is.
     pub const ID: u32 = 0x810;
+    /// Handles that there are.
     pub const DEPTH: u32 = 0x814;
+    /// [`READY`](super::READY), [`PENDING`](super::PENDING).
     pub const STATUS: u32 = 0x818;
+    /// Writing 1 empties the queue.
     pub const CONTROL: u32 = 0x81c;
+    /// The scheme, and the doubleword's address.
     pub const ACCESS: u32 = 0x820;
+    /// Commands carried out so far.
     pub const COMMANDS: u32 = 0x828;
+
+    /// Where writing a handle inserts it, behind the others of the priority or before them.
+    #[inline]
+    pub const fn insert(priority: u8, head: bool) -> u32 {
+        priority as u32 * 8 + head as u32 * 4
+    }
 }
 
 /// Of [`register::ID`].
-const ID: u32 = 0x5251_0001;
-/// Of [`register::STATUS`].
-const READY: u32 = 1 << 0;
-const PENDING: u32 = 1 << 2;
+pub const ID: u32 = 0x5251_0001;
+/// Of [`register::STATUS`]: the queue has begun.
+pub const READY: u32 = 1 << 0;
+/// Of [`register::STATUS`]: a change of the scheme is not over.
+pub const PENDING: u32 = 1 << 2;
 /// Bit 31 of a command, and of a first word.
-const VALID: u32 = 1 << 31;
-/// What the fabric never writes to the upper word, and a bit of the doubleword by which it is known.
-const UNWRITTEN: u32 = u32::MAX;
+pub const VALID: u32 = 1 << 31;
+/// What the fabric never writes to the upper word.
+pub const UNWRITTEN: u32 = u32::MAX;
+/// A bit of the doubleword by which it is known.
 const NO_FIRST_WORD: u64 = 1 << 62;
 
-/// A command in memory.
-#[derive(Clone, Copy)]
-enum Command {
+/// A command in memory: bits 30 to 28 of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Command {
     /// And of the head one more.
     InsertTail = 0,
+    /// A handle, wherever it is.
     Remove = 2,
+    /// Whoever comes first.
     TakeHighest = 6,
 }
 
 /// How often at most is looked for something that the hardware is to do; twenty times what it needs.
 const LOOKS: usize = 2048;
 
-/// Handles noted in one word.
-const BITS: usize = u64::BITS as usize;
-/// Handles at most, as there are of the hardware.
+/// vCPUs at most, as there are handles of the hardware.
 const HANDLES: usize = 1024;
 
-/// A priority and a handle, as in a first word or an answer.
-const fn entry(handle: Handle, priority: u8) -> u32 {
-    (priority as u32) << 16 | handle as u32
+/// The first word of a handle that is queued.
+#[inline]
+const fn first_word(handle: Handle, priority: u8) -> u32 {
+    VALID | (priority as u32) << 16 | handle as u32
 }
 
-/// The priority in one.
-const fn priority(entry: u32) -> u8 {
-    (entry >> 16) as u8
+/// The handle, and its priority, of one that says that there is one.
+#[inline]
+const fn whose(first: u32) -> Option<(Handle, u8)> {
+    if first == 0 {
+        return None;
+    }
+    Some((first as Handle, (first >> 16) as u8))
 }
 
 /// The hardware's queue, and what is known of it.
@@ -144,19 +170,16 @@ struct Hardware<P, const N: usize> {
     /// Why it failed, when it has: then what was asked of it is `None`.
     why: Failure,
     scheme: Scheme,
-    /// GP, hybrid: the commands given, as the hardware counts them.
-    given: u32,
-    /// ACP: the answer to the last command.
-    answer: u32,
+    /// GP, hybrid: the commands given, as the hardware counts them. ACP: the answer to the last one.
+    expected: u32,
     /// How many handles are queued.
     count: u32,
-    /// Which, as bits.
-    queued: Array<u64, { HANDLES / BITS }>,
-    /// Their priorities.
-    priority: Array<u8, N>,
+    /// Their first words; 0: not queued.
+    noted: Array<u32, N>,
 }
 
 impl<P: Ports, const N: usize> Hardware<P, N> {
+    #[cold]
     fn fails<T>(&mut self, why: Failure) -> Option<T> {
         self.why = why;
         None
@@ -179,7 +202,8 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
                 return self.fails(Failure::Late);
             }
         }
-        self.given = self.read(register::COMMANDS)?;
+        let given = self.read(register::COMMANDS)?;
+        self.expected = if self.is_by_page() { given } else { 0 };
         self.ports.store(0, 0);
         self.ports.store(1, UNWRITTEN);
         self.ports.publish();
@@ -193,14 +217,17 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
         self.insert(2, 201, false)?;
         self.remove(0)?;
         // The last look finds that nobody is left.
-        let good = self.take()? as Handle == 2 && self.take()? as Handle == 1 && self.take()? == 0;
-        if good {
-            Some(())
-        } else {
-            self.fails(Failure::Wrong)
+        for left in [2, 1] {
+            if self.first()? as Handle != left {
+                return self.fails(Failure::Wrong);
+            }
+            self.remove(left)?;
         }
+        self.first()?;
+        Some(())
     }
 
+    #[inline(never)]
     fn read(&mut self, offset: u32) -> Option<u32> {
         let word = self.ports.read(offset);
         if word.is_none() {
@@ -211,7 +238,9 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
 
     /// Reads a command's register.
     fn read_command(&mut self, offset: u32) -> Option<u32> {
-        self.given = self.given.wrapping_add(1);
+        if self.is_by_page() {
+            self.expected = self.expected.wrapping_add(1);
+        }
         self.read(offset)
     }
 
@@ -227,15 +256,11 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
         self.fails(Failure::Late)
     }
 
-    /// The upper word, once the answer to the last command is there.
+    /// The upper word, once the answer to the last command is there. By memory.
     #[inline(never)]
-    fn upper(&mut self) -> Option<u32> {
-        let (bits, so) = match self.scheme {
-            Scheme::Hybrid => (u32::MAX, self.given),
-            _ => (VALID, 0),
-        };
-        let word = self.look(bits.into(), so.into())?;
-        if !self.is_by_page() && word as u32 != self.answer {
+    fn answered(&mut self) -> Option<u32> {
+        let word = self.look(VALID.into(), 0)?;
+        if word as u32 != self.expected {
             return self.fails(Failure::Wrong);
         }
         Some((word >> 32) as u32)
@@ -247,88 +272,92 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
         self.scheme as u32 <= Scheme::Hybrid as u32
     }
 
-    /// Gives a command: by a write to the page, at this offset, or by memory. Its answer is to be `entry`.
-    #[inline(never)]
-    fn give(&mut self, offset: u32, command: u32, entry: u32) {
-        if self.is_by_page() {
-            self.ports.write(offset, entry & 0xffff);
-            self.given = self.given.wrapping_add(1);
-            self.ports.settle();
-        } else {
-            self.ports.store(0, VALID | command << 28 | entry);
-            self.ports.publish();
-            if self.scheme == Scheme::Acp {
-                self.ports.event();
-            }
-            self.answer = entry;
+    /// Gives a command that has to do with this first word: by a write to the page, at this offset, or by memory.
+    #[inline(always)]
+    fn give(&mut self, offset: u32, command: u32, first: u32) -> Option<()> {
+        if !self.is_by_page() {
+            return self.give_by_memory(command, first);
         }
+        self.ports.write(offset, first & 0xffff);
+        self.expected = self.expected.wrapping_add(1);
+        self.ports.settle();
+        Some(())
     }
 
-    /// Before a command by memory: the answer to the last one is there.
-    #[inline]
-    fn before(&mut self) -> Option<()> {
-        if !self.is_by_page() {
-            self.upper()?;
+    #[inline(never)]
+    fn give_by_memory(&mut self, command: u32, first: u32) -> Option<()> {
+        self.answered()?;
+        self.ports.store(0, command << 28 | first);
+        self.ports.publish();
+        if self.scheme == Scheme::Acp {
+            self.ports.event();
         }
+        self.expected = first & !VALID;
         Some(())
     }
 
     /// `handle` is one of the `N`.
     #[inline(never)]
     fn insert(&mut self, handle: Handle, priority: u8, head: bool) -> Option<()> {
-        let at = usize::from(handle);
-        self.priority[at] = priority;
-        self.queued[at / BITS] |= 1 << (at % BITS);
+        let first = first_word(handle, priority);
+        // If it fails it has been noted before.
+        self.noted[usize::from(handle)] = first;
         self.count += 1;
-        self.before()?;
         let command = Command::InsertTail as u32 + u32::from(head);
-        let offset = u32::from(priority) * 8 + u32::from(head) * 4;
-        self.give(offset, command, entry(handle, priority));
-        Some(())
+        self.give(register::insert(priority, head), command, first)
     }
 
-    /// What the first word of a handle is, if that is queued.
-    #[inline]
-    fn known(&self, handle: Handle) -> Option<u32> {
-        let at = usize::from(handle);
-        let priority = self.priority.get(at)?;
-        let queued = self.queued[at / BITS] >> (at % BITS) & 1 != 0;
-        queued.then_some(VALID | entry(handle, *priority))
+    /// Whether this is the first word of one that is queued.
+    #[inline(always)]
+    fn is_noted(&self, first: u32) -> bool {
+        let noted = self.noted.get(usize::from(first as Handle));
+        first != 0 && noted == Some(&first)
     }
 
     /// A first word is that of one that is queued, or 0 if nobody is.
-    #[inline(never)]
-    fn check(&mut self, word: u32) -> Option<u32> {
-        if self.known(word as Handle) == Some(word) || word == 0 && self.count == 0 {
-            Some(word)
+    #[inline]
+    fn check(&mut self, first: u32) -> Option<u32> {
+        if self.is_noted(first) || first == 0 && self.count == 0 {
+            Some(first)
         } else {
             self.fails(Failure::Wrong)
         }
     }
 
-    /// Whoever comes first; by GP this is told by a read of that register.
-    #[inline(never)]
-    fn first(&mut self, offset: u32) -> Option<u32> {
-        let word = if self.scheme == Scheme::Gp {
-            self.read_command(offset)?
-        } else {
-            self.upper()?
-        };
-        self.check(word)
+    /// Whoever comes first, where he is in memory already: what is most frequent, without a call.
+    #[inline(always)]
+    fn first_at_once(&mut self) -> Option<u32> {
+        if self.scheme != Scheme::Hybrid {
+            return None;
+        }
+        let both = self.ports.load();
+        let first = (both >> 32) as u32;
+        (both as u32 == self.expected && self.is_noted(first)).then_some(first)
     }
 
+    /// Whoever comes first.
     #[inline(never)]
-    fn take(&mut self) -> Option<u32> {
-        let first = self.first(register::TAKE_HIGHEST)?;
+    fn first(&mut self) -> Option<u32> {
+        let first = match self.scheme {
+            Scheme::Hybrid => (self.look(u32::MAX.into(), self.expected.into())? >> 32) as u32,
+            Scheme::Gp => self.read_command(register::PEEK_HIGHEST)?,
+            Scheme::Acp | Scheme::Polling => self.answered()?,
+        };
+        self.check(first)
+    }
+
+    /// Takes the first one that fits.
+    #[inline(always)]
+    fn take(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<u32> {
+        let mut first = match self.first_at_once() {
+            Some(first) => first,
+            None => self.first()?,
+        };
+        if first != 0 && !fits(first as Handle) {
+            first = self.search(fits)?;
+        }
         if first != 0 {
-            self.forget(first as Handle);
-            if self.scheme != Scheme::Gp {
-                self.give(
-                    register::REMOVE,
-                    Command::TakeHighest as u32,
-                    first & !VALID,
-                );
-            }
+            self.leave(first)?;
         }
         Some(first)
     }
@@ -336,45 +365,44 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
     /// Looks through the queue, in its order, by the page.
     #[inline(never)]
     fn search(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<u32> {
-        self.before()?;
-        let mut word = self.read_command(register::PEEK_HIGHEST)?;
+        if !self.is_by_page() {
+            self.answered()?;
+        }
+        let mut offset = register::PEEK_HIGHEST;
         for _ in 0..self.count {
-            self.check(word)?;
-            if fits(word as Handle) {
-                self.remove(word as Handle)?;
-                return Some(word);
+            let first = self.read_command(offset)?;
+            // There is one still.
+            if self.check(first)? == 0 || fits(first as Handle) {
+                return Some(first);
             }
-            word = self.read_command(register::NEXT)?;
+            offset = register::NEXT;
         }
         Some(0)
     }
 
-    #[inline(never)]
-    fn remove(&mut self, handle: Handle) -> Option<bool> {
-        let Some(word) = self.known(handle) else {
-            return Some(false);
-        };
-        self.before()?;
-        self.give(register::REMOVE, Command::Remove as u32, word & !VALID);
-        self.forget(handle);
-        Some(true)
+    /// Removes one that is queued, whose first word this is.
+    #[inline(always)]
+    fn leave(&mut self, first: u32) -> Option<()> {
+        self.give(register::REMOVE, Command::Remove as u32, first)?;
+        self.noted[usize::from(first as Handle)] = 0;
+        self.count -= 1;
+        Some(())
     }
 
-    #[inline]
-    fn forget(&mut self, handle: Handle) {
-        let at = usize::from(handle);
-        self.queued[at / BITS] &= !(1 << (at % BITS));
-        self.count -= 1;
+    /// `false`: it is not queued.
+    #[inline(never)]
+    fn remove(&mut self, handle: Handle) -> Option<bool> {
+        let first = self.noted[usize::from(handle)];
+        if first != 0 {
+            self.leave(first)?;
+        }
+        Some(first != 0)
     }
 
     /// Goes through what is queued, in order of handles.
-    #[inline(never)]
-    fn visit(&self, look: &mut dyn FnMut(Handle)) {
-        for (word, mut bits) in self.queued.iter().copied().enumerate() {
-            while bits != 0 {
-                look((word * BITS) as Handle + bits.trailing_zeros() as Handle);
-                bits &= bits - 1;
-            }
+    fn visit(&self, look: &mut dyn FnMut(Handle, u8)) {
+        for (handle, priority) in self.noted.iter().filter_map(|first| whose(*first)) {
+            look(handle, priority);
         }
     }
 }
@@ -401,15 +429,12 @@ impl<P: Ports, const N: usize> SystemQueue<P, N> {
             ports,
             why: Failure::Absent,
             scheme,
-            given: 0,
-            answer: 0,
+            expected: 0,
             count: 0,
-            queued: Array([0; _]),
-            priority: Array([0; N]),
+            noted: Array([0; N]),
         });
         if hardware.begin().is_none() {
-            hardware.count = 0;
-            hardware.queued = Array([0; _]);
+            hardware.noted = Array([0; N]);
             self.fail();
         }
     }
@@ -424,23 +449,14 @@ impl<P: Ports, const N: usize> SystemQueue<P, N> {
     #[inline(never)]
     fn fail(&mut self) {
         if let Some(hardware) = &mut self.hardware {
-            hardware.visit(&mut |handle| {
-                let priority = hardware.priority[usize::from(handle)];
-                self.lists.insert(handle, priority, false);
-            });
+            hardware.visit(&mut |handle, priority| self.lists.insert(handle, priority, false));
             hardware.ports.failed(hardware.why);
             self.hardware = None;
         }
     }
 
-    #[inline(never)]
-    fn insert_there(&mut self, handle: Handle, priority: u8, head: bool) {
-        // If it fails it has been noted before.
-        self.ask(|hardware| hardware.insert(handle, priority, head));
-    }
-
     /// Asks the hardware; `None`: there is none, or none any more.
-    #[inline]
+    #[inline(always)]
     fn ask<T>(&mut self, what: impl FnOnce(&mut Hardware<P, N>) -> Option<T>) -> Option<T> {
         let answer = what(self.hardware.as_mut()?);
         if answer.is_none() {
@@ -450,24 +466,22 @@ impl<P: Ports, const N: usize> SystemQueue<P, N> {
     }
 
     #[inline(never)]
-    fn take_there_where(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<u32> {
-        let word = self.ask(Hardware::take)?;
-        if word == 0 || fits(word as Handle) {
-            return Some(word);
-        }
-        // It goes back, and somebody else is looked for.
-        self.insert_there(word as Handle, priority(word), true);
-        self.ask(|hardware| hardware.search(fits))
+    fn take_there(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<u32> {
+        self.ask(|hardware| hardware.take(fits))
     }
 }
 
 impl<P: Ports, const N: usize> ReadyQueue for SystemQueue<P, N> {
     #[inline]
     fn insert(&mut self, handle: Handle, priority: u8, head: bool) {
-        if self.hardware.is_some() {
-            return self.insert_there(handle, priority, head);
+        match &mut self.hardware {
+            None => self.lists.insert(handle, priority, head),
+            Some(hardware) => {
+                if hardware.insert(handle, priority, head).is_none() {
+                    self.fail();
+                }
+            }
         }
-        self.lists.insert(handle, priority, head);
     }
 
     #[inline(never)]
@@ -478,11 +492,10 @@ impl<P: Ports, const N: usize> ReadyQueue for SystemQueue<P, N> {
 
     #[inline(never)]
     fn highest(&mut self) -> Option<u8> {
-        let first = self.ask(|hardware| hardware.first(register::PEEK_HIGHEST));
-        if let Some(first) = first {
-            return (first != 0).then_some(priority(first));
+        match self.ask(Hardware::first) {
+            Some(first) => whose(first).map(|(_, priority)| priority),
+            None => self.lists.highest(),
         }
-        self.lists.highest()
     }
 
     fn pop(&mut self) -> Option<Handle> {
@@ -492,16 +505,16 @@ impl<P: Ports, const N: usize> ReadyQueue for SystemQueue<P, N> {
     #[inline]
     fn pop_where(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<(Handle, u8)> {
         if self.hardware.is_some()
-            && let Some(taken) = self.take_there_where(fits)
+            && let Some(taken) = self.take_there(fits)
         {
-            return (taken != 0).then_some((taken as Handle, priority(taken)));
+            return whose(taken);
         }
         self.lists.pop_where(fits)
     }
 
     fn visit(&mut self, look: &mut dyn FnMut(Handle)) {
         match &self.hardware {
-            Some(hardware) => hardware.visit(look),
+            Some(hardware) => hardware.visit(&mut |handle, _| look(handle)),
             None => self.lists.visit(look),
         }
     }

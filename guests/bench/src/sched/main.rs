@@ -21,7 +21,6 @@ use tactus_policy::hardware::{Scheme, SystemQueue};
 use tactus_policy::ready::ListQueue;
 
 use queues::{Acp, Direct, Gp, HANDLES, Hybrid, Own, Queue};
-use schemes::Access;
 
 tactus_guest::entry!(main);
 
@@ -164,13 +163,13 @@ impl Bench {
         self.queue("linear_255", &mut linear, 255);
         self.queue("linear_0", &mut linear, 0);
         self.queue("bitmap", &mut Own(Software::bitmap()), 255);
-        begin(Access::Gp);
+        begin(Scheme::Gp);
         self.queue("gp", &mut Gp, 255);
-        begin(Access::Acp);
+        begin(Scheme::Acp);
         self.queue("acp", &mut Acp::<true>, 255);
-        begin(Access::Polling);
+        begin(Scheme::Polling);
         self.queue("acp_polling", &mut Acp::<false>, 255);
-        begin(Access::Hybrid);
+        begin(Scheme::Hybrid);
         let commands = schemes::load() as u32;
         self.queue("hybrid", &mut Hybrid { commands }, 255);
         for (name, scheme) in [
@@ -188,17 +187,17 @@ impl Bench {
     /// What the schemes consist of.
     fn primitives(&self) {
         let nothing = || ();
-        begin(Access::Gp);
+        begin(Scheme::Gp);
         self.primitive("gp_read", nothing, schemes::take_highest);
         self.primitive("gp_write", nothing, || schemes::remove(HANDLE));
         self.primitive("barrier", nothing, schemes::barrier);
         self.primitive("event", nothing, schemes::event);
         self.primitive("cached_read", nothing, schemes::load);
-        begin(Access::Hybrid);
+        begin(Scheme::Hybrid);
         // Each command makes the fabric write what is read then.
         let command = || schemes::remove(HANDLE);
         self.primitive("coherent_read", command, schemes::load);
-        begin(Access::Acp);
+        begin(Scheme::Acp);
         // From before a command to its answer, with everything in between.
         self.primitive("acp_answer", nothing, || {
             schemes::command_take_highest();
@@ -206,7 +205,7 @@ impl Bench {
             schemes::event();
             schemes::answer()
         });
-        begin(Access::Polling);
+        begin(Scheme::Polling);
         self.primitive("acp_polling_answer", nothing, || {
             schemes::command_take_highest();
             schemes::barrier();
@@ -216,8 +215,8 @@ impl Bench {
 }
 
 /// Begins a scheme.
-fn begin(access: Access) {
-    if !schemes::begin(access) {
+fn begin(scheme: Scheme) {
+    if !schemes::begin(scheme) {
         record::fail(start::program(), "the ready queue is not there");
         power::off_failed();
     }

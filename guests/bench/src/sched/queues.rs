@@ -38,12 +38,12 @@ pub struct Direct;
 impl Ports for Direct {
     #[inline]
     fn read(&mut self, offset: u32) -> Option<u32> {
-        Some(schemes::read(offset as usize))
+        Some(schemes::read(offset))
     }
 
     #[inline]
     fn write(&mut self, offset: u32, value: u32) {
-        schemes::write(offset as usize, value);
+        schemes::write(offset, value);
     }
 
     #[inline]

@@ -2,43 +2,12 @@
 
 use core::arch::asm;
 
+use tactus_policy::hardware::{Command, ID, PENDING, READY, Scheme, UNWRITTEN, VALID, register};
+
 /// Where the board has the ready queue's page.
 const PAGE: usize = 0x4000_0000;
 /// A write is an event for the fabric.
 const EVENT: usize = PAGE + 0x10_0000;
-const TAKE_HIGHEST: usize = 0x800;
-const REMOVE: usize = 0x808;
-const ID: usize = 0x810;
-const STATUS: usize = 0x818;
-const CONTROL: usize = 0x81c;
-const ACCESS: usize = 0x820;
-
-/// Bits of [`STATUS`].
-const READY: u32 = 1;
-const PENDING: u32 = 4;
-/// Identification of the block.
-const READY_QUEUE: u32 = 0x5251_0001;
-/// Bit 31 of a first word: there is one; of the doubleword's lower word: a command.
-const VALID: u32 = 1 << 31;
-/// Operations of commands.
-const INSERT_TAIL: u32 = 0;
-const COMMAND_TAKE_HIGHEST: u32 = 6;
-/// What the fabric never writes to the upper word.
-const UNTOUCHED: u32 = u32::MAX;
-
-/// How the queue is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Access {
-    /// By the page.
-    Gp = 0,
-    /// Commands by the page, whoever comes first in memory.
-    Hybrid = 1,
-    /// Both in memory, with an event for each command.
-    Acp = 2,
-    /// Both in memory, which the fabric reads all the time.
-    Polling = 3,
-}
 
 /// The doubleword, alone in its line.
 #[repr(C, align(64))]
@@ -52,16 +21,16 @@ const fn doubleword() -> *mut u64 {
 
 /// A word of the page.
 #[inline(always)]
-pub fn read(offset: usize) -> u32 {
+pub fn read(offset: u32) -> u32 {
     // SAFETY: the page is the queue's, and this program alone has it.
-    unsafe { ((PAGE + offset) as *const u32).read_volatile() }
+    unsafe { ((PAGE + offset as usize) as *const u32).read_volatile() }
 }
 
 /// Sets a word of the page.
 #[inline(always)]
-pub fn write(offset: usize, value: u32) {
+pub fn write(offset: u32, value: u32) {
     // SAFETY: as above.
-    unsafe { ((PAGE + offset) as *mut u32).write_volatile(value) }
+    unsafe { ((PAGE + offset as usize) as *mut u32).write_volatile(value) }
 }
 
 /// Both halves of the doubleword.
@@ -103,9 +72,9 @@ pub fn event() {
 }
 
 /// Empties the queue and begins a scheme; whether the queue is there and answers.
-pub fn begin(access: Access) -> bool {
+pub fn begin(scheme: Scheme) -> bool {
     const ATTEMPTS_MAX: usize = 100_000;
-    if read(ID) != READY_QUEUE {
+    if read(register::ID) != ID {
         return false;
     }
     let mut attempts = 0;
@@ -114,16 +83,16 @@ pub fn begin(access: Access) -> bool {
             attempts += 1;
         }
     };
-    write(ACCESS, Access::Gp as u32);
-    until(&|| read(STATUS) & PENDING == 0);
-    write(CONTROL, 1);
-    until(&|| read(STATUS) & READY != 0);
-    if access != Access::Gp {
+    write(register::ACCESS, Scheme::Gp as u32);
+    until(&|| read(register::STATUS) & PENDING == 0);
+    write(register::CONTROL, 1);
+    until(&|| read(register::STATUS) & READY != 0);
+    if scheme != Scheme::Gp {
         // SAFETY: nobody else has it now.
-        unsafe { doubleword().write_volatile(u64::from(UNTOUCHED) << 32) };
+        unsafe { doubleword().write_volatile(u64::from(UNWRITTEN) << 32) };
         barrier();
-        write(ACCESS, doubleword() as u32 | access as u32);
-        until(&|| (load() >> 32) as u32 != UNTOUCHED);
+        write(register::ACCESS, doubleword() as u32 | scheme as u32);
+        until(&|| (load() >> 32) as u32 != UNWRITTEN);
     }
     attempts < ATTEMPTS_MAX
 }
@@ -131,19 +100,19 @@ pub fn begin(access: Access) -> bool {
 /// The page's command: a handle behind the others of a priority.
 #[inline(always)]
 pub fn insert(handle: u16, priority: u8) {
-    write(8 * usize::from(priority), handle.into());
+    write(register::insert(priority, false), handle.into());
 }
 
 /// The page's command: takes whoever comes first, as a first word.
 #[inline(always)]
 pub fn take_highest() -> u32 {
-    read(TAKE_HIGHEST)
+    read(register::TAKE_HIGHEST)
 }
 
 /// The page's command: a handle, wherever it is.
 #[inline(always)]
 pub fn remove(handle: u16) {
-    write(REMOVE, handle.into());
+    write(register::REMOVE, handle.into());
 }
 
 /// Waits for the answer to the command in memory; gives the first word that came with it.
@@ -162,14 +131,14 @@ pub fn answer() -> u32 {
 pub fn command_insert(handle: u16, priority: u8) {
     store(
         0,
-        VALID | INSERT_TAIL << 28 | u32::from(priority) << 16 | u32::from(handle),
+        VALID | (Command::InsertTail as u32) << 28 | u32::from(priority) << 16 | u32::from(handle),
     );
 }
 
 /// Memory's command: takes whoever comes first.
 #[inline(always)]
 pub fn command_take_highest() {
-    store(0, VALID | COMMAND_TAKE_HIGHEST << 28);
+    store(0, VALID | (Command::TakeHighest as u32) << 28);
 }
 
 /// The handle of a first word, if there is one, and it is one of ours.
