@@ -571,7 +571,6 @@ impl fmt::Display for End {
 mod tests {
     use super::*;
 
-    const SPENT: Spent = Spent::NOTHING;
     const HYPERVISOR: Doing = Doing::Running {
         guest: None,
         privilege: Privilege::Supervisor,
@@ -597,33 +596,33 @@ mod tests {
         let call = Cause::Call(0x10, Some(3));
         let timer = Cause::Interrupt(5);
         // The firmware's wait and the hypervisor's boot are no stretches.
-        paths.turn(1, 0, &SPENT, Doing::Waiting);
-        paths.turn(2, 0, &SPENT, FIRMWARE);
-        paths.turn(3, 0, &SPENT, HYPERVISOR);
-        paths.look(5, 0, &SPENT);
-        paths.turn(10, 0, &SPENT, guest(1));
+        paths.turn(1, 0, &Spent::default(), Doing::Waiting);
+        paths.turn(2, 0, &Spent::default(), FIRMWARE);
+        paths.turn(3, 0, &Spent::default(), HYPERVISOR);
+        paths.look(5, 0, &Spent::default());
+        paths.turn(10, 0, &Spent::default(), guest(1));
         // A call that the firmware has a part in.
         paths.trap(100, 0, call);
-        paths.turn(100, 0, &SPENT, HYPERVISOR);
+        paths.turn(100, 0, &Spent::default(), HYPERVISOR);
         paths.trap(110, 0, Cause::Exception(9));
-        paths.turn(110, 0, &SPENT, FIRMWARE);
-        paths.turn(120, 0, &SPENT, HYPERVISOR);
-        paths.turn(130, 0, &SPENT, guest(1));
+        paths.turn(110, 0, &Spent::default(), FIRMWARE);
+        paths.turn(120, 0, &Spent::default(), HYPERVISOR);
+        paths.turn(130, 0, &Spent::default(), guest(1));
         // Told after its turn; with a look.
-        paths.turn(200, 0, &SPENT, HYPERVISOR);
+        paths.turn(200, 0, &Spent::default(), HYPERVISOR);
         paths.trap(200, 0, timer);
-        paths.look(207, 0, &SPENT);
-        paths.turn(250, 0, &SPENT, guest(0));
+        paths.look(207, 0, &Spent::default());
+        paths.turn(250, 0, &Spent::default(), guest(0));
         // A guest's own exception, a call that waits, the wake.
         paths.trap(270, 0, Cause::Illegal);
         paths.trap(300, 0, call);
-        paths.turn(300, 0, &SPENT, HYPERVISOR);
-        paths.turn(320, 0, &SPENT, Doing::Waiting);
-        paths.turn(400, 0, &SPENT, HYPERVISOR);
-        paths.look(409, 0, &SPENT);
-        paths.turn(430, 0, &SPENT, guest(1));
+        paths.turn(300, 0, &Spent::default(), HYPERVISOR);
+        paths.turn(320, 0, &Spent::default(), Doing::Waiting);
+        paths.turn(400, 0, &Spent::default(), HYPERVISOR);
+        paths.look(409, 0, &Spent::default());
+        paths.turn(430, 0, &Spent::default(), guest(1));
         // Another hart is below for ever.
-        paths.turn(440, 1, &SPENT, HYPERVISOR);
+        paths.turn(440, 1, &Spent::default(), HYPERVISOR);
         let found: Vec<(String, u64, u64)> = paths
             .iter()
             .map(|(path, stretches)| (path.to_string(), stretches.max, stretches.at))

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use tactus_board::account::Doing;
 use tactus_board::timing::Stalls;
 use tactus_board::trace::{Event, What};
 
@@ -30,18 +29,6 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// No cycle.
-    pub const NOTHING: Self = Self {
-        running: 0,
-        fetch: 0,
-        load: 0,
-        store: 0,
-        branch: 0,
-        translation: 0,
-        device: 0,
-        firmware: 0,
-    };
-
     /// The cycles, each under its name.
     pub const fn parts(&self) -> [(&'static str, u64); 8] {
         [
@@ -119,19 +106,16 @@ impl Meter {
             spent.running += cycles.saturating_sub(stalled);
         }
         if let What::Turn(doing) = event.what {
-            self.in_firmware = is_firmware(doing);
+            self.in_firmware = Worker::of(doing, 0) == Worker::Firmware;
         }
         self.spent
     }
 }
 
-fn is_firmware(doing: Doing) -> bool {
-    Worker::of(doing, 0) == Worker::Firmware
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tactus_board::account::Doing;
     use tactus_board::privileged::Privilege;
 
     #[test]

@@ -165,19 +165,19 @@ mod tests {
             if (cycle, hart) == (100, 0) {
                 stays.trap(100, 0, true);
             }
-            stays.turn(cycle, hart, &Spent::NOTHING, Worker::of(doing, 2));
+            stays.turn(cycle, hart, &Spent::default(), Worker::of(doing, 2));
         }
         stays.trap(600, 0, false);
-        stays.turn(600, 0, &Spent::NOTHING, Worker::of(hypervisor, 2));
+        stays.turn(600, 0, &Spent::default(), Worker::of(hypervisor, 2));
         stays.trap(600, 0, true);
         stays.trap(605, 0, false);
-        stays.turn(650, 0, &Spent::NOTHING, Worker::of(guest(0), 2));
-        stays.turn(700, 0, &Spent::NOTHING, Worker::of(hypervisor, 2));
+        stays.turn(650, 0, &Spent::default(), Worker::of(guest(0), 2));
+        stays.turn(700, 0, &Spent::default(), Worker::of(hypervisor, 2));
         stays.count_from(701);
-        stays.turn(900, 0, &Spent::NOTHING, Worker::of(guest(0), 2));
-        stays.turn(910, 0, &Spent::NOTHING, Worker::of(hypervisor, 2));
+        stays.turn(900, 0, &Spent::default(), Worker::of(guest(0), 2));
+        stays.turn(910, 0, &Spent::default(), Worker::of(hypervisor, 2));
         stays.count_no_more();
-        stays.turn(2000, 0, &Spent::NOTHING, Worker::of(guest(0), 2));
+        stays.turn(2000, 0, &Spent::default(), Worker::of(guest(0), 2));
         let between = |from, to, interrupted| {
             stays
                 .between(&from, &to, interrupted)
