@@ -22,6 +22,7 @@ use tactus_abi::blob::{Blob, Class, Header, ReadyQueue, RealTimePolicy, region};
 use tactus_abi::map::PASSED_SOURCE_MAX;
 use tactus_policy::hardware::SystemQueue;
 use tactus_policy::ready::{Handle, ListQueue};
+use tactus_policy::table::{Array, Table};
 
 /// How long a preempted best-effort vCPU is held for its hart: often the real-time vCPU is done sooner,
 /// and moving would cost what both harts have cached.
@@ -148,7 +149,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     let plic = (blob.header.plic_base != 0).then(|| unsafe { Plic::new(blob.header.plic_base) });
     let thresholds = plic.filter(|_| blob.header.separation != 0);
     let harts = arena.slice(blob.harts.len(), |index| {
-        let config = &blob.harts[index];
+        let config = &Table::new(blob.harts)[index];
         let stack = stacks - STACK_SIZE * index as u64;
         let here = || {
             let vcpus = blob.vcpus.iter();
@@ -176,7 +177,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             levels,
         )
     })?;
-    let mut roots = [0; tactus_abi::blob::limit::VMS];
+    let mut roots = Array([0; tactus_abi::blob::limit::VMS]);
     for (index, vm) in blob.vms.iter().enumerate() {
         let mut stage2 = Stage2::new(arena.table()?);
         for region in blob.regions_of(vm) {
@@ -187,11 +188,11 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         roots[index] = context::hgatp(index as u64 + 1, stage2.root());
     }
     let vms = arena.slice(blob.vms.len(), |index| {
-        let config = &blob.vms[index];
+        let config = &Table::new(blob.vms)[index];
         Vm::new(index, config, &blob.regions_of(config)[0])
     })?;
     let vcpus = arena.slice(blob.vcpus.len(), |handle| {
-        let config = &blob.vcpus[handle];
+        let config = &Table::new(blob.vcpus)[handle];
         Vcpu::new(
             handle as Handle,
             &blob,
@@ -200,7 +201,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         )
     })?;
     let doorbells = arena.slice(blob.channel_ends.len(), |index| {
-        let end = &blob.channel_ends[index];
+        let end = &Table::new(blob.channel_ends)[index];
         Doorbell::new(&vms[end.peer_vm as usize], end.peer_channel)
     })?;
     for vm in vms {
@@ -272,17 +273,18 @@ fn clear_channels(blob: &Blob) {
 }
 
 /// A VM's interrupts go to the hart of its first real-time vCPU, or where its first vCPU starts.
-fn routes(blob: &Blob) -> [Route; PASSED_SOURCE_MAX as usize + 1] {
-    let mut routes = [Route::Unused; PASSED_SOURCE_MAX as usize + 1];
+fn routes(blob: &Blob) -> Array<Route, { PASSED_SOURCE_MAX as usize + 1 }> {
+    let mut routes = Array([Route::Unused; PASSED_SOURCE_MAX as usize + 1]);
     for interrupt in blob.interrupts {
         let vm = interrupt.vm as usize;
-        let vcpus = blob.vcpus_of(&blob.vms[vm]);
+        let vcpus = blob.vcpus_of(&Table::new(blob.vms)[vm]);
         let vcpu = vcpus
             .iter()
             .find(|vcpu| vcpu.class == Class::RealTime as u32)
-            .unwrap_or(&vcpus[0]);
+            .unwrap_or(&Table::new(vcpus)[0]);
         let hart = blob.kernel_harts(vcpu).trailing_zeros() as usize;
-        routes[interrupt.source as usize] = Route::Vm(vm, blob.harts[hart].plic_context);
+        routes[interrupt.source as usize] =
+            Route::Vm(vm, Table::new(blob.harts)[hart].plic_context);
     }
     let console = blob.header.uart_source as usize;
     if blob.header.uart_base != 0 && (1..routes.len()).contains(&console) {

@@ -158,7 +158,7 @@ fn call(hart: &'static Hart, vcpu: &'static Vcpu, block: u64) -> Option<()> {
 }
 
 /// Rings the other end of a VM's channel; `None`: it has no such channel.
-#[unsafe(link_section = ".hot")]
+#[unsafe(link_section = ".text.doorbell")]
 pub fn ring(hart: &'static Hart, vm: &Vm, channel: u64) -> Option<()> {
     let channel = usize::try_from(channel).ok()?;
     vm.doorbells().get(channel)?.ring(hart);

@@ -58,7 +58,7 @@ pub fn posts(arena: &Arena, blob: &Blob<'static>) -> Result<&'static Table<Post>
     let slots_size = |end: &ChannelEnd| slot_size(end) * u64::from(end.messages);
     let mut slots = arena.bytes(blob.channel_ends.iter().map(slots_size).sum())?;
     arena.slice(blob.channel_ends.len(), |index| {
-        let end = &blob.channel_ends[index];
+        let end = &Table::new(blob.channel_ends)[index];
         let first = slots;
         slots += slots_size(end);
         Post {
@@ -93,7 +93,7 @@ pub fn begin(
         true => blob.vms[end.peer_vm as usize].first_channel_end + end.peer_channel,
         false => config.first_channel_end + channel as u32,
     };
-    let end = &blob.channel_ends[index as usize];
+    let end = &Table::new(blob.channel_ends)[index as usize];
     if end.messages == 0 || sends && length > u64::from(end.message_size) {
         return Err(SbiError::INVALID_PARAM);
     }

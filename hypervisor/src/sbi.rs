@@ -18,6 +18,7 @@ use core::sync::atomic::Ordering;
 use sbi_spec::{base, dbcn, hsm, legacy, rfnc, spi, srst, time};
 use tactus_abi::blob::{NONE, OnFault, limit};
 use tactus_abi::hypercall::{self, Refusal, VmState};
+use tactus_policy::table::Array;
 
 /// An error of the SBI specification, chapter "Binary Encoding", and the value beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,7 +270,7 @@ fn remote_fence(
     let targets = targets(vcpu, mask, base)?;
     let vm = vcpu.vm;
     let mut waits = 0;
-    let mut numbers = [0; limit::VCPUS_PER_VM];
+    let mut numbers = Array([0; limit::VCPUS_PER_VM]);
     for (index, target) in vm.vcpus().iter().enumerate() {
         if targets >> index & 1 == 0 {
             continue;

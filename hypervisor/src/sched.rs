@@ -1252,7 +1252,7 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
 
 /// Serves an interrupt from another hart.
 #[inline(never)]
-#[unsafe(link_section = ".hot")]
+#[unsafe(link_section = ".text.doorbell")]
 pub fn interrupted(hart: &'static Hart) {
     arch::clear_software_interrupt();
     // What is passed or posted from now on interrupts anew.

@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use tactus_abi::blob::{Blob, limit};
 use tactus_abi::map::PASSED_SOURCE_MAX;
 use tactus_policy::hardware::SystemQueue;
-use tactus_policy::table::Table;
+use tactus_policy::table::{Array, Table};
 
 /// Where a physical interrupt source goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct System {
     /// The interrupt controller, if wired interrupts are used.
     pub plic: Option<Plic>,
     /// By physical source.
-    pub routes: [Route; PASSED_SOURCE_MAX as usize + 1],
+    pub routes: Array<Route, { PASSED_SOURCE_MAX as usize + 1 }>,
 }
 
 impl System {

@@ -18,7 +18,7 @@ const SRET: u64 = 0x1020_0073;
 
 /// An interrupt for the hypervisor. Like all handlers returns the current vCPU's context, or null when it may have to leave
 /// the hart.
-#[unsafe(link_section = ".hot")]
+#[unsafe(link_section = ".text.doorbell")]
 pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> *const Context {
     let pending = arch::pending_interrupts();
     let hart = vcpu.hart();
@@ -64,7 +64,7 @@ pub struct Doorbell {
 
 /// A store without memory behind it: when it rings a doorbell, that is done at once. Of the registers only those that a
 /// function call destroys are in the context.
-#[unsafe(link_section = ".hot")]
+#[unsafe(link_section = ".text.doorbell")]
 pub extern "C" fn doorbell(vcpu: &'static Vcpu) -> Doorbell {
     let hart = vcpu.hart();
     let offset = |address: u64| address.wrapping_sub(map::DOORBELL_BASE);

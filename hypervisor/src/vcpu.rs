@@ -13,6 +13,7 @@ use tactus_policy::livelock::Livelock;
 use tactus_policy::migration::Roaming;
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
+use tactus_policy::table::Array;
 
 /// What a vCPU is doing. Changed by its home hart; from `Ready` by the hart that takes it from its queue; from `Stopped` to
 /// `Waiting` by whoever starts it, with its VM's lifecycle locked.
@@ -69,7 +70,7 @@ pub enum Wait {
     /// An interrupt (`wfi`).
     Interrupt,
     /// Fences of other vCPUs of its VM; bit `n` for vCPU `n`, which has to do its fence number `fences[n]`.
-    Fences(u16, [u32; limit::VCPUS_PER_VM]),
+    Fences(u16, Array<u32, { limit::VCPUS_PER_VM }>),
     /// Room for a message, or a message ([`Vcpu::message`]), for so long (ticks).
     Message {
         /// When it waits no longer; `u64::MAX`: never.

@@ -22,7 +22,7 @@ use tactus_abi::map;
 use tactus_hypervisor::vplic::{Effect, Vplic};
 use tactus_hypervisor::vuart::Vuart;
 use tactus_policy::reservation::Account;
-use tactus_policy::table::Table;
+use tactus_policy::table::{Array, Table};
 
 /// Its virtual devices.
 pub struct Devices {
@@ -97,7 +97,7 @@ pub struct Vm {
     devices: Lock<Devices>,
     life: Lock<Life>,
     /// Time its vCPUs have had on each hart, in ticks.
-    pub ticks: [AtomicU64; limit::HARTS],
+    pub ticks: Array<AtomicU64, { limit::HARTS }>,
 }
 
 /// A set of a VM's vCPUs whose external interrupt line has changed.
@@ -129,7 +129,7 @@ impl Vm {
                 line: Line::new(),
                 pieces: 0,
             }),
-            ticks: [const { AtomicU64::new(0) }; limit::HARTS],
+            ticks: Array([const { AtomicU64::new(0) }; limit::HARTS]),
         }
     }
 
@@ -227,7 +227,7 @@ impl Vm {
     }
 
     /// Updates the vCPUs' external interrupt lines; called with the devices locked. Those that change are to be notified.
-    #[unsafe(link_section = ".hot")]
+    #[unsafe(link_section = ".text.doorbell")]
     fn outputs(&self, plic: &Vplic) -> Changed {
         let mut changed = 0;
         for (context, vcpu) in self.vcpus().iter().enumerate() {
@@ -453,7 +453,7 @@ impl Vm {
 
     /// Time its vCPUs have had, in ticks.
     pub fn cpu_ticks(&self) -> u64 {
-        let harts = system().harts.iter().zip(&self.ticks);
+        let harts = system().harts.iter().zip(self.ticks.iter());
         harts.map(|(_, ticks)| ticks.load(Ordering::Relaxed)).sum()
     }
 

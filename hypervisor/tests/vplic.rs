@@ -85,7 +85,7 @@ fn step() -> impl Strategy<Value = Step> {
     let source = || prop_oneof![8 => 1..8_u32, 1 => 90..100_u32, 1 => Just(0), 1 => any::<u32>()];
     let level = || prop_oneof![8 => 0..=PLIC_PRIORITY_MAX, 1 => any::<u32>()];
     prop_oneof![
-        source().prop_map(Step::Raise),
+        source().prop_map(|s| Step::Raise(s % PLIC_SOURCES)),
         (source(), any::<bool>()).prop_map(|(s, high)| Step::Line(s, high)),
         (source(), level()).prop_map(|(s, p)| Step::Priority(s, p)),
         (0..CONTEXTS, 0..6_u64, any::<u32>()).prop_map(|(c, w, bits)| Step::Enable(c, w, bits)),

@@ -54,6 +54,8 @@ pub struct Member {
 
 /// `a / b` in parts of 2^-32, rounded down, less than the whole; and whether it was rounded. `a <= b < 2^32`.
 const fn parts(a: u64, b: u64) -> (u32, bool) {
+    // A period is not 0; said here, the division needs no check.
+    let b = if b == 0 { 1 } else { b };
     let floor = (a << 32) / b;
     if floor < WHOLE {
         (floor as u32, floor * b != a << 32)

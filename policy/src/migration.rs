@@ -45,7 +45,7 @@ impl Roaming {
 
     /// It has entered its kernel on such a hart. `true`: it stays away from now on.
     pub fn entered(&mut self, now: u64) -> bool {
-        let passed = now.saturating_sub(self.began) / self.window;
+        let passed = now.saturating_sub(self.began) / self.window.max(1);
         if passed > 0 {
             // All of them but the one that has been counted had none.
             let busy = u64::from(self.entries > ENTRIES / 2);

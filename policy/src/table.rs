@@ -57,7 +57,7 @@ impl<T> Index<usize> for Table<T> {
 }
 
 /// An array.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Array<T, const N: usize>(pub [T; N]);
 

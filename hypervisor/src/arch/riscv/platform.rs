@@ -2,6 +2,7 @@
 
 use tactus_abi::blob::Blob;
 use tactus_hypervisor::devicetree::{self, Token, Tokens};
+use tactus_policy::table::Table;
 
 /// What the machine lacks.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +69,7 @@ pub fn check(address: u64, blob: &Blob) -> Result<Option<u64>, Lack> {
                     && let Some(cpu) = cpu.take()
                     && let Some(hart) = blob.harts.iter().position(|hart| cpu.id == Some(hart.id))
                 {
-                    cpu.check_extensions(blob.harts[hart].id)?;
+                    cpu.check_extensions(Table::new(blob.harts)[hart].id)?;
                     harts |= 1 << hart;
                 }
                 depth -= 1;
