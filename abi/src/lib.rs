@@ -5,6 +5,7 @@
 #![no_std]
 
 pub mod accelerator;
+pub mod bitstream;
 pub mod blob;
 pub mod console;
 pub mod hypercall;
