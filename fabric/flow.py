@@ -821,7 +821,8 @@ def build_model(folder, design):
         ["verilator", "--cc", "--exe", "--build", "-sv", "-Wall", "--savable", "--trace-fst", "--trace-structs", "-O3",
          # Two-state: every run begins the same way. The blocks' own tests begin at random.
          "--x-assign", "0", "--x-initial", "0", f"-DFABRIC_DESIGN={design.top}", "--top-module", "fabric_shell",
-         "--Mdir", "model", "-MAKEFLAGS", "OPT_FAST=-O2 OPT_SLOW=-O1", "-LDFLAGS", "-shared", "-o", "../model.so",
+         # What is slow runs once.
+         "--build-jobs", str(os.cpu_count()), "--Mdir", "model", "-MAKEFLAGS", "OPT_FAST=-O2 OPT_SLOW=-O0", "-LDFLAGS", "-shared", "-o", "../model.so",
          "-CFLAGS", f"-fPIC -fvisibility=hidden -I{FABRIC / 'coupling'} -I{folder} -DFABRIC_NAME='\"{design.name}\"'",
          FABRIC / "lint.vlt", folder / "counters.vlt", *design.sources, FABRIC / "coupling" / "model.cpp"],
         folder, "log")

@@ -10,6 +10,7 @@ module region_control_formal (
   input logic        release_it,
   input logic [3:0]  new_client,
   input logic [7:0]  new_priority,
+  input logic        may_connect,
   input logic [31:0] hold_cycles,
   input logic        configure,
   input logic        configured,
@@ -22,22 +23,27 @@ module region_control_formal (
 
   import region_pkg::*;
 
-  logic       refused, configurable, connected, isolate, stop, task_rst_n, stopped, expired;
+  logic       refused, configurable, connected, isolate, stop, task_rst_n, stopped, expired,
+              overdue;
   state_e     state;
   logic [7:0] loaded, prio;
   logic [3:0] client;
 
-  region_control dut (
+  localparam int unsigned DrainCycles = 4;
+
+  region_control #(.DRAIN_CYCLES(DrainCycles)) dut (
     .clk_i, .rst_ni,
     .take_i(take), .preempt_i(preempt), .kill_i(kill), .connect_i(connect),
     .release_i(release_it), .new_client_i(new_client), .new_priority_i(new_priority),
+    .may_connect_i(may_connect),
     .hold_cycles_i(hold_cycles), .refused_o(refused),
     .configure_i(configure), .configurable_o(configurable), .configured_i(configured),
     .configured_task_i(configured_task),
     .start_i(start), .done_i(task_done), .stopped_i(task_stopped), .drained_i(drained),
     .state_o(state), .loaded_o(loaded), .connected_o(connected), .client_o(client),
     .priority_o(prio), .isolate_o(isolate), .stop_o(stop), .task_rst_no(task_rst_n),
-    .stopped_o(stopped), .expired_o(expired)
+    .stopped_o(stopped), .expired_o(expired),
+    .overdue_o(overdue)
   );
 
   logic began_q = 1'b0;
@@ -49,7 +55,9 @@ module region_control_formal (
   logic [7:0] loaded_q;
   logic [3:0] client_q;
   logic [4:0] commands;
-  logic       come_q, end_q, good_q, told_q;
+  logic       come_q, end_q, good_q, told_q, may_q;
+  // Cycles for which it has been cut off and memory owes something.
+  logic [7:0] owed_q;
 
   assign commands = {take, preempt, kill, connect, release_it};
 
@@ -66,6 +74,8 @@ module region_control_formal (
     end_q       <= configured;
     good_q      <= configured_task != '0;
     told_q      <= stopped;
+    may_q       <= may_connect;
+    owed_q      <= !rst_ni || !isolate || drained ? '0 : (owed_q == '1 ? owed_q : owed_q + 1'b1);
   end
 
   always_ff @(posedge clk_i) begin
@@ -82,6 +92,8 @@ module region_control_formal (
                      || state == Reconfig || state == Hold);
       loaded_there: assert (!connected || loaded != '0);
       empty: assert (state != Reconfig || loaded == '0);
+      overdue_told: assert (overdue == (isolate && !drained && owed_q == 8'(DrainCycles - 1)));
+      late: cover (overdue);
     end
     if (rst_ni && was_q) begin
       from_idle: assert (state_q != Idle || state == Idle || state == Busy || state == Switch
@@ -98,6 +110,7 @@ module region_control_formal (
       begins: assert (come_q == (state == Reconfig && state_q != Reconfig));
       loaded_stays: assert (loaded == loaded_q || state_q == Reconfig || state == Reconfig);
       client_stays: assert (client == client_q || !connected_q);
+      connects_if_may: assert (connected_q || !connected || may_q);
       two_nothing: assert (!two_q || refused);
       refused_same: assert (!(any_q && refused && state_q == Switch) || come_q || state == Switch);
       stop_told: assert (!told_q || state == Switch);
@@ -111,6 +124,12 @@ module region_control_formal (
   end
 
 `ifndef CUT
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      state_owed: assert (8'(dut.drain_q) == (owed_q < 8'(DrainCycles) ? owed_q : 8'(DrainCycles)));
+    end
+  end
+
   // The hold time only runs down, but where a client is connected anew.
   always_ff @(posedge clk_i) begin
     if (rst_ni && was_q && state_q == Hold) begin

@@ -119,7 +119,7 @@ module region_monitor_formal #(
                       || nothing_before);
       in_list: assert (dut.at_q < 2'(ENTRIES) && dut.next_q < 2'(ENTRIES));
       followed: assert (!dut.looking_q || dut.next_q == (dut.at_q == 2'(ENTRIES - 1)
-                                                         ? '0 : dut.at_q + 1'b1));
+                                                         ? dut.at_q : dut.at_q + 1'b1));
 
       found: cover (irq);
       full: cover (dut.full && dut.phase_q == 2'd2);

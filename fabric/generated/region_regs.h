@@ -14,7 +14,7 @@ extern "C" {
 #define REGION__ID__VERSION_bm 0xffff
 #define REGION__ID__VERSION_bp 0
 #define REGION__ID__VERSION_bw 16
-#define REGION__ID__VERSION_reset 0x1
+#define REGION__ID__VERSION_reset 0x2
 #define REGION__ID__KIND_bm 0xffff0000
 #define REGION__ID__KIND_bp 16
 #define REGION__ID__KIND_bw 16
@@ -95,6 +95,10 @@ extern "C" {
 #define REGION__IRQ_ENABLE__EXPIRED_bp 1
 #define REGION__IRQ_ENABLE__EXPIRED_bw 1
 #define REGION__IRQ_ENABLE__EXPIRED_reset 0x0
+#define REGION__IRQ_ENABLE__OVERDUE_bm 0x4
+#define REGION__IRQ_ENABLE__OVERDUE_bp 2
+#define REGION__IRQ_ENABLE__OVERDUE_bw 1
+#define REGION__IRQ_ENABLE__OVERDUE_reset 0x0
 
 // reg - region::IRQ_PENDING
 #define REGION__IRQ_PENDING__STOPPED_bm 0x1
@@ -103,6 +107,9 @@ extern "C" {
 #define REGION__IRQ_PENDING__EXPIRED_bm 0x2
 #define REGION__IRQ_PENDING__EXPIRED_bp 1
 #define REGION__IRQ_PENDING__EXPIRED_bw 1
+#define REGION__IRQ_PENDING__OVERDUE_bm 0x4
+#define REGION__IRQ_PENDING__OVERDUE_bp 2
+#define REGION__IRQ_PENDING__OVERDUE_bw 1
 
 // reg - region::IRQ_CLEAR
 #define REGION__IRQ_CLEAR__STOPPED_bm 0x1
@@ -113,6 +120,10 @@ extern "C" {
 #define REGION__IRQ_CLEAR__EXPIRED_bp 1
 #define REGION__IRQ_CLEAR__EXPIRED_bw 1
 #define REGION__IRQ_CLEAR__EXPIRED_reset 0x0
+#define REGION__IRQ_CLEAR__OVERDUE_bm 0x4
+#define REGION__IRQ_CLEAR__OVERDUE_bp 2
+#define REGION__IRQ_CLEAR__OVERDUE_bw 1
+#define REGION__IRQ_CLEAR__OVERDUE_reset 0x0
 
 // addrmap - region
 typedef struct __attribute__ ((__packed__)) {

@@ -177,6 +177,10 @@ module region_regs (
                 logic next;
                 logic load_next;
             } expired;
+            struct packed {
+                logic next;
+                logic load_next;
+            } overdue;
         } IRQ_ENABLE;
         struct packed {
             struct packed {
@@ -187,6 +191,10 @@ module region_regs (
                 logic next;
                 logic load_next;
             } expired;
+            struct packed {
+                logic next;
+                logic load_next;
+            } overdue;
         } IRQ_CLEAR;
     } field_combo_t;
     field_combo_t field_combo;
@@ -229,6 +237,9 @@ module region_regs (
             struct packed {
                 logic value;
             } expired;
+            struct packed {
+                logic value;
+            } overdue;
         } IRQ_ENABLE;
         struct packed {
             struct packed {
@@ -237,6 +248,9 @@ module region_regs (
             struct packed {
                 logic value;
             } expired;
+            struct packed {
+                logic value;
+            } overdue;
         } IRQ_CLEAR;
     } field_storage_t;
     field_storage_t field_storage;
@@ -486,6 +500,29 @@ module region_regs (
         end
     end
     assign hwif_out.IRQ_ENABLE.expired.value = field_storage.IRQ_ENABLE.expired.value;
+    // Field: region.IRQ_ENABLE.overdue
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.IRQ_ENABLE.overdue.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.IRQ_ENABLE && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.IRQ_ENABLE.overdue.value & ~decoded_wr_biten[2:2]) | (decoded_wr_data[2:2] & decoded_wr_biten[2:2]);
+            load_next_c = '1;
+        end
+        field_combo.IRQ_ENABLE.overdue.next = next_c;
+        field_combo.IRQ_ENABLE.overdue.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.IRQ_ENABLE.overdue.value <= 1'h0;
+        end else begin
+            if(field_combo.IRQ_ENABLE.overdue.load_next) begin
+                field_storage.IRQ_ENABLE.overdue.value <= field_combo.IRQ_ENABLE.overdue.next;
+            end
+        end
+    end
+    assign hwif_out.IRQ_ENABLE.overdue.value = field_storage.IRQ_ENABLE.overdue.value;
     // Field: region.IRQ_CLEAR.stopped
     always_comb begin
         automatic logic [0:0] next_c;
@@ -538,6 +575,32 @@ module region_regs (
         end
     end
     assign hwif_out.IRQ_CLEAR.expired.value = field_storage.IRQ_CLEAR.expired.value;
+    // Field: region.IRQ_CLEAR.overdue
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.IRQ_CLEAR.overdue.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.IRQ_CLEAR && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.IRQ_CLEAR.overdue.value & ~decoded_wr_biten[2:2]) | (decoded_wr_data[2:2] & decoded_wr_biten[2:2]);
+            load_next_c = '1;
+        end else begin // singlepulse clears back to 0
+            next_c = '0;
+            load_next_c = '1;
+        end
+        field_combo.IRQ_CLEAR.overdue.next = next_c;
+        field_combo.IRQ_CLEAR.overdue.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.IRQ_CLEAR.overdue.value <= 1'h0;
+        end else begin
+            if(field_combo.IRQ_CLEAR.overdue.load_next) begin
+                field_storage.IRQ_CLEAR.overdue.value <= field_combo.IRQ_CLEAR.overdue.next;
+            end
+        end
+    end
+    assign hwif_out.IRQ_CLEAR.overdue.value = field_storage.IRQ_CLEAR.overdue.value;
 
     //--------------------------------------------------------------------------
     // Write response
@@ -560,7 +623,7 @@ module region_regs (
         automatic logic [31:0] readback_data_var;
         readback_data_var = '0;
         if(rd_mux_addr == 12'h0) begin
-            readback_data_var[15:0] = 16'h1;
+            readback_data_var[15:0] = 16'h2;
             readback_data_var[31:16] = 16'h5247;
         end
         if(rd_mux_addr == 12'h4) begin
@@ -585,10 +648,12 @@ module region_regs (
         if(rd_mux_addr == 12'h18) begin
             readback_data_var[0] = field_storage.IRQ_ENABLE.stopped.value;
             readback_data_var[1] = field_storage.IRQ_ENABLE.expired.value;
+            readback_data_var[2] = field_storage.IRQ_ENABLE.overdue.value;
         end
         if(rd_mux_addr == 12'h1c) begin
             readback_data_var[0] = hwif_in.IRQ_PENDING.stopped.next;
             readback_data_var[1] = hwif_in.IRQ_PENDING.expired.next;
+            readback_data_var[2] = hwif_in.IRQ_PENDING.overdue.next;
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr;

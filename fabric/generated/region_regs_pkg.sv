@@ -62,8 +62,13 @@ package region_regs_pkg;
     } region__IRQ_PENDING__expired__in_t;
 
     typedef struct packed {
+        logic next;
+    } region__IRQ_PENDING__overdue__in_t;
+
+    typedef struct packed {
         region__IRQ_PENDING__stopped__in_t stopped;
         region__IRQ_PENDING__expired__in_t expired;
+        region__IRQ_PENDING__overdue__in_t overdue;
     } region__IRQ_PENDING__in_t;
 
     typedef struct packed {
@@ -130,8 +135,13 @@ package region_regs_pkg;
     } region__IRQ_ENABLE__expired__out_t;
 
     typedef struct packed {
+        logic value;
+    } region__IRQ_ENABLE__overdue__out_t;
+
+    typedef struct packed {
         region__IRQ_ENABLE__stopped__out_t stopped;
         region__IRQ_ENABLE__expired__out_t expired;
+        region__IRQ_ENABLE__overdue__out_t overdue;
     } region__IRQ_ENABLE__out_t;
 
     typedef struct packed {
@@ -143,8 +153,13 @@ package region_regs_pkg;
     } region__IRQ_CLEAR__expired__out_t;
 
     typedef struct packed {
+        logic value;
+    } region__IRQ_CLEAR__overdue__out_t;
+
+    typedef struct packed {
         region__IRQ_CLEAR__stopped__out_t stopped;
         region__IRQ_CLEAR__expired__out_t expired;
+        region__IRQ_CLEAR__overdue__out_t overdue;
     } region__IRQ_CLEAR__out_t;
 
     typedef struct packed {

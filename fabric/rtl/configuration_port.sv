@@ -32,6 +32,8 @@ module configuration_port #(
   output logic [31:0]        s_axil_rdata,
   output logic [1:0]         s_axil_rresp,
   output logic               irq_o,
+  // It reads, or memory owes it something.
+  output logic               busy_o,
 
   // Each region's: see region_control.
   output logic [REGIONS-1:0] configure_o,
@@ -136,7 +138,40 @@ module configuration_port #(
   logic        second_q, word_valid_q, word_error_q;
   logic [31:0] word_q;
 
-  assign rd_valid = loading_q && unasked_q != '0;
+  // Room for the words of all reads that are under way: they are taken from memory as they come,
+  // twice as fast as they are used, since others wait for memory.
+  localparam int unsigned KeptBits = 5;
+
+  typedef logic [KeptBits:0] kept_t;
+
+  // Words so far, modulo twice as many as there is room for: asked for, come, used.
+  kept_t       asked_q, come_q, used_q;
+  logic        come, come_error, kept_used;
+  logic [63:0] come_word;
+  logic [64:0] kept_words [1 << KeptBits];
+
+  assign rd_valid = loading_q && unasked_q != '0
+                    && asked_q - used_q <= kept_t'((1 << KeptBits) - 8);
+
+  assign rd_data_valid       = come_q != used_q;
+  assign kept_used           = rd_data_valid && rd_data_ready;
+  assign {rd_error, rd_word} = kept_words[used_q[KeptBits-1:0]];
+
+  always_ff @(posedge clk_i) begin
+    if (come) kept_words[come_q[KeptBits-1:0]] <= {come_error, come_word};
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      asked_q <= '0;
+      come_q  <= '0;
+      used_q  <= '0;
+    end else begin
+      if (rd_valid && rd_ready) asked_q <= asked_q + kept_t'(8);
+      come_q <= come_q + kept_t'(come);
+      used_q <= used_q + kept_t'(kept_used);
+    end
+  end
 
   logic unused_last, unused_wr_ready, unused_wr_data_ready, unused_done, unused_wr_error;
   logic unused_awvalid, unused_wvalid, unused_wlast, unused_bready;
@@ -153,8 +188,8 @@ module configuration_port #(
   ) u_master (
     .clk_i, .rst_ni,
     .rd_valid_i(rd_valid), .rd_ready_o(rd_ready), .rd_addr_i(rd_addr_q), .rd_log2_words_i(2'd3),
-    .rd_data_valid_o(rd_data_valid), .rd_data_ready_i(rd_data_ready), .rd_data_o(rd_word),
-    .rd_data_last_o(unused_last), .rd_data_error_o(rd_error),
+    .rd_data_valid_o(come), .rd_data_ready_i(1'b1), .rd_data_o(come_word),
+    .rd_data_last_o(unused_last), .rd_data_error_o(come_error),
     .wr_valid_i(1'b0), .wr_ready_o(unused_wr_ready), .wr_addr_i('0), .wr_log2_words_i('0),
     .wr_data_valid_i(1'b0), .wr_data_ready_o(unused_wr_data_ready), .wr_data_i('0),
     .wr_strobe_i('0), .wr_done_o(unused_done), .wr_error_o(unused_wr_error),
@@ -245,6 +280,7 @@ module configuration_port #(
 
   assign configured_task_o = load_over && load_error == '0 ? task_q : '0;
 
+  assign busy_o                    = busy_q;
   assign to_regs.STATUS.busy.next  = busy_q;
   assign to_regs.STATUS.error.next = error_q;
   assign to_regs.CYCLES.value.next = cycles_q;

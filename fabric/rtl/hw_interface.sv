@@ -85,6 +85,9 @@ module hw_interface (
   input  logic [31:0] refused_addr_i
 );
 
+  // There are several in a design: what they do is compiled once.
+  /*verilator no_inline_module*/
+
   localparam logic [3:0] Taken  = 4'd14;
   localparam logic [3:0] Failed = 4'd15;
 

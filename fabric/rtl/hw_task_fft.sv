@@ -58,6 +58,9 @@ module hw_task_fft
   input  logic        m_axi_rlast
 );
 
+  // There are several in a design: what they do is compiled once.
+  /*verilator no_inline_module*/
+
   // Symbols of 4 bytes.
   localparam int unsigned BlockBytes = 4 << LOG2_POINTS;
 

@@ -58,6 +58,9 @@ module hw_task_qam
   input  logic        m_axi_rlast
 );
 
+  // There are several in a design: what they do is compiled once.
+  /*verilator no_inline_module*/
+
   localparam int unsigned BlockSymbols = 256;
   localparam int unsigned BlockInBytes = BlockSymbols * SYMBOL_BITS / 8;
 

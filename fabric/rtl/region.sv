@@ -4,7 +4,9 @@
 // interface sees a task only in Busy and Preempt, and memory sees what the isolator lets through.
 // SIZE_CLASS is the region's class by size, from 0, the smallest, on.
 module region #(
-  parameter logic [1:0] SIZE_CLASS = 2'd0
+  parameter logic [1:0]  SIZE_CLASS   = 2'd0,
+  // See region_control.
+  parameter int unsigned DRAIN_CYCLES = 4096
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -41,10 +43,15 @@ module region #(
   output region_pkg::state_e state_o,
   output logic [7:0]  loaded_o,
   output logic [7:0]  priority_o,
+  // It goes on by itself: it computes, is held, or memory owes it something.
+  output logic        busy_o,
 
-  // The interface numbered client_o, while connected.
+  // The interface numbered client_o, while connected. Before it connects another one it asks.
   output logic        connected_o,
   output logic [3:0]  client_o,
+  output logic        connect_o,
+  output logic [3:0]  new_client_o,
+  input  logic        may_connect_i,
   input  region_pkg::from_interface_t from_interface_i,
   output region_pkg::to_interface_t   to_interface_o,
 
@@ -84,6 +91,9 @@ module region #(
   input  logic        m_axi_rlast
 );
 
+  // There are several in a design: what they do is compiled once.
+  /*verilator no_inline_module*/
+
   // The page.
 
   logic        req, req_is_wr, stall_wr, stall_rd;
@@ -120,15 +130,15 @@ module region #(
 
   // The states.
 
-  logic isolate, drained, stop, task_rst_n, event_stopped, event_expired;
+  logic isolate, drained, stop, task_rst_n, event_stopped, event_expired, event_overdue;
 
-  region_control u_control (
+  region_control #(.DRAIN_CYCLES(DRAIN_CYCLES)) u_control (
     .clk_i, .rst_ni,
     .take_i(from_regs.COMMAND.take.value), .preempt_i(from_regs.COMMAND.preempt.value),
     .kill_i(from_regs.COMMAND.kill.value), .connect_i(from_regs.COMMAND.connect.value),
     .release_i(from_regs.COMMAND.release_region.value),
     .new_client_i(from_regs.CLIENT.interface_number.value),
-    .new_priority_i(from_regs.CLIENT.prio.value),
+    .new_priority_i(from_regs.CLIENT.prio.value), .may_connect_i,
     .hold_cycles_i(from_regs.HOLD.cycles.value),
     .refused_o(to_regs.ANSWER.refused.next),
     .configure_i, .configurable_o, .configured_i, .configured_task_i,
@@ -136,8 +146,11 @@ module region #(
     .done_i(from_task_i.done), .stopped_i(from_task_i.stopped), .drained_i(drained),
     .state_o, .loaded_o, .connected_o, .client_o, .priority_o,
     .isolate_o(isolate), .stop_o(stop), .task_rst_no(task_rst_n),
-    .stopped_o(event_stopped), .expired_o(event_expired)
+    .stopped_o(event_stopped), .expired_o(event_expired), .overdue_o(event_overdue)
   );
+
+  assign connect_o    = from_regs.COMMAND.connect.value;
+  assign new_client_o = from_regs.CLIENT.interface_number.value;
 
   assign to_regs.DESCRIPTOR.state.next      = state_o;
   assign to_regs.DESCRIPTOR.size.next       = SIZE_CLASS;
@@ -147,14 +160,20 @@ module region #(
   assign to_regs.DESCRIPTOR.client.next     = client_o;
   assign to_regs.DESCRIPTOR.prio.next = priority_o;
 
-  interrupt #(.EVENTS(2)) u_interrupt (
+  interrupt #(.EVENTS(3)) u_interrupt (
     .clk_i, .rst_ni,
-    .event_i({event_expired, event_stopped}),
-    .clear_i({from_regs.IRQ_CLEAR.expired.value, from_regs.IRQ_CLEAR.stopped.value}),
-    .enable_i({from_regs.IRQ_ENABLE.expired.value, from_regs.IRQ_ENABLE.stopped.value}),
-    .pending_o({to_regs.IRQ_PENDING.expired.next, to_regs.IRQ_PENDING.stopped.next}),
+    .event_i({event_overdue, event_expired, event_stopped}),
+    .clear_i({from_regs.IRQ_CLEAR.overdue.value, from_regs.IRQ_CLEAR.expired.value,
+              from_regs.IRQ_CLEAR.stopped.value}),
+    .enable_i({from_regs.IRQ_ENABLE.overdue.value, from_regs.IRQ_ENABLE.expired.value,
+               from_regs.IRQ_ENABLE.stopped.value}),
+    .pending_o({to_regs.IRQ_PENDING.overdue.next, to_regs.IRQ_PENDING.expired.next,
+                to_regs.IRQ_PENDING.stopped.next}),
     .irq_o
   );
+
+  assign busy_o = state_o == region_pkg::Busy || state_o == region_pkg::Preempt
+                  || state_o == region_pkg::Hold || !drained;
 
   // To the task. One that is isolated is shown nothing that changes.
 

@@ -7,7 +7,10 @@
 //
 // A start of the client wins over a command in the same cycle, which is refused: no computation is
 // lost between the two.
-module region_control (
+module region_control #(
+  // For so long memory may owe something to a region that was cut off before that is an event.
+  parameter int unsigned DRAIN_CYCLES = 4096
+) (
   input  logic                clk_i,
   input  logic                rst_ni,
 
@@ -19,6 +22,8 @@ module region_control (
   input  logic                release_i,
   input  logic [3:0]          new_client_i,
   input  logic [7:0]          new_priority_i,
+  // The new client is there, and nobody else's.
+  input  logic                may_connect_i,
   input  logic [31:0]         hold_cycles_i,
   output logic                refused_o,
 
@@ -47,7 +52,8 @@ module region_control (
 
   // Events, a cycle each.
   output logic                stopped_o,
-  output logic                expired_o
+  output logic                expired_o,
+  output logic                overdue_o
 );
 
   import region_pkg::*;
@@ -109,7 +115,7 @@ module region_control (
       end
 
       Switch: begin
-        if (connect && loaded_q != '0 && drained_i) begin
+        if (connect && loaded_q != '0 && drained_i && may_connect_i) begin
           state_d     = Hold;
           connected_d = 1'b1;
           allowed     = 1'b1;
@@ -160,12 +166,31 @@ module region_control (
         hold_q     <= hold_cycles_i;
         client_o   <= new_client_i;
         priority_o <= new_priority_i;
-      end else if (hold_q != '0) begin
+      end else if (state_q == Hold && hold_q != '0) begin
         hold_q <= hold_q - 1'b1;
       end
       if (commands != '0) refused_o <= !allowed;
     end
   end
+
+  // Memory that does not answer: nothing can be done about it here, but that someone is told. The
+  // region stays cut off, and is nobody's, until it has answered after all.
+
+  localparam int unsigned DrainBits = unsigned'($clog2(DRAIN_CYCLES + 1));
+
+  logic [DrainBits-1:0] drain_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      drain_q <= '0;
+    end else if (!isolate_o || drained_i) begin
+      drain_q <= '0;
+    end else if (drain_q != DrainBits'(DRAIN_CYCLES)) begin
+      drain_q <= drain_q + 1'b1;
+    end
+  end
+
+  assign overdue_o = isolate_o && !drained_i && drain_q == DrainBits'(DRAIN_CYCLES - 1);
 
   assign state_o     = state_q;
   assign loaded_o    = loaded_q;

@@ -1,10 +1,10 @@
 // Finds a region for each request, and goes on looking for those that there was none for.
 //
 // A request is answered by region_solution a few cycles after it was written. Where there is no
-// region it waits in request_list, which is looked through from its first entry on, one a cycle,
-// beside whatever software does. Each change of a region's descriptor, and of the list, begins that
-// anew: so what is found is for the first that there is a region for, of the highest priority, and
-// of those the one that came first.
+// region it waits in request_list, which is looked through once from its first entry on, one a
+// cycle, beside whatever software does. Each change of a region's descriptor, and of the list,
+// begins that anew: so what is found is for the first that there is a region for, of the highest
+// priority, and of those the one that came first.
 module region_monitor #(
   parameter int unsigned REGIONS = 3,
   // At least as many as there are interfaces, and none is refused.
@@ -194,7 +194,8 @@ module region_monitor #(
 
       at_q            <= next_q;
       looking_q       <= !changed && valid[next_q];
-      next_q          <= changed || next_q == EntryBits'(ENTRIES - 1) ? '0 : next_q + 1'b1;
+      // At the last one it rests: where nothing changes there is nothing new to find.
+      next_q          <= changed ? '0 : next_q + EntryBits'(next_q != EntryBits'(ENTRIES - 1));
       task_q          <= phase_q == Remove ? req_task_q : tasks[next_q];
       task_priority_q <= phase_q == Remove ? req_priority_q : priorities[next_q];
 

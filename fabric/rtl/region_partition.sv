@@ -3,7 +3,8 @@
 //
 // While it is being reconfigured, and while it is empty, the outputs are what hardware's may be:
 // anything. They change in every cycle, to random bits, or to what the tasks drive inverted, or to
-// all ones; the same for the same SEED. A task that is not loaded is in reset.
+// all ones; the same for the same SEED. A task that is not loaded is in reset. With rests_i they
+// stay as they are.
 module region_partition #(
   parameter int unsigned TASKS = 1,
   // The number of each task, the first in the lowest byte; 0 is none.
@@ -13,6 +14,7 @@ module region_partition #(
   input  logic       clk_i,
   input  logic       rst_ni,
 
+  input  logic       rests_i,
   input  logic       reconfiguring_i,
   input  logic [7:0] loaded_i,
 
@@ -41,7 +43,7 @@ module region_partition #(
       for (int unsigned i = 0; i < Words; i++) begin
         random_q[i] <= (SEED ^ (32'h9e37_79b9 * (i + 1))) | 32'd1;
       end
-    end else begin
+    end else if (!rests_i) begin
       for (int unsigned i = 0; i < Words; i++) random_q[i] <= xorshift(random_q[i]);
     end
   end

@@ -181,7 +181,8 @@ module accelerator_harness (
   state_e          state;
   logic [7:0]      loaded, configured_task, unused_priority;
   logic            configure, configurable, configured, connected, mine, unused_config;
-  logic [3:0]      client, unused_config_region;
+  logic [3:0]      client, unused_config_region, unused_new_client;
+  logic            unused_region_busy, unused_port_busy, unused_connect;
   logic [31:0]     unused_config_data;
   from_interface_t from_interface;
   to_interface_t   to_interface;
@@ -229,6 +230,8 @@ module accelerator_harness (
     .configure_i(configure), .configurable_o(configurable), .configured_i(configured),
     .configured_task_i(configured_task),
     .state_o(state), .loaded_o(loaded), .priority_o(unused_priority),
+    .busy_o(unused_region_busy), .connect_o(unused_connect), .new_client_o(unused_new_client),
+    .may_connect_i(1'b1),
     .connected_o(connected), .client_o(client),
     .from_interface_i(from_interface), .to_interface_o(to_interface),
     .from_task_i(from_region), .to_task_o(to_region),
@@ -265,7 +268,7 @@ module accelerator_harness (
   );
 
   region_partition #(.TASKS(1), .NUMBERS(Task)) u_partition (
-    .clk_i, .rst_ni, .reconfiguring_i(state == Reconfig), .loaded_i(loaded),
+    .clk_i, .rst_ni, .rests_i(1'b0), .reconfiguring_i(state == Reconfig), .loaded_i(loaded),
     .from_tasks_i(from_task), .to_tasks_o(to_task),
     .from_region_o(from_region), .to_region_i(to_region)
   );
@@ -290,7 +293,7 @@ module accelerator_harness (
     .s_axil_rready(s_axil_port_rready),
     .s_axil_rdata(s_axil_port_rdata),
     .s_axil_rresp(s_axil_port_rresp),
-    .irq_o(port_irq_o),
+    .irq_o(port_irq_o), .busy_o(unused_port_busy),
     .configure_o(configure), .configurable_i(configurable), .configured_o(configured),
     .configured_task_o(configured_task), .config_valid_o(unused_config),
     .config_region_o(unused_config_region), .config_data_o(unused_config_data),

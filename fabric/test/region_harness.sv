@@ -117,6 +117,8 @@ module region_harness (
 
   state_e          state;
   logic [7:0]      loaded, unused_priority;
+  logic            unused_busy, unused_connect;
+  logic [3:0]      unused_new_client;
   from_interface_t from_interface;
   to_interface_t   to_interface;
   from_task_t      from_task, from_region;
@@ -170,6 +172,7 @@ module region_harness (
   assign driven_done_o    = from_region.done;
 
   region_partition #(.TASKS(1), .NUMBERS(Task), .SEED(32'd7)) u_partition (
+    .rests_i(1'b0),
     .clk_i, .rst_ni, .reconfiguring_i(state == Reconfig), .loaded_i(loaded),
     .from_tasks_i(from_task), .to_tasks_o(to_task),
     .from_region_o(from_region), .to_region_i(to_region)
@@ -179,6 +182,8 @@ module region_harness (
     .from_interface_i(from_interface), .to_interface_o(to_interface),
     .from_task_i(from_region), .to_task_o(to_region),
     .state_o(state), .loaded_o(loaded), .priority_o(unused_priority),
+    .busy_o(unused_busy), .connect_o(unused_connect), .new_client_o(unused_new_client),
+    .may_connect_i(1'b1),
     .*
   );
 

@@ -90,7 +90,7 @@ async def begin(dut, pause=0.0):
 @cocotb.test(timeout_time=50, timeout_unit="us")
 async def begins_empty_and_idle(dut):
     region = await begin(dut)
-    assert await region.page.read(ID) == 0x5247_0001
+    assert await region.page.read(ID) == 0x5247_0002
     # Idle, of size 1, not connected, drained, not loaded.
     assert await region.page.read(DESCRIPTOR) == 1 << 4 | 1 << 7
     assert await region.command(TAKE)

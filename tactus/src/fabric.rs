@@ -41,9 +41,11 @@ struct Device {
     /// Of the fabric's lines, counted from 0.
     #[serde(default)]
     interrupts: Vec<u32>,
-    /// It reads and writes memory by itself.
+    /// It reads and writes memory by itself, or lets others do so.
     #[serde(default)]
     bus_master: bool,
+    /// But no more of memory than this one of the design's devices lets it, by which all memory can be reached.
+    bounded_by: Option<String>,
 }
 
 fn designs() -> BTreeMap<String, Design> {
@@ -75,7 +77,7 @@ pub fn devices(design: &str) -> Option<Vec<profile::Device>> {
             .iter()
             .map(|line| map::FABRIC_LINE + line)
             .collect(),
-        bus_master: device.bus_master,
+        bus_master: device.bus_master && device.bounded_by.is_none(),
         kept: None,
     };
     Some(design.devices.into_iter().map(device).collect())
@@ -90,6 +92,18 @@ mod tests {
     fn every_design_is_read_and_makes_sense() {
         assert!(names().contains(&"stamp".to_owned()));
         for name in names() {
+            for device in &designs()[&name].devices {
+                let Some(bound) = &device.bounded_by else {
+                    continue;
+                };
+                // What is bounded masters the bus; and what bounds it is not to be had by just any VM.
+                assert!(device.bus_master, "{name}: {}", device.name);
+                let mut all = designs()[&name].devices.iter();
+                let bounding = all.find(|other| other.name == *bound);
+                let trusted =
+                    bounding.is_some_and(|other| other.bus_master && other.bounded_by.is_none());
+                assert!(trusted, "{name}: {bound}");
+            }
             let devices = devices(&name).expect("a listed design");
             let mut end = map::FABRIC;
             for device in &devices {

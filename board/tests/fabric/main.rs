@@ -2,6 +2,7 @@
 
 #[path = "../../examples/assembler/mod.rs"]
 mod assembler;
+mod accelerators;
 mod masters;
 mod queue;
 mod stamp;

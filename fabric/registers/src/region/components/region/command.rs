@@ -85,7 +85,7 @@ impl Command {
 
     /// connect
     ///
-    /// Switch to Hold: connect the client. Refused while the region is not loaded or not drained.
+    /// Switch to Hold: connect the client. Refused while the region is not loaded or not drained, and where there is no such interface or another region has it.
     #[inline(always)]
     pub fn set_connect(&mut self, val: bool) {
         let val = val as u32;

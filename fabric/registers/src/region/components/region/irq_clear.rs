@@ -63,6 +63,20 @@ impl IrqClear {
         self.0 = (self.0 & !(Self::EXPIRED_MASK << Self::EXPIRED_OFFSET))
             | ((val & Self::EXPIRED_MASK) << Self::EXPIRED_OFFSET);
     }
+
+    pub const OVERDUE_OFFSET: usize = 2;
+    pub const OVERDUE_WIDTH: usize = 1;
+    pub const OVERDUE_MASK: u32 = 0x1;
+
+    /// overdue
+    ///
+    /// As in IRQ_ENABLE.
+    #[inline(always)]
+    pub fn set_overdue(&mut self, val: bool) {
+        let val = val as u32;
+        self.0 = (self.0 & !(Self::OVERDUE_MASK << Self::OVERDUE_OFFSET))
+            | ((val & Self::OVERDUE_MASK) << Self::OVERDUE_OFFSET);
+    }
 }
 
 impl core::fmt::Debug for IrqClear {

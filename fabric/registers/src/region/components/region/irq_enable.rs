@@ -85,6 +85,31 @@ impl IrqEnable {
         self.0 = (self.0 & !(Self::EXPIRED_MASK << Self::EXPIRED_OFFSET))
             | ((val & Self::EXPIRED_MASK) << Self::EXPIRED_OFFSET);
     }
+
+    pub const OVERDUE_OFFSET: usize = 2;
+    pub const OVERDUE_WIDTH: usize = 1;
+    pub const OVERDUE_MASK: u32 = 0x1;
+
+    /// overdue
+    ///
+    /// Memory has owed something to the region for 4,096 cycles since it was cut off.
+    #[inline(always)]
+    #[allow(clippy::missing_panics_doc)]
+    #[must_use]
+    pub fn overdue(&self) -> bool {
+        let val = (self.0 >> Self::OVERDUE_OFFSET) & Self::OVERDUE_MASK;
+        val != 0
+    }
+
+    /// overdue
+    ///
+    /// Memory has owed something to the region for 4,096 cycles since it was cut off.
+    #[inline(always)]
+    pub fn set_overdue(&mut self, val: bool) {
+        let val = val as u32;
+        self.0 = (self.0 & !(Self::OVERDUE_MASK << Self::OVERDUE_OFFSET))
+            | ((val & Self::OVERDUE_MASK) << Self::OVERDUE_OFFSET);
+    }
 }
 
 impl core::fmt::Debug for IrqEnable {
@@ -92,6 +117,7 @@ impl core::fmt::Debug for IrqEnable {
         f.debug_struct("IrqEnable")
             .field("stopped", &self.stopped())
             .field("expired", &self.expired())
+            .field("overdue", &self.overdue())
             .finish()
     }
 }
@@ -105,5 +131,6 @@ mod tests {
         let reg = IrqEnable::default();
         assert_eq!(reg.stopped(), false);
         assert_eq!(reg.expired(), false);
+        assert_eq!(reg.overdue(), false);
     }
 }

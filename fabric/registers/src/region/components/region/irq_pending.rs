@@ -65,6 +65,21 @@ impl IrqPending {
         let val = (self.0 >> Self::EXPIRED_OFFSET) & Self::EXPIRED_MASK;
         val != 0
     }
+
+    pub const OVERDUE_OFFSET: usize = 2;
+    pub const OVERDUE_WIDTH: usize = 1;
+    pub const OVERDUE_MASK: u32 = 0x1;
+
+    /// overdue
+    ///
+    /// As in IRQ_ENABLE.
+    #[inline(always)]
+    #[allow(clippy::missing_panics_doc)]
+    #[must_use]
+    pub fn overdue(&self) -> bool {
+        let val = (self.0 >> Self::OVERDUE_OFFSET) & Self::OVERDUE_MASK;
+        val != 0
+    }
 }
 
 impl core::fmt::Debug for IrqPending {
@@ -72,6 +87,7 @@ impl core::fmt::Debug for IrqPending {
         f.debug_struct("IrqPending")
             .field("stopped", &self.stopped())
             .field("expired", &self.expired())
+            .field("overdue", &self.overdue())
             .finish()
     }
 }
@@ -85,5 +101,6 @@ mod tests {
         let reg = IrqPending::default();
         assert_eq!(reg.stopped(), false);
         assert_eq!(reg.expired(), false);
+        assert_eq!(reg.overdue(), false);
     }
 }

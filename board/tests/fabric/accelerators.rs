@@ -1,0 +1,561 @@
+//! The design `accelerators` under software that has all of it: each task in each region that it fits into, from bitstreams in
+//! memory; preemption, and the same result in another region; what is refused.
+//!
+//! What the tasks should compute is said by the models in NumPy of the blocks' tests (`fabric/test/hw_task_models.py`), which know
+//! nothing of how the tasks are built.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::LazyLock;
+
+use crate::assembler::{Program, S0, S1, T0, T1, T2, ZERO};
+use crate::support::{GP, RESULTS, Random, board, model, power_off, result};
+use crate::{BOTH, run};
+use tactus_abi::bitstream::{self, HEADER, Header, REGION_BYTES};
+use tactus_board::board::{Board, Pace};
+use tactus_board::bus::BadState;
+use tactus_board::fabric::{Activity, Fabric, Inputs, Outputs};
+
+/// Pages, from the begin of the port.
+const PORT: u32 = 0x1000;
+const fn region(number: u32) -> u32 {
+    0x2000 + 0x1000 * number
+}
+const fn manager(interface: u32) -> u32 {
+    0x8000 + 0x1000 * interface
+}
+const fn device(interface: u32) -> u32 {
+    0x1_0000 + 0x1000 * interface
+}
+
+/// Registers of the region monitor.
+const COMPATIBILITY: u32 = 0x04;
+const REQUEST: u32 = 0x08;
+/// Registers of the configuration port.
+const STATUS: u32 = PORT + 0x04;
+const SOURCE: u32 = PORT + 0x08;
+const LENGTH: u32 = PORT + 0x10;
+const TARGET: u32 = PORT + 0x14;
+const PORT_CYCLES: u32 = PORT + 0x18;
+const PORT_IRQ_ENABLE: u32 = PORT + 0x1c;
+const GO: u32 = 1 << 31;
+/// Registers of a region.
+const DESCRIPTOR: u32 = 0x04;
+const CLIENT: u32 = 0x08;
+const COMMAND: u32 = 0x0c;
+const ANSWER: u32 = 0x10;
+const IRQ_ENABLE: u32 = 0x18;
+const TAKE: u32 = 1;
+const PREEMPT: u32 = 2;
+const CONNECT: u32 = 8;
+const RELEASE: u32 = 16;
+/// Its state in which it is the manager's.
+const SWITCHED: u32 = 3;
+/// Of an interface, for the manager.
+const MANAGER_COMMAND: u32 = 0x08;
+const RESUME: u32 = 1;
+const WINDOW_BASE: u32 = 0x0c;
+const WINDOW_PAGES: u32 = 0x10;
+const FAULTS: u32 = 0x14;
+const FAULT_ADDR: u32 = 0x18;
+/// Of a virtual device.
+const STAT: u32 = 0x04;
+const UNFINISHED: u64 = 4;
+const START: u32 = 0x08;
+const OVER: u32 = 0x0c;
+const DATA_ADDR: u32 = 0x14;
+const DATA_SIZE: u32 = 0x18;
+const INT_CTRL: u32 = 0x1c;
+const RESULT: u32 = 0x20;
+const TARGET_ADDR: u32 = 0x40;
+
+/// Where bitstreams are, as many bytes for each as the largest has.
+const BITSTREAMS: u32 = 0x8010_4000;
+const BITSTREAM_ROOM: u32 = 0x2_a000;
+/// The memory of the VM that a virtual device is of: where its window is, and its pages.
+const VM: u32 = 0x8020_0000;
+const OTHER_VM: u32 = 0x8030_0000;
+const VM_PAGES: u32 = 16;
+/// Where in it the output goes.
+const OUTPUT: u32 = 0x8000;
+
+/// The hardware's numbers of the tasks; the tests' names of them.
+const TASKS: [(u32, &str); 4] = [(2, "qam16"), (3, "qam64"), (4, "fft512"), (5, "fft1024")];
+/// Which regions each fits into.
+const FITS: [&[u32]; 4] = [&[0, 1], &[0, 1], &[1, 2], &[2]];
+
+/// Cycles of the fabric that it takes, at the fast pace and the timed one, whose memory is slower. To configure each region: one for
+/// each word of 32 bits, and the way to memory.
+const CONFIGURED: [[u64; 3]; 2] = [[8094, 28359, 42219], [8110, 28375, 42235]];
+/// To compute a frame of each task, the first time and the second: where it computes makes no difference.
+const COMPUTED: [[[u64; 2]; 4]; 2] = [
+    [[2535, 2535], [1703, 1703], [3292, 3292], [3808, 3808]],
+    [[2761, 2756], [1896, 1893], [3586, 3586], [4077, 4077]],
+];
+/// The same in two parts, in two regions.
+const PREEMPTED: [[u64; 4]; 2] = [[2624, 1784, 3684, 4184], [2877, 1996, 4041, 4483]];
+/// To configure the smallest region while both FFTs compute; and their frames.
+const SIDE_BY_SIDE: [[u64; 3]; 2] = [[11623, 7263, 7726], [11637, 7368, 7874]];
+
+/// A frame of each task, and what it becomes.
+static FRAMES: LazyLock<[(Vec<u8>, Vec<u8>); 4]> = LazyLock::new(|| {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folder = root.join("build/fabric/frames");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let done = Command::new(root.join("build/setup/python/bin/python3"))
+        .arg(root.join("fabric/test/hw_task_frames.py"))
+        .arg(&folder)
+        .status()
+        .expect("Python; `make setup` installs what it needs");
+    assert!(done.success());
+    TASKS.map(|(_, name)| {
+        let read = |kind| std::fs::read(folder.join(format!("{name}.{kind}"))).expect("a frame");
+        (read("in"), read("out"))
+    })
+});
+
+/// A bitstream of a task for a region. What is behind the header is whatever it is.
+fn bitstream(task: u32, number: u32) -> Vec<u8> {
+    let mut random = Random(u64::from(task << 8 | number));
+    let mut bytes: Vec<u8> = (0..REGION_BYTES[number as usize])
+        .map(|_| random.below(256) as u8)
+        .collect();
+    let header = Header {
+        task: task as u8,
+        region: number as u8,
+    };
+    bitstream::seal(&mut bytes, header).expect("a bitstream");
+    assert!(bytes.len() > HEADER);
+    bytes
+}
+
+/// A program that drives the fabric, register by register; what it reads comes to the results, in order.
+struct Driver {
+    p: Program,
+}
+
+impl Driver {
+    fn new() -> Self {
+        let mut p = Program::new();
+        p.li(S1, RESULTS);
+        Self { p }
+    }
+
+    fn write(&mut self, register: u32, value: u32) {
+        self.p.li(S0, GP + register);
+        self.p.li(T0, value);
+        self.p.sw(T0, 0, S0);
+    }
+
+    /// The register, as one of the results.
+    fn note(&mut self, register: u32) {
+        self.note_at(GP + register);
+    }
+
+    /// A word at any address, likewise.
+    fn note_at(&mut self, address: u32) {
+        self.p.li(S0, address);
+        self.p.lw(T0, 0, S0);
+        self.p.slli(T0, T0, 32);
+        self.p.srli(T0, T0, 32);
+        self.p.sd(T0, 0, S1);
+        self.p.addi(S1, S1, 8);
+    }
+
+    /// Waits until those bits of a register are so.
+    fn until(&mut self, register: u32, mask: u32, value: u32) {
+        assert!(mask.count_ones() == mask.trailing_ones(), "the lowest bits");
+        let above = 64 - mask.count_ones() as i32;
+        self.p.li(S0, GP + register);
+        self.p.li(T1, value);
+        let again = self.p.here();
+        self.p.lw(T0, 0, S0);
+        self.p.slli(T0, T0, above);
+        self.p.srli(T0, T0, above);
+        self.p.bne(T0, T1, again);
+    }
+
+    fn pause(&mut self, rounds: u32) {
+        self.p.li(T2, rounds);
+        let again = self.p.here();
+        self.p.addi(T2, T2, -1);
+        self.p.bne(T2, ZERO, again);
+    }
+
+    /// Loads a region. Notes the port's status and how many cycles it took.
+    fn configure(&mut self, task: u32, number: u32, slot: u32) {
+        self.write(SOURCE, BITSTREAMS + slot * BITSTREAM_ROOM);
+        self.write(SOURCE + 4, 0);
+        self.write(LENGTH, REGION_BYTES[number as usize] as u32);
+        self.write(TARGET, GO | task << 8 | number);
+        self.until(STATUS, 1, 0);
+        self.note(STATUS);
+        self.note(PORT_CYCLES);
+    }
+
+    fn connect(&mut self, number: u32, interface: u32) {
+        self.write(region(number) + CLIENT, 7 << 24 | interface);
+        self.write(region(number) + COMMAND, CONNECT);
+        self.note(region(number) + ANSWER);
+    }
+
+    /// What a device manager gives an interface, and what a VM writes.
+    fn prepare(&mut self, interface: u32, task: usize, vm: u32) {
+        let bytes = FRAMES[task].0.len();
+        self.write(manager(interface) + WINDOW_BASE, vm >> 12);
+        self.write(manager(interface) + WINDOW_PAGES, VM_PAGES);
+        self.write(device(interface) + DATA_ADDR, 0);
+        self.write(device(interface) + DATA_SIZE, bytes as u32);
+        self.write(device(interface) + TARGET_ADDR, OUTPUT);
+    }
+
+    /// Waits for the end. Notes the error, how many cycles it was computed for, and faults.
+    fn end(&mut self, interface: u32) {
+        self.until(device(interface) + OVER, 1, 1);
+        self.note(device(interface) + RESULT);
+        self.note(device(interface) + RESULT + 4);
+        self.note(manager(interface) + FAULTS);
+    }
+
+    fn program(mut self) -> Program {
+        power_off(&mut self.p);
+        self.p
+    }
+}
+
+/// Runs a program on frames of tasks, each in a VM's memory. Gives so many results, what the fabric did, and the trace hash; the
+/// outputs are as they should be.
+fn compute(
+    fabric: Box<dyn Fabric>,
+    program: &Program,
+    pace: Pace,
+    all: bool,
+    frames: &[(usize, u32)],
+    bitstreams: &[Vec<u8>],
+    results: u32,
+) -> (Vec<u64>, Activity, u64) {
+    let mut board = board(Some(fabric), 1, pace, program);
+    board.fabric().expect("it was loaded").simulate_all(all);
+    for (slot, bytes) in bitstreams.iter().enumerate() {
+        assert!(bytes.len() <= BITSTREAM_ROOM as usize);
+        let at = BITSTREAMS + slot as u32 * BITSTREAM_ROOM;
+        board.write(at.into(), bytes).expect("memory");
+    }
+    for &(task, vm) in frames {
+        board.write(vm.into(), &FRAMES[task].0).expect("memory");
+    }
+    run(&mut board);
+    for &(task, vm) in frames {
+        let output = &FRAMES[task].1;
+        let found = read(&board, vm + OUTPUT, output.len());
+        assert!(found == *output, "{}: other bytes, {pace:?}", TASKS[task].1);
+        let behind = read(&board, vm + OUTPUT + output.len() as u32, 64);
+        assert_eq!(behind, [0; 64], "nothing is written behind the output");
+    }
+    let activity = board.fabric().expect("it was loaded").activity();
+    let results = (0..results).map(|index| result(&board, index)).collect();
+    (results, activity, board.trace_hash())
+}
+
+/// The same with and without skipping, which makes no difference.
+fn compute_both(
+    program: &Program,
+    pace: Pace,
+    frames: &[(usize, u32)],
+    bitstreams: &[Vec<u8>],
+    results: u32,
+) -> (Vec<u64>, Activity) {
+    let [skipped, all] = [false, true].map(|all| {
+        let model = model("accelerators");
+        compute(model, program, pace, all, frames, bitstreams, results)
+    });
+    assert_eq!((&skipped.0, skipped.2), (&all.0, all.2), "{pace:?}");
+    assert_eq!(all.1.simulated, all.1.cycles);
+    (skipped.0, skipped.1)
+}
+
+fn read(board: &Board, address: u32, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    board
+        .memory()
+        .read(address.into(), &mut bytes)
+        .expect("memory");
+    bytes
+}
+
+#[test]
+fn each_task_computes_in_each_region_that_it_fits_into() {
+    for (index, (task, name)) in TASKS.into_iter().enumerate() {
+        for &number in FITS[index] {
+            let interface = task + number;
+            let mut driver = Driver::new();
+            driver.prepare(interface, index, VM);
+            driver.configure(task, number, 0);
+            driver.connect(number, interface);
+            driver.write(device(interface) + START, 1);
+            driver.end(interface);
+            // A second frame, when all has come to rest, needs nobody's help.
+            driver.pause(1000);
+            driver.write(device(interface) + START, 1);
+            driver.pause(10);
+            driver.end(interface);
+            let program = driver.program();
+            let bitstreams = [bitstream(task, number)];
+            for pace in BOTH {
+                let (found, activity) =
+                    compute_both(&program, pace, &[(index, VM)], &bitstreams, 9);
+                assert!(activity.simulated < activity.cycles, "it comes to rest");
+                let at = usize::from(pace == Pace::Timed);
+                let configured = CONFIGURED[at][number as usize];
+                let [first, second] = COMPUTED[at][index];
+                let expected = [0, configured, 0, 0, first, 0, 0, second, 0];
+                assert_eq!(found, expected, "{name} in region {number}, {pace:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_preempted_task_goes_on_in_another_region_and_nobody_has_two() {
+    const INTERFACE: u32 = 5;
+    for (index, (first, second)) in [(0, 1), (1, 0), (1, 2), (2, 2)].into_iter().enumerate() {
+        let task = TASKS[index].0;
+        let mut driver = Driver::new();
+        driver.prepare(INTERFACE, index, VM);
+        driver.configure(task, second, 1);
+        driver.write(region(second) + COMMAND, RELEASE);
+        if first != second {
+            driver.configure(task, first, 0);
+        } else {
+            driver.write(region(first) + COMMAND, TAKE);
+        }
+        driver.connect(first, INTERFACE);
+        driver.write(device(INTERFACE) + START, 1);
+        driver.pause(1000);
+        if first != second {
+            // It has a region: a second one is refused.
+            driver.write(region(second) + COMMAND, TAKE);
+            driver.connect(second, INTERFACE);
+        }
+        driver.write(region(first) + COMMAND, PREEMPT);
+        driver.until(region(first) + DESCRIPTOR, 7, SWITCHED);
+        driver.note(device(INTERFACE) + STAT);
+        driver.connect(second, INTERFACE);
+        driver.write(manager(INTERFACE) + MANAGER_COMMAND, RESUME);
+        driver.end(INTERFACE);
+        let program = driver.program();
+        let bitstreams = [bitstream(task, first), bitstream(task, second)];
+        let results = if first == second { 8 } else { 11 };
+        for pace in BOTH {
+            let (found, _) = compute_both(&program, pace, &[(index, VM)], &bitstreams, results);
+            let from_connect = &found[if first == second { 2 } else { 4 }..];
+            let (answers, end) = from_connect.split_at(from_connect.len() - 3);
+            // Connected; refused; stopped, and not finished; connected.
+            let expected: &[u64] = if first == second {
+                &[0, UNFINISHED, 0]
+            } else {
+                &[0, 1, UNFINISHED, 0]
+            };
+            assert_eq!(answers, expected);
+            let cycles = PREEMPTED[usize::from(pace == Pace::Timed)][index];
+            assert_eq!(end, [0, cycles, 0], "{}, {pace:?}", TASKS[index].1);
+        }
+    }
+}
+
+/// Where both FFTs compute, and the smallest region is configured beside them.
+#[test]
+fn regions_compute_side_by_side_while_another_is_configured() {
+    let mut driver = Driver::new();
+    driver.prepare(0, 2, VM);
+    driver.prepare(7, 3, OTHER_VM);
+    driver.configure(TASKS[2].0, 1, 0);
+    driver.configure(TASKS[3].0, 2, 1);
+    driver.connect(1, 0);
+    driver.connect(2, 7);
+    driver.write(device(0) + START, 1);
+    driver.write(device(7) + START, 1);
+    driver.configure(TASKS[0].0, 0, 2);
+    driver.end(0);
+    driver.end(7);
+    let program = driver.program();
+    let bitstreams = [
+        bitstream(TASKS[2].0, 1),
+        bitstream(TASKS[3].0, 2),
+        bitstream(TASKS[0].0, 0),
+    ];
+    for pace in BOTH {
+        let (found, _) = compute_both(&program, pace, &[(2, VM), (3, OTHER_VM)], &bitstreams, 14);
+        let at = usize::from(pace == Pace::Timed);
+        let [configured, first, second] = SIDE_BY_SIDE[at];
+        assert_eq!(
+            found[7..],
+            [configured, 0, first, 0, 0, second, 0],
+            "{pace:?}"
+        );
+    }
+}
+
+/// The lines of the design, as the PLIC sees them: bit 0 is the first.
+fn lines(driver: &mut Driver) {
+    driver.note_at(0xc00_1004);
+}
+
+#[test]
+fn interrupts_come_on_the_line_of_whom_they_are_from() {
+    const INTERFACE: u32 = 3;
+    let (index, number) = (0, 0);
+    let mut driver = Driver::new();
+    driver.prepare(INTERFACE, index, VM);
+    driver.write(PORT_IRQ_ENABLE, 1);
+    driver.write(region(number) + IRQ_ENABLE, 1);
+    driver.write(device(INTERFACE) + INT_CTRL, 1);
+    driver.configure(TASKS[index].0, number, 0);
+    driver.connect(number, INTERFACE);
+    lines(&mut driver);
+    driver.write(device(INTERFACE) + START, 1);
+    driver.end(INTERFACE);
+    driver.pause(100);
+    lines(&mut driver);
+    // What is outside of its window the task does not get, and the manager hears of it.
+    driver.write(device(INTERFACE) + DATA_ADDR, VM_PAGES << 12);
+    driver.write(device(INTERFACE) + START, 1);
+    driver.pause(10);
+    driver.until(device(INTERFACE) + OVER, 1, 1);
+    driver.note(device(INTERFACE) + RESULT);
+    driver.note(manager(INTERFACE) + FAULT_ADDR);
+    driver.pause(100);
+    lines(&mut driver);
+    // One that stops.
+    driver.write(device(INTERFACE) + DATA_ADDR, 0);
+    driver.write(device(INTERFACE) + START, 1);
+    driver.write(region(number) + COMMAND, PREEMPT);
+    driver.until(region(number) + DESCRIPTOR, 7, SWITCHED);
+    driver.pause(100);
+    lines(&mut driver);
+    driver.write(region(number) + COMMAND, CONNECT);
+    driver.write(manager(INTERFACE) + MANAGER_COMMAND, RESUME);
+    driver.until(device(INTERFACE) + OVER, 1, 1);
+    let program = driver.program();
+    for pace in BOTH {
+        let bitstreams = [bitstream(TASKS[index].0, number)];
+        let (found, _) = compute_both(&program, pace, &[(index, VM)], &bitstreams, 12);
+        let line = |number: u32| 1_u64 << (8 + number);
+        let port = line(1);
+        let ended = port | line(8 + INTERFACE);
+        let faulty = ended | line(5);
+        let stopped = faulty | line(2 + number);
+        assert_eq!([found[3], found[7]], [port, ended]);
+        // The burst behind the window's end, and the one behind that.
+        let refused = [1, u64::from(VM_PAGES << 12) + 128];
+        assert_eq!(
+            (&found[8..10], &found[10..]),
+            (&refused[..], &[faulty, stopped][..])
+        );
+    }
+}
+
+/// A fabric that says when it is quiet, and has to be.
+struct Resting {
+    fabric: Box<dyn Fabric>,
+    /// How it was when it came to rest.
+    rested: Option<Vec<u8>>,
+    rests: u32,
+}
+
+impl Resting {
+    fn compare(&mut self) {
+        if let Some(rested) = self.rested.take() {
+            assert!(self.fabric.save() == rested, "quiet, and it has changed");
+            self.rests += 1;
+        }
+    }
+}
+
+impl Drop for Resting {
+    fn drop(&mut self) {
+        assert!(std::thread::panicking() || self.rests > 3, "it never rests");
+    }
+}
+
+impl Fabric for Resting {
+    fn name(&self) -> &str {
+        self.fabric.name()
+    }
+
+    fn outputs(&self) -> &Outputs {
+        self.fabric.outputs()
+    }
+
+    fn cycle(&mut self, inputs: &Inputs, picoseconds: u64) {
+        let nothing_comes = [
+            inputs.gp_awvalid,
+            inputs.gp_wvalid,
+            inputs.gp_arvalid,
+            inputs.event,
+            inputs.hp.rvalid,
+            inputs.hp.bvalid,
+        ] == [0; 6];
+        let quiet = nothing_comes && self.outputs().quiet == u32::MAX;
+        if !quiet {
+            self.compare();
+        }
+        self.fabric.cycle(inputs, picoseconds);
+        if quiet && self.rested.is_none() {
+            self.rested = Some(self.fabric.save());
+        }
+    }
+
+    fn skip(&mut self, cycles: u64) {
+        self.fabric.skip(cycles);
+    }
+
+    fn save(&self) -> Vec<u8> {
+        self.fabric.save()
+    }
+
+    fn restore(&mut self, _: &[u8]) -> Result<(), BadState> {
+        Err(BadState("not restored".to_owned()))
+    }
+
+    fn begin_waves(&mut self, file: &Path, period: u64) -> Result<(), String> {
+        self.fabric.begin_waves(file, period)
+    }
+}
+
+#[test]
+fn what_is_quiet_does_not_change() {
+    const INTERFACE: u32 = 1;
+    let (index, number) = (2, 2);
+    let mut driver = Driver::new();
+    driver.pause(1000);
+    driver.prepare(INTERFACE, index, VM);
+    // One that waits in the monitor's list.
+    driver.write(COMPATIBILITY, 0);
+    driver.write(REQUEST, 1 << 16);
+    driver.pause(1000);
+    driver.configure(TASKS[index].0, number, 0);
+    driver.pause(1000);
+    driver.connect(number, INTERFACE);
+    driver.write(device(INTERFACE) + START, 1);
+    driver.end(INTERFACE);
+    driver.pause(1000);
+    driver.write(region(number) + COMMAND, TAKE);
+    driver.pause(1000);
+    let resting = Box::new(Resting {
+        fabric: model("accelerators"),
+        rested: None,
+        rests: 0,
+    });
+    let bitstreams = [bitstream(TASKS[index].0, number)];
+    let program = driver.program();
+    compute(
+        resting,
+        &program,
+        Pace::Fast,
+        true,
+        &[(index, VM)],
+        &bitstreams,
+        6,
+    );
+}

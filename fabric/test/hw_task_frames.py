@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""Frames for hardware tasks, and what the models make of them, for tests outside of this folder.
+
+    hw_task_frames.py FOLDER    writes TASK.in and TASK.out for each task
+
+The frames are those that Ker-ONE measures with, of random bits: 18,800 bits for QAM, 4,700 symbols for the FFT.
+"""
+
+import random
+import sys
+from pathlib import Path
+
+import hw_task_models as models
+
+TASKS = {
+    "qam16": (2350, lambda frame: models.qam(frame, 4)),
+    "qam64": (2350, lambda frame: models.qam(frame, 6)),
+    "fft512": (18800, lambda frame: models.fft(frame, 512)),
+    "fft1024": (18800, lambda frame: models.fft(frame, 1024)),
+}
+
+
+def main():
+    folder = Path(sys.argv[1])
+    for name, (length, model) in TASKS.items():
+        frame = random.Random(name).randbytes(length)
+        (folder / f"{name}.in").write_bytes(frame)
+        (folder / f"{name}.out").write_bytes(model(frame))
+
+
+if __name__ == "__main__":
+    main()
