@@ -1,8 +1,8 @@
 //! The fabric on the board: real RTL in Verilator's models, driven by programs on the harts.
 
+mod accelerators;
 #[path = "../../examples/assembler/mod.rs"]
 mod assembler;
-mod accelerators;
 mod masters;
 mod queue;
 mod stamp;
