@@ -14,7 +14,7 @@ fn made(header: Header, content: &[u32]) -> Vec<u8> {
 fn crc32(bytes: impl Iterator<Item = u8>) -> u32 {
     !bytes.fold(u32::MAX, |crc, byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| {
-            crc >> 1 ^ (crc & 1) * 0xedb8_8320
+            (crc >> 1) ^ ((crc & 1) * 0xedb8_8320)
         })
     })
 }
