@@ -96,6 +96,7 @@ class Mutant:
     old: str
     new: str
     fails: str
+    long: bool
 
 
 @dataclass
@@ -173,7 +174,8 @@ def read_blocks():
             block.proofs.append(Proof(**v))
         for mutant in values["mutant"]:
             where = f"[[{name}.mutant]]"
-            v = table(mutant, where, what=str, proof=str, file=str, old=str, new=str, fails=str)
+            v = table(mutant, where, what=str, proof=str, file=str, old=str, new=str, fails=str,
+                      long=False)
             v["file"] = paths([v["file"]], where)[0]
             if v["file"] not in block.sources:
                 raise Broken(f"blocks.toml: {where}: {v['file'].relative_to(FABRIC)} is no source of the block")
@@ -546,7 +548,7 @@ def proof_jobs(blocks, long):
                 jobs.append(proof_job(block, proof, kind))
         for number, mutant in enumerate(block.mutants):
             proof = next(p for p in block.proofs if p.name == mutant.proof)
-            if not proof.long or long:
+            if long or not (proof.long or mutant.long):
                 jobs.append(proof_job(block, proof, f"mutant{number}", mutant))
     return jobs
 
@@ -577,7 +579,7 @@ def run_proof(folder, proof, sources, kind, mutant):
     tool = PYTHON / "bin" / "yowasp-"
     code, out = command([f"{tool}sby", "-f", "--yosys", f"{tool}yosys", "--smtbmc", f"{tool}yosys-smtbmc", "--witness",
                          f"{tool}yosys-witness", "-d", "run", "proof.sby"], folder, "log",
-                        LONG_JOB_SECONDS_MAX if proof.long else JOB_SECONDS_MAX)
+                        LONG_JOB_SECONDS_MAX if proof.long or (mutant and mutant.long) else JOB_SECONDS_MAX)
     where = f"The whole log: {relative(folder / 'log')}"
     failed = set(re.findall(r"Assert failed in \w+: (\S+)", out))
     if mutant:
