@@ -62,4 +62,18 @@ pub mod stamp;
     clippy::undocumented_unsafe_blocks,
     reason = "generated"
 )]
+pub mod timed_io;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
+pub mod timed_io_manager;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
 pub mod virtual_device;

@@ -1,0 +1,231 @@
+// The engine of one VM: executes its command programs, one command a cycle.
+//
+// A run begins in the cycle in which now_i is what it was armed with. From then on nothing but the
+// program and this VM's own pins and buffer decides what happens when: the engine shares nothing
+// that it could have to wait for. A command takes effect CommandLead cycles after it is executed,
+// at the pins as in the samples. What cannot be done as it was told ends the run, changes nothing
+// and is reported.
+//
+// `mark`: the moment at which the last wait or until ended, or the run began.
+module timed_io_engine import timed_io_pkg::*; #(
+  parameter int unsigned TIME_BITS = 6
+) (
+  input  logic                 clk_i,
+  input  logic                 rst_ni,
+
+  input  logic [TIME_BITS-1:0] now_i,
+
+  // The program, written by the VM. A word is legal.
+  input  logic                 store_i,
+  input  logic [5:0]           store_address_i,
+  input  logic [WordBits-1:0]  store_word_i,
+
+  // The next run: begins at most 2**TIME_BITS - 1 cycles later.
+  input  logic                 arm_i,
+  input  logic [TIME_BITS-1:0] arm_time_i,
+  input  logic [5:0]           arm_entry_i,
+  input  logic                 disarm_i,
+  input  logic                 stop_i,
+  output logic                 armed_o,
+  output logic                 running_o,
+
+  // The VM's lines; those that have a pin.
+  input  logic [Lines-1:0]     granted_i,
+  input  logic [Lines-1:0]     inputs_i,
+  output logic [Lines-1:0]     lines_o,
+
+  // The oldest sample.
+  input  logic                 take_i,
+  output logic [Lines-1:0]     sample_o,
+  output logic [5:0]           samples_o,
+
+  // A report, kept until it is taken; missed_o: and another came meanwhile.
+  input  logic                 report_taken_i,
+  output logic                 missed_o,
+  output cause_e               cause_o,
+  output logic [TIME_BITS-1:0] report_time_o
+);
+
+  // The program.
+
+  logic [WordBits-1:0] program_words [ProgramWords];
+  logic [WordBits-1:0] word;
+  logic [5:0]          pc_q;
+
+  always_ff @(posedge clk_i) begin
+    if (store_i) program_words[store_address_i] <= store_word_i;
+  end
+
+  assign word = program_words[pc_q];
+
+  // What a command asks for, and whether it can be had.
+
+  logic        running_q, in_wait_q;
+  logic [15:0] since_mark_q;  // cycles; stays at its largest value
+  logic [7:0]  left_q [Nesting];
+  logic [1:0]  sampling_q;
+  logic [5:0]  samples_q;
+
+  kind_e       kind;
+  control_e    control;
+  logic        is_control, is_write, is_wait, is_until, is_read;
+  logic        level;
+  logic [7:0]  mask, values;
+  logic        at_end, moves, again, late, no_pin, full, no_end, fails;
+
+  assign kind       = kind_e'(word[17:16]);
+  assign control    = control_e'(word[15:13]);
+  assign is_control = running_q && kind == Control;
+  assign is_write   = running_q && kind == Write;
+  assign is_wait    = running_q && kind == Wait;
+  assign is_until   = running_q && kind == Until;
+  assign is_read    = is_control && control == Read;
+  assign level      = word[12];
+  assign mask       = word[15:8];
+  assign values     = word[7:0];
+
+  // A wait begins by setting the mark; its count is over at once where it is of one cycle.
+  logic [15:0] waited;
+  assign waited = is_wait && !in_wait_q ? '0 : since_mark_q;
+  assign moves  = running_q && (!(is_wait || is_until) || waited == word[15:0]);
+  assign again  = is_control && control == Repeat && left_q[level] > 8'd1;
+  assign at_end = is_control && (control == End || control > Repeat);
+
+  assign late   = is_until && since_mark_q > word[15:0];
+  assign no_pin = is_write && (mask & ~granted_i) != '0;
+  // Samples that are on their way have their room already.
+  assign full   = is_read
+                  && samples_q + 6'(sampling_q[0]) + 6'(sampling_q[1]) == 6'(SamplesMax);
+  assign no_end = moves && !again && !at_end && pc_q == '1;
+  assign fails  = late || no_pin || full || no_end;
+
+  // The next run.
+
+  logic                 armed_q, begins;
+  logic [TIME_BITS-1:0] arm_time_q;
+  logic [5:0]           arm_entry_q;
+  logic                 goes_on, due;
+
+  assign due     = armed_q && !disarm_i && now_i == arm_time_q;
+  assign goes_on = running_q && !at_end && !fails && !stop_i;
+  assign begins  = due && !goes_on;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      armed_q      <= 1'b0;
+      running_q    <= 1'b0;
+      in_wait_q    <= 1'b0;
+      since_mark_q <= '0;
+      left_q       <= '{default: '0};
+      pc_q         <= '0;
+    end else begin
+      armed_q   <= arm_i || (armed_q && !due && !disarm_i);
+      running_q <= begins || goes_on;
+      in_wait_q <= goes_on && is_wait && !moves;
+      if (begins) begin
+        pc_q <= arm_entry_q;
+      end else if (moves) begin
+        pc_q <= again ? word[5:0] : pc_q + 1'b1;
+      end
+      if (begins || (moves && (is_wait || is_until))) begin
+        since_mark_q <= '0;
+      end else if (is_wait && !in_wait_q) begin
+        since_mark_q <= 16'd1;
+      end else if (since_mark_q != '1) begin
+        since_mark_q <= since_mark_q + 1'b1;
+      end
+      for (int unsigned i = 0; i < Nesting; i++) begin
+        if (begins) begin
+          left_q[i] <= '0;
+        end else if (is_control && control == Loop && 32'(level) == i) begin
+          left_q[i] <= word[7:0];
+        end else if (again && 32'(level) == i) begin
+          left_q[i] <= left_q[i] - 1'b1;
+        end
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (arm_i) begin
+      arm_time_q  <= arm_time_i;
+      arm_entry_q <= arm_entry_i;
+    end
+  end
+
+  assign armed_o   = armed_q;
+  assign running_o = running_q;
+
+  // Lines. One without a pin is low, so that it is when it gets one.
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      lines_o <= '0;
+    end else begin
+      for (int unsigned i = 0; i < Lines; i++) begin
+        if (!granted_i[i]) begin
+          lines_o[i] <= 1'b0;
+        end else if (is_write && !fails && !stop_i && mask[i]) begin
+          lines_o[i] <= values[i];
+        end
+      end
+    end
+  end
+
+  // Samples: taken in the cycle in which what is written by a command of the same time is at pins.
+
+  logic [Lines-1:0] samples [SamplesMax];
+  logic [4:0]       first_q, next_q;
+  logic             taken;
+
+  assign taken = take_i && samples_q != '0;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      sampling_q <= '0;
+      samples_q  <= '0;
+      first_q    <= '0;
+      next_q     <= '0;
+    end else begin
+      sampling_q <= {sampling_q[0], is_read && !fails && !stop_i};
+      samples_q  <= samples_q + 6'(sampling_q[1]) - 6'(taken);
+      first_q    <= first_q + 5'(taken);
+      next_q     <= next_q + 5'(sampling_q[1]);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (sampling_q[1]) samples[next_q] <= inputs_i & granted_i;
+  end
+
+  assign sample_o  = samples[first_q];
+  assign samples_o = samples_q;
+
+  // Reports. Both at once there cannot be: a run that fails is not under way any more.
+
+  logic happened;
+  assign happened = (fails && !stop_i) || (due && goes_on);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cause_o  <= NoCause;
+      missed_o <= 1'b0;
+    end else if (happened && (cause_o == NoCause || report_taken_i)) begin
+      cause_o <= late   ? LateCommand :
+                 no_pin ? NoPin :
+                 full   ? SamplesFull :
+                 no_end ? NoEnd : StillRunning;
+      missed_o <= 1'b0;
+    end else if (report_taken_i) begin
+      cause_o  <= NoCause;
+      missed_o <= 1'b0;
+    end else if (happened) begin
+      missed_o <= 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (happened && (cause_o == NoCause || report_taken_i)) report_time_o <= now_i;
+  end
+
+endmodule
