@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::artifacts::Artifacts;
 use crate::config::Nanoseconds;
-use crate::{bench, boot, build, check, run};
+use crate::{bench, boot, build, check, run, timed_io};
 
 /// What the process's exit codes mean; printed by `--help`.
 const EXIT_CODES: &str = "\
@@ -45,6 +45,9 @@ pub enum Command {
     /// Run an experiment and compare it with the published figures
     #[command(after_help = bench::EXIT_CODES)]
     Bench(BenchArguments),
+    /// Assemble a program of the fabric's timed I/O, or read one back
+    #[command(after_help = EXIT_CODES)]
+    TimedIo(TimedIoArguments),
 }
 
 /// What runs the image.
@@ -98,6 +101,34 @@ impl ArtifactArguments {
             None => Artifacts::Workspace,
         }
     }
+}
+
+/// Arguments of `tactus timed-io`.
+#[derive(Debug, Args)]
+pub struct TimedIoArguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: TimedIoCommand,
+}
+
+/// The commands of `tactus timed-io`.
+#[derive(Debug, Subcommand)]
+pub enum TimedIoCommand {
+    /// Make the words of a program, one a line in hexadecimal
+    Assemble(TimedIoFiles),
+    /// Make a program of such words; assembled, it gives the same
+    Disassemble(TimedIoFiles),
+}
+
+/// What `tactus timed-io` reads and writes.
+#[derive(Debug, Args)]
+pub struct TimedIoFiles {
+    /// What is read
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Where the result goes; default: to stdout
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
 }
 
 /// Arguments of `tactus build`.
@@ -347,5 +378,6 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::command(&arguments),
         Command::Boot(arguments) => boot::command(&arguments),
         Command::Bench(arguments) => bench::command(&arguments),
+        Command::TimedIo(arguments) => timed_io::command(&arguments),
     }
 }

@@ -386,3 +386,19 @@ pub fn each_file(directory: &str, run: impl Fn(&[u8])) {
     }
     assert!(files > 0, "{} is empty", directory.display());
 }
+
+/// A command program as text, and its words: what is assembled is assembled again from what it is read back as.
+pub fn try_timed_io(text: &str) {
+    use crate::timed_io::{assemble, disassemble, read_words};
+    let words = match assemble(text) {
+        Ok(program) => Some(program.words),
+        Err(error) => {
+            assert!(error.span.offset() + error.span.len() <= text.len());
+            None
+        }
+    };
+    for words in words.into_iter().chain(read_words(text)) {
+        let again = disassemble(&words).expect("what is taken are commands");
+        assert_eq!(assemble(&again).expect("what is read back").words, words);
+    }
+}
