@@ -91,11 +91,12 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
   logic [5:0] samples_there_q;
   logic       late, no_pin, full, no_end, fails, goes_on;
 
-  assign late    = executes && is_until && over < at_q;
+  // A cycle later, since it takes one to find out.
+  assign late    = run_q && now_q == at_q + 64'd1 && is_until && over < at_q;
   assign no_pin  = executes && is_write && (word[15:8] & ~granted) != '0;
   assign full    = executes && is_read
                    && 32'(samples_there_q) + 32'(samples_1_q) + 32'(samples_2_q) >= 32;
-  assign no_end  = ends && !is_end && !goes_back && pc_q == 6'd63;
+  assign no_end  = executes && !is_end && !goes_back && pc_q == 6'd63;
   assign fails   = late || no_pin || full || no_end;
   assign goes_on = run_q && !stop && !fails && !(ends && is_end);
 
@@ -248,7 +249,9 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       // Which states can be.
       state_in_time: assert (!run_q || (at_q <= now_q && (is_until || now_q <= over)
                                         && mark_q <= at_q));
-      state_until: assert (!(run_q && is_until) || now_q == at_q || now_q <= over);
+      state_until: assert (!(run_q && is_until) || now_q == at_q || now_q <= over
+                           || (over < at_q && now_q == at_q + 64'd1));
+      state_late: assert (dut.late_q == (run_q && is_until && over < at_q && now_q != at_q));
       state_pc: assert (!run_q || dut.pc_q == pc_q);
       state_wait: assert (dut.in_wait_q == (run_q && is_wait && now_q != at_q));
       state_count: assert (!run_q || (dut.in_wait_q ? 64'(dut.since_mark_q) == now_q - at_q
@@ -264,6 +267,8 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
                              && 32'(samples_there_q) + 32'(samples_1_q) + 32'(samples_2_q) <= 32
                              && 5'(next_q - first_q) == samples_there_q[4:0]);
       state_sample: assert (!kept_valid_q || dut.samples[some_sample] == kept_q);
+      state_last: assert (!run_q || pc_q != 6'd63 || now_q == at_q);
+      state_missed: assert (!missed_q || told_q);
       state_stored: assert (!stored_valid_q || dut.program_words[some_word] == stored_q);
 `endif
     end

@@ -60,7 +60,7 @@ module timed_io_engine import timed_io_pkg::*; #(
 
   // What a command asks for, and whether it can be had.
 
-  logic        running_q, in_wait_q;
+  logic        running_q, in_wait_q, late_q;
   logic [15:0] since_mark_q;  // cycles; stays at its largest value
   logic [7:0]  left_q [Nesting];
   logic [1:0]  sampling_q;
@@ -91,12 +91,13 @@ module timed_io_engine import timed_io_pkg::*; #(
   assign again  = is_control && control == Repeat && left_q[level] > 8'd1;
   assign at_end = is_control && (control == End || control > Repeat);
 
-  assign late   = is_until && since_mark_q > word[15:0];
+  // Known a cycle later, which nothing happens in: it would be a path too long.
+  assign late   = running_q && late_q;
   assign no_pin = is_write && (mask & ~granted_i) != '0;
   // Samples that are on their way have their room already.
   assign full   = is_read
                   && samples_q + 6'(sampling_q[0]) + 6'(sampling_q[1]) == 6'(SamplesMax);
-  assign no_end = moves && !again && !at_end && pc_q == '1;
+  assign no_end = running_q && !again && !at_end && pc_q == '1;
   assign fails  = late || no_pin || full || no_end;
 
   // The next run.
@@ -115,6 +116,7 @@ module timed_io_engine import timed_io_pkg::*; #(
       armed_q      <= 1'b0;
       running_q    <= 1'b0;
       in_wait_q    <= 1'b0;
+      late_q       <= 1'b0;
       since_mark_q <= '0;
       left_q       <= '{default: '0};
       pc_q         <= '0;
@@ -122,6 +124,7 @@ module timed_io_engine import timed_io_pkg::*; #(
       armed_q   <= arm_i || (armed_q && !due && !disarm_i);
       running_q <= begins || goes_on;
       in_wait_q <= goes_on && is_wait && !moves;
+      late_q    <= goes_on && is_until && since_mark_q > word[15:0];
       if (begins) begin
         pc_q <= arm_entry_q;
       end else if (moves) begin
@@ -165,7 +168,7 @@ module timed_io_engine import timed_io_pkg::*; #(
       for (int unsigned i = 0; i < Lines; i++) begin
         if (!granted_i[i]) begin
           lines_o[i] <= 1'b0;
-        end else if (is_write && !fails && !stop_i && mask[i]) begin
+        end else if (is_write && !no_pin && !no_end && !stop_i && mask[i]) begin
           lines_o[i] <= values[i];
         end
       end
@@ -187,7 +190,7 @@ module timed_io_engine import timed_io_pkg::*; #(
       first_q    <= '0;
       next_q     <= '0;
     end else begin
-      sampling_q <= {sampling_q[0], is_read && !fails && !stop_i};
+      sampling_q <= {sampling_q[0], is_read && !full && !no_end && !stop_i};
       samples_q  <= samples_q + 6'(sampling_q[1]) - 6'(taken);
       first_q    <= first_q + 5'(taken);
       next_q     <= next_q + 5'(sampling_q[1]);

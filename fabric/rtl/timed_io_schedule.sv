@@ -162,7 +162,8 @@ module timed_io_schedule import timed_io_pkg::*; #(
       late_q       <= to_start[64] || to_start < 65'(AHEAD);
       short_q      <= state_q.runs != 32'd1 && state_q.period < AHEAD;
       report_age_q <= {1'b0, since_report}
-                      - (TIME_BITS+1)'(cause_q == StillRunning ? BeginLead : CommandLead);
+                      - (TIME_BITS+1)'(cause_q == StillRunning ? BeginLead :
+                                       cause_q == LateCommand  ? CommandLead - 1 : CommandLead);
     end
   end
 

@@ -61,14 +61,15 @@ class Vm:
                 if values["mask"] & ~self.granted:
                     return self.fail(NO_PIN, at)
             elif name == "until" and mark + values["cycles"] <= at:
-                return self.fail(LATE_COMMAND, at)
+                # Which takes a cycle to find out.
+                return self.fail(LATE_COMMAND, at) + 1
             elif name == "repeat" and left[values["level"]] > 1:
                 next_word = values["word"]
+            if next_word == len(self.program):
+                return self.fail(NO_END, at)
             # The last moment of this command.
             over = {"wait": at + values.get("cycles", 0) - 1,
                     "until": mark + values.get("cycles", 0) - 1}.get(name, at)
-            if next_word == len(self.program):
-                return self.fail(NO_END, over)
             if name == "read":
                 self.samples.append(at)
             elif name == "write":
