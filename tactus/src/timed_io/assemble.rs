@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use winnow::Parser;
-use winnow::ascii::{digit1, hex_digit1, space0};
-use winnow::combinator::{alt, opt, preceded};
+use winnow::ascii::{digit1, hex_digit1};
+use winnow::combinator::{alt, preceded};
 use winnow::error::ContextError;
 use winnow::token::{one_of, take_while};
 
@@ -63,17 +63,14 @@ fn name(input: &mut &str) -> Result<String, ContextError> {
         .parse_next(input)
 }
 
-fn token(input: &mut &str) -> Result<Option<Kind>, ContextError> {
-    preceded(
-        space0,
-        opt(alt((
-            number.map(Kind::Number),
-            name.map(Kind::Name),
-            ':'.value(Kind::Colon),
-            '{'.value(Kind::Open),
-            '}'.value(Kind::Close),
-        ))),
-    )
+fn token(input: &mut &str) -> Result<Kind, ContextError> {
+    alt((
+        number.map(Kind::Number),
+        name.map(Kind::Name),
+        ':'.value(Kind::Colon),
+        '{'.value(Kind::Open),
+        '}'.value(Kind::Close),
+    ))
     .parse_next(input)
 }
 
@@ -82,10 +79,10 @@ fn tokens(line: &str, base: usize) -> Result<Vec<Token>, ProgramError> {
     let mut rest = line;
     let mut out: Vec<Token> = Vec::new();
     loop {
-        let found = token(&mut rest).ok().flatten();
+        rest = rest.trim_start_matches([' ', '\t']);
+        let begin = line.len() - rest.len();
+        let Ok(kind) = token(&mut rest) else { break };
         let end = line.len() - rest.len();
-        let Some(kind) = found else { break };
-        let begin = end - kind_length(&line[..end], &kind);
         // Two that nothing separates are one that is none.
         if let Some(before) = out.last()
             && before.span.end == base + begin
@@ -106,6 +103,9 @@ fn tokens(line: &str, base: usize) -> Result<Vec<Token>, ProgramError> {
             span: base + begin..base + end,
         });
     }
+    // A parser that fails may have taken some of it.
+    let rest =
+        line[out.last().map_or(0, |token| token.span.end - base)..].trim_start_matches([' ', '\t']);
     if let Some(strange) = rest.chars().next() {
         let at = base + line.len() - rest.len();
         return Err(ProgramError::new(
@@ -115,20 +115,6 @@ fn tokens(line: &str, base: usize) -> Result<Vec<Token>, ProgramError> {
         ));
     }
     Ok(out)
-}
-
-/// How long the token is that ends where `before` does.
-fn kind_length(before: &str, kind: &Kind) -> usize {
-    match kind {
-        Kind::Name(name) => name.len(),
-        Kind::Number(_) => {
-            before.len()
-                - before
-                    .rfind(|c: char| !c.is_ascii_alphanumeric())
-                    .map_or(0, |n| n + 1)
-        }
-        Kind::Colon | Kind::Open | Kind::Close => 1,
-    }
 }
 
 /// A word of which a label decides.

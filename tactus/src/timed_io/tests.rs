@@ -113,6 +113,7 @@ fn what_is_wrong_is_told_with_its_place() {
         ("a:\na: end", 3..4, "there is a label `a` already"),
         ("repeat 0 b", 9..10, "there is no label `b`"),
         ("wait 12x", 5..8, "`12x` is neither a name nor a number"),
+        ("write 0b12", 6..10, "`0b12` is neither a name nor a number"),
         ("wait é", 5..7, "`é` means nothing here"),
         ("7", 0..1, "a command begins with its name"),
     ];
