@@ -12,7 +12,9 @@ fn word() -> impl Strategy<Value = u32> {
             .enumerate()
             .map(|(n, field)| {
                 let range = field.most - field.least + 1;
-                field.least + u32::try_from((random >> (20 * n)) % u64::from(range)).unwrap()
+                field.least
+                    + u32::try_from((random >> (20 * n)) % u64::from(range))
+                        .expect("fits its range")
             })
             .collect();
         command.encode(&values)
@@ -22,8 +24,8 @@ fn word() -> impl Strategy<Value = u32> {
 proptest! {
     #[test]
     fn what_is_disassembled_assembles_to_the_same(words in prop::collection::vec(word(), 0..=64)) {
-        let text = disassemble(&words).unwrap();
-        prop_assert_eq!(assemble(&text).unwrap().words, words, "{}", text);
+        let text = disassemble(&words).expect("they are commands");
+        prop_assert_eq!(assemble(&text).expect("what is read back").words, words, "{}", text);
     }
 
     #[test]
@@ -69,7 +71,7 @@ pulse:              # two lines at once
     end
 again: repeat 1 pulse
 ";
-    let program = assemble(text).unwrap();
+    let program = assemble(text).expect("it is right");
     assert_eq!(
         program.words,
         [
@@ -125,7 +127,7 @@ fn what_is_wrong_is_told_with_its_place() {
     }
     let long = "read\n".repeat(65);
     assert_eq!(
-        assemble(&long).unwrap_err().message,
+        assemble(&long).expect_err("too long").message,
         "the program memory has 64 words, and this one is beyond"
     );
 }
@@ -133,7 +135,7 @@ fn what_is_wrong_is_told_with_its_place() {
 #[test]
 fn words_are_read_with_their_places() {
     assert_eq!(
-        read_words("# pulse\n0x10303 # set\n\n0x0\n").unwrap(),
+        read_words("# pulse\n0x10303 # set\n\n0x0\n").expect("they are commands"),
         [0x10303, 0]
     );
     for (text, offset) in [
@@ -144,7 +146,7 @@ fn words_are_read_with_their_places() {
         ("0x+1", 0),
     ] {
         assert_eq!(
-            read_words(text).unwrap_err().span.offset(),
+            read_words(text).expect_err(text).span.offset(),
             offset,
             "{text}"
         );
