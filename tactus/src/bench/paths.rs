@@ -16,8 +16,8 @@ const HEAD: &str = include_str!("paths.md");
 /// The list's head.
 const COLUMNS: &str = "| begun by | looked before | ends | times | mean | worst | of which | bound |\n|---|---|---|--:|--:|--:|---|--:|\n";
 
-/// No bound of a path's own is less: three microseconds of the profile.
-const LEAST: u64 = 2000;
+/// No bound is less: whatever has led below the guest, the hart's timer may be due before the guest is entered again, and is served then.
+const LEAST: u64 = 5000;
 
 /// The bound of a path of its own whose longest stretch is so long: twice that, to the next 50 cycles. What happened before leaves caches
 /// and branch predictor differently with every change.
@@ -207,14 +207,14 @@ mod tests {
 
     #[test]
     fn a_page_holds_to_what_it_states() {
-        let page = page(&called(0x10, &[500, 1500]));
+        let page = page(&called(0x10, &[2000, 4000]));
         let line =
-            "| call: base get_spec_version | no | back | 2 | 1000 | 1500 | running 1500 | 3000 |";
+            "| call: base get_spec_version | no | back | 2 | 3000 | 4000 | running 4000 | 8000 |";
         assert!(page.contains(line), "{page}");
-        assert_eq!(broken(&page, &called(0x10, &[3000])), [""; 0]);
-        let late = broken(&page, &called(0x10, &[20, 3001]));
+        assert_eq!(broken(&page, &called(0x10, &[8000])), [""; 0]);
+        let late = broken(&page, &called(0x10, &[20, 8001]));
         assert!(
-            late[0].ends_with("3001 cycles from cycle 40 of hart 0 on, past the bound 3000"),
+            late[0].ends_with("8001 cycles from cycle 40 of hart 0 on, past the bound 8000"),
             "{late:?}"
         );
         let unknown = broken(&page, &called(0x0073_5049, &[1]));
@@ -224,11 +224,11 @@ mod tests {
 
     #[test]
     fn ends_but_for_the_way_back_share_a_bound() {
-        let stated = page(&waited(&[(0x10, 2000), (0x5449_4d45, 100)]));
+        let stated = page(&waited(&[(0x10, 6000), (0x5449_4d45, 100)]));
         assert_eq!(stated.matches("| idle | 1 |").count(), 2, "{stated}");
-        assert_eq!(stated.matches("| 2200 |").count(), 2, "{stated}");
-        assert_eq!(broken(&stated, &waited(&[(0x5449_4d45, 2200)])), [""; 0]);
-        assert_eq!(broken(&stated, &waited(&[(0x0073_5049, 2200)])), [""; 0]);
-        assert_eq!(broken(&stated, &waited(&[(0x10, 2201)])).len(), 1);
+        assert_eq!(stated.matches("| 6600 |").count(), 2, "{stated}");
+        assert_eq!(broken(&stated, &waited(&[(0x5449_4d45, 6600)])), [""; 0]);
+        assert_eq!(broken(&stated, &waited(&[(0x0073_5049, 6600)])), [""; 0]);
+        assert_eq!(broken(&stated, &waited(&[(0x10, 6601)])).len(), 1);
     }
 }
