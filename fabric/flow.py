@@ -307,13 +307,29 @@ def written_sources():
 
 
 def lint_jobs(blocks):
-    jobs = [Job("lint layout", lint_layout, written_sources(), {})]
+    jobs = [Job("lint layout", lint_layout, written_sources(), {}),
+            Job("lint limits", lambda folder: lint_limits(blocks), [FABRIC / "synth" / "limits.toml"],
+                {"blocks": [block.name for block in blocks if block.synthesise]})]
     for block in blocks:
         settings = {"top": block.top, "sources": block.sources, "parameters": block.parameters}
         reads = [*block.sources, FABRIC / "lint.vlt"]
         jobs.append(Job(f"lint {block.name} verilator", lambda f, b=block: lint_verilator(f, b), reads, settings))
         jobs.append(Job(f"lint {block.name} slang", lambda f, b=block: lint_slang(f, b), reads, settings))
     return jobs
+
+
+def lint_limits(blocks):
+    """Every block that is synthesised has a limit for each measure: found now, not after all have been synthesised."""
+    limits = read_limits()
+    wanted = {block.name: set(MEASURES) for block in blocks if block.synthesise}
+    wrong = [f"limits.toml has a [{name}], which no block that is synthesised is called"
+             for name in limits if name not in wanted]
+    for name, measures in wanted.items():
+        found = set(limits.get(name, {}))
+        wrong += [f"limits.toml: [{name}] has no limit for {measure}" for measure in sorted(measures - found)]
+        wrong += [f"limits.toml: [{name}] has {measure}, which is not measured" for measure in sorted(found - measures)]
+    if wrong:
+        raise Failure("\n".join(wrong))
 
 
 def lint_design_jobs(designs):
@@ -726,10 +742,18 @@ def synth_ecp5(folder, block):
     return {"fmax_mhz": int(worst)}
 
 
+def read_limits():
+    """The limits of limits.toml: block to measure to figure."""
+    with open(FABRIC / "synth" / "limits.toml", "rb") as file:
+        try:
+            return tomllib.load(file)
+        except tomllib.TOMLDecodeError as error:
+            raise Broken(f"limits.toml: {error}") from error
+
+
 def report_synthesis(blocks, results):
     """Prints the table, compares with the limits, writes synth.json. Returns whether all are kept."""
-    with open(FABRIC / "synth" / "limits.toml", "rb") as file:
-        limits = tomllib.load(file)
+    limits = read_limits()
     kept = True
     figures = {}
     for block in blocks:
@@ -757,10 +781,6 @@ def report_synthesis(blocks, results):
             bound = "none" if limit is None else f"{'>=' if least else '<='} {limit:g}"
             line += f"{f'{value:g} ({bound})' + ('' if good else '!'):>18}"
         print(line)
-    for name in limits:
-        if name not in [b.name for b in read_blocks()]:
-            print(f"flow: synth/limits.toml: there is no block {name}", file=sys.stderr)
-            kept = False
     print("LUT, FF, BRAM (of 36 Kib), DSP: Xilinx 7-series, Yosys. Fmax: ECP5-85 speed 6, the worst of"
           f" {len(ROUTE_SEEDS)} placements.\nGates: cells of the OSU 0.18 um library, without memories of"
           f" {RAM_WORDS_MIN} words and more, which are in RAM bits. In brackets the limit; ! where it is not kept.")
