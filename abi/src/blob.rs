@@ -4,12 +4,13 @@
 //! aligned). It is a [`Header`] and then one table after the other in the order of the header's counts;
 //! all fields are little-endian. The segments' contents follow in the same image.
 
+use crate::map::{ACCELERATOR_BASE, ACCELERATOR_END, PAGE_SIZE};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Limits that both the tool and the hypervisor enforce.
 pub mod limit {
@@ -31,6 +32,8 @@ pub mod limit {
     pub const MESSAGE: usize = 4096;
     /// Messages that wait at one end of a channel.
     pub const MESSAGES: usize = 64;
+    /// Interfaces of accelerators in the fabric.
+    pub const INTERFACES: usize = 8;
     /// Bytes of a name, without terminator.
     pub const NAME: usize = 16;
 }
@@ -102,6 +105,10 @@ pub struct Header {
     pub ready_queue_page: u64,
     /// Physical address of the register that raises the fabric's event; likewise.
     pub ready_queue_event: u64,
+    /// The VM that manages accelerators, or [`NONE`].
+    pub device_manager: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// What keeps the ready best-effort vCPUs of the system in order.
@@ -355,6 +362,9 @@ pub mod region {
     pub const DEVICE: u32 = 2;
     /// A channel's shared memory: reads and writes allowed, kept over restarts.
     pub const CHANNEL: u32 = 4;
+    /// A virtual device behind which accelerators stand: one page, that of an interface in the fabric. Reads are allowed; writes while the device
+    /// manager permits them ([`crate::hypercall::ACCELERATOR_PERMIT`]).
+    pub const ACCELERATOR: u32 = 8;
 }
 
 /// A range of guest-physical addresses and what backs it.
@@ -369,8 +379,8 @@ pub struct Region {
     pub size: u64,
     /// One of [`region`]'s bits.
     pub flags: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Of a [`region::ACCELERATOR`]: the number of its interface, below [`limit::INTERFACES`], which no other region has. Of others: zero.
+    pub interface: u32,
 }
 
 /// A part of a guest's image, copied whenever the VM starts.
@@ -604,6 +614,7 @@ impl<'a> Blob<'a> {
         if vcpus as usize != self.vcpus.len() {
             return Err(Error::Table("a vCPU without a VM"));
         }
+        self.check_accelerators()?;
         for interrupt in self.interrupts {
             if interrupt.vm as usize >= self.vms.len()
                 || interrupt.source == 0
@@ -621,6 +632,32 @@ impl<'a> Blob<'a> {
             {
                 return Err(Error::Table("a channel end's fields out of range"));
             }
+        }
+        Ok(())
+    }
+
+    fn check_accelerators(&self) -> Result<(), Error> {
+        let manager = self.header.device_manager;
+        if manager != NONE && manager as usize >= self.vms.len() {
+            return Err(Error::Table("the device manager out of range"));
+        }
+        let mut seen = 0u32;
+        for region in self.regions {
+            let shared = region.flags == region::ACCELERATOR;
+            let interface = region.interface as usize;
+            let good = if shared {
+                manager != NONE
+                    && region.size == PAGE_SIZE
+                    && (ACCELERATOR_BASE..ACCELERATOR_END).contains(&region.guest)
+                    && interface < limit::INTERFACES
+                    && seen >> interface & 1 == 0
+            } else {
+                interface == 0
+            };
+            if !good {
+                return Err(Error::Table("a virtual device's fields out of range"));
+            }
+            seen |= u32::from(shared) << interface;
         }
         Ok(())
     }

@@ -238,6 +238,8 @@ pub struct Region {
     pub mapping: Mapping,
     /// One of [`region`]'s bits.
     pub kind: u32,
+    /// The interface of a virtual device; of others 0.
+    pub interface: u8,
 }
 
 impl Plan {
@@ -261,6 +263,7 @@ impl Plan {
                 size: guest.size(),
             },
             kind,
+            interface: 0,
         };
         let memory = region(vm.extent(), vm.host, region::MEMORY);
         let devices = vm

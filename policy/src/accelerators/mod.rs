@@ -11,7 +11,7 @@ pub use manager::{
 };
 
 /// Interfaces there can be: as many as the region monitor's list has room for.
-pub const INTERFACES: usize = 8;
+pub const INTERFACES: usize = tactus_abi::blob::limit::INTERFACES;
 /// Regions there can be: as many as the compatibility index has bits for each task.
 pub const REGIONS: usize = 4;
 /// Tasks there can be; task 0 is none.

@@ -100,7 +100,7 @@ impl Tables {
             host: region.mapping.host,
             size: region.mapping.size,
             flags: region.kind,
-            reserved: 0,
+            interface: region.interface.into(),
         }));
         self.segments.extend(
             vm.segments
@@ -215,6 +215,11 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         ready_queue: plan.ready_queue as u32,
         ready_queue_page,
         ready_queue_event,
+        device_manager: match &plan.accelerators {
+            Some(accelerators) => accelerators.manager as u32,
+            None => NONE,
+        },
+        reserved: 0,
     }
 }
 
