@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
+use tactus_abi::bitstream::{self, HEADER, Header};
 use tactus_policy::accelerators::{TASKS, latency};
 
 use crate::config::Nanoseconds;
@@ -21,7 +22,7 @@ pub struct Shared {
     drain: u64,
     #[serde(rename = "region")]
     regions: Vec<Region>,
-    /// The tasks.
+    /// The tasks that fit into them.
     #[serde(rename = "task")]
     pub tasks: Vec<Task>,
 }
@@ -42,8 +43,9 @@ pub struct Task {
     pub number: u8,
     /// The regions that it fits into.
     pub fits: Vec<u8>,
+    /// The longest that it takes to stop.
     #[serde(deserialize_with = "time")]
-    stop: Nanoseconds,
+    pub stop: Nanoseconds,
 }
 
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Nanoseconds, D::Error> {
@@ -68,6 +70,34 @@ pub fn shared(design: &str) -> Option<Shared> {
 }
 
 impl Shared {
+    /// How many regions there are.
+    pub const fn regions(&self) -> usize {
+        self.regions.len()
+    }
+
+    /// A time in cycles of the fabric.
+    pub const fn cycles_of(&self, time: Nanoseconds) -> u64 {
+        time.0 * self.clock_mhz / 1_000
+    }
+
+    /// A bitstream of a task for one of its regions, as the configuration port takes it. What is behind the header stands for what would configure a real region: in simulation nothing listens to it but
+    /// the checksum.
+    pub fn bitstream(&self, task: &Task, region: u8) -> Vec<u8> {
+        let length = self.regions[usize::from(region)].bitstream as usize;
+        let seed = u32::from(task.number) << 8 | u32::from(region);
+        let words = (0..(length - HEADER).div_ceil(4) as u32)
+            .map(|index| (index ^ seed << 16).wrapping_mul(0x9e37_79b1));
+        let mut bytes = vec![0; HEADER];
+        bytes.extend(words.flat_map(u32::to_le_bytes));
+        let header = Header {
+            task: task.number,
+            region,
+        };
+        bitstream::seal(&mut bytes, header)
+            .unwrap_or_else(|error| panic!("a bitstream of `{}`: {error}", task.name));
+        bytes
+    }
+
     fn cycles(&self, cycles: u64) -> u64 {
         (cycles * 1_000).div_ceil(self.clock_mhz)
     }
@@ -134,6 +164,44 @@ mod tests {
             }
         }
         assert!(shared("nothing").is_none());
+    }
+
+    /// The tasks fit where the design has them.
+    #[test]
+    fn tasks_fit_where_the_design_has_them() {
+        let design = include_str!("../../fabric/designs/accelerators_design.sv");
+        let list = |name: &str| {
+            let (_, list) = design.split_once(name).expect("the parameter");
+            let (_, list) = list.split_once("'{").expect("its begin");
+            let (list, _) = list.split_once("};").expect("its end");
+            list.to_owned()
+        };
+        // In each region so many from the right of its list.
+        let counts = list("Tasks [Regions]");
+        let counts = counts
+            .split(',')
+            .map(|count| count.trim().parse().expect("a number"));
+        let fits = list("Fits [Regions]");
+        let fits: Vec<Vec<String>> = fits
+            .split('}')
+            .map(|names| names.trim_start_matches([',', ' ', '\n', '{']))
+            .zip(counts)
+            .map(|(names, count): (_, usize)| {
+                let names = names.rsplit(',').take(count);
+                names.map(|name| name.trim().to_lowercase()).collect()
+            })
+            .collect();
+        let shared = shared("accelerators").expect("the design");
+        assert_eq!(fits.len(), shared.regions());
+        for (region, names) in fits.iter().enumerate() {
+            let own = shared.tasks.iter();
+            let own = own.filter(|task| task.fits.contains(&(region as u8)));
+            let mut own: Vec<&str> = own.map(|task| task.name.as_str()).collect();
+            let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+            own.sort_unstable();
+            names.sort_unstable();
+            assert_eq!(own, names, "region {region}");
+        }
     }
 
     /// The lengths of the bitstreams are those that the port is made for.

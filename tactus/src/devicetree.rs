@@ -9,12 +9,15 @@ use tactus_abi::map;
 use tactus_policy::placement::Extent;
 use vm_fdt::{Error, FdtWriter};
 
+use crate::config::Nanoseconds;
 use crate::plan::{OnFault, Plan, Vm};
 
 /// Frequency that the virtual UART's divisor counts from, as on `virt`. Its rate changes nothing.
 const UART_CLOCK_HZ: u32 = 3_686_400;
 /// RISC-V local interrupt of the supervisor level's external interrupts (privileged specification, `scause`).
 const SUPERVISOR_EXTERNAL: u32 = 9;
+/// The most pages that an interface's window has: all that a task can address.
+const WINDOW_PAGES_MAX: u64 = 1 << 20;
 /// Interrupt of a PLIC context that is wired to nothing: the guest has no machine level.
 const UNWIRED: u32 = u32::MAX;
 
@@ -40,9 +43,10 @@ pub fn devicetree(plan: &Plan, index: usize) -> Result<Vec<u8>, Error> {
     memory(&mut fdt, vm)?;
     reserved_memory(&mut fdt, vm)?;
     cpus(&mut fdt, plan, vm)?;
-    soc(&mut fdt, plan, vm)?;
+    soc(&mut fdt, plan, index)?;
     power(&mut fdt)?;
     fault_signal(&mut fdt, plan, index)?;
+    accelerators(&mut fdt, plan, index)?;
     real_time(&mut fdt, plan, vm)?;
     fdt.end_node(root)?;
     fdt.finish()
@@ -185,7 +189,8 @@ fn cpus(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
     fdt.end_node(node)
 }
 
-fn soc(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
+fn soc(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Error> {
+    let vm = &plan.vms[index];
     let node = fdt.begin_node("soc")?;
     fdt.property_u32("#address-cells", 2)?;
     fdt.property_u32("#size-cells", 2)?;
@@ -196,7 +201,7 @@ fn soc(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
     if vm.console {
         console(fdt)?;
     }
-    devices(fdt, vm)?;
+    devices(fdt, plan, index)?;
     channels(fdt, plan, vm)?;
     fdt.end_node(node)
 }
@@ -263,8 +268,8 @@ fn console(fdt: &mut FdtWriter) -> Result<(), Error> {
     fdt.end_node(node)
 }
 
-fn devices(fdt: &mut FdtWriter, vm: &Vm) -> Result<(), Error> {
-    for device in &vm.devices {
+fn devices(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Error> {
+    for device in &plan.vms[index].devices {
         let node = fdt.begin_node(&node_name(&device.node(), device.guest.start))?;
         if device.is_whole() && !device.part_of.compatible.is_empty() {
             fdt.property_string_list("compatible", device.part_of.compatible.clone())?;
@@ -277,9 +282,78 @@ fn devices(fdt: &mut FdtWriter, vm: &Vm) -> Result<(), Error> {
         fdt.property_string("label", &device.name)?;
         reg(fdt, device.guest)?;
         interrupts(fdt, &device.interrupts)?;
+        if let Some((interface, task)) = device.accelerator {
+            fdt.property_u32("tactus,interface", interface.into())?;
+            fdt.property_u32("tactus,task", task.into())?;
+            if let Some(channel) = manager_channel(plan, index, index) {
+                fdt.property_u32("tactus,channel", channel)?;
+            }
+        }
         fdt.end_node(node)?;
     }
     Ok(())
+}
+
+/// The number that the channel between the VM of that index and the device manager has at `end`, which is one of the two.
+fn manager_channel(plan: &Plan, vm: usize, end: usize) -> Option<u32> {
+    let channel = plan.accelerators.as_ref()?.channel(plan, vm)?;
+    let mut ends = channel.ends.into_iter();
+    ends.find_map(|(vm, number)| (vm == end).then_some(number as u32))
+}
+
+/// For the device manager: what it manages (`guests/device-manager/src/configuration.rs`).
+fn accelerators(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Error> {
+    let Some(shared) = plan
+        .accelerators
+        .as_ref()
+        .filter(|shared| shared.manager == index)
+    else {
+        return Ok(());
+    };
+    let manager = &plan.vms[index];
+    // A register takes 32 bits, and no time of the description is longer.
+    let ticks = |time: Nanoseconds| u32::try_from(plan.profile.ticks_for(time)).unwrap_or(u32::MAX);
+    let halves = |address: u64| [(address >> 32) as u32, address as u32];
+    let devices = shared.devices.iter().flat_map(|device| {
+        let vm = &plan.vms[device.vm];
+        let channel = manager_channel(plan, device.vm, index);
+        [
+            device.number.into(),
+            device.real_time.into(),
+            (vm.host / map::PAGE_SIZE) as u32,
+            (vm.memory.0 / map::PAGE_SIZE).min(WINDOW_PAGES_MAX) as u32,
+            channel.unwrap_or(u32::MAX),
+            shared.hold_cycles,
+        ]
+    });
+    let tasks = shared
+        .tasks
+        .iter()
+        .flat_map(|task| [task.number.into(), task.fits.into(), ticks(task.stop)]);
+    let bitstreams = shared.bitstreams.all.iter().flat_map(|one| {
+        let guest = shared.bitstreams.guest + one.offset;
+        let [upper, lower] = halves(manager.host + (guest - map::RAM_BASE));
+        [one.task.into(), one.region.into(), upper, lower, one.length]
+    });
+    let turn = shared.turn.map_or([0, 0], |turn| {
+        [
+            ticks(Nanoseconds(turn.wait)),
+            ticks(Nanoseconds(turn.length)),
+        ]
+    });
+    let give_up = shared.give_up.map_or(0, ticks);
+
+    let node = fdt.begin_node("accelerators")?;
+    fdt.property_string("compatible", "tactus,accelerators")?;
+    fdt.property_array_u32("tactus,fabric", &halves(shared.fabric))?;
+    fdt.property_u32("tactus,regions", shared.regions)?;
+    fdt.property_array_u32("tactus,devices", &devices.collect::<Vec<_>>())?;
+    fdt.property_array_u32("tactus,tasks", &tasks.collect::<Vec<_>>())?;
+    fdt.property_array_u32("tactus,bitstreams", &bitstreams.collect::<Vec<_>>())?;
+    fdt.property_u32("tactus,drain", ticks(shared.drain))?;
+    fdt.property_u32("tactus,give-up", give_up)?;
+    fdt.property_array_u32("tactus,turn", &turn)?;
+    fdt.end_node(node)
 }
 
 fn channels(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {

@@ -3,12 +3,12 @@
 
 use tactus_abi::blob::{Migration, Overheads, ReadyQueue, RealTimePolicy, region};
 use tactus_abi::map;
-use tactus_policy::accelerators::latency::Latency;
+use tactus_policy::accelerators::{Turn, latency::Latency};
 use tactus_policy::placement::Extent;
 use tactus_policy::reservation::Reservation;
 use tactus_policy::stage2::Mapping;
 
-use crate::config::{Class, Share, Size};
+use crate::config::{Class, Nanoseconds, Share, Size};
 use crate::hypervisor::Hypervisor;
 use crate::profile::Profile;
 
@@ -141,6 +141,68 @@ pub struct Accelerators {
     pub manager: usize,
     /// The virtual devices, by interface.
     pub devices: Vec<Accelerator>,
+    /// Where the fabric's pages are, for the device manager.
+    pub fabric: u64,
+    /// How many regions there are.
+    pub regions: u32,
+    /// The tasks that there are, those included that nobody has.
+    pub tasks: Vec<Task>,
+    /// The bitstreams of the tasks that the VMs have.
+    pub bitstreams: Bitstreams,
+    /// For how many cycles of the fabric a region is held for a VM that does not use it.
+    pub hold_cycles: u32,
+    /// The longest until memory is rid of a killed task.
+    pub drain: Nanoseconds,
+    /// After which a request ends with an error, if ever.
+    pub give_up: Option<Nanoseconds>,
+    /// How long somebody waits for a turn, and how long that is; in nanoseconds.
+    pub turn: Option<Turn>,
+}
+
+impl Accelerators {
+    /// The channel by which a VM and the device manager tell each other of virtual devices: the first between the two.
+    pub fn channel<'p>(&self, plan: &'p Plan, vm: usize) -> Option<&'p Channel> {
+        let between = |channel: &&Channel| {
+            let vms = channel.ends.map(|(vm, _)| vm);
+            vms == [self.manager, vm] || vms == [vm, self.manager]
+        };
+        plan.channels.iter().find(between)
+    }
+}
+
+/// A hardware task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Its number.
+    pub number: u8,
+    /// The regions that it fits into, a bit each.
+    pub fits: u8,
+    /// The longest that it takes to stop.
+    pub stop: Nanoseconds,
+}
+
+/// Bitstreams in the device manager's memory.
+#[derive(Clone, Debug, Default)]
+pub struct Bitstreams {
+    /// Guest-physical address of the first one.
+    pub guest: u64,
+    /// All of them, each where [`Bitstream::offset`] says.
+    pub bytes: Vec<u8>,
+    /// What they are.
+    pub all: Vec<Bitstream>,
+}
+
+/// One of [`Bitstreams`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bitstream {
+    /// The number of its task.
+    pub task: u8,
+    /// The number of its region.
+    pub region: u8,
+    /// Where it begins, from the first one on.
+    pub offset: u64,
+    /// Its length.
+    pub length: u32,
 }
 
 /// A virtual device.
@@ -152,6 +214,8 @@ pub struct Accelerator {
     pub interface: u8,
     /// The hardware task behind it.
     pub task: String,
+    /// That task's number.
+    pub number: u8,
     /// The regions that the task fits into.
     pub regions: Vec<u8>,
     /// Whether its VM is real time.
@@ -173,6 +237,8 @@ pub struct Device {
     pub host: u64,
     /// Its PLIC sources.
     pub interrupts: Vec<u32>,
+    /// Its interface and its hardware task's number, where it is the virtual device of an accelerator.
+    pub accelerator: Option<(u8, u8)>,
 }
 
 impl Device {
@@ -266,10 +332,13 @@ impl Plan {
             interface: 0,
         };
         let memory = region(vm.extent(), vm.host, region::MEMORY);
-        let devices = vm
-            .devices
-            .iter()
-            .map(|device| region(device.guest, device.host, region::DEVICE));
+        let devices = vm.devices.iter().map(|device| match device.accelerator {
+            None => region(device.guest, device.host, region::DEVICE),
+            Some((interface, _)) => Region {
+                interface,
+                ..region(device.guest, device.host, region::ACCELERATOR)
+            },
+        });
         let channels = vm
             .channels
             .iter()

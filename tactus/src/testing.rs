@@ -282,9 +282,7 @@ impl Bench {
         }
         if let Some(plan) = &verdict.plan {
             assert_isolated(plan);
-            if plan.accelerators.is_none() {
-                build(verdict).expect("an image of a plan");
-            }
+            build(verdict).expect("an image of a plan");
         }
         !refused
     }

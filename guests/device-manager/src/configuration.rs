@@ -11,7 +11,6 @@
 //! | `tactus,give-up` | 1: ticks; 0: never |
 //! | `tactus,turn` | 2: ticks between turns, ticks of one; 0: none |
 
-use tactus_guest::devicetree;
 use tactus_policy::accelerators::{Device, INTERFACES, Policy, REGIONS, TASKS, Turn};
 
 /// A bitstream in memory: physical address and bytes.
@@ -52,20 +51,12 @@ const fn long([upper, lower]: [u32; 2]) -> u64 {
 }
 
 impl Configuration {
-    /// What the devicetree says.
+    /// What the node says, whose properties are asked for by name; one that is not there is empty.
     ///
     /// # Errors
     ///
     /// What is missing, or makes no sense.
-    pub fn find() -> Result<Self, &'static str> {
-        let tree = devicetree::get().ok_or("no devicetree")?;
-        let node = tree
-            .find_node("/accelerators")
-            .ok_or("no /accelerators in the devicetree")?;
-        let property = |name: &str| {
-            node.property(name)
-                .map_or(&[][..], |property| property.value)
-        };
+    pub fn of<'n>(property: impl Fn(&str) -> &'n [u8]) -> Result<Self, &'static str> {
         let one = |name: &str| cells::<1>(property(name)).next().map(|[value]| value);
         let fabric = cells::<2>(property("tactus,fabric")).next();
         let fabric = fabric.ok_or("no tactus,fabric")?;

@@ -17,7 +17,7 @@ use registers::Registers;
 use slots::Slots;
 use tactus_abi::accelerator::{WISH_CANCEL, WISH_REQUEST, kind};
 use tactus_abi::map::{CHANNEL_SOURCE, FAULT_SOURCE};
-use tactus_guest::{hypervisor, interrupts, println, record, start, time, trap};
+use tactus_guest::{devicetree, hypervisor, interrupts, println, record, start, time, trap};
 use tactus_policy::accelerators::{
     Command, Descriptor, Fabric, Found, Guests, INTERFACES, Interface, Manager, Pending, Signal,
     Solution, TASKS,
@@ -50,7 +50,7 @@ struct World {
 }
 
 fn main() {
-    let configuration = match Configuration::find() {
+    let configuration = match configuration() {
         Ok(configuration) => configuration,
         Err(why) => {
             println!("there is nothing to manage: {why}");
@@ -93,6 +93,18 @@ fn main() {
             sleep(manager.deadline());
         }
     }
+}
+
+/// What the devicetree says.
+fn configuration() -> Result<Configuration, &'static str> {
+    let tree = devicetree::get().ok_or("no devicetree")?;
+    let node = tree
+        .find_node("/accelerators")
+        .ok_or("no /accelerators in the devicetree")?;
+    Configuration::of(|name| {
+        node.property(name)
+            .map_or(&[][..], |property| property.value)
+    })
 }
 
 /// Waits for an interrupt or the time given, unless one has come.

@@ -19,7 +19,7 @@ use crate::check::{self, Verdict, check_file};
 use crate::cli::BuildArguments;
 use crate::config::{self, Config, Size};
 use crate::plan::{self, Plan};
-use crate::problem::{Code, Problem, Refusal, Weight, count, io_reason};
+use crate::problem::{Refusal, Weight, count, io_reason};
 
 /// A boot image and what whoever boots it needs to know.
 #[derive(Clone, Debug)]
@@ -96,14 +96,6 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
     let (Some(plan), Some(hypervisor)) = (verdict.plan, verdict.hypervisor) else {
         return Err(Refusal::new(verdict.file, verdict.problems));
     };
-    if plan.accelerators.is_some() {
-        let problem = Problem::new(
-            Code::BadHypervisor,
-            "the hypervisor does not map virtual devices of accelerators yet: `tactus check` judges such a system, but it cannot be built",
-            "remove `[accelerators]` and each `[[vm.accelerator]]`",
-        );
-        return Err(Refusal::new(verdict.file, vec![problem]));
-    }
     Ok(Image {
         bytes: image_bytes(&plan),
         vms: plan.vms.iter().map(|vm| vm.name.clone()).collect(),

@@ -2,14 +2,17 @@
 
 use proptest::prelude::*;
 use std::sync::LazyLock;
+use tactus_abi::bitstream::REGION_BYTES;
 use tactus_abi::blob::{
-    Blob, Class, Migration, OnFault, RealTimePolicy, Vcpu, Vm, name_text, region,
+    Blob, Class, Migration, NONE, OnFault, RealTimePolicy, Vcpu, Vm, name_text, region,
 };
 use tactus_abi::map::{DEVICETREE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_policy::placement::Extent;
 
 use super::{Image, blob};
-use crate::check::tests::{guaranteed_image, migrating_image, rich_image, unseparated_image};
+use crate::check::tests::{
+    guaranteed_image, migrating_image, rich_image, shared_image, unseparated_image,
+};
 use crate::plan::Plan;
 use crate::testing::{assert_isolated, devicetree_source, each_file, try_blob};
 
@@ -282,4 +285,149 @@ fn devicetree_of_a_guest_that_makes_real_time_vcpus() {
 #[test]
 fn saved_blobs_are_read() {
     each_file("fuzz/corpus/blob", try_blob);
+}
+
+/// What the device manager itself reads.
+#[path = "../../../guests/device-manager/src/configuration.rs"]
+mod configuration;
+
+/// The cells of a property of the first node of that name, as bytes; none: it is not there.
+fn property(source: &str, node: &str, name: &str) -> Vec<u8> {
+    let (_, node) = source.split_once(&format!("{node} {{")).expect("the node");
+    let (node, _) = node.split_once('}').expect("its end");
+    let line = node.lines().find_map(|line| {
+        let line = line.trim().strip_prefix(name)?.strip_prefix(" = <")?;
+        line.strip_suffix(">;")
+    });
+    let cell = |text: &str| {
+        let digits = text.trim_start_matches("0x");
+        u32::from_str_radix(digits, 16).expect("a cell")
+    };
+    let cells = line.unwrap_or("").split_whitespace().map(cell);
+    cells.flat_map(u32::to_be_bytes).collect()
+}
+
+/// Everything that the device manager is told is what the plan has.
+#[test]
+fn the_device_manager_reads_what_the_devicetree_says() {
+    use configuration::Configuration;
+    use tactus_policy::accelerators::{Device, Turn};
+
+    let (image, plan) = shared_image();
+    let (rtos, gpos, manager) = (0, 1, 2);
+    let source = devicetree_of(&plan, manager);
+    let read = Configuration::of(|name| property(&source, "accelerators", name).leak())
+        .expect("a configuration");
+    assert_eq!((read.fabric, read.regions), (0x4000_0000, 3));
+    // qam16, qam64, fft512, fft1024 of one VM, and then of the other.
+    for (interface, device) in read.devices.iter().enumerate() {
+        let vm = if interface < 4 { rtos } else { gpos };
+        let expected = Device {
+            task: 2 + interface as u8 % 4,
+            priority: u8::from(vm == rtos),
+            hold: 5_000,
+        };
+        assert_eq!(*device, Some(expected), "{interface}");
+        let memory = (plan.vms[vm].host, plan.vms[vm].memory.0);
+        let (page, pages) = read.windows[interface];
+        assert_eq!((u64::from(page) << 12, u64::from(pages) << 12), memory);
+        // The manager has one channel, to the second of the two.
+        let channel = (vm == gpos).then_some(0);
+        assert_eq!(read.channels[interface], channel, "{interface}");
+    }
+    assert_eq!(read.policy.fits, [0, 0, 0b011, 0b011, 0b110, 0b100, 0, 0]);
+    // In ticks of 100 ns.
+    assert_eq!(read.policy.stop, [0, 0, 50, 50, 120, 220, 0, 0]);
+    assert_eq!((read.policy.drain, read.policy.give_up), (114, None));
+    let turn = Turn {
+        wait: 1_000_000,
+        length: 2_000,
+    };
+    assert_eq!(read.policy.turn, Some(turn));
+    let segment = plan.vms[manager].segments.iter().rev().nth(1);
+    let segment = segment.expect("the bitstreams");
+    let mut number = 0;
+    for (task, regions) in read.bitstreams.iter().enumerate() {
+        for (region, bitstream) in regions.iter().enumerate() {
+            let fits = read.policy.fits[task] >> region & 1 != 0;
+            assert_eq!(bitstream.is_some(), fits, "{task} in {region}");
+            let Some((address, length)) = *bitstream else {
+                continue;
+            };
+            let guest = address - plan.vms[manager].host + RAM_BASE;
+            assert!(address.is_multiple_of(tactus_abi::bitstream::ALIGN));
+            let from = (guest - segment.guest) as usize;
+            let bytes = &segment.bytes[from..from + length as usize];
+            let header = tactus_abi::bitstream::check(bytes).expect("a bitstream");
+            assert_eq!((header.task, header.region), (task as u8, region as u8));
+            assert_eq!(length as usize, REGION_BYTES[region]);
+            number += 1;
+        }
+    }
+    assert_eq!(number, 7);
+    assert!(image.bytes.len() as u64 == plan.image.size());
+}
+
+/// Who has which page, by whose number, and with which interrupts.
+#[test]
+fn the_blob_says_who_shares_accelerators() {
+    with_blob_of(shared_image(), |_, plan, blob| {
+        assert_eq!(blob.header.device_manager, 2);
+        let [rtos, gpos, manager] = blob.vms else {
+            panic!("three VMs");
+        };
+        for (vm, first) in [(rtos, 0), (gpos, 4)] {
+            let shared = blob.regions_of(vm).iter();
+            let shared: Vec<_> = shared
+                .filter(|region| region.flags == region::ACCELERATOR)
+                .collect();
+            assert_eq!(shared.len(), 4);
+            for (number, page) in (0..4).zip(shared) {
+                assert_eq!(page.interface, first + number);
+                assert_eq!(page.guest, 0x2800_2000 + 0x1000 * u64::from(number));
+                let host = 0x4001_0000 + 0x1000 * u64::from(first + number);
+                assert_eq!((page.host, page.size), (host, PAGE_SIZE));
+            }
+        }
+        // Monitor, port, three regions, eight interfaces: each where it is.
+        let pages: Vec<u64> = blob
+            .regions_of(manager)
+            .iter()
+            .filter(|region| region.flags == region::DEVICE)
+            .map(|page| {
+                assert_eq!((page.guest, page.size), (page.host, PAGE_SIZE));
+                page.host - 0x4000_0000
+            })
+            .collect();
+        let interfaces = (0..8).map(|interface| 0x8000 + 0x1000 * interface);
+        let all = [0, 0x1000, 0x2000, 0x3000, 0x4000].into_iter();
+        assert_eq!(pages, all.chain(interfaces).collect::<Vec<_>>());
+        let sources = |vm: u32| {
+            let own = blob.interrupts.iter().filter(move |one| one.vm == vm);
+            own.map(|one| one.source).collect::<Vec<_>>()
+        };
+        assert_eq!(sources(0), [48, 49, 50, 51]);
+        assert_eq!(sources(1), [52, 53, 54, 55]);
+        assert_eq!(sources(2), [40, 45, 41, 42, 43, 44]);
+        assert!(plan.accelerators.is_some());
+    });
+    with_blob_of(rich_image(), |_, _, blob| {
+        assert_eq!(blob.header.device_manager, NONE);
+    });
+}
+
+/// What a VM is told of its virtual devices.
+#[test]
+fn devicetree_of_a_guest_with_accelerators() {
+    let (_, plan) = shared_image();
+    for (vm, channel) in [(0, None), (1, Some(1))] {
+        let source = devicetree_of(&plan, vm);
+        let cells = |name| property(&source, "fft512@28004000", name);
+        let cell = |value: u32| value.to_be_bytes().to_vec();
+        assert_eq!(cells("tactus,task"), cell(4));
+        assert_eq!(cells("tactus,interface"), cell(2 + 4 * vm as u32));
+        assert_eq!(cells("interrupts"), cell(50 + 4 * vm as u32));
+        assert_eq!(cells("tactus,channel"), channel.map_or(Vec::new(), cell));
+        assert!(!source.contains("accelerators {"));
+    }
 }

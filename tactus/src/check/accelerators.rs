@@ -2,6 +2,10 @@
 
 use tactus_policy::accelerators::{Turn, latency};
 
+use tactus_abi::bitstream::ALIGN;
+use tactus_abi::map;
+use tactus_policy::placement::Extent;
+
 use super::guarantee::{Answer, Guarantee};
 use super::judge::Judge;
 use super::platform::Platform;
@@ -35,13 +39,27 @@ struct Seen<'c> {
     task: String,
 }
 
+/// The accelerators, and the pages by which they are reached.
+pub(super) struct Sharing {
+    pub(super) accelerators: plan::Accelerators,
+    pub(super) pages: Vec<Page>,
+}
+
+/// A page of the fabric that sharing gives to a VM.
+pub(super) struct Page {
+    pub(super) vm: usize,
+    pub(super) device: plan::Device,
+    /// What of the description it is there for.
+    pub(super) span: Span,
+}
+
 /// Judges `[accelerators]` and all `[[vm.accelerator]]`. `None`: there are none, or they cannot be judged.
 pub(super) fn check(
     judge: &mut Judge<'_>,
     platform: Option<&Platform>,
     vcpus: &Vcpus<'_>,
     guarantee: Option<&Guarantee>,
-) -> Option<plan::Accelerators> {
+) -> Option<Sharing> {
     let config = judge.config;
     let first = config.vms.iter().find_map(|vm| vm.accelerators.first());
     let Some(table) = &config.accelerators else {
@@ -68,10 +86,7 @@ pub(super) fn check(
         let system = System {
             shared: &shared,
             costs: costs_of(judge, costs)?,
-            hold: table
-                .hold
-                .as_ref()
-                .map_or(DEFAULT_HOLD, |hold| hold.value.min(TIME_MAX)),
+            hold: hold(table),
             turn,
         };
         Some(system.latencies(&seen))
@@ -92,6 +107,7 @@ pub(super) fn check(
         vm: one.vm,
         interface,
         task: one.task.clone(),
+        number: one.number,
         regions: shared
             .task(&one.task)
             .map(|task| task.fits.clone())
@@ -99,10 +115,121 @@ pub(super) fn check(
         real_time: one.real_time,
         latency: latencies.next(),
     });
-    Some(plan::Accelerators {
-        manager: manager?,
-        devices: devices.collect(),
+    let devices: Vec<_> = devices.collect();
+    let manager = manager?;
+    let pages = pages(platform, &shared, manager, table, &seen)?;
+    Some(Sharing {
+        accelerators: plan::Accelerators {
+            manager,
+            fabric: platform.profile.device(REGION_MONITOR)?.address.0,
+            regions: shared.regions() as u32,
+            tasks: tasks(&shared),
+            bitstreams: bitstreams(&shared, &devices),
+            hold_cycles: u32::try_from(shared.cycles_of(hold(table))).unwrap_or(u32::MAX),
+            drain: Nanoseconds(shared.drain()),
+            give_up: table.give_up.as_ref().map(|time| time.value),
+            turn,
+            devices,
+        },
+        pages,
     })
+}
+
+/// The device of a design with regions that comes first, and what begins the names of the others (`fabric/designs.toml`).
+const REGION_MONITOR: &str = "region-monitor";
+const CONFIGURATION_PORT: &str = "configuration-port";
+const REGION: &str = "region-";
+const INTERFACE: &str = "interface-";
+const VIRTUAL_DEVICE: &str = "virtual-device-";
+
+/// For how long a region is held.
+fn hold(table: &Accelerators) -> Nanoseconds {
+    let hold = table.hold.as_ref();
+    hold.map_or(DEFAULT_HOLD, |hold| hold.value.min(TIME_MAX))
+}
+
+/// The pages that the manager has, where they are, and the VMs' virtual devices. `None`: the platform has not all of them.
+fn pages(
+    platform: &Platform,
+    shared: &Shared,
+    manager: usize,
+    table: &Accelerators,
+    seen: &[Seen<'_>],
+) -> Option<Vec<Page>> {
+    let numbered = |begin: &str, number: usize| format!("{begin}{number}");
+    let regions = (0..shared.regions()).map(|region| numbered(REGION, region));
+    let interfaces = (0..seen.len()).map(|interface| numbered(INTERFACE, interface));
+    let managers = [REGION_MONITOR, CONFIGURATION_PORT].map(str::to_owned);
+    let managers = managers.into_iter().chain(regions).chain(interfaces);
+    let of_manager = managers.map(|name| {
+        let part_of = platform.profile.device(&name)?;
+        let page = device_at(name, part_of, part_of.address.0, None);
+        Some(Page {
+            vm: manager,
+            device: page,
+            span: table.span.clone(),
+        })
+    });
+    let of_vms = seen.iter().enumerate().map(|(interface, one)| {
+        let part_of = platform
+            .profile
+            .device(&numbered(VIRTUAL_DEVICE, interface))?;
+        let guest = map::ACCELERATOR_BASE + u64::from(one.number) * map::PAGE_SIZE;
+        let accelerator = Some((interface as u8, one.number));
+        Some(Page {
+            vm: one.vm,
+            device: device_at(one.task.clone(), part_of, guest, accelerator),
+            span: one.written.span.clone(),
+        })
+    });
+    of_manager.chain(of_vms).collect()
+}
+
+/// All of a device of the platform, at a place of its own.
+fn device_at(
+    name: String,
+    part_of: &crate::profile::Device,
+    guest: u64,
+    accelerator: Option<(u8, u8)>,
+) -> plan::Device {
+    plan::Device {
+        name,
+        guest: Extent::new(guest, part_of.size.0),
+        host: part_of.address.0,
+        interrupts: part_of.interrupts.clone(),
+        part_of: part_of.clone(),
+        accelerator,
+    }
+}
+
+fn tasks(shared: &Shared) -> Vec<plan::Task> {
+    let tasks = shared.tasks.iter().map(|task| plan::Task {
+        number: task.number,
+        fits: task.fits.iter().fold(0, |all, region| all | 1 << region),
+        stop: task.stop,
+    });
+    tasks.collect()
+}
+
+/// The bitstreams of the tasks that somebody has, for each region that they fit into.
+fn bitstreams(shared: &Shared, devices: &[plan::Accelerator]) -> plan::Bitstreams {
+    let mut bitstreams = plan::Bitstreams::default();
+    let is_wanted = |number: u8| devices.iter().any(|device| device.number == number);
+    for task in shared.tasks.iter().filter(|task| is_wanted(task.number)) {
+        for &region in &task.fits {
+            let bytes = shared.bitstream(task, region);
+            bitstreams.all.push(plan::Bitstream {
+                task: task.number,
+                region,
+                offset: bitstreams.bytes.len() as u64,
+                length: bytes.len() as u32,
+            });
+            bitstreams.bytes.extend(bytes);
+            let whole = bitstreams.bytes.len().next_multiple_of(ALIGN as usize);
+            bitstreams.bytes.resize(whole, 0);
+        }
+    }
+    bitstreams
 }
 
 fn manager(judge: &mut Judge<'_>, table: &Accelerators) -> Option<usize> {

@@ -4,6 +4,7 @@ use tactus_abi::map;
 use tactus_policy::placement::Extent;
 use tactus_policy::stage2::GUEST_END;
 
+use super::accelerators::Page;
 use super::judge::Judge;
 use super::platform::Platform;
 use crate::config::{Address, At, Device, Size, Span, Vm};
@@ -19,15 +20,31 @@ struct Given<T> {
     span: Span,
 }
 
-/// Judges all devices of all VMs.
-pub(super) fn check(judge: &mut Judge<'_>, platform: &Platform) -> Vec<Vec<plan::Device>> {
-    let mut pages: Vec<Given<Extent>> = Vec::new();
+/// Judges all devices of all VMs. `shared`: the pages that accelerators take, before all others.
+pub(super) fn check(
+    judge: &mut Judge<'_>,
+    platform: &Platform,
+    shared: &[Page],
+) -> Vec<Vec<plan::Device>> {
+    let mut pages: Vec<Given<Extent>> = shared
+        .iter()
+        .map(|page| Given {
+            what: page.device.host_extent(),
+            vm: judge.config.vms[page.vm].title(),
+            span: page.span.clone(),
+        })
+        .collect();
     let mut sources: Vec<Given<u32>> = Vec::new();
     let config = judge.config;
     let mut all = Vec::new();
-    for vm in &config.vms {
+    for (index, vm) in config.vms.iter().enumerate() {
         let mut taken = fixed_map(vm);
         let mut own = Vec::new();
+        for page in shared.iter().filter(|page| page.vm == index) {
+            let what = format!("`{}`, an accelerator's page", page.device.name);
+            taken.push((page.device.guest, what, ELSEWHERE));
+            own.push(page.device.clone());
+        }
         for device in &vm.devices {
             let title = title(device, vm);
             let Some((host, guest)) = extents(judge, device, &title) else {
@@ -56,6 +73,7 @@ pub(super) fn check(judge: &mut Judge<'_>, platform: &Platform) -> Vec<Vec<plan:
                     .iter()
                     .map(|source| source.value)
                     .collect(),
+                accelerator: None,
             });
         }
         all.push(own);
@@ -70,20 +88,22 @@ fn title(device: &Device, vm: &Vm) -> String {
     }
 }
 
+/// What is to be done about a device where something else is.
+const ELSEWHERE: &str = "choose another `guest_address`";
+
 /// What every VM has at fixed guest-physical addresses: where, what, and how to be rid of it.
 fn fixed_map(vm: &Vm) -> Vec<(Extent, String, &'static str)> {
-    let elsewhere = "choose another `guest_address`";
     let memory = vm.memory.as_ref().map_or(0, |memory| memory.value.0);
     let mut fixed = vec![
         (
             Extent::new(map::FINISHER_BASE, map::PAGE_SIZE),
             "the finisher".to_owned(),
-            elsewhere,
+            ELSEWHERE,
         ),
         (
             Extent::new(map::PLIC_BASE, map::PLIC_SIZE),
             "the virtual PLIC".to_owned(),
-            elsewhere,
+            ELSEWHERE,
         ),
         (
             Extent {
@@ -91,12 +111,12 @@ fn fixed_map(vm: &Vm) -> Vec<(Extent, String, &'static str)> {
                 end: map::CHANNEL_END,
             },
             "doorbells and channels".to_owned(),
-            elsewhere,
+            ELSEWHERE,
         ),
         (
             Extent::new(map::RAM_BASE, memory),
             "its memory".to_owned(),
-            elsewhere,
+            ELSEWHERE,
         ),
     ];
     if vm.console {

@@ -37,7 +37,10 @@ impl Parts {
     /// The plan with all addresses; `None`, noted, when something does not fit.
     pub(super) fn into_plan(self, judge: &mut Judge<'_>, platform: Platform) -> Option<Plan> {
         let mut plan = self.without_addresses(judge, &platform)?;
-        add_devicetrees(judge, &mut plan)?;
+        for index in 0..plan.vms.len() {
+            let segment = devicetree_segment(judge, &plan, index)?;
+            plan.vms[index].segments.push(segment);
+        }
         let placement = memory::check(judge, &platform, &amounts(&plan))?;
         plan.image = placement.image;
         plan.pool = placement.pool;
@@ -47,11 +50,19 @@ impl Parts {
         for (channel, host) in plan.channels.iter_mut().zip(placement.channels) {
             channel.host = host;
         }
+        // The device manager's has physical addresses in it, which take as much room whatever they are.
+        if let Some(manager) = plan.accelerators.as_ref().map(|shared| shared.manager) {
+            let segment = devicetree_segment(judge, &plan, manager)?;
+            *plan.vms[manager].segments.last_mut()? = segment;
+        }
         Some(plan)
     }
 
     /// The plan with every physical address as zero, and without devicetrees.
-    fn without_addresses(self, judge: &Judge<'_>, platform: &Platform) -> Option<Plan> {
+    fn without_addresses(mut self, judge: &Judge<'_>, platform: &Platform) -> Option<Plan> {
+        if let Some(shared) = &mut self.accelerators {
+            shared.bitstreams.guest = self.layouts.get(shared.manager)?.bitstreams;
+        }
         let parts = self
             .layouts
             .into_iter()
@@ -128,31 +139,29 @@ fn passes_console(platform: &Platform, vms: &[plan::Vm]) -> bool {
     devices.any(|device| device.host_extent().overlaps(console.extent()))
 }
 
-fn add_devicetrees(judge: &mut Judge<'_>, plan: &mut Plan) -> Option<()> {
-    for index in 0..plan.vms.len() {
-        let fit = devicetree(plan, index)
-            .map_err(|error| error.to_string())
-            .and_then(|bytes| match bytes.len() as u64 {
-                0..=DEVICETREE_SIZE => Ok(bytes),
-                size => Err(format!("{size} bytes of at most {DEVICETREE_SIZE}")),
-            });
-        let guest = plan.vms[index].devicetree();
-        match fit {
-            Ok(bytes) => plan.vms[index].segments.push(LoadSegment { guest, bytes }),
-            Err(reason) => {
-                let vm = &judge.config.vms[index];
-                judge.note(
-                    Code::ImageFit,
-                    vm.place(),
-                    "of this VM",
-                    format!("the devicetree of {} cannot be made: {reason}", vm.title()),
-                    "shorten `bootargs`, or give the VM fewer devices",
-                );
-                return None;
-            }
+/// A VM's devicetree as a part of its memory.
+fn devicetree_segment(judge: &mut Judge<'_>, plan: &Plan, index: usize) -> Option<LoadSegment> {
+    let fit = devicetree(plan, index)
+        .map_err(|error| error.to_string())
+        .and_then(|bytes| match bytes.len() as u64 {
+            0..=DEVICETREE_SIZE => Ok(bytes),
+            size => Err(format!("{size} bytes of at most {DEVICETREE_SIZE}")),
+        });
+    let guest = plan.vms[index].devicetree();
+    match fit {
+        Ok(bytes) => Some(LoadSegment { guest, bytes }),
+        Err(reason) => {
+            let vm = &judge.config.vms[index];
+            judge.note(
+                Code::ImageFit,
+                vm.place(),
+                "of this VM",
+                format!("the devicetree of {} cannot be made: {reason}", vm.title()),
+                "shorten `bootargs`, or give the VM fewer devices",
+            );
+            None
         }
     }
-    Some(())
 }
 
 fn amounts(plan: &Plan) -> Amounts {

@@ -23,6 +23,8 @@ pub(super) struct Layout {
     pub(super) initrd: Option<Extent>,
     /// What is kept for real-time vCPUs that it makes.
     pub(super) rt_memory: Size,
+    /// Where its bitstreams begin.
+    pub(super) bitstreams: u64,
 }
 
 /// The VM's memory when its size is one that a VM can have.
@@ -80,25 +82,48 @@ fn rt_memory(judge: &mut Judge<'_>, index: usize, memory: Size) -> Option<Size> 
     Some(rt_memory.value)
 }
 
-/// What else is at the end of a VM's memory, in words.
-fn kept(rt_memory: Size) -> &'static str {
-    if rt_memory == Size(0) {
-        "the devicetree"
-    } else {
-        "the devicetree and `rt_memory`"
+/// What is at the end of a VM's memory beside its devicetree.
+struct Kept {
+    rt_memory: Size,
+    /// Bytes of bitstreams, in whole pages.
+    bitstreams: u64,
+}
+
+impl Kept {
+    fn bytes(&self) -> u64 {
+        DEVICETREE_SIZE + self.rt_memory.0 + self.bitstreams
+    }
+
+    /// All of it in words, and the verb that follows them.
+    const fn words(&self) -> (&'static str, &'static str) {
+        match (self.rt_memory.0, self.bitstreams) {
+            (0, 0) => ("the devicetree", "leaves"),
+            (_, 0) => ("the devicetree and `rt_memory`", "leave"),
+            (0, _) => ("the devicetree and the bitstreams", "leave"),
+            _ => ("the devicetree, `rt_memory` and the bitstreams", "leave"),
+        }
     }
 }
 
 /// Lays a VM's memory out. `None`, noted, when that cannot be done.
-pub(super) fn check(judge: &mut Judge<'_>, index: usize, files: GuestFiles) -> Option<Layout> {
+pub(super) fn check(
+    judge: &mut Judge<'_>,
+    index: usize,
+    files: GuestFiles,
+    bitstreams: &[u8],
+) -> Option<Layout> {
     bootargs(judge, index);
     let memory = memory(judge, index)?;
     let rt_memory = rt_memory(judge, index, memory)?;
+    let kept = Kept {
+        rt_memory,
+        bitstreams: (bitstreams.len() as u64).next_multiple_of(PAGE_SIZE),
+    };
     let GuestFiles { image, initrd, .. } = files;
     let image = image?;
     // Memory that image and initrd may take: all but what is kept at the end.
-    let free = Extent::new(RAM_BASE, memory.0 - DEVICETREE_SIZE - rt_memory.0);
-    let image_fits = segments(judge, index, memory, rt_memory, free, &image);
+    let free = Extent::new(RAM_BASE, memory.0.saturating_sub(kept.bytes()));
+    let image_fits = segments(judge, index, memory, &kept, free, &image);
     let initrd = match initrd {
         Some(bytes) => Some(place_initrd(judge, index, free, &image, bytes)?),
         None => None,
@@ -113,8 +138,13 @@ pub(super) fn check(judge: &mut Judge<'_>, index: usize, files: GuestFiles) -> O
         guest: segment.guest,
         bytes: segment.bytes,
     });
+    let bitstreams = LoadSegment {
+        guest: free.end,
+        bytes: bitstreams.to_vec(),
+    };
     let segments = from_image
         .chain(initrd)
+        .chain([bitstreams])
         .filter(|segment| !segment.bytes.is_empty())
         .collect();
     Some(Layout {
@@ -123,6 +153,7 @@ pub(super) fn check(judge: &mut Judge<'_>, index: usize, files: GuestFiles) -> O
         segments,
         initrd: extent,
         rt_memory,
+        bitstreams: free.end,
     })
 }
 
@@ -160,7 +191,7 @@ fn segments(
     judge: &mut Judge<'_>,
     index: usize,
     memory: Size,
-    rt_memory: Size,
+    kept: &Kept,
     free: Extent,
     image: &GuestImage,
 ) -> bool {
@@ -181,18 +212,17 @@ fn segments(
         .unwrap_or(0);
     let below = image.segments.iter().any(|s| s.guest < RAM_BASE);
     let end = end.clamp(RAM_BASE, GUEST_END);
-    let wanted = (end - RAM_BASE + DEVICETREE_SIZE + rt_memory.0).next_multiple_of(MEGAPAGE_SIZE);
+    let wanted = (end - RAM_BASE + kept.bytes()).next_multiple_of(MEGAPAGE_SIZE);
+    let (kept, leaves) = kept.words();
     judge.note(
         Code::ImageFit,
         &name.span,
         format!("{} takes {}", image.format, extent_text(extent)),
         format!(
-            "the image of {} does not fit its {memory} of memory: {} is not all within {}, which is what {} at the end leave{}",
+            "the image of {} does not fit its {memory} of memory: {} is not all within {}, which is what {kept} at the end {leaves}",
             vm.title(),
             extent_text(extent),
             extent_text(free),
-            kept(rt_memory),
-            if rt_memory == Size(0) { "s" } else { "" }
         ),
         if below {
             format!("link it at {}: a VM's memory begins at {}", Address(tactus_abi::map::RAW_IMAGE_BASE), Address(RAM_BASE))

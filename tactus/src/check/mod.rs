@@ -158,8 +158,7 @@ fn judge_system(
     verdict.guarantee = platform
         .as_ref()
         .map(|platform| guarantee::check(judge, platform, &mut vcpus, &allowances));
-    let accelerators =
-        accelerators::check(judge, platform.as_ref(), &vcpus, verdict.guarantee.as_ref());
+    let sharing = accelerators::check(judge, platform.as_ref(), &vcpus, verdict.guarantee.as_ref());
     let channels = channels::check(judge);
     let base = platform
         .as_ref()
@@ -174,14 +173,21 @@ fn judge_system(
         .guests
         .into_iter()
         .enumerate()
-        .map(|(index, guest)| fit::check(judge, index, guest))
+        .map(|(index, guest)| {
+            let kept = sharing
+                .as_ref()
+                .filter(|sharing| sharing.accelerators.manager == index);
+            let bitstreams = kept.map_or(&[][..], |sharing| &sharing.accelerators.bitstreams.bytes);
+            fit::check(judge, index, guest, bitstreams)
+        })
         .collect();
     let on_faults: Vec<_> = (0..config.vms.len())
         .map(|index| names::on_fault(judge, index))
         .collect();
     // Without a platform there are no devices and no addresses to judge.
     let platform = platform?;
-    let devices = devices::check(judge, &platform);
+    let pages = sharing.as_ref().map_or(&[][..], |sharing| &sharing.pages);
+    let devices = devices::check(judge, &platform, pages);
 
     let complete = channels.channels.len() == config.channels.len();
     let layouts: Option<Vec<_>> = layouts.into_iter().collect();
@@ -201,7 +207,7 @@ fn judge_system(
         moves,
         allowances,
         devices,
-        accelerators,
+        accelerators: sharing.map(|sharing| sharing.accelerators),
         channels,
     };
     parts.into_plan(judge, platform)

@@ -461,24 +461,60 @@ memory = "4MiB"
 class = "be"
 "#;
 
-/// The hypervisor cannot share accelerators: nothing is built that would leave them out.
-#[test]
-fn shared_accelerators_are_not_built() {
-    let files = files();
-    let verdict = judge_text("shared.toml", SHARED.into(), files.path());
-    assert!(verdict.plan.is_some(), "{}", render(&verdict, files.path()));
-    let refusal = crate::build::build(verdict).expect_err("no image");
-    assert_eq!(refusal.problems().len(), 1);
-}
-
 /// One accelerator more than there are interfaces.
 #[test]
 fn too_many_accelerators() {
     let files = files();
-    let more = "[[vm.accelerator]]\ntask = \"passthrough\"\n\n[[vm]]\nname = \"manager\"";
-    let text = SHARED.replacen("[[vm]]\nname = \"manager\"", more, 1);
+    let more = "[[vm]]\nname = \"more\"\nimage = \"guest.elf\"\nmemory = \"4MiB\"\n[[vm.vcpu]]\nclass = \"be\"\n[[vm.accelerator]]\ntask = \"qam16\"\n";
+    let text = format!("{SHARED}{more}");
     let verdict = judge_text("beyond.toml", text, files.path());
     insta::assert_snapshot!("too-many-accelerators", render(&verdict, files.path()));
+}
+
+/// Pages that sharing has given away, and places where it has put them.
+#[test]
+fn pages_of_shared_accelerators_are_taken() {
+    let files = files();
+    let devices = r#"
+[[vm.device]]
+name = "region"
+address = 0x4000_2000
+guest_address = 0x5000_0000
+size = "4KiB"
+
+[[vm.device]]
+name = "other"
+address = 0x4001_0000
+guest_address = 0x5000_1000
+size = "4KiB"
+interrupts = [48]
+
+[[vm.device]]
+name = "rtc"
+address = 0x10_1000
+guest_address = 0x2800_2000
+size = "4KiB"
+"#;
+    let place = "[[vm]]\nname = \"manager\"";
+    let text = SHARED.replacen(place, &format!("{devices}\n{place}"), 1);
+    let verdict = judge_text("taken.toml", text, files.path());
+    insta::assert_snapshot!("shared-pages", render(&verdict, files.path()));
+}
+
+/// The bitstreams are in the device manager's memory, and have to fit there.
+#[test]
+fn bitstreams_have_to_fit_the_managers_memory() {
+    let files = files();
+    let large = elf_file(&ElfFile {
+        segments: vec![(0x8020_0000, 0x8020_0000, vec![0x13; 4], 0x19_0000)],
+        ..ElfFile::default()
+    });
+    fs::write(files.path().join("large.elf"), large).expect("a file");
+    let manager = "name = \"manager\"\nimage = \"guest.elf\"";
+    let text = SHARED.replacen(manager, "name = \"manager\"\nimage = \"large.elf\"", 1);
+    assert_ne!(text, SHARED);
+    let verdict = judge_text("full.toml", text, files.path());
+    insta::assert_snapshot!("bitstreams-fit", render(&verdict, files.path()));
 }
 
 #[test]
@@ -544,6 +580,12 @@ pub(crate) fn rich_image() -> (crate::build::Image, crate::plan::Plan) {
 /// The image of [`GUARANTEED`].
 pub(crate) fn guaranteed_image() -> (crate::build::Image, crate::plan::Plan) {
     image_of(GUARANTEED)
+}
+
+/// The image of [`SHARED`], where the manager has a channel to the second VM.
+pub(crate) fn shared_image() -> (crate::build::Image, crate::plan::Plan) {
+    let channels = "[[channel]]\nname = \"other\"\nbetween = [\"rtos\", \"gpos\"]\nsize = \"4KiB\"\n[[channel]]\nname = \"regions\"\nbetween = [\"gpos\", \"manager\"]\nsize = \"4KiB\"\n";
+    image_of(&format!("{SHARED}{channels}"))
 }
 
 /// The image of [`RICH`] with the RTOS's hart for user level only.
