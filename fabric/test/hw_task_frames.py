@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Frames for hardware tasks, and what the models make of them, for tests outside of this folder.
 
-    hw_task_frames.py FOLDER    writes TASK.in and TASK.out for each task
+    hw_task_frames.py FOLDER         writes TASK.in and TASK.out for each task
+    hw_task_frames.py TASK FRAME...  writes what a task makes of each file to FRAME.out
 
-The frames are those that Ker-ONE measures with, of random bits: 18,800 bits for QAM, 4,700 symbols for the FFT.
+The first frames are those that Ker-ONE measures with, of random bits: 18,800 bits for QAM, 4,700 symbols for the FFT.
 """
 
 import random
@@ -21,6 +22,11 @@ TASKS = {
 
 
 def main():
+    if len(sys.argv) > 2:
+        _, model = TASKS[sys.argv[1]]
+        for frame in sys.argv[2:]:
+            Path(frame + ".out").write_bytes(model(Path(frame).read_bytes()))
+        return
     folder = Path(sys.argv[1])
     for name, (length, model) in TASKS.items():
         frame = random.Random(name).randbytes(length)

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "platform.h"
 #include "plic.h"
 #include "tactus.h"
 #include "task.h"
@@ -25,7 +26,6 @@
 #define INT_OVER 0x100
 #define RESULT_ERROR 0xf
 
-#define PAGE 4096
 #define PRIORITY 4
 #define DOORBELLS 0x30000000
 /* Ticks after which a task looks itself, whatever interrupts: a signal's doorbell may come with another device's. */
@@ -49,24 +49,33 @@ static void interrupted(void *argument)
     portYIELD_FROM_ISR(woken);
 }
 
-bool accelerator_open(struct accelerator *device, uint32_t task, uint32_t source, void *memory, uint32_t channel,
-                      uint32_t interface)
+static const struct virtual_device *find(uint32_t task)
 {
-    device->registers = (volatile uint32_t *)(uintptr_t)(TACTUS_ACCELERATOR_BASE + (uint64_t)task * PAGE);
+    for (uint32_t i = 0; i < platform.accelerators; i++)
+        if (platform.accelerator[i].task == task)
+            return &platform.accelerator[i];
+    return NULL;
+}
+
+bool accelerator_open(struct accelerator *device, uint32_t task)
+{
+    const struct virtual_device *found = find(task);
+
+    if (found == NULL)
+        return false;
+    device->registers = (volatile uint32_t *)found->registers;
     device->slot = NULL;
     device->doorbell = NULL;
-    device->source = source;
-    if (device->registers[ID] >> 16 != KIND) {
+    if (device->registers[ID] >> 16 != KIND)
         return false;
-    }
-    if (memory != NULL) {
-        device->slot = (volatile uint32_t *)((uintptr_t)memory + (uint64_t)interface * TACTUS_SLOT_SIZE);
-        device->doorbell = (volatile uint32_t *)(uintptr_t)(DOORBELLS + 4 * (uint64_t)channel);
+    if (found->channel < platform.channels) {
+        device->slot = (volatile uint32_t *)(platform.channel[found->channel].memory +
+                                             (uintptr_t)found->interface * TACTUS_SLOT_SIZE);
+        device->doorbell = (volatile uint32_t *)(uintptr_t)(DOORBELLS + 4 * (uint64_t)found->channel);
     }
     device->changed = xSemaphoreCreateBinaryStatic(&device->memory);
-    if (!plic_attach(source, PRIORITY, interrupted, device)) {
+    if (!plic_attach(found->source, PRIORITY, interrupted, device))
         return false;
-    }
     device->registers[INT_CTRL] = INT_ENABLE | INT_OVER;
     return true;
 }

@@ -37,15 +37,13 @@ struct accelerator {
     /* The slot in the channel to the device manager, and its doorbell; NULL where the VM is not told. */
     volatile uint32_t *slot;
     volatile uint32_t *doorbell;
-    uint32_t source;
     SemaphoreHandle_t changed;
     StaticSemaphore_t memory;
 };
 
-/* The VM's virtual device of a hardware task, whose end interrupts by `source`. `memory` and `channel`: the memory and the number of the channel to the device
- * manager, and `interface` the interface's number; memory is NULL for a VM that does not want to be told. False: there is no such device, or the source is taken. */
-bool accelerator_open(struct accelerator *device, uint32_t task, uint32_t source, void *memory, uint32_t channel,
-                      uint32_t interface);
+/* The VM's virtual device of the hardware task of that number, as the devicetree describes it. Where the VM has a channel to the device manager, it is told by it what
+ * becomes of its requests. False: there is no such device, or its interrupt is taken. */
+bool accelerator_open(struct accelerator *device, uint32_t task);
 
 /* Whether a region stands behind it. */
 bool accelerator_has_region(const struct accelerator *device);

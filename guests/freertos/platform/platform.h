@@ -10,6 +10,8 @@
 
 /* Channels that are remembered; further ones are ignored (`platform.channels_ignored`). */
 #define PLATFORM_CHANNELS_MAX 8
+/* Virtual devices that are remembered: as many as the fabric has interfaces. */
+#define PLATFORM_ACCELERATORS_MAX 8
 /* Bytes of the boot arguments that are kept, terminator included. */
 #define PLATFORM_BOOTARGS_MAX 64
 
@@ -22,6 +24,19 @@ struct channel {
     uint32_t source;
     /* Which end this is: 0 or 1 (tactus_channel.h). */
     uint32_t end;
+};
+
+/* A virtual device, behind which an accelerator stands (accelerator.h). */
+struct virtual_device {
+    /* Its page. */
+    uintptr_t registers;
+    /* The number of its hardware task, and of its interface. */
+    uint32_t task;
+    uint32_t interface;
+    /* PLIC source of its interrupt. */
+    uint32_t source;
+    /* The number of the channel to the device manager; UINT32_MAX: there is none. */
+    uint32_t channel;
 };
 
 /* The order and the types of the members are known to src/devicetree.rs as well. */
@@ -41,11 +56,13 @@ struct platform {
     uint32_t channels;
     struct channel channel[PLATFORM_CHANNELS_MAX];
     uint32_t channels_ignored;
+    uint32_t accelerators;
+    struct virtual_device accelerator[PLATFORM_ACCELERATORS_MAX];
     /* /chosen/bootargs, terminated; cut at PLATFORM_BOOTARGS_MAX. */
     char bootargs[PLATFORM_BOOTARGS_MAX];
 };
 
-_Static_assert(sizeof(struct platform) == 312, "struct platform differs from src/devicetree.rs");
+_Static_assert(sizeof(struct platform) == 504, "struct platform differs from src/devicetree.rs");
 
 extern struct platform platform;
 

@@ -7,6 +7,8 @@ use fdt::node::FdtNode;
 
 /// `PLATFORM_CHANNELS_MAX`.
 pub const CHANNELS_MAX: usize = 8;
+/// `PLATFORM_ACCELERATORS_MAX`.
+pub const ACCELERATORS_MAX: usize = 8;
 /// `PLATFORM_BOOTARGS_MAX`.
 pub const BOOTARGS_MAX: usize = 64;
 
@@ -22,6 +24,22 @@ pub struct Channel {
     pub source: u32,
     /// Which end this is, 0 or 1.
     pub end: u32,
+}
+
+/// `struct virtual_device`: behind which an accelerator stands.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VirtualDevice {
+    /// Address of its page.
+    pub registers: usize,
+    /// The number of its hardware task.
+    pub task: u32,
+    /// The number of its interface.
+    pub interface: u32,
+    /// PLIC source of its interrupt; 0: none.
+    pub source: u32,
+    /// The number of the channel to the device manager; `u32::MAX`: there is none.
+    pub channel: u32,
 }
 
 /// `struct platform`: the machine.
@@ -48,12 +66,16 @@ pub struct Platform {
     pub channel: [Channel; CHANNELS_MAX],
     /// Channels that found no place in `channel`.
     pub channels_ignored: u32,
+    /// Entries of `accelerator` that are valid.
+    pub accelerators: u32,
+    /// The virtual devices, in the order of the devicetree.
+    pub accelerator: [VirtualDevice; ACCELERATORS_MAX],
     /// `/chosen/bootargs`, zero-terminated, cut to fit.
     pub bootargs: [u8; BOOTARGS_MAX],
 }
 
 // The C side asserts the same.
-const _: () = assert!(size_of::<Platform>() == 312);
+const _: () = assert!(size_of::<Platform>() == 504);
 
 impl Default for Platform {
     fn default() -> Self {
@@ -68,6 +90,8 @@ impl Default for Platform {
             channels: 0,
             channel: [Channel::default(); CHANNELS_MAX],
             channels_ignored: 0,
+            accelerators: 0,
+            accelerator: [VirtualDevice::default(); ACCELERATORS_MAX],
             bootargs: [0; BOOTARGS_MAX],
         }
     }
@@ -77,6 +101,7 @@ impl Default for Platform {
 const UARTS: [&str; 2] = ["ns16550a", "ns16550"];
 const PLICS: [&str; 2] = ["riscv,plic0", "sifive,plic-1.0.0"];
 const CHANNEL: &str = "tactus,channel";
+const VIRTUAL_DEVICE: &str = "tactus,virtual-device";
 
 /// The `n`-th 32-bit cell of a property.
 fn cell(node: FdtNode<'_, '_>, property: &str, n: usize) -> Option<u32> {
@@ -133,6 +158,8 @@ impl Platform {
                 platform.plic_sources = cell(node, "riscv,ndev", 0).unwrap_or(0);
             } else if is(node, &[CHANNEL]) {
                 platform.take_channel(node);
+            } else if is(node, &[VIRTUAL_DEVICE]) {
+                platform.take_accelerator(node);
             }
         }
         platform.channel[..platform.channels as usize].sort_unstable_by_key(|c| c.memory);
@@ -166,6 +193,27 @@ impl Platform {
             }
             None => self.channels_ignored += 1,
         }
+    }
+
+    /// No system has more of them than find a place.
+    fn take_accelerator(&mut self, node: FdtNode<'_, '_>) {
+        let place = self.accelerator.get_mut(self.accelerators as usize);
+        let (Some(entry), Some((registers, _)), Some(task), Some(interface)) = (
+            place,
+            registers(node),
+            cell(node, "tactus,task", 0),
+            cell(node, "tactus,interface", 0),
+        ) else {
+            return;
+        };
+        *entry = VirtualDevice {
+            registers,
+            task,
+            interface,
+            source: source(node),
+            channel: cell(node, "tactus,channel", 0).unwrap_or(u32::MAX),
+        };
+        self.accelerators += 1;
     }
 }
 
@@ -288,6 +336,56 @@ mod tests {
                 channel(0x3000_2000, 0x2000, 65)
             ]
         );
+    }
+
+    #[test]
+    fn virtual_devices_are_found_as_far_as_they_are_described() {
+        let virtual_device = |fdt: &mut FdtWriter, reg: u64, properties: &[(&str, u32)]| {
+            let node = fdt.begin_node(&format!("task@{reg:x}")).expect("node");
+            fdt.property_string("compatible", VIRTUAL_DEVICE)
+                .expect("compatible");
+            fdt.property_array_u64("reg", &[reg, 0x1000]).expect("reg");
+            for (name, value) in properties {
+                fdt.property_u32(name, *value).expect("property");
+            }
+            fdt.end_node(node).expect("node");
+        };
+        let (task, interface) = ("tactus,task", "tactus,interface");
+        let blob = devicetree(Some(1), &[], |fdt| {
+            let all = [
+                (task, 2),
+                (interface, 5),
+                ("interrupts", 53),
+                ("tactus,channel", 1),
+            ];
+            virtual_device(fdt, 0x2800_2000, &all);
+            virtual_device(fdt, 0x2800_3000, &[(task, 3)]);
+            virtual_device(fdt, 0x2800_4000, &[(task, 4), (interface, 0)]);
+        });
+        let platform = describe(&blob).expect("complete");
+        let device = |registers, task, interface, source, channel| VirtualDevice {
+            registers,
+            task,
+            interface,
+            source,
+            channel,
+        };
+        assert_eq!(
+            platform.accelerator[..platform.accelerators as usize],
+            [
+                device(0x2800_2000, 2, 5, 53, 1),
+                device(0x2800_4000, 4, 0, 0, u32::MAX)
+            ]
+        );
+        // One more than there is room for.
+        let blob = devicetree(Some(1), &[], |fdt| {
+            for number in 0..=ACCELERATORS_MAX as u32 {
+                let all = [(task, 1), (interface, number)];
+                virtual_device(fdt, 0x2800_0000 + 0x1000 * u64::from(number), &all);
+            }
+        });
+        let platform = describe(&blob).expect("complete");
+        assert_eq!(platform.accelerators as usize, ACCELERATORS_MAX);
     }
 
     #[test]

@@ -8,11 +8,10 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use tactus_abi::accelerator::{
     self as slot, SIGNAL_PREEMPT, SIGNAL_READY, SIGNAL_WAIT, SLOT_SIZE, WISH_CANCEL, WISH_REQUEST,
 };
-use tactus_abi::map;
 use tactus_registers::virtual_device::VirtualDevice as Registers;
 
 use crate::channel::Channel;
-use crate::{csr, time, trap};
+use crate::{csr, devicetree, time, trap};
 
 /// What is to be computed. Addresses are in bytes from the begin of the VM's memory, and multiples of 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,28 +61,33 @@ pub enum Signal {
 #[derive(Clone, Copy)]
 pub struct VirtualDevice {
     registers: Registers<'static>,
+    /// Its interrupt, if it has one.
+    source: Option<u32>,
     /// The channel to the device manager, and the slot in it.
     manager: Option<(Channel, usize)>,
 }
 
 impl VirtualDevice {
-    /// The VM's virtual device of the hardware task of that number. `manager`: the channel to the device manager and the interface's number, for a VM that wants to be told.
+    /// The VM's virtual device of the hardware task of that number, as the devicetree describes it; `None`: it has none.
     ///
-    /// # Safety
-    ///
-    /// The system gives the VM this device, and the channel (`system.toml`, keys `vm.accelerator` and `channel`).
-    pub unsafe fn of(task: u8, manager: Option<(Channel, u8)>) -> Self {
-        let page = (map::ACCELERATOR_BASE + u64::from(task) * map::PAGE_SIZE) as *mut ();
-        Self {
-            // SAFETY: the caller's.
-            registers: unsafe { Registers::from_ptr(page) },
-            manager: manager.map(|(channel, interface)| (channel, usize::from(interface))),
-        }
+    /// Where the VM has a channel to the device manager, it is told by it what becomes of its requests.
+    pub fn find(task: u8) -> Option<Self> {
+        let found = devicetree::virtual_device(task)?;
+        let channel = found
+            .channel
+            .and_then(|number| Channel::find(number as usize));
+        let device = Self {
+            // SAFETY: the devicetree is the system's own description of what it gives the VM.
+            registers: unsafe { Registers::from_ptr(found.registers as *mut ()) },
+            source: found.source,
+            manager: channel.map(|channel| (channel, found.interface as usize)),
+        };
+        (device.registers.id().read().kind() == 0x5644).then_some(device)
     }
 
-    /// Whether a virtual device is there.
-    pub fn is_there(&self) -> bool {
-        self.registers.id().read().kind() == 0x5644
+    /// PLIC source of the interrupt at the end of a computation.
+    pub const fn source(&self) -> Option<u32> {
+        self.source
     }
 
     /// Asks for a computation, and returns. It begins when there is a region; another one must not be asked for before it is over. Without a trap where there is a region, otherwise with one for each

@@ -52,6 +52,36 @@ pub(crate) fn channel(number: usize) -> Option<Channel> {
     })
 }
 
+/// A virtual device of this VM.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VirtualDevice {
+    /// Address of its page.
+    pub registers: usize,
+    /// Its interface.
+    pub interface: u32,
+    /// Its PLIC source.
+    pub source: Option<u32>,
+    /// The number of the VM's channel to the device manager.
+    pub channel: Option<u32>,
+}
+
+/// The VM's virtual device of the hardware task `task`, if it has one.
+pub(crate) fn virtual_device(task: u8) -> Option<VirtualDevice> {
+    let tree = get()?;
+    // At most as many steps as the tree has nodes.
+    let node = tree.all_nodes().find(|node| {
+        let compatible = node.compatible();
+        compatible.is_some_and(|names| names.all().any(|name| name == "tactus,virtual-device"))
+            && node_cell(*node, "tactus,task") == Some(task.into())
+    })?;
+    Some(VirtualDevice {
+        registers: node.reg()?.next()?.starting_address as usize,
+        interface: node_cell(node, "tactus,interface")?,
+        source: node_cell(node, "interrupts"),
+        channel: node_cell(node, "tactus,channel"),
+    })
+}
+
 /// The boot arguments (`/chosen/bootargs`), empty when there are none.
 pub fn arguments() -> &'static str {
     get()

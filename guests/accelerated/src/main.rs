@@ -1,0 +1,255 @@
+//! Computes frames by accelerators that it shares with other VMs, and says the CRC-32 of what came out: whoever knows what the tasks compute can tell from it whether every bit is right.
+//!
+//! Boot arguments: `tasks=qam16,fft512`: the virtual devices that it has; `frames`: how many frames each computes; `length`: bytes of a frame for QAM, an eighth of one for the FFT, so that each gives about
+//! as much; `rounds`: how often each frame is computed, to keep the regions busy; `patience`: with it, the QAM frames are computed one by one by whoever is there, by this program where no region is to be had for so many ticks. Without, all devices compute
+//! side by side and it waits for them, for as long as it takes.
+#![no_std]
+#![no_main]
+
+mod qam;
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use tactus_abi::map;
+use tactus_guest::accelerator::{Computation, Done, Failure, Signal, VirtualDevice};
+use tactus_guest::{devicetree, interrupts, println, record, start, trap};
+
+tactus_guest::entry!(main);
+
+/// Tasks as `system.toml` and this program's arguments name them, with the number of each.
+const TASKS: [(&str, u8); 4] = [("qam16", 2), ("qam64", 3), ("fft512", 4), ("fft1024", 5)];
+/// The largest frame and the largest output, in words of 64 bits.
+const WORDS: usize = 65536;
+/// Times as many bytes in a frame for the FFT, which gives as many as it gets.
+const FFT_FACTOR: u64 = 8;
+
+/// Bytes that the checksum is made of at a time.
+const PIECE: usize = 512;
+
+type Buffer = [AtomicU64; WORDS];
+static INPUTS: [Buffer; TASKS.len()] = [const { [const { AtomicU64::new(0) }; WORDS] }; _];
+static OUTPUTS: [Buffer; TASKS.len()] = [const { [const { AtomicU64::new(0) }; WORDS] }; _];
+/// The sources of the devices' interrupts, a bit each, that have come.
+static CAME: AtomicU64 = AtomicU64::new(0);
+
+/// A virtual device at work.
+struct Worker {
+    name: &'static str,
+    task: u8,
+    device: VirtualDevice,
+    input: &'static Buffer,
+    output: &'static Buffer,
+    /// Bytes of a frame.
+    length: u32,
+    crc: crc32fast::Hasher,
+    by_hardware: u64,
+    by_software: u64,
+    /// Rounds that are to be computed.
+    left: u64,
+    /// Whether the region was taken from this round.
+    was_preempted: bool,
+    preempted: u64,
+}
+
+fn main() {
+    if let Err(why) = compute_all() {
+        record::fail(start::program(), why);
+        return;
+    }
+    record::pass(start::program());
+}
+
+fn compute_all() -> Result<(), &'static str> {
+    let frames = devicetree::number("frames", 1);
+    let length = devicetree::number("length", 2350);
+    let rounds = devicetree::number("rounds", 1);
+    let patience = devicetree::argument("patience").map(|_| devicetree::number("patience", 0));
+    let names = devicetree::argument("tasks").ok_or("the boot argument tasks is missing")?;
+    let mut workers: [Option<Worker>; TASKS.len()] = [const { None }; _];
+    for (place, name) in names.split(',').enumerate() {
+        let worker = workers.get_mut(place).ok_or("too many tasks")?;
+        *worker = Some(Worker::of(name, place, length)?);
+    }
+    trap::on_external(interrupted);
+    for worker in workers.iter().flatten() {
+        if let Some(source) = worker.device.source() {
+            interrupts::enable(source, 1);
+            worker.device.set_interrupt(true);
+        }
+    }
+    trap::enable_interrupts();
+    for frame in 0..frames {
+        for worker in workers.iter().flatten() {
+            worker.prepare(frame);
+        }
+        match patience {
+            None => side_by_side(&mut workers, rounds)?,
+            Some(patience) => {
+                for worker in workers.iter_mut().flatten() {
+                    worker.compute_somehow(patience)?;
+                }
+            }
+        }
+    }
+    for worker in workers.into_iter().flatten() {
+        worker.report();
+    }
+    Ok(())
+}
+
+/// A frame of each, so many times; what comes out in the end is looked at.
+fn side_by_side(workers: &mut [Option<Worker>], rounds: u64) -> Result<(), &'static str> {
+    for worker in workers.iter_mut().flatten() {
+        worker.left = rounds;
+        worker.next();
+    }
+    while workers.iter().flatten().any(|worker| worker.left > 0) {
+        for worker in workers.iter_mut().flatten() {
+            worker.look()?;
+        }
+    }
+    Ok(())
+}
+
+/// The end of some device's computation.
+fn interrupted(source: u32) {
+    CAME.fetch_or(1 << source, Ordering::Relaxed);
+    for (_, task) in TASKS {
+        if let Some(device) = VirtualDevice::find(task)
+            && device.source() == Some(source)
+        {
+            device.clear_interrupt();
+        }
+    }
+}
+
+impl Worker {
+    fn of(name: &'static str, place: usize, length: u64) -> Result<Self, &'static str> {
+        let (_, task) = *TASKS
+            .iter()
+            .find(|(known, _)| *known == name)
+            .ok_or("no such task")?;
+        let device = VirtualDevice::find(task).ok_or("there is no virtual device of a task")?;
+        let length = match qam::symbol_bits(task) {
+            Some(_) => length,
+            None => FFT_FACTOR * length,
+        };
+        let worker = Self {
+            name,
+            task,
+            device,
+            input: &INPUTS[place],
+            output: &OUTPUTS[place],
+            length: u32::try_from(length).unwrap_or(u32::MAX),
+            crc: crc32fast::Hasher::new(),
+            by_hardware: 0,
+            by_software: 0,
+            left: 0,
+            was_preempted: false,
+            preempted: 0,
+        };
+        // Nothing gives less than it gets.
+        if !(1..=8 * WORDS as u64).contains(&worker.output_bytes()) {
+            return Err("the boot argument length is out of range");
+        }
+        Ok(worker)
+    }
+
+    /// Bytes of the output.
+    fn output_bytes(&self) -> u64 {
+        let length = u64::from(self.length);
+        match (qam::symbol_bits(self.task), self.task) {
+            (Some(bits), _) => 4 * (8 * length).div_ceil(bits.into()),
+            (None, 4) => length.next_multiple_of(4 * 512),
+            (None, _) => length.next_multiple_of(4 * 1024),
+        }
+    }
+
+    fn computation(&self) -> Computation {
+        let offset = |buffer: &Buffer| (buffer.as_ptr() as u64 - map::RAM_BASE) as u32;
+        Computation {
+            input: offset(self.input),
+            length: self.length,
+            output: offset(self.output),
+            parameter: 0,
+        }
+    }
+
+    /// The frame of that number, of xorshift's 64 bits; and no output.
+    fn prepare(&self, frame: u64) {
+        let mut random = u64::from(self.task) << 32 | (frame + 1);
+        for word in &self.input[..(self.length as usize).div_ceil(8)] {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            word.store(random.to_le(), Ordering::Relaxed);
+        }
+        for word in &self.output[..self.output_bytes().div_ceil(8) as usize] {
+            word.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Begins a round.
+    fn next(&mut self) {
+        self.was_preempted = false;
+        self.device.start(&self.computation());
+    }
+
+    /// Looks what has become of a round, and begins another one when it is over.
+    fn look(&mut self) -> Result<(), &'static str> {
+        if self.left == 0 {
+            return Ok(());
+        }
+        if !self.device.is_over() {
+            self.was_preempted |= self.device.signal() == Some(Signal::Preempt);
+            return Ok(());
+        }
+        self.preempted += u64::from(self.was_preempted);
+        self.left -= 1;
+        let outcome = self.device.outcome().map(Done::Hardware);
+        if self.left == 0 || outcome.is_err() {
+            return self.came_out(outcome);
+        }
+        self.next();
+        Ok(())
+    }
+
+    fn compute_somehow(&mut self, patience: u64) -> Result<(), &'static str> {
+        let computation = self.computation();
+        let outcome = match qam::symbol_bits(self.task) {
+            Some(bits) => self.device.run_or(&computation, patience, |_| {
+                qam::compute(bits, self.length as usize, self.input, self.output);
+            }),
+            None => self.device.run(&computation).map(Done::Hardware),
+        };
+        self.came_out(outcome)
+    }
+
+    fn came_out(&mut self, outcome: Result<Done, Failure>) -> Result<(), &'static str> {
+        match outcome {
+            Ok(Done::Hardware(_)) => self.by_hardware += 1,
+            Ok(Done::Software) => self.by_software += 1,
+            Err(failure) => {
+                println!("{}: {failure:?}", self.name);
+                return Err("a frame was not computed");
+            }
+        }
+        let mut left = self.output_bytes() as usize;
+        for words in self.output.chunks(PIECE / 8) {
+            let mut bytes = [0; PIECE];
+            for (place, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+                *place = word.load(Ordering::Relaxed).to_le_bytes();
+            }
+            self.crc.update(&bytes[..left.min(PIECE)]);
+            left = left.saturating_sub(PIECE);
+        }
+        Ok(())
+    }
+
+    fn report(self) {
+        record::metric_with_suffix(self.name, "_crc32", self.crc.finalize(), "count");
+        record::metric_with_suffix(self.name, "_by_hardware", self.by_hardware, "count");
+        record::metric_with_suffix(self.name, "_by_software", self.by_software, "count");
+        record::metric_with_suffix(self.name, "_preempted", self.preempted, "count");
+    }
+}
