@@ -12,6 +12,7 @@
 //! | `jump` | jumps into data and devices | `randoms=N` |
 //! | `handler` | faults in its own trap handler | `lives=N`, `way=N`: only that one, once |
 //! | `mmio` | writes garbage to each register of its devices | `offsets=N` |
+//! | `accelerator` | writes garbage to each register of a virtual device, and restarts itself meanwhile | `task=N`, `offsets=N`, `rounds=N` |
 //! | `code` | rewrites its own code | `ms=N` |
 //! | `reboot` | restarts itself without pause, looks for remains | `lives=N` |
 //! | `reserve` | makes, changes and deletes real-time vCPUs of every kind | `rounds=N` |
@@ -25,6 +26,7 @@
 #![no_std]
 #![no_main]
 
+mod accelerator;
 mod arena;
 mod code;
 mod handler;
@@ -76,6 +78,10 @@ fn main() {
             None => handler::attack(progress, memory, number("lives", 10)),
         },
         "mmio" => mmio::attack(progress, number("offsets", 200)),
+        "accelerator" => {
+            let (task, offsets) = (number("task", 2), number("offsets", 200));
+            accelerator::attack(progress, task, offsets, number("rounds", 1));
+        }
         "code" => code::attack(progress, ticks),
         "reboot" => reboot::attack(progress, memory, number("lives", 60)),
         "reserve" => reserve::attack(progress, number("rounds", 40)),

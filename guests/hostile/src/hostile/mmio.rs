@@ -73,16 +73,29 @@ fn finishes(address: u64, datum: usize) -> bool {
 
 /// Makes all accesses, `offsets` (94 at least) to each device.
 pub fn attack(progress: Progress, offsets: u64) {
+    touch(progress, &DEVICES, offsets, 1, |_, _| true);
+    still_works();
+}
+
+/// Makes all accesses, at `offsets` places of each of these devices, so many times; `wanted` says of a step and its address whether
+/// it is to be made.
+pub fn touch(
+    progress: Progress,
+    devices: &[(u64, u64)],
+    offsets: u64,
+    rounds: u64,
+    wanted: impl Fn(u64, u64) -> bool,
+) {
     let arena = Arena::new(arena::SMALL);
     let accesses = ACCESSES.len() as u64;
-    let all = DEVICES.len() as u64 * offsets * accesses;
-    while let Some(step) = progress.next(all) {
+    let all = devices.len() as u64 * offsets * accesses;
+    while let Some(step) = progress.next(rounds * all) {
         let mut random = Random::new(step);
         let (instruction, stores) = ACCESSES[(step % accesses) as usize];
-        let (base, size) = DEVICES[(step / accesses / offsets) as usize];
+        let (base, size) = devices[(step % all / accesses / offsets) as usize];
         let address = base.wrapping_add(offset(step / accesses % offsets, size, &mut random));
         let datum = if stores { random.choose(&DATA) } else { 0 };
-        if finishes(address, datum) {
+        if finishes(address, datum) || !wanted(step, address) {
             continue;
         }
         let mut registers = arena.registers();
@@ -102,7 +115,6 @@ pub fn attack(progress: Progress, offsets: u64) {
             ));
         }
     }
-    still_works();
 }
 
 /// The controller does its work after all that: a doorbell of nobody's makes no interrupt, and claims are in range.

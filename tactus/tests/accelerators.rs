@@ -1,0 +1,309 @@
+//! Guests that share the accelerators of the fabric, by the device manager: every bit is what the models in NumPy of the blocks' tests say (`fabric/test/hw_task_models.py`), which know nothing of how
+//! the tasks are built; whoever comes first, who takes whose region, and who dies.
+
+mod harness;
+
+use std::path::Path;
+use std::process::Command;
+
+use tactus::artifacts::Artifacts;
+use tactus::check::check_file;
+use tactus::plan::Plan;
+use tactus::run::Boot;
+use tactus::run::board::{Fabric, Options};
+use tactus::run::journal::VmJournal;
+use tactus::run::machine::Platform;
+use tactus::run::session::{Outcome, Verdict};
+use tactus_abi::map::RAM_BASE;
+use tactus_board::fault::Fault;
+use tactus_board::profile::Profile;
+use tactus_board::time::Femtoseconds;
+
+use harness::{STUCK, assert_verdict, explain, once, root};
+
+/// The frame of that number for a task, as both guests make it: of xorshift's 64 bits.
+fn frame(task: u64, number: u64, bytes: usize) -> Vec<u8> {
+    let mut random = task << 32 | (number + 1);
+    let words = std::iter::repeat_with(|| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random
+    });
+    let words = words.take(bytes.div_ceil(8)).flat_map(u64::to_le_bytes);
+    words.take(bytes).collect()
+}
+
+/// The CRC-32 of what a task makes of so many frames, one behind the other.
+fn crc32(name: &str, task: u64, frames: u64, bytes: usize) -> f64 {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files: Vec<_> = (0..frames)
+        .map(|number| folder.path().join(number.to_string()))
+        .collect();
+    for (number, file) in (0..).zip(&files) {
+        std::fs::write(file, frame(task, number, bytes)).expect("a file");
+    }
+    let done = Command::new(root().join("build/setup/python/bin/python3"))
+        .arg(root().join("fabric/test/hw_task_frames.py"))
+        .arg(name)
+        .args(&files)
+        .status()
+        .expect("Python; `make setup` installs what it needs");
+    assert!(done.success());
+    let mut crc = crc32fast::Hasher::new();
+    for file in &files {
+        let output = std::fs::read(file.with_extension("out")).expect("what the model made");
+        crc.update(&output);
+    }
+    crc.finalize().into()
+}
+
+#[track_caller]
+fn figure(outcome: &Outcome, vm: &str, name: &str) -> f64 {
+    let vm: &VmJournal = outcome.journal.vm(vm).expect("the system has it");
+    vm.metrics
+        .get(name)
+        .unwrap_or_else(|| panic!("no {name}\n{}", explain(outcome)))
+        .value
+}
+
+/// What goes wrong on the board, and when.
+type Faults = Vec<(Femtoseconds, Fault)>;
+
+fn plan_of(file: &Path) -> Plan {
+    let verdict = check_file(file, &Artifacts::Workspace);
+    verdict.plan.expect("the system is fine")
+}
+
+/// Runs a system until the VM of that name is off, on a board on which that goes wrong.
+fn run(file: &Path, until: &str, faults: impl FnOnce(&Plan, &[u8]) -> Faults) -> Outcome {
+    let mut boot = Boot::of(file).unwrap_or_else(|error| panic!("{error:?}"));
+    let model = Artifacts::Workspace.model("accelerators");
+    let model = model.unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
+    let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
+    options.fabric = Some(Fabric { model, waves: None });
+    options.faults = faults(&plan_of(file), &boot.image.bytes);
+    let plan = boot.plan.timeout(STUCK);
+    let plan = plan.on(Platform::Board(Box::new(options)));
+    boot.plan = plan.until(until).expect("it is there");
+    once(&boot)
+}
+
+/// Nothing goes wrong.
+fn none(_: &Plan, _: &[u8]) -> Faults {
+    Vec::new()
+}
+
+#[test]
+fn every_bit_is_right_whoever_has_which_region() {
+    let file = root().join("systems/accelerators.toml");
+    let outcome = run(&file, "modem", none);
+    assert_verdict(&outcome, Verdict::Good);
+    for (name, task, bytes) in [
+        ("qam16", 2, 65536),
+        ("qam64", 3, 65536),
+        ("fft512", 4, 8 * 65536),
+    ] {
+        let found = figure(&outcome, "modem", &format!("{name}_crc32"));
+        assert_eq!(found, crc32(name, task, 1, bytes), "{name}");
+    }
+    let found = figure(&outcome, "analyser", "crc32");
+    assert_eq!(found, crc32("fft1024", 5, 40, 18800));
+    // The real-time guest takes a region that the other one computes in, which goes on later.
+    assert!(figure(&outcome, "modem", "fft512_preempted") > 0.0);
+
+    // As late as it may be, and no later.
+    let shared = plan_of(&file).accelerators.expect("it shares accelerators");
+    let device = shared
+        .devices
+        .iter()
+        .find(|device| device.task == "fft1024");
+    let bound = device.and_then(|device| device.latency?.bound);
+    let bound = bound.expect("a bound");
+    let analyser = outcome.journal.vm("analyser").expect("it is there");
+    let (least, longest) = analyser
+        .series("response", "run")
+        .and_then(|series| series.extremes())
+        .expect("responses");
+    // The least is of a frame that had its region already.
+    assert!(
+        longest - least <= bound,
+        "{longest} ns, and {bound} ns allowed before {least} ns\n{}",
+        explain(&outcome)
+    );
+}
+
+/// One guest alone with the device manager: its accelerators, and its boot arguments.
+fn alone(tasks: &[&str], bootargs: &str) -> String {
+    let accelerators: String = tasks
+        .iter()
+        .map(|task| format!("[[vm.accelerator]]\ntask = \"{task}\"\n"))
+        .collect();
+    let tasks = tasks.join(",");
+    format!(
+        r#"
+        [system]
+        platform = "soc"
+        harts = 2
+        [fabric]
+        design = "accelerators"
+        [accelerators]
+        manager = "manager"
+        [[vm]]
+        name = "manager"
+        image = "@device-manager"
+        memory = "4MiB"
+        on_fault = "restart"
+        [[vm.vcpu]]
+        class = "be"
+        harts = [0]
+        [[vm]]
+        name = "guest"
+        image = "@accelerated"
+        memory = "8MiB"
+        bootargs = "tasks={tasks} {bootargs}"
+        [[vm.vcpu]]
+        class = "be"
+        harts = [1]
+        {accelerators}
+        [[channel]]
+        name = "regions"
+        between = ["manager", "guest"]
+        size = "4KiB"
+        "#
+    )
+}
+
+/// [`run`] of a system given as text, until `guest` is off.
+fn run_alone(system: &str, faults: impl FnOnce(&Plan, &[u8]) -> Faults) -> Outcome {
+    let file = tempfile::Builder::new().suffix(".toml").tempfile();
+    let file = file.expect("a temporary file can be made");
+    std::fs::write(file.path(), system).expect("it can be written");
+    run(file.path(), "guest", faults)
+}
+
+/// Where no region is to be had at once, the guest computes itself, and nobody could tell.
+#[test]
+fn software_computes_what_has_no_region() {
+    let system = alone(&["qam16", "qam64"], "frames=4 length=1000 patience=0");
+    let outcome = run_alone(&system, none);
+    assert_verdict(&outcome, Verdict::Good);
+    for (name, task) in [("qam16", 2), ("qam64", 3)] {
+        let by = |whom| figure(&outcome, "guest", &format!("{name}_by_{whom}"));
+        assert_eq!(by("hardware") + by("software"), 4.0);
+        assert!(by("software") > 0.0, "\n{}", explain(&outcome));
+        let found = figure(&outcome, "guest", &format!("{name}_crc32"));
+        assert_eq!(found, crc32(name, task, 4, 1000), "{name}");
+    }
+}
+
+/// Bitstreams that have lost a bit are refused by the fabric, and who asked gets an error.
+#[test]
+fn a_damaged_bitstream_is_an_error() {
+    let system = alone(&["qam16"], "length=1000");
+    let outcome = run_alone(&system, |plan, image| {
+        let mark = tactus_abi::bitstream::MARK.to_le_bytes();
+        let begins = image.windows(4).enumerate();
+        let begins = begins.filter(|(_, bytes)| *bytes == mark);
+        let damaged = begins.map(|(at, _)| {
+            let address = plan.image.start + at as u64 + 10_000;
+            (
+                Femtoseconds(0),
+                Fault::Memory {
+                    address,
+                    bits: 0x10,
+                },
+            )
+        });
+        let damaged: Vec<_> = damaged.collect();
+        assert_eq!(
+            damaged.len(),
+            2,
+            "one for each region that the task fits into"
+        );
+        damaged
+    });
+    assert_verdict(&outcome, Verdict::GuestFailed);
+    let guest = outcome.journal.vm("guest").expect("it is there");
+    let console = guest.console.text();
+    assert!(
+        console.contains("qam16: GivenUp"),
+        "\n{}",
+        explain(&outcome)
+    );
+}
+
+/// What the device manager keeps of where the fabric is, wrong: its next interrupt takes it out of its own memory.
+fn lost(plan: &Plan, at: Femtoseconds) -> (Femtoseconds, Fault) {
+    use object::{Object, ObjectSymbol};
+
+    let image = Artifacts::Workspace.file("device-manager");
+    let image = std::fs::read(image.expect("it is built")).expect("it is there");
+    let image = object::File::parse(&*image).expect("an ELF file");
+    let mut symbols = image.symbols();
+    let is_it = |name: &str| name.contains("device_manager6FABRIC");
+    let symbol = symbols.find(|symbol| symbol.name().is_ok_and(is_it));
+    let fabric = symbol.expect("the address of the fabric").address();
+    let shared = plan.accelerators.as_ref().expect("they are shared");
+    // The byte with bits 32 and up.
+    let address = plan.vms[shared.manager].host + (fabric - RAM_BASE) + 4;
+    (
+        at,
+        Fault::Memory {
+            address,
+            bits: 0x10,
+        },
+    )
+}
+
+/// The device manager dies now and then, and starts anew: what it knew is in the fabric, and no computation is lost.
+#[test]
+fn a_device_manager_that_dies_loses_nothing() {
+    // One more than there are regions, so that it never rests.
+    let tasks = ["qam64", "qam16", "fft512", "fft1024"];
+    let system = alone(&tasks, "frames=1 length=1000 rounds=60");
+    let milliseconds = |number: u64| Femtoseconds(number * 1_000_000_000_000);
+    let outcome = run_alone(&system, |plan, _| {
+        let times = DEATHS_MS.into_iter().map(milliseconds);
+        times.map(|at| lost(plan, at)).collect()
+    });
+    let manager = outcome.journal.vm("manager").expect("it is there");
+    assert_eq!(
+        manager.restarts,
+        DEATHS_MS.len() as u64,
+        "\n{}",
+        explain(&outcome)
+    );
+    for (name, task, bytes) in [
+        ("qam16", 2, 1000),
+        ("qam64", 3, 1000),
+        ("fft512", 4, 8000),
+        ("fft1024", 5, 8000),
+    ] {
+        let found = figure(&outcome, "guest", &format!("{name}_crc32"));
+        assert_eq!(found, crc32(name, task, 1, bytes), "{name}");
+    }
+}
+
+/// When it dies; in milliseconds from the board's reset on.
+const DEATHS_MS: [u64; 4] = [30, 36, 42, 48];
+
+/// A guest that writes garbage to its virtual device, and dies and restarts itself in the middle of computations, is nobody else's
+/// trouble: neither the watcher's, who is released in time, nor that of one who computes in the same regions.
+#[test]
+fn a_hostile_guest_hurts_nobody_else() {
+    let file = root().join("systems/hostile-accelerator.toml");
+    let outcome = run(&file, "watcher", none);
+    assert_eq!(outcome.journal.failure, None, "\n{}", explain(&outcome));
+    let vm = |name| outcome.journal.vm(name).expect("the system has it");
+    assert_eq!(vm("watcher").passed, ["watcher"], "\n{}", explain(&outcome));
+    assert_eq!(vm("hostile").passed, ["hostile"], "\n{}", explain(&outcome));
+    for other in ["watcher", "modem", "manager"] {
+        let (faults, restarts) = (vm(other).faults, vm(other).restarts);
+        assert_eq!((faults, restarts), (0, 0), "{other}\n{}", explain(&outcome));
+    }
+    for (name, task, bytes) in [("qam16", 2, 4096), ("fft512", 4, 8 * 4096)] {
+        let found = figure(&outcome, "modem", &format!("{name}_crc32"));
+        assert_eq!(found, crc32(name, task, 3, bytes), "{name}");
+    }
+}
