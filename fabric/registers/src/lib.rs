@@ -34,6 +34,20 @@ pub mod interface_manager;
     clippy::undocumented_unsafe_blocks,
     reason = "generated"
 )]
+pub mod io_manager;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
+pub mod io_port;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
 pub mod ready_queue;
 #[allow(
     missing_docs,
