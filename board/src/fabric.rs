@@ -11,8 +11,8 @@ mod model;
 
 use std::path::Path;
 
-pub(crate) use coupling::PortFault;
 pub use coupling::{Activity, Coupling, Settings, Waves};
+pub(crate) use coupling::{EventFault, PortFault};
 pub use model::{Model, ModelError};
 
 use crate::bus::BadState;

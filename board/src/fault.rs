@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::board::Board;
-use crate::fabric::{FabricPort, PortFault};
+use crate::fabric::{EventFault, FabricPort, PortFault};
 use crate::time::Femtoseconds;
 
 /// A register of a hart.
@@ -65,6 +65,10 @@ pub enum Fault {
         /// The port.
         port: FabricPort,
     },
+    /// The next event that software raises does not come to the fabric.
+    FabricEventLost,
+    /// An event comes to the fabric that nobody has raised.
+    FabricEventExtra,
     /// An interrupt line that was held follows its device again.
     ReleaseLine {
         /// The line, 1 to 1023.
@@ -180,7 +184,11 @@ impl Board {
             {
                 Err(BadFault::Line(line))
             }
-            Fault::FabricError { .. } | Fault::FabricHang { .. } | Fault::FabricRelease { .. }
+            Fault::FabricError { .. }
+            | Fault::FabricHang { .. }
+            | Fault::FabricRelease { .. }
+            | Fault::FabricEventLost
+            | Fault::FabricEventExtra
                 if self.machine.fabric.is_none() =>
             {
                 Err(BadFault::NoFabric)
@@ -208,6 +216,8 @@ impl Board {
             Fault::FabricError { port } => self.fail_port(port, PortFault::Error, time),
             Fault::FabricHang { port } => self.fail_port(port, PortFault::Hang(true), time),
             Fault::FabricRelease { port } => self.fail_port(port, PortFault::Hang(false), time),
+            Fault::FabricEventLost => self.fail_events(EventFault::Lost, time),
+            Fault::FabricEventExtra => self.fail_events(EventFault::Extra, time),
         }
         self.machine.see_lines(time);
         self.woken_at(self.machine.clock.cycle_from(time));
@@ -216,6 +226,11 @@ impl Board {
     fn fail_port(&mut self, port: FabricPort, fault: PortFault, time: Femtoseconds) {
         self.machine
             .call_fabric(time, |fabric, at| fabric.fault(port, fault, at));
+    }
+
+    fn fail_events(&mut self, fault: EventFault, time: Femtoseconds) {
+        self.machine
+            .call_fabric(time, |fabric, at| fabric.event_fault(fault, at));
     }
 
     fn flip_memory(&mut self, address: u64, bits: u8) {

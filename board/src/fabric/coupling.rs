@@ -82,6 +82,8 @@ struct State {
     hp: Master,
     /// The cycles in which events are there.
     events: VecDeque<u64>,
+    /// How many of the next ones are lost: a fault.
+    events_lost: u32,
     /// The interrupt lines as the fabric drives them.
     irq: u32,
     /// When they come to the other side.
@@ -123,6 +125,7 @@ impl Coupling {
                 acp: Master::new(true),
                 hp: Master::new(false),
                 events: VecDeque::new(),
+                events_lost: 0,
                 irq,
                 lines: VecDeque::from([(Femtoseconds(0), irq)]),
                 errors: 0,
@@ -383,6 +386,24 @@ impl Coupling {
         self.settle(at);
     }
 
+    /// Loses the next event, or raises one: a fault.
+    pub(crate) fn event_fault(&mut self, fault: EventFault, at: &mut Port<'_>) {
+        let due = self.begin(at);
+        match fault {
+            EventFault::Lost => self.state.events_lost = self.state.events_lost.saturating_add(1),
+            EventFault::Extra => self.raise_event(due),
+        }
+        self.settle(at);
+    }
+
+    fn raise_event(&mut self, due: u64) {
+        if self.state.events.len() < EVENTS_MAX {
+            // One event is in one cycle.
+            let last = self.state.events.back().map_or(0, |last| last + 1);
+            self.state.events.push_back(due.max(last));
+        }
+    }
+
     fn read_port(&self, offset: u64) -> Result<u64, Refused> {
         match offset {
             ERRORS => Ok(self.state.errors.into()),
@@ -395,10 +416,9 @@ impl Coupling {
         match offset {
             EVENT => {
                 let due = self.begin(port);
-                if self.state.events.len() < EVENTS_MAX {
-                    // One event is in one cycle.
-                    let last = self.state.events.back().map_or(0, |last| last + 1);
-                    self.state.events.push_back(due.max(last));
+                match self.state.events_lost.checked_sub(1) {
+                    Some(left) => self.state.events_lost = left,
+                    None => self.raise_event(due),
                 }
                 Ok(())
             }
@@ -425,6 +445,15 @@ pub(crate) enum PortFault {
     Error,
     /// Nothing gets through any more, or again.
     Hang(bool),
+}
+
+/// What can happen to events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EventFault {
+    /// The next one does not come.
+    Lost,
+    /// One comes that nobody has raised.
+    Extra,
 }
 
 impl Device for Coupling {
