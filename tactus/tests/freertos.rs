@@ -6,7 +6,7 @@ use tactus::run::journal::VmJournal;
 use tactus::run::record::OffReason;
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{On, assert_verdict, explain, on_both, root, run, run_text};
+use harness::{On, assert_verdict, explain, on_both, root, run, run_text, with_each_queue};
 
 /// Releases in each phase of the demonstration when nobody steers it (`guests/freertos/app/demo.c`).
 const RELEASES: u64 = 2000;
@@ -128,3 +128,4 @@ on_both!(
     above_a_hostile_guest,
     failures_are_told,
 );
+with_each_queue!(beside_each_other, on_several_harts, above_a_hostile_guest);

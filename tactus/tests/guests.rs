@@ -6,7 +6,7 @@ use tactus::artifacts::Artifacts;
 use tactus::run::machine::Launch;
 use tactus::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 
-use harness::{On, STUCK, assert_verdict, explain, on_both, run, run_text};
+use harness::{On, STUCK, assert_verdict, explain, on_both, run, run_text, with_each_queue};
 
 /// What the self-test checks, in its order, and itself.
 const CHECKS: [&str; 12] = [
@@ -161,4 +161,12 @@ on_both!(
     doorbells_that_cross,
     last_words_beside_a_real_time_guest,
     doorbells_that_cross_by_pages,
+);
+with_each_queue!(
+    in_a_vm,
+    both_ends_of_a_channel,
+    both_ends_of_a_channel_by_pages,
+    doorbells_that_cross,
+    doorbells_that_cross_by_pages,
+    last_words_beside_a_real_time_guest,
 );

@@ -6,7 +6,7 @@ use tactus::run::journal::VmJournal;
 use tactus::run::record::{Consumer, OffReason};
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{On, assert_verdict, explain, on_both, root, run, run_text};
+use harness::{On, assert_verdict, explain, on_both, root, run, run_text, with_each_queue};
 
 /// The text of a system with something else in place of `from`.
 fn system(file: &str, from: &str, to: &str) -> String {
@@ -111,7 +111,7 @@ fn at_user_level_now_and_then_beside_freertos(on: On) {
 fn computing_at_user_level_beside_freertos(on: On) {
     let platform = match on {
         On::Qemu => "qemu-virt",
-        On::Board | On::BoardInTurns(_) => "soc",
+        _ => "soc",
     };
     let text = system(
         "systems/spumone.toml",
@@ -179,5 +179,12 @@ on_both!(
     at_user_level_beside_freertos,
     at_user_level_now_and_then_beside_freertos,
     computing_at_user_level_beside_freertos,
+    by_rings,
+);
+with_each_queue!(
+    on_two_harts,
+    on_one_hart,
+    at_user_level_beside_freertos,
+    at_user_level_now_and_then_beside_freertos,
     by_rings,
 );

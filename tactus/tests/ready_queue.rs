@@ -3,17 +3,14 @@
 
 mod harness;
 
-use tactus::artifacts::Artifacts;
-use tactus::run::board::{Fabric, Options};
 use tactus::run::machine::Platform;
 use tactus::run::session::{Outcome, Verdict};
 use tactus_abi::blob::ReadyQueue;
 use tactus_board::fabric::FabricPort;
 use tactus_board::fault::Fault;
-use tactus_board::profile::Profile;
 use tactus_board::time::Femtoseconds;
 
-use harness::{On, assert_verdict, boot_text, explain, once, root};
+use harness::{On, assert_verdict, boot_text, explain, has_given_up_its_queue, once, root};
 
 /// Four best-effort guests of two priorities, that share two harts.
 const FOUR: &str = r#"
@@ -34,58 +31,165 @@ fn four() -> String {
     text
 }
 
-/// The system with that queue.
-fn with(system: &str, queue: ReadyQueue) -> String {
-    let line = format!("[system]\nready_queue = \"{}\"\n", queue.name());
-    let system = system.replacen("\"qemu-virt\"", "\"soc\"", 1);
-    let system = system.replacen("[system]\n", &line, 1);
-    if queue.is_in_hardware() {
-        system.replacen("[[vm]]", "[fabric]\ndesign = \"ready_queue\"\n\n[[vm]]", 1)
-    } else {
-        system
-    }
-}
-
-/// Runs it on the board `soc`, whose fabric goes wrong so.
-fn run(system: &str, faults: &[(Femtoseconds, Fault)]) -> Outcome {
-    let mut boot = boot_text(On::Board, system);
-    let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
-    let model = Artifacts::Workspace
-        .model("ready_queue")
-        .unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
-    options.fabric = Some(Fabric { model, waves: None });
+/// Runs it on the board `soc` with that queue, whose fabric goes wrong so.
+fn run(system: &str, queue: ReadyQueue, faults: &[(Femtoseconds, Fault)]) -> Outcome {
+    let mut boot = boot_text(On::Queue(queue), system);
+    let Platform::Board(options) = &mut boot.plan.launch.platform else {
+        panic!("it is for the board");
+    };
     options.faults = faults.to_vec();
-    boot.plan = boot.plan.on(Platform::Board(Box::new(options)));
     once(&boot)
-}
-
-fn warns(outcome: &Outcome) -> bool {
-    let log = outcome.journal.log.text();
-    log.contains("warning") && log.contains("ready queue in hardware is not used")
 }
 
 #[test]
 fn each_runs_four_guests_on_two_harts() {
     for queue in ReadyQueue::ALL {
-        let outcome = run(&with(&four(), queue), &[]);
-        assert_verdict(&outcome, Verdict::Good);
-        assert!(!warns(&outcome), "{queue:?}\n{}", explain(&outcome));
+        assert_verdict(&run(&four(), queue, &[]), Verdict::Good);
     }
 }
 
+/// Some of the scheduling tests, which `make soak` runs with each of them.
 #[test]
 fn each_passes_the_guests_own_tests() {
-    for system in ["selftest", "hostile-flood-smp", "doorbell"] {
+    for (system, queues) in [
+        ("selftest", &ReadyQueue::ALL[..]),
+        ("hostile-flood-smp", &NOT_POLLING),
+        ("doorbell", &NOT_POLLING),
+        ("channel", &[ReadyQueue::Hybrid]),
+        ("hostile-teardown-smp", &[ReadyQueue::Acp]),
+        ("hostile-reserve-smp", &[ReadyQueue::Gp]),
+        (
+            "hostile-levels-smp",
+            &[ReadyQueue::Linear, ReadyQueue::Hybrid],
+        ),
+    ] {
         let file = root().join(format!("systems/{system}.toml"));
         let text = std::fs::read_to_string(file).expect("the system is there");
-        // The one that has the fabric at work in each of its cycles takes the host twenty times as long.
-        let queues = ReadyQueue::ALL
-            .into_iter()
-            .filter(|queue| *queue != ReadyQueue::AcpPolling || system == "selftest");
         for queue in queues {
-            let outcome = run(&with(&text, queue), &[]);
-            assert_verdict(&outcome, Verdict::Good);
-            assert!(!warns(&outcome), "{queue:?}\n{}", explain(&outcome));
+            assert_verdict(&run(&text, *queue, &[]), Verdict::Good);
+        }
+    }
+}
+
+/// With polling, which has the fabric at work in each of its cycles, a run takes the host twenty times as long.
+const NOT_POLLING: [ReadyQueue; 5] = [
+    ReadyQueue::Bitmap,
+    ReadyQueue::Linear,
+    ReadyQueue::Gp,
+    ReadyQueue::Hybrid,
+    ReadyQueue::Acp,
+];
+
+/// 16 vCPUs that wake each other, of priorities and on harts as the seed says; the first is the lowest.
+fn turns(seed: u64, harts: u64, turns: u32) -> String {
+    let mut random = Random(seed);
+    let mut text = format!(
+        "[system]\nplatform = \"soc\"\nharts = {harts}\nslice = \"1s\"\n\
+         [[vm]]\nname = \"turns\"\nimage = \"@turns-selftest\"\nmemory = \"4MiB\"\n\
+         bootargs = \"seed={seed} turns={turns}\"\n\
+         [[vm.vcpu]]\nclass = \"be\"\npriority = 0\n"
+    );
+    // Few priorities have equals among them, many have not.
+    let priorities = [3, 255][random.below(2) as usize];
+    for _ in 1..16 {
+        let priority = 1 + random.below(priorities);
+        text += &format!("[[vm.vcpu]]\nclass = \"be\"\npriority = {priority}\n");
+        // Some may not run on the hart that looks for one.
+        if harts > 1 && random.below(3) == 0 {
+            text += &format!("harts = [{}]\n", random.below(harts));
+        }
+    }
+    text
+}
+
+/// In which order the vCPUs of [`turns`] ran.
+#[track_caller]
+fn order(outcome: &Outcome) -> f64 {
+    assert_verdict(outcome, Verdict::Good);
+    outcome.journal.vms[0].metrics["turns_order"].value
+}
+
+#[test]
+fn all_choose_the_same() {
+    for seed in 1..4 {
+        let system = turns(seed, 1, 1000);
+        let [expected, others @ ..] = ReadyQueue::ALL.map(|queue| order(&run(&system, queue, &[])));
+        assert_eq!(others, [expected; 5], "seed {seed}");
+    }
+}
+
+/// Numbers by chance: SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ z >> 31) % limit
+    }
+
+    /// Faults of the fabric at any time of a run from `begin` to `end`. What hangs works again, sooner or later.
+    fn faults(&mut self, begin: Femtoseconds, end: Femtoseconds) -> Vec<(Femtoseconds, Fault)> {
+        let mut faults = Vec::new();
+        for _ in 0..=self.below(4) {
+            let at = begin.0 + self.below(end.0 - begin.0);
+            let port = [FabricPort::Gp, FabricPort::Acp][self.below(2) as usize];
+            let fault = match self.below(4) {
+                0 => Fault::FabricError { port },
+                1 => Fault::FabricEventLost,
+                2 => Fault::FabricEventExtra,
+                _ => {
+                    // From 1 ns to 1 ms.
+                    let longest = 10_u64.pow(6 + self.below(7) as u32);
+                    let until = at + 1 + self.below(longest);
+                    faults.push((Femtoseconds(until), Fault::FabricRelease { port }));
+                    Fault::FabricHang { port }
+                }
+            };
+            faults.push((Femtoseconds(at), fault));
+        }
+        faults
+    }
+}
+
+/// Seeds of [`nobody_is_lost_whatever_the_fabric_does`]: `READY_QUEUE_SEEDS=FROM..TO`.
+fn seeds() -> std::ops::Range<u64> {
+    let Ok(text) = std::env::var("READY_QUEUE_SEEDS") else {
+        return 0..10;
+    };
+    let ends = text.split_once("..");
+    let ends = ends.and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    ends.unwrap_or_else(|| panic!("READY_QUEUE_SEEDS={text}: say FROM..TO, such as 0..10"))
+}
+
+/// Random vCPUs, and random faults of the fabric: what the bitmap chooses is chosen, until the hypervisor says that it does not use the hardware any more; and
+/// whatever happens, every vCPU runs, each on one hart at a time, and answers in the end.
+#[test]
+#[ignore = "long"]
+fn nobody_is_lost_whatever_the_fabric_does() {
+    for seed in seeds() {
+        for harts in [1, 2] {
+            let system = turns(seed, harts, 5000);
+            let expected = run(&system, ReadyQueue::Bitmap, &[]);
+            let begin = expected.journal.vms[0].started.expect("it started");
+            let end = expected.board.as_ref().expect("it ran on the board").time;
+            for queue in ReadyQueue::ALL {
+                let mut random = Random(seed ^ (queue as u64) << 32 ^ harts << 40);
+                // Ticks of 100 ns.
+                let begin = Femtoseconds(begin * 100_000_000);
+                let mut faults = random.faults(begin, end);
+                if !queue.is_in_hardware() {
+                    faults.clear();
+                }
+                let outcome = run(&system, queue, &faults);
+                let order = order(&outcome);
+                if harts == 1 && !has_given_up_its_queue(&outcome) {
+                    let expected = expected.journal.vms[0].metrics["turns_order"].value;
+                    assert_eq!(order, expected, "seed {seed}, {queue:?}, {faults:?}");
+                }
+            }
         }
     }
 }
@@ -120,11 +224,11 @@ fn software_takes_over_from_hardware_that_fails() {
             // Before the hypervisor begins, and while the guests run.
             for at in [1, 22] {
                 let at = Femtoseconds(at * MILLISECOND);
-                let outcome = run(&with(&four(), queue), &[(at, fault)]);
+                let outcome = run(&four(), queue, &[(at, fault)]);
                 assert_verdict(&outcome, Verdict::Good);
                 if at.0 == MILLISECOND && by_memory != (queue == ReadyQueue::Gp) {
                     assert!(
-                        warns(&outcome),
+                        has_given_up_its_queue(&outcome),
                         "{queue:?} {fault:?}\n{}",
                         explain(&outcome)
                     );

@@ -6,7 +6,7 @@ use tactus::run::journal::VmJournal;
 use tactus::run::record::OffReason;
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{On, assert_verdict, explain, on_both, run, run_text};
+use harness::{On, assert_verdict, explain, on_both, run, run_text, with_each_queue};
 
 /// What `rt-selftest` checks, in its order, and itself.
 const CHECKS: [&str; 11] = [
@@ -139,3 +139,4 @@ on_both!(
     from_linux,
     exceptions_are_told,
 );
+with_each_queue!(from_the_runtime, from_freertos, from_linux);

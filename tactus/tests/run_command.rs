@@ -18,7 +18,7 @@ fn tactus(arguments: &[&str]) -> Command {
 const fn name(on: On) -> &'static str {
     match on {
         On::Qemu => "qemu",
-        On::Board | On::BoardInTurns(_) => "board",
+        _ => "board",
     }
 }
 

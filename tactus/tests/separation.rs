@@ -5,7 +5,7 @@ mod harness;
 use tactus::run::journal::VmJournal;
 use tactus::run::session::Verdict;
 
-use harness::{On, assert_verdict, explain, on_both, root, run_text};
+use harness::{On, assert_verdict, explain, on_both, root, run_text, with_each_queue};
 
 /// A system with or without separation.
 fn with(separation: bool, system: &str) -> String {
@@ -93,4 +93,8 @@ fn interrupts_for_best_effort_wait_for_real_time(on: On) {
 on_both!(
     work_for_best_effort_is_left_for_real_time,
     interrupts_for_best_effort_wait_for_real_time
+);
+with_each_queue!(
+    work_for_best_effort_is_left_for_real_time,
+    interrupts_for_best_effort_wait_for_real_time,
 );

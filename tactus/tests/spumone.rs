@@ -9,7 +9,7 @@ use tactus::run::journal::VmJournal;
 use tactus::run::machine::Launch;
 use tactus::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 
-use harness::{On, STUCK, assert_verdict, explain, on_both, root, run_text};
+use harness::{On, STUCK, assert_verdict, explain, on_both, root, run_text, with_each_queue};
 
 /// Ticks per second of `time`, on QEMU and on the board.
 const TIMEBASE_HZ: u64 = 10_000_000;
@@ -91,6 +91,7 @@ on_both!(
     releases_are_measured_natively,
     releases_are_measured_beside_linux
 );
+with_each_queue!(releases_are_measured_beside_linux);
 
 /// Whether the figures are within their limits is the experiment's matter; here, that it gives all of them.
 #[test]

@@ -1,8 +1,5 @@
 //! The design `ready_queue`, by each of its schemes; what it says of when it is quiet.
 
-use tactus_board::board::Pace;
-use tactus_board::fault::Fault;
-
 use crate::assembler::{A0, Program, S0, S1, S3, T0, T1, ZERO};
 use crate::support::{GP, PORT, RESULTS, board, model, power_off, result};
 use crate::{BOTH, run};
@@ -115,28 +112,4 @@ fn the_queue_is_reached_by_four_schemes_and_rests_in_between() {
             );
         }
     }
-}
-
-/// An event that is lost leaves a command where it is, until another one comes, raised by nobody.
-#[test]
-fn a_command_waits_for_an_event() {
-    const FIRST: u64 = (VALID | PRIORITY << 16 | HANDLE) as u64;
-    // ACP; what the pause behind the event begins and ends with is noted 5 and 6.
-    let noted = |faults: &[(u64, Fault)]| {
-        let mut board = board(Some(model("ready_queue")), 1, Pace::Fast, &schemes(2));
-        for (cycle, fault) in faults {
-            let at = board.clock().time_of(*cycle);
-            board.inject(at, *fault).expect("it has a fabric");
-        }
-        run(&mut board);
-        [5, 6, 7].map(|note| result(&board, note))
-    };
-    let [begin, answer, end] = noted(&[]);
-    let answered = FIRST << 32 | (FIRST & !u64::from(VALID));
-    assert_eq!(answer, answered);
-    let lost = (0, Fault::FabricEventLost);
-    assert_eq!(noted(&[lost])[1], FIRST);
-    let extra = ((begin + end) / 2, Fault::FabricEventExtra);
-    assert_eq!(noted(&[lost, extra])[1], answered);
-    assert_eq!(noted(&[extra])[1], answered);
 }

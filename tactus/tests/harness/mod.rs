@@ -10,10 +10,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tactus::artifacts::Artifacts;
 use tactus::run::Boot;
-use tactus::run::board::Options;
+use tactus::run::board::{Fabric, Options};
 use tactus::run::machine::Platform;
 use tactus::run::session::{Outcome, Unwatched, Verdict};
+use tactus_abi::blob::ReadyQueue;
 
 /// Host time that no test's run comes near, even on a slow and busy machine; a run that takes it is stuck.
 pub const STUCK: Duration = Duration::from_secs(300);
@@ -27,6 +29,8 @@ pub enum On {
     Board,
     /// The same, its harts in turns of so many cycles.
     BoardInTurns(u64),
+    /// The same with this ready queue, and the fabric that has one.
+    Queue(ReadyQueue),
 }
 
 impl On {
@@ -37,16 +41,69 @@ impl On {
     pub fn platform(self) -> Platform {
         match self {
             Self::Qemu => Platform::Qemu,
-            Self::Board | Self::BoardInTurns(_) => {
+            Self::Board | Self::BoardInTurns(_) | Self::Queue(_) => {
                 let profile = tactus_board::profile::Profile::named("soc");
                 let mut options = Options::new(profile.expect("it comes with the board"));
-                if let Self::BoardInTurns(cycles) = self {
-                    options.quantum = Some(cycles);
+                match self {
+                    Self::BoardInTurns(cycles) => options.quantum = Some(cycles),
+                    Self::Queue(_) => options.fabric = Some(fabric_with_queue()),
+                    _ => {}
                 }
                 Platform::Board(Box::new(options))
             }
         }
     }
+
+    /// Host time of a run that is stuck.
+    fn stuck(self) -> Duration {
+        match self {
+            // The fabric is at work in each of its cycles.
+            Self::Queue(ReadyQueue::AcpPolling) => 10 * STUCK,
+            _ => STUCK,
+        }
+    }
+
+    /// The system's text, as it is for this.
+    fn adapted(self, system: String) -> String {
+        match self {
+            Self::Queue(queue) => with_queue(&system, queue),
+            _ => system,
+        }
+    }
+}
+
+/// The fabric's design that has a ready queue.
+///
+/// # Panics
+/// It cannot be compiled.
+fn fabric_with_queue() -> Fabric {
+    let model = Artifacts::Workspace
+        .model("ready_queue")
+        .unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
+    Fabric { model, waves: None }
+}
+
+/// The system with that ready queue, on the one platform that has a fabric.
+fn with_queue(system: &str, queue: ReadyQueue) -> String {
+    const DESIGN: &str = "[fabric]\ndesign = \"ready_queue\"\n";
+    let mut text = system.replacen(
+        "[system]\n",
+        &format!("[system]\nready_queue = \"{}\"\n", queue.name()),
+        1,
+    );
+    for platform in ["qemu-virt", "mpsoc"] {
+        text = text.replacen(&format!("\"{platform}\""), "\"soc\"", 1);
+    }
+    if queue.is_in_hardware() && !text.contains("[fabric]") {
+        text = text.replacen("[[vm]]", &format!("{DESIGN}\n[[vm]]"), 1);
+    }
+    text
+}
+
+/// Whether the hypervisor has said that it does not use the ready queue in hardware, or no longer.
+pub fn has_given_up_its_queue(outcome: &Outcome) -> bool {
+    let log = outcome.journal.log.text();
+    log.contains("warning") && log.contains("ready queue in hardware is not used")
 }
 
 /// Makes two tests of each function: one on QEMU, one on the board.
@@ -69,6 +126,29 @@ macro_rules! on_both {
 }
 #[allow(unused_imports)]
 pub(crate) use on_both;
+
+/// Makes a test of each function for each ready queue but the one that systems have unless they say otherwise. Long: `make soak` runs them.
+#[allow(unused_macros)]
+macro_rules! with_each_queue {
+    ($($name:ident),+ $(,)?) => {
+        with_each_queue!(@ linear Linear, [$($name)+]);
+        with_each_queue!(@ gp Gp, [$($name)+]);
+        with_each_queue!(@ hybrid Hybrid, [$($name)+]);
+        with_each_queue!(@ acp Acp, [$($name)+]);
+        with_each_queue!(@ acp_polling AcpPolling, [$($name)+]);
+    };
+    (@ $module:ident $queue:ident, [$($name:ident)+]) => {
+        mod $module {
+            $(#[test]
+            #[ignore = "long"]
+            fn $name() {
+                super::$name(super::harness::On::Queue(tactus_abi::blob::ReadyQueue::$queue));
+            })+
+        }
+    };
+}
+#[allow(unused_imports)]
+pub(crate) use with_each_queue;
 
 /// The project's root.
 pub fn root() -> PathBuf {
@@ -115,9 +195,9 @@ pub fn boot(on: On, system: &str, until: Option<&str>) -> Boot {
 }
 
 fn boot_file(on: On, system: &Path, until: Option<&str>) -> Boot {
-    let mut boot =
-        Boot::of(system).unwrap_or_else(|error| panic!("{}: {error:?}", system.display()));
-    boot.plan = boot.plan.timeout(STUCK).on(on.platform());
+    let mut boot = Boot::of_changed(system, |text| on.adapted(text), |_| ())
+        .unwrap_or_else(|error| panic!("{}: {error:?}", system.display()));
+    boot.plan = boot.plan.timeout(on.stuck()).on(on.platform());
     if let Some(until) = until {
         boot.plan = boot
             .plan
@@ -128,9 +208,20 @@ fn boot_file(on: On, system: &Path, until: Option<&str>) -> Boot {
 }
 
 /// Runs a system that has been built.
+///
+/// # Panics
+/// It cannot be run, or its ready queue in hardware has failed though nothing was to go wrong on the board.
+#[track_caller]
 pub fn once(boot: &Boot) -> Outcome {
-    boot.run(&mut Unwatched)
-        .unwrap_or_else(|error| panic!("the system cannot be run: {error}"))
+    let outcome = boot
+        .run(&mut Unwatched)
+        .unwrap_or_else(|error| panic!("the system cannot be run: {error}"));
+    if let Platform::Board(options) = &boot.plan.launch.platform
+        && options.faults.is_empty()
+    {
+        assert!(!has_given_up_its_queue(&outcome), "\n{}", explain(&outcome));
+    }
+    outcome
 }
 
 /// Everything about a run that helps to see why a test failed.
