@@ -236,12 +236,14 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
         word
     }
 
-    /// Reads a command's register.
-    fn read_command(&mut self, offset: u32) -> Option<u32> {
+    /// Looks at somebody by a command's register.
+    #[inline(never)]
+    fn peek(&mut self, offset: u32) -> Option<u32> {
         if self.is_by_page() {
             self.expected = self.expected.wrapping_add(1);
         }
-        self.read(offset)
+        let first = self.read(offset)?;
+        self.check(first)
     }
 
     /// Loads the doubleword until these bits are so.
@@ -315,7 +317,7 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
     }
 
     /// A first word is that of one that is queued, or 0 if nobody is.
-    #[inline]
+    #[inline(never)]
     fn check(&mut self, first: u32) -> Option<u32> {
         if self.is_noted(first) || first == 0 && self.count == 0 {
             Some(first)
@@ -324,15 +326,27 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
         }
     }
 
-    /// Whoever comes first, where he is in memory already: what is most frequent, without a call.
+    /// Takes whoever comes first, if he fits; 0: he does not, or there is something else to be said about it. Hybrid.
     #[inline(always)]
-    fn first_at_once(&mut self) -> Option<u32> {
-        if self.scheme != Scheme::Hybrid {
-            return None;
+    fn take_from_memory(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<u32> {
+        let mut both = self.ports.load();
+        if both as u32 != self.expected {
+            both = self.look(u32::MAX.into(), self.expected.into())?;
         }
-        let both = self.ports.load();
         let first = (both >> 32) as u32;
-        (both as u32 == self.expected && self.is_noted(first)).then_some(first)
+        let noted = self.noted.get_mut(usize::from(first as Handle));
+        let Some(noted) = noted.filter(|noted| **noted == first && first != 0) else {
+            return Some(0);
+        };
+        if !fits(first as Handle) {
+            return Some(0);
+        }
+        self.ports.write(register::REMOVE, first & 0xffff);
+        *noted = 0;
+        self.count -= 1;
+        self.expected = self.expected.wrapping_add(1);
+        self.ports.settle();
+        Some(first)
     }
 
     /// Whoever comes first.
@@ -340,7 +354,7 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
     fn first(&mut self) -> Option<u32> {
         let first = match self.scheme {
             Scheme::Hybrid => (self.look(u32::MAX.into(), self.expected.into())? >> 32) as u32,
-            Scheme::Gp => self.read_command(register::PEEK_HIGHEST)?,
+            Scheme::Gp => return self.peek(register::PEEK_HIGHEST),
             Scheme::Acp | Scheme::Polling => self.answered()?,
         };
         self.check(first)
@@ -349,10 +363,13 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
     /// Takes the first one that fits.
     #[inline(always)]
     fn take(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<u32> {
-        let mut first = match self.first_at_once() {
-            Some(first) => first,
-            None => self.first()?,
-        };
+        if self.scheme == Scheme::Hybrid {
+            let taken = self.take_from_memory(fits)?;
+            if taken != 0 {
+                return Some(taken);
+            }
+        }
+        let mut first = self.first()?;
         if first != 0 && !fits(first as Handle) {
             first = self.search(fits)?;
         }
@@ -368,16 +385,16 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
         if !self.is_by_page() {
             self.answered()?;
         }
-        let mut offset = register::PEEK_HIGHEST;
-        for _ in 0..self.count {
-            let first = self.read_command(offset)?;
-            // There is one still.
-            if self.check(first)? == 0 || fits(first as Handle) {
-                return Some(first);
+        let mut first = self.peek(register::PEEK_HIGHEST)?;
+        let mut left = self.count;
+        while first != 0 && !fits(first as Handle) {
+            left -= 1;
+            if left == 0 {
+                return Some(0);
             }
-            offset = register::NEXT;
+            first = self.peek(register::NEXT)?;
         }
-        Some(0)
+        Some(first)
     }
 
     /// Removes one that is queued, whose first word this is.

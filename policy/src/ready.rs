@@ -22,7 +22,7 @@ pub trait ReadyQueue {
     fn highest(&mut self) -> Option<u8>;
     /// Takes out the first vCPU of the highest priority.
     fn pop(&mut self) -> Option<Handle>;
-    /// Takes out the first vCPU, in the queue's order, that `fits`, and tells its priority. Linear in the vCPUs queued.
+    /// Takes out the first vCPU, in the queue's order, that `fits`, which may be asked twice about the same one, and tells its priority. Linear in the vCPUs queued.
     fn pop_where(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<(Handle, u8)>;
     /// Looks at each queued vCPU, in any order. Linear in the vCPUs queued.
     fn visit(&mut self, look: &mut dyn FnMut(Handle));
