@@ -1,12 +1,12 @@
 //! All VMs' consoles and the hypervisor's log on one line; the framing is [`tactus_abi::console`]'s.
 
 use crate::arch::firmware;
-use crate::sync::Lock;
 use core::ptr::{read_volatile, write_volatile};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tactus_abi::blob::limit;
 use tactus_abi::console::{Demux, Event, LOG_STREAM, SELECT, STREAM_BASE};
 use tactus_abi::uart;
+use tactus_hypervisor::lock::Lock;
 use tactus_hypervisor::ring::Ring;
 use tactus_policy::table::Array;
 

@@ -80,7 +80,7 @@ impl Doorbell {
             // As most often, it interrupts the vCPU whose registers are here. Who changes that next tells this hart so.
             context::set_external(true);
         } else {
-            self.vm.tell_inlined(hart, changed);
+            self.vm.tell(hart, changed);
         }
     }
 

@@ -295,7 +295,7 @@ impl Hart {
             while posts != 0 {
                 let handle = word * 64 + posts.trailing_zeros() as usize;
                 posts &= posts - 1;
-                if system().vcpus[handle].class == Class::RealTime {
+                if system().vcpu(handle as Handle).class == Class::RealTime {
                     return true;
                 }
             }

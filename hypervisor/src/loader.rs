@@ -2,10 +2,11 @@
 //!
 //! Done in small steps, in the time of the VM's own boot vCPU, so that starting a VM takes nothing from others.
 
+use crate::arch::memory;
 use crate::vm::Vm;
 use tactus_abi::blob::{Blob, Segment};
 
-/// Bytes cleared or copied in a step.
+/// Bytes cleared or copied in a step, where all are aligned.
 const STEP: u64 = 512;
 
 /// How far it has come.
@@ -30,9 +31,9 @@ impl Loader {
         let Some(segment) = segments.get(self.segment) else {
             return true;
         };
-        let size = (segment.size - self.copied).min(STEP);
         let from = segment.source + self.copied;
         let to = memory.host + (segment.guest - memory.guest) + self.copied;
+        let size = (segment.size - self.copied).min(memory::piece(from, to, STEP));
         // Safety: boot has checked that the segment lies within the VM's memory, where nothing of the hypervisor is and no
         // vCPU runs while it is loaded, and that its source lies in the boot image.
         unsafe {

@@ -37,6 +37,12 @@ impl Line {
         self.words(kind)
     }
 
+    /// As [`Line::begin`], with the name of the VM that it is about.
+    #[inline(never)]
+    pub fn begin_of(&mut self, kind: &str, vm: &str) -> &mut Self {
+        self.begin(kind).text("vm", vm)
+    }
+
     /// Adds a field.
     #[inline(never)]
     pub fn text(&mut self, key: &str, value: &str) -> &mut Self {

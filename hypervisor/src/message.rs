@@ -5,23 +5,23 @@
 //! the hart, and the copy goes on when the caller has one again. The caller does not run before its call is done, so that nothing
 //! is half done but what [`Call`] and the mailbox hold; if it is stopped, the slot is another's, or the message is back in the queue.
 
-use crate::arch;
+use crate::arch::{self, memory};
 use crate::arena::{Arena, Exhausted};
 use crate::devices;
 use crate::hart::Hart;
 use crate::realtime::{self, AnswerTo};
 use crate::sbi::SbiError;
 use crate::sched;
-use crate::sync::Lock;
 use crate::system::system;
 use crate::vcpu::{Vcpu, Wait};
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::{Blob, ChannelEnd};
+use tactus_hypervisor::lock::Lock;
 use tactus_policy::mailbox::{Mailbox, Outcome, Received};
 use tactus_policy::ready::Handle;
 use tactus_policy::table::Table;
 
-/// Bytes copied between two looks at the interrupts.
+/// Bytes copied between two looks at the interrupts, where all are aligned.
 const PIECE: u64 = 256;
 
 /// What waits at one end of a channel.
@@ -197,11 +197,11 @@ fn take_slot(hart: &'static Hart, vcpu: &'static Vcpu, call: &mut Call) -> Resul
 
 /// Copies a piece.
 fn copy(call: &mut Call, slot: u64) {
-    let count = (call.length - call.done).min(PIECE);
     let (from, to) = match call.sends {
         true => (call.host, slot),
         false => (slot, call.host),
     };
+    let count = (call.length - call.done).min(memory::piece(from, to, PIECE));
     // Safety: `begin` has found all of the caller's bytes in its VM's memory, where nothing of the hypervisor is; other vCPUs
     // of the VM may write them, but they are only ever data. The slot is this vCPU's alone, and large enough for its message.
     unsafe {
@@ -243,7 +243,7 @@ fn tell(hart: &'static Hart, wake: Option<Handle>) {
 }
 
 fn woken(wake: Option<Handle>) -> Option<&'static Vcpu> {
-    let vcpu = &system().vcpus[usize::from(wake?)];
+    let vcpu = system().vcpu(wake?);
     vcpu.message.store(true, Ordering::Release);
     Some(vcpu)
 }

@@ -130,7 +130,7 @@ fn waited_for(priority: u8) -> u64 {
     let mut harts = 0;
     // At most one step for each vCPU.
     system.best_effort.lock().visit(&mut |handle| {
-        let vcpu = &system.vcpus[usize::from(handle)];
+        let vcpu = system.vcpu(handle);
         if vcpu.priority >= priority && vcpu.reach() & system.blob.header.user_only == 0 {
             harts |= vcpu.reach();
         }
@@ -143,8 +143,7 @@ pub fn report(vcpu: &Vcpu) {
     let entries = vcpu.kernel_entries.load(Ordering::Relaxed);
     if entries > 0 {
         Line::new()
-            .begin("usage migration")
-            .text("vm", vcpu.vm.name)
+            .begin_of("usage migration", vcpu.vm.name)
             .number("vcpu", vcpu.index as u64)
             .number("kernel_entries", entries)
             .send();

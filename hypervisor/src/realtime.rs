@@ -8,12 +8,12 @@
 use crate::hart::Hart;
 use crate::sbi::SbiError;
 use crate::sched;
-use crate::sync::Lock;
 use crate::system::system;
 use crate::vcpu::{Record, State, Vcpu, Wait};
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::{Blob, RealTimePolicy, limit};
 use tactus_abi::hypercall::{CallBlock, RT_SELF, Refusal, RtStatus};
+use tactus_hypervisor::lock::Lock;
 use tactus_policy::admission::{Decision, LOOKS_AT_RUN_TIME, Ledger, Request, Step, Task, Trial};
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
@@ -286,7 +286,7 @@ fn carry_out(
     let target = what.target;
     let moved = decision
         .moved
-        .map(|(handle, to)| (&system().vcpus[usize::from(handle)], to));
+        .map(|(handle, to)| (system().vcpu(handle), to));
     // Where an earlier decision is still to be carried out, or what has left is still counted by those that run, nothing new is promised.
     let good = |&(vcpu, to): &(&Vcpu, usize)| is_free(vcpu) && system().harts[to].is_settled();
     if !moved.as_ref().is_none_or(good) {

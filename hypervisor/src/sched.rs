@@ -532,7 +532,7 @@ fn enqueue(hart: &'static Hart, vcpu: &'static Vcpu, place: Place) {
         Class::BestEffort => {
             leave_fpu(local, vcpu);
             vcpu.set_state(State::Ready);
-            let mut queue = system().best_effort.lock();
+            let mut queue = system().best_effort.lock_inlined();
             queue.insert(handle, priority, head);
         }
     }
@@ -644,7 +644,7 @@ extern "C" fn conclude(hart: &'static Hart) -> bool {
         if local.overruns[word] != 0 {
             let bit = local.overruns[word].trailing_zeros() as usize;
             local.overruns[word] &= local.overruns[word] - 1;
-            report_overruns(&system().vcpus[word * 64 + bit]);
+            report_overruns(system().vcpu((word * 64 + bit) as Handle));
             return true;
         }
     }
@@ -664,8 +664,7 @@ extern "C" fn conclude(hart: &'static Hart) -> bool {
 #[cold]
 fn report_overruns(vcpu: &Vcpu) {
     Line::new()
-        .begin("overrun")
-        .text("vm", vcpu.vm.name)
+        .begin_of("overrun", vcpu.vm.name)
         .number("vcpu", vcpu.index as u64)
         .number("count", vcpu.record.overruns.load(Ordering::Relaxed))
         .time()
@@ -686,7 +685,7 @@ fn begin_reservations(hart: &'static Hart) -> bool {
         while bits != 0 {
             let handle = word * 64 + bits.trailing_zeros() as usize;
             bits &= bits - 1;
-            make_ready(hart, &system().vcpus[handle], arch::now());
+            make_ready(hart, system().vcpu(handle as Handle), arch::now());
             any = true;
         }
     }
@@ -936,7 +935,7 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
         offer(hart, held);
     }
     let vcpus = system().vcpus;
-    let mut queue = system().best_effort.lock();
+    let mut queue = system().best_effort.lock_inlined();
     if let Some(held) = local.held.take() {
         // Safety: it is this hart's, no other reference in use.
         let slice_left = unsafe { held.body() }.slice_left > 0;
@@ -992,7 +991,7 @@ fn wait_for_work(hart: &'static Hart) {
     let (at, handle) = local.releases.earliest();
     if at != u64::MAX {
         // Whose job is released next will not have to wait for its registers.
-        let vcpu = &system().vcpus[usize::from(handle)];
+        let vcpu = system().vcpu(handle);
         load_once(hart, vcpu);
     }
     if context::guest_interrupt_pending() {
@@ -1288,7 +1287,7 @@ fn read_posts(hart: &'static Hart) {
         while posted != 0 {
             let handle = word * 64 + posted.trailing_zeros() as usize;
             posted &= posted - 1;
-            notify(hart, &system().vcpus[handle]);
+            notify(hart, system().vcpu(handle as Handle));
         }
     }
 }
@@ -1326,7 +1325,7 @@ pub fn timer(hart: &'static Hart) {
         let Some(handle) = local.releases.pop_until(now) else {
             break;
         };
-        make_ready(hart, &system().vcpus[usize::from(handle)], now);
+        make_ready(hart, system().vcpu(handle), now);
     }
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
@@ -1380,7 +1379,7 @@ fn serve_best_effort(hart: &'static Hart, now: u64) {
         let Some(handle) = local.deadlines.pop_until(now) else {
             break;
         };
-        for_others |= make_ready(hart, &system().vcpus[usize::from(handle)], now);
+        for_others |= make_ready(hart, system().vcpu(handle), now);
     }
     if for_others {
         spread(hart);

@@ -1,8 +1,4 @@
-//! Locks between harts: first come, first served, so that the wait is bounded by the number of harts times the
-//! longest time one is held. Interrupts are always off in the hypervisor; nothing waits while holding one.
-
-/// A ticket lock.
-pub type Lock<T> = spin::mutex::Mutex<T>;
+//! What harts share, but for [locks](tactus_hypervisor::lock): each thing with a rule of its own.
 
 /// Something that one hart owns at a time without a lock; the place it stands in says by which rule.
 #[derive(Debug)]

@@ -4,13 +4,14 @@ use crate::hart::Hart;
 use crate::message::Post;
 use crate::plic::Plic;
 use crate::ready::Ports;
-use crate::sync::Lock;
 use crate::vcpu::Vcpu;
 use crate::vm::Vm;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use tactus_abi::blob::{Blob, limit};
 use tactus_abi::map::PASSED_SOURCE_MAX;
+use tactus_hypervisor::lock::Lock;
 use tactus_policy::hardware::SystemQueue;
+use tactus_policy::ready::Handle;
 use tactus_policy::table::{Array, Table};
 
 /// Where a physical interrupt source goes.
@@ -56,6 +57,12 @@ impl System {
     /// Whether real-time guests' interrupts come before, and into, what is done for best-effort ones. Nothing else is left out without.
     pub fn is_separated(&self) -> bool {
         self.blob.header.separation != 0
+    }
+
+    /// The vCPU of a handle that there is. Compiled once, for where no hurry is.
+    #[inline(never)]
+    pub fn vcpu(&self, handle: Handle) -> &'static Vcpu {
+        &self.vcpus[usize::from(handle)]
     }
 }
 

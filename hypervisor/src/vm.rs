@@ -10,7 +10,7 @@ use crate::migration;
 use crate::page;
 use crate::sbi::SbiError;
 use crate::sched;
-use crate::sync::{Lock, Owned};
+use crate::sync::Owned;
 use crate::system::{Route, system};
 use crate::vcpu::{State, Vcpu, Wait, signal};
 use core::ptr;
@@ -19,6 +19,7 @@ use tactus_abi::blob::{self, OnFault, limit};
 use tactus_abi::hypercall::VmState;
 use tactus_abi::interrupts::InterruptPage;
 use tactus_abi::map;
+use tactus_hypervisor::lock::Lock;
 use tactus_hypervisor::vplic::{Effect, Vplic};
 use tactus_hypervisor::vuart::Vuart;
 use tactus_policy::reservation::Account;
@@ -76,8 +77,8 @@ struct Life {
 struct Parts {
     /// vCPUs of the configuration.
     vcpus: &'static Table<Vcpu>,
-    /// Places of those that hypercalls make.
-    made: &'static Table<Vcpu>,
+    /// These, and behind them the places of those that hypercalls make.
+    all_vcpus: &'static Table<Vcpu>,
     /// The doorbells that it rings.
     doorbells: &'static Table<Doorbell>,
 }
@@ -148,13 +149,13 @@ impl Vm {
     /// # Safety
     /// Called once, at boot, before any guest or other hart runs.
     pub unsafe fn adopt(&self, vcpus: &'static [Vcpu], doorbells: &'static [Doorbell]) {
-        let all = &vcpus[self.config.first_vcpu as usize..];
-        let (vcpus, further) = all.split_at(self.config.vcpus as usize);
+        let count = self.config.vcpus + self.config.rt_vcpus;
+        let all = &vcpus[self.config.first_vcpu as usize..][..count as usize];
         let doorbells = &doorbells[self.config.first_channel_end as usize..];
         // Safety: the caller's promise.
         *unsafe { self.parts.get() } = Parts {
-            vcpus: Table::new(vcpus),
-            made: Table::new(&further[..self.config.rt_vcpus as usize]),
+            vcpus: Table::new(&all[..self.config.vcpus as usize]),
+            all_vcpus: Table::new(all),
             doorbells: Table::new(&doorbells[..self.config.channel_ends as usize]),
         };
     }
@@ -166,9 +167,9 @@ impl Vm {
     }
 
     /// The places of those that hypercalls make, by number.
-    pub fn made_vcpus(&self) -> &'static Table<Vcpu> {
-        // Safety: as above.
-        unsafe { self.parts.get() }.made
+    pub fn made_vcpus(&self) -> &'static [Vcpu] {
+        let made = self.all_vcpus().get(self.vcpus().len()..);
+        made.unwrap_or_default()
     }
 
     /// The doorbells that it rings, by channel.
@@ -177,8 +178,9 @@ impl Vm {
         unsafe { self.parts.get() }.doorbells
     }
 
-    fn all_vcpus(&self) -> impl Iterator<Item = &'static Vcpu> {
-        self.vcpus().iter().chain(self.made_vcpus())
+    fn all_vcpus(&self) -> &'static Table<Vcpu> {
+        // Safety: as above.
+        unsafe { self.parts.get() }.all_vcpus
     }
 
     /// Its stream on the console's line.
@@ -242,13 +244,7 @@ impl Vm {
 
     /// Tells vCPUs of changes.
     #[inline(never)]
-    fn tell(&self, hart: &'static Hart, changed: Changed) {
-        self.tell_inlined(hart, changed);
-    }
-
-    /// The same, on a path that is measured.
-    #[inline(always)]
-    pub fn tell_inlined(&self, hart: &'static Hart, mut changed: Changed) {
+    pub fn tell(&self, hart: &'static Hart, mut changed: Changed) {
         // At most one step for each vCPU.
         while changed != 0 {
             let index = changed.trailing_zeros() as usize;
@@ -270,7 +266,7 @@ impl Vm {
     /// A virtual source interrupts the VM once. Returns its vCPUs that are to be told.
     #[inline]
     pub fn raise(&self, source: u32) -> Changed {
-        let mut devices = self.devices.lock();
+        let mut devices = self.devices.lock_inlined();
         self.raise_with(&mut devices, source)
     }
 
@@ -509,20 +505,14 @@ impl Vm {
             life.state = VmState::Running;
             life.restarts
         };
+        let mut line = Line::new();
         if restarts == 0 {
-            Line::new()
-                .begin("start")
-                .text("vm", self.name)
-                .time()
-                .send();
+            line.begin_of("start", self.name);
         } else {
-            Line::new()
-                .begin("restart")
-                .text("vm", self.name)
-                .number("count", restarts.into())
-                .time()
-                .send();
+            line.begin_of("restart", self.name)
+                .number("count", restarts.into());
         }
+        line.time().send();
     }
 
     /// Starts one of its further vCPUs. `false`: it is not stopped, or the VM is ending.
@@ -681,8 +671,7 @@ impl Vm {
         };
         if piece == 1 {
             Line::new()
-                .begin("off")
-                .text("vm", self.name)
+                .begin_of("off", self.name)
                 .text("reason", reason)
                 .number("code", u64::from(code))
                 .time()
@@ -721,8 +710,7 @@ impl Vm {
         let ticks = self.ticks[hart.index].load(Ordering::Relaxed);
         if ticks > 0 {
             Line::new()
-                .begin("usage")
-                .text("vm", self.name)
+                .begin_of("usage", self.name)
                 .number("hart", hart.index as u64)
                 .number("ticks", ticks)
                 .send();
@@ -748,8 +736,7 @@ impl Vm {
         };
         match piece {
             0 => line
-                .begin("fault")
-                .text("vm", self.name)
+                .begin_of("fault", self.name)
                 .number("vcpu", *vcpu as u64),
             1 => line.number("cause", exception.cause).text("why", why),
             2 => line.hex("address", exception.guest_address),

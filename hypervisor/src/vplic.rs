@@ -95,7 +95,13 @@ impl Vplic {
     /// An edge: the source, which is one of the PLIC's, asks once.
     pub fn raise(&mut self, source: u32) {
         debug_assert!(source < PLIC_SOURCES, "{source} is no source");
-        self.pending |= (1 << (source % Sources::BITS)) & VALID;
+        // No shift of so many bits, on a path that is measured.
+        let bit = 1 << (source % u64::BITS);
+        self.add(if source & u64::BITS == 0 {
+            [bit, 0]
+        } else {
+            [0, bit]
+        });
     }
 
     /// Sources that have asked and have not been claimed, in words of 64.
@@ -104,6 +110,7 @@ impl Vplic {
     }
 
     /// These sources ask, too.
+    #[inline]
     pub fn add(&mut self, [low, high]: [u64; 2]) {
         self.pending |= (u128::from(high) << 64 | u128::from(low)) & VALID;
     }

@@ -4,6 +4,7 @@ pub mod context;
 pub mod csr;
 pub mod entry;
 pub mod firmware;
+pub mod memory;
 pub mod platform;
 pub mod stage2;
 

@@ -1,0 +1,57 @@
+//! `memcpy` and `memset` (C11, 7.24.2.1 and 7.24.6.1), which the compiler makes calls of, in a tenth of the text that its own library's take: a doubleword
+//! at a time where both addresses are aligned, as all are that hurry, or a byte; and doublewords of zeros only.
+
+use core::arch::global_asm;
+
+/// How many bytes are copied between two addresses in no more than about the time of `aligned` ones between aligned addresses: for
+/// whoever copies in pieces.
+pub const fn piece(from: u64, to: u64, aligned: u64) -> u64 {
+    if (from | to).is_multiple_of(8) {
+        aligned
+    } else {
+        aligned / 8
+    }
+}
+
+global_asm!(
+    ".section .text.memory, \"ax\"",
+    ".global memcpy",
+    "memcpy:",
+    "    mv      a3, a0",
+    "    add     a2, a2, a0",
+    "    or      a4, a0, a1",
+    "    andi    a4, a4, 7",
+    "    bnez    a4, 3f",
+    // The end of the last whole doubleword.
+    "    andi    a5, a2, -8",
+    "    j       2f",
+    "1:  ld      a4, 0(a1)",
+    "    sd      a4, 0(a3)",
+    "    addi    a1, a1, 8",
+    "    addi    a3, a3, 8",
+    "2:  bltu    a3, a5, 1b",
+    "    j       3f",
+    "4:  lbu     a4, 0(a1)",
+    "    sb      a4, 0(a3)",
+    "    addi    a1, a1, 1",
+    "    addi    a3, a3, 1",
+    "3:  bltu    a3, a2, 4b",
+    "    ret",
+    ".global memset",
+    "memset:",
+    "    mv      a3, a0",
+    "    add     a2, a2, a0",
+    "    andi    a4, a0, 7",
+    "    or      a4, a4, a1",
+    "    bnez    a4, 3f",
+    "    andi    a5, a2, -8",
+    "    j       2f",
+    "1:  sd      zero, 0(a3)",
+    "    addi    a3, a3, 8",
+    "2:  bltu    a3, a5, 1b",
+    "    j       3f",
+    "4:  sb      a1, 0(a3)",
+    "    addi    a3, a3, 1",
+    "3:  bltu    a3, a2, 4b",
+    "    ret",
+);

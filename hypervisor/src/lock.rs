@@ -1,0 +1,179 @@
+//! Locks between harts: first come, first served, so that the wait is bounded by the number of harts times the
+//! longest time one is held (a ticket lock: Mellor-Crummey and Scott, ACM TOCS 9, 1991, section 2.2). Interrupts are always off in the hypervisor;
+//! nothing waits while holding one.
+//!
+//! What is compiled into most places that lock is a call.
+
+use core::cell::UnsafeCell;
+use core::hint;
+use core::ops::{Deref, DerefMut};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// A value that one hart uses at a time.
+#[repr(C)]
+pub struct Lock<T> {
+    turns: Turns,
+    value: UnsafeCell<T>,
+}
+
+// Safety: `Guard` is the only way to the value, and there is one at a time.
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+/// Who comes when: both count up for ever, and wrap.
+struct Turns {
+    /// The turn of whoever comes next.
+    next: AtomicU32,
+    /// Whose turn it is.
+    now: AtomicU32,
+}
+
+impl Turns {
+    /// Takes a turn, and waits for it.
+    #[inline(always)]
+    fn begin(&self) {
+        let mine = self.next.fetch_add(1, Ordering::Relaxed);
+        if self.now.load(Ordering::Acquire) != mine {
+            self.wait(mine);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(&self, mine: u32) {
+        while self.now.load(Ordering::Acquire) != mine {
+            hint::spin_loop();
+        }
+    }
+
+    /// As [`Turns::begin`], compiled once.
+    #[inline(never)]
+    fn begin_by_call(&self) {
+        self.begin();
+    }
+
+    /// Ends the turn, for whoever has it.
+    #[inline]
+    fn end(&self) {
+        let mine = self.now.load(Ordering::Relaxed);
+        self.now.store(mine.wrapping_add(1), Ordering::Release);
+    }
+}
+
+impl<T> Lock<T> {
+    /// An open lock.
+    pub const fn new(value: T) -> Self {
+        Self {
+            turns: Turns {
+                next: AtomicU32::new(0),
+                now: AtomicU32::new(0),
+            },
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Waits until nobody who has come before uses the value; it is the caller's until the guard is dropped. A hart that
+    /// locks what it has locked already waits for ever.
+    #[inline]
+    pub fn lock(&self) -> Guard<'_, T> {
+        self.turns.begin_by_call();
+        Guard { lock: self }
+    }
+
+    /// The same, on a path that is measured.
+    #[inline(always)]
+    pub fn lock_inlined(&self) -> Guard<'_, T> {
+        self.turns.begin();
+        Guard { lock: self }
+    }
+}
+
+/// The right to use a locked value.
+pub struct Guard<'a, T> {
+    lock: &'a Lock<T>,
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // Safety: it is this guard's turn.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // Safety: it is this guard's turn, and it is borrowed for as long as the reference is.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.lock.turns.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    extern crate std;
+    use std::thread;
+
+    const THREADS: usize = 4;
+    const ROUNDS: usize = 2_000;
+
+    #[test]
+    fn one_has_the_value_at_a_time() {
+        let counts = Lock::new((0, 0));
+        thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    for _ in 0..ROUNDS {
+                        let mut counts = counts.lock();
+                        assert_eq!(counts.0, counts.1);
+                        counts.0 += 1;
+                        thread::yield_now();
+                        counts.1 += 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(*counts.lock(), (THREADS * ROUNDS, THREADS * ROUNDS));
+    }
+
+    #[test]
+    fn turns_wrap() {
+        let lock = Lock {
+            turns: Turns {
+                next: AtomicU32::new(u32::MAX),
+                now: AtomicU32::new(u32::MAX),
+            },
+            value: UnsafeCell::new(0),
+        };
+        *lock.lock() += 1;
+        *lock.lock() += 1;
+        assert_eq!(*lock.lock(), 2);
+    }
+
+    #[test]
+    fn whoever_comes_first_is_served_first() {
+        let order = Lock::new(std::vec::Vec::new());
+        let first = order.lock();
+        thread::scope(|scope| {
+            for (place, turn) in (0..THREADS).zip(1..) {
+                let order = &order;
+                scope.spawn(move || order.lock().push(place));
+                // The next one comes when this one has its turn.
+                while order.turns.next.load(Ordering::Relaxed) <= turn {
+                    thread::yield_now();
+                }
+            }
+            drop(first);
+        });
+        assert_eq!(*order.lock(), [0, 1, 2, 3]);
+    }
+}
