@@ -309,6 +309,7 @@ impl Hart {
     }
 
     /// Makes the hart look at the best-effort queue.
+    #[inline(never)]
     pub fn offer(&self) {
         self.inbox.offered.store(true, Ordering::Release);
         self.interrupt();

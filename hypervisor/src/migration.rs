@@ -21,6 +21,7 @@ use tactus_policy::ready::ReadyQueue;
 
 /// A trap on a hart for user level only has been served: has the current vCPU leave the hart when its kernel comes next.
 #[cold]
+#[inline(never)]
 pub fn trapped(hart: &'static Hart, vcpu: &'static Vcpu) {
     if vcpu.class == Class::BestEffort && !context::at_user_level() {
         // Safety: on this hart, no other reference in use.

@@ -176,15 +176,23 @@ fn change_places(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, 
 
 /// Enters a vCPU that has got the hart, when it has taken notice of what others have told it. That may be for the one that was here before, which so
 /// has to be in its place.
-#[inline(never)]
+#[inline(always)]
 fn attend(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
     if (vcpu.signals() != 0) | must_leave(hart) {
         cold_path();
-        take_signals(hart, vcpu);
-        // Who has asked it to stop before it had its home here has told another hart.
-        if vcpu.stops() | must_leave(hart) {
-            return Goes::out(vcpu);
-        }
+        return attend_to_news(hart, vcpu);
+    }
+    // Safety: on this hart, no other reference in use.
+    Goes::into(unsafe { &raw const vcpu.body().context })
+}
+
+/// As [`attend`], when there is something.
+#[inline(never)]
+fn attend_to_news(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
+    take_signals(hart, vcpu);
+    // Who has asked it to stop before it had its home here has told another hart.
+    if vcpu.stops() | must_leave(hart) {
+        return Goes::out(vcpu);
     }
     // Safety: on this hart, no other reference in use.
     Goes::into(unsafe { &raw const vcpu.body().context })
@@ -557,7 +565,7 @@ fn take_real_time(hart: &Hart, local: &mut Local) -> Option<&'static Vcpu> {
     } else {
         local.realtime.pop()
     };
-    handle.map(|handle| &system().vcpus[usize::from(handle)])
+    handle.map(|handle| system().vcpu(handle))
 }
 
 /// Whether a real-time vCPU waits for the hart.

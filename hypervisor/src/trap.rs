@@ -85,8 +85,7 @@ pub extern "C" fn doorbell(vcpu: &'static Vcpu) -> Doorbell {
     }
 }
 
-/// An exception but for calls. Of the registers only those that a function call destroys are in the context when
-/// it is a virtual instruction; otherwise all are.
+/// An exception but for calls and virtual instructions. All registers are in the context.
 pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context {
     if !context::trapped_from_guest() {
         crate::defect("the hypervisor itself trapped");
@@ -94,7 +93,6 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context 
     let hart = vcpu.hart();
     let exception = Exception::read(scause);
     match scause {
-        cause::VIRTUAL_INSTRUCTION => virtual_instruction(hart, vcpu, &exception),
         cause::FETCH_GUEST_PAGE | cause::LOAD_GUEST_PAGE | cause::STORE_GUEST_PAGE => {
             guest_page_fault(hart, vcpu, &exception);
         }
@@ -114,6 +112,45 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context 
     go_on(hart, vcpu)
 }
 
+/// An instruction that only exists, or only works, below the guest: most often one that gives up the hart. Of the registers only those that a
+/// function call destroys are in the context.
+pub extern "C" fn virtual_instruction(vcpu: &'static Vcpu) -> *const Context {
+    let hart = vcpu.hart();
+    let bits = match context::trap_value() {
+        // Hardware need not tell.
+        0 => arch::fetch_guest_instruction(context::trap_pc()).map_or(0, u64::from),
+        bits => bits,
+    };
+    let supervisor = context::at_supervisor_level();
+    if bits == WFI && supervisor {
+        context::skip_instruction(4);
+        sched::wait_for_interrupt(vcpu);
+    } else if bits == SRET && supervisor {
+        return_from_trap(hart, vcpu);
+    } else {
+        // The guest's machine has no hypervisor extension.
+        context::inject(cause::ILLEGAL_INSTRUCTION, bits);
+    }
+    if hart.is_user_only() {
+        migration::trapped(hart, vcpu);
+    }
+    go_on(hart, vcpu)
+}
+
+/// The guest's kernel returns from a trap, while these returns come here.
+#[cold]
+fn return_from_trap(hart: &'static Hart, vcpu: &'static Vcpu) {
+    // Safety: the vCPU runs on this hart, no other reference in use.
+    let livelock = &mut unsafe { vcpu.body() }.livelock;
+    if livelock.watched() {
+        // Now it does what it was about to do.
+        livelock.returned();
+        context::watch(false);
+    } else {
+        migration::returns(hart);
+    }
+}
+
 /// The context to go on with, if the hart is still the vCPU's. A timer that has become due meanwhile is served
 /// at once: returning to the guest first would only delay whom it wakes.
 #[inline]
@@ -130,32 +167,6 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
     }
     // Safety: the vCPU runs on this hart, no other reference in use.
     unsafe { &raw const vcpu.body().context }
-}
-
-/// An instruction that only exists, or only works, below the guest.
-fn virtual_instruction(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception) {
-    let bits = match exception.value {
-        // Hardware need not tell.
-        0 => arch::fetch_guest_instruction(exception.pc).map_or(0, u64::from),
-        bits => bits,
-    };
-    if bits == WFI && exception.supervisor {
-        context::skip_instruction(4);
-        sched::wait_for_interrupt(vcpu);
-    } else if bits == SRET && exception.supervisor {
-        // Safety: the vCPU runs on this hart, no other reference in use.
-        let livelock = &mut unsafe { vcpu.body() }.livelock;
-        if livelock.watched() {
-            // Now it does what it was about to do.
-            livelock.returned();
-            context::watch(false);
-        } else {
-            migration::returns(hart);
-        }
-    } else {
-        // The guest's machine has no hypervisor extension.
-        context::inject(cause::ILLEGAL_INSTRUCTION, bits);
-    }
 }
 
 /// Gives the guest an exception, unless that has led nowhere for a long time.

@@ -219,6 +219,7 @@ const fn with_fpu(sstatus: u64, fpu_ready: bool) -> u64 {
 }
 
 /// Makes the running guest's exceptions and its returns from traps come to the hypervisor, or no longer.
+#[inline(never)]
 pub fn watch(watched: bool) {
     if watched {
         write!(csr::HEDELEG, 0);
@@ -375,16 +376,31 @@ pub struct Exception {
 impl Exception {
     /// Reads the trap's CSRs.
     pub fn read(cause: u64) -> Self {
-        let value = read!(csr::STVAL);
+        let value = trap_value();
         Self {
             cause,
-            pc: read!(csr::SEPC),
+            pc: trap_pc(),
             value,
             guest_address: read!(csr::HTVAL) << 2 | value & 3,
             instruction: read!(csr::HTINST),
-            supervisor: read!(csr::SSTATUS) & csr::SSTATUS_SPP != 0,
+            supervisor: at_supervisor_level(),
         }
     }
+}
+
+/// `stval`: what the exception being served is about.
+pub fn trap_value() -> u64 {
+    read!(csr::STVAL)
+}
+
+/// Guest-virtual address of the instruction that trapped.
+pub fn trap_pc() -> u64 {
+    read!(csr::SEPC)
+}
+
+/// Whether the trap being served came from the guest's supervisor level.
+pub fn at_supervisor_level() -> bool {
+    read!(csr::SSTATUS) & csr::SSTATUS_SPP != 0
 }
 
 /// Guest-physical address and length in bytes of the instruction that trapped, if it stores a word and the hart tells so.
@@ -424,6 +440,7 @@ pub fn guest_exception() -> (u64, u64, u64) {
 
 /// Gives the running guest an exception at its present instruction, as hardware would (privileged
 /// specification, "Supervisor Trap Handling").
+#[inline(never)]
 pub fn inject(cause: u64, value: u64) {
     write!(csr::VSEPC, read!(csr::SEPC));
     write!(csr::VSCAUSE, cause);

@@ -159,7 +159,7 @@ global_asm!(
     "    bnez    a0, 7b",
     "    csrr    a0, sscratch",
     "    j       6b",
-    "4:  call    {exception}",
+    "4:  call    {virtual_trap}",
     "    bnez    a0, 2b",
     "    j       5b",
     // u64 pair probe(address): half-word fetched through the guest's translation, or a1 = 1. A fault overwrites trap CSRs; those
@@ -213,6 +213,7 @@ global_asm!(
     timer_bit = const super::context::cause::TIMER & 4,
     timer_trap = sym crate::trap::timer,
     exception = sym crate::trap::exception,
+    virtual_trap = sym crate::trap::virtual_instruction,
     reschedule = sym crate::sched::reschedule,
     host_stack = const offset_of!(Context, host_stack),
     ecall_vs = const super::context::cause::ECALL_VS,
