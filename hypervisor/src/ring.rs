@@ -53,11 +53,11 @@ impl<const N: usize> Ring<N> {
     /// Adds as many of the bytes as there is room for; how many.
     pub fn push_all(&mut self, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(self.space());
-        let start = self.write as usize % N;
-        let first = taken.min(N - start);
-        self.bytes[start..start + first].copy_from_slice(&bytes[..first]);
-        self.bytes[..taken - first].copy_from_slice(&bytes[first..taken]);
-        self.write = self.write.wrapping_add(taken as u32);
+        // Most often few.
+        for &byte in &bytes[..taken] {
+            self.bytes[self.write as usize % N] = byte;
+            self.write = self.write.wrapping_add(1);
+        }
         taken
     }
 

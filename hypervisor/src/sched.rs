@@ -1301,7 +1301,7 @@ fn read_posts(hart: &'static Hart) {
 }
 
 /// The real-time vCPU without a reservation that takes the hart now, as its time has come and none of its class runs, nor another's time
-/// has come: the most frequent thing that the timer brings about where hurry is. Otherwise all is left to [`timer`].
+/// has come: the most frequent thing that the timer brings about where hurry is. Otherwise all is left to [`timer_at`].
 #[inline(always)]
 pub fn comes(hart: &'static Hart, now: u64) -> Option<&'static Vcpu> {
     // Safety: on this hart, no other reference in use.
@@ -1326,6 +1326,14 @@ pub fn comes(hart: &'static Hart, now: u64) -> Option<&'static Vcpu> {
 #[inline(never)]
 pub fn timer(hart: &'static Hart) {
     let now = arch::now();
+    if comes(hart, now).is_none() {
+        timer_at(hart, now);
+    }
+}
+
+/// As [`timer`], whatever there is to serve.
+#[inline(never)]
+pub fn timer_at(hart: &'static Hart, now: u64) {
     loop {
         // Safety: on this hart, no other reference in use.
         let local = unsafe { hart.local() };

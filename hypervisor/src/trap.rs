@@ -35,14 +35,14 @@ pub extern "C" fn timer(vcpu: &'static Vcpu) -> Goes {
     let now = arch::now();
     match sched::comes(hart, now) {
         Some(next) => sched::preempt(hart, vcpu, next, now),
-        None => serve_timer(hart, vcpu),
+        None => serve_timer(hart, vcpu, now),
     }
 }
 
 /// As [`timer`], whatever there is to serve.
 #[inline(never)]
-fn serve_timer(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
-    sched::timer(hart);
+fn serve_timer(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
+    sched::timer_at(hart, now);
     if hart.is_user_only() {
         migration::trapped(hart, vcpu);
     }

@@ -185,10 +185,8 @@ impl Context {
             let still_in = fpu_is_loaded();
             set!(csr::SSTATUS, csr::SSTATUS_FS);
             fpu.save();
-            clear!(csr::SSTATUS, csr::SSTATUS_FS);
-            if still_in {
-                set!(csr::SSTATUS, csr::SSTATUS_FS_CLEAN);
-            }
+            let kept = if still_in { csr::SSTATUS_FS_CLEAN } else { 0 };
+            clear!(csr::SSTATUS, csr::SSTATUS_FS & !kept);
         }
     }
 
@@ -519,8 +517,7 @@ impl Fpu {
     pub fn give(&self) {
         set!(csr::SSTATUS, csr::SSTATUS_FS);
         self.load();
-        clear!(csr::SSTATUS, csr::SSTATUS_FS);
-        set!(csr::SSTATUS, csr::SSTATUS_FS_CLEAN);
+        clear!(csr::SSTATUS, csr::SSTATUS_FS & !csr::SSTATUS_FS_CLEAN);
         delegate(true);
     }
 
