@@ -1,6 +1,7 @@
 //! From the firmware's hand-over to the first guest: reads the system blob, makes everything there
 //! is, and refuses what cannot work.
 
+use crate::accelerators::{Accelerators, Interface};
 use crate::arch::stage2::{MapError, Stage2};
 use crate::arch::{context, entry, firmware, platform};
 use crate::arena::{Arena, Exhausted};
@@ -177,13 +178,24 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             levels,
         )
     })?;
+    let mut interfaces = None;
     let mut roots = Array([0; tactus_abi::blob::limit::VMS]);
     for (index, vm) in blob.vms.iter().enumerate() {
         let mut stage2 = Stage2::new(arena.table()?);
         for region in blob.regions_of(vm) {
-            stage2
+            let leaf = stage2
                 .map(region, || arena.table().ok())
                 .map_err(|error| Refusal::Map(index, error))?;
+            if region.flags == region::ACCELERATOR {
+                interfaces = Some(arena.object(Interface {
+                    number: region.interface,
+                    vm: index,
+                    guest: region.guest,
+                    host: region.host,
+                    leaf,
+                    next: interfaces,
+                })?);
+            }
         }
         roots[index] = context::hgatp(index as u64 + 1, stage2.root());
     }
@@ -229,6 +241,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             .service_period
             .max(ticks(&blob, HOLD_US)),
         posts,
+        accelerators: Accelerators::new(interfaces),
         text_ticks: ticks(&blob, TEXT_US),
         vms_on: AtomicU32::new(vms.len() as u32),
         plic,

@@ -1,11 +1,13 @@
 //! Virtual devices as a guest meets them: loads and stores that trap.
 
+use crate::accelerators::{self, Interface};
 use crate::arch;
 use crate::arch::context::{self, Exception, cause};
 use crate::hart::Hart;
 use crate::realtime::{self, AnswerTo};
 use crate::sbi;
 use crate::sched;
+use crate::system::system;
 use crate::trap;
 use crate::vcpu::Vcpu;
 use crate::vm::{End, Vm};
@@ -13,8 +15,8 @@ use tactus_abi::hypercall::CallBlock;
 use tactus_abi::map;
 use tactus_hypervisor::mmio::{self, Access};
 
-/// A virtual device, and the offset of an access in it.
-#[derive(Clone, Copy, Debug)]
+/// A virtual device, and the offset of an access in it, or its address.
+#[derive(Clone, Copy)]
 pub enum Device {
     /// The interrupt controller.
     Plic(u64),
@@ -22,6 +24,8 @@ pub enum Device {
     Uart(u64),
     /// Power.
     Finisher(u64),
+    /// An accelerator's.
+    Accelerator(&'static Interface, u64),
     /// The channels' doorbells, and behind them the register of calls by memory.
     Doorbell(u64),
 }
@@ -44,7 +48,11 @@ pub fn at(vm: &Vm, address: u64) -> Option<Device> {
     if let Some(offset) = within(map::FINISHER_BASE, map::PAGE_SIZE) {
         return Some(Device::Finisher(offset));
     }
-    within(map::DOORBELL_BASE, map::PAGE_SIZE).map(Device::Doorbell)
+    if let Some(offset) = within(map::DOORBELL_BASE, map::PAGE_SIZE) {
+        return Some(Device::Doorbell(offset));
+    }
+    let found = system().accelerators.at(vm, address);
+    found.map(|interface| Device::Accelerator(interface, address))
 }
 
 /// Carries out the load or store that trapped at a virtual device. What the device does not take is an access fault for
@@ -129,6 +137,10 @@ fn store(
         (Device::Doorbell(offset), 4) => {
             // A doorbell that does not exist rings nowhere.
             let _ = ring(hart, vm, offset / 4);
+            Some(())
+        }
+        (Device::Accelerator(interface, address), 4) => {
+            accelerators::store(hart, interface, address, value as u32);
             Some(())
         }
         (Device::Doorbell(CALL), 8) => call(hart, vcpu, value),

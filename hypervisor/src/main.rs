@@ -7,6 +7,8 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 #[cfg(target_os = "none")]
+mod accelerators;
+#[cfg(target_os = "none")]
 mod arch;
 #[cfg(target_os = "none")]
 mod arena;

@@ -1,6 +1,7 @@
 //! The Supervisor Binary Interface that guests see (RISC-V SBI specification 2.0), and Tactus's own extension
 //! ([`tactus_abi::hypercall`]). Every argument is checked; a call that fails changes nothing.
 
+use crate::accelerators;
 use crate::arch::context::Context;
 use crate::arch::{self, context};
 use crate::console;
@@ -474,6 +475,8 @@ pub fn tactus(
         hypercall::INTERRUPT_END => vcpu.vm.end_interrupt(hart, a0),
         hypercall::RT_QUERY => realtime::query(vcpu, a0, a1, a2),
         hypercall::RT_DELETE => realtime::delete(vcpu, a0),
+        hypercall::ACCELERATOR_PERMIT => accelerators::permit(hart, vcpu, a0, a1),
+        hypercall::ACCELERATOR_REQUESTS => accelerators::requests(vcpu, a0),
         hypercall::RT_YIELD if !by_memory => realtime::end_job(vcpu),
         _ => Err(SbiError::NOT_SUPPORTED),
     })

@@ -14,6 +14,7 @@
 //! saved all its registers: [`preempt`] and [`turn`] go from one vCPU to another in one step, [`give_up`] and [`search`] do all that these
 //! can't. When it is in its place, and not before, any hart may take it.
 
+use crate::accelerators;
 use crate::arch::{self, context, context::Context, firmware};
 use crate::console;
 use crate::hart::{Hart, Levels, Local, running};
@@ -1151,7 +1152,8 @@ fn put_in(
     if came || !vcpu.alone && is_other(local, vcpu) {
         cold_path();
         // Cached translations and instructions are another vCPU's of the same VM, or this one's of a time before it
-        // changed them elsewhere.
+        // changed them elsewhere, or the VM's virtual devices were closed.
+        arch::fence_own_stage2();
         arch::fence_guest_translations();
         arch::fence_instructions();
     }
@@ -1167,7 +1169,7 @@ fn is_other(local: &mut Local, vcpu: &Vcpu) -> bool {
 /// Gives the current vCPU what has been sent to it. After a full fence.
 fn take_notice(hart: &'static Hart, vcpu: &'static Vcpu) {
     context::set_external(vcpu.external.load(Ordering::Relaxed));
-    if vcpu.signals() & (signal::SOFTWARE | signal::FENCES) != 0 {
+    if vcpu.signals() & (signal::SOFTWARE | signal::FENCES | signal::CLOSED) != 0 {
         take_signals(hart, vcpu);
     }
 }
@@ -1186,6 +1188,13 @@ fn take_signals(hart: &'static Hart, vcpu: &'static Vcpu) {
         arch::fence_instructions();
         vcpu.fences_done.store(asked, Ordering::Release);
         tell_fence_waiters(hart, vcpu, signals);
+    }
+    if signals & signal::CLOSED != 0 {
+        cold_path();
+        arch::fence_own_stage2();
+        if signals & signal::TELLS != 0 {
+            accelerators::closed(hart, vcpu.vm);
+        }
     }
 }
 

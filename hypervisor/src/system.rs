@@ -1,5 +1,6 @@
 //! Everything there is: made once at boot, shared by all harts, never freed.
 
+use crate::accelerators::Accelerators;
 use crate::hart::Hart;
 use crate::message::Post;
 use crate::plic::Plic;
@@ -47,6 +48,8 @@ pub struct System {
     pub text_ticks: u64,
     /// What holds messages, by channel end.
     pub posts: &'static Table<Post>,
+    /// Virtual devices of accelerators.
+    pub accelerators: Accelerators,
     /// The interrupt controller, if wired interrupts are used.
     pub plic: Option<Plic>,
     /// By physical source.

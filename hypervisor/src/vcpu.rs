@@ -51,6 +51,10 @@ pub mod signal {
     pub const SOFTWARE: u32 = 1 << 1;
     /// Fences are asked of it.
     pub const FENCES: u32 = 1 << 2;
+    /// Its VM may not write the page of a virtual device any more, of which the hart that it runs on may know nothing yet.
+    pub const CLOSED: u32 = 1 << 3;
+    /// Where that is so, with [`CLOSED`], the device manager is to know: what it writes meanwhile does not trap.
+    pub const TELLS: u32 = 1 << 4;
     /// From this bit on: the vCPUs of its VM, by index, that wait for its fences, with [`FENCES`].
     pub const AWAITED: u32 = 16;
 

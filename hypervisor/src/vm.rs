@@ -1,5 +1,6 @@
 //! A virtual machine: its memory, its virtual devices, its life.
 
+use crate::accelerators;
 use crate::arch::context::Exception;
 use crate::console;
 use crate::doorbell::{self, Doorbell};
@@ -178,7 +179,8 @@ impl Vm {
         unsafe { self.parts.get() }.doorbells
     }
 
-    fn all_vcpus(&self) -> &'static Table<Vcpu> {
+    /// All of them.
+    pub fn all_vcpus(&self) -> &'static Table<Vcpu> {
         // Safety: as above.
         unsafe { self.parts.get() }.all_vcpus
     }
@@ -494,7 +496,7 @@ impl Vm {
         vcpu.take_signals(signal::SOFTWARE | signal::STOP);
         // What harts have cached of an earlier life of this vCPU is dropped when it is entered.
         vcpu.fences_asked.fetch_add(1, Ordering::SeqCst);
-        vcpu.signal(signal::FENCES);
+        vcpu.signal(signal::FENCES | signal::CLOSED);
         vcpu.set_state(State::Waiting);
     }
 
@@ -652,6 +654,7 @@ impl Vm {
         };
         if piece == 0 {
             self.reset_devices();
+            accelerators::end(hart, self);
             return false;
         }
         let (reason, code) = match end {

@@ -104,13 +104,14 @@ impl Bench {
             Step::Start(i, length) if self.has(i) => self.model.start(i, length),
             Step::Write(i) if self.has(i) => self.model.write(i),
             Step::Cancel(i) if self.has(i) => self.model.pending.cancels |= 1 << i,
+            Step::End(i) if self.has(i) => self.model.end(i),
             Step::Stubborn(i) => self.model.interfaces[usize::from(i)].stubborn = true,
             Step::Sleep(ticks) => (0..ticks).for_each(|_| self.model.tick()),
             Step::Crash(after) => self.model.fuse = Some(after),
             Step::Corrupt(task, region) => self.model.corrupt.push((task, region)),
             Step::BadContext(interfaces) => self.model.bad_context = interfaces,
             Step::Run(ticks) => return self.run(ticks),
-            Step::Start(..) | Step::Write(_) | Step::Cancel(_) => {}
+            Step::Start(..) | Step::Write(_) | Step::Cancel(_) | Step::End(_) => {}
         }
         if !matches!(step, Step::Sleep(_)) {
             self.handle();
@@ -180,6 +181,8 @@ enum Step {
     Start(u8, u64),
     Write(u8),
     Cancel(u8),
+    /// The VM ends, or starts anew.
+    End(u8),
     Stubborn(u8),
     /// The manager does not get to run.
     Sleep(u64),
@@ -211,6 +214,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 fn any_fault() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => any_step(),
+        1 => (0..INTERFACES as u8).prop_map(Step::End),
         1 => (0..INTERFACES as u8).prop_map(Step::Stubborn),
         2 => (0..60_u32).prop_map(Step::Crash),
         1 => (1..=5_u8, 0..REGIONS).prop_map(|(task, region)| Step::Corrupt(task, region)),
@@ -280,6 +284,8 @@ fn scenario(crash: Option<u32>) -> Bench {
         Step::Start(4, 10),
         Step::Write(5),
         Step::Run(50),
+        Step::End(0),
+        Step::Start(0, 30),
         Step::Start(6, 10),
     ];
     steps.iter().for_each(|step| bench.step(step));

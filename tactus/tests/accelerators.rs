@@ -188,13 +188,15 @@ fn software_computes_what_has_no_region() {
     let system = alone(&["qam16", "qam64"], "frames=4 length=1000 patience=0");
     let outcome = run_alone(&system, none);
     assert_verdict(&outcome, Verdict::Good);
+    let mut by_software = 0.0;
     for (name, task) in [("qam16", 2), ("qam64", 3)] {
         let by = |whom| figure(&outcome, "guest", &format!("{name}_by_{whom}"));
         assert_eq!(by("hardware") + by("software"), 4.0);
-        assert!(by("software") > 0.0, "\n{}", explain(&outcome));
+        by_software += by("software");
         let found = figure(&outcome, "guest", &format!("{name}_crc32"));
         assert_eq!(found, crc32(name, task, 4, 1000), "{name}");
     }
+    assert!(by_software > 0.0, "\n{}", explain(&outcome));
 }
 
 /// Bitstreams that have lost a bit are refused by the fabric, and who asked gets an error.

@@ -16,6 +16,7 @@ use configuration::Configuration;
 use registers::Registers;
 use slots::Slots;
 use tactus_abi::accelerator::{WISH_CANCEL, WISH_REQUEST, kind};
+use tactus_abi::hypercall::news;
 use tactus_abi::map::{CHANNEL_SOURCE, FAULT_SOURCE};
 use tactus_guest::{devicetree, hypervisor, interrupts, println, record, start, time, trap};
 use tactus_policy::accelerators::{
@@ -180,10 +181,19 @@ impl World {
 
     fn ask(&mut self, listens: u8, pending: &mut Pending) {
         if self.has_pages
-            && let Ok(written) = hypervisor::accelerator_requests(listens.into())
+            && let Ok(told) = hypervisor::accelerator_requests(listens.into())
         {
             self.listens = listens;
-            pending.requests |= written as u8;
+            let told = told as u32;
+            let of = |what: u32| (told / what & news::ALL) as u8;
+            pending.requests |= of(news::WRITTEN);
+            pending.ended |= of(news::ENDED);
+            // Where it was written and not asked for anything, nobody waits.
+            for interface in (0..INTERFACES as u8).filter(|i| of(news::CLOSED) >> i & 1 != 0) {
+                if self.registers.interface(interface).asked {
+                    pending.requests |= 1 << interface;
+                }
+            }
         }
     }
 }

@@ -88,7 +88,7 @@ pub fn accelerator_permit(interface: usize, writable: bool) -> Result<(), Error>
     answer.result().map(drop)
 }
 
-/// For the device manager: which interfaces' pages were written without a region, a bit each, of those in `listen`, for which the hypervisor interrupts from now on.
+/// For the device manager: what has become of the interfaces' pages, as [`tactus_abi::hypercall::news`]; stores without a region are told of those in `listen`, a bit each, for which the hypervisor interrupts from now on.
 ///
 /// # Errors
 ///

@@ -9,7 +9,7 @@
 //! somebody is given to whoever has the higher priority, and the other waits again.
 
 use super::{
-    Command, Fabric, Guests, INTERFACES, Interface, REGIONS, Signal, Solution, State, TASKS,
+    Command, Descriptor, Fabric, Guests, INTERFACES, Interface, REGIONS, Signal, Solution, State, TASKS,
 };
 
 /// The most operations of [`Fabric`] and [`Guests`] that one event leads to; a test holds it.
@@ -64,6 +64,8 @@ pub enum Event {
     Request(u8),
     /// A VM does not want its device's computation any more.
     Cancel(u8),
+    /// A device's VM has ended, or starts anew: nobody waits for what it computes.
+    Ended(u8),
     /// *IRQ_PRR_Stop*: a region's task has stopped.
     Stopped(u8),
     /// *IRQ_PCAP_Over*: a configuration is over.
@@ -81,6 +83,8 @@ pub struct Pending {
     pub requests: u8,
     /// [`Event::Cancel`].
     pub cancels: u8,
+    /// [`Event::Ended`].
+    pub ended: u8,
     /// [`Event::Stopped`].
     pub stopped: u8,
     /// [`Event::Configured`].
@@ -276,10 +280,14 @@ impl Manager {
         for interface in bits(pending.cancels) {
             offer(self.level(interface), Event::Cancel(interface));
         }
+        for interface in bits(pending.ended) {
+            offer(self.level(interface), Event::Ended(interface));
+        }
         let (_, event) = best?;
         match event {
             Event::Request(interface) => pending.requests &= !bit(interface),
             Event::Cancel(interface) => pending.cancels &= !bit(interface),
+            Event::Ended(interface) => pending.ended &= !bit(interface),
             Event::Stopped(region) => pending.stopped &= !bit(region),
             Event::Configured => pending.configured = false,
             Event::Found => pending.found = false,
@@ -293,6 +301,7 @@ impl Manager {
         match event {
             Event::Request(interface) => self.requested(world, interface, now),
             Event::Cancel(interface) => self.cancelled(world, interface),
+            Event::Ended(interface) => self.ended(world, interface, now),
             Event::Stopped(region) => self.stopped(world, region, now),
             Event::Configured => self.configured(world, now),
             Event::Found => self.found(world, now),
@@ -573,6 +582,23 @@ impl Manager {
             }
         }
         self.end(world, interface);
+    }
+
+    /// What a VM that has ended was waiting for is not wanted, and what it computes is killed. An idle region stays its own until somebody wants it.
+    fn ended<W: Fabric + Guests>(&mut self, world: &mut W, interface: u8, now: u64) {
+        self.cancelled(world, interface);
+        let has = |descriptor: Descriptor| descriptor.connected && descriptor.client == interface;
+        let Some(region) = (0..self.regions).find(|&region| has(world.region(region))) else {
+            return;
+        };
+        if world.command(region, Command::Kill) {
+            // Also what it has asked for behind that.
+            world.fail(interface);
+            self.vacated(world, region, now);
+        } else {
+            // The hypervisor has closed it.
+            world.permit(interface, true);
+        }
     }
 
     // Regions.

@@ -162,7 +162,7 @@ pub enum Signal {
 ///
 /// After a crash any of them may be called again with the same argument: it is to do the same again.
 pub trait Guests {
-    /// Lets the VM write the virtual device's page, or no more. Ends when no vCPU of the VM can write it any more.
+    /// Lets the VM write the virtual device's page, or no more. What a vCPU writes on another hart meanwhile becomes an [`Event::Request`] if it asks for something.
     fn permit(&mut self, interface: u8, writable: bool);
     /// Tells the VM.
     fn signal(&mut self, interface: u8, signal: Signal);

@@ -158,6 +158,12 @@ impl Model {
         self.settle();
     }
 
+    /// Its VM ends.
+    pub fn end(&mut self, interface: u8) {
+        self.interfaces[usize::from(interface)].writable = false;
+        self.pending.ended |= 1 << interface;
+    }
+
     // The fabric.
 
     /// What happens at once.

@@ -277,6 +277,7 @@ unsafe extern "C" fn call_with(registers: &mut [usize; 32]) {
 
 const NOT_SUPPORTED: isize = -2;
 const INVALID_PARAM: isize = -3;
+const DENIED: isize = -4;
 const INVALID_ADDRESS: isize = -5;
 /// The lowest error code of SBI specification 3.0.
 const ERROR_MIN: isize = -14;
@@ -312,9 +313,14 @@ fn check(progress: Progress, call: &Call, answer: sbi::Answer, memory: u64) {
             (hypercall::EXTENSION, hypercall::VM_STATUS | hypercall::VM_RESTART) if a0 > 32 => {
                 Some(&[INVALID_PARAM])
             }
+            // It is no device manager.
+            (
+                hypercall::EXTENSION,
+                hypercall::ACCELERATOR_PERMIT | hypercall::ACCELERATOR_REQUESTS,
+            ) => Some(&[DENIED]),
             // The watcher.
             (hypercall::EXTENSION, hypercall::VM_STATUS | hypercall::VM_RESTART) if a0 == 0 => {
-                Some(&[-4])
+                Some(&[DENIED])
             }
             (_, 20..) => Some(&[NOT_SUPPORTED]),
             _ => None,

@@ -98,6 +98,24 @@ pub fn fence_instructions() {
     unsafe { core::arch::asm!("fence.i", options(nostack)) }
 }
 
+/// Drops the second-stage translations of the current VM that this hart has cached.
+pub fn fence_own_stage2() {
+    // Safety: a fence; drops cached state only. Its operand is the VMID, from its place in `hgatp` (bits 57:44).
+    unsafe {
+        core::arch::asm!(
+            ".option push",
+            ".option arch, +h",
+            "csrr {0}, hgatp",
+            "slli {0}, {0}, 6",
+            "srli {0}, {0}, 50",
+            "hfence.gvma x0, {0}",
+            ".option pop",
+            out(reg) _,
+            options(nostack)
+        );
+    }
+}
+
 /// Drops all second-stage translations this hart has cached.
 pub fn fence_stage2() {
     // Safety: a fence; drops cached state only.

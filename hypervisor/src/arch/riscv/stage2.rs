@@ -1,5 +1,6 @@
 //! Second-stage page tables: Sv39x4 (privileged specification, "Guest-Page-Table Translation").
 
+use core::sync::atomic::AtomicU64;
 use tactus_abi::blob::{Region, region};
 use tactus_abi::map::{GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE};
 
@@ -8,7 +9,8 @@ const ROOT_ENTRIES: usize = 4 * ENTRIES;
 
 const VALID: u64 = 1 << 0;
 const READ: u64 = 1 << 1;
-const WRITE: u64 = 1 << 2;
+/// A leaf's right to be written.
+pub const WRITE: u64 = 1 << 2;
 const EXECUTE: u64 = 1 << 3;
 /// Guest accesses count as user accesses in the second stage.
 const USER: u64 = 1 << 4;
@@ -27,7 +29,7 @@ pub enum MapError {
     Overlap,
 }
 
-/// A VM's second-stage translation, built once and never changed.
+/// A VM's second-stage translation, built once. Of what it says nothing changes but whether [`region::ACCELERATOR`]s may be written.
 pub struct Stage2 {
     root: &'static mut [u64; ROOT_ENTRIES],
 }
@@ -44,12 +46,12 @@ impl Stage2 {
         self.root.as_ptr() as u64
     }
 
-    /// Maps a region with the largest pages that fit. `table` gives a zeroed page for a further table.
+    /// Maps a region with the largest pages that fit, and returns the last one's entry. `table` gives a zeroed page for a further table.
     pub fn map(
         &mut self,
         region: &Region,
         mut table: impl FnMut() -> Option<&'static mut Table>,
-    ) -> Result<(), MapError> {
+    ) -> Result<&'static AtomicU64, MapError> {
         let in_reach = |first: u64, bits: u32| {
             first.is_multiple_of(PAGE_SIZE)
                 && first
@@ -59,25 +61,30 @@ impl Stage2 {
         if !in_reach(region.guest, 41)
             || !in_reach(region.host, 56)
             || !region.size.is_multiple_of(PAGE_SIZE)
+            || region.size == 0
         {
             return Err(MapError::Address);
         }
-        let mut rights = VALID | READ | WRITE | USER | ACCESSED_DIRTY;
-        if region.flags == region::MEMORY {
-            rights |= EXECUTE;
-        }
+        let rights = VALID | READ | USER | ACCESSED_DIRTY;
+        let rights = match region.flags {
+            region::MEMORY => rights | WRITE | EXECUTE,
+            region::ACCELERATOR => rights,
+            _ => rights | WRITE,
+        };
         let mut done = 0;
-        while done < region.size {
+        loop {
             let (guest, host) = (region.guest + done, region.host + done);
             let left = region.size - done;
             let size = [GIGAPAGE_SIZE, MEGAPAGE_SIZE]
                 .into_iter()
                 .find(|size| (guest | host) % size == 0 && left >= *size)
                 .unwrap_or(PAGE_SIZE);
-            self.map_page(guest, host >> 12 << 10 | rights, size, &mut table)?;
+            let slot = self.map_page(guest, host >> 12 << 10 | rights, size, &mut table)?;
             done += size;
+            if done == region.size {
+                return Ok(slot);
+            }
         }
-        Ok(())
     }
 
     fn map_page(
@@ -86,7 +93,7 @@ impl Stage2 {
         entry: u64,
         size: u64,
         table: &mut impl FnMut() -> Option<&'static mut Table>,
-    ) -> Result<(), MapError> {
+    ) -> Result<&'static AtomicU64, MapError> {
         let mut slot = &mut self.root[(guest >> 30) as usize];
         for (level_size, shift) in [(GIGAPAGE_SIZE, 21), (MEGAPAGE_SIZE, 12)] {
             if size == level_size {
@@ -107,6 +114,7 @@ impl Stage2 {
             return Err(MapError::Overlap);
         }
         *slot = entry;
-        Ok(())
+        // Safety: aligned, and there for ever; nobody changes an entry once it is a leaf but by this.
+        Ok(unsafe { AtomicU64::from_ptr(slot) })
     }
 }

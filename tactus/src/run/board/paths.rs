@@ -122,6 +122,7 @@ pub enum Target {
     Finisher,
     Doorbell,
     CallPage,
+    Accelerator,
     Outside,
 }
 
@@ -429,6 +430,10 @@ const CALLS: [(u64, &str, &[&str]); 12] = [
             "rt_yield",
             "message_send",
             "message_receive",
+            "interrupt_page",
+            "interrupt_end",
+            "accelerator_permit",
+            "accelerator_requests",
         ],
     ),
 ];
@@ -489,6 +494,8 @@ impl Target {
             Self::CallPage
         } else if within(map::DOORBELL_BASE, map::PAGE_SIZE) {
             Self::Doorbell
+        } else if (map::ACCELERATOR_BASE..map::ACCELERATOR_END).contains(&address) {
+            Self::Accelerator
         } else {
             Self::Outside
         }
@@ -501,6 +508,7 @@ impl Target {
             Self::Finisher => "finisher",
             Self::Doorbell => "doorbell page",
             Self::CallPage => "call by memory",
+            Self::Accelerator => "accelerator",
             Self::Outside => "outside",
         }
     }
