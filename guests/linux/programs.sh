@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles the Linux guest's own programs: tactus-rt, tactus-ring, tactus-load, and those for real-time vCPUs.
+# Compiles the Linux guest's own programs: tactus-rt, tactus-ring, tactus-load, tactus-accelerator, and those for real-time vCPUs.
 #
 # usage: programs.sh OUTPUT
 #
@@ -24,7 +24,9 @@ compile -s -Wl,--no-warn-rwx-segments -o "$output/tactus-rt" "$here/tactus-rt.c"
 compile -s -Wl,--no-warn-rwx-segments -I "$here/../channel/c" -o "$output/tactus-ring" \
     "$here/tactus-ring.c" "$here/../channel/c/tactus_channel.c"
 
-compile -s -Wl,--no-warn-rwx-segments -o "$output/tactus-load" "$here/tactus-load.c"
+for name in tactus-load tactus-accelerator; do
+    compile -s -Wl,--no-warn-rwx-segments -o "$output/$name" "$here/$name.c"
+done
 
 # flat BASE SOURCE BINARY: as if it was to be loaded at BASE.
 flat() {
