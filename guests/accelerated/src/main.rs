@@ -29,8 +29,6 @@ const PIECE: usize = 512;
 type Buffer = [AtomicU64; WORDS];
 static INPUTS: [Buffer; TASKS.len()] = [const { [const { AtomicU64::new(0) }; WORDS] }; _];
 static OUTPUTS: [Buffer; TASKS.len()] = [const { [const { AtomicU64::new(0) }; WORDS] }; _];
-/// The sources of the devices' interrupts, a bit each, that have come.
-static CAME: AtomicU64 = AtomicU64::new(0);
 
 /// A virtual device at work.
 struct Worker {
@@ -111,9 +109,8 @@ fn side_by_side(workers: &mut [Option<Worker>], rounds: u64) -> Result<(), &'sta
     Ok(())
 }
 
-/// The end of some device's computation.
+/// The end of some device's computation, which whoever waits for it sees at the device.
 fn interrupted(source: u32) {
-    CAME.fetch_or(1 << source, Ordering::Relaxed);
     for (_, task) in TASKS {
         if let Some(device) = VirtualDevice::find(task)
             && device.source() == Some(source)
