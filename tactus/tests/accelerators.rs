@@ -316,3 +316,37 @@ fn a_hostile_guest_hurts_nobody_else() {
         assert_eq!(found, crc32(name, task, 3, bytes), "{name}");
     }
 }
+
+/// A guest that has no channel to the device manager knows nothing of regions: it writes to its devices and waits, and the hypervisor
+/// sees that it wants one.
+#[test]
+fn a_guest_that_is_told_nothing_computes_as_with_any_device() {
+    let system = alone(
+        &["fft512", "qam16", "fft1024"],
+        "frames=3 length=1000 rounds=5",
+    );
+    let (system, _) = system.split_once("[[channel]]").expect("it is the last");
+    let outcome = run_alone(system, none);
+    assert_verdict(&outcome, Verdict::Good);
+    for (name, task, bytes) in [
+        ("fft512", 4, 8000),
+        ("qam16", 2, 1000),
+        ("fft1024", 5, 8000),
+    ] {
+        let found = figure(&outcome, "guest", &format!("{name}_crc32"));
+        assert_eq!(found, crc32(name, task, 3, bytes), "{name}");
+    }
+}
+
+/// The same one after the other, where the guest gives its hart away until the device interrupts.
+#[test]
+fn a_guest_sleeps_until_its_device_interrupts() {
+    let system = alone(&["fft512", "fft1024"], "frames=3 length=1000 patience=0");
+    let (system, _) = system.split_once("[[channel]]").expect("it is the last");
+    let outcome = run_alone(system, none);
+    assert_verdict(&outcome, Verdict::Good);
+    for (name, task) in [("fft512", 4), ("fft1024", 5)] {
+        let found = figure(&outcome, "guest", &format!("{name}_crc32"));
+        assert_eq!(found, crc32(name, task, 3, 8000), "{name}");
+    }
+}

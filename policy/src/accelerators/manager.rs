@@ -9,7 +9,8 @@
 //! somebody is given to whoever has the higher priority, and the other waits again.
 
 use super::{
-    Command, Descriptor, Fabric, Guests, INTERFACES, Interface, REGIONS, Signal, Solution, State, TASKS,
+    Command, Descriptor, Fabric, Guests, INTERFACES, Interface, REGIONS, Signal, Solution, State,
+    TASKS,
 };
 
 /// The most operations of [`Fabric`] and [`Guests`] that one event leads to; a test holds it.
