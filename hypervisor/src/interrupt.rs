@@ -1,6 +1,6 @@
 //! Interrupts that reach the hypervisor: from other harts, from the timer, from devices.
 
-use crate::arch::csr;
+use crate::arch::{self, csr};
 use crate::console;
 use crate::hart::Hart;
 use crate::sched;
@@ -57,7 +57,7 @@ fn serves_console(hart: &Hart) -> bool {
 #[inline]
 pub fn handle(hart: &'static Hart, pending: u64) {
     if pending & csr::STI != 0 {
-        sched::timer(hart);
+        sched::timer_at(hart, arch::now());
         // Nothing of a best-effort vCPU's holds up a real-time one that takes the hart now.
         if sched::has_chosen(hart) && !hart.has_urgent_news() {
             return;

@@ -1331,7 +1331,7 @@ pub fn comes(hart: &'static Hart, now: u64) -> Option<&'static Vcpu> {
     (local.releases.earliest().0 > now).then_some(vcpu)
 }
 
-/// Serves the hart's timer.
+/// Serves the hart's timer, which has become due while the hypervisor was at work for the current vCPU.
 #[inline(never)]
 pub fn timer(hart: &'static Hart) {
     let now = arch::now();
@@ -1340,7 +1340,7 @@ pub fn timer(hart: &'static Hart) {
     }
 }
 
-/// As [`timer`], whatever there is to serve.
+/// Serves the hart's timer, whatever there is to serve.
 #[inline(never)]
 pub fn timer_at(hart: &'static Hart, now: u64) {
     loop {
