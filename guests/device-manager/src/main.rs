@@ -121,6 +121,8 @@ fn sleep(deadline: Option<u64>) {
 
 /// Lets everything interrupt that the manager listens to.
 fn listen_to_the_fabric(configuration: &Configuration) {
+    // Without a trap for each; where there is no such page, the controller does as well.
+    let _ = interrupts::use_page();
     trap::on_external(interrupted);
     trap::on_timer(|| {});
     let regions = FIRST_REGION..FIRST_REGION + u32::from(configuration.regions);
