@@ -125,10 +125,14 @@ impl VirtualDevice {
         self.registers.stat().read().connected()
     }
 
+    /// Whether the computation that was asked for has begun, or is over already.
+    pub fn has_begun(&self) -> bool {
+        !self.registers.start().read().flag()
+    }
+
     /// Whether the computation that was asked for is over.
     pub fn is_over(&self) -> bool {
-        let waits = self.registers.start().read().flag();
-        !waits && self.registers.over().read().flag()
+        self.has_begun() && self.registers.over().read().flag()
     }
 
     /// What became of a computation that is over: the cycles of the fabric that it took.
