@@ -165,6 +165,6 @@ pub fn requests(vcpu: &Vcpu, listen: u64) -> Result<u64, SbiError> {
     let own = manages(vcpu)?;
     let listen = listen as u32 & news::ALL;
     own.listened.store(listen, Ordering::SeqCst);
-    let told = listen | news::ALL * (news::CLOSED | news::ENDED);
+    let told = listen | (news::ALL * (news::CLOSED | news::ENDED));
     Ok((own.news.fetch_and(!told, Ordering::SeqCst) & told).into())
 }

@@ -187,7 +187,7 @@ impl World {
         {
             self.listens = listens;
             let told = told as u32;
-            let of = |what: u32| (told / what & news::ALL) as u8;
+            let of = |what: u32| ((told / what) & news::ALL) as u8;
             pending.requests |= of(news::WRITTEN);
             pending.ended |= of(news::ENDED);
             // Where it was written and not asked for anything, nobody waits.
