@@ -11,6 +11,7 @@ module hw_task_stream_formal
   parameter int unsigned BLOCK_BYTES = 128,
   // As many bits of addresses as a few blocks need.
   parameter int unsigned A           = 10,
+  parameter int unsigned WRITES_MAX  = 8,
   localparam int unsigned TailWidth  = $clog2(BLOCK_BYTES / 8 + 1) + 3
 ) (
   input logic                 clk_i,
@@ -60,7 +61,7 @@ module hw_task_stream_formal
 
   hw_task_stream #(
     .TASK(Passthrough), .BLOCK_IN_BYTES(BLOCK_BYTES), .BLOCK_OUT_WORDS(BlockWords),
-    .ADDR_WIDTH(A)
+    .WRITES_MAX(WRITES_MAX), .ADDR_WIDTH(A)
   ) dut (
     .clk_i, .rst_ni,
     .start_i(start), .resume_i(resume), .src_i(src), .dst_i(dst), .length_i(length),
@@ -285,7 +286,7 @@ module hw_task_stream_formal
       s_reads: assert (5'(dut.u_master.reads_q) == 5'(r_count_q) + 5'(arvalid));
       s_reads_max: assert (dut.u_master.reads_q <= 3'd4);
       s_writes: assert (5'(dut.u_master.writes_q) == 5'(aw_count_q) + 5'(awvalid));
-      s_writes_max: assert (dut.u_master.writes_q <= 3'd4);
+      s_writes_max: assert (32'(dut.u_master.writes_q) <= WRITES_MAX);
       s_words: assert (5'(dut.u_master.writes_q)
                        == 5'(w_count_q) + 5'(dut.pending_q != '0) + 5'(wvalid && wlast));
       s_wlast: assert (!wvalid || wlast || dut.pending_q != '0);

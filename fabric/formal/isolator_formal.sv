@@ -11,6 +11,7 @@ module isolator_formal #(
   parameter int unsigned DATA_WIDTH      = 16,
   parameter int unsigned BEATS_MAX       = 4,
   parameter int unsigned BURSTS_MAX      = 4,
+  parameter int unsigned ANSWERS_MAX     = 8,
   parameter bit          TIMES           = 1'b0,
   // Of memory: see axi_props.
   parameter int unsigned ANSWER_CYCLES_MAX = 3
@@ -50,7 +51,7 @@ module isolator_formal #(
   localparam int unsigned WordBits = $clog2(DATA_WIDTH / 8);
   // Handshakes that memory may owe when a region is cut off: of reads, and of writes.
   localparam int unsigned ReadStepsMax  = BURSTS_MAX * BEATS_MAX + 1;
-  localparam int unsigned WriteStepsMax = BURSTS_MAX + BEATS_MAX + 2;
+  localparam int unsigned WriteStepsMax = ANSWERS_MAX + BEATS_MAX + 2;
 
   logic                    drained, refused_outside, refused_illegal, wrong_last;
   logic [TASK_ADDR_WIDTH-1:0] refused_addr;
@@ -68,7 +69,7 @@ module isolator_formal #(
 
   isolator #(
     .TASK_ADDR_WIDTH(TASK_ADDR_WIDTH), .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(DATA_WIDTH),
-    .BEATS_MAX(BEATS_MAX), .BURSTS_MAX(BURSTS_MAX)
+    .BEATS_MAX(BEATS_MAX), .BURSTS_MAX(BURSTS_MAX), .ANSWERS_MAX(ANSWERS_MAX)
   ) dut (
     .clk_i, .rst_ni, .isolate_i(isolate), .drained_o(drained),
     .window_base_i(base), .window_pages_i(pages),
@@ -98,7 +99,7 @@ module isolator_formal #(
 
   axi_props #(
     .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(DATA_WIDTH),
-    .MASTER_PROVED(1'b1), .SLAVE_PROVED(1'b0), .READS_MAX(BURSTS_MAX), .WRITES_MAX(BURSTS_MAX),
+    .MASTER_PROVED(1'b1), .SLAVE_PROVED(1'b0), .READS_MAX(BURSTS_MAX), .WRITES_MAX(ANSWERS_MAX),
     .ANSWER_CYCLES_MAX(ANSWER_CYCLES_MAX), .READY_CYCLES_MAX(2)
   ) bus (
     .clk_i, .rst_ni,
@@ -176,7 +177,7 @@ module isolator_formal #(
       drained_told: assert (drained == (rd_drained && wr_drained));
       full_reads: cover (bus.r_bursts_q == 4'(BURSTS_MAX) && isolate && !isolate_q
                          && bus.r_len_q[BURSTS_MAX-1] != '0);
-      full_writes: cover (bus.aw_count_q == 4'(BURSTS_MAX) && isolate && !isolate_q);
+      full_writes: cover (bus.aw_count_q == 4'(ANSWERS_MAX) && isolate && !isolate_q);
       half_sent: cover (isolate_q && wvalid && !bus.w_held_q && wstrb == '0 && bus.w_word_q != '0);
       comes_back: cover (!isolate && s_rvalid && s_rlast && s_rresp == 2'b00
                          && bus.r_bursts_q == '0);
@@ -199,14 +200,21 @@ module isolator_formal #(
   localparam int unsigned SlotBits = $clog2(BURSTS_MAX);
   localparam int unsigned BeatBits = $clog2(BEATS_MAX);
 
-  typedef logic [SlotBits:0] count_t;
+  localparam int unsigned AnswerBits = $clog2(ANSWERS_MAX);
 
-  count_t     rd_owed, wr_owed;
+  typedef logic [SlotBits:0]   count_t;
+  typedef logic [AnswerBits:0] writes_t;
+
+  count_t     rd_owed;
+  writes_t    wr_owed;
+  logic       wr_taking;
   logic       lengths_good;
   logic [7:0] rd_steps, wr_steps, rd_wait, wr_wait;
 
   assign rd_owed  = dut.rd_taken_q - dut.rd_arrived_q;
   assign wr_owed  = dut.wr_sent_q - dut.wr_done_q;
+  // A burst that will be kept is being taken.
+  assign wr_taking = dut.wr_left_q != '0 && !dut.wr_refused_q;
   // Handshakes that memory still owes, at most; for how long it has owed the next of them.
   assign rd_steps = 8'({rd_owed, BeatBits'(0)}) - 8'(bus.r_word_q) + 8'(arvalid);
   assign wr_steps = 8'(wr_owed) + 8'(dut.w_left_q) + 8'(wvalid) + 8'(awvalid);
@@ -215,21 +223,20 @@ module isolator_formal #(
                                                        : 8'(bus.b_wait_q));
 
   for (genvar i = 0; i < int'(BURSTS_MAX); i++) begin : gen_slot
-    count_t                place;
+    writes_t               place;
     logic [ADDR_WIDTH-1:0] slot_addr;
     logic [BeatBits-1:0]   slot_len;
     logic [ADDR_WIDTH+1:0] slot_past;
 
     // How far behind the next to be sent: those up to the one that is being taken have bursts.
-    assign place = {1'b0, SlotBits'(i) - dut.wr_sent_q[SlotBits-1:0]};
+    assign place = writes_t'(SlotBits'(i) - dut.wr_sent_q[SlotBits-1:0]);
     assign {slot_len, slot_addr} = dut.wr_bursts[i];
     assign slot_past = (ADDR_WIDTH+2)'(slot_addr)
                        + (((ADDR_WIDTH+2)'(slot_len) + (ADDR_WIDTH+2)'(1)) << WordBits);
 
     always_ff @(posedge clk_i) begin
       if (rst_ni && !dut.cut_q
-          && place < count_t'(dut.wr_whole_q - dut.wr_sent_q)
-                     + count_t'(dut.wr_left_q != '0 && !dut.wr_refused_q)) begin
+          && place < writes_t'(dut.wr_whole_q - dut.wr_sent_q) + writes_t'(wr_taking)) begin
         slot_kept: assert ((ADDR_WIDTH+2)'(slot_addr) >= window_first && slot_past <= window_past
                            && slot_addr[WordBits-1:0] == '0
                            && 13'(slot_addr[11:0]) + 13'({slot_len, {WordBits{1'b1}}}) < 13'h1000);
@@ -240,8 +247,10 @@ module isolator_formal #(
   always_comb begin
     lengths_good = (!arvalid || arlen < 8'(BEATS_MAX)) && (!awvalid || awlen < 8'(BEATS_MAX));
     for (int unsigned i = 0; i <= BURSTS_MAX; i++) begin
-      lengths_good = lengths_good && bus.r_len_q[i] < 8'(BEATS_MAX)
-                     && bus.w_len_q[i] < 8'(BEATS_MAX);
+      lengths_good = lengths_good && bus.r_len_q[i] < 8'(BEATS_MAX);
+    end
+    for (int unsigned i = 0; i <= ANSWERS_MAX; i++) begin
+      lengths_good = lengths_good && bus.w_len_q[i] < 8'(BEATS_MAX);
     end
   end
 
@@ -257,18 +266,22 @@ module isolator_formal #(
                             && (bus.r_bursts_q == '0 ? bus.r_word_q == '0
                                                      : bus.r_word_q <= bus.r_len_q[0]));
 
-      state_wr_used: assert (dut.wr_used <= count_t'(BURSTS_MAX));
-      state_wr_taking: assert (dut.wr_left_q == '0 || dut.wr_refused_q
-                               || (dut.wr_used < count_t'(BURSTS_MAX)
-                                   && dut.wr_left_q <= 9'(BEATS_MAX)));
+      state_wr_used: assert (dut.wr_used <= writes_t'(ANSWERS_MAX));
+      // No word that is to be sent is written over.
+      state_wr_kept: assert (dut.wr_kept <= writes_t'(BURSTS_MAX));
+      state_wr_taking: assert (!wr_taking || (dut.wr_used < writes_t'(ANSWERS_MAX)
+                                              && dut.wr_kept < writes_t'(BURSTS_MAX)
+                                              && dut.wr_left_q <= 9'(BEATS_MAX)));
+      state_w_slot: assert (dut.w_left_q == '0 || dut.w_slot_q
+                            == dut.wr_sent_q[SlotBits-1:0] - SlotBits'(1));
       state_wr_cut: assert (!dut.cut_q || (dut.wr_whole_q == dut.wr_sent_q
                                            && dut.wr_told_q == dut.wr_done_q
                                            && dut.wr_left_q == '0));
-      state_wr_order: assert (count_t'(dut.wr_whole_q - dut.wr_sent_q)
-                              <= count_t'(dut.wr_whole_q - dut.wr_done_q)
-                              && count_t'(dut.wr_whole_q - dut.wr_done_q) <= dut.wr_used);
-      state_writes: assert (wr_owed == count_t'(bus.aw_count_q + 4'(awvalid))
-                            && wr_owed <= count_t'(BURSTS_MAX));
+      state_wr_order: assert (writes_t'(dut.wr_whole_q - dut.wr_sent_q)
+                              <= writes_t'(dut.wr_whole_q - dut.wr_done_q)
+                              && writes_t'(dut.wr_whole_q - dut.wr_done_q) <= dut.wr_used);
+      state_writes: assert (wr_owed == writes_t'(bus.aw_count_q + 4'(awvalid))
+                            && wr_owed <= writes_t'(ANSWERS_MAX));
       // A burst is on the bus until its words are: some are to be sent, or the last one waits.
       state_bursts: assert (4'(bus.w_bursts_q + 4'(bus.aw_new))
                             == 4'(dut.w_left_q != '0) + 4'(wvalid && wlast));

@@ -75,9 +75,10 @@ module hw_task_fft
     .out_valid_o(out_valid), .out_ready_i(out_ready), .out_data_o(out_data)
   );
 
+  // 4 writes, as the clock rate leaves no room for more.
   hw_task_stream #(
     .TASK(LOG2_POINTS == 9 ? Fft512 : Fft1024), .BLOCK_IN_BYTES(BlockBytes),
-    .BLOCK_OUT_WORDS(BlockBytes / 8), .LENGTH_UNIT(4)
+    .BLOCK_OUT_WORDS(BlockBytes / 8), .LENGTH_UNIT(4), .WRITES_MAX(4)
   ) u_stream (
     .clk_i, .rst_ni,
     .start_i, .resume_i, .src_i, .dst_i, .length_i, .param_i, .stop_i,

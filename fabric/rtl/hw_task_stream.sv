@@ -20,6 +20,8 @@ module hw_task_stream
   parameter int unsigned LENGTH_UNIT     = 1,
   // A frame's output is at most its input's length times two to this, and a block.
   parameter int unsigned GROWTH_LOG2     = 0,
+  // Writes whose answers are awaited.
+  parameter int unsigned WRITES_MAX      = 8,
   // 32 for a task; less for the proof.
   parameter int unsigned ADDR_WIDTH      = 32,
   localparam int unsigned TailInWidth  = unsigned'($clog2(BLOCK_IN_BYTES)),
@@ -431,8 +433,8 @@ module hw_task_stream
   end
 
   axi_master #(
-    .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(64), .LOG2_WORDS_WIDTH(3), .READS_MAX(4), .WRITES_MAX(4),
-    .COHERENT(1'b1)
+    .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(64), .LOG2_WORDS_WIDTH(3),
+    .READS_MAX(4), .WRITES_MAX(WRITES_MAX), .COHERENT(1'b1)
   ) u_master (
     .clk_i, .rst_ni,
     .rd_valid_i(running && read_offer_q), .rd_ready_o(rd_ready), .rd_addr_i({read_at_q, 3'd0}),

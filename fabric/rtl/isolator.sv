@@ -18,9 +18,11 @@
 // has not been told of is forgotten. drained_o is up when nothing is left. The region stays cut off
 // until then, even if isolate_i is not up any more.
 //
-// At most BURSTS_MAX reads and BURSTS_MAX writes are under way. The window has to stay as it is
-// from the end of isolate_i until drained_o under the next. No output to memory depends on an input
-// from it, or from the region, in the same cycle.
+// At most BURSTS_MAX reads and ANSWERS_MAX writes are under way. A write's words are kept until
+// they are sent, its answer comes much later: so there is room for the words of BURSTS_MAX, and for
+// the answers of more. The window has to stay as it is from the end of isolate_i until drained_o
+// under the next. No output to memory depends on an input from it, or from the region, in the same
+// cycle.
 module isolator #(
   parameter int unsigned TASK_ADDR_WIDTH = 32,
   parameter int unsigned ADDR_WIDTH      = 40,
@@ -28,6 +30,8 @@ module isolator #(
   // Powers of two.
   parameter int unsigned BEATS_MAX       = 16,
   parameter int unsigned BURSTS_MAX      = 4,
+  // Not less than BURSTS_MAX.
+  parameter int unsigned ANSWERS_MAX     = 8,
   // As of axi_master.
   parameter bit          COHERENT        = 1'b1,
   localparam int unsigned TASK_PAGE_WIDTH = TASK_ADDR_WIDTH - 12,
@@ -110,6 +114,7 @@ module isolator #(
 
   localparam int unsigned StrobeWidth = DATA_WIDTH / 8;
   localparam int unsigned SlotBits    = unsigned'($clog2(BURSTS_MAX));
+  localparam int unsigned AnswerBits  = unsigned'($clog2(ANSWERS_MAX));
   localparam int unsigned BeatBits    = unsigned'($clog2(BEATS_MAX));
 
   localparam logic [1:0] Okay     = 2'b00;
@@ -122,9 +127,10 @@ module isolator #(
   // A4.7: unprivileged, secure, data.
   localparam logic [2:0] Protection = 3'b000;
 
-  // How many bursts have come to some point, modulo twice as many as can be under way; the lower
-  // bits are the burst's slot, its place in the buffer.
+  // How many reads, or writes, have come to some point, modulo twice as many as can be under way;
+  // the lower bits are the burst's slot, its place in the buffer.
   typedef logic [SlotBits:0]   count_t;
+  typedef logic [AnswerBits:0] writes_t;
   typedef logic [BeatBits-1:0] beat_t;
   typedef logic [8:0]          words_t;
 
@@ -240,13 +246,13 @@ module isolator #(
 
   // Writes, first half: taken from the region with all their words.
 
-  count_t                wr_whole_q, wr_sent_q, wr_done_q, wr_told_q, wr_used;
+  writes_t               wr_whole_q, wr_sent_q, wr_done_q, wr_told_q, wr_used, wr_next, wr_kept;
   // Words of the burst that is being taken, that are still to come; it is being refused.
   words_t                wr_left_q;
   logic                  wr_refused_q, wr_refusal_q;
   beat_t                 wr_beat_q;
   logic                  aw_legal, aw_inside, aw_good, aw_room, aw_refuse, aw_taken, aw_refused;
-  logic                  w_taken, w_ends;
+  logic                  w_taken, w_ends, w_whole, aw_fits, aw_fits_next;
   logic [ADDR_WIDTH-1:0] aw_addr;
 
   dma_window #(
@@ -258,10 +264,15 @@ module isolator #(
     .legal_o(aw_legal), .inside_o(aw_inside), .addr_o(aw_addr)
   );
 
+  // The next burst may come together with the last word of one that will be whole.
   assign wr_used       = wr_whole_q - wr_told_q;
+  assign wr_next       = wr_whole_q + writes_t'(w_whole);
   assign aw_good       = aw_legal && aw_inside;
-  assign aw_room       = !cut && wr_left_q == '0 && !wr_refusal_q
-                         && wr_used != count_t'(BURSTS_MAX);
+  assign aw_fits       = wr_used < writes_t'(ANSWERS_MAX) && wr_kept < writes_t'(BURSTS_MAX);
+  assign aw_fits_next  = wr_used < writes_t'(ANSWERS_MAX - 1)
+                         && wr_kept < writes_t'(BURSTS_MAX - 1);
+  assign aw_room       = !cut && !wr_refusal_q
+                         && (wr_left_q == '0 ? aw_fits : w_whole && aw_fits_next);
   assign aw_refuse     = !cut && wr_left_q == '0 && !wr_refusal_q && wr_whole_q == wr_told_q;
   assign aw_taken      = s_axi_awvalid && aw_good && aw_room;
   assign aw_refused    = s_axi_awvalid && !aw_good && aw_refuse;
@@ -270,12 +281,13 @@ module isolator #(
   assign s_axi_wready  = !cut && wr_left_q != '0;
   assign w_taken       = s_axi_wvalid && s_axi_wready;
   assign w_ends        = w_taken && wr_left_q == 9'd1;
+  assign w_whole       = w_ends && !wr_refused_q;
 
   logic [ADDR_WIDTH+BeatBits-1:0]      wr_bursts [BURSTS_MAX];
   logic [StrobeWidth+DATA_WIDTH-1:0]   wr_words [BURSTS_MAX*BEATS_MAX];
 
   always_ff @(posedge clk_i) begin
-    if (aw_taken) wr_bursts[wr_whole_q[SlotBits-1:0]] <= {s_axi_awlen[BeatBits-1:0], aw_addr};
+    if (aw_taken) wr_bursts[wr_next[SlotBits-1:0]] <= {s_axi_awlen[BeatBits-1:0], aw_addr};
     if (w_taken && !wr_refused_q) begin
       wr_words[{wr_whole_q[SlotBits-1:0], wr_beat_q}] <= {s_axi_wstrb, s_axi_wdata};
     end
@@ -291,8 +303,10 @@ module isolator #(
   logic [BeatBits-1:0]    send_len;
   logic [StrobeWidth-1:0] w_strobe;
   logic [DATA_WIDTH-1:0]  w_data;
-  logic [BURSTS_MAX-1:0]  b_error_q;
+  logic [ANSWERS_MAX-1:0] b_error_q;
 
+  // Those whose words are here: whole and not sent, or being sent.
+  assign wr_kept = wr_whole_q - wr_sent_q + writes_t'(w_left_q != '0);
   assign w_sent  = w_left_q != '0 && w_free;
   assign aw_send = !cut && wr_whole_q != wr_sent_q
                    && (w_left_q == '0 || (w_sent && w_left_q == 9'd1));
@@ -325,11 +339,11 @@ module isolator #(
   assign b_taken      = m_axi_bvalid && m_axi_bready;
 
   assign s_axi_bvalid = !cut && (wr_done_q != wr_told_q || wr_refusal_q);
-  assign s_axi_bresp  = wr_refusal_q || b_error_q[wr_told_q[SlotBits-1:0]] ? SlaveErr : Okay;
+  assign s_axi_bresp  = wr_refusal_q || b_error_q[wr_told_q[AnswerBits-1:0]] ? SlaveErr : Okay;
   assign b_given      = s_axi_bvalid && s_axi_bready;
 
   always_ff @(posedge clk_i) begin
-    if (b_taken) b_error_q[wr_done_q[SlotBits-1:0]] <= m_axi_bresp[1];
+    if (b_taken) b_error_q[wr_done_q[AnswerBits-1:0]] <= m_axi_bresp[1];
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -348,13 +362,13 @@ module isolator #(
     end else begin
       if (cut) begin
         wr_whole_q   <= wr_sent_q;
-        wr_told_q    <= wr_done_q + count_t'(b_taken);
+        wr_told_q    <= wr_done_q + writes_t'(b_taken);
         wr_left_q    <= '0;
         wr_refused_q <= 1'b0;
         wr_refusal_q <= 1'b0;
       end else begin
-        wr_whole_q <= wr_whole_q + count_t'(w_ends && !wr_refused_q);
-        wr_told_q  <= wr_told_q + count_t'(b_given && !wr_refusal_q);
+        wr_whole_q <= wr_next;
+        wr_told_q  <= wr_told_q + writes_t'(b_given && !wr_refusal_q);
         if (aw_taken || aw_refused) begin
           wr_left_q    <= 9'(s_axi_awlen) + 9'd1;
           wr_beat_q    <= '0;
@@ -365,7 +379,7 @@ module isolator #(
         end
         wr_refusal_q <= (wr_refusal_q && !s_axi_bready) || (w_ends && wr_refused_q);
       end
-      wr_done_q <= wr_done_q + count_t'(b_taken);
+      wr_done_q <= wr_done_q + writes_t'(b_taken);
       if (aw_send && aw_free) begin
         wr_sent_q <= wr_sent_q + 1'b1;
         w_slot_q  <= wr_sent_q[SlotBits-1:0];

@@ -8,7 +8,7 @@ from collections import deque
 
 from cocotb.triggers import FallingEdge, Timer
 
-READS_MAX = WRITES_MAX = 4
+READS_MAX, WRITES_MAX = 4, 8
 BEATS_MAX = 16
 OKAY, SLVERR = 0, 2
 # What a task that has not ended by then has hung; a frame takes at most a tenth of it.

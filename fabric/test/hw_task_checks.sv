@@ -1,7 +1,7 @@
 // The rules of AXI4, looked at in all tests of hardware tasks: those of the memory and those of the
 // task, which may rest for long while a block of the other kind goes by.
 bind hw_task_stream axi_props #(
-  .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(64), .READS_MAX(4), .WRITES_MAX(4),
+  .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(64), .READS_MAX(4), .WRITES_MAX(WRITES_MAX),
   .ANSWER_CYCLES_MAX(1000), .READY_CYCLES_MAX(2000)
 ) u_checks (
   .clk_i, .rst_ni,

@@ -1,7 +1,8 @@
 // The rules of AXI4 on memory's side, looked at in all tests of the isolator, whatever the region
 // drives. Memory rests for a while at random; the isolator never does.
 bind isolator axi_props #(
-  .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(DATA_WIDTH), .READS_MAX(BURSTS_MAX), .WRITES_MAX(BURSTS_MAX),
+  .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(DATA_WIDTH),
+  .READS_MAX(BURSTS_MAX), .WRITES_MAX(ANSWERS_MAX),
   .ANSWER_CYCLES_MAX(100), .READY_CYCLES_MAX(2)
 ) u_checks (
   .clk_i, .rst_ni,
