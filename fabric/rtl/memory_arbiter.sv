@@ -2,7 +2,10 @@
 // had the bus to itself, only later.
 //
 // The masters take turns, round robin, a burst at a time; reads and writes each by themselves. So
-// one that asks waits for a burst of each of the others at most. Answers come in the order of the
+// one that asks waits for a burst of each of the others at most. But the last master's reads come
+// first: it has a deadline. READS_AHEAD of them in a row at most, and then, where another master
+// asks, one of that: so the last master waits for one burst, and another for one of each of its
+// like and READS_AHEAD before each of these and before its own. Answers come in the order of the
 // requests, which is kept here, and go to whose turn it was.
 //
 // What is asked of the masters, beside AXI's rules: they take the words of reads, and the answers
@@ -16,7 +19,9 @@ module memory_arbiter #(
   parameter int unsigned ADDR_WIDTH = 40,
   parameter int unsigned DATA_WIDTH = 64,
   // Under way at most, of reads and of writes: all masters' together. A power of two.
-  parameter int unsigned BURSTS_MAX = 16
+  parameter int unsigned BURSTS_MAX = 16,
+  // Of the last master, in a row.
+  parameter int unsigned READS_AHEAD = 3
 ) (
   input  logic                                 clk_i,
   input  logic                                 rst_ni,
@@ -79,12 +84,15 @@ module memory_arbiter #(
   localparam int unsigned WordWidth    = DATA_WIDTH + StrobeWidth + 1;
   localparam int unsigned MasterBits   = unsigned'($clog2(MASTERS));
   localparam int unsigned PlaceBits    = unsigned'($clog2(BURSTS_MAX));
+  localparam int unsigned AheadBits    = unsigned'($clog2(READS_AHEAD + 1));
+  localparam int unsigned First        = MASTERS - 1;
 
   typedef logic [MasterBits-1:0] master_t;
   typedef logic [BurstWidth-1:0] burst_t;
   typedef logic [WordWidth-1:0]  word_t;
   // How many bursts have come to some point, modulo twice as many as can be under way.
   typedef logic [PlaceBits:0]    count_t;
+  typedef logic [AheadBits-1:0]  ahead_t;
 
   // Who is next of those that ask: the first behind the last one.
   function automatic master_t next_of(logic [MASTERS-1:0] asks, master_t last);
@@ -139,12 +147,17 @@ module memory_arbiter #(
 
   // Reads.
 
+  // ar_last_q: whose turn it was last, but of those of the last master, which are counted.
   master_t ar_next, ar_last_q, r_master;
   count_t  ar_count_q, r_count_q;
-  logic    ar_free, ar_room, ar_goes, r_over;
+  ahead_t  ar_ahead_q;
+  logic    ar_first, ar_free, ar_room, ar_goes, r_over;
   master_t rd_masters [BURSTS_MAX];
 
-  assign ar_next  = next_of(ar_valid, ar_last_q);
+  assign ar_first = ar_valid[First]
+                    && (ar_ahead_q != ahead_t'(READS_AHEAD) || ar_valid[First-1:0] == '0);
+  assign ar_next  = ar_first ? master_t'(First)
+                             : next_of({1'b0, ar_valid[First-1:0]}, ar_last_q);
   assign ar_room  = ar_count_q - r_count_q != count_t'(BURSTS_MAX);
   assign ar_goes  = ar_valid != '0 && ar_room && ar_free;
   assign r_master = rd_masters[r_count_q[PlaceBits-1:0]];
@@ -171,10 +184,16 @@ module memory_arbiter #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       ar_last_q  <= '0;
+      ar_ahead_q <= '0;
       ar_count_q <= '0;
       r_count_q  <= '0;
     end else begin
-      if (ar_goes) ar_last_q <= ar_next;
+      if (ar_goes && !ar_first) begin
+        ar_last_q  <= ar_next;
+        ar_ahead_q <= '0;
+      end else if (ar_goes && ar_ahead_q != ahead_t'(READS_AHEAD)) begin
+        ar_ahead_q <= ar_ahead_q + 1'b1;
+      end
       ar_count_q <= ar_count_q + count_t'(ar_goes);
       r_count_q  <= r_count_q + count_t'(r_over);
     end
