@@ -437,11 +437,12 @@ module configuration_port_regs (
         automatic logic [31:0] readback_data_var;
         readback_data_var = '0;
         if(rd_mux_addr == 12'h0) begin
-            readback_data_var[15:0] = 16'h1;
+            readback_data_var[15:0] = 16'h2;
             readback_data_var[31:16] = 16'h4350;
         end
         if(rd_mux_addr == 12'h4) begin
             readback_data_var[0] = hwif_in.STATUS.busy.next;
+            readback_data_var[1] = hwif_in.STATUS.owed.next;
             readback_data_var[7:4] = hwif_in.STATUS.error.next;
         end
         if(rd_mux_addr == 12'h8) begin

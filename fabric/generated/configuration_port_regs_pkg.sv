@@ -12,11 +12,16 @@ package configuration_port_regs_pkg;
     } configuration_port__STATUS__busy__in_t;
 
     typedef struct packed {
+        logic next;
+    } configuration_port__STATUS__owed__in_t;
+
+    typedef struct packed {
         logic [3:0] next;
     } configuration_port__STATUS__error__in_t;
 
     typedef struct packed {
         configuration_port__STATUS__busy__in_t busy;
+        configuration_port__STATUS__owed__in_t owed;
         configuration_port__STATUS__error__in_t error;
     } configuration_port__STATUS__in_t;
 

@@ -4,8 +4,13 @@
 // configurable_i) until the end (configured_o), which tells it its new task, or 0 where the
 // bitstream was refused. After a refusal no more is read, and the port is free when memory has
 // answered what it was asked.
+//
+// Memory that owes words and gives none for SILENT_CYCLES is not waited for any longer: what was
+// begun fails, and the port is free. Words that it gives after all are dropped; until the last of
+// them a configuration that begins ends at once, with the same error.
 module configuration_port #(
   parameter int unsigned REGIONS = 3,
+  parameter int unsigned SILENT_CYCLES = 4096,
   // The length of each region's bitstreams, with their headers; multiples of 4.
   parameter logic [REGIONS-1:0][31:0] REGION_BYTES = {32'd168840, 32'd113400, 32'd32340}
 ) (
@@ -64,6 +69,7 @@ module configuration_port #(
 
   localparam logic [3:0] NotFree    = 4'd1;
   localparam logic [3:0] BadLength  = 4'd6;
+  localparam logic [3:0] Silent     = 4'd9;
   // Bursts of 8 words: a line of the caches.
   localparam logic [31:0] BurstBytes = 32'd64;
 
@@ -120,14 +126,15 @@ module configuration_port #(
   end
 
   // busy: from the beginning until memory owes nothing. loading: until the bitstream is decided.
-  logic        busy_q, loading_q, truncated_q, begins, refused, ends, over, load_over;
+  // owed: memory has been given up, and owes something.
+  logic        busy_q, loading_q, truncated_q, owed_q, begins, refused, ends, over, load_over;
   logic [3:0]  error_q, load_error, region_q;
   logic [7:0]  task_q;
   logic [31:0] bytes_q, cycles_q;
 
   assign begins  = go && !busy_q && go_free;
   assign refused = go && !begins;
-  assign over    = loading_q && (load_over || truncated_q);
+  assign over    = loading_q && (load_over || truncated_q || owed_q);
 
   // Reads.
 
@@ -140,7 +147,7 @@ module configuration_port #(
 
   // Room for the words of all reads that are under way: they are taken from memory as they come,
   // twice as fast as they are used, since others wait for memory.
-  localparam int unsigned KeptBits = 5;
+  localparam int unsigned KeptBits = 6;
 
   typedef logic [KeptBits:0] kept_t;
 
@@ -150,7 +157,7 @@ module configuration_port #(
   logic [63:0] come_word;
   logic [64:0] kept_words [1 << KeptBits];
 
-  assign rd_valid = loading_q && unasked_q != '0
+  assign rd_valid = loading_q && !owed_q && unasked_q != '0
                     && asked_q - used_q <= kept_t'((1 << KeptBits) - 8);
 
   assign rd_data_valid       = come_q != used_q;
@@ -183,7 +190,7 @@ module configuration_port #(
   logic [63:0] unused_wdata;
 
   axi_master #(
-    .ADDR_WIDTH(40), .DATA_WIDTH(64), .LOG2_WORDS_WIDTH(2), .READS_MAX(4), .WRITES_MAX(2),
+    .ADDR_WIDTH(40), .DATA_WIDTH(64), .LOG2_WORDS_WIDTH(2), .READS_MAX(8), .WRITES_MAX(2),
     .COHERENT(1'b1)
   ) u_master (
     .clk_i, .rst_ni,
@@ -226,7 +233,30 @@ module configuration_port #(
 
   // Over: the region is told, and then what is still under way is waited for.
 
-  assign ends = busy_q && !loading_q && !reads_busy && !rd_data_valid;
+  logic rests;
+
+  assign rests = !reads_busy && !rd_data_valid;
+  assign ends  = busy_q && !loading_q && (rests || owed_q);
+
+  // Or it is not waited for any longer.
+
+  localparam int unsigned SilentBits = unsigned'($clog2(SILENT_CYCLES + 1));
+
+  logic [SilentBits-1:0] silent_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      silent_q <= '0;
+      owed_q   <= 1'b0;
+    end else begin
+      if (come || !reads_busy) begin
+        silent_q <= '0;
+      end else if (silent_q != SilentBits'(SILENT_CYCLES)) begin
+        silent_q <= silent_q + 1'b1;
+      end
+      owed_q <= !rests && (owed_q || (busy_q && silent_q == SilentBits'(SILENT_CYCLES)));
+    end
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -259,7 +289,7 @@ module configuration_port #(
         second_q  <= 1'b0;
       end else begin
         if (over) begin
-          error_q <= load_over ? load_error : BadLength;
+          error_q <= owed_q ? Silent : load_over ? load_error : BadLength;
         end else if (refused && !busy_q) begin
           error_q <= NotFree;
         end
@@ -278,10 +308,11 @@ module configuration_port #(
     assign configured_o[i] = over && region_q == unsigned'(4'(i));
   end
 
-  assign configured_task_o = load_over && load_error == '0 ? task_q : '0;
+  assign configured_task_o = load_over && load_error == '0 && !owed_q ? task_q : '0;
 
-  assign busy_o                    = busy_q;
+  assign busy_o                    = busy_q || owed_q;
   assign to_regs.STATUS.busy.next  = busy_q;
+  assign to_regs.STATUS.owed.next  = owed_q;
   assign to_regs.STATUS.error.next = error_q;
   assign to_regs.CYCLES.value.next = cycles_q;
 

@@ -13,9 +13,12 @@ from common import reset
 ID, STATUS, SOURCE, LENGTH, TARGET, CYCLES, IRQ_ENABLE, IRQ_PENDING, IRQ_CLEAR = (
     0x00, 0x04, 0x08, 0x10, 0x14, 0x18, 0x1C, 0x20, 0x24)
 GO = 1 << 31
-NOT_FREE, NO_BITSTREAM, VERSION, TASK, REGION, LENGTH_WRONG, CORRUPT, MEMORY = range(1, 9)
+NOT_FREE, NO_BITSTREAM, VERSION, TASK, REGION, LENGTH_WRONG, CORRUPT, MEMORY, SILENT = range(1, 10)
+BUSY, OWED = 1, 2
 # Bytes of each region's bitstreams: of the block under test, as blocks.toml has them, short ones.
 BYTES = (100, 324, 1_000)
+# After how many cycles memory is given up, in the block under test.
+SILENT_CYCLES = 200
 # Beyond a word of 32 bits a cycle, and what memory takes to the first one.
 CYCLES_MORE = 4
 LATENCY = 30
@@ -30,11 +33,13 @@ def bitstream(task, region, mark=b"TBIT", version=1, length=None, size=None):
 
 
 class ReadMemory:
-    """Answers bursts of reads in order, each some cycles after it came, a word a cycle: one loop, as the runs are long."""
+    """Answers bursts of reads in order, each some cycles after it came, a word a cycle: one loop, as the runs are long.
+    While `hangs_after` so many words, or more, neither addresses nor words get through."""
 
     def __init__(self, dut, content, latency=LATENCY, errors=()):
         self.dut, self.content, self.latency, self.errors = dut, content, latency, errors
         self.bursts, self.asked, self.under_way_max = [], [], 0
+        self.given, self.hangs_after = 0, None
         dut.m_axi_arready.value = 1
         for name in ("rvalid", "rdata", "rresp", "rlast"):
             getattr(dut, f"m_axi_{name}").value = 0
@@ -43,21 +48,24 @@ class ReadMemory:
     async def run(self):
         dut, now, word = self.dut, 0, 0
         arvalid, rready, rvalid = dut.m_axi_arvalid, dut.m_axi_rready, dut.m_axi_rvalid
-        shown = False
+        shown = hangs = False
         while True:
             await Timer(4, units="ns")
-            if arvalid.value == 1:
+            if arvalid.value == 1 and not hangs:
                 assert dut.m_axi_arlen.value == 7 and int(dut.m_axi_araddr.value) % 64 == 0
                 self.bursts.append((now + self.latency, int(dut.m_axi_araddr.value)))
                 self.asked.append(int(dut.m_axi_araddr.value))
                 self.under_way_max = max(self.under_way_max, len(self.bursts))
             if shown and rready.value == 1:
                 word = (word + 1) % 8
+                self.given += 1
                 if word == 0:
                     self.bursts.pop(0)
             await FallingEdge(dut.clk_i)
             now += 1
-            shown = bool(self.bursts) and self.bursts[0][0] <= now
+            hangs = self.hangs_after is not None and self.given >= self.hangs_after
+            dut.m_axi_arready.value = int(not hangs)
+            shown = bool(self.bursts) and self.bursts[0][0] <= now and not hangs
             rvalid.value = int(shown)
             if shown:
                 offset = self.bursts[0][1] - AT + 8 * word
@@ -122,13 +130,13 @@ async def load(dut, page, memory, regions, task, region, size):
     dut._log.info("region %d: %d bytes in %d cycles", region, size, cycles)
     assert size // 4 <= cycles <= size // 4 + LATENCY + CYCLES_MORE
     assert regions.words - words == size // 4 - 4
-    assert memory.under_way_max <= 4
+    assert memory.under_way_max <= 8
 
 
 @cocotb.test(timeout_time=1, timeout_unit="ms")
 async def every_region_is_loaded_a_word_a_cycle(dut):
     page, memory, regions = await begin(dut)
-    assert await page.read(ID) == 0x4350_0001
+    assert await page.read(ID) == 0x4350_0002
     for region, size in enumerate(BYTES):
         await load(dut, page, memory, regions, region + 2, region, size)
 
@@ -183,3 +191,32 @@ async def a_region_that_is_not_free_is_not_touched(dut):
     while await page.read(STATUS) & 1:
         pass
     assert await page.read(STATUS) == 0 and regions.begun == [4] and regions.told == [(4, 5)]
+
+
+@cocotb.test(timeout_time=1, timeout_unit="ms")
+async def memory_that_hangs_is_given_up(dut):
+    page, memory, regions = await begin(dut)
+    size = BYTES[2]
+    # From before the first address to before the last word; and when nothing is waited for but what was asked.
+    for given, mark in ((0, b"TBIT"), (1, b"TBIT"), (17, b"TBIT"), (size // 8 - 1, b"TBIT"), (1, b"TBIX"), (8, b"TBIX")):
+        memory.content, memory.hangs_after = bitstream(5, 2, mark=mark), memory.given + given
+        await page.write(LENGTH, size)
+        told = len(regions.told)
+        error = await configure(dut, page, 5, 2)
+        assert error == (SILENT if mark == b"TBIT" else NO_BITSTREAM) and regions.told[told:] == [(4, 0)]
+        assert await page.read(STATUS) & (BUSY | OWED) == OWED
+        if error == SILENT:
+            cycles = await page.read(CYCLES)
+            assert SILENT_CYCLES <= cycles <= SILENT_CYCLES + size
+        # What is begun meanwhile fails at once, and asks memory for nothing.
+        asked = len(memory.asked)
+        for region in (0, 2):
+            assert await configure(dut, page, 6, region) == SILENT and regions.told[-1] == (1 << region, 0)
+            assert await page.read(CYCLES) == 1
+        assert len(memory.asked) == asked and regions.begun[-2:] == [1, 4]
+        # It answers after all: that changes nothing, and then all is as before.
+        memory.hangs_after, words = None, regions.words
+        while await page.read(STATUS) & OWED:
+            pass
+        assert not memory.bursts and regions.words == words and len(regions.told) == told + 3
+        await load(dut, page, memory, regions, 6, 0, BYTES[0])

@@ -51,6 +51,21 @@ impl Status {
         val != 0
     }
 
+    pub const OWED_OFFSET: usize = 1;
+    pub const OWED_WIDTH: usize = 1;
+    pub const OWED_MASK: u32 = 0x1;
+
+    /// owed
+    ///
+    /// Memory has been given up, and owes words. A configuration that begins ends at once with error 9.
+    #[inline(always)]
+    #[allow(clippy::missing_panics_doc)]
+    #[must_use]
+    pub fn owed(&self) -> bool {
+        let val = (self.0 >> Self::OWED_OFFSET) & Self::OWED_MASK;
+        val != 0
+    }
+
     pub const ERROR_OFFSET: usize = 4;
     pub const ERROR_WIDTH: usize = 4;
     pub const ERROR_MASK: u32 = 0xF;
@@ -59,7 +74,8 @@ impl Status {
     ///
     /// Why the last one failed: 0 it did not; 1 the region was not free, or there is none of this number, or a
     /// configuration was going on; 2 not a bitstream; 3 of another version; 4 of another task; 5 for another
-    /// region; 6 not as long as the region's are, or truncated; 7 corrupt; 8 memory answered with an error.
+    /// region; 6 not as long as the region's are, or truncated; 7 corrupt; 8 memory answered with an error; 9 memory did not answer
+    /// for 4,096 cycles.
     #[inline(always)]
     #[allow(clippy::missing_panics_doc)]
     #[must_use]
@@ -73,6 +89,7 @@ impl core::fmt::Debug for Status {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Status")
             .field("busy", &self.busy())
+            .field("owed", &self.owed())
             .field("error", &self.error())
             .finish()
     }
@@ -86,6 +103,7 @@ mod tests {
     fn test_default() {
         let reg = Status::default();
         assert_eq!(reg.busy(), false);
+        assert_eq!(reg.owed(), false);
         assert_eq!(reg.error(), 0);
     }
 }
