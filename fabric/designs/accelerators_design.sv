@@ -1,5 +1,6 @@
 // The design with accelerators: eight interfaces and three regions, which are loaded with QAM-16,
-// QAM-64, FFT-512 and FFT-1024 as they fit (Ker-ONE, table 5).
+// QAM-64, FFT-512 and FFT-1024 as they fit (Ker-ONE, table 5); and the smallest one with a task
+// that is hostile.
 //
 // Interrupt lines: 0 the region monitor; 1 the configuration port; 2 to 4 the regions; 5 an
 // interface has faults; from 8 on the interfaces.
@@ -75,8 +76,8 @@ module accelerators_design import fabric_pkg::*; (
   logic rests;
 
   typedef task_e [2:0] fits_t;
-  localparam int unsigned  Tasks [Regions] = '{2, 3, 2};
-  localparam fits_t        Fits [Regions]  = '{{Qam64, Qam64, Qam16}, {Fft512, Qam64, Qam16},
+  localparam int unsigned  Tasks [Regions] = '{3, 3, 2};
+  localparam fits_t        Fits [Regions]  = '{{Hostile, Qam64, Qam16}, {Fft512, Qam64, Qam16},
                                                {Fft1024, Fft1024, Fft512}};
 
   for (genvar r = 0; r < int'(Regions); r++) begin : gen_region

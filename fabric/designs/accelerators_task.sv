@@ -49,8 +49,11 @@ module accelerators_task #(
     `ACCELERATORS_TASK(hw_task_qam, SYMBOL_BITS, 6)
   end else if (TASK == Fft512) begin : gen_fft512
     `ACCELERATORS_TASK(hw_task_fft, LOG2_POINTS, 9)
-  end else begin : gen_fft1024
+  end else if (TASK == Fft1024) begin : gen_fft1024
     `ACCELERATORS_TASK(hw_task_fft, LOG2_POINTS, 10)
+  end else begin : gen_hostile
+    assign {busy, awcache, arcache, awprot, arprot} = '0;
+    accelerators_hostile u_task (.clk_i, .to_task_i, .from_task_o);
   end
 
 `undef ACCELERATORS_TASK

@@ -9,7 +9,9 @@ package hw_task_pkg;
     Qam16       = 8'd2,
     Qam64       = 8'd3,
     Fft512      = 8'd4,
-    Fft1024     = 8'd5
+    Fft1024     = 8'd5,
+    // designs/accelerators_hostile.sv: for tests.
+    Hostile     = 8'd7
   } task_e;
 
   typedef enum logic [3:0] {
