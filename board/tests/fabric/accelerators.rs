@@ -14,7 +14,8 @@ use crate::{BOTH, run};
 use tactus_abi::bitstream::{self, HEADER, Header, REGION_BYTES};
 use tactus_board::board::{Board, Pace};
 use tactus_board::bus::BadState;
-use tactus_board::fabric::{Activity, Fabric, Inputs, Outputs};
+use tactus_board::fabric::{Activity, Fabric, FabricPort, Inputs, Outputs};
+use tactus_board::fault::Fault;
 
 /// Pages, from the begin of the port.
 const PORT: u32 = 0x1000;
@@ -39,6 +40,11 @@ const TARGET: u32 = PORT + 0x14;
 const PORT_CYCLES: u32 = PORT + 0x18;
 const PORT_IRQ_ENABLE: u32 = PORT + 0x1c;
 const GO: u32 = 1 << 31;
+/// What its status says: memory was given up, and owes it something; and the error of that.
+const OWED: u64 = 2;
+const SILENT: u64 = 9 << 4;
+/// The cycles after which it gives memory up.
+const SILENT_CYCLES: u64 = 4096;
 /// Registers of a region.
 const DESCRIPTOR: u32 = 0x04;
 const CLIENT: u32 = 0x08;
@@ -47,13 +53,18 @@ const ANSWER: u32 = 0x10;
 const IRQ_ENABLE: u32 = 0x18;
 const TAKE: u32 = 1;
 const PREEMPT: u32 = 2;
+const KILL: u32 = 4;
 const CONNECT: u32 = 8;
 const RELEASE: u32 = 16;
-/// Its state in which it is the manager's.
+/// Its states: told to stop, the manager's.
+const PREEMPTED_STATE: u32 = 2;
 const SWITCHED: u32 = 3;
+/// Of the descriptor: memory owes nothing.
+const DRAINED: u32 = 1 << 7;
 /// Of an interface, for the manager.
 const MANAGER_COMMAND: u32 = 0x08;
 const RESUME: u32 = 1;
+const CLEAR_FAULTS: u32 = 4;
 const WINDOW_BASE: u32 = 0x0c;
 const WINDOW_PAGES: u32 = 0x10;
 const FAULTS: u32 = 0x14;
@@ -63,11 +74,19 @@ const STAT: u32 = 0x04;
 const UNFINISHED: u64 = 4;
 const START: u32 = 0x08;
 const OVER: u32 = 0x0c;
+const CMD: u32 = 0x10;
 const DATA_ADDR: u32 = 0x14;
 const DATA_SIZE: u32 = 0x18;
 const INT_CTRL: u32 = 0x1c;
 const RESULT: u32 = 0x20;
 const TARGET_ADDR: u32 = 0x40;
+
+/// The PLIC's pending word that has the design's lines; where in it the first one is, and behind that the interfaces'.
+const PENDING: u32 = 0xc00_1004;
+const FIRST_LINE: i32 = 8;
+const INTERFACE_LINES: i32 = 8;
+/// `mcycle`.
+const MCYCLE: u32 = 0xb00;
 
 /// Where bitstreams are, as many bytes for each as the largest has.
 const BITSTREAMS: u32 = 0x8010_4000;
@@ -87,15 +106,28 @@ const FITS: [&[u32]; 4] = [&[0, 1], &[0, 1], &[1, 2], &[2]];
 /// Cycles of the fabric that it takes, at the fast pace and the timed one, whose memory is slower. To configure each region: one for
 /// each word of 32 bits, and the way to memory.
 const CONFIGURED: [[u64; 3]; 2] = [[8094, 28359, 42219], [8110, 28375, 42235]];
+/// By so many they differ with what memory did before.
+const AWAY: u64 = 2;
 /// To compute a frame of each task, the first time and the second: where it computes makes no difference.
 const COMPUTED: [[[u64; 2]; 4]; 2] = [
-    [[2535, 2535], [1703, 1703], [3292, 3292], [3808, 3808]],
-    [[2761, 2756], [1896, 1893], [3586, 3586], [4077, 4077]],
+    [[2390, 2390], [1607, 1607], [3137, 3137], [3651, 3651]],
+    [[2440, 2440], [1660, 1657], [3579, 3579], [4073, 4073]],
 ];
 /// The same in two parts, in two regions.
-const PREEMPTED: [[u64; 4]; 2] = [[2624, 1784, 3684, 4184], [2877, 1996, 4041, 4483]];
-/// To configure the smallest region while both FFTs compute; and their frames.
-const SIDE_BY_SIDE: [[u64; 3]; 2] = [[11623, 7263, 7726], [11637, 7368, 7874]];
+const PREEMPTED: [[u64; 4]; 2] = [[2480, 1689, 3529, 4027], [2561, 1759, 4034, 4480]];
+/// To configure a region while two tasks compute frame after frame; and their last frames.
+const SIDE_BY_SIDE: [[[u64; 3]; 2]; 2] = [
+    [[8211, 10260, 10753], [8242, 10314, 10884]],
+    [[42406, 3957, 3261], [42513, 4007, 3303]],
+];
+/// From the start of a frame to its interrupt, in cycles of the hart, of which 20 are 3 of the fabric.
+const WAITED: [[u64; 4]; 2] = [[15989, 10769, 20969, 24397], [16522, 11320, 24118, 27412]];
+/// What has to be kept, in cycles of the fabric: to configure each region, also beside tasks that compute; and from the start of
+/// a frame of each task to its interrupt.
+const CONFIGURED_MAX: [u64; 3] = [8500, 29000, 43000];
+const WAITED_MAX: [u64; 4] = [2600, 1800, 6000, 6500];
+/// A frame of FFT-512 beside each kind of hostile task, but the wild one.
+const BESIDE: [[u64; 3]; 2] = [[3137, 3137, 3195], [3579, 3579, 3637]];
 
 /// A frame of each task, and what it becomes.
 static FRAMES: LazyLock<[(Vec<u8>, Vec<u8>); 4]> = LazyLock::new(|| {
@@ -182,15 +214,38 @@ impl Driver {
         self.p.bne(T2, ZERO, again);
     }
 
-    /// Loads a region. Notes the port's status and how many cycles it took.
-    fn configure(&mut self, task: u32, number: u32, slot: u32) {
+    fn begin_configuration(&mut self, task: u32, number: u32, slot: u32) {
         self.write(SOURCE, BITSTREAMS + slot * BITSTREAM_ROOM);
         self.write(SOURCE + 4, 0);
         self.write(LENGTH, REGION_BYTES[number as usize] as u32);
         self.write(TARGET, GO | task << 8 | number);
+    }
+
+    /// Loads a region. Notes the port's status and how many cycles it took.
+    fn configure(&mut self, task: u32, number: u32, slot: u32) {
+        self.begin_configuration(task, number, slot);
+        self.end_configuration();
+    }
+
+    fn end_configuration(&mut self) {
         self.until(STATUS, 1, 0);
         self.note(STATUS);
         self.note(PORT_CYCLES);
+    }
+
+    /// Until the port is free: whoever has computed a frame begins the next one at once.
+    fn compute_while_configured(&mut self, interfaces: &[u32]) {
+        let again = self.p.here();
+        for &interface in interfaces {
+            self.p.li(S0, GP + device(interface) + OVER);
+            self.p.lw(T0, 0, S0);
+            // Of no effect where it is not over.
+            self.p.sw(T0, START as i32 - OVER as i32, S0);
+        }
+        self.p.li(S0, GP + STATUS);
+        self.p.lw(T0, 0, S0);
+        self.p.slli(T0, T0, 63);
+        self.p.bne(T0, ZERO, again);
     }
 
     fn connect(&mut self, number: u32, interface: u32) {
@@ -207,6 +262,24 @@ impl Driver {
         self.write(device(interface) + DATA_ADDR, 0);
         self.write(device(interface) + DATA_SIZE, bytes as u32);
         self.write(device(interface) + TARGET_ADDR, OUTPUT);
+    }
+
+    /// The hart's cycle counter, as one of the results.
+    fn note_cycle(&mut self) {
+        self.p.csrr(T0, MCYCLE);
+        self.p.sd(T0, 0, S1);
+        self.p.addi(S1, S1, 8);
+    }
+
+    /// Waits until the PLIC has seen an interface's interrupt.
+    fn until_interrupt(&mut self, interface: u32) {
+        let bit = FIRST_LINE + INTERFACE_LINES + interface as i32;
+        self.p.li(S0, PENDING);
+        let again = self.p.here();
+        self.p.lw(T0, 0, S0);
+        self.p.slli(T0, T0, 63 - bit);
+        self.p.srli(T0, T0, 63);
+        self.p.beq(T0, ZERO, again);
     }
 
     /// Waits for the end. Notes the error, how many cycles it was computed for, and faults.
@@ -363,42 +436,291 @@ fn a_preempted_task_goes_on_in_another_region_and_nobody_has_two() {
     }
 }
 
-/// Where both FFTs compute, and the smallest region is configured beside them.
+/// Two tasks compute frame after frame, and the third region is configured beside them.
 #[test]
-fn regions_compute_side_by_side_while_another_is_configured() {
+fn regions_compute_side_by_side_while_another_is_configured_in_time() {
+    // Tasks, where they are, the region that is configured, and how many frames take longer than that.
+    let cases = [([2, 3], [1, 2], 0, 1), ([0, 1], [0, 1], 2, 20)];
+    for (case, (tasks, others, number, frames)) in cases.into_iter().enumerate() {
+        let beside = FITS.iter().position(|fits| fits.contains(&number));
+        let beside = TASKS[beside.expect("a task for each region")].0;
+        let mut driver = Driver::new();
+        for ((interface, vm), (task, other)) in [(0, VM), (7, OTHER_VM)]
+            .into_iter()
+            .zip(tasks.into_iter().zip(others))
+        {
+            driver.prepare(interface, task, vm);
+            driver.configure(TASKS[task].0, other, other);
+            driver.connect(other, interface);
+        }
+        driver.write(device(0) + START, 1);
+        driver.write(device(7) + START, 1);
+        driver.begin_configuration(beside, number, number);
+        for _ in 1..frames {
+            for interface in [0, 7] {
+                driver.until(device(interface) + OVER, 1, 1);
+                driver.write(device(interface) + START, 1);
+            }
+            driver.pause(10);
+        }
+        driver.end(0);
+        driver.end(7);
+        // It is over before they are.
+        driver.note(STATUS);
+        driver.end_configuration();
+        let program = driver.program();
+        let mut bitstreams = vec![Vec::new(); 3];
+        for (task, other) in tasks.into_iter().zip(others) {
+            bitstreams[other as usize] = bitstream(TASKS[task].0, other);
+        }
+        bitstreams[number as usize] = bitstream(beside, number);
+        let frames = [(tasks[0], VM), (tasks[1], OTHER_VM)];
+        for pace in BOTH {
+            let (found, _) = compute_both(&program, pace, &frames, &bitstreams, 15);
+            let at = usize::from(pace == Pace::Timed);
+            let [configured, first, second] = SIDE_BY_SIDE[case][at];
+            assert!(configured <= CONFIGURED_MAX[number as usize]);
+            assert_eq!(
+                found[6..],
+                [0, first, 0, 0, second, 0, 0, 0, configured],
+                "{pace:?}"
+            );
+        }
+    }
+}
+
+/// The bound that `tactus check` computes with, `configuration` of accelerators.toml, is kept beside whatever the other regions
+/// compute.
+#[test]
+fn a_configuration_is_over_in_time_whatever_is_computed() {
+    let more = include_str!("../../../fabric/accelerators.toml")
+        .lines()
+        .find_map(|line| line.strip_prefix("configuration = "))
+        .and_then(|cycles| cycles.parse::<u64>().ok())
+        .expect("cycles, beside one for each word");
+    let fits = |number: u32| (0..TASKS.len()).filter(move |&task| FITS[task].contains(&number));
+    for number in 0..REGION_BYTES.len() as u32 {
+        let words = REGION_BYTES[number as usize] as u64 / 4;
+        assert!(words + more <= CONFIGURED_MAX[number as usize]);
+        let [one, two] = [1, 2].map(|others| (number + others) % 3);
+        let configured = TASKS[fits(number).next().expect("a task for each region")].0;
+        for (first, second) in fits(one).flat_map(|one| fits(two).map(move |two| (one, two))) {
+            let mut driver = Driver::new();
+            for (interface, vm, task, other) in [(0, VM, first, one), (7, OTHER_VM, second, two)] {
+                driver.prepare(interface, task, vm);
+                driver.configure(TASKS[task].0, other, other);
+                driver.connect(other, interface);
+                driver.write(device(interface) + START, 1);
+            }
+            driver.begin_configuration(configured, number, number);
+            driver.compute_while_configured(&[0, 7]);
+            driver.end_configuration();
+            driver.end(0);
+            driver.end(7);
+            let program = driver.program();
+            let mut bitstreams = vec![Vec::new(); 3];
+            bitstreams[one as usize] = bitstream(TASKS[first].0, one);
+            bitstreams[two as usize] = bitstream(TASKS[second].0, two);
+            bitstreams[number as usize] = bitstream(configured, number);
+            let frames = [(first, VM), (second, OTHER_VM)];
+            for pace in BOTH {
+                let fabric = model("accelerators");
+                let (found, ..) = compute(fabric, &program, pace, false, &frames, &bitstreams, 8);
+                assert_eq!(found[6], 0);
+                assert!(
+                    found[7] <= words + more,
+                    "region {number} beside {} and {}: {} cycles, {pace:?}",
+                    TASKS[first].1,
+                    TASKS[second].1,
+                    found[7]
+                );
+            }
+        }
+    }
+}
+
+/// What a VM waits for: from its store to `START` to the interrupt in the PLIC.
+#[test]
+fn a_frame_is_over_in_time() {
+    const INTERFACE: u32 = 0;
+    for (index, (task, name)) in TASKS.into_iter().enumerate() {
+        let number = FITS[index][0];
+        let mut driver = Driver::new();
+        driver.prepare(INTERFACE, index, VM);
+        driver.configure(task, number, 0);
+        driver.connect(number, INTERFACE);
+        driver.write(device(INTERFACE) + INT_CTRL, 1);
+        driver.pause(1000);
+        driver.note_cycle();
+        driver.write(device(INTERFACE) + START, 1);
+        driver.until_interrupt(INTERFACE);
+        driver.note_cycle();
+        let program = driver.program();
+        let bitstreams = [bitstream(task, number)];
+        for pace in BOTH {
+            let (found, _) = compute_both(&program, pace, &[(index, VM)], &bitstreams, 5);
+            let waited = found[4] - found[3];
+            assert!(waited * 3 <= WAITED_MAX[index] * 20, "{name}");
+            assert_eq!(
+                waited,
+                WAITED[usize::from(pace == Pace::Timed)][index],
+                "{name}, {pace:?}"
+            );
+        }
+    }
+}
+
+/// A configuration ends when memory does not answer; so does what is asked for until it has, and nothing of it is kept.
+#[test]
+fn memory_that_hangs_fails_a_configuration_and_not_the_port() {
+    const INTERFACE: u32 = 2;
+    let (index, number) = (0, 0);
+    let task = TASKS[index].0;
     let mut driver = Driver::new();
-    driver.prepare(0, 2, VM);
-    driver.prepare(7, 3, OTHER_VM);
-    driver.configure(TASKS[2].0, 1, 0);
-    driver.configure(TASKS[3].0, 2, 1);
-    driver.connect(1, 0);
-    driver.connect(2, 7);
-    driver.write(device(0) + START, 1);
-    driver.write(device(7) + START, 1);
-    driver.configure(TASKS[0].0, 0, 2);
-    driver.end(0);
-    driver.end(7);
+    driver.prepare(INTERFACE, index, VM);
+    driver.write(PORT_IRQ_ENABLE, 1);
+    for _ in 0..2 {
+        driver.configure(task, number, 0);
+        driver.note(region(number) + DESCRIPTOR);
+    }
+    lines(&mut driver);
+    driver.until(STATUS, OWED as u32 | 1, 0);
+    driver.configure(task, number, 0);
+    driver.connect(number, INTERFACE);
+    driver.write(device(INTERFACE) + START, 1);
+    driver.end(INTERFACE);
     let program = driver.program();
-    let bitstreams = [
-        bitstream(TASKS[2].0, 1),
-        bitstream(TASKS[3].0, 2),
-        bitstream(TASKS[0].0, 0),
-    ];
+    let port = FabricPort::Hp;
     for pace in BOTH {
-        let (found, _) = compute_both(&program, pace, &[(2, VM), (3, OTHER_VM)], &bitstreams, 14);
+        let mut board = board(Some(model("accelerators")), 1, pace, &program);
+        let at = |board: &Board, cycle| board.clock().time_of(cycle);
+        for (cycle, fault) in [
+            (20_000, Fault::FabricHang { port }),
+            (100_000, Fault::FabricRelease { port }),
+        ] {
+            board.inject(at(&board, cycle), fault).expect("a fault");
+        }
+        board
+            .write(BITSTREAMS.into(), &bitstream(task, number))
+            .expect("memory");
+        board.write(VM.into(), &FRAMES[index].0).expect("memory");
+        run(&mut board);
+        let found: Vec<u64> = (0..13).map(|index| result(&board, index)).collect();
+        let given_up = found[1];
+        assert!(
+            (SILENT_CYCLES..SILENT_CYCLES + CONFIGURED[0][0]).contains(&given_up),
+            "{given_up}"
+        );
+        // Idle, nobody's, and empty, each time.
+        let empty = |descriptor: u64| descriptor & 0xffff & !u64::from(DRAINED);
+        assert_eq!((found[0], empty(found[2])), (OWED | SILENT, 0));
+        assert_eq!([found[3], found[4], empty(found[5])], [OWED | SILENT, 1, 0]);
+        assert_eq!(found[6], 1 << (FIRST_LINE + 1));
         let at = usize::from(pace == Pace::Timed);
-        let [configured, first, second] = SIDE_BY_SIDE[at];
+        let computed = COMPUTED[at][index][0];
+        assert!(found[8].abs_diff(CONFIGURED[at][number as usize]) <= AWAY);
         assert_eq!(
-            found[7..],
-            [configured, 0, first, 0, 0, second, 0],
+            (found[7], &found[9..]),
+            (0, &[0, 0, computed, 0][..]),
             "{pace:?}"
         );
+        let output = &FRAMES[index].1;
+        assert!(read(&board, VM + OUTPUT, output.len()) == *output);
+    }
+}
+
+/// Each thing that a hostile task does is contained and told; who computes beside it gets its result, and the region is as
+/// good as before.
+#[test]
+fn a_hostile_task_is_contained() {
+    const HOSTILE: u32 = 7;
+    const INTERFACE: u32 = 4;
+    const OTHER: u32 = 6;
+    const TAKEN: u64 = 14;
+    /// Rounds of a pause that are longer than the time in which a region is drained: `isolator_cycles_max`, of a memory that
+    /// takes 16 cycles for a handshake.
+    const DRAIN_ROUNDS: u32 = 3500;
+    let window_end = VM_PAGES << 12;
+    let (good, beside, number, other) = (0, 2, 0, 1);
+    // What it does, and where; whether it ends by itself; faults outside of the window and illegal ones: exactly, or
+    // at least one of each kind; the last address that was refused.
+    let endless = (0, 0, false, Some((0, 0)), 0);
+    let outside = (1, window_end, true, Some((32, 0)), window_end + 15 * 0x1000);
+    let silent = (2, 0, false, Some((0, 0)), 0);
+    let wild = (3, window_end - 0x1000, false, None, 0);
+    for (way, target, ends, faults, refused) in [endless, outside, silent, wild] {
+        let mut driver = Driver::new();
+        driver.prepare(INTERFACE, good, VM);
+        driver.prepare(OTHER, beside, OTHER_VM);
+        driver.configure(HOSTILE, number, 0);
+        driver.configure(TASKS[beside].0, other, 1);
+        driver.connect(number, INTERFACE);
+        driver.connect(other, OTHER);
+        driver.write(device(INTERFACE) + CMD, way);
+        driver.write(device(INTERFACE) + TARGET_ADDR, target);
+        driver.write(device(INTERFACE) + START, 1);
+        driver.write(device(OTHER) + START, 1);
+        driver.end(OTHER);
+        // It is told to stop, and has more time for that than the slowest task.
+        driver.write(region(number) + COMMAND, PREEMPT);
+        driver.pause(10_000);
+        driver.note(region(number) + DESCRIPTOR);
+        driver.write(region(number) + COMMAND, if ends { TAKE } else { KILL });
+        driver.note(region(number) + ANSWER);
+        driver.pause(DRAIN_ROUNDS);
+        driver.note(region(number) + DESCRIPTOR);
+        driver.end(INTERFACE);
+        driver.note(manager(INTERFACE) + FAULT_ADDR);
+        driver.write(manager(INTERFACE) + MANAGER_COMMAND, CLEAR_FAULTS);
+        // The next one.
+        driver.configure(TASKS[good].0, number, 2);
+        driver.write(device(INTERFACE) + TARGET_ADDR, OUTPUT);
+        driver.connect(number, INTERFACE);
+        driver.write(device(INTERFACE) + START, 1);
+        driver.pause(10);
+        driver.end(INTERFACE);
+        let program = driver.program();
+        let bitstreams = [
+            bitstream(HOSTILE, number),
+            bitstream(TASKS[beside].0, other),
+            bitstream(TASKS[good].0, number),
+        ];
+        let frames = [(good, VM), (beside, OTHER_VM)];
+        for pace in BOTH {
+            let (found, _) = compute_both(&program, pace, &frames, &bitstreams, 22);
+            let at = usize::from(pace == Pace::Timed);
+            assert_eq!((found[6], found[8]), (0, 0));
+            assert!(found[7] <= WAITED_MAX[beside]);
+            if let Some(&exactly) = BESIDE[at].get(way as usize) {
+                assert_eq!(found[7], exactly, "{way}, {pace:?}");
+            }
+            let state = |descriptor: u64| descriptor as u32 & 7;
+            let drained = |descriptor: u64| descriptor as u32 & DRAINED != 0;
+            if !ends {
+                assert_eq!(state(found[9]), PREEMPTED_STATE);
+            }
+            assert_eq!((found[10], state(found[11])), (0, SWITCHED));
+            assert!(drained(found[11]));
+            assert_eq!(found[12], if ends { 0 } else { TAKEN });
+            let (outside, illegal) = (found[14] & 0xff, found[14] >> 8 & 0xff);
+            match faults {
+                Some(exactly) => {
+                    assert_eq!((outside, illegal), exactly);
+                    assert_eq!(found[15], u64::from(refused));
+                }
+                None => assert!(outside > 0 && illegal > 0),
+            }
+            let configured = CONFIGURED[at][number as usize];
+            let computed = COMPUTED[at][good][0];
+            assert!(found[17].abs_diff(configured) <= AWAY);
+            assert_eq!((found[16], &found[18..]), (0, &[0, 0, computed, 0][..]));
+        }
     }
 }
 
 /// The lines of the design, as the PLIC sees them: bit 0 is the first.
 fn lines(driver: &mut Driver) {
-    driver.note_at(0xc00_1004);
+    driver.note_at(PENDING);
 }
 
 #[test]
