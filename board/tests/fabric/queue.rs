@@ -3,6 +3,7 @@
 use crate::assembler::{A0, Program, S0, S1, S3, T0, T1, ZERO};
 use crate::support::{GP, PORT, RESULTS, board, model, power_off, result};
 use crate::{BOTH, run};
+use tactus_board::fault::Fault;
 
 const CYCLE: u32 = 0xb00;
 /// Registers of the page, behind those of the priorities.
@@ -37,6 +38,13 @@ fn note(p: &mut Program) {
     p.addi(S1, S1, 16);
 }
 
+/// A command in memory.
+fn command(p: &mut Program) {
+    p.li(T0, VALID | PRIORITY << 16 | HANDLE);
+    p.sw(T0, 0, S3);
+    p.fence();
+}
+
 /// Queues a vCPU and takes it out, by the page and then by memory, with pauses in which the design comes to rest; S0 is in the middle of the page.
 fn schemes(scheme: u32) -> Program {
     let mut p = Program::new();
@@ -57,10 +65,8 @@ fn schemes(scheme: u32) -> Program {
     p.li(T0, HANDLE);
     p.sw(T0, REMOVE, S0);
     note(&mut p);
-    // A command in memory; only the schemes that look there find it.
-    p.li(T0, VALID | PRIORITY << 16 | HANDLE);
-    p.sw(T0, 0, S3);
-    p.fence();
+    // Only the schemes that look in memory find it.
+    command(&mut p);
     p.sw(ZERO, 0, A0);
     note(&mut p);
     p.lw(T0, COUNT, S0);
@@ -110,6 +116,75 @@ fn the_queue_is_reached_by_four_schemes_and_rests_in_between() {
                 expected,
                 "scheme {scheme}, {pace:?}"
             );
+        }
+    }
+}
+
+/// A command in memory, and two events for it, with pauses before, between and behind.
+fn events() -> Program {
+    const ACP: u32 = 2;
+    let mut p = Program::new();
+    p.li(S0, GP + 0x400);
+    p.li(S1, RESULTS);
+    p.li(S3, DATA);
+    p.li(A0, PORT);
+    p.li(T0, DATA | ACP);
+    p.sw(T0, ACCESS, S0);
+    note(&mut p);
+    command(&mut p);
+    note(&mut p);
+    for _ in 0..2 {
+        p.sw(ZERO, 0, A0);
+        note(&mut p);
+    }
+    p.lw(T0, COUNT, S0);
+    p.sd(T0, 0, S1);
+    power_off(&mut p);
+    p
+}
+
+/// Of events that are lost, and of those that nobody raised, the commands in memory are carried out once: with the next event, and without one.
+#[test]
+fn a_command_is_carried_out_once_whichever_events_come() {
+    const WAITS: u64 = (VALID | PRIORITY << 16 | HANDLE) as u64;
+    const DONE: u64 = WAITS << 32 | (WAITS & !(VALID as u64));
+    // The doubleword before the command, with it, and after each event; then how many are queued.
+    const GOOD: [u64; 5] = [0, WAITS, DONE, DONE, 1];
+    const EARLY: [u64; 5] = [0, DONE, DONE, DONE, 1];
+    const LATE: [u64; 5] = [0, WAITS, WAITS, DONE, 1];
+    let (lost, extra) = (Fault::FabricEventLost, Fault::FabricEventExtra);
+    // A fault, and in which of the pauses.
+    let cases = [
+        (None, GOOD),
+        (Some((lost, 0)), LATE),
+        (Some((lost, 1)), LATE),
+        (Some((lost, 2)), GOOD),
+        (Some((extra, 0)), GOOD),
+        (Some((extra, 1)), EARLY),
+        (Some((extra, 2)), GOOD),
+    ];
+    for pace in BOTH {
+        let mut pauses = [0; 3];
+        for (fault, expected) in cases {
+            let notes = [false, true].map(|all| {
+                let mut board = board(Some(model("ready_queue")), 1, pace, &events());
+                board.fabric().expect("it was loaded").simulate_all(all);
+                if let Some((fault, pause)) = fault {
+                    let at = board.clock().time_of(pauses[pause]);
+                    board.inject(at, fault).expect("a fault");
+                }
+                run(&mut board);
+                (0..NOTES)
+                    .map(|note| result(&board, note))
+                    .collect::<Vec<_>>()
+            });
+            assert_eq!(notes[0], notes[1], "{fault:?}, {pace:?}");
+            let found = [0, 2, 4, 6, 8].map(|at| notes[0][at]);
+            assert_eq!(found, expected, "{fault:?}, {pace:?}");
+            if fault.is_none() {
+                // A pause takes more than 3,000 cycles.
+                pauses = [1, 3, 5].map(|at| notes[0][at] - 1000);
+            }
         }
     }
 }
