@@ -192,16 +192,22 @@ fn run_alone(system: &str, faults: impl FnOnce(&Plan, &[u8]) -> Faults) -> Outco
 /// Where no region is to be had at once, the guest computes itself, and nobody could tell.
 #[test]
 fn software_computes_what_has_no_region() {
-    let system = alone(&["qam16", "qam64"], "frames=4 length=1000 patience=0");
+    let tasks = ["qam16", "qam64", "fft512", "fft1024"];
+    let system = alone(&tasks, "frames=4 length=1000 patience=0");
     let outcome = run_alone(&system, none);
     assert_verdict(&outcome, Verdict::Good);
     let mut by_software = 0.0;
-    for (name, task) in [("qam16", 2), ("qam64", 3)] {
+    for (name, task, bytes) in [
+        ("qam16", 2, 1000),
+        ("qam64", 3, 1000),
+        ("fft512", 4, 8000),
+        ("fft1024", 5, 8000),
+    ] {
         let by = |whom| figure(&outcome, "guest", &format!("{name}_by_{whom}"));
         assert_eq!(by("hardware") + by("software"), 4.0);
         by_software += by("software");
         let found = figure(&outcome, "guest", &format!("{name}_crc32"));
-        assert_eq!(found, crc32(name, task, 4, 1000), "{name}");
+        assert_eq!(found, crc32(name, task, 4, bytes), "{name}");
     }
     assert!(by_software > 0.0, "\n{}", explain(&outcome));
 }

@@ -1,23 +1,27 @@
 //! Computes frames by accelerators that it shares with other VMs, and says the CRC-32 of what came out: whoever knows what the tasks compute can tell from it whether every bit is right.
 //!
 //! Boot arguments: `tasks=qam16,fft512`: the virtual devices that it has; `frames`: how many frames each computes; `length`: bytes of a frame for QAM, an eighth of one for the FFT, so that each gives about
-//! as much; `rounds`: how often each frame is computed, to keep the regions busy; `patience`: with it, the QAM frames are computed one by one by whoever is there, by this program where no region is to be had for so many ticks. Without, all devices compute
+//! as much; `rounds`: how often each frame is computed, to keep the regions busy; `patience`: with it, the frames are computed one by one by whoever is there, by this program where no region is to be had for so many ticks. Without, all devices compute
 //! side by side and it waits for them, for as long as it takes.
 #![no_std]
 #![no_main]
-
-mod qam;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use tactus_abi::map;
 use tactus_guest::accelerator::{Computation, Done, Failure, Signal, VirtualDevice};
 use tactus_guest::{devicetree, interrupts, println, record, start, trap};
+use tactus_tasks::{Task, Workspace};
 
 tactus_guest::entry!(main);
 
 /// Tasks as `system.toml` and this program's arguments name them, with the number of each.
-const TASKS: [(&str, u8); 4] = [("qam16", 2), ("qam64", 3), ("fft512", 4), ("fft1024", 5)];
+const TASKS: [(&str, u8, Task); 4] = [
+    ("qam16", 2, Task::Qam16),
+    ("qam64", 3, Task::Qam64),
+    ("fft512", 4, Task::Fft512),
+    ("fft1024", 5, Task::Fft1024),
+];
 /// The largest frame and the largest output, in words of 64 bits.
 const WORDS: usize = 65536;
 /// Times as many bytes in a frame for the FFT, which gives as many as it gets.
@@ -33,7 +37,8 @@ static OUTPUTS: [Buffer; TASKS.len()] = [const { [const { AtomicU64::new(0) }; W
 /// A virtual device at work.
 struct Worker {
     name: &'static str,
-    task: u8,
+    number: u8,
+    task: Task,
     device: VirtualDevice,
     input: &'static Buffer,
     output: &'static Buffer,
@@ -64,6 +69,7 @@ fn compute_all() -> Result<(), &'static str> {
     let patience = devicetree::argument("patience").map(|_| devicetree::number("patience", 0));
     let names = devicetree::argument("tasks").ok_or("the boot argument tasks is missing")?;
     let mut workers: [Option<Worker>; TASKS.len()] = [const { None }; _];
+    let mut workspace = Workspace::new();
     for (place, name) in names.split(',').enumerate() {
         let worker = workers.get_mut(place).ok_or("too many tasks")?;
         *worker = Some(Worker::of(name, place, length)?);
@@ -84,7 +90,7 @@ fn compute_all() -> Result<(), &'static str> {
             None => side_by_side(&mut workers, rounds)?,
             Some(patience) => {
                 for worker in workers.iter_mut().flatten() {
-                    worker.compute_somehow(patience)?;
+                    worker.compute_somehow(patience, &mut workspace)?;
                 }
             }
         }
@@ -111,8 +117,8 @@ fn side_by_side(workers: &mut [Option<Worker>], rounds: u64) -> Result<(), &'sta
 
 /// The end of some device's computation, which whoever waits for it sees at the device.
 fn interrupted(source: u32) {
-    for (_, task) in TASKS {
-        if let Some(device) = VirtualDevice::find(task)
+    for (_, number, _) in TASKS {
+        if let Some(device) = VirtualDevice::find(number)
             && device.source() == Some(source)
         {
             device.clear_interrupt();
@@ -122,17 +128,18 @@ fn interrupted(source: u32) {
 
 impl Worker {
     fn of(name: &'static str, place: usize, length: u64) -> Result<Self, &'static str> {
-        let (_, task) = *TASKS
+        let (_, number, task) = *TASKS
             .iter()
-            .find(|(known, _)| *known == name)
+            .find(|(known, ..)| *known == name)
             .ok_or("no such task")?;
-        let device = VirtualDevice::find(task).ok_or("there is no virtual device of a task")?;
-        let length = match qam::symbol_bits(task) {
-            Some(_) => length,
-            None => FFT_FACTOR * length,
+        let device = VirtualDevice::find(number).ok_or("there is no virtual device of a task")?;
+        let length = match task {
+            Task::Qam16 | Task::Qam64 => length,
+            Task::Fft512 | Task::Fft1024 => FFT_FACTOR * length,
         };
         let worker = Self {
             name,
+            number,
             task,
             device,
             input: &INPUTS[place],
@@ -154,12 +161,7 @@ impl Worker {
 
     /// Bytes of the output.
     fn output_bytes(&self) -> u64 {
-        let length = u64::from(self.length);
-        match (qam::symbol_bits(self.task), self.task) {
-            (Some(bits), _) => 4 * (8 * length).div_ceil(bits.into()),
-            (None, 4) => length.next_multiple_of(4 * 512),
-            (None, _) => length.next_multiple_of(4 * 1024),
-        }
+        self.task.output_bytes(self.length as usize) as u64
     }
 
     fn computation(&self) -> Computation {
@@ -174,7 +176,7 @@ impl Worker {
 
     /// The frame of that number, of xorshift's 64 bits; and no output.
     fn prepare(&self, frame: u64) {
-        let mut random = u64::from(self.task) << 32 | (frame + 1);
+        let mut random = u64::from(self.number) << 32 | (frame + 1);
         for word in &self.input[..(self.length as usize).div_ceil(8)] {
             random ^= random << 13;
             random ^= random >> 7;
@@ -211,14 +213,17 @@ impl Worker {
         Ok(())
     }
 
-    fn compute_somehow(&mut self, patience: u64) -> Result<(), &'static str> {
+    fn compute_somehow(
+        &mut self,
+        patience: u64,
+        workspace: &mut Workspace,
+    ) -> Result<(), &'static str> {
         let computation = self.computation();
-        let outcome = match qam::symbol_bits(self.task) {
-            Some(bits) => self.device.run_or(&computation, patience, |_| {
-                qam::compute(bits, self.length as usize, self.input, self.output);
-            }),
-            None => self.device.run(&computation).map(Done::Hardware),
-        };
+        let outcome = self.device.run_or(&computation, patience, |_| {
+            let length = self.length as usize;
+            self.task
+                .compute(length, self.input, self.output, workspace);
+        });
         self.came_out(outcome)
     }
 
