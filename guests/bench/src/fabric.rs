@@ -1,5 +1,5 @@
-//! What the accelerators of the fabric take by themselves: regions to be configured, tasks to compute a frame, to come to a consistency point, and to be cut off. Runs
-//! directly under the firmware, with the design `accelerators` in the fabric, and drives every register itself: no hypervisor and no device manager
+//! What the accelerators of the fabric take by themselves: regions to be configured, tasks to compute a frame, to come to a consistency point, and to be cut off; and what software takes for the
+//! same frames on a hart. Runs directly under the firmware, with the design `accelerators` in the fabric, and drives every register itself: no hypervisor and no device manager
 //! has a part in it. `rounds=` is how often each is measured, after one that is not counted.
 //!
 //! Times are in cycles of the hart, from before the store that begins something to behind the load that shows its end.
@@ -7,6 +7,7 @@
 #![no_main]
 
 use core::arch::asm;
+use core::sync::atomic::{AtomicU64, Ordering, fence};
 
 use tactus_bench::{Moments, Random};
 use tactus_guest::abi::bitstream::{Header, REGION_BYTES, seal};
@@ -15,6 +16,7 @@ use tactus_registers::configuration_port::ConfigurationPort;
 use tactus_registers::interface_manager::InterfaceManager;
 use tactus_registers::region::Region;
 use tactus_registers::virtual_device::VirtualDevice;
+use tactus_tasks::Workspace;
 
 tactus_guest::entry!(main);
 
@@ -38,6 +40,8 @@ const TASKS: [Task; 4] = [
 const WINDOW: usize = 2 << 20;
 const INPUT: usize = 1 << 20;
 const OUTPUT: usize = INPUT + (1 << 19);
+/// Where the software writes.
+const COMPARED: usize = OUTPUT + (1 << 18);
 
 /// A region's state when the device manager has it (`docs/src/reference/regions.md`).
 const SWITCH: u8 = 3;
@@ -129,6 +133,15 @@ impl Bench {
         assert!(at + bytes <= WINDOW);
         // SAFETY: memory behind the image, which is this program's; no other reference to it is in use.
         unsafe { core::slice::from_raw_parts_mut((self.window + at) as *mut u8, bytes) }
+    }
+
+    /// Memory of the window that tasks have written, or are to read.
+    fn words(&self, at: usize, bytes: usize) -> &[AtomicU64] {
+        assert!(at + bytes <= WINDOW);
+        // SAFETY: as above; whatever is at work writes no more.
+        unsafe {
+            core::slice::from_raw_parts((self.window + at) as *const AtomicU64, bytes.div_ceil(8))
+        }
     }
 
     fn fill(&mut self, at: usize, bytes: usize) {
@@ -228,6 +241,25 @@ impl Bench {
         took
     }
 
+    /// Cycles that the software takes for the same frame, which gives the same to the bit.
+    fn software(&self, task: &Task, workspace: &mut Workspace) -> u64 {
+        let Some(software) = tactus_tasks::Task::of_number(task.number) else {
+            refuse(format_args!("there is no software for {}", task.name));
+        };
+        let length = task.bytes as usize;
+        let bytes = software.output_bytes(length);
+        let (input, output) = (self.words(INPUT, length), self.words(COMPARED, bytes));
+        let from = cycle();
+        software.compute(length, input, output, workspace);
+        let took = cycle() - from;
+        fence(Ordering::Acquire);
+        let mut both = output.iter().zip(self.words(OUTPUT, bytes));
+        if both.any(|(own, other)| own.load(Ordering::Relaxed) != other.load(Ordering::Relaxed)) {
+            refuse(format_args!("{} and the software differ", task.name));
+        }
+        took
+    }
+
     /// Cycles that a task takes to stop, `after` so many of its frame; `None`: it was done before. Then it goes on and ends.
     fn stop(&self, task: &Task, after: u64) -> Option<u64> {
         let region = Self::region(task.region);
@@ -270,7 +302,7 @@ impl Bench {
         took
     }
 
-    fn task(&mut self, task: &Task) {
+    fn task(&mut self, task: &Task, workspace: &mut Workspace) {
         let rounds = self.rounds;
         let mut reconfiguration = Moments::new();
         for round in 0..=rounds.min(3) {
@@ -286,6 +318,13 @@ impl Bench {
             let took = self.frame(task);
             if round > 0 {
                 frame.add(took);
+            }
+        }
+        let mut software = Moments::new();
+        for round in 0..=rounds {
+            let took = self.software(task, workspace);
+            if round > 0 {
+                software.add(took);
             }
         }
         let mut stop = Moments::new();
@@ -304,6 +343,7 @@ impl Bench {
         for (what, figures) in [
             ("reconfiguration", &reconfiguration),
             ("frame", &frame),
+            ("software", &software),
             ("stop", &stop),
             ("drain", &drain),
         ] {
@@ -342,8 +382,9 @@ fn main() {
         devicetree::arguments()
     );
     let mut bench = Bench::new(devicetree::number("rounds", 50));
+    let mut workspace = Workspace::new();
     for task in &TASKS {
-        bench.task(task);
+        bench.task(task, &mut workspace);
     }
     // What the way to a region that is there takes of it.
     record::metric("nothing", 0, "cycles");
