@@ -21,8 +21,7 @@
 #define TACTUS_MESSAGE_RECEIVE 11
 #define TACTUS_INTERRUPT_PAGE 12
 #define TACTUS_INTERRUPT_END 13
-#define TACTUS_ACCELERATOR_PERMIT 14
-#define TACTUS_ACCELERATOR_REQUESTS 15
+#define TACTUS_ACCELERATOR_REQUESTS 14
 
 /* Errors of the SBI (specification, chapter "Binary Encoding"). */
 #define TACTUS_FAILED -1

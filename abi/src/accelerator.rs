@@ -20,6 +20,9 @@ pub const WISH: usize = 4;
 /// Offset of the wish that was carried out.
 pub const DONE: usize = 8;
 
+/// Offset, in the page of a virtual device, of the register whose bit 0 says that a computation is asked for and has not begun: `START` of `fabric/regs/virtual_device.rdl`.
+pub const START: u64 = 8;
+
 /// There is no region yet: *IPC_WAIT*.
 pub const SIGNAL_WAIT: u32 = 1;
 /// There is one: *IPC_READY*.

@@ -363,7 +363,7 @@ pub mod region {
     /// A channel's shared memory: reads and writes allowed, kept over restarts.
     pub const CHANNEL: u32 = 4;
     /// A virtual device behind which accelerators stand: one page, that of an interface in the fabric. Reads are allowed; writes while the device
-    /// manager permits them ([`crate::hypercall::ACCELERATOR_PERMIT`]).
+    /// manager has it open ([`crate::hypercall::ACCELERATOR_REQUESTS`]).
     pub const ACCELERATOR: u32 = 8;
 }
 

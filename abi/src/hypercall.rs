@@ -77,14 +77,16 @@ pub const INTERRUPT_PAGE: usize = 12;
 /// `INVALID_PARAM`: not such a source.
 pub const INTERRUPT_END: usize = 13;
 
-/// `accelerator_permit(interface, writable)`: for the device manager. With `writable` 1 the VM that has the interface writes its virtual device's page directly from now on, with
-/// 0 no more: a store there is then carried out by the hypervisor, and becomes a request. A vCPU that another hart runs may write it for a moment yet; [`news::CLOSED`] says when it cannot any more.
-/// `DENIED`: the caller is not the device manager; `INVALID_PARAM`: no such interface, or `writable` is neither.
-pub const ACCELERATOR_PERMIT: usize = 14;
-/// `accelerator_requests(listen) -> news`: for the device manager. What has become of the interfaces since the last call, as [`news`]. [`news::WRITTEN`] is told, and forgotten with that, of the interfaces in
-/// `listen` only, a bit each; from now on the first such store to one of them raises [`crate::map::FAULT_SOURCE`] in the caller, as does all other news.
-/// `DENIED`: the caller is not the device manager.
-pub const ACCELERATOR_REQUESTS: usize = 15;
+/// `accelerator_requests(listen, open, close, waits) -> news`: for the device manager. Sets of interfaces are a bit each.
+///
+/// The VMs that have the interfaces in `open` write their virtual devices' pages directly from now on; those of `close` no more: a store there is then carried out by the hypervisor, and becomes a request. A vCPU that
+/// another hart runs may write one for a moment yet; what it has asked for by then becomes a request when it cannot any more.
+///
+/// Returns what has become of the interfaces since the last call, as [`news`]; [`news::WRITTEN`] is told, and forgotten with that, of the interfaces in `listen` only. Where there is nothing to tell and `waits` is 1,
+/// the call waits for something, or for whatever `wfi` would wait for; then it returns 0. While nobody waits so, a request of one in `listen` raises [`crate::map::FAULT_SOURCE`] in the caller, once.
+///
+/// `DENIED`: the caller is not the device manager; `INVALID_PARAM`: there is not each of these interfaces, or one is both in `open` and in `close`, or `waits` is neither 0 nor 1.
+pub const ACCELERATOR_REQUESTS: usize = 14;
 
 /// The value of [`ACCELERATOR_REQUESTS`]: sets of interfaces, each shifted left by the interface's number.
 pub mod news {
@@ -92,10 +94,8 @@ pub mod news {
     pub const ALL: u32 = (1 << crate::blob::limit::INTERFACES) - 1;
     /// They have been written while their VMs were not permitted to.
     pub const WRITTEN: u32 = 1;
-    /// A vCPU may have written them after they were closed, and cannot any more: what is asked there by now is all, and has not trapped.
-    pub const CLOSED: u32 = 1 << crate::blob::limit::INTERFACES;
     /// Their VMs have ended, or start anew: nobody waits any more for what is computed or asked there.
-    pub const ENDED: u32 = 1 << (2 * crate::blob::limit::INTERFACES);
+    pub const ENDED: u32 = 1 << crate::blob::limit::INTERFACES;
 }
 
 /// The SBI's error `SBI_ERR_TIMEOUT` (specification 3.0, chapter "Binary Encoding").

@@ -47,7 +47,6 @@ fn numbers_agree() {
         ("MESSAGE_RECEIVE", hypercall::MESSAGE_RECEIVE as i128),
         ("INTERRUPT_PAGE", hypercall::INTERRUPT_PAGE as i128),
         ("INTERRUPT_END", hypercall::INTERRUPT_END as i128),
-        ("ACCELERATOR_PERMIT", hypercall::ACCELERATOR_PERMIT as i128),
         (
             "ACCELERATOR_REQUESTS",
             hypercall::ACCELERATOR_REQUESTS as i128,
@@ -82,6 +81,22 @@ fn numbers_agree() {
         assert_eq!(numbers.remove(name), Some(value), "TACTUS_{name}");
     }
     assert!(numbers.is_empty(), "only in the header: {numbers:?}");
+}
+
+/// The registers of a virtual device, as they are generated from its description.
+#[test]
+fn a_virtual_device_says_there_that_it_is_asked() {
+    let generated = include_str!("../../fabric/generated/virtual_device_regs.h");
+    let (_, map) = generated.split_once("typedef struct").expect("the map");
+    let words = map.lines().filter(|line| line.contains("uint32_t "));
+    let place = words
+        .map(|line| line.trim().trim_start_matches("uint32_t "))
+        .position(|name| name == "START;");
+    assert_eq!(
+        place.map(|place| 4 * place as u64),
+        Some(accelerator::START)
+    );
+    assert!(generated.contains("VIRTUAL_DEVICE__START__FLAG_bp 0\n"));
 }
 
 /// Names of the members of a structure of the header, with their offsets; all are 32 or 64 bits wide.

@@ -5,17 +5,20 @@
 //! So no vCPU ever waits in the hypervisor for a region, and there is nothing to undo when a VM or the manager dies: what a VM has asked for is in
 //! its interface, and here is only where the manager should look.
 
-use crate::arch;
 use crate::arch::stage2::WRITE;
+use crate::arch::{self, entry};
 use crate::hart::Hart;
 use crate::sbi::SbiError;
 use crate::sched;
 use crate::system::system;
-use crate::vcpu::{State, Vcpu, signal};
+use crate::vcpu::{State, Vcpu, Wait, signal};
 use crate::vm::Vm;
+use core::hint::cold_path;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use tactus_abi::accelerator::START;
 use tactus_abi::hypercall::news;
 use tactus_abi::map::{FAULT_SOURCE, PAGE_SIZE};
+use tactus_policy::ready::Handle;
 
 /// A virtual device.
 pub struct Interface {
@@ -36,20 +39,28 @@ pub struct Interface {
 /// All of them.
 pub struct Accelerators {
     first: Option<&'static Interface>,
+    /// A bit for each.
+    present: u64,
     /// What the manager has not been told of: [`news`].
     news: AtomicU32,
-    /// Those, a bit each, for which the manager is to be interrupted when they are written.
+    /// Those, a bit each, of which the manager is to be told when they are written.
     listened: AtomicU32,
+    /// Handle of the manager's vCPU that waits for news, plus one; 0: none does.
+    waiter: AtomicU32,
 }
 
 impl Accelerators {
     /// The virtual devices from this one on.
-    pub const fn new(first: Option<&'static Interface>) -> Self {
-        Self {
+    pub fn new(first: Option<&'static Interface>) -> Self {
+        let mut own = Self {
             first,
+            present: 0,
             news: AtomicU32::new(0),
             listened: AtomicU32::new(0),
-        }
+            waiter: AtomicU32::new(0),
+        };
+        own.present = own.all().fold(0, |all, one| all | 1 << one.number);
+        own
     }
 
     /// A VM's virtual device at a guest-physical address.
@@ -68,23 +79,83 @@ impl Accelerators {
         self.all().filter(move |interface| interface.vm == vm)
     }
 
-    /// The manager is told something of all virtual devices of a VM.
-    #[inline(never)]
-    fn tell(&self, hart: &'static Hart, vm: &Vm, what: u32) {
-        let bits = self
-            .of(vm)
-            .fold(0, |bits, interface| bits | what << interface.number);
-        if bits != 0 {
-            self.news.fetch_or(bits, Ordering::SeqCst);
-            interrupt_manager(hart);
+    /// An interface has been written without a region.
+    fn written(&self, hart: &'static Hart, number: u32) {
+        let bit = news::WRITTEN << number;
+        let before = self.news.fetch_or(bit, Ordering::SeqCst);
+        // Once, until the manager has come: however much a VM writes.
+        if !before & self.listened.load(Ordering::SeqCst) & bit == 0 {
+            return;
+        }
+        if !self.tell_who_waits(hart) {
+            // It may be at work for somebody else.
+            cold_path();
+            let manager = system().blob.header.device_manager as usize;
+            // Where there is a virtual device, there is one.
+            system().vms[manager].signal(hart, FAULT_SOURCE);
         }
     }
-}
 
-/// Where there is a virtual device, there is a manager.
-fn interrupt_manager(hart: &'static Hart) {
-    let manager = system().blob.header.device_manager as usize;
-    system().vms[manager].signal(hart, FAULT_SOURCE);
+    /// Whoever waits for news is given it with its registers, without an interrupt. `false`: nobody does; it comes when it waits the next time.
+    fn tell_who_waits(&self, hart: &'static Hart) -> bool {
+        let waiter = self.waiter.swap(0, Ordering::SeqCst).checked_sub(1);
+        if let Some(handle) = waiter {
+            sched::notify(hart, system().vcpu(handle as Handle));
+        }
+        waiter.is_some()
+    }
+
+    /// What the manager is to be told now.
+    fn told(&self) -> u32 {
+        self.listened.load(Ordering::SeqCst) | news::ALL * news::ENDED
+    }
+
+    /// Whether there is news for whom waits for it.
+    pub fn has_news(&self) -> bool {
+        self.news.load(Ordering::SeqCst) & self.told() != 0
+    }
+
+    /// Whom waits for news gets it, and waits no more.
+    pub fn take_news(&self) -> u64 {
+        // Who comes later than that raises an interrupt; who has come before has left its news.
+        self.waiter.store(0, Ordering::SeqCst);
+        let told = self.told();
+        let taken = self.news.fetch_and(!told, Ordering::SeqCst) & told;
+        // Until the manager asks again.
+        self.listened.fetch_and(!taken, Ordering::SeqCst);
+        taken.into()
+    }
+
+    /// Opens and closes interfaces, a bit each.
+    fn change(&self, hart: &'static Hart, open: u64, close: u64) {
+        for interface in self.all() {
+            if open >> interface.number & 1 != 0 {
+                // A hart that knows it otherwise traps once more.
+                interface.leaf.fetch_or(WRITE, Ordering::Relaxed);
+                // It has a region: what it has been asked is being done.
+                let written = news::WRITTEN << interface.number;
+                self.news.fetch_and(!written, Ordering::SeqCst);
+            }
+            if close >> interface.number & 1 == 0 {
+                continue;
+            }
+            interface.leaf.fetch_and(!WRITE, Ordering::Relaxed);
+            let mut looks = true;
+            for vcpu in system().vms[interface.vm].all_vcpus() {
+                vcpu.signal(signal::CLOSED);
+                // Any other takes notice of that before it runs.
+                if vcpu.state() == State::Running {
+                    looks = false;
+                    vcpu.signal(signal::TELLS);
+                    sched::notify(hart, vcpu);
+                }
+            }
+            // Otherwise it is looked when the last of them is sure to write no more.
+            if looks && is_asked(interface) {
+                self.written(hart, interface.number);
+            }
+        }
+    }
 }
 
 /// Carries out a store to a virtual device that has trapped.
@@ -99,27 +170,38 @@ pub fn store(hart: &'static Hart, interface: &Interface, address: u64, value: u3
     }
     // The manager looks at the interface when it has seen this.
     arch::fence_after_device();
+    system().accelerators.written(hart, interface.number);
+}
+
+/// A vCPU of the VM ran while a virtual device was closed, and cannot write it any more: what it has asked for meanwhile has not trapped.
+pub fn closed(hart: &'static Hart, vm: &Vm) {
     let own = &system().accelerators;
-    let bit = news::WRITTEN << interface.number;
-    own.news.fetch_or(bit, Ordering::SeqCst);
-    // Once, until the manager has come: however much a VM writes.
-    if own.listened.fetch_and(!bit, Ordering::SeqCst) & bit != 0 {
-        interrupt_manager(hart);
+    for interface in own.of(vm) {
+        if interface.leaf.load(Ordering::Relaxed) & WRITE == 0 && is_asked(interface) {
+            own.written(hart, interface.number);
+        }
     }
 }
 
-/// A vCPU of the VM ran while a virtual device was closed, and cannot write it any more: what it has written meanwhile has not trapped.
-pub fn closed(hart: &'static Hart, vm: &Vm) {
-    system().accelerators.tell(hart, vm, news::CLOSED);
+/// Whether the VM has asked for a computation that has not begun.
+fn is_asked(interface: &Interface) -> bool {
+    // Safety: a register of an interface, or of what is not there.
+    let start = unsafe { entry::probe_register(interface.host + START) };
+    start.is_some_and(|start| start & 1 != 0)
 }
 
 /// All vCPUs of a VM have stopped: its virtual devices are closed. They have no translations cached when they start again.
 pub fn end(hart: &'static Hart, vm: &Vm) {
     let own = &system().accelerators;
+    let mut ended = 0;
     for interface in own.of(vm) {
         interface.leaf.fetch_and(!WRITE, Ordering::Relaxed);
+        ended |= news::ENDED << interface.number;
     }
-    own.tell(hart, vm, news::ENDED);
+    if ended != 0 {
+        own.news.fetch_or(ended, Ordering::SeqCst);
+        own.tell_who_waits(hart);
+    }
 }
 
 fn manages(vcpu: &Vcpu) -> Result<&'static Accelerators, SbiError> {
@@ -131,40 +213,30 @@ fn manages(vcpu: &Vcpu) -> Result<&'static Accelerators, SbiError> {
     }
 }
 
-/// The call `accelerator_permit`.
-pub fn permit(
+/// The call `accelerator_requests`, in which the vCPU may wait or may not.
+pub fn requests(
     hart: &'static Hart,
-    vcpu: &Vcpu,
-    number: u64,
-    writable: u64,
+    vcpu: &'static Vcpu,
+    [listen, open, close, waits]: [u64; 4],
+    may_wait: bool,
 ) -> Result<u64, SbiError> {
-    let interface = manages(vcpu)?
-        .all()
-        .find(|interface| u64::from(interface.number) == number)
-        .filter(|_| writable <= 1)
-        .ok_or(SbiError::INVALID_PARAM)?;
-    if writable == 1 {
-        // A hart that knows it otherwise traps once more.
-        interface.leaf.fetch_or(WRITE, Ordering::Relaxed);
-        return Ok(0);
+    let own = manages(vcpu)?;
+    let unknown = (listen | open | close) & !own.present;
+    if waits > u64::from(may_wait) || unknown | open & close != 0 {
+        return Err(SbiError::INVALID_PARAM);
     }
-    interface.leaf.fetch_and(!WRITE, Ordering::Relaxed);
-    for vcpu in system().vms[interface.vm].all_vcpus() {
-        vcpu.signal(signal::CLOSED);
-        // Any other takes notice of that before it runs.
-        if vcpu.state() == State::Running {
-            vcpu.signal(signal::TELLS);
-            sched::notify(hart, vcpu);
+    own.listened.store(listen as u32, Ordering::SeqCst);
+    if open | close != 0 {
+        own.change(hart, open, close);
+    }
+    if waits == 1 {
+        // Before it looks: who has news from now on wakes it.
+        own.waiter
+            .store(u32::from(vcpu.handle) + 1, Ordering::SeqCst);
+        if !own.has_news() {
+            sched::wait_for_interrupt_or(vcpu, Wait::News);
+            return Ok(0);
         }
     }
-    Ok(0)
-}
-
-/// The call `accelerator_requests`.
-pub fn requests(vcpu: &Vcpu, listen: u64) -> Result<u64, SbiError> {
-    let own = manages(vcpu)?;
-    let listen = listen as u32 & news::ALL;
-    own.listened.store(listen, Ordering::SeqCst);
-    let told = listen | (news::ALL * (news::CLOSED | news::ENDED));
-    Ok((own.news.fetch_and(!told, Ordering::SeqCst) & told).into())
+    Ok(own.take_news())
 }

@@ -438,7 +438,7 @@ pub fn tactus(
     arguments: [u64; 6],
     answer: AnswerTo,
 ) -> Option<SbiResult> {
-    let [a0, a1, a2, ..] = arguments;
+    let [a0, a1, a2, a3, ..] = arguments;
     // A call by memory comes from code that may run on any of the VM's vCPUs.
     let by_memory = answer != AnswerTo::Registers;
     let of_self = [
@@ -475,8 +475,9 @@ pub fn tactus(
         hypercall::INTERRUPT_END => vcpu.vm.end_interrupt(hart, a0),
         hypercall::RT_QUERY => realtime::query(vcpu, a0, a1, a2),
         hypercall::RT_DELETE => realtime::delete(vcpu, a0),
-        hypercall::ACCELERATOR_PERMIT => accelerators::permit(hart, vcpu, a0, a1),
-        hypercall::ACCELERATOR_REQUESTS => accelerators::requests(vcpu, a0),
+        hypercall::ACCELERATOR_REQUESTS => {
+            accelerators::requests(hart, vcpu, [a0, a1, a2, a3], !by_memory)
+        }
         hypercall::RT_YIELD if !by_memory => realtime::end_job(vcpu),
         _ => Err(SbiError::NOT_SUPPORTED),
     })

@@ -259,13 +259,19 @@ pub fn wait(vcpu: &'static Vcpu, why: Wait) {
 
 /// The current vCPU waits for an interrupt, if none is there, or for its next job, if waiting ends the present one.
 pub fn wait_for_interrupt(vcpu: &'static Vcpu) {
+    wait_for_interrupt_or(vcpu, Wait::Interrupt);
+}
+
+/// The same, `why` being that or more.
+#[inline]
+pub fn wait_for_interrupt_or(vcpu: &'static Vcpu, why: Wait) {
     // Safety: it runs on this hart.
     let account = &unsafe { vcpu.body() }.account;
     let periodic = account
         .as_ref()
         .is_some_and(|account| account.kind() == Kind::Periodic);
     if periodic || !context::guest_interrupt_pending() {
-        wait(vcpu, Wait::Interrupt);
+        wait(vcpu, why);
     }
 }
 
@@ -424,7 +430,7 @@ fn rest(hart: &'static Hart, vcpu: &'static Vcpu) {
         return;
     }
     let wakes_at = match body.wait {
-        Wait::Interrupt => body.context.timer_deadline(),
+        Wait::Interrupt | Wait::News => body.context.timer_deadline(),
         Wait::Release { at, .. } => Some(at),
         Wait::Message { until } => (until != u64::MAX).then_some(until),
         Wait::Start | Wait::Fences(..) => None,
@@ -707,10 +713,11 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
         Wait::Start => true,
         Wait::Release { at, .. } => *at <= arch::now(),
         Wait::Message { until } => vcpu.message.load(Ordering::Relaxed) || *until <= arch::now(),
-        Wait::Interrupt => {
+        Wait::Interrupt | Wait::News => {
             let software = vcpu.signals() & signal::SOFTWARE != 0 && page::is_heard(vcpu);
             let external = vcpu.external.load(Ordering::Relaxed);
             body.context.wakes(software, external)
+                || body.wait == Wait::News && system().accelerators.has_news()
                 || body
                     .context
                     .timer_deadline()
@@ -734,6 +741,10 @@ fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> bool {
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     if body.account.is_some() && !release(hart, local, vcpu, body, now) {
         return false;
+    }
+    if body.wait == Wait::News {
+        cold_path();
+        body.context.registers[11] = system().accelerators.take_news();
     }
     let before = local.next.or(local.current);
     let first = match before {
@@ -787,7 +798,7 @@ fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u6
                 body.context.registers[11] = account.release();
             }
         }
-        Wait::Interrupt | Wait::Message { .. } | Wait::Fences(..) => {
+        Wait::Interrupt | Wait::News | Wait::Message { .. } | Wait::Fences(..) => {
             if let Wake::At(at) = account.wake(now) {
                 body.wait = Wait::Release { at, answers: false };
                 local.releases.set(vcpu.handle, at);

@@ -53,7 +53,7 @@ pub mod signal {
     pub const FENCES: u32 = 1 << 2;
     /// Its VM may not write the page of a virtual device any more, of which the hart that it runs on may know nothing yet.
     pub const CLOSED: u32 = 1 << 3;
-    /// Where that is so, with [`CLOSED`], the device manager is to know: what it writes meanwhile does not trap.
+    /// Where that is so, with [`CLOSED`]: what it writes meanwhile does not trap, and is to be looked for.
     pub const TELLS: u32 = 1 << 4;
     /// From this bit on: the vCPUs of its VM, by index, that wait for its fences, with [`FENCES`].
     pub const AWAITED: u32 = 16;
@@ -73,6 +73,8 @@ pub enum Wait {
     Start,
     /// An interrupt (`wfi`).
     Interrupt,
+    /// The same, or news for the device manager, which it is told in `a1`.
+    News,
     /// Fences of other vCPUs of its VM; bit `n` for vCPU `n`, which has to do its fence number `fences[n]`.
     Fences(u16, Array<u32, { limit::VCPUS_PER_VM }>),
     /// Room for a message, or a message ([`Vcpu::message`]), for so long (ticks).

@@ -18,7 +18,8 @@ use slots::Slots;
 use tactus_abi::accelerator::{WISH_CANCEL, WISH_REQUEST, kind};
 use tactus_abi::hypercall::news;
 use tactus_abi::map::{CHANNEL_SOURCE, FAULT_SOURCE};
-use tactus_guest::{devicetree, hypervisor, interrupts, println, record, start, time, trap};
+use tactus_guest::hypervisor::{self, Interfaces};
+use tactus_guest::{devicetree, interrupts, println, record, start, time, trap};
 use tactus_policy::accelerators::{
     Command, Descriptor, Fabric, Found, Guests, INTERFACES, Interface, Manager, Pending, Signal,
     Solution, TASKS,
@@ -46,8 +47,8 @@ struct World {
     slots: Slots,
     /// Whether the hypervisor opens and closes pages; if not, VMs ask by their channels alone.
     has_pages: bool,
-    /// Which interfaces the hypervisor was told to listen to.
-    listens: u8,
+    /// Interfaces whose pages are to be opened or closed when the hypervisor is called next.
+    changes: Interfaces,
 }
 
 fn main() {
@@ -70,8 +71,8 @@ fn main() {
     let mut world = World {
         registers,
         slots: Slots::of(&configuration),
-        has_pages: hypervisor::accelerator_requests(0).is_ok(),
-        listens: 0,
+        has_pages: hypervisor::accelerator_requests(Interfaces::default(), false).is_ok(),
+        changes: Interfaces::default(),
     };
     listen_to_the_fabric(&configuration);
     let regions = configuration.regions;
@@ -87,11 +88,8 @@ fn main() {
         // One event, and then whatever has come meanwhile: the most urgent is next.
         if let Some(event) = manager.next(&mut pending, time::now()) {
             manager.handle(&mut world, event, time::now());
-            continue;
-        }
-        world.listen(&manager, &mut pending);
-        if pending == Pending::default() {
-            sleep(manager.deadline());
+        } else {
+            world.sleep(&manager, &mut pending);
         }
     }
 }
@@ -106,17 +104,6 @@ fn configuration() -> Result<Configuration, &'static str> {
         node.property(name)
             .map_or(&[][..], |property| property.value)
     })
-}
-
-/// Waits for an interrupt or the time given, unless one has come.
-fn sleep(deadline: Option<u64>) {
-    time::set_deadline(deadline.unwrap_or(time::NEVER));
-    trap::without_interrupts(|| {
-        let nothing = CAME.load(Ordering::Relaxed) == 0 && RANG.load(Ordering::Relaxed) == 0;
-        if nothing && deadline.is_none_or(|deadline| deadline > time::now()) {
-            trap::wait_for_interrupt();
-        }
-    });
 }
 
 /// Lets everything interrupt that the manager listens to.
@@ -149,7 +136,11 @@ fn interrupted(source: u32) {
 impl World {
     /// Adds what has come to what is pending.
     fn collect(&mut self, manager: &Manager, pending: &mut Pending) {
-        let came = CAME.swap(0, Ordering::Relaxed);
+        // Mostly nothing has.
+        let came = match CAME.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => CAME.swap(0, Ordering::Relaxed),
+        };
         let has = |source: u32| came >> source & 1 != 0;
         pending.found |= has(MONITOR);
         pending.configured |= has(PORT);
@@ -157,8 +148,10 @@ impl World {
         if has(FAULTS) {
             self.registers.report_faults();
         }
-        if has(FAULT_SOURCE) {
-            self.ask(manager.listens(), pending);
+        // Also before the next of several events: nobody's page is to be wrongly open or closed for longer than one takes.
+        let changes = self.changes != Interfaces::default();
+        if self.has_pages && (has(FAULT_SOURCE) || changes && *pending != Pending::default()) {
+            self.ask(manager, false, pending);
         }
         let rang = RANG.swap(0, Ordering::Relaxed);
         if rang == 0 {
@@ -173,29 +166,34 @@ impl World {
         }
     }
 
-    /// Before it sleeps: the hypervisor is to ring for those for whom nothing is being done.
-    fn listen(&mut self, manager: &Manager, pending: &mut Pending) {
-        let listens = manager.listens();
-        if listens != self.listens {
-            self.ask(listens, pending);
-        }
+    /// Waits for something to do, unless it has come.
+    fn sleep(&mut self, manager: &Manager, pending: &mut Pending) {
+        let deadline = manager.deadline();
+        time::set_deadline(deadline.unwrap_or(time::NEVER));
+        trap::without_interrupts(|| {
+            let nothing = CAME.load(Ordering::Relaxed) == 0 && RANG.load(Ordering::Relaxed) == 0;
+            let waits = nothing && deadline.is_none_or(|deadline| deadline > time::now());
+            if self.has_pages {
+                self.ask(manager, waits, pending);
+            } else if waits {
+                trap::wait_for_interrupt();
+            }
+        });
     }
 
-    fn ask(&mut self, listens: u8, pending: &mut Pending) {
-        if self.has_pages
-            && let Ok(told) = hypervisor::accelerator_requests(listens.into())
-        {
-            self.listens = listens;
-            let told = told as u32;
-            let of = |what: u32| ((told / what) & news::ALL) as u8;
-            pending.requests |= of(news::WRITTEN);
-            pending.ended |= of(news::ENDED);
-            // Where it was written and not asked for anything, nobody waits.
-            for interface in (0..INTERFACES as u8).filter(|i| of(news::CLOSED) >> i & 1 != 0) {
-                if self.registers.interface(interface).asked {
-                    pending.requests |= 1 << interface;
-                }
+    /// Tells the hypervisor which pages are open, asks it what is new, and waits for that if there is nothing.
+    fn ask(&mut self, manager: &Manager, waits: bool, pending: &mut Pending) {
+        let interfaces = Interfaces {
+            listen: manager.listens(),
+            ..core::mem::take(&mut self.changes)
+        };
+        match hypervisor::accelerator_requests(interfaces, waits) {
+            Ok(told) => {
+                let of = |what: usize| (told / what) as u8;
+                pending.requests |= of(news::WRITTEN as usize);
+                pending.ended |= of(news::ENDED as usize);
             }
+            Err(error) => println!("the hypervisor says nothing of interfaces: {error:?}"),
         }
     }
 }
@@ -252,9 +250,13 @@ impl Fabric for World {
 
 impl Guests for World {
     fn permit(&mut self, interface: u8, writable: bool) {
-        if self.has_pages && hypervisor::accelerator_permit(interface.into(), writable).is_err() {
-            println!("the hypervisor does not know interface {interface}");
-        }
+        let bit = 1 << interface;
+        let Interfaces { open, close, .. } = &mut self.changes;
+        (*open, *close) = if writable {
+            (*open | bit, *close & !bit)
+        } else {
+            (*open & !bit, *close | bit)
+        };
     }
 
     fn signal(&mut self, interface: u8, signal: Signal) {

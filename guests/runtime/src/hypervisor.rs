@@ -1,8 +1,8 @@
 //! Tactus's own calls ([`tactus_abi::hypercall`]). Natively under OpenSBI each fails with [`Error::NotSupported`].
 
 use tactus_abi::hypercall::{
-    ACCELERATOR_PERMIT, ACCELERATOR_REQUESTS, CHANNEL_NOTIFY, CPU_TIME, EXTENSION, VERSION,
-    VM_RESTART, VM_STATUS, VmState,
+    ACCELERATOR_REQUESTS, CHANNEL_NOTIFY, CPU_TIME, EXTENSION, VERSION, VM_RESTART, VM_STATUS,
+    VmState,
 };
 
 use crate::sbi::{Error, call_raw};
@@ -75,26 +75,35 @@ pub fn vm_restart(vm: usize) -> Result<(), Error> {
     call(VM_RESTART, vm).map(drop)
 }
 
-/// For the device manager: whether the VM that has the interface writes its virtual device's page directly.
-///
-/// # Errors
-///
-/// [`Error::Denied`]: this VM is not the device manager; [`Error::InvalidParam`]: no such interface; [`Error::NotSupported`]: a hypervisor without virtual devices
-/// of accelerators.
-pub fn accelerator_permit(interface: usize, writable: bool) -> Result<(), Error> {
-    let arguments = [interface, writable.into(), 0, 0, 0, 0];
-    // SAFETY: the call writes to no memory of the caller.
-    let answer = unsafe { call_raw(EXTENSION, ACCELERATOR_PERMIT, arguments) };
-    answer.result().map(drop)
+/// Sets of interfaces, a bit each, for [`accelerator_requests`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interfaces {
+    /// Their stores without a region are told.
+    pub listen: u8,
+    /// Their VMs write their pages directly from now on.
+    pub open: u8,
+    /// They do so no more.
+    pub close: u8,
 }
 
-/// For the device manager: what has become of the interfaces' pages, as [`tactus_abi::hypercall::news`]; stores without a region are told of those in `listen`, a bit each, for which the hypervisor interrupts from now on.
+/// For the device manager: opens and closes pages, and says what has become of them, as [`tactus_abi::hypercall::news`]. Where there is no news and it `waits`, it does so for news or an interrupt; enabled or not, as
+/// `wfi` does.
 ///
 /// # Errors
 ///
-/// As [`accelerator_permit`].
-pub fn accelerator_requests(listen: usize) -> Result<usize, Error> {
-    call(ACCELERATOR_REQUESTS, listen)
+/// [`Error::Denied`]: this VM is not the device manager; [`Error::InvalidParam`]: there is not each of these interfaces, or one is to be open and closed; [`Error::NotSupported`]: a hypervisor without virtual
+/// devices of accelerators.
+#[inline]
+pub fn accelerator_requests(interfaces: Interfaces, waits: bool) -> Result<usize, Error> {
+    let Interfaces {
+        listen,
+        open,
+        close,
+    } = interfaces;
+    let sets = [listen, open, close].map(usize::from);
+    let arguments = [sets[0], sets[1], sets[2], waits.into(), 0, 0];
+    // SAFETY: the call writes to no memory of the caller.
+    unsafe { call_raw(EXTENSION, ACCELERATOR_REQUESTS, arguments) }.result()
 }
 
 /// How long the calling VM's vCPUs have run, in ticks of the `time` CSR.

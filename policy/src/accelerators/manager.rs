@@ -184,8 +184,12 @@ const fn bit(number: u8) -> u8 {
 }
 
 /// The numbers of the bits that are set.
-fn bits(mask: u8) -> impl Iterator<Item = u8> {
-    (0..8).filter(move |number| mask & bit(*number) != 0)
+fn bits(mut mask: u8) -> impl Iterator<Item = u8> {
+    core::iter::from_fn(move || {
+        let number = (mask != 0).then(|| mask.trailing_zeros() as u8);
+        mask &= mask.wrapping_sub(1);
+        number
+    })
 }
 
 impl Manager {
@@ -257,8 +261,7 @@ impl Manager {
         if self.deadline().is_some_and(|deadline| deadline <= now) {
             return Some(Event::Time);
         }
-        let waiting = self.most_urgent(|want| want == Want::Waiting);
-        let at_work = |region: u8| self.work(region).whom.map_or(waiting, |i| self.level(i));
+        let waiting = || self.most_urgent(|want| want == Want::Waiting);
         let mut best: Option<(u8, Event)> = None;
         let mut offer = |level: u8, event: Event| {
             if best.is_none_or(|(other, _)| level > other) {
@@ -266,14 +269,16 @@ impl Manager {
             }
         };
         for region in bits(pending.stopped) {
-            offer(at_work(region), Event::Stopped(region));
+            let whom = self.work(region).whom;
+            let level = whom.map_or_else(waiting, |interface| self.level(interface));
+            offer(level, Event::Stopped(region));
         }
         if pending.configured {
             let coming = self.most_urgent(|want| matches!(want, Want::Coming(_)));
-            offer(coming.max(waiting), Event::Configured);
+            offer(coming.max(waiting()), Event::Configured);
         }
         if pending.found {
-            offer(waiting, Event::Found);
+            offer(waiting(), Event::Found);
         }
         for interface in bits(pending.requests | self.again) {
             offer(self.level(interface), Event::Request(interface));
@@ -312,8 +317,12 @@ impl Manager {
 
     /// When [`Event::Time`] is due, in ticks.
     pub fn deadline(&self) -> Option<u64> {
-        let works = self.works.iter().map(|work| work.due);
+        let works = self.works.iter().map(|work| work.due).min();
         let works = works.filter(|&due| due != u64::MAX);
+        // What follows is for those that wait.
+        if self.wants.iter().all(|&want| want != Want::Waiting) {
+            return works;
+        }
         let waits = (0..INTERFACES as u8)
             .filter(|&interface| self.is_waiting(interface))
             .flat_map(|interface| {
@@ -322,7 +331,7 @@ impl Manager {
                 [give_up, self.turn_deadline(interface)]
             })
             .flatten();
-        works.chain(waits).chain(self.turn_end()).min()
+        waits.chain(works).chain(self.turn_end()).min()
     }
 
     /// The interfaces, a bit each, whose VMs' requests would be news: those for which nothing is being done.

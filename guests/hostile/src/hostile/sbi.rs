@@ -314,10 +314,7 @@ fn check(progress: Progress, call: &Call, answer: sbi::Answer, memory: u64) {
                 Some(&[INVALID_PARAM])
             }
             // It is no device manager.
-            (
-                hypercall::EXTENSION,
-                hypercall::ACCELERATOR_PERMIT | hypercall::ACCELERATOR_REQUESTS,
-            ) => Some(&[DENIED]),
+            (hypercall::EXTENSION, hypercall::ACCELERATOR_REQUESTS) => Some(&[DENIED]),
             // The watcher.
             (hypercall::EXTENSION, hypercall::VM_STATUS | hypercall::VM_RESTART) if a0 == 0 => {
                 Some(&[DENIED])

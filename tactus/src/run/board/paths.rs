@@ -432,7 +432,6 @@ const CALLS: [(u64, &str, &[&str]); 12] = [
             "message_receive",
             "interrupt_page",
             "interrupt_end",
-            "accelerator_permit",
             "accelerator_requests",
         ],
     ),
