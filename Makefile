@@ -22,16 +22,16 @@ setup: ## install what is missing on this machine (docs/src/reference/setup.md s
 	@setup/setup.sh
 
 # What `tactus run` is told of the platform. On the board, time passes as on the real one from when Linux is up; what is
-# measured begins there.
-DEMO_board := --platform board --timed-from phase:linux_up
-DEMO_qemu := --platform qemu
+# measured begins there. QEMU has no programmable logic, and so no accelerators.
+DEMO_board := systems/demo-board.toml --platform board --timed-from phase:linux_up
+DEMO_qemu := systems/demo.toml --platform qemu
 
 platform:
 	@test -n '$(DEMO_$(PLATFORM))' || { echo "make: PLATFORM=$(PLATFORM) is not a platform; say PLATFORM=board or PLATFORM=qemu" >&2; exit 2; }
 
-demo: setup platform ## Linux and FreeRTOS side by side, ending with a latency report in build/demo
-	@test -x "$${CARGO_TARGET_DIR:-target}/release/tactus" || echo 'demo: building tactus, the hypervisor and the guests; the first time this takes about two minutes'
-	@$(TACTUS) run systems/demo.toml $(DEMO_$(PLATFORM)) --report build/demo
+demo: setup platform ## Linux and FreeRTOS side by side, sharing accelerators, ending with a latency report in build/demo
+	@test -x "$${CARGO_TARGET_DIR:-target}/release/tactus" || echo 'demo: building tactus, the hypervisor, the guests and the model of the programmable logic; the first time this takes some minutes'
+	@$(TACTUS) run $(DEMO_$(PLATFORM)) --report build/demo
 
 test: setup ## everything that proves it: formatting, lints, tests on this machine, on the board and on QEMU, docs
 	@setup/test.sh

@@ -18,7 +18,7 @@ use crate::vcpu::Vcpu;
 use crate::vm::Vm;
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU32;
-use tactus_abi::blob::{Blob, Class, Header, ReadyQueue, RealTimePolicy, region};
+use tactus_abi::blob::{Blob, Class, Header, NONE, ReadyQueue, RealTimePolicy, region};
 use tactus_abi::map::PASSED_SOURCE_MAX;
 use tactus_hypervisor::lock::Lock;
 use tactus_policy::hardware::SystemQueue;
@@ -243,7 +243,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         posts,
         accelerators: Accelerators::new(interfaces),
         text_ticks: ticks(&blob, TEXT_US),
-        vms_on: AtomicU32::new(vms.len() as u32),
+        vms_on: AtomicU32::new(vms.len() as u32 - u32::from(blob.header.device_manager != NONE)),
         plic,
     })?)
 }

@@ -38,7 +38,7 @@ pub struct System {
     pub vcpus: &'static Table<Vcpu>,
     /// Ready best-effort vCPUs of the whole system.
     pub best_effort: Lock<SystemQueue<Ports, { limit::VCPUS }>>,
-    /// VMs that are not off.
+    /// VMs that are not off, without the device manager: it is there for others.
     pub vms_on: AtomicU32,
     /// How long a preempted best-effort vCPU is held, in ticks.
     pub hold_ticks: u64,

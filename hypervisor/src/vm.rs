@@ -704,8 +704,15 @@ impl Vm {
         {
             other.signal(hart, map::FAULT_SOURCE);
         }
-        sched::vm_is_off();
+        if !self.is_service() {
+            sched::vm_is_off();
+        }
         true
+    }
+
+    /// Whether it is there for others only: the device manager.
+    fn is_service(&self) -> bool {
+        self.index == system().blob.header.device_manager as usize
     }
 
     /// Says how long it has had a hart, if it has.
@@ -765,7 +772,9 @@ impl Vm {
             life.state = VmState::Loading;
             life.restarts += 1;
         }
-        system().vms_on.fetch_add(1, Ordering::SeqCst);
+        if !self.is_service() {
+            system().vms_on.fetch_add(1, Ordering::SeqCst);
+        }
         sched::post(self.start());
         true
     }

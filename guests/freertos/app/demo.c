@@ -2,7 +2,7 @@
  * The demonstration. A task of the highest priority is released by every tick (1 kHz) and records how late it
  * runs its first instruction. Beside it, as in any real application, other tasks work: a worker that gets its
  * figures through a queue and computes with floating point, and a task that an interrupt handler wakes through a
- * semaphore.
+ * semaphore. Where the VM has accelerators for FFTs, which others share, another one has a burst transformed by them now and then.
  *
  * The measurement has phases. In a VM with a channel, another VM says which one is on by the 32-bit word
  * at the begin of the channel's memory (enum phase). Without a channel, natively or in a VM, this program
@@ -15,6 +15,9 @@
 #include "semphr.h"
 #include "task.h"
 
+#include <string.h>
+
+#include "accelerator.h"
 #include "clock.h"
 #include "console.h"
 #include "plic.h"
@@ -38,7 +41,17 @@ enum phase { PHASE_BOOT = 0, PHASE_IDLE = 1, PHASE_LOADED = 2, PHASE_DONE = 3 };
 #define HEARTBEAT_PERIOD 100
 #define HEARTBEAT_PATIENCE 50
 
-enum priority { PRIORITY_LOAD = 1, PRIORITY_WORKER = 2, PRIORITY_HEARTBEAT = 3, PRIORITY_RELEASE = 7 };
+/* Distance of the bursts, in ticks. */
+#define BURST_PERIOD 20
+/* Symbols of 32 bits in a burst, and bytes of its spectrum, whose last block is filled up. */
+#define BURST_SYMBOLS 4700
+#define SPECTRUM_BYTES 20480
+/* Hardware tasks that transform one: FFTs of 512 and of 1,024 points (docs/src/reference/hardware-tasks.md). */
+#define TRANSFORMS 2
+#define FIRST_TRANSFORM 4
+#define MEMORY_BASE 0x80000000UL
+
+enum priority { PRIORITY_LOAD = 1, PRIORITY_WORKER = 2, PRIORITY_BURST = 2, PRIORITY_HEARTBEAT = 3, PRIORITY_RELEASE = 7 };
 
 struct samples {
     uint32_t values[SAMPLES_MAX];
@@ -67,15 +80,26 @@ static uint64_t releases;
 static uint64_t batches_lost;
 static uint64_t heartbeats, heartbeats_missed, doorbells;
 
+/* The accelerators that there are, what each has made of the burst first, and how often it has. */
+static struct transform {
+    struct accelerator device;
+    bool there;
+    uint64_t done;
+    uint8_t first[SPECTRUM_BYTES];
+} transforms[TRANSFORMS];
+static uint32_t burst[BURST_SYMBOLS] __attribute__((aligned(8)));
+static uint8_t spectrum[SPECTRUM_BYTES] __attribute__((aligned(128)));
+static uint64_t spectra, spectra_wrong, spectrum_ns_max;
+
 static QueueHandle_t batches;
 static SemaphoreHandle_t heartbeat, doorbell;
 static TaskHandle_t load;
 
 /* Memory of all of it: nothing is allocated while running. */
 #define STACK 512
-static StaticTask_t release_task, worker_task, heartbeat_task, doorbell_task, load_task;
+static StaticTask_t release_task, worker_task, heartbeat_task, doorbell_task, load_task, burst_task;
 static StackType_t release_stack[STACK], worker_stack[2 * STACK], heartbeat_stack[STACK],
-    doorbell_stack[STACK], load_stack[STACK];
+    doorbell_stack[STACK], load_stack[STACK], burst_stack[STACK];
 static StaticQueue_t batches_queue;
 static uint8_t batches_storage[BATCHES_WAITING_MAX * sizeof(struct batch)];
 static StaticSemaphore_t heartbeat_semaphore, doorbell_semaphore;
@@ -150,6 +174,14 @@ static void report(double mean_ns, uint64_t batched)
     console_print("@tactus metric name=ticks_late value=%lu unit=count\n", ullPortTicksLate());
     console_print("@tactus metric name=heartbeats value=%lu unit=count\n", heartbeats);
     console_print("@tactus metric name=doorbells value=%lu unit=count\n", doorbells);
+    if (transforms[0].there || transforms[1].there) {
+        console_print("@tactus metric name=spectra value=%lu unit=count\n", spectra);
+        console_print("@tactus metric name=spectrum_response_max value=%lu unit=ns\n", spectrum_ns_max);
+        if (spectra_wrong != 0 || spectra == 0)
+            console_print("@tactus fail name=freertos_spectra reason=%lu_of_%lu_are_wrong\n", spectra_wrong, spectra);
+        else
+            console_print("@tactus pass name=freertos_spectra\n");
+    }
     if (batches_lost != 0 || batched != releases / BATCH)
         console_print("@tactus fail name=freertos_worker reason=lost_%lu_batches\n",
                       releases / BATCH - batched);
@@ -198,6 +230,39 @@ static void heartbeat_loop(void *unused)
     }
 }
 
+/* Has the burst transformed, by each accelerator in turn; what it makes has to be the same every time. */
+static void burst_loop(void *unused)
+{
+    const struct accelerator_computation computation = {
+        .input = (uint32_t)((uintptr_t)burst - MEMORY_BASE),
+        .length = sizeof burst,
+        .output = (uint32_t)((uintptr_t)spectrum - MEMORY_BASE),
+    };
+    TickType_t wake = xTaskGetTickCount();
+    uint32_t random = 0x7463746d;
+
+    (void)unused;
+    for (uint32_t i = 0; i < BURST_SYMBOLS; i++)
+        burst[i] = random = random * 1664525 + 1013904223;
+    for (uint32_t next = 0;; next = (next + 1) % TRANSFORMS) {
+        struct transform *transform = &transforms[next];
+
+        if (!transform->there)
+            continue;
+        xTaskDelayUntil(&wake, BURST_PERIOD);
+        memset(spectrum, 0, sizeof spectrum);
+        uint64_t begin = clock_time();
+        bool right = accelerator_run(&transform->device, &computation, NULL) == ACCELERATOR_DONE;
+        uint64_t took_ns = clock_nanoseconds(clock_time() - begin);
+
+        if (transform->done++ == 0)
+            memcpy(transform->first, spectrum, sizeof spectrum);
+        spectra++;
+        spectra_wrong += !right || memcmp(transform->first, spectrum, sizeof spectrum) != 0;
+        spectrum_ns_max = took_ns > spectrum_ns_max ? took_ns : spectrum_ns_max;
+    }
+}
+
 /* The channel's doorbell. */
 static void doorbell_rings(void *semaphore)
 {
@@ -242,6 +307,11 @@ void demo_main(void)
     if (console_interrupt_attach(heartbeat))
         xTaskCreateStatic(heartbeat_loop, "heartbeat", STACK, NULL, PRIORITY_HEARTBEAT, heartbeat_stack,
                           &heartbeat_task);
+    for (uint32_t i = 0; i < TRANSFORMS; i++)
+        transforms[i].there = accelerator_open(&transforms[i].device, FIRST_TRANSFORM + i);
+    if (transforms[0].there || transforms[1].there)
+        xTaskCreateStatic(burst_loop, "burst", STACK, NULL, PRIORITY_BURST, burst_stack, &burst_task);
+
     if (platform.channels > 0) {
         doorbell = xSemaphoreCreateBinaryStatic(&doorbell_semaphore);
         configASSERT(plic_attach(platform.channel[0].source, 1, doorbell_rings, doorbell));
