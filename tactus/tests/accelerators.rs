@@ -387,3 +387,55 @@ fn a_guest_sleeps_until_its_device_interrupts() {
         assert_eq!(found, crc32(name, task, 3, 8000), "{name}");
     }
 }
+
+/// Two guests, on a hart each, that want the same region again and again, in the very moment in which the other one has it taken from it: what one asks for while its page is being closed does not trap, and is not lost.
+#[test]
+fn what_is_asked_while_a_page_is_closed_is_not_lost() {
+    let guest = |name: &str, hart: u32, seed: u32| {
+        format!(
+            r#"
+            [[vm]]
+            name = "{name}"
+            image = "@bench-dpr"
+            memory = "8MiB"
+            bootargs = "tasks=5 bytes=4096 pause_us=40 requests=400 seed={seed}"
+            [[vm.vcpu]]
+            class = "be"
+            harts = [{hart}]
+            [[vm.accelerator]]
+            task = "fft1024"
+            "#
+        )
+    };
+    let system = format!(
+        r#"
+        [system]
+        platform = "soc"
+        harts = 3
+        [fabric]
+        design = "accelerators"
+        [accelerators]
+        manager = "manager"
+        hold = "10us"
+        [[vm]]
+        name = "manager"
+        image = "@device-manager"
+        memory = "4MiB"
+        [[vm.vcpu]]
+        class = "be"
+        harts = [0]
+        {}{}"#,
+        guest("one", 1, 1),
+        guest("other", 2, 2)
+    );
+    let file = tempfile::Builder::new().suffix(".toml").tempfile();
+    let file = file.expect("a temporary file can be made");
+    std::fs::write(file.path(), system).expect("it can be written");
+    let outcome = run(file.path(), None, none);
+    assert_verdict(&outcome, Verdict::Good);
+    for vm in ["one", "other"] {
+        // It was so often that another one had the region.
+        let count = figure(&outcome, vm, "alloc_count");
+        assert!(count > 100.0, "{count}\n{}", explain(&outcome));
+    }
+}
