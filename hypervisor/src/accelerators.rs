@@ -107,7 +107,7 @@ impl Accelerators {
 
     /// What the manager is to be told now.
     fn told(&self) -> u32 {
-        self.listened.load(Ordering::SeqCst) | news::ALL * news::ENDED
+        self.listened.load(Ordering::SeqCst) | (news::ALL * news::ENDED)
     }
 
     /// Whether there is news for whom waits for it.
