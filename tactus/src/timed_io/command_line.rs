@@ -48,13 +48,16 @@ fn failed(file: &Path, what: &str, error: &std::io::Error) -> ExitCode {
 fn listing(source: &str) -> Result<String, super::ProgramError> {
     let program = assemble(source)?;
     let mut out = String::new();
-    for (index, word) in program.words.iter().enumerate() {
+    // A label can stand behind the last word.
+    for index in 0..=program.words.len() {
         for (label, &at) in &program.labels {
             if at as usize == index {
                 let _ = writeln!(out, "# {label}: RUN = {at}");
             }
         }
-        let _ = writeln!(out, "0x{word:05x}");
+        if let Some(word) = program.words.get(index) {
+            let _ = writeln!(out, "0x{word:05x}");
+        }
     }
     Ok(out)
 }
@@ -62,4 +65,18 @@ fn listing(source: &str) -> Result<String, super::ProgramError> {
 fn text(source: &str) -> Result<String, super::ProgramError> {
     let words = read_words(source)?;
     Ok(disassemble(&words).expect("read_words takes commands alone"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_label_is_in_the_listing() {
+        let listed = listing("begin: read\nend\nbehind:\n").expect("a program");
+        assert_eq!(
+            listed,
+            "# begin: RUN = 0\n0x02000\n0x00000\n# behind: RUN = 2\n"
+        );
+    }
 }
