@@ -43,7 +43,7 @@ module timed_io_pins import timed_io_pkg::*; #(
   logic                 same, sets;
 
   assign line          = pin_i[2:0];
-  assign group         = GroupBits'(pin_i >> 3);
+  assign group         = GroupBits'(32'(pin_i) >> 3);
   assign owned_o       = owned_q[pin_i];
   assign vm_o          = owner_q[pin_i];
   assign granted_there = granted_o[vm_i];

@@ -3,6 +3,7 @@
 mod accelerators;
 #[path = "../../examples/assembler/mod.rs"]
 mod assembler;
+mod io;
 mod masters;
 mod queue;
 mod stamp;
