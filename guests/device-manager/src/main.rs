@@ -199,6 +199,10 @@ impl World {
 }
 
 impl Fabric for World {
+    fn now(&mut self) -> u64 {
+        time::now()
+    }
+
     fn region(&mut self, region: u8) -> Descriptor {
         self.registers.region(region)
     }

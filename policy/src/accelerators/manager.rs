@@ -236,7 +236,7 @@ impl Manager {
                         });
                     }
                 }
-                State::Preempt => self.set_phase(region, Phase::Stopping(descriptor.loaded), now),
+                State::Preempt => self.set_stopping(world, region, descriptor.loaded),
                 State::Reconfig => self.set_phase(region, Phase::Loading(0), now),
                 State::Switch => self.release(world, region, now),
             }
@@ -391,6 +391,13 @@ impl Manager {
         self.works.get(usize::from(region)).copied().unwrap_or(REST)
     }
 
+    /// A region's task has just been told to stop: its time begins now, and not when the manager began with what has led here.
+    fn set_stopping(&mut self, fabric: &mut impl Fabric, region: u8, task: u8) {
+        // Somewhere within this tick.
+        let now = fabric.now() + 1;
+        self.set_phase(region, Phase::Stopping(task), now);
+    }
+
     fn set_phase(&mut self, region: u8, phase: Phase, now: u64) {
         let work = &mut self.works[usize::from(region)];
         work.phase = phase;
@@ -476,6 +483,10 @@ impl Manager {
         region: u8,
         now: u64,
     ) -> bool {
+        if matches!(self.work(region).phase, Phase::Loading(_)) {
+            // It is free, so its bitstream was refused, of which whoever it was for does not know yet.
+            self.configured(world, now);
+        }
         let descriptor = world.region(region);
         match descriptor.state {
             State::Idle if world.command(region, Command::Take) => {
@@ -488,7 +499,7 @@ impl Manager {
             }
             State::Busy if world.command(region, Command::Preempt) => {
                 self.assign(region, interface);
-                self.set_phase(region, Phase::Stopping(descriptor.loaded), now);
+                self.set_stopping(world, region, descriptor.loaded);
                 true
             }
             _ => false,
@@ -541,7 +552,7 @@ impl Manager {
         {
             world.withdraw(interface);
             self.assign(region, interface);
-            self.set_phase(region, Phase::Stopping(own.task), now);
+            self.set_stopping(world, region, own.task);
         }
     }
 
@@ -775,6 +786,9 @@ impl Manager {
         } else if self.take(world, found.interface, found.region, now) {
             self.again &= !bit(found.interface);
             world.withdraw(found.interface);
+        } else {
+            // It has changed under the manager's hands, and may be just as good as it is now, of which the monitor says nothing.
+            self.again |= bit(found.interface);
         }
     }
 
@@ -851,7 +865,7 @@ impl Manager {
         let descriptor = world.region(region);
         match descriptor.state {
             State::Busy if world.command(region, Command::Preempt) => {
-                self.set_phase(region, Phase::Stopping(descriptor.loaded), now);
+                self.set_stopping(world, region, descriptor.loaded);
                 true
             }
             State::Idle if world.command(region, Command::Take) => {

@@ -120,6 +120,8 @@ pub struct Interface {
 ///
 /// Numbers given are below those of the design.
 pub trait Fabric {
+    /// The time by now, in ticks: later than when the event began that is being handled.
+    fn now(&mut self) -> u64;
     /// A region's descriptor.
     fn region(&mut self, region: u8) -> Descriptor;
     /// Commands a region; whether it was carried out.

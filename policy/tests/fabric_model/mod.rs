@@ -72,6 +72,8 @@ pub struct Model {
     last_found: Option<Found>,
     pub pending: Pending,
     pub operations: u32,
+    /// Ticks that an operation of the manager takes.
+    pub slowness: u64,
     /// Operations to the next crash.
     pub fuse: Option<u32>,
 }
@@ -111,6 +113,7 @@ impl Model {
             last_found: None,
             pending: Pending::default(),
             operations: 0,
+            slowness: 0,
             fuse: None,
         }
     }
@@ -303,6 +306,9 @@ impl Model {
             }
             *fuse -= 1;
         }
+        for _ in 0..self.slowness {
+            self.tick();
+        }
     }
 
     // What must hold.
@@ -343,6 +349,10 @@ impl Model {
 }
 
 impl Fabric for Model {
+    fn now(&mut self) -> u64 {
+        self.now
+    }
+
     fn region(&mut self, region: u8) -> Descriptor {
         self.operation();
         let one = self.regions[usize::from(region)];
