@@ -3,7 +3,8 @@
 
 use tactus_abi::blob::{Migration, Overheads, ReadyQueue, RealTimePolicy, region};
 use tactus_abi::map;
-use tactus_policy::accelerators::{Turn, latency::Latency};
+use tactus_policy::accelerators::Turn;
+use tactus_policy::accelerators::latency::{Costs, Latency};
 use tactus_policy::placement::Extent;
 use tactus_policy::reservation::Reservation;
 use tactus_policy::stage2::Mapping;
@@ -157,6 +158,8 @@ pub struct Accelerators {
     pub give_up: Option<Nanoseconds>,
     /// How long somebody waits for a turn, and how long that is; in nanoseconds.
     pub turn: Option<Turn>,
+    /// What the parts of the ways to a region take, in nanoseconds, as the system says; `None`: it does not.
+    pub costs: Option<Costs>,
 }
 
 impl Accelerators {

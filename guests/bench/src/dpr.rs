@@ -1,8 +1,10 @@
 //! A VM that shares accelerators with others, and measures how long it takes until it has one: the *allocation latency* (Ker-ONE, section 6), from before the first store
 //! to a virtual device without a region to when its region has begun to compute.
 //!
-//! `tasks=2,3` are the numbers of its hardware tasks. `requests=` frames of `bytes=` are computed, or as many as come until the machine goes off (0), each by a random one of these, the first after
-//! `phase_us=`: each after a random pause of up to `pause_us=`, or one every `every_us=`. The first `warm=` are not counted. With pauses, up to a frame of each task is under way at the same time.
+//! `tasks=2,3` are the numbers of its hardware tasks. `requests=` frames are computed, or as many as come until the machine goes off (0), each by a random one of these, the first after
+//! `after_us=`: each after a random pause of up to `pause_us=`, or one at each multiple of `every_us=` and `phase_us=` later, on the clock that all VMs share. The first `warm=` are not counted. A frame has
+//! `bytes=` bytes for QAM and eight times as many for the FFT, so that each gives about as much. With pauses several frames may be under way at the same time: with each task at most as many as
+//! `together=` says at its place, this one included. `linger_us=` later than the last the program ends.
 //!
 //! Every result is compared with the first that this VM has got of the same frame: nothing that happens to a task may change a bit. That the first is right is what tests look at.
 #![no_std]
@@ -15,21 +17,21 @@ use tactus_bench::{Moments, Random};
 use tactus_guest::abi::map;
 use tactus_guest::accelerator::{Computation, VirtualDevice};
 use tactus_guest::{devicetree, power, println, record, start, stopwatch, time};
+use tactus_tasks::Task;
 
 tactus_guest::entry!(main);
 
 /// Accelerators that a VM may have here.
 const DEVICES: usize = 4;
-/// The longest frame and the longest output, in bytes.
+/// The longest frame for QAM; input and output of all others have at most eight times as many bytes.
 const FRAME: usize = 65_536;
-/// Samples that are kept one by one.
+/// Samples of each task that are kept one by one, and how many make a line.
 const SAMPLES: usize = 10_000;
+const LINE: usize = 250;
 
-type Words<const N: usize> = [AtomicU64; N];
-static INPUTS: [Words<{ FRAME / 8 }>; DEVICES] = [const { [const { AtomicU64::new(0) }; _] }; _];
-static OUTPUTS: [Words<{ 8 * FRAME / 8 }>; DEVICES] =
-    [const { [const { AtomicU64::new(0) }; _] }; _];
-static LATENCIES: [AtomicU32; SAMPLES] = [const { AtomicU32::new(0) }; _];
+static INPUTS: [[AtomicU64; FRAME]; DEVICES] = [const { [const { AtomicU64::new(0) }; _] }; _];
+static OUTPUTS: [[AtomicU64; FRAME]; DEVICES] = [const { [const { AtomicU64::new(0) }; _] }; _];
+static LATENCIES: [[AtomicU32; SAMPLES]; DEVICES] = [const { [const { AtomicU32::new(0) }; _] }; _];
 
 fn refuse(reason: impl core::fmt::Display) -> ! {
     record::fail(start::program(), reason);
@@ -45,6 +47,11 @@ struct Client {
     right: u64,
     /// Something is under way.
     busy: bool,
+    /// With how many of this VM's tasks at most it is, itself included.
+    together: usize,
+    /// What is said of its latencies, and each of them.
+    latencies: Moments,
+    samples: &'static [AtomicU32; SAMPLES],
 }
 
 /// A sum in which every bit and its place counts (FNV-1a over doublewords).
@@ -55,21 +62,18 @@ fn digest(words: &[AtomicU64]) -> u64 {
 }
 
 impl Client {
-    fn new(place: usize, task: u8, bytes: usize, random: &mut Random) -> Self {
-        let Some(device) = VirtualDevice::find(task) else {
-            refuse(format_args!("this VM has no accelerator of task {task}"));
+    fn new(place: usize, number: u8, bytes: usize, together: usize, random: &mut Random) -> Self {
+        let found = VirtualDevice::find(number).zip(Task::of_number(number));
+        let Some((device, task)) = found else {
+            refuse(format_args!("this VM has no accelerator of task {number}"));
         };
-        for word in &INPUTS[place] {
+        let bytes = match task {
+            Task::Qam16 | Task::Qam64 => bytes,
+            Task::Fft512 | Task::Fft1024 => 8 * bytes,
+        };
+        for word in &INPUTS[place][..bytes.div_ceil(8)] {
             word.store(random.below(u64::MAX), Ordering::Relaxed);
         }
-        // QAM makes a symbol of 4 bytes of 4 or 6 bits; the others give as many bytes as they get, in whole blocks.
-        let size = match task {
-            2 => 8 * bytes,
-            3 => (8 * bytes).div_ceil(6) * 4,
-            4 => bytes.next_multiple_of(2048),
-            5 => bytes.next_multiple_of(4096),
-            _ => bytes,
-        };
         let offset = |words: &[AtomicU64]| (words.as_ptr() as u64 - map::RAM_BASE) as u32;
         Self {
             device,
@@ -79,9 +83,12 @@ impl Client {
                 output: offset(&OUTPUTS[place]),
                 parameter: 0x5ac3_f00d,
             },
-            output: &OUTPUTS[place][..size.div_ceil(8)],
+            output: &OUTPUTS[place][..task.output_bytes(bytes).div_ceil(8)],
             right: 0,
             busy: false,
+            together,
+            latencies: Moments::new(),
+            samples: &LATENCIES[place],
         }
     }
 
@@ -119,6 +126,43 @@ impl Client {
     }
 }
 
+/// What a task is called where it is reported.
+const fn name(task: u8) -> &'static str {
+    match task {
+        2 => "alloc_qam16",
+        3 => "alloc_qam64",
+        4 => "alloc_fft512",
+        _ => "alloc_fft1024",
+    }
+}
+
+/// Numbers with commas between them.
+fn list(argument: &str) -> impl Iterator<Item = usize> {
+    let text = devicetree::argument(argument).unwrap_or_default();
+    text.split(',').filter(|one| !one.is_empty()).map(|one| {
+        let Ok(number) = one.parse() else {
+            refuse("a boot argument is no list of numbers");
+        };
+        number
+    })
+}
+
+/// Whether another of these may be under way.
+fn may_begin(clients: &[Option<Client>], chosen: usize) -> bool {
+    let busy = || clients.iter().flatten().filter(|client| client.busy);
+    let Some(own) = clients.get(chosen).and_then(Option::as_ref) else {
+        return false;
+    };
+    let least = busy().map(|client| client.together).min();
+    !own.busy && busy().count() < own.together.min(least.unwrap_or(DEVICES))
+}
+
+fn look(clients: &mut [Option<Client>]) {
+    for client in clients.iter_mut().flatten() {
+        client.look();
+    }
+}
+
 fn main() {
     println!("bench-dpr, boot arguments \"{}\"", devicetree::arguments());
     let number = |name, default| devicetree::number(name, default);
@@ -127,72 +171,80 @@ fn main() {
     let bytes = number("bytes", 2350) as usize;
     let microseconds = |name, default| time::ticks(Duration::from_micros(number(name, default)));
     let (pause, period) = (microseconds("pause_us", 200), microseconds("every_us", 0));
+    let phase = microseconds("phase_us", 0);
     if !(8..=FRAME).contains(&bytes) {
         refuse("the boot argument bytes is out of range");
     }
     let mut random = Random::new(number("seed", 1));
     let mut clients: [Option<Client>; DEVICES] = [const { None }; _];
-    let tasks = devicetree::argument("tasks").unwrap_or_default();
+    let mut tasks = [0; DEVICES];
+    let together = list("together").chain(core::iter::repeat(DEVICES));
     let mut count = 0;
-    for (place, task) in clients.iter_mut().zip(tasks.split(',')) {
-        let Ok(task) = task.parse() else {
-            refuse("the boot argument tasks is no list of numbers");
-        };
-        *place = Some(Client::new(count, task, bytes, &mut random));
+    let places = clients.iter_mut().zip(&mut tasks);
+    for (((place, kept), task), together) in places.zip(list("tasks")).zip(together) {
+        *kept = task as u8;
+        *place = Some(Client::new(count, *kept, bytes, together, &mut random));
         count += 1;
     }
     if count == 0 {
         refuse("the boot argument tasks is missing");
     }
     let (mut latencies, mut kept) = (Moments::new(), 0_u64);
-    let mut next = time::now() + microseconds("phase_us", 0);
+    stopwatch::wait_until(time::now() + microseconds("after_us", 0));
     let mut done = 0;
     while requests == 0 || done < requests {
-        let until = if period == 0 {
-            time::now() + 1 + random.below(pause.max(1))
-        } else {
-            next += period;
-            next
+        // To be in time for the next period, whatever there is to compare.
+        while period != 0 && clients.iter().flatten().any(|client| client.busy) {
+            look(&mut clients);
+        }
+        let until = match (time::now() + period - phase).checked_div(period) {
+            None => time::now() + 1 + random.below(pause.max(1)),
+            // The next that is still to come.
+            Some(passed) => passed * period + phase,
         };
         stopwatch::wait_until(until);
         let chosen = random.below(count as u64) as usize;
+        while !may_begin(&clients, chosen) {
+            look(&mut clients);
+        }
         let Some(client) = &mut clients[chosen] else {
             continue;
         };
-        while client.busy {
-            client.look();
-        }
         let latency = client.request();
         done += 1;
         if done > warm {
             match latency {
                 Some(latency) => {
-                    if let Some(place) = LATENCIES.get(latencies.count as usize) {
+                    if let Some(place) = client.samples.get(client.latencies.count as usize) {
                         place.store(latency as u32, Ordering::Relaxed);
                     }
+                    client.latencies.add(latency);
                     latencies.add(latency);
                 }
                 None => kept += 1,
             }
         }
-        for client in clients.iter_mut().flatten() {
-            client.look();
-        }
+        look(&mut clients);
     }
-    for client in clients.iter_mut().flatten() {
-        while client.busy {
-            client.look();
-        }
+    while clients.iter().flatten().any(|client| client.busy) {
+        look(&mut clients);
     }
-    let kept_ones = LATENCIES.iter().take(latencies.count as usize);
-    record::samples(
-        "alloc",
-        "all",
-        "cycles",
-        kept_ones.map(|latency| latency.load(Ordering::Relaxed)),
-    );
+    stopwatch::wait_until(time::now() + microseconds("linger_us", 0));
+    for (client, task) in clients.iter().flatten().zip(tasks) {
+        let name = name(task);
+        for line in client.samples.chunks(LINE).enumerate() {
+            let count = (client.latencies.count as usize).saturating_sub(line.0 * LINE);
+            if count > 0 {
+                let values = line.1.iter().take(count);
+                let values = values.map(|latency| latency.load(Ordering::Relaxed));
+                record::samples(name, "all", "cycles", values);
+            }
+        }
+        record::metric_with_suffix(name, "_count", client.latencies.count, "count");
+    }
     tactus_bench::report("alloc", &latencies);
     record::metric("alloc_count", latencies.count, "count");
     record::metric("alloc_kept", kept, "count");
+    record::metric("requests", done, "count");
     record::pass(start::program());
 }

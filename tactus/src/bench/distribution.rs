@@ -7,6 +7,7 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 
 use super::experiment::Histogram;
 use super::prepared::Done;
+use super::result::Findings;
 use crate::report::picture::Picture;
 
 /// Draws a histogram into a directory, as SVG and PNG, and gives the files; none where none of its runs was carried out. A run that was and
@@ -17,10 +18,11 @@ use crate::report::picture::Picture;
 pub fn draw(
     histogram: &Histogram,
     done: &BTreeMap<String, Done>,
+    findings: &Findings,
     directory: &Path,
 ) -> miette::Result<Vec<PathBuf>> {
     let mut phases = Vec::new();
-    let mut factor = 1.0;
+    let (mut factor, mut marks) = (1.0, Vec::new());
     for wanted in &histogram.series {
         let Some(done) = done.get(&wanted.run) else {
             continue;
@@ -39,6 +41,14 @@ pub fn draw(
                 histogram.unit.name()
             )
         })?;
+        marks = histogram
+            .marks
+            .iter()
+            .filter_map(|mark| {
+                let value = findings.value(&mark.metric, histogram.unit, clocks)?;
+                Some((mark.name.as_str(), value))
+            })
+            .collect();
         phases.push((wanted.name.as_str(), series));
     }
     if phases.is_empty() {
@@ -49,6 +59,7 @@ pub fn draw(
         axis: format!("{} ({})", histogram.x, histogram.unit.name()),
         phases,
         factor,
+        marks,
     };
     std::fs::create_dir_all(directory)
         .into_diagnostic()

@@ -11,6 +11,7 @@ use super::factors;
 use crate::config::Nanoseconds;
 use crate::profile::Profile;
 use crate::report::unit::Unit;
+use crate::run::board::sharing::Part;
 
 /// Directory of the experiments, in the project's root.
 const DIRECTORY: &str = "bench";
@@ -60,6 +61,9 @@ pub struct Run {
     /// The same with `--quick`, where they differ.
     #[serde(default)]
     pub quick_bootargs: BTreeMap<String, String>,
+    /// The same with `--full`, where they differ.
+    #[serde(default)]
+    pub full_bootargs: BTreeMap<String, String>,
     /// What stands in the system's file in place of other text, by that text.
     #[serde(default)]
     pub replace: BTreeMap<String, String>,
@@ -76,6 +80,9 @@ pub struct Run {
     /// Whether metrics of the kind `paths` are of it.
     #[serde(default)]
     pub paths: bool,
+    /// Whether metrics of the kinds `cost`, `region` and `waited` are of it.
+    #[serde(default)]
+    pub sharing: bool,
     /// Host time after which the run has failed.
     pub timeout_seconds: u64,
     /// Whether `--quick` runs it.
@@ -153,8 +160,22 @@ pub struct Metric {
     pub more: Option<MoreSource>,
     /// It is how much less it is.
     pub less: Option<MoreSource>,
+    /// It is how many times as much a figure is as others together.
+    pub times: Option<TimesSource>,
     /// It is what is said of a guest's samples.
     pub samples: Option<SamplesSource>,
+    /// It is how long a virtual device waits for its region at most, as `tactus check` says.
+    pub bound: Option<BoundSource>,
+    /// It is how many of a guest's samples are greater than that.
+    pub beyond: Option<BeyondSource>,
+    /// It is what a part of a way to a region takes; the limit is what the system says of it.
+    pub cost: Option<CostSource>,
+    /// It is what a region does, as part of the time.
+    pub region: Option<RegionSource>,
+    /// It is the longest that a VM's virtual devices have waited for a region.
+    pub waited: Option<WaitedSource>,
+    /// It is how many computations were asked for and have not ended in the end.
+    pub unfinished: Option<TextSource>,
     /// It is what a program of the project counts.
     pub counted: Option<CountedSource>,
     /// It is how fast the board is with a fabric, in host time.
@@ -201,6 +222,87 @@ pub struct MoreSource {
     pub of: Figure,
     /// The other.
     pub than: Figure,
+}
+
+/// How many times as much one figure is as others of the same unit together.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimesSource {
+    /// The one.
+    pub of: RecordSource,
+    /// The others.
+    pub than: Vec<RecordSource>,
+}
+
+/// A virtual device.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoundSource {
+    /// In the system of which run.
+    pub run: String,
+    /// Of which VM.
+    pub vm: String,
+    /// Its task.
+    pub task: String,
+}
+
+/// Samples of a VM's virtual devices, each against its own bound.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BeyondSource {
+    /// In which run.
+    pub run: String,
+    /// Of which VM.
+    pub vm: String,
+    /// What was sampled: followed by `_` and the task.
+    pub samples: String,
+}
+
+/// What the device manager, or the hypervisor around it, takes for a part of its work, on the board.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CostSource {
+    /// In which runs, of systems that say the same of it.
+    pub runs: Vec<String>,
+    /// Which part.
+    pub of: Part,
+    /// Of all times.
+    #[serde(default)]
+    pub take: Statistic,
+}
+
+/// A region of the fabric, on the board.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegionSource {
+    /// In which run.
+    pub run: String,
+    /// Its number.
+    pub number: usize,
+    /// What it does.
+    pub does: Does,
+}
+
+/// What a region does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Does {
+    /// It computes.
+    Computing,
+    /// It is configured.
+    Configuring,
+    /// Neither.
+    Resting,
+}
+
+/// A VM with virtual devices, on the board.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WaitedSource {
+    /// In which run.
+    pub run: String,
+    /// The VM.
+    pub vm: String,
 }
 
 /// A guest's figure: a `metric` record, or what is said of samples.
@@ -395,8 +497,20 @@ impl Metric {
             .flat_map(|source| source.runs.iter().skip(1));
         let compared = self.more.iter().chain(&self.less);
         let than = compared.map(|source| source.than.run());
+        let times = self.times.iter().flat_map(|source| &source.than);
+        let costs = self.cost.iter();
+        let costs = costs.flat_map(|source| source.runs.iter().skip(1));
         let sources = sources.chain(other).chain(than).chain(further);
+        let sources = sources.chain(times.map(|source| &source.run)).chain(costs);
         sources.map(String::as_str)
+    }
+
+    /// Whether it is seen in how accelerators are shared.
+    fn of_sharing(&self) -> bool {
+        self.cost.is_some()
+            || self.region.is_some()
+            || self.waited.is_some()
+            || self.unfinished.is_some()
     }
 
     /// Whether it is of no run.
@@ -406,7 +520,7 @@ impl Metric {
     }
 
     /// The run, or the first one, of each kind of source that is given.
-    fn sources(&self) -> [Option<&String>; 11] {
+    fn sources(&self) -> [Option<&String>; 18] {
         [
             self.record.as_ref().map(|source| &source.run),
             self.ratio.as_ref().map(|source| &source.of.run),
@@ -419,6 +533,13 @@ impl Metric {
             self.passage.as_ref().map(|source| &source.run),
             self.stay.as_ref().map(|source| &source.run),
             self.paths.as_ref().and_then(|source| source.runs.first()),
+            self.times.as_ref().map(|source| &source.of.run),
+            self.bound.as_ref().map(|source| &source.run),
+            self.beyond.as_ref().map(|source| &source.run),
+            self.cost.as_ref().and_then(|source| source.runs.first()),
+            self.region.as_ref().map(|source| &source.run),
+            self.waited.as_ref().map(|source| &source.run),
+            self.unfinished.as_ref().map(|source| &source.run),
         ]
     }
 }
@@ -468,6 +589,19 @@ pub struct Histogram {
     /// The samples, over each other.
     #[serde(rename = "of")]
     pub series: Vec<NamedSamples>,
+    /// Values that are marked in it.
+    #[serde(default, rename = "mark")]
+    pub marks: Vec<Mark>,
+}
+
+/// A metric's value in a histogram.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mark {
+    /// What it is called.
+    pub name: String,
+    /// The metric.
+    pub metric: String,
 }
 
 /// Samples of a histogram.
@@ -613,7 +747,7 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
         let sources = metric.sources().iter().flatten().count();
         if sources + usize::from(metric.apart()) != 1 {
             return Err(miette!(
-                "metric `{}` needs one of `record`, `ratio`, `more`, `less`, `samples`, `counted`, `coupling`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`",
+                "metric `{}` needs one of `record`, `ratio`, `more`, `less`, `times`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`",
                 metric.name
             ));
         }
@@ -642,6 +776,13 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
                     run.name
                 ));
             }
+            if metric.of_sharing() && !run.sharing {
+                return Err(miette!(
+                    "metric `{}` needs `sharing = true` in run `{}`",
+                    metric.name,
+                    run.name
+                ));
+            }
             if metric.stay.is_some() && run.stays.is_none() {
                 return Err(miette!(
                     "metric `{}` needs `stays` in run `{}`",
@@ -657,6 +798,15 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
                 return Err(miette!(
                     "histogram `{}` is of a run that the experiment does not have",
                     histogram.name
+                ));
+            }
+        }
+        for mark in &histogram.marks {
+            if !experiment.metrics.iter().any(|one| one.name == mark.metric) {
+                return Err(miette!(
+                    "histogram `{}`: there is no metric `{}`",
+                    histogram.name,
+                    mark.metric
                 ));
             }
         }
@@ -753,7 +903,7 @@ mod tests {
                 "record =",
                 "stay = { run = \"native\", ways = [[\"a>b\"]] }\nrecord ="
             ),
-            "metric `m` needs one of `record`, `ratio`, `more`, `less`, `samples`, `counted`, `coupling`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`"
+            "metric `m` needs one of `record`, `ratio`, `more`, `less`, `times`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`"
         );
         let picture = |at: &str, metrics: &str| {
             let line = format!("line = [{{ name = \"l\", metrics = {metrics} }}]");

@@ -16,7 +16,7 @@ use crate::report::unit::Unit;
 use crate::run::machine::SEED;
 use crate::run::show;
 
-use experiment::{Experiment, Extent};
+use experiment::{Experiment, Extent, Statistic};
 use prepared::{Done, Prepared};
 use result::{Findings, Found};
 
@@ -137,7 +137,7 @@ fn findings(
         drawn.extend(findings.draw(picture, &directory)?);
     }
     for histogram in &experiment.histograms {
-        drawn.extend(distribution::draw(histogram, &done, &directory)?);
+        drawn.extend(distribution::draw(histogram, &done, &findings, &directory)?);
     }
     for path in drawn {
         eprintln!("Picture: {}", path.display());
@@ -167,9 +167,10 @@ fn evaluate(
             continue;
         }
         // Paths are those of the runs that there were.
+        let of_any = metric.paths.is_some() || metric.cost.is_some();
         let wanted = metric
             .runs()
-            .filter(|run| metric.paths.is_none() || done.contains_key(*run));
+            .filter(|run| !of_any || done.contains_key(*run));
         let of: Option<Vec<&Done>> = wanted.map(|run| done.get(run)).collect();
         let Some(&[first, ref others @ ..]) = of.as_deref() else {
             continue;
@@ -179,6 +180,14 @@ fn evaluate(
             let clocks = first.outcome.journal.clocks();
             let stated = overhead.of(profile).0 as f64;
             metric.limit = Unit::Nanoseconds.convert(stated, metric.unit, clocks);
+        }
+        if let Some(cost) = &metric.cost
+            && cost.take == Statistic::Max
+        {
+            let clocks = first.outcome.journal.clocks();
+            let stated = value::stated(cost, first);
+            metric.limit =
+                stated.and_then(|time| Unit::Nanoseconds.convert(time, metric.unit, clocks));
         }
         let value = value::value(&metric, root, first, others)?;
         let all: Vec<&Done> = std::iter::once(first)

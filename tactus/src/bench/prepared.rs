@@ -13,10 +13,12 @@ use tactus_board::board::Pace;
 use crate::artifacts::Artifacts;
 use crate::build::Image;
 use crate::config::{At, Config};
+use crate::plan::Accelerators;
 use crate::profile::Profile;
 use crate::report;
 use crate::run::board::paths;
 use crate::run::board::probe::{Hits, Place, Probe};
+use crate::run::board::sharing;
 use crate::run::board::{Fabric, Options};
 use crate::run::machine::{Launch, Platform};
 use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
@@ -34,6 +36,7 @@ pub struct Prepared {
     plan: Plan,
     watched: Watched,
     hypervisor: Option<PathBuf>,
+    accelerators: Option<Accelerators>,
     /// The boot image's file lives as long as this.
     _boot: Option<Boot>,
 }
@@ -47,6 +50,8 @@ pub struct Done {
     pub watched: Watched,
     /// The hypervisor's ELF file; `None` without one.
     pub hypervisor: Option<PathBuf>,
+    /// The accelerators that the system's VMs share.
+    pub accelerators: Option<Accelerators>,
 }
 
 /// Places that a run's metrics want to be watched, as numbers of probes.
@@ -177,6 +182,7 @@ pub fn prepare(
                 plan,
                 watched: Watched::default(),
                 hypervisor: None,
+                accelerators: None,
                 _boot: None,
             })
         }
@@ -243,6 +249,16 @@ fn system_run(
         if run.paths {
             options.paths = Some(Box::new(paths::Watch::of(&boot.image)?));
         }
+        if run.sharing {
+            options.sharing = boot
+                .image
+                .accelerators
+                .as_ref()
+                .and_then(|shared| sharing::Watch::of(&options.profile, shared));
+            if options.sharing.is_none() {
+                return Err(miette!("{} shares no accelerators", system.display()));
+            }
+        }
         plan = plan.on(Platform::Board(Box::new(options)));
     }
     if let Some(until) = &run.until {
@@ -253,6 +269,7 @@ fn system_run(
         plan,
         watched,
         hypervisor: Some(boot.image.hypervisor.clone()),
+        accelerators: boot.image.accelerators.clone(),
         _boot: Some(boot),
     })
 }
@@ -305,9 +322,11 @@ fn change(config: &mut Config, run: &Run, extent: Extent) -> Vec<String> {
 /// The command lines that a run gives, by the names of those they are for.
 fn bootargs(run: &Run, extent: Extent) -> BTreeMap<String, String> {
     let mut bootargs = run.bootargs.clone();
-    if extent == Extent::Quick {
-        bootargs.extend(run.quick_bootargs.clone());
-    }
+    bootargs.extend(match extent {
+        Extent::Quick => run.quick_bootargs.clone(),
+        Extent::Usual => BTreeMap::new(),
+        Extent::Full => run.full_bootargs.clone(),
+    });
     bootargs
 }
 
@@ -356,6 +375,7 @@ impl Prepared {
             outcome,
             watched: self.watched.clone(),
             hypervisor: self.hypervisor.clone(),
+            accelerators: self.accelerators.clone(),
         })
     }
 }

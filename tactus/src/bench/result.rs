@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::experiment::{Metric, Picture};
 use crate::report::lines::{Line, Lines};
 use crate::report::table::Table;
-use crate::report::unit::figure;
+use crate::report::unit::{Clocks, Unit, figure};
 
 /// A metric and what was found of it.
 #[derive(Clone, Debug)]
@@ -51,6 +51,15 @@ impl Findings {
     /// Whether every figure is there and within its limit.
     pub fn good(&self) -> bool {
         self.found.iter().all(Found::good)
+    }
+
+    /// A metric's value in some unit, if it was found and can be had in that.
+    pub fn value(&self, metric: &str, unit: Unit, clocks: Clocks) -> Option<f64> {
+        let found = self
+            .found
+            .iter()
+            .find(|found| found.metric.name == metric)?;
+        found.metric.unit.convert(found.value?, unit, clocks)
     }
 
     /// Draws a picture of figures into a directory, as SVG and PNG, and gives the files; none where no figure was found.

@@ -7,14 +7,16 @@ use object::{Object, ObjectSection, SectionKind};
 
 use crate::report::unit::Unit;
 use crate::run::board::paths::{Path, Paths, Stretches};
+use crate::run::board::sharing::{Sharing, Times};
 use crate::run::board::stay::Stay;
 use crate::run::board::{Facts, Worker};
 use crate::run::session::Verdict;
 
 use super::coupling;
 use super::experiment::{
-    Beginning, CallsSource, CountedSource, Figure, Metric, PassageSource, PathsSource,
-    RecordSource, SamplesSource, Statistic, StaySource,
+    Beginning, BeyondSource, CallsSource, CostSource, CountedSource, Does, Figure, Metric,
+    PassageSource, PathsSource, RecordSource, RegionSource, SamplesSource, Statistic, StaySource,
+    WaitedSource,
 };
 use super::prepared::Done;
 
@@ -93,12 +95,42 @@ fn figure(
     if let Some(source) = &metric.samples {
         return samples(source, done);
     }
+    if let Some(source) = &metric.times {
+        let mut all = Vec::new();
+        for (source, done) in source.than.iter().zip(others) {
+            all.push(record(metric, source, done)?);
+        }
+        return times(record(metric, &source.of, done)?, &all);
+    }
+    if let Some(source) = &metric.bound {
+        let bound = bound(done, &source.vm, Some(&source.task))?;
+        return Ok((
+            bound.iter().map(|(_, bound)| *bound).sum(),
+            Unit::Nanoseconds,
+        ));
+    }
+    if let Some(source) = &metric.beyond {
+        return Ok((beyond(source, done)?, Unit::Count));
+    }
     if let Some(source) = &metric.counted {
         return counted(source, root);
     }
     let facts = done.outcome.board.as_ref();
     let facts = facts.ok_or("only the board knows it")?;
-    let (figure, take) = if let Some(source) = &metric.calls {
+    let own = (&facts.sharing, done);
+    if let Some(source) = &metric.region {
+        return region(source, own.0);
+    }
+    if let Some(source) = &metric.waited {
+        return Ok((waited(source, own)?, Unit::Cycles));
+    }
+    if metric.unfinished.is_some() {
+        let [asked, ended] = own.0.computations();
+        return Ok((asked as f64 - ended as f64, Unit::Count));
+    }
+    let (figure, take) = if let Some(source) = &metric.cost {
+        (cost(source, done, others), source.take)
+    } else if let Some(source) = &metric.calls {
         (calls(source, facts, done), source.take)
     } else if let Some(source) = &metric.passage {
         (passage(source, facts, done), source.take)
@@ -196,6 +228,100 @@ fn more(
         ));
     }
     Ok((of - than, unit))
+}
+
+/// How many times as much one figure is as others of the same unit together.
+fn times((of, unit): (f64, Unit), than: &[(f64, Unit)]) -> Result<(f64, Unit), String> {
+    let sum: f64 = than.iter().map(|(value, _)| value).sum();
+    if sum == 0.0 || than.iter().any(|(_, other)| *other != unit) {
+        return Err(format!(
+            "{of} {} and the others do not compare",
+            unit.name()
+        ));
+    }
+    Ok((of / sum, Unit::Count))
+}
+
+/// The bounds of a VM's virtual devices, or of that with one task, in nanoseconds.
+fn bound(done: &Done, vm: &str, task: Option<&str>) -> Result<Vec<(String, f64)>, String> {
+    let shared = done.accelerators.as_ref();
+    let shared = shared.ok_or("the system shares no accelerators")?;
+    let number = number(done, vm)?;
+    let devices = shared.devices.iter().filter(|one| one.vm == number);
+    let devices = devices.filter(|one| task.is_none_or(|task| one.task == task));
+    let bounds = devices.map(|one| {
+        let bound = one.latency.and_then(|latency| latency.bound);
+        let bound = bound.ok_or_else(|| format!("there is no bound for `{}`", one.task))?;
+        Ok((one.task.clone(), bound as f64))
+    });
+    let bounds: Vec<_> = bounds.collect::<Result<_, String>>()?;
+    if bounds.is_empty() {
+        return Err(format!("VM `{vm}` has no such accelerator"));
+    }
+    Ok(bounds)
+}
+
+fn number(done: &Done, vm: &str) -> Result<usize, String> {
+    let vms = &done.outcome.journal.vms;
+    let number = vms.iter().position(|one| one.name == vm);
+    number.ok_or_else(|| format!("there is no VM `{vm}`"))
+}
+
+fn beyond(source: &BeyondSource, done: &Done) -> Result<f64, String> {
+    let clocks = done.outcome.journal.clocks();
+    let vm = done.outcome.journal.vm(&source.vm);
+    let mut count = 0;
+    for (task, bound) in bound(done, &source.vm, None)? {
+        let name = format!("{}_{task}", source.samples);
+        let series = vm.and_then(|vm| vm.series(&name, "all"));
+        let series = series.ok_or_else(|| format!("there are no samples of `{name}`"))?;
+        let factor = series.unit().factor_to(Unit::Nanoseconds, clocks);
+        let factor = factor.ok_or_else(|| format!("`{name}` is in {}", series.unit().name()))?;
+        count += series.above((bound / factor) as u64);
+    }
+    Ok(count as f64)
+}
+
+fn region(source: &RegionSource, sharing: &Sharing) -> Result<(f64, Unit), String> {
+    let [all, computing, configuring] = sharing
+        .region(source.number)
+        .filter(|[all, ..]| *all > 0)
+        .ok_or("nobody asked for a region")?;
+    let time = match source.does {
+        Does::Computing => computing,
+        Does::Configuring => configuring,
+        Does::Resting => all.saturating_sub(computing + configuring),
+    };
+    Ok((100.0 * time as f64 / all as f64, Unit::Percent))
+}
+
+fn waited(source: &WaitedSource, (sharing, done): (&Sharing, &Done)) -> Result<f64, String> {
+    let number = number(done, &source.vm)?;
+    let devices = done.accelerators.iter().flat_map(|shared| &shared.devices);
+    let own = devices.filter(|device| device.vm == number);
+    let waits = own.filter_map(|device| sharing.waited(device.interface.into()));
+    let longest = waits.max();
+    let longest = longest.ok_or_else(|| format!("VM `{}` has no accelerator", source.vm))?;
+    Ok(longest as f64)
+}
+
+fn cost(source: &CostSource, done: &Done, others: &[&Done]) -> Result<f64, String> {
+    let all = std::iter::once(done).chain(others.iter().copied());
+    let facts = all.filter_map(|done| done.outcome.board.as_ref());
+    let times = facts.map(|facts| facts.sharing.part(source.of));
+    let times = times.reduce(Times::and).unwrap_or_default();
+    if times.count == 0 && source.take != Statistic::Count {
+        return Err("it did not happen by itself".to_owned());
+    }
+    source
+        .take
+        .of_all(times.count, times.sum, times.min, times.max)
+}
+
+/// What the system says of a part, in nanoseconds.
+pub fn stated(source: &CostSource, done: &Done) -> Option<f64> {
+    let costs = done.accelerators.as_ref()?.costs?;
+    Some(source.of.stated(&costs) as f64)
 }
 
 /// One figure in percent of another of the same unit.
@@ -367,6 +493,15 @@ mod tests {
         assert_eq!(ratio(count(49.0), count(50.0)), Ok((98.0, Unit::Percent)));
         assert!(ratio(count(1.0), count(0.0)).is_err());
         assert!(ratio(count(1.0), (1.0, Unit::Cycles)).is_err());
+    }
+
+    #[test]
+    fn times_are_of_all_the_others_together() {
+        let us = |value| (value, Unit::Microseconds);
+        let three = times(us(60.0), &[us(15.0), us(5.0)]);
+        assert_eq!(three, Ok((3.0, Unit::Count)));
+        assert!(times(us(60.0), &[]).is_err());
+        assert!(times(us(60.0), &[(1.0, Unit::Count)]).is_err());
     }
 
     #[test]

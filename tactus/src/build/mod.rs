@@ -44,6 +44,8 @@ pub struct Image {
     pub hypervisor: PathBuf,
     /// The VMs' image files, for their symbols.
     pub guests: Vec<Option<PathBuf>>,
+    /// The accelerators that the VMs share, as they were planned; without the bitstreams.
+    pub accelerators: Option<plan::Accelerators>,
 }
 
 /// Reads, checks and builds the system that `file` describes; warnings go to stderr.
@@ -107,6 +109,10 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
         design: plan.design.clone(),
         hypervisor,
         guests: verdict.guests,
+        accelerators: plan.accelerators.map(|accelerators| plan::Accelerators {
+            bitstreams: plan::Bitstreams::default(),
+            ..accelerators
+        }),
     })
 }
 

@@ -82,14 +82,16 @@ pub(super) fn check(
     let platform = platform?;
     let shared = shared(judge, platform, table)?;
     let seen = devices(judge, &shared, vcpus);
-    let latencies = table.costs.as_ref().and_then(|costs| {
+    let costs = table.costs.as_ref();
+    let costs = costs.and_then(|costs| costs_of(judge, costs));
+    let latencies = costs.map(|costs| {
         let system = System {
             shared: &shared,
-            costs: costs_of(judge, costs)?,
+            costs,
             hold: hold(table),
             turn,
         };
-        Some(system.latencies(&seen))
+        system.latencies(&seen)
     });
     match &latencies {
         Some(latencies) => {
@@ -129,6 +131,7 @@ pub(super) fn check(
             drain: Nanoseconds(shared.drain()),
             give_up: table.give_up.as_ref().map(|time| time.value),
             turn,
+            costs,
             devices,
         },
         pages,

@@ -128,6 +128,7 @@ impl Quantity<'_> {
             axis: format!("{} ({})", self.name, self.unit),
             phases: self.phases.clone(),
             factor: self.factor,
+            marks: Vec::new(),
         }
     }
 

@@ -57,6 +57,8 @@ pub struct Picture<'a> {
     pub phases: Vec<(&'a str, &'a Series)>,
     /// What turns samples into figures of the axis.
     pub factor: f64,
+    /// Values on the horizontal axis that are marked by a line, and what they are.
+    pub marks: Vec<(&'a str, f64)>,
 }
 
 impl Picture<'_> {
@@ -78,6 +80,8 @@ impl Picture<'_> {
             Bins::of(&series, BINS).ok_or_else(|| fail("there are no samples".to_owned()))?;
         let first = bins.edges.first().copied().unwrap_or(0) as f64 * self.factor;
         let last = bins.edges.last().copied().unwrap_or(1) as f64 * self.factor;
+        let marked = self.marks.iter().map(|(_, value)| *value);
+        let last = marked.fold(last, |last, value| last.max(1.02 * value));
         let area = backend.into_drawing_area();
         let drawn = if bins.geometric {
             // The logarithm of zero has no place; values below one are drawn at one.
@@ -159,6 +163,13 @@ impl Picture<'_> {
             }
             outline.push((edge(counts.len()), FLOOR));
             chart.draw_series([PathElement::new(outline, colour.stroke_width(2))])?;
+        }
+        for ((name, value), colour) in self.marks.iter().zip(COLOURS.iter().cycle().skip(1)) {
+            let line = PathElement::new([(*value, FLOOR), (*value, top)], colour.stroke_width(3));
+            chart
+                .draw_series([line])?
+                .label(format!("{name}: {}", figure(*value)))
+                .legend(|(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(3)));
         }
         chart
             .configure_series_labels()

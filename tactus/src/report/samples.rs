@@ -74,6 +74,14 @@ impl Series {
         (self.samples() > 0).then_some((self.min, self.max))
     }
 
+    /// How many are greater than that: exact where none is, otherwise those of the same histogram cell count, too.
+    pub fn above(&self, value: u64) -> u64 {
+        match self.extremes() {
+            Some((_, max)) if max > value => self.histogram.count_between(value + 1, max),
+            _ => 0,
+        }
+    }
+
     /// Takes a sample; one beyond [`SAMPLE_MAX`] counts as that.
     pub fn record(&mut self, value: u64) {
         let value = value.min(SAMPLE_MAX);

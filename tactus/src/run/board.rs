@@ -34,6 +34,7 @@ use super::session::Plan;
 use paths::Paths;
 use perfetto::Trace;
 use probe::{Hits, Place, Probe};
+use sharing::Sharing;
 use spent::Meter;
 use stay::Stays;
 use watch::Watch;
@@ -41,6 +42,7 @@ use watch::Watch;
 pub mod paths;
 pub mod perfetto;
 pub mod probe;
+pub mod sharing;
 pub mod spent;
 pub mod stay;
 mod watch;
@@ -109,6 +111,8 @@ pub struct Options {
     pub stays: Option<[u32; 2]>,
     /// Collect the paths below the guests.
     pub paths: Option<Box<paths::Watch>>,
+    /// See how accelerators are shared.
+    pub sharing: Option<sharing::Watch>,
     /// Where a Perfetto trace goes.
     pub trace: Option<PathBuf>,
     /// The port at which the run waits for gdb.
@@ -144,6 +148,7 @@ impl Options {
             probes: Vec::new(),
             stays: None,
             paths: None,
+            sharing: None,
             trace: None,
             gdb: None,
             snapshot: None,
@@ -248,6 +253,8 @@ pub struct Facts {
     pub stays: Stays,
     /// The paths below the guests; none where they were not wanted.
     pub paths: Paths,
+    /// How accelerators were shared; nothing where that was not wanted.
+    pub sharing: Sharing,
     /// Where the trace is.
     pub trace: Option<PathBuf>,
     /// Events that the trace lacks.
@@ -346,6 +353,10 @@ impl Machine {
         let cancel = Arc::new(AtomicBool::new(false));
         let interactive = Arc::new(AtomicBool::new(false));
         let board_harts = board.harts();
+        let fabric = board
+            .devices()
+            .position(|(name, ..)| name == crate::fabric::DEVICE);
+        let fabric = fabric.map(|place| place as u16);
         let run = Run {
             board,
             console: console.clone(),
@@ -357,6 +368,7 @@ impl Machine {
             meters: vec![Meter::default(); board_harts],
             stays: Stays::default(),
             paths: Paths::new(options.paths.as_deref().cloned().unwrap_or_default()),
+            sharing: Sharing::new(options.sharing, fabric, plan.vms.len()),
             trace,
             lost: 0,
             trace_error: None,
@@ -484,6 +496,7 @@ struct Run {
     meters: Vec<Meter>,
     stays: Stays,
     paths: Paths,
+    sharing: Sharing,
     trace: Option<Trace>,
     lost: u64,
     trace_error: Option<String>,
@@ -745,7 +758,10 @@ impl Run {
 
     /// Whether more is wanted than what probes see.
     fn sees_events(&self) -> bool {
-        self.trace.is_some() || self.options.stays.is_some() || self.options.paths.is_some()
+        self.trace.is_some()
+            || self.options.stays.is_some()
+            || self.options.paths.is_some()
+            || self.sharing.wanted()
     }
 
     fn take_events(&mut self) {
@@ -762,6 +778,7 @@ impl Run {
                 self.paths
                     .event(&event, &spent, self.options.probes.len() as u32);
             }
+            self.sharing.event(&event);
             if let What::Probe {
                 probe,
                 on,
@@ -820,6 +837,7 @@ impl Run {
             hits: self.hits,
             stays: self.stays,
             paths: self.paths,
+            sharing: self.sharing,
             trace: self.options.trace.clone(),
             lost: self.lost,
             trace_error,

@@ -176,6 +176,13 @@ impl Metric {
             passage: None,
             stay: None,
             paths: None,
+            times: None,
+            bound: None,
+            beyond: None,
+            cost: None,
+            region: None,
+            waited: None,
+            unfinished: None,
         }
     }
 }
