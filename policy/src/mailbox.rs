@@ -422,6 +422,8 @@ mod tests {
                     assert!(u64::from(length) <= capacity);
                     let priority = self.mailbox.priorities[slot];
                     assert!(highest(&self.mailbox.full) <= Some(priority));
+                    // The one that it was woken with is back before the others, and another receiver may have one of those.
+                    self.put_back |= before.is_some_and(|before| before != slot);
                     self.go_on_receiving(vcpu, slot, length, 0, 0)
                 }
             }
