@@ -79,13 +79,17 @@ impl Task {
         workspace: &mut Workspace,
     ) {
         let input = Input::new(length, input);
-        let output = &output[..self.output_bytes(length).div_ceil(8)];
+        let bytes = self.output_bytes(length);
+        let output = &output[..bytes.div_ceil(8)];
         let Workspace { even, odd } = workspace;
         match self {
             Self::Qam16 => qam::qam16(&input, output),
             Self::Qam64 => qam::qam64(&input, output),
             Self::Fft512 => fft::fft512(&input, output, even, odd),
             Self::Fft1024 => fft::fft1024(&input, output, even, odd),
+        }
+        if let Some(last) = output.get(bytes / 8) {
+            store(last, load(last) & !(!0 << (8 * (bytes % 8))));
         }
     }
 }
