@@ -1,10 +1,13 @@
 // The top of every model that the board is coupled with: a design, its ports one by one.
 //
 // FABRIC_DESIGN names the design's module. No output of a design depends on an input in the same
-// cycle, so that the board may look at the outputs, and then say what comes in.
+// cycle, so that the board may look at the outputs, and then say what comes in. That is taken with
+// load_i, before the clock's edge, and only when it has changed: what follows from inputs is not
+// worked out anew with every edge.
 module fabric_shell (
   input  logic        clk_i,
   input  logic        rst_ni,
+  input  logic        load_i,
 
   input  logic        gp_awvalid_i,
   input  logic [19:0] gp_awaddr_i,
@@ -77,30 +80,35 @@ module fabric_shell (
   fabric_pkg::gp_rsp_t  gp_rsp;
   fabric_pkg::axi_req_t acp_req, hp_req;
   fabric_pkg::axi_rsp_t acp_rsp, hp_rsp;
+  logic                 event_q;
 
   `FABRIC_DESIGN u_design (
     .clk_i, .rst_ni,
     .gp_req_i(gp_req), .gp_rsp_o(gp_rsp),
     .acp_req_o(acp_req), .acp_rsp_i(acp_rsp),
     .hp_req_o(hp_req), .hp_rsp_i(hp_rsp),
-    .event_i, .irq_o, .quiet_o
+    .event_i(event_q), .irq_o, .quiet_o
   );
 
-  assign gp_req = {gp_awvalid_i, gp_awaddr_i, gp_wvalid_i, gp_wdata_i, gp_wstrb_i, gp_bready_i,
-                   gp_arvalid_i, gp_araddr_i, gp_rready_i};
+  always_ff @(posedge load_i) begin
+    gp_req  <= {gp_awvalid_i, gp_awaddr_i, gp_wvalid_i, gp_wdata_i, gp_wstrb_i, gp_bready_i,
+                gp_arvalid_i, gp_araddr_i, gp_rready_i};
+    acp_rsp <= {acp_awready_i, acp_wready_i, acp_bvalid_i, acp_bresp_i, acp_arready_i,
+                acp_rvalid_i, acp_rdata_i, acp_rresp_i, acp_rlast_i};
+    hp_rsp  <= {hp_awready_i, hp_wready_i, hp_bvalid_i, hp_bresp_i, hp_arready_i,
+                hp_rvalid_i, hp_rdata_i, hp_rresp_i, hp_rlast_i};
+    event_q <= event_i;
+  end
+
   assign {gp_awready_o, gp_wready_o, gp_bvalid_o, gp_bresp_o,
           gp_arready_o, gp_rvalid_o, gp_rdata_o, gp_rresp_o} = gp_rsp;
 
   assign {acp_awvalid_o, acp_awaddr_o, acp_awlen_o, acp_wvalid_o, acp_wdata_o, acp_wstrb_o,
           acp_wlast_o, acp_bready_o, acp_arvalid_o, acp_araddr_o, acp_arlen_o,
           acp_rready_o} = acp_req;
-  assign acp_rsp = {acp_awready_i, acp_wready_i, acp_bvalid_i, acp_bresp_i, acp_arready_i,
-                    acp_rvalid_i, acp_rdata_i, acp_rresp_i, acp_rlast_i};
 
   assign {hp_awvalid_o, hp_awaddr_o, hp_awlen_o, hp_wvalid_o, hp_wdata_o, hp_wstrb_o,
           hp_wlast_o, hp_bready_o, hp_arvalid_o, hp_araddr_o, hp_arlen_o,
           hp_rready_o} = hp_req;
-  assign hp_rsp = {hp_awready_i, hp_wready_i, hp_bvalid_i, hp_bresp_i, hp_arready_i,
-                   hp_rvalid_i, hp_rdata_i, hp_rresp_i, hp_rlast_i};
 
 endmodule
