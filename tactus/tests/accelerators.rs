@@ -5,16 +5,19 @@ mod harness;
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use tactus::artifacts::Artifacts;
 use tactus::check::check_file;
 use tactus::plan::Plan;
+use tactus::report::unit::Unit;
 use tactus::run::Boot;
 use tactus::run::board::{Fabric, Options};
 use tactus::run::journal::VmJournal;
 use tactus::run::machine::Platform;
 use tactus::run::session::{Outcome, Verdict};
 use tactus_abi::map::RAM_BASE;
+use tactus_board::board::Pace;
 use tactus_board::fault::Fault;
 use tactus_board::profile::Profile;
 use tactus_board::time::Femtoseconds;
@@ -81,13 +84,25 @@ fn run<'a>(
     until: impl Into<Option<&'a str>>,
     faults: impl FnOnce(&Plan, &[u8]) -> Faults,
 ) -> Outcome {
+    run_at(Pace::Fast, STUCK, file, until, faults)
+}
+
+/// [`run`] at a pace, for that long at most.
+fn run_at<'a>(
+    pace: Pace,
+    patience: Duration,
+    file: &Path,
+    until: impl Into<Option<&'a str>>,
+    faults: impl FnOnce(&Plan, &[u8]) -> Faults,
+) -> Outcome {
     let mut boot = Boot::of(file).unwrap_or_else(|error| panic!("{error:?}"));
     let model = Artifacts::Workspace.model("accelerators");
     let model = model.unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
     let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
+    options.pace = pace;
     options.fabric = Some(Fabric { model, waves: None });
     options.faults = faults(&plan_of(file), &boot.image.bytes);
-    let plan = boot.plan.timeout(STUCK);
+    let plan = boot.plan.timeout(patience);
     let plan = plan.on(Platform::Board(Box::new(options)));
     boot.plan = match until.into() {
         Some(vm) => plan.until(vm).expect("it is there"),
@@ -437,5 +452,135 @@ fn what_is_asked_while_a_page_is_closed_is_not_lost() {
         // It was so often that another one had the region.
         let count = figure(&outcome, vm, "alloc_count");
         assert!(count > 100.0, "{count}\n{}", explain(&outcome));
+    }
+}
+
+/// Seeds of [`a_million_requests`]: `ACCELERATOR_SEEDS=FROM..TO`.
+fn seeds() -> std::ops::Range<u64> {
+    let Ok(text) = std::env::var("ACCELERATOR_SEEDS") else {
+        return 0..50;
+    };
+    let ends = text.split_once("..");
+    let ends = ends.and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    ends.unwrap_or_else(|| panic!("ACCELERATOR_SEEDS={text}: say FROM..TO, such as 0..10"))
+}
+
+/// Computations that each of the two guests of [`contended`] asks for.
+const EACH: u64 = 10_000;
+
+/// A guest of real time and a best-effort one, on a hart each, ask for all four tasks, and stay with one for a few short frames. Without the time that regions are held,
+/// each asks for its region anew as often as may be.
+fn contended(seed: u64) -> String {
+    let guest = |name: &str, class: &str, tasks: &str| {
+        let accelerators: String = ["qam16", "qam64", "fft512", "fft1024"]
+            .map(|task| format!("[[vm.accelerator]]\ntask = \"{task}\"\n"))
+            .concat();
+        format!(
+            r#"
+            [[vm]]
+            name = "{name}"
+            image = "@bench-dpr"
+            memory = "8MiB"
+            bootargs = "tasks=2,3,4,5 requests={EACH} stay=20 {tasks}"
+            [[vm.vcpu]]
+            {class}
+            {accelerators}
+            "#
+        )
+    };
+    let costs: String = [
+        "trap",
+        "resume",
+        "interrupt",
+        "search",
+        "assign",
+        "assign_configure",
+        "preempt",
+        "configured",
+        "stopped",
+    ]
+    .map(|part| format!("{part} = \"20us\"\n"))
+    .concat();
+    let urgent = format!(
+        "bytes=200 pause_us=4 together=1,1,1,1 seed={}",
+        2 * seed + 1
+    );
+    let other = format!(
+        "bytes=600 pause_us=4 together=1,1,1,1 seed={}",
+        2 * seed + 2
+    );
+    format!(
+        r#"
+        [system]
+        platform = "soc"
+        harts = 2
+        [fabric]
+        design = "accelerators"
+        [accelerators]
+        manager = "manager"
+        hold = "1us"
+        [accelerators.costs]
+        {costs}
+        [[vm]]
+        name = "manager"
+        image = "@device-manager"
+        memory = "4MiB"
+        [[vm.vcpu]]
+        class = "rt"
+        hart = 0
+        priority = 200
+        {}{}"#,
+        guest(
+            "urgent",
+            "class = \"rt\"\nhart = 0\npriority = 100",
+            &urgent
+        ),
+        guest("other", "class = \"be\"\nharts = [1]", &other)
+    )
+}
+
+/// A million computations that two guests ask for: each result is what software makes of the same frame, each is over once, and whoever is of real time waits no longer for a region than
+/// `tactus check` says.
+#[test]
+#[ignore = "long"]
+fn a_million_requests() {
+    let file = tempfile::Builder::new().suffix(".toml").tempfile();
+    let file = file.expect("a temporary file can be made");
+    for seed in seeds() {
+        std::fs::write(file.path(), contended(seed)).expect("it can be written");
+        let outcome = run_at(Pace::Timed, 10 * STUCK, file.path(), None, none);
+        assert_verdict(&outcome, Verdict::Good);
+        let shared = plan_of(file.path()).accelerators;
+        let shared = shared.expect("it shares accelerators");
+        let urgent = outcome.journal.vm("urgent").expect("the system has it");
+        let mut waits = Vec::new();
+        for device in shared.devices.iter().filter(|device| device.real_time) {
+            let bound = device.latency.and_then(|latency| latency.bound);
+            let bound = bound.expect("a bound");
+            let series = urgent.series(&format!("alloc_{}", device.task), "all");
+            let series = series.expect("its latencies");
+            let (_, longest) = series.extremes().expect("it was asked for");
+            let waited = series
+                .unit()
+                .convert(longest as f64, Unit::Nanoseconds, outcome.journal.clocks())
+                .expect("a time");
+            assert!(
+                waited <= bound as f64,
+                "seed {seed}: {} waited {waited} ns of {bound}\n{}",
+                device.task,
+                explain(&outcome)
+            );
+            waits.push(format!("{} {waited} of {bound} ns", device.task));
+        }
+        let without = ["urgent", "other"].map(|vm| {
+            assert_eq!(figure(&outcome, vm, "requests"), EACH as f64);
+            figure(&outcome, vm, "alloc_count")
+        });
+        println!(
+            "seed {seed}: {} computations, {} of them asked for without a region; waited at most: {}",
+            2 * EACH,
+            without.iter().sum::<f64>(),
+            waits.join(", ")
+        );
     }
 }
