@@ -8,6 +8,9 @@ use plotters::prelude::*;
 use super::picture::{COLOURS, Error, FONT, SIZE, register_font};
 use super::unit::figure;
 
+/// What part of a picture's height a line of the legend takes.
+const LEGEND_LINE: f64 = 0.048;
+
 /// Lines to draw.
 #[derive(Clone, Debug)]
 pub struct Lines {
@@ -79,7 +82,11 @@ impl Lines {
         }
         register_font();
         let area = backend.into_drawing_area();
-        self.draw_on(&area, least / 2.0..most * 3.0)
+        let (least, most) = (least / 1.2, most * 1.2);
+        // The legend has the uppermost part to itself.
+        let part = ((1.5 + self.lines.len() as f64) * LEGEND_LINE).min(0.6);
+        let top = most * (most / least).powf(part / (1.0 - part));
+        self.draw_on(&area, least..top)
             .and_then(|()| area.present())
             .map_err(|error| Error::new(path, error))
     }
@@ -136,7 +143,7 @@ impl Lines {
         }
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::MiddleMiddle)
+            .position(SeriesLabelPosition::UpperMiddle)
             .label_font((FONT, 17))
             .background_style(WHITE.mix(0.85))
             .border_style(BLACK.mix(0.3))
