@@ -854,7 +854,7 @@ def read_designs(blocks):
     designs = {}
     for name, entry in described.items():
         # What of it software sees is `tactus check`'s.
-        values = table(entry, f"[{name}]", sources=list, uses=[], top=f"{name}_design", counters=[], device=[])
+        values = table(entry, f"[{name}]", sources=list, uses=[], top=f"{name}_design", counters=[], device=[], pins=0)
         sources = paths(["designs/fabric_pkg.sv"], f"[{name}]")
         for used in values["uses"]:
             if used not in sources_of:

@@ -8,12 +8,14 @@ mod coupling;
 mod gp;
 mod master;
 mod model;
+mod pins;
 
 use std::path::Path;
 
 pub use coupling::{Activity, Coupling, Settings, Waves};
 pub(crate) use coupling::{EventFault, PortFault};
 pub use model::{Model, ModelError};
+pub use pins::{PinChanges, Pins};
 
 use crate::bus::BadState;
 

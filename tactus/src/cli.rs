@@ -219,6 +219,9 @@ pub struct BoardArguments {
         default_value = "fabric.fst"
     )]
     pub waves_file: PathBuf,
+    /// Write when the fabric's pins change, as a waveform (VCD)
+    #[arg(long, value_name = "FILE")]
+    pub pins: Option<PathBuf>,
 }
 
 impl BoardArguments {
@@ -236,6 +239,7 @@ impl BoardArguments {
             (self.snapshot.is_some(), "--snapshot"),
             (self.restore.is_some(), "--restore"),
             (self.waves.is_some(), "--waves"),
+            (self.pins.is_some(), "--pins"),
         ]
         .into_iter()
         .find_map(|(given, name)| given.then_some(name))

@@ -22,6 +22,9 @@ const DESIGNS: &str = include_str!("../../fabric/designs.toml");
 /// A design. What it is made of is `fabric/flow.py`'s.
 #[derive(Clone, Debug, Default, Deserialize)]
 struct Design {
+    /// Its pins, which it shows in the lowest bits of what it would write past the caches.
+    #[serde(default)]
+    pins: u32,
     /// What software sees of it.
     #[serde(default, rename = "device")]
     devices: Vec<Device>,
@@ -61,6 +64,11 @@ fn designs() -> BTreeMap<String, Design> {
 /// The names of all designs.
 pub fn names() -> Vec<String> {
     designs().into_keys().collect()
+}
+
+/// How many pins of a design can be watched.
+pub fn pins(design: &str) -> u32 {
+    designs().remove(design).map_or(0, |design| design.pins)
 }
 
 /// What a design has of devices, where the board has its fabric. `None`: there is no such design.

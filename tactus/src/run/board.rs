@@ -18,7 +18,7 @@ use tactus_board::account::{Doing, Spent};
 use tactus_board::board::{self as engine, Board, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
-use tactus_board::fabric::{Model, Waves};
+use tactus_board::fabric::{self, Model, PinChanges, Pins, Waves};
 use tactus_board::fault::Fault;
 use tactus_board::gdb::{self, Server};
 use tactus_board::profile::Profile;
@@ -41,6 +41,7 @@ use watch::Watch;
 
 pub mod paths;
 pub mod perfetto;
+pub mod pins;
 pub mod probe;
 pub mod sharing;
 pub mod spent;
@@ -123,6 +124,8 @@ pub struct Options {
     pub restore: Option<PathBuf>,
     /// What the fabric is loaded with.
     pub fabric: Option<Fabric>,
+    /// How many of the fabric's pins are watched.
+    pub pins: u32,
     /// What goes wrong, and when. For tests.
     pub faults: Vec<(Femtoseconds, Fault)>,
 }
@@ -154,6 +157,7 @@ impl Options {
             snapshot: None,
             restore: None,
             fabric: None,
+            pins: 0,
             faults: Vec::new(),
         }
     }
@@ -255,6 +259,8 @@ pub struct Facts {
     pub paths: Paths,
     /// How accelerators were shared; nothing where that was not wanted.
     pub sharing: Sharing,
+    /// When the watched pins changed: the cycle of the fabric, and their levels from then on.
+    pub pins: Vec<(u64, u32)>,
     /// Where the trace is.
     pub trace: Option<PathBuf>,
     /// Events that the trace lacks.
@@ -307,9 +313,14 @@ impl Machine {
         }
         let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
             .map_err(|error| unfit(error.to_string()))?;
+        let mut pins = PinChanges::default();
         if let Some(fabric) = &options.fabric {
-            let model = Box::new(Model::load(&fabric.model)?);
-            setup::load_fabric(&mut board, &options.profile, model)
+            let mut design: Box<dyn fabric::Fabric> = Box::new(Model::load(&fabric.model)?);
+            if options.pins > 0 {
+                let (watched, changes) = Pins::new(design, options.pins);
+                (design, pins) = (Box::new(watched), changes);
+            }
+            setup::load_fabric(&mut board, &options.profile, design)
                 .map_err(|error| unfit(error.to_string()))?;
             if let (Some(waves), Some(coupling)) = (&fabric.waves, board.fabric()) {
                 coupling.record(waves.clone());
@@ -369,6 +380,7 @@ impl Machine {
             stays: Stays::default(),
             paths: Paths::new(options.paths.as_deref().cloned().unwrap_or_default()),
             sharing: Sharing::new(options.sharing, fabric, plan.vms.len()),
+            pins,
             trace,
             lost: 0,
             trace_error: None,
@@ -497,6 +509,7 @@ struct Run {
     stays: Stays,
     paths: Paths,
     sharing: Sharing,
+    pins: PinChanges,
     trace: Option<Trace>,
     lost: u64,
     trace_error: Option<String>,
@@ -838,6 +851,7 @@ impl Run {
             stays: self.stays,
             paths: self.paths,
             sharing: self.sharing,
+            pins: self.pins.take(),
             trace: self.options.trace.clone(),
             lost: self.lost,
             trace_error,

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use tactus_board::board::Pace;
 use tactus_board::fabric::ModelError;
+use tactus_board::time::Clock;
 use tempfile::NamedTempFile;
 
 use crate::artifacts::{Artifacts, Missing};
@@ -214,6 +215,7 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
         .map(|name| plan.vm_index(name))
         .transpose()?;
     let vms = plan.vms.clone();
+    let platform = plan.launch.platform.clone();
     let mut session = Session::start(plan)?;
     if let Some(port) = arguments.board.gdb {
         eprintln!("The board waits for gdb: target remote :{port}");
@@ -257,12 +259,29 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
             text += &format!("Histogram: {}\n", picture.display());
         }
     }
+    if let Some(path) = &arguments.board.pins {
+        write_pins(path, &platform, &outcome)?;
+    }
     // Whoever closed stdout does not want the summary; the verdict stands.
     let _ = std::io::stdout().write_all(text.as_bytes());
     if verdict == Verdict::HypervisorFailed {
         eprintln!("error: {}", outcome.reason());
     }
     Ok(verdict)
+}
+
+/// Writes when the pins changed in a run on that platform.
+fn write_pins(path: &Path, platform: &Platform, outcome: &Outcome) -> miette::Result<()> {
+    let (Platform::Board(options), Some(facts)) = (platform, &outcome.board) else {
+        return Ok(());
+    };
+    let Some(fabric) = &options.profile.fabric else {
+        return Ok(());
+    };
+    let clock = Clock::from_hertz(fabric.clock_hz);
+    board::pins::write(path, options.pins, clock, &facts.pins)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", path.display()))
 }
 
 /// What the arguments want the system to run on.
@@ -313,6 +332,15 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
             help = "name a design in the system's `[fabric]`",
             "--waves shows the fabric, and nothing is loaded into it"
         ));
+    }
+    if wanted.pins.is_some() {
+        options.pins = image.design.as_deref().map_or(0, crate::fabric::pins);
+        if options.pins == 0 {
+            return Err(miette!(
+                help = "name a design that has some in the system's `[fabric]`: `io`",
+                "--pins shows the fabric's pins, and it has none"
+            ));
+        }
     }
     options.snapshot.clone_from(&wanted.snapshot);
     options.restore.clone_from(&wanted.restore);
