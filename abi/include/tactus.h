@@ -48,6 +48,10 @@
 
 /* Virtual devices of accelerators: that of hardware task n is at TACTUS_ACCELERATOR_BASE + n * 4096. What a VM and the device manager tell each other of them: abi/src/accelerator.rs. */
 #define TACTUS_ACCELERATOR_BASE 0x28000000
+
+/* Ports to the I/O hypervisor: that of number n is at TACTUS_IO_PORT_BASE + n * 4096; and the page of timed I/O. */
+#define TACTUS_IO_PORT_BASE 0x28010000
+#define TACTUS_TIMED_IO_BASE 0x28020000
 #define TACTUS_SLOT_SIZE 64
 #define TACTUS_SLOT_SIGNAL 0
 #define TACTUS_SLOT_WISH 4

@@ -54,6 +54,11 @@ pub const ACCELERATOR_BASE: u64 = 0x2800_0000;
 /// End of the range kept for them: tasks 1 to 7.
 pub const ACCELERATOR_END: u64 = ACCELERATOR_BASE + 8 * PAGE_SIZE;
 
+/// Ports to the I/O hypervisor: a VM's port `n`, counted from 0 in the order of its description, is `n` pages behind this.
+pub const IO_PORT_BASE: u64 = 0x2801_0000;
+/// A VM's page of timed I/O.
+pub const TIMED_IO_BASE: u64 = 0x2802_0000;
+
 /// A page of doorbells: a 32-bit store of anything at offset `4 * n` rings the other end of the
 /// VM's channel `n`. It does what the `channel_notify` hypercall does, for code that can store
 /// but not call (Linux user space).

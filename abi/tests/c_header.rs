@@ -52,6 +52,8 @@ fn numbers_agree() {
             hypercall::ACCELERATOR_REQUESTS as i128,
         ),
         ("ACCELERATOR_BASE", map::ACCELERATOR_BASE.into()),
+        ("IO_PORT_BASE", map::IO_PORT_BASE.into()),
+        ("TIMED_IO_BASE", map::TIMED_IO_BASE.into()),
         ("SLOT_SIZE", accelerator::SLOT_SIZE as i128),
         ("SLOT_SIGNAL", accelerator::SIGNAL as i128),
         ("SLOT_WISH", accelerator::WISH as i128),

@@ -10,7 +10,7 @@ use tactus_policy::placement::Extent;
 use vm_fdt::{Error, FdtWriter};
 
 use crate::config::Nanoseconds;
-use crate::plan::{OnFault, Plan, Vm};
+use crate::plan::{OnFault, Plan, Role, Vm, Window};
 
 /// Frequency that the virtual UART's divisor counts from, as on `virt`. Its rate changes nothing.
 const UART_CLOCK_HZ: u32 = 3_686_400;
@@ -18,6 +18,10 @@ const UART_CLOCK_HZ: u32 = 3_686_400;
 const SUPERVISOR_EXTERNAL: u32 = 9;
 /// The most pages that an interface's window has: all that a task can address.
 const WINDOW_PAGES_MAX: u64 = 1 << 20;
+/// Bytes in a sector of the flash behind the I/O hypervisor, the unit of its manager's registers.
+const FLASH_SECTOR: u64 = 4096;
+/// The number of no port: the last one that the UART's reader can be.
+const NO_READER: u32 = 63;
 /// Interrupt of a PLIC context that is wired to nothing: the guest has no machine level.
 const UNWIRED: u32 = u32::MAX;
 
@@ -47,6 +51,7 @@ pub fn devicetree(plan: &Plan, index: usize) -> Result<Vec<u8>, Error> {
     power(&mut fdt)?;
     fault_signal(&mut fdt, plan, index)?;
     accelerators(&mut fdt, plan, index)?;
+    io(&mut fdt, plan, index)?;
     real_time(&mut fdt, plan, vm)?;
     fdt.end_node(root)?;
     fdt.finish()
@@ -282,16 +287,51 @@ fn devices(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Error> 
         fdt.property_string("label", &device.name)?;
         reg(fdt, device.guest)?;
         interrupts(fdt, &device.interrupts)?;
-        if let Some((interface, task)) = device.accelerator {
-            fdt.property_u32("tactus,interface", interface.into())?;
-            fdt.property_u32("tactus,task", task.into())?;
-            if let Some(channel) = manager_channel(plan, index, index) {
-                fdt.property_u32("tactus,channel", channel)?;
+        match device.role {
+            Role::Device => {}
+            Role::Accelerator { interface, task } => {
+                fdt.property_u32("tactus,interface", interface.into())?;
+                fdt.property_u32("tactus,task", task.into())?;
+                if let Some(channel) = manager_channel(plan, index, index) {
+                    fdt.property_u32("tactus,channel", channel)?;
+                }
             }
+            Role::IoPort { number } => io_port(fdt, plan, number)?,
+            Role::TimedIo { number } => timed_io(fdt, plan, number)?,
         }
         fdt.end_node(node)?;
     }
     Ok(())
+}
+
+/// What a VM is told of its port to the I/O hypervisor.
+fn io_port(fdt: &mut FdtWriter, plan: &Plan, number: usize) -> Result<(), Error> {
+    let Some(port) = plan.io.as_ref().and_then(|io| io.ports.get(number)) else {
+        return Ok(());
+    };
+    fdt.property_u32("tactus,devices", port.devices())?;
+    if let Some(area) = port.flash {
+        fdt.property_u32("tactus,flash-size", area.extent.size() as u32)?;
+        if area.writable {
+            fdt.property_null("tactus,flash-writable")?;
+        }
+    }
+    if let Some(window) = port.window {
+        let size = [window.x.size() as u32, window.y.size() as u32];
+        fdt.property_array_u32("tactus,window", &size)?;
+    }
+    if let Some(station) = port.station {
+        fdt.property("local-mac-address", &station.0)?;
+    }
+    Ok(())
+}
+
+/// Which lines of a VM's timed I/O have pins.
+fn timed_io(fdt: &mut FdtWriter, plan: &Plan, number: usize) -> Result<(), Error> {
+    let Some(engine) = plan.io.as_ref().and_then(|io| io.engines.get(number)) else {
+        return Ok(());
+    };
+    fdt.property_u32("tactus,lines", engine.lines())
 }
 
 /// The number that the channel between the VM of that index and the device manager has at `end`, which is one of the two.
@@ -353,6 +393,50 @@ fn accelerators(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Er
     fdt.property_u32("tactus,drain", ticks(shared.drain))?;
     fdt.property_u32("tactus,give-up", give_up)?;
     fdt.property_array_u32("tactus,turn", &turn)?;
+    fdt.end_node(node)
+}
+
+/// For the I/O manager: what it gives to whom (`guests/io-manager/src/configuration.rs`).
+fn io(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Error> {
+    let Some(io) = plan.io.as_ref().filter(|io| io.manager == index) else {
+        return Ok(());
+    };
+    let ports = io.ports.iter().flat_map(|port| {
+        let vm = &plan.vms[port.vm];
+        let area = port.flash.map_or(Extent::new(0, 0), |area| area.extent);
+        let nothing = Window {
+            x: Extent::new(0, 0),
+            y: Extent::new(0, 0),
+        };
+        let window = port.window.unwrap_or(nothing);
+        let [a, b, c, d, e, f] = port.station.map_or([0; 6], |station| station.0);
+        [
+            port.devices(),
+            (vm.host / map::PAGE_SIZE) as u32,
+            (vm.memory.0 / map::PAGE_SIZE) as u32,
+            (area.start / FLASH_SECTOR) as u32,
+            (area.size() / FLASH_SECTOR) as u32,
+            port.flash.is_some_and(|area| area.writable).into(),
+            window.x.start as u32,
+            window.y.start as u32,
+            window.x.size() as u32,
+            window.y.size() as u32,
+            u32::from_be_bytes([0, 0, a, b]),
+            u32::from_be_bytes([c, d, e, f]),
+        ]
+    });
+    let pins = (0..).zip(&io.engines).flat_map(|(number, engine)| {
+        let pins = engine.pins.iter();
+        pins.flat_map(move |pin| [*pin, number])
+    });
+    let reader = io.reader.map_or(NO_READER, |port| port as u32);
+
+    let node = fdt.begin_node("io")?;
+    fdt.property_string("compatible", "tactus,io")?;
+    fdt.property_array_u32("tactus,policies", &io.policies.map(|policy| policy as u32))?;
+    fdt.property_u32("tactus,reader", reader)?;
+    fdt.property_array_u32("tactus,ports", &ports.collect::<Vec<_>>())?;
+    fdt.property_array_u32("tactus,pins", &pins.collect::<Vec<_>>())?;
     fdt.end_node(node)
 }
 

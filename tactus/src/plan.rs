@@ -9,7 +9,7 @@ use tactus_policy::placement::Extent;
 use tactus_policy::reservation::Reservation;
 use tactus_policy::stage2::Mapping;
 
-use crate::config::{Class, Nanoseconds, Share, Size};
+use crate::config::{Class, IoPolicy, Nanoseconds, Share, Size, Station};
 use crate::hypervisor::Hypervisor;
 use crate::profile::Profile;
 
@@ -48,6 +48,8 @@ pub struct Plan {
     pub vms: Vec<Vm>,
     /// The accelerators that VMs share.
     pub accelerators: Option<Accelerators>,
+    /// What VMs have of the devices behind the I/O hypervisor.
+    pub io: Option<Io>,
     /// The channels, in the order of the file.
     pub channels: Vec<Channel>,
     /// Where the boot image is, from the hypervisor's first byte.
@@ -227,6 +229,86 @@ pub struct Accelerator {
     pub latency: Option<Latency>,
 }
 
+/// What VMs have of the devices behind the I/O hypervisor, and of timed I/O.
+#[derive(Clone, Debug)]
+pub struct Io {
+    /// The VM that gives it to them.
+    pub manager: usize,
+    /// The policies of UART, flash, VGA and Ethernet.
+    pub policies: [IoPolicy; 4],
+    /// The port that reads what comes to the UART, if any does.
+    pub reader: Option<usize>,
+    /// The ports, by number.
+    pub ports: Vec<IoPort>,
+    /// The engines of timed I/O, by number.
+    pub engines: Vec<Engine>,
+}
+
+/// A port to the I/O hypervisor.
+#[derive(Clone, Debug)]
+pub struct IoPort {
+    /// Its VM.
+    pub vm: usize,
+    /// Whether it may use the UART.
+    pub uart: bool,
+    /// Its area of the flash.
+    pub flash: Option<FlashArea>,
+    /// Its window of the display.
+    pub window: Option<Window>,
+    /// Its Ethernet address.
+    pub station: Option<Station>,
+}
+
+impl IoPort {
+    /// The devices that it may use, a bit for each number (`fabric/rtl/io_pkg.sv`).
+    pub fn devices(&self) -> u32 {
+        let all = [
+            self.uart,
+            self.flash.is_some(),
+            self.window.is_some(),
+            self.station.is_some(),
+        ];
+        let all = (1..).zip(all);
+        all.fold(0, |bits, (number, has)| bits | u32::from(has) << number)
+    }
+}
+
+/// A part of the flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashArea {
+    /// Its bytes.
+    pub extent: Extent,
+    /// Whether it may be changed.
+    pub writable: bool,
+}
+
+/// A part of the display's buffer, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Columns.
+    pub x: Extent,
+    /// Rows.
+    pub y: Extent,
+}
+
+/// An engine of timed I/O.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Engine {
+    /// Its VM.
+    pub vm: usize,
+    /// Its pins.
+    pub pins: Vec<u32>,
+}
+
+impl Engine {
+    /// The lines that its pins carry, a bit each.
+    pub fn lines(&self) -> u32 {
+        self.pins
+            .iter()
+            .fold(0, |lines, pin| lines | 1 << (pin % 8))
+    }
+}
+
 /// A device passed through.
 #[derive(Clone, Debug)]
 pub struct Device {
@@ -240,8 +322,32 @@ pub struct Device {
     pub host: u64,
     /// Its PLIC sources.
     pub interrupts: Vec<u32>,
-    /// Its interface and its hardware task's number, where it is the virtual device of an accelerator.
-    pub accelerator: Option<(u8, u8)>,
+    /// What it is there for.
+    pub role: Role,
+}
+
+/// What a device is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Whatever it does.
+    Device,
+    /// It is the virtual device of an accelerator.
+    Accelerator {
+        /// Its interface.
+        interface: u8,
+        /// The number of its hardware task.
+        task: u8,
+    },
+    /// It is the page of an I/O port.
+    IoPort {
+        /// The port's number.
+        number: usize,
+    },
+    /// It is the page of an engine of timed I/O.
+    TimedIo {
+        /// The engine's number.
+        number: usize,
+    },
 }
 
 impl Device {
@@ -335,12 +441,14 @@ impl Plan {
             interface: 0,
         };
         let memory = region(vm.extent(), vm.host, region::MEMORY);
-        let devices = vm.devices.iter().map(|device| match device.accelerator {
-            None => region(device.guest, device.host, region::DEVICE),
-            Some((interface, _)) => Region {
+        let devices = vm.devices.iter().map(|device| match device.role {
+            Role::Accelerator { interface, .. } => Region {
                 interface,
                 ..region(device.guest, device.host, region::ACCELERATOR)
             },
+            Role::Device | Role::IoPort { .. } | Role::TimedIo { .. } => {
+                region(device.guest, device.host, region::DEVICE)
+            }
         });
         let channels = vm
             .channels

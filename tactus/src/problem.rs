@@ -75,6 +75,10 @@ codes! {
     UnknownTask = "unknown-task", Contradiction;
     /// An accelerator that a real-time vCPU may have too late.
     LateAccelerator = "late-accelerator", Contradiction;
+    /// I/O ports or timed I/O without a design that has them, or without the table that says who gives them.
+    NoIo = "no-io", Contradiction;
+    /// What is behind the I/O hypervisor, given twice.
+    IoTwice = "io-twice", Contradiction;
     /// More of something than the hypervisor takes.
     TooMany = "too-many", Contradiction;
     /// A hart that the system does not have.

@@ -4,8 +4,8 @@ use tactus_policy::accelerators::{Turn, latency};
 
 use tactus_abi::bitstream::ALIGN;
 use tactus_abi::map;
-use tactus_policy::placement::Extent;
 
+use super::devices::{Page, page_at};
 use super::guarantee::{Answer, Guarantee};
 use super::judge::Judge;
 use super::platform::Platform;
@@ -43,14 +43,6 @@ struct Seen<'c> {
 pub(super) struct Sharing {
     pub(super) accelerators: plan::Accelerators,
     pub(super) pages: Vec<Page>,
-}
-
-/// A page of the fabric that sharing gives to a VM.
-pub(super) struct Page {
-    pub(super) vm: usize,
-    pub(super) device: plan::Device,
-    /// What of the description it is there for.
-    pub(super) span: Span,
 }
 
 /// Judges `[accelerators]` and all `[[vm.accelerator]]`. `None`: there are none, or they cannot be judged.
@@ -144,6 +136,8 @@ const CONFIGURATION_PORT: &str = "configuration-port";
 const REGION: &str = "region-";
 const INTERFACE: &str = "interface-";
 const VIRTUAL_DEVICE: &str = "virtual-device-";
+/// What messages call the pages.
+const PAGE: &str = "an accelerator's page";
 
 /// For how long a region is held.
 fn hold(table: &Accelerators) -> Nanoseconds {
@@ -166,10 +160,11 @@ fn pages(
     let managers = managers.into_iter().chain(regions).chain(interfaces);
     let of_manager = managers.map(|name| {
         let part_of = platform.profile.device(&name)?;
-        let page = device_at(name, part_of, part_of.address.0, None);
+        let at = part_of.address.0;
         Some(Page {
             vm: manager,
-            device: page,
+            device: page_at(name, part_of, at, plan::Role::Device),
+            what: PAGE,
             span: table.span.clone(),
         })
     });
@@ -178,31 +173,18 @@ fn pages(
             .profile
             .device(&numbered(VIRTUAL_DEVICE, interface))?;
         let guest = map::ACCELERATOR_BASE + u64::from(one.number) * map::PAGE_SIZE;
-        let accelerator = Some((interface as u8, one.number));
+        let role = plan::Role::Accelerator {
+            interface: interface as u8,
+            task: one.number,
+        };
         Some(Page {
             vm: one.vm,
-            device: device_at(one.task.clone(), part_of, guest, accelerator),
+            device: page_at(one.task.clone(), part_of, guest, role),
+            what: PAGE,
             span: one.written.span.clone(),
         })
     });
     of_manager.chain(of_vms).collect()
-}
-
-/// All of a device of the platform, at a place of its own.
-fn device_at(
-    name: String,
-    part_of: &crate::profile::Device,
-    guest: u64,
-    accelerator: Option<(u8, u8)>,
-) -> plan::Device {
-    plan::Device {
-        name,
-        guest: Extent::new(guest, part_of.size.0),
-        host: part_of.address.0,
-        interrupts: part_of.interrupts.clone(),
-        part_of: part_of.clone(),
-        accelerator,
-    }
 }
 
 fn tasks(shared: &Shared) -> Vec<plan::Task> {

@@ -4,7 +4,6 @@ use tactus_abi::map;
 use tactus_policy::placement::Extent;
 use tactus_policy::stage2::GUEST_END;
 
-use super::accelerators::Page;
 use super::judge::Judge;
 use super::platform::Platform;
 use crate::config::{Address, At, Device, Size, Span, Vm};
@@ -13,6 +12,33 @@ use crate::plan;
 use crate::problem::{Code, Problem};
 use crate::profile;
 
+/// A page of the fabric that a VM is given by what it shares with others.
+pub(super) struct Page {
+    pub(super) vm: usize,
+    pub(super) device: plan::Device,
+    /// What messages call it.
+    pub(super) what: &'static str,
+    /// What of the description it is there for.
+    pub(super) span: Span,
+}
+
+/// All of a device of the platform, at a place of its own.
+pub(super) fn page_at(
+    name: String,
+    part_of: &profile::Device,
+    guest: u64,
+    role: plan::Role,
+) -> plan::Device {
+    plan::Device {
+        name,
+        guest: Extent::new(guest, part_of.size.0),
+        host: part_of.address.0,
+        interrupts: part_of.interrupts.clone(),
+        part_of: part_of.clone(),
+        role,
+    }
+}
+
 /// What has been given so far: to which VM, in which place of the file.
 struct Given<T> {
     what: T,
@@ -20,11 +46,11 @@ struct Given<T> {
     span: Span,
 }
 
-/// Judges all devices of all VMs. `shared`: the pages that accelerators take, before all others.
+/// Judges all devices of all VMs. `shared`: the pages that are given before all others.
 pub(super) fn check(
     judge: &mut Judge<'_>,
     platform: &Platform,
-    shared: &[Page],
+    shared: &[&Page],
 ) -> Vec<Vec<plan::Device>> {
     let mut pages: Vec<Given<Extent>> = shared
         .iter()
@@ -41,7 +67,7 @@ pub(super) fn check(
         let mut taken = fixed_map(vm);
         let mut own = Vec::new();
         for page in shared.iter().filter(|page| page.vm == index) {
-            let what = format!("`{}`, an accelerator's page", page.device.name);
+            let what = format!("`{}`, {}", page.device.name, page.what);
             taken.push((page.device.guest, what, ELSEWHERE));
             own.push(page.device.clone());
         }
@@ -73,7 +99,7 @@ pub(super) fn check(
                     .iter()
                     .map(|source| source.value)
                     .collect(),
-                accelerator: None,
+                role: plan::Role::Device,
             });
         }
         all.push(own);

@@ -9,6 +9,7 @@ use tactus_policy::stage2::Mapping;
 use super::allowance::Allowance;
 use super::channels::Channels;
 use super::fit::Layout;
+use super::io;
 use super::judge::Judge;
 use super::memory::{self, Amounts, VmAmounts};
 use super::migration::Moves;
@@ -30,6 +31,7 @@ pub(super) struct Parts {
     pub(super) allowances: Vec<Allowance>,
     pub(super) devices: Vec<Vec<plan::Device>>,
     pub(super) accelerators: Option<plan::Accelerators>,
+    pub(super) io: Option<plan::Io>,
     pub(super) channels: Channels,
 }
 
@@ -50,8 +52,13 @@ impl Parts {
         for (channel, host) in plan.channels.iter_mut().zip(placement.channels) {
             channel.host = host;
         }
-        // The device manager's has physical addresses in it, which take as much room whatever they are.
-        if let Some(manager) = plan.accelerators.as_ref().map(|shared| shared.manager) {
+        io::within_reach(judge, &plan)?;
+        // The managers' have physical addresses in them, which take as much room whatever they are.
+        let managers = [
+            plan.accelerators.as_ref().map(|shared| shared.manager),
+            plan.io.as_ref().map(|io| io.manager),
+        ];
+        for manager in managers.into_iter().flatten() {
             let segment = devicetree_segment(judge, &plan, manager)?;
             *plan.vms[manager].segments.last_mut()? = segment;
         }
@@ -120,6 +127,7 @@ impl Parts {
             hypervisor: self.hypervisor,
             vms,
             accelerators: self.accelerators,
+            io: self.io,
             channels: channels.collect(),
             image: nowhere,
             pool: nowhere,

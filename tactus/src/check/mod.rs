@@ -12,6 +12,7 @@ mod draft;
 mod files;
 mod fit;
 mod guarantee;
+mod io;
 mod judge;
 mod memory;
 mod migration;
@@ -159,6 +160,7 @@ fn judge_system(
         .as_ref()
         .map(|platform| guarantee::check(judge, platform, &mut vcpus, &allowances));
     let sharing = accelerators::check(judge, platform.as_ref(), &vcpus, verdict.guarantee.as_ref());
+    let io = io::check(judge, platform.as_ref());
     let channels = channels::check(judge);
     let base = platform
         .as_ref()
@@ -186,8 +188,9 @@ fn judge_system(
         .collect();
     // Without a platform there are no devices and no addresses to judge.
     let platform = platform?;
-    let pages = sharing.as_ref().map_or(&[][..], |sharing| &sharing.pages);
-    let devices = devices::check(judge, &platform, pages);
+    let pages = sharing.iter().flat_map(|sharing| &sharing.pages);
+    let pages: Vec<_> = pages.chain(io.iter().flat_map(|io| &io.pages)).collect();
+    let devices = devices::check(judge, &platform, &pages);
 
     let complete = channels.channels.len() == config.channels.len();
     let layouts: Option<Vec<_>> = layouts.into_iter().collect();
@@ -208,6 +211,7 @@ fn judge_system(
         allowances,
         devices,
         accelerators: sharing.map(|sharing| sharing.accelerators),
+        io: io.map(|io| io.io),
         channels,
     };
     parts.into_plan(judge, platform)

@@ -26,6 +26,7 @@ pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
     text.push_str(&run_time(plan));
     text.push_str(&interrupts(plan));
     text.push_str(&accelerators(plan));
+    text.push_str(&io(plan));
     text.push_str(&channels(plan));
     text
 }
@@ -307,6 +308,51 @@ fn accelerators(plan: &Plan) -> String {
     }
     let manager = &plan.vms[accelerators.manager].name;
     format!("\naccelerators' manager  {manager}\n{}", section(&rows))
+}
+
+/// What each VM has of the devices behind the I/O hypervisor, and of timed I/O.
+fn io(plan: &Plan) -> String {
+    let Some(io) = &plan.io else {
+        return String::new();
+    };
+    let mut text = format!("\nI/O manager  {}\n", plan.vms[io.manager].name);
+    let mut rows = vec![row(&["I/O port", "VM", "UART", "flash", "VGA", "Ethernet"])];
+    let nothing = || "-".to_owned();
+    for (number, port) in io.ports.iter().enumerate() {
+        let uart = match (port.uart, io.reader == Some(number)) {
+            (false, _) => "-",
+            (true, false) => "write",
+            (true, true) => "read-write",
+        };
+        let flash = port.flash.map_or_else(nothing, |area| {
+            let right = if area.writable { "" } else { ", to be read" };
+            format!("{}{right}", extent_text(area.extent))
+        });
+        let window = port.window.map_or_else(nothing, |window| {
+            let (x, y) = (window.x, window.y);
+            format!("{} x {} at ({}, {})", x.size(), y.size(), x.start, y.start)
+        });
+        let station = port
+            .station
+            .map_or_else(nothing, |station| station.to_string());
+        let vm = plan.vms[port.vm].name.clone();
+        rows.push(vec![
+            number.to_string(),
+            vm,
+            uart.into(),
+            flash,
+            window,
+            station,
+        ]);
+    }
+    text += &section(&rows);
+    let mut rows = vec![row(&["timed I/O", "VM", "pins"])];
+    for (number, engine) in io.engines.iter().enumerate() {
+        let pins: Vec<String> = engine.pins.iter().map(u32::to_string).collect();
+        let vm = plan.vms[engine.vm].name.clone();
+        rows.push(vec![number.to_string(), vm, pins.join(", ")]);
+    }
+    text + &section(&rows)
 }
 
 fn channels(plan: &Plan) -> String {

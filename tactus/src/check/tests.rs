@@ -144,6 +144,11 @@ fault_tests! {
     no_accelerators = "no-accelerators",
     unmanaged_accelerator = "unmanaged-accelerator",
     unknown_task = "unknown-task",
+    no_io = "no-io",
+    unmanaged_io = "unmanaged-io",
+    io_twice = "io-twice",
+    io_values = "io-values",
+    io_out_of_range = "io-out-of-range",
     accelerator_costs = "accelerator-costs",
     late_accelerator = "late-accelerator",
     no_such_hart = "no-such-hart",
@@ -461,6 +466,123 @@ memory = "4MiB"
 class = "be"
 "#;
 
+/// Everything that there is of I/O, shared.
+const SHARED_IO: &str = r#"
+[system]
+platform = "soc"
+harts = 2
+
+[fabric]
+design = "io"
+
+[io]
+manager = "manager"
+policy = { flash = "fixed-priority", ethernet = "fifo" }
+
+[[vm]]
+name = "manager"
+image = "guest.elf"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "be"
+
+[[vm]]
+name = "rtos"
+image = "guest.elf"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "rt"
+hart = 0
+priority = 200
+
+[[vm.io_port]]
+flash = { address = 0x0, size = "64KiB", writable = true }
+
+[[vm.io_port]]
+uart = "write"
+ethernet = "02:00:00:00:00:01"
+
+[vm.timed_io]
+pins = [0, 1, 5]
+
+[[vm]]
+name = "gpos"
+image = "guest.elf"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "be"
+
+[[vm.io_port]]
+uart = "read-write"
+flash = { address = 0x1_0000, size = "4032KiB" }
+vga = { x = 160, y = 0, width = 160, height = 240 }
+ethernet = "02:00:00:00:00:02"
+
+[[vm.io_port]]
+vga = { x = 0, y = 0, width = 160, height = 120 }
+
+[vm.timed_io]
+pins = [7]
+"#;
+
+/// One port and four engines more than the design has.
+#[test]
+fn too_many_io_ports() {
+    let files = files();
+    let vm = |name: &str, more: &str| {
+        format!(
+            "[[vm]]\nname = \"{name}\"\nimage = \"guest.elf\"\nmemory = \"4MiB\"\n[[vm.vcpu]]\nclass = \"be\"\n{more}\n"
+        )
+    };
+    let port = vm("more", "[[vm.io_port]]\nuart = \"write\"");
+    let engines: String = (2..=4)
+        .map(|pin| {
+            vm(
+                &format!("vm{pin}"),
+                &format!("[vm.timed_io]\npins = [{pin}]"),
+            )
+        })
+        .collect();
+    for (name, more) in [("too-many-io-ports", port), ("too-many-engines", engines)] {
+        let text = format!("{SHARED_IO}{more}");
+        let verdict = judge_text("beyond.toml", text, files.path());
+        insta::assert_snapshot!(name, render(&verdict, files.path()));
+    }
+}
+
+/// A port's page is no VM's to have beside, and its memory has to be where ports reach.
+#[test]
+fn pages_and_memory_of_io_ports() {
+    let files = files();
+    let device = r#"
+[[vm.device]]
+name = "port"
+address = 0x4000_1000
+guest_address = 0x5000_0000
+size = "4KiB"
+
+[[vm.device]]
+name = "engine"
+address = 0x4000_a000
+guest_address = 0x2802_0000
+size = "4KiB"
+"#;
+    let place = "[[vm]]\nname = \"gpos\"";
+    let taken = SHARED_IO.replacen(place, &format!("{device}\n{place}"), 1);
+    let harts = "harts = 2";
+    let high = SHARED_IO.replacen(harts, "harts = 2\nmemory = \"4GiB\"", 1);
+    let name = "name = \"gpos\"";
+    let high = high.replacen(name, &format!("{name}\nhost_address = 0x1_0000_0000"), 1);
+    for (name, text) in [("io-pages", taken), ("io-memory", high)] {
+        assert_ne!(text, SHARED_IO);
+        let verdict = judge_text("taken.toml", text, files.path());
+        insta::assert_snapshot!(name, render(&verdict, files.path()));
+    }
+}
+
 /// One accelerator more than there are interfaces.
 #[test]
 fn too_many_accelerators() {
@@ -524,6 +646,7 @@ fn fine_systems_are_summed_up() {
         ("summary", RICH),
         ("summary-guaranteed", GUARANTEED),
         ("summary-accelerators", SHARED),
+        ("summary-io", SHARED_IO),
     ] {
         let verdict = judge_text("rich.toml", text.into(), files.path());
         let plan = verdict

@@ -8,9 +8,10 @@ mod unit;
 
 pub use model::{
     Accelerator, Accelerators, Channel, Class, Config, Costs, DEFAULT_HOLD, DEFAULT_SLICE, Device,
-    FileName, OnFault, System, Vcpu, Vm,
+    FileName, FlashArea, Io, IoPolicies, IoPolicy, IoPort, OnFault, System, TimedIo, UartUse, Vcpu,
+    Vm, Window,
 };
 pub use source::{At, Source, Span};
-pub use unit::{Address, Nanoseconds, Share, Size};
+pub use unit::{Address, Nanoseconds, Share, Size, Station};
 
 pub(crate) use reader::cure_of_unknown;

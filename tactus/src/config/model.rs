@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use tactus_abi::blob::{Migration, ReadyQueue};
 
 use super::source::{At, Source, Span};
-use super::unit::{Address, Nanoseconds, Share, Size};
+use super::unit::{Address, Nanoseconds, Share, Size, Station};
 
 /// A system's description.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct Config {
     pub design: Option<At<String>>,
     /// `[accelerators]`: how the fabric's regions are shared; default: not at all.
     pub accelerators: Option<Accelerators>,
+    /// `[io]`: how the fabric's devices are shared; default: not at all.
+    pub io: Option<Io>,
     /// The VMs, in the order of the file.
     pub vms: Vec<Vm>,
     /// The channels, in the order of the file.
@@ -102,6 +104,42 @@ pub struct Costs {
     pub stopped: Option<At<Nanoseconds>>,
 }
 
+/// `[io]`: how the devices behind the I/O hypervisor are shared.
+#[derive(Clone, Debug)]
+pub struct Io {
+    /// Where the table begins.
+    pub span: Span,
+    /// The VM that gives ports and pins to the others.
+    pub manager: Option<At<String>>,
+    /// Whose request each device takes next.
+    pub policies: IoPolicies,
+}
+
+/// `policy` of `[io]`; default: [`IoPolicy::RoundRobin`].
+#[derive(Clone, Debug, Default)]
+pub struct IoPolicies {
+    /// Of the UART.
+    pub uart: Option<At<IoPolicy>>,
+    /// Of the flash.
+    pub flash: Option<At<IoPolicy>>,
+    /// Of the display.
+    pub vga: Option<At<IoPolicy>>,
+    /// Of Ethernet.
+    pub ethernet: Option<At<IoPolicy>>,
+}
+
+/// Whose request a device takes next, with the numbers that its arbiter has for them (`fabric/regs/io_manager.rdl`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IoPolicy {
+    /// Each port in turn.
+    #[default]
+    RoundRobin = 0,
+    /// The port with the lowest number.
+    FixedPriority = 1,
+    /// Who has waited longest.
+    Fifo = 2,
+}
+
 /// A file that the description names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileName {
@@ -144,6 +182,10 @@ pub struct Vm {
     pub devices: Vec<Device>,
     /// Its virtual devices, behind which accelerators stand.
     pub accelerators: Vec<Accelerator>,
+    /// Its ports to the I/O hypervisor.
+    pub io_ports: Vec<IoPort>,
+    /// Its timed I/O.
+    pub timed_io: Option<TimedIo>,
 }
 
 impl Vm {
@@ -232,6 +274,67 @@ pub struct Accelerator {
     pub per_job: Option<At<u32>>,
     /// By when it has to be there; default: not by itself.
     pub within: Option<At<Nanoseconds>>,
+}
+
+/// `[[vm.io_port]]`: a port to the I/O hypervisor. A device is the port's to use if it is named.
+#[derive(Clone, Debug)]
+pub struct IoPort {
+    /// Where the table begins.
+    pub span: Span,
+    /// What it may do with the UART.
+    pub uart: Option<At<UartUse>>,
+    /// Its area of the flash.
+    pub flash: Option<FlashArea>,
+    /// Its window of the display.
+    pub vga: Option<Window>,
+    /// Its Ethernet address.
+    pub ethernet: Option<At<Station>>,
+}
+
+/// What a port may do with the UART.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UartUse {
+    /// Write.
+    Write,
+    /// Write, and have what comes: one port in the system.
+    ReadWrite,
+}
+
+/// `flash` of a port.
+#[derive(Clone, Debug)]
+pub struct FlashArea {
+    /// Where the table begins.
+    pub span: Span,
+    /// Its first byte in the part.
+    pub address: Option<At<Address>>,
+    /// Its bytes.
+    pub size: Option<At<Size>>,
+    /// Whether the port may write and erase; default: no.
+    pub writable: bool,
+}
+
+/// `vga` of a port, in pixels of the display's buffer.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// Where the table begins.
+    pub span: Span,
+    /// Of the upper left corner, from the left.
+    pub x: Option<At<u32>>,
+    /// Of the upper left corner, from above.
+    pub y: Option<At<u32>>,
+    /// Pixels of a row.
+    pub width: Option<At<u32>>,
+    /// Rows.
+    pub height: Option<At<u32>>,
+}
+
+/// `[vm.timed_io]`: an engine of timed I/O.
+#[derive(Clone, Debug)]
+pub struct TimedIo {
+    /// Where the table begins.
+    pub span: Span,
+    /// The pins that it changes and reads.
+    pub pins: Option<At<Vec<At<u32>>>>,
 }
 
 /// `[[channel]]`: memory and doorbells that two VMs share.

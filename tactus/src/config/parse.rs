@@ -7,8 +7,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::model::{
-    Accelerator, Accelerators, Channel, Class, Config, Costs, Device, FileName, OnFault, System,
-    Vcpu, Vm,
+    Accelerator, Accelerators, Channel, Class, Config, Costs, Device, FileName, FlashArea, Io,
+    IoPolicies, IoPolicy, IoPort, OnFault, System, TimedIo, UartUse, Vcpu, Vm, Window,
 };
 use super::reader::{Reader, Table, Value, cure_of_unknown};
 use super::source::{At, Source};
@@ -68,6 +68,33 @@ impl Value for ReadyQueue {
     }
 }
 
+impl Value for IoPolicy {
+    const EXPECTED: &'static str = "`\"round-robin\"`, `\"fixed-priority\"` or `\"fifo\"`";
+    const EXAMPLE: &'static str = "\"round-robin\"";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        match value.as_str()? {
+            "round-robin" => Some(Self::RoundRobin),
+            "fixed-priority" => Some(Self::FixedPriority),
+            "fifo" => Some(Self::Fifo),
+            _ => None,
+        }
+    }
+}
+
+impl Value for UartUse {
+    const EXPECTED: &'static str = "`\"write\"` or `\"read-write\"`";
+    const EXAMPLE: &'static str = "\"write\"";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        match value.as_str()? {
+            "write" => Some(Self::Write),
+            "read-write" => Some(Self::ReadWrite),
+            _ => None,
+        }
+    }
+}
+
 impl Config {
     /// Reads a description from its file.
     ///
@@ -112,6 +139,7 @@ impl Config {
         let system = read_system(&mut reader, &mut root);
         let design = read_fabric(&mut reader, &mut root);
         let accelerators = read_accelerators(&mut reader, &mut root);
+        let io = read_io(&mut reader, &mut root);
         if root.raw("vm").is_none() {
             let problem = Problem::new(
                 Code::MissingKey,
@@ -137,6 +165,7 @@ impl Config {
             system,
             design,
             accelerators,
+            io,
             vms,
             channels,
         };
@@ -274,6 +303,37 @@ fn read_costs(reader: &mut Reader, value: &Spanned<DeValue<'_>>) -> Option<Costs
     Some(costs)
 }
 
+fn read_io(reader: &mut Reader, root: &mut Table<'_>) -> Option<Io> {
+    let value = root.raw("io")?;
+    let entries = entries_of(reader, "io", "begin it with a line `[io]`", value)?;
+    let mut table = Table::new("`[io]`", value.span(), entries);
+    table.require(reader, "manager", "\"io-manager\"");
+    let io = Io {
+        span: value.span(),
+        manager: table.optional(reader, "manager"),
+        policies: table
+            .raw("policy")
+            .and_then(|value| read_policies(reader, value))
+            .unwrap_or_default(),
+    };
+    table.finish(reader);
+    Some(io)
+}
+
+fn read_policies(reader: &mut Reader, value: &Spanned<DeValue<'_>>) -> Option<IoPolicies> {
+    let cure = "write it as in `policy = { flash = \"fifo\" }`";
+    let entries = entries_of(reader, "policy", cure, value)?;
+    let mut table = Table::new("`policy` of `[io]`", value.span(), entries);
+    let policies = IoPolicies {
+        uart: table.optional(reader, "uart"),
+        flash: table.optional(reader, "flash"),
+        vga: table.optional(reader, "vga"),
+        ethernet: table.optional(reader, "ethernet"),
+    };
+    table.finish(reader);
+    Some(policies)
+}
+
 fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
     let name: Option<At<String>> = table.required(reader, "name");
     if let Some(name) = &name {
@@ -313,6 +373,14 @@ fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
             .into_iter()
             .map(|accelerator| read_accelerator(reader, table.what(), accelerator))
             .collect(),
+        io_ports: table
+            .tables(reader, "io_port", "vm.io_port", "I/O port")
+            .into_iter()
+            .map(|port| read_io_port(reader, table.what(), port))
+            .collect(),
+        timed_io: table
+            .raw("timed_io")
+            .and_then(|value| read_timed_io(reader, table.what(), value)),
     };
     table.finish(reader);
     vm
@@ -403,6 +471,71 @@ fn read_accelerator(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> Acce
     };
     table.finish(reader);
     accelerator
+}
+
+fn read_io_port(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> IoPort {
+    table.call(format!("an I/O port of {vm}"));
+    let flash = table.raw("flash");
+    let vga = table.raw("vga");
+    let port = IoPort {
+        span: table.span(),
+        uart: table.optional(reader, "uart"),
+        flash: flash.and_then(|value| read_flash_area(reader, vm, value)),
+        vga: vga.and_then(|value| read_window(reader, vm, value)),
+        ethernet: table.optional(reader, "ethernet"),
+    };
+    table.finish(reader);
+    port
+}
+
+fn read_flash_area(
+    reader: &mut Reader,
+    vm: &str,
+    value: &Spanned<DeValue<'_>>,
+) -> Option<FlashArea> {
+    let cure = "write it as in `flash = { address = 0x0, size = \"64KiB\", writable = true }`";
+    let entries = entries_of(reader, "flash", cure, value)?;
+    let what = format!("`flash` of an I/O port of {vm}");
+    let mut table = Table::new(what, value.span(), entries);
+    let area = FlashArea {
+        span: value.span(),
+        address: table.required(reader, "address"),
+        size: table.required(reader, "size"),
+        writable: table
+            .optional(reader, "writable")
+            .is_some_and(|writable| writable.value),
+    };
+    table.finish(reader);
+    Some(area)
+}
+
+fn read_window(reader: &mut Reader, vm: &str, value: &Spanned<DeValue<'_>>) -> Option<Window> {
+    let cure = "write it as in `vga = { x = 0, y = 0, width = 160, height = 120 }`";
+    let entries = entries_of(reader, "vga", cure, value)?;
+    let what = format!("`vga` of an I/O port of {vm}");
+    let mut table = Table::new(what, value.span(), entries);
+    let window = Window {
+        span: value.span(),
+        x: table.required(reader, "x"),
+        y: table.required(reader, "y"),
+        width: table.required(reader, "width"),
+        height: table.required(reader, "height"),
+    };
+    table.finish(reader);
+    Some(window)
+}
+
+fn read_timed_io(reader: &mut Reader, vm: &str, value: &Spanned<DeValue<'_>>) -> Option<TimedIo> {
+    let cure = "begin it with a line `[vm.timed_io]`";
+    let entries = entries_of(reader, "timed_io", cure, value)?;
+    let mut table = Table::new(format!("timed I/O of {vm}"), value.span(), entries);
+    table.require(reader, "pins", "[0, 1]");
+    let timed_io = TimedIo {
+        span: value.span(),
+        pins: table.array(reader, "pins"),
+    };
+    table.finish(reader);
+    Some(timed_io)
 }
 
 fn read_channel(reader: &mut Reader, mut table: Table<'_>) -> Channel {

@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::source::{At, Source, Span};
-use super::unit::{Address, Nanoseconds, Share, Size};
+use super::unit::{Address, Nanoseconds, Share, Size, Station};
 use crate::problem::{Code, Problem};
 
 /// A value's description in TOML, as far as its own text can be judged.
@@ -76,6 +76,16 @@ impl Value for Address {
 impl Value for Nanoseconds {
     const EXPECTED: &'static str = "a time: a string with the unit s, ms, us or ns";
     const EXAMPLE: &'static str = "\"10ms\"";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        Self::from_text(value.as_str()?)
+    }
+}
+
+impl Value for Station {
+    const EXPECTED: &'static str =
+        "an Ethernet address of one station: six bytes in hexadecimal, the first one even";
+    const EXAMPLE: &'static str = "\"02:00:00:00:00:01\"";
 
     fn read(value: &DeValue<'_>) -> Option<Self> {
         Self::from_text(value.as_str()?)

@@ -14,6 +14,31 @@ pub struct Address(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Nanoseconds(pub u64);
 
+/// An Ethernet address of one station: `"02:00:00:00:00:01"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Station(pub [u8; 6]);
+
+impl Station {
+    /// The address that a text stands for; `None` for that of a group, whose first byte is odd.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let mut bytes = [0; 6];
+        let mut parts = text.split(':');
+        for byte in &mut bytes {
+            let part = parts.next()?;
+            let plain = part.len() == 2 && part.bytes().all(|digit| digit.is_ascii_hexdigit());
+            *byte = u8::from_str_radix(part, 16).ok().filter(|_| plain)?;
+        }
+        (parts.next().is_none() && bytes[0] & 1 == 0).then_some(Self(bytes))
+    }
+}
+
+impl fmt::Display for Station {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0.map(|byte| format!("{byte:02x}"));
+        f.write_str(&bytes.join(":"))
+    }
+}
+
 /// A part of a whole in thousandths: `"10%"`, `"12.5%"`. It may be more than the whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share(pub u32);
