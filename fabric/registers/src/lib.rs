@@ -14,6 +14,9 @@
 //! ```
 #![no_std]
 
+/// Access to the words of a block's memory.
+pub use peakrdl_rust::mem::Memory;
+
 #[allow(
     missing_docs,
     clippy::all,

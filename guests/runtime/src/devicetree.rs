@@ -82,6 +82,68 @@ pub(crate) fn virtual_device(task: u8) -> Option<VirtualDevice> {
     })
 }
 
+/// A page of registers that this VM has.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    /// Its address.
+    pub registers: usize,
+    /// Its PLIC source.
+    pub source: Option<u32>,
+    compatible: &'static str,
+    number: usize,
+}
+
+/// The node of that number, counted from 0, of those that are compatible with that.
+fn nth<'f>(
+    tree: &'f Fdt<'static>,
+    compatible: &str,
+    number: usize,
+) -> Option<FdtNode<'f, 'static>> {
+    // At most as many steps as the tree has nodes.
+    let mut nodes = tree.all_nodes().filter(|node| {
+        let names = node.compatible();
+        names.is_some_and(|names| names.all().any(|name| name == compatible))
+    });
+    nodes.nth(number)
+}
+
+/// The VM's page of that number, counted from 0, of those whose node is compatible with that.
+pub fn page(compatible: &'static str, number: usize) -> Option<Page> {
+    let tree = get()?;
+    let node = nth(&tree, compatible, number)?;
+    Some(Page {
+        registers: node.reg()?.next()?.starting_address as usize,
+        source: node_cell(node, "interrupts"),
+        compatible,
+        number,
+    })
+}
+
+impl Page {
+    fn property(&self, name: &str) -> Option<&'static [u8]> {
+        let tree = get()?;
+        let node = nth(&tree, self.compatible, self.number)?;
+        Some(node.property(name)?.value)
+    }
+
+    /// A property of so many 32-bit cells.
+    pub fn cells<const N: usize>(&self, property: &str) -> Option<[u32; N]> {
+        let cells = self.property(property)?.as_chunks::<4>().0;
+        let cells: [_; N] = cells.try_into().ok()?;
+        Some(cells.map(u32::from_be_bytes))
+    }
+
+    /// A property of so many bytes.
+    pub fn bytes<const N: usize>(&self, property: &str) -> Option<[u8; N]> {
+        self.property(property)?.try_into().ok()
+    }
+
+    /// Whether there is such a property.
+    pub fn has(&self, property: &str) -> bool {
+        self.property(property).is_some()
+    }
+}
+
 /// The boot arguments (`/chosen/bootargs`), empty when there are none.
 pub fn arguments() -> &'static str {
     get()

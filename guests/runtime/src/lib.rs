@@ -21,6 +21,8 @@
 //! | [`interrupts`] | the controller's interrupts without a trap |
 //! | [`channel`] | shared memory and doorbells |
 //! | [`accelerator`] | virtual devices, behind which accelerators stand |
+//! | [`io_port`] | ports to the I/O hypervisor: flash, display, Ethernet, UART |
+//! | [`timed_io`] | pins that change and are read on exact cycles |
 //! | [`devicetree`] | what the machine says of itself; boot arguments |
 //! | [`power`] | the end |
 //!
@@ -46,6 +48,7 @@ pub mod csr;
 pub mod devicetree;
 pub mod hypervisor;
 pub mod interrupts;
+pub mod io_port;
 mod panic;
 pub mod plic;
 pub mod power;
@@ -55,6 +58,7 @@ pub mod sbi;
 pub mod start;
 pub mod stopwatch;
 pub mod time;
+pub mod timed_io;
 pub mod trap;
 pub mod uart;
 
