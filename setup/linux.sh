@@ -29,6 +29,7 @@ readonly root=$out/root
 fingerprint() {
     # By relative names, so that build/linux can be copied to another clone.
     (cd "$TACTUS_ROOT" && sha256sum setup/linux.sh guests/linux/* guests/channel/c/* abi/include/tactus.h \
+        fabric/generated/{io_port,timed_io}_regs.h guests/freertos/platform/include/assert.h \
         "${manifest#"$TACTUS_ROOT/"}" 2>/dev/null | sha256sum)
 }
 

@@ -26,6 +26,9 @@ const OURS: [&str; 3] = ["port", "platform", "app"];
 /// What C software knows of Tactus.
 const ABI: &str = "../../abi/include";
 
+/// The registers of the fabric's blocks.
+const REGISTERS: &str = "../../fabric/generated";
+
 /// The library for channels.
 const CHANNEL: &str = "../channel/c";
 
@@ -65,6 +68,7 @@ fn main() {
     }
     ours.file(Path::new(CHANNEL).join("tactus_channel.c"));
     println!("cargo:rerun-if-changed={ABI}");
+    println!("cargo:rerun-if-changed={REGISTERS}");
     println!("cargo:rerun-if-changed={CHANNEL}");
     ours.compile("freertos_ours");
 
@@ -98,6 +102,7 @@ fn compiler(kernel: &Path) -> cc::Build {
         .include("platform")
         .include("platform/include")
         .include(ABI)
+        .include(REGISTERS)
         .include(CHANNEL)
         .include(kernel.join("include"));
     build

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles the Linux guest's own programs: tactus-rt, tactus-ring, tactus-load, tactus-accelerator, and those for real-time vCPUs.
+# Compiles the Linux guest's own programs: tactus-rt, tactus-ring, tactus-load, tactus-accelerator, tactus-io, and those for real-time vCPUs.
 #
 # usage: programs.sh OUTPUT
 #
@@ -27,6 +27,10 @@ compile -s -Wl,--no-warn-rwx-segments -I "$here/../channel/c" -o "$output/tactus
 for name in tactus-load tactus-accelerator; do
     compile -s -Wl,--no-warn-rwx-segments -o "$output/$name" "$here/$name.c"
 done
+
+# The registers' headers are generated, and want an <assert.h>.
+compile -s -Wl,--no-warn-rwx-segments -I "$here/../../fabric/generated" -idirafter "$here/../freertos/platform/include" \
+    -o "$output/tactus-io" "$here/tactus-io.c"
 
 # flat BASE SOURCE BINARY: as if it was to be loaded at BASE.
 flat() {

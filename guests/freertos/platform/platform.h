@@ -12,6 +12,8 @@
 #define PLATFORM_CHANNELS_MAX 8
 /* Virtual devices that are remembered: as many as the fabric has interfaces. */
 #define PLATFORM_ACCELERATORS_MAX 8
+/* Ports to the I/O hypervisor that a VM can have. */
+#define PLATFORM_IO_PORTS_MAX 4
 /* Bytes of the boot arguments that are kept, terminator included. */
 #define PLATFORM_BOOTARGS_MAX 64
 
@@ -39,6 +41,16 @@ struct virtual_device {
     uint32_t channel;
 };
 
+/* A port to the I/O hypervisor (io_port.h). */
+struct io_port_page {
+    /* Its page. */
+    uintptr_t registers;
+    /* PLIC source of its interrupt. */
+    uint32_t source;
+    /* The devices that it may use, a bit each. */
+    uint32_t devices;
+};
+
 /* The order and the types of the members are known to src/devicetree.rs as well. */
 struct platform {
     /* The hart or vCPU that runs this. */
@@ -58,11 +70,17 @@ struct platform {
     uint32_t channels_ignored;
     uint32_t accelerators;
     struct virtual_device accelerator[PLATFORM_ACCELERATORS_MAX];
+    uint32_t io_ports;
+    /* The lines of timed I/O that have pins, a bit each. */
+    uint32_t timed_io_lines;
+    struct io_port_page io_port[PLATFORM_IO_PORTS_MAX];
+    /* The page of timed I/O: 0 if there is none (timed_io.h). */
+    uintptr_t timed_io;
     /* /chosen/bootargs, terminated; cut at PLATFORM_BOOTARGS_MAX. */
     char bootargs[PLATFORM_BOOTARGS_MAX];
 };
 
-_Static_assert(sizeof(struct platform) == 504, "struct platform differs from src/devicetree.rs");
+_Static_assert(sizeof(struct platform) == 584, "struct platform differs from src/devicetree.rs");
 
 extern struct platform platform;
 

@@ -9,6 +9,8 @@ use fdt::node::FdtNode;
 pub const CHANNELS_MAX: usize = 8;
 /// `PLATFORM_ACCELERATORS_MAX`.
 pub const ACCELERATORS_MAX: usize = 8;
+/// `PLATFORM_IO_PORTS_MAX`.
+pub const IO_PORTS_MAX: usize = 4;
 /// `PLATFORM_BOOTARGS_MAX`.
 pub const BOOTARGS_MAX: usize = 64;
 
@@ -42,6 +44,18 @@ pub struct VirtualDevice {
     pub channel: u32,
 }
 
+/// `struct io_port_page`: a port to the I/O hypervisor.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IoPort {
+    /// Address of its page.
+    pub registers: usize,
+    /// PLIC source of its interrupt; 0: none.
+    pub source: u32,
+    /// The devices that it may use, a bit each.
+    pub devices: u32,
+}
+
 /// `struct platform`: the machine.
 #[repr(C)]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,12 +84,20 @@ pub struct Platform {
     pub accelerators: u32,
     /// The virtual devices, in the order of the devicetree.
     pub accelerator: [VirtualDevice; ACCELERATORS_MAX],
+    /// Entries of `io_port` that are valid.
+    pub io_ports: u32,
+    /// The lines of timed I/O that have pins, a bit each.
+    pub timed_io_lines: u32,
+    /// The ports, in the order of the devicetree.
+    pub io_port: [IoPort; IO_PORTS_MAX],
+    /// Address of the page of timed I/O; 0: none.
+    pub timed_io: usize,
     /// `/chosen/bootargs`, zero-terminated, cut to fit.
     pub bootargs: [u8; BOOTARGS_MAX],
 }
 
 // The C side asserts the same.
-const _: () = assert!(size_of::<Platform>() == 504);
+const _: () = assert!(size_of::<Platform>() == 584);
 
 impl Default for Platform {
     fn default() -> Self {
@@ -92,6 +114,10 @@ impl Default for Platform {
             channels_ignored: 0,
             accelerators: 0,
             accelerator: [VirtualDevice::default(); ACCELERATORS_MAX],
+            io_ports: 0,
+            timed_io_lines: 0,
+            io_port: [IoPort::default(); IO_PORTS_MAX],
+            timed_io: 0,
             bootargs: [0; BOOTARGS_MAX],
         }
     }
@@ -102,6 +128,8 @@ const UARTS: [&str; 2] = ["ns16550a", "ns16550"];
 const PLICS: [&str; 2] = ["riscv,plic0", "sifive,plic-1.0.0"];
 const CHANNEL: &str = "tactus,channel";
 const VIRTUAL_DEVICE: &str = "tactus,virtual-device";
+const IO_PORT: &str = "tactus,io-port";
+const TIMED_IO: &str = "tactus,timed-io";
 
 /// The `n`-th 32-bit cell of a property.
 fn cell(node: FdtNode<'_, '_>, property: &str, n: usize) -> Option<u32> {
@@ -160,6 +188,11 @@ impl Platform {
                 platform.take_channel(node);
             } else if is(node, &[VIRTUAL_DEVICE]) {
                 platform.take_accelerator(node);
+            } else if is(node, &[IO_PORT]) {
+                platform.take_io_port(node);
+            } else if is(node, &[TIMED_IO]) {
+                platform.timed_io = registers(node).map_or(0, |(address, _)| address);
+                platform.timed_io_lines = cell(node, "tactus,lines", 0).unwrap_or(0);
             }
         }
         platform.channel[..platform.channels as usize].sort_unstable_by_key(|c| c.memory);
@@ -214,6 +247,20 @@ impl Platform {
             channel: cell(node, "tactus,channel", 0).unwrap_or(u32::MAX),
         };
         self.accelerators += 1;
+    }
+
+    /// No system has more of them than find a place.
+    fn take_io_port(&mut self, node: FdtNode<'_, '_>) {
+        let place = self.io_port.get_mut(self.io_ports as usize);
+        let (Some(entry), Some((registers, _))) = (place, registers(node)) else {
+            return;
+        };
+        *entry = IoPort {
+            registers,
+            source: source(node),
+            devices: cell(node, "tactus,devices", 0).unwrap_or(0),
+        };
+        self.io_ports += 1;
     }
 }
 
@@ -386,6 +433,38 @@ mod tests {
         });
         let platform = describe(&blob).expect("complete");
         assert_eq!(platform.accelerators as usize, ACCELERATORS_MAX);
+    }
+
+    #[test]
+    fn io_ports_and_timed_io_are_found() {
+        let blob = devicetree(Some(1), &[], |fdt| {
+            for number in 0..=IO_PORTS_MAX as u64 {
+                let at = 0x2801_0000 + 0x1000 * number;
+                let node = fdt.begin_node(&format!("io-port@{at:x}")).expect("node");
+                fdt.property_string("compatible", IO_PORT).expect("kind");
+                fdt.property_array_u64("reg", &[at, 0x1000]).expect("reg");
+                let source = 40 + number as u32;
+                fdt.property_u32("interrupts", source).expect("source");
+                fdt.property_u32("tactus,devices", 0x1e).expect("devices");
+                fdt.end_node(node).expect("node");
+            }
+            let node = fdt.begin_node("timed-io@28020000").expect("node");
+            fdt.property_string("compatible", TIMED_IO).expect("kind");
+            let reg = [0x2802_0000, 0x1000];
+            fdt.property_array_u64("reg", &reg).expect("reg");
+            fdt.property_u32("tactus,lines", 0x23).expect("lines");
+            fdt.end_node(node).expect("node");
+        });
+        let platform = describe(&blob).expect("complete");
+        let port = |number: usize| IoPort {
+            registers: 0x2801_0000 + 0x1000 * number,
+            source: 40 + number as u32,
+            devices: 0x1e,
+        };
+        assert_eq!(platform.io_ports as usize, IO_PORTS_MAX);
+        assert_eq!(platform.io_port, [0, 1, 2, 3].map(port));
+        let timed = (platform.timed_io, platform.timed_io_lines);
+        assert_eq!(timed, (0x2802_0000, 0x23));
     }
 
     #[test]
