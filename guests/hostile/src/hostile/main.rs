@@ -13,6 +13,7 @@
 //! | `handler` | faults in its own trap handler | `lives=N`, `way=N`: only that one, once |
 //! | `mmio` | writes garbage to each register of its devices | `offsets=N` |
 //! | `accelerator` | writes garbage to each register of a virtual device, and restarts itself meanwhile | `task=N`, `offsets=N`, `rounds=N` |
+//! | `io` | writes garbage to each register of its I/O port and of timed I/O, asks for anything, and restarts itself meanwhile | `offsets=N`, `rounds=N` |
 //! | `code` | rewrites its own code | `ms=N` |
 //! | `reboot` | restarts itself without pause, looks for remains | `lives=N` |
 //! | `reserve` | makes, changes and deletes real-time vCPUs of every kind | `rounds=N` |
@@ -31,6 +32,7 @@ mod arena;
 mod code;
 mod handler;
 mod instructions;
+mod io;
 mod levels;
 mod mmio;
 mod overload;
@@ -82,6 +84,7 @@ fn main() {
             let (task, offsets) = (number("task", 2), number("offsets", 200));
             accelerator::attack(progress, task, offsets, number("rounds", 1));
         }
+        "io" => io::attack(progress, number("offsets", 100), number("rounds", 1)),
         "code" => code::attack(progress, ticks),
         "reboot" => reboot::attack(progress, memory, number("lives", 60)),
         "reserve" => reserve::attack(progress, number("rounds", 40)),

@@ -1,0 +1,83 @@
+//! Garbage to each register of its I/O port and its timed I/O, in every width, alignment and kind of access; requests of anything, anywhere, whose answers it
+//! takes or leaves; programs and schedules without sense; and the guest restarts itself in the middle of some.
+
+use tactus_guest::{abi::map, power};
+
+use super::{mmio, progress::Progress, random::Random};
+
+/// After how many steps the guest restarts itself.
+const LIFE: u64 = 1_500;
+/// Registers of a port and of timed I/O (`fabric/regs`).
+const ADDRESS: u64 = 0x08;
+const REQUEST: u64 = 0x10;
+const RESPONSE: u64 = 0x14;
+const START: u64 = 0x10;
+const RUN: u64 = 0x20;
+const PROGRAM: u64 = 0x400;
+/// In a request: the device, and the UART's number. A text takes its sender's time, and there is worse to do.
+const DEVICE: u32 = 7 << 17;
+const UART: u32 = 1 << 17;
+
+/// Makes all accesses to the two pages, at `offsets` (94 at least) places of each, `rounds` times. What is beside them is none of this attack's business.
+pub fn attack(progress: Progress, offsets: u64, rounds: u64) {
+    let devices = [map::IO_PORT_BASE, map::TIMED_IO_BASE];
+    let devices = devices.map(|page| (page, map::PAGE_SIZE));
+    mmio::touch(progress, &devices, offsets, rounds, |step, address| {
+        if step % LIFE == LIFE - 1 {
+            power::restart();
+        }
+        let mut random = Random::new(!step);
+        ask(&mut random);
+        schedule(&mut random);
+        // No access is wider than 8 bytes.
+        let within = |page: &u64| (*page..page + map::PAGE_SIZE - 8).contains(&address);
+        [map::IO_PORT_BASE, map::TIMED_IO_BASE].iter().any(within)
+    });
+}
+
+fn write(address: u64, word: u32) {
+    // SAFETY: a register of the VM's own pages, which reach memory by no way but the port's window, which is checked.
+    unsafe { (address as *mut u32).write_volatile(word) }
+}
+
+/// A request, of which half make some sense; the answer to another one is taken, or not.
+fn ask(random: &mut Random) {
+    let port = map::IO_PORT_BASE;
+    let anything = random.next();
+    let sense = (random.next() as u32 & 0x1f_ffff).min(0x9_ffff);
+    let word = if anything & 1 == 0 {
+        sense
+    } else {
+        anything as u32
+    };
+    let word = if word & DEVICE == UART {
+        word & !0x7ff | 1
+    } else {
+        word
+    };
+    write(
+        port + ADDRESS,
+        random.next() as u32 >> (anything >> 40 & 31),
+    );
+    write(
+        port + ADDRESS + 4,
+        random.next() as u32 & !63 >> (anything >> 50 & 7),
+    );
+    write(port + REQUEST, word);
+    if anything & 6 != 0 {
+        // SAFETY: as above.
+        let _ = unsafe { ((port + RESPONSE) as *const u32).read_volatile() };
+    }
+}
+
+/// A word of a program, and a schedule of it, soon or never.
+fn schedule(random: &mut Random) {
+    let timed = map::TIMED_IO_BASE;
+    let anything = random.next();
+    let word = anything as u32 & 0x3_ffff;
+    write(timed + PROGRAM + (anything >> 32 & 63) * 4, word);
+    // The time is below this.
+    write(timed + START, (anything >> 40) as u32);
+    write(timed + START + 4, 0);
+    write(timed + RUN, (anything >> 20) as u32 & 63);
+}

@@ -1,0 +1,154 @@
+//! Guests that share the devices behind the I/O hypervisor, and pins that change on exact cycles whatever the others do: what the guests say of their
+//! data, and what the board has seen of the pins.
+
+mod harness;
+
+use std::path::Path;
+use std::time::Duration;
+
+use tactus::artifacts::Artifacts;
+use tactus::run::Boot;
+use tactus::run::board::{Fabric, Options};
+use tactus::run::machine::Platform;
+use tactus::run::session::{Outcome, Verdict};
+use tactus_board::profile::Profile;
+
+use harness::{STUCK, assert_verdict, explain, once, root};
+
+/// Pins of the design.
+const PINS: u32 = 8;
+
+/// Runs a system until all VMs are off, which takes no more host time than that.
+fn run(file: &Path, stuck: Duration) -> Outcome {
+    let mut boot = Boot::of(file).unwrap_or_else(|error| panic!("{error:?}"));
+    let model = Artifacts::Workspace.model("io");
+    let model = model.unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
+    let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
+    options.fabric = Some(Fabric { model, waves: None });
+    options.pins = PINS;
+    let plan = boot.plan.timeout(stuck);
+    boot.plan = plan.on(Platform::Board(Box::new(options)));
+    once(&boot)
+}
+
+#[track_caller]
+fn figure(outcome: &Outcome, vm: &str, name: &str) -> u64 {
+    let vm = outcome.journal.vm(vm).expect("the system has it");
+    vm.metrics
+        .get(name)
+        .unwrap_or_else(|| panic!("no {name}\n{}", explain(outcome)))
+        .value as u64
+}
+
+/// When the pins of `mask` change: the cycle, and their levels from then on.
+fn changes(outcome: &Outcome, mask: u32) -> Vec<(u64, u32)> {
+    let facts = outcome.board.as_ref().expect("it ran on the board");
+    let mut changes: Vec<(u64, u32)> = Vec::new();
+    for (cycle, levels) in &facts.pins {
+        let before = changes.last().map_or(0, |(_, levels)| *levels);
+        if levels & mask != before {
+            changes.push((*cycle, levels & mask));
+        }
+    }
+    changes
+}
+
+/// So many pulses of these pins, each so long, from `start` on every `period` cycles.
+fn pulses(mask: u32, length: u64, start: u64, period: u64, runs: u64) -> Vec<(u64, u32)> {
+    let starts = (0..runs).map(|run| start + run * period);
+    starts
+        .flat_map(|begin| [(begin, mask), (begin + length, 0)])
+        .collect()
+}
+
+/// The program `valves.tio` of FreeRTOS, and `pulses.tio` of the guest in Rust: their pins, and how long these are high.
+const VALVES: (u32, u64) = (0x3f, 250);
+const PULSES: (u32, u64) = (0x40, 40);
+
+#[track_caller]
+fn assert_exact(outcome: &Outcome, vm: &str, (mask, length): (u32, u64), period: u64, runs: u64) {
+    let start = figure(outcome, vm, "pins_start");
+    let expected = pulses(mask, length, start, period, runs);
+    let found = changes(outcome, mask);
+    assert!(
+        found == expected,
+        "{vm}: the first of {} changes is {:?}, and of {} asked for {:?}\n{}",
+        found.len(),
+        found.iter().find(|change| !expected.contains(change)),
+        expected.len(),
+        expected.iter().find(|change| !found.contains(change)),
+        explain(outcome)
+    );
+}
+
+/// FreeRTOS; a guest in Rust that uses its port without pause; one that writes garbage to its port and its engine in every way and restarts itself meanwhile;
+/// and a real-time guest that watches. None notices the hostile one: each pin changes on its cycle and no other, and all data are right.
+#[test]
+fn pins_are_exact_and_data_right_beside_a_hostile_port() {
+    let outcome = run(&root().join("systems/hostile-io.toml"), STUCK);
+    assert_eq!(outcome.journal.failure, None, "\n{}", explain(&outcome));
+    let vm = |name| outcome.journal.vm(name).expect("the system has it");
+    for (name, program) in [
+        ("valves", "freertos-io"),
+        ("logger", "shared-io"),
+        ("watcher", "watcher"),
+        ("hostile", "hostile"),
+    ] {
+        assert_eq!(vm(name).passed, [program], "\n{}", explain(&outcome));
+    }
+    for other in ["valves", "logger", "watcher", "manager"] {
+        let (faults, restarts) = (vm(other).faults, vm(other).restarts);
+        assert_eq!((faults, restarts), (0, 0), "{other}\n{}", explain(&outcome));
+    }
+    assert!(vm("hostile").restarts > 0, "\n{}", explain(&outcome));
+    let given = "3 ports and 8 pins are given";
+    let console = vm("manager").console.text();
+    assert!(console.contains(given), "\n{}", explain(&outcome));
+    assert_exact(&outcome, "valves", VALVES, 40_000, 40);
+    assert_exact(&outcome, "logger", PULSES, 20_000, 60);
+    // Its pins are read once a run, when they are high.
+    assert_eq!(figure(&outcome, "valves", "samples"), 40);
+    assert!(figure(&outcome, "valves", "flash_rounds") > 5);
+    // Frames that were its own came back to it; one to all may have come first.
+    let frames = figure(&outcome, "logger", "frames");
+    assert!((1..=20).contains(&frames), "{frames}");
+}
+
+/// `systems/io.toml`, the run of the how-to: the same while Linux runs hackbench on both harts.
+#[test]
+#[ignore = "long"]
+fn pins_are_exact_while_linux_runs_hackbench() {
+    // A second of the fabric, each cycle of which is simulated.
+    let outcome = run(&root().join("systems/io.toml"), 20 * STUCK);
+    assert_verdict(&outcome, Verdict::Good);
+    let vm = |name| outcome.journal.vm(name).expect("the system has it");
+    // From before Linux has booted until after it is off.
+    let off = |name| vm(name).off.map(|off| off.time);
+    assert!(off("linux") < off("valves"), "\n{}", explain(&outcome));
+    let mut passed = vm("linux").passed.clone();
+    passed.sort();
+    assert_eq!(passed, ["io_load", "io_rounds", "io_wrong"]);
+    assert!(figure(&outcome, "linux", "linux_hackbench_runs") > 0);
+    assert_exact(&outcome, "valves", VALVES, 100_000, 1_000);
+    assert_exact(&outcome, "logger", PULSES, 100_000, 400);
+    assert_eq!(figure(&outcome, "valves", "samples"), 1_000);
+}
+
+/// What the guest in Rust stores is what the assembler makes of its program.
+#[test]
+fn the_guests_words_are_those_of_their_programs() {
+    let program = include_str!("../../guests/shared-io/pulses.tio");
+    let words = tactus::timed_io::assemble(program)
+        .expect("a program")
+        .words;
+    let source = include_str!("../../guests/shared-io/src/main.rs");
+    let (_, list) = source
+        .split_once("const PULSES: [u32; 4] = [")
+        .expect("the words");
+    let (list, _) = list.split_once(']').expect("their end");
+    let stored = list.split(',').map(|word| {
+        let digits = word.trim().trim_start_matches("0x").replace('_', "");
+        u32::from_str_radix(&digits, 16).expect("a word")
+    });
+    assert_eq!(stored.collect::<Vec<_>>(), words);
+}
