@@ -63,6 +63,9 @@ fn use_all() -> Result<(), Wrong> {
         written = core::array::from_fn(|index| (index * 5 + 1) as u8);
         or(port.write_flash(0, &written), "the flash cannot be written")?;
     }
+    if port.flash_size() > 0 {
+        window_ends(&port)?;
+    }
     let mut frames = 0;
     for round in 0..rounds {
         if port.flash_size() > 0 {
@@ -134,6 +137,25 @@ fn flash(port: &IoPort, written: &[u8; WRITTEN]) -> Result<(), Wrong> {
     let beyond = &SINK.0[WRITTEN..];
     let beyond = beyond.iter().any(|byte| byte.load(Ordering::Relaxed) != 0);
     right(!beyond, "more came than was asked for")
+}
+
+/// The port reaches the last of the VM's memory, where the devicetree has ended already, and nothing behind it.
+fn window_ends(port: &IoPort) -> Result<(), Wrong> {
+    let size = devicetree::memory_size().unwrap_or(0) as u32;
+    let into = |place| Request {
+        device: Device::Flash,
+        op: Op::Read,
+        address: 0,
+        place: Place::Memory(place),
+        length: 1,
+        tag: 0,
+    };
+    or(
+        port.call(&into(size - 64)),
+        "the end of memory is not reached",
+    )?;
+    let beyond = port.call(&into(size)) == Err(Failure::MemoryFailed);
+    right(beyond, "what is behind memory is not refused")
 }
 
 fn display(port: &IoPort, size: [u16; 2], round: u32) -> Result<(), Wrong> {
