@@ -226,28 +226,35 @@ struct Driver {
 }
 
 impl Driver {
-    /// With what the manager gives: each port all devices, an area of the flash of 16 sectors, a window of the display of 160 x
-    /// 120, an address; port 0 the memory of its VM. All but port 3 may write to the flash.
+    /// With what the manager gives, and each port's interrupt enabled.
     fn new(policy: u32) -> Self {
         let mut p = Program::new();
         p.li(S1, RESULTS);
         let mut driver = Self { p };
-        driver.write(POLICY, policy * 0x154);
-        driver.write(READER, 1);
+        driver.give(policy);
         for port in 0..PORTS {
-            let at = settings(port);
-            driver.write(at, 0x1e);
-            driver.write(at + 0x0c, 16 * port);
-            driver.write(at + 0x10, u32::from(port != 3) << 31 | 16);
-            driver.write(at + 0x14, (160 * (port & 1)) | ((120 * (port >> 1)) << 16));
-            driver.write(at + 0x18, 160 | 120 << 16);
-            driver.write(at + 0x1c, 0x1000_0000 + port);
-            driver.write(at + 0x20, 0x0200);
             driver.write(page(port) + IRQ_ENABLE, 1);
         }
-        driver.write(settings(0) + 0x04, VM >> 12);
-        driver.write(settings(0) + 0x08, VM_PAGES);
         driver
+    }
+
+    /// What the manager gives: each port all devices, an area of the flash of 16 sectors, a window of the display of 160 x 120, an
+    /// address; port 0 the memory of its VM. All but port 3 may write to the flash.
+    fn give(&mut self, policy: u32) {
+        self.write(POLICY, policy * 0x154);
+        self.write(READER, 1);
+        self.write(settings(0) + 0x04, VM >> 12);
+        self.write(settings(0) + 0x08, VM_PAGES);
+        for port in 0..PORTS {
+            let at = settings(port);
+            self.write(at + 0x0c, 16 * port);
+            self.write(at + 0x10, u32::from(port != 3) << 31 | 16);
+            self.write(at + 0x14, (160 * (port & 1)) | ((120 * (port >> 1)) << 16));
+            self.write(at + 0x18, 160 | 120 << 16);
+            self.write(at + 0x1c, 0x1000_0000 + port);
+            self.write(at + 0x20, 0x0200);
+            self.write(at, 0x1e);
+        }
     }
 
     fn write(&mut self, register: u32, value: u32) {
@@ -671,6 +678,61 @@ fn pins_change_on_their_cycle_while_ports_are_flooded() {
         *at == page(1) + REQUEST && (start - 20_000..start + 6_250).contains(cycle)
     });
     assert!(flooded);
+}
+
+/// A manager that is restarted gives everything once more: requests under way and pins do not notice.
+#[test]
+fn what_is_given_again_changes_nothing() {
+    let data = pattern(256);
+    let mut d = Driver::new(ROUND_ROBIN);
+    d.fill(0, &data);
+    d.call(0, request(FLASH, WRITE, 256), 0x1000, 0);
+    let pins = |d: &mut Driver| {
+        (0..6).for_each(|pin| d.write(TIMED_MANAGER + 0x100 + 4 * pin, 1 << 31));
+    };
+    pins(&mut d);
+    for (index, word) in VALVES.iter().enumerate() {
+        d.write(timed(0) + 0x400 + 4 * index as u32, *word);
+    }
+    d.note(timed(0) + 0x08);
+    d.p.li(T1, 4_000);
+    d.p.add(T0, T0, T1);
+    d.p.li(S0, GP + timed(0) + 0x10);
+    d.p.sw(T0, 0, S0);
+    d.write(timed(0) + 0x14, 0);
+    d.write(timed(0) + 0x18, 500);
+    d.write(timed(0) + 0x1c, 24);
+    d.write(timed(0) + 0x20, 0);
+    for round in 0..4 {
+        d.ask(0, request(FLASH, READ, 256) | MEMORY, 0x1000, 0x400 * round);
+        // At least as long as the read takes.
+        (0..4).for_each(|_| {
+            pins(&mut d);
+            d.give(ROUND_ROBIN);
+        });
+        d.answer(0);
+    }
+    let (noted, seen, board) = d.run(&[]);
+    for response in &noted[2..6] {
+        assert_eq!(answered(*response), (0, 256));
+    }
+    for round in 0..4 {
+        let mut found = vec![0; 256];
+        let at = u64::from(VM) + 0x400 * round;
+        board.memory().read(at, &mut found).expect("memory");
+        assert_eq!(found, data, "round {round}");
+    }
+    let start = noted[1] + 4_000;
+    let expected: Vec<(u64, u32)> = (0..24)
+        .map(|run| start + 500 * run)
+        .flat_map(|begin| [(begin, 0x3f), (begin + 250, 0)])
+        .collect();
+    assert_eq!(seen.timed, expected);
+    // It was given while all of that went on.
+    let given = seen.writes.iter().filter(|(cycle, at, _)| {
+        *at == TIMED_MANAGER + 0x100 && (start..start + 12_000).contains(cycle)
+    });
+    assert!(given.count() > 4);
 }
 
 /// The memory of the VM that a hostile port is of: port 2's is right behind that of port 0, port 3's right before it. Port 1
