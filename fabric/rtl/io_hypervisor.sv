@@ -2,8 +2,8 @@
 //
 // Pages of 4 KiB: 0 is the manager's (regs/io_manager.rdl), 1 to 4 are the ports'
 // (regs/io_port.rdl). Which page a VM can reach is the business of the hypervisor's page tables.
-// Each device has an arbiter of its own: requests at different devices do not wait for each other.
 module io_hypervisor
+  import io_devices_pkg::*;
   import io_pkg::*;
   import memory_tree_pkg::*;
 #(
@@ -83,12 +83,6 @@ module io_hypervisor
   input  logic        m_axi_rlast
 );
 
-  // The devices' numbers.
-  localparam int unsigned AUart  = 32'(Uart);
-  localparam int unsigned AFlash = 32'(Flash);
-  localparam int unsigned AVga   = 32'(Vga);
-  localparam int unsigned AEth   = 32'(Ethernet);
-
   // The manager's page.
 
   logic        req, req_is_wr, stall_wr, stall_rd;
@@ -130,7 +124,7 @@ module io_hypervisor
 
   assign given = {manager.PORT3, manager.PORT2, manager.PORT1, manager.PORT0};
 
-  // The ports. A port has a turn at one device at most.
+  // The ports.
 
   logic [Ports-1:0][7:0]     ask;
   logic [Ports-1:0]          grant, in_valid, in_ready, out_valid, answered;
@@ -168,115 +162,37 @@ module io_hypervisor
     );
   end
 
-  // The devices, by their numbers.
+  // The devices.
 
-  policy_e [AEth:AUart]           policy;
-  logic [AEth:AUart][Ports-1:0]   d_ask, d_grant, d_in_ready, d_out_valid, d_answered;
-  logic [AEth:AUart]              r_valid, r_ready, i_valid, i_ready, o_valid, a_valid;
-  logic [AEth:AUart][31:0]        i_data, o_data;
-  request_t [AEth:AUart]          r;
-  response_t [AEth:AUart]         a;
+  policy_e [4:1]      policy;
+  given_t [Ports-1:0] devices_given;
 
   assign policy = {policy_e'(manager.POLICY.ethernet.value), policy_e'(manager.POLICY.vga.value),
                    policy_e'(manager.POLICY.flash.value), policy_e'(manager.POLICY.uart.value)};
 
   always_comb begin
-    grant    = '0;
-    in_ready = '0;
-    for (int unsigned d = AUart; d <= AEth; d++) begin
-      for (int unsigned p = 0; p < Ports; p++) d_ask[d][p] = ask[p][d];
-      grant    = grant | d_grant[d];
-      in_ready = in_ready | d_in_ready[d];
-    end
     for (int unsigned p = 0; p < Ports; p++) begin
-      out_valid[p] = 1'b0;
-      out_data[p]  = '0;
-      answered[p]  = 1'b0;
-      response[p]  = '0;
-      for (int unsigned d = AUart; d <= AEth; d++) begin
-        if (d_out_valid[d][p]) begin
-          out_valid[p] = 1'b1;
-          out_data[p]  = out_data[p] | o_data[d];
-        end
-        if (d_answered[d][p]) begin
-          answered[p] = 1'b1;
-          response[p] = response[p] | a[d];
-        end
-      end
+      devices_given[p] = '{
+        flash_first: given[p].FLASH_FIRST.sector.value,
+        flash_sectors: given[p].FLASH_SECTORS.count.value,
+        flash_writable: given[p].FLASH_SECTORS.writable.value,
+        vga_x: given[p].VGA_CORNER.x.value, vga_y: given[p].VGA_CORNER.y.value,
+        vga_width: given[p].VGA_SIZE.width.value, vga_height: given[p].VGA_SIZE.height.value,
+        mac: {given[p].MAC_HIGH.value.value, given[p].MAC_LOW.value.value}
+      };
     end
   end
 
-  for (genvar d = int'(AUart); d <= int'(AEth); d++) begin : gen_device
-    io_turn #(.PORTS(Ports)) u_turn (
-      .clk_i, .rst_ni, .policy_i(policy[d]),
-      .ask_i(d_ask[d]), .request_i(request), .grant_o(d_grant[d]),
-      .in_valid_i(in_valid), .in_ready_o(d_in_ready[d]), .in_data_i(in_data),
-      .out_valid_o(d_out_valid[d]), .response_valid_o(d_answered[d]),
-      .request_valid_o(r_valid[d]), .request_ready_i(r_ready[d]), .request_o(r[d]),
-      .in_valid_o(i_valid[d]), .in_ready_i(i_ready[d]), .in_data_o(i_data[d]),
-      .out_valid_i(o_valid[d]), .response_valid_i(a_valid[d])
-    );
-  end
-
-  // What of each device a port is given.
-
-  logic [Ports-1:0][9:0]  first, window_x, window_y, window_width, window_height;
-  logic [Ports-1:0][10:0] sectors;
-  logic [Ports-1:0]       writable;
-  logic [Ports-1:0][47:0] mac;
-
-  always_comb begin
-    for (int unsigned p = 0; p < Ports; p++) begin
-      first[p]         = given[p].FLASH_FIRST.sector.value;
-      sectors[p]       = given[p].FLASH_SECTORS.count.value;
-      writable[p]      = given[p].FLASH_SECTORS.writable.value;
-      window_x[p]      = given[p].VGA_CORNER.x.value;
-      window_y[p]      = given[p].VGA_CORNER.y.value;
-      window_width[p]  = given[p].VGA_SIZE.width.value;
-      window_height[p] = given[p].VGA_SIZE.height.value;
-      mac[p]           = {given[p].MAC_HIGH.value.value, given[p].MAC_LOW.value.value};
-    end
-  end
-
-  io_uart #(.DIVISOR(DIVISOR)) u_uart (
-    .clk_i, .rst_ni, .reader_i(manager.READER.port.value),
-    .request_valid_i(r_valid[AUart]), .request_ready_o(r_ready[AUart]), .request_i(r[AUart]),
-    .in_valid_i(i_valid[AUart]), .in_ready_o(i_ready[AUart]), .in_data_i(i_data[AUart]),
-    .out_valid_o(o_valid[AUart]), .out_data_o(o_data[AUart]),
-    .response_valid_o(a_valid[AUart]), .response_o(a[AUart]),
-    .txd_o(uart_txd_o), .rxd_i(uart_rxd_i)
-  );
-
-  io_flash #(.PORTS(Ports), .HALF_CYCLES(HALF_CYCLES)) u_flash (
-    .clk_i, .rst_ni,
-    .area_first_i(first), .area_sectors_i(sectors), .area_writable_i(writable),
-    .request_valid_i(r_valid[AFlash]), .request_ready_o(r_ready[AFlash]), .request_i(r[AFlash]),
-    .in_valid_i(i_valid[AFlash]), .in_ready_o(i_ready[AFlash]), .in_data_i(i_data[AFlash]),
-    .out_valid_o(o_valid[AFlash]), .out_data_o(o_data[AFlash]),
-    .response_valid_o(a_valid[AFlash]), .response_o(a[AFlash]),
-    .cs_no(flash_cs_no), .sck_o(flash_sck_o), .mosi_o(flash_mosi_o), .miso_i(flash_miso_i)
-  );
-
-  io_vga #(.PORTS(Ports)) u_vga (
-    .clk_i, .rst_ni, .window_x_i(window_x), .window_y_i(window_y),
-    .window_width_i(window_width), .window_height_i(window_height),
-    .request_valid_i(r_valid[AVga]), .request_ready_o(r_ready[AVga]), .request_i(r[AVga]),
-    .in_valid_i(i_valid[AVga]), .in_ready_o(i_ready[AVga]), .in_data_i(i_data[AVga]),
-    .out_valid_o(o_valid[AVga]), .out_data_o(o_data[AVga]),
-    .response_valid_o(a_valid[AVga]), .response_o(a[AVga]),
-    .pixel_o(vga_pixel_o), .hsync_no(vga_hsync_no), .vsync_no(vga_vsync_no),
-    .colour_o(vga_colour_o)
-  );
-
-  io_eth #(.PORTS(Ports)) u_eth (
-    .clk_i, .rst_ni, .mac_i(mac),
-    .request_valid_i(r_valid[AEth]), .request_ready_o(r_ready[AEth]),
-    .request_i(r[AEth]),
-    .in_valid_i(i_valid[AEth]), .in_ready_o(i_ready[AEth]), .in_data_i(i_data[AEth]),
-    .out_valid_o(o_valid[AEth]), .out_data_o(o_data[AEth]),
-    .response_valid_o(a_valid[AEth]), .response_o(a[AEth]),
-    .tx_en_o(eth_tx_en_o), .txd_o(eth_txd_o), .rx_dv_i(eth_rx_dv_i), .rx_er_i(eth_rx_er_i),
-    .rxd_i(eth_rxd_i)
+  io_devices #(.PORTS(Ports), .DIVISOR(DIVISOR), .HALF_CYCLES(HALF_CYCLES)) u_devices (
+    .clk_i, .rst_ni, .policy_i(policy), .reader_i(manager.READER.port.value),
+    .given_i(devices_given),
+    .ask_i(ask), .grant_o(grant), .request_i(request),
+    .in_valid_i(in_valid), .in_ready_o(in_ready), .in_data_i(in_data),
+    .out_valid_o(out_valid), .out_data_o(out_data), .response_valid_o(answered),
+    .response_o(response),
+    .flash_cs_no, .flash_sck_o, .flash_mosi_o, .flash_miso_i, .uart_txd_o, .uart_rxd_i,
+    .eth_tx_en_o, .eth_txd_o, .eth_rx_dv_i, .eth_rx_er_i, .eth_rxd_i,
+    .vga_pixel_o, .vga_hsync_no, .vga_vsync_no, .vga_colour_o
   );
 
   // Memory.
