@@ -58,6 +58,13 @@ pub mod mesh_interface;
     clippy::undocumented_unsafe_blocks,
     reason = "generated"
 )]
+pub mod mesh_manager;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
 pub mod ready_queue;
 #[allow(
     missing_docs,
