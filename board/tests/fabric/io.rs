@@ -3,15 +3,14 @@
 //! Times are in cycles of the fabric. A request's is from the cycle in which its `REQUEST` is on the bus to that in which the
 //! port's interrupt is up.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use crate::assembler::{Program, S0, S1, T0, T1, ZERO};
 use crate::run;
-use crate::support::{GP, RESULTS, Random, board, model, power_off, result};
+use crate::support::{GP, Look, RESULTS, Random, Watched, board, model, power_off, result};
 use tactus_board::board::{Board, Pace};
-use tactus_board::bus::BadState;
-use tactus_board::fabric::{Fabric, Inputs, Outputs};
+use tactus_board::fabric::{Inputs, Outputs};
 
 /// Registers of the manager.
 const POLICY: u32 = 0x08;
@@ -89,7 +88,7 @@ fn pins_of(outputs: &Outputs) -> u32 {
     outputs.hp.wdata as u32
 }
 
-impl Seen {
+impl Look for Seen {
     fn look(&mut self, inputs: &Inputs, out: &Outputs) {
         let before = self.before;
         if inputs.gp_awvalid & before.gp_awready != 0 && inputs.gp_wvalid & before.gp_wready != 0 {
@@ -114,7 +113,9 @@ impl Seen {
         self.watch(pins_of(out) >> 18);
         self.before = *out;
     }
+}
 
+impl Seen {
     /// 8N1: looks in the middle of each bit.
     fn listen(&mut self, level: u32) {
         match self.uart {
@@ -182,41 +183,6 @@ impl Seen {
             .zip(rises)
             .map(|((asked, _, _), answered)| answered - asked)
             .collect()
-    }
-}
-
-/// A fabric that is looked at in each cycle.
-struct Watched(Box<dyn Fabric>, Arc<Mutex<Seen>>);
-
-impl Fabric for Watched {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn outputs(&self) -> &Outputs {
-        self.0.outputs()
-    }
-
-    fn cycle(&mut self, inputs: &Inputs, picoseconds: u64) {
-        self.0.cycle(inputs, picoseconds);
-        let mut seen = self.1.lock().expect("no panic while it is held");
-        seen.look(inputs, self.0.outputs());
-    }
-
-    fn skip(&mut self, _: u64) {
-        unreachable!("the design is never quiet");
-    }
-
-    fn save(&self) -> Vec<u8> {
-        self.0.save()
-    }
-
-    fn restore(&mut self, _: &[u8]) -> Result<(), BadState> {
-        Err(BadState("what was seen is not restored".to_owned()))
-    }
-
-    fn begin_waves(&mut self, file: &Path, period: u64) -> Result<(), String> {
-        self.0.begin_waves(file, period)
     }
 }
 

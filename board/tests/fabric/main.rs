@@ -4,6 +4,7 @@ mod accelerators;
 #[path = "../../examples/assembler/mod.rs"]
 mod assembler;
 mod io;
+mod manycore;
 mod masters;
 mod queue;
 mod stamp;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{LazyLock, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use tactus_board::board::{Board, Pace};
 use tactus_board::bus::BadState;
@@ -94,6 +94,46 @@ impl Fabric for Compared {
 
     fn restore(&mut self, _: &[u8]) -> Result<(), BadState> {
         Err(BadState("two are not restored".to_owned()))
+    }
+
+    fn begin_waves(&mut self, file: &Path, period: u64) -> Result<(), String> {
+        self.0.begin_waves(file, period)
+    }
+}
+
+/// What looks at a fabric's ports in each cycle.
+pub trait Look: Send {
+    fn look(&mut self, inputs: &Inputs, outputs: &Outputs);
+}
+
+/// A fabric that is never quiet, and is looked at.
+pub struct Watched<T>(pub Box<dyn Fabric>, pub Arc<Mutex<T>>);
+
+impl<T: Look> Fabric for Watched<T> {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn outputs(&self) -> &Outputs {
+        self.0.outputs()
+    }
+
+    fn cycle(&mut self, inputs: &Inputs, picoseconds: u64) {
+        self.0.cycle(inputs, picoseconds);
+        let mut seen = self.1.lock().expect("no panic while it is held");
+        seen.look(inputs, self.0.outputs());
+    }
+
+    fn skip(&mut self, _: u64) {
+        unreachable!("the design is never quiet");
+    }
+
+    fn save(&self) -> Vec<u8> {
+        self.0.save()
+    }
+
+    fn restore(&mut self, _: &[u8]) -> Result<(), BadState> {
+        Err(BadState("what was seen is not restored".to_owned()))
     }
 
     fn begin_waves(&mut self, file: &Path, period: u64) -> Result<(), String> {
