@@ -231,8 +231,11 @@ module mesh_port_formal
       end else begin
         state_header: assert (dut.header_q == request_q && owed_q && !answer_valid);
       end
-      if (dut.state_q == 3'd1) state_address: assert (taken_q == 10'd1 && !short_q && !turned_q
-                                                      && out_q == '0 && dut.words_q == '0);
+      if (dut.state_q == 3'd1) begin
+        state_address: assert (taken_q == 10'(!short_q) && dut.last_q == short_q && !turned_q
+                               && out_q == '0 && dut.words_q == '0
+                               && dut.status_q == Malformed);
+      end
       if (dut.state_q >= 3'd2 && dut.state_q <= 3'd4) begin
         state_asks: assert (!short_q && !turned_q && dut.addr_q == addr_q
                             && dut.last_q == (taken_q == '0)
@@ -242,7 +245,8 @@ module mesh_port_formal
       if (dut.state_q == 3'd2 || dut.state_q == 3'd3) state_none: assert (out_q == '0);
       if (dut.state_q == 3'd3 || dut.state_q == 3'd4) state_right: assert (right);
       state_turn: assert (turn_q == (dut.state_q == 3'd4));
-      if (dut.state_q == 3'd5) state_drop: assert (taken_q >= 10'd2 && !short_q);
+      if (dut.state_q == 3'd5) state_drop: assert ((taken_q == '0 || taken_q >= 10'd2) && !short_q
+                                                   && dut.last_q == (taken_q == '0));
       if (dut.state_q == 3'd6) state_respond: assert (taken_q == '0);
       if (dut.state_q == 3'd5 || dut.state_q == 3'd6 || answer_valid) begin
         state_status: assert (dut.header_q == request_q && (over || turned_q == right)

@@ -124,8 +124,9 @@ module mesh_port
   assign in_data_o  = word;
   assign in_taken   = in_valid_o && in_ready_i;
 
+  // What was taken last says how it goes on: what comes from the queue is late in its cycle.
   assign take       = state_q == Idle ? there && !answer_valid_o
-                      : state_q == Address || state_q == Drop || in_taken;
+                      : state_q == Address || state_q == Drop ? !last_q : in_taken;
 
   // With a status that is not Done there is no length: it says whether the request was quiet.
   assign answers  = !(header_q.quiet && status_q == Done);
@@ -140,12 +141,12 @@ module mesh_port
     end else begin
       answer_valid_o <= (state_q == Respond && answers) || (answer_valid_o && !sent_i);
       unique case (state_q)
-        Idle:    if (take) state_q <= last ? Respond : Address;
-        Address: state_q <= Check;
+        Idle:    if (take) state_q <= Address;
+        Address: state_q <= last_q ? Respond : Check;
         Check:   state_q <= refusal == Done ? Ask : last_q ? Respond : Drop;
         Ask:     if (grant_i) state_q <= Turn;
-        Turn:    if (response_valid_i) state_q <= last_q || (in_taken && last) ? Respond : Drop;
-        Drop:    if (last) state_q <= Respond;
+        Turn:    if (response_valid_i) state_q <= last_q ? Respond : Drop;
+        Drop:    if (last_q) state_q <= Respond;
         Respond: state_q <= Idle;
       endcase
     end

@@ -31,9 +31,11 @@ module mesh_queue #(
   // What is put in the cycle in which it is read is not there yet.
   (* no_rw_check *)
   logic [32:0] words [2 ** LOG2_WORDS];
-  count_t      put_q, kept_q, taken_q, at, after, next;
+  count_t      put_q, kept_q, taken_q, behind, after, next;
+  index_t      at;
 
-  assign at           = first_i ? kept_q : put_q;
+  assign at           = first_i ? index_t'(kept_q) : index_t'(put_q);
+  assign behind       = first_i ? kept_q + 1'b1 : put_q + 1'b1;
   assign after        = taken_q + 1'b1;
   assign next         = take_i ? after : taken_q;
   assign used_o       = kept_q - taken_q;
@@ -47,15 +49,15 @@ module mesh_queue #(
       taken_q <= '0;
       there_o <= 1'b0;
     end else begin
-      if (put_i) put_q <= at + 1'b1;
-      if (put_i && keep_i) kept_q <= at + 1'b1;
+      if (put_i) put_q <= behind;
+      if (put_i && keep_i) kept_q <= behind;
       taken_q <= next;
       there_o <= take_i ? kept_q != after : kept_q != taken_q;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (put_i) words[index_t'(at)] <= data_i;
+    if (put_i) words[at] <= data_i;
     data_o <= words[index_t'(next)];
   end
 
