@@ -43,7 +43,7 @@ module mesh_interface_formal
     .in_credit_o(in_credit)
   );
 
-  localparam logic [11:0] Packet = 12'h010, Send = 12'h014, Response = 12'h018,
+  localparam logic [11:0] Packet = 12'h010, Header = 12'h014, Response = 12'h018,
                           Message = 12'h01c;
 
   // The bus behind axil_slave. A packet that was written is to be checked, is to be sent, and is
@@ -70,7 +70,7 @@ module mesh_interface_formal
   assign reads  = req && !req_is_wr && addr == Response;
   assign taken  = reads && there;
 
-  // The page: PACKET, SEND, and the followed word of BUFFER now, and one and two cycles before.
+  // The page: PACKET, HEADER, and the followed word of BUFFER now, and one and two cycles before.
   logic [8:0]  place_q, words_q;
   header_t     head_q;
   logic        asked_for_q;
@@ -120,7 +120,7 @@ module mesh_interface_formal
     end else begin
       reads_q     <= reads;
       waits_q     <= req && !req_is_wr && (addr == Response || addr == Message);
-      asked_for_q <= writes && addr == Send;
+      asked_for_q <= writes && addr == Header;
       credited_q  <= in_valid;
       written_word_q <= written_word_q || (writes && addr == {1'b1, followed, 2'b00});
       {written_word1_q, written_word2_q} <= {written_word_q, written_word1_q};
@@ -151,7 +151,7 @@ module mesh_interface_formal
   always_ff @(posedge clk_i) begin
     began_q    <= 1'b1;
     followed_q <= followed;
-    if (writes && addr == Send) head_q <= {wr_data[31:26], Here, wr_data[19:0]};
+    if (writes && addr == Header) head_q <= {wr_data[31:26], Here, wr_data[19:0]};
     if (writes && addr == {1'b1, followed, 2'b00}) word_q <= wr_data;
     {word1_q, word2_q} <= {word_q, word1_q};
     if (begins) begin
@@ -211,8 +211,8 @@ module mesh_interface_formal
                           && dut.from_regs.PACKET.words.value == words_q
                           && dut.written_q == asked_for_q
                           && (!asked_for_q || head_q
-                              == {dut.from_regs.SEND.y.value, dut.from_regs.SEND.x.value, Here,
-                                  dut.from_regs.SEND.head.value}));
+                              == {dut.from_regs.HEADER.y.value, dut.from_regs.HEADER.x.value, Here,
+                                  dut.from_regs.HEADER.head.value}));
       state_reads: assert (dut.read_q == {waits_q && !reads_q, reads_q} && (waits_q || !reads_q)
                            && dut.u_regs.external_pending == waits_q);
       state_buffer: assert (dut.buffer[followed] == word_q || !written_word_q);

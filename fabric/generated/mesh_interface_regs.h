@@ -78,19 +78,19 @@ extern "C" {
 #define MESH_INTERFACE__PACKET__WORDS_bw 9
 #define MESH_INTERFACE__PACKET__WORDS_reset 0x0
 
-// reg - mesh_interface::SEND
-#define MESH_INTERFACE__SEND__HEAD_bm 0xfffff
-#define MESH_INTERFACE__SEND__HEAD_bp 0
-#define MESH_INTERFACE__SEND__HEAD_bw 20
-#define MESH_INTERFACE__SEND__HEAD_reset 0x0
-#define MESH_INTERFACE__SEND__X_bm 0x1c000000
-#define MESH_INTERFACE__SEND__X_bp 26
-#define MESH_INTERFACE__SEND__X_bw 3
-#define MESH_INTERFACE__SEND__X_reset 0x0
-#define MESH_INTERFACE__SEND__Y_bm 0xe0000000
-#define MESH_INTERFACE__SEND__Y_bp 29
-#define MESH_INTERFACE__SEND__Y_bw 3
-#define MESH_INTERFACE__SEND__Y_reset 0x0
+// reg - mesh_interface::HEADER
+#define MESH_INTERFACE__HEADER__HEAD_bm 0xfffff
+#define MESH_INTERFACE__HEADER__HEAD_bp 0
+#define MESH_INTERFACE__HEADER__HEAD_bw 20
+#define MESH_INTERFACE__HEADER__HEAD_reset 0x0
+#define MESH_INTERFACE__HEADER__X_bm 0x1c000000
+#define MESH_INTERFACE__HEADER__X_bp 26
+#define MESH_INTERFACE__HEADER__X_bw 3
+#define MESH_INTERFACE__HEADER__X_reset 0x0
+#define MESH_INTERFACE__HEADER__Y_bm 0xe0000000
+#define MESH_INTERFACE__HEADER__Y_bp 29
+#define MESH_INTERFACE__HEADER__Y_bw 3
+#define MESH_INTERFACE__HEADER__Y_reset 0x0
 
 // reg - mesh_interface::RESPONSE
 #define MESH_INTERFACE__RESPONSE__WORD_bm 0xffffffff
@@ -124,7 +124,7 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t PLACES;
     uint32_t ROOM;
     uint32_t PACKET;
-    uint32_t SEND;
+    uint32_t HEADER;
     uint32_t RESPONSE;
     uint32_t MESSAGE;
     uint32_t IRQ_ENABLE;

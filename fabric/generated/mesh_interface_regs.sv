@@ -73,7 +73,7 @@ module mesh_interface_regs (
         logic PLACES;
         logic ROOM;
         logic PACKET;
-        logic SEND;
+        logic HEADER;
         logic RESPONSE;
         logic MESSAGE;
         logic IRQ_ENABLE;
@@ -111,7 +111,7 @@ module mesh_interface_regs (
         decoded_reg_strb.PACKET = cpuif_req_masked & (cpuif_addr == 12'h10);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h10);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h10);
-        decoded_reg_strb.SEND = cpuif_req_masked & (cpuif_addr == 12'h14) & cpuif_req_is_wr;
+        decoded_reg_strb.HEADER = cpuif_req_masked & (cpuif_addr == 12'h14) & cpuif_req_is_wr;
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h14);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h14) & cpuif_req_is_wr;
         decoded_reg_strb.RESPONSE = cpuif_req_masked & (cpuif_addr == 12'h18) & !cpuif_req_is_wr;
@@ -183,7 +183,7 @@ module mesh_interface_regs (
                 logic [2:0] next;
                 logic load_next;
             } y;
-        } SEND;
+        } HEADER;
         struct packed {
             struct packed {
                 logic next;
@@ -216,7 +216,7 @@ module mesh_interface_regs (
             struct packed {
                 logic [2:0] value;
             } y;
-        } SEND;
+        } HEADER;
         struct packed {
             struct packed {
                 logic value;
@@ -274,76 +274,76 @@ module mesh_interface_regs (
         end
     end
     assign hwif_out.PACKET.words.value = field_storage.PACKET.words.value;
-    // Field: mesh_interface.SEND.head
+    // Field: mesh_interface.HEADER.head
     always_comb begin
         automatic logic [19:0] next_c;
         automatic logic load_next_c;
-        next_c = field_storage.SEND.head.value;
+        next_c = field_storage.HEADER.head.value;
         load_next_c = '0;
-        if(decoded_reg_strb.SEND && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.SEND.head.value & ~decoded_wr_biten[19:0]) | (decoded_wr_data[19:0] & decoded_wr_biten[19:0]);
+        if(decoded_reg_strb.HEADER && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.HEADER.head.value & ~decoded_wr_biten[19:0]) | (decoded_wr_data[19:0] & decoded_wr_biten[19:0]);
             load_next_c = '1;
         end
-        field_combo.SEND.head.next = next_c;
-        field_combo.SEND.head.load_next = load_next_c;
+        field_combo.HEADER.head.next = next_c;
+        field_combo.HEADER.head.load_next = load_next_c;
     end
     always_ff @(posedge clk or negedge arst_n) begin
         if(~arst_n) begin
-            field_storage.SEND.head.value <= 20'h0;
+            field_storage.HEADER.head.value <= 20'h0;
         end else begin
-            if(field_combo.SEND.head.load_next) begin
-                field_storage.SEND.head.value <= field_combo.SEND.head.next;
+            if(field_combo.HEADER.head.load_next) begin
+                field_storage.HEADER.head.value <= field_combo.HEADER.head.next;
             end
         end
     end
-    assign hwif_out.SEND.head.value = field_storage.SEND.head.value;
-    assign hwif_out.SEND.head.swmod = decoded_reg_strb.SEND && decoded_req_is_wr && |(decoded_wr_biten[19:0]);
-    // Field: mesh_interface.SEND.x
+    assign hwif_out.HEADER.head.value = field_storage.HEADER.head.value;
+    assign hwif_out.HEADER.head.swmod = decoded_reg_strb.HEADER && decoded_req_is_wr && |(decoded_wr_biten[19:0]);
+    // Field: mesh_interface.HEADER.x
     always_comb begin
         automatic logic [2:0] next_c;
         automatic logic load_next_c;
-        next_c = field_storage.SEND.x.value;
+        next_c = field_storage.HEADER.x.value;
         load_next_c = '0;
-        if(decoded_reg_strb.SEND && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.SEND.x.value & ~decoded_wr_biten[28:26]) | (decoded_wr_data[28:26] & decoded_wr_biten[28:26]);
+        if(decoded_reg_strb.HEADER && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.HEADER.x.value & ~decoded_wr_biten[28:26]) | (decoded_wr_data[28:26] & decoded_wr_biten[28:26]);
             load_next_c = '1;
         end
-        field_combo.SEND.x.next = next_c;
-        field_combo.SEND.x.load_next = load_next_c;
+        field_combo.HEADER.x.next = next_c;
+        field_combo.HEADER.x.load_next = load_next_c;
     end
     always_ff @(posedge clk or negedge arst_n) begin
         if(~arst_n) begin
-            field_storage.SEND.x.value <= 3'h0;
+            field_storage.HEADER.x.value <= 3'h0;
         end else begin
-            if(field_combo.SEND.x.load_next) begin
-                field_storage.SEND.x.value <= field_combo.SEND.x.next;
+            if(field_combo.HEADER.x.load_next) begin
+                field_storage.HEADER.x.value <= field_combo.HEADER.x.next;
             end
         end
     end
-    assign hwif_out.SEND.x.value = field_storage.SEND.x.value;
-    // Field: mesh_interface.SEND.y
+    assign hwif_out.HEADER.x.value = field_storage.HEADER.x.value;
+    // Field: mesh_interface.HEADER.y
     always_comb begin
         automatic logic [2:0] next_c;
         automatic logic load_next_c;
-        next_c = field_storage.SEND.y.value;
+        next_c = field_storage.HEADER.y.value;
         load_next_c = '0;
-        if(decoded_reg_strb.SEND && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.SEND.y.value & ~decoded_wr_biten[31:29]) | (decoded_wr_data[31:29] & decoded_wr_biten[31:29]);
+        if(decoded_reg_strb.HEADER && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.HEADER.y.value & ~decoded_wr_biten[31:29]) | (decoded_wr_data[31:29] & decoded_wr_biten[31:29]);
             load_next_c = '1;
         end
-        field_combo.SEND.y.next = next_c;
-        field_combo.SEND.y.load_next = load_next_c;
+        field_combo.HEADER.y.next = next_c;
+        field_combo.HEADER.y.load_next = load_next_c;
     end
     always_ff @(posedge clk or negedge arst_n) begin
         if(~arst_n) begin
-            field_storage.SEND.y.value <= 3'h0;
+            field_storage.HEADER.y.value <= 3'h0;
         end else begin
-            if(field_combo.SEND.y.load_next) begin
-                field_storage.SEND.y.value <= field_combo.SEND.y.next;
+            if(field_combo.HEADER.y.load_next) begin
+                field_storage.HEADER.y.value <= field_combo.HEADER.y.next;
             end
         end
     end
-    assign hwif_out.SEND.y.value = field_storage.SEND.y.value;
+    assign hwif_out.HEADER.y.value = field_storage.HEADER.y.value;
     // External register: mesh_interface.RESPONSE
 
     assign hwif_out.RESPONSE.req = !decoded_req_is_wr ? decoded_reg_strb.RESPONSE : '0;

@@ -135,21 +135,21 @@ package mesh_interface_regs_pkg;
     typedef struct packed {
         logic [19:0] value;
         logic swmod;
-    } mesh_interface__SEND__head__out_t;
+    } mesh_interface__HEADER__head__out_t;
 
     typedef struct packed {
         logic [2:0] value;
-    } mesh_interface__SEND__x__out_t;
+    } mesh_interface__HEADER__x__out_t;
 
     typedef struct packed {
         logic [2:0] value;
-    } mesh_interface__SEND__y__out_t;
+    } mesh_interface__HEADER__y__out_t;
 
     typedef struct packed {
-        mesh_interface__SEND__head__out_t head;
-        mesh_interface__SEND__x__out_t x;
-        mesh_interface__SEND__y__out_t y;
-    } mesh_interface__SEND__out_t;
+        mesh_interface__HEADER__head__out_t head;
+        mesh_interface__HEADER__x__out_t x;
+        mesh_interface__HEADER__y__out_t y;
+    } mesh_interface__HEADER__out_t;
 
     typedef struct packed {
         logic req;
@@ -184,7 +184,7 @@ package mesh_interface_regs_pkg;
 
     typedef struct packed {
         mesh_interface__PACKET__out_t PACKET;
-        mesh_interface__SEND__out_t SEND;
+        mesh_interface__HEADER__out_t HEADER;
         mesh_interface__RESPONSE__external__out_t RESPONSE;
         mesh_interface__MESSAGE__external__out_t MESSAGE;
         mesh_interface__IRQ_ENABLE__out_t IRQ_ENABLE;

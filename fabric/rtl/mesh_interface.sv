@@ -106,8 +106,8 @@ module mesh_interface
     .hwif_in(to_regs), .hwif_out(from_regs)
   );
 
-  // The packet that SEND was written for: in the cycle after, its registers hold it; in the next it
-  // is checked, and then sent.
+  // The packet that HEADER was written for: in the cycle after, its registers hold it; in the next
+  // it is checked, and then sent.
 
   logic    written_q, begins, checking_q, sending_q, accepted, fits;
   logic    is_request_q, reached_q;
@@ -116,8 +116,8 @@ module mesh_interface
   count_t  size, size_q, least_q, answer_size_q;
 
   assign begins = written_q && !checking_q && !sending_q;
-  assign to     = '{y: from_regs.SEND.y.value, x: from_regs.SEND.x.value};
-  assign header = header_t'({to, PLACE, from_regs.SEND.head.value});
+  assign to     = '{y: from_regs.HEADER.y.value, x: from_regs.HEADER.x.value};
+  assign header = header_t'({to, PLACE, from_regs.HEADER.head.value});
   assign size   = count_t'(from_regs.PACKET.words.value) + 1'b1;
 
   always_ff @(posedge clk_i) begin
@@ -162,7 +162,7 @@ module mesh_interface
       refused_q        <= '0;
       lost_q           <= '0;
     end else begin
-      written_q   <= from_regs.SEND.head.swmod;
+      written_q   <= from_regs.HEADER.head.swmod;
       checking_q  <= begins;
       requested_q <= accepted && is_request_q;
       if (over) begin

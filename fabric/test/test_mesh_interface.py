@@ -10,7 +10,7 @@ from cocotb.triggers import FallingEdge, Timer
 from axi import SLVERR, AxiLiteMaster
 from common import reset
 
-(ID, STATUS, PLACES, ROOM, PACKET, SEND, RESPONSE, MESSAGE, IRQ_ENABLE, BUFFER) = (
+(ID, STATUS, PLACES, ROOM, PACKET, HEADER, RESPONSE, MESSAGE, IRQ_ENABLE, BUFFER) = (
     0x00, 0x04, 0x08, 0x0C, 0x10, 0x14, 0x18, 0x1C, 0x20, 0x800)
 HERE, IO, OTHER, NOWHERE = 0, 1, 3 << 3 | 2, 7 << 3
 DEPTH, WORDS = 4, 512
@@ -81,7 +81,7 @@ class Hart:
     async def send(self, to, head, first, count):
         """Two stores. Bits that say where it comes from are not the hart's: any are written."""
         await self.master.write(PACKET, count << 16 | first)
-        await self.master.write(SEND, to << 26 | random.getrandbits(6) << 20 | head)
+        await self.master.write(HEADER, to << 26 | random.getrandbits(6) << 20 | head)
         return [to << 26 | HERE << 20 | head, *(self.buffer[(first + i) % WORDS] for i in range(count))]
 
     async def status(self):

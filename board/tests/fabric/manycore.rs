@@ -1,7 +1,7 @@
 //! The design `manycore`: what goes over the mesh for an operation of I/O, how long a request takes, and that a place
 //! which behaves badly disturbs no other. Software is one hart's, which has all pages.
 //!
-//! Times are in cycles of the fabric: from that in which `SEND` is on the bus to that in which the response's interrupt is up.
+//! Times are in cycles of the fabric: from that in which `HEADER` is on the bus to that in which the response's interrupt is up.
 
 use std::sync::{Arc, Mutex};
 
@@ -23,7 +23,7 @@ const fn page(hart: u32) -> u32 {
 const STATUS: u32 = 0x04;
 const ROOM: u32 = 0x0c;
 const PACKET: u32 = 0x10;
-const SEND: u32 = 0x14;
+const HEADER: u32 = 0x14;
 const RESPONSE: u32 = 0x18;
 const MESSAGE: u32 = 0x1c;
 const IRQ_ENABLE: u32 = 0x20;
@@ -38,7 +38,7 @@ const WRITE: u32 = 1;
 const QUIET: u32 = 1 << 14;
 const DENIED: u64 = 3;
 
-/// Where the I/O hypervisor is, and a hart: the upper bits of `SEND`.
+/// Where the I/O hypervisor is, and a hart: the upper bits of `HEADER`.
 const IO: u32 = 4 << 29;
 const fn place(hart: u32) -> u32 {
     ((hart / 4) << 29) | ((hart % 4) << 26)
@@ -52,7 +52,7 @@ const fn request(device: u32, op: u32, length: u32) -> u32 {
 #[derive(Default)]
 struct Seen {
     cycle: u64,
-    /// When `SEND` was written, and of which hart; when an interrupt rose, and of which.
+    /// When `HEADER` was written, and of which hart; when an interrupt rose, and of which.
     sent: Vec<(u64, u32)>,
     rises: Vec<(u64, u32)>,
     /// Flits that have come over the mesh.
@@ -65,7 +65,7 @@ impl Look for Seen {
         let before = self.before;
         let written =
             inputs.gp_awvalid & before.gp_awready & inputs.gp_wvalid & before.gp_wready != 0;
-        if written && inputs.gp_awaddr & 0xf_0fff == 0x1_0000 | SEND {
+        if written && inputs.gp_awaddr & 0xf_0fff == 0x1_0000 | HEADER {
             self.sent.push((self.cycle, inputs.gp_awaddr >> 12 & 0xf));
         }
         self.cycle += 1;
@@ -81,7 +81,7 @@ impl Look for Seen {
 }
 
 impl Seen {
-    /// From a hart's `SEND` to its interrupt, for each.
+    /// From a hart's `HEADER` to its interrupt, for each.
     fn times(&self, hart: u32) -> Vec<u64> {
         let of = |events: &[(u64, u32)]| -> Vec<u64> {
             let mine = events.iter().filter(|(_, h)| *h == hart);
@@ -149,7 +149,7 @@ impl Driver {
             self.write(page(hart) + BUFFER + 4 * index as u32, *word);
         }
         self.write(page(hart) + PACKET, (words.len() as u32) << 16);
-        self.write(page(hart) + SEND, head);
+        self.write(page(hart) + HEADER, head);
     }
 
     /// Waits for a packet, and notes its first word and so many others.

@@ -5,6 +5,7 @@ use super::_root; // alias to root module of generated code
 
 // Anonymous component instances
 pub mod buffer;
+pub mod header;
 pub mod id;
 pub mod irq_enable;
 pub mod message;
@@ -12,7 +13,6 @@ pub mod packet;
 pub mod places;
 pub mod response;
 pub mod room;
-pub mod send;
 pub mod status;
 
 /// Mesh interface
@@ -136,14 +136,14 @@ impl<'io, IO: peakrdl_rust::io::RegisterIO> MeshInterface<'io, IO> {
         }
     }
 
-    /// Send
+    /// Header
     ///
     /// The first word of a packet. Writing it, as a whole word, sends it and what PACKET says. A packet is refused while another is being sent,
     /// when it goes to a place that this one may not send to, and when it is a request for which, or for whose response, there is
     /// no room: STATUS counts it, and nothing else changes.
     #[inline(always)]
     #[must_use]
-    pub const fn send(&self) -> peakrdl_rust::reg::Reg<'io, send::Send, IO> {
+    pub const fn header(&self) -> peakrdl_rust::reg::Reg<'io, header::Header, IO> {
         unsafe {
             peakrdl_rust::reg::Reg::from_ptr_with(self.ptr.wrapping_byte_add(0x14).cast(), self.io)
         }

@@ -1,27 +1,27 @@
-//! Register: Send
+//! Register: Header
 
 #[allow(unused_imports)]
 use super::_root; // alias to root module of generated code
 
-/// Send
+/// Header
 ///
 /// The first word of a packet. Writing it, as a whole word, sends it and what PACKET says. A packet is refused while another is being sent,
 /// when it goes to a place that this one may not send to, and when it is a request for which, or for whose response, there is
 /// no room: STATUS counts it, and nothing else changes.
 #[repr(transparent)]
 #[derive(Copy, Clone, Eq, PartialEq)]
-pub struct Send(u32);
+pub struct Header(u32);
 
-unsafe impl Send for Send {}
-unsafe impl Sync for Send {}
+unsafe impl Send for Header {}
+unsafe impl Sync for Header {}
 
-impl core::default::Default for Send {
+impl core::default::Default for Header {
     fn default() -> Self {
         Self(0x0)
     }
 }
 
-impl peakrdl_rust::reg::Register for Send {
+impl peakrdl_rust::reg::Register for Header {
     type Regwidth = u32;
     type Accesswidth = u32;
     type Access = peakrdl_rust::access::W;
@@ -37,7 +37,7 @@ impl peakrdl_rust::reg::Register for Send {
     }
 }
 
-impl Send {
+impl Header {
     pub const HEAD_OFFSET: usize = 0;
     pub const HEAD_WIDTH: usize = 20;
     pub const HEAD_MASK: u32 = 0xF_FFFF;
@@ -79,8 +79,8 @@ impl Send {
     }
 }
 
-impl core::fmt::Debug for Send {
+impl core::fmt::Debug for Header {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Send").finish()
+        f.debug_struct("Header").finish()
     }
 }
