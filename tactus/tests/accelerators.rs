@@ -12,8 +12,7 @@ use tactus::check::check_file;
 use tactus::plan::Plan;
 use tactus::report::unit::Unit;
 use tactus::run::Boot;
-use tactus::run::board::{Fabric, Options};
-use tactus::run::journal::VmJournal;
+use tactus::run::board::Options;
 use tactus::run::machine::Platform;
 use tactus::run::session::{Outcome, Verdict};
 use tactus_abi::map::RAM_BASE;
@@ -22,7 +21,7 @@ use tactus_board::fault::Fault;
 use tactus_board::profile::Profile;
 use tactus_board::time::Femtoseconds;
 
-use harness::{STUCK, assert_verdict, explain, once, root};
+use harness::{STUCK, assert_verdict, explain, fabric, figure, once, root, seeds, written};
 
 /// The frame of that number for a task, as both guests make it: of xorshift's 64 bits.
 fn frame(task: u64, number: u64, bytes: usize) -> Vec<u8> {
@@ -61,15 +60,6 @@ fn crc32(name: &str, task: u64, frames: u64, bytes: usize) -> f64 {
     crc.finalize().into()
 }
 
-#[track_caller]
-fn figure(outcome: &Outcome, vm: &str, name: &str) -> f64 {
-    let vm: &VmJournal = outcome.journal.vm(vm).expect("the system has it");
-    vm.metrics
-        .get(name)
-        .unwrap_or_else(|| panic!("no {name}\n{}", explain(outcome)))
-        .value
-}
-
 /// What goes wrong on the board, and when.
 type Faults = Vec<(Femtoseconds, Fault)>;
 
@@ -96,11 +86,9 @@ fn run_at<'a>(
     faults: impl FnOnce(&Plan, &[u8]) -> Faults,
 ) -> Outcome {
     let mut boot = Boot::of(file).unwrap_or_else(|error| panic!("{error:?}"));
-    let model = Artifacts::Workspace.model("accelerators");
-    let model = model.unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
     let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
     options.pace = pace;
-    options.fabric = Some(Fabric { model, waves: None });
+    options.fabric = Some(fabric("accelerators"));
     options.faults = faults(&plan_of(file), &boot.image.bytes);
     let plan = boot.plan.timeout(patience);
     let plan = plan.on(Platform::Board(Box::new(options)));
@@ -186,12 +174,17 @@ fn linux_and_freertos_share_them() {
     assert_eq!(misses, 0.0, "\n{}", seen());
 }
 
-/// One guest alone with the device manager: its accelerators, and its boot arguments.
-fn alone(tasks: &[&str], bootargs: &str) -> String {
-    let accelerators: String = tasks
+/// A VM's accelerators.
+fn accelerators(tasks: &[&str]) -> String {
+    tasks
         .iter()
         .map(|task| format!("[[vm.accelerator]]\ntask = \"{task}\"\n"))
-        .collect();
+        .collect()
+}
+
+/// One guest alone with the device manager: its accelerators, and its boot arguments.
+fn alone(tasks: &[&str], bootargs: &str) -> String {
+    let accelerators = accelerators(tasks);
     let tasks = tasks.join(",");
     format!(
         r#"
@@ -229,10 +222,7 @@ fn alone(tasks: &[&str], bootargs: &str) -> String {
 
 /// [`run`] of a system given as text, until `guest` is off.
 fn run_alone(system: &str, faults: impl FnOnce(&Plan, &[u8]) -> Faults) -> Outcome {
-    let file = tempfile::Builder::new().suffix(".toml").tempfile();
-    let file = file.expect("a temporary file can be made");
-    std::fs::write(file.path(), system).expect("it can be written");
-    run(file.path(), "guest", faults)
+    run(written(system).path(), "guest", faults)
 }
 
 /// Where no region is to be had at once, the guest computes itself, and nobody could tell.
@@ -443,26 +433,13 @@ fn what_is_asked_while_a_page_is_closed_is_not_lost() {
         guest("one", 1, 1),
         guest("other", 2, 2)
     );
-    let file = tempfile::Builder::new().suffix(".toml").tempfile();
-    let file = file.expect("a temporary file can be made");
-    std::fs::write(file.path(), system).expect("it can be written");
-    let outcome = run(file.path(), None, none);
+    let outcome = run(written(&system).path(), None, none);
     assert_verdict(&outcome, Verdict::Good);
     for vm in ["one", "other"] {
         // It was so often that another one had the region.
         let count = figure(&outcome, vm, "alloc_count");
         assert!(count > 100.0, "{count}\n{}", explain(&outcome));
     }
-}
-
-/// Seeds of [`a_million_requests`]: `ACCELERATOR_SEEDS=FROM..TO`.
-fn seeds() -> std::ops::Range<u64> {
-    let Ok(text) = std::env::var("ACCELERATOR_SEEDS") else {
-        return 0..50;
-    };
-    let ends = text.split_once("..");
-    let ends = ends.and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-    ends.unwrap_or_else(|| panic!("ACCELERATOR_SEEDS={text}: say FROM..TO, such as 0..10"))
 }
 
 /// Computations that each of the two guests of [`contended`] asks for.
@@ -472,9 +449,7 @@ const EACH: u64 = 10_000;
 /// each asks for its region anew as often as may be.
 fn contended(seed: u64) -> String {
     let guest = |name: &str, class: &str, tasks: &str| {
-        let accelerators: String = ["qam16", "qam64", "fft512", "fft1024"]
-            .map(|task| format!("[[vm.accelerator]]\ntask = \"{task}\"\n"))
-            .concat();
+        let accelerators = accelerators(&["qam16", "qam64", "fft512", "fft1024"]);
         format!(
             r#"
             [[vm]]
@@ -544,10 +519,9 @@ fn contended(seed: u64) -> String {
 #[test]
 #[ignore = "long"]
 fn a_million_requests() {
-    let file = tempfile::Builder::new().suffix(".toml").tempfile();
-    let file = file.expect("a temporary file can be made");
-    for seed in seeds() {
-        std::fs::write(file.path(), contended(seed)).expect("it can be written");
+    // `ACCELERATOR_SEEDS=FROM..TO` says others.
+    for seed in seeds("ACCELERATOR_SEEDS", 0..50) {
+        let file = written(&contended(seed));
         let outcome = run_at(Pace::Timed, 10 * STUCK, file.path(), None, none);
         assert_verdict(&outcome, Verdict::Good);
         let shared = plan_of(file.path()).accelerators;

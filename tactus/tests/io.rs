@@ -6,14 +6,13 @@ mod harness;
 use std::path::Path;
 use std::time::Duration;
 
-use tactus::artifacts::Artifacts;
 use tactus::run::Boot;
-use tactus::run::board::{Fabric, Options};
+use tactus::run::board::Options;
 use tactus::run::machine::Platform;
 use tactus::run::session::{Outcome, Verdict};
 use tactus_board::profile::Profile;
 
-use harness::{STUCK, assert_verdict, explain, once, root};
+use harness::{STUCK, assert_verdict, explain, fabric, figure, once, root};
 
 /// Pins of the design.
 const PINS: u32 = 8;
@@ -21,23 +20,12 @@ const PINS: u32 = 8;
 /// Runs a system until all VMs are off, which takes no more host time than that.
 fn run(file: &Path, stuck: Duration) -> Outcome {
     let mut boot = Boot::of(file).unwrap_or_else(|error| panic!("{error:?}"));
-    let model = Artifacts::Workspace.model("io");
-    let model = model.unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
     let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
-    options.fabric = Some(Fabric { model, waves: None });
+    options.fabric = Some(fabric("io"));
     options.pins = PINS;
     let plan = boot.plan.timeout(stuck);
     boot.plan = plan.on(Platform::Board(Box::new(options)));
     once(&boot)
-}
-
-#[track_caller]
-fn figure(outcome: &Outcome, vm: &str, name: &str) -> u64 {
-    let vm = outcome.journal.vm(vm).expect("the system has it");
-    vm.metrics
-        .get(name)
-        .unwrap_or_else(|| panic!("no {name}\n{}", explain(outcome)))
-        .value as u64
 }
 
 /// When the pins of `mask` change: the cycle, and their levels from then on.
@@ -67,7 +55,7 @@ const PULSES: (u32, u64) = (0x40, 40);
 
 #[track_caller]
 fn assert_exact(outcome: &Outcome, vm: &str, (mask, length): (u32, u64), period: u64, runs: u64) {
-    let start = figure(outcome, vm, "pins_start");
+    let start = figure(outcome, vm, "pins_start") as u64;
     let expected = pulses(mask, length, start, period, runs);
     let found = changes(outcome, mask);
     assert!(
@@ -107,11 +95,11 @@ fn pins_are_exact_and_data_right_beside_a_hostile_port() {
     assert_exact(&outcome, "valves", VALVES, 40_000, 40);
     assert_exact(&outcome, "logger", PULSES, 20_000, 60);
     // Its pins are read once a run, when they are high.
-    assert_eq!(figure(&outcome, "valves", "samples"), 40);
-    assert!(figure(&outcome, "valves", "flash_rounds") > 5);
+    assert_eq!(figure(&outcome, "valves", "samples"), 40.0);
+    assert!(figure(&outcome, "valves", "flash_rounds") > 5.0);
     // Frames that were its own came back to it; one to all may have come first.
     let frames = figure(&outcome, "logger", "frames");
-    assert!((1..=20).contains(&frames), "{frames}");
+    assert!((1.0..=20.0).contains(&frames), "{frames}");
 }
 
 /// `systems/io.toml`, the run of the how-to: the same while Linux runs hackbench on both harts.
@@ -128,10 +116,10 @@ fn pins_are_exact_while_linux_runs_hackbench() {
     let mut passed = vm("linux").passed.clone();
     passed.sort();
     assert_eq!(passed, ["io_load", "io_rounds", "io_wrong"]);
-    assert!(figure(&outcome, "linux", "linux_hackbench_runs") > 0);
+    assert!(figure(&outcome, "linux", "linux_hackbench_runs") > 0.0);
     assert_exact(&outcome, "valves", VALVES, 100_000, 2_400);
     assert_exact(&outcome, "logger", PULSES, 100_000, 400);
-    assert_eq!(figure(&outcome, "valves", "samples"), 2_400);
+    assert_eq!(figure(&outcome, "valves", "samples"), 2_400.0);
 }
 
 /// What the guest in Rust stores is what the assembler makes of its program.

@@ -10,7 +10,7 @@ use tactus_board::fabric::FabricPort;
 use tactus_board::fault::Fault;
 use tactus_board::time::Femtoseconds;
 
-use harness::{On, assert_verdict, boot_text, explain, has_given_up_its_queue, once, root};
+use harness::{On, assert_verdict, boot_text, explain, has_given_up_its_queue, once, root, seeds};
 
 /// Four best-effort guests of two priorities, that share two harts.
 const FOUR: &str = r#"
@@ -154,22 +154,12 @@ impl Random {
     }
 }
 
-/// Seeds of [`nobody_is_lost_whatever_the_fabric_does`]: `READY_QUEUE_SEEDS=FROM..TO`.
-fn seeds() -> std::ops::Range<u64> {
-    let Ok(text) = std::env::var("READY_QUEUE_SEEDS") else {
-        return 0..10;
-    };
-    let ends = text.split_once("..");
-    let ends = ends.and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-    ends.unwrap_or_else(|| panic!("READY_QUEUE_SEEDS={text}: say FROM..TO, such as 0..10"))
-}
-
 /// Random vCPUs, and random faults of the fabric: what the bitmap chooses is chosen, until the hypervisor says that it does not use the hardware any more; and
 /// whatever happens, every vCPU runs, each on one hart at a time, and answers in the end.
 #[test]
 #[ignore = "long"]
 fn nobody_is_lost_whatever_the_fabric_does() {
-    for seed in seeds() {
+    for seed in seeds("READY_QUEUE_SEEDS", 0..10) {
         for harts in [1, 2] {
             let system = turns(seed, harts, 5000);
             let expected = run(&system, ReadyQueue::Bitmap, &[]);

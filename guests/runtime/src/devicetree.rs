@@ -38,12 +38,9 @@ pub(crate) struct Channel {
 /// The VM's channel `number`, if it has one.
 pub(crate) fn channel(number: usize) -> Option<Channel> {
     let tree = get()?;
-    // At most as many steps as the tree has nodes.
-    let node = tree.all_nodes().find(|node| {
-        let compatible = node.compatible();
-        compatible.is_some_and(|names| names.all().any(|name| name == "tactus,channel"))
-            && node_cell(*node, "tactus,index") == u32::try_from(number).ok()
-    })?;
+    let number = u32::try_from(number).ok();
+    let mut channels = compatible_with(&tree, "tactus,channel");
+    let node = channels.find(|node| node_cell(*node, "tactus,index") == number)?;
     let region = node.reg()?.next()?;
     Some(Channel {
         memory: region.starting_address as usize,
@@ -68,12 +65,8 @@ pub(crate) struct VirtualDevice {
 /// The VM's virtual device of the hardware task `task`, if it has one.
 pub(crate) fn virtual_device(task: u8) -> Option<VirtualDevice> {
     let tree = get()?;
-    // At most as many steps as the tree has nodes.
-    let node = tree.all_nodes().find(|node| {
-        let compatible = node.compatible();
-        compatible.is_some_and(|names| names.all().any(|name| name == "tactus,virtual-device"))
-            && node_cell(*node, "tactus,task") == Some(task.into())
-    })?;
+    let mut devices = compatible_with(&tree, "tactus,virtual-device");
+    let node = devices.find(|node| node_cell(*node, "tactus,task") == Some(task.into()))?;
     Some(VirtualDevice {
         registers: node.reg()?.next()?.starting_address as usize,
         interface: node_cell(node, "tactus,interface")?,
@@ -93,24 +86,22 @@ pub struct Page {
     number: usize,
 }
 
-/// The node of that number, counted from 0, of those that are compatible with that.
-fn nth<'f>(
+/// The nodes that are compatible with that.
+fn compatible_with<'f>(
     tree: &'f Fdt<'static>,
-    compatible: &str,
-    number: usize,
-) -> Option<FdtNode<'f, 'static>> {
+    compatible: &'f str,
+) -> impl Iterator<Item = FdtNode<'f, 'static>> {
     // At most as many steps as the tree has nodes.
-    let mut nodes = tree.all_nodes().filter(|node| {
+    tree.all_nodes().filter(move |node| {
         let names = node.compatible();
         names.is_some_and(|names| names.all().any(|name| name == compatible))
-    });
-    nodes.nth(number)
+    })
 }
 
 /// The VM's page of that number, counted from 0, of those whose node is compatible with that.
 pub fn page(compatible: &'static str, number: usize) -> Option<Page> {
     let tree = get()?;
-    let node = nth(&tree, compatible, number)?;
+    let node = compatible_with(&tree, compatible).nth(number)?;
     Some(Page {
         registers: node.reg()?.next()?.starting_address as usize,
         source: node_cell(node, "interrupts"),
@@ -122,7 +113,7 @@ pub fn page(compatible: &'static str, number: usize) -> Option<Page> {
 impl Page {
     fn property(&self, name: &str) -> Option<&'static [u8]> {
         let tree = get()?;
-        let node = nth(&tree, self.compatible, self.number)?;
+        let node = compatible_with(&tree, self.compatible).nth(self.number)?;
         Some(node.property(name)?.value)
     }
 

@@ -7,6 +7,7 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use tactus::run::board::{Fabric, Options};
 use tactus::run::machine::Platform;
 use tactus::run::session::{Outcome, Unwatched, Verdict};
 use tactus_abi::blob::ReadyQueue;
+use tempfile::NamedTempFile;
 
 /// Host time that no test's run comes near, even on a slow and busy machine; a run that takes it is stuck.
 pub const STUCK: Duration = Duration::from_secs(300);
@@ -46,7 +48,7 @@ impl On {
                 let mut options = Options::new(profile.expect("it comes with the board"));
                 match self {
                     Self::BoardInTurns(cycles) => options.quantum = Some(cycles),
-                    Self::Queue(_) => options.fabric = Some(fabric_with_queue()),
+                    Self::Queue(_) => options.fabric = Some(fabric("ready_queue")),
                     _ => {}
                 }
                 Platform::Board(Box::new(options))
@@ -72,13 +74,13 @@ impl On {
     }
 }
 
-/// The fabric's design that has a ready queue.
+/// A design of the fabric.
 ///
 /// # Panics
 /// It cannot be compiled.
-fn fabric_with_queue() -> Fabric {
+pub fn fabric(design: &str) -> Fabric {
     let model = Artifacts::Workspace
-        .model("ready_queue")
+        .model(design)
         .unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
     Fabric { model, waves: None }
 }
@@ -98,6 +100,32 @@ fn with_queue(system: &str, queue: ReadyQueue) -> String {
         text = text.replacen("[[vm]]", &format!("{DESIGN}\n[[vm]]"), 1);
     }
     text
+}
+
+/// A figure that a VM has reported.
+///
+/// # Panics
+/// It has not.
+#[track_caller]
+pub fn figure(outcome: &Outcome, vm: &str, name: &str) -> f64 {
+    let vm = outcome.journal.vm(vm).expect("the system has it");
+    vm.metrics
+        .get(name)
+        .unwrap_or_else(|| panic!("no {name}\n{}", explain(outcome)))
+        .value
+}
+
+/// A test's seeds: what the environment's `variable` says, or else these.
+///
+/// # Panics
+/// It says something else than `FROM..TO`.
+pub fn seeds(variable: &str, default: Range<u64>) -> Range<u64> {
+    let Ok(text) = std::env::var(variable) else {
+        return default;
+    };
+    let ends = text.split_once("..");
+    let ends = ends.and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    ends.unwrap_or_else(|| panic!("{variable}={text}: say FROM..TO, such as 0..10"))
 }
 
 /// Whether the hypervisor has said that it does not use the ready queue in hardware, or no longer.
@@ -175,13 +203,18 @@ pub fn boot_text(on: On, system: &str) -> Boot {
 }
 
 fn built(on: On, system: &str, until: Option<&str>) -> Boot {
+    boot_file(on, written(system).path(), until)
+}
+
+/// A system given as text, as a file for as long as this is kept.
+pub fn written(system: &str) -> NamedTempFile {
     let mut file = tempfile::Builder::new()
         .suffix(".toml")
         .tempfile()
         .expect("a temporary file can be made");
     file.write_all(system.as_bytes())
         .expect("a temporary file can be written");
-    boot_file(on, file.path(), until)
+    file
 }
 
 fn run_file(on: On, system: &Path, until: Option<&str>) -> Outcome {
