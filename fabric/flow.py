@@ -342,10 +342,11 @@ def lint_design_jobs(designs):
     jobs = []
     for design in designs:
         shell = Block(design.name, "fabric_shell", design.sources, {}, [])
-        reads, settings = [*design.sources, FABRIC / "lint.vlt"], {"top": design.top, "sources": design.sources}
+        reads = [*design.sources, FABRIC / "lint.vlt"]
+        settings = {"top": design.top, "sources": design.sources, "tiles": design.tiles}
         for tool, lint in {"verilator": lint_verilator, "slang": lint_slang}.items():
             jobs.append(Job(f"lint design {design.name} {tool}",
-                            lambda f, b=shell, d=design, l=lint: l(f, b, [f"FABRIC_DESIGN={d.top}"]), reads, settings))
+                            lambda f, b=shell, d=design, l=lint: l(f, b, d.defines()), reads, settings))
     return jobs
 
 
@@ -844,7 +845,7 @@ def report_areas(blocks, figures):
 
 
 def read_designs(blocks):
-    """The designs of designs.toml: name to (sources, module, counters)."""
+    """The designs of designs.toml: by their names."""
     sources_of = {block.name: block.sources for block in blocks}
     with open(FABRIC / "designs.toml", "rb") as file:
         try:
@@ -854,14 +855,15 @@ def read_designs(blocks):
     designs = {}
     for name, entry in described.items():
         # What of it software sees is `tactus check`'s.
-        values = table(entry, f"[{name}]", sources=list, uses=[], top=f"{name}_design", counters=[], device=[], pins=0)
+        values = table(entry, f"[{name}]", sources=list, uses=[], top=f"{name}_design", counters=[], device=[], pins=0,
+                       tiles=False)
         sources = paths(["designs/fabric_pkg.sv"], f"[{name}]")
         for used in values["uses"]:
             if used not in sources_of:
                 raise Broken(f"designs.toml: [{name}]: uses `{used}`, which is no block of blocks.toml")
             sources += [s for s in sources_of[used] if s not in sources]
         sources += paths([*values["sources"], "designs/fabric_shell.sv"], f"[{name}]")
-        designs[name] = Design(name, values["top"], sources, values["counters"])
+        designs[name] = Design(name, values["top"], sources, values["counters"], values["tiles"])
     return designs
 
 
@@ -873,11 +875,16 @@ class Design:
     top: str
     sources: list[Path]
     counters: list[str]
+    # It has a port for each tile.
+    tiles: bool
+
+    def defines(self):
+        return [f"FABRIC_DESIGN={self.top}", *(["FABRIC_TILES"] if self.tiles else [])]
 
     def model_job(self):
         reads = [*self.sources, FABRIC / "lint.vlt", *sorted((FABRIC / "coupling").iterdir())]
         return Job(f"model {self.name}", lambda folder: build_model(folder, self), reads,
-                   {"top": self.top, "sources": self.sources, "counters": self.counters})
+                   {"top": self.top, "sources": self.sources, "counters": self.counters, "tiles": self.tiles})
 
 
 def build_model(folder, design):
@@ -893,10 +900,11 @@ def build_model(folder, design):
     code, out = command(
         ["verilator", "--cc", "--exe", "--build", "-sv", "-Wall", "--savable", "--trace-fst", "--trace-structs", "-O3",
          # Two-state: every run begins the same way. The blocks' own tests begin at random.
-         "--x-assign", "0", "--x-initial", "0", f"-DFABRIC_DESIGN={design.top}", "--top-module", "fabric_shell",
+         "--x-assign", "0", "--x-initial", "0", *[f"-D{d}" for d in design.defines()], "--top-module", "fabric_shell",
          # What is slow runs once.
          "--build-jobs", str(os.cpu_count()), "--Mdir", "model", "-MAKEFLAGS", "OPT_FAST=-O2 OPT_SLOW=-O0", "-LDFLAGS", "-shared", "-o", "../model.so",
-         "-CFLAGS", f"-fPIC -fvisibility=hidden -I{FABRIC / 'coupling'} -I{folder} -DFABRIC_NAME='\"{design.name}\"'",
+         "-CFLAGS", f"-fPIC -fvisibility=hidden -I{FABRIC / 'coupling'} -I{folder} -DFABRIC_NAME='\"{design.name}\"'"
+                    + (" -DFABRIC_TILES" if design.tiles else ""),
          FABRIC / "lint.vlt", folder / "counters.vlt", *design.sources, FABRIC / "coupling" / "model.cpp"],
         folder, "log")
     if code != 0:

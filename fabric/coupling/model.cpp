@@ -1,10 +1,11 @@
 // A design's model as the board takes it (model.h), around what Verilator makes of it.
 //
-// FABRIC_NAME is the design's name. counters.h, which fabric/flow.py writes, lets the counters of cycles go on.
+// FABRIC_NAME is the design's name; FABRIC_TILES is there when it has ports for tiles. counters.h, which fabric/flow.py writes, lets the counters of cycles go on.
 
 #include "model.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -22,6 +23,9 @@ namespace {
 
 // What Verilator writes first is a number that differs from model to model.
 constexpr size_t IDENTITY_BYTES = 8;
+
+constexpr size_t TILES = 16;
+using TilesIn = std::array<tactus_fabric_tile_in, TILES>;
 
 struct Model {
     Model() {
@@ -45,6 +49,7 @@ struct Model {
     std::unique_ptr<VerilatedFstC> waves;
     // What the design has taken, if it has.
     tactus_fabric_inputs inputs{};
+    TilesIn tiles{};
     bool taken = false;
     uint64_t half_period = 0;
     uint64_t time = 0;
@@ -123,11 +128,69 @@ void put(const Vfabric_shell& top, tactus_fabric_outputs& out) {
 #undef REQUESTS
 }
 
-void take(Model& model, const tactus_fabric_inputs& in) {
-    if (model.taken && std::memcmp(&model.inputs, &in, sizeof in) == 0) return;
+#ifdef FABRIC_TILES
+// A field of all tiles, `bits` each, in Verilator's words.
+template <typename Field>
+void gather(const TilesIn& tiles, Field tactus_fabric_tile_in::*field, unsigned bits, uint32_t* words) {
+    uint64_t left = 0;
+    unsigned there = 0;
+    for (const auto& tile : tiles) {
+        left |= static_cast<uint64_t>(tile.*field & ((uint64_t{1} << bits) - 1)) << there;
+        there += bits;
+        if (there >= 32) {
+            *words++ = static_cast<uint32_t>(left);
+            left >>= 32;
+            there -= 32;
+        }
+    }
+    if (there != 0) *words = static_cast<uint32_t>(left);
+}
+
+uint64_t gather(const TilesIn& tiles, uint8_t tactus_fabric_tile_in::*field, unsigned bits) {
+    std::array<uint32_t, 2> words{};
+    gather(tiles, field, bits, words.data());
+    return words[0] | uint64_t{words[1]} << 32;
+}
+
+void take_tiles(Vfabric_shell& top, const TilesIn& in) {
+    gather(in, &tactus_fabric_tile_in::awaddr, 20, top.tile_awaddr_i.data());
+    gather(in, &tactus_fabric_tile_in::wdata, 32, top.tile_wdata_i.data());
+    gather(in, &tactus_fabric_tile_in::araddr, 20, top.tile_araddr_i.data());
+    top.tile_awvalid_i = gather(in, &tactus_fabric_tile_in::awvalid, 1);
+    top.tile_wvalid_i = gather(in, &tactus_fabric_tile_in::wvalid, 1);
+    top.tile_wstrb_i = gather(in, &tactus_fabric_tile_in::wstrb, 4);
+    top.tile_bready_i = gather(in, &tactus_fabric_tile_in::bready, 1);
+    top.tile_arvalid_i = gather(in, &tactus_fabric_tile_in::arvalid, 1);
+    top.tile_rready_i = gather(in, &tactus_fabric_tile_in::rready, 1);
+}
+
+void put_tiles(const Vfabric_shell& top, tactus_fabric_tile_out* out) {
+    for (size_t i = 0; i < TILES; i++) {
+        out[i].rdata = top.tile_rdata_o[i];
+        out[i].awready = top.tile_awready_o >> i & 1;
+        out[i].wready = top.tile_wready_o >> i & 1;
+        out[i].bvalid = top.tile_bvalid_o >> i & 1;
+        out[i].bresp = top.tile_bresp_o >> 2 * i & 3;
+        out[i].arready = top.tile_arready_o >> i & 1;
+        out[i].rvalid = top.tile_rvalid_o >> i & 1;
+        out[i].rresp = top.tile_rresp_o >> 2 * i & 3;
+        out[i].unused = 0;
+    }
+}
+#else
+void take_tiles(Vfabric_shell&, const TilesIn&) {}
+void put_tiles(const Vfabric_shell&, tactus_fabric_tile_out* out) { std::memset(out, 0, TILES * sizeof *out); }
+#endif
+
+void take(Model& model, const tactus_fabric_inputs& in, const tactus_fabric_tile_in* tiles) {
+    if (model.taken && std::memcmp(&model.inputs, &in, sizeof in) == 0
+        && std::memcmp(model.tiles.data(), tiles, sizeof model.tiles) == 0)
+        return;
     model.inputs = in;
+    std::memcpy(model.tiles.data(), tiles, sizeof model.tiles);
     model.taken = true;
     auto& top = *model.top;
+    take_tiles(top, model.tiles);
     top.gp_awaddr_i = in.gp_awaddr;
     top.gp_wdata_i = in.gp_wdata;
     top.gp_araddr_i = in.gp_araddr;
@@ -156,6 +219,9 @@ void take(Model& model, const tactus_fabric_inputs& in) {
     top.load_i = 0;
 }
 
+// From tiles.
+constexpr TilesIn NOTHING{};
+
 void edges(Model& model) {
     model.top->clk_i = 1;
     model.top->eval();
@@ -173,7 +239,7 @@ const char* tactus_fabric_name(void) { return FABRIC_NAME; }
 
 void* tactus_fabric_new(void) {
     auto model = std::make_unique<Model>();
-    take(*model, tactus_fabric_inputs{});
+    take(*model, tactus_fabric_inputs{}, NOTHING.data());
     // Reset is asynchronous: it has to be seen to fall.
     model->top->rst_ni = 1;
     model->top->eval();
@@ -194,15 +260,38 @@ void tactus_fabric_look(const void* model, tactus_fabric_outputs* outputs) {
 void tactus_fabric_cycle(void* opaque, const tactus_fabric_inputs* inputs, uint64_t picoseconds,
                          tactus_fabric_outputs* outputs) {
     auto& model = *static_cast<Model*>(opaque);
-    take(model, *inputs);
+    take(model, *inputs, NOTHING.data());
     model.time = picoseconds;
     edges(model);
     put(*model.top, *outputs);
 }
 
+int tactus_fabric_tiles(void) {
+#ifdef FABRIC_TILES
+    return TILES;
+#else
+    return 0;
+#endif
+}
+
+void tactus_fabric_look_tiles(const void* model, tactus_fabric_tile_out* tiles_out) {
+    put_tiles(*static_cast<const Model*>(model)->top, tiles_out);
+}
+
+void tactus_fabric_cycle_tiles(void* opaque, const tactus_fabric_inputs* inputs, const tactus_fabric_tile_in* tiles_in,
+                               uint64_t picoseconds, tactus_fabric_outputs* outputs,
+                               tactus_fabric_tile_out* tiles_out) {
+    auto& model = *static_cast<Model*>(opaque);
+    take(model, *inputs, tactus_fabric_tiles() == 0 ? NOTHING.data() : tiles_in);
+    model.time = picoseconds;
+    edges(model);
+    put(*model.top, *outputs);
+    put_tiles(*model.top, tiles_out);
+}
+
 void tactus_fabric_skip(void* opaque, uint64_t cycles, tactus_fabric_outputs* outputs) {
     auto& model = *static_cast<Model*>(opaque);
-    take(model, tactus_fabric_inputs{});
+    take(model, tactus_fabric_inputs{}, NOTHING.data());
     count_on(*model.top->rootp, cycles);
     model.top->eval();
     put(*model.top, *outputs);
@@ -249,5 +338,6 @@ void tactus_fabric_end_waves(void* opaque) {
 
 // board/src/fabric.rs counts on the same.
 static_assert(sizeof(tactus_fabric_answers) == 16 && sizeof(tactus_fabric_requests) == 40, "model.h");
+static_assert(sizeof(tactus_fabric_tile_in) == 20 && sizeof(tactus_fabric_tile_out) == 12, "model.h");
 static_assert(sizeof(tactus_fabric_inputs) == 24 + 2 * 16 && offsetof(tactus_fabric_inputs, acp) == 24, "model.h");
 static_assert(sizeof(tactus_fabric_outputs) == 24 + 2 * 40 && offsetof(tactus_fabric_outputs, acp) == 24, "model.h");

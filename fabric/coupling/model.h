@@ -14,7 +14,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /* Goes up with each change of what is below. */
-#define TACTUS_FABRIC_VERSION 1
+#define TACTUS_FABRIC_VERSION 2
 
 /* Answers of memory to the design as a master. */
 struct tactus_fabric_answers {
@@ -45,6 +45,17 @@ struct tactus_fabric_outputs {
     struct tactus_fabric_requests acp, hp;
 };
 
+/* A tile's requests to the design, and its answers. */
+struct tactus_fabric_tile_in {
+    uint32_t awaddr, wdata, araddr;
+    uint8_t awvalid, wvalid, wstrb, bready, arvalid, rready, unused[2];
+};
+
+struct tactus_fabric_tile_out {
+    uint32_t rdata;
+    uint8_t awready, wready, bvalid, bresp, arready, rvalid, rresp, unused;
+};
+
 uint32_t tactus_fabric_version(void);
 const char *tactus_fabric_name(void);
 /* A model after reset, and the end of it. */
@@ -55,6 +66,14 @@ void tactus_fabric_look(const void *model, struct tactus_fabric_outputs *outputs
  * edge; it matters to waveforms alone. */
 void tactus_fabric_cycle(void *model, const struct tactus_fabric_inputs *inputs, uint64_t picoseconds,
                          struct tactus_fabric_outputs *outputs);
+/* How many tiles have a port: 16 or 0. */
+int tactus_fabric_tiles(void);
+/* As tactus_fabric_look and tactus_fabric_cycle, with 16 tiles' ports. In a cycle without them nothing comes from tiles.
+ * A model without such ports takes nothing from them, and gives zeros. */
+void tactus_fabric_look_tiles(const void *model, struct tactus_fabric_tile_out *tiles_out);
+void tactus_fabric_cycle_tiles(void *model, const struct tactus_fabric_inputs *inputs,
+                               const struct tactus_fabric_tile_in *tiles_in, uint64_t picoseconds,
+                               struct tactus_fabric_outputs *outputs, struct tactus_fabric_tile_out *tiles_out);
 /* So many cycles in which nothing but the counters of cycles change. */
 void tactus_fabric_skip(void *model, uint64_t cycles, struct tactus_fabric_outputs *outputs);
 /* All state: gives its bytes, and writes them where `size` is enough. */

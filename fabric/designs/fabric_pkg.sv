@@ -1,9 +1,12 @@
 // The ports between a design and the rest of the chip, as on a Zynq: GP, of which software is the
-// master, and ACP and HP, of which the design is.
+// master, and ACP and HP, of which the design is. A design for tiles has a port as GP for each.
 package fabric_pkg;
 
   localparam int unsigned GpAddressWidth = 20;
   localparam int unsigned Interrupts     = 16;
+`ifdef FABRIC_TILES
+  localparam int unsigned Tiles          = 16;
+`endif
 
   // A design that says so is quiet until something comes in.
   localparam logic [31:0] QuietForever = '1;

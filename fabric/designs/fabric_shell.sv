@@ -3,7 +3,7 @@
 // FABRIC_DESIGN names the design's module. No output of a design depends on an input in the same
 // cycle, so that the board may look at the outputs, and then say what comes in. That is taken with
 // load_i, before the clock's edge, and only when it has changed: what follows from inputs is not
-// worked out anew with every edge.
+// worked out anew with every edge. With FABRIC_TILES the design has a port for each tile.
 module fabric_shell (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -71,6 +71,27 @@ module fabric_shell (
   input  logic [1:0]  hp_rresp_i,
   input  logic        hp_rlast_i,
 
+`ifdef FABRIC_TILES
+  // By tile.
+  input  logic [15:0]       tile_awvalid_i,
+  input  logic [15:0][19:0] tile_awaddr_i,
+  input  logic [15:0]       tile_wvalid_i,
+  input  logic [15:0][31:0] tile_wdata_i,
+  input  logic [15:0][3:0]  tile_wstrb_i,
+  input  logic [15:0]       tile_bready_i,
+  input  logic [15:0]       tile_arvalid_i,
+  input  logic [15:0][19:0] tile_araddr_i,
+  input  logic [15:0]       tile_rready_i,
+  output logic [15:0]       tile_awready_o,
+  output logic [15:0]       tile_wready_o,
+  output logic [15:0]       tile_bvalid_o,
+  output logic [15:0][1:0]  tile_bresp_o,
+  output logic [15:0]       tile_arready_o,
+  output logic [15:0]       tile_rvalid_o,
+  output logic [15:0][31:0] tile_rdata_o,
+  output logic [15:0][1:0]  tile_rresp_o,
+`endif
+
   input  logic        event_i,
   output logic [15:0] irq_o,
   output logic [31:0] quiet_o
@@ -82,11 +103,32 @@ module fabric_shell (
   fabric_pkg::axi_rsp_t acp_rsp, hp_rsp;
   logic                 event_q;
 
+`ifdef FABRIC_TILES
+  fabric_pkg::gp_req_t [fabric_pkg::Tiles-1:0] tile_req;
+  fabric_pkg::gp_rsp_t [fabric_pkg::Tiles-1:0] tile_rsp;
+
+  always_ff @(posedge load_i) begin
+    for (int unsigned t = 0; t < fabric_pkg::Tiles; t++) begin
+      tile_req[t] <= {tile_awvalid_i[t], tile_awaddr_i[t], tile_wvalid_i[t], tile_wdata_i[t],
+                      tile_wstrb_i[t], tile_bready_i[t], tile_arvalid_i[t], tile_araddr_i[t],
+                      tile_rready_i[t]};
+    end
+  end
+
+  for (genvar t = 0; t < int'(fabric_pkg::Tiles); t++) begin : gen_tile
+    assign {tile_awready_o[t], tile_wready_o[t], tile_bvalid_o[t], tile_bresp_o[t],
+            tile_arready_o[t], tile_rvalid_o[t], tile_rdata_o[t], tile_rresp_o[t]} = tile_rsp[t];
+  end
+`endif
+
   `FABRIC_DESIGN u_design (
     .clk_i, .rst_ni,
     .gp_req_i(gp_req), .gp_rsp_o(gp_rsp),
     .acp_req_o(acp_req), .acp_rsp_i(acp_rsp),
     .hp_req_o(hp_req), .hp_rsp_i(hp_rsp),
+`ifdef FABRIC_TILES
+    .tile_req_i(tile_req), .tile_rsp_o(tile_rsp),
+`endif
     .event_i(event_q), .irq_o, .quiet_o
   );
 

@@ -1,9 +1,10 @@
-// The design for many harts: a mesh of 4 x 5 with an interface for each of 16 harts in its upper
+// The design for many tiles: a mesh of 4 x 5 with an interface for each of 16 tiles in its upper
 // four rows, the I/O hypervisor at the first place of the fifth, and timed I/O.
 //
-// What is at the ends of the wires is as in io_design. Pages: 0 the I/O hypervisor's manager, 16 to
-// 31 the interfaces of harts 0 to 15; 32 to 47 timed I/O of these, 48 its manager. Interrupt lines:
-// 0 to 15 the interfaces. A hart's place is its number: X below, Y above.
+// What is at the ends of the wires is as in io_design. A tile's port has its interface as page 0,
+// and nothing else. Pages of GP: 0 the I/O hypervisor's manager; 32 to 47 timed I/O of the tiles,
+// 48 its manager. Interrupt lines: 0 to 15 the interfaces. A tile's place is its number: X below, Y
+// above.
 //
 // It has no use for memory. What it would write to HP, and is never valid, are the chip's pins, as
 // io_design has them; what it would write to ACP is how many flits have come over the mesh.
@@ -18,6 +19,8 @@ module manycore_design
   input  axi_rsp_t              acp_rsp_i,
   output axi_req_t              hp_req_o,
   input  axi_rsp_t              hp_rsp_i,
+  input  gp_req_t [Tiles-1:0]   tile_req_i,
+  output gp_rsp_t [Tiles-1:0]   tile_rsp_o,
   input  logic                  event_i,
   output logic [Interrupts-1:0] irq_o,
   output logic [31:0]           quiet_o
@@ -27,10 +30,9 @@ module manycore_design
   localparam int unsigned Y          = 5;
   localparam int unsigned Routers    = X * Y;
   localparam int unsigned Depth      = 4;
-  localparam int unsigned Harts      = 16;
   localparam int unsigned IoRouter   = 16;
-  localparam int unsigned FirstTimed = 1 + Harts;
-  localparam int unsigned TimedPages = Harts + 1;
+  localparam int unsigned FirstTimed = 1;
+  localparam int unsigned TimedPages = Tiles + 1;
   localparam int unsigned Slaves     = FirstTimed + TimedPages;
   localparam place_t      Io         = '{y: 3'd4, x: 3'd0};
 
@@ -39,7 +41,7 @@ module manycore_design
   typedef logic [Slaves-1:0][7:0] pages_t;
 
   function automatic pages_t pages();
-    for (int unsigned i = 0; i < Slaves; i++) pages[i] = i == 0 ? 8'd0 : 8'(15 + i);
+    for (int unsigned i = 0; i < Slaves; i++) pages[i] = i == 0 ? 8'd0 : 8'(31 + i);
   endfunction
 
   logic [Slaves-1:0]       awvalid, awready, wvalid, wready, bvalid, bready;
@@ -86,24 +88,15 @@ module manycore_design
     .out_data_o(out_data), .out_credit_i(out_credit), .flits_o(flits)
   );
 
-  for (genvar h = 0; h < int'(Harts); h++) begin : gen_hart
-    mesh_interface #(.PLACE(FourByFour[h]), .IO(Io), .DEPTH(Depth)) u_interface (
+  for (genvar t = 0; t < int'(Tiles); t++) begin : gen_tile
+    manycore_tile #(.PLACE(FourByFour[t]), .IO(Io), .DEPTH(Depth)) u_tile (
       .clk_i, .rst_ni,
-      .s_axil_awvalid(awvalid[1+h]), .s_axil_awready(awready[1+h]),
-      .s_axil_awaddr(addr), .s_axil_awprot('0),
-      .s_axil_wvalid(wvalid[1+h]), .s_axil_wready(wready[1+h]),
-      .s_axil_wdata(wdata), .s_axil_wstrb(wstrb),
-      .s_axil_bvalid(bvalid[1+h]), .s_axil_bready(bready[1+h]), .s_axil_bresp(bresp[1+h]),
-      .s_axil_arvalid(arvalid[1+h]), .s_axil_arready(arready[1+h]),
-      .s_axil_araddr(addr), .s_axil_arprot('0),
-      .s_axil_rvalid(rvalid[1+h]), .s_axil_rready(rready[1+h]),
-      .s_axil_rdata(rdata[1+h]), .s_axil_rresp(rresp[1+h]),
-      .irq_o(irq_o[h]),
-      // The harts, and the I/O hypervisor.
+      .tile_req_i(tile_req_i[t]), .tile_rsp_o(tile_rsp_o[t]), .irq_o(irq_o[t]),
+      // The tiles, and the I/O hypervisor.
       .reach_i(64'h0000_0001_0f0f_0f0f),
-      .out_valid_o(in_valid[h]), .out_last_o(in_last[h]), .out_data_o(in_data[h]),
-      .out_credit_i(in_credit[h]), .in_valid_i(out_valid[h]), .in_last_i(out_last[h]),
-      .in_data_i(out_data[h]), .in_credit_o(out_credit[h])
+      .out_valid_o(in_valid[t]), .out_last_o(in_last[t]), .out_data_o(in_data[t]),
+      .out_credit_i(in_credit[t]), .in_valid_i(out_valid[t]), .in_last_i(out_last[t]),
+      .in_data_i(out_data[t]), .in_credit_o(out_credit[t])
     );
   end
 
@@ -166,7 +159,7 @@ module manycore_design
     for (int unsigned i = 0; i < TimedPages; i++) if (t_asked[i]) t_page = t_page | 5'(i);
   end
 
-  timed_io #(.VMS(Harts), .PINS(8)) u_timed (
+  timed_io #(.VMS(Tiles), .PINS(8)) u_timed (
     .clk_i, .rst_ni,
     .s_axil_awvalid(awvalid[FirstTimed+:TimedPages] != '0), .s_axil_awready(t_awready),
     .s_axil_awaddr({t_page, addr}), .s_axil_awprot('0),

@@ -11,7 +11,7 @@ use super::{Fabric, Inputs, Outputs};
 use crate::bus::BadState;
 
 /// Goes up with each change of `model.h`.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A model that can't be used.
 #[derive(Debug, thiserror::Error)]
