@@ -9,7 +9,7 @@ use crate::bus::{Device, Lines, Stop};
 use crate::code::{Code, Draft, Scratch};
 use crate::devices::{Clint, Plic};
 use crate::execute::{self, Fast, Timed};
-use crate::fabric::{Coupling, GP_SIZE, PORT_SIZE};
+use crate::fabric::{Coupling, GP_SIZE, PORT_SIZE, TilePort};
 use crate::fault::FaultPlan;
 use crate::hart::Hart;
 use crate::machine::{Attached, Machine, Part, RESERVATION_INSTRUCTIONS};
@@ -80,6 +80,12 @@ pub enum BuildError {
         /// How much there can be.
         max: u64,
     },
+    /// A board of tiles is asked for of a profile that has none, or a plain one of a profile that has.
+    #[error("the profile's board {}", if *.0 { "is made of tiles" } else { "has no tiles" })]
+    Tiles(bool),
+    /// A design without ports for tiles.
+    #[error("the design {0} has no ports for tiles")]
+    NoTilePorts(String),
     /// A fabric for a board that has no place for one.
     #[error("the profile's board has no fabric")]
     NoFabric,
@@ -124,7 +130,7 @@ pub enum Outcome {
     Stop(Stop),
     /// All harts wait, and nothing will ever wake them.
     Deadlock,
-    /// What was waited for has come ([`Board::run_until`]).
+    /// What was waited for has come ([`Board::run_until`]), or, of a [tile](crate::tiles), what it waits for has to come.
     Condition,
     /// A hart has touched what is watched ([`Board::watch`]).
     Watchpoint {
@@ -205,11 +211,13 @@ impl Board {
             memory,
             devices: Vec::new(),
             fabric: None,
+            tile_port: None,
             lines: Lines::default(),
             wires: vec![0; parts.harts],
             reservations: vec![u64::MAX; parts.harts],
             disturbed: false,
             stop: None,
+            postponed: false,
             stopped_at: None,
             watched_at: None,
             clock: Clock::from_hertz(parts.clock_hz),
@@ -303,6 +311,30 @@ impl Board {
         let index = self.machine.fabric?;
         match &mut self.machine.devices[index].device {
             Part::Fabric(fabric) => Some(fabric),
+            _ => None,
+        }
+    }
+
+    /// Puts a tile's port at `base`.
+    pub(crate) fn attach_tile_port(
+        &mut self,
+        base: u64,
+        size: u64,
+        port: TilePort,
+    ) -> Result<(), BuildError> {
+        self.attach_part("fabric", base, size, Part::TilePort(Box::new(port)))?;
+        let devices = &self.machine.devices;
+        self.machine.tile_port = devices
+            .iter()
+            .position(|device| matches!(device.device, Part::TilePort(_)));
+        Ok(())
+    }
+
+    /// A tile's port, of a board that is a tile.
+    pub(crate) fn tile_port(&mut self) -> Option<&mut TilePort> {
+        let index = self.machine.tile_port?;
+        match &mut self.machine.devices[index].device {
+            Part::TilePort(port) => Some(port),
             _ => None,
         }
     }
@@ -663,6 +695,10 @@ impl Board {
             if let Some(stop) = self.machine.stop.take() {
                 self.wait_until(now);
                 return Outcome::Stop(stop);
+            }
+            if self.machine.postponed {
+                self.machine.postponed = false;
+                return Outcome::Condition;
             }
             if let Some((hart, pc)) = self.machine.stopped_at.take() {
                 return Outcome::Breakpoint { hart, pc };

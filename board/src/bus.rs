@@ -167,6 +167,8 @@ pub struct Effects {
     pub written: Vec<(u64, u64)>,
     /// Why the run is to end, if it is.
     pub stop: Option<Stop>,
+    /// The access can't be answered yet: the hart is to stand before it until the board is run again.
+    pub postponed: bool,
 }
 
 /// Why a run ends at a device's wish.
@@ -304,6 +306,12 @@ impl<'a> Port<'a> {
     pub fn lengthen(&mut self, time: Femtoseconds) {
         let wait = Femtoseconds(time.0.saturating_sub(self.now.0));
         self.effects.stall = self.effects.stall.max(wait);
+    }
+
+    /// Lets the hart stand before the access that is under way, which is to be refused now: the run ends there, and begins
+    /// with the same access again.
+    pub(crate) fn postpone(&mut self) {
+        self.effects.postponed = true;
     }
 
     /// Ends the run.

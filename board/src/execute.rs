@@ -69,9 +69,14 @@ fn stop_behind(hart: &mut Hart, op: *const Op) -> *const Block {
     ptr::null()
 }
 
-/// Raises an exception at `op`.
+/// Raises an exception at `op`, or lets the hart stand before it when a device has postponed its access.
 #[cold]
 fn raise(hart: &mut Hart, machine: &mut Machine, op: *const Op, trap: Trap) -> *const Block {
+    if machine.postponed {
+        hart.pause_before(op);
+        hart.postponed = true;
+        return ptr::null();
+    }
     let offset = std::mem::take(&mut machine.fault_offset);
     let trap = trap.by(machine.bits(hart, op), offset);
     hart.leave(op, false);
@@ -84,12 +89,20 @@ fn raise(hart: &mut Hart, machine: &mut Machine, op: *const Op, trap: Trap) -> *
 pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
     hart.until = until;
     hart.link = ptr::null();
-    if machine.needs_attention(hart) {
+    if std::mem::take(&mut hart.postponed) {
+        // No interrupt comes between: the access has begun.
+        machine.drop_void(hart);
+        hart.attention = false;
+        hart.set_limit(hart.cycle() + 1);
+    } else if machine.needs_attention(hart) {
         hart.attention = true;
     } else {
         hart.set_limit(until.min(hart.timer_cycle));
     }
     loop {
+        if hart.postponed {
+            return;
+        }
         if hart.attention {
             hart.attention = false;
             machine.attend(hart);

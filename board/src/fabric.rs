@@ -9,6 +9,7 @@ mod gp;
 mod master;
 mod model;
 mod pins;
+mod tile;
 
 use std::path::Path;
 
@@ -16,6 +17,7 @@ pub use coupling::{Activity, Coupling, Settings, Waves};
 pub(crate) use coupling::{EventFault, PortFault};
 pub use model::{Model, ModelError};
 pub use pins::{PinChanges, Pins};
+pub(crate) use tile::TilePort;
 
 use crate::bus::BadState;
 
@@ -37,6 +39,59 @@ pub enum FabricPort {
     Acp,
     /// The high-performance port, whose master is the fabric: past the caches.
     Hp,
+}
+
+/// The ports of a design that has them for tiles: [`tiles`](crate::tiles).
+pub const TILES: usize = 16;
+
+/// What software asks for during a cycle, at one port (AXI4-Lite, 32 bits; ARM IHI 0022E, part B).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GpInputs {
+    /// The address of a write, in bytes from the port's begin.
+    pub awaddr: u32,
+    /// The word to write.
+    pub wdata: u32,
+    /// The address of a read.
+    pub araddr: u32,
+    /// There is an address of a write.
+    pub awvalid: u8,
+    /// There is a word to write.
+    pub wvalid: u8,
+    /// Which of its bytes are written.
+    pub wstrb: u8,
+    /// An answer to a write is taken.
+    pub bready: u8,
+    /// There is an address of a read.
+    pub arvalid: u8,
+    /// A word read is taken.
+    pub rready: u8,
+    /// Nothing: they fill a word.
+    pub unused: [u8; 2],
+}
+
+/// What the fabric answers.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GpOutputs {
+    /// The word read.
+    pub rdata: u32,
+    /// The address of a write is taken.
+    pub awready: u8,
+    /// The word to write is taken.
+    pub wready: u8,
+    /// A write is answered.
+    pub bvalid: u8,
+    /// How, as AXI says it.
+    pub bresp: u8,
+    /// The address of a read is taken.
+    pub arready: u8,
+    /// The word read is there.
+    pub rvalid: u8,
+    /// How it was read.
+    pub rresp: u8,
+    /// Nothing: it fills a word.
+    pub unused: u8,
 }
 
 /// What memory answers to the fabric during a cycle (AXI4, 64 bits; ARM IHI 0022E). 0 or 1 where nothing is said.
@@ -93,6 +148,21 @@ pub struct Inputs {
     pub acp: Answers,
     /// At the port past the caches.
     pub hp: Answers,
+}
+
+impl Inputs {
+    /// Puts in what software asks for at the general-purpose port.
+    pub(crate) const fn at_gp(&mut self, gp: &GpInputs) {
+        self.gp_awaddr = gp.awaddr;
+        self.gp_wdata = gp.wdata;
+        self.gp_araddr = gp.araddr;
+        self.gp_awvalid = gp.awvalid;
+        self.gp_wvalid = gp.wvalid;
+        self.gp_wstrb = gp.wstrb;
+        self.gp_bready = gp.bready;
+        self.gp_arvalid = gp.arvalid;
+        self.gp_rready = gp.rready;
+    }
 }
 
 /// What the fabric asks of memory during a cycle (AXI4, 64 bits, incrementing bursts of whole words).
@@ -159,6 +229,23 @@ pub struct Outputs {
     pub hp: Requests,
 }
 
+impl Outputs {
+    /// What is answered at the general-purpose port.
+    const fn gp(&self) -> GpOutputs {
+        GpOutputs {
+            rdata: self.gp_rdata,
+            awready: self.gp_awready,
+            wready: self.gp_wready,
+            bvalid: self.gp_bvalid,
+            bresp: self.gp_bresp,
+            arready: self.gp_arready,
+            rvalid: self.gp_rvalid,
+            rresp: self.gp_rresp,
+            unused: 0,
+        }
+    }
+}
+
 /// What is in the fabric. No output depends on an input of the same cycle.
 pub trait Fabric: Send {
     /// The name of the design; states of different names are different.
@@ -169,6 +256,33 @@ pub trait Fabric: Send {
 
     /// Lets a cycle pass: `inputs` go in up to the rising edge at its end, which is `picoseconds` after reset.
     fn cycle(&mut self, inputs: &Inputs, picoseconds: u64);
+
+    /// What comes out at the tiles' ports in the present cycle; all zeros in a design without any.
+    fn tile_outputs(&self) -> &[GpOutputs; TILES] {
+        const NONE: [GpOutputs; TILES] = [GpOutputs {
+            rdata: 0,
+            awready: 0,
+            wready: 0,
+            bvalid: 0,
+            bresp: 0,
+            arready: 0,
+            rvalid: 0,
+            rresp: 0,
+            unused: 0,
+        }; TILES];
+        &NONE
+    }
+
+    /// Whether the design has ports for tiles.
+    fn has_tiles(&self) -> bool {
+        false
+    }
+
+    /// As [`cycle`](Self::cycle), with what goes in at the tiles' ports.
+    fn cycle_with_tiles(&mut self, inputs: &Inputs, tiles: &[GpInputs; TILES], picoseconds: u64) {
+        let _ = tiles;
+        self.cycle(inputs, picoseconds);
+    }
 
     /// Lets as many cycles pass as it said that it is quiet for, or fewer.
     fn skip(&mut self, cycles: u64);

@@ -107,6 +107,8 @@ pub struct Hart {
     pub(crate) instructions: u64,
     /// Something happened that the run loop has to see to before it goes on.
     pub(crate) attention: bool,
+    /// It stands before an access that a device has postponed.
+    pub(crate) postponed: bool,
     /// Whether another hart holds a reservation, so that each store has to be compared with it.
     pub(crate) watched: bool,
     /// Whether floating point may be used.
@@ -175,6 +177,7 @@ impl Hart {
             fetch_context: 0,
             instructions: 0,
             attention: true,
+            postponed: false,
             watched: false,
             float: FloatState::Off,
             waiting: false,

@@ -91,6 +91,7 @@ pub mod profile;
 pub mod setup;
 pub mod snapshot;
 mod stepping;
+pub mod tiles;
 pub mod time;
 pub mod timing;
 mod tlb;

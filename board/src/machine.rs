@@ -4,7 +4,7 @@ use crate::bus::{Device, Effects, Lines, Port, Refused, Stop};
 use crate::code::{Block, Code, Draft, Op, PAGE, Scratch};
 use crate::devices::{Clint, Plic};
 use crate::execute::Pace;
-use crate::fabric::Coupling;
+use crate::fabric::{Coupling, TilePort};
 use crate::hart::Hart;
 use crate::memory::Memory;
 use crate::privileged::{
@@ -43,6 +43,7 @@ pub(crate) enum Part {
     Clint(Clint),
     Plic(Box<Plic>),
     Fabric(Box<Coupling>),
+    TilePort(Box<TilePort>),
     Other(Box<dyn Device>),
 }
 
@@ -52,6 +53,7 @@ impl Part {
             Self::Clint(clint) => clint,
             Self::Plic(plic) => plic.as_mut(),
             Self::Fabric(fabric) => fabric.as_mut(),
+            Self::TilePort(port) => port.as_mut(),
             Self::Other(device) => device.as_mut(),
         }
     }
@@ -65,6 +67,8 @@ pub(crate) struct Machine {
     pub(crate) devices: Vec<Attached>,
     /// Which of them is the fabric.
     pub(crate) fabric: Option<usize>,
+    /// Which is the port of a tile.
+    pub(crate) tile_port: Option<usize>,
     pub(crate) lines: Lines,
     /// By hart, the bits of `mip` that are driven from outside.
     pub(crate) wires: Vec<u64>,
@@ -73,6 +77,8 @@ pub(crate) struct Machine {
     /// The board has something to see to: a wire changed, a device asked to be woken, or to stop.
     pub(crate) disturbed: bool,
     pub(crate) stop: Option<Stop>,
+    /// The run ended before an access that a device could not answer yet.
+    pub(crate) postponed: bool,
     /// The hart and address of the stop that ended the run.
     pub(crate) stopped_at: Option<(usize, u64)>,
     /// The hart that touched what is watched, the byte, and whether it wrote.
@@ -244,6 +250,12 @@ impl Machine {
 
     /// What the run loop has to do before it goes on: drop what is void, take an interrupt, find how far to run.
     pub(crate) fn attend(&mut self, hart: &mut Hart) {
+        self.drop_void(hart);
+        self.see_interrupts(hart);
+    }
+
+    /// Drops what the hart keeps of code that is gone.
+    pub(crate) fn drop_void(&self, hart: &mut Hart) {
         hart.link = std::ptr::null();
         if hart.epoch != self.code.epoch() {
             hart.epoch = self.code.epoch();
@@ -253,6 +265,9 @@ impl Machine {
             hart.pages_epoch = self.code.pages_epoch();
             hart.stores.clear();
         }
+    }
+
+    fn see_interrupts(&mut self, hart: &mut Hart) {
         let time = self.ticks(hart.cycle());
         let wires = hart.privileged.latch(self.wires[hart.index]);
         self.wires[hart.index] = wires;
@@ -948,6 +963,10 @@ impl Machine {
         }
         if let Some(stop) = effects.stop {
             self.stop = Some(stop);
+            self.disturbed = true;
+        }
+        if effects.postponed {
+            self.postponed = true;
             self.disturbed = true;
         }
     }

@@ -18,6 +18,7 @@ use crate::timing::parameters::{MAX_HARTS, Parameters};
 const PROFILES: &[(&str, &str)] = &[
     ("soc", include_str!("../../profiles/soc.toml")),
     ("mpsoc", include_str!("../../profiles/mpsoc.toml")),
+    ("manycore", include_str!("../../profiles/manycore.toml")),
 ];
 
 /// Memory comes in pages.
@@ -36,6 +37,8 @@ pub struct Profile {
     pub quantum: u64,
     /// The same in the fast mode, in which time is less exact anyway.
     pub fast_quantum: u64,
+    /// Whether each hart is a [tile](crate::tiles), with the memory and the devices for itself.
+    pub tiles: bool,
     /// The fabric's clock, where the board has one.
     pub fabric: Option<Fabric>,
     /// Its harts.
@@ -228,6 +231,8 @@ struct Board {
     quantum: u64,
     #[serde(deserialize_with = "between::<_, _, 1, 1_000_000>")]
     fast_quantum: u64,
+    #[serde(default)]
+    tiles: bool,
     fabric: Option<Fabric>,
     timing: Parameters,
 }
@@ -492,6 +497,7 @@ impl Profile {
             clock_hz: read.board.clock_hz,
             quantum: read.board.quantum,
             fast_quantum: read.board.fast_quantum,
+            tiles: read.board.tiles,
             fabric: read.board.fabric,
             harts: read.harts.into_inner(),
             memory: read.memory.into_inner(),

@@ -6,9 +6,10 @@ use crate::board::{Board, BuildError, Parts};
 use crate::devices::virtio::Backend;
 use crate::devices::{Clint, Console, Finisher, Plic, Rtc, Sswi, Uart, Virtio, map};
 use crate::devicetree::{self, Description, Range};
-use crate::fabric::{Coupling, Fabric, Settings};
+use crate::fabric::{Coupling, Fabric, Settings, TilePort};
 use crate::memory::NoMemory;
 use crate::profile::{DeviceKind, Profile};
+use crate::tiles::Tiles;
 use crate::time::Clock;
 
 /// Where firmware starts what comes after it, from the begin of memory.
@@ -84,6 +85,18 @@ pub fn board(
     options: &Options,
     virtio: Vec<Box<dyn Backend>>,
 ) -> Result<(Board, Console), BuildError> {
+    if profile.tiles {
+        return Err(BuildError::Tiles(true));
+    }
+    plain(profile, options, virtio)
+}
+
+/// A board as all are.
+fn plain(
+    profile: &Profile,
+    options: &Options,
+    virtio: Vec<Box<dyn Backend>>,
+) -> Result<(Board, Console), BuildError> {
     let mut backends: Vec<_> = virtio.into_iter().map(Some).collect();
     let harts = options.harts.unwrap_or(profile.harts.default as usize);
     if harts > profile.harts.max as usize {
@@ -124,7 +137,8 @@ pub fn board(
         let (name, base, size) = (device.name.as_str(), device.address, device.size);
         match device.kind {
             DeviceKind::Clint => {
-                board.attach_clint(base, Clint::new(harts, profile.timebase_hz))?
+                let clint = Clint::new(harts, profile.timebase_hz);
+                board.attach_clint(base, clint.from_hart(profile.harts.first_id as usize))?;
             }
             DeviceKind::Sswi => board.attach(name, base, size, Box::new(Sswi::new(harts)))?,
             DeviceKind::Plic => board.attach_plic(base, Plic::new(harts, map::PLIC_SOURCES))?,
@@ -152,6 +166,49 @@ pub fn board(
         }
     }
     Ok((board, console))
+}
+
+/// The board of a profile with tiles: as many of them, or as it says, around a fabric. Each has the profile's memory
+/// and devices. `options.quantum` is for how many cycles a tile runs ahead.
+///
+/// # Errors
+///
+/// When the profile has no such board, or the design no ports for tiles.
+pub fn tiles(
+    profile: &Profile,
+    options: &Options,
+    fabric: Box<dyn Fabric>,
+) -> Result<Tiles, BuildError> {
+    let place = profile.device(DeviceKind::Fabric);
+    let (Some(place), Some(described), true) = (place, &profile.fabric, profile.tiles) else {
+        return Err(BuildError::Tiles(false));
+    };
+    if !fabric.has_tiles() {
+        return Err(BuildError::NoTilePorts(fabric.name().to_owned()));
+    }
+    let number = options.harts.unwrap_or(profile.harts.default as usize);
+    if number > profile.harts.max as usize {
+        return Err(BuildError::ProfileHarts {
+            wanted: number,
+            max: profile.harts.max as usize,
+        });
+    }
+    let clock = Clock::from_hertz(profile.clock_hz);
+    let mut of_one = profile.clone();
+    let mut tiles = Vec::new();
+    for tile in 0..number {
+        of_one.harts.first_id = tile as u64;
+        let options = Options {
+            harts: Some(1),
+            ..options.clone()
+        };
+        let (mut board, console) = plain(&of_one, &options, Vec::new())?;
+        let port = TilePort::new(clock, described.writes as usize, described.timeout);
+        board.attach_tile_port(place.address, place.size, port)?;
+        tiles.push((board, console));
+    }
+    let quantum = options.quantum.unwrap_or(profile.fast_quantum);
+    Ok(Tiles::new(tiles, fabric, clock, quantum))
 }
 
 /// Loads a board's fabric with a design, which is after reset at the board's begin.
@@ -254,7 +311,12 @@ pub fn boot(
 }
 
 /// Loads an ELF file, or else the bytes as they are to `place`. Gives where it begins to execute.
-fn load(board: &mut Board, what: &'static str, bytes: &[u8], place: u64) -> Result<u64, BootError> {
+pub(crate) fn load(
+    board: &mut Board,
+    what: &'static str,
+    bytes: &[u8],
+    place: u64,
+) -> Result<u64, BootError> {
     let room = |reason| BootError::Room { what, reason };
     if !bytes.starts_with(b"\x7fELF") {
         board.write(place, bytes).map_err(room)?;

@@ -13,10 +13,19 @@ const QEMU: &str = include_str!("../../profiles/qemu-virt.toml");
 
 #[test]
 fn every_profile_is_read_and_makes_a_board() {
-    assert_eq!(Profile::names().collect::<Vec<_>>(), ["soc", "mpsoc"]);
+    assert_eq!(
+        Profile::names().collect::<Vec<_>>(),
+        ["soc", "mpsoc", "manycore"]
+    );
     for name in Profile::names() {
         let profile = Profile::named(name).expect("a listed profile");
         assert_eq!(profile.name, name);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../profiles/{name}.toml"));
+        assert_eq!(Profile::read(&path).as_ref(), Ok(&profile));
+        if profile.tiles {
+            assert_eq!((profile.harts.default, profile.harts.max), (16, 16));
+            continue;
+        }
         assert_eq!(profile.timebase_hz, 10_000_000);
         assert_eq!(
             (
@@ -44,8 +53,6 @@ fn every_profile_is_read_and_makes_a_board() {
                 Ok(())
             );
         }
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../profiles/{name}.toml"));
-        assert_eq!(Profile::read(&path), Ok(profile));
     }
     assert_eq!(Profile::named("qemu-virt"), None);
 }
@@ -217,7 +224,7 @@ fn keys_that_are_missing_or_unknown() {
         "\nquantum = 64",
         "\nquantum = 64\nturbo = true",
         "\nturbo",
-        "unknown field `turbo`, expected one of `clock_hz`, `quantum`, `fast_quantum`, `fabric`, `timing`",
+        "unknown field `turbo`, expected one of `clock_hz`, `quantum`, `fast_quantum`, `tiles`, `fabric`, `timing`",
     );
     refused(
         "\nbank_busy = 5",

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use tactus_board::profile::Profile;
 
 const PAGE: &str = include_str!("../../docs/src/reference/profiles.md");
-const PROFILES: [&str; 2] = [
+const PROFILES: [&str; 3] = [
     include_str!("../../profiles/soc.toml"),
     include_str!("../../profiles/mpsoc.toml"),
+    include_str!("../../profiles/manycore.toml"),
 ];
 /// Tables that the page describes by another one, whose keys they share.
 const LIKE: [(&str, &str); 2] = [

@@ -27,7 +27,7 @@ pub const PMPCFG0: u32 = 0x3a0;
 pub const PMPADDR0: u32 = 0x3b0;
 
 /// A program, from its first instruction on.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Program {
     words: Vec<u32>,
 }

@@ -45,6 +45,8 @@ struct State {
     timebase: u64,
     /// What writes of `mtime` have added to the cycles since reset, modulo 2^64.
     offset: u64,
+    /// Whose registers the first of the harts has.
+    first: usize,
     harts: Vec<Hart>,
 }
 
@@ -69,9 +71,17 @@ impl Clint {
             state: State {
                 timebase,
                 offset: 0,
+                first: 0,
                 harts: vec![Hart::new(); harts],
             },
         }
+    }
+
+    /// The same whose first hart has the registers of number `first`; those of harts below it are not there.
+    #[must_use]
+    pub const fn from_hart(mut self, first: usize) -> Self {
+        self.state.first = first;
+        self
     }
 
     /// Resets it: the time is 0 from now on, as on `virt`, and no hart is interrupted by software.
@@ -140,7 +150,8 @@ impl Clint {
     }
 
     fn hart_of(&self, offset: u64, base: u64, stride: u64) -> Option<usize> {
-        let index = usize::try_from(offset.checked_sub(base)? / stride).ok()?;
+        let number = usize::try_from(offset.checked_sub(base)? / stride).ok()?;
+        let index = number.checked_sub(self.state.first)?;
         (index < self.state.harts.len()).then_some(index)
     }
 }

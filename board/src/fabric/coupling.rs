@@ -204,7 +204,8 @@ impl Coupling {
         let cycle = state.cycle;
         let outputs = *self.fabric.outputs();
         let mut inputs = Inputs::default();
-        state.gp.drive(cycle, &mut inputs);
+        let asked = state.gp.drive(cycle);
+        inputs.at_gp(&asked);
         state.acp.drive(cycle, &mut inputs.acp);
         state.hp.drive(cycle, &mut inputs.hp);
         if state.events.front().is_some_and(|due| *due <= cycle) {
@@ -234,7 +235,7 @@ impl Coupling {
         let state = &mut self.state;
         let answer = state
             .gp
-            .edge(cycle, &outputs, &inputs, self.settings.timeout)?;
+            .edge(cycle, &outputs.gp(), &asked, self.settings.timeout)?;
         if answer.request.awaited {
             return Some(answer.data);
         }

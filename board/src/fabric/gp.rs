@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Inputs, Outputs};
+use super::{GpInputs, GpOutputs};
 
 /// A word read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,26 +70,28 @@ impl Gp {
     }
 
     /// What goes into the fabric in `cycle`.
-    pub fn drive(&mut self, cycle: u64, inputs: &mut Inputs) {
+    pub fn drive(&mut self, cycle: u64) -> GpInputs {
+        let mut inputs = GpInputs::default();
         let Some(first) = self.queue.front().filter(|first| first.due <= cycle) else {
-            return;
+            return inputs;
         };
         self.since.get_or_insert(cycle);
         if self.held {
-            return;
+            return inputs;
         }
         if first.write {
-            inputs.gp_awvalid = u8::from(!self.address_taken);
-            inputs.gp_awaddr = first.address;
-            inputs.gp_wvalid = u8::from(!self.data_taken);
-            inputs.gp_wdata = first.data;
-            inputs.gp_wstrb = first.strobe;
-            inputs.gp_bready = u8::from(self.address_taken && self.data_taken);
+            inputs.awvalid = u8::from(!self.address_taken);
+            inputs.awaddr = first.address;
+            inputs.wvalid = u8::from(!self.data_taken);
+            inputs.wdata = first.data;
+            inputs.wstrb = first.strobe;
+            inputs.bready = u8::from(self.address_taken && self.data_taken);
         } else {
-            inputs.gp_arvalid = u8::from(!self.address_taken);
-            inputs.gp_araddr = first.address;
-            inputs.gp_rready = u8::from(self.address_taken);
+            inputs.arvalid = u8::from(!self.address_taken);
+            inputs.araddr = first.address;
+            inputs.rready = u8::from(self.address_taken);
         }
+        inputs
     }
 
     /// What happened at the edge at the end of `cycle`: `outputs` and `inputs` were there in it. Gives the request that
@@ -97,18 +99,17 @@ impl Gp {
     pub fn edge(
         &mut self,
         cycle: u64,
-        outputs: &Outputs,
-        inputs: &Inputs,
+        outputs: &GpOutputs,
+        inputs: &GpInputs,
         timeout: u64,
     ) -> Option<Answer> {
         let request = *self.queue.front()?;
         let since = self.since?;
         let both = |valid: u8, ready: u8| valid & ready != 0;
-        let answered =
-            both(outputs.gp_bvalid, inputs.gp_bready) || both(outputs.gp_rvalid, inputs.gp_rready);
-        self.address_taken |= both(inputs.gp_awvalid, outputs.gp_awready)
-            || both(inputs.gp_arvalid, outputs.gp_arready);
-        self.data_taken |= both(inputs.gp_wvalid, outputs.gp_wready);
+        let answered = both(outputs.bvalid, inputs.bready) || both(outputs.rvalid, inputs.rready);
+        self.address_taken |=
+            both(inputs.awvalid, outputs.awready) || both(inputs.arvalid, outputs.arready);
+        self.data_taken |= both(inputs.wvalid, outputs.wready);
         if answered {
             let abandoned = self.abandoned;
             self.next();
@@ -116,13 +117,13 @@ impl Gp {
                 return None;
             }
             let response = if request.write {
-                outputs.gp_bresp
+                outputs.bresp
             } else {
-                outputs.gp_rresp
+                outputs.rresp
             };
             let spoilt = self.spoilt > 0;
             self.spoilt = self.spoilt.saturating_sub(1);
-            let data = (response & 2 == 0 && !spoilt).then_some(outputs.gp_rdata);
+            let data = (response & 2 == 0 && !spoilt).then_some(outputs.rdata);
             return Some(Answer { request, data });
         }
         if self.abandoned {

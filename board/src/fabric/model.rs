@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use libloading::Library;
 
-use super::{Fabric, Inputs, Outputs};
+use super::{Fabric, GpInputs, GpOutputs, Inputs, Outputs, TILES};
 use crate::bus::BadState;
 
 /// Goes up with each change of `model.h`.
@@ -40,6 +40,15 @@ struct Functions {
     cycle: unsafe extern "C" fn(*mut c_void, *const Inputs, u64, *mut Outputs),
     skip: unsafe extern "C" fn(*mut c_void, u64, *mut Outputs),
     look: unsafe extern "C" fn(*const c_void, *mut Outputs),
+    look_tiles: unsafe extern "C" fn(*const c_void, *mut GpOutputs),
+    cycle_tiles: unsafe extern "C" fn(
+        *mut c_void,
+        *const Inputs,
+        *const GpInputs,
+        u64,
+        *mut Outputs,
+        *mut GpOutputs,
+    ),
     save: unsafe extern "C" fn(*const c_void, *mut u8, usize) -> usize,
     restore: unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int,
     waves: unsafe extern "C" fn(*mut c_void, *const c_char, u64) -> c_int,
@@ -52,6 +61,8 @@ pub struct Model {
     model: *mut c_void,
     functions: Functions,
     outputs: Outputs,
+    has_tiles: bool,
+    tile_outputs: [GpOutputs; TILES],
     // Last, so that it outlives what came from it.
     _library: Library,
 }
@@ -91,11 +102,18 @@ impl Model {
             let new = *library
                 .get::<unsafe extern "C" fn() -> *mut c_void>(b"tactus_fabric_new\0")
                 .map_err(failed)?;
+            let tiles = library
+                .get::<unsafe extern "C" fn() -> c_int>(b"tactus_fabric_tiles\0")
+                .map_err(failed)?();
             let functions = Functions {
                 delete: *library.get(b"tactus_fabric_delete\0").map_err(failed)?,
                 cycle: *library.get(b"tactus_fabric_cycle\0").map_err(failed)?,
                 skip: *library.get(b"tactus_fabric_skip\0").map_err(failed)?,
                 look: *library.get(b"tactus_fabric_look\0").map_err(failed)?,
+                look_tiles: *library.get(b"tactus_fabric_look_tiles\0").map_err(failed)?,
+                cycle_tiles: *library
+                    .get(b"tactus_fabric_cycle_tiles\0")
+                    .map_err(failed)?,
                 save: *library.get(b"tactus_fabric_save\0").map_err(failed)?,
                 restore: *library.get(b"tactus_fabric_restore\0").map_err(failed)?,
                 waves: *library.get(b"tactus_fabric_waves\0").map_err(failed)?,
@@ -106,6 +124,8 @@ impl Model {
                 model: new(),
                 functions,
                 outputs: Outputs::default(),
+                has_tiles: tiles == TILES as c_int,
+                tile_outputs: [GpOutputs::default(); TILES],
                 _library: library,
             };
             model.look();
@@ -114,8 +134,11 @@ impl Model {
     }
 
     fn look(&mut self) {
-        // Safety: a model that was not deleted.
-        unsafe { (self.functions.look)(self.model, &raw mut self.outputs) }
+        // Safety: a model that was not deleted, and room for what all its tiles' ports say.
+        unsafe {
+            (self.functions.look)(self.model, &raw mut self.outputs);
+            (self.functions.look_tiles)(self.model, self.tile_outputs.as_mut_ptr());
+        }
     }
 }
 
@@ -140,6 +163,30 @@ impl Fabric for Model {
         let outputs = &raw mut self.outputs;
         // Safety: a model that was not deleted, and places that live as long as the call.
         unsafe { (self.functions.cycle)(self.model, inputs, picoseconds, outputs) }
+    }
+
+    fn has_tiles(&self) -> bool {
+        self.has_tiles
+    }
+
+    #[inline]
+    fn tile_outputs(&self) -> &[GpOutputs; TILES] {
+        &self.tile_outputs
+    }
+
+    fn cycle_with_tiles(&mut self, inputs: &Inputs, tiles: &[GpInputs; TILES], picoseconds: u64) {
+        let (outputs, answers) = (&raw mut self.outputs, self.tile_outputs.as_mut_ptr());
+        // Safety: a model that was not deleted, and places that live as long as the call.
+        unsafe {
+            (self.functions.cycle_tiles)(
+                self.model,
+                inputs,
+                tiles.as_ptr(),
+                picoseconds,
+                outputs,
+                answers,
+            );
+        }
     }
 
     fn skip(&mut self, cycles: u64) {
@@ -205,6 +252,7 @@ mod tests {
         assert_eq!(size_of::<Outputs>(), 24 + 2 * 40);
         assert_eq!(offset_of!(Inputs, acp), 24);
         assert_eq!(offset_of!(Outputs, acp), 24);
+        assert_eq!((size_of::<GpInputs>(), size_of::<GpOutputs>()), (20, 12));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Fabric, Inputs, Outputs};
+use super::{Fabric, GpInputs, GpOutputs, Inputs, Outputs, TILES};
 use crate::bus::BadState;
 
 /// When pins changed, and to what: the cycle from which on they are so, counted from reset, and a bit for each.
@@ -68,6 +68,20 @@ impl Fabric for Pins {
 
     fn cycle(&mut self, inputs: &Inputs, picoseconds: u64) {
         self.fabric.cycle(inputs, picoseconds);
+        self.cycle += 1;
+        self.look();
+    }
+
+    fn has_tiles(&self) -> bool {
+        self.fabric.has_tiles()
+    }
+
+    fn tile_outputs(&self) -> &[GpOutputs; TILES] {
+        self.fabric.tile_outputs()
+    }
+
+    fn cycle_with_tiles(&mut self, inputs: &Inputs, tiles: &[GpInputs; TILES], picoseconds: u64) {
+        self.fabric.cycle_with_tiles(inputs, tiles, picoseconds);
         self.cycle += 1;
         self.look();
     }

@@ -9,6 +9,7 @@ mod masters;
 mod queue;
 mod stamp;
 mod support;
+mod tiles;
 
 use assembler::{A0, A1, A2, MEPC, MIE, MTVEC, Program, S0, S1, S2, T0, T1, T2, ZERO};
 use stamp::Stamp;

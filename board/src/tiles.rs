@@ -1,0 +1,415 @@
+//! A board for many harts: tiles, each a hart with memory and devices of its own, around one fabric.
+//!
+//! A *tile* is a [`Board`] of one hart, whose `mhartid` is its number. No tile reaches another's memory or devices: what
+//! they share is the fabric, which each has a port of its own into, and an interrupt from. All are in one clock, and
+//! time is the same for all of them.
+//!
+//! A tile's access to its port is at the port in the cycle after its instruction began. Reads last until the fabric
+//! answers, writes are posted, and the tile goes on in the cycle after the answer. Everything comes in its order: the
+//! fabric is in a cycle when all tiles have done what they do before it ends. Only a tile that takes no external
+//! interrupt is let run ahead, by a quantum at most, up to its next access.
+
+use std::hash::Hasher;
+
+use siphasher::sip::SipHasher13;
+
+use crate::board::{Board, Outcome};
+use crate::bus::{Refused, Stop};
+use crate::devices::Console;
+use crate::fabric::{Activity, Fabric, GpInputs, Inputs, TILES, Waves};
+use crate::memory::NoMemory;
+use crate::setup::BootError;
+use crate::time::{Clock, Femtoseconds};
+
+/// `mie`, and its bit of the external interrupt, which is that of `mip` as well.
+const MIE: u16 = 0x304;
+const EXTERNAL: u64 = 1 << 11;
+const FEMTOSECONDS_PER_PICOSECOND: u64 = 1000;
+/// Cycles after which an access from outside the run gets no answer any more.
+const PATIENCE: u64 = 4096;
+/// What a tile is told when it starts has this much room, at the end of its memory.
+const ARGUMENTS: u64 = 4096;
+
+/// Why a run of tiles ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All tiles that were started are off, or have failed.
+    Off,
+    /// The cycle has come that it was to run to.
+    Limit,
+}
+
+/// A hart with what is its own.
+struct Tile {
+    board: Board,
+    console: Console,
+    /// It has software.
+    started: bool,
+    /// How it ended.
+    ended: Option<Stop>,
+    /// It stands before an access.
+    blocked: bool,
+    /// All that it does before this cycle is done, or it does nothing.
+    reached: u64,
+}
+
+impl Tile {
+    const fn runs(&self) -> bool {
+        self.started && self.ended.is_none()
+    }
+
+    /// Whether there is nothing that it does in `cycle` or later, nor the fabric for it.
+    fn is_over(&mut self, cycle: u64) -> bool {
+        !self.runs()
+            && self.reached <= cycle
+            && self.board.tile_port().is_none_or(|port| port.is_idle())
+    }
+
+    /// Lets it do what it does before the end of `cycle`, and more where nothing can come between.
+    fn advance(&mut self, cycle: u64, clock: Clock, quantum: u64) {
+        let interruptible = self
+            .board
+            .csr(0, MIE)
+            .is_some_and(|mie| mie & EXTERNAL != 0);
+        let limit = cycle + if interruptible { 1 } else { quantum };
+        match self.board.run(clock.time_of(limit)) {
+            Outcome::Stop(stop) => {
+                self.ended = Some(stop);
+                self.reached = self.board.cycle(0);
+            }
+            // Nothing else is waited for.
+            Outcome::Condition => self.blocked = true,
+            _ => {
+                self.reached = limit;
+                if self.board.is_waiting(0) {
+                    let timer = self.board.ready_cycle(0).min(self.board.next_event());
+                    self.reached = timer.max(limit);
+                }
+            }
+        }
+    }
+
+    /// Lets its external interrupt be so from `cycle` on.
+    fn interrupt(&mut self, level: bool, cycle: u64, clock: Clock) {
+        if !self.runs() {
+            return;
+        }
+        if self.board.is_waiting(0) && !self.blocked {
+            // It has waited until then.
+            self.board.run(clock.time_of(cycle));
+            self.reached = cycle;
+        }
+        let wires = &mut self.board.machine.wires[0];
+        *wires = if level {
+            *wires | EXTERNAL
+        } else {
+            *wires & !EXTERNAL
+        };
+    }
+}
+
+/// The board.
+pub struct Tiles {
+    tiles: Vec<Tile>,
+    fabric: Box<dyn Fabric>,
+    clock: Clock,
+    quantum: u64,
+    /// The fabric is in this cycle.
+    cycle: u64,
+    irq: u32,
+    waves: Option<Waves>,
+    waving: bool,
+}
+
+impl Tiles {
+    /// Tiles around a fabric, at reset. Those without software do nothing.
+    pub(crate) fn new(
+        tiles: Vec<(Board, Console)>,
+        fabric: Box<dyn Fabric>,
+        clock: Clock,
+        quantum: u64,
+    ) -> Self {
+        let irq = fabric.outputs().irq;
+        let tiles = tiles.into_iter().map(|(board, console)| Tile {
+            board,
+            console,
+            started: false,
+            ended: None,
+            blocked: false,
+            reached: 0,
+        });
+        Self {
+            tiles: tiles.collect(),
+            fabric,
+            clock,
+            quantum,
+            cycle: 0,
+            irq,
+            waves: None,
+            waving: false,
+        }
+    }
+
+    /// How many tiles there are.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        self.tiles.len()
+    }
+
+    /// The cycle that the fabric, and all tiles at least, have come to.
+    #[must_use]
+    pub const fn cycle(&self) -> u64 {
+        self.cycle
+    }
+
+    /// A tile's own board.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such tile.
+    #[must_use]
+    pub fn tile(&self, tile: usize) -> &Board {
+        &self.tiles[tile].board
+    }
+
+    /// What a tile's software prints.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such tile.
+    #[must_use]
+    pub fn console(&self, tile: usize) -> &Console {
+        &self.tiles[tile].console
+    }
+
+    /// How a tile ended. `None`: it has not.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such tile.
+    #[must_use]
+    pub fn ended(&self, tile: usize) -> Option<Stop> {
+        self.tiles[tile].ended
+    }
+
+    /// How many of a tile's writes the fabric has not carried out.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such tile.
+    pub fn refused(&mut self, tile: usize) -> u64 {
+        let port = self.tiles[tile].board.tile_port();
+        port.map_or(0, |port| port.refused())
+    }
+
+    /// Gives a tile software: an ELF file, which starts in M-mode with the tile's number in a0, and in a1 the address of
+    /// what it is told, with a zero byte behind.
+    ///
+    /// # Errors
+    ///
+    /// When it is no such file, or does not fit beside `arguments` into the tile's memory.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such tile.
+    pub fn start(
+        &mut self,
+        tile: usize,
+        software: &[u8],
+        arguments: &str,
+    ) -> Result<(), BootError> {
+        let board = &mut self.tiles[tile].board;
+        let (base, size) = (board.memory().base(), board.memory().size());
+        let entry = crate::setup::load(board, "tile's software", software, base)?;
+        let at = base + size - ARGUMENTS;
+        let mut bytes = arguments.as_bytes().to_vec();
+        bytes.push(0);
+        if bytes.len() as u64 > ARGUMENTS {
+            return Err(BootError::Room {
+                what: "tile's arguments",
+                reason: NoMemory {
+                    address: at,
+                    length: bytes.len(),
+                },
+            });
+        }
+        board.write(at, &bytes).map_err(|reason| BootError::Room {
+            what: "tile's arguments",
+            reason,
+        })?;
+        board.set_pc(0, entry);
+        board.set_x(0, 10, tile as u64);
+        board.set_x(0, 11, at);
+        self.tiles[tile].started = true;
+        Ok(())
+    }
+
+    /// Writes a word through the fabric's general-purpose port, as what boots the board does. It takes some cycles, which
+    /// tiles that have not begun to run begin after.
+    ///
+    /// # Errors
+    ///
+    /// The fabric refuses it, or does not answer.
+    pub fn write_gp(&mut self, address: u32, value: u32) -> Result<(), Refused> {
+        self.access(GpInputs {
+            awaddr: address,
+            wdata: value,
+            wstrb: 0xf,
+            awvalid: 1,
+            wvalid: 1,
+            bready: 1,
+            ..GpInputs::default()
+        })?;
+        Ok(())
+    }
+
+    /// Reads a word, likewise.
+    ///
+    /// # Errors
+    ///
+    /// The fabric refuses it, or does not answer.
+    pub fn read_gp(&mut self, address: u32) -> Result<u32, Refused> {
+        self.access(GpInputs {
+            araddr: address,
+            arvalid: 1,
+            rready: 1,
+            ..GpInputs::default()
+        })
+    }
+
+    fn access(&mut self, mut gp: GpInputs) -> Result<u32, Refused> {
+        for _ in 0..PATIENCE {
+            let out = *self.fabric.outputs();
+            let mut inputs = Inputs::default();
+            inputs.at_gp(&gp);
+            self.step(&inputs);
+            let answered = (gp.bready & out.gp_bvalid, gp.rready & out.gp_rvalid);
+            gp.awvalid &= 1 ^ out.gp_awready;
+            gp.wvalid &= 1 ^ out.gp_wready;
+            gp.arvalid &= 1 ^ out.gp_arready;
+            let response = match answered {
+                (1, _) => out.gp_bresp,
+                (_, 1) => out.gp_rresp,
+                _ => continue,
+            };
+            return if response & 2 == 0 {
+                Ok(out.gp_rdata)
+            } else {
+                Err(Refused)
+            };
+        }
+        Err(Refused)
+    }
+
+    /// Runs until a cycle, or until all tiles that have software are off.
+    pub fn run(&mut self, end: u64) -> Ended {
+        for tile in &mut self.tiles {
+            let hart = &mut tile.board.harts[0];
+            if tile.started && hart.instructions == 0 && hart.cycle() < self.cycle {
+                hart.set_cycle(self.cycle);
+            }
+        }
+        loop {
+            if self.tiles.iter_mut().all(|tile| tile.is_over(self.cycle)) {
+                return Ended::Off;
+            }
+            if self.cycle >= end {
+                return Ended::Limit;
+            }
+            for tile in &mut self.tiles {
+                if tile.reached <= self.cycle && !tile.blocked && tile.runs() {
+                    tile.advance(self.cycle, self.clock, self.quantum);
+                }
+            }
+            self.step(&Inputs::default());
+        }
+    }
+
+    /// Lets a cycle of the fabric pass.
+    fn step(&mut self, inputs: &Inputs) {
+        let cycle = self.cycle;
+        let mut asked = [GpInputs::default(); TILES];
+        let mut busy = 0_u32;
+        for (number, tile) in self.tiles.iter_mut().enumerate() {
+            if let Some(port) = tile.board.tile_port().filter(|port| !port.is_idle()) {
+                asked[number] = port.drive(cycle);
+                busy |= 1 << number;
+            }
+        }
+        let outputs = *self.fabric.tile_outputs();
+        let time = self.clock.time_of(cycle + 1);
+        self.turn_waves(time);
+        self.fabric
+            .cycle_with_tiles(inputs, &asked, time.0 / FEMTOSECONDS_PER_PICOSECOND);
+        self.cycle = cycle + 1;
+        for (number, tile) in self.tiles.iter_mut().enumerate() {
+            if busy >> number & 1 == 0 {
+                continue;
+            }
+            let port = tile.board.tile_port();
+            let goes_on =
+                port.is_some_and(|port| port.edge(cycle, &outputs[number], &asked[number]));
+            if goes_on && std::mem::take(&mut tile.blocked) {
+                // The access is carried out in what is left of this cycle.
+                tile.board.harts[0].set_cycle(cycle);
+                tile.reached = self.cycle;
+            }
+        }
+        let irq = self.fabric.outputs().irq;
+        let changed = std::mem::replace(&mut self.irq, irq) ^ irq;
+        for (number, tile) in self.tiles.iter_mut().enumerate() {
+            if changed >> number & 1 != 0 {
+                tile.interrupt(irq >> number & 1 != 0, self.cycle, self.clock);
+            }
+        }
+    }
+
+    /// Writes waveforms of a part of the run. It makes no difference to the run.
+    pub fn record(&mut self, waves: Waves) {
+        self.waves = Some(waves);
+    }
+
+    fn turn_waves(&mut self, time: Femtoseconds) {
+        let Some(waves) = &self.waves else {
+            return;
+        };
+        if time >= waves.window.end {
+            self.waves = None;
+            if std::mem::take(&mut self.waving) {
+                self.fabric.end_waves();
+            }
+        } else if time >= waves.window.start && !self.waving {
+            let period = self.clock.period().0 / FEMTOSECONDS_PER_PICOSECOND;
+            self.waving = self.fabric.begin_waves(&waves.file, period).is_ok();
+        }
+    }
+
+    /// What the fabric did so far.
+    #[must_use]
+    pub fn activity(&self) -> Activity {
+        Activity {
+            cycles: self.cycle,
+            simulated: self.cycle,
+            ..Activity::default()
+        }
+    }
+
+    /// The hash of all that the tiles did: the same number, the same run.
+    #[must_use]
+    pub fn trace_hash(&self) -> u64 {
+        let mut hash = SipHasher13::new();
+        for tile in &self.tiles {
+            hash.write_u64(tile.board.trace_hash());
+        }
+        hash.write_u64(self.cycle);
+        hash.finish()
+    }
+}
+
+impl Drop for Tiles {
+    fn drop(&mut self) {
+        if self.waving {
+            self.fabric.end_waves();
+        }
+    }
+}
