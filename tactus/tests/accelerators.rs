@@ -284,39 +284,66 @@ fn a_damaged_bitstream_is_an_error() {
     );
 }
 
-/// What the device manager keeps of where the fabric is, wrong: its next interrupt takes it out of its own memory.
-fn lost(plan: &Plan, at: Femtoseconds) -> (Femtoseconds, Fault) {
-    use object::{Object, ObjectSymbol};
+/// Where the device manager's symbol with that in its name is on the board, and the `N` bytes there.
+fn in_manager<const N: usize>(plan: &Plan, name: &str) -> (u64, [u8; N]) {
+    use object::{Object, ObjectSegment, ObjectSymbol};
 
     let image = Artifacts::Workspace.file("device-manager");
     let image = std::fs::read(image.expect("it is built")).expect("it is there");
     let image = object::File::parse(&*image).expect("an ELF file");
     let mut symbols = image.symbols();
-    let is_it = |name: &str| name.contains("device_manager6FABRIC");
-    let symbol = symbols.find(|symbol| symbol.name().is_ok_and(is_it));
-    let fabric = symbol.expect("the address of the fabric").address();
+    let symbol = symbols.find(|symbol| symbol.name().is_ok_and(|it| it.contains(name)));
+    let address = symbol
+        .unwrap_or_else(|| panic!("no symbol {name}"))
+        .address();
+    let mut segments = image.segments();
+    let bytes = segments.find_map(|segment| segment.data_range(address, N as u64).ok()?);
+    let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
     let shared = plan.accelerators.as_ref().expect("they are shared");
+    let host = plan.vms[shared.manager].host + (address - RAM_BASE);
+    (host, bytes.unwrap_or([0; N]))
+}
+
+/// What the device manager keeps of where the fabric is, wrong: its next interrupt takes it out of its own memory.
+fn lost(plan: &Plan, at: Femtoseconds) -> Faults {
+    let (address, _) = in_manager::<8>(plan, "device_manager6FABRIC");
     // The byte with bits 32 and up.
-    let address = plan.vms[shared.manager].host + (fabric - RAM_BASE) + 4;
-    (
-        at,
-        Fault::Memory {
-            address,
-            bits: 0x10,
-        },
-    )
+    let (address, bits) = (address + 4, 0x10);
+    vec![(at, Fault::Memory { address, bits })]
+}
+
+/// Its program, wrong: where it takes a request, there is no instruction.
+fn panicking(plan: &Plan, at: Femtoseconds) -> Faults {
+    let (begin, code) = in_manager::<2>(plan, "7Manager4take");
+    let bytes = (begin..).zip(code);
+    let zero = bytes.map(|(address, bits)| (at, Fault::Memory { address, bits }));
+    zero.collect()
 }
 
 /// The device manager dies now and then, and starts anew: what it knew is in the fabric, and no computation is lost.
 #[test]
 fn a_device_manager_that_dies_loses_nothing() {
+    dies(lost);
+}
+
+/// The same where it is its own program that finds that it can't go on.
+#[test]
+fn a_device_manager_that_panics_loses_nothing() {
+    let outcome = dies(panicking);
+    let manager = outcome.journal.vm("manager").expect("it is there");
+    let console = manager.console.text();
+    let panics = console.matches("panic").count();
+    assert!(panics >= DEATHS_MS.len(), "\n{}", explain(&outcome));
+}
+
+fn dies(how: fn(&Plan, Femtoseconds) -> Faults) -> Outcome {
     // One more than there are regions, so that it never rests.
     let tasks = ["qam64", "qam16", "fft512", "fft1024"];
     let system = alone(&tasks, "frames=1 length=1000 rounds=60");
     let milliseconds = |number: u64| Femtoseconds(number * 1_000_000_000_000);
     let outcome = run_alone(&system, |plan, _| {
         let times = DEATHS_MS.into_iter().map(milliseconds);
-        times.map(|at| lost(plan, at)).collect()
+        times.flat_map(|at| how(plan, at)).collect()
     });
     let manager = outcome.journal.vm("manager").expect("it is there");
     assert_eq!(
@@ -334,6 +361,7 @@ fn a_device_manager_that_dies_loses_nothing() {
         let found = figure(&outcome, "guest", &format!("{name}_crc32"));
         assert_eq!(found, crc32(name, task, 1, bytes), "{name}");
     }
+    outcome
 }
 
 /// When it dies; in milliseconds from the board's reset on.

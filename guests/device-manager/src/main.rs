@@ -19,7 +19,7 @@ use tactus_abi::accelerator::{WISH_CANCEL, WISH_REQUEST, kind};
 use tactus_abi::hypercall::news;
 use tactus_abi::map::{CHANNEL_SOURCE, FAULT_SOURCE};
 use tactus_guest::hypervisor::{self, Interfaces};
-use tactus_guest::{devicetree, interrupts, println, record, start, time, trap};
+use tactus_guest::{devicetree, interrupts, power, println, record, start, time, trap};
 use tactus_policy::accelerators::{
     Command, Descriptor, Fabric, Found, Guests, INTERFACES, Interface, Manager, Pending, Signal,
     Solution, TASKS,
@@ -52,6 +52,8 @@ struct World {
 }
 
 fn main() {
+    // Guests wait for it.
+    power::restart_on_panic();
     let configuration = match configuration() {
         Ok(configuration) => configuration,
         Err(why) => {

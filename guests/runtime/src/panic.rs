@@ -1,4 +1,4 @@
-//! A panic is the guest's verdict on itself: a `fail` record, then power-off as failed.
+//! A panic is the guest's verdict on itself: a `fail` record, then power-off as failed, or a restart.
 
 use core::panic::PanicInfo;
 
@@ -12,5 +12,5 @@ fn panic(info: &PanicInfo) -> ! {
     // the panic's, which beats losing it.
     unsafe { console::steal() };
     record::fail(start::program(), format_args!("panic:_{info}"));
-    power::off_failed()
+    power::end_panic()
 }

@@ -1,5 +1,7 @@
 //! The end of a run.
 
+use core::sync::atomic::{AtomicBool, Ordering};
+
 use sbi_spec::srst::{
     RESET_REASON_NO_REASON, RESET_REASON_SYSTEM_FAILURE, RESET_TYPE_COLD_REBOOT,
     RESET_TYPE_SHUTDOWN,
@@ -19,6 +21,23 @@ pub fn off() -> ! {
 pub fn off_failed() -> ! {
     sbi::system_reset(RESET_TYPE_SHUTDOWN, RESET_REASON_SYSTEM_FAILURE);
     finish(1 << 16 | map::FINISHER_FAIL)
+}
+
+/// Whether a panic restarts the guest.
+static RESTARTS: AtomicBool = AtomicBool::new(false);
+
+/// Lets a panic restart the guest from here on, and not end it: for services that others wait for, and that find again what
+/// they have to know.
+pub fn restart_on_panic() {
+    RESTARTS.store(true, Ordering::Relaxed);
+}
+
+/// The end of a guest that has panicked.
+pub(crate) fn end_panic() -> ! {
+    if RESTARTS.load(Ordering::Relaxed) {
+        restart()
+    }
+    off_failed()
 }
 
 /// Restarts the machine.
