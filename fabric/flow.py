@@ -43,6 +43,8 @@ LINE_CHARACTERS_MAX = 100
 # No job of `make test` comes near these; one that does hangs.
 JOB_SECONDS_MAX = 480
 LONG_JOB_SECONDS_MAX = 4 * 3600
+# Compiling the largest design, beside whatever else goes on.
+MODEL_SECONDS_MAX = 3600
 # Place and route is a matter of luck to some 10 %: the worst of these counts.
 ROUTE_SEEDS = (1, 2, 3)
 
@@ -906,7 +908,7 @@ def build_model(folder, design):
          "-CFLAGS", f"-fPIC -fvisibility=hidden -I{FABRIC / 'coupling'} -I{folder} -DFABRIC_NAME='\"{design.name}\"'"
                     + (" -DFABRIC_TILES" if design.tiles else ""),
          FABRIC / "lint.vlt", folder / "counters.vlt", *design.sources, FABRIC / "coupling" / "model.cpp"],
-        folder, "log")
+        folder, "log", MODEL_SECONDS_MAX)
     if code != 0:
         raise Failure(f"{tail(out)}\nThe whole log: {relative(folder / 'log')}")
     return {}

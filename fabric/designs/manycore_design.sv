@@ -1,15 +1,17 @@
-// The design for many tiles: a mesh of 4 x 5 with an interface for each of 16 tiles in its upper
-// four rows, the I/O hypervisor at the first place of the fifth, and timed I/O.
+// The design for many tiles: the mesh with their interfaces, the I/O hypervisor at the first place
+// of the fifth row, and timed I/O for 16 at the second.
 //
 // What is at the ends of the wires is as in io_design. A tile's port has its interface as page 0,
-// and nothing else. Pages of GP: 0 the I/O hypervisor's manager; 32 to 47 timed I/O of the tiles,
-// 48 its manager. Interrupt lines: 0 to 15 the interfaces. A tile's place is its number: X below, Y
-// above.
+// and nothing else: timed I/O it reaches by packets of registers, and there its own page. Pages of
+// GP: 0 the I/O hypervisor's manager, 1 timed I/O's manager, 2 the mesh's counters.
+//
+// Timed I/O's pins 0 to 7 are looped back; pins 8 to 15, and 16 to 23, have the lowest bits of its
+// time, so that a sample of eight of them says when it was taken.
 //
 // It has no use for memory. What it would write to HP, and is never valid, are the chip's pins, as
-// io_design has them; what it would write to ACP is how many flits have come over the mesh.
+// io_design has them.
 module manycore_design
-  import fabric_pkg::*, mesh_io_pkg::*, mesh_pkg::*;
+  import fabric_pkg::*, mesh_io_pkg::*;
 (
   input  logic                  clk_i,
   input  logic                  rst_ni,
@@ -26,23 +28,19 @@ module manycore_design
   output logic [31:0]           quiet_o
 );
 
-  localparam int unsigned X          = 4;
-  localparam int unsigned Y          = 5;
-  localparam int unsigned Routers    = X * Y;
-  localparam int unsigned Depth      = 4;
-  localparam int unsigned IoRouter   = 16;
-  localparam int unsigned FirstTimed = 1;
-  localparam int unsigned TimedPages = Tiles + 1;
-  localparam int unsigned Slaves     = FirstTimed + TimedPages;
-  localparam place_t      Io         = '{y: 3'd4, x: 3'd0};
+  localparam int unsigned Depth = 4;
 
-  // Pages.
+  // Pages of GP.
+  localparam int unsigned AManager  = 0;
+  localparam int unsigned ATimed    = 1;
+  localparam int unsigned ACounters = 2;
+  localparam int unsigned Slaves    = 3;
+  // Timed I/O's page that is its manager's: behind those of the tiles.
+  localparam logic [4:0]  TimedManager = 5'(Tiles);
 
-  typedef logic [Slaves-1:0][7:0] pages_t;
-
-  function automatic pages_t pages();
-    for (int unsigned i = 0; i < Slaves; i++) pages[i] = i == 0 ? 8'd0 : 8'(31 + i);
-  endfunction
+  // Places of the fifth row.
+  localparam int unsigned AtIo    = 0;
+  localparam int unsigned AtTimed = 1;
 
   logic [Slaves-1:0]       awvalid, awready, wvalid, wready, bvalid, bready;
   logic [Slaves-1:0]       arvalid, arready, rvalid, rready;
@@ -54,7 +52,8 @@ module manycore_design
   logic                    unused_busy;
 
   page_decoder #(
-    .SLAVES(Slaves), .ADDR_WIDTH(GpAddressWidth), .PAGES(pages())
+    .SLAVES(Slaves), .ADDR_WIDTH(GpAddressWidth),
+    .PAGES({8'(ACounters), 8'(ATimed), 8'(AManager)})
   ) u_pages (
     .clk_i, .rst_ni,
     .s_axil_awvalid(gp_req_i.awvalid), .s_axil_awready(gp_rsp_o.awready),
@@ -76,58 +75,47 @@ module manycore_design
     .m_axil_rvalid(rvalid), .m_axil_rready(rready), .m_axil_rdata(rdata), .m_axil_rresp(rresp)
   );
 
-  // The mesh, by places. Behind the I/O hypervisor in its row is nobody.
+  // The mesh. Behind timed I/O in its row is nobody.
 
-  logic [Routers-1:0]       in_valid, in_last, in_credit, out_valid, out_last, out_credit;
-  logic [Routers-1:0][31:0] in_data, out_data;
-  logic [Routers-1:0][4:0]  flits;
+  logic [3:0]       in_valid, in_last, in_credit, out_valid, out_last, out_credit;
+  logic [3:0][31:0] in_data, out_data;
+  logic [19:0]      arrived;
 
-  mesh #(.X(X), .Y(Y), .DEPTH(Depth)) u_mesh (
-    .clk_i, .rst_ni, .in_valid_i(in_valid), .in_last_i(in_last), .in_data_i(in_data),
-    .in_credit_o(in_credit), .out_valid_o(out_valid), .out_last_o(out_last),
-    .out_data_o(out_data), .out_credit_i(out_credit), .flits_o(flits)
+  manycore_mesh #(
+    .IO('{y: 3'd4, x: 3'(AtIo)}), .REACH(4'b0011), .DEPTH(Depth)
+  ) u_mesh (
+    .clk_i, .rst_ni, .tile_req_i, .tile_rsp_o, .irq_o,
+    .in_valid_i(in_valid), .in_last_i(in_last), .in_data_i(in_data), .in_credit_o(in_credit),
+    .out_valid_o(out_valid), .out_last_o(out_last), .out_data_o(out_data),
+    .out_credit_i(out_credit), .arrived_o(arrived)
   );
 
-  for (genvar t = 0; t < int'(Tiles); t++) begin : gen_tile
-    manycore_tile #(.PLACE(FourByFour[t]), .IO(Io), .DEPTH(Depth)) u_tile (
-      .clk_i, .rst_ni,
-      .tile_req_i(tile_req_i[t]), .tile_rsp_o(tile_rsp_o[t]), .irq_o(irq_o[t]),
-      // The tiles, and the I/O hypervisor.
-      .reach_i(64'h0000_0001_0f0f_0f0f),
-      .out_valid_o(in_valid[t]), .out_last_o(in_last[t]), .out_data_o(in_data[t]),
-      .out_credit_i(in_credit[t]), .in_valid_i(out_valid[t]), .in_last_i(out_last[t]),
-      .in_data_i(out_data[t]), .in_credit_o(out_credit[t])
-    );
-  end
-
-  for (genvar r = int'(IoRouter) + 1; r < int'(Routers); r++) begin : gen_nobody
-    assign in_valid[r]   = 1'b0;
-    assign in_last[r]    = 1'b0;
-    assign in_data[r]    = '0;
-    assign out_credit[r] = out_valid[r];
-  end
+  assign in_valid[3:2]   = '0;
+  assign in_last[3:2]    = '0;
+  assign in_data[3:2]    = '0;
+  assign out_credit[3:2] = out_valid[3:2];
 
   // The I/O hypervisor.
 
   logic       cs_n, sck, mosi, miso, txd, tx_en, pixel, hsync_n, vsync_n;
   logic       flash_busy, flash_ignored;
-  logic [7:0] tx_byte, colour, timed_pins;
+  logic [7:0] tx_byte, colour;
 
   mesh_io_hypervisor #(.PLACES(FourByFour), .DEPTH(Depth)) u_io (
     .clk_i, .rst_ni,
-    .s_axil_awvalid(awvalid[0]), .s_axil_awready(awready[0]),
+    .s_axil_awvalid(awvalid[AManager]), .s_axil_awready(awready[AManager]),
     .s_axil_awaddr(addr), .s_axil_awprot('0),
-    .s_axil_wvalid(wvalid[0]), .s_axil_wready(wready[0]),
+    .s_axil_wvalid(wvalid[AManager]), .s_axil_wready(wready[AManager]),
     .s_axil_wdata(wdata), .s_axil_wstrb(wstrb),
-    .s_axil_bvalid(bvalid[0]), .s_axil_bready(bready[0]), .s_axil_bresp(bresp[0]),
-    .s_axil_arvalid(arvalid[0]), .s_axil_arready(arready[0]),
+    .s_axil_bvalid(bvalid[AManager]), .s_axil_bready(bready[AManager]),
+    .s_axil_bresp(bresp[AManager]),
+    .s_axil_arvalid(arvalid[AManager]), .s_axil_arready(arready[AManager]),
     .s_axil_araddr(addr), .s_axil_arprot('0),
-    .s_axil_rvalid(rvalid[0]), .s_axil_rready(rready[0]),
-    .s_axil_rdata(rdata[0]), .s_axil_rresp(rresp[0]),
-    .out_valid_o(in_valid[IoRouter]), .out_last_o(in_last[IoRouter]),
-    .out_data_o(in_data[IoRouter]), .out_credit_i(in_credit[IoRouter]),
-    .in_valid_i(out_valid[IoRouter]), .in_last_i(out_last[IoRouter]),
-    .in_data_i(out_data[IoRouter]), .in_credit_o(out_credit[IoRouter]),
+    .s_axil_rvalid(rvalid[AManager]), .s_axil_rready(rready[AManager]),
+    .s_axil_rdata(rdata[AManager]), .s_axil_rresp(rresp[AManager]),
+    .out_valid_o(in_valid[AtIo]), .out_last_o(in_last[AtIo]), .out_data_o(in_data[AtIo]),
+    .out_credit_i(in_credit[AtIo]), .in_valid_i(out_valid[AtIo]), .in_last_i(out_last[AtIo]),
+    .in_data_i(out_data[AtIo]), .in_credit_o(out_credit[AtIo]),
     .flash_cs_no(cs_n), .flash_sck_o(sck), .flash_mosi_o(mosi), .flash_miso_i(miso),
     .uart_txd_o(txd), .uart_rxd_i(txd),
     .eth_tx_en_o(tx_en), .eth_txd_o(tx_byte), .eth_rx_dv_i(tx_en), .eth_rx_er_i(1'b0),
@@ -143,75 +131,106 @@ module manycore_design
     .busy_o(flash_busy), .ignored_o(flash_ignored)
   );
 
-  // Timed I/O has all of its pages behind one bus: which one is asked is its address' upper part.
+  // Timed I/O. Its pages are the tiles', by their numbers, and the manager's behind them.
 
-  logic [TimedPages-1:0] t_asked;
-  logic [4:0]            t_page;
-  logic                  t_awready, t_wready, t_bvalid, t_arready, t_rvalid;
-  logic [1:0]            t_bresp, t_rresp;
-  logic [31:0]           t_rdata;
-  logic [63:0]           unused_time;
+  logic        b_awvalid, b_awready, b_wvalid, b_wready, b_bvalid, b_bready;
+  logic        b_arvalid, b_arready, b_rvalid, b_rready, lost;
+  logic [15:0] b_awaddr, b_araddr;
+  logic [31:0] b_wdata;
+  logic [3:0]  b_wstrb;
+  logic [2:0]  b_awprot, b_arprot;
+  logic        t_awvalid, t_awready, t_wvalid, t_wready, t_bvalid, t_bready;
+  logic        t_arvalid, t_arready, t_rvalid, t_rready;
+  logic [16:0] t_awaddr, t_araddr;
+  logic [31:0] t_wdata, t_rdata, j_rdata;
+  logic [3:0]  t_wstrb;
+  logic [1:0]  t_bresp, t_rresp, j_bresp, j_rresp;
+  logic [63:0] now;
+  logic [23:0] timed_pins;
 
-  assign t_asked = awvalid[FirstTimed+:TimedPages] | arvalid[FirstTimed+:TimedPages];
-
-  always_comb begin
-    t_page = '0;
-    for (int unsigned i = 0; i < TimedPages; i++) if (t_asked[i]) t_page = t_page | 5'(i);
-  end
-
-  timed_io #(.VMS(Tiles), .PINS(8)) u_timed (
-    .clk_i, .rst_ni,
-    .s_axil_awvalid(awvalid[FirstTimed+:TimedPages] != '0), .s_axil_awready(t_awready),
-    .s_axil_awaddr({t_page, addr}), .s_axil_awprot('0),
-    .s_axil_wvalid(wvalid[FirstTimed+:TimedPages] != '0), .s_axil_wready(t_wready),
-    .s_axil_wdata(wdata), .s_axil_wstrb(wstrb),
-    .s_axil_bvalid(t_bvalid), .s_axil_bready(bready[FirstTimed+:TimedPages] != '0),
-    .s_axil_bresp(t_bresp),
-    .s_axil_arvalid(arvalid[FirstTimed+:TimedPages] != '0), .s_axil_arready(t_arready),
-    .s_axil_araddr({t_page, addr}), .s_axil_arprot('0),
-    .s_axil_rvalid(t_rvalid), .s_axil_rready(rready[FirstTimed+:TimedPages] != '0),
-    .s_axil_rdata(t_rdata), .s_axil_rresp(t_rresp),
-    .time_o(unused_time), .pins_i(timed_pins), .pins_o(timed_pins)
+  mesh_registers #(.PLACES(FourByFour), .DEPTH(Depth)) u_registers (
+    .clk_i, .rst_ni, .lost_o(lost),
+    .out_valid_o(in_valid[AtTimed]), .out_last_o(in_last[AtTimed]),
+    .out_data_o(in_data[AtTimed]), .out_credit_i(in_credit[AtTimed]),
+    .in_valid_i(out_valid[AtTimed]), .in_last_i(out_last[AtTimed]),
+    .in_data_i(out_data[AtTimed]), .in_credit_o(out_credit[AtTimed]),
+    .m_axil_awvalid(b_awvalid), .m_axil_awready(b_awready),
+    .m_axil_awaddr(b_awaddr), .m_axil_awprot(b_awprot),
+    .m_axil_wvalid(b_wvalid), .m_axil_wready(b_wready),
+    .m_axil_wdata(b_wdata), .m_axil_wstrb(b_wstrb),
+    .m_axil_bvalid(b_bvalid), .m_axil_bready(b_bready), .m_axil_bresp(j_bresp),
+    .m_axil_arvalid(b_arvalid), .m_axil_arready(b_arready),
+    .m_axil_araddr(b_araddr), .m_axil_arprot(b_arprot),
+    .m_axil_rvalid(b_rvalid), .m_axil_rready(b_rready),
+    .m_axil_rdata(j_rdata), .m_axil_rresp(j_rresp)
   );
 
-  assign awready[FirstTimed+:TimedPages] = {TimedPages{t_awready}};
-  assign wready[FirstTimed+:TimedPages]  = {TimedPages{t_wready}};
-  assign bvalid[FirstTimed+:TimedPages]  = {TimedPages{t_bvalid}};
-  assign arready[FirstTimed+:TimedPages] = {TimedPages{t_arready}};
-  assign rvalid[FirstTimed+:TimedPages]  = {TimedPages{t_rvalid}};
-  for (genvar i = int'(FirstTimed); i < int'(Slaves); i++) begin : gen_timed
-    assign bresp[i] = t_bresp;
-    assign rresp[i] = t_rresp;
-    assign rdata[i] = t_rdata;
-  end
+  axil_join #(.ADDR_WIDTH(17)) u_join (
+    .clk_i, .rst_ni,
+    .s_axil_awvalid({awvalid[ATimed], b_awvalid}), .s_axil_awready({awready[ATimed], b_awready}),
+    .s_axil_awaddr({{TimedManager, addr}, {1'b0, b_awaddr}}),
+    .s_axil_wvalid({wvalid[ATimed], b_wvalid}), .s_axil_wready({wready[ATimed], b_wready}),
+    .s_axil_wdata({wdata, b_wdata}), .s_axil_wstrb({wstrb, b_wstrb}),
+    .s_axil_bvalid({bvalid[ATimed], b_bvalid}), .s_axil_bready({bready[ATimed], b_bready}),
+    .s_axil_bresp(j_bresp),
+    .s_axil_arvalid({arvalid[ATimed], b_arvalid}), .s_axil_arready({arready[ATimed], b_arready}),
+    .s_axil_araddr({{TimedManager, addr}, {1'b0, b_araddr}}),
+    .s_axil_rvalid({rvalid[ATimed], b_rvalid}), .s_axil_rready({rready[ATimed], b_rready}),
+    .s_axil_rdata(j_rdata), .s_axil_rresp(j_rresp),
+    .m_axil_awvalid(t_awvalid), .m_axil_awready(t_awready), .m_axil_awaddr(t_awaddr),
+    .m_axil_wvalid(t_wvalid), .m_axil_wready(t_wready),
+    .m_axil_wdata(t_wdata), .m_axil_wstrb(t_wstrb),
+    .m_axil_bvalid(t_bvalid), .m_axil_bready(t_bready), .m_axil_bresp(t_bresp),
+    .m_axil_arvalid(t_arvalid), .m_axil_arready(t_arready), .m_axil_araddr(t_araddr),
+    .m_axil_rvalid(t_rvalid), .m_axil_rready(t_rready),
+    .m_axil_rdata(t_rdata), .m_axil_rresp(t_rresp)
+  );
 
-  // What goes over the mesh, counted where it arrives.
+  assign bresp[ATimed] = j_bresp;
+  assign rresp[ATimed] = j_rresp;
+  assign rdata[ATimed] = j_rdata;
 
-  logic [63:0] flits_q;
-  logic [4:0]  arrive;
+  timed_io #(.VMS(Tiles), .PINS(24)) u_timed (
+    .clk_i, .rst_ni,
+    .s_axil_awvalid(t_awvalid), .s_axil_awready(t_awready),
+    .s_axil_awaddr(t_awaddr), .s_axil_awprot('0),
+    .s_axil_wvalid(t_wvalid), .s_axil_wready(t_wready),
+    .s_axil_wdata(t_wdata), .s_axil_wstrb(t_wstrb),
+    .s_axil_bvalid(t_bvalid), .s_axil_bready(t_bready), .s_axil_bresp(t_bresp),
+    .s_axil_arvalid(t_arvalid), .s_axil_arready(t_arready),
+    .s_axil_araddr(t_araddr), .s_axil_arprot('0),
+    .s_axil_rvalid(t_rvalid), .s_axil_rready(t_rready),
+    .s_axil_rdata(t_rdata), .s_axil_rresp(t_rresp),
+    .time_o(now), .pins_i({now[7:0], now[7:0], timed_pins[7:0]}), .pins_o(timed_pins)
+  );
 
-  always_comb begin
-    arrive = '0;
-    for (int unsigned r = 0; r < Routers; r++) arrive = arrive + 5'(flits[r][Local]);
-  end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) flits_q <= '0;
-    else flits_q <= flits_q + 64'(arrive);
-  end
+  mesh_counters #(.PLACES(20), .LOSERS(4)) u_counters (
+    .clk_i, .rst_ni,
+    .s_axil_awvalid(awvalid[ACounters]), .s_axil_awready(awready[ACounters]),
+    .s_axil_awaddr(addr), .s_axil_awprot('0),
+    .s_axil_wvalid(wvalid[ACounters]), .s_axil_wready(wready[ACounters]),
+    .s_axil_wdata(wdata), .s_axil_wstrb(wstrb),
+    .s_axil_bvalid(bvalid[ACounters]), .s_axil_bready(bready[ACounters]),
+    .s_axil_bresp(bresp[ACounters]),
+    .s_axil_arvalid(arvalid[ACounters]), .s_axil_arready(arready[ACounters]),
+    .s_axil_araddr(addr), .s_axil_arprot('0),
+    .s_axil_rvalid(rvalid[ACounters]), .s_axil_rready(rready[ACounters]),
+    .s_axil_rdata(rdata[ACounters]), .s_axil_rresp(rresp[ACounters]),
+    .arrived_i(arrived), .lost_i({2'b00, lost, 1'b0})
+  );
 
   logic [31:0] pins;
-  assign pins = {3'b0, colour, vsync_n, hsync_n, pixel, tx_byte, tx_en, txd, timed_pins};
+  assign pins = {3'b0, colour, vsync_n, hsync_n, pixel, tx_byte, tx_en, txd, timed_pins[7:0]};
 
   always_comb begin
-    hp_req_o        = '0;
-    hp_req_o.wdata  = 64'(pins);
-    acp_req_o       = '0;
-    acp_req_o.wdata = flits_q;
+    hp_req_o       = '0;
+    hp_req_o.wdata = 64'(pins);
+    acp_req_o      = '0;
   end
 
   logic unused;
-  assign unused = ^{acp_rsp_i, hp_rsp_i, event_i, flits, flash_busy, flash_ignored};
+  assign unused = ^{acp_rsp_i, hp_rsp_i, event_i, flash_busy, flash_ignored, b_awprot, b_arprot,
+                    timed_pins[23:8], out_last[3:2], out_data[3:2], in_credit[3:2], now[63:8]};
 
   // Never: the display's beam goes on.
   assign quiet_o = ~QuietForever;

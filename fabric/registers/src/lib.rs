@@ -51,6 +51,13 @@ pub mod io_port;
     clippy::undocumented_unsafe_blocks,
     reason = "generated"
 )]
+pub mod mesh_counters;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
 pub mod mesh_interface;
 #[allow(
     missing_docs,

@@ -1,0 +1,71 @@
+//! Register: Flits
+
+#[allow(unused_imports)]
+use super::_root; // alias to root module of generated code
+
+/// Flits
+///
+/// How many have come out of the mesh at places since reset. Reading the lower word keeps the upper one of the same
+/// cycle for the next read.
+#[repr(transparent)]
+#[derive(Copy, Clone, Eq, PartialEq)]
+pub struct Flits(u64);
+
+unsafe impl Send for Flits {}
+unsafe impl Sync for Flits {}
+
+impl core::default::Default for Flits {
+    fn default() -> Self {
+        Self(0x0)
+    }
+}
+
+impl peakrdl_rust::reg::Register for Flits {
+    type Regwidth = u64;
+    type Accesswidth = u32;
+    type Access = peakrdl_rust::access::R;
+    type ByteEndian = peakrdl_rust::endian::LittleEndian;
+    type WordEndian = peakrdl_rust::endian::LittleEndian;
+
+    unsafe fn from_raw(val: Self::Regwidth) -> Self {
+        Self(val)
+    }
+
+    fn to_raw(self) -> Self::Regwidth {
+        self.0
+    }
+}
+
+impl Flits {
+    pub const COUNT_OFFSET: usize = 0;
+    pub const COUNT_WIDTH: usize = 64;
+    pub const COUNT_MASK: u64 = 0xFFFF_FFFF_FFFF_FFFF;
+
+    /// count
+    #[inline(always)]
+    #[allow(clippy::missing_panics_doc)]
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        let val = (self.0 >> Self::COUNT_OFFSET) & Self::COUNT_MASK;
+        val
+    }
+}
+
+impl core::fmt::Debug for Flits {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Flits")
+            .field("count", &self.count())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_default() {
+        let reg = Flits::default();
+        assert_eq!(reg.count(), 0);
+    }
+}
