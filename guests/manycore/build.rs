@@ -1,0 +1,195 @@
+//! Compiles the FreeRTOS kernel with its own RISC-V port (from the package `freertos-next`, unmodified), the platform, and the ways
+//! to I/O; and gives each program the application and the way that it has.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The bare-metal C compiler and its archiver.
+const COMPILER: &str = "riscv64-unknown-elf-gcc";
+const ARCHIVER: &str = "riscv64-unknown-elf-ar";
+
+/// The kernel's files: with its port, and the allocator behind its dynamic creation functions.
+const KERNEL: [&str; 9] = [
+    "tasks.c",
+    "queue.c",
+    "list.c",
+    "timers.c",
+    "event_groups.c",
+    "stream_buffer.c",
+    "portable/MemMang/heap_4.c",
+    "portable/GCC/RISC-V/port.c",
+    "portable/GCC/RISC-V/portASM.S",
+];
+
+/// What the kernel's port knows of the chip: a CLINT, and no registers but RISC-V's.
+const CHIP: &str = "portable/GCC/RISC-V/chip_specific_extensions/RISCV_MTIME_CLINT_no_extensions";
+
+/// What all programs may have. That of `guests/freertos` is as it is there, but that it sees our `platform.h`.
+const COMMON: [&str; 7] = [
+    "platform/start.S",
+    "platform/platform.c",
+    "platform/mesh.c",
+    "io/area.c",
+    "app/kernel.c",
+    "../freertos/platform/console.c",
+    "../freertos/platform/arguments.c",
+];
+
+/// The programs, and what each has besides.
+const PROGRAMS: [(&str, &[&str]); 5] = [
+    ("manycore-native", &["app/experiment.c", "io/none.c"]),
+    (
+        "manycore-native-io",
+        &[
+            "app/experiment.c",
+            "io/native.c",
+            "io/counter.c",
+            "io/controllers.c",
+            "io/registers.c",
+            "io/packets.c",
+        ],
+    ),
+    (
+        "manycore-virtual-io",
+        &[
+            "app/experiment.c",
+            "io/virtual.c",
+            "io/counter.c",
+            "io/operations.c",
+            "io/packets.c",
+        ],
+    ),
+    (
+        "manycore-io-server",
+        &[
+            "app/server.c",
+            "io/turns.c",
+            "io/controllers.c",
+            "io/registers.c",
+        ],
+    ),
+    (
+        "manycore-io",
+        &[
+            "app/experiment.c",
+            "io/hypervisor.c",
+            "io/operations.c",
+            "io/registers.c",
+            "io/packets.c",
+        ],
+    ),
+];
+
+/// Decisions that are the same on the host, where they are tested.
+const PURE: [&str; 2] = ["io/area.c", "io/turns.c"];
+
+/// One ABI for C and Rust: the target's, hard float. The ISA is named as of the specification of 2019 (before Zicsr
+/// was split off), as the packaged compiler's libraries are.
+const MACHINE: [&str; 4] = [
+    "-march=rv64gc",
+    "-mabi=lp64d",
+    "-misa-spec=2.2",
+    "-mcmodel=medany",
+];
+
+fn main() {
+    for folder in ["build.rs", "port", "platform", "io", "app"] {
+        println!("cargo:rerun-if-changed={folder}");
+    }
+    println!("cargo:rerun-if-changed=../freertos/platform");
+    println!("cargo:rerun-if-changed=../freertos/port/FreeRTOSConfig.h");
+    println!("cargo:rerun-if-changed=../../fabric/generated");
+    let target = env::var("TARGET").expect("cargo sets TARGET");
+    if target != "riscv64gc-unknown-none-elf" {
+        // The programs are for the bare-metal target.
+        warnings(&mut cc::Build::new())
+            .files(PURE)
+            .compile("manycore_pure");
+        return;
+    }
+    require_compiler();
+    let kernel = PathBuf::from(
+        env::var("DEP_FREERTOS_KERNEL").expect("freertos-next's build script exports KERNEL"),
+    );
+
+    warnings(&mut ours(&kernel))
+        .files(COMMON)
+        .compile("manycore_common");
+    let mut theirs = compiler(&kernel);
+    theirs.files(KERNEL.map(|file| kernel.join(file)));
+    theirs.warnings(false).compile("manycore_kernel");
+
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
+    for (program, sources) in PROGRAMS {
+        let library = program.replace('-', "_");
+        warnings(&mut ours(&kernel))
+            .files(sources)
+            .cargo_metadata(false)
+            .compile(&library);
+        let archive = out.join(format!("lib{library}.a"));
+        println!("cargo:rustc-link-arg-bin={program}={}", archive.display());
+    }
+    let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
+    let script = Path::new(&folder).join("platform/link.ld");
+    println!("cargo:rustc-link-arg-bins=-T{}", script.display());
+}
+
+/// A compiler for this machine with the folders of the kernel's headers.
+fn compiler(kernel: &Path) -> cc::Build {
+    let mut build = cc::Build::new();
+    build
+        .compiler(COMPILER)
+        .archiver(ARCHIVER)
+        .no_default_flags(true)
+        .flags(MACHINE)
+        .flag("-std=gnu11")
+        .flag("-O2")
+        .flag("-g1")
+        .flag("-ffreestanding")
+        .flag("-fno-common")
+        .flag("-ffunction-sections")
+        .flag("-fdata-sections")
+        .flag("-fno-tree-loop-distribute-patterns")
+        .include("port")
+        .include("../freertos/platform/include")
+        .include(kernel.join("include"))
+        .include(kernel.join("portable/GCC/RISC-V"))
+        .include(kernel.join(CHIP));
+    build
+}
+
+/// The same for what is ours, which all begins with the tile.
+fn ours(kernel: &Path) -> cc::Build {
+    let mut build = compiler(kernel);
+    build
+        .flag("-include")
+        .flag("platform/platform.h")
+        .include("platform")
+        .include("io")
+        .include("../freertos/platform")
+        .include("../../fabric/generated");
+    build
+}
+
+/// Warnings are errors.
+fn warnings(build: &mut cc::Build) -> &mut cc::Build {
+    build
+        .flag("-Wall")
+        .flag("-Wextra")
+        .flag("-Wshadow")
+        .flag("-Wstrict-prototypes")
+        .flag("-Wmissing-prototypes")
+        .flag("-Werror")
+}
+
+/// Stops with what to do when there is no C compiler.
+fn require_compiler() {
+    if let Err(error) = Command::new(COMPILER).arg("--version").output() {
+        println!(
+            "cargo:error=the many-core board's images are written in C and need {COMPILER}, which does not start ({error}): \
+             run `make setup`, or install the package gcc-riscv64-unknown-elf"
+        );
+        std::process::exit(1);
+    }
+}

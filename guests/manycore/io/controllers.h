@@ -1,0 +1,32 @@
+/*
+ * Drivers for the baseline's controllers (design `manycore_baseline`), by register packets. They know devices and nothing of who uses them: addresses are the
+ * device's. How an operation ended is one of io.h's statuses.
+ */
+#ifndef CONTROLLERS_H
+#define CONTROLLERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mesh.h"
+
+/* SPI NOR flash: reads; programs, also over ends of pages; erases a sector. */
+uint32_t flash_read(uint32_t address, void *to, size_t length);
+uint32_t flash_program(uint32_t address, const void *from, size_t length);
+uint32_t flash_erase(uint32_t address);
+
+/* VGA: writes pixels of a row, which are on the display. */
+uint32_t vga_draw(uint32_t x, uint32_t y, const void *colours, size_t length);
+
+/* Ethernet: sends a frame; takes the oldest that has come, of which `length` gets the bytes: 0, none has. */
+uint32_t ethernet_send(const void *frame, size_t length);
+uint32_t ethernet_receive(void *frame, size_t *length);
+
+/* UART: sends bytes. */
+uint32_t uart_write(const void *bytes, size_t length);
+
+/* GPIO: where the counter of cycles is. */
+#define COUNTER_PLACE MESH_PLACE(1, 4)
+#define COUNTER_ADDRESS 0x0u
+
+#endif

@@ -1,0 +1,180 @@
+/* I/O by the I/O hypervisor in hardware (docs/src/reference/mesh.md), and timed I/O (docs/src/reference/timed-io.md): the design `manycore`. */
+
+#include "io.h"
+#include "mesh.h"
+#include "operations.h"
+#include "packets.h"
+#include "platform.h"
+#include "registers.h"
+#include "request.h"
+#include "timed_io_regs.h"
+
+#define HYPERVISOR MESH_PLACE(0, 4)
+#define TIMED_IO MESH_PLACE(1, 4)
+
+/* Words of requests that the I/O hypervisor has room for, for this tile. */
+#define ROOM 512u
+/* Of a request without data: there is always room for one more, when all before are over. */
+#define SHORT 2u
+
+uint64_t io_timeout;
+
+/* Words of the quiet requests since the last response to one that is not, which may still be there; how the first of them that failed did. */
+static uint32_t unanswered, failed;
+static uint32_t tag;
+
+uint32_t io_open(const struct area *area)
+{
+    /* The I/O hypervisor knows the area. */
+    (void)area;
+    return mesh_open() ? IO_DONE : IO_NO_DEVICE;
+}
+
+/* How requests that were quiet have gone, as far as is known: once. */
+static uint32_t quiet_result(void)
+{
+    uint32_t status = failed;
+
+    failed = IO_DONE;
+    return status;
+}
+
+static uint32_t ask(uint32_t request, uint32_t address, const void *from, size_t length, void *to, size_t *came)
+{
+    uint64_t deadline = platform_time() + io_timeout;
+
+    tag++;
+    request = request_with_tag(request, tag);
+    if (!mesh_send(HYPERVISOR | request, &address, 1, from, length, deadline))
+        return IO_TIMED_OUT;
+    if ((request & REQUEST_QUIET) != 0)
+        return quiet_result();
+    for (;;) {
+        uint32_t response = packet_await(MESH_RESPONSES, deadline), status;
+        size_t bytes;
+
+        if (response == 0)
+            return IO_TIMED_OUT;
+        status = response_status(response);
+        if (response_was_quiet(response)) {
+            if (failed == IO_DONE)
+                failed = status;
+            continue;
+        }
+        bytes = status == IO_DONE ? request_length(response) : 0;
+        if (request_tag(response) != request_tag(request) || bytes > request_length(request)) {
+            mesh_skip(MESH_RESPONSES);
+            continue;
+        }
+        unanswered = 0;
+        if (request_op(request) == OP_READ)
+            mesh_take(MESH_RESPONSES, to, bytes);
+        if (came != NULL)
+            *came = bytes;
+        return status;
+    }
+}
+
+/* A request that changes nothing: its response says that all before are over. */
+static uint32_t settle(void)
+{
+    uint32_t status = unanswered > 0 ? ask(request_make(DEVICE_FLASH, OP_READ, 0), 0, NULL, 0, NULL, NULL) : IO_DONE;
+
+    return status == IO_TIMED_OUT ? status : quiet_result();
+}
+
+uint32_t io_call(uint32_t request, uint32_t address, const void *from, void *to, size_t *came)
+{
+    size_t length = request_op(request) != OP_READ ? request_length(request) : 0;
+    uint32_t words = SHORT + (uint32_t)(length + 3) / 4;
+
+    if (unanswered + words + SHORT > ROOM) {
+        uint32_t status = settle();
+
+        if (status != IO_DONE)
+            return status;
+    }
+    if ((request & REQUEST_QUIET) != 0)
+        unanswered += words;
+    return ask(request, address, from, length, to, came);
+}
+
+uint32_t io_finish(void)
+{
+    return settle();
+}
+
+/* Timed I/O: a program reads the pins, on which the counter is, and a schedule runs it. */
+
+#define REGISTER(name) ((uint32_t)offsetof(timed_io_t, name))
+#define PROGRAM_READ 0x02000u
+#define PROGRAM_END 0x00000u
+/* The shortest period of a schedule for 16 VMs. */
+#define PERIOD_MIN 176u
+/* Lines, and so bits of the counter. */
+#define LINES 8u
+/* Samples that are taken at once: half of those that there is room for. */
+#define SAMPLES_AT_ONCE 16u
+/* Cycles after which what a run has sampled, or had to report, can be read. */
+#define SETTLED (20 * MESH_TILES + 16)
+
+/* Waits for a cycle with interrupts on; whatever comes between costs nothing but time. */
+static void await_time(uint64_t time)
+{
+    while (platform_time() < time)
+        ;
+}
+
+static uint32_t schedule(const struct io_times *times)
+{
+    const uint32_t program[] = {PROGRAM_READ, PROGRAM_END};
+    const uint32_t run[] = {(uint32_t)times->at, (uint32_t)(times->at >> 32), times->every, times->count, 0};
+    uint32_t word = TIMED_IO__CANCEL__STOP_bm;
+    uint32_t status = registers_write(TIMED_IO, 0, REGISTER(CANCEL), &word, 1);
+
+    if (status == IO_DONE)
+        status = registers_write(TIMED_IO, 0, REGISTER(PROGRAM), program, sizeof program / sizeof *program);
+    /* START, PERIOD, RUNS and RUN are one behind the other. */
+    if (status == IO_DONE)
+        status = registers_write(TIMED_IO, 0, REGISTER(START), run, sizeof run / sizeof *run);
+    if (status == IO_DONE)
+        status = registers_read(TIMED_IO, 0, REGISTER(STATUS), &word, 1);
+    if (status == IO_DONE && (word & TIMED_IO__STATUS__ANSWER_bm) != 0)
+        status = IO_LATE;
+    return status;
+}
+
+uint32_t io_timed_read(const struct io_times *times, int32_t *errors, uint32_t *bits)
+{
+    uint32_t status, report;
+
+    if (times->every < PERIOD_MIN && times->count > 1)
+        return IO_BAD_LENGTH;
+    *bits = LINES;
+    status = schedule(times);
+    for (uint32_t done = 0; status == IO_DONE && done < times->count;) {
+        uint32_t samples[SAMPLES_AT_ONCE];
+        uint32_t part = times->count - done < SAMPLES_AT_ONCE ? times->count - done : SAMPLES_AT_ONCE;
+
+        await_time(times->at + (uint64_t)times->every * (done + part - 1) + SETTLED);
+        status = registers_read(TIMED_IO, REGISTERS_FIXED, REGISTER(SAMPLE), samples, part);
+        for (uint32_t i = 0; status == IO_DONE && i < part; i++, done++) {
+            uint64_t wanted = times->at + (uint64_t)times->every * done;
+
+            if ((samples[i] & TIMED_IO__SAMPLE__VALID_bm) == 0)
+                status = IO_DEVICE_FAILED;
+            errors[done] = (int8_t)(uint8_t)(samples[i] - (uint32_t)wanted);
+        }
+    }
+    if (status == IO_DONE)
+        status = registers_read(TIMED_IO, 0, REGISTER(REPORT), &report, 1);
+    if (status == IO_DONE && (report & TIMED_IO__REPORT__VALID_bm) != 0)
+        status = IO_DEVICE_FAILED;
+    return status;
+}
+
+uint32_t io_flight(uint32_t *cycles)
+{
+    *cycles = 0;
+    return IO_DONE;
+}

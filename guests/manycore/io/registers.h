@@ -1,0 +1,28 @@
+/* Registers of what is behind a bridge of the mesh, by packets (fabric/regs/mesh_registers.rdl has their words). */
+#ifndef REGISTERS_H
+#define REGISTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mesh.h"
+
+/* Words of one packet. */
+#define REGISTERS_MAX 256u
+
+/* All words are those of one register, one after the other; otherwise the address goes up. */
+#define REGISTERS_FIXED 0x2000u
+
+/* Reads so many words from `address` on at a place; writes them, and waits for the answer; writes them without one. IO_DONE, IO_DEVICE_FAILED if an access was
+ * answered with an error, or IO_TIMED_OUT. */
+uint32_t registers_read(uint32_t place, uint32_t flags, uint32_t address, void *to, size_t words);
+uint32_t registers_write(uint32_t place, uint32_t flags, uint32_t address, const void *from, size_t words);
+uint32_t registers_post(uint32_t place, uint32_t flags, uint32_t address, const void *from, size_t words);
+
+/* A read of one word in two parts: what can be done before; and the request itself, and its answer. `sent`, unless null, gets the cycle of the request. */
+uint32_t registers_prepare(uint32_t address, uint64_t deadline);
+void registers_launch(uint32_t place);
+uint32_t registers_answer(uint32_t place, uint32_t *word, uint64_t deadline);
+
+#endif

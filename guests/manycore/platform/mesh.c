@@ -1,0 +1,146 @@
+#include "mesh.h"
+
+#include <string.h>
+
+#include "mesh_interface_regs.h"
+
+#define PAGE ((volatile uint32_t *)0x40000000)
+/* A register, by its name in fabric/regs/mesh_interface.rdl. The header's structure is packed: members have to be accessed by words. */
+#define REGISTER(name) PAGE[offsetof(mesh_interface_t, name) / sizeof(uint32_t)]
+#define FIELD(word, name) (((word) & MESH_INTERFACE__##name##_bm) >> MESH_INTERFACE__##name##_bp)
+
+#define BUFFER_WORDS 512
+
+/* Where the next packet is put, and how many words the one before takes: they may still be being sent. */
+static uint32_t next, before;
+
+static volatile uint32_t *queue_register(enum mesh_queue queue)
+{
+    return queue == MESH_RESPONSES ? &REGISTER(RESPONSE) : &REGISTER(MESSAGE);
+}
+
+bool mesh_open(void)
+{
+    if (FIELD(REGISTER(ID), ID__KIND) != MESH_INTERFACE__ID__KIND_reset)
+        return false;
+    REGISTER(IRQ_ENABLE) = 0;
+    while (mesh_first(MESH_RESPONSES) != 0)
+        mesh_skip(MESH_RESPONSES);
+    while (mesh_first(MESH_MESSAGES) != 0)
+        mesh_skip(MESH_MESSAGES);
+    return true;
+}
+
+static bool await_sent(uint64_t deadline)
+{
+    while (FIELD(REGISTER(STATUS), STATUS__SENDING))
+        if (platform_time() > deadline)
+            return false;
+    return true;
+}
+
+bool mesh_prepare(const uint32_t *front, size_t fronts, const void *bytes, size_t length, uint64_t deadline)
+{
+    volatile uint32_t *buffer = &REGISTER(BUFFER);
+    uint32_t words = (uint32_t)(fronts + (length + 3) / 4), at = next;
+
+    /* The packet before is sent while this one is written, if there is room for both. */
+    if (before + words > BUFFER_WORDS && !await_sent(deadline))
+        return false;
+    for (size_t i = 0; i < fronts; i++)
+        buffer[at++ % BUFFER_WORDS] = front[i];
+    for (size_t i = 0; i < length; i += sizeof(uint32_t)) {
+        uint32_t word = 0;
+        size_t rest = length - i;
+
+        memcpy(&word, (const uint8_t *)bytes + i, rest < sizeof word ? rest : sizeof word);
+        buffer[at++ % BUFFER_WORDS] = word;
+    }
+    if (!await_sent(deadline))
+        return false;
+    REGISTER(PACKET) = words << MESH_INTERFACE__PACKET__WORDS_bp | next;
+    next = at % BUFFER_WORDS;
+    before = words;
+    return true;
+}
+
+void mesh_launch(uint32_t head)
+{
+    REGISTER(HEADER) = head;
+}
+
+bool mesh_send(uint32_t head, const uint32_t *front, size_t fronts, const void *bytes, size_t length, uint64_t deadline)
+{
+    if (!mesh_prepare(front, fronts, bytes, length, deadline))
+        return false;
+    mesh_launch(head);
+    return true;
+}
+
+uint32_t mesh_first(enum mesh_queue queue)
+{
+    return *queue_register(queue);
+}
+
+void mesh_take(enum mesh_queue queue, void *to, size_t length)
+{
+    volatile uint32_t *from = queue_register(queue);
+    uint8_t *bytes = to;
+
+    if (((uintptr_t)to & 3) == 0)
+        for (; length >= sizeof(uint32_t); length -= sizeof(uint32_t), bytes += sizeof(uint32_t))
+            *(uint32_t *)(void *)bytes = *from;
+    while (length > 0) {
+        uint32_t word = *from;
+        size_t part = length < sizeof word ? length : sizeof word;
+
+        memcpy(bytes, &word, part);
+        bytes += part;
+        length -= part;
+    }
+}
+
+bool mesh_take_word(enum mesh_queue queue, uint32_t *word)
+{
+    uint32_t begun = queue == MESH_RESPONSES ? MESH_INTERFACE__STATUS__RESPONSE_BEGUN_bm : MESH_INTERFACE__STATUS__MESSAGE_BEGUN_bm;
+
+    if ((REGISTER(STATUS) & begun) == 0)
+        return false;
+    *word = *queue_register(queue);
+    return true;
+}
+
+size_t mesh_skip(enum mesh_queue queue)
+{
+    uint32_t word;
+    size_t words = 0;
+
+    while (mesh_take_word(queue, &word))
+        words++;
+    return words;
+}
+
+void mesh_room(uint32_t *requests, uint32_t *responses)
+{
+    uint32_t room = REGISTER(ROOM);
+
+    *requests = FIELD(room, ROOM__REQUESTS);
+    *responses = FIELD(room, ROOM__RESPONSES);
+}
+
+void mesh_lost(uint32_t *refused, uint32_t *lost)
+{
+    uint32_t status = REGISTER(STATUS);
+
+    *refused = FIELD(status, STATUS__REFUSED);
+    *lost = FIELD(status, STATUS__LOST);
+}
+
+void mesh_interrupt(enum mesh_queue queue, bool enable)
+{
+    uint32_t bit = queue == MESH_RESPONSES ? MESH_INTERFACE__IRQ_ENABLE__RESPONSE_bm : MESH_INTERFACE__IRQ_ENABLE__MESSAGE_bm;
+
+    REGISTER(IRQ_ENABLE) = enable ? bit : 0;
+    /* The line is low before the interrupt's handler returns. */
+    (void)REGISTER(IRQ_ENABLE);
+}
