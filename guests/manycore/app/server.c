@@ -59,6 +59,12 @@ uint32_t packet_await(enum mesh_queue queue, uint64_t deadline)
     return head;
 }
 
+void packet_pause(uint64_t until)
+{
+    while (platform_time() < until)
+        ;
+}
+
 /* The number of the tile at a place; MESH_TILES: there is none. */
 static uint32_t tile_at(uint32_t place)
 {

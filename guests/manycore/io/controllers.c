@@ -1,40 +1,261 @@
 #include "controllers.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "io.h"
+#include "packets.h"
+#include "platform.h"
 #include "registers.h"
+
+#define FLASH MESH_PLACE(0, 4)
+#define GPIO_AND_UART MESH_PLACE(1, 4)
+#define ETHERNET MESH_PLACE(2, 4)
+#define VGA MESH_PLACE(3, 4)
+
+/* fabric/regs/spi_controller.rdl: what is to be sent ends where TRANSFER begins, so that one packet has both. */
+#define SPI_TRANSFER 0x400u
+#define SPI_TRANSFER_RECEIVE_bp 16
+#define SPI_RXDATA 0x404u
+/* Bytes that a transfer receives at most. */
+#define SPI_BYTES_MAX 512u
+
+/* fabric/regs/ethernet_controller.rdl: each way, the length is in front of the words. */
+#define ETHERNET_PATIENCE 0x8u
+#define ETHERNET_RX_LENGTH 0x1fcu
+#define ETHERNET_RXDATA 0x200u
+#define ETHERNET_FRAME 0x7fcu
+
+/* fabric/regs/vga_controller.rdl: so is where a row begins. */
+#define VGA_PIXEL 0x4u
+#define VGA_PIXEL_COLOUR_bp 20
+#define VGA_ROW 0x7fcu
+#define VGA_ROW_PIXELS_bp 20
+#define VGA_Y_bp 10
+
+/* fabric/regs/uart_controller.rdl. */
+#define UART 0x1000u
+#define UART_STATUS (UART + 0x4u)
+#define UART_STATUS_TO_SEND_bm 0x1fu
+#define UART_TXDATA (UART + 0xcu)
+#define UART_QUEUE 16u
+/* Cycles of a byte: 115,200 baud, ten bits. */
+#define UART_BYTE 8680u
+
+/* Commands of the flash (data sheet "W25Q32JV", section 8.1.2), sent lowest byte first. */
+#define FLASH_READ 0x03u
+#define FLASH_PROGRAM 0x02u
+#define FLASH_ERASE 0x20u
+#define FLASH_WRITE_ENABLE 0x06u
+#define FLASH_STATUS 0x05u
+#define FLASH_BUSY 0x01u
+#define FLASH_PAGE 256u
+/* Its longest times (section 9.6), and a tenth: 3 ms and 400 ms. */
+#define PROGRAM_MAX 330000u
+#define ERASE_MAX 44000000u
+
+/* A command with an address, of which the highest byte comes first. */
+static uint32_t flash_command(uint32_t command, uint32_t address)
+{
+    return command | (address >> 16 & 0xff) << 8 | (address >> 8 & 0xff) << 16 | (address & 0xff) << 24;
+}
+
+/* Begins a transfer that sends the bytes of `words`, the last of which is for TRANSFER. */
+static uint32_t transfer(uint32_t *words, size_t send, size_t receive)
+{
+    size_t count = (send + 3) / 4;
+
+    words[count] = (uint32_t)send | (uint32_t)receive << SPI_TRANSFER_RECEIVE_bp;
+    return registers_post(FLASH, 0, SPI_TRANSFER - 4 * (uint32_t)count, words, count + 1);
+}
+
+/* Takes what a transfer receives, as bytes. */
+static uint32_t receive(void *to, size_t length)
+{
+    uint32_t words[SPI_BYTES_MAX / 4], status;
+
+    if (length % 4 == 0 && ((uintptr_t)to & 3) == 0)
+        return registers_read(FLASH, REGISTERS_FIXED, SPI_RXDATA, to, length / 4);
+    status = registers_read(FLASH, REGISTERS_FIXED, SPI_RXDATA, words, (length + 3) / 4);
+    if (status == IO_DONE)
+        memcpy(to, words, length);
+    return status;
+}
 
 uint32_t flash_read(uint32_t address, void *to, size_t length)
 {
-    return registers_read(MESH_PLACE(0, 4), REGISTERS_FIXED, address, to, length / 4);
+    uint32_t status = IO_DONE;
+
+    for (size_t at = 0; at < length && status == IO_DONE;) {
+        size_t part = length - at < SPI_BYTES_MAX ? length - at : SPI_BYTES_MAX;
+        uint32_t words[2] = {flash_command(FLASH_READ, address + (uint32_t)at)};
+
+        status = transfer(words, 4, part);
+        if (status == IO_DONE)
+            status = receive((uint8_t *)to + at, part);
+        at += part;
+    }
+    return status;
+}
+
+/* How long the flash is busy at least, as far as is known: for that long nobody asks whether it still is. */
+struct busy {
+    uint64_t shortest;
+    uint64_t longest;
+};
+
+static uint32_t await_flash(struct busy *busy, uint64_t begin)
+{
+    packet_pause(begin + busy->shortest);
+    for (;;) {
+        uint32_t words[2] = {FLASH_STATUS};
+        uint32_t word, status = transfer(words, 1, 1);
+        uint64_t asked = platform_time();
+
+        if (status == IO_DONE)
+            status = registers_read(FLASH, 0, SPI_RXDATA, &word, 1);
+        if (status != IO_DONE)
+            return status;
+        if ((word & FLASH_BUSY) == 0) {
+            /* What was too late by as much as a question takes is less so next time. */
+            uint64_t took = asked - begin, question = platform_time() - asked;
+
+            busy->shortest = took > question ? took - question : 0;
+            return IO_DONE;
+        }
+        if (asked - begin > busy->longest)
+            return IO_DEVICE_FAILED;
+    }
+}
+
+/* Carries out a command that changes something: its bytes are in `words`, which have room for one more. */
+static uint32_t change(uint32_t *words, size_t send, struct busy *busy)
+{
+    uint32_t enable[2] = {FLASH_WRITE_ENABLE};
+    uint32_t status = transfer(enable, 1, 0);
+
+    if (status == IO_DONE)
+        status = transfer(words, send, 0);
+    return status == IO_DONE ? await_flash(busy, platform_time()) : status;
 }
 
 uint32_t flash_program(uint32_t address, const void *from, size_t length)
 {
-    return registers_write(MESH_PLACE(0, 4), 0, address, from, length / 4);
+    static struct busy busy = {.longest = PROGRAM_MAX};
+    uint32_t words[1 + FLASH_PAGE / 4 + 1], status = IO_DONE;
+
+    for (size_t at = 0; at < length && status == IO_DONE;) {
+        size_t rest = FLASH_PAGE - (address + at) % FLASH_PAGE, part = length - at < rest ? length - at : rest;
+
+        words[0] = flash_command(FLASH_PROGRAM, address + (uint32_t)at);
+        memcpy(words + 1, (const uint8_t *)from + at, part);
+        status = change(words, 4 + part, &busy);
+        at += part;
+    }
+    return status;
 }
 
 uint32_t flash_erase(uint32_t address)
 {
-    return registers_post(MESH_PLACE(0, 4), 0, address, &address, 1);
+    static struct busy busy = {.longest = ERASE_MAX};
+    uint32_t words[2] = {flash_command(FLASH_ERASE, address)};
+
+    return change(words, 4, &busy);
 }
 
 uint32_t vga_draw(uint32_t x, uint32_t y, const void *colours, size_t length)
 {
-    return registers_write(MESH_PLACE(3, 4), 0, x + y, colours, length / 4);
+    uint32_t words[1 + DISPLAY_WIDTH / 4];
+    const uint8_t *colour = colours;
+
+    if (length == 1) {
+        words[0] = x | y << VGA_Y_bp | (uint32_t)*colour << VGA_PIXEL_COLOUR_bp;
+        return registers_post(VGA, 0, VGA_PIXEL, words, 1);
+    }
+    if (length > DISPLAY_WIDTH)
+        return IO_BAD_LENGTH;
+    words[0] = x | y << VGA_Y_bp | (uint32_t)length << VGA_ROW_PIXELS_bp;
+    memcpy(words + 1, colours, length);
+    return registers_post(VGA, 0, VGA_ROW, words, 1 + (length + 3) / 4);
 }
 
 uint32_t ethernet_send(const void *frame, size_t length)
 {
-    return registers_write(MESH_PLACE(2, 4), 0, 0, frame, length / 4);
+    uint32_t words[REGISTERS_MAX];
+    uint32_t address = ETHERNET_FRAME, status = IO_DONE;
+    /* The length goes in front of the first part. */
+    size_t front = 1;
+
+    words[0] = (uint32_t)length;
+    for (size_t at = 0; at < length && status == IO_DONE;) {
+        size_t room = 4 * (REGISTERS_MAX - front), part = length - at < room ? length - at : room;
+        size_t count = front + (part + 3) / 4;
+
+        memcpy(words + front, (const uint8_t *)frame + at, part);
+        status = registers_post(ETHERNET, 0, address, words, count);
+        address += 4 * (uint32_t)count;
+        at += part;
+        front = 0;
+    }
+    return status;
 }
 
 uint32_t ethernet_receive(void *frame, size_t *length)
 {
+    /* As long as the longest frame is on the wire: whoever asks has reason to think that one comes. */
+    static const uint32_t patience = IO_FRAME_MAX + 38;
+    static bool patient;
+    uint32_t words[REGISTERS_MAX];
+    uint32_t bytes, status = IO_DONE;
+    size_t room = *length;
+
     *length = 0;
-    return registers_read(MESH_PLACE(2, 4), 0, 0, frame, 1);
+    if (!patient)
+        status = registers_post(ETHERNET, 0, ETHERNET_PATIENCE, &patience, 1);
+    patient = true;
+    if (status == IO_DONE)
+        status = registers_read(ETHERNET, 0, ETHERNET_RX_LENGTH, &bytes, 1);
+    if (status != IO_DONE)
+        return status;
+    /* All of it is read, so that the next can come. */
+    for (size_t at = 0; at < bytes && status == IO_DONE;) {
+        size_t part = bytes - at < sizeof words ? bytes - at : sizeof words;
+
+        status = registers_read(ETHERNET, REGISTERS_FIXED, ETHERNET_RXDATA, words, (part + 3) / 4);
+        if (status == IO_DONE && at < room)
+            memcpy((uint8_t *)frame + at, words, part < room - at ? part : room - at);
+        at += part;
+    }
+    if (status == IO_DONE)
+        *length = bytes < room ? bytes : room;
+    return status;
 }
 
 uint32_t uart_write(const void *bytes, size_t length)
 {
-    return registers_write(MESH_PLACE(1, 4), 0, 0, bytes, length);
+    uint64_t deadline = platform_time() + io_timeout;
+
+    for (size_t at = 0; at < length;) {
+        uint32_t words[UART_QUEUE];
+        uint32_t waiting, room, status = registers_read(GPIO_AND_UART, 0, UART_STATUS, &waiting, 1);
+        size_t part = 0;
+
+        if (status != IO_DONE)
+            return status;
+        waiting &= UART_STATUS_TO_SEND_bm;
+        room = waiting < UART_QUEUE ? UART_QUEUE - waiting : 0;
+        if (platform_time() > deadline)
+            return IO_TIMED_OUT;
+        if (room == 0 || (room < UART_QUEUE / 2 && room < length - at)) {
+            /* Until half of the queue is empty. */
+            packet_pause(platform_time() + (uint64_t)UART_BYTE * UART_QUEUE / 2);
+            continue;
+        }
+        for (; part < room && at < length; part++)
+            words[part] = ((const uint8_t *)bytes)[at++];
+        status = registers_post(GPIO_AND_UART, REGISTERS_FIXED, UART_TXDATA, words, part);
+        if (status != IO_DONE)
+            return status;
+    }
+    return IO_DONE;
 }

@@ -27,6 +27,6 @@ uint32_t uart_write(const void *bytes, size_t length);
 
 /* GPIO: where the counter of cycles is. */
 #define COUNTER_PLACE MESH_PLACE(1, 4)
-#define COUNTER_ADDRESS 0x0u
+#define COUNTER_ADDRESS 0x18u
 
 #endif

@@ -3,6 +3,7 @@
 #include "FreeRTOS.h"
 #include "task.h"
 
+#define TICK (configCPU_CLOCK_HZ / configTICK_RATE_HZ)
 /* Cycles for which the task that waits looks itself, before it leaves the tile to others until the interface interrupts: about what going and coming back
  * takes. */
 #define LOOKING 1000
@@ -37,9 +38,20 @@ uint32_t packet_await(enum mesh_queue queue, uint64_t deadline)
         waiting = xTaskGetCurrentTaskHandle();
         platform_external = arrived;
         mesh_interrupt(queue, true);
-        ulTaskNotifyTake(pdTRUE, (deadline - now) / (configCPU_CLOCK_HZ / configTICK_RATE_HZ) + 1);
+        ulTaskNotifyTake(pdTRUE, (deadline - now) / TICK + 1);
         mesh_interrupt(queue, false);
     }
+}
+
+void packet_pause(uint64_t until)
+{
+    uint64_t now = platform_time();
+
+    /* Whole ticks; the first one is shorter. */
+    if (until > now + TICK)
+        vTaskDelay((until - now) / TICK);
+    while (platform_time() < until)
+        ;
 }
 
 void packet_stray(uint32_t head)
