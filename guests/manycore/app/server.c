@@ -169,40 +169,48 @@ static uint32_t serve_vga(const struct client *client, uint32_t op, const void *
     return part > 0 ? vga_draw(x, y, data, part) : IO_DONE;
 }
 
-/* Sees to it that a frame for the client is in the buffer, if there is one: what comes for others is kept for them. */
-static uint32_t receive(uint32_t tile, size_t room, size_t *came)
+/* A frame was sent, and one has not come since: it may be on its way back. */
+static bool frame_expected;
+
+/* Takes the frame that has come, if one has, and keeps it for those that it is for. */
+static uint32_t take_frame(void)
 {
-    struct client *client = &clients[tile];
+    static uint32_t arrival[IO_LENGTH_MAX / sizeof(uint32_t)];
+    size_t length = IO_FRAME_MAX;
 
-    *came = client->frame_length < room ? client->frame_length : room;
-    if (*came > 0) {
-        memcpy(buffer, client->frame, *came);
-        client->frame_length = 0;
-        return IO_DONE;
-    }
-    /* As many as clients may have sent; the next request sees to the others. */
-    for (uint32_t i = 0; i < MESH_TILES; i++) {
-        size_t length = IO_FRAME_MAX;
-        uint32_t status = ethernet_receive(buffer, &length);
+    uint32_t status = ethernet_receive(arrival, &length, frame_expected);
 
-        if (status != IO_DONE || length == 0)
-            return status;
-        for (uint32_t other = 0; other < MESH_TILES; other++)
-            if (other != tile && clients[other].frame_length == 0 && area_receives(&clients[other].area, (const uint8_t *)buffer)) {
-                memcpy(clients[other].frame, buffer, length);
-                clients[other].frame_length = length;
-            }
-        if (area_receives(&client->area, (const uint8_t *)buffer)) {
-            *came = length < room ? length : room;
-            return IO_DONE;
+    frame_expected = false;
+    if (status != IO_DONE || length == 0)
+        return status;
+    for (uint32_t tile = 0; tile < MESH_TILES; tile++) {
+        struct client *client = &clients[tile];
+
+        /* One that has not taken its last frame loses this one, and others notice nothing. */
+        if (client->frame_length == 0 && area_receives(&client->area, (const uint8_t *)arrival)) {
+            memcpy(client->frame, arrival, length);
+            client->frame_length = length;
         }
     }
     return IO_DONE;
 }
 
+/* Puts the frame that has come for a client into the buffer. */
+static uint32_t receive(uint32_t tile, size_t room, size_t *came)
+{
+    struct client *client = &clients[tile];
+    uint32_t status = client->frame_length == 0 ? take_frame() : IO_DONE;
+
+    *came = client->frame_length < room ? client->frame_length : room;
+    memcpy(buffer, client->frame, *came);
+    client->frame_length = 0;
+    return status;
+}
+
 static uint32_t serve_ethernet(uint32_t tile, uint32_t op, void *data, size_t length, size_t *came)
 {
     struct client *client = &clients[tile];
+    uint32_t status = IO_DONE;
 
     if (client->address != 0)
         return IO_BAD_ADDRESS;
@@ -212,9 +220,15 @@ static uint32_t serve_ethernet(uint32_t tile, uint32_t op, void *data, size_t le
         return IO_BAD_OP;
     if (length < 14 || length > IO_FRAME_MAX)
         return IO_BAD_LENGTH;
+    /* The controller has room for one frame: what has come is taken first. */
+    if (frame_expected)
+        status = take_frame();
     /* Nobody sends as somebody else. */
     memcpy((uint8_t *)data + sizeof client->area.mac, client->area.mac, sizeof client->area.mac);
-    return ethernet_send(data, length);
+    if (status == IO_DONE)
+        status = ethernet_send(data, length);
+    frame_expected = status == IO_DONE;
+    return status;
 }
 
 static uint32_t serve_counter(uint32_t op, size_t length, size_t *came)

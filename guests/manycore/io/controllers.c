@@ -21,6 +21,8 @@
 #define SPI_BYTES_MAX 512u
 
 /* fabric/regs/ethernet_controller.rdl: each way, the length is in front of the words. */
+#define ETHERNET_STATUS 0x4u
+#define ETHERNET_STATUS_RECEIVED 0x2u
 #define ETHERNET_PATIENCE 0x8u
 #define ETHERNET_RX_LENGTH 0x1fcu
 #define ETHERNET_RXDATA 0x200u
@@ -108,19 +110,21 @@ static uint32_t await_flash(struct busy *busy, uint64_t begin)
 {
     packet_pause(begin + busy->shortest);
     for (;;) {
+        uint64_t asked = platform_time();
         uint32_t words[2] = {FLASH_STATUS};
         uint32_t word, status = transfer(words, 1, 1);
-        uint64_t asked = platform_time();
 
         if (status == IO_DONE)
             status = registers_read(FLASH, 0, SPI_RXDATA, &word, 1);
         if (status != IO_DONE)
             return status;
         if ((word & FLASH_BUSY) == 0) {
-            /* What was too late by as much as a question takes is less so next time. */
+            /* It may have been so for as long as a question takes: so much sooner is asked next time, and never later. */
             uint64_t took = asked - begin, question = platform_time() - asked;
+            uint64_t sooner = took > question ? took - question : 0;
 
-            busy->shortest = took > question ? took - question : 0;
+            if (busy->shortest == 0 || sooner < busy->shortest)
+                busy->shortest = sooner;
             return IO_DONE;
         }
         if (asked - begin > busy->longest)
@@ -200,19 +204,24 @@ uint32_t ethernet_send(const void *frame, size_t length)
     return status;
 }
 
-uint32_t ethernet_receive(void *frame, size_t *length)
+uint32_t ethernet_receive(void *frame, size_t *length, bool expected)
 {
-    /* As long as the longest frame is on the wire: whoever asks has reason to think that one comes. */
+    /* As long as the longest frame is on the wire. */
     static const uint32_t patience = IO_FRAME_MAX + 38;
     static bool patient;
     uint32_t words[REGISTERS_MAX];
-    uint32_t bytes, status = IO_DONE;
+    uint32_t bytes = 0, status = IO_DONE;
     size_t room = *length;
 
     *length = 0;
     if (!patient)
         status = registers_post(ETHERNET, 0, ETHERNET_PATIENCE, &patience, 1);
     patient = true;
+    if (status == IO_DONE && !expected) {
+        status = registers_read(ETHERNET, 0, ETHERNET_STATUS, &bytes, 1);
+        if (status == IO_DONE && (bytes & ETHERNET_STATUS_RECEIVED) == 0)
+            return IO_DONE;
+    }
     if (status == IO_DONE)
         status = registers_read(ETHERNET, 0, ETHERNET_RX_LENGTH, &bytes, 1);
     if (status != IO_DONE)

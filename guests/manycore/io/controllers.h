@@ -5,6 +5,7 @@
 #ifndef CONTROLLERS_H
 #define CONTROLLERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,9 +19,10 @@ uint32_t flash_erase(uint32_t address);
 /* VGA: writes pixels of a row, which are on the display. */
 uint32_t vga_draw(uint32_t x, uint32_t y, const void *colours, size_t length);
 
-/* Ethernet: sends a frame; takes the oldest that has come, of which `length` gets the bytes: 0, none has. */
+/* Ethernet: sends a frame; takes the one that has come, of which `length` gets the bytes: 0, none has. One that is `expected` is waited for as long as the
+ * longest frame takes. There is room for one: it has to be taken before the next comes. */
 uint32_t ethernet_send(const void *frame, size_t length);
-uint32_t ethernet_receive(void *frame, size_t *length);
+uint32_t ethernet_receive(void *frame, size_t *length, bool expected);
 
 /* UART: sends bytes. */
 uint32_t uart_write(const void *bytes, size_t length);

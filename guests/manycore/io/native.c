@@ -59,7 +59,7 @@ uint32_t io_send_frame(const void *frame, size_t length)
 
 uint32_t io_receive_frame(void *frame, size_t *length)
 {
-    uint32_t status = ethernet_receive(frame, length);
+    uint32_t status = ethernet_receive(frame, length, true);
 
     /* One for somebody else is nobody's. */
     if (status == IO_DONE && *length > 0 && !area_receives(&own, frame))
