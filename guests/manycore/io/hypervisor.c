@@ -87,8 +87,10 @@ uint32_t io_call(uint32_t request, uint32_t address, const void *from, void *to,
 {
     size_t length = request_op(request) != OP_READ ? request_length(request) : 0;
     uint32_t words = SHORT + (uint32_t)(length + 3) / 4;
+    uint32_t answer = 1 + (uint32_t)(request_length(request) - length + 3) / 4;
 
-    if (unanswered + words + SHORT > ROOM) {
+    /* Each quiet request may still be answered by a word, if it has failed. */
+    if (unanswered + words + SHORT > ROOM || unanswered / SHORT + answer > ROOM) {
         uint32_t status = settle();
 
         if (status != IO_DONE)
