@@ -5,7 +5,8 @@
  * It runs without tasks and without interrupts, and looks at its own interface alone. What may come at once finds room there: a request with its data of each
  * of 15 clients is 15 * 16 words, an answer of a controller, or data that one client was asked for, 257; that is less than 512.
  *
- * Boot arguments: `policy=fifo` (the default) or `policy=rr`; `idle=CYCLES`: after so long without a request it goes off.
+ * Boot arguments: `policy=fifo` (the default) or `policy=rr`; `idle=CYCLES`: after so long without a request it goes off, but for the first,
+ * which may take longer.
  */
 
 #include <string.h>
@@ -21,7 +22,9 @@
 #include "request.h"
 #include "turns.h"
 
-#define IDLE 50000000
+#define IDLE 2000000
+/* Cycles until the first request. */
+#define FIRST 1000000000
 /* Cycles for an operation of a controller; for a client to send data that it has offered; for a response to go. */
 #define TIMEOUT 100000000
 #define DATA_TIMEOUT 100000
@@ -287,15 +290,15 @@ static bool round_robin(void)
 
 void app_main(void)
 {
-    uint64_t idle = argument_number("idle=", IDLE), last;
+    uint64_t idle = argument_number("idle=", IDLE), off;
 
     for (uint32_t tile = 0; tile < MESH_TILES; tile++)
         clients[tile].area = area_of_tile(tile);
     turns_init(&turns, !round_robin());
     if (!mesh_open())
         platform_fail("open", "no-device");
-    last = platform_time();
-    while (platform_time() - last < idle) {
+    off = platform_time() + FIRST;
+    while (platform_time() < off) {
         uint32_t head, tile;
 
         /* At most one of each client waits; what is more is dropped. */
@@ -304,7 +307,7 @@ void app_main(void)
         tile = turns_next(&turns);
         if (tile != TURNS_NOBODY) {
             serve(tile);
-            last = platform_time();
+            off = platform_time() + idle;
         }
     }
     uint32_t not_sent, lost;
