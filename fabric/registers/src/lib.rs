@@ -30,6 +30,20 @@ pub mod configuration_port;
     clippy::undocumented_unsafe_blocks,
     reason = "generated"
 )]
+pub mod ethernet_controller;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
+pub mod gpio_controller;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
 pub mod interface_manager;
 #[allow(
     missing_docs,
@@ -93,6 +107,13 @@ pub mod region_monitor;
     clippy::undocumented_unsafe_blocks,
     reason = "generated"
 )]
+pub mod spi_controller;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
 pub mod stamp;
 #[allow(
     missing_docs,
@@ -108,6 +129,20 @@ pub mod timed_io;
     reason = "generated"
 )]
 pub mod timed_io_manager;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
+pub mod uart_controller;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
+pub mod vga_controller;
 #[allow(
     missing_docs,
     clippy::all,
