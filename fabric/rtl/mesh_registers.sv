@@ -112,6 +112,7 @@ module mesh_registers
   // So far there was room; it is not too long.
   logic        all_q, sized_q, right, put_first, fits, put, room_first, room, there, take, last;
   logic [31:0] word;
+  logic [32:0] put_data;
   logic [9:0]  unused_used;
 
   assign came      = first_q ? head_t'(data_q) : came_q;
@@ -119,6 +120,7 @@ module mesh_registers
   assign put_first = first_q || (last_flit_q && !right);
   assign fits      = put_first ? room_first : room && all_q;
   assign put       = flit_q && known_q && fits;
+  assign put_data  = last_flit_q && !right ? {1'b1, came} : {last_flit_q, data_q};
   assign lost_o    = flit_q && known_q && last_flit_q && !fits;
 
   always_ff @(posedge clk_i) begin
@@ -132,7 +134,7 @@ module mesh_registers
 
   mesh_queue u_queue (
     .clk_i, .rst_ni, .put_i(put), .first_i(put_first), .keep_i(last_flit_q),
-    .data_i(last_flit_q && !right ? {1'b1, came} : {last_flit_q, data_q}),
+    .data_i(put_data),
     .room_first_o(room_first), .room_o(room),
     .there_o(there), .data_o({last, word}), .take_i(take), .used_o(unused_used)
   );
