@@ -309,8 +309,8 @@ module mesh_registers_formal
       end
       unique case (dut.state_q)
         3'd0: begin
-          state_idle: assert ((any_q || !owed_q) && taken_q == '0 && done && (!owed_q || request_q.quiet
-                                                        || (out_valid && out_q == '0)));
+          state_idle: assert ((any_q || !owed_q) && taken_q == '0 && done
+                              && (!owed_q || request_q.quiet || (out_valid && out_q == '0)));
           state_idle_out: assert ((out_q == '0 && !out_valid) || (out_valid && out_last));
         end
         3'd1: state_address: assert (dut.last_q == short_q && taken_q == 10'(!short_q)
