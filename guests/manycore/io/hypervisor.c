@@ -66,6 +66,7 @@ static uint32_t ask(uint32_t request, uint32_t address, const void *from, size_t
             mesh_skip(MESH_RESPONSES);
             continue;
         }
+        mesh_settled();
         unanswered = 0;
         if (request_op(request) == OP_READ)
             mesh_take(MESH_RESPONSES, to, bytes);

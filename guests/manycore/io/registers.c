@@ -32,6 +32,7 @@ static uint32_t answer(uint32_t place, void *to, size_t words, uint64_t deadline
             packet_stray(head);
             continue;
         }
+        mesh_settled();
         if ((head & WORDS_bm) != words || (head & ERROR) != 0) {
             mesh_skip(MESH_MESSAGES);
             return IO_DEVICE_FAILED;

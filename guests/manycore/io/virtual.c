@@ -43,7 +43,10 @@ uint32_t io_call(uint32_t request, uint32_t address, const void *from, void *to,
             return IO_TIMED_OUT;
         if (mesh_from(response) != server || request_tag(response) != request_tag(request)) {
             packet_stray(response);
-        } else if (status == STATUS_GRANT && bytes <= length - sent) {
+            continue;
+        }
+        mesh_settled();
+        if (status == STATUS_GRANT && bytes <= length - sent) {
             uint32_t data = request_make(request_device(request), OP_DATA, bytes);
 
             if (!mesh_send(server | request_with_tag(data, tag), NULL, 0, (const uint8_t *)from + sent, bytes, deadline))

@@ -44,6 +44,9 @@ void mesh_launch(uint32_t head);
 /* Both. */
 bool mesh_send(uint32_t head, const uint32_t *front, size_t fronts, const void *bytes, size_t length, uint64_t deadline);
 
+/* The packet that was sent last is known to have arrived, as it was answered: the next one need not wait for it. */
+void mesh_settled(void);
+
 /* The first word of the next packet, of which the others are there then; 0: nothing has come. */
 uint32_t mesh_first(enum mesh_queue queue);
 
