@@ -3,43 +3,36 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "ethernet_controller_regs.h"
+#include "gpio_controller_regs.h"
 #include "io.h"
 #include "packets.h"
 #include "platform.h"
 #include "registers.h"
+#include "spi_controller_regs.h"
+#include "uart_controller_regs.h"
+#include "vga_controller_regs.h"
 
 #define FLASH MESH_PLACE(0, 4)
 #define GPIO_AND_UART MESH_PLACE(1, 4)
 #define ETHERNET MESH_PLACE(2, 4)
 #define VGA MESH_PLACE(3, 4)
+/* The UART's page there. */
+#define UART_PAGE 0x1000u
 
-/* fabric/regs/spi_controller.rdl: what is to be sent ends where TRANSFER begins, so that one packet has both. */
-#define SPI_TRANSFER 0x400u
-#define SPI_TRANSFER_RECEIVE_bp 16
-#define SPI_RXDATA 0x404u
+/* Registers, by their names in fabric/regs. What ends a packet, or begins it, is beside the words that it is for. */
+#define SPI(name) ((uint32_t)offsetof(spi_controller_t, name))
+#define MAC(name) ((uint32_t)offsetof(ethernet_controller_t, name))
+#define DISPLAY(name) ((uint32_t)offsetof(vga_controller_t, name))
+#define UART(name) (UART_PAGE + (uint32_t)offsetof(uart_controller_t, name))
+
+_Static_assert(offsetof(spi_controller_t, TXDATA) + sizeof(spi_controller__TXDATA_t) == offsetof(spi_controller_t, TRANSFER), "a transfer takes two packets");
+_Static_assert(offsetof(ethernet_controller_t, FRAME) + 4 == offsetof(ethernet_controller_t, TXDATA), "a frame takes two packets");
+_Static_assert(offsetof(vga_controller_t, ROW) + 4 == offsetof(vga_controller_t, COLOURS), "a row takes two packets");
+_Static_assert(offsetof(gpio_controller_t, TIMER) == COUNTER_ADDRESS, "the counter is elsewhere");
+
 /* Bytes that a transfer receives at most. */
 #define SPI_BYTES_MAX 512u
-
-/* fabric/regs/ethernet_controller.rdl: each way, the length is in front of the words. */
-#define ETHERNET_STATUS 0x4u
-#define ETHERNET_STATUS_RECEIVED 0x2u
-#define ETHERNET_PATIENCE 0x8u
-#define ETHERNET_RX_LENGTH 0x1fcu
-#define ETHERNET_RXDATA 0x200u
-#define ETHERNET_FRAME 0x7fcu
-
-/* fabric/regs/vga_controller.rdl: so is where a row begins. */
-#define VGA_PIXEL 0x4u
-#define VGA_PIXEL_COLOUR_bp 20
-#define VGA_ROW 0x7fcu
-#define VGA_ROW_PIXELS_bp 20
-#define VGA_Y_bp 10
-
-/* fabric/regs/uart_controller.rdl. */
-#define UART 0x1000u
-#define UART_STATUS (UART + 0x4u)
-#define UART_STATUS_TO_SEND_bm 0x1fu
-#define UART_TXDATA (UART + 0xcu)
 #define UART_QUEUE 16u
 /* Cycles of a byte: 115,200 baud, ten bits. */
 #define UART_BYTE 8680u
@@ -67,8 +60,8 @@ static uint32_t transfer(uint32_t *words, size_t send, size_t receive)
 {
     size_t count = (send + 3) / 4;
 
-    words[count] = (uint32_t)send | (uint32_t)receive << SPI_TRANSFER_RECEIVE_bp;
-    return registers_post(FLASH, 0, SPI_TRANSFER - 4 * (uint32_t)count, words, count + 1);
+    words[count] = (uint32_t)send | (uint32_t)receive << SPI_CONTROLLER__TRANSFER__RECEIVE_BYTES_bp;
+    return registers_post(FLASH, 0, SPI(TRANSFER) - 4 * (uint32_t)count, words, count + 1);
 }
 
 /* Takes what a transfer receives, as bytes. */
@@ -77,8 +70,8 @@ static uint32_t receive(void *to, size_t length)
     uint32_t words[SPI_BYTES_MAX / 4], status;
 
     if (length % 4 == 0 && ((uintptr_t)to & 3) == 0)
-        return registers_read(FLASH, REGISTERS_FIXED, SPI_RXDATA, to, length / 4);
-    status = registers_read(FLASH, REGISTERS_FIXED, SPI_RXDATA, words, (length + 3) / 4);
+        return registers_read(FLASH, REGISTERS_FIXED, SPI(RXDATA), to, length / 4);
+    status = registers_read(FLASH, REGISTERS_FIXED, SPI(RXDATA), words, (length + 3) / 4);
     if (status == IO_DONE)
         memcpy(to, words, length);
     return status;
@@ -115,7 +108,7 @@ static uint32_t await_flash(struct busy *busy, uint64_t begin)
         uint32_t word, status = transfer(words, 1, 1);
 
         if (status == IO_DONE)
-            status = registers_read(FLASH, 0, SPI_RXDATA, &word, 1);
+            status = registers_read(FLASH, 0, SPI(RXDATA), &word, 1);
         if (status != IO_DONE)
             return status;
         if ((word & FLASH_BUSY) == 0) {
@@ -173,20 +166,20 @@ uint32_t vga_draw(uint32_t x, uint32_t y, const void *colours, size_t length)
     const uint8_t *colour = colours;
 
     if (length == 1) {
-        words[0] = x | y << VGA_Y_bp | (uint32_t)*colour << VGA_PIXEL_COLOUR_bp;
-        return registers_post(VGA, 0, VGA_PIXEL, words, 1);
+        words[0] = x | y << VGA_CONTROLLER__PIXEL__Y_bp | (uint32_t)*colour << VGA_CONTROLLER__PIXEL__COLOUR_bp;
+        return registers_post(VGA, 0, DISPLAY(PIXEL), words, 1);
     }
     if (length > DISPLAY_WIDTH)
         return IO_BAD_LENGTH;
-    words[0] = x | y << VGA_Y_bp | (uint32_t)length << VGA_ROW_PIXELS_bp;
+    words[0] = x | y << VGA_CONTROLLER__ROW__Y_bp | (uint32_t)length << VGA_CONTROLLER__ROW__PIXELS_bp;
     memcpy(words + 1, colours, length);
-    return registers_post(VGA, 0, VGA_ROW, words, 1 + (length + 3) / 4);
+    return registers_post(VGA, 0, DISPLAY(ROW), words, 1 + (length + 3) / 4);
 }
 
 uint32_t ethernet_send(const void *frame, size_t length)
 {
     uint32_t words[REGISTERS_MAX];
-    uint32_t address = ETHERNET_FRAME, status = IO_DONE;
+    uint32_t address = MAC(FRAME), status = IO_DONE;
     /* The length goes in front of the first part. */
     size_t front = 1;
 
@@ -215,22 +208,22 @@ uint32_t ethernet_receive(void *frame, size_t *length, bool expected)
 
     *length = 0;
     if (!patient)
-        status = registers_post(ETHERNET, 0, ETHERNET_PATIENCE, &patience, 1);
+        status = registers_post(ETHERNET, 0, MAC(PATIENCE), &patience, 1);
     patient = true;
     if (status == IO_DONE && !expected) {
-        status = registers_read(ETHERNET, 0, ETHERNET_STATUS, &bytes, 1);
-        if (status == IO_DONE && (bytes & ETHERNET_STATUS_RECEIVED) == 0)
+        status = registers_read(ETHERNET, 0, MAC(STATUS), &bytes, 1);
+        if (status == IO_DONE && (bytes & ETHERNET_CONTROLLER__STATUS__RECEIVED_bm) == 0)
             return IO_DONE;
     }
     if (status == IO_DONE)
-        status = registers_read(ETHERNET, 0, ETHERNET_RX_LENGTH, &bytes, 1);
+        status = registers_read(ETHERNET, 0, MAC(RX_LENGTH), &bytes, 1);
     if (status != IO_DONE)
         return status;
     /* All of it is read, so that the next can come. */
     for (size_t at = 0; at < bytes && status == IO_DONE;) {
         size_t part = bytes - at < sizeof words ? bytes - at : sizeof words;
 
-        status = registers_read(ETHERNET, REGISTERS_FIXED, ETHERNET_RXDATA, words, (part + 3) / 4);
+        status = registers_read(ETHERNET, REGISTERS_FIXED, MAC(RXDATA), words, (part + 3) / 4);
         if (status == IO_DONE && at < room)
             memcpy((uint8_t *)frame + at, words, part < room - at ? part : room - at);
         at += part;
@@ -246,12 +239,12 @@ uint32_t uart_write(const void *bytes, size_t length)
 
     for (size_t at = 0; at < length;) {
         uint32_t words[UART_QUEUE];
-        uint32_t waiting, room, status = registers_read(GPIO_AND_UART, 0, UART_STATUS, &waiting, 1);
+        uint32_t waiting, room, status = registers_read(GPIO_AND_UART, 0, UART(STATUS), &waiting, 1);
         size_t part = 0;
 
         if (status != IO_DONE)
             return status;
-        waiting &= UART_STATUS_TO_SEND_bm;
+        waiting &= UART_CONTROLLER__STATUS__TO_SEND_bm;
         room = waiting < UART_QUEUE ? UART_QUEUE - waiting : 0;
         if (platform_time() > deadline)
             return IO_TIMED_OUT;
@@ -262,7 +255,7 @@ uint32_t uart_write(const void *bytes, size_t length)
         }
         for (; part < room && at < length; part++)
             words[part] = ((const uint8_t *)bytes)[at++];
-        status = registers_post(GPIO_AND_UART, REGISTERS_FIXED, UART_TXDATA, words, part);
+        status = registers_post(GPIO_AND_UART, REGISTERS_FIXED, UART(TXDATA), words, part);
         if (status != IO_DONE)
             return status;
     }
