@@ -10,21 +10,29 @@ bool turns_arrive(struct turns *turns, uint32_t client)
     if ((turns->waiting >> client & 1) != 0)
         return false;
     turns->waiting |= 1u << client;
-    turns->order[(turns->first + turns->count++) % TURNS_CLIENTS] = (uint8_t)client;
+    if (turns->fifo)
+        turns->order[turns->end++ % TURNS_CLIENTS] = (uint8_t)client;
     return true;
 }
 
-/* Takes the place away that a client has in the order. */
-static void leave(struct turns *turns, uint32_t client)
+/* The lowest bit that is set, of sixteen; there is one. RV64GC has no instruction for it. */
+static uint32_t lowest(uint32_t bits)
 {
-    uint32_t at = 0;
+    uint32_t number = 0;
 
-    while (turns->order[(turns->first + at) % TURNS_CLIENTS] != client)
-        at++;
-    for (; at > 0; at--)
-        turns->order[(turns->first + at) % TURNS_CLIENTS] = turns->order[(turns->first + at - 1) % TURNS_CLIENTS];
-    turns->first = (turns->first + 1) % TURNS_CLIENTS;
-    turns->count--;
+    if ((bits & 0xff) == 0) {
+        number += 8;
+        bits >>= 8;
+    }
+    if ((bits & 0xf) == 0) {
+        number += 4;
+        bits >>= 4;
+    }
+    if ((bits & 0x3) == 0) {
+        number += 2;
+        bits >>= 2;
+    }
+    return number + ((bits & 1) == 0);
 }
 
 uint32_t turns_next(struct turns *turns)
@@ -33,13 +41,15 @@ uint32_t turns_next(struct turns *turns)
 
     if (turns->waiting == 0)
         return TURNS_NOBODY;
-    if (turns->fifo)
-        client = turns->order[turns->first];
-    else
-        for (client = (turns->last + 1) % TURNS_CLIENTS; (turns->waiting >> client & 1) == 0;)
-            client = (client + 1) % TURNS_CLIENTS;
-    leave(turns, client);
+    if (turns->fifo) {
+        client = turns->order[turns->first++ % TURNS_CLIENTS];
+    } else {
+        /* Behind the last one, or from the first one on. */
+        uint32_t behind = turns->waiting & ~((2u << turns->last) - 1);
+
+        client = lowest(behind != 0 ? behind : turns->waiting);
+        turns->last = client;
+    }
     turns->waiting &= ~(1u << client);
-    turns->last = client;
     return client;
 }

@@ -13,11 +13,11 @@ struct turns {
     bool fifo;
     /* A bit for each client that waits. */
     uint32_t waiting;
-    /* Who had the last turn. */
+    /* Round robin: who had the last turn. */
     uint32_t last;
-    /* Those that wait, in the order in which they came: `count` from `first` on, around. */
+    /* Otherwise those that wait, in the order in which they came: from `first` up to `end`, around. */
     uint8_t order[TURNS_CLIENTS];
-    uint32_t first, count;
+    uint32_t first, end;
 };
 
 void turns_init(struct turns *turns, bool fifo);

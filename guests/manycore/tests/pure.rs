@@ -16,7 +16,7 @@ struct Turns {
     last: u32,
     order: [u8; CLIENTS as usize],
     first: u32,
-    count: u32,
+    end: u32,
 }
 
 /// `struct area` of `io/area.h`.
