@@ -331,6 +331,7 @@ static void work(void *unused)
     const char *wanted = argument("experiment=");
 
     (void)unused;
+    platform_external_enable(false);
     io_timeout = argument_number("timeout=", TIMEOUT);
     if (wanted == NULL || is(wanted, "kernel")) {
         kernel(number("rounds=", 1, 1));

@@ -13,6 +13,7 @@
 
 /* Nothing here takes longer. */
 #define PATIENCE pdMS_TO_TICKS(100)
+#define WORDS 8
 #define ECHO_BIT 1u
 #define TIMER_BIT 2u
 
@@ -23,13 +24,13 @@ struct check {
     SemaphoreHandle_t mutex;
 };
 
-/* Sends what comes by the queue on by the stream, twice, and says when it is over. */
+/* Sends what comes by the queue on by the stream, and says when it is over. */
 static void echo(void *argument)
 {
     struct check *check = argument;
     uint32_t word;
 
-    while (xQueueReceive(check->queue, &word, PATIENCE) == pdTRUE) {
+    for (uint32_t i = 0; i < WORDS && xQueueReceive(check->queue, &word, PATIENCE) == pdTRUE; i++) {
         xSemaphoreTake(check->mutex, PATIENCE);
         (void)xStreamBufferSend(check->stream, &word, sizeof word, PATIENCE);
         xSemaphoreGive(check->mutex);
@@ -51,7 +52,7 @@ static const char *run(struct check *check, TimerHandle_t timer)
 
     if (xTimerStart(timer, PATIENCE) != pdPASS)
         return "timer";
-    for (uint32_t word = 1; word <= 8; word++) {
+    for (uint32_t word = 1; word <= WORDS; word++) {
         uint32_t back = 0;
 
         if (xQueueSend(check->queue, &word, PATIENCE) != pdTRUE)
@@ -59,7 +60,7 @@ static const char *run(struct check *check, TimerHandle_t timer)
         if (xStreamBufferReceive(check->stream, &back, sizeof back, PATIENCE) != sizeof back || back != word)
             return "stream-buffer";
     }
-    if (xEventGroupWaitBits(check->events, ECHO_BIT | TIMER_BIT, pdTRUE, pdTRUE, 3 * PATIENCE) != (ECHO_BIT | TIMER_BIT))
+    if (xEventGroupWaitBits(check->events, ECHO_BIT | TIMER_BIT, pdTRUE, pdTRUE, PATIENCE) != (ECHO_BIT | TIMER_BIT))
         return "event-group";
     if (xTaskGetTickCount() == begin)
         return "tick";

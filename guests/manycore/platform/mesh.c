@@ -11,9 +11,6 @@
 
 #define BUFFER_WORDS 512
 
-/* The bit of mie for external interrupts. */
-#define MIE_EXTERNAL (1UL << 11)
-
 /* Where the next packet is put, and how many words the one before takes: they may still be being sent. */
 static uint32_t next, before;
 /* That one may still be being sent. */
@@ -142,14 +139,6 @@ size_t mesh_skip(enum mesh_queue queue)
     return words;
 }
 
-void mesh_room(uint32_t *requests, uint32_t *responses)
-{
-    uint32_t room = REGISTER(ROOM);
-
-    *requests = FIELD(room, ROOM__REQUESTS);
-    *responses = FIELD(room, ROOM__RESPONSES);
-}
-
 void mesh_lost(uint32_t *refused, uint32_t *lost)
 {
     uint32_t status = REGISTER(STATUS);
@@ -165,9 +154,5 @@ void mesh_interrupt(enum mesh_queue queue, bool enable)
     REGISTER(IRQ_ENABLE) = enable ? bit : 0;
     /* The line is low before the interrupt's handler returns. */
     (void)REGISTER(IRQ_ENABLE);
-    /* A tile that nothing can interrupt is simulated faster. */
-    if (enable)
-        __asm volatile("csrs mie, %0" ::"r"(MIE_EXTERNAL) : "memory");
-    else
-        __asm volatile("csrc mie, %0" ::"r"(MIE_EXTERNAL) : "memory");
+    platform_external_enable(enable);
 }

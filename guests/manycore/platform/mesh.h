@@ -59,9 +59,6 @@ bool mesh_take_word(enum mesh_queue queue, uint32_t *word);
 /* Throws away what is left of the packet that has begun. Gives how many words that were. */
 size_t mesh_skip(enum mesh_queue queue);
 
-/* What the words that may be asked of the I/O hypervisor, and that it may answer, come to now. */
-void mesh_room(uint32_t *requests, uint32_t *responses);
-
 /* Packets that this interface has refused to send, and that have come and were lost: since reset, at most 255 each. */
 void mesh_lost(uint32_t *refused, uint32_t *lost);
 

@@ -44,6 +44,15 @@ __attribute__((noreturn)) void platform_schedule(void);
 /* Called for each external interrupt, if it is not null: the mesh interface's, on the interrupt stack. */
 extern void (*platform_external)(void);
 
+/* Whether external interrupts are taken. A tile that takes none is simulated faster, so that they are off but where somebody waits for one. */
+static inline void platform_external_enable(bool enable)
+{
+    if (enable)
+        __asm volatile("csrs mie, %0" ::"r"(1UL << 11) : "memory");
+    else
+        __asm volatile("csrc mie, %0" ::"r"(1UL << 11) : "memory");
+}
+
 /* Ends this tile's work. `failed`: with a code that says so. */
 __attribute__((noreturn)) void platform_power_off(bool failed);
 
