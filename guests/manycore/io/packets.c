@@ -4,9 +4,9 @@
 #include "task.h"
 
 #define TICK (configCPU_CLOCK_HZ / configTICK_RATE_HZ)
-/* Cycles for which the task that waits looks itself, before it leaves the tile to others until the interface interrupts: about what going and coming back
- * takes. */
-#define LOOKING 1000
+/* Cycles for which the task that waits looks itself, before it leaves the tile to others until the interface interrupts: a tenth of a tick. Coming back takes
+ * some hundreds. */
+#define LOOKING 10000
 
 static TaskHandle_t waiting;
 
