@@ -1,6 +1,6 @@
 /*
- * What a tile does in the experiments of docs/src/reference/manycore-guests.md, which has the boot arguments: one of them, again and again, over io.h, whichever way
- * that goes in this image.
+ * What a tile does in the experiments of docs/src/reference/manycore-guests.md, which has the boot arguments: one of them, again and again, over io.h,
+ * whichever way that goes in this image.
  */
 
 #include <string.h>
@@ -31,9 +31,9 @@ static uint8_t written[IO_LENGTH_MAX] __attribute__((aligned(8))), found[IO_LENG
 static void expect(uint32_t status, const char *what)
 {
     static const char *const names[] = {
-        [IO_MALFORMED] = "malformed",     [IO_NO_DEVICE] = "no-device", [IO_DENIED] = "denied",
-        [IO_BAD_OP] = "bad-op",           [IO_BAD_ADDRESS] = "bad-address", [IO_BAD_LENGTH] = "bad-length",
-        [IO_PROTECTED] = "protected",     [IO_DEVICE_FAILED] = "device-failed", [IO_TIMED_OUT] = "timed-out",
+        [IO_MALFORMED] = "malformed", [IO_NO_DEVICE] = "no-device",         [IO_DENIED] = "denied",
+        [IO_BAD_OP] = "bad-op",       [IO_BAD_ADDRESS] = "bad-address",     [IO_BAD_LENGTH] = "bad-length",
+        [IO_PROTECTED] = "protected", [IO_DEVICE_FAILED] = "device-failed", [IO_TIMED_OUT] = "timed-out",
         [IO_LATE] = "late",
     };
 

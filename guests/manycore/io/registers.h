@@ -1,4 +1,4 @@
-/* Registers of what is behind a bridge of the mesh, by packets (fabric/regs/mesh_registers.rdl has their words). */
+/* Registers of what is behind a bridge of the mesh, by packets (docs/src/reference/mesh.md). */
 #ifndef REGISTERS_H
 #define REGISTERS_H
 
@@ -20,7 +20,7 @@ uint32_t registers_read(uint32_t place, uint32_t flags, uint32_t address, void *
 uint32_t registers_write(uint32_t place, uint32_t flags, uint32_t address, const void *from, size_t words);
 uint32_t registers_post(uint32_t place, uint32_t flags, uint32_t address, const void *from, size_t words);
 
-/* A read of one word in two parts: what can be done before; and the request itself, and its answer. `sent`, unless null, gets the cycle of the request. */
+/* A read of one word in parts: what can be done before; the request itself, which is one store; and its answer. */
 uint32_t registers_prepare(uint32_t address, uint64_t deadline);
 void registers_launch(uint32_t place);
 uint32_t registers_answer(uint32_t place, uint32_t *word, uint64_t deadline);
