@@ -21,6 +21,7 @@ pub mod problem;
 pub mod profile;
 pub mod report;
 pub mod run;
+pub mod tiles;
 pub mod timed_io;
 
 #[cfg(any(test, feature = "testing"))]

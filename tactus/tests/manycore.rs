@@ -1,0 +1,174 @@
+//! The many-core board: real FreeRTOS on each tile, real RTL of the mesh and of what is at its places.
+
+use std::path::PathBuf;
+
+use tactus::artifacts::Artifacts;
+use tactus::config::IoPolicy;
+use tactus::tiles::{Given, Outcome, System, Tile, run};
+use tactus_board::tiles::Ended;
+
+/// Cycles that no run here takes: a second.
+const LONG: u64 = 100_000_000;
+/// When all begin, in cycles from reset: all have their I/O ready before.
+const START: u64 = 100_000;
+
+/// What tile `number` is given: everything, each an area, a window and an address of its own, as the images take it for granted.
+fn given(number: usize) -> Given {
+    let index = number as u32;
+    Given {
+        uart: true,
+        flash: Some((4 * index, 4, true)),
+        window: Some([80 * (index % 4), 60 * (index / 4), 80, 60]),
+        station: Some([2, 0, 0, 0, 0, number as u8]),
+        pins: 0,
+    }
+}
+
+/// An image that this project builds.
+fn read(image: &str) -> Vec<u8> {
+    let file = Artifacts::Workspace.file(image);
+    let file = file.unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
+    std::fs::read(file).expect("it was built")
+}
+
+fn tile(number: usize, image: &str, arguments: &str) -> Tile {
+    Tile {
+        number,
+        name: format!("tile{number}"),
+        image: read(image),
+        arguments: arguments.to_owned(),
+        given: given(number),
+    }
+}
+
+fn model(design: &str) -> PathBuf {
+    let model = Artifacts::Workspace.model(design);
+    model.unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure))
+}
+
+/// Tiles over the I/O hypervisor, each told the same.
+fn over_the_hypervisor(tiles: usize, policy: IoPolicy, arguments: &str) -> System {
+    let arguments = format!("start={START} {arguments}");
+    let tiles = (0..tiles).map(|number| tile(number, "manycore-io", &arguments));
+    System {
+        model: model("manycore"),
+        virtualized: true,
+        policies: [policy; 4],
+        tiles: tiles.collect(),
+        pins: 0,
+    }
+}
+
+/// Tiles that are told the same, without an I/O hypervisor.
+fn baseline(tiles: usize, image: &str, arguments: &str) -> System {
+    let arguments = format!("start={START} {arguments}");
+    let tiles = (0..tiles).map(|number| tile(number, image, &arguments));
+    System {
+        model: model("manycore_baseline"),
+        virtualized: false,
+        policies: [IoPolicy::RoundRobin; 4],
+        tiles: tiles.collect(),
+        pins: 0,
+    }
+}
+
+/// Clients of a server on tile 15, which takes them by that policy.
+fn over_the_server(tiles: usize, policy: &str, arguments: &str) -> System {
+    let mut system = baseline(tiles, "manycore-virtual-io", arguments);
+    let server = tile(15, "manycore-io-server", &format!("policy={policy} idle=200000"));
+    system.tiles.push(server);
+    system
+}
+
+#[track_caller]
+fn good(system: &System) -> Outcome {
+    let outcome = run(system, LONG).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(outcome.ended, Ended::Off, "\n{}", outcome.text());
+    assert!(outcome.is_good(), "\n{}", outcome.text());
+    outcome
+}
+
+#[track_caller]
+fn figure(outcome: &Outcome, tile: usize, name: &str) -> f64 {
+    let vm = outcome.vm(&format!("tile{tile}"));
+    let metric = vm.metrics.get(name);
+    metric
+        .unwrap_or_else(|| panic!("no {name}\n{}", outcome.text()))
+        .value
+}
+
+/// In the best case and in the worst a read of so many bytes of flash takes at the device (docs/src/reference/io-devices.md).
+const fn turn(bytes: u64) -> u64 {
+    16 * (4 + bytes) + 12
+}
+
+/// The longest of a metric of so many tiles.
+fn longest(outcome: &Outcome, tiles: usize, name: &str) -> f64 {
+    let figures = (0..tiles).map(|tile| figure(outcome, tile, name));
+    figures.fold(0.0, f64::max)
+}
+
+/// Each of nine tiles reads flash as fast as it can: none waits longer than for one turn of each, whatever the policy; in
+/// software, with the same device, it takes longer.
+#[test]
+fn reads_of_flash_by_nine_tiles_take_their_turns() {
+    let arguments = "experiment=flash-read bytes=4 rounds=20";
+    for policy in [IoPolicy::RoundRobin, IoPolicy::Fifo] {
+        let outcome = good(&over_the_hypervisor(9, policy, arguments));
+        let most = longest(&outcome, 9, "flash-read_max");
+        println!("{policy:?}: at most {most} cycles");
+        // Nine turns, and what software and the mesh take.
+        assert!(most < (9 * (turn(4) + 9) + 600) as f64, "{most}");
+    }
+    for policy in ["fifo", "rr"] {
+        let outcome = good(&over_the_server(9, policy, arguments));
+        let most = longest(&outcome, 9, "flash-read_max");
+        println!("a server, {policy}: at most {most} cycles");
+    }
+}
+
+/// What a tile has its timed I/O read is read in that very cycle; what software reads natively is not.
+#[test]
+fn timed_reads_are_exact_over_the_hypervisor_alone() {
+    let arguments = "experiment=timed-read rounds=50 at=120000 every=1000";
+    let mut system = over_the_hypervisor(9, IoPolicy::RoundRobin, "experiment=flash-read");
+    // Two have the counter's lines, while the others read flash.
+    for (tile, pins) in [(0, 0xff << 8), (8, 0xff << 16)] {
+        system.tiles[tile].given.pins = pins;
+        system.tiles[tile].arguments = format!("start={START} {arguments}");
+    }
+    let outcome = good(&system);
+    for tile in [0, 8] {
+        assert_eq!(figure(&outcome, tile, "timed-read_bits"), 8.0);
+        assert_eq!(figure(&outcome, tile, "timed-read_max"), 0.0);
+    }
+    let outcome = good(&baseline(9, "manycore-native-io", arguments));
+    let least = (0..9).map(|tile| figure(&outcome, tile, "timed-read_min"));
+    let least = least.fold(f64::MAX, f64::min);
+    println!(
+        "natively: {least} to {} cycles",
+        longest(&outcome, 9, "timed-read_max")
+    );
+    assert!(least > 0.0);
+}
+
+/// The tile with the lowest number has its frames sent as if it were alone.
+#[test]
+fn the_first_tile_does_not_wait_for_others_by_fixed_priority() {
+    let arguments = "experiment=ethernet bytes=1024 rounds=10";
+    let alone = good(&over_the_hypervisor(1, IoPolicy::FixedPriority, arguments));
+    let many = good(&over_the_hypervisor(4, IoPolicy::FixedPriority, arguments));
+    let [alone, first, last] = [(&alone, 0), (&many, 0), (&many, 3)]
+        .map(|(outcome, tile)| figure(outcome, tile, "ethernet_mean"));
+    println!("1 KiB and back: alone {alone}, first of four {first}, last {last} cycles");
+    assert!(first < 2.5 * alone, "{first}");
+    assert!(last > first, "{last}");
+}
+
+/// The same run twice is the same run.
+#[test]
+fn a_run_repeats() {
+    let system = over_the_hypervisor(3, IoPolicy::RoundRobin, "experiment=draw rounds=20");
+    let [one, other] = [(); 2].map(|()| good(&system).trace_hash);
+    assert_eq!(one, other);
+}
