@@ -75,7 +75,11 @@ fn baseline(tiles: usize, image: &str, arguments: &str) -> System {
 /// Clients of a server on tile 15, which takes them by that policy.
 fn over_the_server(tiles: usize, policy: &str, arguments: &str) -> System {
     let mut system = baseline(tiles, "manycore-virtual-io", arguments);
-    let server = tile(15, "manycore-io-server", &format!("policy={policy} idle=200000"));
+    let server = tile(
+        15,
+        "manycore-io-server",
+        &format!("policy={policy} idle=200000"),
+    );
     system.tiles.push(server);
     system
 }
