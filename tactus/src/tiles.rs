@@ -3,7 +3,9 @@
 //! There is no hypervisor in software. What a VM may use is written once, before any of them begins, into the I/O hypervisor's and the
 //! timed I/O's own pages of the design `manycore`, which no tile reaches.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use tactus_board::bus::Stop;
 use tactus_board::fabric::{Fabric, Model, ModelError, PinChanges, Pins};
@@ -13,8 +15,11 @@ use tactus_board::tiles::Ended;
 use tactus_board::{board::BuildError, bus::Refused};
 
 use crate::config::IoPolicy;
-use crate::run::console::Carriage;
-use crate::run::journal::{Journal, VmJournal};
+use crate::report::unit::Unit;
+use crate::run::console::{Carriage, Consoles, Line, Piece, Source};
+use crate::run::journal::{Journal, Metric, VmJournal};
+use crate::run::machine::End;
+use crate::run::session::{self, Ending};
 
 /// The profile of the board.
 const PROFILE: &str = "manycore";
@@ -76,6 +81,21 @@ pub struct Given {
     pub pins: u32,
 }
 
+impl Given {
+    /// What the images of `guests/manycore` take for granted: everything but pins, for each tile an area of 16 KiB, a window of
+    /// 80 x 60 pixels and an address.
+    pub fn usual(number: usize) -> Self {
+        let index = number as u32;
+        Self {
+            uart: true,
+            flash: Some((4 * index, 4, true)),
+            window: Some([80 * (index % 4), 60 * (index / 4), 80, 60]),
+            station: Some([2, 0, 0, 0, 0, number as u8]),
+            pins: 0,
+        }
+    }
+}
+
 /// Why a system of tiles could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -105,8 +125,12 @@ pub struct Outcome {
     pub ended: Ended,
     /// The cycle in which it ended.
     pub cycles: u64,
-    /// By tile, as the system lists them: what was seen, and how it ended.
-    pub tiles: Vec<(Journal, Option<Stop>)>,
+    /// What was seen of the tiles, as the system lists them.
+    pub journal: Journal,
+    /// How each ended.
+    pub stops: Vec<Option<Stop>>,
+    /// Host time that it took.
+    pub host_time: Duration,
     /// Flits that came over the mesh to a place.
     pub flits: u64,
     /// When the watched pins changed: the cycle, and their levels from then on.
@@ -116,34 +140,86 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What was seen of a tile's VM.
-    ///
-    /// # Panics
-    /// The system has no such VM.
-    pub fn vm(&self, name: &str) -> &VmJournal {
-        let mut seen = self.tiles.iter().filter_map(|(tile, _)| tile.vm(name));
-        seen.next()
-            .unwrap_or_else(|| panic!("no VM `{name}` in the system"))
-    }
-
     /// Whether every tile went off in good order, and none of its own checks failed.
     pub fn is_good(&self) -> bool {
         self.ended == Ended::Off
-            && self.tiles.iter().all(|(journal, stop)| {
-                *stop == Some(Stop::PowerOff) && journal.vms.iter().all(|vm| !vm.failed())
-            })
+            && self.stops.iter().all(|stop| *stop == Some(Stop::PowerOff))
+            && self.journal.vms.iter().all(|vm| !vm.failed())
     }
 
     /// All that the tiles printed, for a message.
     pub fn text(&self) -> String {
-        let tiles = self.tiles.iter().flat_map(|(journal, stop)| {
-            journal
-                .vms
-                .iter()
-                .map(move |vm| format!("== {} ({stop:?})\n{}\n", vm.name, vm.console.text()))
-        });
-        tiles.collect()
+        let tiles = self.journal.vms.iter().zip(&self.stops);
+        let text =
+            tiles.map(|(vm, stop)| format!("== {} ({stop:?})\n{}\n", vm.name, vm.console.text()));
+        text.collect()
     }
+
+    /// As that of a machine, with one VM more, [`ALL`], of which the figures of all tiles are: of what each of them has reported as
+    /// `X_min`, `X_mean` and `X_max`, `X_min`, `X_mean`, `X_max`, how far `X_max` is from `X_min` as `X_variation`, the mean as one of so many
+    /// tiles has it as `X_share`, that of the slowest as `X_slowest_share`; and `flits`.
+    pub fn as_of_a_machine(self) -> session::Outcome {
+        let ending = if self.is_good() {
+            Ending::Machine(End::Off)
+        } else if self.ended == Ended::Limit {
+            Ending::Timeout
+        } else {
+            Ending::Machine(End::Failed("a tile has failed".to_owned()))
+        };
+        let mut journal = self.journal;
+        let mut all = together(&journal.vms);
+        let flits = Metric {
+            value: self.flits as f64,
+            unit: Unit::Count,
+        };
+        all.insert("flits".to_owned(), flits);
+        let vm = journal.vms.iter_mut().find(|vm| vm.name == ALL);
+        vm.expect("it has a place in the journal").metrics = all;
+        session::Outcome::without_hypervisor(journal, ending, self.host_time)
+    }
+}
+
+/// The VM that figures of all tiles are of.
+pub const ALL: &str = "all";
+
+/// What [`Outcome::as_of_a_machine`] says.
+fn together(vms: &[VmJournal]) -> BTreeMap<String, Metric> {
+    let mut all = BTreeMap::new();
+    let names = vms.iter().flat_map(|vm| vm.metrics.keys());
+    let bases: BTreeSet<&str> = names
+        .filter_map(|name| name.strip_suffix("_mean"))
+        .collect();
+    for base in bases {
+        let values = |what: &str| -> Vec<Metric> {
+            let name = format!("{base}_{what}");
+            vms.iter()
+                .filter_map(|vm| vm.metrics.get(&name).copied())
+                .collect()
+        };
+        let [min, mean, max] = ["min", "mean", "max"].map(values);
+        let Some(unit) = mean.first().map(|metric| metric.unit) else {
+            continue;
+        };
+        let fold = |metrics: &[Metric], start: f64, of: fn(f64, f64) -> f64| {
+            metrics.iter().map(|metric| metric.value).fold(start, of)
+        };
+        let number = mean.len() as f64;
+        let least = fold(&min, f64::MAX, f64::min);
+        let greatest = fold(&max, 0.0, f64::max);
+        let average = fold(&mean, 0.0, |sum, value| sum + value) / number;
+        let slowest = fold(&mean, 0.0, f64::max);
+        for (what, value) in [
+            ("min", least),
+            ("mean", average),
+            ("max", greatest),
+            ("variation", greatest - least),
+            ("share", average / number),
+            ("slowest_share", slowest / number),
+        ] {
+            all.insert(format!("{base}_{what}"), Metric { value, unit });
+        }
+    }
+    all
 }
 
 /// Runs a system of tiles from reset until all are off, or for so many cycles.
@@ -151,6 +227,7 @@ impl Outcome {
 /// # Errors
 /// It could not begin.
 pub fn run(system: &System, cycles: u64) -> Result<Outcome, Error> {
+    let began = Instant::now();
     let profile = Profile::named(PROFILE).expect("it comes with the board");
     let fabric: Box<dyn Fabric> = Box::new(Model::load(&system.model)?);
     let (fabric, changes): (Box<dyn Fabric>, PinChanges) = {
@@ -181,19 +258,32 @@ pub fn run(system: &System, cycles: u64) -> Result<Outcome, Error> {
             .read_gp(address)
             .map_err(|Refused| Error::Configuration(address))?;
     }
-    let tiles = system.tiles.iter().map(|tile| {
+    let names = system.tiles.iter().map(|tile| tile.name.as_str());
+    let names: Vec<&str> = names.chain([ALL]).collect();
+    let mut journal = Journal::new(&names, profile.timebase_hz).clocked(Some(profile.clock_hz));
+    for (vm, tile) in system.tiles.iter().enumerate() {
+        let mut consoles = Consoles::new(Carriage::Bare);
         let output = board.console(tile.number).take_output();
-        let names = [tile.name.as_str()];
-        let journal = Journal::replay(&names, profile.timebase_hz, Carriage::Bare, &output);
-        (
-            journal.clocked(Some(profile.clock_hz)),
-            board.ended(tile.number),
-        )
-    });
+        // Each has a line of its own.
+        consoles.push(&output, |piece| match piece {
+            Piece::Byte(_, byte) => journal.take_byte(Source::Vm(vm), byte),
+            Piece::Line(line) => {
+                let source = Source::Vm(vm);
+                journal.take_line(&Line { source, ..line });
+            }
+        });
+        for line in consoles.finish() {
+            let source = Source::Vm(vm);
+            journal.take_line(&Line { source, ..line });
+        }
+    }
+    let tiles = system.tiles.iter();
     Ok(Outcome {
         ended,
         cycles,
-        tiles: tiles.collect(),
+        journal,
+        stops: tiles.map(|tile| board.ended(tile.number)).collect(),
+        host_time: began.elapsed(),
         flits: u64::from(flits[0]) | u64::from(flits[1]) << 32,
         pins: changes.take(),
         trace_hash,

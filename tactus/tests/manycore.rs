@@ -12,18 +12,6 @@ const LONG: u64 = 100_000_000;
 /// When all begin, in cycles from reset: all have their I/O ready before.
 const START: u64 = 100_000;
 
-/// What tile `number` is given: everything, each an area, a window and an address of its own, as the images take it for granted.
-fn given(number: usize) -> Given {
-    let index = number as u32;
-    Given {
-        uart: true,
-        flash: Some((4 * index, 4, true)),
-        window: Some([80 * (index % 4), 60 * (index / 4), 80, 60]),
-        station: Some([2, 0, 0, 0, 0, number as u8]),
-        pins: 0,
-    }
-}
-
 /// An image that this project builds.
 fn read(image: &str) -> Vec<u8> {
     let file = Artifacts::Workspace.file(image);
@@ -37,7 +25,7 @@ fn tile(number: usize, image: &str, arguments: &str) -> Tile {
         name: format!("tile{number}"),
         image: read(image),
         arguments: arguments.to_owned(),
-        given: given(number),
+        given: Given::usual(number),
     }
 }
 
@@ -94,8 +82,8 @@ fn good(system: &System) -> Outcome {
 
 #[track_caller]
 fn figure(outcome: &Outcome, tile: usize, name: &str) -> f64 {
-    let vm = outcome.vm(&format!("tile{tile}"));
-    let metric = vm.metrics.get(name);
+    let vm = outcome.journal.vm(&format!("tile{tile}"));
+    let metric = vm.and_then(|vm| vm.metrics.get(name));
     metric
         .unwrap_or_else(|| panic!("no {name}\n{}", outcome.text()))
         .value

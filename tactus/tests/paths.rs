@@ -26,7 +26,7 @@ fn every_path_keeps_to_its_bound() {
         .filter(|run| run.paths && run.quick)
         .map(|run| {
             // Its other metrics are no matter here.
-            prepared::prepare(run, &[], &root(), &profile, experiment::Extent::Quick)
+            prepared::prepare(run, &[], &root(), Some(&profile), experiment::Extent::Quick)
                 .unwrap_or_else(|error| panic!("{}: {error:?}", run.name))
         })
         .collect();

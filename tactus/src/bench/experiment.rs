@@ -8,7 +8,7 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::{Deserialize, Deserializer, de};
 
 use super::factors;
-use crate::config::Nanoseconds;
+use crate::config::{IoPolicy, Nanoseconds};
 use crate::profile::Profile;
 use crate::report::unit::Unit;
 use crate::run::board::sharing::Part;
@@ -51,11 +51,14 @@ pub struct Run {
     pub until: Option<String>,
     /// The guest (an artifact's name) that runs directly under the firmware.
     pub guest: Option<String>,
+    /// The tiles of the many-core board that run.
+    pub tiles: Option<TilesRun>,
     /// The design that the fabric is loaded with, for a guest directly under the firmware. A system names its own.
     pub fabric: Option<String>,
     /// Harts of a machine without the hypervisor; of a system: in place of those that it names.
     pub harts: Option<u32>,
-    /// Command lines of the system's VMs, by name, in place of those that it gives them; or of the guest, by its name.
+    /// Command lines of the system's VMs, by name, in place of those that it gives them; or of the guest, by its name. Tiles
+    /// are `tileN`, and what is for none of these is for `tiles`; `server` is the server.
     #[serde(default)]
     pub bootargs: BTreeMap<String, String>,
     /// The same with `--quick`, where they differ.
@@ -91,6 +94,50 @@ pub struct Run {
     /// Whether it takes `--full` to run it.
     #[serde(default)]
     pub only_full: bool,
+}
+
+/// Tiles from 0 on, all with the same image.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TilesRun {
+    /// The design: `manycore`, whose I/O hypervisor gives each tile an area, a window, an address and pins, or
+    /// `manycore_baseline`.
+    pub design: String,
+    /// How many tiles.
+    pub number: usize,
+    /// Their image.
+    pub image: String,
+    /// Whose request each device of the I/O hypervisor takes next.
+    #[serde(default)]
+    pub policy: TilesPolicy,
+    /// Pins of timed I/O, a bit each, by the name of their tile.
+    #[serde(default)]
+    pub pins: BTreeMap<String, u32>,
+    /// Cycles after which it has failed.
+    pub cycles: u64,
+}
+
+/// As [`IoPolicy`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TilesPolicy {
+    /// Each in turn.
+    #[default]
+    RoundRobin,
+    /// The lowest number first.
+    FixedPriority,
+    /// Who has waited longest.
+    Fifo,
+}
+
+impl From<TilesPolicy> for IoPolicy {
+    fn from(policy: TilesPolicy) -> Self {
+        match policy {
+            TilesPolicy::RoundRobin => Self::RoundRobin,
+            TilesPolicy::FixedPriority => Self::FixedPriority,
+            TilesPolicy::Fifo => Self::Fifo,
+        }
+    }
 }
 
 /// How much of an experiment is wanted.
@@ -178,6 +225,8 @@ pub struct Metric {
     pub unfinished: Option<TextSource>,
     /// It is what a program of the project counts.
     pub counted: Option<CountedSource>,
+    /// It is how large an image is, in percent more than another one.
+    pub image: Option<ImageSource>,
     /// It is how fast the board is with a fabric, in host time.
     pub coupling: Option<Coupling>,
     /// It is the size of the hypervisor's executable sections.
@@ -202,6 +251,16 @@ pub struct RecordSource {
     pub vm: String,
     /// The record's name, when it is not the metric's.
     pub name: Option<String>,
+}
+
+/// The bytes that an image has in memory, in percent more than another one has.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImageSource {
+    /// The one.
+    pub of: String,
+    /// The other.
+    pub than: String,
 }
 
 /// A guest's `metric` record in percent of another one, perhaps of another run.
@@ -516,7 +575,9 @@ impl Metric {
     /// Whether it is of no run.
     pub fn apart(&self) -> bool {
         let counted = self.counted.as_ref();
-        self.coupling.is_some() || counted.is_some_and(|source| source.run.is_none())
+        self.coupling.is_some()
+            || self.image.is_some()
+            || counted.is_some_and(|source| source.run.is_none())
     }
 
     /// The run, or the first one, of each kind of source that is given.
@@ -668,6 +729,11 @@ pub fn find(name: &str) -> miette::Result<Found> {
     })
 }
 
+/// Whether the profile is one of tiles, on which there is no hypervisor.
+fn is_of_tiles(profile: &str) -> bool {
+    tactus_board::profile::Profile::named(profile).is_some_and(|profile| profile.tiles)
+}
+
 /// Names of all experiments in the project at `root`, sorted.
 fn names(root: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(root.join(DIRECTORY))
@@ -712,9 +778,10 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
     }
     for run in &experiment.runs {
         let alone = run.guest.is_some();
-        if alone == run.system.is_some() {
+        let kinds = [run.system.is_some(), alone, run.tiles.is_some()];
+        if kinds.into_iter().filter(|given| *given).count() != 1 {
             return Err(miette!(
-                "run `{}` needs either `system` or `guest`",
+                "run `{}` needs one of `system`, `guest` and `tiles`",
                 run.name
             ));
         }
@@ -736,7 +803,7 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
             ));
         }
     }
-    if Profile::named(&experiment.profile).is_none() {
+    if Profile::named(&experiment.profile).is_none() && !is_of_tiles(&experiment.profile) {
         return Err(miette!(
             "there is no profile `{}`; the profiles are: {}",
             experiment.profile,
@@ -747,7 +814,7 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
         let sources = metric.sources().iter().flatten().count();
         if sources + usize::from(metric.apart()) != 1 {
             return Err(miette!(
-                "metric `{}` needs one of `record`, `ratio`, `more`, `less`, `times`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`",
+                "metric `{}` needs one of `record`, `ratio`, `more`, `less`, `times`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `image`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`",
                 metric.name
             ));
         }
@@ -903,7 +970,7 @@ mod tests {
                 "record =",
                 "stay = { run = \"native\", ways = [[\"a>b\"]] }\nrecord ="
             ),
-            "metric `m` needs one of `record`, `ratio`, `more`, `less`, `times`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`"
+            "metric `m` needs one of `record`, `ratio`, `more`, `less`, `times`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `image`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`"
         );
         let picture = |at: &str, metrics: &str| {
             let line = format!("line = [{{ name = \"l\", metrics = {metrics} }}]");

@@ -80,8 +80,9 @@ fn findings(
 ) -> miette::Result<Findings> {
     let experiment = experiment::parse(text)
         .wrap_err_with(|| format!("{} is not an experiment", path.display()))?;
-    let profile = Profile::named(&experiment.profile)
-        .ok_or_else(|| miette!("there is no profile `{}`", experiment.profile))?;
+    // Boards of tiles have none of the hypervisor's.
+    let profile = Profile::named(&experiment.profile);
+    let profile = profile.as_ref();
     let extent = match (arguments.quick, arguments.full) {
         (true, _) => Extent::Quick,
         (false, true) => Extent::Full,
@@ -94,7 +95,7 @@ fn findings(
         .filter(|run| run.wanted(extent))
         .map(|run| {
             progress.set_message(format!("{}: building", run.name));
-            prepared::prepare(run, &experiment.metrics, root, &profile, extent)
+            prepared::prepare(run, &experiment.metrics, root, profile, extent)
         })
         .collect();
     progress.finish_and_clear();
@@ -116,7 +117,7 @@ fn findings(
         ));
     }
     let done = prepared::carry_out(&runs)?;
-    let findings = evaluate(&arguments.name, &experiment, &profile, root, &done, extent)?;
+    let findings = evaluate(&arguments.name, &experiment, profile, root, &done, extent)?;
     let directory = match &arguments.pictures {
         Some(directory) => directory.clone(),
         None => root.join("build/bench").join(&arguments.name),
@@ -149,7 +150,7 @@ fn findings(
 fn evaluate(
     name: &str,
     experiment: &Experiment,
-    profile: &Profile,
+    profile: Option<&Profile>,
     root: &Path,
     done: &BTreeMap<String, Done>,
     extent: Extent,
@@ -176,7 +177,7 @@ fn evaluate(
             continue;
         };
         let mut metric = metric.clone();
-        if let Some(overhead) = metric.limit_overhead {
+        if let (Some(overhead), Some(profile)) = (metric.limit_overhead, profile) {
             let clocks = first.outcome.journal.clocks();
             let stated = overhead.of(profile).0 as f64;
             metric.limit = Unit::Nanoseconds.convert(stated, metric.unit, clocks);

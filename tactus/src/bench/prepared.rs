@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use miette::{WrapErr, miette};
+use miette::{IntoDiagnostic, WrapErr, miette};
 use tactus_board::board::Pace;
 
-use crate::artifacts::Artifacts;
+use crate::artifacts::{Artifacts, Missing};
 use crate::build::Image;
 use crate::config::{At, Config};
 use crate::plan::Accelerators;
@@ -24,7 +24,9 @@ use crate::run::machine::{Launch, Platform};
 use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 use crate::run::{Boot, marker, show};
 
-use super::experiment::{Extent, Metric, Run};
+use crate::tiles::{self, Given, Tile};
+
+use super::experiment::{Extent, Metric, Run, TilesRun};
 
 /// Runs that go on at the same time, at most: each has a core of the host to itself.
 const AT_ONCE: usize = 2;
@@ -33,12 +35,21 @@ const AT_ONCE: usize = 2;
 #[derive(Debug)]
 pub struct Prepared {
     name: String,
-    plan: Plan,
+    work: Work,
     watched: Watched,
     hypervisor: Option<PathBuf>,
     accelerators: Option<Accelerators>,
     /// The boot image's file lives as long as this.
     _boot: Option<Boot>,
+}
+
+/// What there is to do.
+#[derive(Debug)]
+enum Work {
+    /// A machine that runs.
+    Machine(Plan),
+    /// Tiles, for so many cycles at most.
+    Tiles(tiles::System, u64),
 }
 
 /// A run that has been carried out.
@@ -169,28 +180,90 @@ pub fn prepare(
     run: &Run,
     metrics: &[Metric],
     root: &Path,
-    profile: &Profile,
+    profile: Option<&Profile>,
     extent: Extent,
 ) -> miette::Result<Prepared> {
     let timeout = Duration::from_secs(run.timeout_seconds);
-    let prepared = match (&run.system, &run.guest) {
-        (Some(system), _) => system_run(run, &root.join(system), metrics, profile, extent),
-        (None, guest) => {
-            let guest = guest.as_deref().unwrap_or_default();
-            native_plan(run, guest, profile, extent).map(|plan| Prepared {
-                name: run.name.clone(),
-                plan,
-                watched: Watched::default(),
-                hypervisor: None,
-                accelerators: None,
-                _boot: None,
-            })
+    let alone = |work| Prepared {
+        name: run.name.clone(),
+        work,
+        watched: Watched::default(),
+        hypervisor: None,
+        accelerators: None,
+        _boot: None,
+    };
+    let prepared = match (&run.tiles, profile, &run.system) {
+        (Some(tiles), ..) => tiles_run(run, tiles, extent).map(alone),
+        (None, None, _) => Err(miette!("the experiment's profile is one of tiles")),
+        (None, Some(profile), Some(system)) => {
+            system_run(run, &root.join(system), metrics, profile, extent)
+        }
+        (None, Some(profile), None) => {
+            let guest = run.guest.as_deref().unwrap_or_default();
+            native_plan(run, guest, profile, extent).map(|plan| alone(Work::Machine(plan)))
         }
     };
     let mut prepared =
         prepared.wrap_err_with(|| format!("run `{}` could not be carried out", run.name))?;
-    prepared.plan = prepared.plan.timeout(timeout);
+    if let Work::Machine(plan) = prepared.work {
+        prepared.work = Work::Machine(plan.timeout(timeout));
+    }
     Ok(prepared)
+}
+
+/// The tile of a server, and its image.
+const SERVER: usize = 15;
+const SERVER_IMAGE: &str = "manycore-io-server";
+/// The design with an I/O hypervisor.
+const VIRTUALIZED: &str = "manycore";
+
+fn tiles_run(run: &Run, wanted: &TilesRun, extent: Extent) -> miette::Result<Work> {
+    let to_be_had = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
+    let image = |name: &str| -> miette::Result<Vec<u8>> {
+        let file = Artifacts::Workspace.file(name).map_err(to_be_had)?;
+        std::fs::read(file).into_diagnostic()
+    };
+    let mut told = bootargs(run, extent);
+    let mut pins = wanted.pins.clone();
+    let mut all = Vec::new();
+    let own = image(&wanted.image)?;
+    let other = told.remove("tiles").unwrap_or_default();
+    for number in 0..wanted.number {
+        let name = format!("tile{number}");
+        let pins = pins.remove(&name).unwrap_or_default();
+        all.push(Tile {
+            number,
+            arguments: told.remove(&name).unwrap_or_else(|| other.clone()),
+            image: own.clone(),
+            given: Given {
+                pins,
+                ..Given::usual(number)
+            },
+            name,
+        });
+    }
+    if let Some(arguments) = told.remove("server") {
+        all.push(Tile {
+            number: SERVER,
+            name: "server".to_owned(),
+            image: image(SERVER_IMAGE)?,
+            arguments,
+            given: Given::default(),
+        });
+    }
+    if let Some(name) = told.keys().chain(pins.keys()).next() {
+        return Err(miette!("it has something for `{name}`, which is not there"));
+    }
+    let system = tiles::System {
+        model: Artifacts::Workspace
+            .model(&wanted.design)
+            .map_err(to_be_had)?,
+        virtualized: wanted.design == VIRTUALIZED,
+        policies: [wanted.policy.into(); 4],
+        tiles: all,
+        pins: 0,
+    };
+    Ok(Work::Tiles(system, wanted.cycles))
 }
 
 fn system_run(
@@ -266,7 +339,7 @@ fn system_run(
     }
     Ok(Prepared {
         name: run.name.clone(),
-        plan,
+        work: Work::Machine(plan),
         watched,
         hypervisor: Some(boot.image.hypervisor.clone()),
         accelerators: boot.image.accelerators.clone(),
@@ -363,14 +436,23 @@ fn native_plan(run: &Run, guest: &str, profile: &Profile, extent: Extent) -> mie
 impl Prepared {
     /// Whether it is on the virtual board.
     pub fn on_board(&self) -> bool {
-        matches!(self.plan.launch.platform, Platform::Board(_))
+        match &self.work {
+            Work::Machine(plan) => matches!(plan.launch.platform, Platform::Board(_)),
+            Work::Tiles(..) => true,
+        }
     }
 
     fn carry_out(&self) -> miette::Result<Done> {
-        let outcome = Session::start(self.plan.clone())
-            .and_then(|session| session.finish(&mut Unwatched))
-            .map_err(miette::Report::from)
-            .wrap_err_with(|| format!("run `{}` could not be carried out", self.name))?;
+        let outcome = match &self.work {
+            Work::Machine(plan) => Session::start(plan.clone())
+                .and_then(|session| session.finish(&mut Unwatched))
+                .map_err(miette::Report::from),
+            Work::Tiles(system, cycles) => tiles::run(system, *cycles)
+                .map(tiles::Outcome::as_of_a_machine)
+                .map_err(|error| miette!("{error}")),
+        };
+        let outcome =
+            outcome.wrap_err_with(|| format!("run `{}` could not be carried out", self.name))?;
         Ok(Done {
             outcome,
             watched: self.watched.clone(),

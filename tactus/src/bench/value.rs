@@ -3,8 +3,9 @@
 use std::process::{Command, Stdio};
 
 use miette::{IntoDiagnostic, WrapErr};
-use object::{Object, ObjectSection, SectionKind};
+use object::{Object, ObjectSection, ObjectSegment, SectionKind};
 
+use crate::artifacts::Artifacts;
 use crate::report::unit::Unit;
 use crate::run::board::paths::{Path, Paths, Stretches};
 use crate::run::board::sharing::{Sharing, Times};
@@ -14,9 +15,9 @@ use crate::run::session::Verdict;
 
 use super::coupling;
 use super::experiment::{
-    Beginning, BeyondSource, CallsSource, CostSource, CountedSource, Does, Figure, Metric,
-    PassageSource, PathsSource, RecordSource, RegionSource, SamplesSource, Statistic, StaySource,
-    WaitedSource,
+    Beginning, BeyondSource, CallsSource, CostSource, CountedSource, Does, Figure, ImageSource,
+    Metric, PassageSource, PathsSource, RecordSource, RegionSource, SamplesSource, Statistic,
+    StaySource, WaitedSource,
 };
 use super::prepared::Done;
 
@@ -178,14 +179,27 @@ fn samples(source: &SamplesSource, done: &Done) -> Result<(f64, Unit), String> {
 
 /// The value of a metric that is of no run, in the project at `root`; `None` when there is none, which stderr is told.
 pub fn apart(metric: &Metric, root: &std::path::Path) -> Option<f64> {
-    let figure = match (&metric.counted, metric.coupling) {
-        (Some(source), _) => counted(source, root).map(|(value, _)| value),
-        (None, Some(what)) => coupling::measure(what),
-        (None, None) => Err("it has no source".to_owned()),
+    let figure = match (&metric.counted, metric.coupling, &metric.image) {
+        (Some(source), ..) => counted(source, root).map(|(value, _)| value),
+        (None, Some(what), _) => coupling::measure(what),
+        (None, None, Some(source)) => growth(source),
+        (None, None, None) => Err("it has no source".to_owned()),
     };
     figure
         .inspect_err(|reason| eprintln!("there is no `{}`: {reason}", metric.name))
         .ok()
+}
+
+/// By how many percent an image takes more memory than another one.
+fn growth(source: &ImageSource) -> Result<f64, String> {
+    let size = |name: &str| -> Result<f64, String> {
+        let file = Artifacts::Workspace.file(name);
+        let file = file.map_err(|missing| missing.reason)?;
+        let bytes = std::fs::read(&file).map_err(|error| error.to_string())?;
+        let elf = object::File::parse(&*bytes).map_err(|error| format!("{name}: {error}"))?;
+        Ok(elf.segments().map(|segment| segment.size()).sum::<u64>() as f64)
+    };
+    Ok(100.0 * (size(&source.of)? / size(&source.than)? - 1.0))
 }
 
 fn counted(source: &CountedSource, root: &std::path::Path) -> Result<(f64, Unit), String> {

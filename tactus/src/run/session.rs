@@ -139,6 +139,21 @@ pub enum Verdict {
 }
 
 impl Outcome {
+    /// That of a machine without the hypervisor which has ended so.
+    pub(crate) fn without_hypervisor(
+        journal: Journal,
+        ending: Ending,
+        host_time: Duration,
+    ) -> Self {
+        Self {
+            journal,
+            ending,
+            host_time,
+            board: None,
+            bare: true,
+        }
+    }
+
     /// The verdict: the gravest that applies.
     pub fn verdict(&self) -> Verdict {
         if self.journal.failure.is_some() {

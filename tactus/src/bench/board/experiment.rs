@@ -170,6 +170,7 @@ impl Metric {
             less: None,
             samples: None,
             counted: None,
+            image: None,
             coupling: None,
             hypervisor_text: None,
             calls: None,
