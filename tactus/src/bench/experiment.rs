@@ -950,7 +950,7 @@ mod tests {
         };
         assert_eq!(
             error("guest = \"g\"", ""),
-            "run `native` needs either `system` or `guest`"
+            "run `native` needs one of `system`, `guest` and `tiles`"
         );
         assert_eq!(
             error("harts = 1", ""),
