@@ -16,7 +16,7 @@ use siphasher::sip::SipHasher13;
 use crate::board::{Board, Outcome};
 use crate::bus::{Refused, Stop};
 use crate::devices::Console;
-use crate::fabric::{Activity, Fabric, GpInputs, Inputs, TILES, Waves};
+use crate::fabric::{Fabric, GpInputs, Inputs, TILES, Waves};
 use crate::memory::NoMemory;
 use crate::setup::BootError;
 use crate::time::{Clock, Femtoseconds};
@@ -381,16 +381,6 @@ impl Tiles {
         } else if time >= waves.window.start && !self.waving {
             let period = self.clock.period().0 / FEMTOSECONDS_PER_PICOSECOND;
             self.waving = self.fabric.begin_waves(&waves.file, period).is_ok();
-        }
-    }
-
-    /// What the fabric did so far.
-    #[must_use]
-    pub fn activity(&self) -> Activity {
-        Activity {
-            cycles: self.cycle,
-            simulated: self.cycle,
-            ..Activity::default()
         }
     }
 
