@@ -322,12 +322,7 @@ impl Board {
         size: u64,
         port: TilePort,
     ) -> Result<(), BuildError> {
-        self.attach_part("fabric", base, size, Part::TilePort(Box::new(port)))?;
-        let devices = &self.machine.devices;
-        self.machine.tile_port = devices
-            .iter()
-            .position(|device| matches!(device.device, Part::TilePort(_)));
-        Ok(())
+        self.attach_part("fabric", base, size, Part::TilePort(Box::new(port)))
     }
 
     /// A tile's port, of a board that is a tile.
@@ -376,11 +371,10 @@ impl Board {
             wake: Femtoseconds::NEVER,
         };
         self.machine.devices.insert(place, attached);
-        self.machine.fabric = self
-            .machine
-            .devices
-            .iter()
-            .position(|device| matches!(device.device, Part::Fabric(_)));
+        let devices = &self.machine.devices;
+        let place_of = |is_it: fn(&Part) -> bool| devices.iter().position(|at| is_it(&at.device));
+        self.machine.fabric = place_of(|part| matches!(part, Part::Fabric(_)));
+        self.machine.tile_port = place_of(|part| matches!(part, Part::TilePort(_)));
         let now = self.time();
         let _ = self
             .machine
@@ -696,8 +690,7 @@ impl Board {
                 self.wait_until(now);
                 return Outcome::Stop(stop);
             }
-            if self.machine.postponed {
-                self.machine.postponed = false;
+            if std::mem::take(&mut self.machine.postponed) {
                 return Outcome::Condition;
             }
             if let Some((hart, pc)) = self.machine.stopped_at.take() {

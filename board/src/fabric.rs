@@ -15,6 +15,7 @@ use std::path::Path;
 
 pub use coupling::{Activity, Coupling, Settings, Waves};
 pub(crate) use coupling::{EventFault, PortFault};
+pub(crate) use gp::{Gp, Request};
 pub use model::{Model, ModelError};
 pub use pins::{PinChanges, Pins};
 pub(crate) use tile::TilePort;
@@ -231,7 +232,7 @@ pub struct Outputs {
 
 impl Outputs {
     /// What is answered at the general-purpose port.
-    const fn gp(&self) -> GpOutputs {
+    pub(crate) const fn gp(&self) -> GpOutputs {
         GpOutputs {
             rdata: self.gp_rdata,
             awready: self.gp_awready,

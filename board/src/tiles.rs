@@ -16,10 +16,10 @@ use siphasher::sip::SipHasher13;
 use crate::board::{Board, Outcome};
 use crate::bus::{Refused, Stop};
 use crate::devices::Console;
-use crate::fabric::{Fabric, GpInputs, Inputs, TILES, Waves};
+use crate::fabric::{Fabric, Gp, GpInputs, Inputs, Request, TILES};
 use crate::memory::NoMemory;
 use crate::setup::BootError;
-use crate::time::{Clock, Femtoseconds};
+use crate::time::Clock;
 
 /// `mie`, and its bit of the external interrupt, which is that of `mip` as well.
 const MIE: u16 = 0x304;
@@ -117,8 +117,8 @@ pub struct Tiles {
     /// The fabric is in this cycle.
     cycle: u64,
     irq: u32,
-    waves: Option<Waves>,
-    waving: bool,
+    /// What is asked for from outside the run.
+    gp: Gp,
 }
 
 impl Tiles {
@@ -145,8 +145,7 @@ impl Tiles {
             quantum,
             cycle: 0,
             irq,
-            waves: None,
-            waving: false,
+            gp: Gp::default(),
         }
     }
 
@@ -251,15 +250,7 @@ impl Tiles {
     ///
     /// The fabric refuses it, or does not answer.
     pub fn write_gp(&mut self, address: u32, value: u32) -> Result<(), Refused> {
-        self.access(GpInputs {
-            awaddr: address,
-            wdata: value,
-            wstrb: 0xf,
-            awvalid: 1,
-            wvalid: 1,
-            bready: 1,
-            ..GpInputs::default()
-        })?;
+        self.access(true, address, value)?;
         Ok(())
     }
 
@@ -269,36 +260,24 @@ impl Tiles {
     ///
     /// The fabric refuses it, or does not answer.
     pub fn read_gp(&mut self, address: u32) -> Result<u32, Refused> {
-        self.access(GpInputs {
-            araddr: address,
-            arvalid: 1,
-            rready: 1,
-            ..GpInputs::default()
-        })
+        self.access(false, address, 0)
     }
 
-    fn access(&mut self, mut gp: GpInputs) -> Result<u32, Refused> {
-        for _ in 0..PATIENCE {
-            let out = *self.fabric.outputs();
-            let mut inputs = Inputs::default();
-            inputs.at_gp(&gp);
-            self.step(&inputs);
-            let answered = (gp.bready & out.gp_bvalid, gp.rready & out.gp_rvalid);
-            gp.awvalid &= 1 ^ out.gp_awready;
-            gp.wvalid &= 1 ^ out.gp_wready;
-            gp.arvalid &= 1 ^ out.gp_arready;
-            let response = match answered {
-                (1, _) => out.gp_bresp,
-                (_, 1) => out.gp_rresp,
-                _ => continue,
-            };
-            return if response & 2 == 0 {
-                Ok(out.gp_rdata)
-            } else {
-                Err(Refused)
-            };
+    fn access(&mut self, write: bool, address: u32, data: u32) -> Result<u32, Refused> {
+        self.gp.push(Request {
+            write,
+            address,
+            data,
+            strobe: 0xf,
+            due: self.cycle,
+            awaited: true,
+        });
+        // It is over after the patience at the latest.
+        loop {
+            if let Some(answer) = self.step() {
+                return answer.ok_or(Refused);
+            }
         }
-        Err(Refused)
     }
 
     /// Runs until a cycle, or until all tiles that have software are off.
@@ -321,13 +300,18 @@ impl Tiles {
                     tile.advance(self.cycle, self.clock, self.quantum);
                 }
             }
-            self.step(&Inputs::default());
+            self.step();
         }
     }
 
-    /// Lets a cycle of the fabric pass.
-    fn step(&mut self, inputs: &Inputs) {
+    /// Lets a cycle of the fabric pass. Gives the answer to an access from outside the run, if it comes by that: a word, or that there is
+    /// none.
+    fn step(&mut self) -> Option<Option<u32>> {
         let cycle = self.cycle;
+        let gp = self.gp.drive(cycle);
+        let before = self.fabric.outputs().gp();
+        let mut inputs = Inputs::default();
+        inputs.at_gp(&gp);
         let mut asked = [GpInputs::default(); TILES];
         let mut busy = 0_u32;
         for (number, tile) in self.tiles.iter_mut().enumerate() {
@@ -338,9 +322,8 @@ impl Tiles {
         }
         let outputs = *self.fabric.tile_outputs();
         let time = self.clock.time_of(cycle + 1);
-        self.turn_waves(time);
         self.fabric
-            .cycle_with_tiles(inputs, &asked, time.0 / FEMTOSECONDS_PER_PICOSECOND);
+            .cycle_with_tiles(&inputs, &asked, time.0 / FEMTOSECONDS_PER_PICOSECOND);
         self.cycle = cycle + 1;
         for (number, tile) in self.tiles.iter_mut().enumerate() {
             if busy >> number & 1 == 0 {
@@ -362,26 +345,8 @@ impl Tiles {
                 tile.interrupt(irq >> number & 1 != 0, self.cycle, self.clock);
             }
         }
-    }
-
-    /// Writes waveforms of a part of the run. It makes no difference to the run.
-    pub fn record(&mut self, waves: Waves) {
-        self.waves = Some(waves);
-    }
-
-    fn turn_waves(&mut self, time: Femtoseconds) {
-        let Some(waves) = &self.waves else {
-            return;
-        };
-        if time >= waves.window.end {
-            self.waves = None;
-            if std::mem::take(&mut self.waving) {
-                self.fabric.end_waves();
-            }
-        } else if time >= waves.window.start && !self.waving {
-            let period = self.clock.period().0 / FEMTOSECONDS_PER_PICOSECOND;
-            self.waving = self.fabric.begin_waves(&waves.file, period).is_ok();
-        }
+        let answer = self.gp.edge(cycle, &before, &gp, PATIENCE)?;
+        Some(answer.data)
     }
 
     /// The hash of all that the tiles did: the same number, the same run.
@@ -393,13 +358,5 @@ impl Tiles {
         }
         hash.write_u64(self.cycle);
         hash.finish()
-    }
-}
-
-impl Drop for Tiles {
-    fn drop(&mut self) {
-        if self.waving {
-            self.fabric.end_waves();
-        }
     }
 }

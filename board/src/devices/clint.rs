@@ -45,8 +45,6 @@ struct State {
     timebase: u64,
     /// What writes of `mtime` have added to the cycles since reset, modulo 2^64.
     offset: u64,
-    /// Whose registers the first of the harts has.
-    first: usize,
     harts: Vec<Hart>,
 }
 
@@ -54,6 +52,8 @@ struct State {
 #[derive(Clone, Debug)]
 pub struct Clint {
     clock: Clock,
+    /// Whose registers the first of the harts has.
+    first: usize,
     state: State,
 }
 
@@ -68,10 +68,10 @@ impl Clint {
     pub fn new(harts: usize, timebase: u64) -> Self {
         Self {
             clock: Clock::from_hertz(timebase),
+            first: 0,
             state: State {
                 timebase,
                 offset: 0,
-                first: 0,
                 harts: vec![Hart::new(); harts],
             },
         }
@@ -80,7 +80,7 @@ impl Clint {
     /// The same whose first hart has the registers of number `first`; those of harts below it are not there.
     #[must_use]
     pub const fn from_hart(mut self, first: usize) -> Self {
-        self.state.first = first;
+        self.first = first;
         self
     }
 
@@ -151,7 +151,7 @@ impl Clint {
 
     fn hart_of(&self, offset: u64, base: u64, stride: u64) -> Option<usize> {
         let number = usize::try_from(offset.checked_sub(base)? / stride).ok()?;
-        let index = number.checked_sub(self.state.first)?;
+        let index = number.checked_sub(self.first)?;
         (index < self.state.harts.len()).then_some(index)
     }
 }

@@ -8,7 +8,7 @@ use super::{GpInputs, GpOutputs};
 
 /// A word read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Request {
+pub(crate) struct Request {
     /// Whether it is a write.
     pub write: bool,
     /// In bytes from the port's begin; a multiple of 4.
@@ -25,7 +25,7 @@ pub(super) struct Request {
 
 /// How a request went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// What was asked for.
     pub request: Request,
     /// The word read. `None`: an error, or no answer in time.
@@ -34,7 +34,7 @@ pub(super) struct Answer {
 
 /// The master of the port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Gp {
+pub(crate) struct Gp {
     queue: VecDeque<Request>,
     /// The first of the queue: since which cycle it is driven.
     since: Option<u64>,

@@ -42,6 +42,11 @@ impl Pins {
         (pins, changes)
     }
 
+    fn passed(&mut self) {
+        self.cycle += 1;
+        self.look();
+    }
+
     fn look(&mut self) {
         let levels = self.fabric.outputs().hp.wdata as u32 & self.mask;
         if levels != self.levels {
@@ -68,8 +73,7 @@ impl Fabric for Pins {
 
     fn cycle(&mut self, inputs: &Inputs, picoseconds: u64) {
         self.fabric.cycle(inputs, picoseconds);
-        self.cycle += 1;
-        self.look();
+        self.passed();
     }
 
     fn has_tiles(&self) -> bool {
@@ -82,8 +86,7 @@ impl Fabric for Pins {
 
     fn cycle_with_tiles(&mut self, inputs: &Inputs, tiles: &[GpInputs; TILES], picoseconds: u64) {
         self.fabric.cycle_with_tiles(inputs, tiles, picoseconds);
-        self.cycle += 1;
-        self.look();
+        self.passed();
     }
 
     /// While it is quiet, nothing but counters of cycles changes.

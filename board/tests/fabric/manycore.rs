@@ -3,14 +3,12 @@
 //!
 //! Times are in cycles: from that in which `HEADER` is at the port to that in which the response's interrupt is up.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use crate::assembler::{Program, S0, S1, T0, T1, ZERO};
-use crate::support::{GP, model, power_off};
+use crate::support::{GP, Look, Watched, model, power_off};
 use crate::tiles::{RESULTS, result};
-use tactus_board::bus::BadState;
-use tactus_board::fabric::{Fabric, GpInputs, GpOutputs, Inputs, Outputs, TILES};
+use tactus_board::fabric::{GpInputs, GpOutputs, Inputs, Outputs, TILES};
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options};
 use tactus_board::tiles::{Ended, Tiles};
@@ -76,63 +74,22 @@ impl Seen {
     }
 }
 
-/// The design, looked at.
-struct Watched(Box<dyn Fabric>, Arc<Mutex<Seen>>);
-
-impl Fabric for Watched {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn outputs(&self) -> &Outputs {
-        self.0.outputs()
-    }
-
-    fn has_tiles(&self) -> bool {
-        self.0.has_tiles()
-    }
-
-    fn tile_outputs(&self) -> &[GpOutputs; TILES] {
-        self.0.tile_outputs()
-    }
-
-    fn cycle(&mut self, _: &Inputs, _: u64) {
-        unreachable!("it has tiles");
-    }
-
-    fn cycle_with_tiles(&mut self, inputs: &Inputs, tiles: &[GpInputs; TILES], time: u64) {
-        let before = *self.0.tile_outputs();
-        self.0.cycle_with_tiles(inputs, tiles, time);
-        let mut seen = self.1.lock().expect("no panic while it is held");
+impl Look for Seen {
+    fn look_at_tiles(&mut self, tiles: &[GpInputs; TILES], before: &[GpOutputs; TILES]) {
         for (tile, (asks, is)) in (0..).zip(tiles.iter().zip(before)) {
             let written = asks.awvalid & is.awready & asks.wvalid & is.wready != 0;
             if written && asks.awaddr == HEADER {
-                let cycle = seen.cycle;
-                seen.sent.push((cycle, tile));
+                self.sent.push((self.cycle, tile));
             }
         }
-        seen.cycle += 1;
-        let out = self.0.outputs();
-        let (new, cycle) = (out.irq & !seen.irq, seen.cycle);
+    }
+
+    fn look(&mut self, _: &Inputs, out: &Outputs) {
+        self.cycle += 1;
+        let new = out.irq & !self.irq;
         let risen = (0..HARTS).filter(|tile| new >> tile & 1 != 0);
-        seen.rises.extend(risen.map(|tile| (cycle, tile)));
-        seen.irq = out.irq;
-    }
-
-    fn skip(&mut self, cycles: u64) {
-        self.0.skip(cycles);
-    }
-
-    fn save(&self) -> Vec<u8> {
-        self.0.save()
-    }
-
-    fn restore(&mut self, state: &[u8]) -> Result<(), BadState> {
-        self.0.restore(state)
-    }
-
-    fn begin_waves(&mut self, file: &Path, period: u64) -> Result<(), String> {
-        self.0.begin_waves(file, period)
+        self.rises.extend(risen.map(|tile| (self.cycle, tile)));
+        self.irq = out.irq;
     }
 }
 

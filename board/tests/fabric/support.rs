@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use tactus_board::board::{Board, Pace};
 use tactus_board::bus::BadState;
-use tactus_board::fabric::{Fabric, Inputs, Model, Outputs};
+use tactus_board::fabric::{Fabric, GpInputs, GpOutputs, Inputs, Model, Outputs, TILES};
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options};
 
@@ -104,6 +104,11 @@ impl Fabric for Compared {
 /// What looks at a fabric's ports in each cycle.
 pub trait Look: Send {
     fn look(&mut self, inputs: &Inputs, outputs: &Outputs);
+
+    /// At what tiles asked for in it, beside what their ports said then: before [`look`](Self::look).
+    fn look_at_tiles(&mut self, tiles: &[GpInputs; TILES], before: &[GpOutputs; TILES]) {
+        let _ = (tiles, before);
+    }
 }
 
 /// A fabric that is never quiet, and is looked at.
@@ -121,6 +126,22 @@ impl<T: Look> Fabric for Watched<T> {
     fn cycle(&mut self, inputs: &Inputs, picoseconds: u64) {
         self.0.cycle(inputs, picoseconds);
         let mut seen = self.1.lock().expect("no panic while it is held");
+        seen.look(inputs, self.0.outputs());
+    }
+
+    fn has_tiles(&self) -> bool {
+        self.0.has_tiles()
+    }
+
+    fn tile_outputs(&self) -> &[GpOutputs; TILES] {
+        self.0.tile_outputs()
+    }
+
+    fn cycle_with_tiles(&mut self, inputs: &Inputs, tiles: &[GpInputs; TILES], picoseconds: u64) {
+        let before = *self.0.tile_outputs();
+        self.0.cycle_with_tiles(inputs, tiles, picoseconds);
+        let mut seen = self.1.lock().expect("no panic while it is held");
+        seen.look_at_tiles(tiles, &before);
         seen.look(inputs, self.0.outputs());
     }
 
