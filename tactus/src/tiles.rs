@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use tactus_board::bus::Stop;
-use tactus_board::fabric::{Fabric, Model, ModelError, PinChanges, Pins};
+use tactus_board::board::BuildError;
+use tactus_board::bus::{Refused, Stop};
+use tactus_board::fabric::{Model, ModelError};
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, BootError, Options};
 use tactus_board::tiles::Ended;
-use tactus_board::{board::BuildError, bus::Refused};
 
 use crate::config::IoPolicy;
 use crate::report::unit::Unit;
@@ -41,14 +41,11 @@ const OWNED: u32 = 1 << 31;
 pub struct System {
     /// The fabric's model: of `manycore`, or of `manycore_baseline`, which gives nothing to anybody.
     pub model: PathBuf,
-    /// Whether the design has an I/O hypervisor and timed I/O, and so a configuration.
-    pub virtualized: bool,
-    /// Whose request each device takes next: UART, flash, VGA, Ethernet.
-    pub policies: [IoPolicy; 4],
+    /// Whose request each device of the I/O hypervisor takes next: UART, flash, VGA, Ethernet. `None`: the design has no I/O
+    /// hypervisor and no timed I/O, and so nothing to give.
+    pub policies: Option<[IoPolicy; 4]>,
     /// The tiles that have software.
     pub tiles: Vec<Tile>,
-    /// How many of the design's pins are watched, at most 32.
-    pub pins: u32,
 }
 
 /// A tile with software.
@@ -123,8 +120,6 @@ pub enum Error {
 pub struct Outcome {
     /// Whether all tiles went off by themselves.
     pub ended: Ended,
-    /// The cycle in which it ended.
-    pub cycles: u64,
     /// What was seen of the tiles, as the system lists them.
     pub journal: Journal,
     /// How each ended.
@@ -133,8 +128,6 @@ pub struct Outcome {
     pub host_time: Duration,
     /// Flits that came over the mesh to a place.
     pub flits: u64,
-    /// When the watched pins changed: the cycle, and their levels from then on.
-    pub pins: Vec<(u64, u32)>,
     /// The same number, the same run.
     pub trace_hash: u64,
 }
@@ -229,18 +222,15 @@ fn together(vms: &[VmJournal]) -> BTreeMap<String, Metric> {
 pub fn run(system: &System, cycles: u64) -> Result<Outcome, Error> {
     let began = Instant::now();
     let profile = Profile::named(PROFILE).expect("it comes with the board");
-    let fabric: Box<dyn Fabric> = Box::new(Model::load(&system.model)?);
-    let (fabric, changes): (Box<dyn Fabric>, PinChanges) = {
-        let (pins, changes) = Pins::new(fabric, system.pins);
-        (Box::new(pins), changes)
-    };
+    let fabric = Box::new(Model::load(&system.model)?);
     let mut board = setup::tiles(&profile, &Options::default(), fabric)?;
-    if system.virtualized {
-        for (address, value) in configuration(system) {
-            board
-                .write_gp(address, value)
-                .map_err(|Refused| Error::Configuration(address))?;
-        }
+    let given = system
+        .policies
+        .map(|policies| configuration(policies, &system.tiles));
+    for (address, value) in given.into_iter().flatten() {
+        board
+            .write_gp(address, value)
+            .map_err(|Refused| Error::Configuration(address))?;
     }
     for tile in &system.tiles {
         let started = board.start(tile.number, &tile.image, &tile.arguments);
@@ -250,7 +240,7 @@ pub fn run(system: &System, cycles: u64) -> Result<Outcome, Error> {
         })?;
     }
     let ended = board.run(cycles);
-    let (cycles, trace_hash) = (board.cycle(), board.trace_hash());
+    let trace_hash = board.trace_hash();
     let mut flits = [0; 2];
     for (word, register) in flits.iter_mut().zip(FLITS) {
         let address = COUNTERS + register;
@@ -264,39 +254,38 @@ pub fn run(system: &System, cycles: u64) -> Result<Outcome, Error> {
     for (vm, tile) in system.tiles.iter().enumerate() {
         let mut consoles = Consoles::new(Carriage::Bare);
         let output = board.console(tile.number).take_output();
-        // Each has a line of its own.
+        // Each has a serial line of its own.
+        let source = Source::Vm(vm);
         consoles.push(&output, |piece| match piece {
-            Piece::Byte(_, byte) => journal.take_byte(Source::Vm(vm), byte),
+            Piece::Byte(_, byte) => journal.take_byte(source, byte),
             Piece::Line(line) => {
-                let source = Source::Vm(vm);
                 journal.take_line(&Line { source, ..line });
             }
         });
         for line in consoles.finish() {
-            let source = Source::Vm(vm);
             journal.take_line(&Line { source, ..line });
         }
     }
     let tiles = system.tiles.iter();
     Ok(Outcome {
         ended,
-        cycles,
         journal,
         stops: tiles.map(|tile| board.ended(tile.number)).collect(),
         host_time: began.elapsed(),
         flits: u64::from(flits[0]) | u64::from(flits[1]) << 32,
-        pins: changes.take(),
         trace_hash,
     })
 }
 
 /// The registers that say who has what, and their values; a port's devices behind all else that is its.
-fn configuration(system: &System) -> Vec<(u32, u32)> {
-    let policies = system.policies.iter().enumerate();
-    let policy = policies.fold(0, |bits, (device, policy)| {
-        bits | (*policy as u32) << (2 * (device + 1))
-    });
-    let reader = system.tiles.iter().find(|tile| tile.given.uart);
+fn configuration(policies: [IoPolicy; 4], tiles: &[Tile]) -> Vec<(u32, u32)> {
+    let policy = policies
+        .iter()
+        .enumerate()
+        .fold(0, |bits, (device, policy)| {
+            bits | (*policy as u32) << (2 * (device + 1))
+        });
+    let reader = tiles.iter().find(|tile| tile.given.uart);
     let mut writes = vec![
         (MANAGER + POLICY, policy),
         (
@@ -304,7 +293,7 @@ fn configuration(system: &System) -> Vec<(u32, u32)> {
             reader.map_or(0, |tile| tile.number as u32),
         ),
     ];
-    for tile in &system.tiles {
+    for tile in tiles {
         let number = tile.number as u32;
         let port = MANAGER + PORT + PORT_SIZE * number;
         let given = tile.given;

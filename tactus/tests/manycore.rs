@@ -40,10 +40,8 @@ fn over_the_hypervisor(tiles: usize, policy: IoPolicy, arguments: &str) -> Syste
     let tiles = (0..tiles).map(|number| tile(number, "manycore-io", &arguments));
     System {
         model: model("manycore"),
-        virtualized: true,
-        policies: [policy; 4],
+        policies: Some([policy; 4]),
         tiles: tiles.collect(),
-        pins: 0,
     }
 }
 
@@ -53,10 +51,8 @@ fn baseline(tiles: usize, image: &str, arguments: &str) -> System {
     let tiles = (0..tiles).map(|number| tile(number, image, &arguments));
     System {
         model: model("manycore_baseline"),
-        virtualized: false,
-        policies: [IoPolicy::RoundRobin; 4],
+        policies: None,
         tiles: tiles.collect(),
-        pins: 0,
     }
 }
 

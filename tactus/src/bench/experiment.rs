@@ -109,35 +109,12 @@ pub struct TilesRun {
     pub image: String,
     /// Whose request each device of the I/O hypervisor takes next.
     #[serde(default)]
-    pub policy: TilesPolicy,
+    pub policy: IoPolicy,
     /// Pins of timed I/O, a bit each, by the name of their tile.
     #[serde(default)]
     pub pins: BTreeMap<String, u32>,
     /// Cycles after which it has failed.
     pub cycles: u64,
-}
-
-/// As [`IoPolicy`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TilesPolicy {
-    /// Each in turn.
-    #[default]
-    RoundRobin,
-    /// The lowest number first.
-    FixedPriority,
-    /// Who has waited longest.
-    Fifo,
-}
-
-impl From<TilesPolicy> for IoPolicy {
-    fn from(policy: TilesPolicy) -> Self {
-        match policy {
-            TilesPolicy::RoundRobin => Self::RoundRobin,
-            TilesPolicy::FixedPriority => Self::FixedPriority,
-            TilesPolicy::Fifo => Self::Fifo,
-        }
-    }
 }
 
 /// How much of an experiment is wanted.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use tactus_board::board::Pace;
 
-use crate::artifacts::{Artifacts, Missing};
+use crate::artifacts::Artifacts;
 use crate::build::Image;
 use crate::config::{At, Config};
 use crate::plan::Accelerators;
@@ -23,7 +23,6 @@ use crate::run::board::{Fabric, Options};
 use crate::run::machine::{Launch, Platform};
 use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 use crate::run::{Boot, marker, show};
-
 use crate::tiles::{self, Given, Tile};
 
 use super::experiment::{Extent, Metric, Run, TilesRun};
@@ -218,15 +217,11 @@ const SERVER_IMAGE: &str = "manycore-io-server";
 const VIRTUALIZED: &str = "manycore";
 
 fn tiles_run(run: &Run, wanted: &TilesRun, extent: Extent) -> miette::Result<Work> {
-    let to_be_had = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
-    let image = |name: &str| -> miette::Result<Vec<u8>> {
-        let file = Artifacts::Workspace.file(name).map_err(to_be_had)?;
-        std::fs::read(file).into_diagnostic()
-    };
+    let read = |name: &str| std::fs::read(image(name)?).into_diagnostic();
     let mut told = bootargs(run, extent);
     let mut pins = wanted.pins.clone();
     let mut all = Vec::new();
-    let own = image(&wanted.image)?;
+    let own = read(&wanted.image)?;
     let other = told.remove("tiles").unwrap_or_default();
     for number in 0..wanted.number {
         let name = format!("tile{number}");
@@ -246,7 +241,7 @@ fn tiles_run(run: &Run, wanted: &TilesRun, extent: Extent) -> miette::Result<Wor
         all.push(Tile {
             number: SERVER,
             name: "server".to_owned(),
-            image: image(SERVER_IMAGE)?,
+            image: read(SERVER_IMAGE)?,
             arguments,
             given: Given::default(),
         });
@@ -255,13 +250,9 @@ fn tiles_run(run: &Run, wanted: &TilesRun, extent: Extent) -> miette::Result<Wor
         return Err(miette!("it has something for `{name}`, which is not there"));
     }
     let system = tiles::System {
-        model: Artifacts::Workspace
-            .model(&wanted.design)
-            .map_err(to_be_had)?,
-        virtualized: wanted.design == VIRTUALIZED,
-        policies: [wanted.policy.into(); 4],
+        model: loaded(&wanted.design)?.model,
+        policies: (wanted.design == VIRTUALIZED).then_some([wanted.policy; 4]),
         tiles: all,
-        pins: 0,
     };
     Ok(Work::Tiles(system, wanted.cycles))
 }
@@ -362,6 +353,17 @@ fn loaded(design: &str) -> miette::Result<Fabric> {
     Ok(Fabric { model, waves: None })
 }
 
+/// A guest's image.
+fn image(guest: &str) -> miette::Result<PathBuf> {
+    Artifacts::Workspace.file(guest).map_err(|missing| {
+        miette!(
+            help = missing.cure,
+            "the guest `{guest}` is not to be had: {}",
+            missing.reason
+        )
+    })
+}
+
 /// A system's text with other text in place of some, and what of that it does not say.
 fn edit(text: String, replaced: &BTreeMap<String, String>) -> (String, Vec<String>) {
     let says_not = |from: &&String| !text.contains(from.as_str());
@@ -412,13 +414,7 @@ fn native_plan(run: &Run, guest: &str, profile: &Profile, extent: Extent) -> mie
             "it has a command line for `{name}`, and runs `{guest}`"
         ));
     }
-    let image = Artifacts::Workspace.file(guest).map_err(|missing| {
-        miette!(
-            help = missing.cure,
-            "the guest `{guest}` is not to be had: {}",
-            missing.reason
-        )
-    })?;
+    let image = image(guest)?;
     let mut board = timed_board(&profile.name);
     if let (Some(options), Some(design)) = (&mut board, &run.fabric) {
         options.fabric = Some(loaded(design)?);

@@ -5,6 +5,8 @@
 
 use std::path::PathBuf;
 
+use serde::Deserialize;
+
 use tactus_abi::blob::{Migration, ReadyQueue};
 
 use super::source::{At, Source, Span};
@@ -129,7 +131,8 @@ pub struct IoPolicies {
 }
 
 /// Whose request a device takes next, with the numbers that its arbiter has for them (`fabric/regs/io_manager.rdl`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum IoPolicy {
     /// Each port in turn.
     #[default]
