@@ -8,8 +8,8 @@ mod coupling;
 mod gp;
 mod master;
 mod model;
-mod pins;
 mod tile;
+mod watch;
 
 use std::path::Path;
 
@@ -17,8 +17,10 @@ pub use coupling::{Activity, Coupling, Settings, Waves};
 pub(crate) use coupling::{EventFault, PortFault};
 pub(crate) use gp::{Gp, Request};
 pub use model::{Model, ModelError};
-pub use pins::{PinChanges, Pins};
 pub(crate) use tile::TilePort;
+pub use watch::{
+    COLUMNS, Display, Ethernet, Frames, Picture, PinChanges, Pins, ROWS, Seen, Watched, Watcher,
+};
 
 use crate::bus::BadState;
 

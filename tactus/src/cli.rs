@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::artifacts::Artifacts;
 use crate::config::Nanoseconds;
+use crate::run::ends::Files;
 use crate::{bench, boot, build, check, run, timed_io};
 
 /// What the process's exit codes mean; printed by `--help`.
@@ -222,9 +223,24 @@ pub struct BoardArguments {
     /// Write when the fabric's pins change, as a waveform (VCD)
     #[arg(long, value_name = "FILE")]
     pub pins: Option<PathBuf>,
+    /// Write the frames that the fabric's Ethernet sends, as a capture (pcap)
+    #[arg(long, value_name = "FILE")]
+    pub frames: Option<PathBuf>,
+    /// Write the last picture that the fabric's display showed whole (PNG)
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
 }
 
 impl BoardArguments {
+    /// Where what is seen at the ends of the fabric's wires goes.
+    pub fn ends(&self) -> Files {
+        Files {
+            pins: self.pins.clone(),
+            frames: self.frames.clone(),
+            picture: self.picture.clone(),
+        }
+    }
+
     /// The first of them that was given.
     pub fn given(&self) -> Option<&'static str> {
         [
@@ -240,6 +256,8 @@ impl BoardArguments {
             (self.restore.is_some(), "--restore"),
             (self.waves.is_some(), "--waves"),
             (self.pins.is_some(), "--pins"),
+            (self.frames.is_some(), "--frames"),
+            (self.picture.is_some(), "--picture"),
         ]
         .into_iter()
         .find_map(|(given, name)| given.then_some(name))

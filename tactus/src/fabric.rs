@@ -25,6 +25,9 @@ struct Design {
     /// Its pins, which it shows in the lowest bits of what it would write past the caches.
     #[serde(default)]
     pins: u32,
+    /// It shows the ends of its Ethernet and its display beside.
+    #[serde(default)]
+    ends: bool,
     /// What software sees of it.
     #[serde(default, rename = "device")]
     devices: Vec<Device>,
@@ -69,6 +72,11 @@ pub fn names() -> Vec<String> {
 /// How many pins of a design can be watched.
 pub fn pins(design: &str) -> u32 {
     designs().remove(design).map_or(0, |design| design.pins)
+}
+
+/// Whether what a design's Ethernet sends and its display shows can be watched.
+pub fn has_ends(design: &str) -> bool {
+    designs().remove(design).is_some_and(|design| design.ends)
 }
 
 /// What a design has of devices, where the board has its fabric. `None`: there is no such design.

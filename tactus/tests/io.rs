@@ -22,7 +22,7 @@ fn run(file: &Path, stuck: Duration) -> Outcome {
     let mut boot = Boot::of(file).unwrap_or_else(|error| panic!("{error:?}"));
     let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
     options.fabric = Some(fabric("io"));
-    options.pins = PINS;
+    options.ends.pins = PINS;
     let plan = boot.plan.timeout(stuck);
     boot.plan = plan.on(Platform::Board(Box::new(options)));
     once(&boot)
@@ -32,7 +32,7 @@ fn run(file: &Path, stuck: Duration) -> Outcome {
 fn changes(outcome: &Outcome, mask: u32) -> Vec<(u64, u32)> {
     let facts = outcome.board.as_ref().expect("it ran on the board");
     let mut changes: Vec<(u64, u32)> = Vec::new();
-    for (cycle, levels) in &facts.pins {
+    for (cycle, levels) in &facts.ends.pins {
         let before = changes.last().map_or(0, |(_, levels)| *levels);
         if levels & mask != before {
             changes.push((*cycle, levels & mask));

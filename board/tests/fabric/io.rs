@@ -3,14 +3,13 @@
 //! Times are in cycles of the fabric. A request's is from the cycle in which its `REQUEST` is on the bus to that in which the
 //! port's interrupt is up.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use crate::assembler::{Program, S0, S1, T0, T1, ZERO};
 use crate::run;
 use crate::support::{GP, Look, RESULTS, Random, Watched, board, model, power_off, result};
 use tactus_board::board::{Board, Pace};
-use tactus_board::fabric::{Inputs, Outputs};
+use tactus_board::fabric::{Display, Ethernet, Inputs, Outputs};
 
 /// Registers of the manager.
 const POLICY: u32 = 0x08;
@@ -77,6 +76,9 @@ struct Seen {
     /// The picture that is being shown, and the last one that was whole: 640 x 480 colours.
     picture: Vec<u8>,
     shown: Vec<u8>,
+    /// The same as the board's own watchers say.
+    ethernet: Vec<(u64, Vec<u8>)>,
+    display: Option<Vec<u8>>,
     before: Outputs,
 }
 
@@ -288,14 +290,17 @@ impl Driver {
     fn run(mut self, memory: &[(u32, Vec<u8>)]) -> (Vec<u64>, Seen, Board) {
         power_off(&mut self.p);
         let seen = Arc::new(Mutex::new(Seen::default()));
-        let watched = Box::new(Watched(model("io"), Arc::clone(&seen)));
+        let (fabric, frames) = Ethernet::new(model("io"));
+        let (fabric, picture) = Display::new(Box::new(fabric));
+        let watched = Box::new(Watched(Box::new(fabric), Arc::clone(&seen)));
         let mut board = board(Some(watched), 1, Pace::Fast, &self.p);
         for (at, bytes) in memory {
             board.write(u64::from(*at), bytes).expect("memory");
         }
         run(&mut board);
         let noted = (0..64).map(|index| result(&board, index)).collect();
-        let seen = std::mem::take(&mut *seen.lock().expect("no panic while it is held"));
+        let mut seen = std::mem::take(&mut *seen.lock().expect("no panic while it is held"));
+        (seen.ethernet, seen.display) = (frames.take(), picture.take());
         (noted, seen, board)
     }
 }
@@ -312,13 +317,6 @@ fn answered(response: u64) -> (u64, u64) {
 
 fn pattern(bytes: u32) -> Vec<u8> {
     (0..bytes).map(|n| (n * 7 + 3) as u8).collect()
-}
-
-/// A file that is left for who wants to look.
-fn output(name: &str, bytes: &[u8]) {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../build/fabric/io");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    std::fs::write(folder.join(name), bytes).expect("a file");
 }
 
 /// The longest that a read of so many bytes of flash takes at the device (docs/src/reference/io-devices.md).
@@ -441,7 +439,6 @@ fn text_leaves_the_uart_and_comes_to_its_reader() {
     }
     let (noted, seen, _) = d.run(&[]);
     assert_eq!(seen.text, b"port 0\nport two\n");
-    output("uart.txt", &seen.text);
     assert_eq!(answered(noted[2]), (PROTECTED, 0));
     assert_eq!(answered(noted[3]), (0, 16));
     let came: Vec<u8> = noted[4..8]
@@ -449,29 +446,6 @@ fn text_leaves_the_uart_and_comes_to_its_reader() {
         .flat_map(|word| (*word as u32).to_le_bytes())
         .collect();
     assert_eq!(came, b"port 0\nport two\n");
-}
-
-/// A capture file of frames, in the format of libpcap with times in nanoseconds.
-fn pcap(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for word in [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, 65_535, 1] {
-        bytes.extend(word.to_le_bytes());
-    }
-    for (cycle, frame) in frames {
-        let nanoseconds = cycle * 10;
-        let length = frame.len() as u32;
-        let words = [
-            (nanoseconds / 1_000_000_000) as u32,
-            (nanoseconds % 1_000_000_000) as u32,
-            length,
-            length,
-        ];
-        words
-            .iter()
-            .for_each(|word| bytes.extend(word.to_le_bytes()));
-        bytes.extend(frame);
-    }
-    bytes
 }
 
 #[test]
@@ -505,57 +479,7 @@ fn frames_go_out_with_their_ports_address_and_come_to_the_ports_they_are_for() {
     assert_eq!(sent[..8], [0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0xd5]);
     assert_eq!(sent[8..108], frame);
     assert_eq!(sent.len(), 8 + 100 + 4);
-    output("eth.pcap", &pcap(&[(*cycle, sent[8..108].to_vec())]));
-}
-
-/// A PNG (ISO/IEC 15948) of colours with 3 bits of red, 3 of green and 2 of blue, not compressed.
-fn png(width: u32, colours: &[u8]) -> Vec<u8> {
-    let chunk = |kind: &[u8; 4], data: &[u8]| {
-        let mut body = kind.to_vec();
-        body.extend(data);
-        let crc = !body.iter().fold(u32::MAX, |crc, byte| {
-            (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-                (crc >> 1) ^ (0xedb8_8320 * (crc & 1))
-            })
-        });
-        let length = (data.len() as u32).to_be_bytes();
-        [&length[..], &body, &crc.to_be_bytes()].concat()
-    };
-    let mut head = [
-        width.to_be_bytes(),
-        (colours.len() as u32 / width).to_be_bytes(),
-    ]
-    .concat();
-    head.extend([8, 2, 0, 0, 0]);
-    let mut data = vec![0x78, 0x01];
-    let (mut low, mut high) = (1_u32, 0_u32);
-    for (y, row) in colours.chunks(width as usize).enumerate() {
-        let mut line = vec![0];
-        for colour in row {
-            let of = |value: u8, most: u16| (u16::from(value) * 255 / most) as u8;
-            line.extend([
-                of(colour >> 5, 7),
-                of(colour >> 2 & 7, 7),
-                of(colour & 3, 3),
-            ]);
-        }
-        for byte in &line {
-            low = (low + u32::from(*byte)) % 65_521;
-            high = (high + low) % 65_521;
-        }
-        let length = line.len() as u16;
-        data.push(u8::from((y + 1) * width as usize == colours.len()));
-        data.extend(length.to_le_bytes());
-        data.extend((!length).to_le_bytes());
-        data.extend(line);
-    }
-    data.extend((high << 16 | low).to_be_bytes());
-    let parts = [
-        chunk(b"IHDR", &head),
-        chunk(b"IDAT", &data),
-        chunk(b"IEND", &[]),
-    ];
-    [b"\x89PNG\r\n\x1a\n".to_vec(), parts.concat()].concat()
+    assert_eq!(seen.ethernet, [(*cycle, sent[8..108].to_vec())]);
 }
 
 #[test]
@@ -594,7 +518,7 @@ fn each_port_draws_in_its_window() {
         let expected = if in_row { row[x - 170] } else { COLOURS[port] };
         assert_eq!(*colour, expected, "({x}, {y})");
     }
-    output("vga.png", &png(640, &picture));
+    assert_eq!(seen.display, Some(picture));
 }
 
 /// `docs/src/how-to/fire-pins-on-a-cycle.md`: six lines up, 250 cycles later down.

@@ -18,7 +18,7 @@ use tactus_board::account::{Doing, Spent};
 use tactus_board::board::{self as engine, Board, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
-use tactus_board::fabric::{self, Model, PinChanges, Pins, Waves};
+use tactus_board::fabric::{Model, Waves};
 use tactus_board::fault::Fault;
 use tactus_board::gdb::{self, Server};
 use tactus_board::profile::Profile;
@@ -27,9 +27,9 @@ use tactus_board::time::{Clock, Femtoseconds};
 use tactus_board::trace::What;
 use tactus_board::{privileged::Privilege, timing::Counts};
 
-use super::Error;
 use super::machine::{self, End, Output, SEED};
 use super::session::Plan;
+use super::{Error, ends};
 
 use paths::Paths;
 use perfetto::Trace;
@@ -41,7 +41,6 @@ use watch::Watch;
 
 pub mod paths;
 pub mod perfetto;
-pub mod pins;
 pub mod probe;
 pub mod sharing;
 pub mod spent;
@@ -124,8 +123,8 @@ pub struct Options {
     pub restore: Option<PathBuf>,
     /// What the fabric is loaded with.
     pub fabric: Option<Fabric>,
-    /// How many of the fabric's pins are watched.
-    pub pins: u32,
+    /// What is watched at the ends of the fabric's wires.
+    pub ends: ends::Watched,
     /// What goes wrong, and when. For tests.
     pub faults: Vec<(Femtoseconds, Fault)>,
 }
@@ -157,7 +156,7 @@ impl Options {
             snapshot: None,
             restore: None,
             fabric: None,
-            pins: 0,
+            ends: ends::Watched::default(),
             faults: Vec::new(),
         }
     }
@@ -259,8 +258,8 @@ pub struct Facts {
     pub paths: Paths,
     /// How accelerators were shared; nothing where that was not wanted.
     pub sharing: Sharing,
-    /// When the watched pins changed: the cycle of the fabric, and their levels from then on.
-    pub pins: Vec<(u64, u32)>,
+    /// What was seen at the ends of the fabric's wires.
+    pub ends: ends::Seen,
     /// Where the trace is.
     pub trace: Option<PathBuf>,
     /// Events that the trace lacks.
@@ -313,13 +312,10 @@ impl Machine {
         }
         let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
             .map_err(|error| unfit(error.to_string()))?;
-        let mut pins = PinChanges::default();
+        let mut ends = ends::Watch::default();
         if let Some(fabric) = &options.fabric {
-            let mut design: Box<dyn fabric::Fabric> = Box::new(Model::load(&fabric.model)?);
-            if options.pins > 0 {
-                let (watched, changes) = Pins::new(design, options.pins);
-                (design, pins) = (Box::new(watched), changes);
-            }
+            let design;
+            (design, ends) = ends::Watch::of(Box::new(Model::load(&fabric.model)?), options.ends);
             setup::load_fabric(&mut board, &options.profile, design)
                 .map_err(|error| unfit(error.to_string()))?;
             if let (Some(waves), Some(coupling)) = (&fabric.waves, board.fabric()) {
@@ -380,7 +376,7 @@ impl Machine {
             stays: Stays::default(),
             paths: Paths::new(options.paths.as_deref().cloned().unwrap_or_default()),
             sharing: Sharing::new(options.sharing, fabric, plan.vms.len()),
-            pins,
+            ends,
             trace,
             lost: 0,
             trace_error: None,
@@ -509,7 +505,7 @@ struct Run {
     stays: Stays,
     paths: Paths,
     sharing: Sharing,
-    pins: PinChanges,
+    ends: ends::Watch,
     trace: Option<Trace>,
     lost: u64,
     trace_error: Option<String>,
@@ -851,7 +847,7 @@ impl Run {
             stays: self.stays,
             paths: self.paths,
             sharing: self.sharing,
-            pins: self.pins.take(),
+            ends: self.ends.take(),
             trace: self.options.trace.clone(),
             lost: self.lost,
             trace_error,

@@ -33,6 +33,7 @@ use show::{Attached, Show};
 pub mod attach;
 pub mod board;
 pub mod console;
+pub mod ends;
 pub mod journal;
 pub mod machine;
 pub mod qemu;
@@ -259,8 +260,12 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
             text += &format!("Histogram: {}\n", picture.display());
         }
     }
-    if let Some(path) = &arguments.board.pins {
-        write_pins(path, &platform, &outcome)?;
+    if let (Platform::Board(options), Some(facts)) = (&platform, &outcome.board)
+        && let Some(fabric) = &options.profile.fabric
+    {
+        let clock = Clock::from_hertz(fabric.clock_hz);
+        let files = arguments.board.ends();
+        files.write(&facts.ends, options.ends.pins, clock)?;
     }
     // Whoever closed stdout does not want the summary; the verdict stands.
     let _ = std::io::stdout().write_all(text.as_bytes());
@@ -268,20 +273,6 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
         eprintln!("error: {}", outcome.reason());
     }
     Ok(verdict)
-}
-
-/// Writes when the pins changed in a run on that platform.
-fn write_pins(path: &Path, platform: &Platform, outcome: &Outcome) -> miette::Result<()> {
-    let (Platform::Board(options), Some(facts)) = (platform, &outcome.board) else {
-        return Ok(());
-    };
-    let Some(fabric) = &options.profile.fabric else {
-        return Ok(());
-    };
-    let clock = Clock::from_hertz(fabric.clock_hz);
-    board::pins::write(path, options.pins, clock, &facts.pins)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", path.display()))
 }
 
 /// What the arguments want the system to run on.
@@ -333,15 +324,7 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
             "--waves shows the fabric, and nothing is loaded into it"
         ));
     }
-    if wanted.pins.is_some() {
-        options.pins = image.design.as_deref().map_or(0, crate::fabric::pins);
-        if options.pins == 0 {
-            return Err(miette!(
-                help = "name a design that has some in the system's `[fabric]`: `io`",
-                "--pins shows the fabric's pins, and it has none"
-            ));
-        }
-    }
+    options.ends = wanted.ends().watched(image.design.as_deref())?;
     options.snapshot.clone_from(&wanted.snapshot);
     options.restore.clone_from(&wanted.restore);
     Ok(Platform::Board(Box::new(options)))
