@@ -28,7 +28,7 @@ const FEMTOSECONDS_PER_PICOSECOND: u64 = 1000;
 /// Cycles after which an access from outside the run gets no answer any more.
 const PATIENCE: u64 = 4096;
 /// What a tile is told when it starts has this much room, at the end of its memory.
-const ARGUMENTS: u64 = 4096;
+pub const ARGUMENTS: u64 = 4096;
 
 /// Why a run of tiles ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

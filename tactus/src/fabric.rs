@@ -25,6 +25,9 @@ struct Design {
     /// Its pins, which it shows in the lowest bits of what it would write past the caches.
     #[serde(default)]
     pins: u32,
+    /// It has a port for each tile.
+    #[serde(default)]
+    tiles: bool,
     /// It shows the ends of its Ethernet and its display beside.
     #[serde(default)]
     ends: bool,
@@ -72,6 +75,13 @@ pub fn names() -> Vec<String> {
 /// How many pins of a design can be watched.
 pub fn pins(design: &str) -> u32 {
     designs().remove(design).map_or(0, |design| design.pins)
+}
+
+/// The designs with a port for each tile.
+pub fn of_tiles() -> Vec<String> {
+    let all = designs().into_iter();
+    all.filter_map(|(name, design)| design.tiles.then_some(name))
+        .collect()
 }
 
 /// Whether what a design's Ethernet sends and its display shows can be watched.

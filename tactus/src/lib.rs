@@ -16,6 +16,7 @@ pub mod devicetree;
 pub mod fabric;
 pub mod guest_image;
 pub mod hypervisor;
+mod io_bounds;
 pub mod plan;
 pub mod problem;
 pub mod profile;

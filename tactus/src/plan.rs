@@ -244,6 +244,38 @@ pub struct Io {
     pub engines: Vec<Engine>,
 }
 
+/// A checked system of tiles: each VM has one, and what of the devices it may use is the hardware's to see to.
+#[derive(Clone, Debug)]
+pub struct Tiles {
+    /// The platform's profile.
+    pub platform: String,
+    /// The fabric's design.
+    pub design: String,
+    /// The policies of UART, flash, VGA and Ethernet. `None`: the design has no I/O hypervisor.
+    pub policies: Option<[IoPolicy; 4]>,
+    /// The tile that reads what comes to the UART, if any does.
+    pub reader: Option<u32>,
+    /// Those that have a VM, in the order of the description.
+    pub tiles: Vec<Tile>,
+}
+
+/// A tile, and the VM that has it.
+#[derive(Clone, Debug)]
+pub struct Tile {
+    /// Which.
+    pub number: u32,
+    /// The VM's name.
+    pub vm: String,
+    /// Its image: an ELF file.
+    pub image: Vec<u8>,
+    /// What it is told.
+    pub bootargs: String,
+    /// What it may use of the devices.
+    pub port: Option<IoPort>,
+    /// Its pins of timed I/O.
+    pub pins: Vec<u32>,
+}
+
 /// A port to the I/O hypervisor.
 #[derive(Clone, Debug)]
 pub struct IoPort {

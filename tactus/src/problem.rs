@@ -79,6 +79,10 @@ codes! {
     NoIo = "no-io", Contradiction;
     /// What is behind the I/O hypervisor, given twice.
     IoTwice = "io-twice", Contradiction;
+    /// A tile that two VMs have.
+    TileTwice = "tile-twice", Contradiction;
+    /// A boot image is wanted of a system that has none.
+    NoBootImage = "no-boot-image", Contradiction;
     /// More of something than the hypervisor takes.
     TooMany = "too-many", Contradiction;
     /// A hart that the system does not have.

@@ -17,6 +17,11 @@ const BOARD: &str = "board";
 
 const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
 
+/// Whether the platform of that name is a board of tiles, on which there is no hypervisor.
+pub fn is_of_tiles(name: &str) -> bool {
+    tactus_board::profile::Profile::named(name).is_some_and(|profile| profile.tiles)
+}
+
 /// A platform.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

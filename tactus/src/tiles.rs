@@ -3,23 +3,33 @@
 //! There is no hypervisor in software. What a VM may use is written once, before any of them begins, into the I/O hypervisor's and the
 //! timed I/O's own pages of the design `manycore`, which no tile reaches.
 
+mod command;
+mod requests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use tactus_board::board::BuildError;
-use tactus_board::bus::{Refused, Stop};
+use tactus_board::bus::{self, Refused};
 use tactus_board::fabric::{Model, ModelError};
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, BootError, Options};
-use tactus_board::tiles::Ended;
+use tactus_board::tiles::{self as board, Ended};
 
 use crate::config::IoPolicy;
+use crate::io_bounds::{Port, Shared, Way};
+use crate::plan;
 use crate::report::unit::Unit;
 use crate::run::console::{Carriage, Consoles, Line, Piece, Source};
-use crate::run::journal::{Journal, Metric, VmJournal};
+use crate::run::ends;
+use crate::run::journal::{Journal, Metric, Off, VmJournal};
 use crate::run::machine::End;
-use crate::run::session::{self, Ending};
+use crate::run::record::OffReason;
+use crate::run::session::{self, Ending, Stop, Watcher};
+
+pub(crate) use command::run as command;
+pub use requests::Request;
 
 /// The profile of the board.
 const PROFILE: &str = "manycore";
@@ -35,6 +45,10 @@ const PORT_SIZE: u32 = 0x40;
 const PINS: u32 = 0x100;
 const FLITS: [u32; 2] = [0x8, 0xc];
 const OWNED: u32 = 1 << 31;
+/// Bytes of a sector of the flash.
+const SECTOR: u64 = 4096;
+/// Cycles from one look at the consoles to the next.
+const LOOK: u64 = 10_000;
 
 /// What there is on all tiles.
 #[derive(Clone, Debug)]
@@ -44,8 +58,56 @@ pub struct System {
     /// Whose request each device of the I/O hypervisor takes next: UART, flash, VGA, Ethernet. `None`: the design has no I/O
     /// hypervisor and no timed I/O, and so nothing to give.
     pub policies: Option<[IoPolicy; 4]>,
+    /// The tile that has what comes to the UART.
+    pub reader: Option<usize>,
     /// The tiles that have software.
     pub tiles: Vec<Tile>,
+    /// What is watched at the ends of the fabric's wires.
+    pub ends: ends::Watched,
+}
+
+impl System {
+    /// A checked one, with its design's model.
+    pub fn of(checked: &plan::Tiles, model: PathBuf) -> Self {
+        let tile = |tile: &plan::Tile| Tile {
+            number: tile.number as usize,
+            name: tile.vm.clone(),
+            image: tile.image.clone(),
+            arguments: tile.bootargs.clone(),
+            given: Given::of(tile),
+        };
+        Self {
+            model,
+            policies: checked.policies,
+            reader: checked.reader.map(|tile| tile as usize),
+            tiles: checked.tiles.iter().map(tile).collect(),
+            ends: ends::Watched::default(),
+        }
+    }
+
+    /// What bounds how long requests take. `None`: nothing is shared.
+    fn shared(&self) -> Option<Shared> {
+        let port = |tile: &Tile| {
+            let port = Port {
+                uart: tile.given.uart.then_some(self.reader == Some(tile.number)),
+                flash: tile.given.flash.map(|(.., writable)| writable),
+                window: tile
+                    .given
+                    .window
+                    .map(|[.., width, height]| u64::from(width * height)),
+                ethernet: tile.given.station.is_some(),
+            };
+            (tile.number, port)
+        };
+        let mut ports: Vec<_> = self.tiles.iter().map(port).collect();
+        ports.sort_by_key(|(number, _)| *number);
+        Some(Shared {
+            policies: self.policies?,
+            way: Way::Mesh,
+            tiles: ports.iter().map(|(number, _)| *number).collect(),
+            ports,
+        })
+    }
 }
 
 /// A tile with software.
@@ -66,7 +128,7 @@ pub struct Tile {
 /// What a tile is given of the devices behind the I/O hypervisor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Given {
-    /// It may write to the UART; one tile that may, the first, has what comes.
+    /// It may write to the UART.
     pub uart: bool,
     /// Its area of the flash: the first sector of 4 KiB, how many, and whether it may write.
     pub flash: Option<(u32, u32, bool)>,
@@ -89,6 +151,31 @@ impl Given {
             window: Some([80 * (index % 4), 60 * (index / 4), 80, 60]),
             station: Some([2, 0, 0, 0, 0, number as u8]),
             pins: 0,
+        }
+    }
+
+    /// What a description gives.
+    fn of(tile: &plan::Tile) -> Self {
+        let pins = tile.pins.iter().fold(0, |pins, pin| pins | 1 << pin);
+        let Some(port) = &tile.port else {
+            return Self {
+                pins,
+                ..Self::default()
+            };
+        };
+        let sector = |address: u64| (address / SECTOR) as u32;
+        Self {
+            uart: port.uart,
+            flash: port.flash.map(|area| {
+                let extent = area.extent;
+                (sector(extent.start), sector(extent.size()), area.writable)
+            }),
+            window: port.window.map(|window| {
+                let (x, y) = (window.x, window.y);
+                [x.start, y.start, x.size(), y.size()].map(|value| value as u32)
+            }),
+            station: port.station.map(|station| station.0),
+            pins,
         }
     }
 }
@@ -115,19 +202,48 @@ pub enum Error {
     Configuration(u32),
 }
 
+/// When a run ends, if not by itself.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// After so many cycles from reset.
+    pub cycles: u64,
+    /// After so much host time.
+    pub timeout: Option<Duration>,
+    /// When this one of the system's tiles is off.
+    pub until: Option<usize>,
+    /// When somebody says so.
+    pub stop: Stop,
+}
+
+impl Limits {
+    /// After so many cycles, and no sooner.
+    pub fn cycles(cycles: u64) -> Self {
+        Self {
+            cycles,
+            timeout: None,
+            until: None,
+            stop: Stop::default(),
+        }
+    }
+}
+
 /// A run that is over.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Whether all tiles went off by themselves.
-    pub ended: Ended,
+    /// Why.
+    pub ending: Ending,
     /// What was seen of the tiles, as the system lists them.
     pub journal: Journal,
-    /// How each ended.
-    pub stops: Vec<Option<Stop>>,
     /// Host time that it took.
     pub host_time: Duration,
+    /// Cycles that passed.
+    pub cycles: u64,
     /// Flits that came over the mesh to a place.
     pub flits: u64,
+    /// The requests to the I/O hypervisor that were answered.
+    pub requests: Vec<Request>,
+    /// What was seen at the ends of the fabric's wires.
+    pub ends: ends::Seen,
     /// The same number, the same run.
     pub trace_hash: u64,
 }
@@ -135,40 +251,49 @@ pub struct Outcome {
 impl Outcome {
     /// Whether every tile went off in good order, and none of its own checks failed.
     pub fn is_good(&self) -> bool {
-        self.ended == Ended::Off
-            && self.stops.iter().all(|stop| *stop == Some(Stop::PowerOff))
-            && self.journal.vms.iter().all(|vm| !vm.failed())
+        self.ending == Ending::Machine(End::Off) && self.journal.vms.iter().all(|vm| !vm.failed())
+    }
+
+    /// The requests that took longer than their bounds, and these, in cycles. What is not bounded is not late.
+    pub fn late(&self, system: &System) -> Vec<(Request, u64)> {
+        let Some(shared) = system.shared() else {
+            return Vec::new();
+        };
+        let given = |number: usize| system.tiles.iter().find(|tile| tile.number == number);
+        let late = |request: &Request| {
+            let kind = request.kind(&given(request.tile)?.given)?;
+            let bound = shared.bound(request.tile, kind)?;
+            (request.waited() > bound).then_some((*request, bound))
+        };
+        self.requests.iter().filter_map(late).collect()
     }
 
     /// All that the tiles printed, for a message.
     pub fn text(&self) -> String {
-        let tiles = self.journal.vms.iter().zip(&self.stops);
         let text =
-            tiles.map(|(vm, stop)| format!("== {} ({stop:?})\n{}\n", vm.name, vm.console.text()));
-        text.collect()
+            |vm: &VmJournal| format!("== {} ({:?})\n{}\n", vm.name, vm.off, vm.console.text());
+        self.journal.vms.iter().map(text).collect()
     }
 
     /// As that of a machine, with one VM more, [`ALL`], of which the figures of all tiles are: of what each of them has reported as
     /// `X_min`, `X_mean` and `X_max`, `X_min`, `X_mean`, `X_max`, how far `X_max` is from `X_min` as `X_variation`, the mean as one of so many
     /// tiles has it as `X_share`, that of the slowest as `X_slowest_share`; and `flits`.
-    pub fn as_of_a_machine(self) -> session::Outcome {
-        let ending = if self.is_good() {
-            Ending::Machine(End::Off)
-        } else if self.ended == Ended::Limit {
-            Ending::Timeout
-        } else {
-            Ending::Machine(End::Failed("a tile has failed".to_owned()))
-        };
-        let mut journal = self.journal;
-        let mut all = together(&journal.vms);
+    pub fn as_of_a_machine(mut self) -> session::Outcome {
+        let mut metrics = together(&self.journal.vms);
         let flits = Metric {
             value: self.flits as f64,
             unit: Unit::Count,
         };
-        all.insert("flits".to_owned(), flits);
-        let vm = journal.vms.iter_mut().find(|vm| vm.name == ALL);
-        vm.expect("it has a place in the journal").metrics = all;
-        session::Outcome::without_hypervisor(journal, ending, self.host_time)
+        metrics.insert("flits".to_owned(), flits);
+        let mut all = Journal::new(&[ALL], 1).vms;
+        all[0].metrics = metrics;
+        self.journal.vms.append(&mut all);
+        self.into_session()
+    }
+
+    /// As what other parts of the tool know of a run.
+    fn into_session(self) -> session::Outcome {
+        session::Outcome::without_hypervisor(self.journal, self.ending, self.host_time)
     }
 }
 
@@ -215,85 +340,167 @@ fn together(vms: &[VmJournal]) -> BTreeMap<String, Metric> {
     all
 }
 
-/// Runs a system of tiles from reset until all are off, or for so many cycles.
+/// A board with a system in it.
+struct Machine {
+    board: board::Tiles,
+    watch: ends::Watch,
+    requests: requests::Answered,
+}
+
+impl Machine {
+    fn of(system: &System, profile: &Profile) -> Result<Self, Error> {
+        let (fabric, watch) = ends::Watch::of(Box::new(Model::load(&system.model)?), system.ends);
+        let (fabric, requests) = requests::watched(fabric);
+        let mut board = setup::tiles(profile, &Options::default(), Box::new(fabric))?;
+        let given = system
+            .policies
+            .map(|policies| configuration(policies, system));
+        for (address, value) in given.into_iter().flatten() {
+            board
+                .write_gp(address, value)
+                .map_err(|Refused| Error::Configuration(address))?;
+        }
+        for tile in &system.tiles {
+            let started = board.start(tile.number, &tile.image, &tile.arguments);
+            started.map_err(|reason| Error::Boot {
+                name: tile.name.clone(),
+                reason,
+            })?;
+        }
+        Ok(Self {
+            board,
+            watch,
+            requests,
+        })
+    }
+
+    /// How a tile ended, if it has, at the cycle that the board has come to.
+    fn off(&self, tile: &Tile) -> Option<Off> {
+        let (reason, code) = match self.board.ended(tile.number)? {
+            bus::Stop::PowerOff => (OffReason::Shutdown, 0),
+            bus::Stop::Failure(code) => (OffReason::Fail, u64::from(code)),
+            // There is nothing that starts it anew.
+            bus::Stop::Reset => (OffReason::Fail, 0),
+        };
+        Some(Off {
+            reason,
+            code,
+            time: self.board.cycle(),
+        })
+    }
+
+    fn flits(&mut self) -> Result<u64, Error> {
+        let mut words = [0; 2];
+        for (word, register) in words.iter_mut().zip(FLITS) {
+            let address = COUNTERS + register;
+            *word = self
+                .board
+                .read_gp(address)
+                .map_err(|Refused| Error::Configuration(address))?;
+        }
+        Ok(u64::from(words[0]) | u64::from(words[1]) << 32)
+    }
+}
+
+/// Runs a system of tiles from reset until all are off, or up to a limit.
 ///
 /// # Errors
 /// It could not begin.
-pub fn run(system: &System, cycles: u64) -> Result<Outcome, Error> {
+pub fn run(system: &System, limits: &Limits, watcher: &mut dyn Watcher) -> Result<Outcome, Error> {
     let began = Instant::now();
     let profile = Profile::named(PROFILE).expect("it comes with the board");
-    let fabric = Box::new(Model::load(&system.model)?);
-    let mut board = setup::tiles(&profile, &Options::default(), fabric)?;
-    let given = system
-        .policies
-        .map(|policies| configuration(policies, &system.tiles));
-    for (address, value) in given.into_iter().flatten() {
-        board
-            .write_gp(address, value)
-            .map_err(|Refused| Error::Configuration(address))?;
-    }
-    for tile in &system.tiles {
-        let started = board.start(tile.number, &tile.image, &tile.arguments);
-        started.map_err(|reason| Error::Boot {
-            name: tile.name.clone(),
-            reason,
-        })?;
-    }
-    let ended = board.run(cycles);
-    let trace_hash = board.trace_hash();
-    let mut flits = [0; 2];
-    for (word, register) in flits.iter_mut().zip(FLITS) {
-        let address = COUNTERS + register;
-        *word = board
-            .read_gp(address)
-            .map_err(|Refused| Error::Configuration(address))?;
-    }
-    let names = system.tiles.iter().map(|tile| tile.name.as_str());
-    let names: Vec<&str> = names.chain([ALL]).collect();
+    let mut machine = Machine::of(system, &profile)?;
+    let names: Vec<&str> = system.tiles.iter().map(|tile| tile.name.as_str()).collect();
     let mut journal = Journal::new(&names, profile.timebase_hz).clocked(Some(profile.clock_hz));
-    for (vm, tile) in system.tiles.iter().enumerate() {
-        let mut consoles = Consoles::new(Carriage::Bare);
-        let output = board.console(tile.number).take_output();
-        // Each has a serial line of its own.
-        let source = Source::Vm(vm);
-        consoles.push(&output, |piece| match piece {
-            Piece::Byte(_, byte) => journal.take_byte(source, byte),
-            Piece::Line(line) => {
-                journal.take_line(&Line { source, ..line });
+    for vm in &mut journal.vms {
+        vm.started = Some(0);
+    }
+    // Each has a serial line of its own.
+    let mut consoles: Vec<Consoles> = names
+        .iter()
+        .map(|_| Consoles::new(Carriage::Bare))
+        .collect();
+    let ending = loop {
+        let next = (machine.board.cycle() + LOOK).min(limits.cycles);
+        let ended = machine.board.run(next);
+        for (vm, tile) in system.tiles.iter().enumerate() {
+            let output = machine.board.console(tile.number).take_output();
+            take(&output, &mut consoles[vm], vm, &mut journal, watcher);
+            if journal.vms[vm].off.is_none() {
+                journal.vms[vm].off = machine.off(tile);
             }
-        });
-        for line in consoles.finish() {
-            journal.take_line(&Line { source, ..line });
+        }
+        watcher.tick(&journal);
+        let is_off = |vm: usize| journal.vms[vm].off.is_some();
+        let over = |limit: Duration| began.elapsed() >= limit;
+        if ended == Ended::Off {
+            break Ending::Machine(End::Off);
+        } else if limits.until.is_some_and(is_off) {
+            break Ending::Until;
+        } else if let Some(ending) = limits.stop.asked() {
+            break ending;
+        } else if machine.board.cycle() >= limits.cycles || limits.timeout.is_some_and(over) {
+            break Ending::Timeout;
+        }
+    };
+    for (vm, console) in consoles.iter_mut().enumerate() {
+        for line in console.finish() {
+            told(line, vm, &mut journal, watcher);
         }
     }
-    let tiles = system.tiles.iter();
+    let (cycles, trace_hash) = (machine.board.cycle(), machine.board.trace_hash());
     Ok(Outcome {
-        ended,
+        ending,
         journal,
-        stops: tiles.map(|tile| board.ended(tile.number)).collect(),
         host_time: began.elapsed(),
-        flits: u64::from(flits[0]) | u64::from(flits[1]) << 32,
+        cycles,
+        flits: machine.flits()?,
+        requests: machine.requests.take(),
+        ends: machine.watch.take(),
         trace_hash,
     })
 }
 
+/// Takes what a VM has printed.
+fn take(
+    output: &[u8],
+    console: &mut Consoles,
+    vm: usize,
+    journal: &mut Journal,
+    watcher: &mut dyn Watcher,
+) {
+    console.push(output, |piece| match piece {
+        Piece::Byte(_, byte) => {
+            journal.take_byte(Source::Vm(vm), byte);
+            watcher.byte(Source::Vm(vm), byte);
+        }
+        Piece::Line(line) => told(line, vm, journal, watcher),
+    });
+}
+
+/// Takes a line of a VM.
+fn told(line: Line, vm: usize, journal: &mut Journal, watcher: &mut dyn Watcher) {
+    let line = Line {
+        source: Source::Vm(vm),
+        ..line
+    };
+    let seen = journal.take_line(&line);
+    watcher.line(&line, &seen, journal);
+}
+
 /// The registers that say who has what, and their values; a port's devices behind all else that is its.
-fn configuration(policies: [IoPolicy; 4], tiles: &[Tile]) -> Vec<(u32, u32)> {
+fn configuration(policies: [IoPolicy; 4], system: &System) -> Vec<(u32, u32)> {
     let policy = policies
         .iter()
         .enumerate()
         .fold(0, |bits, (device, policy)| {
             bits | (*policy as u32) << (2 * (device + 1))
         });
-    let reader = tiles.iter().find(|tile| tile.given.uart);
     let mut writes = vec![
         (MANAGER + POLICY, policy),
-        (
-            MANAGER + READER,
-            reader.map_or(0, |tile| tile.number as u32),
-        ),
+        (MANAGER + READER, system.reader.unwrap_or(0) as u32),
     ];
-    for tile in tiles {
+    for tile in &system.tiles {
         let number = tile.number as u32;
         let port = MANAGER + PORT + PORT_SIZE * number;
         let given = tile.given;

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use tactus::artifacts::Artifacts;
 use tactus::config::IoPolicy;
-use tactus::tiles::{Given, Outcome, System, Tile, run};
-use tactus_board::tiles::Ended;
+use tactus::run::ends::Watched;
+use tactus::run::session::Unwatched;
+use tactus::tiles::{Given, Limits, Outcome, System, Tile, run};
 
 /// Cycles that no run here takes: a second.
 const LONG: u64 = 100_000_000;
@@ -41,7 +42,9 @@ fn over_the_hypervisor(tiles: usize, policy: IoPolicy, arguments: &str) -> Syste
     System {
         model: model("manycore"),
         policies: Some([policy; 4]),
+        reader: Some(0),
         tiles: tiles.collect(),
+        ends: Watched::default(),
     }
 }
 
@@ -52,7 +55,9 @@ fn baseline(tiles: usize, image: &str, arguments: &str) -> System {
     System {
         model: model("manycore_baseline"),
         policies: None,
+        reader: None,
         tiles: tiles.collect(),
+        ends: Watched::default(),
     }
 }
 
@@ -70,8 +75,8 @@ fn over_the_server(tiles: usize, policy: &str, arguments: &str) -> System {
 
 #[track_caller]
 fn good(system: &System) -> Outcome {
-    let outcome = run(system, LONG).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(outcome.ended, Ended::Off, "\n{}", outcome.text());
+    let outcome = run(system, &Limits::cycles(LONG), &mut Unwatched)
+        .unwrap_or_else(|error| panic!("{error}"));
     assert!(outcome.is_good(), "\n{}", outcome.text());
     outcome
 }

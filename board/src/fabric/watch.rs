@@ -29,7 +29,8 @@ impl<T: Default> Seen<T> {
         self.with(std::mem::take)
     }
 
-    pub(super) fn with<R>(&self, see: impl FnOnce(&mut T) -> R) -> R {
+    /// Lets a watcher note what it sees.
+    pub fn with<R>(&self, see: impl FnOnce(&mut T) -> R) -> R {
         see(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -38,6 +39,11 @@ impl<T: Default> Seen<T> {
 pub trait Watcher: Send {
     /// The wires are so from a cycle on, which is counted from reset. Called for each cycle that is not skipped.
     fn look(&mut self, cycle: u64, wires: u64);
+
+    /// At what tiles ask for in a cycle, beside what their ports say then: before [`look`](Self::look).
+    fn look_at_tiles(&mut self, cycle: u64, tiles: &[GpInputs; TILES], ports: &[GpOutputs; TILES]) {
+        let _ = (cycle, tiles, ports);
+    }
 }
 
 /// A fabric that is watched.
@@ -48,7 +54,9 @@ pub struct Watched<W> {
 }
 
 impl<W: Watcher> Watched<W> {
-    pub(super) fn by(fabric: Box<dyn Fabric>, watcher: W) -> Self {
+    /// Has it look from reset on.
+    #[must_use]
+    pub fn by(fabric: Box<dyn Fabric>, watcher: W) -> Self {
         Self {
             fabric,
             watcher,
@@ -91,6 +99,8 @@ impl<W: Watcher> Fabric for Watched<W> {
     }
 
     fn cycle_with_tiles(&mut self, inputs: &Inputs, tiles: &[GpInputs; TILES], picoseconds: u64) {
+        self.watcher
+            .look_at_tiles(self.cycle, tiles, self.fabric.tile_outputs());
         self.fabric.cycle_with_tiles(inputs, tiles, picoseconds);
         self.passed();
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::factors;
 use crate::config::{IoPolicy, Nanoseconds};
-use crate::profile::Profile;
+use crate::profile::{self, Profile};
 use crate::report::unit::Unit;
 use crate::run::board::sharing::Part;
 
@@ -706,11 +706,6 @@ pub fn find(name: &str) -> miette::Result<Found> {
     })
 }
 
-/// Whether the profile is one of tiles, on which there is no hypervisor.
-fn is_of_tiles(profile: &str) -> bool {
-    tactus_board::profile::Profile::named(profile).is_some_and(|profile| profile.tiles)
-}
-
 /// Names of all experiments in the project at `root`, sorted.
 fn names(root: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(root.join(DIRECTORY))
@@ -780,7 +775,7 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
             ));
         }
     }
-    if Profile::named(&experiment.profile).is_none() && !is_of_tiles(&experiment.profile) {
+    if Profile::named(&experiment.profile).is_none() && !profile::is_of_tiles(&experiment.profile) {
         return Err(miette!(
             "there is no profile `{}`; the profiles are: {}",
             experiment.profile,

@@ -20,10 +20,11 @@ use crate::run::board::paths;
 use crate::run::board::probe::{Hits, Place, Probe};
 use crate::run::board::sharing;
 use crate::run::board::{Fabric, Options};
+use crate::run::ends;
 use crate::run::machine::{Launch, Platform};
 use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 use crate::run::{Boot, marker, show};
-use crate::tiles::{self, Given, Tile};
+use crate::tiles::{self, Given, Limits, Tile};
 
 use super::experiment::{Extent, Metric, Run, TilesRun};
 
@@ -252,7 +253,9 @@ fn tiles_run(run: &Run, wanted: &TilesRun, extent: Extent) -> miette::Result<Wor
     let system = tiles::System {
         model: loaded(&wanted.design)?.model,
         policies: (wanted.design == VIRTUALIZED).then_some([wanted.policy; 4]),
+        reader: Some(0),
         tiles: all,
+        ends: ends::Watched::default(),
     };
     Ok(Work::Tiles(system, wanted.cycles))
 }
@@ -443,9 +446,11 @@ impl Prepared {
             Work::Machine(plan) => Session::start(plan.clone())
                 .and_then(|session| session.finish(&mut Unwatched))
                 .map_err(miette::Report::from),
-            Work::Tiles(system, cycles) => tiles::run(system, *cycles)
-                .map(tiles::Outcome::as_of_a_machine)
-                .map_err(|error| miette!("{error}")),
+            Work::Tiles(system, cycles) => {
+                tiles::run(system, &Limits::cycles(*cycles), &mut Unwatched)
+                    .map(tiles::Outcome::as_of_a_machine)
+                    .map_err(|error| miette!("{error}"))
+            }
         };
         let outcome =
             outcome.wrap_err_with(|| format!("run `{}` could not be carried out", self.name))?;

@@ -19,7 +19,7 @@ use crate::check::{self, Verdict, check_file};
 use crate::cli::BuildArguments;
 use crate::config::{self, Config, Size};
 use crate::plan::{self, Plan};
-use crate::problem::{Refusal, Weight, count, io_reason};
+use crate::problem::{Code, Problem, Refusal, Weight, count, io_reason};
 
 /// A boot image and what whoever boots it needs to know.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ pub fn build_file(file: &Path) -> miette::Result<Image> {
 /// # Errors
 /// Every contradiction found, as one diagnostic; render it with `{:?}`.
 pub fn build_file_with(file: &Path, artifacts: &Artifacts) -> miette::Result<Image> {
-    build_without_errors(check_file(file, artifacts))
+    build_judged(check_file(file, artifacts))
 }
 
 /// Like [`build_file`], with what `edit` makes of the file's text and then `change` of the description before it is checked.
@@ -78,10 +78,11 @@ pub fn build_changed(
         (config, problems)
     });
     let name = file.to_string_lossy().into_owned();
-    build_without_errors(check::verdict(name, read, &Artifacts::Workspace))
+    build_judged(check::verdict(name, read, &Artifacts::Workspace))
 }
 
-fn build_without_errors(verdict: Verdict) -> miette::Result<Image> {
+/// Builds a system that has been judged; warnings go to stderr.
+pub(crate) fn build_judged(verdict: Verdict) -> miette::Result<Image> {
     let warnings: Vec<_> = verdict.of_weight(Weight::Warning).cloned().collect();
     check::print_problems(&warnings);
     Ok(build(verdict)?)
@@ -95,8 +96,10 @@ fn build_without_errors(verdict: Verdict) -> miette::Result<Image> {
 /// # Panics
 /// The hypervisor's own reader refuses the blob: a defect of this program.
 pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
+    let none = no_image(&verdict);
     let (Some(plan), Some(hypervisor)) = (verdict.plan, verdict.hypervisor) else {
-        return Err(Refusal::new(verdict.file, verdict.problems));
+        let problems = verdict.problems.into_iter().chain(none).collect();
+        return Err(Refusal::new(verdict.file, problems));
     };
     Ok(Image {
         bytes: image_bytes(&plan),
@@ -113,6 +116,17 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
             bitstreams: plan::Bitstreams::default(),
             ..accelerators
         }),
+    })
+}
+
+/// What is wrong with wanting the boot image of a system that has none.
+fn no_image(verdict: &Verdict) -> Option<Problem> {
+    verdict.tiles.as_ref().map(|_| {
+        Problem::new(
+            Code::NoBootImage,
+            "a system of tiles has no boot image: each tile has its VM's own",
+            "say `tactus run`",
+        )
     })
 }
 
@@ -166,6 +180,10 @@ pub fn command(arguments: &BuildArguments) -> ExitCode {
     let verdict = check_file(&arguments.file, &arguments.artifacts.source());
     let code = check::exit_code(&verdict);
     check::print_problems(&verdict.problems);
+    if let Some(problem) = no_image(&verdict) {
+        check::print_problems(&[problem]);
+        return ExitCode::from(1);
+    }
     let image = match build(verdict) {
         Ok(image) => image,
         Err(refusal) => {

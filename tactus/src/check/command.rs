@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use miette::Report;
 use serde_json::{Value, json};
 
-use super::{Verdict, check_file, report, summary};
+use super::{Verdict, check_file, of_tiles, report, summary};
 use crate::cli::CheckArguments;
 use crate::problem::{Problem, Weight, count};
 
@@ -16,9 +16,10 @@ pub fn command(arguments: &CheckArguments) -> ExitCode {
         println!("{:#}", to_json(&verdict));
     } else {
         print_problems(&verdict.problems);
-        match &verdict.plan {
-            Some(plan) => print!("{}", summary(plan, &verdict)),
-            None => eprintln!("{}: {}", verdict.file, tally(&verdict)),
+        match (&verdict.plan, &verdict.tiles) {
+            (Some(plan), _) => print!("{}", summary(plan, &verdict)),
+            (None, Some(tiles)) => print!("{}", of_tiles(tiles, &verdict)),
+            (None, None) => eprintln!("{}: {}", verdict.file, tally(&verdict)),
         }
         if let Some(guarantee) = verdict.guarantee.as_ref().filter(|_| arguments.report) {
             let separator = if verdict.plan.is_some() { "\n" } else { "" };
@@ -93,11 +94,17 @@ fn to_json(verdict: &Verdict) -> Value {
             })
         })
     });
+    let tiles = verdict.tiles.iter().flat_map(|system| {
+        system
+            .tiles
+            .iter()
+            .map(|tile| json!({ "name": tile.vm, "tile": tile.number }))
+    });
     json!({
         "file": verdict.file,
-        "fine": verdict.plan.is_some(),
+        "fine": verdict.plan.is_some() || verdict.tiles.is_some(),
         "problems": verdict.problems.iter().map(problem).collect::<Vec<_>>(),
-        "vms": vms.collect::<Vec<_>>(),
+        "vms": vms.chain(tiles).collect::<Vec<_>>(),
         "guarantee": verdict.guarantee.as_ref().map(report::to_json),
     })
 }

@@ -31,15 +31,8 @@ pub(super) struct GuestFiles {
 pub(super) fn read(judge: &mut Judge<'_>, artifacts: &Artifacts, base: Option<u64>) -> Contents {
     let config = judge.config;
     let named = config.vms.iter().flat_map(|vm| [&vm.image, &vm.initrd]);
-    let mut names = vec![HYPERVISOR];
-    for name in named.flatten() {
-        if let FileName::Artifact(name) = &name.value {
-            names.push(name);
-        }
-    }
-    names.sort_unstable();
-    names.dedup();
-    let files = artifacts.files(&names);
+    let named = named.flatten().filter_map(|name| artifact(&name.value));
+    let files = artifacts.files(&sorted(named.chain([HYPERVISOR]).collect()));
 
     let mut contents = Contents {
         hypervisor: base.and_then(|base| hypervisor(judge, &files, base)),
@@ -69,6 +62,41 @@ pub(super) fn read(judge: &mut Judge<'_>, artifacts: &Artifacts, base: Option<u6
         });
     }
     contents
+}
+
+/// Reads every VM's image alone: its bytes, and what is in them.
+pub(super) fn images(
+    judge: &mut Judge<'_>,
+    artifacts: &Artifacts,
+) -> Vec<Option<(Vec<u8>, GuestImage)>> {
+    let config = judge.config;
+    let named = config.vms.iter().filter_map(|vm| vm.image.as_ref());
+    let names: Vec<&str> = named.filter_map(|name| artifact(&name.value)).collect();
+    let files = artifacts.files(&sorted(names));
+    let mut images = Vec::new();
+    for vm in &config.vms {
+        images.push(vm.image.as_ref().and_then(|name| {
+            let bytes = read_file(judge, &files, name, &format!("the image of {}", vm.title()))?;
+            let image = parse_image(judge, name, &bytes, &vm.title())?;
+            Some((bytes, image))
+        }));
+    }
+    images
+}
+
+/// The name of what this project builds.
+fn artifact(name: &FileName) -> Option<&str> {
+    match name {
+        FileName::Artifact(name) => Some(name),
+        FileName::Path(_) => None,
+    }
+}
+
+/// Each once.
+fn sorted(mut names: Vec<&str>) -> Vec<&str> {
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 fn hypervisor(judge: &mut Judge<'_>, files: &Files, base: u64) -> Option<(PathBuf, Hypervisor)> {

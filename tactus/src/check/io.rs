@@ -7,7 +7,8 @@ use super::devices::{Page, page_at};
 use super::judge::Judge;
 use super::platform::Platform;
 use crate::config::{
-    Address, At, FlashArea, Io, IoPort, Size, Span, Station, TimedIo, UartUse, Vm, Window,
+    Address, At, FlashArea, Io, IoPolicies, IoPolicy, IoPort, Size, Span, Station, TimedIo,
+    UartUse, Vm, Window,
 };
 use crate::guest_image::extent_text;
 use crate::plan::{self, Plan, Role};
@@ -62,12 +63,45 @@ impl<T> Given<T> {
     }
 }
 
-/// What ports have been given.
-struct Devices {
+/// What has been given of the devices and of the pins.
+pub(super) struct Devices {
+    /// How many pins there are.
+    pin_count: u32,
+    pins: Given<u32>,
     readers: Given<usize>,
     areas: Given<Extent>,
     windows: Given<plan::Window>,
     stations: Given<Station>,
+}
+
+impl Devices {
+    /// Nothing, of so many pins.
+    pub(super) const fn new(pin_count: u32) -> Self {
+        Self {
+            pin_count,
+            pins: Given::new(),
+            readers: Given::new(),
+            areas: Given::new(),
+            windows: Given::new(),
+            stations: Given::new(),
+        }
+    }
+
+    /// The port that reads what comes to the UART.
+    pub(super) fn reader(&self) -> Option<usize> {
+        self.readers.0.first().map(|(port, _)| *port)
+    }
+}
+
+/// Whose request each device takes next.
+pub(super) fn policies(written: &IoPolicies) -> [IoPolicy; 4] {
+    let policies = [
+        &written.uart,
+        &written.flash,
+        &written.vga,
+        &written.ethernet,
+    ];
+    policies.map(|policy| policy.as_ref().map(|at| at.value).unwrap_or_default())
 }
 
 /// Judges `[io]`, all `[[vm.io_port]]` and all `[vm.timed_io]`. `None`: there are none, or they cannot be judged.
@@ -78,13 +112,7 @@ pub(super) fn check(judge: &mut Judge<'_>, platform: Option<&Platform>) -> Optio
         return None;
     };
     let manager = manager(judge, table);
-    let mut devices = Devices {
-        readers: Given::new(),
-        areas: Given::new(),
-        windows: Given::new(),
-        stations: Given::new(),
-    };
-    let mut pins = Given::new();
+    let mut devices = Devices::new(PINS);
     let (mut ports, mut engines) = (Vec::new(), Vec::new());
     for (index, vm) in config.vms.iter().enumerate() {
         for written in &vm.io_ports {
@@ -95,23 +123,17 @@ pub(super) fn check(judge: &mut Judge<'_>, platform: Option<&Platform>) -> Optio
             ));
         }
         if let Some(written) = &vm.timed_io {
-            engines.push((engine(judge, &mut pins, index, vm, written), written));
+            engines.push((engine(judge, &mut devices, index, vm, written), written));
         }
     }
     let platform = platform?;
     has_design(judge, platform, table)?;
     let pages = pages(judge, platform, table, manager?, &ports, &engines)?;
-    let policies = [
-        &table.policies.uart,
-        &table.policies.flash,
-        &table.policies.vga,
-        &table.policies.ethernet,
-    ];
     Some(Sharing {
         io: plan::Io {
             manager: manager?,
-            policies: policies.map(|policy| policy.as_ref().map(|at| at.value).unwrap_or_default()),
-            reader: devices.readers.0.first().map(|(port, _)| *port),
+            policies: policies(&table.policies),
+            reader: devices.reader(),
             ports: ports.into_iter().map(|(port, _)| port).collect(),
             engines: engines.into_iter().map(|(engine, _)| engine).collect(),
         },
@@ -185,7 +207,7 @@ fn has_design(judge: &mut Judge<'_>, platform: &Platform, table: &Io) -> Option<
 }
 
 /// What a port is given.
-fn port(
+pub(super) fn port(
     judge: &mut Judge<'_>,
     devices: &mut Devices,
     index: usize,
@@ -339,13 +361,15 @@ fn display(
     Some(window)
 }
 
-fn engine(
+/// What an engine of timed I/O is given.
+pub(super) fn engine(
     judge: &mut Judge<'_>,
-    given: &mut Given<u32>,
+    devices: &mut Devices,
     index: usize,
     vm: &Vm,
     written: &TimedIo,
 ) -> plan::Engine {
+    let most = devices.pin_count - 1;
     let title = format!("timed I/O of {}", vm.title());
     let pins = written.pins.as_ref().map_or(&[][..], |pins| &pins.value);
     if let Some(list) = written.pins.as_ref().filter(|list| list.value.is_empty()) {
@@ -354,17 +378,20 @@ fn engine(
             &list.span,
             "no pin",
             format!("{title} has no pin"),
-            format!("name some of 0 to {}, as in `pins = [0, 1]`", PINS - 1),
+            format!("name some of 0 to {}, as in `pins = [0, 1]`", most),
         );
     }
     for pin in pins {
-        if pin.value >= PINS {
+        if pin.value > most {
             judge.note(
                 Code::OutOfRange,
                 &pin.span,
-                format!("0 to {}", PINS - 1),
-                format!("{title} has pin {}, and there are {PINS}", pin.value),
-                format!("name pins of 0 to {}", PINS - 1),
+                format!("0 to {}", most),
+                format!(
+                    "{title} has pin {}, and there are {}",
+                    pin.value, devices.pin_count
+                ),
+                format!("name pins of 0 to {}", most),
             );
             continue;
         }
@@ -372,6 +399,7 @@ fn engine(
             format!("{title} has pin {}, which is given already", pin.value),
             "a pin is one VM's, and named once".to_owned(),
         ];
+        let given = &mut devices.pins;
         given.give(judge, pin.value, &pin.span, |a, b| a == b, words);
     }
     plan::Engine {

@@ -22,6 +22,7 @@ mod report;
 mod reservation;
 mod separation;
 mod summary;
+mod tiles;
 mod time;
 mod vcpus;
 
@@ -33,10 +34,11 @@ pub(crate) mod tests;
 use std::path::{Path, PathBuf};
 
 use tactus_abi::blob::limit;
+use tactus_board::profile::Profile;
 
 use crate::artifacts::Artifacts;
 use crate::config::{At, Config, FileName};
-use crate::plan::Plan;
+use crate::plan::{Plan, Tiles};
 use crate::problem::{Code, Problem, Weight, count};
 use draft::Parts;
 use judge::Judge;
@@ -45,7 +47,7 @@ pub use command::command;
 pub(crate) use command::{exit_code, print_problems};
 pub use guarantee::{Answer, Guarantee};
 pub use report::report;
-pub use summary::summary;
+pub use summary::{of_tiles, summary};
 
 /// The verdict on a system.
 #[derive(Clone, Debug)]
@@ -56,6 +58,8 @@ pub struct Verdict {
     pub problems: Vec<Problem>,
     /// The system, when nothing speaks against it.
     pub plan: Option<Plan>,
+    /// The same of a system of tiles.
+    pub tiles: Option<Tiles>,
     /// The hypervisor's file, when it was found.
     pub hypervisor: Option<PathBuf>,
     /// Each VM's image file, when it was found.
@@ -99,6 +103,7 @@ pub fn verdict(
         file,
         problems: Vec::new(),
         plan: None,
+        tiles: None,
         hypervisor: None,
         guests: Vec::new(),
         guarantee: None,
@@ -108,7 +113,16 @@ pub fn verdict(
         Err(problems) => verdict.problems = problems,
         Ok((config, problems)) => {
             let mut judge = Judge::new(&config, problems);
-            let plan = judge_system(&mut judge, artifacts, &mut verdict);
+            let platform = config.system.platform.as_ref();
+            let profile = platform.and_then(|name| Profile::named(&name.value));
+            let of_tiles = profile.filter(|profile| profile.tiles);
+            let plan = match &of_tiles {
+                Some(profile) => {
+                    verdict.tiles = tiles::check(&mut judge, profile, artifacts);
+                    None
+                }
+                None => judge_system(&mut judge, artifacts, &mut verdict),
+            };
             verdict.files = config
                 .vms
                 .iter()
@@ -129,7 +143,7 @@ pub fn verdict(
         .iter()
         .any(|p| p.kind().weight() != Weight::Warning)
     {
-        verdict.plan = None;
+        (verdict.plan, verdict.tiles) = (None, None);
     }
     verdict
 }

@@ -4,13 +4,16 @@ use std::fmt::Write;
 
 use tactus_abi::blob::{Migration, ReadyQueue};
 use tactus_abi::map::{CHANNEL_SOURCE, GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
+use tactus_board::profile::Profile;
 use tactus_policy::stage2::{Mapping, leaf_size};
 
 use super::time::{reservation_text, time_text};
 use super::{Verdict, command::tally};
-use crate::config::{Address, Class, Nanoseconds, Share, Size};
+use crate::config::{Address, Class, IoPolicy, Nanoseconds, Share, Size};
 use crate::guest_image::extent_text;
-use crate::plan::{OnFault, Plan, Vcpu, Vm};
+use crate::io_bounds::{Port, Request, Shared, Way};
+use crate::plan::{IoPort, OnFault, Plan, Tiles, Vcpu, Vm};
+use crate::problem::count;
 
 /// The system in words and tables.
 pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
@@ -310,16 +313,110 @@ fn accelerators(plan: &Plan) -> String {
     format!("\naccelerators' manager  {manager}\n{}", section(&rows))
 }
 
-/// What each VM has of the devices behind the I/O hypervisor, and of timed I/O.
+/// What each VM has of the devices behind the I/O hypervisor, and of timed I/O; how long its requests take at most.
 fn io(plan: &Plan) -> String {
     let Some(io) = &plan.io else {
         return String::new();
     };
-    let mut text = format!("\nI/O manager  {}\n", plan.vms[io.manager].name);
+    let text = format!("\nI/O manager  {}\n", plan.vms[io.manager].name);
+    let ports: Vec<Sharer<'_>> = io
+        .ports
+        .iter()
+        .enumerate()
+        .map(|(number, port)| Sharer {
+            number,
+            vm: &plan.vms[port.vm].name,
+            port,
+            reads: io.reader == Some(number),
+        })
+        .collect();
+    let engines = io.engines.iter().enumerate();
+    let engines = engines.map(|(number, engine)| {
+        let vm = plan.vms[engine.vm].name.as_str();
+        (number, vm, engine.pins.as_slice())
+    });
+    text + &shared(
+        &ports,
+        io.policies,
+        (Way::Page, Vec::new()),
+        &plan.profile.name,
+    ) + &pins(engines)
+}
+
+/// A system of tiles in words and tables.
+pub fn of_tiles(tiles: &Tiles, verdict: &Verdict) -> String {
+    let warnings = tally(verdict);
+    let separator = if warnings.is_empty() { "" } else { ", " };
+    let mut text = format!("{}: fine{separator}{warnings}\n\n", verdict.file);
+    let number = tiles.tiles.len();
+    let mut rows = vec![
+        row(&["platform", &tiles.platform]),
+        row(&["design", &tiles.design]),
+        vec!["tiles".into(), count(number, "VM")],
+    ];
+    text += &table(&rows);
+    rows = vec![row(&["tile", "VM", "image", "told"])];
+    for (tile, [image, _]) in tiles.tiles.iter().zip(&verdict.files) {
+        rows.push(vec![
+            tile.number.to_string(),
+            tile.vm.clone(),
+            image.clone().unwrap_or_default(),
+            if tile.bootargs.is_empty() {
+                "-"
+            } else {
+                &tile.bootargs
+            }
+            .into(),
+        ]);
+    }
+    text += &section(&rows);
+    let mut ports: Vec<Sharer<'_>> = tiles
+        .tiles
+        .iter()
+        .filter_map(|tile| {
+            Some(Sharer {
+                number: tile.number as usize,
+                vm: &tile.vm,
+                port: tile.port.as_ref()?,
+                reads: tiles.reader == Some(tile.number),
+            })
+        })
+        .collect();
+    ports.sort_by_key(|port| port.number);
+    if let Some(policies) = tiles.policies {
+        let senders = tiles.tiles.iter().map(|tile| tile.number as usize);
+        let way = (Way::Mesh, senders.collect());
+        text += &shared(&ports, policies, way, &tiles.platform);
+    }
+    let engines = tiles.tiles.iter().filter(|tile| !tile.pins.is_empty());
+    text + &pins(engines.map(|tile| (tile.number as usize, tile.vm.as_str(), tile.pins.as_slice())))
+}
+
+/// Who shares what is behind the I/O hypervisor.
+struct Sharer<'p> {
+    number: usize,
+    vm: &'p str,
+    port: &'p IoPort,
+    reads: bool,
+}
+
+/// What ports have, and how long their requests take at most.
+fn shared(
+    ports: &[Sharer<'_>],
+    policies: [IoPolicy; 4],
+    (way, tiles): (Way, Vec<usize>),
+    platform: &str,
+) -> String {
     let mut rows = vec![row(&["I/O port", "VM", "UART", "flash", "VGA", "Ethernet"])];
     let nothing = || "-".to_owned();
-    for (number, port) in io.ports.iter().enumerate() {
-        let uart = match (port.uart, io.reader == Some(number)) {
+    for Sharer {
+        number,
+        vm,
+        port,
+        reads,
+    } in ports
+    {
+        let uart = match (port.uart, reads) {
             (false, _) => "-",
             (true, false) => "write",
             (true, true) => "read-write",
@@ -335,24 +432,53 @@ fn io(plan: &Plan) -> String {
         let station = port
             .station
             .map_or_else(nothing, |station| station.to_string());
-        let vm = plan.vms[port.vm].name.clone();
         rows.push(vec![
             number.to_string(),
-            vm,
+            (*vm).to_owned(),
             uart.into(),
             flash,
             window,
             station,
         ]);
     }
-    text += &section(&rows);
-    let mut rows = vec![row(&["timed I/O", "VM", "pins"])];
-    for (number, engine) in io.engines.iter().enumerate() {
-        let pins: Vec<String> = engine.pins.iter().map(u32::to_string).collect();
-        let vm = plan.vms[engine.vm].name.clone();
-        rows.push(vec![number.to_string(), vm, pins.join(", ")]);
+    let mut text = section(&rows);
+    let all = Shared {
+        policies,
+        way,
+        tiles,
+        ports: ports
+            .iter()
+            .map(|sharer| (sharer.number, Port::of(sharer.port, sharer.reads)))
+            .collect(),
+    };
+    let clock = Profile::named(platform).and_then(|profile| profile.fabric);
+    let Some(hz) = clock.and_then(|fabric| u32::try_from(fabric.clock_hz).ok()) else {
+        return text;
+    };
+    rows = vec![row(&["I/O port", "request", "at the device", "within"])];
+    for (number, port) in &all.ports {
+        for request in Request::all(*port) {
+            let bound = all.bound(*number, request);
+            rows.push(vec![
+                number.to_string(),
+                request.to_string(),
+                time_text(request.turn(), hz),
+                bound.map_or_else(|| "no bound".into(), |bound| time_text(bound, hz)),
+            ]);
+        }
     }
-    text + &section(&rows)
+    text += &section(&rows);
+    text
+}
+
+/// Who has which pins of timed I/O.
+fn pins<'p>(engines: impl Iterator<Item = (usize, &'p str, &'p [u32])>) -> String {
+    let mut rows = vec![row(&["timed I/O", "VM", "pins"])];
+    for (number, vm, pins) in engines {
+        let pins: Vec<String> = pins.iter().map(u32::to_string).collect();
+        rows.push(vec![number.to_string(), vm.to_owned(), pins.join(", ")]);
+    }
+    section(&rows)
 }
 
 fn channels(plan: &Plan) -> String {

@@ -163,6 +163,8 @@ pub struct Vm {
     pub image: Option<At<FileName>>,
     /// Guest memory.
     pub memory: Option<At<Size>>,
+    /// On a board of tiles, its tile; default: the first that no other VM has.
+    pub tile: Option<At<u32>>,
     /// Fixed physical address of its memory.
     pub host_address: Option<At<Address>>,
     /// Initial ramdisk.
@@ -192,6 +194,30 @@ pub struct Vm {
 }
 
 impl Vm {
+    /// One of which the description says nothing, at that place.
+    pub(super) const fn empty(span: Span) -> Self {
+        Self {
+            span,
+            name: None,
+            image: None,
+            memory: None,
+            tile: None,
+            host_address: None,
+            initrd: None,
+            bootargs: None,
+            console: true,
+            on_fault: OnFault::Halt,
+            rt_vcpus: None,
+            rt_share: None,
+            rt_memory: None,
+            vcpus: Vec::new(),
+            devices: Vec::new(),
+            accelerators: Vec::new(),
+            io_ports: Vec::new(),
+            timed_io: None,
+        }
+    }
+
     /// What messages call it.
     pub fn title(&self) -> String {
         match &self.name {

@@ -13,6 +13,7 @@ use super::model::{
 use super::reader::{Reader, Table, Value, cure_of_unknown};
 use super::source::{At, Source};
 use crate::problem::{Code, Problem, io_reason};
+use crate::profile;
 
 impl Value for FileName {
     const EXPECTED: &'static str =
@@ -138,26 +139,44 @@ impl Config {
         let mut root = Table::new("the description", document.span(), document.get_ref());
         let system = read_system(&mut reader, &mut root);
         let design = read_fabric(&mut reader, &mut root);
-        let accelerators = read_accelerators(&mut reader, &mut root);
-        let io = read_io(&mut reader, &mut root);
+        let of_tiles = is_of_tiles(&system);
+        let accelerators = if of_tiles {
+            None
+        } else {
+            read_accelerators(&mut reader, &mut root)
+        };
+        let io = read_io(&mut reader, &mut root, of_tiles);
         if root.raw("vm").is_none() {
             let problem = Problem::new(
                 Code::MissingKey,
                 "the system has no VM",
-                "add a table `[[vm]]` with a name, an image, memory and a `[[vm.vcpu]]`",
+                if of_tiles {
+                    "add a table `[[vm]]` with a name and an image"
+                } else {
+                    "add a table `[[vm]]` with a name, an image, memory and a `[[vm.vcpu]]`"
+                },
             );
             reader.note(problem, &system.span, "no `[[vm]]` follows");
         }
         let vms = root
             .tables(&mut reader, "vm", "vm", "VM")
             .into_iter()
-            .map(|table| read_vm(&mut reader, table))
+            .map(|table| {
+                if of_tiles {
+                    read_vm_of_tile(&mut reader, table)
+                } else {
+                    read_vm(&mut reader, table)
+                }
+            })
             .collect();
-        let channels = root
-            .tables(&mut reader, "channel", "channel", "channel")
-            .into_iter()
-            .map(|table| read_channel(&mut reader, table))
-            .collect();
+        let channels = if of_tiles {
+            Vec::new()
+        } else {
+            root.tables(&mut reader, "channel", "channel", "channel")
+                .into_iter()
+                .map(|table| read_channel(&mut reader, table))
+                .collect()
+        };
         root.finish(&mut reader);
         let config = Self {
             source: source.clone(),
@@ -217,9 +236,16 @@ fn read_system(reader: &mut Reader, root: &mut Table<'_>) -> System {
     };
     let mut table = Table::new("the system", value.span(), entries);
     table.require(reader, "platform", "\"qemu-virt\"");
-    let system = System {
+    let mut system = System {
         span: value.span(),
         platform: table.optional(reader, "platform"),
+        ..System::default()
+    };
+    if is_of_tiles(&system) {
+        table.finish(reader);
+        return system;
+    }
+    system = System {
         harts: table.optional(reader, "harts"),
         memory: table.optional(reader, "memory"),
         slice: table.optional(reader, "slice"),
@@ -228,9 +254,16 @@ fn read_system(reader: &mut Reader, root: &mut Table<'_>) -> System {
         migration: table.optional(reader, "migration"),
         user_only: table.array(reader, "user_only"),
         ready_queue: table.optional(reader, "ready_queue"),
+        ..system
     };
     table.finish(reader);
     system
+}
+
+/// Whether the platform is a board of tiles, which has no hypervisor in software.
+fn is_of_tiles(system: &System) -> bool {
+    let platform = system.platform.as_ref();
+    platform.is_some_and(|name| profile::is_of_tiles(&name.value))
 }
 
 fn read_fabric(reader: &mut Reader, root: &mut Table<'_>) -> Option<At<String>> {
@@ -303,14 +336,20 @@ fn read_costs(reader: &mut Reader, value: &Spanned<DeValue<'_>>) -> Option<Costs
     Some(costs)
 }
 
-fn read_io(reader: &mut Reader, root: &mut Table<'_>) -> Option<Io> {
+/// On a board of tiles nobody manages it.
+fn read_io(reader: &mut Reader, root: &mut Table<'_>, of_tiles: bool) -> Option<Io> {
     let value = root.raw("io")?;
     let entries = entries_of(reader, "io", "begin it with a line `[io]`", value)?;
     let mut table = Table::new("`[io]`", value.span(), entries);
-    table.require(reader, "manager", "\"io-manager\"");
+    let manager = if of_tiles {
+        None
+    } else {
+        table.require(reader, "manager", "\"io-manager\"");
+        table.optional(reader, "manager")
+    };
     let io = Io {
         span: value.span(),
-        manager: table.optional(reader, "manager"),
+        manager,
         policies: table
             .raw("policy")
             .and_then(|value| read_policies(reader, value))
@@ -340,7 +379,6 @@ fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
         table.call(format!("VM `{}`", name.value));
     }
     let vm = Vm {
-        span: table.span(),
         name,
         image: table.required(reader, "image"),
         memory: table.required(reader, "memory"),
@@ -381,6 +419,32 @@ fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
         timed_io: table
             .raw("timed_io")
             .and_then(|value| read_timed_io(reader, table.what(), value)),
+        ..Vm::empty(table.span())
+    };
+    table.finish(reader);
+    vm
+}
+
+/// A VM that has a tile, all of it.
+fn read_vm_of_tile(reader: &mut Reader, mut table: Table<'_>) -> Vm {
+    let name: Option<At<String>> = table.required(reader, "name");
+    if let Some(name) = &name {
+        table.call(format!("VM `{}`", name.value));
+    }
+    let vm = Vm {
+        name,
+        image: table.required(reader, "image"),
+        tile: table.optional(reader, "tile"),
+        bootargs: table.optional(reader, "bootargs"),
+        io_ports: table
+            .tables(reader, "io_port", "vm.io_port", "I/O port")
+            .into_iter()
+            .map(|port| read_io_port(reader, table.what(), port))
+            .collect(),
+        timed_io: table
+            .raw("timed_io")
+            .and_then(|value| read_timed_io(reader, table.what(), value)),
+        ..Vm::empty(table.span())
     };
     table.finish(reader);
     vm

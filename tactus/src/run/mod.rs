@@ -17,9 +17,11 @@ use tempfile::NamedTempFile;
 use crate::artifacts::{Artifacts, Missing};
 use crate::boot;
 use crate::build::{self, Image};
+use crate::check;
 use crate::cli::{self, RunArguments};
 use crate::config::Config;
 use crate::report;
+use crate::tiles;
 
 use attach::RawTerminal;
 use board::probe::{Place, Probe};
@@ -203,7 +205,14 @@ pub fn command(arguments: &RunArguments) -> ExitCode {
 
 fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
     let progress = show::progress("building");
-    let boot = Boot::of(&arguments.file).inspect_err(|_| progress.finish_and_clear())?;
+    let verdict = check::check_file(&arguments.file, &Artifacts::Workspace);
+    if let Some(system) = &verdict.tiles {
+        progress.finish_and_clear();
+        check::print_problems(&verdict.problems);
+        return tiles::command(arguments, system);
+    }
+    let boot = build::build_judged(verdict).and_then(Boot::of_image);
+    let boot = boot.inspect_err(|_| progress.finish_and_clear())?;
     let mut plan = boot.plan.clone();
     plan.timeout = arguments.timeout;
     plan = plan.on(platform(arguments, &boot.image)?);

@@ -234,7 +234,8 @@ impl Stop {
         self.0.store(Self::LEAVE, Ordering::Relaxed);
     }
 
-    fn asked(&self) -> Option<Ending> {
+    /// How the session is to end, where somebody has asked for it.
+    pub(crate) fn asked(&self) -> Option<Ending> {
         match self.0.load(Ordering::Relaxed) {
             Self::INTERRUPT => Some(Ending::Interrupted),
             Self::LEAVE => Some(Ending::Left),

@@ -1,0 +1,423 @@
+//! How long a request to a device behind the I/O hypervisor takes at most: from the cycle in which it is asked to that in which its response is there, whatever all others do.
+//! `docs/src/reference/io-hypervisor.md` has the arbiter's rules, `io-devices.md` the times at the devices, `mesh.md` those of packets.
+
+use std::fmt;
+
+use crate::config::IoPolicy;
+use crate::plan;
+use crate::problem::count;
+
+/// The longest request.
+const LENGTH_MAX: u64 = 1536;
+/// The longest frame.
+const FRAME_MAX: u64 = 1514;
+/// Cycles of a bit of the UART in the designs, and what waits of what came.
+const DIVISOR: u64 = 868;
+const QUEUE_BYTES: u64 = 64;
+/// Bytes of a page of the flash.
+const PAGE: u64 = 256;
+/// The longest times of the part, with the tenth that the driver waits longer, in cycles of 100 MHz: programming a page, erasing 64 KiB.
+const PROGRAM: u64 = 330_000;
+const ERASE: u64 = 220_000_000;
+
+/// On its way through a port's page, its engine and the arbiter.
+const PORT_WAY: u64 = 16;
+/// Between two turns; from a request to the first turn.
+const BETWEEN: u64 = 5;
+const BEFORE: u64 = 4;
+
+/// What a port may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Port {
+    /// The UART, and whether it has what comes there.
+    pub(crate) uart: Option<bool>,
+    /// A part of the flash, and whether it may change it.
+    pub(crate) flash: Option<bool>,
+    /// A window of the display, of so many pixels.
+    pub(crate) window: Option<u64>,
+    /// Ethernet.
+    pub(crate) ethernet: bool,
+}
+
+impl Port {
+    /// That of a description.
+    pub(crate) fn of(port: &plan::IoPort, reads: bool) -> Self {
+        Self {
+            uart: port.uart.then_some(reads),
+            flash: port.flash.map(|area| area.writable),
+            window: port.window.map(|window| window.x.size() * window.y.size()),
+            ethernet: port.station.is_some(),
+        }
+    }
+}
+
+/// A request to a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    UartRead,
+    UartWrite(u64),
+    FlashRead(u64),
+    FlashWrite(u64),
+    FlashErase,
+    VgaWrite(u64),
+    /// A rectangle of so many pixels.
+    VgaFill(u64),
+    EthernetRead(u64),
+    EthernetWrite(u64),
+}
+
+impl Request {
+    /// Index of the device: UART, flash, VGA, Ethernet.
+    pub(crate) const fn device(self) -> usize {
+        match self {
+            Self::UartRead | Self::UartWrite(_) => 0,
+            Self::FlashRead(_) | Self::FlashWrite(_) | Self::FlashErase => 1,
+            Self::VgaWrite(_) | Self::VgaFill(_) => 2,
+            Self::EthernetRead(_) | Self::EthernetWrite(_) => 3,
+        }
+    }
+
+    /// Cycles that the device has to do with it at most (`docs/src/reference/io-devices.md`).
+    pub(crate) const fn turn(self) -> u64 {
+        match self {
+            Self::UartRead => QUEUE_BYTES + 8,
+            Self::UartWrite(length) => length * (10 * DIVISOR + 1) + 6,
+            Self::FlashRead(length) => 16 * (4 + length) + 12,
+            Self::FlashWrite(length) => {
+                let pages = length / PAGE + 2;
+                12 + 16 * length + pages * (144 + 34 + PROGRAM)
+            }
+            Self::FlashErase => 144 + 46 + ERASE,
+            Self::VgaWrite(length) => length + 10,
+            Self::VgaFill(pixels) => pixels + 20,
+            Self::EthernetRead(length) => length + 8,
+            Self::EthernetWrite(length) => length + 78,
+        }
+    }
+
+    /// All kinds that a port may ask, for which a bound is of interest; what takes a device longest is among them.
+    pub(crate) fn all(port: Port) -> Vec<Self> {
+        let mut all = Vec::new();
+        if let Some(reads) = port.uart {
+            all.extend(reads.then_some(Self::UartRead));
+            all.extend([Self::UartWrite(1), Self::UartWrite(LENGTH_MAX)]);
+        }
+        if let Some(writable) = port.flash {
+            all.extend([4, PAGE, LENGTH_MAX].map(Self::FlashRead));
+            if writable {
+                all.extend([Self::FlashWrite(LENGTH_MAX), Self::FlashErase]);
+            }
+        }
+        if let Some(pixels) = port.window {
+            all.extend([Self::VgaWrite(1), Self::VgaWrite(LENGTH_MAX)]);
+            all.push(Self::VgaFill(pixels));
+        }
+        if port.ethernet {
+            all.extend([
+                Self::EthernetRead(FRAME_MAX),
+                Self::EthernetWrite(FRAME_MAX),
+            ]);
+        }
+        all
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = |number: u64| count(number as usize, "byte");
+        match self {
+            Self::UartRead => write!(formatter, "UART: read"),
+            Self::UartWrite(length) => write!(formatter, "UART: write {}", bytes(*length)),
+            Self::FlashRead(length) => write!(formatter, "flash: read {}", bytes(*length)),
+            Self::FlashWrite(length) => write!(formatter, "flash: write {}", bytes(*length)),
+            Self::FlashErase => write!(formatter, "flash: erase 64 KiB"),
+            Self::VgaWrite(length) => {
+                write!(formatter, "VGA: draw {}", count(*length as usize, "pixel"))
+            }
+            Self::VgaFill(pixels) => {
+                write!(formatter, "VGA: fill {}", count(*pixels as usize, "pixel"))
+            }
+            Self::EthernetRead(length) => {
+                write!(formatter, "Ethernet: read a frame of {}", bytes(*length))
+            }
+            Self::EthernetWrite(length) => {
+                write!(formatter, "Ethernet: send a frame of {}", bytes(*length))
+            }
+        }
+    }
+}
+
+/// The longest time for which others keep a request waiting, when the turns of each that may use the device, by its place in the order of priority, last so
+/// long at most. `None`: there is no such time, as those before it may ask again and again.
+pub(crate) fn wait(policy: IoPolicy, turns: &[u64], own: usize) -> Option<u64> {
+    let others = || turns.iter().enumerate().filter(|(port, _)| *port != own);
+    let longest = others().map(|(_, turn)| *turn).max().unwrap_or(0);
+    let before = match policy {
+        // One that is under way, and each other one once.
+        IoPolicy::RoundRobin | IoPolicy::Fifo => {
+            longest + others().map(|(_, turn)| turn + BETWEEN).sum::<u64>()
+        }
+        IoPolicy::FixedPriority if own == 0 => longest,
+        IoPolicy::FixedPriority => return None,
+    };
+    Some(before + BETWEEN + BEFORE)
+}
+
+/// Whether requests come from tiles, over the mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By a page of the port.
+    Page,
+    /// By packets from tiles. Ports are numbered as they are.
+    Mesh,
+}
+
+/// The ports that share the devices.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    /// Of UART, flash, VGA and Ethernet.
+    pub(crate) policies: [IoPolicy; 4],
+    /// How requests come.
+    pub(crate) way: Way,
+    /// Each with its number, ascending.
+    pub(crate) ports: Vec<(usize, Port)>,
+    /// The tiles that have software, on the mesh.
+    pub(crate) tiles: Vec<usize>,
+}
+
+impl Shared {
+    /// The longest that a request of a port, by its number, takes, in cycles of the fabric, whatever the others ask for that they may. `None`: that is not bounded, or there
+    /// is no such port.
+    pub(crate) fn bound(&self, number: usize, request: Request) -> Option<u64> {
+        let longest = |port: Port| {
+            let all = Request::all(port).into_iter();
+            let of_device = all.filter(|other| other.device() == request.device());
+            of_device.map(Request::turn).max()
+        };
+        let users = self.ports.iter();
+        let users: Vec<(usize, u64)> = users
+            .filter_map(|(number, port)| Some((*number, longest(*port)?)))
+            .collect();
+        let own = users.iter().position(|(user, _)| *user == number)?;
+        let turns: Vec<u64> = users.iter().map(|(_, turn)| *turn).collect();
+        let way = match self.way {
+            Way::Page => PORT_WAY,
+            Way::Mesh => {
+                let all = self.ports.iter().map(|(tile, _)| *tile);
+                let mesh = mesh::Mesh::of(&self.tiles);
+                // All others' responses may go before.
+                let back: u64 = all.map(|tile| mesh.back(tile)).sum();
+                mesh.there(number) + mesh::REST + back
+            }
+        };
+        let wait = wait(self.policies[request.device()], &turns, own)?;
+        Some(way + wait + request.turn())
+    }
+}
+
+/// Packets between tiles and the I/O hypervisor, which is at place (0, 4) of a mesh of 4 x 5 (`docs/src/reference/mesh.md`).
+///
+/// At a router a packet waits for one packet of each other input by which packets come that leave by the same output. One that has an output keeps it until its last flit
+/// has gone, and so for as long as it waits for, and takes, the output of the next router. Hence it takes, from the last router to the first, as often as long as there are
+/// such inputs.
+mod mesh {
+    use std::collections::BTreeSet;
+
+    /// Besides the routers: of a tile's interface and of the I/O hypervisor's.
+    pub(super) const REST: u64 = 24;
+    /// Of a flit through a router.
+    const ROUTER: u64 = 4;
+    /// The longest packet: five cycles for four flits.
+    const PACKET: u64 = 513 * 5 / 4 + 1;
+    /// The I/O hypervisor, and timed I/O: they send to tiles only.
+    const IO: [usize; 2] = [0, 4];
+    const TIMED: [usize; 2] = [1, 4];
+
+    /// A side of a router, as the way that a packet goes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    enum Way {
+        East,
+        West,
+        Up,
+        Down,
+        Local,
+    }
+
+    /// From which side to which a packet goes through the router at a place.
+    type Hop = ([usize; 2], Way, Way);
+
+    /// The routers between two places: first along X, then along Y.
+    fn path(from: [usize; 2], to: [usize; 2]) -> Vec<Hop> {
+        let (mut at, mut came) = (from, Way::Local);
+        let mut path = Vec::new();
+        loop {
+            let here = at;
+            let way = if to[0] > at[0] {
+                at[0] += 1;
+                Way::East
+            } else if to[0] < at[0] {
+                at[0] -= 1;
+                Way::West
+            } else if to[1] > at[1] {
+                at[1] += 1;
+                Way::Up
+            } else if to[1] < at[1] {
+                at[1] -= 1;
+                Way::Down
+            } else {
+                path.push((here, came, Way::Local));
+                return path;
+            };
+            path.push((here, came, way));
+            came = way;
+        }
+    }
+
+    /// A mesh in which some tiles send whatever they like to each other and to the I/O.
+    pub(super) struct Mesh(BTreeSet<Hop>);
+
+    impl Mesh {
+        pub(super) fn of(tiles: &[usize]) -> Self {
+            let places: Vec<[usize; 2]> = tiles.iter().map(|tile| place(*tile)).collect();
+            let mut hops = BTreeSet::new();
+            for tile in &places {
+                for io in [IO, TIMED] {
+                    hops.extend(path(*tile, io));
+                    hops.extend(path(io, *tile));
+                }
+                for other in &places {
+                    hops.extend(path(*tile, *other));
+                }
+            }
+            Self(hops)
+        }
+
+        fn travel(&self, from: [usize; 2], to: [usize; 2]) -> u64 {
+            path(from, to)
+                .into_iter()
+                .rev()
+                .fold(PACKET, |after, (at, _, to)| {
+                    let same = self.0.iter().filter(|hop| hop.0 == at && hop.2 == to);
+                    same.count() as u64 * (after + ROUTER)
+                })
+        }
+
+        /// How long a tile's request travels at most.
+        pub(super) fn there(&self, tile: usize) -> u64 {
+            self.travel(place(tile), IO)
+        }
+
+        /// How long a response to it does.
+        pub(super) fn back(&self, tile: usize) -> u64 {
+            self.travel(IO, place(tile))
+        }
+    }
+
+    const fn place(tile: usize) -> [usize; 2] {
+        [tile % 4, tile / 4]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What the arbiter does: ports ask, and each turn begins as late as it may. Gives how long port `own` waited for each of its turns.
+    fn arbitrated(policy: IoPolicy, asks: &[Vec<(u64, u64)>], own: usize) -> Vec<u64> {
+        let mut next = vec![0; asks.len()];
+        // A port asks again when its turn is over.
+        let mut free = vec![0; asks.len()];
+        let (mut now, mut last) = (0, asks.len() - 1);
+        let mut waited = Vec::new();
+        loop {
+            let since = |port: usize, next: &[usize], free: &[u64]| {
+                let (after, _) = asks[port].get(next[port])?;
+                Some(free[port] + after)
+            };
+            let open: Vec<(usize, u64)> = (0..asks.len())
+                .filter_map(|port| Some((port, since(port, &next, &free)?)))
+                .collect();
+            let Some(first) = open.iter().map(|(_, since)| *since).min() else {
+                return waited;
+            };
+            now = now.max(first);
+            let asking = open.iter().filter(|(_, since)| *since <= now);
+            let (port, since) = *match policy {
+                IoPolicy::RoundRobin => {
+                    asking.min_by_key(|(port, _)| (port + asks.len() - last - 1) % asks.len())
+                }
+                IoPolicy::FixedPriority => asking.min_by_key(|(port, _)| *port),
+                IoPolicy::Fifo => asking.min_by_key(|(port, since)| (*since, *port)),
+            }
+            .expect("one that asks");
+            if port == own {
+                waited.push(now - since);
+            }
+            now += asks[port][next[port]].1 + BETWEEN;
+            free[port] = now;
+            next[port] += 1;
+            last = port;
+        }
+    }
+
+    fn policies() -> impl Strategy<Value = IoPolicy> {
+        prop_oneof![
+            Just(IoPolicy::RoundRobin),
+            Just(IoPolicy::FixedPriority),
+            Just(IoPolicy::Fifo)
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn nobody_waits_longer_than_the_bound(
+            policy in policies(),
+            asks in prop::collection::vec(prop::collection::vec((0_u64..60, 1_u64..50), 1..30), 1..6),
+            own in any::<prop::sample::Index>(),
+        ) {
+            let own = own.index(asks.len());
+            let turns: Vec<u64> = asks.iter().map(|asks| asks.iter().map(|(_, turn)| *turn).max().unwrap_or(0)).collect();
+            let longest = arbitrated(policy, &asks, own).into_iter().max().unwrap_or(0);
+            match wait(policy, &turns, own) {
+                Some(bound) => prop_assert!(longest <= bound, "{longest} of {bound}"),
+                None => prop_assert!(policy == IoPolicy::FixedPriority && own > 0),
+            }
+        }
+    }
+
+    #[test]
+    fn the_bound_is_no_longer_than_it_has_to_be() {
+        // One turn has just begun, and all others ask at once: those above come before, and then the one that was under way again.
+        let turns = [100, 10, 20, 30];
+        assert_eq!(
+            wait(IoPolicy::RoundRobin, &turns, 0),
+            Some(30 + 60 + 4 * 5 + 4)
+        );
+        assert_eq!(wait(IoPolicy::FixedPriority, &turns, 0), Some(30 + 5 + 4));
+        assert_eq!(wait(IoPolicy::FixedPriority, &turns, 1), None);
+        assert_eq!(wait(IoPolicy::Fifo, &[7], 0), Some(9));
+    }
+
+    #[test]
+    fn who_is_far_away_may_wait_longer_on_the_mesh() {
+        let all: Vec<usize> = (0..16).collect();
+        let mesh = mesh::Mesh::of(&all);
+        for tile in 0..16 {
+            let column = tile % 4;
+            assert!(
+                column == 0 || mesh.there(tile) >= mesh.there(tile - 1),
+                "{tile}"
+            );
+            assert!(
+                tile < 4 || mesh.there(tile) < mesh.there(tile - 4),
+                "{tile}"
+            );
+        }
+        // Two routers: at the first the tile itself, and those above and beside it; at the second only who comes from there.
+        assert_eq!(mesh.there(12), 3 * (642 + 4 + 4));
+        // Alone there is nobody to wait for.
+        assert_eq!(mesh::Mesh::of(&[12]).there(12), 642 + 4 + 4);
+    }
+}

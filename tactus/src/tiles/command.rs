@@ -1,0 +1,97 @@
+//! `tactus run` of a system of tiles.
+
+use std::io::Write;
+
+use miette::{IntoDiagnostic, miette};
+use tactus_board::profile::Profile;
+use tactus_board::time::Clock;
+
+use super::{Limits, System};
+use crate::artifacts::{Artifacts, Missing};
+use crate::cli::{Platform, RunArguments};
+use crate::plan::Tiles;
+use crate::report;
+use crate::run::session::{Stop, Verdict};
+use crate::run::show::{self, Show};
+
+/// Runs what was checked.
+pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<Verdict> {
+    let wanted = &arguments.board;
+    let own = ["--pins", "--frames", "--picture"];
+    let other = wanted.given().filter(|option| !own.contains(option));
+    let other = other.or_else(|| arguments.console.as_ref().map(|_| "--console"));
+    if let Some(option) = other {
+        return Err(miette!(
+            help = "leave it out",
+            "{option} is for systems with the hypervisor, and this one is of tiles"
+        ));
+    }
+    if arguments.platform == Some(Platform::Qemu) {
+        return Err(miette!(
+            help = "say --platform board",
+            "the system is one of tiles, and QEMU has none"
+        ));
+    }
+    let files = wanted.ends();
+    let missing = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
+    let progress = show::progress("building");
+    let model = Artifacts::Workspace.model(&checked.design);
+    let model = model.inspect_err(|_| progress.finish_and_clear());
+    let mut system = System::of(checked, model.map_err(missing)?);
+    system.ends = files.watched(Some(&checked.design))?;
+    let names: Vec<String> = system.tiles.iter().map(|tile| tile.name.clone()).collect();
+    let until = |name: &String| {
+        let place = names.iter().position(|known| known == name);
+        place.ok_or_else(|| crate::run::Error::NoSuchVm {
+            name: name.clone(),
+            known: names.join(", "),
+        })
+    };
+    let stop = Stop::default();
+    let limits = Limits {
+        timeout: arguments.timeout,
+        until: arguments.until.as_ref().map(until).transpose()?,
+        stop: stop.clone(),
+        ..Limits::cycles(u64::MAX)
+    };
+    let interrupt = stop.clone();
+    ctrlc::set_handler(move || interrupt.interrupt()).into_diagnostic()?;
+    let mut show = Show::new(&names, arguments.verbose, progress.clone(), stop);
+    let outcome = super::run(&system, &limits, &mut show);
+    progress.finish_and_clear();
+    let outcome = outcome.map_err(|error| miette!("{error}"))?;
+    let profile = Profile::named(&checked.platform).expect("it was checked");
+    let clock = Clock::from_hertz(profile.clock_hz);
+    files.write(&outcome.ends, system.ends.pins, clock)?;
+    let (flits, hash) = (outcome.flits, outcome.trace_hash);
+    let late = outcome.late(&system);
+    let requests = outcome.requests.len();
+    let outcome = outcome.into_session();
+    let verdict = outcome.verdict();
+    let mut text = format!("\n{}", report::summary(&outcome));
+    text += &format!(
+        "\n{} to the I/O hypervisor, {} of them later than `tactus check` says; {} on the mesh; trace hash {hash:016x}\n",
+        crate::problem::count(requests, "request"),
+        late.len(),
+        crate::problem::count(flits as usize, "flit"),
+    );
+    for (request, bound) in late {
+        let tile = request.tile;
+        text += &format!(
+            "  tile {tile} waited for {} cycles at cycle {}, and {bound} is the bound\n",
+            request.waited(),
+            request.asked
+        );
+    }
+    if let Some(directory) = &arguments.report {
+        let file = arguments.file.display().to_string();
+        let pictures = report::write(&outcome, &file, directory).into_diagnostic()?;
+        text += &format!("\nReport: {}\n", directory.join("report.md").display());
+        for picture in pictures {
+            text += &format!("Histogram: {}\n", picture.display());
+        }
+    }
+    // Whoever closed stdout does not want the summary; the verdict stands.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Ok(verdict)
+}
