@@ -304,6 +304,13 @@ impl Tiles {
         }
     }
 
+    /// Lets so many cycles of the fabric pass in which no tile does anything.
+    pub fn pass(&mut self, cycles: u64) {
+        for _ in 0..cycles {
+            self.step();
+        }
+    }
+
     /// Lets a cycle of the fabric pass. Gives the answer to an access from outside the run, if it comes by that: a word, or that there is
     /// none.
     fn step(&mut self) -> Option<Option<u32>> {

@@ -37,7 +37,7 @@ const COMMON: [&str; 7] = [
 ];
 
 /// The programs, and what each has besides.
-const PROGRAMS: [(&str, &[&str]); 5] = [
+const PROGRAMS: [(&str, &[&str]); 6] = [
     ("manycore-native", &["app/experiment.c", "io/none.c"]),
     (
         "manycore-native-io",
@@ -69,6 +69,7 @@ const PROGRAMS: [(&str, &[&str]); 5] = [
             "io/registers.c",
         ],
     ),
+    ("manycore-hostile", &["app/hostile.c"]),
     (
         "manycore-io",
         &[

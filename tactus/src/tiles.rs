@@ -16,6 +16,7 @@ use tactus_board::fabric::{Model, ModelError};
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, BootError, Options};
 use tactus_board::tiles::{self as board, Ended};
+use tactus_board::time::Clock;
 
 use crate::config::IoPolicy;
 use crate::io_bounds::{Port, Shared, Way};
@@ -75,6 +76,7 @@ impl System {
             image: tile.image.clone(),
             arguments: tile.bootargs.clone(),
             given: Given::of(tile),
+            measured: true,
         };
         Self {
             model,
@@ -83,6 +85,12 @@ impl System {
             tiles: checked.tiles.iter().map(tile).collect(),
             ends: ends::Watched::default(),
         }
+    }
+
+    /// A tile whose requests are compared with their bounds.
+    fn measured(&self, number: usize) -> Option<&Tile> {
+        let mut tiles = self.tiles.iter();
+        tiles.find(|tile| tile.number == number && tile.measured)
     }
 
     /// What bounds how long requests take. `None`: nothing is shared.
@@ -123,6 +131,9 @@ pub struct Tile {
     pub arguments: String,
     /// What of the devices it is given.
     pub given: Given,
+    /// Whether its requests are compared with their bounds. Those of software that sends a packet while another is being sent, which the interface refuses, can't be
+    /// told from those that were sent.
+    pub measured: bool,
 }
 
 /// What a tile is given of the devices behind the I/O hypervisor.
@@ -259,9 +270,8 @@ impl Outcome {
         let Some(shared) = system.shared() else {
             return Vec::new();
         };
-        let given = |number: usize| system.tiles.iter().find(|tile| tile.number == number);
         let late = |request: &Request| {
-            let kind = request.kind(&given(request.tile)?.given)?;
+            let kind = request.kind(&system.measured(request.tile)?.given)?;
             let bound = shared.bound(request.tile, kind)?;
             (request.waited() > bound).then_some((*request, bound))
         };
@@ -278,17 +288,26 @@ impl Outcome {
     /// As that of a machine, with one VM more, [`ALL`], of which the figures of all tiles are: of what each of them has reported as
     /// `X_min`, `X_mean` and `X_max`, `X_min`, `X_mean`, `X_max`, how far `X_max` is from `X_min` as `X_variation`, the mean as one of so many
     /// tiles has it as `X_share`, that of the slowest as `X_slowest_share`; and `flits`.
-    pub fn as_of_a_machine(mut self) -> session::Outcome {
+    pub fn as_of_a_machine(mut self, system: &System) -> (session::Outcome, ends::Seen) {
         let mut metrics = together(&self.journal.vms);
-        let flits = Metric {
-            value: self.flits as f64,
-            unit: Unit::Count,
-        };
-        metrics.insert("flits".to_owned(), flits);
+        let measured = self.requests.iter();
+        let measured = measured.filter(|request| system.measured(request.tile).is_some());
+        for (name, value) in [
+            ("flits", self.flits),
+            ("io_requests", measured.count() as u64),
+            ("io_late", self.late(system).len() as u64),
+        ] {
+            let count = Metric {
+                value: value as f64,
+                unit: Unit::Count,
+            };
+            metrics.insert(name.to_owned(), count);
+        }
         let mut all = Journal::new(&[ALL], 1).vms;
         all[0].metrics = metrics;
         self.journal.vms.append(&mut all);
-        self.into_session()
+        let seen = std::mem::take(&mut self.ends);
+        (self.into_session(), seen)
     }
 
     /// As what other parts of the tool know of a run.
@@ -340,6 +359,12 @@ fn together(vms: &[VmJournal]) -> BTreeMap<String, Metric> {
     all
 }
 
+/// The clock of the board, and of its fabric.
+pub fn clock() -> Clock {
+    let profile = Profile::named(PROFILE).expect("it comes with the board");
+    Clock::from_hertz(profile.clock_hz)
+}
+
 /// A board with a system in it.
 struct Machine {
     board: board::Tiles,
@@ -387,6 +412,22 @@ impl Machine {
             code,
             time: self.board.cycle(),
         })
+    }
+
+    /// What was seen at the ends of the wires; of the display, what it shows now.
+    fn ends(&mut self, wanted: ends::Watched) -> ends::Seen {
+        let mut seen = self.watch.take();
+        if wanted.picture {
+            // The first picture may have begun before the last change.
+            let mut pictures = 0;
+            while pictures < 2 {
+                self.board.pass(LOOK);
+                let last = self.watch.take().picture;
+                pictures += usize::from(last.is_some());
+                seen.picture = last.or(seen.picture);
+            }
+        }
+        seen
     }
 
     fn flits(&mut self) -> Result<u64, Error> {
@@ -448,16 +489,15 @@ pub fn run(system: &System, limits: &Limits, watcher: &mut dyn Watcher) -> Resul
             told(line, vm, &mut journal, watcher);
         }
     }
-    let (cycles, trace_hash) = (machine.board.cycle(), machine.board.trace_hash());
     Ok(Outcome {
         ending,
         journal,
-        host_time: began.elapsed(),
-        cycles,
+        cycles: machine.board.cycle(),
+        trace_hash: machine.board.trace_hash(),
         flits: machine.flits()?,
         requests: machine.requests.take(),
-        ends: machine.watch.take(),
-        trace_hash,
+        ends: machine.ends(system.ends),
+        host_time: began.elapsed(),
     })
 }
 

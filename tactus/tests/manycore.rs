@@ -27,6 +27,7 @@ fn tile(number: usize, image: &str, arguments: &str) -> Tile {
         image: read(image),
         arguments: arguments.to_owned(),
         given: Given::usual(number),
+        measured: true,
     }
 }
 
@@ -164,4 +165,44 @@ fn a_run_repeats() {
     let system = over_the_hypervisor(3, IoPolicy::RoundRobin, "experiment=draw rounds=20");
     let [one, other] = [(); 2].map(|()| good(&system).trace_hash);
     assert_eq!(one, other);
+}
+
+/// Eight tiles have a pin each pulse in the same cycles, on exactly those that they ask for, while four others write garbage to their interfaces and flood everybody.
+#[test]
+fn pins_of_eight_tiles_change_at_once_whatever_hostile_tiles_do() {
+    let (at, every, width, rounds) = (150_000, 1_000, 100, 20);
+    let arguments =
+        format!("experiment=timed-pulses rounds={rounds} at={at} every={every} width={width}");
+    let mut system = over_the_hypervisor(9, IoPolicy::RoundRobin, &arguments);
+    for pin in 0..8 {
+        system.tiles[pin].given.pins = 1 << pin;
+    }
+    system.tiles[8].arguments = format!("start={START} experiment=flash-read bytes=64 rounds=60");
+    for number in 10..14 {
+        let mut hostile = tile(
+            number,
+            "manycore-hostile",
+            &format!("seed={number} until={}", at + rounds * every),
+        );
+        // One that may change the flash makes all wait for as long as that takes.
+        hostile.given.flash = Some((4 * number as u32, 4, false));
+        hostile.measured = false;
+        system.tiles.push(hostile);
+    }
+    system.ends.pins = 8;
+    let outcome = good(&system);
+    let asked = (0..rounds).flat_map(|round| {
+        let begin = at + every * round;
+        [(begin, 0xff), (begin + width, 0)]
+    });
+    assert_eq!(outcome.ends.pins, asked.collect::<Vec<_>>());
+    assert_eq!(figure(&outcome, 8, "flash-read_wrong"), 0.0);
+    assert_eq!(outcome.late(&system), []);
+    let asked: Vec<f64> = (10..14)
+        .map(|tile| figure(&outcome, tile, "hostile_acts"))
+        .collect();
+    println!(
+        "{asked:?} acts of hostile tiles; flash: at most {} cycles",
+        figure(&outcome, 8, "flash-read_max")
+    );
 }

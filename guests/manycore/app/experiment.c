@@ -250,6 +250,19 @@ static void timed_read(uint32_t rounds)
     report("timed-read", rounds);
 }
 
+/* Pulses of this tile's pins, for who watches these. */
+static void timed_pulses(uint32_t rounds)
+{
+    struct io_times times = {
+        .at = argument_number("at=", 0),
+        .every = number("every=", 1000, UINT32_MAX),
+        .count = rounds,
+    };
+
+    barrier();
+    expect(io_timed_pulses(&times, number("lines=", 1u << platform_tile % 8, 0xff), number("width=", 100, 65535)), "timed-pulses");
+}
+
 static void draw(uint32_t rounds)
 {
     uint32_t pixels = number("pixels=", 1, IO_LENGTH_MAX);
@@ -326,7 +339,7 @@ static void work(void *unused)
         void (*run)(uint32_t rounds);
     } experiments[] = {
         {"flash-read", flash_read}, {"flash-write", flash_write}, {"flash-erase", flash_erase}, {"ethernet", ethernet},
-        {"timed-read", timed_read}, {"draw", draw},               {"print", print},
+        {"timed-read", timed_read}, {"timed-pulses", timed_pulses}, {"draw", draw},       {"print", print},
     };
     const char *wanted = argument("experiment=");
 

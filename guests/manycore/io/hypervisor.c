@@ -107,11 +107,14 @@ uint32_t io_finish(void)
     return settle();
 }
 
-/* Timed I/O: a program reads the pins, on which the counter is, and a schedule runs it. */
+/* Timed I/O: a program reads the pins, on which the counter is, or changes them, and a schedule runs it. */
 
 #define REGISTER(name) ((uint32_t)offsetof(timed_io_t, name))
 #define PROGRAM_READ 0x02000u
+#define PROGRAM_WRITE 0x10000u
+#define PROGRAM_UNTIL 0x30000u
 #define PROGRAM_END 0x00000u
+#define UNTIL_MAX 65535u
 /* The shortest period of a schedule for 16 VMs. */
 #define PERIOD_MIN 176u
 /* Lines, and so bits of the counter. */
@@ -128,15 +131,14 @@ static void await_time(uint64_t time)
         ;
 }
 
-static uint32_t schedule(const struct io_times *times)
+static uint32_t schedule(const struct io_times *times, const uint32_t *program, size_t words)
 {
-    const uint32_t program[] = {PROGRAM_READ, PROGRAM_END};
     const uint32_t run[] = {(uint32_t)times->at, (uint32_t)(times->at >> 32), times->every, times->count, 0};
     uint32_t word = TIMED_IO__CANCEL__STOP_bm;
     uint32_t status = registers_write(TIMED_IO, 0, REGISTER(CANCEL), &word, 1);
 
     if (status == IO_DONE)
-        status = registers_write(TIMED_IO, 0, REGISTER(PROGRAM), program, sizeof program / sizeof *program);
+        status = registers_write(TIMED_IO, 0, REGISTER(PROGRAM), program, words);
     /* START, PERIOD, RUNS and RUN are one behind the other. */
     if (status == IO_DONE)
         status = registers_write(TIMED_IO, 0, REGISTER(START), run, sizeof run / sizeof *run);
@@ -147,14 +149,23 @@ static uint32_t schedule(const struct io_times *times)
     return status;
 }
 
+/* Whether anything went otherwise than it was told. */
+static uint32_t reported(void)
+{
+    uint32_t report, status = registers_read(TIMED_IO, 0, REGISTER(REPORT), &report, 1);
+
+    return status == IO_DONE && (report & TIMED_IO__REPORT__VALID_bm) != 0 ? IO_DEVICE_FAILED : status;
+}
+
 uint32_t io_timed_read(const struct io_times *times, int32_t *errors, uint32_t *bits)
 {
-    uint32_t status, report;
+    const uint32_t program[] = {PROGRAM_READ, PROGRAM_END};
+    uint32_t status;
 
     if (times->every < PERIOD_MIN && times->count > 1)
         return IO_BAD_LENGTH;
     *bits = LINES;
-    status = schedule(times);
+    status = schedule(times, program, sizeof program / sizeof *program);
     for (uint32_t done = 0; status == IO_DONE && done < times->count;) {
         uint32_t samples[SAMPLES_AT_ONCE];
         uint32_t part = times->count - done < SAMPLES_AT_ONCE ? times->count - done : SAMPLES_AT_ONCE;
@@ -169,11 +180,21 @@ uint32_t io_timed_read(const struct io_times *times, int32_t *errors, uint32_t *
             errors[done] = (int8_t)(uint8_t)(samples[i] - (uint32_t)wanted);
         }
     }
-    if (status == IO_DONE)
-        status = registers_read(TIMED_IO, 0, REGISTER(REPORT), &report, 1);
-    if (status == IO_DONE && (report & TIMED_IO__REPORT__VALID_bm) != 0)
-        status = IO_DEVICE_FAILED;
-    return status;
+    return status == IO_DONE ? reported() : status;
+}
+
+uint32_t io_timed_pulses(const struct io_times *times, uint32_t lines, uint32_t width)
+{
+    const uint32_t program[] = {PROGRAM_WRITE | lines << 8 | lines, PROGRAM_UNTIL | (width - 1), PROGRAM_WRITE | lines << 8, PROGRAM_END};
+    uint32_t status;
+
+    if ((times->every < PERIOD_MIN && times->count > 1) || width < 2 || width > UNTIL_MAX || lines >> LINES != 0)
+        return IO_BAD_LENGTH;
+    status = schedule(times, program, sizeof program / sizeof *program);
+    if (status != IO_DONE)
+        return status;
+    await_time(times->at + (uint64_t)times->every * (times->count - 1) + width + SETTLED);
+    return reported();
 }
 
 uint32_t io_flight(uint32_t *cycles)

@@ -68,6 +68,9 @@ struct io_times {
 /* Reads it, and gives how much it was more than the cycle for which it was wanted. `bits`: how many of the counter's were compared. */
 uint32_t io_timed_read(const struct io_times *times, int32_t *errors, uint32_t *bits);
 
+/* Has the lines in `lines` high for `width` cycles, from `at` on, and again each `every`. Returns when the last time is over. */
+uint32_t io_timed_pulses(const struct io_times *times, uint32_t lines, uint32_t width);
+
 /* Cycles from a request for the counter to the moment at which it is read, as one read has shown; 0: software asks for nothing. */
 uint32_t io_flight(uint32_t *cycles);
 

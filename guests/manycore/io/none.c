@@ -68,3 +68,9 @@ uint32_t io_flight(uint32_t *cycles)
     (void)cycles;
     return IO_NO_DEVICE;
 }
+
+uint32_t io_timed_pulses(const struct io_times *times, uint32_t lines, uint32_t width)
+{
+    (void)times, (void)lines, (void)width;
+    return IO_NO_DEVICE;
+}

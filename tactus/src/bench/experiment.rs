@@ -113,6 +113,15 @@ pub struct TilesRun {
     /// Pins of timed I/O, a bit each, by the name of their tile.
     #[serde(default)]
     pub pins: BTreeMap<String, u32>,
+    /// Whether nobody may change the flash.
+    #[serde(default)]
+    pub read_only: bool,
+    /// Those that mean no good, and have an image of their own; they are told what is for `hostile`.
+    #[serde(default)]
+    pub hostile: Vec<usize>,
+    /// Whether files of what was seen at the ends of the wires are left: of the pins, the frames and the display.
+    #[serde(default)]
+    pub ends: bool,
     /// Cycles after which it has failed.
     pub cycles: u64,
 }
@@ -186,6 +195,9 @@ pub struct Metric {
     pub less: Option<MoreSource>,
     /// It is how many times as much a figure is as others together.
     pub times: Option<TimesSource>,
+    /// It is what guests report together.
+    #[serde(default)]
+    pub sum: Vec<RecordSource>,
     /// It is what is said of a guest's samples.
     pub samples: Option<SamplesSource>,
     /// It is how long a virtual device waits for its region at most, as `tactus check` says.
@@ -537,7 +549,9 @@ impl Metric {
         let costs = self.cost.iter();
         let costs = costs.flat_map(|source| source.runs.iter().skip(1));
         let sources = sources.chain(other).chain(than).chain(further);
+        let sum = self.sum.iter().skip(1).map(|source| &source.run);
         let sources = sources.chain(times.map(|source| &source.run)).chain(costs);
+        let sources = sources.chain(sum);
         sources.map(String::as_str)
     }
 
@@ -558,7 +572,7 @@ impl Metric {
     }
 
     /// The run, or the first one, of each kind of source that is given.
-    fn sources(&self) -> [Option<&String>; 18] {
+    fn sources(&self) -> [Option<&String>; 19] {
         [
             self.record.as_ref().map(|source| &source.run),
             self.ratio.as_ref().map(|source| &source.of.run),
@@ -578,6 +592,7 @@ impl Metric {
             self.region.as_ref().map(|source| &source.run),
             self.waited.as_ref().map(|source| &source.run),
             self.unfinished.as_ref().map(|source| &source.run),
+            self.sum.first().map(|source| &source.run),
         ]
     }
 }
@@ -786,7 +801,7 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
         let sources = metric.sources().iter().flatten().count();
         if sources + usize::from(metric.apart()) != 1 {
             return Err(miette!(
-                "metric `{}` needs one of `record`, `ratio`, `more`, `less`, `times`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `image`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`",
+                "metric `{}` needs one of `record`, `ratio`, `more`, `less`, `times`, `sum`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `image`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`",
                 metric.name
             ));
         }
@@ -942,7 +957,7 @@ mod tests {
                 "record =",
                 "stay = { run = \"native\", ways = [[\"a>b\"]] }\nrecord ="
             ),
-            "metric `m` needs one of `record`, `ratio`, `more`, `less`, `times`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `image`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`"
+            "metric `m` needs one of `record`, `ratio`, `more`, `less`, `times`, `sum`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `image`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`"
         );
         let picture = |at: &str, metrics: &str| {
             let line = format!("line = [{{ name = \"l\", metrics = {metrics} }}]");

@@ -23,6 +23,7 @@ use result::{Findings, Found};
 pub mod board;
 pub mod coupling;
 pub mod distribution;
+mod ends;
 pub mod experiment;
 pub mod factors;
 pub mod paths;
@@ -139,6 +140,13 @@ fn findings(
     }
     for histogram in &experiment.histograms {
         drawn.extend(distribution::draw(histogram, &done, &findings, &directory)?);
+    }
+    for (run, done) in &done {
+        if let Some(ends) = &done.ends {
+            for path in ends::write(run, ends, &directory)? {
+                eprintln!("Wires: {}", path.display());
+            }
+        }
     }
     for path in drawn {
         eprintln!("Picture: {}", path.display());

@@ -9,10 +9,12 @@ use std::time::Duration;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use tactus_board::board::Pace;
+use tactus_board::time::Clock;
 
 use crate::artifacts::Artifacts;
 use crate::build::Image;
 use crate::config::{At, Config};
+use crate::fabric;
 use crate::plan::Accelerators;
 use crate::profile::Profile;
 use crate::report;
@@ -63,6 +65,19 @@ pub struct Done {
     pub hypervisor: Option<PathBuf>,
     /// The accelerators that the system's VMs share.
     pub accelerators: Option<Accelerators>,
+    /// What was seen at the ends of the fabric's wires, where files of it are wanted.
+    pub ends: Option<Ends>,
+}
+
+/// What was seen at the ends of a design's wires.
+#[derive(Debug)]
+pub struct Ends {
+    /// All of it.
+    pub seen: ends::Seen,
+    /// How many pins there are.
+    pub pins: u32,
+    /// The fabric's clock.
+    pub clock: Clock,
 }
 
 /// Places that a run's metrics want to be watched, as numbers of probes.
@@ -214,6 +229,8 @@ pub fn prepare(
 /// The tile of a server, and its image.
 const SERVER: usize = 15;
 const SERVER_IMAGE: &str = "manycore-io-server";
+/// The image of tiles that mean no good.
+const HOSTILE_IMAGE: &str = "manycore-hostile";
 /// The design with an I/O hypervisor.
 const VIRTUALIZED: &str = "manycore";
 
@@ -224,18 +241,31 @@ fn tiles_run(run: &Run, wanted: &TilesRun, extent: Extent) -> miette::Result<Wor
     let mut all = Vec::new();
     let own = read(&wanted.image)?;
     let other = told.remove("tiles").unwrap_or_default();
+    let hostile = told.remove("hostile").unwrap_or_default();
     for number in 0..wanted.number {
         let name = format!("tile{number}");
         let pins = pins.remove(&name).unwrap_or_default();
+        let mut given = Given {
+            pins,
+            ..Given::usual(number)
+        };
+        if let Some((.., writable)) = &mut given.flash {
+            *writable &= !wanted.read_only;
+        }
+        let is_hostile = wanted.hostile.contains(&number);
+        let (arguments, image) = if is_hostile {
+            (hostile.clone(), read(HOSTILE_IMAGE)?)
+        } else {
+            let own_words = told.remove(&name);
+            (own_words.unwrap_or_else(|| other.clone()), own.clone())
+        };
         all.push(Tile {
             number,
-            arguments: told.remove(&name).unwrap_or_else(|| other.clone()),
-            image: own.clone(),
-            given: Given {
-                pins,
-                ..Given::usual(number)
-            },
+            arguments,
+            image,
+            given,
             name,
+            measured: !is_hostile,
         });
     }
     if let Some(arguments) = told.remove("server") {
@@ -245,6 +275,7 @@ fn tiles_run(run: &Run, wanted: &TilesRun, extent: Extent) -> miette::Result<Wor
             image: read(SERVER_IMAGE)?,
             arguments,
             given: Given::default(),
+            measured: true,
         });
     }
     if let Some(name) = told.keys().chain(pins.keys()).next() {
@@ -255,7 +286,11 @@ fn tiles_run(run: &Run, wanted: &TilesRun, extent: Extent) -> miette::Result<Wor
         policies: (wanted.design == VIRTUALIZED).then_some([wanted.policy; 4]),
         reader: Some(0),
         tiles: all,
-        ends: ends::Watched::default(),
+        ends: ends::Watched {
+            pins: fabric::pins(&wanted.design),
+            frames: wanted.ends,
+            picture: wanted.ends,
+        },
     };
     Ok(Work::Tiles(system, wanted.cycles))
 }
@@ -445,20 +480,30 @@ impl Prepared {
         let outcome = match &self.work {
             Work::Machine(plan) => Session::start(plan.clone())
                 .and_then(|session| session.finish(&mut Unwatched))
+                .map(|outcome| (outcome, None))
                 .map_err(miette::Report::from),
             Work::Tiles(system, cycles) => {
                 tiles::run(system, &Limits::cycles(*cycles), &mut Unwatched)
-                    .map(tiles::Outcome::as_of_a_machine)
+                    .map(|outcome| {
+                        let (outcome, seen) = outcome.as_of_a_machine(system);
+                        let ends = system.ends.frames.then(|| Ends {
+                            seen,
+                            pins: system.ends.pins,
+                            clock: tiles::clock(),
+                        });
+                        (outcome, ends)
+                    })
                     .map_err(|error| miette!("{error}"))
             }
         };
-        let outcome =
+        let (outcome, ends) =
             outcome.wrap_err_with(|| format!("run `{}` could not be carried out", self.name))?;
         Ok(Done {
             outcome,
             watched: self.watched.clone(),
             hypervisor: self.hypervisor.clone(),
             accelerators: self.accelerators.clone(),
+            ends,
         })
     }
 }

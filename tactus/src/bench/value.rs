@@ -103,6 +103,17 @@ fn figure(
         }
         return times(record(metric, &source.of, done)?, &all);
     }
+    if let Some((first, rest)) = metric.sum.split_first() {
+        let mut sum = record(metric, first, done)?;
+        for (source, done) in rest.iter().zip(others) {
+            let (value, unit) = record(metric, source, done)?;
+            if unit != sum.1 {
+                return Err("they are not in one unit".to_owned());
+            }
+            sum.0 += value;
+        }
+        return Ok(sum);
+    }
     if let Some(source) = &metric.bound {
         let bound = bound(done, &source.vm, Some(&source.task))?;
         return Ok((

@@ -12,10 +12,10 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use tempfile::TempDir;
 
-use super::{Verdict, summary, verdict};
+use super::{Verdict, of_tiles, summary, verdict};
 use crate::artifacts::{Artifacts, HYPERVISOR};
 use crate::config::{Config, Source};
-use crate::problem::{Code, Weight};
+use crate::problem::{Code, Problem, Weight};
 use crate::testing::{self, BASE, Bench, ElfFile, each_file, elf_file, hypervisor_file};
 
 fn faults() -> PathBuf {
@@ -34,7 +34,7 @@ fn files() -> TempDir {
     let mut program = elf_file(&elf(vec![segment(BASE, 4), segment(BASE + 0x1000, 4)]));
     // PT_INTERP in place of the second PT_LOAD.
     program[64 + 56] = 3;
-    let contents: [(&str, Vec<u8>); 14] = [
+    let contents: [(&str, Vec<u8>); 15] = [
         ("guest.elf", elf_file(&good)),
         ("raw.bin", vec![0x13; 64]),
         ("empty", Vec::new()),
@@ -76,6 +76,13 @@ fn files() -> TempDir {
         (
             "large.elf",
             elf_file(&elf(vec![(BASE, BASE, vec![0x13; 4], 0x1f_1000)])),
+        ),
+        (
+            "tile.elf",
+            elf_file(&ElfFile {
+                entry: 0x8000_0000,
+                ..elf(vec![segment(0x8000_0000, 4)])
+            }),
         ),
         ("ramdisk", vec![0x55; 2 << 20]),
         (HYPERVISOR, hypervisor_file()),
@@ -184,6 +191,10 @@ fault_tests! {
     interrupt_twice = "interrupt-twice",
     channel_space = "channel-space",
     no_artifact = "no-artifact",
+    tiles = "tiles",
+    tiles_design = "tiles-design",
+    tiles_no_fabric = "tiles-no-fabric",
+    tiles_unshared = "tiles-unshared",
     all_at_once = "all-at-once",
 }
 
@@ -262,7 +273,12 @@ fn bad_hypervisor() {
 #[test]
 fn every_kind_is_met_and_documented() {
     let files = files();
-    let met_elsewhere = [Code::TooMany, Code::Unreadable, Code::BadHypervisor];
+    let met_elsewhere = [
+        Code::TooMany,
+        Code::Unreadable,
+        Code::BadHypervisor,
+        Code::NoBootImage,
+    ];
     let mut met = met_elsewhere.to_vec();
     for name in NAMES {
         met.extend(judge(name, files.path()).problems.iter().map(|p| p.kind()));
@@ -637,6 +653,58 @@ fn bitstreams_have_to_fit_the_managers_memory() {
     assert_ne!(text, SHARED);
     let verdict = judge_text("full.toml", text, files.path());
     insta::assert_snapshot!("bitstreams-fit", render(&verdict, files.path()));
+}
+
+/// Tiles that share what there is; one is far away, one says where it is.
+const TILES: &str = r#"
+[system]
+platform = "manycore"
+
+[fabric]
+design = "manycore"
+
+[io]
+policy = { flash = "fixed-priority" }
+
+[[vm]]
+name = "valve"
+image = "tile.elf"
+bootargs = "rounds=10"
+
+[[vm.io_port]]
+uart = "read-write"
+flash = { address = 0x1000, size = "8KiB" }
+
+[vm.timed_io]
+pins = [0, 1]
+
+[[vm]]
+name = "camera"
+image = "tile.elf"
+tile = 15
+
+[[vm.io_port]]
+flash = { address = 0x4000, size = "4KiB", writable = true }
+vga = { x = 0, y = 0, width = 160, height = 120 }
+ethernet = "02:00:00:00:00:0f"
+
+[[vm]]
+name = "logger"
+image = "tile.elf"
+"#;
+
+#[test]
+fn fine_systems_of_tiles_are_summed_up_and_have_no_boot_image() {
+    let files = files();
+    let verdict = judge_text("tiles.toml", TILES.into(), files.path());
+    let tiles = verdict
+        .tiles
+        .as_ref()
+        .unwrap_or_else(|| panic!("{}", render(&verdict, files.path())));
+    insta::assert_snapshot!("summary-tiles", of_tiles(tiles, &verdict));
+    let refusal = crate::build::build(verdict).expect_err("there is no image");
+    let codes: Vec<Code> = refusal.problems().iter().map(Problem::kind).collect();
+    assert_eq!(codes, [Code::NoBootImage]);
 }
 
 #[test]

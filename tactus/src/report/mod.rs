@@ -24,6 +24,7 @@ pub mod picture;
 pub mod samples;
 pub mod table;
 pub mod unit;
+pub mod waveform;
 
 /// Bins of a histogram in the terminal.
 const TEXT_BINS: u64 = 16;

@@ -3,8 +3,6 @@
 use std::io::Write;
 
 use miette::{IntoDiagnostic, miette};
-use tactus_board::profile::Profile;
-use tactus_board::time::Clock;
 
 use super::{Limits, System};
 use crate::artifacts::{Artifacts, Missing};
@@ -60,9 +58,7 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<V
     let outcome = super::run(&system, &limits, &mut show);
     progress.finish_and_clear();
     let outcome = outcome.map_err(|error| miette!("{error}"))?;
-    let profile = Profile::named(&checked.platform).expect("it was checked");
-    let clock = Clock::from_hertz(profile.clock_hz);
-    files.write(&outcome.ends, system.ends.pins, clock)?;
+    files.write(&outcome.ends, system.ends.pins, super::clock())?;
     let (flits, hash) = (outcome.flits, outcome.trace_hash);
     let late = outcome.late(&system);
     let requests = outcome.requests.len();

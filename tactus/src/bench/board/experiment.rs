@@ -178,6 +178,7 @@ impl Metric {
             stay: None,
             paths: None,
             times: None,
+            sum: Vec::new(),
             bound: None,
             beyond: None,
             cost: None,

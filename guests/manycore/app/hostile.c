@@ -1,0 +1,113 @@
+/*
+ * A tile that means no good: it writes whatever to its interface to the mesh, sends packets of any kind to the I/O hypervisor, to timed I/O, to the other tiles and to
+ * places that nobody is at, as fast as it can, and takes almost nothing of what comes back.
+ *
+ * Boot arguments: `seed=N`; `until=CYCLE`: then it goes off, and says how many packets it has sent.
+ */
+
+#include "arguments.h"
+#include "console.h"
+#include "mesh.h"
+#include "platform.h"
+
+#define PAGE ((volatile uint32_t *)0x40000000)
+#define PACKET 0x10
+#define HEADER 0x14
+#define RESPONSE 0x18
+#define MESSAGE 0x1c
+#define IRQ_ENABLE 0x20
+#define BUFFER 0x800
+#define BUFFER_WORDS 512
+#define PAGE_WORDS 1024
+
+#define HYPERVISOR MESH_PLACE(0, 4)
+#define TIMED_IO MESH_PLACE(1, 4)
+
+/* xorshift32 (Marsaglia, "Xorshift RNGs", 2003). */
+static uint32_t state;
+
+static uint32_t any(void)
+{
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    return state;
+}
+
+static uint32_t below(uint32_t bound)
+{
+    return any() % bound;
+}
+
+static void send(uint32_t head, uint32_t words)
+{
+    PAGE[PACKET / 4] = words << 16 | below(BUFFER_WORDS);
+    PAGE[HEADER / 4] = head;
+}
+
+/* Somewhere: each tile, each place of the I/O, and what is no place at all. */
+static uint32_t place(void)
+{
+    return any() & MESH_PLACE_bm;
+}
+
+static void one(void)
+{
+    switch (below(8)) {
+    case 0:
+        /* What looks like a request: any device, any operation, most of any length. */
+        send(HYPERVISOR | (any() & 0xfffff), below(4) == 0 ? below(BUFFER_WORDS) : 1 + below(8));
+        break;
+    case 1:
+        /* A flood of reads of flash, as long as they may be; beyond the area, mostly. */
+        PAGE[BUFFER / 4] = any();
+        PAGE[PACKET / 4] = 1 << 16;
+        PAGE[HEADER / 4] = HYPERVISOR | 2 << 17 | 1536;
+        break;
+    case 2:
+        /* A frame to everybody. */
+        PAGE[BUFFER / 4] = 0;
+        PAGE[BUFFER / 4 + 1] = 0xffffffff;
+        PAGE[BUFFER / 4 + 2] = 0xffff;
+        PAGE[PACKET / 4] = 17 << 16;
+        PAGE[HEADER / 4] = HYPERVISOR | 4 << 17 | 1 << 15 | 64;
+        break;
+    case 3:
+        /* Registers of timed I/O: any of them, any value; and more words than it says, or fewer. */
+        PAGE[BUFFER / 4] = below(PAGE_WORDS) * 4 | (below(8) == 0 ? any() : 0);
+        send(TIMED_IO | below(2) << 15 | below(2) << 14 | (1 + below(16)), below(18));
+        break;
+    case 4:
+        /* The other tiles. */
+        send(MESH_TILE(below(MESH_TILES)) | (any() & 0xfffff), below(BUFFER_WORDS));
+        break;
+    case 5:
+        send(place() | (any() & 0xfffff), below(BUFFER_WORDS));
+        break;
+    case 6:
+        /* Its own page. */
+        PAGE[below(PAGE_WORDS)] = any();
+        break;
+    default:
+        /* Some of what has come, so that there is room for more. */
+        for (uint32_t i = below(16); i > 0; i--)
+            (void)PAGE[(below(2) == 0 ? RESPONSE : MESSAGE) / 4];
+        break;
+    }
+}
+
+void app_main(void)
+{
+    uint64_t until = argument_number("until=", 1000000), done = 0;
+
+    platform_external_enable(false);
+    state = (uint32_t)argument_number("seed=", 1) * 2654435761u + platform_tile + 1;
+    for (uint32_t i = 0; i < BUFFER_WORDS; i++)
+        PAGE[BUFFER / 4 + i] = any();
+    for (; platform_time() < until; done++)
+        one();
+    PAGE[IRQ_ENABLE / 4] = 0;
+    console_print("@tactus metric name=hostile_acts value=%lu unit=count\n", done);
+    console_print("@tactus pass name=manycore\n");
+    platform_power_off(false);
+}

@@ -1,0 +1,14 @@
+//! A tile that means no good (`app/hostile.c`).
+#![cfg_attr(target_os = "none", no_std, no_main)]
+
+// Brings the entry point and the kernel into the program; `build.rs` adds the rest.
+use tactus_guest_manycore as _;
+
+/// There is no such program for the host; cargo asks for one when it tests the package.
+#[cfg(not(target_os = "none"))]
+fn main() {
+    eprintln!(
+        "manycore-hostile is a bare-metal program: cargo build --profile embedded --target riscv64gc-unknown-none-elf -p tactus-guest-manycore"
+    );
+    std::process::exit(2);
+}
