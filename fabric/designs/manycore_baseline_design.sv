@@ -40,7 +40,7 @@ module manycore_baseline_design
 
   // Nobody is where answers would go into RESPONSE.
   manycore_mesh #(.IO('{y: 3'd7, x: 3'd7}), .REACH(4'b1111), .DEPTH(Depth)) u_mesh (
-    .clk_i, .rst_ni, .tile_req_i, .tile_rsp_o, .irq_o,
+    .clk_i, .rst_ni, .tile_req_i, .tile_rsp_o, .irq_o, .reach_i('1),
     .in_valid_i(in_valid), .in_last_i(in_last), .in_data_i(in_data), .in_credit_o(in_credit),
     .out_valid_o(out_valid), .out_last_o(out_last), .out_data_o(out_data),
     .out_credit_i(out_credit), .arrived_o(arrived)

@@ -81,10 +81,12 @@ module manycore_design
   logic [3:0][31:0] in_data, out_data;
   logic [19:0]      arrived;
 
+  logic [Tiles-1:0][Tiles-1:0] reach;
+
   manycore_mesh #(
     .IO('{y: 3'd4, x: 3'(AtIo)}), .REACH(4'b0011), .DEPTH(Depth)
   ) u_mesh (
-    .clk_i, .rst_ni, .tile_req_i, .tile_rsp_o, .irq_o,
+    .clk_i, .rst_ni, .tile_req_i, .tile_rsp_o, .irq_o, .reach_i(reach),
     .in_valid_i(in_valid), .in_last_i(in_last), .in_data_i(in_data), .in_credit_o(in_credit),
     .out_valid_o(out_valid), .out_last_o(out_last), .out_data_o(out_data),
     .out_credit_i(out_credit), .arrived_o(arrived)
@@ -102,7 +104,7 @@ module manycore_design
   logic [7:0] tx_byte, colour;
 
   mesh_io_hypervisor #(.PLACES(FourByFour), .DEPTH(Depth)) u_io (
-    .clk_i, .rst_ni,
+    .clk_i, .rst_ni, .reach_o(reach),
     .s_axil_awvalid(awvalid[AManager]), .s_axil_awready(awready[AManager]),
     .s_axil_awaddr(addr), .s_axil_awprot('0),
     .s_axil_wvalid(wvalid[AManager]), .s_axil_wready(wready[AManager]),

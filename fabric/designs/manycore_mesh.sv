@@ -17,6 +17,9 @@ module manycore_mesh
   output gp_rsp_t [Tiles-1:0] tile_rsp_o,
   output logic [Tiles-1:0]    irq_o,
 
+  // The tiles that each of them may send to.
+  input  logic [Tiles-1:0][Tiles-1:0] reach_i,
+
   // The fifth row, by X: into the mesh, and out of it.
   input  logic [3:0]          in_valid_i,
   input  logic [3:0]          in_last_i,
@@ -49,7 +52,8 @@ module manycore_mesh
     manycore_tile #(.PLACE(FourByFour[t]), .IO(IO), .DEPTH(DEPTH)) u_tile (
       .clk_i, .rst_ni,
       .tile_req_i(tile_req_i[t]), .tile_rsp_o(tile_rsp_o[t]), .irq_o(irq_o[t]),
-      .reach_i({28'd0, REACH, 32'h0f0f_0f0f}),
+      .reach_i({28'd0, REACH, 4'd0, reach_i[t][15:12], 4'd0, reach_i[t][11:8],
+                4'd0, reach_i[t][7:4], 4'd0, reach_i[t][3:0]}),
       .out_valid_o(in_valid[t]), .out_last_o(in_last[t]), .out_data_o(in_data[t]),
       .out_credit_i(in_credit[t]), .in_valid_i(out_valid[t]), .in_last_i(out_last[t]),
       .in_data_i(out_data[t]), .in_credit_o(out_credit[t])

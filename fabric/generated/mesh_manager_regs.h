@@ -14,7 +14,7 @@ extern "C" {
 #define MESH_MANAGER__ID__VERSION_bm 0xffff
 #define MESH_MANAGER__ID__VERSION_bp 0
 #define MESH_MANAGER__ID__VERSION_bw 16
-#define MESH_MANAGER__ID__VERSION_reset 0x1
+#define MESH_MANAGER__ID__VERSION_reset 0x2
 #define MESH_MANAGER__ID__KIND_bm 0xffff0000
 #define MESH_MANAGER__ID__KIND_bp 16
 #define MESH_MANAGER__ID__KIND_bw 16
@@ -121,6 +121,12 @@ extern "C" {
 #define MESH_MANAGER__PORT_SETTINGS__MAC_HIGH__VALUE_bw 16
 #define MESH_MANAGER__PORT_SETTINGS__MAC_HIGH__VALUE_reset 0x0
 
+// reg - mesh_manager::port_settings::REACH
+#define MESH_MANAGER__PORT_SETTINGS__REACH__TILES_bm 0xffff
+#define MESH_MANAGER__PORT_SETTINGS__REACH__TILES_bp 0
+#define MESH_MANAGER__PORT_SETTINGS__REACH__TILES_bw 16
+#define MESH_MANAGER__PORT_SETTINGS__REACH__TILES_reset 0x0
+
 // regfile - mesh_manager::port_settings
 typedef struct __attribute__ ((__packed__)) {
     uint32_t DEVICES;
@@ -131,6 +137,7 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t VGA_SIZE;
     uint32_t MAC_LOW;
     uint32_t MAC_HIGH;
+    uint32_t REACH;
 } mesh_manager__port_settings_t;
 
 // addrmap - mesh_manager
@@ -142,40 +149,40 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t LOST;
     uint8_t RESERVED_14_ff[0xec];
     mesh_manager__port_settings_t PORT0;
-    uint8_t RESERVED_124_13f[0x1c];
+    uint8_t RESERVED_128_13f[0x18];
     mesh_manager__port_settings_t PORT1;
-    uint8_t RESERVED_164_17f[0x1c];
+    uint8_t RESERVED_168_17f[0x18];
     mesh_manager__port_settings_t PORT2;
-    uint8_t RESERVED_1a4_1bf[0x1c];
+    uint8_t RESERVED_1a8_1bf[0x18];
     mesh_manager__port_settings_t PORT3;
-    uint8_t RESERVED_1e4_1ff[0x1c];
+    uint8_t RESERVED_1e8_1ff[0x18];
     mesh_manager__port_settings_t PORT4;
-    uint8_t RESERVED_224_23f[0x1c];
+    uint8_t RESERVED_228_23f[0x18];
     mesh_manager__port_settings_t PORT5;
-    uint8_t RESERVED_264_27f[0x1c];
+    uint8_t RESERVED_268_27f[0x18];
     mesh_manager__port_settings_t PORT6;
-    uint8_t RESERVED_2a4_2bf[0x1c];
+    uint8_t RESERVED_2a8_2bf[0x18];
     mesh_manager__port_settings_t PORT7;
-    uint8_t RESERVED_2e4_2ff[0x1c];
+    uint8_t RESERVED_2e8_2ff[0x18];
     mesh_manager__port_settings_t PORT8;
-    uint8_t RESERVED_324_33f[0x1c];
+    uint8_t RESERVED_328_33f[0x18];
     mesh_manager__port_settings_t PORT9;
-    uint8_t RESERVED_364_37f[0x1c];
+    uint8_t RESERVED_368_37f[0x18];
     mesh_manager__port_settings_t PORT10;
-    uint8_t RESERVED_3a4_3bf[0x1c];
+    uint8_t RESERVED_3a8_3bf[0x18];
     mesh_manager__port_settings_t PORT11;
-    uint8_t RESERVED_3e4_3ff[0x1c];
+    uint8_t RESERVED_3e8_3ff[0x18];
     mesh_manager__port_settings_t PORT12;
-    uint8_t RESERVED_424_43f[0x1c];
+    uint8_t RESERVED_428_43f[0x18];
     mesh_manager__port_settings_t PORT13;
-    uint8_t RESERVED_464_47f[0x1c];
+    uint8_t RESERVED_468_47f[0x18];
     mesh_manager__port_settings_t PORT14;
-    uint8_t RESERVED_4a4_4bf[0x1c];
+    uint8_t RESERVED_4a8_4bf[0x18];
     mesh_manager__port_settings_t PORT15;
 } mesh_manager_t;
 
 
-static_assert(sizeof(mesh_manager_t) == 0x4e4, "Packing error");
+static_assert(sizeof(mesh_manager_t) == 0x4e8, "Packing error");
 
 #ifdef __cplusplus
 }

@@ -79,6 +79,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT0;
         struct packed {
             logic DEVICES;
@@ -88,6 +89,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT1;
         struct packed {
             logic DEVICES;
@@ -97,6 +99,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT2;
         struct packed {
             logic DEVICES;
@@ -106,6 +109,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT3;
         struct packed {
             logic DEVICES;
@@ -115,6 +119,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT4;
         struct packed {
             logic DEVICES;
@@ -124,6 +129,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT5;
         struct packed {
             logic DEVICES;
@@ -133,6 +139,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT6;
         struct packed {
             logic DEVICES;
@@ -142,6 +149,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT7;
         struct packed {
             logic DEVICES;
@@ -151,6 +159,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT8;
         struct packed {
             logic DEVICES;
@@ -160,6 +169,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT9;
         struct packed {
             logic DEVICES;
@@ -169,6 +179,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT10;
         struct packed {
             logic DEVICES;
@@ -178,6 +189,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT11;
         struct packed {
             logic DEVICES;
@@ -187,6 +199,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT12;
         struct packed {
             logic DEVICES;
@@ -196,6 +209,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT13;
         struct packed {
             logic DEVICES;
@@ -205,6 +219,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT14;
         struct packed {
             logic DEVICES;
@@ -214,6 +229,7 @@ module mesh_manager_regs (
             logic VGA_SIZE;
             logic MAC_LOW;
             logic MAC_HIGH;
+            logic REACH;
         } PORT15;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
@@ -265,6 +281,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT0.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h120);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h120);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h120);
+        decoded_reg_strb.PORT0.REACH = cpuif_req_masked & (cpuif_addr == 12'h124);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h124);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h124);
         decoded_reg_strb.PORT1.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h140);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h140);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h140);
@@ -286,6 +305,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT1.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h160);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h160);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h160);
+        decoded_reg_strb.PORT1.REACH = cpuif_req_masked & (cpuif_addr == 12'h164);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h164);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h164);
         decoded_reg_strb.PORT2.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h180);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h180);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h180);
@@ -307,6 +329,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT2.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h1a0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h1a0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h1a0);
+        decoded_reg_strb.PORT2.REACH = cpuif_req_masked & (cpuif_addr == 12'h1a4);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h1a4);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h1a4);
         decoded_reg_strb.PORT3.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h1c0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h1c0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h1c0);
@@ -328,6 +353,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT3.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h1e0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h1e0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h1e0);
+        decoded_reg_strb.PORT3.REACH = cpuif_req_masked & (cpuif_addr == 12'h1e4);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h1e4);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h1e4);
         decoded_reg_strb.PORT4.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h200);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h200);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h200);
@@ -349,6 +377,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT4.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h220);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h220);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h220);
+        decoded_reg_strb.PORT4.REACH = cpuif_req_masked & (cpuif_addr == 12'h224);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h224);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h224);
         decoded_reg_strb.PORT5.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h240);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h240);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h240);
@@ -370,6 +401,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT5.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h260);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h260);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h260);
+        decoded_reg_strb.PORT5.REACH = cpuif_req_masked & (cpuif_addr == 12'h264);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h264);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h264);
         decoded_reg_strb.PORT6.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h280);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h280);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h280);
@@ -391,6 +425,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT6.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h2a0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h2a0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h2a0);
+        decoded_reg_strb.PORT6.REACH = cpuif_req_masked & (cpuif_addr == 12'h2a4);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h2a4);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h2a4);
         decoded_reg_strb.PORT7.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h2c0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h2c0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h2c0);
@@ -412,6 +449,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT7.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h2e0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h2e0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h2e0);
+        decoded_reg_strb.PORT7.REACH = cpuif_req_masked & (cpuif_addr == 12'h2e4);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h2e4);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h2e4);
         decoded_reg_strb.PORT8.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h300);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h300);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h300);
@@ -433,6 +473,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT8.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h320);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h320);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h320);
+        decoded_reg_strb.PORT8.REACH = cpuif_req_masked & (cpuif_addr == 12'h324);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h324);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h324);
         decoded_reg_strb.PORT9.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h340);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h340);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h340);
@@ -454,6 +497,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT9.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h360);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h360);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h360);
+        decoded_reg_strb.PORT9.REACH = cpuif_req_masked & (cpuif_addr == 12'h364);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h364);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h364);
         decoded_reg_strb.PORT10.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h380);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h380);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h380);
@@ -475,6 +521,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT10.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h3a0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h3a0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h3a0);
+        decoded_reg_strb.PORT10.REACH = cpuif_req_masked & (cpuif_addr == 12'h3a4);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h3a4);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h3a4);
         decoded_reg_strb.PORT11.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h3c0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h3c0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h3c0);
@@ -496,6 +545,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT11.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h3e0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h3e0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h3e0);
+        decoded_reg_strb.PORT11.REACH = cpuif_req_masked & (cpuif_addr == 12'h3e4);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h3e4);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h3e4);
         decoded_reg_strb.PORT12.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h400);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h400);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h400);
@@ -517,6 +569,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT12.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h420);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h420);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h420);
+        decoded_reg_strb.PORT12.REACH = cpuif_req_masked & (cpuif_addr == 12'h424);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h424);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h424);
         decoded_reg_strb.PORT13.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h440);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h440);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h440);
@@ -538,6 +593,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT13.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h460);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h460);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h460);
+        decoded_reg_strb.PORT13.REACH = cpuif_req_masked & (cpuif_addr == 12'h464);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h464);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h464);
         decoded_reg_strb.PORT14.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h480);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h480);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h480);
@@ -559,6 +617,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT14.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h4a0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h4a0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h4a0);
+        decoded_reg_strb.PORT14.REACH = cpuif_req_masked & (cpuif_addr == 12'h4a4);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h4a4);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h4a4);
         decoded_reg_strb.PORT15.DEVICES = cpuif_req_masked & (cpuif_addr == 12'h4c0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h4c0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h4c0);
@@ -580,6 +641,9 @@ module mesh_manager_regs (
         decoded_reg_strb.PORT15.MAC_HIGH = cpuif_req_masked & (cpuif_addr == 12'h4e0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h4e0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h4e0);
+        decoded_reg_strb.PORT15.REACH = cpuif_req_masked & (cpuif_addr == 12'h4e4);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h4e4);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h4e4);
         decoded_err = (~is_valid_addr | (is_valid_addr & ~is_valid_rw)) & decoded_req;
     end
 
@@ -685,6 +749,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT0;
         struct packed {
             struct packed {
@@ -753,6 +823,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT1;
         struct packed {
             struct packed {
@@ -821,6 +897,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT2;
         struct packed {
             struct packed {
@@ -889,6 +971,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT3;
         struct packed {
             struct packed {
@@ -957,6 +1045,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT4;
         struct packed {
             struct packed {
@@ -1025,6 +1119,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT5;
         struct packed {
             struct packed {
@@ -1093,6 +1193,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT6;
         struct packed {
             struct packed {
@@ -1161,6 +1267,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT7;
         struct packed {
             struct packed {
@@ -1229,6 +1341,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT8;
         struct packed {
             struct packed {
@@ -1297,6 +1415,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT9;
         struct packed {
             struct packed {
@@ -1365,6 +1489,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT10;
         struct packed {
             struct packed {
@@ -1433,6 +1563,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT11;
         struct packed {
             struct packed {
@@ -1501,6 +1637,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT12;
         struct packed {
             struct packed {
@@ -1569,6 +1711,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT13;
         struct packed {
             struct packed {
@@ -1637,6 +1785,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT14;
         struct packed {
             struct packed {
@@ -1705,6 +1859,12 @@ module mesh_manager_regs (
                     logic load_next;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] next;
+                    logic load_next;
+                } tiles;
+            } REACH;
         } PORT15;
     } field_combo_t;
     field_combo_t field_combo;
@@ -1783,6 +1943,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT0;
         struct packed {
             struct packed {
@@ -1838,6 +2003,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT1;
         struct packed {
             struct packed {
@@ -1893,6 +2063,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT2;
         struct packed {
             struct packed {
@@ -1948,6 +2123,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT3;
         struct packed {
             struct packed {
@@ -2003,6 +2183,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT4;
         struct packed {
             struct packed {
@@ -2058,6 +2243,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT5;
         struct packed {
             struct packed {
@@ -2113,6 +2303,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT6;
         struct packed {
             struct packed {
@@ -2168,6 +2363,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT7;
         struct packed {
             struct packed {
@@ -2223,6 +2423,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT8;
         struct packed {
             struct packed {
@@ -2278,6 +2483,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT9;
         struct packed {
             struct packed {
@@ -2333,6 +2543,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT10;
         struct packed {
             struct packed {
@@ -2388,6 +2603,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT11;
         struct packed {
             struct packed {
@@ -2443,6 +2663,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT12;
         struct packed {
             struct packed {
@@ -2498,6 +2723,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT13;
         struct packed {
             struct packed {
@@ -2553,6 +2783,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT14;
         struct packed {
             struct packed {
@@ -2608,6 +2843,11 @@ module mesh_manager_regs (
                     logic [15:0] value;
                 } value;
             } MAC_HIGH;
+            struct packed {
+                struct packed {
+                    logic [15:0] value;
+                } tiles;
+            } REACH;
         } PORT15;
     } field_storage_t;
     field_storage_t field_storage;
@@ -3026,6 +3266,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT0.MAC_HIGH.value.value = field_storage.PORT0.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT0.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT0.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT0.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT0.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT0.REACH.tiles.next = next_c;
+        field_combo.PORT0.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT0.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT0.REACH.tiles.load_next) begin
+                field_storage.PORT0.REACH.tiles.value <= field_combo.PORT0.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT0.REACH.tiles.value = field_storage.PORT0.REACH.tiles.value;
     // Field: mesh_manager.PORT1.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -3325,6 +3588,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT1.MAC_HIGH.value.value = field_storage.PORT1.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT1.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT1.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT1.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT1.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT1.REACH.tiles.next = next_c;
+        field_combo.PORT1.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT1.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT1.REACH.tiles.load_next) begin
+                field_storage.PORT1.REACH.tiles.value <= field_combo.PORT1.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT1.REACH.tiles.value = field_storage.PORT1.REACH.tiles.value;
     // Field: mesh_manager.PORT2.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -3624,6 +3910,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT2.MAC_HIGH.value.value = field_storage.PORT2.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT2.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT2.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT2.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT2.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT2.REACH.tiles.next = next_c;
+        field_combo.PORT2.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT2.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT2.REACH.tiles.load_next) begin
+                field_storage.PORT2.REACH.tiles.value <= field_combo.PORT2.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT2.REACH.tiles.value = field_storage.PORT2.REACH.tiles.value;
     // Field: mesh_manager.PORT3.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -3923,6 +4232,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT3.MAC_HIGH.value.value = field_storage.PORT3.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT3.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT3.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT3.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT3.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT3.REACH.tiles.next = next_c;
+        field_combo.PORT3.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT3.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT3.REACH.tiles.load_next) begin
+                field_storage.PORT3.REACH.tiles.value <= field_combo.PORT3.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT3.REACH.tiles.value = field_storage.PORT3.REACH.tiles.value;
     // Field: mesh_manager.PORT4.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -4222,6 +4554,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT4.MAC_HIGH.value.value = field_storage.PORT4.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT4.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT4.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT4.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT4.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT4.REACH.tiles.next = next_c;
+        field_combo.PORT4.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT4.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT4.REACH.tiles.load_next) begin
+                field_storage.PORT4.REACH.tiles.value <= field_combo.PORT4.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT4.REACH.tiles.value = field_storage.PORT4.REACH.tiles.value;
     // Field: mesh_manager.PORT5.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -4521,6 +4876,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT5.MAC_HIGH.value.value = field_storage.PORT5.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT5.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT5.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT5.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT5.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT5.REACH.tiles.next = next_c;
+        field_combo.PORT5.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT5.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT5.REACH.tiles.load_next) begin
+                field_storage.PORT5.REACH.tiles.value <= field_combo.PORT5.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT5.REACH.tiles.value = field_storage.PORT5.REACH.tiles.value;
     // Field: mesh_manager.PORT6.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -4820,6 +5198,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT6.MAC_HIGH.value.value = field_storage.PORT6.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT6.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT6.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT6.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT6.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT6.REACH.tiles.next = next_c;
+        field_combo.PORT6.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT6.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT6.REACH.tiles.load_next) begin
+                field_storage.PORT6.REACH.tiles.value <= field_combo.PORT6.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT6.REACH.tiles.value = field_storage.PORT6.REACH.tiles.value;
     // Field: mesh_manager.PORT7.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -5119,6 +5520,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT7.MAC_HIGH.value.value = field_storage.PORT7.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT7.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT7.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT7.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT7.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT7.REACH.tiles.next = next_c;
+        field_combo.PORT7.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT7.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT7.REACH.tiles.load_next) begin
+                field_storage.PORT7.REACH.tiles.value <= field_combo.PORT7.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT7.REACH.tiles.value = field_storage.PORT7.REACH.tiles.value;
     // Field: mesh_manager.PORT8.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -5418,6 +5842,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT8.MAC_HIGH.value.value = field_storage.PORT8.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT8.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT8.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT8.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT8.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT8.REACH.tiles.next = next_c;
+        field_combo.PORT8.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT8.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT8.REACH.tiles.load_next) begin
+                field_storage.PORT8.REACH.tiles.value <= field_combo.PORT8.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT8.REACH.tiles.value = field_storage.PORT8.REACH.tiles.value;
     // Field: mesh_manager.PORT9.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -5717,6 +6164,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT9.MAC_HIGH.value.value = field_storage.PORT9.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT9.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT9.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT9.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT9.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT9.REACH.tiles.next = next_c;
+        field_combo.PORT9.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT9.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT9.REACH.tiles.load_next) begin
+                field_storage.PORT9.REACH.tiles.value <= field_combo.PORT9.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT9.REACH.tiles.value = field_storage.PORT9.REACH.tiles.value;
     // Field: mesh_manager.PORT10.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -6016,6 +6486,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT10.MAC_HIGH.value.value = field_storage.PORT10.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT10.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT10.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT10.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT10.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT10.REACH.tiles.next = next_c;
+        field_combo.PORT10.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT10.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT10.REACH.tiles.load_next) begin
+                field_storage.PORT10.REACH.tiles.value <= field_combo.PORT10.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT10.REACH.tiles.value = field_storage.PORT10.REACH.tiles.value;
     // Field: mesh_manager.PORT11.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -6315,6 +6808,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT11.MAC_HIGH.value.value = field_storage.PORT11.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT11.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT11.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT11.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT11.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT11.REACH.tiles.next = next_c;
+        field_combo.PORT11.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT11.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT11.REACH.tiles.load_next) begin
+                field_storage.PORT11.REACH.tiles.value <= field_combo.PORT11.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT11.REACH.tiles.value = field_storage.PORT11.REACH.tiles.value;
     // Field: mesh_manager.PORT12.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -6614,6 +7130,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT12.MAC_HIGH.value.value = field_storage.PORT12.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT12.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT12.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT12.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT12.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT12.REACH.tiles.next = next_c;
+        field_combo.PORT12.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT12.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT12.REACH.tiles.load_next) begin
+                field_storage.PORT12.REACH.tiles.value <= field_combo.PORT12.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT12.REACH.tiles.value = field_storage.PORT12.REACH.tiles.value;
     // Field: mesh_manager.PORT13.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -6913,6 +7452,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT13.MAC_HIGH.value.value = field_storage.PORT13.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT13.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT13.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT13.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT13.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT13.REACH.tiles.next = next_c;
+        field_combo.PORT13.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT13.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT13.REACH.tiles.load_next) begin
+                field_storage.PORT13.REACH.tiles.value <= field_combo.PORT13.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT13.REACH.tiles.value = field_storage.PORT13.REACH.tiles.value;
     // Field: mesh_manager.PORT14.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -7212,6 +7774,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT14.MAC_HIGH.value.value = field_storage.PORT14.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT14.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT14.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT14.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT14.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT14.REACH.tiles.next = next_c;
+        field_combo.PORT14.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT14.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT14.REACH.tiles.load_next) begin
+                field_storage.PORT14.REACH.tiles.value <= field_combo.PORT14.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT14.REACH.tiles.value = field_storage.PORT14.REACH.tiles.value;
     // Field: mesh_manager.PORT15.DEVICES.uart
     always_comb begin
         automatic logic [0:0] next_c;
@@ -7511,6 +8096,29 @@ module mesh_manager_regs (
         end
     end
     assign hwif_out.PORT15.MAC_HIGH.value.value = field_storage.PORT15.MAC_HIGH.value.value;
+    // Field: mesh_manager.PORT15.REACH.tiles
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.PORT15.REACH.tiles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.PORT15.REACH && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.PORT15.REACH.tiles.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.PORT15.REACH.tiles.next = next_c;
+        field_combo.PORT15.REACH.tiles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.PORT15.REACH.tiles.value <= 16'h0;
+        end else begin
+            if(field_combo.PORT15.REACH.tiles.load_next) begin
+                field_storage.PORT15.REACH.tiles.value <= field_combo.PORT15.REACH.tiles.next;
+            end
+        end
+    end
+    assign hwif_out.PORT15.REACH.tiles.value = field_storage.PORT15.REACH.tiles.value;
 
     //--------------------------------------------------------------------------
     // Write response
@@ -7533,7 +8141,7 @@ module mesh_manager_regs (
         automatic logic [31:0] readback_data_var;
         readback_data_var = '0;
         if(rd_mux_addr == 12'h0) begin
-            readback_data_var[15:0] = 16'h1;
+            readback_data_var[15:0] = 16'h2;
             readback_data_var[31:16] = 16'h4d4d;
         end
         if(rd_mux_addr == 12'h4) begin
@@ -7578,6 +8186,9 @@ module mesh_manager_regs (
         if(rd_mux_addr == 12'h120) begin
             readback_data_var[15:0] = field_storage.PORT0.MAC_HIGH.value.value;
         end
+        if(rd_mux_addr == 12'h124) begin
+            readback_data_var[15:0] = field_storage.PORT0.REACH.tiles.value;
+        end
         if(rd_mux_addr == 12'h140) begin
             readback_data_var[1] = field_storage.PORT1.DEVICES.uart.value;
             readback_data_var[2] = field_storage.PORT1.DEVICES.flash.value;
@@ -7604,6 +8215,9 @@ module mesh_manager_regs (
         end
         if(rd_mux_addr == 12'h160) begin
             readback_data_var[15:0] = field_storage.PORT1.MAC_HIGH.value.value;
+        end
+        if(rd_mux_addr == 12'h164) begin
+            readback_data_var[15:0] = field_storage.PORT1.REACH.tiles.value;
         end
         if(rd_mux_addr == 12'h180) begin
             readback_data_var[1] = field_storage.PORT2.DEVICES.uart.value;
@@ -7632,6 +8246,9 @@ module mesh_manager_regs (
         if(rd_mux_addr == 12'h1a0) begin
             readback_data_var[15:0] = field_storage.PORT2.MAC_HIGH.value.value;
         end
+        if(rd_mux_addr == 12'h1a4) begin
+            readback_data_var[15:0] = field_storage.PORT2.REACH.tiles.value;
+        end
         if(rd_mux_addr == 12'h1c0) begin
             readback_data_var[1] = field_storage.PORT3.DEVICES.uart.value;
             readback_data_var[2] = field_storage.PORT3.DEVICES.flash.value;
@@ -7658,6 +8275,9 @@ module mesh_manager_regs (
         end
         if(rd_mux_addr == 12'h1e0) begin
             readback_data_var[15:0] = field_storage.PORT3.MAC_HIGH.value.value;
+        end
+        if(rd_mux_addr == 12'h1e4) begin
+            readback_data_var[15:0] = field_storage.PORT3.REACH.tiles.value;
         end
         if(rd_mux_addr == 12'h200) begin
             readback_data_var[1] = field_storage.PORT4.DEVICES.uart.value;
@@ -7686,6 +8306,9 @@ module mesh_manager_regs (
         if(rd_mux_addr == 12'h220) begin
             readback_data_var[15:0] = field_storage.PORT4.MAC_HIGH.value.value;
         end
+        if(rd_mux_addr == 12'h224) begin
+            readback_data_var[15:0] = field_storage.PORT4.REACH.tiles.value;
+        end
         if(rd_mux_addr == 12'h240) begin
             readback_data_var[1] = field_storage.PORT5.DEVICES.uart.value;
             readback_data_var[2] = field_storage.PORT5.DEVICES.flash.value;
@@ -7712,6 +8335,9 @@ module mesh_manager_regs (
         end
         if(rd_mux_addr == 12'h260) begin
             readback_data_var[15:0] = field_storage.PORT5.MAC_HIGH.value.value;
+        end
+        if(rd_mux_addr == 12'h264) begin
+            readback_data_var[15:0] = field_storage.PORT5.REACH.tiles.value;
         end
         if(rd_mux_addr == 12'h280) begin
             readback_data_var[1] = field_storage.PORT6.DEVICES.uart.value;
@@ -7740,6 +8366,9 @@ module mesh_manager_regs (
         if(rd_mux_addr == 12'h2a0) begin
             readback_data_var[15:0] = field_storage.PORT6.MAC_HIGH.value.value;
         end
+        if(rd_mux_addr == 12'h2a4) begin
+            readback_data_var[15:0] = field_storage.PORT6.REACH.tiles.value;
+        end
         if(rd_mux_addr == 12'h2c0) begin
             readback_data_var[1] = field_storage.PORT7.DEVICES.uart.value;
             readback_data_var[2] = field_storage.PORT7.DEVICES.flash.value;
@@ -7766,6 +8395,9 @@ module mesh_manager_regs (
         end
         if(rd_mux_addr == 12'h2e0) begin
             readback_data_var[15:0] = field_storage.PORT7.MAC_HIGH.value.value;
+        end
+        if(rd_mux_addr == 12'h2e4) begin
+            readback_data_var[15:0] = field_storage.PORT7.REACH.tiles.value;
         end
         if(rd_mux_addr == 12'h300) begin
             readback_data_var[1] = field_storage.PORT8.DEVICES.uart.value;
@@ -7794,6 +8426,9 @@ module mesh_manager_regs (
         if(rd_mux_addr == 12'h320) begin
             readback_data_var[15:0] = field_storage.PORT8.MAC_HIGH.value.value;
         end
+        if(rd_mux_addr == 12'h324) begin
+            readback_data_var[15:0] = field_storage.PORT8.REACH.tiles.value;
+        end
         if(rd_mux_addr == 12'h340) begin
             readback_data_var[1] = field_storage.PORT9.DEVICES.uart.value;
             readback_data_var[2] = field_storage.PORT9.DEVICES.flash.value;
@@ -7820,6 +8455,9 @@ module mesh_manager_regs (
         end
         if(rd_mux_addr == 12'h360) begin
             readback_data_var[15:0] = field_storage.PORT9.MAC_HIGH.value.value;
+        end
+        if(rd_mux_addr == 12'h364) begin
+            readback_data_var[15:0] = field_storage.PORT9.REACH.tiles.value;
         end
         if(rd_mux_addr == 12'h380) begin
             readback_data_var[1] = field_storage.PORT10.DEVICES.uart.value;
@@ -7848,6 +8486,9 @@ module mesh_manager_regs (
         if(rd_mux_addr == 12'h3a0) begin
             readback_data_var[15:0] = field_storage.PORT10.MAC_HIGH.value.value;
         end
+        if(rd_mux_addr == 12'h3a4) begin
+            readback_data_var[15:0] = field_storage.PORT10.REACH.tiles.value;
+        end
         if(rd_mux_addr == 12'h3c0) begin
             readback_data_var[1] = field_storage.PORT11.DEVICES.uart.value;
             readback_data_var[2] = field_storage.PORT11.DEVICES.flash.value;
@@ -7874,6 +8515,9 @@ module mesh_manager_regs (
         end
         if(rd_mux_addr == 12'h3e0) begin
             readback_data_var[15:0] = field_storage.PORT11.MAC_HIGH.value.value;
+        end
+        if(rd_mux_addr == 12'h3e4) begin
+            readback_data_var[15:0] = field_storage.PORT11.REACH.tiles.value;
         end
         if(rd_mux_addr == 12'h400) begin
             readback_data_var[1] = field_storage.PORT12.DEVICES.uart.value;
@@ -7902,6 +8546,9 @@ module mesh_manager_regs (
         if(rd_mux_addr == 12'h420) begin
             readback_data_var[15:0] = field_storage.PORT12.MAC_HIGH.value.value;
         end
+        if(rd_mux_addr == 12'h424) begin
+            readback_data_var[15:0] = field_storage.PORT12.REACH.tiles.value;
+        end
         if(rd_mux_addr == 12'h440) begin
             readback_data_var[1] = field_storage.PORT13.DEVICES.uart.value;
             readback_data_var[2] = field_storage.PORT13.DEVICES.flash.value;
@@ -7928,6 +8575,9 @@ module mesh_manager_regs (
         end
         if(rd_mux_addr == 12'h460) begin
             readback_data_var[15:0] = field_storage.PORT13.MAC_HIGH.value.value;
+        end
+        if(rd_mux_addr == 12'h464) begin
+            readback_data_var[15:0] = field_storage.PORT13.REACH.tiles.value;
         end
         if(rd_mux_addr == 12'h480) begin
             readback_data_var[1] = field_storage.PORT14.DEVICES.uart.value;
@@ -7956,6 +8606,9 @@ module mesh_manager_regs (
         if(rd_mux_addr == 12'h4a0) begin
             readback_data_var[15:0] = field_storage.PORT14.MAC_HIGH.value.value;
         end
+        if(rd_mux_addr == 12'h4a4) begin
+            readback_data_var[15:0] = field_storage.PORT14.REACH.tiles.value;
+        end
         if(rd_mux_addr == 12'h4c0) begin
             readback_data_var[1] = field_storage.PORT15.DEVICES.uart.value;
             readback_data_var[2] = field_storage.PORT15.DEVICES.flash.value;
@@ -7982,6 +8635,9 @@ module mesh_manager_regs (
         end
         if(rd_mux_addr == 12'h4e0) begin
             readback_data_var[15:0] = field_storage.PORT15.MAC_HIGH.value.value;
+        end
+        if(rd_mux_addr == 12'h4e4) begin
+            readback_data_var[15:0] = field_storage.PORT15.REACH.tiles.value;
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr;

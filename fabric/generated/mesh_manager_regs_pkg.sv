@@ -5,7 +5,7 @@ package mesh_manager_regs_pkg;
 
     localparam MESH_MANAGER_REGS_DATA_WIDTH = 32;
     localparam MESH_MANAGER_REGS_MIN_ADDR_WIDTH = 12;
-    localparam MESH_MANAGER_REGS_SIZE = 'h4e4;
+    localparam MESH_MANAGER_REGS_SIZE = 'h4e8;
 
     typedef struct packed {
         logic [15:0] next;
@@ -137,6 +137,14 @@ package mesh_manager_regs_pkg;
     } mesh_manager__port_settings__MAC_HIGH__out_t;
 
     typedef struct packed {
+        logic [15:0] value;
+    } mesh_manager__port_settings__REACH__tiles__out_t;
+
+    typedef struct packed {
+        mesh_manager__port_settings__REACH__tiles__out_t tiles;
+    } mesh_manager__port_settings__REACH__out_t;
+
+    typedef struct packed {
         mesh_manager__port_settings__DEVICES__out_t DEVICES;
         mesh_manager__port_settings__FLASH_FIRST__out_t FLASH_FIRST;
         mesh_manager__port_settings__FLASH_SECTORS__out_t FLASH_SECTORS;
@@ -144,6 +152,7 @@ package mesh_manager_regs_pkg;
         mesh_manager__port_settings__VGA_SIZE__out_t VGA_SIZE;
         mesh_manager__port_settings__MAC_LOW__out_t MAC_LOW;
         mesh_manager__port_settings__MAC_HIGH__out_t MAC_HIGH;
+        mesh_manager__port_settings__REACH__out_t REACH;
     } mesh_manager__port_settings__out_t;
 
     typedef struct packed {

@@ -46,6 +46,9 @@ module mesh_io_hypervisor
   input  logic [31:0] in_data_i,
   output logic        in_credit_o,
 
+  // The tiles that each port's tile may send to.
+  output logic [15:0][15:0] reach_o,
+
   // The devices' wires.
   output logic        flash_cs_no,
   output logic        flash_sck_o,
@@ -115,6 +118,7 @@ module mesh_io_hypervisor
 
   always_comb begin
     for (int unsigned p = 0; p < Ports; p++) begin
+      reach_o[p] = settings[p].REACH.tiles.value;
       devices[p] = {3'b000, settings[p].DEVICES.ethernet.value, settings[p].DEVICES.vga.value,
                     settings[p].DEVICES.flash.value, settings[p].DEVICES.uart.value, 1'b0};
       given[p] = '{

@@ -270,6 +270,8 @@ pub struct Tile {
     pub image: Vec<u8>,
     /// What it is told.
     pub bootargs: String,
+    /// The tiles that it may send messages to.
+    pub talks_to: Vec<u32>,
     /// What it may use of the devices.
     pub port: Option<IoPort>,
     /// Its pins of timed I/O.

@@ -149,6 +149,8 @@ pub struct Given {
     pub station: Option<[u8; 6]>,
     /// Its pins of timed I/O, a bit each.
     pub pins: u32,
+    /// The tiles that it may send messages to, a bit each.
+    pub reach: u16,
 }
 
 impl Given {
@@ -162,15 +164,19 @@ impl Given {
             window: Some([80 * (index % 4), 60 * (index / 4), 80, 60]),
             station: Some([2, 0, 0, 0, 0, number as u8]),
             pins: 0,
+            reach: 0,
         }
     }
 
     /// What a description gives.
     fn of(tile: &plan::Tile) -> Self {
         let pins = tile.pins.iter().fold(0, |pins, pin| pins | 1 << pin);
+        let others = tile.talks_to.iter();
+        let reach = others.fold(0, |reach, other| reach | 1 << other);
         let Some(port) = &tile.port else {
             return Self {
                 pins,
+                reach,
                 ..Self::default()
             };
         };
@@ -187,6 +193,7 @@ impl Given {
             }),
             station: port.station.map(|station| station.0),
             pins,
+            reach,
         }
     }
 }
@@ -557,6 +564,7 @@ fn configuration(policies: [IoPolicy; 4], system: &System) -> Vec<(u32, u32)> {
             put(0x1c, u32::from_be_bytes([c, d, e, f]));
             put(0x20, u32::from_be_bytes([0, 0, a, b]));
         }
+        put(0x24, u32::from(given.reach));
         let devices = u32::from(given.uart) << 1
             | u32::from(given.flash.is_some()) << 2
             | u32::from(given.window.is_some()) << 3

@@ -162,7 +162,7 @@ impl Driver {
     }
 }
 
-/// What is given to each tile before it runs: all devices, four sectors of the flash, and a window of the display.
+/// What is given to each tile before it runs: all devices, four sectors of the flash, a window of the display, and that it may send to all tiles but the last.
 fn give(tiles: &mut Tiles, port: u32) {
     let at = settings(port);
     for (register, value) in [
@@ -171,6 +171,7 @@ fn give(tiles: &mut Tiles, port: u32) {
         (0x10, 1 << 31 | 4),
         (0x14, (80 * (port % 4)) | ((60 * (port / 4)) << 16)),
         (0x18, 80 | 60 << 16),
+        (0x24, 0x7fff),
     ] {
         tiles.write_gp(at + register, value).expect("a register");
     }
@@ -318,8 +319,9 @@ fn a_tile_that_floods_disturbs_no_other() {
         flood.send(place(6) | 0x5_5555, &[round; 60]);
         flood.send(request(FLASH, WRITE, 100) | QUIET, &[0; 20]);
     }
-    // To a place where nobody is.
+    // To a place where nobody is, and to a tile that it may not send to.
     flood.send(4 << 29 | 2 << 26, &[]);
+    flood.send(place(15), &[]);
     flood.pause(2_000);
     flood.note(STATUS);
     flood.note(ROOM);
@@ -349,7 +351,7 @@ fn a_tile_that_floods_disturbs_no_other() {
     assert_eq!(result(&tiles, 6, 7), 1 << 31 | 0o11 << 20 | 0x5_5555);
     assert!((8..68).all(|index| result(&tiles, 6, index) == 0));
     assert_eq!(result(&tiles, 8, 0), 1 << 31 | 0o13 << 20, "it is tile 7");
-    assert_eq!(result(&tiles, 5, 0), 1 << 8 | 1 << 2);
+    assert_eq!(result(&tiles, 5, 0), 2 << 8 | 1 << 2);
     assert_eq!(result(&tiles, 5, 1), 500 << 16 | (512 - 12 * 21));
     assert_eq!(tiles.read_gp(LOST), Ok(0));
     println!("flash, 4 bytes, beside a flood: {:?}", seen.times(6));

@@ -67,12 +67,14 @@ pub(super) fn check(
         let written = vm.timed_io.as_ref();
         let engine = written.map(|written| io::engine(judge, &mut given, index, vm, written));
         let bootargs = bootargs(judge, vm);
+        let talks_to = talks_to(judge, vm, &numbers);
         tiles.push((|| {
             Some(Tile {
                 number: number?,
                 vm: vm.name.as_ref()?.value.clone(),
                 image: image?.0,
                 bootargs,
+                talks_to,
                 port,
                 pins: engine.map(|engine| engine.pins).unwrap_or_default(),
             })
@@ -191,6 +193,18 @@ fn numbers(judge: &mut Judge<'_>, tiles: u32) -> Vec<Option<u32>> {
         numbers.push(number);
     }
     numbers
+}
+
+/// The tiles of the VMs that one may send messages to.
+fn talks_to(judge: &mut Judge<'_>, vm: &Vm, numbers: &[Option<u32>]) -> Vec<u32> {
+    let names = vm.talks_to.iter().flat_map(|names| &names.value);
+    let what = format!("`talks_to` of {}", vm.title());
+    let mut tiles = Vec::new();
+    for name in names {
+        let other = judge.resolve_vm(name, &what);
+        tiles.extend(other.and_then(|other| numbers[other]));
+    }
+    tiles
 }
 
 /// What its software is told.

@@ -165,6 +165,8 @@ pub struct Vm {
     pub memory: Option<At<Size>>,
     /// On a board of tiles, its tile; default: the first that no other VM has.
     pub tile: Option<At<u32>>,
+    /// On a board of tiles, the VMs that it may send messages to; default: none.
+    pub talks_to: Option<At<Vec<At<String>>>>,
     /// Fixed physical address of its memory.
     pub host_address: Option<At<Address>>,
     /// Initial ramdisk.
@@ -202,6 +204,7 @@ impl Vm {
             image: None,
             memory: None,
             tile: None,
+            talks_to: None,
             host_address: None,
             initrd: None,
             bootargs: None,

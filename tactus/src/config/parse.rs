@@ -435,6 +435,7 @@ fn read_vm_of_tile(reader: &mut Reader, mut table: Table<'_>) -> Vm {
         name,
         image: table.required(reader, "image"),
         tile: table.optional(reader, "tile"),
+        talks_to: table.array(reader, "talks_to"),
         bootargs: table.optional(reader, "bootargs"),
         io_ports: table
             .tables(reader, "io_port", "vm.io_port", "I/O port")

@@ -77,7 +77,7 @@ impl MeshManager<'static> {
 
 impl<'io, IO> MeshManager<'io, IO> {
     /// Size in bytes of the underlying memory
-    pub const SIZE: usize = 0x4E4;
+    pub const SIZE: usize = 0x4E8;
 
     /// # Safety
     ///

@@ -9,6 +9,7 @@ pub mod flash_first;
 pub mod flash_sectors;
 pub mod mac_high;
 pub mod mac_low;
+pub mod reach;
 pub mod vga_corner;
 pub mod vga_size;
 
@@ -53,7 +54,7 @@ impl PortSettings<'static> {
 
 impl<'io, IO> PortSettings<'io, IO> {
     /// Size in bytes of the underlying memory
-    pub const SIZE: usize = 0x24;
+    pub const SIZE: usize = 0x28;
 
     /// # Safety
     ///
@@ -152,6 +153,17 @@ impl<'io, IO: peakrdl_rust::io::RegisterIO> PortSettings<'io, IO> {
     pub const fn mac_high(&self) -> peakrdl_rust::reg::Reg<'io, mac_high::MacHigh, IO> {
         unsafe {
             peakrdl_rust::reg::Reg::from_ptr_with(self.ptr.wrapping_byte_add(0x20).cast(), self.io)
+        }
+    }
+
+    /// Reach
+    ///
+    /// Which tiles this port's may send messages to, a bit each. What it may send to the I/O is not asked here.
+    #[inline(always)]
+    #[must_use]
+    pub const fn reach(&self) -> peakrdl_rust::reg::Reg<'io, reach::Reach, IO> {
+        unsafe {
+            peakrdl_rust::reg::Reg::from_ptr_with(self.ptr.wrapping_byte_add(0x24).cast(), self.io)
         }
     }
 }
