@@ -17,7 +17,7 @@ pub use coupling::{Activity, Coupling, Settings, Waves};
 pub(crate) use coupling::{EventFault, PortFault};
 pub(crate) use gp::{Gp, Request};
 pub use model::{Model, ModelError};
-pub use pins::{PinChanges, Pins};
+pub use pins::{PinChanges, Pins, PinsAt};
 pub(crate) use tile::TilePort;
 
 use crate::bus::BadState;

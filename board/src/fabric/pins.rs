@@ -1,7 +1,10 @@
-//! Watches the pins of a design, which it shows in place of what it would write past the caches (`fabric/designs.toml`, `pins`).
+//! Watches the pins of a design, which it shows in place of what it would write by a port for which it has no use (`fabric/designs.toml`, `pins` and
+//! `pins_at`).
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Deserialize;
 
 use super::{Fabric, GpInputs, GpOutputs, Inputs, Outputs, TILES};
 use crate::bus::BadState;
@@ -18,9 +21,21 @@ impl PinChanges {
     }
 }
 
+/// The port that a design shows its pins at, by which it never writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PinsAt {
+    /// That past the caches.
+    #[default]
+    Hp,
+    /// The coherent one.
+    Acp,
+}
+
 /// A fabric whose pins are watched. All are low at reset.
 pub struct Pins {
     fabric: Box<dyn Fabric>,
+    at: PinsAt,
     mask: u32,
     levels: u32,
     cycle: u64,
@@ -30,10 +45,11 @@ pub struct Pins {
 impl Pins {
     /// Watches so many of a fabric's pins, at most 32.
     #[must_use]
-    pub fn new(fabric: Box<dyn Fabric>, number: u32) -> (Self, PinChanges) {
+    pub fn new(fabric: Box<dyn Fabric>, at: PinsAt, number: u32) -> (Self, PinChanges) {
         let changes = PinChanges::default();
         let pins = Self {
             fabric,
+            at,
             mask: u32::MAX.checked_shr(32 - number.min(32)).unwrap_or(0),
             levels: 0,
             cycle: 0,
@@ -48,7 +64,12 @@ impl Pins {
     }
 
     fn look(&mut self) {
-        let levels = self.fabric.outputs().hp.wdata as u32 & self.mask;
+        let outputs = self.fabric.outputs();
+        let port = match self.at {
+            PinsAt::Hp => &outputs.hp,
+            PinsAt::Acp => &outputs.acp,
+        };
+        let levels = port.wdata as u32 & self.mask;
         if levels != self.levels {
             self.levels = levels;
             let mut changes = self
@@ -89,7 +110,7 @@ impl Fabric for Pins {
         self.passed();
     }
 
-    /// While it is quiet, nothing but counters of cycles changes.
+    /// While it is quiet, no pin changes.
     fn skip(&mut self, cycles: u64) {
         self.fabric.skip(cycles);
         self.cycle += cycles;
@@ -122,7 +143,7 @@ impl Fabric for Pins {
 mod tests {
     use super::*;
 
-    /// Shows its state, which counts cycles, at HP.
+    /// Shows its state, which counts cycles, at HP, and the half of it at ACP.
     #[derive(Default)]
     struct Counter(Outputs);
 
@@ -137,6 +158,7 @@ mod tests {
 
         fn cycle(&mut self, _: &Inputs, _: u64) {
             self.0.hp.wdata += 1;
+            self.0.acp.wdata = self.0.hp.wdata / 2;
         }
 
         fn skip(&mut self, _: u64) {}
@@ -158,7 +180,7 @@ mod tests {
 
     #[test]
     fn changes_of_the_watched_pins_have_their_cycles() {
-        let (mut pins, changes) = Pins::new(Box::<Counter>::default(), 2);
+        let (mut pins, changes) = Pins::new(Box::<Counter>::default(), PinsAt::Hp, 2);
         for _ in 0..4 {
             pins.cycle(&Inputs::default(), 0);
         }
@@ -166,7 +188,7 @@ mod tests {
         pins.skip(100);
         pins.cycle(&Inputs::default(), 0);
         let saved = pins.save();
-        let (mut other, later) = Pins::new(Box::<Counter>::default(), 2);
+        let (mut other, later) = Pins::new(Box::<Counter>::default(), PinsAt::Hp, 2);
         other.restore(&saved).expect("the same design");
         other.cycle(&Inputs::default(), 0);
         assert_eq!(changes.take(), [(105, 1)]);
@@ -175,9 +197,18 @@ mod tests {
     }
 
     #[test]
+    fn pins_are_watched_where_they_are_shown() {
+        let (mut pins, changes) = Pins::new(Box::<Counter>::default(), PinsAt::Acp, 2);
+        for _ in 0..5 {
+            pins.cycle(&Inputs::default(), 0);
+        }
+        assert_eq!(changes.take(), [(2, 1), (4, 2)]);
+    }
+
+    #[test]
     fn none_and_all_pins_can_be_watched() {
         for (number, expected) in [(0, vec![]), (32, vec![(1, 1)]), (40, vec![(1, 1)])] {
-            let (mut pins, changes) = Pins::new(Box::<Counter>::default(), number);
+            let (mut pins, changes) = Pins::new(Box::<Counter>::default(), PinsAt::Hp, number);
             pins.cycle(&Inputs::default(), 0);
             assert_eq!(changes.take(), expected, "{number}");
         }

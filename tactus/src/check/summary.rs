@@ -345,7 +345,9 @@ fn io(plan: &Plan) -> String {
             station,
         ]);
     }
-    text += &section(&rows);
+    if !io.ports.is_empty() {
+        text += &section(&rows);
+    }
     let mut rows = vec![row(&["timed I/O", "VM", "pins"])];
     for (number, engine) in io.engines.iter().enumerate() {
         let pins: Vec<String> = engine.pins.iter().map(u32::to_string).collect();

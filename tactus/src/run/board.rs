@@ -18,7 +18,7 @@ use tactus_board::account::{Doing, Spent};
 use tactus_board::board::{self as engine, Board, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
-use tactus_board::fabric::{self, Model, PinChanges, Pins, Waves};
+use tactus_board::fabric::{self, Model, PinChanges, Pins, PinsAt, Waves};
 use tactus_board::fault::Fault;
 use tactus_board::gdb::{self, Server};
 use tactus_board::profile::Profile;
@@ -126,6 +126,8 @@ pub struct Options {
     pub fabric: Option<Fabric>,
     /// How many of the fabric's pins are watched.
     pub pins: u32,
+    /// Where it shows them.
+    pub pins_at: PinsAt,
     /// What goes wrong, and when. For tests.
     pub faults: Vec<(Femtoseconds, Fault)>,
 }
@@ -158,6 +160,7 @@ impl Options {
             restore: None,
             fabric: None,
             pins: 0,
+            pins_at: PinsAt::default(),
             faults: Vec::new(),
         }
     }
@@ -317,7 +320,7 @@ impl Machine {
         if let Some(fabric) = &options.fabric {
             let mut design: Box<dyn fabric::Fabric> = Box::new(Model::load(&fabric.model)?);
             if options.pins > 0 {
-                let (watched, changes) = Pins::new(design, options.pins);
+                let (watched, changes) = Pins::new(design, options.pins_at, options.pins);
                 (design, pins) = (Box::new(watched), changes);
             }
             setup::load_fabric(&mut board, &options.profile, design)

@@ -334,10 +334,11 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
         ));
     }
     if wanted.pins.is_some() {
-        options.pins = image.design.as_deref().map_or(0, crate::fabric::pins);
+        let pins = image.design.as_deref().map(crate::fabric::pins);
+        (options.pins, options.pins_at) = pins.unwrap_or_default();
         if options.pins == 0 {
             return Err(miette!(
-                help = "name a design that has some in the system's `[fabric]`: `io`",
+                help = "name a design that has some in the system's `[fabric]`: `io` or `accelerators`",
                 "--pins shows the fabric's pins, and it has none"
             ));
         }
