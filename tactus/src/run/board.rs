@@ -264,6 +264,8 @@ pub struct Facts {
     pub sharing: Sharing,
     /// When the watched pins changed: the cycle of the fabric, and their levels from then on.
     pub pins: Vec<(u64, u32)>,
+    /// Whether that is all of their changes since reset.
+    pub pins_from_reset: bool,
     /// Where the trace is.
     pub trace: Option<PathBuf>,
     /// Events that the trace lacks.
@@ -855,6 +857,7 @@ impl Run {
             paths: self.paths,
             sharing: self.sharing,
             pins: self.pins.take(),
+            pins_from_reset: self.options.pins > 0 && self.options.restore.is_none(),
             trace: self.options.trace.clone(),
             lost: self.lost,
             trace_error,

@@ -35,6 +35,7 @@ pub mod board;
 pub mod console;
 pub mod journal;
 pub mod machine;
+pub mod pulses;
 pub mod qemu;
 pub mod record;
 pub mod session;
