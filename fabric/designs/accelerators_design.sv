@@ -142,9 +142,9 @@ module accelerators_design import fabric_pkg::*; (
   assign unused = ^{acp_rsp_i, event_i, awcache, arcache, awsize, awprot, arsize, arprot, awburst,
                     arburst, config_valid, config_region, config_data};
 
-  // Nothing of the accelerators changes but by software while nothing goes on. What comes to rest last is the region
-  // monitor, which goes through its list, and what the regions drive, which passes through some
-  // registers.
+  // Nothing of the accelerators changes but by software while nothing goes on. What comes to rest
+  // last is the region monitor, which goes through its list, and what the regions drive, which
+  // passes through some registers.
   logic       moves;
   logic [4:0] settled_q;
 

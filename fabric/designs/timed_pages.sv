@@ -67,11 +67,11 @@ module timed_pages import timed_io_pkg::*; #(
   assign s_axil_awready = {PAGES{awready}};
   assign s_axil_wready  = {PAGES{wready}};
   assign s_axil_bvalid  = {PAGES{bvalid}};
-  assign s_axil_bresp   = {PAGES{bresp}};
+  assign s_axil_bresp   = '{default: bresp};
   assign s_axil_arready = {PAGES{arready}};
   assign s_axil_rvalid  = {PAGES{rvalid}};
-  assign s_axil_rdata   = {PAGES{rdata}};
-  assign s_axil_rresp   = {PAGES{rresp}};
+  assign s_axil_rdata   = '{default: rdata};
+  assign s_axil_rresp   = '{default: rresp};
 
   // Quiet from a moment after the last access, run and report until the schedule looks at the first
   // next run as one that is near.
