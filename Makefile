@@ -22,8 +22,8 @@ setup: ## install what is missing on this machine (docs/src/reference/setup.md s
 	@setup/setup.sh
 
 # What `tactus run` is told of the platform. On the board, time passes as on the real one from when Linux is up; what is
-# measured begins there. QEMU has no programmable logic, and so no accelerators.
-DEMO_board := systems/demo-board.toml --platform board --timed-from phase:linux_up
+# measured begins there. QEMU has no programmable logic, and so no accelerators and no pins.
+DEMO_board := systems/demo-board.toml --platform board --timed-from phase:linux_up --pins build/demo/pins.vcd
 DEMO_qemu := systems/demo.toml --platform qemu
 
 platform:

@@ -857,15 +857,15 @@ def read_designs(blocks):
     designs = {}
     for name, entry in described.items():
         # What of it software sees is `tactus check`'s.
-        values = table(entry, f"[{name}]", sources=list, uses=[], top=f"{name}_design", counters=[], device=[], pins=0,
-                       tiles=False)
+        values = table(entry, f"[{name}]", sources=list, uses=[], top=f"{name}_design", counters=[], period=1, device=[],
+                       pins=0, pins_at="hp", ends=False, tiles=False)
         sources = paths(["designs/fabric_pkg.sv"], f"[{name}]")
         for used in values["uses"]:
             if used not in sources_of:
                 raise Broken(f"designs.toml: [{name}]: uses `{used}`, which is no block of blocks.toml")
             sources += [s for s in sources_of[used] if s not in sources]
         sources += paths([*values["sources"], "designs/fabric_shell.sv"], f"[{name}]")
-        designs[name] = Design(name, values["top"], sources, values["counters"], values["tiles"])
+        designs[name] = Design(name, values["top"], sources, values["counters"], values["period"], values["tiles"])
     return designs
 
 
@@ -877,6 +877,8 @@ class Design:
     top: str
     sources: list[Path]
     counters: list[str]
+    # In so many cycles repeats what changes beside them while it is quiet.
+    period: int
     # It has a port for each tile.
     tiles: bool
 
@@ -886,7 +888,8 @@ class Design:
     def model_job(self):
         reads = [*self.sources, FABRIC / "lint.vlt", *sorted((FABRIC / "coupling").iterdir())]
         return Job(f"model {self.name}", lambda folder: build_model(folder, self), reads,
-                   {"top": self.top, "sources": self.sources, "counters": self.counters, "tiles": self.tiles})
+                   {"top": self.top, "sources": self.sources, "counters": self.counters, "period": self.period,
+                    "tiles": self.tiles})
 
 
 def build_model(folder, design):
@@ -894,6 +897,7 @@ def build_model(folder, design):
     root = "root.fabric_shell__DOT__u_design__DOT__"
     counted = "".join(f"    {root}{path.replace('.', '__DOT__')} += cycles;\n" for path in design.counters)
     (folder / "counters.h").write_text(
+        f"constexpr uint64_t PERIOD = {design.period};\n"
         "static void count_on(Vfabric_shell___024root& root, uint64_t cycles) {\n"
         f"    (void)root;\n    (void)cycles;\n{counted}}}\n")
     # Written from outside of the model, and so not to be optimised away.

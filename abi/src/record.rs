@@ -10,6 +10,8 @@
 //! * `metric name=N value=V unit=U` - one figure; a later one of the same name replaces it;
 //! * `samples name=N phase=P unit=U values=V,V,...` - raw samples, appended to those of the same name
 //!   and phase;
+//! * `pulses pins=MASK start=S length=L period=P until=U` - what was asked of timed output, in cycles of the fabric: the pins go up
+//!   together at S and down L later, and again every P; pulses that begin after U may be missing;
 //! * `phase name=P` - a marker in time;
 //! * `pass name=N`, `fail name=N reason=R` - the verdict of a self-checking guest.
 //!

@@ -19,7 +19,8 @@ pub(crate) use gp::{Gp, Request};
 pub use model::{Model, ModelError};
 pub(crate) use tile::TilePort;
 pub use watch::{
-    COLUMNS, Display, Ethernet, Frames, Picture, PinChanges, Pins, ROWS, Seen, Watched, Watcher,
+    COLUMNS, Display, Ethernet, Frames, Picture, PinChanges, Pins, PinsAt, ROWS, Seen, Watched,
+    Watcher,
 };
 
 use crate::bus::BadState;

@@ -1,9 +1,12 @@
 // The design with accelerators: eight interfaces and three regions, which are loaded with QAM-16,
 // QAM-64, FFT-512 and FFT-1024 as they fit (Ker-ONE, table 5); and the smallest one with a task
-// that is hostile.
+// that is hostile. Beside them timed I/O for four VMs, whose pins are looped back.
 //
 // Interrupt lines: 0 the region monitor; 1 the configuration port; 2 to 4 the regions; 5 an
 // interface has faults; from 8 on the interfaces.
+//
+// It has no use for ACP. What it would write there, and is never valid, are timed I/O's pins
+// instead, for tests that look at them: 7 to 0.
 module accelerators_design import fabric_pkg::*; (
   input  logic                  clk_i,
   input  logic                  rst_ni,
@@ -22,6 +25,18 @@ module accelerators_design import fabric_pkg::*; (
 
   localparam int unsigned Interfaces = 8;
   localparam int unsigned Regions    = 3;
+  localparam int unsigned TimedVms   = 4;
+  localparam int unsigned TimedPages = TimedVms + 1;
+  localparam int unsigned Pins       = 8;
+
+  logic [TimedPages-1:0]       t_awvalid, t_awready, t_wvalid, t_wready, t_bvalid, t_bready;
+  logic [TimedPages-1:0]       t_arvalid, t_arready, t_rvalid, t_rready;
+  logic [TimedPages-1:0][1:0]  t_bresp, t_rresp;
+  logic [TimedPages-1:0][31:0] t_rdata;
+  logic [11:0]                 t_addr;
+  logic [31:0]                 t_wdata, t_quiet;
+  logic [3:0]                  t_wstrb;
+  logic [Pins-1:0]             pins;
 
   logic                             busy;
   logic [Regions-1:0]               reconfiguring;
@@ -37,7 +52,7 @@ module accelerators_design import fabric_pkg::*; (
 
   assign irq_o[7:6] = '0;
 
-  accelerators #(.INTERFACES(Interfaces)) u_accelerators (
+  accelerators #(.INTERFACES(Interfaces), .OTHERS(TimedPages)) u_accelerators (
     .clk_i, .rst_ni,
     .s_axil_awvalid(gp_req_i.awvalid), .s_axil_awready(gp_rsp_o.awready),
     .s_axil_awaddr(gp_req_i.awaddr), .s_axil_awprot('0),
@@ -49,6 +64,13 @@ module accelerators_design import fabric_pkg::*; (
     .s_axil_araddr(gp_req_i.araddr), .s_axil_arprot('0),
     .s_axil_rvalid(gp_rsp_o.rvalid), .s_axil_rready(gp_req_i.rready),
     .s_axil_rdata(gp_rsp_o.rdata), .s_axil_rresp(gp_rsp_o.rresp),
+    .other_awvalid_o(t_awvalid), .other_awready_i(t_awready),
+    .other_wvalid_o(t_wvalid), .other_wready_i(t_wready),
+    .other_addr_o(t_addr), .other_wdata_o(t_wdata), .other_wstrb_o(t_wstrb),
+    .other_bvalid_i(t_bvalid), .other_bready_o(t_bready), .other_bresp_i(t_bresp),
+    .other_arvalid_o(t_arvalid), .other_arready_i(t_arready),
+    .other_rvalid_i(t_rvalid), .other_rready_o(t_rready),
+    .other_rdata_i(t_rdata), .other_rresp_i(t_rresp),
     .monitor_irq_o(irq_o[0]), .port_irq_o(irq_o[1]), .region_irq_o(irq_o[4:2]),
     .fault_irq_o(irq_o[5]), .interface_irq_o(irq_o[15:8]),
     .reconfiguring_o(reconfiguring), .loaded_o(loaded),
@@ -69,7 +91,22 @@ module accelerators_design import fabric_pkg::*; (
     .m_axi_rdata(hp_rsp_i.rdata), .m_axi_rresp(hp_rsp_i.rresp), .m_axi_rlast(hp_rsp_i.rlast)
   );
 
-  assign acp_req_o = '0;
+  timed_pages #(.VMS(TimedVms), .PINS(Pins)) u_timed (
+    .clk_i, .rst_ni,
+    .s_axil_awvalid(t_awvalid), .s_axil_awready(t_awready),
+    .s_axil_wvalid(t_wvalid), .s_axil_wready(t_wready),
+    .s_axil_addr(t_addr), .s_axil_wdata(t_wdata), .s_axil_wstrb(t_wstrb),
+    .s_axil_bvalid(t_bvalid), .s_axil_bready(t_bready), .s_axil_bresp(t_bresp),
+    .s_axil_arvalid(t_arvalid), .s_axil_arready(t_arready),
+    .s_axil_rvalid(t_rvalid), .s_axil_rready(t_rready),
+    .s_axil_rdata(t_rdata), .s_axil_rresp(t_rresp),
+    .pins_i(pins), .pins_o(pins), .quiet_o(t_quiet)
+  );
+
+  always_comb begin
+    acp_req_o       = '0;
+    acp_req_o.wdata = 64'(pins);
+  end
 
   // What fits into each region.
 
@@ -105,9 +142,9 @@ module accelerators_design import fabric_pkg::*; (
   assign unused = ^{acp_rsp_i, event_i, awcache, arcache, awsize, awprot, arsize, arprot, awburst,
                     arburst, config_valid, config_region, config_data};
 
-  // Nothing changes but by software while nothing goes on. What comes to rest last is the region
-  // monitor, which goes through its list, and what the regions drive, which passes through some
-  // registers.
+  // Nothing of the accelerators changes but by software while nothing goes on. What comes to rest
+  // last is the region monitor, which goes through its list, and what the regions drive, which
+  // passes through some registers.
   logic       moves;
   logic [4:0] settled_q;
 
@@ -125,6 +162,6 @@ module accelerators_design import fabric_pkg::*; (
   end
 
   assign rests   = settled_q[4];
-  assign quiet_o = settled_q == '1 ? QuietForever : '0;
+  assign quiet_o = settled_q == '1 ? t_quiet : '0;
 
 endmodule

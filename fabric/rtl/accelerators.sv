@@ -4,11 +4,14 @@
 //
 // Software reaches it by pages of 4 KiB: the region monitor at 0x0, the configuration port at
 // 0x1000, the regions from 0x2000 on, the interfaces' pages for the device manager from 0x8000 on,
-// and the virtual devices' from 0x10000 on. Memory is reached over one master: the regions through
-// their isolators, and the configuration port, which only reads.
+// and the virtual devices' from 0x10000 on; from 0x18000 on those of whatever else is on the bus.
+// Memory is reached over one master: the regions through their isolators, and the configuration
+// port, which only reads.
 module accelerators #(
   // Up to 8, and 3 as the pages and REGION_BYTES have it.
   parameter int unsigned INTERFACES = 8,
+  // Pages of others.
+  parameter int unsigned OTHERS = 1,
   localparam int unsigned REGIONS = 3
 ) (
   input  logic                     clk_i,
@@ -33,6 +36,24 @@ module accelerators #(
   input  logic                     s_axil_rready,
   output logic [31:0]              s_axil_rdata,
   output logic [1:0]               s_axil_rresp,
+
+  // The others, each a slave with a page.
+  output logic [OTHERS-1:0]        other_awvalid_o,
+  input  logic [OTHERS-1:0]        other_awready_i,
+  output logic [OTHERS-1:0]        other_wvalid_o,
+  input  logic [OTHERS-1:0]        other_wready_i,
+  output logic [11:0]              other_addr_o,
+  output logic [31:0]              other_wdata_o,
+  output logic [3:0]               other_wstrb_o,
+  input  logic [OTHERS-1:0]        other_bvalid_i,
+  output logic [OTHERS-1:0]        other_bready_o,
+  input  logic [OTHERS-1:0][1:0]   other_bresp_i,
+  output logic [OTHERS-1:0]        other_arvalid_o,
+  input  logic [OTHERS-1:0]        other_arready_i,
+  input  logic [OTHERS-1:0]        other_rvalid_i,
+  output logic [OTHERS-1:0]        other_rready_o,
+  input  logic [OTHERS-1:0][31:0]  other_rdata_i,
+  input  logic [OTHERS-1:0][1:0]   other_rresp_i,
 
   output logic                     monitor_irq_o,
   output logic                     port_irq_o,
@@ -95,7 +116,8 @@ module accelerators #(
   localparam int unsigned Region   = 2;
   localparam int unsigned Manager  = Region + REGIONS;
   localparam int unsigned Device   = Manager + INTERFACES;
-  localparam int unsigned Slaves   = Device + INTERFACES;
+  localparam int unsigned Other    = Device + INTERFACES;
+  localparam int unsigned Slaves   = Other + OTHERS;
 
   function automatic logic [Slaves-1:0][7:0] pages();
     logic [Slaves-1:0][7:0] of_slaves;
@@ -106,6 +128,7 @@ module accelerators #(
       of_slaves[Manager+i] = 8'(8 + i);
       of_slaves[Device+i]  = 8'(16 + i);
     end
+    for (int unsigned o = 0; o < OTHERS; o++) of_slaves[Other+o] = 8'(24 + o);
     return of_slaves;
   endfunction
 
@@ -133,6 +156,25 @@ module accelerators #(
     .m_axil_arvalid(arvalid), .m_axil_arready(arready),
     .m_axil_rvalid(rvalid), .m_axil_rready(rready), .m_axil_rdata(rdata), .m_axil_rresp(rresp)
   );
+
+  // The others.
+
+  assign other_awvalid_o        = awvalid[Other+:OTHERS];
+  assign awready[Other+:OTHERS] = other_awready_i;
+  assign other_wvalid_o         = wvalid[Other+:OTHERS];
+  assign wready[Other+:OTHERS]  = other_wready_i;
+  assign other_addr_o           = addr;
+  assign other_wdata_o          = wdata;
+  assign other_wstrb_o          = wstrb;
+  assign bvalid[Other+:OTHERS]  = other_bvalid_i;
+  assign other_bready_o         = bready[Other+:OTHERS];
+  assign bresp[Other+:OTHERS]   = other_bresp_i;
+  assign other_arvalid_o        = arvalid[Other+:OTHERS];
+  assign arready[Other+:OTHERS] = other_arready_i;
+  assign rvalid[Other+:OTHERS]  = other_rvalid_i;
+  assign other_rready_o         = rready[Other+:OTHERS];
+  assign rdata[Other+:OTHERS]   = other_rdata_i;
+  assign rresp[Other+:OTHERS]   = other_rresp_i;
 
   // The region monitor.
 

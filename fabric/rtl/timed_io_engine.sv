@@ -134,7 +134,7 @@ module timed_io_engine import timed_io_pkg::*; #(
         since_mark_q <= '0;
       end else if (is_wait && !in_wait_q) begin
         since_mark_q <= 16'd1;
-      end else if (since_mark_q != '1) begin
+      end else if (running_q && since_mark_q != '1) begin
         since_mark_q <= since_mark_q + 1'b1;
       end
       for (int unsigned i = 0; i < Nesting; i++) begin

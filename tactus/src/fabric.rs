@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use tactus_board::devices::map;
-use tactus_board::fabric::GP_SIZE;
+use tactus_board::fabric::{GP_SIZE, PinsAt};
 
 use crate::accelerators;
 use crate::config::{Address, Size};
@@ -22,9 +22,12 @@ const DESIGNS: &str = include_str!("../../fabric/designs.toml");
 /// A design. What it is made of is `fabric/flow.py`'s.
 #[derive(Clone, Debug, Default, Deserialize)]
 struct Design {
-    /// Its pins, which it shows in the lowest bits of what it would write past the caches.
+    /// Its pins, which it shows in the lowest bits of what it would write by a port.
     #[serde(default)]
     pins: u32,
+    /// Which port that is.
+    #[serde(default)]
+    pins_at: PinsAt,
     /// It has a port for each tile.
     #[serde(default)]
     tiles: bool,
@@ -72,9 +75,10 @@ pub fn names() -> Vec<String> {
     designs().into_keys().collect()
 }
 
-/// How many pins of a design can be watched.
-pub fn pins(design: &str) -> u32 {
-    designs().remove(design).map_or(0, |design| design.pins)
+/// The pins of a design that can be watched: how many, and where it shows them.
+pub fn pins(design: &str) -> (u32, PinsAt) {
+    let design = designs().remove(design).unwrap_or_default();
+    (design.pins, design.pins_at)
 }
 
 /// The designs with a port for each tile.

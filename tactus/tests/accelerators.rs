@@ -77,7 +77,7 @@ fn run<'a>(
     run_at(Pace::Fast, STUCK, file, until, faults)
 }
 
-/// [`run`] at a pace, for that long at most.
+/// [`run`] at a pace, for that long at most. The pins are watched.
 fn run_at<'a>(
     pace: Pace,
     patience: Duration,
@@ -89,6 +89,7 @@ fn run_at<'a>(
     let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
     options.pace = pace;
     options.fabric = Some(fabric("accelerators"));
+    (options.ends.pins, options.ends.pins_at) = tactus::fabric::pins("accelerators");
     options.faults = faults(&plan_of(file), &boot.image.bytes);
     let plan = boot.plan.timeout(patience);
     let plan = plan.on(Platform::Board(Box::new(options)));
@@ -151,7 +152,7 @@ fn every_bit_is_right_whoever_has_which_region() {
 }
 
 /// The demonstration: Linux user space and FreeRTOS compute frame after frame with four accelerators that have three regions; none is wrong, and no release of FreeRTOS's most urgent task is missed. The
-/// device manager, which never ends, does not keep the machine on.
+/// device manager, which never ends, does not keep the machine on. Meanwhile FreeRTOS's pins change on their cycles.
 #[test]
 fn linux_and_freertos_share_them() {
     let outcome = run(&root().join("systems/demo-board.toml"), None, none);
@@ -165,13 +166,30 @@ fn linux_and_freertos_share_them() {
     let seen = || explain(&outcome);
     let of_linux = ["linux_load", "linux_qam16", "linux_qam64"];
     assert_eq!(passed("linux"), of_linux, "\n{}", seen());
-    let of_freertos = ["freertos_heartbeat", "freertos_spectra", "freertos_worker"];
+    let of_freertos = [
+        "freertos_heartbeat",
+        "freertos_pulses",
+        "freertos_spectra",
+        "freertos_worker",
+    ];
     assert_eq!(passed("freertos"), of_freertos, "\n{}", seen());
+    // Three pins go up and down every 2 ms.
+    let [pulses] = &outcome.timed_output()[..] else {
+        panic!("FreeRTOS alone has some\n{}", seen());
+    };
+    assert!(pulses.is_exact(), "{pulses:?}\n{}", seen());
+    assert_eq!((pulses.vm.as_str(), pulses.asked.pins), ("freertos", 0b111));
+    assert!(pulses.edges > 3 * 2 * 1000, "{pulses:?}\n{}", seen());
     // One every 20 ms for 2 s at least.
     let spectra = figure(&outcome, "freertos", "spectra");
     assert!(spectra >= 100.0, "{spectra}\n{}", seen());
     let misses = figure(&outcome, "freertos", "release_deadline_misses");
     assert_eq!(misses, 0.0, "\n{}", seen());
+    // An edge that was a cycle late would not go unnoticed.
+    let mut late = outcome.clone();
+    late.board.as_mut().expect("it ran on the board").ends.pins[1000].0 += 1;
+    assert_eq!(late.timed_output()[0].error_max, 1);
+    assert_eq!(late.verdict(), Verdict::GuestFailed);
 }
 
 /// A VM's accelerators.

@@ -1,4 +1,5 @@
-//! Watches what a design shows in place of what it would write past the caches (`fabric/designs.toml`, `pins` and `ends`).
+//! Watches what a design shows in place of what it would write by a port for which it has no use (`fabric/designs.toml`, `pins`, `pins_at`
+//! and `ends`).
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,8 +38,8 @@ impl<T: Default> Seen<T> {
 
 /// Somebody who looks at a design's wires.
 pub trait Watcher: Send {
-    /// The wires are so from a cycle on, which is counted from reset. Called for each cycle that is not skipped.
-    fn look(&mut self, cycle: u64, wires: u64);
+    /// The outputs are so from a cycle on, which is counted from reset. Called for each cycle that is not skipped.
+    fn look(&mut self, cycle: u64, outputs: &Outputs);
 
     /// At what tiles ask for in a cycle, beside what their ports say then: before [`look`](Self::look).
     fn look_at_tiles(&mut self, cycle: u64, tiles: &[GpInputs; TILES], ports: &[GpOutputs; TILES]) {
@@ -65,8 +66,7 @@ impl<W: Watcher> Watched<W> {
     }
 
     fn look(&mut self) {
-        let wires = self.fabric.outputs().hp.wdata;
-        self.watcher.look(self.cycle, wires);
+        self.watcher.look(self.cycle, self.fabric.outputs());
     }
 
     fn passed(&mut self) {
@@ -105,7 +105,7 @@ impl<W: Watcher> Fabric for Watched<W> {
         self.passed();
     }
 
-    /// While it is quiet, nothing but counters of cycles changes.
+    /// While it is quiet, nothing that is watched changes.
     fn skip(&mut self, cycles: u64) {
         self.fabric.skip(cycles);
         self.cycle += cycles;
@@ -137,8 +137,20 @@ impl<W: Watcher> Fabric for Watched<W> {
 /// When pins changed, and to what: the cycle from which on they are so, counted from reset, and a bit for each.
 pub type PinChanges = Seen<Vec<(u64, u32)>>;
 
+/// The port that a design shows its pins at, by which it never writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PinsAt {
+    /// That past the caches.
+    #[default]
+    Hp,
+    /// The coherent one.
+    Acp,
+}
+
 /// Watches pins, the lowest wires. All are low at reset.
 pub struct PinWatcher {
+    at: PinsAt,
     mask: u32,
     levels: u32,
     changes: PinChanges,
@@ -150,9 +162,10 @@ pub type Pins = Watched<PinWatcher>;
 impl Pins {
     /// Watches so many of a fabric's pins, at most 32.
     #[must_use]
-    pub fn new(fabric: Box<dyn Fabric>, number: u32) -> (Self, PinChanges) {
+    pub fn new(fabric: Box<dyn Fabric>, at: PinsAt, number: u32) -> (Self, PinChanges) {
         let changes = PinChanges::default();
         let watcher = PinWatcher {
+            at,
             mask: u32::MAX.checked_shr(32 - number.min(32)).unwrap_or(0),
             levels: 0,
             changes: changes.clone(),
@@ -162,8 +175,12 @@ impl Pins {
 }
 
 impl Watcher for PinWatcher {
-    fn look(&mut self, cycle: u64, wires: u64) {
-        let levels = wires as u32 & self.mask;
+    fn look(&mut self, cycle: u64, outputs: &Outputs) {
+        let port = match self.at {
+            PinsAt::Hp => &outputs.hp,
+            PinsAt::Acp => &outputs.acp,
+        };
+        let levels = port.wdata as u32 & self.mask;
         if levels != self.levels {
             self.levels = levels;
             self.changes.with(|changes| changes.push((cycle, levels)));
@@ -208,7 +225,8 @@ impl Ethernet {
 }
 
 impl Watcher for EthernetWatcher {
-    fn look(&mut self, cycle: u64, wires: u64) {
+    fn look(&mut self, cycle: u64, outputs: &Outputs) {
+        let wires = outputs.hp.wdata;
         if wires >> ETHERNET_VALID & 1 != 0 {
             if self.bytes.is_empty() {
                 self.began = cycle;
@@ -276,7 +294,8 @@ impl Display {
 }
 
 impl Watcher for DisplayWatcher {
-    fn look(&mut self, _: u64, wires: u64) {
+    fn look(&mut self, _: u64, outputs: &Outputs) {
+        let wires = outputs.hp.wdata;
         let up = |wire: u32| wires >> wire & 1 != 0;
         if !up(PIXEL) {
             return;
@@ -308,7 +327,7 @@ impl Watcher for DisplayWatcher {
 mod tests {
     use super::*;
 
-    /// Shows its state, which counts cycles, at HP.
+    /// Shows its state, which counts cycles, at HP, and the half of it at ACP.
     #[derive(Default)]
     struct Counter(Outputs);
 
@@ -323,6 +342,7 @@ mod tests {
 
         fn cycle(&mut self, _: &Inputs, _: u64) {
             self.0.hp.wdata += 1;
+            self.0.acp.wdata = self.0.hp.wdata / 2;
         }
 
         fn skip(&mut self, _: u64) {}
@@ -344,7 +364,7 @@ mod tests {
 
     #[test]
     fn changes_of_the_watched_pins_have_their_cycles() {
-        let (mut pins, changes) = Pins::new(Box::<Counter>::default(), 2);
+        let (mut pins, changes) = Pins::new(Box::<Counter>::default(), PinsAt::Hp, 2);
         for _ in 0..4 {
             pins.cycle(&Inputs::default(), 0);
         }
@@ -352,7 +372,7 @@ mod tests {
         pins.skip(100);
         pins.cycle(&Inputs::default(), 0);
         let saved = pins.save();
-        let (mut other, later) = Pins::new(Box::<Counter>::default(), 2);
+        let (mut other, later) = Pins::new(Box::<Counter>::default(), PinsAt::Hp, 2);
         other.restore(&saved).expect("the same design");
         other.cycle(&Inputs::default(), 0);
         assert_eq!(changes.take(), [(105, 1)]);
@@ -361,9 +381,18 @@ mod tests {
     }
 
     #[test]
+    fn pins_are_watched_where_they_are_shown() {
+        let (mut pins, changes) = Pins::new(Box::<Counter>::default(), PinsAt::Acp, 2);
+        for _ in 0..5 {
+            pins.cycle(&Inputs::default(), 0);
+        }
+        assert_eq!(changes.take(), [(2, 1), (4, 2)]);
+    }
+
+    #[test]
     fn none_and_all_pins_can_be_watched() {
         for (number, expected) in [(0, vec![]), (32, vec![(1, 1)]), (40, vec![(1, 1)])] {
-            let (mut pins, changes) = Pins::new(Box::<Counter>::default(), number);
+            let (mut pins, changes) = Pins::new(Box::<Counter>::default(), PinsAt::Hp, number);
             pins.cycle(&Inputs::default(), 0);
             assert_eq!(changes.take(), expected, "{number}");
         }

@@ -14,7 +14,9 @@ use crate::{BOTH, run};
 use tactus_abi::bitstream::{self, HEADER, Header, REGION_BYTES};
 use tactus_board::board::{Board, Pace};
 use tactus_board::bus::BadState;
-use tactus_board::fabric::{Activity, Fabric, FabricPort, Inputs, Outputs};
+use tactus_board::fabric::{
+    Activity, Fabric, FabricPort, Inputs, Outputs, Pins, PinsAt, QUIET_FOR_EVER,
+};
 use tactus_board::fault::Fault;
 
 /// Pages, from the begin of the port.
@@ -28,6 +30,10 @@ const fn manager(interface: u32) -> u32 {
 const fn device(interface: u32) -> u32 {
     0x1_0000 + 0x1000 * interface
 }
+const fn timed(vm: u32) -> u32 {
+    0x1_8000 + 0x1000 * vm
+}
+const TIMED_MANAGER: u32 = timed(4);
 
 /// Registers of the region monitor.
 const COMPATIBILITY: u32 = 0x04;
@@ -80,6 +86,10 @@ const DATA_SIZE: u32 = 0x18;
 const INT_CTRL: u32 = 0x1c;
 const RESULT: u32 = 0x20;
 const TARGET_ADDR: u32 = 0x40;
+/// Of timed I/O; from when on a program runs there, in cycles from when it is asked for.
+const NOW: u32 = 0x08;
+const TIMED_START: u32 = 0x10;
+const AHEAD: u32 = 5_000;
 
 /// The PLIC's pending word that has the design's lines; where in it the first one is, and behind that the interfaces'.
 const PENDING: u32 = 0xc00_1004;
@@ -777,19 +787,28 @@ fn interrupts_come_on_the_line_of_whom_they_are_from() {
     }
 }
 
-/// A fabric that says when it is quiet, and has to be.
+/// A fabric whose cycles are all simulated, beside another one that skips those in which it says that it is quiet: then the other
+/// has to be as if it had not.
 struct Resting {
     fabric: Box<dyn Fabric>,
-    /// How it was when it came to rest.
-    rested: Option<Vec<u8>>,
+    other: Box<dyn Fabric>,
+    /// For how many cycles it rests, and for how many it may.
+    rested: u64,
+    allowed: u64,
     rests: u32,
 }
 
 impl Resting {
-    fn compare(&mut self) {
-        if let Some(rested) = self.rested.take() {
-            assert!(self.fabric.save() == rested, "quiet, and it has changed");
-            self.rests += 1;
+    fn new(rests: [Box<dyn Fabric>; 2]) -> Self {
+        let [fabric, mut other] = rests;
+        // What a model keeps and never looks at is as its memory was before.
+        other.restore(&fabric.save()).expect("the same design");
+        Self {
+            fabric,
+            other,
+            rested: 0,
+            allowed: 0,
+            rests: 0,
         }
     }
 }
@@ -818,18 +837,33 @@ impl Fabric for Resting {
             inputs.hp.rvalid,
             inputs.hp.bvalid,
         ] == [0; 6];
-        let quiet = nothing_comes && self.outputs().quiet == u32::MAX;
-        if !quiet {
-            self.compare();
+        if self.rested == 0 {
+            self.allowed = match self.outputs().quiet {
+                QUIET_FOR_EVER => u64::MAX,
+                cycles => cycles.into(),
+            };
         }
         self.fabric.cycle(inputs, picoseconds);
-        if quiet && self.rested.is_none() {
-            self.rested = Some(self.fabric.save());
+        if nothing_comes && self.rested < self.allowed {
+            self.rested += 1;
+            return;
+        }
+        let rested = std::mem::take(&mut self.rested);
+        for part in [rested / 3, rested - rested / 3] {
+            if part > 0 {
+                self.other.skip(part);
+            }
+        }
+        self.other.cycle(inputs, picoseconds);
+        if rested > 0 {
+            let same = self.fabric.save() == self.other.save();
+            assert!(same, "other than it was after {rested} quiet cycles");
+            self.rests += 1;
         }
     }
 
-    fn skip(&mut self, cycles: u64) {
-        self.fabric.skip(cycles);
+    fn skip(&mut self, _: u64) {
+        panic!("all are simulated");
     }
 
     fn save(&self) -> Vec<u8> {
@@ -846,7 +880,7 @@ impl Fabric for Resting {
 }
 
 #[test]
-fn what_is_quiet_does_not_change() {
+fn what_is_skipped_is_as_if_it_had_not_been() {
     const INTERFACE: u32 = 1;
     let (index, number) = (2, 2);
     let mut driver = Driver::new();
@@ -856,6 +890,9 @@ fn what_is_quiet_does_not_change() {
     driver.write(COMPATIBILITY, 0);
     driver.write(REQUEST, 1 << 16);
     driver.pause(1000);
+    // 40 pulses meanwhile, one each 997 cycles.
+    driver.give_pins();
+    driver.note_start(0, 997, 40);
     driver.configure(TASKS[index].0, number, 0);
     driver.pause(1000);
     driver.connect(number, INTERFACE);
@@ -863,21 +900,97 @@ fn what_is_quiet_does_not_change() {
     driver.end(INTERFACE);
     driver.pause(1000);
     driver.write(region(number) + COMMAND, TAKE);
-    driver.pause(1000);
-    let resting = Box::new(Resting {
-        fabric: model("accelerators"),
-        rested: None,
-        rests: 0,
-    });
+    driver.pause(10_000);
     let bitstreams = [bitstream(TASKS[index].0, number)];
     let program = driver.program();
     compute(
-        resting,
+        Box::new(Resting::new([(); 2].map(|()| model("accelerators")))),
         &program,
         Pace::Fast,
         true,
         &[(index, VM)],
         &bitstreams,
-        6,
+        7,
     );
+}
+
+/// `docs/src/how-to/fire-pins-on-a-cycle.md`: lines 0 to 5 up, 250 cycles later down.
+const VALVES: [u32; 6] = [0x13f3f, 0x30063, 0x02000, 0x30095, 0x13f00, 0];
+
+impl Driver {
+    /// Pins 0 to 5 are VM 0's, which has the program of valves; pin 6 is VM 1's, which has it too.
+    fn give_pins(&mut self) {
+        for pin in 0..7 {
+            self.write(
+                TIMED_MANAGER + 0x100 + 4 * pin,
+                1 << 31 | u32::from(pin == 6),
+            );
+        }
+        for vm in 0..2 {
+            for (index, word) in VALVES.iter().enumerate() {
+                self.write(timed(vm) + 0x400 + 4 * index as u32, *word);
+            }
+        }
+    }
+
+    /// Lets a VM's program begin in 5,000 cycles, so many times. Notes from when on that is.
+    fn note_start(&mut self, vm: u32, period: u32, runs: u32) {
+        self.note(timed(vm) + NOW);
+        self.p.li(T1, AHEAD);
+        self.p.add(T0, T0, T1);
+        self.p.li(S0, GP + timed(vm) + TIMED_START);
+        self.p.sw(T0, 0, S0);
+        self.write(timed(vm) + TIMED_START + 4, 0);
+        self.write(timed(vm) + TIMED_START + 8, period);
+        self.write(timed(vm) + TIMED_START + 12, runs);
+        self.write(timed(vm) + TIMED_START + 16, 0);
+    }
+}
+
+#[test]
+fn pins_change_on_their_cycle_beside_accelerators_and_when_cycles_are_skipped() {
+    const RUNS: u32 = 30;
+    const PERIOD: u32 = 2_011;
+    let (index, number, interface) = (0, 0, 3);
+    let mut random = Random(5);
+    let mut driver = Driver::new();
+    driver.give_pins();
+    driver.prepare(interface, index, VM);
+    driver.note_start(0, PERIOD, RUNS);
+    driver.configure(TASKS[index].0, number, 0);
+    driver.connect(number, interface);
+    driver.write(device(interface) + START, 1);
+    // VM 1 has no pins for most of its lines: its report comes when nothing else goes on.
+    driver.note_start(1, 0, 1);
+    driver.end(interface);
+    // Accesses that come at any moment of the schedule's turns: how long each takes is in the trace.
+    for _ in 0..60 {
+        driver.pause(random.below(6_000) as u32);
+        driver.write(timed(random.below(2) as u32) + 0x2c, 1 << 31);
+        driver.p.li(S0, GP + timed(random.below(4) as u32) + NOW);
+        driver.p.lw(T0, 0, S0);
+    }
+    let program = driver.program();
+    let bitstreams = [bitstream(TASKS[index].0, number)];
+    for pace in BOTH {
+        let [skipped, all] = [false, true].map(|all| {
+            let (pins, changes) = Pins::new(model("accelerators"), PinsAt::Acp, 8);
+            let frames = [(index, VM)];
+            let pins = Box::new(pins);
+            let found = compute(pins, &program, pace, all, &frames, &bitstreams, 8);
+            (found, changes.take())
+        });
+        let start = skipped.0.0[0] + u64::from(AHEAD);
+        let begins = (0..RUNS).map(|run| start + u64::from(run * PERIOD));
+        let expected: Vec<(u64, u32)> = begins
+            .flat_map(|begin| [(begin, 0x3f), (begin + 250, 0)])
+            .collect();
+        assert_eq!(skipped.1, expected, "{pace:?}");
+        assert_eq!(all.1, expected, "{pace:?}");
+        let (of, beside) = (&skipped.0, &all.0);
+        assert_eq!((&of.0, of.2), (&beside.0, beside.2), "{pace:?}");
+        let (simulated, cycles) = (of.1.simulated, of.1.cycles);
+        assert!(2 * simulated < cycles, "{simulated} of {cycles}, {pace:?}");
+        assert_eq!(beside.1.simulated, beside.1.cycles);
+    }
 }

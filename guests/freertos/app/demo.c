@@ -2,7 +2,8 @@
  * The demonstration. A task of the highest priority is released by every tick (1 kHz) and records how late it
  * runs its first instruction. Beside it, as in any real application, other tasks work: a worker that gets its
  * figures through a queue and computes with floating point, and a task that an interrupt handler wakes through a
- * semaphore. Where the VM has accelerators for FFTs, which others share, another one has a burst transformed by them now and then.
+ * semaphore. Where the VM has accelerators for FFTs, which others share, another one has a burst transformed by them now and then. Where it has
+ * timed I/O, all of its pins pulse together on exact cycles of the fabric, by a schedule that is made once.
  *
  * The measurement has phases. In a VM with a channel, another VM says which one is on by the 32-bit word
  * at the begin of the channel's memory (enum phase). Without a channel, natively or in a VM, this program
@@ -23,6 +24,7 @@
 #include "plic.h"
 #include "platform.h"
 #include "record.h"
+#include "timed_io.h"
 
 void demo_main(void);
 
@@ -51,7 +53,12 @@ enum phase { PHASE_BOOT = 0, PHASE_IDLE = 1, PHASE_LOADED = 2, PHASE_DONE = 3 };
 #define FIRST_TRANSFORM 4
 #define MEMORY_BASE 0x80000000UL
 
-enum priority { PRIORITY_LOAD = 1, PRIORITY_WORKER = 2, PRIORITY_BURST = 2, PRIORITY_HEARTBEAT = 3, PRIORITY_RELEASE = 7 };
+/* Pulses of the pins: how long each is, from one to the next, and how far the first is ahead; in cycles of the fabric, of 10 ns. */
+#define PULSE_LENGTH 250
+#define PULSE_PERIOD 200000
+#define PULSE_AHEAD 100000
+
+enum priority { PRIORITY_LOAD = 1, PRIORITY_WORKER = 2, PRIORITY_BURST = 2, PRIORITY_PULSES = 2, PRIORITY_HEARTBEAT = 3, PRIORITY_RELEASE = 7 };
 
 struct samples {
     uint32_t values[SAMPLES_MAX];
@@ -91,15 +98,18 @@ static uint32_t burst[BURST_SYMBOLS] __attribute__((aligned(8)));
 static uint8_t spectrum[SPECTRUM_BYTES] __attribute__((aligned(128)));
 static uint64_t spectra, spectra_wrong, spectrum_ns_max;
 
+/* The cycle in which the pins first go up; 0: they do not. */
+static volatile uint64_t pulses_start;
+
 static QueueHandle_t batches;
 static SemaphoreHandle_t heartbeat, doorbell;
 static TaskHandle_t load;
 
 /* Memory of all of it: nothing is allocated while running. */
 #define STACK 512
-static StaticTask_t release_task, worker_task, heartbeat_task, doorbell_task, load_task, burst_task;
+static StaticTask_t release_task, worker_task, heartbeat_task, doorbell_task, load_task, burst_task, pulses_task;
 static StackType_t release_stack[STACK], worker_stack[2 * STACK], heartbeat_stack[STACK],
-    doorbell_stack[STACK], load_stack[STACK], burst_stack[STACK];
+    doorbell_stack[STACK], load_stack[STACK], burst_stack[STACK], pulses_stack[STACK];
 static StaticQueue_t batches_queue;
 static uint8_t batches_storage[BATCHES_WAITING_MAX * sizeof(struct batch)];
 static StaticSemaphore_t heartbeat_semaphore, doorbell_semaphore;
@@ -156,6 +166,28 @@ static void release_loop(void *unused)
     vTaskSuspend(NULL);
 }
 
+/* Ends the pulses, and says what was asked for. A pin of the fabric's eight has the number of the line that it carries. */
+static void report_pulses(void)
+{
+    uint64_t until, cycle;
+    uint32_t cause;
+
+    if (pulses_start == 0)
+        return;
+    until = timed_io_now();
+    timed_io_cancel(false);
+    while (timed_io_is_busy())
+        ;
+    timed_io_await_reports();
+    console_print("@tactus pulses pins=%u start=%lu length=%u period=%u until=%lu\n", platform.timed_io_lines, pulses_start,
+                  PULSE_LENGTH, PULSE_PERIOD, until);
+    cause = timed_io_report(&cycle);
+    if (cause != 0)
+        console_print("@tactus fail name=freertos_pulses reason=report_%u_of_cycle_%lu\n", cause, cycle);
+    else
+        console_print("@tactus pass name=freertos_pulses\n");
+}
+
 /* Prints what was measured. `mean_ns` is the worker's own opinion. */
 static void report(double mean_ns, uint64_t batched)
 {
@@ -182,6 +214,7 @@ static void report(double mean_ns, uint64_t batched)
         else
             console_print("@tactus pass name=freertos_spectra\n");
     }
+    report_pulses();
     if (batches_lost != 0 || batched != releases / BATCH)
         console_print("@tactus fail name=freertos_worker reason=lost_%lu_batches\n",
                       releases / BATCH - batched);
@@ -263,6 +296,24 @@ static void burst_loop(void *unused)
     }
 }
 
+/* Makes the schedule of the pulses: from there on nothing of this program has a part in them. */
+static void pulses_begin(void *unused)
+{
+    const uint32_t lines = platform.timed_io_lines;
+    /* Commands (docs/src/reference/timed-io.md): all lines up; PULSE_LENGTH later; all lines down; the end. */
+    const uint32_t program[] = {0x10000 | lines << 8 | lines, 0x30000 | (PULSE_LENGTH - 1), 0x10000 | lines << 8, 0};
+    uint64_t start;
+
+    (void)unused;
+    configASSERT(timed_io_open());
+    timed_io_store(0, program, sizeof program / sizeof *program);
+    do
+        start = timed_io_now() + PULSE_AHEAD;
+    while (timed_io_run(0, start, PULSE_PERIOD, 0) != TIMED_IO_ACCEPTED);
+    pulses_start = start;
+    vTaskSuspend(NULL);
+}
+
 /* The channel's doorbell. */
 static void doorbell_rings(void *semaphore)
 {
@@ -311,6 +362,9 @@ void demo_main(void)
         transforms[i].there = accelerator_open(&transforms[i].device, FIRST_TRANSFORM + i);
     if (transforms[0].there || transforms[1].there)
         xTaskCreateStatic(burst_loop, "burst", STACK, NULL, PRIORITY_BURST, burst_stack, &burst_task);
+
+    if (platform.timed_io != 0)
+        xTaskCreateStatic(pulses_begin, "pulses", STACK, NULL, PRIORITY_PULSES, pulses_stack, &pulses_task);
 
     if (platform.channels > 0) {
         doorbell = xSemaphoreCreateBinaryStatic(&doorbell_semaphore);

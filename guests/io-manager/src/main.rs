@@ -1,4 +1,4 @@
-//! The service VM that gives ports of the I/O hypervisor, and pins of timed I/O, to the VMs that the system says.
+//! The service VM that gives ports of the I/O hypervisor, where the fabric has one, and pins of timed I/O to the VMs that the system says.
 //!
 //! It writes the managers' pages once and goes off: nothing of it is left that could fail. Whatever it writes is the same each time, so that it may
 //! be restarted at any point (`on_fault = "restart"`), whatever the others do meanwhile.
@@ -38,19 +38,26 @@ fn give() -> Result<[usize; 2], &'static str> {
             .map_or(&[][..], |property| property.value)
     })?;
     let page = |name| devicetree::page(name, 0).map(|page| page.registers as *mut ());
-    let page_of_ports = page("tactus,io-manager").ok_or("no tactus,io-manager")?;
-    let page_of_pins = page("tactus,timed-io-manager").ok_or("no tactus,timed-io-manager")?;
-    // Safety: the devicetree is the system's own description of what it gives to this VM, and to nobody else.
-    let (manager, timed) = unsafe {
-        (
-            IoManager::from_ptr(page_of_ports),
-            TimedIoManager::from_ptr(page_of_pins),
-        )
+    // Pins first: a VM that has its port has its pins, too.
+    let pins = give_pins(
+        page("tactus,timed-io-manager").ok_or("no tactus,timed-io-manager")?,
+        &configuration,
+    )?;
+    let ports = match page("tactus,io-manager") {
+        Some(page) => give_ports(page, &configuration)?,
+        None if configuration.ports().next().is_none() => 0,
+        None => return Err("no tactus,io-manager"),
     };
-    if manager.id().read().kind() != 0x494d || timed.id().read().kind() != 0x544d {
+    Ok([ports, pins])
+}
+
+/// Gives the pins, by the manager's page of timed I/O; how many.
+fn give_pins(page: *mut (), configuration: &Configuration<'_>) -> Result<usize, &'static str> {
+    // Safety: the devicetree is the system's own description of what it gives to this VM, and to nobody else.
+    let timed = unsafe { TimedIoManager::from_ptr(page) };
+    if timed.id().read().kind() != 0x544d {
         return Err("the fabric is another one");
     }
-    // Pins first: a VM that has its port has its pins, too.
     let mut pins = 0;
     for [pin, engine] in configuration.pins() {
         let place = timed.pins();
@@ -59,6 +66,16 @@ fn give() -> Result<[usize; 2], &'static str> {
         }
         place.index(pin as usize).write(OWNED | engine);
         pins += 1;
+    }
+    Ok(pins)
+}
+
+/// Gives the ports, by the manager's page of the I/O hypervisor; how many.
+fn give_ports(page: *mut (), configuration: &Configuration<'_>) -> Result<usize, &'static str> {
+    // Safety: as for the pins.
+    let manager = unsafe { IoManager::from_ptr(page) };
+    if manager.id().read().kind() != 0x494d {
+        return Err("the fabric is another one");
     }
     manager.policy().write(|policy| {
         let [uart, flash, vga, ethernet] = configuration.policies.map(|policy| policy as u8);
@@ -81,7 +98,7 @@ fn give() -> Result<[usize; 2], &'static str> {
         give_port(places.get(ports).ok_or("there are fewer ports")?, &port);
         ports += 1;
     }
-    Ok([ports, pins])
+    Ok(ports)
 }
 
 /// Everything of a port, and then the devices that may be asked.

@@ -281,13 +281,15 @@ fn tiles_run(run: &Run, wanted: &TilesRun, extent: Extent) -> miette::Result<Wor
     if let Some(name) = told.keys().chain(pins.keys()).next() {
         return Err(miette!("it has something for `{name}`, which is not there"));
     }
+    let (pins, pins_at) = fabric::pins(&wanted.design);
     let system = tiles::System {
         model: loaded(&wanted.design)?.model,
         policies: (wanted.design == VIRTUALIZED).then_some([wanted.policy; 4]),
         reader: Some(0),
         tiles: all,
         ends: ends::Watched {
-            pins: fabric::pins(&wanted.design),
+            pins,
+            pins_at,
             frames: wanted.ends,
             picture: wanted.ends,
         },

@@ -14,15 +14,17 @@ use crate::guest_image::extent_text;
 use crate::plan::{self, Plan, Role};
 use crate::problem::{Code, Problem};
 
-/// The managers' devices of a design that has an I/O hypervisor and timed I/O, and what begins the names of the VMs' (`fabric/designs.toml`).
+/// The managers' devices of a design that has an I/O hypervisor, or timed I/O, and what begins the names of the VMs' (`fabric/designs.toml`).
 const MANAGER: &str = "io-manager";
 const TIMED_MANAGER: &str = "timed-io-manager";
 const PORT: &str = "io-port-";
 const ENGINE: &str = "timed-io-";
-/// The design, for messages.
+/// Designs that have both, and timed I/O alone, for messages.
 const DESIGN: &str = "io";
+const TIMED_DESIGN: &str = "accelerators";
 
-/// What there is (`fabric/designs/io_design.sv`): bytes of the flash and of its sectors, pixels of the display's buffer, pins.
+/// What there is (`fabric/designs/io_design.sv`): bytes of the flash and of its sectors, pixels of the display's buffer, pins, which
+/// [`TIMED_DESIGN`] has as many of.
 const FLASH: Extent = Extent::new(0, 4 << 20);
 const SECTOR: u64 = 4096;
 const COLUMNS: Extent = Extent::new(0, 320);
@@ -183,22 +185,48 @@ fn manager(judge: &mut Judge<'_>, table: &Io) -> Option<usize> {
     Some(manager)
 }
 
-/// Whether the platform has an I/O hypervisor; noted when not.
+/// Whether the platform has what is given; noted when not.
 fn has_design(judge: &mut Judge<'_>, platform: &Platform, table: &Io) -> Option<()> {
-    if platform.profile.device(MANAGER).is_some() {
-        return Some(());
-    }
-    // A design that is not known is noted already.
-    if platform.design.is_some() || judge.config.design.is_none() {
-        let problem = Problem::new(
-            Code::NoIo,
+    let has = |name: &str| platform.profile.device(name).is_some();
+    let (ports, engines) = (has(MANAGER), has(&format!("{ENGINE}0")));
+    let config = judge.config;
+    let policies = &table.policies;
+    let policies = [
+        &policies.uart,
+        &policies.flash,
+        &policies.vga,
+        &policies.ethernet,
+    ];
+    let policy = policies.into_iter().flatten().next();
+    let port = config.vms.iter().find_map(|vm| vm.io_ports.first());
+    let (message, design, span, label) = match (port, policy) {
+        _ if !ports && !engines => (
             "I/O ports and timed I/O need a fabric that has them",
-            format!(
-                "load the fabric with one: `[fabric]` and `design = \"{DESIGN}\"`, on a platform that has a fabric, such as `soc`"
-            ),
+            format!("`design = \"{DESIGN}\"`, or `\"{TIMED_DESIGN}\"` for timed I/O alone"),
+            &table.span,
+            "there is nothing to give",
+        ),
+        (Some(port), _) if !ports => (
+            "an I/O port needs a fabric with an I/O hypervisor",
+            format!("`design = \"{DESIGN}\"`"),
+            &port.span,
+            "there is no such port",
+        ),
+        (None, Some(policy)) if !ports => (
+            "a policy needs a fabric with an I/O hypervisor, whose devices have one each",
+            format!("`design = \"{DESIGN}\"`"),
+            &policy.span,
+            "there is no such device",
+        ),
+        _ => return Some(()),
+    };
+    // A design that is not known is noted already.
+    if platform.design.is_some() || config.design.is_none() {
+        let cure = format!(
+            "load the fabric with one: `[fabric]` and {design}, on a platform that has a fabric, such as `soc`"
         );
-        let problem = problem.at(judge.source(), &table.span, "there is nothing to give");
-        judge.add(match &judge.config.design {
+        let problem = Problem::new(Code::NoIo, message, cure).at(judge.source(), span, label);
+        judge.add(match &config.design {
             Some(design) => problem.at(judge.source(), &design.span, "this design has none"),
             None => problem,
         });
@@ -408,7 +436,7 @@ pub(super) fn engine(
     }
 }
 
-/// The manager's pages, where they are, and the VMs'. `None`, noted: there are more than the design has.
+/// The manager's pages, where they are, and the VMs'. `None`, noted: more are wanted than the design has.
 fn pages(
     judge: &mut Judge<'_>,
     platform: &Platform,
@@ -419,7 +447,10 @@ fn pages(
 ) -> Option<Vec<Page>> {
     let mut pages = Vec::new();
     for name in [MANAGER, TIMED_MANAGER] {
-        let part_of = platform.profile.device(name)?;
+        // A design may have one of them alone.
+        let Some(part_of) = platform.profile.device(name) else {
+            continue;
+        };
         pages.push(Page {
             vm: manager,
             device: page_at(name.to_owned(), part_of, part_of.address.0, Role::Device),
@@ -512,8 +543,11 @@ mod tests {
     fn the_design_has_what_is_given_of_it() {
         let design = include_str!("../../../fabric/designs/io_design.sv");
         assert!(design.contains(&format!(".PINS({PINS})")));
-        assert_eq!(crate::fabric::pins(DESIGN), PINS);
+        assert_eq!(crate::fabric::pins(DESIGN).0, PINS);
         assert!(design.contains("W25Q32JV"), "4 MiB in sectors of 4 KiB");
+        let timed = include_str!("../../../fabric/designs/accelerators_design.sv");
+        assert!(timed.contains(&format!("Pins       = {PINS};")));
+        assert_eq!(crate::fabric::pins(TIMED_DESIGN).0, PINS);
         let vga = include_str!("../../../fabric/rtl/vga.sv");
         let buffer = format!("{} x {}", COLUMNS.size(), ROWS.size());
         assert!(vga.contains(&buffer), "{buffer}");
@@ -521,5 +555,8 @@ mod tests {
         let has = |name: &str| names.iter().any(|device| device.name == name);
         assert!(has(MANAGER) && has(TIMED_MANAGER));
         assert!(has(&format!("{PORT}0")) && has(&format!("{ENGINE}0")));
+        let names = crate::fabric::devices(TIMED_DESIGN).expect("the design");
+        let has = |name: &str| names.iter().any(|device| device.name == name);
+        assert!(!has(MANAGER) && has(TIMED_MANAGER) && has(&format!("{ENGINE}0")));
     }
 }

@@ -441,6 +441,9 @@ fn shared(
             station,
         ]);
     }
+    if ports.is_empty() {
+        return String::new();
+    }
     let mut text = section(&rows);
     let all = Shared {
         policies,

@@ -152,6 +152,8 @@ fault_tests! {
     unmanaged_accelerator = "unmanaged-accelerator",
     unknown_task = "unknown-task",
     no_io = "no-io",
+    no_io_port = "no-io-port",
+    no_io_policy = "no-io-policy",
     unmanaged_io = "unmanaged-io",
     io_twice = "io-twice",
     io_values = "io-values",

@@ -462,6 +462,40 @@ pub fn metric_table(journal: &Journal) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
+/// The table of timed output beside what was asked for; `None` without any.
+pub fn timed_output_table(outcome: &Outcome) -> Option<Table> {
+    let mut table = Table::new(
+        "Timed output, in cycles of the fabric",
+        [
+            "VM",
+            "pins",
+            "first",
+            "length",
+            "period",
+            "edges",
+            "missing",
+            "early or late at most",
+        ],
+    )
+    .text_columns([0, 1]);
+    for one in outcome.timed_output() {
+        let asked = one.asked;
+        let pins = (0..u32::BITS).filter(|pin| asked.pins >> pin & 1 != 0);
+        let pins: Vec<String> = pins.map(|pin| pin.to_string()).collect();
+        let figures = [
+            asked.start,
+            asked.length,
+            asked.period,
+            one.edges,
+            one.missing,
+            one.error_max,
+        ];
+        let figures = figures.map(|value| figure(value as f64));
+        table.row([one.vm, pins.join(", ")].into_iter().chain(figures));
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
 /// Checks of guests that did not hold, and remarks about the run, a line each.
 pub fn remarks(journal: &Journal) -> Vec<String> {
     let mut lines = Vec::new();
@@ -492,6 +526,7 @@ pub fn summary(outcome: &Outcome) -> String {
         parts[0] += &format!("{}\n", board::sentence(facts));
     }
     parts.push(journal_text(journal));
+    parts.extend(timed_output_table(outcome).map(|table| table.text()));
     if let Some(facts) = &outcome.board {
         parts.push(board::cycle_table(facts, journal).text());
         parts.extend(board::probe_tables(facts).iter().map(Table::text));
@@ -730,6 +765,23 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
             })
         })
         .collect();
+    let timed_output: Vec<Value> = outcome
+        .timed_output()
+        .iter()
+        .map(|one| {
+            json!({
+                "vm": one.vm,
+                "pins": one.asked.pins,
+                "start": one.asked.start,
+                "length": one.asked.length,
+                "period": one.asked.period,
+                "until": one.asked.until,
+                "edges": one.edges,
+                "missing": one.missing,
+                "error_max": one.error_max,
+            })
+        })
+        .collect();
     json!({
         "system": system,
         "verdict": match outcome.verdict() {
@@ -744,6 +796,7 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
         "virtual_seconds": journal.seconds(journal.last_time),
         "vms": vms,
         "samples": samples,
+        "timed_output": timed_output,
         "cpu": {
             "harts": account.harts,
             "elapsed_seconds": journal.seconds(account.elapsed),
@@ -777,6 +830,7 @@ fn report_markdown(outcome: &Outcome, system: &str) -> String {
     parts.extend(overrun_table(journal).map(|table| table.markdown()));
     parts.extend(migration_table(journal).map(|table| table.markdown()));
     parts.extend(metric_table(journal).map(|table| table.markdown()));
+    parts.extend(timed_output_table(outcome).map(|table| table.markdown()));
     let mut remarks = remarks(journal);
     if let Some(facts) = &outcome.board {
         parts.push(board::cycle_table(facts, journal).markdown());

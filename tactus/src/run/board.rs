@@ -260,6 +260,8 @@ pub struct Facts {
     pub sharing: Sharing,
     /// What was seen at the ends of the fabric's wires.
     pub ends: ends::Seen,
+    /// Whether what was seen of the pins is all of it since reset.
+    pub pins_from_reset: bool,
     /// Where the trace is.
     pub trace: Option<PathBuf>,
     /// Events that the trace lacks.
@@ -848,6 +850,7 @@ impl Run {
             paths: self.paths,
             sharing: self.sharing,
             ends: self.ends.take(),
+            pins_from_reset: self.options.ends.pins > 0 && self.options.restore.is_none(),
             trace: self.options.trace.clone(),
             lost: self.lost,
             trace_error,

@@ -10,7 +10,7 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, TsResolution};
 use tactus_board::fabric::{
-    COLUMNS, Display, Ethernet, Fabric, Frames, Picture, PinChanges, Pins, ROWS,
+    COLUMNS, Display, Ethernet, Fabric, Frames, Picture, PinChanges, Pins, PinsAt, ROWS,
 };
 use tactus_board::time::Clock;
 use vcd::{IdCode, TimescaleUnit, Value, Writer};
@@ -25,6 +25,8 @@ const FEMTOSECONDS_PER_NANOSECOND: u64 = 1_000_000;
 pub struct Watched {
     /// How many pins.
     pub pins: u32,
+    /// Where the design shows them.
+    pub pins_at: PinsAt,
     /// What the MAC sends.
     pub frames: bool,
     /// What the display shows.
@@ -55,7 +57,7 @@ impl Watch {
     pub fn of(mut design: Box<dyn Fabric>, wanted: Watched) -> (Box<dyn Fabric>, Self) {
         let mut watch = Self::default();
         if wanted.pins > 0 {
-            let (watched, pins) = Pins::new(design, wanted.pins);
+            let (watched, pins) = Pins::new(design, wanted.pins_at, wanted.pins);
             (design, watch.pins) = (Box::new(watched), pins);
         }
         if wanted.frames {
@@ -96,10 +98,11 @@ impl Files {
     /// # Errors
     /// The design has no such thing; none is loaded where `design` is `None`.
     pub fn watched(&self, design: Option<&str>) -> miette::Result<Watched> {
+        let shown = design.filter(|_| self.pins.is_some()).map(fabric::pins);
+        let (pins, pins_at) = shown.unwrap_or_default();
         let watched = Watched {
-            pins: design
-                .filter(|_| self.pins.is_some())
-                .map_or(0, fabric::pins),
+            pins,
+            pins_at,
             frames: self.frames.is_some(),
             picture: self.picture.is_some(),
         };
@@ -124,7 +127,7 @@ impl Files {
         {
             None => Ok(watched),
             Some(what) => Err(miette!(
-                help = "name a design that has it in the system's `[fabric]`: `io`",
+                help = "name a design that has it in the system's `[fabric]`: `io`, or `accelerators` for pins",
                 "{what}, and it has none"
             )),
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::console::{Carriage, Consoles, Line, Piece, Source};
+use super::pulses::Pulses;
 use super::record::{self, Consumer, Fault, GuestRecord, LogRecord, OffReason};
 use crate::report::samples::Series;
 use crate::report::unit::{Clocks, Unit};
@@ -17,6 +18,8 @@ pub mod bound {
     pub const METRICS: usize = 512;
     /// Different series of one VM.
     pub const SERIES: usize = 16;
+    /// Different pins of one VM that pulses are kept of.
+    pub const PULSES: usize = 32;
     /// vCPUs of one VM whose overruns are kept.
     pub const VCPUS: usize = 128;
     /// Faults kept in full; all are counted.
@@ -85,6 +88,8 @@ pub struct VmJournal {
     pub metrics: BTreeMap<String, Metric>,
     /// Its samples, in the order in which they began.
     pub series: Vec<NamedSeries>,
+    /// What it has asked timed output for, the last of the same pins each.
+    pub pulses: Vec<Pulses>,
     /// Its console.
     pub console: Transcript,
 }
@@ -223,6 +228,7 @@ impl Journal {
                     failed: Vec::new(),
                     metrics: BTreeMap::new(),
                     series: Vec::new(),
+                    pulses: Vec::new(),
                     console: Transcript::default(),
                 })
                 .collect(),
@@ -554,6 +560,16 @@ impl VmJournal {
                     series.record(*value);
                 }
             }
+            GuestRecord::Pulses(pulses) => {
+                let mut known = self.pulses.iter_mut();
+                if let Some(before) = known.find(|before| before.pins == pulses.pins) {
+                    *before = *pulses;
+                } else if self.pulses.len() < bound::PULSES {
+                    self.pulses.push(*pulses);
+                } else {
+                    return Err(format!("pulses beyond {}, not kept", bound::PULSES));
+                }
+            }
             GuestRecord::Phase { name } => keep_check(&mut self.phases, name.clone())?,
             GuestRecord::Pass { name } => keep_check(&mut self.passed, name.clone())?,
             GuestRecord::Fail { name, reason } => {
@@ -588,6 +604,7 @@ pub fn try_serial_line(bytes: &[u8]) {
         for vm in &journal.vms {
             assert!(vm.metrics.len() <= bound::METRICS);
             assert!(vm.series.len() <= bound::SERIES);
+            assert!(vm.pulses.len() <= bound::PULSES);
             assert!(vm.phases.len().max(vm.passed.len()) <= bound::CHECKS);
             assert!(vm.failed.len() <= bound::CHECKS);
         }
@@ -716,6 +733,12 @@ mod tests {
                 "@tactus samples name=s{i} phase=p unit=ns values=1\n"
             ));
         }
+        for i in 0..bound::PULSES + 5 {
+            line.push_str(&format!(
+                "@tactus pulses pins={} start=1 length=2 period=3 until=4\n",
+                i + 1
+            ));
+        }
         for i in 0..bound::CHECKS + 5 {
             line.push_str(&format!("@tactus pass name=c{i}\n"));
         }
@@ -726,6 +749,7 @@ mod tests {
         let vm = &journal.vms[0];
         assert_eq!(vm.metrics.len(), bound::METRICS);
         assert_eq!(vm.series.len(), bound::SERIES);
+        assert_eq!(vm.pulses.len(), bound::PULSES);
         assert_eq!(vm.passed.len(), bound::CHECKS);
         assert_eq!(journal.notes().count(), bound::NOTES + 1);
     }
@@ -763,7 +787,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_serial_line_is_survived(bytes in any::<Vec<u8>>(), text in "(\\x1e[@ABC]|@tactus (metric|samples|pass|fail|phase)|[a-z]{1,5}=[0-9a-z,]{0,9}| |\n|off|fault|usage|vm=rt|time=1){0,60}") {
+        fn any_serial_line_is_survived(bytes in any::<Vec<u8>>(), text in "(\\x1e[@ABC]|@tactus (metric|samples|pulses|pass|fail|phase)|[a-z]{1,5}=[0-9a-z,]{0,9}| |\n|off|fault|usage|vm=rt|time=1){0,60}") {
             let mut line = text.into_bytes();
             line.extend(bytes);
             try_serial_line(&line);

@@ -38,6 +38,7 @@ pub mod console;
 pub mod ends;
 pub mod journal;
 pub mod machine;
+pub mod pulses;
 pub mod qemu;
 pub mod record;
 pub mod session;

@@ -7,6 +7,7 @@ use std::fmt;
 
 use tactus_abi::record::PREFIX;
 
+use super::pulses::Pulses;
 use crate::report::samples::SAMPLE_MAX;
 use crate::report::unit::Unit;
 
@@ -53,6 +54,8 @@ pub enum GuestRecord {
         /// What begins now.
         name: String,
     },
+    /// What it has asked timed output for.
+    Pulses(Pulses),
     /// A check that held.
     Pass {
         /// What was checked.
@@ -284,6 +287,7 @@ pub fn parse_guest(text: &str) -> Result<GuestRecord, Malformed> {
         "phase" => Ok(GuestRecord::Phase {
             name: fields.name("name")?,
         }),
+        "pulses" => Ok(GuestRecord::Pulses(fields.pulses()?)),
         "pass" => Ok(GuestRecord::Pass {
             name: fields.name("name")?,
         }),
@@ -448,6 +452,23 @@ impl<'a> Fields<'a> {
         Unit::parse(text).ok_or_else(|| self.bad("unit", text))
     }
 
+    fn pulses(&self) -> Result<Pulses, Malformed> {
+        let pulses = Pulses {
+            pins: u32::try_from(self.number("pins")?).unwrap_or(0),
+            start: self.number("start")?,
+            length: self.number("length")?,
+            period: self.number("period")?,
+            until: self.number("until")?,
+        };
+        if pulses.pins == 0 {
+            return Err(self.bad("pins", self.text("pins")?));
+        }
+        if !(1..pulses.period).contains(&pulses.length) {
+            return Err(self.bad("length", self.text("length")?));
+        }
+        Ok(pulses)
+    }
+
     fn values(&self) -> Result<Vec<u64>, Malformed> {
         self.text("values")?
             .split(',')
@@ -494,6 +515,32 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn pulses_are_read_if_they_can_be() {
+        let read = |text: &str| parse_guest(&format!("pulses {text}"));
+        let pulses = Pulses {
+            pins: 7,
+            start: 100,
+            length: 25,
+            period: 200,
+            until: 1000,
+        };
+        assert_eq!(
+            read("pins=0x7 start=100 length=25 period=200 until=1000"),
+            Ok(GuestRecord::Pulses(pulses))
+        );
+        for bad in [
+            "pins=0 start=100 length=25 period=200 until=1000",
+            "pins=0x100000000 start=100 length=25 period=200 until=1000",
+            "pins=7 start=100 length=0 period=200 until=1000",
+            "pins=7 start=100 length=200 period=200 until=1000",
+            "pins=7 start=100 length=25 period=0 until=1000",
+            "pins=7 start=100 length=25 period=200",
+        ] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn guests_records_are_read() {

@@ -10,6 +10,7 @@ use super::board;
 use super::console::{Carriage, Consoles, Line, Piece, Source};
 use super::journal::{Failure, Journal, Seen};
 use super::machine::{self, End, Launch, Machine, Output, Platform};
+use super::pulses::{self, Exactness};
 use super::record::LogRecord;
 
 /// How long the machine may be silent before the session looks up.
@@ -128,7 +129,7 @@ pub struct Outcome {
 pub enum Verdict {
     /// Every VM that ended did so in good order.
     Good = 0,
-    /// A VM ended by a fault or as failed, or a guest's own check did not hold.
+    /// A VM ended by a fault or as failed, a guest's own check did not hold, or timed output was not on its cycle.
     GuestFailed = 1,
     /// The hypervisor refused the system or panicked, or the machine ended without it.
     HypervisorFailed = 3,
@@ -167,13 +168,21 @@ impl Outcome {
                 Verdict::HypervisorFailed
             }
             Ending::Machine(_) | Ending::Until | Ending::Left => {
-                if self.journal.vms.iter().any(|vm| vm.failed()) {
+                let inexact = |pulses: &Exactness| !pulses.is_exact();
+                if self.journal.vms.iter().any(|vm| vm.failed())
+                    || self.timed_output().iter().any(inexact)
+                {
                     Verdict::GuestFailed
                 } else {
                     Verdict::Good
                 }
             }
         }
+    }
+
+    /// How exact the timed output was that guests speak of, where its pins were watched.
+    pub fn timed_output(&self) -> Vec<Exactness> {
+        pulses::exactness(&self.journal, self.board.as_ref())
     }
 
     /// Why the run ended, as a sentence without its full stop.

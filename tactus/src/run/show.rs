@@ -194,7 +194,10 @@ fn news(record: &GuestRecord) -> Option<String> {
     match record {
         GuestRecord::Phase { name } => Some(format!("phase {name}")),
         GuestRecord::Fail { name, reason } => Some(format!("check \"{name}\" failed: {reason}")),
-        GuestRecord::Metric { .. } | GuestRecord::Samples { .. } | GuestRecord::Pass { .. } => None,
+        GuestRecord::Metric { .. }
+        | GuestRecord::Samples { .. }
+        | GuestRecord::Pulses(_)
+        | GuestRecord::Pass { .. } => None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::Given;
 use crate::io_bounds;
-use tactus_board::fabric::{Fabric, GpInputs, GpOutputs, Seen, TILES, Watched, Watcher};
+use tactus_board::fabric::{Fabric, GpInputs, GpOutputs, Outputs, Seen, TILES, Watched, Watcher};
 
 /// Registers of a tile's interface (`fabric/regs/mesh_interface.rdl`).
 const HEADER: u32 = 0x14;
@@ -89,7 +89,7 @@ pub(super) fn watched(fabric: Box<dyn Fabric>) -> (Watched<Ports>, Answered) {
 }
 
 impl Watcher for Ports {
-    fn look(&mut self, _: u64, _: u64) {}
+    fn look(&mut self, _: u64, _: &Outputs) {}
 
     fn look_at_tiles(&mut self, cycle: u64, tiles: &[GpInputs; TILES], ports: &[GpOutputs; TILES]) {
         for (number, (asks, port)) in tiles.iter().zip(ports).enumerate() {
