@@ -262,7 +262,7 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
                            && dut.arm_time_q == begin_q[TIME_BITS-1:0]
                            && dut.arm_entry_q == entry_q));
       state_sampling: assert (dut.sampling_q == {samples_2_q, samples_1_q});
-      state_samples: assert (dut.first_q == first_q && dut.next_q == next_q
+      state_samples: assert (dut.first_q == first_q && dut.next == next_q
                              && samples_there_q <= 6'd32
                              && 32'(samples_there_q) + 32'(samples_1_q) + 32'(samples_2_q) <= 32
                              && 5'(next_q - first_q) == samples_there_q[4:0]);
