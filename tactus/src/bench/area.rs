@@ -44,7 +44,7 @@ pub struct FitSource {
     pub quick_cpus: Vec<u32>,
 }
 
-/// What is counted, in the units of [`flow.py synth`](../../../docs/src/reference/fabric.md).
+/// What is counted, in the units of `fabric/flow.py synth`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
@@ -240,10 +240,11 @@ fn solve<const N: usize>(mut matrix: [[f64; N]; N], mut right: [f64; N]) -> Opti
         }
         matrix.swap(column, pivot);
         right.swap(column, pivot);
+        let above = matrix[column];
         for row in column + 1..N {
-            let factor = matrix[row][column] / matrix[column][column];
-            for k in column..N {
-                matrix[row][k] -= factor * matrix[column][k];
+            let factor = matrix[row][column] / above[column];
+            for (value, above) in matrix[row].iter_mut().zip(above) {
+                *value -= factor * above;
             }
             right[row] -= factor * right[column];
         }
