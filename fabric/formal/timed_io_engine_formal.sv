@@ -254,7 +254,10 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       state_late: assert (dut.late_q == (run_q && is_until && over < at_q && now_q != at_q));
       state_pc: assert (!run_q || dut.pc_q == pc_q);
       state_wait: assert (dut.in_wait_q == (run_q && is_wait && now_q != at_q));
-      state_count: assert (!run_q || (dut.in_wait_q ? 64'(dut.since_mark_q) == now_q - at_q
+      state_first: assert (!dut.first_cycle_q
+                           || (run_q && now_q == at_q && now_q == mark_q));
+      state_count: assert (!run_q || dut.first_cycle_q
+                           || (dut.in_wait_q ? 64'(dut.since_mark_q) == now_q - at_q
                            : dut.since_mark_q == (now_q - mark_q >= 64'd65535 ? 16'hffff
                                                   : 16'(now_q - mark_q))));
       state_left: assert (!run_q || (dut.left_q[0] == left_q[0] && dut.left_q[1] == left_q[1]));

@@ -61,6 +61,7 @@ module timed_io_engine import timed_io_pkg::*; #(
   // What a command asks for, and whether it can be had.
 
   logic        running_q, in_wait_q, late_q;
+  logic        first_cycle_q; // of a run: the mark is now, whatever is counted
   logic [15:0] since_mark_q;  // cycles; stays at its largest value
   logic [7:0]  left_q [Nesting];
   logic [1:0]  sampling_q;
@@ -86,11 +87,11 @@ module timed_io_engine import timed_io_pkg::*; #(
   assign values     = word[7:0];
 
   // A wait begins by setting the mark; its count is over at once where it is of one cycle.
-  logic begins, sets_mark, is_over, restarts;
-  assign sets_mark = is_wait && !in_wait_q;
-  assign is_over   = sets_mark ? word[15:0] == '0 : since_mark_q == word[15:0];
+  logic at_mark, is_over, restarts;
+  assign at_mark   = first_cycle_q || (is_wait && !in_wait_q);
+  assign is_over   = at_mark ? word[15:0] == '0 : since_mark_q == word[15:0];
   assign moves     = running_q && (!(is_wait || is_until) || is_over);
-  assign restarts  = begins || (moves && (is_wait || is_until));
+  assign restarts  = moves && (is_wait || is_until);
   assign left_less = left_q[level] - 1'b1;
   assign again     = is_control && control == Repeat && left_q[level] > 8'd1;
   assign at_end    = is_control && (control == End || control > Repeat);
@@ -111,7 +112,7 @@ module timed_io_engine import timed_io_pkg::*; #(
   logic                 armed_q;
   logic [TIME_BITS-1:0] arm_time_q;
   logic [5:0]           arm_entry_q;
-  logic                 goes_on, due;
+  logic                 goes_on, due, begins;
 
   assign due     = armed_q && !disarm_i && now_i == arm_time_q;
   assign goes_on = running_q && !at_end && !fails && !stop_i;
@@ -119,16 +120,18 @@ module timed_io_engine import timed_io_pkg::*; #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      armed_q   <= 1'b0;
-      running_q <= 1'b0;
-      in_wait_q <= 1'b0;
-      late_q    <= 1'b0;
-      pc_q      <= '0;
+      armed_q       <= 1'b0;
+      running_q     <= 1'b0;
+      first_cycle_q <= 1'b0;
+      in_wait_q     <= 1'b0;
+      late_q        <= 1'b0;
+      pc_q          <= '0;
     end else begin
-      armed_q   <= arm_i || (armed_q && !due && !disarm_i);
-      running_q <= begins || goes_on;
-      in_wait_q <= goes_on && is_wait && !moves;
-      late_q    <= goes_on && is_until && since_mark_q > word[15:0];
+      armed_q       <= arm_i || (armed_q && !due && !disarm_i);
+      running_q     <= begins || goes_on;
+      first_cycle_q <= begins;
+      in_wait_q     <= goes_on && is_wait && !moves;
+      late_q        <= goes_on && is_until && !first_cycle_q && since_mark_q > word[15:0];
       if (begins) begin
         pc_q <= arm_entry_q;
       end else if (moves) begin
@@ -137,9 +140,9 @@ module timed_io_engine import timed_io_pkg::*; #(
     end
   end
 
-  // Of a run alone: set when it begins.
+  // Of a run alone.
   always_ff @(posedge clk_i) begin
-    if (restarts || sets_mark) begin
+    if (restarts || at_mark) begin
       since_mark_q <= 16'(!restarts);
     end else if (since_mark_q != '1) begin
       since_mark_q <= since_mark_q + 1'b1;
