@@ -863,17 +863,19 @@ DEVICES = {"uart": 1, "flash": 2, "vga": 3, "ethernet": 4}
 
 @dataclass
 class Point:
-    """So many CPUs, and the I/O hypervisor with these devices; without any there is timed I/O alone."""
+    """So many CPUs with timed I/O and, unless that is alone, the I/O hypervisor with these devices."""
 
     cpus: int
     name: str
     devices: list[str]
+    alone: bool
     gates: bool
 
     def parts(self):
         """What it is made of, as blocks with their parameters."""
         mask = sum(1 << DEVICES[device] for device in self.devices)
-        return [("timed_io", {"VMS": self.cpus})] + ([("io_area", {"CPUS": self.cpus, "DEVICES": mask})] if mask else [])
+        timed_io = [("timed_io", {"VMS": self.cpus})]
+        return timed_io if self.alone else [*timed_io, ("io_area", {"CPUS": self.cpus, "DEVICES": mask})]
 
 
 def read_sweep(cpus):
@@ -885,11 +887,12 @@ def read_sweep(cpus):
             raise Broken(f"sweep.toml: {error}") from error
     points = []
     for entry in described.get("set", []):
-        values = {"name": None, "devices": None, "cpus": described.get("cpus"), **entry}
+        values = {"name": None, "devices": None, "cpus": described.get("cpus"), "alone": False, **entry}
         strange = set(values["devices"] or []) - set(DEVICES)
-        if None in values.values() or len(values) != 3 or strange:
-            raise Broken(f"sweep.toml: [[set]] has to have `name` and `devices`, of {', '.join(DEVICES)}, and may have `cpus`")
-        points += [Point(n, values["name"], values["devices"], n in described.get("gates_cpus", []))
+        if None in values.values() or len(values) != 4 or strange:
+            raise Broken(f"sweep.toml: [[set]] has to have `name` and `devices`, of {', '.join(DEVICES)},"
+                         " and may have `cpus` and `alone`")
+        points += [Point(n, values["name"], values["devices"], values["alone"], n in described.get("gates_cpus", []))
                    for n in values["cpus"]]
     for n in cpus:
         if n not in [point.cpus for point in points]:
