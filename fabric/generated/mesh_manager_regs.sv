@@ -8145,7 +8145,7 @@ module mesh_manager_regs (
             readback_data_var[31:16] = 16'h4d4d;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[7:0] = 8'h10;
+            readback_data_var[7:0] = hwif_in.PORTS.count.next;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[3:2] = field_storage.POLICY.uart.value;

@@ -8,6 +8,14 @@ package mesh_manager_regs_pkg;
     localparam MESH_MANAGER_REGS_SIZE = 'h4e8;
 
     typedef struct packed {
+        logic [7:0] next;
+    } mesh_manager__PORTS__count__in_t;
+
+    typedef struct packed {
+        mesh_manager__PORTS__count__in_t count;
+    } mesh_manager__PORTS__in_t;
+
+    typedef struct packed {
         logic [15:0] next;
     } mesh_manager__LOST__ports__in_t;
 
@@ -16,6 +24,7 @@ package mesh_manager_regs_pkg;
     } mesh_manager__LOST__in_t;
 
     typedef struct packed {
+        mesh_manager__PORTS__in_t PORTS;
         mesh_manager__LOST__in_t LOST;
     } mesh_manager__in_t;
 

@@ -1,10 +1,13 @@
 // The devices of the I/O hypervisor, UART, flash, VGA and Ethernet, and in front of each its
-// arbiter: requests at different devices do not wait for each other.
+// arbiter: requests at different devices do not wait for each other. Of a device that is left out
+// there is nothing: ports that are told the same answer requests for it themselves, with NoDevice.
 module io_devices
   import io_devices_pkg::*;
   import io_pkg::*;
 #(
   parameter int unsigned PORTS       = 4,
+  // Which devices there are, a bit each.
+  parameter logic [7:0]  DEVICES     = 8'b0001_1110,
   // Cycles of a bit of the UART, and the half period of the flash's clock.
   parameter int unsigned DIVISOR     = 868,
   parameter int unsigned HALF_CYCLES = 1
@@ -87,15 +90,31 @@ module io_devices
   end
 
   for (genvar d = int'(AUart); d <= int'(AEth); d++) begin : gen_device
-    io_turn #(.PORTS(PORTS)) u_turn (
-      .clk_i, .rst_ni, .policy_i(policy_i[d]),
-      .ask_i(d_ask[d]), .request_i, .grant_o(d_grant[d]),
-      .in_valid_i, .in_ready_o(d_in_ready[d]), .in_data_i,
-      .out_valid_o(d_out_valid[d]), .response_valid_o(d_answered[d]),
-      .request_valid_o(r_valid[d]), .request_ready_i(r_ready[d]), .request_o(r[d]),
-      .in_valid_o(i_valid[d]), .in_ready_i(i_ready[d]), .in_data_o(i_data[d]),
-      .out_valid_i(o_valid[d]), .response_valid_i(a_valid[d])
-    );
+    if (DEVICES[d]) begin : gen_turn
+      io_turn #(.PORTS(PORTS)) u_turn (
+        .clk_i, .rst_ni, .policy_i(policy_i[d]),
+        .ask_i(d_ask[d]), .request_i, .grant_o(d_grant[d]),
+        .in_valid_i, .in_ready_o(d_in_ready[d]), .in_data_i,
+        .out_valid_o(d_out_valid[d]), .response_valid_o(d_answered[d]),
+        .request_valid_o(r_valid[d]), .request_ready_i(r_ready[d]), .request_o(r[d]),
+        .in_valid_o(i_valid[d]), .in_ready_i(i_ready[d]), .in_data_o(i_data[d]),
+        .out_valid_i(o_valid[d]), .response_valid_i(a_valid[d])
+      );
+    end else begin : gen_none
+      assign {d_grant[d], d_in_ready[d], d_out_valid[d], d_answered[d]} = '0;
+      assign {r_valid[d], i_valid[d]} = '0;
+      assign r[d]       = '0;
+      assign i_data[d]  = '0;
+      assign r_ready[d] = 1'b0;
+      assign i_ready[d] = 1'b0;
+      assign o_valid[d] = 1'b0;
+      assign o_data[d]  = '0;
+      assign a_valid[d] = 1'b0;
+      assign a[d]       = '0;
+      logic unused_device;
+      assign unused_device = ^{policy_i[d], d_ask[d], r_valid[d], i_valid[d], r[d], i_data[d],
+                               r_ready[d], i_ready[d]};
+    end
   end
 
   // What of each device a port is given.
@@ -118,45 +137,71 @@ module io_devices
     end
   end
 
-  io_uart #(.DIVISOR(DIVISOR)) u_uart (
-    .clk_i, .rst_ni, .reader_i,
-    .request_valid_i(r_valid[AUart]), .request_ready_o(r_ready[AUart]), .request_i(r[AUart]),
-    .in_valid_i(i_valid[AUart]), .in_ready_o(i_ready[AUart]), .in_data_i(i_data[AUart]),
-    .out_valid_o(o_valid[AUart]), .out_data_o(o_data[AUart]),
-    .response_valid_o(a_valid[AUart]), .response_o(a[AUart]),
-    .txd_o(uart_txd_o), .rxd_i(uart_rxd_i)
-  );
+  if (DEVICES[AUart]) begin : gen_uart
+    io_uart #(.DIVISOR(DIVISOR)) u_uart (
+      .clk_i, .rst_ni, .reader_i,
+      .request_valid_i(r_valid[AUart]), .request_ready_o(r_ready[AUart]), .request_i(r[AUart]),
+      .in_valid_i(i_valid[AUart]), .in_ready_o(i_ready[AUart]), .in_data_i(i_data[AUart]),
+      .out_valid_o(o_valid[AUart]), .out_data_o(o_data[AUart]),
+      .response_valid_o(a_valid[AUart]), .response_o(a[AUart]),
+      .txd_o(uart_txd_o), .rxd_i(uart_rxd_i)
+    );
+  end else begin : gen_no_uart
+    assign uart_txd_o = 1'b1;
+    logic unused_uart;
+    assign unused_uart = ^{reader_i, uart_rxd_i};
+  end
 
-  io_flash #(.PORTS(PORTS), .HALF_CYCLES(HALF_CYCLES)) u_flash (
-    .clk_i, .rst_ni,
-    .area_first_i(first), .area_sectors_i(sectors), .area_writable_i(writable),
-    .request_valid_i(r_valid[AFlash]), .request_ready_o(r_ready[AFlash]), .request_i(r[AFlash]),
-    .in_valid_i(i_valid[AFlash]), .in_ready_o(i_ready[AFlash]), .in_data_i(i_data[AFlash]),
-    .out_valid_o(o_valid[AFlash]), .out_data_o(o_data[AFlash]),
-    .response_valid_o(a_valid[AFlash]), .response_o(a[AFlash]),
-    .cs_no(flash_cs_no), .sck_o(flash_sck_o), .mosi_o(flash_mosi_o), .miso_i(flash_miso_i)
-  );
+  if (DEVICES[AFlash]) begin : gen_flash
+    io_flash #(.PORTS(PORTS), .HALF_CYCLES(HALF_CYCLES)) u_flash (
+      .clk_i, .rst_ni,
+      .area_first_i(first), .area_sectors_i(sectors), .area_writable_i(writable),
+      .request_valid_i(r_valid[AFlash]), .request_ready_o(r_ready[AFlash]), .request_i(r[AFlash]),
+      .in_valid_i(i_valid[AFlash]), .in_ready_o(i_ready[AFlash]), .in_data_i(i_data[AFlash]),
+      .out_valid_o(o_valid[AFlash]), .out_data_o(o_data[AFlash]),
+      .response_valid_o(a_valid[AFlash]), .response_o(a[AFlash]),
+      .cs_no(flash_cs_no), .sck_o(flash_sck_o), .mosi_o(flash_mosi_o), .miso_i(flash_miso_i)
+    );
+  end else begin : gen_no_flash
+    assign flash_cs_no  = 1'b1;
+    assign flash_sck_o  = 1'b0;
+    assign flash_mosi_o = 1'b0;
+    logic unused_flash;
+    assign unused_flash = ^{first, sectors, writable, flash_miso_i};
+  end
 
-  io_vga #(.PORTS(PORTS)) u_vga (
-    .clk_i, .rst_ni, .window_x_i(window_x), .window_y_i(window_y),
-    .window_width_i(window_width), .window_height_i(window_height),
-    .request_valid_i(r_valid[AVga]), .request_ready_o(r_ready[AVga]), .request_i(r[AVga]),
-    .in_valid_i(i_valid[AVga]), .in_ready_o(i_ready[AVga]), .in_data_i(i_data[AVga]),
-    .out_valid_o(o_valid[AVga]), .out_data_o(o_data[AVga]),
-    .response_valid_o(a_valid[AVga]), .response_o(a[AVga]),
-    .pixel_o(vga_pixel_o), .hsync_no(vga_hsync_no), .vsync_no(vga_vsync_no),
-    .colour_o(vga_colour_o)
-  );
+  if (DEVICES[AVga]) begin : gen_vga
+    io_vga #(.PORTS(PORTS)) u_vga (
+      .clk_i, .rst_ni, .window_x_i(window_x), .window_y_i(window_y),
+      .window_width_i(window_width), .window_height_i(window_height),
+      .request_valid_i(r_valid[AVga]), .request_ready_o(r_ready[AVga]), .request_i(r[AVga]),
+      .in_valid_i(i_valid[AVga]), .in_ready_o(i_ready[AVga]), .in_data_i(i_data[AVga]),
+      .out_valid_o(o_valid[AVga]), .out_data_o(o_data[AVga]),
+      .response_valid_o(a_valid[AVga]), .response_o(a[AVga]),
+      .pixel_o(vga_pixel_o), .hsync_no(vga_hsync_no), .vsync_no(vga_vsync_no),
+      .colour_o(vga_colour_o)
+    );
+  end else begin : gen_no_vga
+    assign {vga_pixel_o, vga_hsync_no, vga_vsync_no, vga_colour_o} = {3'b011, 8'd0};
+    logic unused_vga;
+    assign unused_vga = ^{window_x, window_y, window_width, window_height};
+  end
 
-  io_eth #(.PORTS(PORTS)) u_eth (
-    .clk_i, .rst_ni, .mac_i(mac),
-    .request_valid_i(r_valid[AEth]), .request_ready_o(r_ready[AEth]),
-    .request_i(r[AEth]),
-    .in_valid_i(i_valid[AEth]), .in_ready_o(i_ready[AEth]), .in_data_i(i_data[AEth]),
-    .out_valid_o(o_valid[AEth]), .out_data_o(o_data[AEth]),
-    .response_valid_o(a_valid[AEth]), .response_o(a[AEth]),
-    .tx_en_o(eth_tx_en_o), .txd_o(eth_txd_o), .rx_dv_i(eth_rx_dv_i), .rx_er_i(eth_rx_er_i),
-    .rxd_i(eth_rxd_i)
-  );
+  if (DEVICES[AEth]) begin : gen_eth
+    io_eth #(.PORTS(PORTS)) u_eth (
+      .clk_i, .rst_ni, .mac_i(mac),
+      .request_valid_i(r_valid[AEth]), .request_ready_o(r_ready[AEth]),
+      .request_i(r[AEth]),
+      .in_valid_i(i_valid[AEth]), .in_ready_o(i_ready[AEth]), .in_data_i(i_data[AEth]),
+      .out_valid_o(o_valid[AEth]), .out_data_o(o_data[AEth]),
+      .response_valid_o(a_valid[AEth]), .response_o(a[AEth]),
+      .tx_en_o(eth_tx_en_o), .txd_o(eth_txd_o), .rx_dv_i(eth_rx_dv_i), .rx_er_i(eth_rx_er_i),
+      .rxd_i(eth_rxd_i)
+    );
+  end else begin : gen_no_eth
+    assign {eth_tx_en_o, eth_txd_o} = '0;
+    logic unused_eth;
+    assign unused_eth = ^{mac, eth_rx_dv_i, eth_rx_er_i, eth_rxd_i};
+  end
 
 endmodule

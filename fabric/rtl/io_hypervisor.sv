@@ -7,6 +7,8 @@ module io_hypervisor
   import io_pkg::*;
   import memory_tree_pkg::*;
 #(
+  // Which devices there are, a bit each.
+  parameter logic [7:0]  DEVICES     = 8'b0001_1110,
   // Cycles of a bit of the UART, and the half period of the flash's clock.
   parameter int unsigned DIVISOR     = 868,
   parameter int unsigned HALF_CYCLES = 1,
@@ -136,7 +138,7 @@ module io_hypervisor
   reply_t                    reply;
 
   for (genvar p = 0; p < int'(Ports); p++) begin : gen_port
-    io_port #(.PORT(PortWidth'(p))) u_port (
+    io_port #(.PORT(PortWidth'(p)), .DEVICES(DEVICES)) u_port (
       .clk_i, .rst_ni,
       .s_axil_awvalid(s_axil_awvalid[p+1]), .s_axil_awready(s_axil_awready[p+1]),
       .s_axil_awaddr(s_axil_addr), .s_axil_awprot('0),
@@ -183,7 +185,9 @@ module io_hypervisor
     end
   end
 
-  io_devices #(.PORTS(Ports), .DIVISOR(DIVISOR), .HALF_CYCLES(HALF_CYCLES)) u_devices (
+  io_devices #(
+    .PORTS(Ports), .DEVICES(DEVICES), .DIVISOR(DIVISOR), .HALF_CYCLES(HALF_CYCLES)
+  ) u_devices (
     .clk_i, .rst_ni, .policy_i(policy), .reader_i(manager.READER.port.value),
     .given_i(devices_given),
     .ask_i(ask), .grant_o(grant), .request_i(request),

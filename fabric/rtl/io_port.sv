@@ -160,9 +160,10 @@ module io_port
   assign to_regs.RESPONSE.length.next = oldest.length;
 
   // The buffers: out_buffer to devices, in_buffer from them. An access of the VM waits while the
-  // same side is used for memory: a write for at most a line, a read for a cycle.
+  // same side is used for memory: a write for at most a line, a read for a cycle. What is read is
+  // kept before it goes on to the bus: a block RAM takes half a cycle and more.
 
-  logic        page_valid_q, page_is_wr_q, page_read_q, page_write, page_read;
+  logic        page_valid_q, page_is_wr_q, page_read_q, page_there_q, page_write, page_read;
   logic [8:0]  page_word_q;
   logic [31:0] page_data_q;
   logic [3:0]  page_bytes_q;
@@ -172,15 +173,18 @@ module io_port
   logic [63:0] out_row, in_row;
 
   assign page_write = page_valid_q && page_is_wr_q && !fetched;
-  assign page_read  = page_valid_q && !page_is_wr_q && !page_read_q && !store_read;
+  assign page_read  = page_valid_q && !page_is_wr_q && !page_read_q && !page_there_q
+                      && !store_read;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       page_valid_q <= 1'b0;
       page_read_q  <= 1'b0;
+      page_there_q <= 1'b0;
     end else begin
-      page_valid_q <= from_regs.BUFFER.req || (page_valid_q && !page_write && !page_read_q);
+      page_valid_q <= from_regs.BUFFER.req || (page_valid_q && !page_write && !page_there_q);
       page_read_q  <= page_read;
+      page_there_q <= page_read_q;
     end
   end
 
@@ -190,13 +194,15 @@ module io_port
       page_word_q  <= from_regs.BUFFER.addr[10:2];
       page_data_q  <= from_regs.BUFFER.wr_data;
       for (int unsigned i = 0; i < 4; i++) page_bytes_q[i] <= from_regs.BUFFER.wr_biten[8*i];
+    end else if (page_read_q) begin
+      page_data_q <= page_word_q[0] ? in_row[63:32] : in_row[31:0];
     end
     place_half_q <= next_place[0];
   end
 
   assign to_regs.BUFFER.wr_ack  = page_write;
-  assign to_regs.BUFFER.rd_ack  = page_read_q;
-  assign to_regs.BUFFER.rd_data = page_word_q[0] ? in_row[63:32] : in_row[31:0];
+  assign to_regs.BUFFER.rd_ack  = page_there_q;
+  assign to_regs.BUFFER.rd_data = page_data_q;
 
   io_buffer u_out (
     .clk_i,

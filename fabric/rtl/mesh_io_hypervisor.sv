@@ -1,17 +1,20 @@
-// The I/O hypervisor at a place of the mesh: a port for each of 16 other places, the devices behind
-// them, and the manager's page (regs/mesh_manager.rdl), which says what a port may use.
+// The I/O hypervisor at a place of the mesh: a port for each of up to 16 other places, the devices
+// behind them, and the manager's page (regs/mesh_manager.rdl), which says what a port may use.
 module mesh_io_hypervisor
   import io_devices_pkg::*;
   import io_pkg::*;
   import mesh_io_pkg::*;
   import mesh_pkg::*;
 #(
-  // Where each port's requests come from; flits that the router has room for.
-  parameter place_t [15:0] PLACES      = FourByFour,
-  parameter int unsigned   DEPTH       = 4,
+  // At most 16; where each one's requests come from; flits that the router has room for.
+  parameter int unsigned        PORTS       = 16,
+  parameter place_t [PORTS-1:0] PLACES      = FourByFour[PORTS-1:0],
+  parameter int unsigned        DEPTH       = 4,
+  // Which devices there are, a bit each.
+  parameter logic [7:0]         DEVICES     = 8'b0001_1110,
   // Cycles of a bit of the UART, and the half period of the flash's clock.
-  parameter int unsigned   DIVISOR     = 868,
-  parameter int unsigned   HALF_CYCLES = 1
+  parameter int unsigned        DIVISOR     = 868,
+  parameter int unsigned        HALF_CYCLES = 1
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -47,7 +50,7 @@ module mesh_io_hypervisor
   output logic        in_credit_o,
 
   // The tiles that each port's tile may send to.
-  output logic [15:0][15:0] reach_o,
+  output logic [PORTS-1:0][15:0] reach_o,
 
   // The devices' wires.
   output logic        flash_cs_no,
@@ -67,8 +70,6 @@ module mesh_io_hypervisor
   output logic [7:0]  vga_colour_o
 );
 
-  localparam int unsigned Ports = 16;
-
   // The manager's page.
 
   logic        req, req_is_wr, stall_wr, stall_rd;
@@ -78,7 +79,7 @@ module mesh_io_hypervisor
 
   mesh_manager_regs_pkg::mesh_manager__in_t  to_regs;
   mesh_manager_regs_pkg::mesh_manager__out_t manager;
-  mesh_manager_regs_pkg::mesh_manager__port_settings__out_t [Ports-1:0] settings;
+  mesh_manager_regs_pkg::mesh_manager__port_settings__out_t [15:0] settings;
 
   axil_slave #(.ADDR_WIDTH(12), .DATA_WIDTH(32)) u_slave (
     .clk_i, .rst_ni,
@@ -110,14 +111,14 @@ module mesh_io_hypervisor
                      manager.PORT3, manager.PORT2, manager.PORT1, manager.PORT0};
 
   policy_e [4:1]         policy;
-  given_t [Ports-1:0]    given;
-  logic [Ports-1:0][7:0] devices;
+  given_t [PORTS-1:0]    given;
+  logic [PORTS-1:0][7:0] devices;
 
   assign policy = {policy_e'(manager.POLICY.ethernet.value), policy_e'(manager.POLICY.vga.value),
                    policy_e'(manager.POLICY.flash.value), policy_e'(manager.POLICY.uart.value)};
 
   always_comb begin
-    for (int unsigned p = 0; p < Ports; p++) begin
+    for (int unsigned p = 0; p < PORTS; p++) begin
       reach_o[p] = settings[p].REACH.tiles.value;
       devices[p] = {3'b000, settings[p].DEVICES.ethernet.value, settings[p].DEVICES.vga.value,
                     settings[p].DEVICES.flash.value, settings[p].DEVICES.uart.value, 1'b0};
@@ -135,21 +136,22 @@ module mesh_io_hypervisor
 
   // The ports, and their devices.
 
-  logic [Ports-1:0]       lost, lost_q;
-  logic [Ports-1:0][7:0]  ask;
-  logic [Ports-1:0]       grant, in_valid, in_ready, out_valid, answered;
-  logic [Ports-1:0][31:0] in_data, out_data;
-  request_t [Ports-1:0]   request;
-  response_t [Ports-1:0]  response;
+  logic [PORTS-1:0]       lost, lost_q;
+  logic [PORTS-1:0][7:0]  ask;
+  logic [PORTS-1:0]       grant, in_valid, in_ready, out_valid, answered;
+  logic [PORTS-1:0][31:0] in_data, out_data;
+  request_t [PORTS-1:0]   request;
+  response_t [PORTS-1:0]  response;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) lost_q <= '0;
     else lost_q <= lost_q | lost;
   end
 
-  assign to_regs.LOST.ports.next = lost_q;
+  assign to_regs.PORTS.count.next = 8'(PORTS);
+  assign to_regs.LOST.ports.next  = 16'(32'(lost_q));
 
-  mesh_io #(.PORTS(Ports), .PLACES(PLACES), .DEPTH(DEPTH)) u_ports (
+  mesh_io #(.PORTS(PORTS), .PLACES(PLACES), .DEPTH(DEPTH), .DEVICES(DEVICES)) u_ports (
     .clk_i, .rst_ni, .devices_i(devices), .lost_o(lost),
     .out_valid_o, .out_last_o, .out_data_o, .out_credit_i,
     .in_valid_i, .in_last_i, .in_data_i, .in_credit_o,
@@ -159,7 +161,9 @@ module mesh_io_hypervisor
     .response_valid_i(answered), .response_i(response)
   );
 
-  io_devices #(.PORTS(Ports), .DIVISOR(DIVISOR), .HALF_CYCLES(HALF_CYCLES)) u_devices (
+  io_devices #(
+    .PORTS(PORTS), .DEVICES(DEVICES), .DIVISOR(DIVISOR), .HALF_CYCLES(HALF_CYCLES)
+  ) u_devices (
     .clk_i, .rst_ni, .policy_i(policy), .reader_i(manager.READER.port.value), .given_i(given),
     .ask_i(ask), .grant_o(grant), .request_i(request),
     .in_valid_i(in_valid), .in_ready_o(in_ready), .in_data_i(in_data),

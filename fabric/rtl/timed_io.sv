@@ -108,7 +108,7 @@ module timed_io import timed_io_pkg::*; #(
   assign wr_ack  = is_wr_q && (is_nothing || answers);
   assign rd_err  = is_nothing || error_q;
   assign wr_err  = rd_err;
-  assign rd_data = is_nothing || error_q ? '0 : is_vm ? vm_rd_data : manager_rd_data;
+  assign rd_data = is_nothing || error_q ? '0 : answer_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -146,7 +146,8 @@ module timed_io import timed_io_pkg::*; #(
     answer_q <= is_vm ? vm_data : pins_data;
   end
 
-  // The registers say what there is, and what of it can be read and written; none keeps anything.
+  // The registers say what there is, and what of it can be read and written; none keeps anything,
+  // and what is read comes from where it is kept, with all fields in their places.
 
   timed_io_regs_pkg::timed_io__in_t                  to_vm;
   timed_io_regs_pkg::timed_io__out_t                 from_vm;
@@ -180,26 +181,26 @@ module timed_io import timed_io_pkg::*; #(
   assign manager_reads  = answers && is_manager && !is_wr_q;
   assign manager_writes = answers && is_manager && is_wr_q;
 
-  assign to_vm.ID          = {vm_reads, answer_q};
-  assign to_vm.STATUS      = {vm_reads, answer_q};
-  assign to_vm.NOW         = {vm_reads, answer_q};
-  assign to_vm.START       = {vm_reads, answer_q, vm_writes};
-  assign to_vm.PERIOD      = {vm_reads, answer_q, vm_writes};
-  assign to_vm.RUNS        = {vm_reads, answer_q, vm_writes};
+  assign to_vm.ID          = {vm_reads, 32'b0};
+  assign to_vm.STATUS      = {vm_reads, 32'b0};
+  assign to_vm.NOW         = {vm_reads, 32'b0};
+  assign to_vm.START       = {vm_reads, 32'b0, vm_writes};
+  assign to_vm.PERIOD      = {vm_reads, 32'b0, vm_writes};
+  assign to_vm.RUNS        = {vm_reads, 32'b0, vm_writes};
   assign to_vm.RUN         = vm_writes;
   assign to_vm.CANCEL      = vm_writes;
-  assign to_vm.SAMPLE      = {vm_reads, answer_q};
-  assign to_vm.REPORT      = {vm_reads, answer_q, vm_writes};
-  assign to_vm.REPORT_TIME = {vm_reads, answer_q};
-  assign to_vm.PROGRAM     = {vm_reads, answer_q, vm_writes};
-  assign to_manager.ID     = {manager_reads, answer_q};
-  assign to_manager.SIZE   = {manager_reads, answer_q};
-  assign to_manager.PINS   = {manager_reads, answer_q, manager_writes};
+  assign to_vm.SAMPLE      = {vm_reads, 32'b0};
+  assign to_vm.REPORT      = {vm_reads, 32'b0, vm_writes};
+  assign to_vm.REPORT_TIME = {vm_reads, 32'b0};
+  assign to_vm.PROGRAM     = {vm_reads, 32'b0, vm_writes};
+  assign to_manager.ID     = {manager_reads, 32'b0};
+  assign to_manager.SIZE   = {manager_reads, 32'b0};
+  assign to_manager.PINS   = {manager_reads, 32'b0, manager_writes};
 
   logic unused_registers;
   assign unused_registers = ^{from_vm, from_manager, vm_stall_wr, vm_stall_rd, manager_stall_wr,
                               manager_stall_rd, vm_rd_ack, vm_wr_ack, manager_rd_ack,
-                              manager_wr_ack, addr_q[1:0]};
+                              manager_wr_ack, vm_rd_data, manager_rd_data, addr_q[1:0]};
 
   // Time.
 

@@ -61,6 +61,7 @@ module timed_io_engine import timed_io_pkg::*; #(
   // What a command asks for, and whether it can be had.
 
   logic        running_q, in_wait_q, late_q;
+  logic        first_cycle_q; // of a run: the mark is now, whatever is counted
   logic [15:0] since_mark_q;  // cycles; stays at its largest value
   logic [7:0]  left_q [Nesting];
   logic [1:0]  sampling_q;
@@ -68,9 +69,9 @@ module timed_io_engine import timed_io_pkg::*; #(
 
   kind_e       kind;
   control_e    control;
-  logic        is_control, is_write, is_wait, is_until, is_read;
+  logic        is_control, is_write, is_wait, is_until, is_read, is_loop;
   logic        level;
-  logic [7:0]  mask, values;
+  logic [7:0]  mask, values, left_less;
   logic        at_end, moves, again, late, no_pin, full, no_end, fails;
 
   assign kind       = kind_e'(word[17:16]);
@@ -80,32 +81,38 @@ module timed_io_engine import timed_io_pkg::*; #(
   assign is_wait    = running_q && kind == Wait;
   assign is_until   = running_q && kind == Until;
   assign is_read    = is_control && control == Read;
+  assign is_loop    = is_control && control == Loop;
   assign level      = word[12];
   assign mask       = word[15:8];
   assign values     = word[7:0];
 
   // A wait begins by setting the mark; its count is over at once where it is of one cycle.
-  logic [15:0] waited;
-  assign waited = is_wait && !in_wait_q ? '0 : since_mark_q;
-  assign moves  = running_q && (!(is_wait || is_until) || waited == word[15:0]);
-  assign again  = is_control && control == Repeat && left_q[level] > 8'd1;
-  assign at_end = is_control && (control == End || control > Repeat);
+  logic at_mark, is_over, restarts;
+  assign at_mark   = first_cycle_q || (is_wait && !in_wait_q);
+  assign is_over   = at_mark ? word[15:0] == '0 : since_mark_q == word[15:0];
+  assign moves     = running_q && (!(is_wait || is_until) || is_over);
+  assign restarts  = moves && (is_wait || is_until);
+  assign left_less = left_q[level] - 1'b1;
+  assign again     = is_control && control == Repeat && left_q[level] > 8'd1;
+  assign at_end    = is_control && (control == End || control > Repeat);
 
   // Known a cycle later, which nothing happens in: it would be a path too long.
   assign late   = running_q && late_q;
   assign no_pin = is_write && (mask & ~granted_i) != '0;
   // Samples that are on their way have their room already.
   assign full   = is_read
-                  && samples_q + 6'(sampling_q[0]) + 6'(sampling_q[1]) == 6'(SamplesMax);
+                  && (samples_q == 6'(SamplesMax)
+                      || (samples_q == 6'(SamplesMax - 1) && sampling_q != '0)
+                      || (samples_q == 6'(SamplesMax - 2) && sampling_q == '1));
   assign no_end = running_q && !again && !at_end && pc_q == '1;
   assign fails  = late || no_pin || full || no_end;
 
   // The next run.
 
-  logic                 armed_q, begins;
+  logic                 armed_q;
   logic [TIME_BITS-1:0] arm_time_q;
   logic [5:0]           arm_entry_q;
-  logic                 goes_on, due;
+  logic                 goes_on, due, begins;
 
   assign due     = armed_q && !disarm_i && now_i == arm_time_q;
   assign goes_on = running_q && !at_end && !fails && !stop_i;
@@ -113,38 +120,38 @@ module timed_io_engine import timed_io_pkg::*; #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      armed_q      <= 1'b0;
-      running_q    <= 1'b0;
-      in_wait_q    <= 1'b0;
-      late_q       <= 1'b0;
-      since_mark_q <= '0;
-      left_q       <= '{default: '0};
-      pc_q         <= '0;
+      armed_q       <= 1'b0;
+      running_q     <= 1'b0;
+      first_cycle_q <= 1'b0;
+      in_wait_q     <= 1'b0;
+      late_q        <= 1'b0;
+      pc_q          <= '0;
     end else begin
-      armed_q   <= arm_i || (armed_q && !due && !disarm_i);
-      running_q <= begins || goes_on;
-      in_wait_q <= goes_on && is_wait && !moves;
-      late_q    <= goes_on && is_until && since_mark_q > word[15:0];
+      armed_q       <= arm_i || (armed_q && !due && !disarm_i);
+      running_q     <= begins || goes_on;
+      first_cycle_q <= begins;
+      in_wait_q     <= goes_on && is_wait && !moves;
+      late_q        <= goes_on && is_until && !first_cycle_q && since_mark_q > word[15:0];
       if (begins) begin
         pc_q <= arm_entry_q;
       end else if (moves) begin
         pc_q <= again ? word[5:0] : pc_q + 1'b1;
       end
-      if (begins || (moves && (is_wait || is_until))) begin
-        since_mark_q <= '0;
-      end else if (is_wait && !in_wait_q) begin
-        since_mark_q <= 16'd1;
-      end else if (running_q && since_mark_q != '1) begin
-        since_mark_q <= since_mark_q + 1'b1;
-      end
-      for (int unsigned i = 0; i < Nesting; i++) begin
-        if (begins) begin
-          left_q[i] <= '0;
-        end else if (is_control && control == Loop && 32'(level) == i) begin
-          left_q[i] <= word[7:0];
-        end else if (again && 32'(level) == i) begin
-          left_q[i] <= left_q[i] - 1'b1;
-        end
+    end
+  end
+
+  // Of a run alone.
+  always_ff @(posedge clk_i) begin
+    if (restarts || at_mark) begin
+      since_mark_q <= 16'(!restarts);
+    end else if (running_q && since_mark_q != '1) begin
+      since_mark_q <= since_mark_q + 1'b1;
+    end
+    for (int unsigned i = 0; i < Nesting; i++) begin
+      if (begins) begin
+        left_q[i] <= '0;
+      end else if ((is_loop || again) && 32'(level) == i) begin
+        left_q[i] <= is_loop ? word[7:0] : left_less;
       end
     end
   end
@@ -178,27 +185,26 @@ module timed_io_engine import timed_io_pkg::*; #(
   // Samples: taken in the cycle in which what is written by a command of the same time is at pins.
 
   logic [Lines-1:0] samples [SamplesMax];
-  logic [4:0]       first_q, next_q;
+  logic [4:0]       first_q, next;
   logic             taken;
 
   assign taken = take_i && samples_q != '0;
+  assign next  = first_q + samples_q[4:0];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       sampling_q <= '0;
       samples_q  <= '0;
       first_q    <= '0;
-      next_q     <= '0;
     end else begin
       sampling_q <= {sampling_q[0], is_read && !full && !no_end && !stop_i};
       samples_q  <= samples_q + 6'(sampling_q[1]) - 6'(taken);
       first_q    <= first_q + 5'(taken);
-      next_q     <= next_q + 5'(sampling_q[1]);
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (sampling_q[1]) samples[next_q] <= inputs_i & granted_i;
+    if (sampling_q[1]) samples[next] <= inputs_i & granted_i;
   end
 
   assign sample_o  = samples[first_q];

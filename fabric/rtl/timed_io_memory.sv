@@ -1,4 +1,5 @@
-// A memory that is written at one port and read at another, a cycle after its address.
+// A memory that is written at one port and read at another, a cycle after its address: block RAM,
+// however few its words are. What it keeps would be flip-flops and LUTs for each VM.
 //
 // What is read while the same word is written is undefined, and nobody looks at it.
 module timed_io_memory #(
@@ -16,7 +17,9 @@ module timed_io_memory #(
   output logic [WIDTH-1:0]        read_data_o
 );
 
-  logic [WIDTH-1:0] memory [WORDS];
+  // Of one word it would be no memory.
+  (* ram_style = "block", no_rw_check *)
+  logic [WIDTH-1:0] memory [WORDS > 1 ? WORDS : 2];
 
   always_ff @(posedge clk_i) begin
     if (write_i) memory[write_address_i] <= write_data_i;

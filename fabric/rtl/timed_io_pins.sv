@@ -98,7 +98,8 @@ module timed_io_pins import timed_io_pkg::*; #(
       end
 
       always_ff @(posedge clk_i) begin
-        if (gives && 32'(line) == l) group_q <= group;
+        // A line that has no pin has any group: so both are changed at once.
+        if ((gives || takes) && 32'(line) == l) group_q <= group;
       end
 
       for (genvar g = 0; g < Groups; g++) begin : gen_group

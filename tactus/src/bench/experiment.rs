@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::{Deserialize, Deserializer, de};
 
+use super::area::AreaSource;
 use super::factors;
 use crate::config::{IoPolicy, Nanoseconds};
 use crate::profile::{self, Profile};
@@ -216,6 +217,8 @@ pub struct Metric {
     pub counted: Option<CountedSource>,
     /// It is how large an image is, in percent more than another one.
     pub image: Option<ImageSource>,
+    /// It is what the fabric's blocks take in hardware.
+    pub area: Option<AreaSource>,
     /// It is how fast the board is with a fabric, in host time.
     pub coupling: Option<Coupling>,
     /// It is the size of the hypervisor's executable sections.
@@ -568,6 +571,7 @@ impl Metric {
         let counted = self.counted.as_ref();
         self.coupling.is_some()
             || self.image.is_some()
+            || self.area.is_some()
             || counted.is_some_and(|source| source.run.is_none())
     }
 
@@ -801,7 +805,7 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
         let sources = metric.sources().iter().flatten().count();
         if sources + usize::from(metric.apart()) != 1 {
             return Err(miette!(
-                "metric `{}` needs one of `record`, `ratio`, `more`, `less`, `times`, `sum`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `image`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`",
+                "metric `{}` needs one of `record`, `ratio`, `more`, `less`, `times`, `sum`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `image`, `area`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`",
                 metric.name
             ));
         }
@@ -957,7 +961,7 @@ mod tests {
                 "record =",
                 "stay = { run = \"native\", ways = [[\"a>b\"]] }\nrecord ="
             ),
-            "metric `m` needs one of `record`, `ratio`, `more`, `less`, `times`, `sum`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `image`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`"
+            "metric `m` needs one of `record`, `ratio`, `more`, `less`, `times`, `sum`, `samples`, `bound`, `beyond`, `cost`, `region`, `waited`, `unfinished`, `counted`, `coupling`, `image`, `area`, `hypervisor_text`, `calls`, `passage`, `stay` and `paths`"
         );
         let picture = |at: &str, metrics: &str| {
             let line = format!("line = [{{ name = \"l\", metrics = {metrics} }}]");

@@ -20,6 +20,7 @@ use experiment::{Experiment, Extent, Statistic};
 use prepared::{Done, Prepared};
 use result::{Findings, Found};
 
+pub mod area;
 pub mod board;
 pub mod coupling;
 pub mod distribution;
@@ -167,10 +168,11 @@ fn evaluate(
     for metric in &experiment.metrics {
         if metric.apart() {
             if metric.quick || extent != Extent::Quick {
+                let (value, note) = value::apart(metric, root, extent);
                 found.push(Found {
                     metric: metric.clone(),
-                    value: value::apart(metric, root),
-                    note: None,
+                    value,
+                    note,
                 });
             }
             continue;

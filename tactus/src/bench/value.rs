@@ -13,13 +13,13 @@ use crate::run::board::stay::Stay;
 use crate::run::board::{Facts, Worker};
 use crate::run::session::Verdict;
 
-use super::coupling;
 use super::experiment::{
-    Beginning, BeyondSource, CallsSource, CostSource, CountedSource, Does, Figure, ImageSource,
-    Metric, PassageSource, PathsSource, RecordSource, RegionSource, SamplesSource, Statistic,
-    StaySource, WaitedSource,
+    Beginning, BeyondSource, CallsSource, CostSource, CountedSource, Does, Extent, Figure,
+    ImageSource, Metric, PassageSource, PathsSource, RecordSource, RegionSource, SamplesSource,
+    Statistic, StaySource, WaitedSource,
 };
 use super::prepared::Done;
+use super::{area, coupling};
 
 /// The value, in the metric's unit, out of its run in the project at `root` and the others that it is of; `None` when they did not give it, which stderr is told.
 ///
@@ -188,17 +188,32 @@ fn samples(source: &SamplesSource, done: &Done) -> Result<(f64, Unit), String> {
     })
 }
 
-/// The value of a metric that is of no run, in the project at `root`; `None` when there is none, which stderr is told.
-pub fn apart(metric: &Metric, root: &std::path::Path) -> Option<f64> {
-    let figure = match (&metric.counted, metric.coupling, &metric.image) {
-        (Some(source), ..) => counted(source, root).map(|(value, _)| value),
-        (None, Some(what), _) => coupling::measure(what),
-        (None, None, Some(source)) => growth(source),
-        (None, None, None) => Err("it has no source".to_owned()),
+/// The value of a metric that is of no run, in the project at `root`, and what else there is to say of it; `None` when there is
+/// none, which stderr is told.
+pub fn apart(
+    metric: &Metric,
+    root: &std::path::Path,
+    extent: Extent,
+) -> (Option<f64>, Option<String>) {
+    let alone = |figure: Result<f64, String>| figure.map(|value| (value, None));
+    let figure = if let Some(source) = &metric.counted {
+        alone(counted(source, root).map(|(value, _)| value))
+    } else if let Some(what) = metric.coupling {
+        alone(coupling::measure(what))
+    } else if let Some(source) = &metric.image {
+        alone(growth(source))
+    } else if let Some(source) = &metric.area {
+        area::measure(source, root, extent)
+    } else {
+        Err("it has no source".to_owned())
     };
-    figure
-        .inspect_err(|reason| eprintln!("there is no `{}`: {reason}", metric.name))
-        .ok()
+    match figure {
+        Ok((value, note)) => (Some(value), note),
+        Err(reason) => {
+            eprintln!("there is no `{}`: {reason}", metric.name);
+            (None, None)
+        }
+    }
 }
 
 /// By how many percent an image takes more memory than another one.

@@ -171,6 +171,7 @@ impl Metric {
             samples: None,
             counted: None,
             image: None,
+            area: None,
             coupling: None,
             hypervisor_text: None,
             calls: None,

@@ -15,7 +15,7 @@ unsafe impl Sync for Ports {}
 
 impl core::default::Default for Ports {
     fn default() -> Self {
-        Self(0x10)
+        Self(0x0)
     }
 }
 
@@ -65,6 +65,6 @@ mod tests {
     #[test]
     fn test_default() {
         let reg = Ports::default();
-        assert_eq!(reg.count(), 16);
+        assert_eq!(reg.count(), 0);
     }
 }
