@@ -88,11 +88,10 @@ static uint32_t command(uint32_t *words, size_t send, size_t receive)
     return status == IO_DONE ? transfer(words, send, receive, 0) : status;
 }
 
-/* Begins a read on four lines. */
-static uint32_t fast_read(uint32_t address, size_t length)
+/* Has the flash expect the address of a read on four lines. */
+static __attribute__((noinline)) uint32_t begin_reading(void)
 {
-    uint32_t at[2] = {FLASH_CONTINUE << 24 | flash_command(0, address) >> 8};
-    uint32_t status = IO_DONE;
+    uint32_t opcode[2] = {FLASH_READ}, status = IO_DONE;
 
     if (!quad) {
         uint32_t free[2] = {FLASH_VOLATILE}, enable[2] = {FLASH_QUAD_ENABLE};
@@ -102,15 +101,20 @@ static uint32_t fast_read(uint32_t address, size_t length)
             status = command(enable, 2, 0);
         quad = true;
     }
-    if (status == IO_DONE && expects == OPCODE) {
-        uint32_t opcode[2] = {FLASH_READ};
-
-        status = transfer(opcode, 1, 0, SPI_CONTROLLER__TRANSFER__KEEP_bm);
-    }
     expects = ADDRESS;
-    if (status == IO_DONE)
-        status = transfer(at, 4, length, SPI_CONTROLLER__TRANSFER__QUAD_bm | FLASH_DUMMY_CLOCKS << SPI_CONTROLLER__TRANSFER__DUMMY_CLOCKS_bp);
-    return status;
+    return status == IO_DONE ? transfer(opcode, 1, 0, SPI_CONTROLLER__TRANSFER__KEEP_bm) : status;
+}
+
+/* Begins a read on four lines. */
+static inline uint32_t fast_read(uint32_t address, size_t length)
+{
+    uint32_t words[2] = {FLASH_CONTINUE << 24 | flash_command(0, address) >> 8}, status = IO_DONE;
+
+    if (expects != ADDRESS)
+        status = begin_reading();
+    if (status != IO_DONE)
+        return status;
+    return transfer(words, 4, length, SPI_CONTROLLER__TRANSFER__QUAD_bm | FLASH_DUMMY_CLOCKS << SPI_CONTROLLER__TRANSFER__DUMMY_CLOCKS_bp);
 }
 
 /* Takes what a transfer receives, as bytes. */

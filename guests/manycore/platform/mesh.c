@@ -44,14 +44,11 @@ static __attribute__((noinline)) bool await_sent(uint64_t deadline)
     return true;
 }
 
-/* Puts bytes into the buffer from a word on; gives which word is behind them. */
-static __attribute__((noinline)) uint32_t put(uint32_t at, const uint8_t *from, size_t length)
+/* Puts bytes into the buffer from a word on that are no words; gives which word is behind them. */
+static __attribute__((noinline)) uint32_t put_bytes(uint32_t at, const uint8_t *from, size_t length)
 {
     volatile uint32_t *buffer = &REGISTER(BUFFER);
 
-    if (is_aligned(from))
-        for (; length >= sizeof(uint32_t); length -= sizeof(uint32_t), from += sizeof(uint32_t))
-            buffer[at++ % BUFFER_WORDS] = *(const word_t *)(const void *)from;
     while (length > 0) {
         uint32_t word = 0;
 
@@ -64,15 +61,20 @@ static __attribute__((noinline)) uint32_t put(uint32_t at, const uint8_t *from, 
 
 bool mesh_prepare(const uint32_t *front, size_t fronts, const void *bytes, size_t length, uint64_t deadline)
 {
+    volatile uint32_t *buffer = &REGISTER(BUFFER);
+    const uint8_t *from = bytes;
     uint32_t words = (uint32_t)(fronts + (length + 3) / 4), at = next;
 
     /* The packet before is sent while this one is written, if there is room for both. */
     if (before + words > BUFFER_WORDS && sending && !await_sent(deadline))
         return false;
     for (size_t i = 0; i < fronts; i++)
-        (&REGISTER(BUFFER))[at++ % BUFFER_WORDS] = front[i];
+        buffer[at++ % BUFFER_WORDS] = front[i];
+    if (is_aligned(from))
+        for (; length >= sizeof(uint32_t); length -= sizeof(uint32_t), from += sizeof(uint32_t))
+            buffer[at++ % BUFFER_WORDS] = *(const word_t *)(const void *)from;
     if (length > 0)
-        at = put(at, bytes, length);
+        at = put_bytes(at, from, length);
     if (sending && !await_sent(deadline))
         return false;
     REGISTER(PACKET) = words << MESH_INTERFACE__PACKET__WORDS_bp | next;
