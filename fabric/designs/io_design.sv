@@ -63,8 +63,9 @@ module io_design import fabric_pkg::*; (
 
   // The I/O hypervisor.
 
-  logic        cs_n, sck, mosi, miso, txd, tx_en, pixel, hsync_n, vsync_n;
+  logic        cs_n, sck, txd, tx_en, pixel, hsync_n, vsync_n;
   logic        flash_busy, flash_ignored;
+  logic [3:0]  flash_out, flash_drives, flash_in;
   logic [7:0]  tx_byte, colour, timed_pins;
   logic [31:0] awaddr, araddr;
   logic [2:0]  awsize, arsize, awprot, arprot;
@@ -82,7 +83,8 @@ module io_design import fabric_pkg::*; (
     .s_axil_rvalid(rvalid[Ports:0]), .s_axil_rready(rready[Ports:0]),
     .s_axil_rdata(rdata[Ports:0]), .s_axil_rresp(rresp[Ports:0]),
     .irq_o(irq_o[Ports-1:0]),
-    .flash_cs_no(cs_n), .flash_sck_o(sck), .flash_mosi_o(mosi), .flash_miso_i(miso),
+    .flash_cs_no(cs_n), .flash_sck_o(sck), .flash_io_o(flash_out),
+    .flash_io_oe_o(flash_drives), .flash_io_i(flash_in),
     .uart_txd_o(txd), .uart_rxd_i(txd),
     .eth_tx_en_o(tx_en), .eth_txd_o(tx_byte), .eth_rx_dv_i(tx_en), .eth_rx_er_i(1'b0),
     .eth_rxd_i(tx_byte),
@@ -110,7 +112,8 @@ module io_design import fabric_pkg::*; (
   flash_part #(
     .PROGRAM_CYCLES(40_000), .SECTOR_CYCLES(4_500_000), .BLOCK_CYCLES(15_000_000)
   ) u_flash (
-    .clk_i, .cs_ni(cs_n), .sck_i(sck), .mosi_i(mosi), .miso_o(miso),
+    .clk_i, .cs_ni(cs_n), .sck_i(sck), .io_i(flash_out), .io_oe_i(flash_drives),
+    .io_o(flash_in),
     .busy_o(flash_busy), .ignored_o(flash_ignored)
   );
 

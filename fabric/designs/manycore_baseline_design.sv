@@ -91,7 +91,8 @@ module manycore_baseline_design
 
   // The flash: 0.4 ms, 45 ms and 150 ms.
 
-  logic cs_n, sck, mosi, miso, flash_busy, flash_ignored;
+  logic       cs_n, sck, flash_busy, flash_ignored;
+  logic [3:0] flash_out, flash_drives, flash_in;
 
   spi_controller u_spi (
     .clk_i, .rst_ni,
@@ -105,13 +106,15 @@ module manycore_baseline_design
     .s_axil_araddr(araddr[AtFlash][11:0]), .s_axil_arprot(arprot[AtFlash]),
     .s_axil_rvalid(rvalid[AtFlash]), .s_axil_rready(rready[AtFlash]),
     .s_axil_rdata(rdata[AtFlash]), .s_axil_rresp(rresp[AtFlash]),
-    .cs_no(cs_n), .sck_o(sck), .mosi_o(mosi), .miso_i(miso)
+    .cs_no(cs_n), .sck_o(sck), .io_o(flash_out), .io_oe_o(flash_drives),
+    .io_i(flash_in)
   );
 
   flash_part #(
     .PROGRAM_CYCLES(40_000), .SECTOR_CYCLES(4_500_000), .BLOCK_CYCLES(15_000_000)
   ) u_flash (
-    .clk_i, .cs_ni(cs_n), .sck_i(sck), .mosi_i(mosi), .miso_o(miso),
+    .clk_i, .cs_ni(cs_n), .sck_i(sck), .io_i(flash_out), .io_oe_i(flash_drives),
+    .io_o(flash_in),
     .busy_o(flash_busy), .ignored_o(flash_ignored)
   );
 

@@ -99,8 +99,9 @@ module manycore_design
 
   // The I/O hypervisor.
 
-  logic       cs_n, sck, mosi, miso, txd, tx_en, pixel, hsync_n, vsync_n;
+  logic       cs_n, sck, txd, tx_en, pixel, hsync_n, vsync_n;
   logic       flash_busy, flash_ignored;
+  logic [3:0] flash_out, flash_drives, flash_in;
   logic [7:0] tx_byte, colour;
 
   mesh_io_hypervisor #(.PLACES(FourByFour), .DEPTH(Depth)) u_io (
@@ -118,7 +119,8 @@ module manycore_design
     .out_valid_o(in_valid[AtIo]), .out_last_o(in_last[AtIo]), .out_data_o(in_data[AtIo]),
     .out_credit_i(in_credit[AtIo]), .in_valid_i(out_valid[AtIo]), .in_last_i(out_last[AtIo]),
     .in_data_i(out_data[AtIo]), .in_credit_o(out_credit[AtIo]),
-    .flash_cs_no(cs_n), .flash_sck_o(sck), .flash_mosi_o(mosi), .flash_miso_i(miso),
+    .flash_cs_no(cs_n), .flash_sck_o(sck), .flash_io_o(flash_out),
+    .flash_io_oe_o(flash_drives), .flash_io_i(flash_in),
     .uart_txd_o(txd), .uart_rxd_i(txd),
     .eth_tx_en_o(tx_en), .eth_txd_o(tx_byte), .eth_rx_dv_i(tx_en), .eth_rx_er_i(1'b0),
     .eth_rxd_i(tx_byte),
@@ -129,7 +131,8 @@ module manycore_design
   flash_part #(
     .PROGRAM_CYCLES(40_000), .SECTOR_CYCLES(4_500_000), .BLOCK_CYCLES(15_000_000)
   ) u_flash (
-    .clk_i, .cs_ni(cs_n), .sck_i(sck), .mosi_i(mosi), .miso_o(miso),
+    .clk_i, .cs_ni(cs_n), .sck_i(sck), .io_i(flash_out), .io_oe_i(flash_drives),
+    .io_o(flash_in),
     .busy_o(flash_busy), .ignored_o(flash_ignored)
   );
 

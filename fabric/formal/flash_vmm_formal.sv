@@ -103,23 +103,29 @@ module flash_vmm_formal
   end
 
 `ifndef CUT
-  localparam logic [3:0] Idle = 4'd0, Measure = 4'd1, Compare = 4'd2, Check = 4'd3, Fetch =
-    4'd4, Take = 4'd5, Enable = 4'd6, Change = 4'd7, Settle = 4'd8, Ask = 4'd9, Answer = 4'd10,
-    Name = 4'd11, NameTake = 4'd12, Respond = 4'd13;
+  localparam logic [3:0] Idle = 4'd0, Measure = 4'd1, Check = 4'd2, Fetch = 4'd3, Take = 4'd4,
+    Enable = 4'd5, Change = 4'd6, Settle = 4'd7, Ask = 4'd8, Answer = 4'd9, Begin = 4'd10,
+    BeginTake = 4'd11, Respond = 4'd12;
 
   // What makes the rest follow by induction.
   logic under_way, checked;
   assign under_way = dut.state_q != Idle && !dut.booting_q;
-  assign checked   = under_way && dut.state_q != Measure && dut.state_q != Compare
-                     && dut.state_q != Check
+  assign checked   = under_way && dut.state_q != Measure && dut.state_q != Check
                      && dut.state_q != Respond;
+  // Where the request that is under way ends.
+  logic [32:0] asked_end;
+  assign asked_end = 33'({dut.asked_q[31:1], dut.asked_q[0] && !dut.erases})
+                     + (!dut.erases ? 33'(dut.length_q) : dut.block ? 33'h10000 : 33'h01000);
 
   always_ff @(posedge clk_i) begin
     if (rst_ni && began_q) begin
       one: assert (bus.busy_q == under_way);
       if (dut.booting_q) boots: assert (dut.state_q == Ask || dut.state_q == Answer
-                                        || dut.state_q == Name || dut.state_q == NameTake);
-      else booted: assert (dut.state_q != Name && dut.state_q != NameTake);
+                                        || dut.state_q == Begin || dut.state_q == BeginTake);
+      else booted: assert (dut.state_q != Begin && dut.state_q != BeginTake);
+      if (dut.booting_q) begins: assert (dut.begin_q == flash_pkg::Identify
+        || dut.begin_q == flash_pkg::VolatileEnable || dut.begin_q == flash_pkg::QuadEnable
+        || dut.begin_q == flash_pkg::Status2);
       if (under_way) begin
         same_op: assert (dut.op_q == bus.op_q && dut.length_q == bus.length_q
                          && dut.op_q != Reserved && dut.length_q <= 11'd1536);
@@ -127,13 +133,12 @@ module flash_vmm_formal
                            && dut.sectors_q == area_sectors[port_q]
                            && dut.writable_q == area_writable[port_q]);
         out_zero: assert (dut.op_q == Read || bus.out_words_q == '0);
-        if (dut.state_q == Measure || dut.state_q == Compare || dut.state_q == Check)
+        if (dut.state_q == Measure || dut.state_q == Check)
           nothing_yet: assert (bus.out_words_q == '0 && dut.left_q == dut.length_q
                                && dut.u_pack.place_q == '0 && !dut.u_pack.valid_q);
-        if (dut.state_q == Check)
-          compared: assert (dut.inside_q == (dut.behind <= 33'({dut.sectors_q, 12'h000})));
-        if (dut.state_q == Compare || dut.state_q == Check) begin
-          measured: assert (dut.behind_q == dut.behind);
+        if (dut.state_q == Measure) measured: assert (dut.behind_q == asked_end);
+        if (dut.state_q == Check) begin
+          compared: assert (dut.inside_q == (asked_end <= 33'({dut.sectors_q, 12'h000})));
           based: assert (dut.addr_q == W'({dut.first_q, 12'h000} + W'({dut.asked_q[31:1],
                                                 dut.asked_q[0] && !dut.erases})));
           alignment: assert (dut.aligned_q == (dut.asked_q[11:1] == '0

@@ -287,7 +287,7 @@ module spi_controller_regs (
         automatic logic [31:0] readback_data_var;
         readback_data_var = '0;
         if(rd_mux_addr == 12'h0) begin
-            readback_data_var[15:0] = 16'h1;
+            readback_data_var[15:0] = 16'h2;
             readback_data_var[31:16] = 16'h5343;
         end
         if(rd_mux_addr == 12'h4) begin

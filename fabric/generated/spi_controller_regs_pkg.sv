@@ -89,9 +89,11 @@ package spi_controller_regs_pkg;
 
     typedef struct packed {
         logic keep;
-        logic [4:0] _reserved_30_26;
+        logic quad;
+        logic [3:0] _reserved_29_26;
         logic [9:0] receive_bytes;
-        logic [5:0] _reserved_15_10;
+        logic [1:0] _reserved_15_14;
+        logic [3:0] dummy_clocks;
         logic [9:0] send_bytes;
     } spi_controller__TRANSFER__external__fields__out_t;
 

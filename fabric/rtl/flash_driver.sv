@@ -1,11 +1,17 @@
 // The low-level driver of an SPI NOR flash: one command of the part for each of its own, in SPI
 // mode 0, most significant bit first.
 //
+// Reads use four lines ("Fast Read Quad I/O", EB), and leave the part in its continuous read mode:
+// the next one begins with its address. All else is on one line, and leaves that mode first: the
+// part is told FF. So it is before the first command, as nobody knows what the part was doing when
+// this was reset.
+//
 // The clock has half periods of HALF_CYCLES. What the part gives is sampled as the clock falls, a
 // whole period after it was asked for: mode 0 keeps it until then, and so the way out and back may
-// take nearly a period. A command takes 16 * HALF_CYCLES cycles for each byte, its own and its
-// address among them, and DESELECT_CYCLES + 1 more, unless a byte to write comes late or a byte
-// that was read is not taken: then the clock rests, for as long as it takes.
+// take nearly a period. A byte on one line takes 16 * HALF_CYCLES cycles, on four lines a quarter.
+// A command's are its opcode, but of a Read that goes on from the last one, its address, of a Read
+// three more, and data; DESELECT_CYCLES + 1 come behind, unless a byte to write comes late or a
+// byte that was read is not taken: then the clock rests, for as long as it takes.
 module flash_driver
   import flash_pkg::*;
 #(
@@ -33,14 +39,24 @@ module flash_driver
 
   output logic        cs_no,
   output logic        sck_o,
-  output logic        mosi_o,
-  input  logic        miso_i
+  // The four lines: what is driven, which are, and what is on them. On one line that is 0 out and 1
+  // in; 2 and 3 are high then, as they are /WP and /HOLD of a part that may not use them otherwise.
+  output logic [3:0]  io_o,
+  output logic [3:0]  io_oe_o,
+  input  logic [3:0]  io_i
 );
 
   localparam int unsigned TimerMax   = HALF_CYCLES > DESELECT_CYCLES
                                        ? HALF_CYCLES : DESELECT_CYCLES;
   localparam int unsigned TimerWidth = $clog2(TimerMax + 1);
   typedef logic [TimerWidth-1:0] timer_t;
+
+  // Behind the address of a Read: the mode bits, of which M5-4 = 10 say that the next Read has no
+  // opcode; and four clocks in which nobody drives the lines.
+  localparam logic [7:0] Continue    = 8'ha0;
+  localparam logic [2:0] DummyBytes  = 3'd2;
+  localparam logic [2:0] QuadHeader  = 3'd4 + DummyBytes;
+  localparam logic [7:0] Leave       = 8'hff;
 
   typedef enum logic [1:0] {
     Idle,
@@ -52,32 +68,49 @@ module flash_driver
   state_e      state_q;
   timer_t      timer_q;
   logic        sck_q, reads_q, read_valid_q;
-  // The byte that is being shifted is data, and no opcode or address.
-  logic        in_data_q;
+  // What the part is in, if it is known.
+  logic        known_q, continuous_q;
+  // The byte that is being shifted is data, and no opcode or address. It is on four lines; those
+  // behind the opcode are.
+  logic        in_data_q, quad_q, fast_q;
   logic [2:0]  bit_q;
-  // The rest of opcode and address; then the byte that goes out and in.
-  logic [23:0] header_q;
-  logic [1:0]  header_left_q;
+  // What follows opcode or first byte; then the byte that goes out and in.
+  logic [31:0] header_q;
+  logic [2:0]  header_left_q;
   logic [15:0] data_left_q;
-  logic [7:0]  shift_q, read_q;
+  logic [7:0]  shift_q, shifted, read_q;
 
   logic [7:0]  opcode;
-  logic        addressed, reads, full, rise, fall, byte_end, header_next, data_next, want;
+  logic [31:0] header;
+  logic [2:0]  header_bytes;
+  logic        reads, fast, leaves, goes_on, last_bit, full, rise, fall, byte_end, header_next;
+  logic        data_next, want;
   logic [15:0] data_bytes;
 
-  assign ready_o = state_q == Idle;
+  assign leaves  = !known_q || (continuous_q && !fast);
+  assign goes_on = known_q && continuous_q && fast;
+  assign ready_o = state_q == Idle && !leaves;
   assign cs_no   = !(state_q == Wait || state_q == Shift);
   assign sck_o   = sck_q;
-  assign mosi_o  = shift_q[7];
+  assign io_o    = quad_q ? shift_q[7:4] : {3'b110, shift_q[7]};
+  assign io_oe_o = cs_no ? 4'b0000 : !quad_q ? 4'b1101
+                   : in_data_q || header_left_q < DummyBytes ? 4'b0000 : 4'b1111;
 
   always_comb begin
-    addressed  = 1'b0;
-    reads      = 1'b0;
-    data_bytes = '0;
+    header       = {address_i, Continue};
+    header_bytes = 3'd0;
+    reads        = 1'b0;
+    fast         = 1'b0;
+    data_bytes   = '0;
     case (command_i)
       WriteEnable: opcode = 8'h06;
       Status: begin
         opcode     = 8'h05;
+        reads      = 1'b1;
+        data_bytes = 16'd1;
+      end
+      Status2: begin
+        opcode     = 8'h35;
         reads      = 1'b1;
         data_bytes = 16'd1;
       end
@@ -87,33 +120,42 @@ module flash_driver
         data_bytes = 16'd3;
       end
       Read: begin
-        opcode     = 8'h03;
-        addressed  = 1'b1;
-        reads      = 1'b1;
-        data_bytes = bytes_i;
+        opcode       = 8'heb;
+        header_bytes = QuadHeader;
+        reads        = 1'b1;
+        fast         = 1'b1;
+        data_bytes   = bytes_i;
       end
       Program: begin
-        opcode     = 8'h02;
-        addressed  = 1'b1;
-        data_bytes = bytes_i;
+        opcode       = 8'h02;
+        header_bytes = 3'd3;
+        data_bytes   = bytes_i;
       end
       EraseSector: begin
-        opcode     = 8'h20;
-        addressed  = 1'b1;
+        opcode       = 8'h20;
+        header_bytes = 3'd3;
       end
       EraseBlock: begin
-        opcode     = 8'hd8;
-        addressed  = 1'b1;
+        opcode       = 8'hd8;
+        header_bytes = 3'd3;
+      end
+      VolatileEnable: opcode = 8'h50;
+      QuadEnable: begin
+        opcode       = 8'h31;
+        header       = 32'h02000000;
+        header_bytes = 3'd1;
       end
       default: opcode = 8'h05;
     endcase
   end
 
   // A byte that was read goes where the last one was: the clock stays high until that is gone.
-  assign full        = reads_q && in_data_q && bit_q == 3'd7 && read_valid_q && !read_ready_i;
+  assign shifted     = quad_q ? {shift_q[3:0], io_i} : {shift_q[6:0], io_i[1]};
+  assign last_bit    = quad_q ? bit_q[2] : bit_q == 3'd7;
+  assign full        = reads_q && in_data_q && last_bit && read_valid_q && !read_ready_i;
   assign rise        = state_q == Shift && !sck_q && timer_q == '0;
   assign fall        = state_q == Shift && sck_q && timer_q == '0 && !full;
-  assign byte_end    = fall && bit_q == 3'd7;
+  assign byte_end    = fall && last_bit;
   assign header_next = header_left_q != '0;
   assign data_next   = data_left_q != '0;
   assign want        = (byte_end && !header_next && data_next && !reads_q) || state_q == Wait;
@@ -126,6 +168,10 @@ module flash_driver
       timer_q       <= '0;
       sck_q         <= 1'b0;
       bit_q         <= '0;
+      known_q       <= 1'b0;
+      continuous_q  <= 1'b0;
+      quad_q        <= 1'b0;
+      fast_q        <= 1'b0;
       reads_q       <= 1'b0;
       in_data_q     <= 1'b0;
       header_left_q <= '0;
@@ -141,10 +187,15 @@ module flash_driver
             state_q       <= Shift;
             timer_q       <= timer_t'(HALF_CYCLES - 1);
             bit_q         <= '0;
-            reads_q       <= reads;
+            reads_q       <= reads && !leaves;
             in_data_q     <= 1'b0;
-            header_left_q <= addressed ? 2'd3 : 2'd0;
-            data_left_q   <= data_bytes;
+            known_q       <= 1'b1;
+            continuous_q  <= fast && !leaves;
+            quad_q        <= goes_on;
+            fast_q        <= fast && !leaves;
+            // Of one that goes on, the first byte is of the address.
+            header_left_q <= leaves ? '0 : goes_on ? QuadHeader - 1'b1 : header_bytes;
+            data_left_q   <= leaves ? '0 : data_bytes;
           end
         end
         Wait: begin
@@ -159,8 +210,9 @@ module flash_driver
             sck_q   <= rise;
             timer_q <= timer_t'(HALF_CYCLES - 1);
           end
-          if (fall) bit_q <= bit_q + 1'b1;
+          if (fall) bit_q <= bit_q + (quad_q ? 3'd4 : 3'd1);
           if (byte_end) begin
+            quad_q <= fast_q;
             if (reads_q && in_data_q) read_valid_q <= 1'b1;
             if (header_next) begin
               header_left_q <= header_left_q - 1'b1;
@@ -181,17 +233,17 @@ module flash_driver
 
   always_ff @(posedge clk_i) begin
     if (state_q == Idle && valid_i) begin
-      shift_q  <= opcode;
-      header_q <= address_i;
+      shift_q  <= leaves ? Leave : goes_on ? header[31:24] : opcode;
+      header_q <= goes_on ? header << 8 : header;
     end else if (byte_end && header_next) begin
-      shift_q  <= header_q[23:16];
+      shift_q  <= header_q[31:24];
       header_q <= header_q << 8;
     end else if (want && write_valid_i) begin
       shift_q  <= write_data_i;
     end else if (fall) begin
-      shift_q  <= {shift_q[6:0], miso_i};
+      shift_q  <= shifted;
     end
-    if (byte_end && reads_q && in_data_q) read_q <= {shift_q[6:0], miso_i};
+    if (byte_end && reads_q && in_data_q) read_q <= shifted;
   end
 
   assign read_valid_o = read_valid_q;

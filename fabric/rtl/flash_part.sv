@@ -1,11 +1,15 @@
 // An SPI NOR flash for simulation, as far as the driver needs one: a Winbond W25Q32JV (data sheet,
-// revision G), of which it has the commands 03, 0B, 02, 20, D8, 06, 04, 05 and 9F in SPI mode 0.
+// revision G), of which it has the commands 03, 0B, EB, 02, 20, D8, 06, 04, 05, 9F, 50, 31, 35 and
+// FF in SPI mode 0.
 //
 // It looks at its pins with the simulation's clock, and answers a cycle later than the falling edge
 // that asks: 10 ns at 100 MHz, where the part's own tCLQV is 6 ns. While it programs or erases, it
-// takes no command but 05. A command that writes needs 06 before it and ends with the part not
-// selected, after whole bytes; each takes the part's longest time unless told. A page wraps around.
-// Bits are programmed from 1 to 0 only. It begins erased.
+// takes no command but 05 and 35. EB is on four lines, for which QE has to be set: by 31 behind 50,
+// as all of that register is volatile here, and 0 at first. Where its mode bits M5-4 are 10, the
+// next selection begins with another address of EB; FF on line 0 ends that. A command that writes
+// needs 06 before it and ends with the part not selected, after whole bytes; each takes the part's
+// longest time unless told. A page wraps around. Bits are programmed from 1 to 0 only. It begins
+// erased.
 module flash_part #(
   parameter int unsigned MEMORY_BYTES   = 4 * 1024 * 1024,
   parameter logic [23:0] ID             = 24'hef_40_16,
@@ -18,13 +22,16 @@ module flash_part #(
 
   input  logic cs_ni,
   input  logic sck_i,
-  input  logic mosi_i,
-  output logic miso_o,
+  // The four lines, what is driven from outside and which are; and what is on them by now: where
+  // nobody drives one, it is high. Both must not drive one.
+  input  logic [3:0] io_i,
+  input  logic [3:0] io_oe_i,
+  output logic [3:0] io_o,
 
   // It programs or erases.
   output logic busy_o,
   // For a cycle: a command came to its end that the part does not take: it was busy, or not enabled
-  // to write, or does not know it, or got no whole number of bytes.
+  // to write or to use four lines, or does not know it, or got no whole number of bytes.
   output logic ignored_o
 );
 
@@ -39,13 +46,24 @@ module flash_part #(
   localparam logic [7:0] WriteEnable  = 8'h06;
   localparam logic [7:0] FastRead     = 8'h0b;
   localparam logic [7:0] SectorErase  = 8'h20;
+  localparam logic [7:0] WriteStatus2 = 8'h31;
+  localparam logic [7:0] ReadStatus2  = 8'h35;
+  localparam logic [7:0] VolatileNext = 8'h50;
   localparam logic [7:0] JedecId      = 8'h9f;
   localparam logic [7:0] BlockErase   = 8'hd8;
+  localparam logic [7:0] QuadRead     = 8'heb;
+  localparam logic [7:0] ReadModeEnd  = 8'hff;
+  // Bits of EB before its data: opcode, address, mode, and four clocks of four lines.
+  localparam logic [15:0] QuadBefore  = 16'd56;
 
   logic        cs_n_q = 1'b1, sck_q = 1'b0;
   logic        enabled_q = 1'b0, erases_q = 1'b0;
+  // QE; the next command may change it; another EB goes on from the last one.
+  logic        quad_q = 1'b0, volatile_q = 1'b0, continuous_q = 1'b0;
+  // Which lines it drives.
+  logic [3:0]  drives_q = '0;
   logic [31:0] busy_q = '0;
-  // Bits since it was selected, and the last of them.
+  // Bits since it was selected, and the last of them; those of an opcode that is left out count.
   logic [15:0] bits_q = '0;
   logic [22:0] in_q = '0;
   logic [7:0]  opcode_q = '0, out_q = '0;
@@ -67,7 +85,8 @@ module flash_part #(
   end
   // verilator lint_on MULTIDRIVEN
 
-  logic        rises, falls, selected, left_off, whole, accepted;
+  logic        rises, falls, selected, left_off, whole, accepted, on_four;
+  logic [3:0]  line;
   logic [7:0]  opcode_now;
   logic [23:0] in_now;
   logic [15:0] bits_now;
@@ -76,8 +95,10 @@ module flash_part #(
   assign falls      = !cs_ni && !sck_i && sck_q;
   assign selected   = !cs_ni && cs_n_q;
   assign left_off   = cs_ni && !cs_n_q;
-  assign bits_now   = bits_q + 16'd1;
-  assign in_now     = {in_q, mosi_i};
+  assign line       = (io_i & io_oe_i) | ~io_oe_i;
+  assign on_four    = opcode_q == QuadRead && quad_q;
+  assign bits_now   = bits_q + (on_four ? 16'd4 : 16'd1);
+  assign in_now     = on_four ? {in_q[19:0], line} : {in_q, line[0]};
   assign opcode_now = bits_now == 16'd8 ? in_now[7:0] : opcode_q;
   assign whole      = bits_q[2:0] == '0;
   assign busy_o     = busy_q != '0;
@@ -96,11 +117,19 @@ module flash_part #(
     endcase
   endfunction
 
+  // Bits before the data of a read.
+  logic [15:0] read_before;
+  assign read_before = opcode_q == ReadData ? 16'd32 : opcode_q == FastRead ? 16'd40 : QuadBefore;
+
   always_comb begin
     case (opcode_q)
-      ReadStatus:             accepted = whole && bits_q >= 16'd8;
+      ReadStatus, ReadStatus2: accepted = whole && bits_q >= 16'd8;
       ReadData, JedecId:      accepted = whole && !busy_o;
       FastRead:               accepted = whole && !busy_o && bits_q >= 16'd40;
+      QuadRead:               accepted = whole && !busy_o && quad_q && bits_q >= 16'd40;
+      ReadModeEnd:            accepted = bits_q == 16'd8;
+      VolatileNext:           accepted = bits_q == 16'd8 && !busy_o;
+      WriteStatus2:           accepted = bits_q == 16'd16 && !busy_o && volatile_q;
       WriteEnable:            accepted = bits_q == 16'd8 && !busy_o;
       WriteDisable:           accepted = bits_q == 16'd8 && !busy_o;
       PageProgram:            accepted = whole && bits_q >= 16'd40 && !busy_o && enabled_q;
@@ -121,9 +150,10 @@ module flash_part #(
     end
 
     if (selected) begin
-      bits_q   <= '0;
-      opcode_q <= '0;
+      bits_q   <= continuous_q ? 16'd8 : '0;
+      opcode_q <= continuous_q ? QuadRead : '0;
     end
+    if (cs_ni) drives_q <= '0;
 
     if (rises) begin
       in_q     <= in_now[22:0];
@@ -131,6 +161,7 @@ module flash_part #(
       opcode_q <= opcode_now;
       if (bits_now == 16'd32) addr_q <= in_now;
       if (bits_now == 16'd32 && !busy_o) buffer <= '1;
+      if (bits_now == 16'd40 && on_four) continuous_q <= in_now[5:4] == 2'b10;
       // The address goes on within the page.
       if (opcode_q == PageProgram && !busy_o && bits_now > 16'd32 && bits_now[2:0] == '0) begin
         buffer[{addr_q[7:0], 3'd0} +: 8] <= in_now[7:0];
@@ -140,21 +171,28 @@ module flash_part #(
 
     // What goes out changes with the falling edge behind a whole byte that came.
     if (falls) begin
-      out_q <= {out_q[6:0], 1'b0};
+      out_q <= on_four ? {out_q[3:0], 4'd0} : {out_q[6:0], 1'b0};
       if (whole) begin
         case (opcode_q)
-          ReadStatus: out_q <= {6'd0, enabled_q, busy_o};
-          JedecId:    if (!busy_o) out_q <= id_byte(bits_q);
-          ReadData: begin
-            if (bits_q >= 16'd32 && !busy_o) begin
-              out_q  <= byte_at(addr_q);
-              addr_q <= addr_q + 24'd1;
+          ReadStatus: begin
+            out_q    <= {6'd0, enabled_q, busy_o};
+            drives_q <= 4'b0010;
+          end
+          ReadStatus2: begin
+            out_q    <= {6'd0, quad_q, 1'b0};
+            drives_q <= 4'b0010;
+          end
+          JedecId: begin
+            if (!busy_o) begin
+              out_q    <= id_byte(bits_q);
+              drives_q <= 4'b0010;
             end
           end
-          FastRead: begin
-            if (bits_q >= 16'd40 && !busy_o) begin
-              out_q  <= byte_at(addr_q);
-              addr_q <= addr_q + 24'd1;
+          ReadData, FastRead, QuadRead: begin
+            if (bits_q >= read_before && !busy_o && (opcode_q != QuadRead || quad_q)) begin
+              out_q    <= byte_at(addr_q);
+              addr_q   <= addr_q + 24'd1;
+              drives_q <= opcode_q == QuadRead ? 4'b1111 : 4'b0010;
             end
           end
           default: ;
@@ -162,10 +200,13 @@ module flash_part #(
       end
     end
 
+    if (left_off) volatile_q <= accepted && opcode_q == VolatileNext;
+
     if (left_off && accepted) begin
       case (opcode_q)
         WriteEnable:  enabled_q <= 1'b1;
         WriteDisable: enabled_q <= 1'b0;
+        WriteStatus2: quad_q    <= in_q[1];
         PageProgram: begin
           busy_q   <= PROGRAM_CYCLES;
           erases_q <= 1'b0;
@@ -189,7 +230,11 @@ module flash_part #(
     end
   end
 
-  // Not driven while it is not selected: then it is anything.
-  assign miso_o = out_q[7];
+  assign io_o = (io_i & io_oe_i) | (~io_oe_i & ~drives_q)
+                | (~io_oe_i & drives_q & (on_four ? out_q[7:4] : {2'b11, out_q[7], 1'b1}));
+
+  always_ff @(posedge clk_i) begin
+    one_drives: assert (cs_ni || (io_oe_i & drives_q) == '0);
+  end
 
 endmodule

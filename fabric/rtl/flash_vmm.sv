@@ -4,8 +4,9 @@
 // beginning. A Write is split at the pages of the part, and programs only: bits go from 1 to 0. A
 // Control without operands erases: a sector, or a block of 64 KiB where the lowest bit is set.
 // Each of both is enabled, sent, and asked for its end until the part is not busy or its time is
-// over. A part that has another identification, or is late once, is not used any more: everything
-// is answered with DeviceFailed until reset. docs/src/reference/io-devices.md has the times.
+// over. A part that has another identification, or cannot be told to use four lines, or is late
+// once, is not used any more: everything is answered with DeviceFailed until reset.
+// docs/src/reference/io-devices.md has the times.
 module flash_vmm
   import io_pkg::*;
 #(
@@ -57,18 +58,17 @@ module flash_vmm
 
   typedef enum logic [3:0] {
     Idle,
-    Measure,  // where it ends,
-    Compare,  // whether it lies in the area
+    Measure,  // whether it lies in the area
     Check,
-    Fetch,    // a Read: its command,
+    Fetch,    // a Read: its command, unless the driver has that already,
     Take,     // and its bytes
     Enable,   // a Write or an erasure: that something is to change,
     Change,   // what,
     Settle,   // until the part has it,
     Ask,      // and whether it is busy still
     Answer,
-    Name,     // after reset: what part it is
-    NameTake,
+    Begin,    // after reset: what part it is, and that it is to use four lines
+    BeginTake,
     Respond
   } state_e;
 
@@ -83,6 +83,7 @@ module flash_vmm
   address_t addr_q;
   length_t  left_q;
   timer_t   timer_q, limit;
+  flash_pkg::command_e begin_q;
   logic [23:0] id_q;
   logic [1:0]  id_left_q;
 
@@ -101,10 +102,13 @@ module flash_vmm
   assign erases = op_q == Control;
   assign block  = asked_q[0];
 
-  // Whether it lies in the area: the sum has bits enough.
-  logic [32:0] behind, behind_q;
-  assign behind = 33'({asked_q[31:1], asked_q[0] && !erases})
-                  + (erases ? (block ? 33'h10000 : 33'h01000) : 33'(length_q));
+  // Where a request ends: the sum has bits enough.
+  function automatic logic [32:0] end_of(op_e op, length_t length, logic [31:0] addr);
+    return 33'({addr[31:1], addr[0] && op != Control})
+           + (op != Control ? 33'(length) : addr[0] ? 33'h10000 : 33'h01000);
+  endfunction
+
+  logic [32:0] behind_q;
 
   always_comb begin
     refusal = Done;
@@ -120,7 +124,7 @@ module flash_vmm
                      : block ? timer_t'(BLOCK_CYCLES) : timer_t'(SECTOR_CYCLES);
 
   assign driver_address_o = 24'(addr_q);
-  assign driver_bytes_o   = state_q == Fetch ? 16'(left_q) : 16'(chunk_q);
+  assign driver_bytes_o   = op_q == Read ? 16'(left_q) : 16'(chunk_q);
 
   assign request_ready_o   = state_q == Idle;
   assign response_valid_o  = state_q == Respond;
@@ -132,12 +136,16 @@ module flash_vmm
     driver_command_o = flash_pkg::Status;
     case (state_q)
       Ask:     driver_command_o = flash_pkg::Status;
-      Name:    driver_command_o = flash_pkg::Identify;
+      Begin:   driver_command_o = begin_q;
+      Check: begin
+        driver_command_o = flash_pkg::Read;
+        driver_valid_o   = op_q == Read && refusal == Done;
+      end
       Fetch:   driver_command_o = flash_pkg::Read;
       Enable:  driver_command_o = flash_pkg::WriteEnable;
       Change:  driver_command_o = !erases ? flash_pkg::Program
                          : block ? flash_pkg::EraseBlock : flash_pkg::EraseSector;
-      Idle, Measure, Compare, Check, Take, Settle, Answer, NameTake, Respond:
+      Idle, Measure, Take, Settle, Answer, BeginTake, Respond:
         driver_valid_o = 1'b0;
       default: driver_valid_o = 1'b0;
     endcase
@@ -162,6 +170,7 @@ module flash_vmm
       booting_q <= 1'b1;
       works_q   <= 1'b0;
       timer_q   <= timer_t'(BLOCK_CYCLES);
+      begin_q   <= flash_pkg::Identify;
       id_left_q <= 2'd3;
       status_q  <= Done;
       op_q      <= Read;
@@ -181,12 +190,11 @@ module flash_vmm
             state_q  <= Measure;
           end
         end
-        Measure: state_q <= Compare;
-        Compare: state_q <= Check;
+        Measure: state_q <= Check;
         Check: begin
           status_q <= refusal;
           if (refusal != Done) state_q <= Respond;
-          else state_q <= op_q == Read ? Fetch : Enable;
+          else state_q <= op_q == Read ? (driver_ready_i ? Take : Fetch) : Enable;
         end
         Fetch: if (driver_ready_i) state_q <= Take;
         Take: begin
@@ -212,7 +220,7 @@ module flash_vmm
         Answer: begin
           if (read_valid_i) begin
             if (!read_data_i[0]) begin
-              state_q   <= booting_q ? Name : left_q != '0 ? Enable : Respond;
+              state_q   <= booting_q ? Begin : left_q != '0 ? Enable : Respond;
             end else if (timer_q != '0) begin
               state_q   <= Ask;
             end else begin
@@ -223,15 +231,25 @@ module flash_vmm
             end
           end
         end
-        Name: if (driver_ready_i) state_q <= NameTake;
-        NameTake: begin
-          // A byte more than there are shows all three.
-          if (id_left_q == '0) begin
-            works_q   <= id_q == ID;
+        Begin: begin
+          if (driver_ready_i) begin
+            if (begin_q == flash_pkg::VolatileEnable) begin_q <= flash_pkg::QuadEnable;
+            else if (begin_q == flash_pkg::QuadEnable) begin_q <= flash_pkg::Status2;
+            else state_q <= BeginTake;
+          end
+        end
+        BeginTake: begin
+          // In the cycle behind the last byte all are there: three, and then one.
+          if (id_left_q != '0) begin
+            if (read_valid_i) id_left_q <= id_left_q - 1'b1;
+          end else if (begin_q == flash_pkg::Identify && id_q == ID) begin
+            begin_q   <= flash_pkg::VolatileEnable;
+            id_left_q <= 2'd1;
+            state_q   <= Begin;
+          end else begin
+            works_q   <= begin_q == flash_pkg::Status2 && id_q[1];
             booting_q <= 1'b0;
             state_q   <= Idle;
-          end else if (read_valid_i) begin
-            id_left_q <= id_left_q - 1'b1;
           end
         end
         Respond: state_q <= Idle;
@@ -242,22 +260,22 @@ module flash_vmm
 
   always_ff @(posedge clk_i) begin
     if (state_q == Idle) begin
+      behind_q   <= end_of(request_i.op, request_i.length, request_i.addr);
       first_q    <= area_first_i[port];
       sectors_q  <= area_sectors_i[port];
       writable_q <= area_writable_i[port];
     end
     if (state_q == Measure) begin
-      behind_q  <= behind;
+      inside_q  <= behind_q <= 33'({sectors_q, 12'h000});
       aligned_q <= asked_q[11:1] == '0
                    && (!block || (asked_q[15:12] | first_q[3:0]) == '0);
       addr_q    <= {first_q, 12'h000} + address_t'({asked_q[31:1], asked_q[0] && !erases});
     end else if (state_q == Change && driver_ready_i) begin
       addr_q    <= addr_q + address_t'(chunk_q);
     end
-    inside_q <= behind_q <= 33'({sectors_q, 12'h000});
     // It has been right since Enable began.
     chunk_q  <= left_q < page_left ? left_q : page_left;
-    if (read_valid_i && state_q == NameTake) id_q <= {id_q[15:0], read_data_i};
+    if (read_valid_i && state_q == BeginTake) id_q <= {id_q[15:0], read_data_i};
   end
 
 endmodule

@@ -36,8 +36,9 @@ module io_devices
   // The devices' wires.
   output logic                   flash_cs_no,
   output logic                   flash_sck_o,
-  output logic                   flash_mosi_o,
-  input  logic                   flash_miso_i,
+  output logic [3:0]             flash_io_o,
+  output logic [3:0]             flash_io_oe_o,
+  input  logic [3:0]             flash_io_i,
   output logic                   uart_txd_o,
   input  logic                   uart_rxd_i,
   output logic                   eth_tx_en_o,
@@ -160,14 +161,15 @@ module io_devices
       .in_valid_i(i_valid[AFlash]), .in_ready_o(i_ready[AFlash]), .in_data_i(i_data[AFlash]),
       .out_valid_o(o_valid[AFlash]), .out_data_o(o_data[AFlash]),
       .response_valid_o(a_valid[AFlash]), .response_o(a[AFlash]),
-      .cs_no(flash_cs_no), .sck_o(flash_sck_o), .mosi_o(flash_mosi_o), .miso_i(flash_miso_i)
+      .cs_no(flash_cs_no), .sck_o(flash_sck_o), .io_o(flash_io_o), .io_oe_o(flash_io_oe_o),
+      .io_i(flash_io_i)
     );
   end else begin : gen_no_flash
     assign flash_cs_no  = 1'b1;
     assign flash_sck_o  = 1'b0;
-    assign flash_mosi_o = 1'b0;
+    assign {flash_io_o, flash_io_oe_o} = '0;
     logic unused_flash;
-    assign unused_flash = ^{first, sectors, writable, flash_miso_i};
+    assign unused_flash = ^{first, sectors, writable, flash_io_i};
   end
 
   if (DEVICES[AVga]) begin : gen_vga

@@ -1,4 +1,5 @@
-// An SPI NOR flash behind the I/O hypervisor: I/O VMM and driver. The pins are in SPI mode 0.
+// An SPI NOR flash behind the I/O hypervisor: I/O VMM and driver. The pins are in SPI mode 0; reads
+// use four lines.
 module io_flash
   import io_pkg::*;
 #(
@@ -32,8 +33,9 @@ module io_flash
 
   output logic        cs_no,
   output logic        sck_o,
-  output logic        mosi_o,
-  input  logic        miso_i
+  output logic [3:0]  io_o,
+  output logic [3:0]  io_oe_o,
+  input  logic [3:0]  io_i
 );
 
   flash_pkg::command_e command;
@@ -61,7 +63,7 @@ module io_flash
     .address_i(address), .bytes_i(bytes),
     .write_valid_i(write_valid), .write_ready_o(write_ready), .write_data_i(write_data),
     .read_valid_o(read_valid), .read_ready_i(1'b1), .read_data_o(read_data),
-    .cs_no, .sck_o, .mosi_o, .miso_i
+    .cs_no, .sck_o, .io_o, .io_oe_o, .io_i
   );
 
 endmodule

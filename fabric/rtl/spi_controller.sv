@@ -1,5 +1,6 @@
 // An SPI controller as one has it: queues of 512 bytes each way, and transfers of which software
-// says the size (regs/spi_controller.rdl). Mode 0, most significant bit first.
+// says the size (regs/spi_controller.rdl), on one line each way or on four. Mode 0, most
+// significant bit first.
 //
 // The clock has half periods of HALF_CYCLES and does not rest within a transfer; what the part
 // gives is sampled as the clock falls, as in flash_driver.
@@ -33,8 +34,11 @@ module spi_controller #(
 
   output logic        cs_no,
   output logic        sck_o,
-  output logic        mosi_o,
-  input  logic        miso_i
+  // The four lines: what is driven, which are, and what is on them. On one line that is 0 out and 1
+  // in; 2 and 3 are high then.
+  output logic [3:0]  io_o,
+  output logic [3:0]  io_oe_o,
+  input  logic [3:0]  io_i
 );
 
   // The page. A register between the bus and what is behind it: decoding takes a cycle.
@@ -101,9 +105,11 @@ module spi_controller #(
   timer_t     timer_q;
   logic [3:0] patience_q;
   logic       waits_q, keep_q, selected_q, sck_q, receives_q, overflow_q, underflow_q;
-  logic       asked_keep_q, begins, ends, rise, fall, byte_end, loads, none;
+  logic       quad_q, dummies_q, asked_keep_q, asked_quad_q;
+  logic       begins, ends, rise, fall, last_bit, byte_end, loads, none;
   logic [9:0] asked_send_q, asked_receive_q, send_left_q, receive_left_q;
-  logic [7:0] words_left_q, shift_q;
+  logic [3:0] asked_dummy_q, dummy_left_q;
+  logic [7:0] words_left_q, shift_q, shifted;
   logic [2:0] bit_q;
 
   // Words to send, and their bytes: none of the next transfer's.
@@ -137,7 +143,7 @@ module spi_controller #(
 
   io_pack u_pack (
     .clk_i, .rst_ni, .clear_i(1'b0), .byte_valid_i(byte_end && receives_q),
-    .byte_last_i(receive_left_q == '0), .byte_i({shift_q[6:0], miso_i}),
+    .byte_last_i(receive_left_q == '0), .byte_i(shifted),
     .out_valid_o(pack_valid), .out_data_o(pack_word)
   );
 
@@ -176,9 +182,11 @@ module spi_controller #(
   assign begins       = waits_q && state_q == Idle && !pack_valid;
   assign rise         = state_q == Shift && !sck_q && timer_q == '0;
   assign fall         = state_q == Shift && sck_q && timer_q == '0;
-  assign byte_end     = fall && bit_q == 3'd7;
+  assign last_bit     = dummies_q ? dummy_left_q == '0 : quad_q ? bit_q[2] : bit_q == 3'd7;
+  assign byte_end     = fall && last_bit;
   assign loads        = state_q == Load || byte_end;
-  assign none         = send_left_q == '0 && receive_left_q == '0;
+  assign none         = send_left_q == '0 && dummy_left_q == '0 && receive_left_q == '0;
+  assign shifted      = quad_q ? {shift_q[3:0], io_i} : {shift_q[6:0], io_i[1]};
   assign tx_byte_take = loads && send_left_q != '0 && tx_byte_valid;
   assign ends         = loads && (none || (state_q == Load && patience_q == '0));
 
@@ -191,10 +199,13 @@ module spi_controller #(
       keep_q         <= 1'b0;
       selected_q     <= 1'b0;
       sck_q          <= 1'b0;
+      quad_q         <= 1'b0;
       receives_q     <= 1'b0;
+      dummies_q      <= 1'b0;
       overflow_q     <= 1'b0;
       underflow_q    <= 1'b0;
       send_left_q    <= '0;
+      dummy_left_q   <= '0;
       receive_left_q <= '0;
       words_left_q   <= '0;
       bit_q          <= '0;
@@ -210,7 +221,9 @@ module spi_controller #(
           if (begins) begin
             state_q        <= Empty;
             keep_q         <= asked_keep_q;
+            quad_q         <= asked_quad_q;
             send_left_q    <= asked_send_q;
+            dummy_left_q   <= asked_dummy_q;
             receive_left_q <= asked_receive_q;
             words_left_q   <= 8'((11'(asked_send_q) + 11'd3) >> 2);
           end
@@ -225,7 +238,8 @@ module spi_controller #(
             sck_q   <= rise;
             timer_q <= timer_t'(HALF_CYCLES - 1);
           end
-          if (fall) bit_q <= bit_q + 1'b1;
+          if (fall) bit_q <= bit_q + (quad_q ? 3'd4 : 3'd1);
+          if (fall && dummies_q && !last_bit) dummy_left_q <= dummy_left_q - 1'b1;
           if (byte_end) patience_q <= Patience;
         end
         Deselect: if (timer_q == '0) state_q <= Idle;
@@ -237,7 +251,8 @@ module spi_controller #(
         words_left_q <= '0;
         timer_q      <= timer_t'(DESELECT_CYCLES - 1);
       end else if (loads) begin
-        receives_q <= send_left_q == '0;
+        receives_q <= send_left_q == '0 && dummy_left_q == '0;
+        dummies_q  <= send_left_q == '0 && dummy_left_q != '0;
         bit_q      <= '0;
         if (send_left_q == '0 || tx_byte_valid) begin
           state_q    <= Shift;
@@ -247,6 +262,7 @@ module spi_controller #(
           state_q    <= Load;
         end
         if (tx_byte_take) send_left_q <= send_left_q - 1'b1;
+        else if (send_left_q == '0 && dummy_left_q != '0) dummy_left_q <= dummy_left_q - 1'b1;
         else if (send_left_q == '0) receive_left_q <= receive_left_q - 1'b1;
       end
     end
@@ -256,15 +272,19 @@ module spi_controller #(
     if (from_regs.TRANSFER.req) begin
       asked_send_q    <= from_regs.TRANSFER.wr_data.send_bytes;
       asked_receive_q <= from_regs.TRANSFER.wr_data.receive_bytes;
+      asked_dummy_q   <= from_regs.TRANSFER.wr_data.dummy_clocks;
+      asked_quad_q    <= from_regs.TRANSFER.wr_data.quad;
       asked_keep_q    <= from_regs.TRANSFER.wr_data.keep;
     end
     if (tx_byte_take) shift_q <= tx_byte;
-    else if (fall) shift_q <= {shift_q[6:0], miso_i};
+    else if (fall) shift_q <= shifted;
   end
 
-  assign cs_no  = !selected_q;
-  assign sck_o  = sck_q;
-  assign mosi_o = shift_q[7] && !receives_q;
+  assign cs_no   = !selected_q;
+  assign sck_o   = sck_q;
+  assign io_o    = quad_q ? shift_q[7:4] : {3'b110, shift_q[7] && !receives_q && !dummies_q};
+  assign io_oe_o = !selected_q ? 4'b0000 : !quad_q ? 4'b1101
+                   : state_q == Shift && !receives_q && !dummies_q ? 4'b1111 : 4'b0000;
 
   assign to_regs.TRANSFER.wr_ack        = begins;
   assign to_regs.TXDATA.wr_ack          = tx_put;

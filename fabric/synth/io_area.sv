@@ -35,8 +35,9 @@ module io_area
   // The devices' wires.
   output logic                 flash_cs_no,
   output logic                 flash_sck_o,
-  output logic                 flash_mosi_o,
-  input  logic                 flash_miso_i,
+  output logic [3:0]           flash_io_o,
+  output logic [3:0]           flash_io_oe_o,
+  input  logic [3:0]           flash_io_i,
   output logic                 uart_txd_o,
   input  logic                 uart_rxd_i,
   output logic                 eth_tx_en_o,
@@ -113,7 +114,7 @@ module io_area
     .in_valid_i(in_valid), .in_ready_o(in_ready), .in_data_i(in_data),
     .out_valid_o(out_valid), .out_data_o(out_data), .response_valid_o(answered),
     .response_o(response),
-    .flash_cs_no, .flash_sck_o, .flash_mosi_o, .flash_miso_i,
+    .flash_cs_no, .flash_sck_o, .flash_io_o, .flash_io_oe_o, .flash_io_i,
     .uart_txd_o, .uart_rxd_i,
     .eth_tx_en_o, .eth_txd_o, .eth_rx_dv_i, .eth_rx_er_i, .eth_rxd_i,
     .vga_pixel_o, .vga_hsync_no, .vga_vsync_no, .vga_colour_o

@@ -13,7 +13,7 @@ module flash_harness
   input  logic [3:0][9:0]    area_first_i,
   input  logic [3:0][10:0]   area_sectors_i,
   input  logic [3:0]         area_writable_i,
-  // The wire to the VMM is cut, and floats high or low.
+  // The wires to the VMM are cut, and float high or low.
   input  logic               cut_i,
   input  logic               cut_level_i,
 
@@ -26,12 +26,14 @@ module flash_harness
 
   output logic               cs_no,
   output logic               sck_o,
-  output logic               mosi_o,
+  output logic [3:0]         io_o,
+  output logic [3:0]         io_oe_o,
   output logic               busy_o,
   output logic               ignored_o
 );
 
-  logic        request_valid, request_ready, in_valid, in_ready, out_valid, response_valid, miso;
+  logic        request_valid, request_ready, in_valid, in_ready, out_valid, response_valid;
+  logic [3:0]  from_part;
   request_t    request;
   logic [31:0] in_data, out_data;
   response_t   response;
@@ -54,13 +56,14 @@ module flash_harness
     .in_valid_i(in_valid), .in_ready_o(in_ready), .in_data_i(in_data),
     .out_valid_o(out_valid), .out_data_o(out_data),
     .response_valid_o(response_valid), .response_o(response),
-    .cs_no, .sck_o, .mosi_o, .miso_i(cut_i ? cut_level_i : miso)
+    .cs_no, .sck_o, .io_o, .io_oe_o, .io_i(cut_i ? {4{cut_level_i}} : from_part)
   );
 
   flash_part #(
     .PROGRAM_CYCLES(PROGRAM_CYCLES), .SECTOR_CYCLES(SECTOR_CYCLES), .BLOCK_CYCLES(BLOCK_CYCLES)
   ) u_part (
-    .clk_i, .cs_ni(cs_no), .sck_i(sck_o), .mosi_i(mosi_o), .miso_o(miso), .busy_o, .ignored_o
+    .clk_i, .cs_ni(cs_no), .sck_i(sck_o), .io_i(io_o), .io_oe_i(io_oe_o), .io_o(from_part),
+    .busy_o, .ignored_o
   );
 
 endmodule

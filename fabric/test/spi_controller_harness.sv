@@ -28,7 +28,8 @@ module spi_controller_harness (
   output logic        ignored_o
 );
 
-  logic sck, mosi, miso;
+  logic       sck;
+  logic [3:0] to_part, drives, from_part;
 
   spi_controller u_controller (
     .clk_i, .rst_ni,
@@ -37,13 +38,14 @@ module spi_controller_harness (
     .s_axil_bvalid, .s_axil_bready, .s_axil_bresp,
     .s_axil_arvalid, .s_axil_arready, .s_axil_araddr, .s_axil_arprot,
     .s_axil_rvalid, .s_axil_rready, .s_axil_rdata, .s_axil_rresp,
-    .cs_no, .sck_o(sck), .mosi_o(mosi), .miso_i(miso)
+    .cs_no, .sck_o(sck), .io_o(to_part), .io_oe_o(drives), .io_i(from_part)
   );
 
   flash_part #(
     .PROGRAM_CYCLES(600), .SECTOR_CYCLES(1_000), .BLOCK_CYCLES(1_500)
   ) u_part (
-    .clk_i, .cs_ni(cs_no), .sck_i(sck), .mosi_i(mosi), .miso_o(miso), .busy_o, .ignored_o
+    .clk_i, .cs_ni(cs_no), .sck_i(sck), .io_i(to_part), .io_oe_i(drives), .io_o(from_part),
+    .busy_o, .ignored_o
   );
 
 endmodule

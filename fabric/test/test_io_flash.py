@@ -3,7 +3,7 @@
 import random
 
 import cocotb
-from cocotb.triggers import FallingEdge, RisingEdge, Timer
+from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, Timer
 
 from common import reset
 from io_vmm import (BAD_ADDRESS, BAD_LENGTH, CONTROL, DEVICE_FAILED, DONE, LENGTH_MAX, PROTECTED, READ, WRITE, IoVmm)
@@ -18,10 +18,17 @@ def overhead(dut):
     return 16 * int(dut.HALF_CYCLES.value), 5 + 1
 
 
-def read_bound(dut, length):
-    byte, _ = overhead(dut)
-    # Measure, Check and Fetch; the end of the command before; its response.
-    return byte * (4 + length) + 6 + 6
+def read_bound(dut, length, goes_on=False):
+    byte, rest = overhead(dut)
+    # Behind anything but a read it has an opcode. Before: what is left of the command before, and what is asked for;
+    # behind: its response.
+    return (0 if goes_on else byte) + byte // 4 * (6 + length) + rest + 4
+
+
+def leave_bound(dut):
+    """Before a command that is not a read, behind one that is."""
+    byte, rest = overhead(dut)
+    return byte + rest
 
 
 def poll_bound(dut, busy):
@@ -33,17 +40,17 @@ def poll_bound(dut, busy):
 def write_bound(dut, addr, length, busy):
     byte, rest = overhead(dut)
     pages = (addr % PAGE + length + PAGE - 1) // PAGE
-    return 12 + byte * length + pages * (byte + rest + 4 * byte + rest + 4 + poll_bound(dut, busy))
+    return 12 + leave_bound(dut) + byte * length + pages * (byte + rest + 4 * byte + rest + 4 + poll_bound(dut, busy))
 
 
 def erase_bound(dut, busy):
     byte, rest = overhead(dut)
-    return 12 + byte + rest + 4 * byte + rest + 4 + poll_bound(dut, busy)
+    return 12 + leave_bound(dut) + byte + rest + 4 * byte + rest + 4 + poll_bound(dut, busy)
 
 
 class Wire:
-    """What goes over the wire: how many commands the part ignored; with `bits`, the bytes of each, and that the clock
-    keeps to mode 0."""
+    """What goes over the wire: how many commands the part ignored; with `bits`, the bytes of each, as far as the driver
+    sends them, that the clock keeps to mode 0, and on how many lines. A read that goes on from another has no opcode."""
 
     def __init__(self, dut, bits):
         self.dut, self.commands, self.ignored = dut, [], 0
@@ -56,15 +63,24 @@ class Wire:
         while True:
             await FallingEdge(dut.cs_no)
             assert dut.sck_o.value == 0
-            bits = []
+            clocks = []
             over = cocotb.start_soon(self.until_deselected())
             while True:
                 rise = RisingEdge(dut.sck_o)
                 if await cocotb.triggers.First(rise, over.join()) is not rise:
                     break
-                bits.append(int(dut.mosi_o.value))
-            assert len(bits) % 8 == 0 and bits
+                clocks.append((int(dut.io_o.value), int(dut.io_oe_o.value)))
+            single = [io for io, drives in clocks if drives == 0b1101]
+            quad = [io for io, drives in clocks if drives == 0b1111]
+            # First one line, then four, and then four that are the part's.
+            assert [drives for _, drives in clocks] == (len(single) * [0b1101] + len(quad) * [0b1111]
+                                                        + (len(clocks) - len(single) - len(quad)) * [0])
+            assert all(io >> 2 == 0b11 for io in single)
+            assert len(single) % 8 == 0 and len(clocks) % 2 == 0 and clocks
+            bits = [io & 1 for io in single] + [io >> place & 1 for io in quad for place in (3, 2, 1, 0)]
             self.commands.append(bytes(int("".join(map(str, bits[i:i + 8])), 2) for i in range(0, len(bits), 8)))
+            # Four clocks, and data.
+            assert not quad or (len(quad) == 8 and len(clocks) - len(single) > 8 + 4)
 
     async def until_deselected(self):
         await RisingEdge(self.dut.cs_no)
@@ -97,18 +113,45 @@ def times(dut):
 async def reads_as_fast_as_the_wire(dut):
     """The paper's lengths; and the first, last and longest that there are."""
     vmm, wire = await begin(dut, bits=True)
+    goes_on = False
+    asked = []
     content = random.randbytes(16 * SECTOR)
     for page in range(len(content) // PAGE):
         dut.u_part.memory[page].value = int.from_bytes(content[page * PAGE:][:PAGE], "little")
     for addr, length in ((5, 1), (0, 4), (1000, 64), (200, 256), (16 * SECTOR - LENGTH_MAX, LENGTH_MAX)):
         answer = await vmm.ask(0, READ, addr, length=length)
         assert (answer.status, answer.data) == (DONE, content[addr:addr + length])
-        assert answer.cycles <= read_bound(dut, length)
-        dut._log.info("read of %d bytes: %d cycles, bound %d", length, answer.cycles, read_bound(dut, length))
+        bound = read_bound(dut, length, goes_on)
+        assert answer.cycles <= bound
+        dut._log.info("read of %d bytes: %d cycles, bound %d", length, answer.cycles, bound)
+        asked.append((b"" if goes_on else b"\xeb") + addr.to_bytes(3, "big") + b"\xa0")
+        goes_on = True
     await Timer(200, units="ns")
-    # Whether it is busy and which part it is, after reset; then nothing but what was asked for.
-    assert [c[:1] for c in wire.commands] == [b"\x05", b"\x9f"] + 5 * [b"\x03"]
+    # After reset: out of any mode, whether it is busy, which part it is, and that it may use four lines; then nothing but
+    # what was asked for.
+    assert [c[:1] for c in wire.commands[:6]] == [b"\xff", b"\x05", b"\x9f", b"\x50", b"\x31", b"\x35"]
+    assert wire.commands[4] == b"\x31\x02" and wire.commands[6:] == asked
     assert wire.ignored == 0
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+async def a_reset_while_the_part_goes_on(dut):
+    """The part does not notice that reset: it is in its continuous read mode, or in the middle of something."""
+    vmm, _ = await begin(dut)
+    for cycles in (0, 11, 20, 37, 60):
+        dut.u_part.memory[0].value = 0x04030201
+        assert (await vmm.ask(0, READ, 0, length=4)).data == b"\x01\x02\x03\x04"
+        asks = cocotb.start_soon(vmm.ask(0, READ, 0, length=16))
+        await ClockCycles(dut.clk_i, 1 + cycles)
+        asks.kill()
+        dut.rst_ni.value = 0
+        await ClockCycles(dut.clk_i, 2)
+        await FallingEdge(dut.clk_i)
+        dut.rst_ni.value = 1
+        vmm = IoVmm(dut)
+        answer = await vmm.ask(0, READ, 1, length=3)
+        assert (answer.status, answer.data) == (DONE, b"\x02\x03\x04"), cycles
+        assert (await vmm.ask(0, WRITE, 300, b"x")).status == DONE
 
 
 @cocotb.test(timeout_time=50, timeout_unit="ms")

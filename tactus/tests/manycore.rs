@@ -93,7 +93,7 @@ fn figure(outcome: &Outcome, tile: usize, name: &str) -> f64 {
 
 /// In the best case and in the worst a read of so many bytes of flash takes at the device (docs/src/reference/io-devices.md).
 const fn turn(bytes: u64) -> u64 {
-    16 * (4 + bytes) + 12
+    4 * (10 + bytes) + 10
 }
 
 /// The longest of a metric of so many tiles.

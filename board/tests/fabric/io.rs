@@ -321,7 +321,7 @@ fn pattern(bytes: u32) -> Vec<u8> {
 
 /// The longest that a read of so many bytes of flash takes at the device (docs/src/reference/io-devices.md).
 fn turn(bytes: u64) -> u64 {
-    16 * (4 + bytes) + 12
+    4 * (10 + bytes) + 10
 }
 
 /// Around a turn: through the page, the engine, and the arbiter.

@@ -284,7 +284,7 @@ fn what_was_written_is_read_over_the_mesh() {
 
 /// The longest that a read of so many bytes of flash takes at the device (docs/src/reference/io-devices.md).
 const fn turn(bytes: u64) -> u64 {
-    16 * (4 + bytes) + 12
+    4 * (10 + bytes) + 10
 }
 
 /// At most, between two places with so many routers on the way: four cycles in each, and what interface, port and arbiter

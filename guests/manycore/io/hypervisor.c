@@ -39,16 +39,25 @@ static uint32_t quiet_result(void)
     return status;
 }
 
-static uint32_t ask(uint32_t request, uint32_t address, const void *from, size_t length, void *to, size_t *came)
+/* Bytes that go with a request. */
+static inline size_t sent_with(uint32_t request)
+{
+    return request_op(request) != OP_READ ? request_length(request) : 0;
+}
+
+static uint32_t ask(uint32_t request, uint32_t address, const void *from, void *to, size_t *came)
 {
     uint64_t deadline = platform_time() + io_timeout;
+    size_t length = sent_with(request);
 
     tag++;
     request = request_with_tag(request, tag);
     if (!mesh_send(HYPERVISOR | request, &address, 1, from, length, deadline))
         return IO_TIMED_OUT;
-    if ((request & REQUEST_QUIET) != 0)
+    if ((request & REQUEST_QUIET) != 0) {
+        unanswered += SHORT + (uint32_t)(length + 3) / 4;
         return quiet_result();
+    }
     for (;;) {
         uint32_t response = packet_await(MESH_RESPONSES, deadline), status;
         size_t bytes;
@@ -79,14 +88,15 @@ static uint32_t ask(uint32_t request, uint32_t address, const void *from, size_t
 /* A request that changes nothing: its response says that all before are over. */
 static uint32_t settle(void)
 {
-    uint32_t status = unanswered > 0 ? ask(request_make(DEVICE_FLASH, OP_READ, 0), 0, NULL, 0, NULL, NULL) : IO_DONE;
+    uint32_t status = unanswered > 0 ? ask(request_make(DEVICE_FLASH, OP_READ, 0), 0, NULL, NULL, NULL) : IO_DONE;
 
     return status == IO_TIMED_OUT ? status : quiet_result();
 }
 
-uint32_t io_call(uint32_t request, uint32_t address, const void *from, void *to, size_t *came)
+/* Behind quiet requests: when what may be under way leaves no room, those are waited for first. */
+static __attribute__((noinline)) uint32_t ask_behind(uint32_t request, uint32_t address, const void *from, void *to, size_t *came)
 {
-    size_t length = request_op(request) != OP_READ ? request_length(request) : 0;
+    size_t length = sent_with(request);
     uint32_t words = SHORT + (uint32_t)(length + 3) / 4;
     uint32_t answer = 1 + (uint32_t)(request_length(request) - length + 3) / 4;
 
@@ -97,9 +107,12 @@ uint32_t io_call(uint32_t request, uint32_t address, const void *from, void *to,
         if (status != IO_DONE)
             return status;
     }
-    if ((request & REQUEST_QUIET) != 0)
-        unanswered += words;
-    return ask(request, address, from, length, to, came);
+    return ask(request, address, from, to, came);
+}
+
+uint32_t io_call(uint32_t request, uint32_t address, const void *from, void *to, size_t *came)
+{
+    return unanswered == 0 ? ask(request, address, from, to, came) : ask_behind(request, address, from, to, came);
 }
 
 uint32_t io_finish(void)

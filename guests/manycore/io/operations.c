@@ -4,7 +4,7 @@
 #include "request.h"
 
 /* In parts of as much as a request moves. */
-static uint32_t flash_parts(uint32_t op, uint32_t address, const uint8_t *from, uint8_t *to, size_t length)
+static __attribute__((noinline)) uint32_t flash_parts(uint32_t op, uint32_t address, const uint8_t *from, uint8_t *to, size_t length)
 {
     uint32_t status = IO_DONE;
 
@@ -18,14 +18,22 @@ static uint32_t flash_parts(uint32_t op, uint32_t address, const uint8_t *from, 
     return status;
 }
 
+/* As most are: in one. */
+static inline uint32_t flash_all(uint32_t op, uint32_t address, const uint8_t *from, uint8_t *to, size_t length)
+{
+    if (length > 0 && length <= IO_LENGTH_MAX)
+        return io_call(request_make(DEVICE_FLASH, op, length), address, from, to, NULL);
+    return flash_parts(op, address, from, to, length);
+}
+
 uint32_t io_flash_read(uint32_t address, void *to, size_t length)
 {
-    return flash_parts(OP_READ, address, NULL, to, length);
+    return flash_all(OP_READ, address, NULL, to, length);
 }
 
 uint32_t io_flash_write(uint32_t address, const void *from, size_t length)
 {
-    return flash_parts(OP_WRITE, address, from, NULL, length);
+    return flash_all(OP_WRITE, address, from, NULL, length);
 }
 
 uint32_t io_flash_erase(uint32_t address)

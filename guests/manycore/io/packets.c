@@ -20,27 +20,37 @@ static void arrived(void)
     portYIELD_FROM_ISR(woken);
 }
 
-uint32_t packet_await(enum mesh_queue queue, uint64_t deadline)
+/* Leaves the tile to others until something comes. Not a part of packet_await: that is short where the answer is there soon. */
+static __attribute__((noinline)) uint32_t await_asleep(enum mesh_queue queue, uint64_t deadline)
 {
-    uint64_t begin = platform_time();
-
     for (;;) {
-        uint32_t head = mesh_first(queue);
-        uint64_t now;
+        uint64_t now = platform_time();
+        uint32_t head;
 
-        if (head != 0)
-            return head;
-        now = platform_time();
         if (now > deadline)
             return 0;
-        if (now - begin < LOOKING)
-            continue;
         waiting = xTaskGetCurrentTaskHandle();
         platform_external = arrived;
         mesh_interrupt(queue, true);
         ulTaskNotifyTake(pdTRUE, (deadline - now) / TICK + 1);
         mesh_interrupt(queue, false);
+        head = mesh_first(queue);
+        if (head != 0)
+            return head;
     }
+}
+
+uint32_t packet_await(enum mesh_queue queue, uint64_t deadline)
+{
+    uint64_t until = platform_time() + LOOKING;
+
+    do {
+        uint32_t head = mesh_first(queue);
+
+        if (head != 0)
+            return head;
+    } while (platform_time() < until);
+    return await_asleep(queue, deadline);
 }
 
 void packet_pause(uint64_t until)

@@ -1,12 +1,6 @@
 #include "mesh.h"
 
-#include <stddef.h>
-
-#include "mesh_interface_regs.h"
-
-#define PAGE ((volatile uint32_t *)0x40000000)
-/* A register, by its name in fabric/regs/mesh_interface.rdl. The header's structure is packed: members have to be accessed by words. */
-#define REGISTER(name) PAGE[offsetof(mesh_interface_t, name) / sizeof(uint32_t)]
+#define REGISTER(name) MESH_REGISTER(name)
 #define FIELD(word, name) (((word) & MESH_INTERFACE__##name##_bm) >> MESH_INTERFACE__##name##_bp)
 
 #define BUFFER_WORDS 512
@@ -24,7 +18,7 @@ static inline bool is_aligned(const void *bytes)
     return ((uintptr_t)bytes & (sizeof(word_t) - 1)) == 0;
 }
 
-static volatile uint32_t *queue_register(enum mesh_queue queue)
+static inline volatile uint32_t *queue_register(enum mesh_queue queue)
 {
     return queue == MESH_RESPONSES ? &REGISTER(RESPONSE) : &REGISTER(MESSAGE);
 }
@@ -41,13 +35,28 @@ bool mesh_open(void)
     return true;
 }
 
-static bool await_sent(uint64_t deadline)
+static __attribute__((noinline)) bool await_sent(uint64_t deadline)
 {
-    while (sending && FIELD(REGISTER(STATUS), STATUS__SENDING))
+    while (FIELD(REGISTER(STATUS), STATUS__SENDING))
         if (platform_time() > deadline)
             return false;
     sending = false;
     return true;
+}
+
+/* Puts bytes into the buffer from a word on that are no words; gives which word is behind them. */
+static __attribute__((noinline)) uint32_t put_bytes(uint32_t at, const uint8_t *from, size_t length)
+{
+    volatile uint32_t *buffer = &REGISTER(BUFFER);
+
+    while (length > 0) {
+        uint32_t word = 0;
+
+        for (uint32_t shift = 0; shift < 32 && length > 0; shift += 8, length--)
+            word |= (uint32_t)*from++ << shift;
+        buffer[at++ % BUFFER_WORDS] = word;
+    }
+    return at;
 }
 
 bool mesh_prepare(const uint32_t *front, size_t fronts, const void *bytes, size_t length, uint64_t deadline)
@@ -57,21 +66,16 @@ bool mesh_prepare(const uint32_t *front, size_t fronts, const void *bytes, size_
     uint32_t words = (uint32_t)(fronts + (length + 3) / 4), at = next;
 
     /* The packet before is sent while this one is written, if there is room for both. */
-    if (before + words > BUFFER_WORDS && !await_sent(deadline))
+    if (before + words > BUFFER_WORDS && sending && !await_sent(deadline))
         return false;
     for (size_t i = 0; i < fronts; i++)
         buffer[at++ % BUFFER_WORDS] = front[i];
     if (is_aligned(from))
         for (; length >= sizeof(uint32_t); length -= sizeof(uint32_t), from += sizeof(uint32_t))
             buffer[at++ % BUFFER_WORDS] = *(const word_t *)(const void *)from;
-    while (length > 0) {
-        uint32_t word = 0;
-
-        for (uint32_t shift = 0; shift < 32 && length > 0; shift += 8, length--)
-            word |= (uint32_t)*from++ << shift;
-        buffer[at++ % BUFFER_WORDS] = word;
-    }
-    if (!await_sent(deadline))
+    if (length > 0)
+        at = put_bytes(at, from, length);
+    if (sending && !await_sent(deadline))
         return false;
     REGISTER(PACKET) = words << MESH_INTERFACE__PACKET__WORDS_bp | next;
     next = at % BUFFER_WORDS;
@@ -92,15 +96,17 @@ void mesh_settled(void)
 
 bool mesh_send(uint32_t head, const uint32_t *front, size_t fronts, const void *bytes, size_t length, uint64_t deadline)
 {
-    if (!mesh_prepare(front, fronts, bytes, length, deadline))
+    /* Most packets have one word, and the one before was answered. */
+    if (fronts == 1 && length == 0 && !sending) {
+        (&REGISTER(BUFFER))[next] = *front;
+        REGISTER(PACKET) = 1u << MESH_INTERFACE__PACKET__WORDS_bp | next;
+        next = (next + 1) % BUFFER_WORDS;
+        before = 1;
+    } else if (!mesh_prepare(front, fronts, bytes, length, deadline)) {
         return false;
+    }
     mesh_launch(head);
     return true;
-}
-
-uint32_t mesh_first(enum mesh_queue queue)
-{
-    return *queue_register(queue);
 }
 
 void mesh_take(enum mesh_queue queue, void *to, size_t length)

@@ -9,6 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mesh_interface_regs.h"
+
+/* A register of the interface, by its name in fabric/regs/mesh_interface.rdl. The header's structure is packed: members have to be accessed by words. */
+#define MESH_REGISTER(name) (((volatile uint32_t *)0x40000000)[offsetof(mesh_interface_t, name) / sizeof(uint32_t)])
+
 /* A place, as the bits of a packet's first word that say where it goes. */
 #define MESH_PLACE(x, y) ((uint32_t)(y) << 29 | (uint32_t)(x) << 26)
 #define MESH_PLACE_bm 0xfc000000u
@@ -48,7 +53,10 @@ bool mesh_send(uint32_t head, const uint32_t *front, size_t fronts, const void *
 void mesh_settled(void);
 
 /* The first word of the next packet, of which the others are there then; 0: nothing has come. */
-uint32_t mesh_first(enum mesh_queue queue);
+static inline uint32_t mesh_first(enum mesh_queue queue)
+{
+    return queue == MESH_RESPONSES ? MESH_REGISTER(RESPONSE) : MESH_REGISTER(MESSAGE);
+}
 
 /* Takes the words of the packet that has begun, as `length` bytes. */
 void mesh_take(enum mesh_queue queue, void *to, size_t length);

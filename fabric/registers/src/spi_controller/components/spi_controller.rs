@@ -13,7 +13,7 @@ pub mod txdata;
 
 /// SPI controller
 ///
-/// Sends bytes to an SPI part and receives some from it, in SPI mode 0, the most significant bit first. Words have four
+/// Sends bytes to an SPI part and receives some from it, in SPI mode 0, the most significant bit first, on one line each way or on four. Words have four
 /// bytes, the lowest first.
 #[derive(Eq, PartialEq)]
 pub struct SpiController<'io, IO = peakrdl_rust::io::PtrIO> {

@@ -15,7 +15,7 @@ unsafe impl Sync for Id {}
 
 impl core::default::Default for Id {
     fn default() -> Self {
-        Self(0x5343_0001)
+        Self(0x5343_0002)
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn test_default() {
         let reg = Id::default();
-        assert_eq!(reg.version(), 1);
+        assert_eq!(reg.version(), 2);
         assert_eq!(reg.kind(), 21315);
     }
 }

@@ -51,6 +51,20 @@ impl Transfer {
             | ((val & Self::SEND_BYTES_MASK) << Self::SEND_BYTES_OFFSET);
     }
 
+    pub const DUMMY_CLOCKS_OFFSET: usize = 10;
+    pub const DUMMY_CLOCKS_WIDTH: usize = 4;
+    pub const DUMMY_CLOCKS_MASK: u32 = 0xF;
+
+    /// dummy_clocks
+    ///
+    /// Clocks between those and what is received, in which no line is driven, 0 to 15.
+    #[inline(always)]
+    pub fn set_dummy_clocks(&mut self, val: u8) {
+        let val = val as u32;
+        self.0 = (self.0 & !(Self::DUMMY_CLOCKS_MASK << Self::DUMMY_CLOCKS_OFFSET))
+            | ((val & Self::DUMMY_CLOCKS_MASK) << Self::DUMMY_CLOCKS_OFFSET);
+    }
+
     pub const RECEIVE_BYTES_OFFSET: usize = 16;
     pub const RECEIVE_BYTES_WIDTH: usize = 10;
     pub const RECEIVE_BYTES_MASK: u32 = 0x3FF;
@@ -63,6 +77,20 @@ impl Transfer {
         let val = val as u32;
         self.0 = (self.0 & !(Self::RECEIVE_BYTES_MASK << Self::RECEIVE_BYTES_OFFSET))
             | ((val & Self::RECEIVE_BYTES_MASK) << Self::RECEIVE_BYTES_OFFSET);
+    }
+
+    pub const QUAD_OFFSET: usize = 30;
+    pub const QUAD_WIDTH: usize = 1;
+    pub const QUAD_MASK: u32 = 0x1;
+
+    /// quad
+    ///
+    /// On four lines, two clocks a byte: each half's highest bit on line 3, the upper half first.
+    #[inline(always)]
+    pub fn set_quad(&mut self, val: bool) {
+        let val = val as u32;
+        self.0 = (self.0 & !(Self::QUAD_MASK << Self::QUAD_OFFSET))
+            | ((val & Self::QUAD_MASK) << Self::QUAD_OFFSET);
     }
 
     pub const KEEP_OFFSET: usize = 31;
