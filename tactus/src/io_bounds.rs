@@ -82,7 +82,7 @@ impl Request {
         match self {
             Self::UartRead => QUEUE_BYTES + 8,
             Self::UartWrite(length) => length * (10 * DIVISOR + 1) + 6,
-            Self::FlashRead(length) => 16 * (4 + length) + 12,
+            Self::FlashRead(length) => 4 * (10 + length) + 10,
             Self::FlashWrite(length) => {
                 let pages = length / PAGE + 2;
                 12 + 16 * length + pages * (144 + 34 + PROGRAM)
