@@ -585,7 +585,7 @@ fn what_is_given_again_changes_nothing() {
         d.write(timed(0) + 0x400 + 4 * index as u32, *word);
     }
     d.note(timed(0) + 0x08);
-    d.p.li(T1, 4_000);
+    d.p.li(T1, 1_000);
     d.p.add(T0, T0, T1);
     d.p.li(S0, GP + timed(0) + 0x10);
     d.p.sw(T0, 0, S0);
@@ -602,6 +602,8 @@ fn what_is_given_again_changes_nothing() {
         });
         d.answer(0);
     }
+    // Until the last run is over.
+    d.pause(60_000);
     let (noted, seen, board) = d.run(&[]);
     for response in &noted[2..6] {
         assert_eq!(answered(*response), (0, 256));
@@ -612,7 +614,7 @@ fn what_is_given_again_changes_nothing() {
         board.memory().read(at, &mut found).expect("memory");
         assert_eq!(found, data, "round {round}");
     }
-    let start = noted[1] + 4_000;
+    let start = noted[1] + 1_000;
     let expected: Vec<(u64, u32)> = (0..24)
         .map(|run| start + 500 * run)
         .flat_map(|begin| [(begin, 0x3f), (begin + 250, 0)])
@@ -693,7 +695,7 @@ fn hostile(random: &mut Random, port: u32) -> (u32, u32, u32) {
 
 #[test]
 fn hostile_ports_disturb_nobody() {
-    const ROUNDS: u32 = 40;
+    const ROUNDS: u32 = 60;
     let mine = pattern(256);
     for policy in [ROUND_ROBIN, FIFO, FIXED_PRIORITY] {
         let mut random = Random(u64::from(policy) + 1);
@@ -725,7 +727,7 @@ fn hostile_ports_disturb_nobody() {
             d.p.add(T0, T0, T1);
             d.p.li(S0, GP + timed(vm) + 0x10);
             d.p.sw(T0, 0, S0);
-            d.write(timed(vm) + 0x18, if vm == 0 { 50_000 } else { 3_001 });
+            d.write(timed(vm) + 0x18, if vm == 0 { 20_000 } else { 3_001 });
             d.write(timed(vm) + 0x1c, if vm == 0 { 6 } else { 0 });
             d.write(timed(vm) + 0x20, 0);
         }
@@ -825,7 +827,7 @@ fn hostile_ports_disturb_nobody() {
         // Pins.
         let start = noted[1] + 20_000;
         let expected: Vec<(u64, u32)> = (0..6)
-            .map(|run| start + 50_000 * run)
+            .map(|run| start + 20_000 * run)
             .flat_map(|run| [(run, 0x3f), (run + 250, 0)])
             .collect();
         assert_eq!(seen.timed, expected);
