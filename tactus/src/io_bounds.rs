@@ -85,9 +85,9 @@ impl Request {
             Self::FlashRead(length) => 4 * (10 + length) + 10,
             Self::FlashWrite(length) => {
                 let pages = length / PAGE + 2;
-                12 + 16 * length + pages * (144 + 34 + PROGRAM)
+                16 * (1 + length) + 18 + pages * (144 + 34 + PROGRAM)
             }
-            Self::FlashErase => 144 + 46 + ERASE,
+            Self::FlashErase => 160 + 52 + ERASE,
             Self::VgaWrite(length) => length + 10,
             Self::VgaFill(pixels) => pixels + 20,
             Self::EthernetRead(length) => length + 8,

@@ -11,14 +11,17 @@ use zerocopy::IntoBytes;
 
 use crate::artifacts::{Artifacts, HYPERVISOR};
 use crate::build::build;
-use crate::check::{Answer, Guarantee, Verdict, report, verdict};
+use crate::check::{Answer, Guarantee, Verdict, of_tiles, report, verdict};
 use crate::config::{At, Config, FileName, Source};
 use crate::hypervisor::BLOB_SYMBOL;
-use crate::plan::Plan;
+use crate::plan::{Plan, Tiles};
 use crate::problem::Weight;
+use crate::profile;
 
 /// Where the firmware enters a boot image on `qemu-virt`.
 pub const BASE: u64 = 0x8020_0000;
+/// Where that of a tile does.
+const TILE: u64 = 0x8000_0000;
 
 /// What an ELF file shall contain; by default the smallest guest: one instruction at 0x8020_0000.
 #[derive(Clone, Debug)]
@@ -238,6 +241,12 @@ impl Default for Bench {
         fs::write(directory.path().join(HYPERVISOR), hypervisor_file()).expect("a file");
         let guest = elf_file(&ElfFile::default());
         fs::write(directory.path().join("guest"), guest).expect("a file");
+        let tile = elf_file(&ElfFile {
+            entry: TILE,
+            segments: vec![(TILE, TILE, vec![0x13; 4], 4)],
+            ..ElfFile::default()
+        });
+        fs::write(directory.path().join("tile"), tile).expect("a file");
         Self { directory }
     }
 }
@@ -253,9 +262,11 @@ impl Bench {
         };
         let mut read = Config::parse(Source::new("any.toml", text.into()), self.directory.path());
         if let Ok((config, _)) = &mut read {
+            let platform = config.system.platform.as_ref();
+            let is_of_tiles = platform.is_some_and(|name| profile::is_of_tiles(&name.value));
             for vm in &mut config.vms {
                 let guest = |name: &At<FileName>| At {
-                    value: FileName::Artifact("guest".into()),
+                    value: FileName::Artifact(if is_of_tiles { "tile" } else { "guest" }.into()),
                     span: name.span.clone(),
                 };
                 vm.image = vm.image.as_ref().map(guest);
@@ -270,7 +281,7 @@ impl Bench {
             .iter()
             .any(|p| p.kind().weight() != Weight::Warning);
         assert_eq!(
-            verdict.plan.is_none(),
+            verdict.plan.is_none() && verdict.tiles.is_none(),
             refused,
             "refused for a reason, or not at all"
         );
@@ -279,6 +290,10 @@ impl Bench {
             if !refused {
                 assert_guaranteed(guarantee);
             }
+        }
+        if let Some(tiles) = &verdict.tiles {
+            of_tiles(tiles, &verdict);
+            assert_apart(tiles);
         }
         if let Some(plan) = &verdict.plan {
             assert_isolated(plan);
@@ -299,6 +314,29 @@ pub fn assert_guaranteed(guarantee: &Guarantee) {
             (Answer::Within(ticks), Some(times)) => assert!(*ticks <= times.deadline),
             (Answer::Unbounded(_), Some(_)) | (Answer::None, None) => {}
             (answer, times) => panic!("{}: {answer:?} of {times:?}", vcpu.name),
+        }
+    }
+}
+
+/// No tile, and nothing of the devices, is given twice.
+///
+/// # Panics
+/// Something is.
+pub fn assert_apart(tiles: &Tiles) {
+    for (i, a) in tiles.tiles.iter().enumerate() {
+        for b in &tiles.tiles[..i] {
+            assert_ne!(a.number, b.number);
+            assert!(!a.pins.iter().any(|pin| b.pins.contains(pin)));
+            let [Some(one), Some(other)] = [&a.port, &b.port] else {
+                continue;
+            };
+            if let (Some(one), Some(other)) = (one.flash, other.flash) {
+                assert!(!one.extent.overlaps(other.extent));
+            }
+            if let (Some(one), Some(other)) = (one.window, other.window) {
+                assert!(!one.x.overlaps(other.x) || !one.y.overlaps(other.y));
+            }
+            assert!(one.station.is_none() || one.station != other.station);
         }
     }
 }
