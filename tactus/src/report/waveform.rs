@@ -66,7 +66,7 @@ impl Waveform<'_> {
             .margin(20)
             .caption(&self.title, (FONT, 26))
             .x_label_area_size(56)
-            .y_label_area_size(84)
+            .y_label_area_size(20)
             .build_cartesian_2d(from as f64..to as f64, -0.3..f64::from(self.pins))?;
         chart
             .configure_mesh()
@@ -74,12 +74,7 @@ impl Waveform<'_> {
             .axis_desc_style((FONT, 19))
             .label_style((FONT, 16))
             .x_label_formatter(&|value| figure(*value))
-            .y_labels(pins)
-            .y_label_formatter(&|value| {
-                // The uppermost is pin 0.
-                let pin = f64::from(self.pins) - 1.0 - value.round();
-                format!("pin {}", figure(pin))
-            })
+            .y_labels(0)
             .disable_y_mesh()
             .light_line_style(BLACK.mix(0.06))
             .bold_line_style(BLACK.mix(0.15))
@@ -99,6 +94,8 @@ impl Waveform<'_> {
             line.push((to as f64, height(before)));
             let colour = COLOURS[pin % COLOURS.len()];
             chart.draw_series([PathElement::new(line, colour.stroke_width(2))])?;
+            let place = (from as f64, low + HIGH);
+            chart.draw_series([Text::new(format!("pin {pin}"), place, (FONT, 16))])?;
         }
         Ok(())
     }
