@@ -254,8 +254,6 @@ pub struct Outcome {
     pub journal: Journal,
     /// Host time that it took.
     pub host_time: Duration,
-    /// Cycles that passed.
-    pub cycles: u64,
     /// Flits that came over the mesh to a place.
     pub flits: u64,
     /// The requests to the I/O hypervisor that were answered.
@@ -496,10 +494,11 @@ pub fn run(system: &System, limits: &Limits, watcher: &mut dyn Watcher) -> Resul
             told(line, vm, &mut journal, watcher);
         }
     }
+    journal.last_time = machine.board.cycle();
+    journal.ended = (ending == Ending::Machine(End::Off)).then_some(journal.last_time);
     Ok(Outcome {
         ending,
         journal,
-        cycles: machine.board.cycle(),
         trace_hash: machine.board.trace_hash(),
         flits: machine.flits()?,
         requests: machine.requests.take(),
