@@ -9,8 +9,8 @@ use super::unit::figure;
 
 /// Height of a high level; a pin has 1 for itself.
 const HIGH: f64 = 0.6;
-/// Cycles before the first change, and behind the last one that is shown.
-const MARGIN: u64 = 20;
+/// What part of the cycles from the first change to the last one that is shown comes before, for the pins' names, and behind.
+const MARGIN: u64 = 12;
 
 /// Levels of pins over cycles.
 #[derive(Clone, Debug)]
@@ -49,7 +49,8 @@ impl Waveform<'_> {
         };
         register_font();
         let area = backend.into_drawing_area();
-        self.draw_on(&area, shown, [first.saturating_sub(MARGIN), last + MARGIN])
+        let margin = (last - first) / MARGIN + 1;
+        self.draw_on(&area, shown, [first.saturating_sub(margin), last + margin])
             .and_then(|()| area.present())
             .map_err(|error| Error::new(path, error))
     }
