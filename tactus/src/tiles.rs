@@ -310,6 +310,13 @@ impl Outcome {
         }
         let mut all = Journal::new(&[ALL], 1).vms;
         all[0].metrics = metrics;
+        if let Some(lost) = frame_loss(&self.ends.frames) {
+            let lost = Metric {
+                value: lost,
+                unit: Unit::Cycles,
+            };
+            all[0].metrics.insert("frame_loss".to_owned(), lost);
+        }
         self.journal.vms.append(&mut all);
         let seen = std::mem::take(&mut self.ends);
         (self.into_session(), seen)
@@ -323,6 +330,28 @@ impl Outcome {
 
 /// The VM that figures of all tiles are of.
 pub const ALL: &str = "all";
+
+/// How many tiles, at least, still have frames to send while the wire is taken for busy: more than it takes to keep it so.
+const SENDERS: usize = 4;
+/// Cycles that a frame's preamble, check sequence and the gap behind it take on the wire (IEEE 802.3, 3.1.1 and 4.4.2).
+const AROUND: u64 = 8 + 4 + 12;
+
+/// Of frames that were sent one behind the other: how many cycles one takes more than its time on the wire, the mean. `None`: there were not [`SENDERS`] at a time.
+fn frame_loss(frames: &[(u64, Vec<u8>)]) -> Option<f64> {
+    let source = |frame: &[u8]| frame.get(6..12).map(<[u8]>::to_vec);
+    let (mut left, mut lost, mut number) = (BTreeSet::new(), 0, 0_u32);
+    for pair in frames.windows(2).rev() {
+        let [(began, frame), (next, following)] = pair else {
+            continue;
+        };
+        left.extend(source(following));
+        if left.len() >= SENDERS {
+            lost += next - began - (frame.len() as u64 + AROUND);
+            number += 1;
+        }
+    }
+    (number > 0).then(|| lost as f64 / f64::from(number))
+}
 
 /// What [`Outcome::as_of_a_machine`] says.
 fn together(vms: &[VmJournal]) -> BTreeMap<String, Metric> {
@@ -574,4 +603,29 @@ fn configuration(policies: [IoPolicy; 4], system: &System) -> Vec<(u32, u32)> {
         }
     }
     writes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(began: u64, source: u8) -> (u64, Vec<u8>) {
+        let mut bytes = vec![0; 100];
+        bytes[11] = source;
+        (began, bytes)
+    }
+
+    #[test]
+    fn frames_lose_what_they_take_beside_the_wire_while_enough_tiles_send() {
+        // 124 cycles on the wire each; 3 and 5 are lost, and then three tiles are left.
+        let begun = [0, 127, 256, 380, 504, 1_000];
+        let sources = [0, 1, 0, 2, 3, 1];
+        let frames: Vec<_> = begun
+            .into_iter()
+            .zip(sources)
+            .map(|(at, from)| frame(at, from))
+            .collect();
+        assert_eq!(frame_loss(&frames), Some(4.0));
+        assert_eq!(frame_loss(&frames[2..]), None);
+    }
 }

@@ -120,6 +120,9 @@ pub struct TilesRun {
     /// Those that mean no good, and have an image of their own; they are told what is for `hostile`.
     #[serde(default)]
     pub hostile: Vec<usize>,
+    /// Whether the frames on the wire are seen.
+    #[serde(default)]
+    pub frames: bool,
     /// Whether files of what was seen at the ends of the wires are left: of the pins, the frames and the display.
     #[serde(default)]
     pub ends: bool,

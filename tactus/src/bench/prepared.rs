@@ -290,7 +290,7 @@ fn tiles_run(run: &Run, wanted: &TilesRun, extent: Extent) -> miette::Result<Wor
         ends: ends::Watched {
             pins,
             pins_at,
-            frames: wanted.ends,
+            frames: wanted.ends || wanted.frames,
             picture: wanted.ends,
         },
     };
@@ -488,7 +488,7 @@ impl Prepared {
                 tiles::run(system, &Limits::cycles(*cycles), &mut Unwatched)
                     .map(|outcome| {
                         let (outcome, seen) = outcome.as_of_a_machine(system);
-                        let ends = system.ends.frames.then(|| Ends {
+                        let ends = system.ends.picture.then(|| Ends {
                             seen,
                             pins: system.ends.pins,
                             clock: tiles::clock(),

@@ -411,14 +411,8 @@ fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
             .into_iter()
             .map(|accelerator| read_accelerator(reader, table.what(), accelerator))
             .collect(),
-        io_ports: table
-            .tables(reader, "io_port", "vm.io_port", "I/O port")
-            .into_iter()
-            .map(|port| read_io_port(reader, table.what(), port))
-            .collect(),
-        timed_io: table
-            .raw("timed_io")
-            .and_then(|value| read_timed_io(reader, table.what(), value)),
+        io_ports: read_io_ports(reader, &mut table),
+        timed_io: read_timed_io(reader, &mut table),
         ..Vm::empty(table.span())
     };
     table.finish(reader);
@@ -437,14 +431,8 @@ fn read_vm_of_tile(reader: &mut Reader, mut table: Table<'_>) -> Vm {
         tile: table.optional(reader, "tile"),
         talks_to: table.array(reader, "talks_to"),
         bootargs: table.optional(reader, "bootargs"),
-        io_ports: table
-            .tables(reader, "io_port", "vm.io_port", "I/O port")
-            .into_iter()
-            .map(|port| read_io_port(reader, table.what(), port))
-            .collect(),
-        timed_io: table
-            .raw("timed_io")
-            .and_then(|value| read_timed_io(reader, table.what(), value)),
+        io_ports: read_io_ports(reader, &mut table),
+        timed_io: read_timed_io(reader, &mut table),
         ..Vm::empty(table.span())
     };
     table.finish(reader);
@@ -538,6 +526,13 @@ fn read_accelerator(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> Acce
     accelerator
 }
 
+fn read_io_ports(reader: &mut Reader, vm: &mut Table<'_>) -> Vec<IoPort> {
+    vm.tables(reader, "io_port", "vm.io_port", "I/O port")
+        .into_iter()
+        .map(|port| read_io_port(reader, vm.what(), port))
+        .collect()
+}
+
 fn read_io_port(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> IoPort {
     table.call(format!("an I/O port of {vm}"));
     let flash = table.raw("flash");
@@ -590,10 +585,11 @@ fn read_window(reader: &mut Reader, vm: &str, value: &Spanned<DeValue<'_>>) -> O
     Some(window)
 }
 
-fn read_timed_io(reader: &mut Reader, vm: &str, value: &Spanned<DeValue<'_>>) -> Option<TimedIo> {
+fn read_timed_io(reader: &mut Reader, vm: &mut Table<'_>) -> Option<TimedIo> {
+    let value = vm.raw("timed_io")?;
     let cure = "begin it with a line `[vm.timed_io]`";
     let entries = entries_of(reader, "timed_io", cure, value)?;
-    let mut table = Table::new(format!("timed I/O of {vm}"), value.span(), entries);
+    let mut table = Table::new(format!("timed I/O of {}", vm.what()), value.span(), entries);
     table.require(reader, "pins", "[0, 1]");
     let timed_io = TimedIo {
         span: value.span(),
