@@ -65,10 +65,16 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<V
     let outcome = outcome.into_session();
     let verdict = outcome.verdict();
     let mut text = format!("\n{}", report::summary(&outcome));
+    text.push('\n');
+    if checked.policies.is_some() {
+        text += &format!(
+            "{} to the I/O hypervisor, {} of them later than `tactus check` says; ",
+            crate::problem::count(requests, "request"),
+            late.len(),
+        );
+    }
     text += &format!(
-        "\n{} to the I/O hypervisor, {} of them later than `tactus check` says; {} on the mesh; trace hash {hash:016x}\n",
-        crate::problem::count(requests, "request"),
-        late.len(),
+        "{} on the mesh; trace hash {hash:016x}\n",
         crate::problem::count(flits as usize, "flit"),
     );
     for (request, bound) in late {
