@@ -117,49 +117,26 @@ module io_design import fabric_pkg::*; (
     .busy_o(flash_busy), .ignored_o(flash_ignored)
   );
 
-  // Timed I/O has all of its pages behind one bus: which one is asked is its address' upper part.
+  // Timed I/O.
 
   localparam int unsigned FirstTimed = 1 + Ports;
 
-  logic [TimedPages-1:0] t_asked;
-  logic [2:0]            t_page;
-  logic                  t_awready, t_wready, t_bvalid, t_arready, t_rvalid;
-  logic [1:0]            t_bresp, t_rresp;
-  logic [31:0]           t_rdata;
-  logic [63:0]           unused_time;
+  logic [31:0] unused_quiet;
 
-  assign t_asked = awvalid[FirstTimed+:TimedPages] | arvalid[FirstTimed+:TimedPages];
-
-  always_comb begin
-    t_page = '0;
-    for (int unsigned i = 0; i < TimedPages; i++) if (t_asked[i]) t_page = t_page | 3'(i);
-  end
-
-  timed_io #(.VMS(4), .PINS(8)) u_timed (
+  timed_pages #(.VMS(4), .PINS(8)) u_timed (
     .clk_i, .rst_ni,
-    .s_axil_awvalid(awvalid[FirstTimed+:TimedPages] != '0), .s_axil_awready(t_awready),
-    .s_axil_awaddr({t_page, addr}), .s_axil_awprot('0),
-    .s_axil_wvalid(wvalid[FirstTimed+:TimedPages] != '0), .s_axil_wready(t_wready),
-    .s_axil_wdata(wdata), .s_axil_wstrb(wstrb),
-    .s_axil_bvalid(t_bvalid), .s_axil_bready(bready[FirstTimed+:TimedPages] != '0),
-    .s_axil_bresp(t_bresp),
-    .s_axil_arvalid(arvalid[FirstTimed+:TimedPages] != '0), .s_axil_arready(t_arready),
-    .s_axil_araddr({t_page, addr}), .s_axil_arprot('0),
-    .s_axil_rvalid(t_rvalid), .s_axil_rready(rready[FirstTimed+:TimedPages] != '0),
-    .s_axil_rdata(t_rdata), .s_axil_rresp(t_rresp),
-    .time_o(unused_time), .pins_i(timed_pins), .pins_o(timed_pins)
+    .s_axil_awvalid(awvalid[FirstTimed+:TimedPages]),
+    .s_axil_awready(awready[FirstTimed+:TimedPages]),
+    .s_axil_wvalid(wvalid[FirstTimed+:TimedPages]), .s_axil_wready(wready[FirstTimed+:TimedPages]),
+    .s_axil_addr(addr), .s_axil_wdata(wdata), .s_axil_wstrb(wstrb),
+    .s_axil_bvalid(bvalid[FirstTimed+:TimedPages]), .s_axil_bready(bready[FirstTimed+:TimedPages]),
+    .s_axil_bresp(bresp[FirstTimed+:TimedPages]),
+    .s_axil_arvalid(arvalid[FirstTimed+:TimedPages]),
+    .s_axil_arready(arready[FirstTimed+:TimedPages]),
+    .s_axil_rvalid(rvalid[FirstTimed+:TimedPages]), .s_axil_rready(rready[FirstTimed+:TimedPages]),
+    .s_axil_rdata(rdata[FirstTimed+:TimedPages]), .s_axil_rresp(rresp[FirstTimed+:TimedPages]),
+    .pins_i(timed_pins), .pins_o(timed_pins), .quiet_o(unused_quiet)
   );
-
-  assign awready[FirstTimed+:TimedPages] = {TimedPages{t_awready}};
-  assign wready[FirstTimed+:TimedPages]  = {TimedPages{t_wready}};
-  assign bvalid[FirstTimed+:TimedPages]  = {TimedPages{t_bvalid}};
-  assign arready[FirstTimed+:TimedPages] = {TimedPages{t_arready}};
-  assign rvalid[FirstTimed+:TimedPages]  = {TimedPages{t_rvalid}};
-  for (genvar i = int'(FirstTimed); i < int'(Slaves); i++) begin : gen_timed
-    assign bresp[i] = t_bresp;
-    assign rresp[i] = t_rresp;
-    assign rdata[i] = t_rdata;
-  end
 
   logic [31:0] pins;
   assign pins = {3'b0, colour, vsync_n, hsync_n, pixel, tx_byte, tx_en, txd, timed_pins};
