@@ -7,6 +7,8 @@ use crate::config::IoPolicy;
 use crate::plan;
 use crate::problem::count;
 
+pub(crate) use mesh::Mesh;
+
 /// The longest request.
 const LENGTH_MAX: u64 = 1536;
 /// The longest frame.
@@ -163,13 +165,13 @@ pub(crate) fn wait(policy: IoPolicy, turns: &[u64], own: usize) -> Option<u64> {
     Some(before + BETWEEN + BEFORE)
 }
 
-/// Whether requests come from tiles, over the mesh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How requests come.
+#[derive(Clone, Debug)]
 pub(crate) enum Way {
     /// By a page of the port.
     Page,
     /// By packets from tiles. Ports are numbered as they are.
-    Mesh,
+    Mesh(Mesh),
 }
 
 /// The ports that share the devices.
@@ -181,8 +183,6 @@ pub(crate) struct Shared {
     pub(crate) way: Way,
     /// Each with its number, ascending.
     pub(crate) ports: Vec<(usize, Port)>,
-    /// The tiles that have software, on the mesh.
-    pub(crate) tiles: Vec<usize>,
 }
 
 impl Shared {
@@ -200,14 +200,12 @@ impl Shared {
             .collect();
         let own = users.iter().position(|(user, _)| *user == number)?;
         let turns: Vec<u64> = users.iter().map(|(_, turn)| *turn).collect();
-        let way = match self.way {
+        let way = match &self.way {
             Way::Page => PORT_WAY,
-            Way::Mesh => {
-                let all = self.ports.iter().map(|(tile, _)| *tile);
-                let mesh = mesh::Mesh::of(&self.tiles);
+            Way::Mesh(mesh) => {
                 // All others' responses may go before.
-                let back: u64 = all.map(|tile| mesh.back(tile)).sum();
-                mesh.there(number) + mesh::REST + back
+                let back = self.ports.iter().map(|(tile, _)| mesh.back[*tile]);
+                mesh.there[number] + mesh::REST + back.sum::<u64>()
             }
         };
         let wait = wait(self.policies[request.device()], &turns, own)?;
@@ -222,6 +220,8 @@ impl Shared {
 /// such inputs.
 mod mesh {
     use std::collections::BTreeSet;
+
+    use tactus_board::fabric::TILES;
 
     /// Besides the routers: of a tile's interface and of the I/O hypervisor's.
     pub(super) const REST: u64 = 24;
@@ -273,11 +273,17 @@ mod mesh {
         }
     }
 
-    /// A mesh in which some tiles send whatever they like to each other and to the I/O.
-    pub(super) struct Mesh(BTreeSet<Hop>);
+    /// How long packets travel at most in a mesh in which some tiles send whatever they like to each other and to the I/O.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Mesh {
+        /// A request, by the tile that sends it.
+        pub(crate) there: Vec<u64>,
+        /// A response, by the tile that it goes to.
+        pub(crate) back: Vec<u64>,
+    }
 
     impl Mesh {
-        pub(super) fn of(tiles: &[usize]) -> Self {
+        pub(crate) fn of(tiles: &[usize]) -> Self {
             let places: Vec<[usize; 2]> = tiles.iter().map(|tile| place(*tile)).collect();
             let mut hops = BTreeSet::new();
             for tile in &places {
@@ -289,28 +295,22 @@ mod mesh {
                     hops.extend(path(*tile, *other));
                 }
             }
-            Self(hops)
+            let all = || (0..TILES).map(place);
+            Self {
+                there: all().map(|tile| travel(&hops, tile, IO)).collect(),
+                back: all().map(|tile| travel(&hops, IO, tile)).collect(),
+            }
         }
+    }
 
-        fn travel(&self, from: [usize; 2], to: [usize; 2]) -> u64 {
-            path(from, to)
-                .into_iter()
-                .rev()
-                .fold(PACKET, |after, (at, _, to)| {
-                    let same = self.0.iter().filter(|hop| hop.0 == at && hop.2 == to);
-                    same.count() as u64 * (after + ROUTER)
-                })
-        }
-
-        /// How long a tile's request travels at most.
-        pub(super) fn there(&self, tile: usize) -> u64 {
-            self.travel(place(tile), IO)
-        }
-
-        /// How long a response to it does.
-        pub(super) fn back(&self, tile: usize) -> u64 {
-            self.travel(IO, place(tile))
-        }
+    fn travel(hops: &BTreeSet<Hop>, from: [usize; 2], to: [usize; 2]) -> u64 {
+        path(from, to)
+            .into_iter()
+            .rev()
+            .fold(PACKET, |after, (at, _, to)| {
+                let same = hops.iter().filter(|hop| hop.0 == at && hop.2 == to);
+                same.count() as u64 * (after + ROUTER)
+            })
     }
 
     const fn place(tile: usize) -> [usize; 2] {
@@ -403,21 +403,21 @@ mod tests {
     #[test]
     fn who_is_far_away_may_wait_longer_on_the_mesh() {
         let all: Vec<usize> = (0..16).collect();
-        let mesh = mesh::Mesh::of(&all);
+        let mesh = Mesh::of(&all);
         for tile in 0..16 {
             let column = tile % 4;
             assert!(
-                column == 0 || mesh.there(tile) >= mesh.there(tile - 1),
+                column == 0 || mesh.there[tile] >= mesh.there[tile - 1],
                 "{tile}"
             );
             assert!(
-                tile < 4 || mesh.there(tile) < mesh.there(tile - 4),
+                tile < 4 || mesh.there[tile] < mesh.there[tile - 4],
                 "{tile}"
             );
         }
         // Two routers: at the first the tile itself, and those above and beside it; at the second only who comes from there.
-        assert_eq!(mesh.there(12), 3 * (642 + 4 + 4));
+        assert_eq!(mesh.there[12], 3 * (642 + 4 + 4));
         // Alone there is nobody to wait for.
-        assert_eq!(mesh::Mesh::of(&[12]).there(12), 642 + 4 + 4);
+        assert_eq!(Mesh::of(&[12]).there[12], 642 + 4 + 4);
     }
 }

@@ -19,7 +19,7 @@ use tactus_board::tiles::{self as board, Ended};
 use tactus_board::time::Clock;
 
 use crate::config::IoPolicy;
-use crate::io_bounds::{Port, Shared, Way};
+use crate::io_bounds::{Mesh, Port, Shared, Way};
 use crate::plan;
 use crate::report::unit::Unit;
 use crate::run::console::{Carriage, Consoles, Line, Piece, Source};
@@ -109,10 +109,10 @@ impl System {
         };
         let mut ports: Vec<_> = self.tiles.iter().map(port).collect();
         ports.sort_by_key(|(number, _)| *number);
+        let tiles: Vec<usize> = ports.iter().map(|(number, _)| *number).collect();
         Some(Shared {
             policies: self.policies?,
-            way: Way::Mesh,
-            tiles: ports.iter().map(|(number, _)| *number).collect(),
+            way: Way::Mesh(Mesh::of(&tiles)),
             ports,
         })
     }
@@ -292,31 +292,31 @@ impl Outcome {
 
     /// As that of a machine, with one VM more, [`ALL`], of which the figures of all tiles are: of what each of them has reported as
     /// `X_min`, `X_mean` and `X_max`, `X_min`, `X_mean`, `X_max`, how far `X_max` is from `X_min` as `X_variation`, the mean as one of so many
-    /// tiles has it as `X_share`, that of the slowest as `X_slowest_share`; and `flits`.
+    /// tiles has it as `X_share`, that of the slowest as `X_slowest_share`; `flits`; how many `io_requests` were answered and how many of them were
+    /// `io_late`; and, where frames were watched, `frame_loss`, what one takes beside its time on the wire. And what was seen at the ends of the wires.
     pub fn as_of_a_machine(mut self, system: &System) -> (session::Outcome, ends::Seen) {
         let mut metrics = together(&self.journal.vms);
         let measured = self.requests.iter();
         let measured = measured.filter(|request| system.measured(request.tile).is_some());
-        for (name, value) in [
-            ("flits", self.flits),
-            ("io_requests", measured.count() as u64),
-            ("io_late", self.late(system).len() as u64),
+        let count = |value: u64| Metric {
+            value: value as f64,
+            unit: Unit::Count,
+        };
+        let lost = frame_loss(&self.ends.frames).map(|value| Metric {
+            value,
+            unit: Unit::Cycles,
+        });
+        let late = self.late(system).len() as u64;
+        for (name, metric) in [
+            ("flits", Some(count(self.flits))),
+            ("io_requests", Some(count(measured.count() as u64))),
+            ("io_late", Some(count(late))),
+            ("frame_loss", lost),
         ] {
-            let count = Metric {
-                value: value as f64,
-                unit: Unit::Count,
-            };
-            metrics.insert(name.to_owned(), count);
+            metrics.extend(metric.map(|metric| (name.to_owned(), metric)));
         }
         let mut all = Journal::new(&[ALL], 1).vms;
         all[0].metrics = metrics;
-        if let Some(lost) = frame_loss(&self.ends.frames) {
-            let lost = Metric {
-                value: lost,
-                unit: Unit::Cycles,
-            };
-            all[0].metrics.insert("frame_loss".to_owned(), lost);
-        }
         self.journal.vms.append(&mut all);
         let seen = std::mem::take(&mut self.ends);
         (self.into_session(), seen)

@@ -10,18 +10,13 @@
 #include "mesh.h"
 #include "platform.h"
 
-#define PAGE ((volatile uint32_t *)0x40000000)
-#define PACKET 0x10
-#define HEADER 0x14
-#define RESPONSE 0x18
-#define MESSAGE 0x1c
-#define IRQ_ENABLE 0x20
-#define BUFFER 0x800
 #define BUFFER_WORDS 512
 #define PAGE_WORDS 1024
 
 #define HYPERVISOR MESH_PLACE(0, 4)
 #define TIMED_IO MESH_PLACE(1, 4)
+
+static volatile uint32_t *const page = &MESH_REGISTER(ID), *const buffer = &MESH_REGISTER(BUFFER);
 
 /* xorshift32 (Marsaglia, "Xorshift RNGs", 2003). */
 static uint32_t state;
@@ -41,8 +36,8 @@ static uint32_t below(uint32_t bound)
 
 static void send(uint32_t head, uint32_t words)
 {
-    PAGE[PACKET / 4] = words << 16 | below(BUFFER_WORDS);
-    PAGE[HEADER / 4] = head;
+    MESH_REGISTER(PACKET) = words << 16 | below(BUFFER_WORDS);
+    MESH_REGISTER(HEADER) = head;
 }
 
 /* Somewhere: each tile, each place of the I/O, and what is no place at all. */
@@ -60,21 +55,21 @@ static void one(void)
         break;
     case 1:
         /* A flood of reads of flash, as long as they may be; beyond the area, mostly. */
-        PAGE[BUFFER / 4] = any();
-        PAGE[PACKET / 4] = 1 << 16;
-        PAGE[HEADER / 4] = HYPERVISOR | 2 << 17 | 1536;
+        buffer[0] = any();
+        MESH_REGISTER(PACKET) = 1 << 16;
+        MESH_REGISTER(HEADER) = HYPERVISOR | 2 << 17 | 1536;
         break;
     case 2:
         /* A frame to everybody. */
-        PAGE[BUFFER / 4] = 0;
-        PAGE[BUFFER / 4 + 1] = 0xffffffff;
-        PAGE[BUFFER / 4 + 2] = 0xffff;
-        PAGE[PACKET / 4] = 17 << 16;
-        PAGE[HEADER / 4] = HYPERVISOR | 4 << 17 | 1 << 15 | 64;
+        buffer[0] = 0;
+        buffer[1] = 0xffffffff;
+        buffer[2] = 0xffff;
+        MESH_REGISTER(PACKET) = 17 << 16;
+        MESH_REGISTER(HEADER) = HYPERVISOR | 4 << 17 | 1 << 15 | 64;
         break;
     case 3:
         /* Registers of timed I/O: any of them, any value; and more words than it says, or fewer. */
-        PAGE[BUFFER / 4] = below(PAGE_WORDS) * 4 | (below(8) == 0 ? any() : 0);
+        buffer[0] = below(PAGE_WORDS) * 4 | (below(8) == 0 ? any() : 0);
         send(TIMED_IO | below(2) << 15 | below(2) << 14 | (1 + below(16)), below(18));
         break;
     case 4:
@@ -86,12 +81,12 @@ static void one(void)
         break;
     case 6:
         /* Its own page. */
-        PAGE[below(PAGE_WORDS)] = any();
+        page[below(PAGE_WORDS)] = any();
         break;
     default:
         /* Some of what has come, so that there is room for more. */
         for (uint32_t i = below(16); i > 0; i--)
-            (void)PAGE[(below(2) == 0 ? RESPONSE : MESSAGE) / 4];
+            (void)mesh_first(below(2) == 0 ? MESH_RESPONSES : MESH_MESSAGES);
         break;
     }
 }
@@ -103,10 +98,10 @@ void app_main(void)
     platform_external_enable(false);
     state = (uint32_t)argument_number("seed=", 1) * 2654435761u + platform_tile + 1;
     for (uint32_t i = 0; i < BUFFER_WORDS; i++)
-        PAGE[BUFFER / 4 + i] = any();
+        buffer[i] = any();
     for (; platform_time() < until; done++)
         one();
-    PAGE[IRQ_ENABLE / 4] = 0;
+    MESH_REGISTER(IRQ_ENABLE) = 0;
     console_print("@tactus metric name=hostile_acts value=%lu unit=count\n", done);
     console_print("@tactus pass name=manycore\n");
     platform_power_off(false);

@@ -94,9 +94,3 @@ uint32_t io_counter(uint64_t when, uint32_t *counter)
     taskEXIT_CRITICAL();
     return registers_answer(COUNTER_PLACE, counter, deadline);
 }
-
-uint32_t io_timed_pulses(const struct io_times *times, uint32_t lines, uint32_t width)
-{
-    (void)times, (void)lines, (void)width;
-    return IO_NO_DEVICE;
-}

@@ -75,9 +75,3 @@ uint32_t io_counter(uint64_t when, uint32_t *counter)
         ;
     return io_call(request_make(DEVICE_COUNTER, OP_READ, sizeof *counter), 0, NULL, counter, NULL);
 }
-
-uint32_t io_timed_pulses(const struct io_times *times, uint32_t lines, uint32_t width)
-{
-    (void)times, (void)lines, (void)width;
-    return IO_NO_DEVICE;
-}

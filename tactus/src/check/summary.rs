@@ -11,7 +11,7 @@ use super::time::{reservation_text, time_text};
 use super::{Verdict, command::tally};
 use crate::config::{Address, Class, IoPolicy, Nanoseconds, Share, Size};
 use crate::guest_image::extent_text;
-use crate::io_bounds::{Port, Request, Shared, Way};
+use crate::io_bounds::{Mesh, Port, Request, Shared, Way};
 use crate::plan::{IoPort, OnFault, Plan, Tiles, Vcpu, Vm};
 use crate::problem::count;
 
@@ -335,12 +335,7 @@ fn io(plan: &Plan) -> String {
         let vm = plan.vms[engine.vm].name.as_str();
         (number, vm, engine.pins.as_slice())
     });
-    text + &shared(
-        &ports,
-        io.policies,
-        (Way::Page, Vec::new()),
-        &plan.profile.name,
-    ) + &pins(engines)
+    text + &shared(&ports, io.policies, Way::Page, &plan.profile.name) + &pins(engines)
 }
 
 /// A system of tiles in words and tables.
@@ -384,8 +379,12 @@ pub fn of_tiles(tiles: &Tiles, verdict: &Verdict) -> String {
         .collect();
     ports.sort_by_key(|port| port.number);
     if let Some(policies) = tiles.policies {
-        let senders = tiles.tiles.iter().map(|tile| tile.number as usize);
-        let way = (Way::Mesh, senders.collect());
+        let senders: Vec<usize> = tiles
+            .tiles
+            .iter()
+            .map(|tile| tile.number as usize)
+            .collect();
+        let way = Way::Mesh(Mesh::of(&senders));
         text += &shared(&ports, policies, way, &tiles.platform);
     }
     let engines = tiles.tiles.iter().filter(|tile| !tile.pins.is_empty());
@@ -401,12 +400,7 @@ struct Sharer<'p> {
 }
 
 /// What ports have, and how long their requests take at most.
-fn shared(
-    ports: &[Sharer<'_>],
-    policies: [IoPolicy; 4],
-    (way, tiles): (Way, Vec<usize>),
-    platform: &str,
-) -> String {
+fn shared(ports: &[Sharer<'_>], policies: [IoPolicy; 4], way: Way, platform: &str) -> String {
     let mut rows = vec![row(&["I/O port", "VM", "UART", "flash", "VGA", "Ethernet"])];
     let nothing = || "-".to_owned();
     for Sharer {
@@ -448,7 +442,6 @@ fn shared(
     let all = Shared {
         policies,
         way,
-        tiles,
         ports: ports
             .iter()
             .map(|sharer| (sharer.number, Port::of(sharer.port, sharer.reads)))

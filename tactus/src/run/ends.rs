@@ -139,20 +139,20 @@ impl Files {
     /// A file can't be written, or no picture was whole.
     pub fn write(&self, seen: &Seen, pins: u32, clock: Clock) -> miette::Result<()> {
         let into = |path: &Path, write: &dyn Fn(&mut BufWriter<File>) -> io::Result<()>| {
-            let mut file = BufWriter::new(File::create(path)?);
-            write(&mut file)?;
-            file.flush()
-        };
-        let cannot = |path: &Path| format!("cannot write {}", path.display());
-        if let Some(path) = &self.pins {
-            into(path, &|file| waveform(file, pins, clock, &seen.pins))
+            let whole = || {
+                let mut file = BufWriter::new(File::create(path)?);
+                write(&mut file)?;
+                file.flush()
+            };
+            whole()
                 .into_diagnostic()
-                .wrap_err_with(|| cannot(path))?;
+                .wrap_err_with(|| format!("cannot write {}", path.display()))
+        };
+        if let Some(path) = &self.pins {
+            into(path, &|file| waveform(file, pins, clock, &seen.pins))?;
         }
         if let Some(path) = &self.frames {
-            into(path, &|file| capture(file, clock, &seen.frames))
-                .into_diagnostic()
-                .wrap_err_with(|| cannot(path))?;
+            into(path, &|file| capture(file, clock, &seen.frames))?;
         }
         if let Some(path) = &self.picture {
             let Some(colours) = &seen.picture else {
@@ -162,9 +162,7 @@ impl Files {
                     path.display()
                 ));
             };
-            into(path, &|file| picture(file, colours))
-                .into_diagnostic()
-                .wrap_err_with(|| cannot(path))?;
+            into(path, &|file| picture(file, colours))?;
         }
         Ok(())
     }
