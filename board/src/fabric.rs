@@ -10,10 +10,11 @@ mod master;
 mod model;
 mod tile;
 mod watch;
+mod waves;
 
 use std::path::Path;
 
-pub use coupling::{Activity, Coupling, Settings, Waves};
+pub use coupling::{Activity, Coupling, Settings};
 pub(crate) use coupling::{EventFault, PortFault};
 pub(crate) use gp::{Gp, Request};
 pub use model::{Model, ModelError};
@@ -22,6 +23,8 @@ pub use watch::{
     COLUMNS, Display, Ethernet, Frames, Picture, PinChanges, Pins, PinsAt, ROWS, Seen, Watched,
     Watcher,
 };
+pub(crate) use waves::Recorder;
+pub use waves::Waves;
 
 use crate::bus::BadState;
 

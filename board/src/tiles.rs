@@ -16,7 +16,7 @@ use siphasher::sip::SipHasher13;
 use crate::board::{Board, Outcome};
 use crate::bus::{Refused, Stop};
 use crate::devices::Console;
-use crate::fabric::{Fabric, Gp, GpInputs, Inputs, Request, TILES};
+use crate::fabric::{Fabric, Gp, GpInputs, Inputs, Recorder, Request, TILES, Waves};
 use crate::memory::NoMemory;
 use crate::setup::BootError;
 use crate::time::Clock;
@@ -24,7 +24,6 @@ use crate::time::Clock;
 /// `mie`, and its bit of the external interrupt, which is that of `mip` as well.
 const MIE: u16 = 0x304;
 const EXTERNAL: u64 = 1 << 11;
-const FEMTOSECONDS_PER_PICOSECOND: u64 = 1000;
 /// Cycles after which an access from outside the run gets no answer any more.
 const PATIENCE: u64 = 4096;
 /// What a tile is told when it starts has this much room, at the end of its memory.
@@ -119,6 +118,7 @@ pub struct Tiles {
     irq: u32,
     /// What is asked for from outside the run.
     gp: Gp,
+    recorder: Recorder,
 }
 
 impl Tiles {
@@ -146,6 +146,7 @@ impl Tiles {
             cycle: 0,
             irq,
             gp: Gp::default(),
+            recorder: Recorder::default(),
         }
     }
 
@@ -243,6 +244,20 @@ impl Tiles {
         Ok(())
     }
 
+    /// Writes waveforms of a part of the run, of the fabric alone. It makes no difference to the run.
+    pub fn record(&mut self, waves: Waves) {
+        self.recorder.record(&mut *self.fabric, waves);
+    }
+
+    /// Ends waveforms; what there is is whole then.
+    ///
+    /// # Errors
+    ///
+    /// Why they could not be written.
+    pub fn take_waves(&mut self) -> Result<(), String> {
+        self.recorder.take(&mut *self.fabric)
+    }
+
     /// Writes a word through the fabric's general-purpose port, as what boots the board does. It takes some cycles, which
     /// tiles that have not begun to run begin after.
     ///
@@ -328,9 +343,10 @@ impl Tiles {
             }
         }
         let outputs = *self.fabric.tile_outputs();
+        self.recorder.turn(&mut *self.fabric, self.clock, cycle + 1);
         let time = self.clock.time_of(cycle + 1);
         self.fabric
-            .cycle_with_tiles(&inputs, &asked, time.0 / FEMTOSECONDS_PER_PICOSECOND);
+            .cycle_with_tiles(&inputs, &asked, time.as_picoseconds());
         self.cycle = cycle + 1;
         for (number, tile) in self.tiles.iter_mut().enumerate() {
             if busy >> number & 1 == 0 {

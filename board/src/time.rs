@@ -32,6 +32,12 @@ impl Femtoseconds {
         Self(self.0.saturating_add(other.0))
     }
 
+    /// In whole picoseconds.
+    #[must_use]
+    pub const fn as_picoseconds(self) -> u64 {
+        self.0 / 1000
+    }
+
     /// In seconds, rounded to what a double holds.
     #[must_use]
     pub fn as_seconds(self) -> f64 {

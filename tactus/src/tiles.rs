@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use tactus_board::board::BuildError;
 use tactus_board::bus::{self, Refused};
-use tactus_board::fabric::{Model, ModelError};
+use tactus_board::fabric::{Model, ModelError, Waves};
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, BootError, Options};
 use tactus_board::tiles::{self as board, Ended};
@@ -65,6 +65,8 @@ pub struct System {
     pub tiles: Vec<Tile>,
     /// What is watched at the ends of the fabric's wires.
     pub ends: ends::Watched,
+    /// Waveforms of the fabric that are to be written.
+    pub waves: Option<Waves>,
 }
 
 impl System {
@@ -84,6 +86,7 @@ impl System {
             reader: checked.reader.map(|tile| tile as usize),
             tiles: checked.tiles.iter().map(tile).collect(),
             ends: ends::Watched::default(),
+            waves: None,
         }
     }
 
@@ -218,6 +221,9 @@ pub enum Error {
     /// The design does not take what is given.
     #[error("the design refuses register {0:#x} of its configuration: it is another one")]
     Configuration(u32),
+    /// The waveforms' file can't be written.
+    #[error("the waveforms could not be written: {0}")]
+    Waves(String),
 }
 
 /// When a run ends, if not by itself.
@@ -411,6 +417,9 @@ impl Machine {
         let (fabric, watch) = ends::Watch::of(Box::new(Model::load(&system.model)?), system.ends);
         let (fabric, requests) = requests::watched(fabric);
         let mut board = setup::tiles(profile, &Options::default(), Box::new(fabric))?;
+        if let Some(waves) = &system.waves {
+            board.record(waves.clone());
+        }
         let given = system
             .policies
             .map(|policies| configuration(policies, system));
@@ -523,6 +532,7 @@ pub fn run(system: &System, limits: &Limits, watcher: &mut dyn Watcher) -> Resul
             told(line, vm, &mut journal, watcher);
         }
     }
+    machine.board.take_waves().map_err(Error::Waves)?;
     journal.last_time = machine.board.cycle();
     journal.ended = (ending == Ending::Machine(End::Off)).then_some(journal.last_time);
     Ok(Outcome {

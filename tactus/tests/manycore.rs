@@ -6,7 +6,9 @@ use tactus::artifacts::Artifacts;
 use tactus::config::IoPolicy;
 use tactus::run::ends::Watched;
 use tactus::run::session::Unwatched;
-use tactus::tiles::{Given, Limits, Outcome, System, Tile, run};
+use tactus::tiles::{Given, Limits, Outcome, System, Tile, clock, run};
+use tactus_board::fabric::Waves;
+use tactus_board::time::Femtoseconds;
 
 /// Cycles that no run here takes: a second.
 const LONG: u64 = 100_000_000;
@@ -46,6 +48,7 @@ fn over_the_hypervisor(tiles: usize, policy: IoPolicy, arguments: &str) -> Syste
         reader: Some(0),
         tiles: tiles.collect(),
         ends: Watched::default(),
+        waves: None,
     }
 }
 
@@ -59,6 +62,7 @@ fn baseline(tiles: usize, image: &str, arguments: &str) -> System {
         reader: None,
         tiles: tiles.collect(),
         ends: Watched::default(),
+        waves: None,
     }
 }
 
@@ -159,12 +163,27 @@ fn the_first_tile_does_not_wait_for_others_by_fixed_priority() {
     assert!(last > first, "{last}");
 }
 
-/// The same run twice is the same run.
+/// The same run twice is the same run, with waveforms or without.
 #[test]
 fn a_run_repeats() {
-    let system = over_the_hypervisor(3, IoPolicy::RoundRobin, "experiment=draw rounds=20");
-    let [one, other] = [(); 2].map(|()| good(&system).trace_hash);
-    assert_eq!(one, other);
+    let mut system = over_the_hypervisor(3, IoPolicy::RoundRobin, "experiment=draw rounds=20");
+    let one = good(&system).trace_hash;
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let file = directory.path().join("waves.fst");
+    let cycle = clock().period().0;
+    system.waves = Some(Waves {
+        file: file.clone(),
+        window: Femtoseconds(START * cycle)..Femtoseconds((START + 1_000) * cycle),
+    });
+    assert_eq!(one, good(&system).trace_hash);
+    assert!(file.metadata().expect("waveforms").len() > 10_000);
+    system.waves = system.waves.map(|waves| Waves {
+        file: directory.path().join("none/waves.fst"),
+        ..waves
+    });
+    let refused = run(&system, &Limits::cycles(LONG), &mut Unwatched).map(|_| ());
+    let said = refused.map_err(|error| error.to_string());
+    assert!(said.is_err_and(|said| said.contains("the waveforms could not be written")));
 }
 
 /// Eight tiles have a pin each pulse in the same cycles, on exactly those that they ask for, while four others write garbage to their interfaces and flood everybody.

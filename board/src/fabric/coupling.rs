@@ -7,14 +7,13 @@
 
 use std::collections::VecDeque;
 use std::hash::Hasher;
-use std::ops::Range;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
 use super::gp::{Gp, Request};
 use super::master::{Master, Sides};
+use super::waves::{Recorder, Waves};
 use super::{Fabric, FabricPort, GP_SIZE, INTERRUPTS, Inputs, PORT_SIZE, QUIET_FOR_EVER};
 use crate::bus::{BadState, Device, Port, Refused};
 use crate::devices::state;
@@ -26,7 +25,6 @@ const EVENT: u64 = 0x0;
 const ERRORS: u64 = 0x4;
 /// The address of the first of them.
 const ERROR_ADDRESS: u64 = 0x8;
-const FEMTOSECONDS_PER_PICOSECOND: u64 = 1000;
 /// Events on their way at most; what comes beyond is one with the last.
 const EVENTS_MAX: usize = 64;
 /// Changes of interrupt lines on their way at most.
@@ -62,15 +60,6 @@ pub struct Activity {
     pub hp: (u64, u64),
 }
 
-/// Waveforms of a part of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waves {
-    /// Where they go.
-    pub file: PathBuf,
-    /// From when to when.
-    pub window: Range<Femtoseconds>,
-}
-
 /// What changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
@@ -99,9 +88,7 @@ pub struct Coupling {
     sides: Sides,
     fabric: Box<dyn Fabric>,
     state: State,
-    waves: Option<Waves>,
-    waving: bool,
-    waves_error: Option<String>,
+    recorder: Recorder,
     skipping: bool,
 }
 
@@ -131,9 +118,7 @@ impl Coupling {
                 errors: 0,
                 error_address: 0,
             },
-            waves: None,
-            waving: false,
-            waves_error: None,
+            recorder: Recorder::default(),
             skipping: true,
         }
     }
@@ -156,8 +141,7 @@ impl Coupling {
 
     /// Writes waveforms of a part of the run. It makes no difference to the run.
     pub fn record(&mut self, waves: Waves) {
-        self.end_waves();
-        self.waves = Some(waves);
+        self.recorder.record(&mut *self.fabric, waves);
     }
 
     /// Ends waveforms, when all of what they were to show has been; what there is is whole then.
@@ -166,36 +150,7 @@ impl Coupling {
     ///
     /// Why they could not be written.
     pub fn take_waves(&mut self) -> Result<(), String> {
-        self.end_waves();
-        self.waves = None;
-        self.waves_error.take().map_or(Ok(()), Err)
-    }
-
-    fn end_waves(&mut self) {
-        if std::mem::take(&mut self.waving) {
-            self.fabric.end_waves();
-        }
-    }
-
-    /// Begins or ends the waveforms where the edge wants it.
-    fn turn_waves(&mut self, edge: u64) {
-        let Some(waves) = &self.waves else {
-            return;
-        };
-        let time = self.settings.clock.time_of(edge);
-        if time >= waves.window.end {
-            self.end_waves();
-            self.waves = None;
-        } else if time >= waves.window.start && !self.waving {
-            let period = self.settings.clock.period().0 / FEMTOSECONDS_PER_PICOSECOND;
-            match self.fabric.begin_waves(&waves.file, period) {
-                Ok(()) => self.waving = true,
-                Err(reason) => {
-                    self.waves_error = Some(reason);
-                    self.waves = None;
-                }
-            }
-        }
+        self.recorder.take(&mut *self.fabric)
     }
 
     /// Lets a cycle pass. Gives the answer that a hart waits for: a word, or that there is none.
@@ -214,10 +169,10 @@ impl Coupling {
         }
         let edge = cycle + 1;
         let time = self.settings.clock.time_of(edge);
-        self.turn_waves(edge);
+        self.recorder
+            .turn(&mut *self.fabric, self.settings.clock, edge);
         let state = &mut self.state;
-        self.fabric
-            .cycle(&inputs, time.0 / FEMTOSECONDS_PER_PICOSECOND);
+        self.fabric.cycle(&inputs, time.as_picoseconds());
         state.cycle = edge;
         state.simulated += 1;
         let sides = self.sides;
@@ -293,14 +248,11 @@ impl Coupling {
 
     /// For how many cycles nobody wants to see what the fabric does.
     fn unseen(&self) -> u64 {
-        let edge = self.state.cycle + 1;
-        match &self.waves {
-            _ if !self.skipping => 0,
-            Some(waves) if self.settings.clock.time_of(edge) < waves.window.end => {
-                let first = self.settings.clock.cycle_from(waves.window.start);
-                first.saturating_sub(edge)
-            }
-            _ => u64::MAX,
+        if self.skipping {
+            let edge = self.state.cycle + 1;
+            self.recorder.unseen(self.settings.clock, edge)
+        } else {
+            0
         }
     }
 

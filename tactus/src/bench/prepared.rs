@@ -293,6 +293,7 @@ fn tiles_run(run: &Run, wanted: &TilesRun, extent: Extent) -> miette::Result<Wor
             frames: wanted.ends || wanted.frames,
             picture: wanted.ends,
         },
+        waves: None,
     };
     Ok(Work::Tiles(system, wanted.cycles))
 }

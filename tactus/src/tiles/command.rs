@@ -6,6 +6,7 @@ use miette::{IntoDiagnostic, miette};
 
 use super::{Limits, System};
 use crate::artifacts::{Artifacts, Missing};
+use crate::boot;
 use crate::cli::{Platform, RunArguments};
 use crate::plan::Tiles;
 use crate::report;
@@ -15,7 +16,7 @@ use crate::run::show::{self, Show};
 /// Runs what was checked.
 pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<Verdict> {
     let wanted = &arguments.board;
-    let own = ["--pins", "--frames", "--picture"];
+    let own = ["--waves", "--pins", "--frames", "--picture"];
     let other = wanted.given().filter(|option| !own.contains(option));
     let other = other.or_else(|| arguments.console.as_ref().map(|_| "--console"));
     if let Some(option) = other {
@@ -37,6 +38,7 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<V
     let model = model.inspect_err(|_| progress.finish_and_clear());
     let mut system = System::of(checked, model.map_err(missing)?);
     system.ends = files.watched(Some(&checked.design))?;
+    system.waves = boot::waves(wanted.waves.as_ref(), &wanted.waves_file);
     let names: Vec<String> = system.tiles.iter().map(|tile| tile.name.clone()).collect();
     let until = |name: &String| {
         let place = names.iter().position(|known| known == name);
