@@ -10,7 +10,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// Limits that both the tool and the hypervisor enforce.
 pub mod limit {
@@ -365,6 +365,17 @@ pub mod region {
     /// A virtual device behind which accelerators stand: one page, that of an interface in the fabric. Reads are allowed; writes while the device
     /// manager has it open ([`crate::hypercall::ACCELERATOR_REQUESTS`]).
     pub const ACCELERATOR: u32 = 8;
+    /// A page by which the VM asks the fabric for I/O: a port of the I/O hypervisor, or timed I/O's. Reads and writes are allowed; when the VM has
+    /// ended, [`END`](super::io::END) is written to its register at [`END_REGISTER`](super::io::END_REGISTER).
+    pub const IO: u32 = 16;
+}
+
+/// What the pages of a [`region::IO`] have in common.
+pub mod io {
+    /// The register that ends what the VM has asked for, at this offset: a port's `RESET`, timed I/O's `CANCEL`.
+    pub const END_REGISTER: u64 = 0x24;
+    /// All of it: nothing is under way, nothing comes any more, lines are low.
+    pub const END: u32 = 3;
 }
 
 /// A range of guest-physical addresses and what backs it.

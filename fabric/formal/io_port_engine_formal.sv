@@ -1,6 +1,7 @@
 // The engine of an I/O port, whatever the VM asks for, and whenever devices and memory answer:
 // nothing that is not right comes to a device or to memory; no access leaves the VM's window; words
-// of the buffers are only those that the request names; each request is over once, with its answer.
+// of the buffers are only those that the request names; each request is over once, with its answer,
+// or without, where it was dropped: then no further access of memory is made for it.
 //
 // What the port is given stays while there is a request, as the manager promises.
 module io_port_engine_formal
@@ -16,6 +17,7 @@ module io_port_engine_formal
   input logic        request_valid,
   input logic [83:0] asked,
   input logic        room,
+  input logic        drop,
   input logic [63:0] row_data,
   input logic        grant,
   input logic        in_ready,
@@ -34,7 +36,7 @@ module io_port_engine_formal
   request_t   device_request;
   access_t    access;
   reply_t     reply;
-  logic       over, answer_valid, store_read, fetched, in_valid, access_valid;
+  logic       over, busy, answer_valid, store_read, fetched, in_valid, access_valid;
   logic [9:0] next_place, place;
   logic [7:0] row, ask;
 
@@ -44,7 +46,8 @@ module io_port_engine_formal
   io_port_engine #(.PORT(6'd3)) dut (
     .clk_i, .rst_ni, .devices_i(devices), .window_base_i(window_base),
     .window_pages_i(window_pages),
-    .request_valid_i(request_valid), .request_i(request), .room_i(room), .over_o(over),
+    .request_valid_i(request_valid), .request_i(request), .room_i(room), .drop_i(drop),
+    .busy_o(busy), .over_o(over),
     .answer_valid_o(answer_valid), .answer_o(answer),
     .next_place_o(next_place), .place_o(place), .store_read_o(store_read), .row_o(row),
     .row_i(row_data), .fetched_o(fetched),
@@ -74,6 +77,8 @@ module io_port_engine_formal
 
   // The request under way: its turn, words so far; the access under way, and its words to come.
   logic        began_q = 1'b0, turn_q, turned_q, held_q, roomy_q, write_q, offered_q, failed_q;
+  // It is begun; it was dropped a cycle ago, or two.
+  logic        busy_q, dropped_q, dropped_twice_q;
   logic [83:0] asked_q;
   logic [7:0]  devices_q;
   logic [19:0] base_q;
@@ -86,14 +91,17 @@ module io_port_engine_formal
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      {turn_q, turned_q, held_q, roomy_q, write_q, offered_q, failed_q, in_q, out_q,
-       left_q} <= '0;
+      {turn_q, turned_q, held_q, roomy_q, write_q, offered_q, failed_q, busy_q, dropped_q,
+       dropped_twice_q, in_q, out_q, left_q} <= '0;
     end else begin
       turn_q    <= grant || (turn_q && !response_valid);
       turned_q  <= (turned_q || response_valid) && !over;
       held_q    <= request_valid && !over;
       failed_q  <= (failed_q || (reply_valid && reply_error)) && !over;
       roomy_q   <= room && !answer_valid;
+      busy_q    <= busy && !over;
+      dropped_q <= drop && !over;
+      dropped_twice_q <= dropped_q && !over;
       in_q      <= over ? '0 : in_q + 9'(in_valid && in_ready);
       out_q     <= over ? '0 : out_q + 9'(out_valid);
       offered_q <= access_valid && !access_ready;
@@ -130,6 +138,8 @@ module io_port_engine_formal
       if (held_q) given_stays: assume (devices == devices_q && window_base == base_q
                                        && window_pages == pages_q);
       if (roomy_q) room_stays: assume (room);
+      if (drop) drop_begun: assume (busy_q);
+      if (dropped_q) drop_stays: assume (drop);
       // The device.
       asked_grant: assume (!grant || ask != '0);
       in_turn: assume (!(out_valid || response_valid || in_ready) || turn_q);
@@ -164,15 +174,18 @@ module io_port_engine_formal
         access_when: assert (access.write ? turned_q : !turned_q && !turn_q);
       end
       if (offered_q) access_stays: assert (access_valid && access == access_q);
+      if (dropped_twice_q && access_valid) drop_ends: assert (offered_q);
       if (fetched) fetch_row: assert (reply_valid && !write_q && row < 8'd192);
 
       // The answer.
+      busy_told: assert (busy == (busy_q || (request_valid && room)));
       if (over) begin
         over_due: assert (request_valid && !turn_q && left_q == '0);
         over_room: assert (room);
         answer_own: assert (answer.device == request.device && answer.tag == request.tag);
-        answer_said: assert (answer_valid == !(request.quiet && answer.status == Done));
-        refused: assert (right ? turned_q || answer.status == MemoryFailed
+        answer_said: assert (answer_valid
+                             == !(drop || (request.quiet && answer.status == Done)));
+        refused: assert (right ? turned_q || answer.status == MemoryFailed || drop
                          : !turned_q && answer.status == refusal);
         answer_failed: assert (!failed_q || answer.status == MemoryFailed);
         answer_length: assert (answer.length == '0
@@ -185,6 +198,7 @@ module io_port_engine_formal
       fetches: cover (over && request.memory && request.op == Write && answer.status == Done);
       stores: cover (over && request.memory && answer.length == 11'd13);
       reads: cover (over && !request.memory && answer.length == 11'd9 && out_q == 9'd3);
+      drops: cover (over && drop && turned_q && request.op == Read && request.memory);
       outside: cover (over && answer.status == MemoryFailed && left_q == '0 && !turned_q);
 
 `ifndef CUT
@@ -192,6 +206,8 @@ module io_port_engine_formal
       state_known: assert (dut.state_q <= 4'd8);
       state_turn: assert (turn_q == (dut.state_q == 4'd7));
       state_busy: assert (dut.state_q == 4'd0 || (held_q && roomy_q));
+      state_begun: assert (busy_q == (dut.state_q != 4'd0));
+      if (dropped_twice_q) state_dropped: assert (dut.state_q != 4'd3);
       state_right: assert (dut.state_q == 4'd0 || dut.state_q == 4'd1 || right
                            || dut.state_q == 4'd8);
       if (dut.state_q == 4'd0) state_idle: assert (!turned_q && in_q == '0 && out_q == '0);
@@ -249,7 +265,7 @@ module io_port_engine_formal
       state_failed: assert (!failed_q || (dut.state_q == 4'd5 && dut.failed_q)
                             || (dut.state_q == 4'd8 && dut.status_q == MemoryFailed));
       if (dut.state_q == 4'd8) begin
-        state_over: assert (right ? turned_q || dut.status_q == MemoryFailed
+        state_over: assert (right ? turned_q || dut.status_q == MemoryFailed || drop
                             : !turned_q && dut.status_q == refusal);
       end
 `endif

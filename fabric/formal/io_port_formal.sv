@@ -1,6 +1,7 @@
 // An I/O port's page, whatever the VM does with it: each request that was written with room for it
 // comes to the engine once, in order, as it was written, and each response to the VM likewise; the
-// rest is refused and counted. Whatever the engine does, an access is answered within 10 cycles.
+// rest is refused and counted. After RESET there is none, but the request that has begun, which is
+// dropped. Whatever the engine does, an access is answered within 10 cycles.
 //
 // The bus is arbitrary, one access at a time; so are the engine, that keeps to what is proved of
 // it, and what is in the buffers.
@@ -14,7 +15,7 @@ module io_port_formal
   // The request and the response that are followed, by their numbers; any, but the same always.
   input logic [2:0] followed,
   // What is seen of the page where there is none.
-  input logic [189:0] free
+  input logic [191:0] free
 );
 
   logic [1:0]  bresp, rresp;
@@ -39,25 +40,28 @@ module io_port_formal
   );
 
   localparam logic [11:0] Address = 12'h008, Place = 12'h00c, Request = 12'h010,
-                          Response = 12'h014, Enable = 12'h018;
+                          Response = 12'h014, Enable = 12'h018, Reset = 12'h024;
 
   logic        began_q = 1'b0, waits_q, writes_q, stored_q, enabled_q, waiting_q, asked_q;
+  logic        resets_q, busy_q, dropped_q;
   // The bus behind axil_slave, and what goes between page and engine.
   logic        req, req_is_wr, rd_ack, wr_ack, over, answers, fetched, store_read, shown, room;
+  logic        busy, drops;
   logic [11:0] addr;
   logic [31:0] wr_data, rd_data;
   answered_t   answer;
   queued_t     oldest;
 
 `ifdef CUT
-  assign {req, req_is_wr, rd_ack, wr_ack, over, answers, fetched, store_read, shown, room, addr,
-          wr_data, rd_data, answer, oldest} = free;
+  assign {req, req_is_wr, rd_ack, wr_ack, over, answers, fetched, store_read, shown, room, busy,
+          drops, addr, wr_data, rd_data, answer, oldest} = free;
 `else
-  assign {req, req_is_wr, rd_ack, wr_ack, over, answers, fetched, store_read, shown, room, addr,
-          wr_data, rd_data, answer, oldest}
+  assign {req, req_is_wr, rd_ack, wr_ack, over, answers, fetched, store_read, shown, room, busy,
+          drops, addr, wr_data, rd_data, answer, oldest}
          = {dut.req, dut.req_is_wr, dut.rd_ack, dut.wr_ack, dut.over, dut.answers, dut.fetched,
-            dut.store_read, dut.requests_q != '0, dut.responses_q != dut.Places, dut.addr,
-            dut.wr_data, dut.rd_data, dut.answer, dut.requests[dut.request_q]};
+            dut.store_read, dut.requests_q != '0, dut.responses_q != dut.Places, dut.busy,
+            dut.dropped_q, dut.addr, dut.wr_data, dut.rd_data, dut.answer,
+            dut.requests[dut.request_q]};
 `endif
 
   logic [2:0]  followed_q, put_q, over_q, answered_q, taken_q;
@@ -74,8 +78,9 @@ module io_port_formal
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      {waits_q, writes_q, stored_q, enabled_q, waiting_q, asked_q, put_q, over_q, answered_q,
-       taken_q, cycles_q, run_q, refused_q, address_q, place_q, data_q} <= '0;
+      {waits_q, writes_q, stored_q, enabled_q, waiting_q, asked_q, resets_q, busy_q, dropped_q,
+       put_q, over_q, answered_q, taken_q, cycles_q, run_q, refused_q, address_q, place_q,
+       data_q} <= '0;
     end else begin
       waits_q    <= (waits_q || req) && !ack;
       cycles_q   <= waits_q ? cycles_q + 1'b1 : '0;
@@ -83,7 +88,10 @@ module io_port_formal
       stored_q   <= store_read;
       asked_q    <= req && req_is_wr && addr == Request;
       data_q     <= wr_data;
+      resets_q   <= req && req_is_wr && addr == Reset && wr_data[0];
+      busy_q     <= busy && !over;
       if (req) writes_q <= req_is_wr;
+      if (resets_q) enabled_q <= 1'b0;
       if (req && req_is_wr) begin
         if (addr == Address) address_q <= wr_data;
         if (addr == Place) place_q <= wr_data;
@@ -94,6 +102,14 @@ module io_port_formal
       over_q     <= over_q + 3'(over);
       answered_q <= answered_q + 3'(answers);
       taken_q    <= taken_q + 3'(taken);
+      if (over) dropped_q <= 1'b0;
+      // The request that has begun is all that is left.
+      if (resets_q) begin
+        put_q      <= over_q + 3'(busy);
+        refused_q  <= '0;
+        answered_q <= taken_q + 3'(taken);
+        dropped_q  <= busy && !over;
+      end
       waiting_q  <= answered_q != taken_q && enabled_q;
     end
   end
@@ -120,8 +136,9 @@ module io_port_formal
       whole: assume (dut.wr_biten == '1 && dut.addr[1:0] == '0);
 `endif
       // The engine.
-      over_due: assume (!over || put_q != over_q);
-      answers_over: assume (!answers || (over && 3'(answered_q - taken_q) != 3'd4));
+      over_due: assume (!over || busy_q);
+      answers_over: assume (!answers || (over && !drops && 3'(answered_q - taken_q) != 3'd4));
+      begins: assume (busy == (busy_q || (shown && room)));
       a_line: assume (!(fetched && run_q == 4'd8));
       a_row: assume (!(store_read && stored_q));
 
@@ -138,9 +155,11 @@ module io_port_formal
                                              3'(3'd4 - 3'(put_q - over_q))});
       end
       line_told: assert (irq == waiting_q);
+      dropped: assert (drops == dropped_q);
 
       answered: cover (taken);
       waited: cover (ack && cycles_q == 4'd2);
+      forgotten: cover (resets_q && busy);
 `ifndef CUT
       if (taken && taken_q == followed) response_own: assert (rd_data[19:0] == answer_q);
       in_time: assert (!waits_q || cycles_q < 4'd10);
@@ -151,6 +170,9 @@ module io_port_formal
                             && dut.responses_q == 3'(answered_q - taken_q)
                             && dut.request_q == over_q[1:0] && dut.response_q == taken_q[1:0]);
       state_refused: assert (dut.refused_q == refused_q);
+      state_resets: assert (dut.resets == resets_q && !(resets_q && asked_q));
+      state_busy: assert (!busy_q || put_q != over_q);
+      if (dropped_q) state_dropped: assert (busy_q);
       state_written: assert (dut.written_q == asked_q && (!asked_q || data_q[19:0]
           == {dut.from_regs.REQUEST.device.value, dut.from_regs.REQUEST.op.value,
               dut.from_regs.REQUEST.quiet.value, dut.from_regs.REQUEST.memory.value,

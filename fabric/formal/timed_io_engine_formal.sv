@@ -18,6 +18,7 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
   input logic [5:0]          arm_entry,
   input logic                disarm,
   input logic                stop,
+  input logic                clear,
   input logic [Lines-1:0]    granted,
   input logic [Lines-1:0]    inputs,
   input logic                take,
@@ -40,7 +41,7 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
     .clk_i, .rst_ni, .now_i(now_q[TIME_BITS-1:0]),
     .store_i(store), .store_address_i(store_address), .store_word_i(store_word),
     .arm_i(arm), .arm_time_i(arm_at[TIME_BITS-1:0]), .arm_entry_i(arm_entry),
-    .disarm_i(disarm), .stop_i(stop), .armed_o(armed), .running_o(running),
+    .disarm_i(disarm), .stop_i(stop), .clear_i(clear), .armed_o(armed), .running_o(running),
     .granted_i(granted), .inputs_i(inputs), .lines_o(lines),
     .take_i(take), .sample_o(sample), .samples_o(samples),
     .report_taken_i(report_taken), .missed_o(missed), .cause_o(cause),
@@ -164,7 +165,9 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       told_q          <= 1'b0;
       missed_q        <= 1'b0;
     end else begin
-      if (executes && is_write && !fails && !stop) begin
+      if (clear) begin
+        lines_q <= '0;
+      end else if (executes && is_write && !fails && !stop) begin
         lines_q <= granted & ((lines_q & ~word[15:8]) | (word[7:0] & word[15:8]));
       end else begin
         lines_q <= granted & lines_q;
@@ -175,8 +178,12 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       first_q         <= first_q + 5'(takes);
       next_q          <= next_q + 5'(samples_2_q);
       if (samples_2_q && next_q == some_sample) kept_valid_q <= 1'b1;
-      told_q          <= tells || (told_q && !report_taken);
-      missed_q        <= told_q && !report_taken && (missed_q || tells);
+      told_q          <= !clear && (tells || (told_q && !report_taken));
+      missed_q        <= !clear && told_q && !report_taken && (missed_q || tells);
+      if (clear) begin
+        {samples_1_q, samples_2_q, samples_there_q} <= '0;
+        next_q <= first_q + 5'(takes);
+      end
     end
   end
 
@@ -241,6 +248,7 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       late_some_day: cover (late);
       overrun_some_day: cover (begins && goes_on);
       second_round: cover (ends && goes_back);
+      cleared: cover (clear && lines_q != '0 && told_q);
       waited_and_read: cover (samples_there_q == 6'd1 && mark_q > begin_q + 64'd1);
 
 `ifndef CUT

@@ -35,7 +35,7 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
   logic                 answer, answer_error;
   logic [31:0]          answer_data;
   logic [VM_BITS-1:0]   vm;
-  logic                 store, arm, disarm, stop, take, report_taken;
+  logic                 store, arm, disarm, stop, clear, take, report_taken;
   logic [5:0]           store_address, arm_entry;
   logic [WordBits-1:0]  store_word;
   logic [TIME_BITS-1:0] arm_time;
@@ -48,7 +48,7 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
     .answer_o(answer), .answer_error_o(answer_error), .answer_data_o(answer_data),
     .vm_o(vm), .store_o(store), .store_address_o(store_address), .store_word_o(store_word),
     .arm_o(arm), .arm_time_o(arm_time), .arm_entry_o(arm_entry), .disarm_o(disarm), .stop_o(stop),
-    .take_o(take), .report_taken_o(report_taken),
+    .clear_o(clear), .take_o(take), .report_taken_o(report_taken),
     .armed_i(armed), .running_i(running), .sample_i(sample), .samples_i(samples),
     .missed_i(missed), .cause_i(cause), .report_time_i(report_time)
   );
@@ -165,8 +165,8 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
                             && arm_time == TIME_BITS'(start_q - 64'd3)));
       arm_soon: assert (!its_arm || start_q - 64'd4 - now_q < 64'(2**TIME_BITS));
       one_at_a_time: assert (!its_arm || !armed_q);
-      own_only: assert (!(store || disarm || stop || take) || (answer && vm == access_vm));
-      stop_disarms: assert (!stop || disarm);
+      own_only: assert (!(store || disarm || stop || clear || take) || (answer && vm == access_vm));
+      stop_disarms: assert (!(stop || clear) || disarm);
       store_commands: assert (!store || (legal(store_word) && access_write && access_whole
                               && access_data == 32'(store_word)));
       scheduled_stays: assert (!(its_access && scheduled_q)
@@ -231,7 +231,7 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
                            == (dut.phase_q == 3'd4 && dut.is_access_q && access_write
                                && access_whole
                                ? {access_word == 10'h8 && access_data[31:6] == '0,
-                                  access_word == 10'h9 && access_data[31:1] == '0,
+                                  access_word == 10'h9 && access_data[31:2] == '0,
                                   access_word == 10'hb && access_data == 32'h8000_0000,
                                   access_word[9:6] == 4'h4 && access_data[31:WordBits] == '0
                                   && legal(access_data[WordBits-1:0])} : 4'b0));

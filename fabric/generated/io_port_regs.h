@@ -92,6 +92,12 @@ extern "C" {
 #define IO_PORT__IRQ_ENABLE__RESPONSE_bw 1
 #define IO_PORT__IRQ_ENABLE__RESPONSE_reset 0x0
 
+// reg - io_port::RESET
+#define IO_PORT__RESET__NOW_bm 0x1
+#define IO_PORT__RESET__NOW_bp 0
+#define IO_PORT__RESET__NOW_bw 1
+#define IO_PORT__RESET__NOW_reset 0x0
+
 // mem - io_port::BUFFER
 typedef struct __attribute__ ((__packed__)) {
     uint32_t mem[512];
@@ -106,7 +112,9 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t REQUEST;
     uint32_t RESPONSE;
     uint32_t IRQ_ENABLE;
-    uint8_t RESERVED_1c_7ff[0x7e4];
+    uint8_t RESERVED_1c_23[0x8];
+    uint32_t RESET;
+    uint8_t RESERVED_28_7ff[0x7d8];
     io_port__BUFFER_t BUFFER;
 } io_port_t;
 

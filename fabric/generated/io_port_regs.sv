@@ -75,6 +75,7 @@ module io_port_regs (
         logic REQUEST;
         logic RESPONSE;
         logic IRQ_ENABLE;
+        logic RESET;
         logic BUFFER;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
@@ -115,6 +116,9 @@ module io_port_regs (
         decoded_reg_strb.IRQ_ENABLE = cpuif_req_masked & (cpuif_addr == 12'h18);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h18);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h18);
+        decoded_reg_strb.RESET = cpuif_req_masked & (cpuif_addr == 12'h24) & cpuif_req_is_wr;
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h24);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h24) & cpuif_req_is_wr;
         decoded_reg_strb.BUFFER = cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7ff);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7ff);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7ff);
@@ -194,6 +198,12 @@ module io_port_regs (
                 logic load_next;
             } response;
         } IRQ_ENABLE;
+        struct packed {
+            struct packed {
+                logic next;
+                logic load_next;
+            } now;
+        } RESET;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -233,6 +243,11 @@ module io_port_regs (
                 logic value;
             } response;
         } IRQ_ENABLE;
+        struct packed {
+            struct packed {
+                logic value;
+            } now;
+        } RESET;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -431,6 +446,9 @@ module io_port_regs (
         if(decoded_reg_strb.IRQ_ENABLE && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.IRQ_ENABLE.response.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
             load_next_c = '1;
+        end else if(hwif_in.IRQ_ENABLE.response.hwclr) begin // HW Clear
+            next_c = '0;
+            load_next_c = '1;
         end
         field_combo.IRQ_ENABLE.response.next = next_c;
         field_combo.IRQ_ENABLE.response.load_next = load_next_c;
@@ -445,6 +463,32 @@ module io_port_regs (
         end
     end
     assign hwif_out.IRQ_ENABLE.response.value = field_storage.IRQ_ENABLE.response.value;
+    // Field: io_port.RESET.now
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.RESET.now.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.RESET && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.RESET.now.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
+            load_next_c = '1;
+        end else begin // singlepulse clears back to 0
+            next_c = '0;
+            load_next_c = '1;
+        end
+        field_combo.RESET.now.next = next_c;
+        field_combo.RESET.now.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.RESET.now.value <= 1'h0;
+        end else begin
+            if(field_combo.RESET.now.load_next) begin
+                field_storage.RESET.now.value <= field_combo.RESET.now.next;
+            end
+        end
+    end
+    assign hwif_out.RESET.now.value = field_storage.RESET.now.value;
     // External region: io_port.BUFFER
     assign hwif_out.BUFFER.req = decoded_reg_strb.BUFFER;
     assign hwif_out.BUFFER.addr = decoded_addr[10:0];

@@ -54,6 +54,14 @@ package io_port_regs_pkg;
     } io_port__RESPONSE__in_t;
 
     typedef struct packed {
+        logic hwclr;
+    } io_port__IRQ_ENABLE__response__in_t;
+
+    typedef struct packed {
+        io_port__IRQ_ENABLE__response__in_t response;
+    } io_port__IRQ_ENABLE__in_t;
+
+    typedef struct packed {
         logic rd_ack;
         logic [31:0] rd_data;
         logic wr_ack;
@@ -62,6 +70,7 @@ package io_port_regs_pkg;
     typedef struct packed {
         io_port__STATUS__in_t STATUS;
         io_port__RESPONSE__in_t RESPONSE;
+        io_port__IRQ_ENABLE__in_t IRQ_ENABLE;
         io_port__BUFFER__external__in_t BUFFER;
     } io_port__in_t;
 
@@ -132,6 +141,14 @@ package io_port_regs_pkg;
     } io_port__IRQ_ENABLE__out_t;
 
     typedef struct packed {
+        logic value;
+    } io_port__RESET__now__out_t;
+
+    typedef struct packed {
+        io_port__RESET__now__out_t now;
+    } io_port__RESET__out_t;
+
+    typedef struct packed {
         logic req;
         logic [10:0] addr;
         logic req_is_wr;
@@ -145,6 +162,7 @@ package io_port_regs_pkg;
         io_port__REQUEST__out_t REQUEST;
         io_port__RESPONSE__out_t RESPONSE;
         io_port__IRQ_ENABLE__out_t IRQ_ENABLE;
+        io_port__RESET__out_t RESET;
         io_port__BUFFER__external__out_t BUFFER;
     } io_port__out_t;
 endpackage

@@ -70,6 +70,9 @@ extern "C" {
 #define TIMED_IO__CANCEL__STOP_bm 0x1
 #define TIMED_IO__CANCEL__STOP_bp 0
 #define TIMED_IO__CANCEL__STOP_bw 1
+#define TIMED_IO__CANCEL__CLEAR_bm 0x2
+#define TIMED_IO__CANCEL__CLEAR_bp 1
+#define TIMED_IO__CANCEL__CLEAR_bw 1
 
 // reg - timed_io::SAMPLE
 #define TIMED_IO__SAMPLE__LINES_bm 0xff

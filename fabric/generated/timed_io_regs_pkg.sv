@@ -181,7 +181,8 @@ package timed_io_regs_pkg;
     } timed_io__RUN__external__out_t;
 
     typedef struct packed {
-        logic [30:0] _reserved_31_1;
+        logic [29:0] _reserved_31_2;
+        logic clear;
         logic stop;
     } timed_io__CANCEL__external__fields__out_t;
 

@@ -4,7 +4,8 @@
 // (regs/io_port.rdl); io_port_engine carries the requests out. A request that finds no room is
 // refused as a whole and counted; none is begun while there is no room for its response. So a VM
 // that never takes its responses stops its own port, and no other. What a VM asks of the page is
-// answered in a bounded time, whatever the port is doing.
+// answered in a bounded time, whatever the port is doing. After RESET the page is as if nothing had
+// been asked, but that the request under way takes its place until it is over, unseen.
 module io_port
   import io_pkg::*;
   import io_port_pkg::*;
@@ -109,7 +110,7 @@ module io_port
   logic [1:0] request_q, response_q;
   logic [2:0] requests_q, responses_q;
   logic [7:0] refused_q;
-  logic       written_q, put, over, answers, take;
+  logic       written_q, put, over, answers, take, resets, busy, dropped_q;
   queued_t    written;
   answered_t  answer;
 
@@ -118,8 +119,9 @@ module io_port
                      tag: from_regs.REQUEST.tag.value, length: from_regs.REQUEST.length.value,
                      addr: from_regs.ADDRESS.value.value, place: from_regs.DATA.place.value};
 
-  assign put  = written_q && requests_q != Places;
-  assign take = from_regs.RESPONSE.valid.swacc && responses_q != '0;
+  assign put    = written_q && requests_q != Places;
+  assign take   = from_regs.RESPONSE.valid.swacc && responses_q != '0;
+  assign resets = from_regs.RESET.now.value;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -129,14 +131,17 @@ module io_port
       responses_q <= '0;
       refused_q   <= '0;
       written_q   <= 1'b0;
+      dropped_q   <= 1'b0;
       irq_o       <= 1'b0;
     end else begin
       written_q   <= from_regs.REQUEST.length.swmod;
-      requests_q  <= requests_q + 3'(put) - 3'(over);
+      requests_q  <= resets ? 3'(busy && !over) : requests_q + 3'(put) - 3'(over);
       request_q   <= request_q + 2'(over);
-      responses_q <= responses_q + 3'(answers) - 3'(take);
+      responses_q <= resets ? '0 : responses_q + 3'(answers) - 3'(take);
       response_q  <= response_q + 2'(take);
-      if (written_q && !put && refused_q != '1) refused_q <= refused_q + 1'b1;
+      dropped_q   <= (resets ? busy : dropped_q) && !over;
+      if (resets) refused_q <= '0;
+      else if (written_q && !put && refused_q != '1) refused_q <= refused_q + 1'b1;
       irq_o       <= responses_q != '0 && from_regs.IRQ_ENABLE.response.value;
     end
   end
@@ -145,6 +150,8 @@ module io_port
     if (put) requests[request_q + 2'(requests_q)] <= written;
     if (answers) responses[response_q + 2'(responses_q)] <= answer;
   end
+
+  assign to_regs.IRQ_ENABLE.response.hwclr = resets;
 
   answered_t oldest;
   assign oldest = responses_q != '0 ? responses[response_q]
@@ -227,7 +234,8 @@ module io_port
   io_port_engine #(.PORT(PORT), .DEVICES(DEVICES)) u_engine (
     .clk_i, .rst_ni, .devices_i, .window_base_i, .window_pages_i,
     .request_valid_i(requests_q != '0), .request_i(requests[request_q]),
-    .room_i(responses_q != Places), .over_o(over), .answer_valid_o(answers), .answer_o(answer),
+    .room_i(responses_q != Places), .drop_i(dropped_q), .busy_o(busy), .over_o(over),
+    .answer_valid_o(answers), .answer_o(answer),
     .next_place_o(next_place), .place_o(place), .store_read_o(store_read), .row_o(row),
     .row_i(in_row), .fetched_o(fetched),
     .ask_o, .grant_i, .device_request_o(request_o), .in_valid_o, .in_ready_i, .out_valid_i,

@@ -21,10 +21,13 @@ module io_port_engine
   input  logic [19:0] window_base_i,
   input  logic [20:0] window_pages_i,
 
-  // The oldest request, which stays until it is over; and room for its response.
+  // The oldest request, which stays until it is over; and room for its response. Dropped, it is not
+  // answered, and no further line of memory is accessed for it.
   input  logic        request_valid_i,
   input  queued_t     request_i,
   input  logic        room_i,
+  input  logic        drop_i,
+  output logic        busy_o,
   output logic        over_o,
   output logic        answer_valid_o,
   output answered_t   answer_o,
@@ -147,8 +150,9 @@ module io_port_engine
 
   // The response.
 
+  assign busy_o         = state_q != Idle || (request_valid_i && room_i);
   assign over_o         = state_q == Respond;
-  assign answer_valid_o = over_o && !(request_i.quiet && status_q == Done);
+  assign answer_valid_o = over_o && !drop_i && !(request_i.quiet && status_q == Done);
   assign answer_o       = '{device: request_i.device, status: status_q, tag: request_i.tag,
                             length: status_q == Done ? length_q : '0};
 
@@ -174,7 +178,7 @@ module io_port_engine
         Locate: begin
           inside_q <= fits && !carry;
           failed_q <= 1'b0;
-          state_q  <= Load;
+          state_q  <= drop_i ? Respond : Load;
         end
         Load: begin
           state_q <= Access;

@@ -219,7 +219,7 @@ module timed_io import timed_io_pkg::*; #(
   // The schedules, and the engines.
 
   logic [VmBits-1:0]            vm;
-  logic                         store, arm, disarm, stop, take, report_taken;
+  logic                         store, arm, disarm, stop, clear, take, report_taken;
   logic [5:0]                   store_address, arm_entry;
   logic [WordBits-1:0]          store_word;
   logic [TimeBits-1:0]          arm_time;
@@ -236,7 +236,7 @@ module timed_io import timed_io_pkg::*; #(
     .answer_o(vm_answer), .answer_error_o(vm_error), .answer_data_o(vm_data),
     .vm_o(vm), .store_o(store), .store_address_o(store_address), .store_word_o(store_word),
     .arm_o(arm), .arm_time_o(arm_time), .arm_entry_o(arm_entry), .disarm_o(disarm), .stop_o(stop),
-    .take_o(take), .report_taken_o(report_taken),
+    .clear_o(clear), .take_o(take), .report_taken_o(report_taken),
     .armed_i(armed), .running_i(running), .sample_i(sample), .samples_i(samples),
     .missed_i(missed), .cause_i(cause), .report_time_i(report_time)
   );
@@ -253,6 +253,7 @@ module timed_io import timed_io_pkg::*; #(
       .store_i(store && is_this), .store_address_i(store_address), .store_word_i(store_word),
       .arm_i(arm && is_this), .arm_time_i(arm_time), .arm_entry_i(arm_entry),
       .disarm_i(disarm && is_this), .stop_i(stop && is_this),
+      .clear_i(clear && is_this),
       .armed_o(armed[v]), .running_o(running[v]),
       .granted_i(granted[v]), .inputs_i(inputs[v]), .lines_o(lines[v]),
       .take_i(take && is_this), .sample_o(sample[v]), .samples_o(samples[v]),

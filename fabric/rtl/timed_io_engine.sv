@@ -26,6 +26,7 @@ module timed_io_engine import timed_io_pkg::*; #(
   input  logic [5:0]           arm_entry_i,
   input  logic                 disarm_i,
   input  logic                 stop_i,
+  input  logic                 clear_i,  // lines, samples and report
   output logic                 armed_o,
   output logic                 running_o,
 
@@ -173,7 +174,7 @@ module timed_io_engine import timed_io_pkg::*; #(
       lines_o <= '0;
     end else begin
       for (int unsigned i = 0; i < Lines; i++) begin
-        if (!granted_i[i]) begin
+        if (!granted_i[i] || clear_i) begin
           lines_o[i] <= 1'b0;
         end else if (is_write && !no_pin && !no_end && !stop_i && mask[i]) begin
           lines_o[i] <= values[i];
@@ -200,6 +201,7 @@ module timed_io_engine import timed_io_pkg::*; #(
       sampling_q <= {sampling_q[0], is_read && !full && !no_end && !stop_i};
       samples_q  <= samples_q + 6'(sampling_q[1]) - 6'(taken);
       first_q    <= first_q + 5'(taken);
+      if (clear_i) {sampling_q, samples_q} <= '0;
     end
   end
 
@@ -217,6 +219,9 @@ module timed_io_engine import timed_io_pkg::*; #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      cause_o  <= NoCause;
+      missed_o <= 1'b0;
+    end else if (clear_i) begin
       cause_o  <= NoCause;
       missed_o <= 1'b0;
     end else if (happened && (cause_o == NoCause || report_taken_i)) begin

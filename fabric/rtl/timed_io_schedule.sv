@@ -41,6 +41,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
   output logic [5:0]           arm_entry_o,
   output logic                 disarm_o,
   output logic                 stop_o,
+  output logic                 clear_o,
   output logic                 take_o,
   output logic                 report_taken_o,
   input  logic [VMS-1:0]                armed_i,
@@ -191,7 +192,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
       is_store_q  <= 1'b0;
       if (phase_q == Look && is_access_q && access_write_i && access_whole_i) begin
         is_run_q    <= access_word_i == Run && access_data_i[31:6] == '0;
-        is_cancel_q <= access_word_i == Cancel && access_data_i[31:1] == '0;
+        is_cancel_q <= access_word_i == Cancel && access_data_i[31:2] == '0;
         is_report_q <= access_word_i == Report && access_data_i == 32'h8000_0000;
         is_store_q  <= access_word_i[9:6] == 4'h4 && access_data_i[31:WordBits] == '0
                        && legal(access_data_i[WordBits-1:0]);
@@ -213,6 +214,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
   assign vm_o            = vm_q;
   assign disarm_o        = is_cancel_q;
   assign stop_o          = is_cancel_q && access_data_i[0];
+  assign clear_o         = is_cancel_q && access_data_i[1];
   assign take_o          = reads && access_word_i == Sample && samples_q != '0;
   assign report_taken_o  = scans && cause_q != NoCause;
   assign store_o         = is_store_q;
@@ -281,6 +283,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
       end
     end
     if (is_cancel_q) state_d.scheduled = 1'b0;
+    if (clear_o) {state_d.reports, state_d.lost} = '0;
     if (reads && access_word_i == NowLow) state_d.now_high = now_q[63:32];
   end
 

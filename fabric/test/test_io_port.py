@@ -8,7 +8,7 @@ from cocotb.triggers import FallingEdge, Timer
 from axi import AxiLiteMaster
 from common import reset
 
-STATUS, ADDRESS, DATA, REQUEST, RESPONSE, IRQ_ENABLE, BUFFER = 0x04, 0x08, 0x0C, 0x10, 0x14, 0x18, 0x800
+STATUS, ADDRESS, DATA, REQUEST, RESPONSE, IRQ_ENABLE, RESET, BUFFER = 0x04, 0x08, 0x0C, 0x10, 0x14, 0x18, 0x24, 0x800
 READ, WRITE, CONTROL, RESERVED = range(4)
 DONE, MALFORMED, NO_DEVICE, DENIED = range(4)
 MEMORY_FAILED = 9
@@ -248,3 +248,53 @@ async def requests_are_carried_out_as_they_were_written(dut):
             found = (await bus.read(BUFFER + 4 * word)).to_bytes(4, "little")
             assert None in expected or found == bytes(expected), f"word {word} of the buffer is another"
     assert seen == {DONE, MALFORMED, NO_DEVICE, DENIED, 4, 8, MEMORY_FAILED, "refused", "full"}, f"not all came up: {seen}"
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
+async def what_was_asked_for_ends_with_reset(dut):
+    bus = AxiLiteMaster(dut)
+    device, memory = Device(dut), Memory(dut)
+    dut.devices_i.value, dut.window_base_i.value, dut.window_pages_i.value = ALLOWED, BASE >> 12, SIZE >> 12
+    await reset(dut)
+    cocotb.start_soon(device.run())
+    cocotb.start_soon(memory.run())
+
+    async def ask(request, tag):
+        which, op, length, address, place, in_memory = request
+        await bus.write(ADDRESS, address)
+        await bus.write(DATA, place)
+        await bus.write(REQUEST, which << 17 | op << 15 | in_memory << 13 | tag << 11 | length)
+
+    seen = set()
+    for _ in range(60):
+        await bus.write(IRQ_ENABLE, 1)
+        for _ in range(random.randint(1, 6)):
+            await ask(random.choice((any_request(), (2, READ, 1536, 0, 0, 1))), 1)
+        for _ in range(random.choice((0, random.randrange(60), random.randrange(2000)))):
+            await FallingEdge(dut.clk_i)
+        seen.add(f"{await bus.read(STATUS) >> 8 & 7} wait")
+        await bus.write(RESET, 1)
+        for _ in range(4):
+            await FallingEdge(dut.clk_i)
+        assert dut.irq_o.value == 0 and await bus.read(IRQ_ENABLE) == 0
+        status = await bus.read(STATUS)
+        assert status >> 8 == 0, "something is left of what was before"
+        assert status & 7 >= PLACES - 1, "a request is left that had not begun"
+        if status & 7 < PLACES:
+            seen.add("under way")
+        # The access that was under way is over by then.
+        for _ in range(40):
+            await FallingEdge(dut.clk_i)
+        stored, asked = bytes(memory.bytes), len(device.log)
+        # Whatever was asked for before, the next request is the next that is answered.
+        word = random.getrandbits(32)
+        await bus.write(BUFFER, word)
+        await ask((1, WRITE, 4, 7, 0, 0), 2)
+        while not (response := await bus.read(RESPONSE)):
+            pass
+        assert response & ~(0xF << 13) == 1 << 31 | 1 << 17 | 2 << 11, f"{response:#x} answers another request"
+        assert response >> 13 & 0xF == device.log[-1][6] and device.log[-1][:4] == (1, WRITE, 4, 7)
+        assert device.log[-1][4] in ([word], []), "the device got other data"
+        assert len(device.log) <= asked + 2, "a request was carried out that had not begun"
+        assert memory.bytes == stored, "a request that was dropped has changed memory"
+    assert seen >= {"under way", "0 wait", "1 wait"}, f"not all came up: {seen}"

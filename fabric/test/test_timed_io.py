@@ -374,10 +374,38 @@ async def a_schedule_is_cancelled(dut):
     assert await p.schedule(0, 0, start) == 0
     await p.sleep(start + 50)
     assert (await p.status(0))["running"]
-    assert await p.bus.writes([(CANCEL, 2, 0xF)]) == [SLVERR]
+    assert await p.bus.writes([(CANCEL, 4, 0xF)]) == [SLVERR]
     await p.bus.write(CANCEL, 1)
     assert not (await p.status(0))["running"]
     assert int(dut.pins_o.value) == 1
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def what_a_vm_did_is_cleared_and_nobody_elses(dut):
+    p = await begin(dut)
+    program = [encode("write", mask=1, values=1), encode("read"), encode("loop", level=0, count=200), encode("read"),
+               encode("repeat", level=0, word=3), encode("end")]
+    for vm in (0, 1):
+        await p.own(8 * vm, vm)
+        await p.store(vm, program)
+        for _ in range(REPORTS_MAX + 1):
+            assert await p.schedule(vm, 0, 1) == 1
+        # It has more samples than there is room for, and another run when that is reported, and so on.
+        assert await p.schedule(vm, 0, await p.now() + 300, period=200, runs=0) == 0
+    await p.sleep(await p.now() + 1500)
+    other = await p.status(1)
+    assert int(dut.pins_o.value) == 0x101 and other["samples"] == 32 and other["reports"] == REPORTS_MAX
+    assert (await p.status(0))["lost"] > 0
+    # At any moment of a run, or between two.
+    await p.sleep(await p.now() + random.randrange(200))
+    await p.bus.write(CANCEL, 3)
+    assert int(dut.pins_o.value) == 0x100
+    await p.sleep(await p.now() + 500)
+    assert int(dut.pins_o.value) == 0x100
+    assert await p.status(0) == {"scheduled": 0, "armed": 0, "running": 0, "answer": 0, "samples": 0, "reports": 0, "lost": 0}
+    assert await p.samples(0) == [] and await p.reports(0) == []
+    after = await p.status(1)
+    assert after["scheduled"] and after["samples"] == 32 and after["lost"] > other["lost"]
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")

@@ -72,8 +72,9 @@ static void open_port(void)
         fail("this VM has no I/O port: `[[vm.io_port]]` in system.toml gives it one");
     port = map_page(TACTUS_IO_PORT_BASE);
     /* What a process before this one has asked for, and not waited for. */
-    while ((PORT(STATUS) & IO_PORT__STATUS__ROOM_bm) < 4 || PORT(STATUS) & IO_PORT__STATUS__WAITING_bm)
-        (void)PORT(RESPONSE);
+    PORT(RESET) = IO_PORT__RESET__NOW_bm;
+    while ((PORT(STATUS) & IO_PORT__STATUS__ROOM_bm) < 4)
+        ;
 }
 
 static void open_timed(void)

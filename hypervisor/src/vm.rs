@@ -2,6 +2,7 @@
 
 use crate::accelerators;
 use crate::arch::context::Exception;
+use crate::arch::{entry, fence_after_device};
 use crate::console;
 use crate::doorbell::{self, Doorbell};
 use crate::hart::Hart;
@@ -16,7 +17,7 @@ use crate::system::{Route, system};
 use crate::vcpu::{State, Vcpu, Wait, signal};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use tactus_abi::blob::{self, OnFault, limit};
+use tactus_abi::blob::{self, OnFault, io, limit, region};
 use tactus_abi::hypercall::VmState;
 use tactus_abi::interrupts::InterruptPage;
 use tactus_abi::map;
@@ -783,6 +784,12 @@ impl Vm {
         for vcpu in self.vcpus() {
             self.forget_page(vcpu);
         }
+        // Before their interrupts are completed: none is up then.
+        for region in system().blob.regions_of(self.config()) {
+            if region.flags == region::IO {
+                end_io(region.host);
+            }
+        }
         let mut devices = self.devices.lock();
         devices.plic.reset();
         devices.uart.reset();
@@ -795,6 +802,17 @@ impl Vm {
             complete(held.trailing_zeros());
             held &= held - 1;
         }
+    }
+}
+
+/// Ends what a VM has asked the fabric for by a page of I/O, if that is there.
+fn end_io(page: u64) {
+    // Safety: it says what it is, or is nothing's.
+    if unsafe { entry::probe_register(page) }.is_some() {
+        let register = (page + io::END_REGISTER) as *mut u32;
+        // Safety: the page of a VM that has ended; the register takes this at any time.
+        unsafe { register.write_volatile(io::END) };
+        fence_after_device();
     }
 }
 

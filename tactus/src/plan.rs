@@ -480,8 +480,9 @@ impl Plan {
                 interface,
                 ..region(device.guest, device.host, region::ACCELERATOR)
             },
-            Role::Device | Role::IoPort { .. } | Role::TimedIo { .. } => {
-                region(device.guest, device.host, region::DEVICE)
+            Role::Device => region(device.guest, device.host, region::DEVICE),
+            Role::IoPort { .. } | Role::TimedIo { .. } => {
+                region(device.guest, device.host, region::IO)
             }
         });
         let channels = vm

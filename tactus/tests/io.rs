@@ -102,6 +102,26 @@ fn pins_are_exact_and_data_right_beside_a_hostile_port() {
     assert!((1.0..=20.0).contains(&frames), "{frames}");
 }
 
+/// A guest that dies with a line high, runs without end, requests under way and responses that nobody takes, and looks in its next life whether anything is left.
+/// Its line is low between two lives, and nothing comes of them afterwards; who goes on meanwhile does not notice.
+#[test]
+fn nothing_is_left_of_a_life_before() {
+    let outcome = run(&root().join("systems/io-restart.toml"), STUCK);
+    assert_verdict(&outcome, Verdict::Good);
+    let vm = |name| outcome.journal.vm(name).expect("the system has it");
+    assert_eq!(vm("mortal").restarts, 4, "\n{}", explain(&outcome));
+    assert_eq!(vm("mortal").passed, ["shared-io"]);
+    let (mask, length) = PULSES;
+    let found = changes(&outcome, mask);
+    let (lives, rest) = found.split_at(2 * 4);
+    for life in lives.chunks(2) {
+        assert_eq!((life[0].1, life[1].1), (mask, 0), "{lives:?}");
+    }
+    let start = figure(&outcome, "mortal", "pins_start") as u64;
+    assert_eq!(rest, pulses(mask, length, start, 10_000, 10));
+    assert_exact(&outcome, "other", VALVES, 40_000, 40);
+}
+
 /// `systems/io.toml`, the run of the how-to: the same while Linux runs hackbench on both harts.
 #[test]
 #[ignore = "long"]

@@ -74,10 +74,10 @@ bool io_port_open(struct io_port *port, uint32_t number)
     port->registers = (volatile uint32_t *)page->registers;
     if (REGISTER(port, ID) >> IO_PORT__ID__KIND_bp != IO_PORT__ID__KIND_reset)
         return false;
-    REGISTER(port, IRQ_ENABLE) = 0;
-    /* Four requests at most, each of which ends. */
-    while (FIELD(REGISTER(port, STATUS), STATUS__ROOM) < 4 || FIELD(REGISTER(port, STATUS), STATUS__WAITING) > 0)
-        (void)REGISTER(port, RESPONSE);
+    REGISTER(port, RESET) = IO_PORT__RESET__NOW_bm;
+    /* The request under way, of which the data may be in the buffer, goes on to its end. */
+    while (FIELD(REGISTER(port, STATUS), STATUS__ROOM) < 4)
+        ;
     port->answered = xSemaphoreCreateBinaryStatic(&port->memory);
     if (!plic_attach(page->source, PRIORITY, interrupted, port))
         return false;

@@ -42,8 +42,8 @@ struct io_port {
     StaticSemaphore_t memory;
 };
 
-/* The VM's port of that number, counted from 0. What a life of the VM before this one has asked for is waited for, and forgotten; and so is the I/O
- * manager, which says what the port may do. For a task. False: there is no such port, or its interrupt is taken. */
+/* The VM's port of that number, counted from 0. What was asked of it before is ended; and the I/O manager is waited for, which says what the port may
+ * do. For a task. False: there is no such port, or its interrupt is taken. */
 bool io_port_open(struct io_port *port, uint32_t number);
 
 /* Asks a device for `op` (0 read, 1 write, 2 control) of `length` bytes at `address`, whose data are in the VM's memory, `place` bytes behind its

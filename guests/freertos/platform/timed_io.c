@@ -87,7 +87,7 @@ bool timed_io_open(void)
 
     if (platform.timed_io == 0 || REGISTER(ID) >> TIMED_IO__ID__KIND_bp != KIND)
         return false;
-    timed_io_cancel(true);
+    REGISTER(CANCEL) = TIMED_IO__CANCEL__STOP_bm | TIMED_IO__CANCEL__CLEAR_bm;
     timed_io_store(0, low, 2);
     for (;;) {
         while (timed_io_report(&cycle) != 0)

@@ -130,8 +130,8 @@ pub struct IoPort {
 }
 
 impl IoPort {
-    /// The VM's port of that number, counted from 0; `None`: it has none. What a life of the VM before this one has asked for is waited for, and
-    /// forgotten; and the I/O manager is waited for, which says what the port may do.
+    /// The VM's port of that number, counted from 0; `None`: it has none. What was asked of it before is ended; and the I/O manager is waited for,
+    /// which says what the port may do.
     pub fn find(number: usize) -> Option<Self> {
         let page = devicetree::page("tactus,io-port", number)?;
         let port = Self {
@@ -143,10 +143,10 @@ impl IoPort {
         if port.registers.id().read().kind() != 0x4950 {
             return None;
         }
-        port.registers.irq_enable().write(|r| r.set_response(false));
-        // Four requests at most, each of which ends.
-        while port.room() < 4 || port.registers.status().read().waiting() > 0 {
-            let _ = port.registers.response().read();
+        port.registers.reset().write(|r| r.set_now(true));
+        // The request under way, of which the data may be in the buffer, goes on to its end.
+        while port.room() < 4 {
+            core::hint::spin_loop();
         }
         let all = [Device::Uart, Device::Flash, Device::Vga, Device::Ethernet];
         let device = all.into_iter().find(|device| port.may_use(*device))?;
@@ -204,6 +204,11 @@ impl IoPort {
         self.registers
             .irq_enable()
             .write(|r| r.set_response(enabled));
+    }
+
+    /// How many answers wait.
+    pub fn waiting(&self) -> u8 {
+        self.registers.status().read().waiting()
     }
 
     /// How many requests there is room for: four at most, one under way included.

@@ -50,8 +50,8 @@ pub struct TimedIo {
 }
 
 impl TimedIo {
-    /// The VM's; `None`: it has none. What a life of the VM before this one has scheduled is ended; the I/O manager is waited for, which gives the pins,
-    /// and all lines are low then.
+    /// The VM's; `None`: it has none. What was asked of it before is ended; the I/O manager is waited for, which gives the pins, and all lines are low
+    /// then.
     pub fn find() -> Option<Self> {
         let page = devicetree::page("tactus,timed-io", 0)?;
         let timed = Self {
@@ -62,7 +62,10 @@ impl TimedIo {
         if timed.registers.id().read().kind() != 0x5449 {
             return None;
         }
-        timed.cancel(true);
+        timed.registers.cancel().write(|r| {
+            r.set_stop(true);
+            r.set_clear(true);
+        });
         // Each line low, and the end.
         timed.store(0, &[0x1_0000 | timed.lines << 8, 0]);
         loop {

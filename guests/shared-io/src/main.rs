@@ -1,16 +1,20 @@
 //! Uses everything that it is given of the devices that VMs share, as fast as it can, and compares what comes back: the flash, its window of the display, Ethernet,
 //! whose frames come back to it, the UART; and has its pins pulse.
 //!
-//! Boot arguments: `rounds=N`: how often; `runs=N` and `period=N`: how often the pins pulse, every so many cycles of the fabric.
+//! Boot arguments: `rounds=N`: how often; `runs=N` and `period=N`: how often the pins pulse, every so many cycles of the fabric; `deaths=N`: so often it does none of that but
+//! dies amid requests and runs without end, and looks in its next life whether anything is left of them. Those lives are counted in channel 0.
 #![no_std]
 #![no_main]
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use tactus_guest::abi::map;
+use tactus_guest::channel::Channel;
 use tactus_guest::io_port::{self, Device, Failure, IoPort, LENGTH_MAX, Op, Place, Request};
 use tactus_guest::timed_io::TimedIo;
-use tactus_guest::{devicetree, interrupts, println, record, start, trap};
+use tactus_guest::{devicetree, interrupts, power, println, record, start, trap};
+use tactus_registers::io_port::IoPort as Port;
+use tactus_registers::timed_io::TimedIo as Engine;
 
 tactus_guest::entry!(main);
 
@@ -20,6 +24,9 @@ const PULSES: [u32; 4] = [0x1_4040, 0x3_0027, 0x1_4000, 0x0_0000];
 const AHEAD: u64 = 20_000;
 /// Bytes behind the beginning of the flash's area.
 const WRITTEN: usize = 256;
+
+/// The pulses' line goes high and stays so, and is sampled.
+const HIGH_AND_SAMPLED: [u32; 3] = [0x1_4040, 0x0_2000, 0x0_0000];
 
 /// Where the flash is read into memory.
 #[repr(align(64))]
@@ -50,6 +57,7 @@ fn right(is: bool, what: &'static str) -> Result<(), Wrong> {
 
 fn use_all() -> Result<(), Wrong> {
     let rounds = devicetree::number("rounds", 20) as u32;
+    right(is_new(), "something is left of the life before")?;
     let port = IoPort::find(0).ok_or(Wrong("there is no port", None))?;
     if let Some(source) = port.source() {
         trap::on_external(|_| io_port::silence(0));
@@ -57,7 +65,11 @@ fn use_all() -> Result<(), Wrong> {
         port.set_interrupt(true);
         trap::enable_interrupts();
     }
-    let timed = pulse()?;
+    let timed = TimedIo::find();
+    die(&port, timed.as_ref())?;
+    if let Some(timed) = &timed {
+        pulse(timed)?;
+    }
     let mut written = [0xff; WRITTEN];
     if port.flash_writable() {
         written = core::array::from_fn(|index| (index * 5 + 1) as u8);
@@ -93,11 +105,8 @@ fn use_all() -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Schedules the pulses, if there are pins.
-fn pulse() -> Result<Option<TimedIo>, Wrong> {
-    let Some(timed) = TimedIo::find() else {
-        return Ok(None);
-    };
+/// Schedules the pulses.
+fn pulse(timed: &TimedIo) -> Result<(), Wrong> {
     timed.store(0, &PULSES);
     let begin = timed.now() + AHEAD;
     let period = devicetree::number("period", 10_000) as u32;
@@ -107,7 +116,61 @@ fn pulse() -> Result<Option<TimedIo>, Wrong> {
         return Err(Wrong("the schedule is refused", None));
     }
     record::metric("pins_start", begin, "cycles");
-    Ok(Some(timed))
+    Ok(())
+}
+
+/// Whether port and engine are as if nobody had ever asked them for anything, but for a request that may have been under way.
+fn is_new() -> bool {
+    let port = devicetree::page("tactus,io-port", 0).is_none_or(|page| {
+        // SAFETY: the devicetree is the system's own description of what it gives the VM.
+        let port = unsafe { Port::from_ptr(page.registers as *mut ()) };
+        let status = port.status().read();
+        let enabled = port.irq_enable().read().response();
+        status.waiting() == 0 && status.refused() == 0 && status.room() >= 3 && !enabled
+    });
+    let engine = devicetree::page("tactus,timed-io", 0).is_none_or(|page| {
+        // SAFETY: as above.
+        let engine = unsafe { Engine::from_ptr(page.registers as *mut ()) };
+        let status = engine.status().read();
+        let runs = status.scheduled() || status.armed() || status.running();
+        !runs && status.samples() == 0 && status.reports() == 0
+    });
+    port && engine
+}
+
+/// Dies amid all that can be asked for, unless that has been often enough.
+fn die(port: &IoPort, timed: Option<&TimedIo>) -> Result<(), Wrong> {
+    let deaths = devicetree::number("deaths", 0);
+    if deaths == 0 {
+        return Ok(());
+    }
+    let channel = Channel::find(0).ok_or(Wrong("there is no channel", None))?;
+    let died = channel.words()[0].fetch_add(1, Ordering::Relaxed);
+    if died == deaths {
+        return Ok(());
+    }
+    if let Some(timed) = timed {
+        timed.store(0, &HIGH_AND_SAMPLED);
+        // The first is too late, and reported.
+        let late = timed.run(0, timed.now(), 1_000, 0).is_err();
+        let runs = timed.run(0, timed.now() + AHEAD, 1_000, 0).is_ok();
+        right(late && runs, "the schedules go otherwise")?;
+        while timed.sample().is_none() {}
+    }
+    for tag in [0, 1, 2, 3] {
+        let request = Request {
+            device: Device::Flash,
+            op: Op::Read,
+            address: 0,
+            place: Place::Memory((SINK.0.as_ptr() as u64 - map::RAM_BASE) as u32),
+            length: LENGTH_MAX,
+            tag,
+        };
+        right(port.ask(&request), "there is no room for a request")?;
+    }
+    // Every other life has responses that wait.
+    while died % 2 == 1 && port.waiting() == 0 {}
+    power::restart()
 }
 
 /// What was written comes back, by the buffer and by memory.

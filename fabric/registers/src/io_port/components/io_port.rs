@@ -10,6 +10,7 @@ pub mod data;
 pub mod id;
 pub mod irq_enable;
 pub mod request;
+pub mod reset;
 pub mod response;
 pub mod status;
 
@@ -153,6 +154,19 @@ impl<'io, IO: peakrdl_rust::io::RegisterIO> IoPort<'io, IO> {
     pub const fn irq_enable(&self) -> peakrdl_rust::reg::Reg<'io, irq_enable::IrqEnable, IO> {
         unsafe {
             peakrdl_rust::reg::Reg::from_ptr_with(self.ptr.wrapping_byte_add(0x18).cast(), self.io)
+        }
+    }
+
+    /// Reset
+    ///
+    /// Writing a one ends what the VM has asked for: requests that have not begun are gone, and so are responses; the
+    /// request under way has none, and what it reads is not stored in the VM's memory any more. Where timed I/O
+    /// has its CANCEL: a hypervisor writes the same to both when their VM has ended.
+    #[inline(always)]
+    #[must_use]
+    pub const fn reset(&self) -> peakrdl_rust::reg::Reg<'io, reset::Reset, IO> {
+        unsafe {
+            peakrdl_rust::reg::Reg::from_ptr_with(self.ptr.wrapping_byte_add(0x24).cast(), self.io)
         }
     }
 

@@ -42,7 +42,7 @@ impl IrqEnable {
 
     /// response
     ///
-    /// Whether a response interrupts.
+    /// Whether a response interrupts. RESET clears it.
     #[inline(always)]
     #[allow(clippy::missing_panics_doc)]
     #[must_use]
@@ -53,7 +53,7 @@ impl IrqEnable {
 
     /// response
     ///
-    /// Whether a response interrupts.
+    /// Whether a response interrupts. RESET clears it.
     #[inline(always)]
     pub fn set_response(&mut self, val: bool) {
         let val = val as u32;

@@ -72,7 +72,7 @@ impl Status {
 
     /// refused
     ///
-    /// Requests that were written without room for them, and so are not there: since reset, at most 255.
+    /// Requests that were written without room for them, and so are not there: since reset or RESET, at most 255.
     #[inline(always)]
     #[allow(clippy::missing_panics_doc)]
     #[must_use]

@@ -49,6 +49,21 @@ impl Cancel {
         self.0 = (self.0 & !(Self::STOP_MASK << Self::STOP_OFFSET))
             | ((val & Self::STOP_MASK) << Self::STOP_OFFSET);
     }
+
+    pub const CLEAR_OFFSET: usize = 1;
+    pub const CLEAR_WIDTH: usize = 1;
+    pub const CLEAR_MASK: u32 = 0x1;
+
+    /// clear
+    ///
+    /// Lines go low, and samples and reports are gone. A hypervisor writes both bits when the VM has
+    /// ended.
+    #[inline(always)]
+    pub fn set_clear(&mut self, val: bool) {
+        let val = val as u32;
+        self.0 = (self.0 & !(Self::CLEAR_MASK << Self::CLEAR_OFFSET))
+            | ((val & Self::CLEAR_MASK) << Self::CLEAR_OFFSET);
+    }
 }
 
 impl core::fmt::Debug for Cancel {

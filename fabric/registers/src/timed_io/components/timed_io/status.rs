@@ -133,7 +133,7 @@ impl Status {
 
     /// lost
     ///
-    /// Reports that there was no room for, since reset; at most 255.
+    /// Reports that there was no room for, since reset or since they were cleared; at most 255.
     #[inline(always)]
     #[allow(clippy::missing_panics_doc)]
     #[must_use]
