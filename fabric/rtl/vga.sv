@@ -39,10 +39,16 @@ module vga #(
   localparam int unsigned HTotal  = H_VISIBLE + H_FRONT + H_SYNC + H_BACK;
   localparam int unsigned VTotal  = V_VISIBLE + V_FRONT + V_SYNC + V_BACK;
   localparam int unsigned AtWidth = $clog2(Width * Height);
+  // Block RAMs are longest when they are narrow, and then there are few to choose from: banks of so
+  // many bits.
+  localparam int unsigned BankBits  = AtWidth < 14 ? AtWidth : 14;
+  localparam int unsigned Banks     = (Width * Height + (1 << BankBits) - 1) >> BankBits;
+  localparam int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1;
   typedef logic [$clog2(HTotal)-1:0]       h_t;
   typedef logic [$clog2(VTotal)-1:0]       v_t;
   typedef logic [$clog2(PIXEL_CYCLES)-1:0] tick_t;
   typedef logic [AtWidth-1:0]              at_t;
+  typedef logic [BankWidth-1:0]            bank_t;
 
   // What is drawn: taken; its row's place; its place.
   logic       draw_q, in_row_q, write_q;
@@ -79,9 +85,11 @@ module vga #(
   v_t         v_q;
   at_t        row_q, at_q;
   logic       tick, h_last, v_last, row_last;
-  // A cycle for the memory, which takes most of one, and one for what comes out.
-  logic       tick_1_q, hsync_1_q, vsync_1_q, visible_1_q, pixel_q, hsync_q, vsync_q, visible_q;
-  logic [7:0] read, read_q;
+  // A cycle for the memory, one on the way from there, and one to choose what comes out.
+  logic       tick_1_q, hsync_1_q, vsync_1_q, visible_1_q, tick_2_q, hsync_2_q, vsync_2_q;
+  logic       visible_2_q, pixel_q, hsync_q, vsync_q, visible_q;
+  bank_t      bank_1_q, bank_2_q;
+  logic [7:0] read_q;
 
   assign tick     = 32'(tick_q) == PIXEL_CYCLES - 1;
   assign h_last   = 32'(h_q) == HTotal - 1;
@@ -91,14 +99,18 @@ module vga #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      tick_q    <= '0;
-      h_q       <= '0;
-      v_q       <= '0;
-      row_q     <= '0;
+      tick_q      <= '0;
+      h_q         <= '0;
+      v_q         <= '0;
+      row_q       <= '0;
       tick_1_q    <= 1'b0;
       hsync_1_q   <= 1'b0;
       vsync_1_q   <= 1'b0;
       visible_1_q <= 1'b0;
+      tick_2_q    <= 1'b0;
+      hsync_2_q   <= 1'b0;
+      vsync_2_q   <= 1'b0;
+      visible_2_q <= 1'b0;
       pixel_q     <= 1'b0;
       hsync_q     <= 1'b0;
       vsync_q     <= 1'b0;
@@ -113,11 +125,15 @@ module vga #(
           else if (row_last && 32'(v_q) < V_VISIBLE) row_q <= row_q + at_t'(Width);
         end
       end
-      tick_1_q  <= tick;
-      pixel_q   <= tick_1_q;
-      hsync_q   <= hsync_1_q;
-      vsync_q   <= vsync_1_q;
-      visible_q <= visible_1_q;
+      tick_1_q    <= tick;
+      tick_2_q    <= tick_1_q;
+      hsync_2_q   <= hsync_1_q;
+      vsync_2_q   <= vsync_1_q;
+      visible_2_q <= visible_1_q;
+      pixel_q     <= tick_2_q;
+      hsync_q     <= hsync_2_q;
+      vsync_q     <= vsync_2_q;
+      visible_q   <= visible_2_q;
       if (tick) begin
         hsync_1_q   <= 32'(h_q) >= H_VISIBLE + H_FRONT && 32'(h_q) < H_VISIBLE + H_FRONT + H_SYNC;
         vsync_1_q   <= 32'(v_q) >= V_VISIBLE + V_FRONT && 32'(v_q) < V_VISIBLE + V_FRONT + V_SYNC;
@@ -126,17 +142,29 @@ module vga #(
     end
   end
 
-  // A memory for each bit: block RAMs are longest when they are narrow, and then there are few to
-  // choose from.
   for (genvar i = 0; i < 8; i++) begin : gen_bit
-    logic memory [Width * Height];
-    always_ff @(posedge clk_i) if (write_q) memory[write_at_q] <= write_colour_q[i];
-    always_ff @(posedge clk_i) if (tick) read[i] <= memory[at_q];
+    logic [Banks-1:0] read, on_way_q;
+
+    for (genvar b = 0; b < Banks; b++) begin : gen_bank
+      logic memory [1 << BankBits];
+      always_ff @(posedge clk_i) begin
+        if (write_q && bank_t'(write_at_q >> BankBits) == bank_t'(b)) begin
+          memory[write_at_q[BankBits-1:0]] <= write_colour_q[i];
+        end
+      end
+      always_ff @(posedge clk_i) if (tick) read[b] <= memory[at_q[BankBits-1:0]];
+    end
+
+    always_ff @(posedge clk_i) begin
+      on_way_q  <= read;
+      read_q[i] <= on_way_q[bank_2_q];
+    end
   end
 
   always_ff @(posedge clk_i) begin
-    at_q   <= row_q + at_t'(32'(h_q) >> SCALE_LOG2);
-    read_q <= read;
+    at_q     <= row_q + at_t'(32'(h_q) >> SCALE_LOG2);
+    if (tick) bank_1_q <= bank_t'(at_q >> BankBits);
+    bank_2_q <= bank_1_q;
   end
 
   assign pixel_o  = pixel_q;
