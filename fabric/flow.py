@@ -565,8 +565,10 @@ prep -top {top}
 
 
 def proof_jobs(blocks, long):
+    """All of them, or, unless `long`, those that are quick; of the mutants the first of each proof."""
     jobs = []
     for block in blocks:
+        broken = set()
         for proof in block.proofs:
             if proof.long and not long:
                 continue
@@ -575,8 +577,9 @@ def proof_jobs(blocks, long):
                 jobs.append(proof_job(block, proof, kind))
         for number, mutant in enumerate(block.mutants):
             proof = next(p for p in block.proofs if p.name == mutant.proof)
-            if long or not (proof.long or mutant.long):
+            if long or not (proof.long or mutant.long or proof.name in broken):
                 jobs.append(proof_job(block, proof, f"mutant{number}", mutant))
+                broken.add(proof.name)
     return jobs
 
 
