@@ -249,7 +249,8 @@ module flash_vmm_formal
         if (dut.state_q == Settle) told: assert (dut.fill_q == '0 && dut.pending_q);
         fine: assert (dut.status_q == Done);
       end
-      if (driver_valid && (command == flash_pkg::Read || (changes && command != flash_pkg::Program)))
+      if (driver_valid && command != flash_pkg::Program
+          && (command == flash_pkg::Read || changes))
         programmed_first: assert (dut.fill_q == '0);
       if (dut.state_q == Respond && dut.status_q == Done) begin
         nothing_left: assert (dut.left_q == '0 || dut.op_q == Read);
