@@ -1,10 +1,14 @@
 // The flash's I/O VMM, whatever ports ask and whatever the driver answers, and whenever: nothing is
 // read outside of the area of the port that asks, and nothing changed outside of it or without
-// right; each change is enabled; each request is answered once, with what was asked for.
+// right; each change is enabled; each request is answered once, with what was asked for. What is
+// kept for a port is in its area, in one page, and goes on without a gap; it is programmed before
+// anything else is done for the port, and before an answer unless more is to follow.
 module flash_vmm_formal
   import io_pkg::*;
 #(
-  localparam int unsigned W = 17
+  // It begins with reset; or when the part has been told what it needs: requests are nearer then.
+  parameter bit           BOOTED = 1'b0,
+  localparam int unsigned W      = 17
 ) (
   input logic              clk_i,
   input logic              rst_ni,
@@ -53,7 +57,9 @@ module flash_vmm_formal
   );
 
   logic              began_q = 1'b0;
-  logic              port_q, enabled_q;
+  logic              port_q, enabled_q, more_q;
+  // The part may be busy; it was asked whether it is.
+  logic              pending_q, asked_q;
   logic [1:0][W-13:0] first_q;
   logic [1:0][W-12:0] sectors_q;
   logic [1:0]        writable_q;
@@ -76,12 +82,23 @@ module flash_vmm_formal
     if (!rst_ni) begin
       port_q    <= 1'b0;
       enabled_q <= 1'b0;
+      more_q    <= 1'b0;
+      pending_q <= 1'b0;
+      asked_q   <= 1'b0;
     end else begin
-      if (request_valid && request_ready) port_q <= request.port[0];
-      if (driver_valid && driver_ready) enabled_q <= command == flash_pkg::WriteEnable;
+      if (request_valid && request_ready) begin
+        port_q <= request.port[0];
+        more_q <= request.op == Write && request.addr[31];
+      end
+      if (read_valid && asked_q && !read_data[0]) pending_q <= 1'b0;
+      if (driver_valid && driver_ready) begin
+        enabled_q <= command == flash_pkg::WriteEnable;
+        asked_q   <= command == flash_pkg::Status;
+        if (changes) pending_q <= 1'b1;
+      end
     end
 
-    begin_in_reset: assume (rst_ni == began_q);
+    begin_in_reset: assume (rst_ni == (began_q || BOOTED));
     // Areas lie in the part, and stay as they are.
     for (int unsigned i = 0; i < 2; i++) begin
       assume (25'(area_first[i]) + 25'(area_sectors[i]) <= 25'd1 << (W - 12));
@@ -89,13 +106,15 @@ module flash_vmm_formal
     if (began_q) stay: assume ({first_q, sectors_q, writable_q}
                                == {area_first, area_sectors, area_writable});
 
-    if (rst_ni) begin
+    if (rst_ni && began_q) begin
       if (driver_valid && (changes || command == flash_pkg::Read))
         in_bounds: assert (25'(address) >= from && last <= behind);
       if (driver_valid && changes) may_change: assert (area_writable[port_q]);
       if (driver_valid && changes) enabled: assert (enabled_q);
       if (driver_valid && command == flash_pkg::Program)
         within_page: assert (bytes != '0 && 16'(address[7:0]) + bytes <= 16'd256);
+      if (driver_valid && (changes || command == flash_pkg::Read)) idle: assert (!pending_q);
+      if (response_valid && response.status == Done && !more_q) all_there: assert (!pending_q);
       erased: cover (driver_valid && command == flash_pkg::EraseSector && port_q);
       second_page: cover (driver_valid && command == flash_pkg::Program && address[7:0] == '0);
       answered: cover (response_valid && response.status == Done && response.length != '0);
@@ -103,9 +122,9 @@ module flash_vmm_formal
   end
 
 `ifndef CUT
-  localparam logic [3:0] Idle = 4'd0, Measure = 4'd1, Check = 4'd2, Fetch = 4'd3, Take = 4'd4,
-    Enable = 4'd5, Change = 4'd6, Settle = 4'd7, Ask = 4'd8, Answer = 4'd9, Begin = 4'd10,
-    BeginTake = 4'd11, Respond = 4'd12;
+  localparam logic [3:0] Idle = 4'd0, Measure = 4'd1, Check = 4'd2, Plan = 4'd3, Take = 4'd4,
+    Fill = 4'd5, Enable = 4'd6, Change = 4'd7, Settle = 4'd8, Ask = 4'd9, Answer = 4'd10,
+    Begin = 4'd11, BeginTake = 4'd12, Respond = 4'd13;
 
   // What makes the rest follow by induction.
   logic under_way, checked;
@@ -117,25 +136,67 @@ module flash_vmm_formal
   assign asked_end = 33'({dut.asked_q[31:1], dut.asked_q[0] && !dut.erases})
                      + (!dut.erases ? 33'(dut.length_q) : dut.block ? 33'h10000 : 33'h01000);
 
+  // What each port was left with: by its own requests alone.
+  logic [1:0] left_q;
+  logic [1:0][W+7:0] left_kept_q;
+
   always_ff @(posedge clk_i) begin
+    if (BOOTED && !began_q) booted_before: assume (dut.state_q == Idle && !dut.booting_q
+      && dut.works_q && !dut.pending_q && !pending_q && dut.keeps_q == '0 && left_q == '0
+      && !bus.busy_q && !dut.u_pack.valid_q && dut.u_pack.place_q == '0
+      && !dut.u_unpack.next_valid_q && dut.u_unpack.left_q == '0);
+  end
+
+  // It is still that; it may be there; it is a part of a page.
+  logic [1:0] own, in_area_kept, in_page_kept;
+  always_comb begin
+    for (int unsigned i = 0; i < 2; i++) begin
+      own[i] = !left_q[i] || dut.kept[i] == left_kept_q[i];
+      in_area_kept[i] = !left_q[i] || (area_writable[i]
+        && 25'(dut.kept[i].from) >= 25'({area_first[i], 12'h000})
+        && 25'(dut.kept[i].from) + 25'(dut.kept[i].fill)
+           <= 25'({area_first[i], 12'h000}) + 25'({area_sectors[i], 12'h000}));
+      in_page_kept[i] = !left_q[i] || (dut.kept[i].fill != '0
+        && 9'(dut.kept[i].from[7:0]) + 9'(dut.kept[i].fill) <= 9'd255);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      left_q <= '0;
+    end else if (response_valid) begin
+      left_q[port_q]      <= dut.fill_q != '0;
+      left_kept_q[port_q] <= {dut.from_q, dut.fill_q[7:0]};
+    end
     if (rst_ni && began_q) begin
+      kept_own: assert (dut.keeps_q == left_q && own == '1);
+      kept_in_area: assert (in_area_kept == '1);
+      kept_in_page: assert (in_page_kept == '1);
       one: assert (bus.busy_q == under_way);
+      same_port: assert (!under_way || dut.port_q == port_q);
+      same_more: assert (!under_way || dut.more_q == more_q);
+      no_less_pending: assert (!pending_q || dut.pending_q);
+      if (dut.state_q == Answer) asks: assert (asked_q);
       if (dut.booting_q) boots: assert (dut.state_q == Ask || dut.state_q == Answer
                                         || dut.state_q == Begin || dut.state_q == BeginTake);
       else booted: assert (dut.state_q != Begin && dut.state_q != BeginTake);
       if (dut.booting_q) begins: assert (dut.begin_q == flash_pkg::Identify
         || dut.begin_q == flash_pkg::VolatileEnable || dut.begin_q == flash_pkg::QuadEnable
         || dut.begin_q == flash_pkg::Status2);
+      if (dut.booting_q) none_kept: assert (dut.fill_q == '0 && left_q == '0);
       if (under_way) begin
         same_op: assert (dut.op_q == bus.op_q && dut.length_q == bus.length_q
                          && dut.op_q != Reserved && dut.length_q <= 11'd1536);
+        more_written: assert (!more_q || dut.op_q == Write);
         same_area: assert (dut.first_q == area_first[port_q]
                            && dut.sectors_q == area_sectors[port_q]
                            && dut.writable_q == area_writable[port_q]);
         out_zero: assert (dut.op_q == Read || bus.out_words_q == '0);
         if (dut.state_q == Measure || dut.state_q == Check)
-          nothing_yet: assert (bus.out_words_q == '0 && dut.left_q == dut.length_q
+          nothing_yet: assert (bus.out_words_q == '0
+                               && dut.left_q == (dut.erases ? 11'd1 : dut.length_q)
                                && dut.u_pack.place_q == '0 && !dut.u_pack.valid_q);
+        if (dut.state_q == Check) not_judged: assert (!dut.joins_q);
         if (dut.state_q == Measure) measured: assert (dut.behind_q == asked_end);
         if (dut.state_q == Check) begin
           compared: assert (dut.inside_q == (asked_end <= 33'({dut.sectors_q, 12'h000})));
@@ -144,30 +205,58 @@ module flash_vmm_formal
           alignment: assert (dut.aligned_q == (dut.asked_q[11:1] == '0
             && (!dut.block || (dut.asked_q[15:12] | 4'(dut.first_q)) == '0)));
         end
+        if (dut.state_q != Measure && dut.fill_q != '0) begin
+          page_in_area: assert (dut.writable_q && 25'(dut.from_q) >= from
+                                && 25'(dut.from_q) + 25'(dut.fill_q) <= behind);
+          page_fits: assert (9'(dut.from_q[7:0]) + dut.fill_q
+                             <= (dut.state_q == Check || dut.state_q == Respond
+                                 || dut.state_q == Fill ? 9'd255 : 9'd256)
+                             && dut.fill_q <= 9'd256);
+        end
       end
       if (checked) begin
-        in_area: assert (25'(dut.addr_q) >= from || dut.left_q == '0);
-        if (!dut.erases) to_end: assert (25'(dut.addr_q) + 25'(dut.left_q) <= behind
-                                         || dut.left_q == '0);
+        if (!dut.erases) begin
+          in_area: assert (25'(dut.addr_q) >= from || dut.left_q == '0);
+          to_end: assert (25'(dut.addr_q) + 25'(dut.left_q) <= behind || dut.left_q == '0);
+        end
         writes: assert (dut.op_q == Read || dut.writable_q);
         some: assert (dut.erases == (dut.length_q == '0));
-        less: assert (dut.left_q <= dut.length_q);
-        if (dut.erases && (dut.state_q == Enable || dut.state_q == Change))
+        less: assert (dut.left_q <= (dut.erases ? 11'd1 : dut.length_q));
+        if (dut.erases && dut.left_q != '0)
           erasure: assert (25'(dut.addr_q) >= from && 25'(dut.addr_q)
             + (dut.block ? 25'h10000 : 25'h1000) <= behind);
-        if (dut.state_q == Fetch) fetches: assert (dut.op_q == Read && dut.left_q == dut.length_q
-          && bus.out_words_q == '0 && dut.u_pack.place_q == '0 && !dut.u_pack.valid_q);
-        else if (dut.state_q != Take) changing: assert (dut.op_q != Read);
+        if (dut.op_q == Read && dut.state_q != Take) not_yet: assert (
+          dut.left_q == dut.length_q && bus.out_words_q == '0 && dut.u_pack.place_q == '0
+          && !dut.u_pack.valid_q);
         if (dut.state_q == Take) begin
           takes: assert (dut.op_q == Read && dut.left_q != '0 && dut.left_q <= dut.length_q);
           place: assert (dut.u_pack.place_q == 2'(dut.length_q - dut.left_q));
           came: assert (11'(bus.out_words_q) + 11'(dut.u_pack.valid_q)
                         == (dut.length_q - dut.left_q) >> 2);
+          nothing_kept: assert (dut.fill_q == '0 && !dut.pending_q);
         end
-        if (dut.state_q == Enable) more: assert (dut.erases || dut.left_q != '0);
-        if (dut.state_q == Change) may: assert (enabled_q && (dut.erases || dut.left_q != '0)
-          && dut.chunk_q == (dut.left_q < dut.page_left ? dut.left_q : dut.page_left));
+        if (dut.state_q == Fill) fills: assert (dut.op_q == Write && dut.left_q != '0
+                                                && (dut.fill_q == '0 || dut.joins_q));
+        if (dut.state_q == Fill || (dut.joins_q && dut.fill_q != '0))
+          without_gap: assert (dut.addr_q == dut.from_q + W'(dut.fill_q)
+                               && (dut.fill_q == '0 || dut.addr_q[7:0] != '0));
+        joins_written: assert (!dut.joins_q || dut.op_q == Write);
+        if (dut.state_q == Enable || dut.state_q == Change) begin
+          something: assert (dut.programs || (dut.erases && dut.left_q != '0));
+          not_busy: assert (!dut.pending_q);
+        end
+        if (dut.state_q == Change) may: assert (enabled_q);
+        if (dut.state_q == Settle) told: assert (dut.fill_q == '0 && dut.pending_q);
         fine: assert (dut.status_q == Done);
+      end
+      if (driver_valid && command != flash_pkg::Program
+          && (command == flash_pkg::Read || changes))
+        programmed_first: assert (dut.fill_q == '0);
+      if (dut.state_q == Respond && dut.status_q == Done) begin
+        nothing_left: assert (dut.left_q == '0 || dut.op_q == Read);
+        if (more_q) ends_there: assert (dut.fill_q == '0
+                                        || dut.addr_q == dut.from_q + W'(dut.fill_q));
+        else none_left: assert (dut.fill_q == '0 && !dut.pending_q);
       end
       if (dut.state_q == Respond && dut.op_q == Read) begin
         if (dut.status_q == Done) all_came: assert (11'(bus.out_words_q)
@@ -177,6 +266,7 @@ module flash_vmm_formal
       end
       if (dut.op_q != Read || !under_way) no_out: assert (!dut.u_pack.valid_q
                                                           && dut.u_pack.place_q == '0);
+      keeps: cover (left_q != '0);
     end
   end
 `endif

@@ -9,6 +9,8 @@ from common import reset
 from io_vmm import (BAD_ADDRESS, BAD_LENGTH, CONTROL, DEVICE_FAILED, DONE, LENGTH_MAX, PROTECTED, READ, WRITE, IoVmm)
 
 SECTOR, BLOCK, PAGE = 4096, 65536, 256
+# In the address of a Write: more is to follow.
+MORE = 1 << 31
 # First sector, sectors, writable. The third reads what the second writes, the last has nothing.
 AREAS = ((0, 16, True), (16, 4, True), (16, 4, False), (0, 0, True))
 
@@ -40,7 +42,14 @@ def poll_bound(dut, busy):
 def write_bound(dut, addr, length, busy):
     byte, rest = overhead(dut)
     pages = (addr % PAGE + length + PAGE - 1) // PAGE
-    return 12 + leave_bound(dut) + byte * length + pages * (byte + rest + 4 * byte + rest + 4 + poll_bound(dut, busy))
+    # Bytes come into the page first, and go over the wire when the page is full.
+    return (12 + leave_bound(dut) + (byte + 1) * length
+            + pages * (byte + rest + 4 * byte + rest + 8 + poll_bound(dut, busy)))
+
+
+def before_bound(dut, busy):
+    """Before a request: what is kept for the port is programmed, when the part has done what it was told last."""
+    return poll_bound(dut, busy) + write_bound(dut, 0, PAGE - 1, busy)
 
 
 def erase_bound(dut, busy):
@@ -218,26 +227,95 @@ async def refuses_what_is_not_the_ports(dut):
 
 
 @cocotb.test(timeout_time=20, timeout_unit="ms")
-async def random_requests_against_bytes(dut):
-    """Ports read and write at random; what one writes is seen by those who share it, and by nobody else."""
-    vmm, wire = await begin(dut)
+async def what_is_to_be_followed_is_kept(dut):
+    """Bytes that are written one by one are programmed a page at a time; what is asked for between them is what it would be
+    otherwise."""
+    vmm, wire = await begin(dut, bits=True)
     program = times(dut)[0]
+
+    def programs():
+        return [int.from_bytes(c[1:4], "big") for c in wire.commands if c[:1] == b"\x02"]
+
+    async def write(port, addr, data, cycles):
+        answer = await vmm.ask(port, WRITE, addr, data)
+        assert answer.status == DONE and answer.cycles <= cycles, (addr, answer)
+
+    # Two ports at once, from within a page: nothing but the ends of pages are programmed, and the answer does not wait.
+    data = [random.randbytes(2 * PAGE) for _ in range(2)]
+    short, full = 8 + 1, before_bound(dut, program)
+    for n in range(PAGE - 10):
+        for port in (0, 1):
+            await write(port, MORE | 10 + n, data[port][n:n + 1], full if n == PAGE - 11 else short)
+    assert programs() == [10, 16 * SECTOR + 10]
+    # What was refused has changed nothing; the last ends a page and leaves nothing to be programmed.
+    await write(0, MORE | PAGE, b"abc", short + 2)
+    for op, addr, length, status in ((READ, 16 * SECTOR, 1, BAD_ADDRESS), (READ, MORE, 1, BAD_ADDRESS), (READ, 0, 0, BAD_LENGTH),
+                                     (WRITE, MORE | PAGE + 3, 0, BAD_LENGTH), (WRITE, MORE | 16 * SECTOR - 1, 2, BAD_ADDRESS),
+                                     (CONTROL, MORE, 0, BAD_ADDRESS)):
+        assert (await vmm.ask(0, op, addr, bytes(length) if op == WRITE else b"", length)).status == status
+    assert len(programs()) == 2
+    await write(0, PAGE + 3, data[0][:PAGE - 3], write_bound(dut, 0, PAGE, program) + poll_bound(dut, program))
+    assert programs()[2:] == [PAGE]
+    answer = await vmm.ask(0, READ, PAGE, length=PAGE)
+    assert answer.data == b"abc" + data[0][:PAGE - 3] and answer.cycles <= read_bound(dut, PAGE)
+    # Whatever does not go on from there has it programmed first: a Write elsewhere, also behind a page; a Read; an erasure.
+    await write(0, MORE | 600, b"def", short + 2)
+    await write(0, MORE | 604, b"ghi", full + short + 2)
+    await write(0, MORE | 607, b"j", short)
+    answer = await vmm.ask(0, READ, 600, length=8)
+    assert answer.data == b"def\xffghij" and answer.cycles <= full + read_bound(dut, 8)
+    await write(0, MORE | 700, b"k", short)
+    assert (await vmm.ask(0, CONTROL, SECTOR)).status == DONE
+    assert programs()[3:] == [600, 604, 700]
+    # A long one is in pages.
+    await write(0, MORE | 1000, bytes(1000), full + write_bound(dut, 1000, 1000, program))
+    await write(0, 2000, b"l", full + poll_bound(dut, program))
+    assert programs()[6:] == [1000, 1024, 1280, 1536, 1792]
+    assert wire.ignored == 0
+
+
+@cocotb.test(timeout_time=50, timeout_unit="ms")
+async def random_requests_against_bytes(dut):
+    """Ports read, write and erase at random; what one writes is seen by itself at once, by those who share it when it is in
+    the part, and by nobody else."""
+    vmm, wire = await begin(dut)
+    program, sector, _ = times(dut)
     areas = [bytearray(b"\xff" * 16 * SECTOR), bytearray(b"\xff" * 4 * SECTOR)]
-    for _ in range(12):
-        port = random.choice((0, 1, 2))
-        bytes_of = areas[min(port, 1)]
+    # Where each goes on.
+    appends = [0, 0]
+    for _ in range(150):
+        port = random.choice((0, 1))
+        bytes_of = areas[port]
         length = random.choice((1, 3, 4, 5, 64, random.randint(1, 300)))
-        addr = random.choice((0, random.randint(0, 600), len(bytes_of) - length))
-        if random.random() < 0.4 and port != 2:
+        addr = random.choice((appends[port], appends[port], 0, random.randint(0, 600), len(bytes_of) - length))
+        what = random.choice((READ, READ, WRITE, WRITE, MORE, MORE, MORE, MORE, MORE, CONTROL))
+        if what in (WRITE, MORE):
             data = random.randbytes(length)
-            answer = await vmm.ask(port, WRITE, addr, data)
-            assert answer.status == DONE and answer.cycles <= write_bound(dut, addr, length, program)
+            answer = await vmm.ask(port, WRITE, addr | (what & MORE), data)
+            assert answer.status == DONE
+            assert answer.cycles <= before_bound(dut, program) + write_bound(dut, addr, length, program)
             for n, byte in enumerate(data):
                 bytes_of[addr + n] &= byte
-        else:
+            end = addr + length
+            appends[port] = end if end + 300 < len(bytes_of) else random.randint(0, 3 * PAGE)
+        elif what == READ:
             answer = await vmm.ask(port, READ, addr, length=length)
             assert (answer.status, answer.data) == (DONE, bytes_of[addr:addr + length])
-            assert answer.cycles <= read_bound(dut, length)
+            assert answer.cycles <= before_bound(dut, program) + read_bound(dut, length)
+        else:
+            answer = await vmm.ask(port, CONTROL, 0)
+            assert answer.status == DONE
+            assert answer.cycles <= before_bound(dut, program) + erase_bound(dut, sector)
+            bytes_of[:SECTOR] = b"\xff" * SECTOR
+    # A read by each, and all is in the part.
+    for port in (0, 1):
+        assert (await vmm.ask(port, READ, 0, length=1)).data == areas[port][:1]
+        base = AREAS[port][0] * SECTOR
+        for page in range(len(areas[port]) // PAGE):
+            found = int(dut.u_part.memory[base // PAGE + page].value).to_bytes(PAGE, "little")
+            assert found == areas[port][page * PAGE:][:PAGE]
+    answer = await vmm.ask(2, READ, 0, length=300)
+    assert (answer.status, answer.data) == (DONE, areas[1][:300])
     assert wire.ignored == 0
 
 
@@ -265,6 +343,20 @@ async def a_part_that_stays_busy_is_given_up(dut):
     assert answer.status == DEVICE_FAILED
     assert answer.cycles <= write_bound(dut, 10, 4, times(dut)[0] * 11 // 10)
     answer = await vmm.ask(0, READ, 0, length=4)
+    assert answer.status == DEVICE_FAILED and answer.cycles <= 6
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+async def who_asks_next_is_told_that_it_was_given_up(dut):
+    """The answer of a Write of which more follows does not wait for the part; what was kept for others is lost, too."""
+    vmm, _ = await begin(dut)
+    assert (await vmm.ask(1, WRITE, MORE | 3, b"kept")).status == DONE
+    cocotb.start_soon(cut_when_busy(dut))
+    assert (await vmm.ask(0, WRITE, MORE | 0, bytes(PAGE))).status == DONE
+    answer = await vmm.ask(1, WRITE, 7, b"lost")
+    assert answer.status == DEVICE_FAILED
+    assert answer.cycles <= poll_bound(dut, times(dut)[0] * 11 // 10) + 20
+    answer = await vmm.ask(0, WRITE, MORE | PAGE, b"x")
     assert answer.status == DEVICE_FAILED and answer.cycles <= 6
 
 

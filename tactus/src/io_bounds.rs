@@ -21,6 +21,8 @@ const PAGE: u64 = 256;
 /// The longest times of the part, with the tenth that the driver waits longer, in cycles of 100 MHz: programming a page, erasing 64 KiB.
 const PROGRAM: u64 = 330_000;
 const ERASE: u64 = 220_000_000;
+/// Until the part is known not to be busy any more with a page, which the answer to a write of which more follows does not wait for.
+const PENDING: u64 = PROGRAM + 64 + 18;
 
 /// On its way through a port's page, its engine and the arbiter.
 const PORT_WAY: u64 = 16;
@@ -87,7 +89,7 @@ impl Request {
             Self::FlashRead(length) => 4 * (10 + length) + 10,
             Self::FlashWrite(length) => {
                 let pages = length / PAGE + 2;
-                16 * (1 + length) + 18 + pages * (144 + 34 + PROGRAM)
+                program(length, pages)
             }
             Self::FlashErase => 160 + 52 + ERASE,
             Self::VgaWrite(length) => length + 10,
@@ -122,6 +124,11 @@ impl Request {
         }
         all
     }
+}
+
+/// Cycles that bytes take to become part of so many pages of the flash at most.
+const fn program(length: u64, pages: u64) -> u64 {
+    17 * length + 16 + 18 + pages * (144 + 38 + PROGRAM)
 }
 
 impl fmt::Display for Request {
@@ -189,16 +196,32 @@ impl Shared {
     /// The longest that a request of a port, by its number, takes, in cycles of the fabric, whatever the others ask for that they may. `None`: that is not bounded, or there
     /// is no such port.
     pub(crate) fn bound(&self, number: usize, request: Request) -> Option<u64> {
+        let flash = Request::FlashErase.device();
+        // Whoever may write may have some bytes of a page kept, which are programmed first.
+        let turn = |port: Port, request: Request| {
+            let keeps = request.device() == flash && port.flash == Some(true);
+            let kept = if keeps { program(PAGE - 1, 1) } else { 0 };
+            kept + request.turn()
+        };
         let longest = |port: Port| {
             let all = Request::all(port).into_iter();
             let of_device = all.filter(|other| other.device() == request.device());
-            of_device.map(Request::turn).max()
+            of_device.map(|other| turn(port, other)).max()
         };
         let users = self.ports.iter();
         let users: Vec<(usize, u64)> = users
             .filter_map(|(number, port)| Some((*number, longest(*port)?)))
             .collect();
         let own = users.iter().position(|(user, _)| *user == number)?;
+        let mut all = self.ports.iter();
+        let (_, port) = all.find(|(user, _)| *user == number)?;
+        // A page may be left of a write before all of these.
+        let changes = self.ports.iter().any(|(_, port)| port.flash == Some(true));
+        let pending = if request.device() == flash && changes {
+            PENDING
+        } else {
+            0
+        };
         let turns: Vec<u64> = users.iter().map(|(_, turn)| *turn).collect();
         let way = match &self.way {
             Way::Page => PORT_WAY,
@@ -209,7 +232,7 @@ impl Shared {
             }
         };
         let wait = wait(self.policies[request.device()], &turns, own)?;
-        Some(way + wait + request.turn())
+        Some(way + pending + wait + turn(*port, request))
     }
 }
 

@@ -298,7 +298,7 @@ impl Outcome {
 
     /// As that of a machine, with one VM more, [`ALL`], of which the figures of all tiles are: of what each of them has reported as
     /// `X_min`, `X_mean` and `X_max`, `X_min`, `X_mean`, `X_max`, how far `X_max` is from `X_min` as `X_variation`, the mean as one of so many
-    /// tiles has it as `X_share`, that of the slowest as `X_slowest_share`; `flits`; how many `io_requests` were answered and how many of them were
+    /// tiles has it as `X_share`, that of the slowest as `X_slowest_share`; the longest `X_total`; `flits`; how many `io_requests` were answered and how many of them were
     /// `io_late`; and, where frames were watched, `frame_loss`, what one takes beside its time on the wire. And what was seen at the ends of the wires.
     pub fn as_of_a_machine(mut self, system: &System) -> (session::Outcome, ends::Seen) {
         let mut metrics = together(&self.journal.vms);
@@ -394,6 +394,11 @@ fn together(vms: &[VmJournal]) -> BTreeMap<String, Metric> {
             ("slowest_share", slowest / number),
         ] {
             all.insert(format!("{base}_{what}"), Metric { value, unit });
+        }
+        let total = values("total");
+        if !total.is_empty() {
+            let value = fold(&total, 0.0, f64::max);
+            all.insert(format!("{base}_total"), Metric { value, unit });
         }
     }
     all

@@ -14,6 +14,8 @@ use tactus_board::time::Femtoseconds;
 const LONG: u64 = 100_000_000;
 /// When all begin, in cycles from reset: all have their I/O ready before.
 const START: u64 = 100_000;
+/// For which the flash is busy with a page.
+const PROGRAM: u64 = 40_000;
 
 /// An image that this project builds.
 fn read(image: &str) -> Vec<u8> {
@@ -122,6 +124,32 @@ fn reads_of_flash_by_nine_tiles_take_their_turns() {
         let outcome = good(&over_the_server(9, policy, arguments));
         let most = longest(&outcome, 9, "flash-read_max");
         println!("a server, {policy}: at most {most} cycles");
+    }
+}
+
+/// Whichever the way: what is appended byte by byte is joined, so that two pages take no longer than few programs of the part do; and what is kept for more is found by
+/// a read, across the end of a page and in front of what was written before.
+#[test]
+fn what_is_appended_to_flash_is_there() {
+    let ways: [fn(&str) -> System; 3] = [
+        |arguments| over_the_hypervisor(2, IoPolicy::Fifo, arguments),
+        |arguments| over_the_server(2, "fifo", arguments),
+        |arguments| baseline(1, "manycore-native-io", arguments),
+    ];
+    for way in ways {
+        let rounds = 300;
+        let outcome = good(&way(&format!("experiment=flash-write rounds={rounds}")));
+        let most = longest(&outcome, 1, "flash-write_total");
+        println!("{rounds} bytes are appended in {most} cycles");
+        assert!(most < (rounds * PROGRAM / 10) as f64, "{most}");
+
+        let mut system = way("");
+        for tile in system.tiles.iter_mut().filter(|tile| tile.number != 15) {
+            // Each as soon as it has written.
+            let arguments = "experiment=flash-read bytes=600 rounds=3 expect=written";
+            tile.arguments = arguments.to_owned();
+        }
+        good(&system);
     }
 }
 

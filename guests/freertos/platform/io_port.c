@@ -14,6 +14,8 @@
 #define READ 0
 #define WRITE 1
 #define CONTROL 2
+/* In the address of a write of the flash: more is to follow. */
+#define FLASH_MORE 0x80000000u
 #define PRIORITY 4
 
 /* What the fabric and this vCPU see of memory is in the order of the program. */
@@ -148,6 +150,11 @@ uint32_t io_flash_write(struct io_port *port, uint32_t address, const void *from
         at += part;
     }
     return IO_DONE;
+}
+
+uint32_t io_flash_append(struct io_port *port, uint32_t address, const void *from, size_t length)
+{
+    return (address & FLASH_MORE) == 0 ? io_flash_write(port, address | FLASH_MORE, from, length) : IO_BAD_ADDRESS;
 }
 
 uint32_t io_flash_erase(struct io_port *port, uint32_t address)

@@ -50,9 +50,15 @@ bool io_port_open(struct io_port *port, uint32_t number);
  * beginning: a multiple of 64. Gives how it ended; `came`, unless NULL, gets the bytes that came back. */
 uint32_t io_port_call(struct io_port *port, uint32_t device, uint32_t op, uint32_t address, uint32_t place, size_t length, size_t *came);
 
-/* Reads from the port's area of the flash; programs it: bits go from 1 to 0 only; erases the sector of 4 KiB that begins there. */
+/* Reads from the port's area of the flash; programs it: bits go from 1 to 0 only. */
 uint32_t io_flash_read(struct io_port *port, uint32_t address, void *to, size_t length);
 uint32_t io_flash_write(struct io_port *port, uint32_t address, const void *from, size_t length);
+
+/* Writes what more is to follow behind: what does not fill a page of 256 bytes is kept, and programmed with what follows, or before whatever else the port asks of the
+ * flash. When io_flash_write has gone well, all is in the flash. */
+uint32_t io_flash_append(struct io_port *port, uint32_t address, const void *from, size_t length);
+
+/* Erases the sector of 4 KiB that begins there. */
 uint32_t io_flash_erase(struct io_port *port, uint32_t address);
 
 /* Draws pixels from a place of the port's window to the right; fills a rectangle. */

@@ -42,6 +42,8 @@ struct client {
     /* A frame that has come for it, and how long it is; 0: none has. */
     uint32_t frame[(IO_LENGTH_MAX) / sizeof(uint32_t)];
     size_t frame_length;
+    /* What it has written of a page of the flash, and goes on with. */
+    struct flash_page page;
 };
 
 uint64_t io_timeout = TIMEOUT;
@@ -144,21 +146,25 @@ static uint32_t serve_uart(const struct client *client, uint32_t op, const void 
     return length > 0 ? uart_write(data, length) : IO_BAD_LENGTH;
 }
 
-static uint32_t serve_flash(const struct client *client, uint32_t op, const void *data, size_t length, size_t *came)
+static uint32_t serve_flash(struct client *client, uint32_t op, const void *data, size_t length, size_t *came)
 {
-    uint32_t place;
+    bool more = op == OP_WRITE && (client->address & FLASH_MORE) != 0;
+    uint32_t place, status;
 
-    if (!area_flash(&client->area, client->address, op == OP_CONTROL ? FLASH_SECTOR : length, &place))
+    if (!area_flash(&client->area, more ? client->address - FLASH_MORE : client->address, op == OP_CONTROL ? FLASH_SECTOR : length, &place))
         return IO_BAD_ADDRESS;
-    if (op == OP_READ) {
-        *came = length;
-        return length > 0 ? flash_read(place, buffer, length) : IO_DONE;
-    }
     if (op == OP_WRITE)
-        return flash_program(place, data, length);
-    if (length > 0)
+        return flash_write(&client->page, place, data, length, more);
+    if (op == OP_CONTROL && length > 0)
         return IO_BAD_LENGTH;
-    return client->address % FLASH_SECTOR == 0 ? flash_erase(place) : IO_BAD_ADDRESS;
+    if (op == OP_CONTROL && client->address % FLASH_SECTOR != 0)
+        return IO_BAD_ADDRESS;
+    /* What it finds, or erases, is what it has written. */
+    status = client->page.length > 0 ? flash_flush(&client->page) : IO_DONE;
+    if (status != IO_DONE || op == OP_CONTROL)
+        return status == IO_DONE ? flash_erase(place) : status;
+    *came = length;
+    return length > 0 ? flash_read(place, buffer, length) : IO_DONE;
 }
 
 static uint32_t serve_vga(const struct client *client, uint32_t op, const void *data, size_t length)

@@ -51,7 +51,6 @@ _Static_assert(offsetof(gpio_controller_t, TIMER) == COUNTER_ADDRESS, "the count
 #define FLASH_LEAVE 0xffu
 #define FLASH_DUMMY_CLOCKS 4u
 #define FLASH_BUSY 0x01u
-#define FLASH_PAGE 256u
 /* Its typical times (section 9.6), 0.4 ms and 45 ms; and its longest, 3 ms and 400 ms, and a tenth. */
 #define PROGRAM_TYPICAL 40000u
 #define PROGRAM_MAX 330000u
@@ -130,9 +129,27 @@ static uint32_t receive(void *to, size_t length)
     return status;
 }
 
+/* How long the flash is busy at least, as far as has been seen: for that long nobody asks whether it still is. */
+struct busy {
+    uint64_t shortest;
+    uint64_t longest;
+};
+
+/* What keeps it busy since `changed`, unless it is known not to be. */
+static struct busy *pending;
+static uint64_t changed;
+
+static __attribute__((noinline)) uint32_t await_flash(void);
+
+/* Before the flash is used, or what was changed is taken to be so. */
+static inline uint32_t flash_ready(void)
+{
+    return pending != NULL ? await_flash() : IO_DONE;
+}
+
 uint32_t flash_read(uint32_t address, void *to, size_t length)
 {
-    uint32_t status = IO_DONE;
+    uint32_t status = flash_ready();
 
     for (size_t at = 0; at < length && status == IO_DONE;) {
         size_t part = length - at < SPI_BYTES_MAX ? length - at : SPI_BYTES_MAX;
@@ -145,15 +162,12 @@ uint32_t flash_read(uint32_t address, void *to, size_t length)
     return status;
 }
 
-/* How long the flash is busy at least, as far as has been seen: for that long nobody asks whether it still is. */
-struct busy {
-    uint64_t shortest;
-    uint64_t longest;
-};
-
-static uint32_t await_flash(struct busy *busy, uint64_t begin)
+static uint32_t await_flash(void)
 {
-    packet_pause(begin + busy->shortest);
+    struct busy *busy = pending;
+
+    pending = NULL;
+    packet_pause(changed + busy->shortest);
     for (;;) {
         uint64_t asked = platform_time();
         uint32_t words[2] = {FLASH_STATUS};
@@ -165,50 +179,83 @@ static uint32_t await_flash(struct busy *busy, uint64_t begin)
             return status;
         if ((word & FLASH_BUSY) == 0) {
             /* It may have been so for as long as a question takes: so much sooner is asked next time, and never later. */
-            uint64_t took = asked - begin, question = platform_time() - asked;
+            uint64_t took = asked - changed, question = platform_time() - asked;
 
             if (took < busy->shortest + question)
                 busy->shortest = took > question ? took - question : 0;
             return IO_DONE;
         }
-        if (asked - begin > busy->longest)
+        if (asked - changed > busy->longest)
             return IO_DEVICE_FAILED;
     }
 }
 
-/* Carries out a command that changes something: its bytes are in `words`, which have room for one more. */
+/* Has a command carried out that changes something: its bytes are in `words`, which have room for one more. */
 static uint32_t change(uint32_t *words, size_t send, struct busy *busy)
 {
     uint32_t enable[2] = {FLASH_WRITE_ENABLE};
-    uint32_t status = command(enable, 1, 0);
+    uint32_t status = flash_ready();
 
     if (status == IO_DONE)
+        status = command(enable, 1, 0);
+    if (status == IO_DONE)
         status = command(words, send, 0);
-    return status == IO_DONE ? await_flash(busy, platform_time()) : status;
+    if (status == IO_DONE)
+        pending = busy;
+    changed = platform_time();
+    return status;
 }
 
-uint32_t flash_program(uint32_t address, const void *from, size_t length)
+/* Has what is kept programmed. */
+static uint32_t flash_program(struct flash_page *page)
 {
     static struct busy busy = {PROGRAM_TYPICAL, PROGRAM_MAX};
-    uint32_t words[1 + FLASH_PAGE / 4 + 1], status = IO_DONE;
+    uint32_t words[1 + FLASH_PAGE / 4 + 1];
+    size_t length = page->length;
 
-    for (size_t at = 0; at < length && status == IO_DONE;) {
-        size_t rest = FLASH_PAGE - (address + at) % FLASH_PAGE, part = length - at < rest ? length - at : rest;
+    page->length = 0;
+    words[0] = flash_command(FLASH_PROGRAM, page->address);
+    memcpy(words + 1, page->bytes, length);
+    return change(words, 4 + length, &busy);
+}
 
-        words[0] = flash_command(FLASH_PROGRAM, address + (uint32_t)at);
-        memcpy(words + 1, (const uint8_t *)from + at, part);
-        status = change(words, 4 + part, &busy);
-        at += part;
+uint32_t flash_flush(struct flash_page *page)
+{
+    uint32_t status = page->length > 0 ? flash_program(page) : IO_DONE;
+
+    return status == IO_DONE ? flash_ready() : status;
+}
+
+uint32_t flash_write(struct flash_page *page, uint32_t address, const void *from, size_t length, bool more)
+{
+    const uint8_t *bytes = from;
+    uint32_t status = IO_DONE;
+
+    if (page->length > 0 && address != page->address + page->length)
+        status = flash_program(page);
+    while (length > 0 && status == IO_DONE) {
+        size_t rest = FLASH_PAGE - address % FLASH_PAGE, part = length < rest ? length : rest;
+
+        if (page->length == 0)
+            page->address = address;
+        memcpy(page->bytes + page->length, bytes, part);
+        page->length += part;
+        address += (uint32_t)part;
+        bytes += part;
+        length -= part;
+        if (part == rest)
+            status = flash_program(page);
     }
-    return status;
+    return status == IO_DONE && !more ? flash_flush(page) : status;
 }
 
 uint32_t flash_erase(uint32_t address)
 {
     static struct busy busy = {ERASE_TYPICAL, ERASE_MAX};
     uint32_t words[2] = {flash_command(FLASH_ERASE, address)};
+    uint32_t status = change(words, 4, &busy);
 
-    return change(words, 4, &busy);
+    return status == IO_DONE ? flash_ready() : status;
 }
 
 uint32_t vga_draw(uint32_t x, uint32_t y, const void *colours, size_t length)

@@ -11,9 +11,20 @@
 
 #include "mesh.h"
 
-/* SPI NOR flash: reads; programs, also over ends of pages; erases a sector. */
+#define FLASH_PAGE 256u
+
+/* What is kept of a page of the flash: bytes from an address on, which do not reach its end. */
+struct flash_page {
+    uint32_t address;
+    size_t length;
+    uint8_t bytes[FLASH_PAGE] __attribute__((aligned(4)));
+};
+
+/* SPI NOR flash: reads; programs a page at a time, and where `more` is to follow keeps what is left; programs what is kept, and waits for it; erases a sector. What is
+ * kept is lost where programming fails. */
 uint32_t flash_read(uint32_t address, void *to, size_t length);
-uint32_t flash_program(uint32_t address, const void *from, size_t length);
+uint32_t flash_write(struct flash_page *page, uint32_t address, const void *from, size_t length, bool more);
+uint32_t flash_flush(struct flash_page *page);
 uint32_t flash_erase(uint32_t address);
 
 /* VGA: writes pixels of a row, which are on the display. */

@@ -37,10 +37,15 @@ extern uint64_t io_timeout;
 /* Before all others. `area`: what this tile has. */
 uint32_t io_open(const struct area *area);
 
-/* Reads from the tile's area of the flash; programs it: bits go from 1 to 0 only; erases the sector of 4 KiB that begins there. Addresses count from the
- * area's beginning. */
+/* Reads from the tile's area of the flash; programs it: bits go from 1 to 0 only. Addresses count from the area's beginning. */
 uint32_t io_flash_read(uint32_t address, void *to, size_t length);
 uint32_t io_flash_write(uint32_t address, const void *from, size_t length);
+
+/* Writes what more is to follow behind: what does not fill a page of 256 bytes is kept, and programmed with what follows, or before whatever else the tile asks of the
+ * flash. When io_flash_write has gone well, all is in the flash. What went wrong may be said by a later call. */
+uint32_t io_flash_append(uint32_t address, const void *from, size_t length);
+
+/* Erases the sector of 4 KiB that begins there. */
 uint32_t io_flash_erase(uint32_t address);
 
 /* Draws pixels from a place of the tile's window to the right. What went wrong may be said by a later call. */

@@ -16,6 +16,8 @@
 uint64_t io_timeout;
 
 static struct area own;
+/* Of a page of the flash, for what more is to follow. */
+static struct flash_page kept;
 
 uint32_t io_open(const struct area *area)
 {
@@ -25,23 +27,36 @@ uint32_t io_open(const struct area *area)
 
 uint32_t io_flash_read(uint32_t address, void *to, size_t length)
 {
-    uint32_t place;
+    uint32_t place, status;
 
-    return area_flash(&own, address, length, &place) ? flash_read(place, to, length) : IO_BAD_ADDRESS;
+    if (!area_flash(&own, address, length, &place))
+        return IO_BAD_ADDRESS;
+    status = flash_flush(&kept);
+    return status == IO_DONE ? flash_read(place, to, length) : status;
 }
 
 uint32_t io_flash_write(uint32_t address, const void *from, size_t length)
 {
     uint32_t place;
 
-    return area_flash(&own, address, length, &place) ? flash_program(place, from, length) : IO_BAD_ADDRESS;
+    return area_flash(&own, address, length, &place) ? flash_write(&kept, place, from, length, false) : IO_BAD_ADDRESS;
+}
+
+uint32_t io_flash_append(uint32_t address, const void *from, size_t length)
+{
+    uint32_t place;
+
+    return area_flash(&own, address, length, &place) ? flash_write(&kept, place, from, length, true) : IO_BAD_ADDRESS;
 }
 
 uint32_t io_flash_erase(uint32_t address)
 {
-    uint32_t place;
+    uint32_t place, status;
 
-    return area_flash(&own, address, FLASH_SECTOR, &place) ? flash_erase(place) : IO_BAD_ADDRESS;
+    if (!area_flash(&own, address, FLASH_SECTOR, &place))
+        return IO_BAD_ADDRESS;
+    status = flash_flush(&kept);
+    return status == IO_DONE ? flash_erase(place) : status;
 }
 
 uint32_t io_draw(uint16_t x, uint16_t y, const void *colours, size_t length)

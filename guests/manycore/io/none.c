@@ -22,6 +22,12 @@ uint32_t io_flash_write(uint32_t address, const void *from, size_t length)
     return IO_NO_DEVICE;
 }
 
+uint32_t io_flash_append(uint32_t address, const void *from, size_t length)
+{
+    (void)address, (void)from, (void)length;
+    return IO_NO_DEVICE;
+}
+
 uint32_t io_flash_erase(uint32_t address)
 {
     (void)address;

@@ -3,15 +3,15 @@
 #include "io.h"
 #include "request.h"
 
-/* In parts of as much as a request moves. */
-static __attribute__((noinline)) uint32_t flash_parts(uint32_t op, uint32_t address, const uint8_t *from, uint8_t *to, size_t length)
+/* A request for none of it, in parts of as much as a request moves. */
+static __attribute__((noinline)) uint32_t flash_parts(uint32_t request, uint32_t address, const uint8_t *from, uint8_t *to, size_t length)
 {
     uint32_t status = IO_DONE;
 
     for (size_t at = 0; at < length && status == IO_DONE;) {
         size_t part = length - at < IO_LENGTH_MAX ? length - at : IO_LENGTH_MAX;
 
-        status = io_call(request_make(DEVICE_FLASH, op, part), address + (uint32_t)at, from != NULL ? from + at : NULL,
+        status = io_call(request + (uint32_t)part, address + (uint32_t)at, from != NULL ? from + at : NULL,
                          to != NULL ? to + at : NULL, NULL);
         at += part;
     }
@@ -19,21 +19,28 @@ static __attribute__((noinline)) uint32_t flash_parts(uint32_t op, uint32_t addr
 }
 
 /* As most are: in one. */
-static inline uint32_t flash_all(uint32_t op, uint32_t address, const uint8_t *from, uint8_t *to, size_t length)
+static inline uint32_t flash_all(uint32_t request, uint32_t address, const uint8_t *from, uint8_t *to, size_t length)
 {
     if (length > 0 && length <= IO_LENGTH_MAX)
-        return io_call(request_make(DEVICE_FLASH, op, length), address, from, to, NULL);
-    return flash_parts(op, address, from, to, length);
+        return io_call(request + (uint32_t)length, address, from, to, NULL);
+    return flash_parts(request, address, from, to, length);
 }
 
 uint32_t io_flash_read(uint32_t address, void *to, size_t length)
 {
-    return flash_all(OP_READ, address, NULL, to, length);
+    return flash_all(request_make(DEVICE_FLASH, OP_READ, 0), address, NULL, to, length);
 }
 
 uint32_t io_flash_write(uint32_t address, const void *from, size_t length)
 {
-    return flash_all(OP_WRITE, address, from, NULL, length);
+    return flash_all(request_make(DEVICE_FLASH, OP_WRITE, 0), address, from, NULL, length);
+}
+
+uint32_t io_flash_append(uint32_t address, const void *from, size_t length)
+{
+    if ((address & FLASH_MORE) != 0)
+        return IO_BAD_ADDRESS;
+    return flash_all(request_make(DEVICE_FLASH, OP_WRITE, 0) | REQUEST_QUIET, address | FLASH_MORE, from, NULL, length);
 }
 
 uint32_t io_flash_erase(uint32_t address)

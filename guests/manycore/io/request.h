@@ -27,6 +27,9 @@
 /* The server's: the data follow when it asks for them. */
 #define REQUEST_LATER 0x2000u
 
+/* In the address of a write of the flash: more is to follow, and what does not fill a page is kept for that. */
+#define FLASH_MORE 0x80000000u
+
 /* The server's in place of a status: `length` more bytes of the data are to be sent. */
 #define STATUS_GRANT 15u
 

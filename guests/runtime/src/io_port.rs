@@ -15,6 +15,8 @@ use crate::{csr, trap};
 
 /// The most bytes that one request moves.
 pub const LENGTH_MAX: usize = 1536;
+/// In the address of a write of the flash: more is to follow.
+const FLASH_MORE: u32 = 1 << 31;
 /// The shortest and the longest frame, without check sequence.
 pub const FRAME: core::ops::RangeInclusive<usize> = 14..=1514;
 
@@ -360,6 +362,19 @@ impl IoPort {
             self.write(Device::Flash, Op::Write, at, part)?;
         }
         Ok(())
+    }
+
+    /// Programs the flash with what more is to follow behind: what does not fill a page of 256 bytes is kept, and programmed with what follows, or before
+    /// whatever else the port asks of the flash. When [`IoPort::write_flash`] has gone well, all is in the flash.
+    ///
+    /// # Errors
+    ///
+    /// As [`IoPort::write_flash`]. What was kept is lost where the flash does not answer.
+    pub fn append_flash(&self, address: u32, data: &[u8]) -> Result<(), Failure> {
+        if address & FLASH_MORE != 0 {
+            return Err(Failure::BadAddress);
+        }
+        self.write_flash(address | FLASH_MORE, data)
     }
 
     /// Erases the sector of 4 KiB that begins there: all bits are 1 then. 45 ms, in which nobody has the flash.

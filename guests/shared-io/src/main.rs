@@ -24,6 +24,8 @@ const PULSES: [u32; 4] = [0x1_4040, 0x3_0027, 0x1_4000, 0x0_0000];
 const AHEAD: u64 = 20_000;
 /// Bytes behind the beginning of the flash's area.
 const WRITTEN: usize = 256;
+/// Of which so many are written with more to follow.
+const RECORD: usize = 100;
 
 /// The pulses' line goes high and stays so, and is sampled.
 const HIGH_AND_SAMPLED: [u32; 3] = [0x1_4040, 0x0_2000, 0x0_0000];
@@ -73,7 +75,13 @@ fn use_all() -> Result<(), Wrong> {
     let mut written = [0xff; WRITTEN];
     if port.flash_writable() {
         written = core::array::from_fn(|index| (index * 5 + 1) as u8);
-        or(port.write_flash(0, &written), "the flash cannot be written")?;
+        // In two, which become one page.
+        let (first, rest) = written.split_at(RECORD);
+        or(port.append_flash(0, first), "the flash cannot be written")?;
+        or(
+            port.write_flash(RECORD as u32, rest),
+            "the flash cannot be written",
+        )?;
     }
     if port.flash_size() > 0 {
         window_ends(&port)?;
