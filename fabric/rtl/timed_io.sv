@@ -46,7 +46,7 @@ module timed_io import timed_io_pkg::*; #(
   // As in timed_io_schedule.
   localparam int unsigned Turn      = 10 * VMS;
   localparam int unsigned Ahead     = Turn + 16;
-  localparam int unsigned TimeBits  = $clog2(Turn + 8);
+  localparam int unsigned TimeBits  = $clog2(Ahead);
   localparam logic [31:0] Manager   = 32'h544d_0001;
 
   // The bus.
@@ -55,6 +55,7 @@ module timed_io import timed_io_pkg::*; #(
   logic [ADDR_WIDTH-1:0] addr;
   logic [31:0]           wr_data, wr_biten, rd_data;
   logic                  rd_ack, rd_err, wr_ack, wr_err;
+  logic                  ready;  // the schedule is
 
   axil_slave #(.ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(32)) u_slave (
     .clk_i, .rst_ni,
@@ -65,7 +66,7 @@ module timed_io import timed_io_pkg::*; #(
     .s_axil_rvalid, .s_axil_rready, .s_axil_rdata, .s_axil_rresp,
     .req_o(req), .req_is_wr_o(req_is_wr), .addr_o(addr),
     .wr_data_o(wr_data), .wr_biten_o(wr_biten),
-    .req_stall_wr_i(1'b0), .req_stall_rd_i(1'b0),
+    .req_stall_wr_i(!ready), .req_stall_rd_i(!ready),
     .rd_ack_i(rd_ack), .rd_err_i(rd_err), .rd_data_i(rd_data),
     .wr_ack_i(wr_ack), .wr_err_i(wr_err)
   );
@@ -108,7 +109,7 @@ module timed_io import timed_io_pkg::*; #(
   assign wr_ack  = is_wr_q && (is_nothing || answers);
   assign rd_err  = is_nothing || error_q;
   assign wr_err  = rd_err;
-  assign rd_data = is_nothing || error_q ? '0 : answer_q;
+  assign rd_data = answer_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -120,7 +121,7 @@ module timed_io import timed_io_pkg::*; #(
         Free: begin
           error_q <= 1'b0;
           is_wr_q <= req_is_wr;
-          if (req) access_q <= Decode;
+          if (req && ready) access_q <= Decode;
         end
         Decode: access_q <= is_nothing ? Free : is_vm ? OfVm : OfPins;
         OfVm: begin
@@ -140,10 +141,15 @@ module timed_io import timed_io_pkg::*; #(
   always_ff @(posedge clk_i) begin
     if (access_q == Free) begin
       addr_q  <= addr;
-      data_q  <= wr_data;
+      data_q  <= ready ? wr_data : '0;
       whole_q <= wr_biten == '1;
     end
-    answer_q <= is_vm ? vm_data : pins_data;
+    // Of what is not there, zeros.
+    if (access_q == Free || (access_q == OfPins && pins_error)) begin
+      answer_q <= '0;
+    end else begin
+      answer_q <= is_vm ? vm_data : pins_data;
+    end
   end
 
   // The registers say what there is, and what of it can be read and written; none keeps anything,
@@ -220,6 +226,7 @@ module timed_io import timed_io_pkg::*; #(
 
   logic [VmBits-1:0]            vm;
   logic                         store, arm, disarm, stop, take, report_taken;
+  logic [4:0]                   sample_address;
   logic [5:0]                   store_address, arm_entry;
   logic [WordBits-1:0]          store_word;
   logic [TimeBits-1:0]          arm_time;
@@ -230,13 +237,13 @@ module timed_io import timed_io_pkg::*; #(
   logic [VMS-1:0][TimeBits-1:0] report_time;
 
   timed_io_schedule #(.VMS(VMS)) u_schedule (
-    .clk_i, .rst_ni, .now_i(now_q),
+    .clk_i, .rst_ni, .now_i(now_q), .ready_o(ready),
     .access_i(access_q == OfVm), .access_vm_i(page[VmBits-1:0]), .access_write_i(is_wr_q),
     .access_word_i(addr_q[11:2]), .access_whole_i(whole_q), .access_data_i(data_q),
     .answer_o(vm_answer), .answer_error_o(vm_error), .answer_data_o(vm_data),
     .vm_o(vm), .store_o(store), .store_address_o(store_address), .store_word_o(store_word),
     .arm_o(arm), .arm_time_o(arm_time), .arm_entry_o(arm_entry), .disarm_o(disarm), .stop_o(stop),
-    .take_o(take), .report_taken_o(report_taken),
+    .sample_address_o(sample_address), .take_o(take), .report_taken_o(report_taken),
     .armed_i(armed), .running_i(running), .sample_i(sample), .samples_i(samples),
     .missed_i(missed), .cause_i(cause), .report_time_i(report_time)
   );
@@ -255,7 +262,8 @@ module timed_io import timed_io_pkg::*; #(
       .disarm_i(disarm && is_this), .stop_i(stop && is_this),
       .armed_o(armed[v]), .running_o(running[v]),
       .granted_i(granted[v]), .inputs_i(inputs[v]), .lines_o(lines[v]),
-      .take_i(take && is_this), .sample_o(sample[v]), .samples_o(samples[v]),
+      .sample_address_i(sample_address), .take_i(take && is_this),
+      .sample_o(sample[v]), .samples_o(samples[v]),
       .report_taken_i(report_taken && is_this), .missed_o(missed[v]), .cause_o(its_cause),
       .report_time_o(report_time[v])
     );
