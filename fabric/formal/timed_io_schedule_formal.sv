@@ -178,7 +178,7 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
       // Thousands of years of cycles.
       this_age: assume (now_q[63:62] == 2'b00);
 
-      empties_first: assume (ready || (!access && access_data == '0));
+      empties_first: assume (ready || !access);
 
       never_overdue: assert (!scheduled_q || start_q > now_q + 64'd5);
       arm_as_asked: assert (!its_arm || (scheduled_q && arm_entry == entry_q

@@ -19,7 +19,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
 
   input  logic [63:0]         now_i,
 
-  // After reset the memories are emptied; until then there is no access, and its data are zeros.
+  // After reset the memories are emptied; until then there is no access.
   output logic                ready_o,
   // An access to a VM's page (regs/timed_io.rdl), which is there, kept until it is answered.
   input  logic                access_i,
@@ -117,7 +117,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
     end
   end
 
-  // The VM's words. Those that an access alone writes are its data as they are.
+  // The VM's words. The period is never written with a count of runs that goes on.
 
   logic        write_low, write_high, write_period, write_runs, write_now;
   logic [31:0] low_d, high_d, runs_d, low_read, high_read, period_read, runs, now_high;
@@ -137,7 +137,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
 
   timed_io_memory #(.WORDS(VMS), .WIDTH(32)) u_period (
     .clk_i,
-    .write_i(write_period), .write_address_i(vm_q), .write_data_i(access_data_i),
+    .write_i(write_period), .write_address_i(vm_q), .write_data_i(runs_d),
     .read_address_i(vm_q), .read_data_o(period_read)
   );
 
@@ -294,9 +294,9 @@ module timed_io_schedule import timed_io_pkg::*; #(
   logic [63:0] start_next;
   assign again      = arm_o && !last_q;
   assign start_next = start_q + 64'(period_q);
-  assign low_d      = again ? start_next[31:0] : access_data_i;
-  assign high_d     = again ? start_next[63:32] : access_data_i;
-  assign runs_d     = again ? runs - 1'b1 : access_data_i;
+  assign low_d      = clearing_q ? '0 : again ? start_next[31:0] : access_data_i;
+  assign high_d     = clearing_q ? '0 : again ? start_next[63:32] : access_data_i;
+  assign runs_d     = clearing_q ? '0 : again ? runs - 1'b1 : access_data_i;
 
   logic changes, clears;
   assign changes      = whole_write && can_change;
