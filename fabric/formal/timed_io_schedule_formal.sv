@@ -276,6 +276,7 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
       state_looked: assert (dut.phase_q != 3'd4 || dut.vm_q != some_vm || dut.clearing_q
                             || (dut.near_q == (start_q < looked_at + 64'(AHEAD))
                                 && dut.last_q == (runs_q == 32'd1)
+                                && dut.endless_q == (runs_q == '0)
                                 && dut.short_q == (runs_q != 32'd1 && period_q < AHEAD)));
       state_ahead: assert (!scheduled_q || start_q - now_q > (looking ? 64'd10 - 64'(dut.phase_q)
                                                               : 64'(distance) + 64'd8));

@@ -51,7 +51,7 @@ module timed_io import timed_io_pkg::*; #(
 
   // The bus.
 
-  logic                  req, is_wr, done;
+  logic                  req, req_is_wr;
   logic [ADDR_WIDTH-1:0] addr;
   logic [31:0]           wr_data, wr_biten, rd_data;
   logic                  rd_ack, rd_err, wr_ack, wr_err;
@@ -64,34 +64,37 @@ module timed_io import timed_io_pkg::*; #(
     .s_axil_bvalid, .s_axil_bready, .s_axil_bresp,
     .s_axil_arvalid, .s_axil_arready, .s_axil_araddr, .s_axil_arprot,
     .s_axil_rvalid, .s_axil_rready, .s_axil_rdata, .s_axil_rresp,
-    .req_o(req), .req_is_wr_o(is_wr), .addr_o(addr),
+    .req_o(req), .req_is_wr_o(req_is_wr), .addr_o(addr),
     .wr_data_o(wr_data), .wr_biten_o(wr_biten),
-    .req_stall_wr_i(!done), .req_stall_rd_i(!done),
+    .req_stall_wr_i(!ready), .req_stall_rd_i(!ready),
     .rd_ack_i(rd_ack), .rd_err_i(rd_err), .rd_data_i(rd_data),
     .wr_ack_i(wr_ack), .wr_err_i(wr_err)
   );
 
-  // An access stays on the bus until it is answered.
+  // An access is kept here until it is answered; axil_slave makes no other meanwhile.
 
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     Free,     // there is none
     Decode,   // whether there is something, in which page
     OfVm,     // waits for its slot in the schedule
-    OfPins    // of the manager's page
+    OfPins,   // of the manager's page
+    Answered
   } access_e;
 
   access_e               access_q;
-  logic                  whole;
+  logic                  is_wr_q, whole_q, error_q;
+  logic [ADDR_WIDTH-1:0] addr_q;
+  logic [31:0]           data_q, answer_q;
   logic [PageBits-1:0]   page;
-  logic                  is_vm, is_manager, decodes, is_nothing;
+  logic                  is_vm, is_manager, decodes, answers, is_nothing;
   logic                  vm_answer, vm_error, pins_answer, pins_error;
   logic [31:0]           vm_data, pins_data;
 
-  assign whole      = wr_biten == '1;
-  assign page       = addr[ADDR_WIDTH-1:12];
+  assign page       = addr_q[ADDR_WIDTH-1:12];
   assign is_vm      = 32'(page) < VMS;
   assign is_manager = 32'(page) == VMS;
   assign decodes    = access_q == Decode;
+  assign answers    = access_q == Answered;
 
   // What the registers refuse themselves is answered when it is decoded.
   logic        vm_rd_ack, vm_rd_err, vm_wr_ack, vm_wr_err, vm_stall_wr, vm_stall_rd;
@@ -102,23 +105,50 @@ module timed_io import timed_io_pkg::*; #(
   assign is_nothing = decodes && (is_vm      ? vm_rd_err || vm_wr_err :
                                   is_manager ? manager_rd_err || manager_wr_err : 1'b1);
 
-  assign done    = is_nothing || vm_answer || pins_answer;
-  assign rd_ack  = !is_wr && done;
-  assign wr_ack  = is_wr && done;
-  assign rd_err  = is_nothing || (is_vm ? vm_error : pins_error);
+  assign rd_ack  = !is_wr_q && (is_nothing || answers);
+  assign wr_ack  = is_wr_q && (is_nothing || answers);
+  assign rd_err  = is_nothing || error_q;
   assign wr_err  = rd_err;
-  assign rd_data = rd_err ? '0 : is_vm ? vm_data : pins_data;
+  assign rd_data = answer_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       access_q <= Free;
+      is_wr_q  <= 1'b0;
+      error_q  <= 1'b0;
     end else begin
       case (access_q)
-        Free:         if (req && ready) access_q <= Decode;
-        Decode:       access_q <= is_nothing ? Free : is_vm ? OfVm : OfPins;
-        OfVm, OfPins: if (done) access_q <= Free;
-        default:      access_q <= Free;
+        Free: begin
+          error_q <= 1'b0;
+          is_wr_q <= req_is_wr;
+          if (req && ready) access_q <= Decode;
+        end
+        Decode: access_q <= is_nothing ? Free : is_vm ? OfVm : OfPins;
+        OfVm: begin
+          error_q <= vm_error;
+          if (vm_answer) access_q <= Answered;
+        end
+        OfPins: begin
+          error_q <= pins_error;
+          if (pins_answer) access_q <= Answered;
+        end
+        Answered: access_q <= Free;
+        default:  access_q <= Free;
       endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (access_q == Free) begin
+      addr_q  <= addr;
+      data_q  <= wr_data;
+      whole_q <= wr_biten == '1;
+    end
+    // Of what is not there, zeros.
+    if (access_q == Free || (access_q == OfPins && pins_error)) begin
+      answer_q <= '0;
+    end else begin
+      answer_q <= is_vm ? vm_data : pins_data;
     end
   end
 
@@ -132,8 +162,8 @@ module timed_io import timed_io_pkg::*; #(
 
   timed_io_regs u_vm_regs (
     .clk(clk_i), .arst_n(rst_ni),
-    .s_cpuif_req(decodes && is_vm), .s_cpuif_req_is_wr(is_wr), .s_cpuif_addr(addr[11:0]),
-    .s_cpuif_wr_data(wr_data), .s_cpuif_wr_biten('1),
+    .s_cpuif_req(decodes && is_vm), .s_cpuif_req_is_wr(is_wr_q), .s_cpuif_addr(addr_q[11:0]),
+    .s_cpuif_wr_data(data_q), .s_cpuif_wr_biten('1),
     .s_cpuif_req_stall_wr(vm_stall_wr), .s_cpuif_req_stall_rd(vm_stall_rd),
     .s_cpuif_rd_ack(vm_rd_ack), .s_cpuif_rd_err(vm_rd_err), .s_cpuif_rd_data(vm_rd_data),
     .s_cpuif_wr_ack(vm_wr_ack), .s_cpuif_wr_err(vm_wr_err),
@@ -142,8 +172,8 @@ module timed_io import timed_io_pkg::*; #(
 
   timed_io_manager_regs u_manager_regs (
     .clk(clk_i), .arst_n(rst_ni),
-    .s_cpuif_req(decodes && is_manager), .s_cpuif_req_is_wr(is_wr),
-    .s_cpuif_addr(addr[11:0]), .s_cpuif_wr_data(wr_data), .s_cpuif_wr_biten('1),
+    .s_cpuif_req(decodes && is_manager), .s_cpuif_req_is_wr(is_wr_q),
+    .s_cpuif_addr(addr_q[11:0]), .s_cpuif_wr_data(data_q), .s_cpuif_wr_biten('1),
     .s_cpuif_req_stall_wr(manager_stall_wr), .s_cpuif_req_stall_rd(manager_stall_rd),
     .s_cpuif_rd_ack(manager_rd_ack), .s_cpuif_rd_err(manager_rd_err),
     .s_cpuif_rd_data(manager_rd_data),
@@ -152,10 +182,10 @@ module timed_io import timed_io_pkg::*; #(
   );
 
   logic vm_reads, vm_writes, manager_reads, manager_writes;
-  assign vm_reads       = access_q == OfVm && done && !is_wr;
-  assign vm_writes      = access_q == OfVm && done && is_wr;
-  assign manager_reads  = pins_answer && !is_wr;
-  assign manager_writes = pins_answer && is_wr;
+  assign vm_reads       = answers && is_vm && !is_wr_q;
+  assign vm_writes      = answers && is_vm && is_wr_q;
+  assign manager_reads  = answers && is_manager && !is_wr_q;
+  assign manager_writes = answers && is_manager && is_wr_q;
 
   assign to_vm.ID          = {vm_reads, 32'b0};
   assign to_vm.STATUS      = {vm_reads, 32'b0};
@@ -176,7 +206,7 @@ module timed_io import timed_io_pkg::*; #(
   logic unused_registers;
   assign unused_registers = ^{from_vm, from_manager, vm_stall_wr, vm_stall_rd, manager_stall_wr,
                               manager_stall_rd, vm_rd_ack, vm_wr_ack, manager_rd_ack,
-                              manager_wr_ack, vm_rd_data, manager_rd_data, addr[1:0]};
+                              manager_wr_ack, vm_rd_data, manager_rd_data, addr_q[1:0]};
 
   // Time.
 
@@ -208,8 +238,8 @@ module timed_io import timed_io_pkg::*; #(
 
   timed_io_schedule #(.VMS(VMS)) u_schedule (
     .clk_i, .rst_ni, .now_i(now_q), .ready_o(ready),
-    .access_i(access_q == OfVm), .access_vm_i(page[VmBits-1:0]), .access_write_i(is_wr),
-    .access_word_i(addr[11:2]), .access_whole_i(whole), .access_data_i(wr_data),
+    .access_i(access_q == OfVm), .access_vm_i(page[VmBits-1:0]), .access_write_i(is_wr_q),
+    .access_word_i(addr_q[11:2]), .access_whole_i(whole_q), .access_data_i(data_q),
     .answer_o(vm_answer), .answer_error_o(vm_error), .answer_data_o(vm_data),
     .vm_o(vm), .store_o(store), .store_address_o(store_address), .store_word_o(store_word),
     .arm_o(arm), .arm_time_o(arm_time), .arm_entry_o(arm_entry), .disarm_o(disarm), .stop_o(stop),
@@ -245,18 +275,18 @@ module timed_io import timed_io_pkg::*; #(
   logic [5:0]        pin;
   logic [VmBits-1:0] pin_vm;
 
-  assign is_pin     = addr[8];
-  assign pin        = addr[7:2];
+  assign is_pin     = addr_q[8];
+  assign pin        = addr_q[7:2];
   assign pins_refused = (is_pin && 32'(pin) >= PINS)
-                        || (is_wr && (!whole || wr_data[30:6] != '0 || 32'(wr_data[5:0]) >= VMS));
-  assign pins_error   = pins_refused || (is_wr && pin_refused);
+                        || (is_wr_q && (!whole_q || data_q[30:6] != '0 || 32'(data_q[5:0]) >= VMS));
+  assign pins_error   = pins_refused || (is_wr_q && pin_refused);
   assign pins_data    = is_pin    ? {pin_owned, 25'b0, pin_owned ? 6'(pin_vm) : 6'b0} :
-                      addr[2] ? {16'(Ahead), 8'(PINS), 8'(VMS)} : Manager;
+                      addr_q[2] ? {16'(Ahead), 8'(PINS), 8'(VMS)} : Manager;
 
   timed_io_pins #(.VMS(VMS), .PINS(PINS)) u_pins (
     .clk_i, .rst_ni,
-    .access_i(access_q == OfPins), .set_i(is_wr && !pins_refused), .pin_i(PinBits'(pin)),
-    .owned_i(wr_data[31]), .vm_i(VMS > 1 ? VmBits'(wr_data[5:0]) : '0),
+    .access_i(access_q == OfPins), .set_i(is_wr_q && !pins_refused), .pin_i(PinBits'(pin)),
+    .owned_i(data_q[31]), .vm_i(VMS > 1 ? VmBits'(data_q[5:0]) : '0),
     .answer_o(pins_answer), .refused_o(pin_refused),
     .owned_o(pin_owned), .vm_o(pin_vm),
     .lines_i(lines), .granted_o(granted), .inputs_o(inputs),

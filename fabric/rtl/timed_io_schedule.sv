@@ -186,19 +186,20 @@ module timed_io_schedule import timed_io_pkg::*; #(
   // Times. A run is near when it is too late to ask for it.
 
   logic [63:0]          ahead_q;   // what is before is near
-  logic                 near_q, short_q, last_q;
+  logic                 near_q, short_q, last_q, endless_q;
   logic [TIME_BITS-1:0] effect_q;  // of the report: what is told of is over by then
 
   always_ff @(posedge clk_i) ahead_q <= now_i + 64'(AHEAD) + 1'b1;
 
   always_ff @(posedge clk_i) begin
     if (phase_q == Look) begin
-      near_q   <= start_q < ahead_q;
-      last_q   <= runs == 32'd1;
-      short_q  <= runs != 32'd1 && period_q < AHEAD;
-      effect_q <= report_time_q
-                  + TIME_BITS'(cause_q == StillRunning ? BeginLead :
-                               cause_q == LateCommand  ? CommandLead - 1 : CommandLead);
+      near_q    <= start_q < ahead_q;
+      last_q    <= runs == 32'd1;
+      endless_q <= runs == '0;
+      short_q   <= runs != 32'd1 && period_q < AHEAD;
+      effect_q  <= report_time_q
+                   + TIME_BITS'(cause_q == StillRunning ? BeginLead :
+                                cause_q == LateCommand  ? CommandLead - 1 : CommandLead);
     end
   end
 
@@ -304,7 +305,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
   assign write_low    = again || clears || (changes && access_word_i == StartLow);
   assign write_high   = again || clears || (changes && access_word_i == StartHigh);
   assign write_period = clears || (changes && access_word_i == Period);
-  assign write_runs   = (again && runs != '0) || clears || (changes && access_word_i == Runs);
+  assign write_runs   = (again && !endless_q) || clears || (changes && access_word_i == Runs);
   assign write_now    = reads && access_word_i == NowLow;
 
   logic [8:0] lost;
