@@ -77,7 +77,7 @@ module timed_pages import timed_io_pkg::*; #(
   // next run as one that is near.
 
   // As in timed_io_schedule.
-  localparam logic [63:0] Window = 64'(10 * VMS + 8);
+  localparam logic [63:0] Ahead = 64'(10 * VMS + 16);
 
   logic           busy;
   logic [1:0]     settled_q;
@@ -90,7 +90,8 @@ module timed_pages import timed_io_pkg::*; #(
     assign unused     = ^state;
     assign state      = u_timed.u_schedule.u_states.memory[v];
     assign waits[v]   = state.scheduled;
-    assign left[v]    = state.start - now;
+    assign left[v]    = {u_timed.u_schedule.u_start_high.memory[v],
+                         u_timed.u_schedule.u_start_low.memory[v]} - now;
     assign reports[v] = u_timed.cause[v] != NoCause;
   end
 
@@ -113,10 +114,10 @@ module timed_pages import timed_io_pkg::*; #(
     quiet_o = settled_q == '1 && !busy ? fabric_pkg::QuietForever : '0;
     for (int unsigned v = 0; v < VMS; v++) begin
       if (waits[v]) begin
-        if (left[v] <= Window) begin
+        if (left[v] <= Ahead) begin
           quiet_o = '0;
-        end else if (left[v] - Window < 64'(quiet_o)) begin
-          quiet_o = 32'(left[v] - Window);
+        end else if (left[v] - Ahead < 64'(quiet_o)) begin
+          quiet_o = 32'(left[v] - Ahead);
         end
       end
     end

@@ -21,6 +21,7 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
   input logic                clear,
   input logic [Lines-1:0]    granted,
   input logic [Lines-1:0]    inputs,
+  input logic [4:0]          sample_address,
   input logic                take,
   input logic                report_taken,
   // Any, and kept: a word of the program, a place among the samples.
@@ -43,7 +44,7 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
     .arm_i(arm), .arm_time_i(arm_at[TIME_BITS-1:0]), .arm_entry_i(arm_entry),
     .disarm_i(disarm), .stop_i(stop), .clear_i(clear), .armed_o(armed), .running_o(running),
     .granted_i(granted), .inputs_i(inputs), .lines_o(lines),
-    .take_i(take), .sample_o(sample), .samples_o(samples),
+    .sample_address_i(sample_address), .take_i(take), .sample_o(sample), .samples_o(samples),
     .report_taken_i(report_taken), .missed_o(missed), .cause_o(cause),
     .report_time_o(report_time)
   );
@@ -51,6 +52,8 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
   logic began_q = 1'b0;
   always_ff @(posedge clk_i) began_q <= 1'b1;
   always_ff @(posedge clk_i) begin_in_reset: assume (rst_ni == began_q);
+  // As timed_io_pins does.
+  always_ff @(posedge clk_i) no_pin_in_reset: assume (rst_ni || granted == '0);
 
   logic [WordBits-1:0] word;
 `ifdef CUT
@@ -143,14 +146,13 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
   // Lines, samples and reports, as they have to be.
 
   logic [Lines-1:0] lines_q, kept_q;
-  logic [4:0]       first_q, next_q;
-  logic             kept_valid_q, reads, takes;
+  logic [4:0]       next_q;
+  logic             kept_valid_q, reads;
   logic             tells, told_q, missed_q;
   cause_e           cause_q;
   logic [63:0]      told_at_q;
 
   assign reads = executes && is_read && !fails && !stop;
-  assign takes = take && samples_there_q != '0;
   assign tells = (fails && !stop) || (begins && goes_on);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -159,7 +161,6 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       samples_1_q     <= 1'b0;
       samples_2_q     <= 1'b0;
       samples_there_q <= '0;
-      first_q         <= '0;
       next_q          <= '0;
       kept_valid_q    <= 1'b0;
       told_q          <= 1'b0;
@@ -174,15 +175,13 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       end
       samples_1_q     <= reads;
       samples_2_q     <= samples_1_q;
-      samples_there_q <= samples_there_q + 6'(samples_2_q) - 6'(takes);
-      first_q         <= first_q + 5'(takes);
+      samples_there_q <= samples_there_q + 6'(samples_2_q) - 6'(take);
       next_q          <= next_q + 5'(samples_2_q);
       if (samples_2_q && next_q == some_sample) kept_valid_q <= 1'b1;
       told_q          <= !clear && (tells || (told_q && !report_taken));
       missed_q        <= !clear && told_q && !report_taken && (missed_q || tells);
       if (clear) begin
-        {samples_1_q, samples_2_q, samples_there_q} <= '0;
-        next_q <= first_q + 5'(takes);
+        {samples_1_q, samples_2_q, samples_there_q, next_q} <= '0;
       end
     end
   end
@@ -195,6 +194,15 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       told_at_q <= now_q;
     end
   end
+
+  // In the block: rounds that are left, negative, and whether this is not the last.
+`ifndef CUT
+  logic [1:0] left_right;
+  for (genvar i = 0; i < 2; i++) begin : gen_left
+    assign left_right[i] = dut.more_q[i] == (left_q[i] > 8'd1)
+                           && (!dut.more_q[i] || dut.left_q[i] == -left_q[i]);
+  end
+`endif
 
   // A word of the program.
 
@@ -227,19 +235,20 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       // As the schedule does, which is proved of it: soon, and one run at a time.
       arm_soon: assume (!arm || (arm_at - now_q - 64'd1 < 64'(2**TIME_BITS) && !armed_q));
       stop_disarms: assume (!stop || disarm);
+      takes_one: assume (!take || samples_there_q != '0);
       // Thousands of years of cycles.
       this_age: assume (now_q[63:62] == 2'b00);
       // Only commands are stored; a memory that nothing was stored in is empty.
       commands: assume (!(run_q && (is_wait || is_until)) || word[15:0] != '1);
+      rounds: assume (!(run_q && is_loop) || word[7:0] != '0);
       // A VM that changes the word that its engine stands at gets what it asks for.
       word_stays: assume (!store || !run_q || store_address != pc_q);
 
       begins_exactly: assert (running == run_q);
       armed_same: assert (armed == armed_q);
       lines_exact: assert (lines == lines_q);
-      samples_counted: assert (samples == samples_there_q);
-      sample_exact: assert (samples_there_q == '0 || first_q != some_sample || !kept_valid_q
-                            || sample == kept_q);
+      samples_counted: assert (samples == samples_there_q + 6'(samples_1_q) + 6'(samples_2_q));
+      sample_exact: assert (sample_address != some_sample || !kept_valid_q || sample == kept_q);
       told: assert ((cause != NoCause) == told_q);
       cause_right: assert (!told_q || cause == cause_q);
       report_time_right: assert (!told_q || report_time == told_at_q[TIME_BITS-1:0]);
@@ -262,21 +271,17 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       state_late: assert (dut.late_q == (run_q && is_until && over < at_q && now_q != at_q));
       state_pc: assert (!run_q || dut.pc_q == pc_q);
       state_wait: assert (dut.in_wait_q == (run_q && is_wait && now_q != at_q));
-      state_first: assert (!dut.first_cycle_q
-                           || (run_q && now_q == at_q && now_q == mark_q));
-      state_count: assert (!run_q || dut.first_cycle_q
+      state_count: assert (!run_q
                            || (dut.in_wait_q ? 64'(dut.since_mark_q) == now_q - at_q
-                           : dut.since_mark_q == (now_q - mark_q >= 64'd65535 ? 16'hffff
-                                                  : 16'(now_q - mark_q))));
-      state_left: assert (!run_q || (dut.left_q[0] == left_q[0] && dut.left_q[1] == left_q[1]));
+                               : now_q - mark_q < 64'd65536
+                                 ? 64'(dut.since_mark_q) == now_q - mark_q : dut.since_mark_q[16]));
+      state_left: assert (!run_q || (left_right[0] && left_right[1]));
       state_begin: assert (!armed_q || (begin_q - now_q < 64'(2**TIME_BITS)
                            && dut.arm_time_q == begin_q[TIME_BITS-1:0]
                            && dut.arm_entry_q == entry_q));
       state_sampling: assert (dut.sampling_q == {samples_2_q, samples_1_q});
-      state_samples: assert (dut.first_q == first_q && dut.next == next_q
-                             && samples_there_q <= 6'd32
-                             && 32'(samples_there_q) + 32'(samples_1_q) + 32'(samples_2_q) <= 32
-                             && 5'(next_q - first_q) == samples_there_q[4:0]);
+      state_samples: assert (dut.next_q == next_q && samples_there_q <= 6'd32
+                             && 32'(samples_there_q) + 32'(samples_1_q) + 32'(samples_2_q) <= 32);
       state_sample: assert (!kept_valid_q || dut.samples[some_sample] == kept_q);
       state_last: assert (!run_q || pc_q != 6'd63 || now_q == at_q);
       state_missed: assert (!missed_q || told_q);

@@ -8,9 +8,8 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
   parameter int unsigned VMS = 2,
   localparam int unsigned VM_BITS   = VMS > 1 ? $clog2(VMS) : 1,
   localparam int unsigned TURN      = 10 * VMS,
-  localparam int unsigned WINDOW    = TURN + 8,
   localparam int unsigned AHEAD     = TURN + 16,
-  localparam int unsigned TIME_BITS = $clog2(WINDOW)
+  localparam int unsigned TIME_BITS = $clog2(AHEAD)
 ) (
   input logic               clk_i,
   input logic               rst_ni,
@@ -32,23 +31,25 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
 );
 
   logic [63:0]          now_q;
-  logic                 answer, answer_error;
+  logic                 ready, answer, answer_error;
   logic [31:0]          answer_data;
   logic [VM_BITS-1:0]   vm;
   logic                 store, arm, disarm, stop, clear, take, report_taken;
+  logic [4:0]           sample_address;
   logic [5:0]           store_address, arm_entry;
   logic [WordBits-1:0]  store_word;
   logic [TIME_BITS-1:0] arm_time;
   logic [VMS-1:0]       armed;
 
   timed_io_schedule #(.VMS(VMS)) dut (
-    .clk_i, .rst_ni, .now_i(now_q),
+    .clk_i, .rst_ni, .now_i(now_q), .ready_o(ready),
     .access_i(access), .access_vm_i(access_vm), .access_write_i(access_write),
     .access_word_i(access_word), .access_whole_i(access_whole), .access_data_i(access_data),
     .answer_o(answer), .answer_error_o(answer_error), .answer_data_o(answer_data),
     .vm_o(vm), .store_o(store), .store_address_o(store_address), .store_word_o(store_word),
     .arm_o(arm), .arm_time_o(arm_time), .arm_entry_o(arm_entry), .disarm_o(disarm), .stop_o(stop),
-    .clear_o(clear), .take_o(take), .report_taken_o(report_taken),
+    .clear_o(clear), .sample_address_o(sample_address), .take_o(take),
+    .report_taken_o(report_taken),
     .armed_i(armed), .running_i(running), .sample_i(sample), .samples_i(samples),
     .missed_i(missed), .cause_i(cause), .report_time_i(report_time)
   );
@@ -67,8 +68,8 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
     armed[some_vm] = armed_q;
   end
 
-  // The schedule, as the VM has been answered. What a slot decides it decides with what was two
-  // cycles before.
+  // The schedule, as the VM has been answered. What a slot decides it decides with the time of the
+  // cycle before, and with what its engine said two before.
 
   logic        scheduled_q, its_access, its_arm, asks, accepts;
   logic [63:0] start_q, looked_at;
@@ -77,7 +78,7 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
 
   assign its_access = answer && access_vm == some_vm && access_write && !answer_error;
   assign its_arm    = arm && vm == some_vm;
-  assign looked_at  = now_q - 64'd2;
+  assign looked_at  = now_q - 64'd1;
   assign asks       = its_access && access_word == 10'h8;
   assign accepts    = asks && !scheduled_q && !armed_2_q
                       && (runs_q == 32'd1 || period_q >= AHEAD)
@@ -123,6 +124,26 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
 
   always_ff @(posedge clk_i) if (its_arm) begin_q <= start_q - 64'd3;
 
+  // Its samples: what the engine of the access's VM counted, and how many were taken of some_vm's.
+
+  logic [5:0] samples_1_q, samples_2_q;
+  logic [4:0] taken_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      taken_q <= '0;
+    end else if (clear && vm == some_vm) begin
+      taken_q <= '0;
+    end else if (take && vm == some_vm) begin
+      taken_q <= taken_q + 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    samples_1_q <= samples[access_vm];
+    samples_2_q <= samples_1_q;
+  end
+
   // An access stays as it is until it is answered.
 
   logic               access_q, answer_q, write_q, whole_q;
@@ -160,10 +181,15 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
       // Thousands of years of cycles.
       this_age: assume (now_q[63:62] == 2'b00);
 
+      empties_first: assume (ready || !access);
+
       never_overdue: assert (!scheduled_q || start_q > now_q + 64'd5);
       arm_as_asked: assert (!its_arm || (scheduled_q && arm_entry == entry_q
                             && arm_time == TIME_BITS'(start_q - 64'd3)));
       arm_soon: assert (!its_arm || start_q - 64'd4 - now_q < 64'(2**TIME_BITS));
+      // A sample that is counted is in the memory two cycles later.
+      takes_one: assert (!take || samples_2_q != '0);
+      takes_in_turn: assert (!take || vm != some_vm || sample_address == taken_q);
       one_at_a_time: assert (!its_arm || !armed_q);
       own_only: assert (!(store || disarm || stop || clear || take) || (answer && vm == access_vm));
       stop_disarms: assert (!(stop || clear) || disarm);
@@ -196,8 +222,13 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
   assign cleared   = !dut.clearing_q
                      || some_vm < (dut.phase_q == 3'd0 ? dut.next_q : dut.vm_q);
 
-  vm_state_t kept;
-  assign kept = dut.u_states.memory[some_vm];
+  vm_state_t   kept;
+  logic [63:0] kept_start;
+  logic [31:0] kept_period, kept_runs;
+  assign kept        = dut.u_states.memory[some_vm];
+  assign kept_start  = {dut.u_start_high.memory[some_vm], dut.u_start_low.memory[some_vm]};
+  assign kept_period = dut.u_period.memory[some_vm];
+  assign kept_runs   = dut.u_runs.memory[some_vm];
 
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
@@ -209,21 +240,29 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
                             || (access && dut.vm_q == access_vm));
       state_clearing: assert (!dut.clearing_q
                               || (!scheduled_q && !armed_q && !dut.is_access_q
-                                  && {start_q, period_q, runs_q} == '0
+                                  && {start_q, period_q, runs_q} == '0 && taken_q == '0
                                   && now_q == 64'(dut.phase_q)
                                               + 64'd5 * 64'(dut.phase_q == 3'd0
                                                             ? 32'(dut.next_q)
                                                             : 32'(dut.vm_q))));
       state_clear_end: assert (dut.clearing_q || now_q >= 64'(5 * VMS));
       state_kept: assert (!cleared || dut.clearing_q
-                          || (kept.scheduled == scheduled_q && kept.start == start_q
-                              && kept.period == period_q && kept.runs == runs_q
+                          || (kept.scheduled == scheduled_q && kept_start == start_q
+                              && kept_period == period_q && kept_runs == runs_q
+                              && kept.sample_first == taken_q
                               && (!scheduled_q || kept.entry == entry_q)));
-      state_cleared: assert (!(dut.clearing_q && cleared) || kept == '0);
-      state_read: assert (dut.phase_q != 3'd2 || dut.vm_q != some_vm || dut.state_read == kept);
-      state_same: assert (dut.phase_q < 3'd3 || dut.vm_q != some_vm || dut.state_q == kept);
-      state_now: assert ((dut.phase_q != 3'd3 || dut.now_q == now_q - 64'd1)
-                         && (dut.phase_q != 3'd4 || dut.now_q == now_q - 64'd2));
+      state_cleared: assert (!(dut.clearing_q && cleared)
+                             || (kept == '0 && {kept_start, kept_period, kept_runs} == '0));
+      state_read: assert (dut.phase_q < 3'd2 || dut.vm_q != some_vm
+                          || (dut.state_read == kept && {dut.high_read, dut.low_read} == kept_start
+                              && dut.period_read == kept_period && dut.runs == kept_runs));
+      state_same: assert (dut.phase_q < 3'd3 || dut.vm_q != some_vm
+                          || (dut.clearing_q ? dut.state_q == '0
+                              : dut.state_q == kept && dut.start_q == kept_start
+                                && dut.period_q == kept_period));
+      state_ahead_of: assert (now_q == '0 || dut.ahead_q == now_q + 64'(AHEAD));
+      state_samples: assert (!(dut.is_access_q && dut.phase_q >= 3'd3)
+                             || dut.samples_q == (dut.phase_q == 3'd3 ? samples_1_q : samples_2_q));
       state_armed: assert (dut.vm_q != some_vm
                            || ((dut.phase_q != 3'd3 || dut.armed_q == armed_1_q)
                                && (dut.phase_q != 3'd4 || dut.armed_q == armed_2_q)));
@@ -238,15 +277,15 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
       state_arms: assert ((!armed_q || armed_1_q || dut.phase_q == 3'd0)
                           && (!armed_1_q || armed_2_q || dut.phase_q == 3'd1));
       state_looked: assert (dut.phase_q != 3'd4 || dut.vm_q != some_vm || dut.clearing_q
-                            || (dut.near_q == (start_q >= looked_at
-                                               && start_q - looked_at <= 64'(WINDOW))
-                                && dut.late_q == (start_q < looked_at + 64'(AHEAD))
+                            || (dut.near_q == (start_q < looked_at + 64'(AHEAD))
+                                && dut.last_q == (runs_q == 32'd1)
+                                && dut.endless_q == (runs_q == '0)
                                 && dut.short_q == (runs_q != 32'd1 && period_q < AHEAD)));
       state_ahead: assert (!scheduled_q || start_q - now_q > (looking ? 64'd10 - 64'(dut.phase_q)
                                                               : 64'(distance) + 64'd8));
       state_future: assert (!scheduled_q || start_q > now_q);
       state_period: assert (!scheduled_q || runs_q == 32'd1 || period_q >= AHEAD);
-      state_begin: assert (!armed_q || (begin_q >= now_q && begin_q - now_q <= 64'(WINDOW)));
+      state_begin: assert (!armed_q || (begin_q >= now_q && begin_q - now_q <= 64'(AHEAD)));
       state_apart: assert (!(armed_q && scheduled_q)
                            || start_q >= begin_q + 64'd3 + 64'(AHEAD));
       answered_in_time: assert (waits_q <= 5'd10);

@@ -46,7 +46,7 @@ module timed_io import timed_io_pkg::*; #(
   // As in timed_io_schedule.
   localparam int unsigned Turn      = 10 * VMS;
   localparam int unsigned Ahead     = Turn + 16;
-  localparam int unsigned TimeBits  = $clog2(Turn + 8);
+  localparam int unsigned TimeBits  = $clog2(Ahead);
   localparam logic [31:0] Manager   = 32'h544d_0001;
 
   // The bus.
@@ -55,6 +55,7 @@ module timed_io import timed_io_pkg::*; #(
   logic [ADDR_WIDTH-1:0] addr;
   logic [31:0]           wr_data, wr_biten, rd_data;
   logic                  rd_ack, rd_err, wr_ack, wr_err;
+  logic                  ready;  // the schedule is
 
   axil_slave #(.ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(32)) u_slave (
     .clk_i, .rst_ni,
@@ -65,7 +66,7 @@ module timed_io import timed_io_pkg::*; #(
     .s_axil_rvalid, .s_axil_rready, .s_axil_rdata, .s_axil_rresp,
     .req_o(req), .req_is_wr_o(req_is_wr), .addr_o(addr),
     .wr_data_o(wr_data), .wr_biten_o(wr_biten),
-    .req_stall_wr_i(1'b0), .req_stall_rd_i(1'b0),
+    .req_stall_wr_i(!ready), .req_stall_rd_i(!ready),
     .rd_ack_i(rd_ack), .rd_err_i(rd_err), .rd_data_i(rd_data),
     .wr_ack_i(wr_ack), .wr_err_i(wr_err)
   );
@@ -86,7 +87,7 @@ module timed_io import timed_io_pkg::*; #(
   logic [31:0]           data_q, answer_q;
   logic [PageBits-1:0]   page;
   logic                  is_vm, is_manager, decodes, answers, is_nothing;
-  logic                  vm_answer, vm_error, pins_error;
+  logic                  vm_answer, vm_error, pins_answer, pins_error;
   logic [31:0]           vm_data, pins_data;
 
   assign page       = addr_q[ADDR_WIDTH-1:12];
@@ -108,7 +109,7 @@ module timed_io import timed_io_pkg::*; #(
   assign wr_ack  = is_wr_q && (is_nothing || answers);
   assign rd_err  = is_nothing || error_q;
   assign wr_err  = rd_err;
-  assign rd_data = is_nothing || error_q ? '0 : answer_q;
+  assign rd_data = answer_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -120,7 +121,7 @@ module timed_io import timed_io_pkg::*; #(
         Free: begin
           error_q <= 1'b0;
           is_wr_q <= req_is_wr;
-          if (req) access_q <= Decode;
+          if (req && ready) access_q <= Decode;
         end
         Decode: access_q <= is_nothing ? Free : is_vm ? OfVm : OfPins;
         OfVm: begin
@@ -128,8 +129,8 @@ module timed_io import timed_io_pkg::*; #(
           if (vm_answer) access_q <= Answered;
         end
         OfPins: begin
-          error_q  <= pins_error;
-          access_q <= Answered;
+          error_q <= pins_error;
+          if (pins_answer) access_q <= Answered;
         end
         Answered: access_q <= Free;
         default:  access_q <= Free;
@@ -143,7 +144,12 @@ module timed_io import timed_io_pkg::*; #(
       data_q  <= wr_data;
       whole_q <= wr_biten == '1;
     end
-    answer_q <= is_vm ? vm_data : pins_data;
+    // Of what is not there, zeros.
+    if (access_q == Free || (access_q == OfPins && pins_error)) begin
+      answer_q <= '0;
+    end else begin
+      answer_q <= is_vm ? vm_data : pins_data;
+    end
   end
 
   // The registers say what there is, and what of it can be read and written; none keeps anything,
@@ -220,6 +226,7 @@ module timed_io import timed_io_pkg::*; #(
 
   logic [VmBits-1:0]            vm;
   logic                         store, arm, disarm, stop, clear, take, report_taken;
+  logic [4:0]                   sample_address;
   logic [5:0]                   store_address, arm_entry;
   logic [WordBits-1:0]          store_word;
   logic [TimeBits-1:0]          arm_time;
@@ -230,13 +237,14 @@ module timed_io import timed_io_pkg::*; #(
   logic [VMS-1:0][TimeBits-1:0] report_time;
 
   timed_io_schedule #(.VMS(VMS)) u_schedule (
-    .clk_i, .rst_ni, .now_i(now_q),
+    .clk_i, .rst_ni, .now_i(now_q), .ready_o(ready),
     .access_i(access_q == OfVm), .access_vm_i(page[VmBits-1:0]), .access_write_i(is_wr_q),
     .access_word_i(addr_q[11:2]), .access_whole_i(whole_q), .access_data_i(data_q),
     .answer_o(vm_answer), .answer_error_o(vm_error), .answer_data_o(vm_data),
     .vm_o(vm), .store_o(store), .store_address_o(store_address), .store_word_o(store_word),
     .arm_o(arm), .arm_time_o(arm_time), .arm_entry_o(arm_entry), .disarm_o(disarm), .stop_o(stop),
-    .clear_o(clear), .take_o(take), .report_taken_o(report_taken),
+    .clear_o(clear), .sample_address_o(sample_address), .take_o(take),
+    .report_taken_o(report_taken),
     .armed_i(armed), .running_i(running), .sample_i(sample), .samples_i(samples),
     .missed_i(missed), .cause_i(cause), .report_time_i(report_time)
   );
@@ -256,7 +264,8 @@ module timed_io import timed_io_pkg::*; #(
       .clear_i(clear && is_this),
       .armed_o(armed[v]), .running_o(running[v]),
       .granted_i(granted[v]), .inputs_i(inputs[v]), .lines_o(lines[v]),
-      .take_i(take && is_this), .sample_o(sample[v]), .samples_o(samples[v]),
+      .sample_address_i(sample_address), .take_i(take && is_this),
+      .sample_o(sample[v]), .samples_o(samples[v]),
       .report_taken_i(report_taken && is_this), .missed_o(missed[v]), .cause_o(its_cause),
       .report_time_o(report_time[v])
     );
@@ -264,22 +273,23 @@ module timed_io import timed_io_pkg::*; #(
 
   // The manager's page, and the pins.
 
-  logic              is_pin, pin_refused, pin_owned;
+  logic              is_pin, pins_refused, pin_refused, pin_owned;
   logic [5:0]        pin;
   logic [VmBits-1:0] pin_vm;
 
   assign is_pin     = addr_q[8];
   assign pin        = addr_q[7:2];
-  assign pins_error = (is_pin && 32'(pin) >= PINS)
-                      || (is_wr_q && (!whole_q || data_q[30:6] != '0 || 32'(data_q[5:0]) >= VMS
-                                      || pin_refused));
-  assign pins_data  = is_pin    ? {pin_owned, 25'b0, pin_owned ? 6'(pin_vm) : 6'b0} :
+  assign pins_refused = (is_pin && 32'(pin) >= PINS)
+                        || (is_wr_q && (!whole_q || data_q[30:6] != '0 || 32'(data_q[5:0]) >= VMS));
+  assign pins_error   = pins_refused || (is_wr_q && pin_refused);
+  assign pins_data    = is_pin    ? {pin_owned, 25'b0, pin_owned ? 6'(pin_vm) : 6'b0} :
                       addr_q[2] ? {16'(Ahead), 8'(PINS), 8'(VMS)} : Manager;
 
   timed_io_pins #(.VMS(VMS), .PINS(PINS)) u_pins (
     .clk_i, .rst_ni,
-    .set_i(access_q == OfPins && is_wr_q && !pins_error), .pin_i(PinBits'(pin)),
-    .owned_i(data_q[31]), .vm_i(VmBits'(data_q[5:0])), .refused_o(pin_refused),
+    .access_i(access_q == OfPins), .set_i(is_wr_q && !pins_refused), .pin_i(PinBits'(pin)),
+    .owned_i(data_q[31]), .vm_i(VMS > 1 ? VmBits'(data_q[5:0]) : '0),
+    .answer_o(pins_answer), .refused_o(pin_refused),
     .owned_o(pin_owned), .vm_o(pin_vm),
     .lines_i(lines), .granted_o(granted), .inputs_o(inputs),
     .pins_i, .pins_o

@@ -35,7 +35,8 @@ module timed_io_engine import timed_io_pkg::*; #(
   input  logic [Lines-1:0]     inputs_i,
   output logic [Lines-1:0]     lines_o,
 
-  // The oldest sample.
+  // Samples that are there, or are within two cycles; one of them; the oldest is taken.
+  input  logic [4:0]           sample_address_i,
   input  logic                 take_i,
   output logic [Lines-1:0]     sample_o,
   output logic [5:0]           samples_o,
@@ -59,81 +60,71 @@ module timed_io_engine import timed_io_pkg::*; #(
 
   assign word = program_words[pc_q];
 
-  // What a command asks for, and whether it can be had.
+  // What a command asks for, and whether it can be had; of a run that is not under way, anything.
 
-  logic        running_q, in_wait_q, late_q;
-  logic        first_cycle_q; // of a run: the mark is now, whatever is counted
-  logic [15:0] since_mark_q;  // cycles; stays at its largest value
-  logic [7:0]  left_q [Nesting];
-  logic [1:0]  sampling_q;
-  logic [5:0]  samples_q;
-
-  kind_e       kind;
-  control_e    control;
-  logic        is_control, is_write, is_wait, is_until, is_read, is_loop;
-  logic        level;
-  logic [7:0]  mask, values, left_less;
-  logic        at_end, moves, again, late, no_pin, full, no_end, fails;
+  logic               running_q, in_wait_q, late_q;
+  logic [16:0]        since_mark_q;      // cycles; the uppermost bit, once set, stays
+  logic [7:0]         left_q [Nesting];  // rounds behind the one before this, negative
+  logic [Nesting-1:0] more_q;            // there is a round behind this one
+  logic [5:0]         samples_q;
+  kind_e              kind;
+  control_e           control;
+  logic               is_control, is_write, is_wait, is_until, is_read, is_loop, is_repeat;
+  logic               level;
+  logic [7:0]         mask, values;
+  logic               at_end, moves, again, no_pin, full, no_end, fails;
 
   assign kind       = kind_e'(word[17:16]);
   assign control    = control_e'(word[15:13]);
-  assign is_control = running_q && kind == Control;
-  assign is_write   = running_q && kind == Write;
-  assign is_wait    = running_q && kind == Wait;
-  assign is_until   = running_q && kind == Until;
+  assign is_control = kind == Control;
+  assign is_write   = kind == Write;
+  assign is_wait    = kind == Wait;
+  assign is_until   = kind == Until;
   assign is_read    = is_control && control == Read;
   assign is_loop    = is_control && control == Loop;
+  assign is_repeat  = is_control && control == Repeat;
   assign level      = word[12];
   assign mask       = word[15:8];
   assign values     = word[7:0];
 
   // A wait begins by setting the mark; its count is over at once where it is of one cycle.
-  logic at_mark, is_over, restarts;
-  assign at_mark   = first_cycle_q || (is_wait && !in_wait_q);
-  assign is_over   = at_mark ? word[15:0] == '0 : since_mark_q == word[15:0];
-  assign moves     = running_q && (!(is_wait || is_until) || is_over);
-  assign restarts  = moves && (is_wait || is_until);
-  assign left_less = left_q[level] - 1'b1;
-  assign again     = is_control && control == Repeat && left_q[level] > 8'd1;
-  assign at_end    = is_control && (control == End || control > Repeat);
+  logic begins_wait, counts, is_over;
+  assign begins_wait = is_wait && !in_wait_q;
+  assign is_over     = begins_wait ? word[15:0] == '0 : since_mark_q == {1'b0, word[15:0]};
+  assign counts      = is_wait || is_until;
+  assign moves       = !counts || is_over;
+  assign again       = is_repeat && more_q[level];
+  assign at_end      = is_control && (control == End || control > Repeat);
 
-  // Known a cycle later, which nothing happens in: it would be a path too long.
-  assign late   = running_q && late_q;
+  // What is late is known a cycle later, which nothing happens in: it would be a path too long.
   assign no_pin = is_write && (mask & ~granted_i) != '0;
-  // Samples that are on their way have their room already.
-  assign full   = is_read
-                  && (samples_q == 6'(SamplesMax)
-                      || (samples_q == 6'(SamplesMax - 1) && sampling_q != '0)
-                      || (samples_q == 6'(SamplesMax - 2) && sampling_q == '1));
-  assign no_end = running_q && !again && !at_end && pc_q == '1;
-  assign fails  = late || no_pin || full || no_end;
+  assign full   = is_read && samples_q[5];  // SamplesMax
+  assign no_end = !again && !at_end && pc_q == '1;
+  assign fails  = late_q || no_pin || full || no_end;
 
   // The next run.
 
   logic                 armed_q;
   logic [TIME_BITS-1:0] arm_time_q;
   logic [5:0]           arm_entry_q;
-  logic                 goes_on, due, begins;
+  logic                 goes_on, due;
 
   assign due     = armed_q && !disarm_i && now_i == arm_time_q;
   assign goes_on = running_q && !at_end && !fails && !stop_i;
-  assign begins  = due && !goes_on;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      armed_q       <= 1'b0;
-      running_q     <= 1'b0;
-      first_cycle_q <= 1'b0;
-      in_wait_q     <= 1'b0;
-      late_q        <= 1'b0;
-      pc_q          <= '0;
+      armed_q   <= 1'b0;
+      running_q <= 1'b0;
+      in_wait_q <= 1'b0;
+      late_q    <= 1'b0;
+      pc_q      <= '0;
     end else begin
-      armed_q       <= arm_i || (armed_q && !due && !disarm_i);
-      running_q     <= begins || goes_on;
-      first_cycle_q <= begins;
-      in_wait_q     <= goes_on && is_wait && !moves;
-      late_q        <= goes_on && is_until && !first_cycle_q && since_mark_q > word[15:0];
-      if (begins) begin
+      armed_q   <= arm_i || (armed_q && !due && !disarm_i);
+      running_q <= due || goes_on;
+      in_wait_q <= goes_on && is_wait && !is_over;
+      late_q    <= goes_on && is_until && since_mark_q > {1'b0, word[15:0]};
+      if (!goes_on) begin
         pc_q <= arm_entry_q;
       end else if (moves) begin
         pc_q <= again ? word[5:0] : pc_q + 1'b1;
@@ -141,19 +132,27 @@ module timed_io_engine import timed_io_pkg::*; #(
     end
   end
 
-  // Of a run alone.
+  // Of a run alone. While there is none all is as its first command finds it.
+  logic [16:0] since_mark_more;
+  logic [7:0]  left_less;
+  assign since_mark_more = {1'b0, since_mark_q[15:0]} + 1'b1;
+  assign left_less       = (control[0] ? left_q[level] : ~word[7:0]) + 1'b1;
+
   always_ff @(posedge clk_i) begin
-    if (restarts || at_mark) begin
-      since_mark_q <= 16'(!restarts);
-    end else if (running_q && since_mark_q != '1) begin
-      since_mark_q <= since_mark_q + 1'b1;
+    if (!goes_on || begins_wait || (counts && is_over)) begin
+      since_mark_q <= 17'(goes_on && begins_wait && !is_over);
+    end else begin
+      since_mark_q[15:0] <= since_mark_more[15:0];
+      if (since_mark_more[16]) since_mark_q[16] <= 1'b1;
     end
+
     for (int unsigned i = 0; i < Nesting; i++) begin
-      if (begins) begin
-        left_q[i] <= '0;
+      if (!goes_on) begin
+        more_q[i] <= 1'b0;
       end else if ((is_loop || again) && 32'(level) == i) begin
-        left_q[i] <= is_loop ? word[7:0] : left_less;
+        more_q[i] <= left_less != '1;
       end
+      if ((is_loop || again) && 32'(level) == i) left_q[i] <= left_less;
     end
   end
 
@@ -167,79 +166,76 @@ module timed_io_engine import timed_io_pkg::*; #(
   assign armed_o   = armed_q;
   assign running_o = running_q;
 
-  // Lines. One without a pin is low, so that it is when it gets one.
+  // Lines. One without a pin is low, so that it is when it gets one; none has one after reset.
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      lines_o <= '0;
-    end else begin
-      for (int unsigned i = 0; i < Lines; i++) begin
-        if (!granted_i[i] || clear_i) begin
-          lines_o[i] <= 1'b0;
-        end else if (is_write && !no_pin && !no_end && !stop_i && mask[i]) begin
-          lines_o[i] <= values[i];
-        end
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < Lines; i++) begin
+      if (!granted_i[i] || clear_i) begin
+        lines_o[i] <= 1'b0;
+      end else if (goes_on && is_write && mask[i]) begin
+        lines_o[i] <= values[i];
       end
     end
   end
 
   // Samples: taken in the cycle in which what is written by a command of the same time is at pins.
+  // They are counted when they are asked for: one that is on its way has its room.
 
   logic [Lines-1:0] samples [SamplesMax];
-  logic [4:0]       first_q, next;
-  logic             taken;
+  logic [4:0]       next_q;
+  logic [1:0]       sampling_q;
+  logic             reads;
 
-  assign taken = take_i && samples_q != '0;
-  assign next  = first_q + samples_q[4:0];
+  assign reads = goes_on && is_read;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       sampling_q <= '0;
       samples_q  <= '0;
-      first_q    <= '0;
+      next_q     <= '0;
     end else begin
-      sampling_q <= {sampling_q[0], is_read && !full && !no_end && !stop_i};
-      samples_q  <= samples_q + 6'(sampling_q[1]) - 6'(taken);
-      first_q    <= first_q + 5'(taken);
-      if (clear_i) {sampling_q, samples_q} <= '0;
+      sampling_q <= {sampling_q[0], reads};
+      if (reads != take_i) samples_q <= take_i ? samples_q - 1'b1 : samples_q + 1'b1;
+      if (sampling_q[1]) next_q <= next_q + 1'b1;
+      if (clear_i) {sampling_q, samples_q, next_q} <= '0;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (sampling_q[1]) samples[next] <= inputs_i & granted_i;
+    if (sampling_q[1]) samples[next_q] <= inputs_i & granted_i;
   end
 
-  assign sample_o  = samples[first_q];
+  assign sample_o  = samples[sample_address_i];
   assign samples_o = samples_q;
 
   // Reports. Both at once there cannot be: a run that fails is not under way any more.
 
-  logic happened;
-  assign happened = (fails && !stop_i) || (due && goes_on);
+  logic happened, frees;
+  assign happened = (running_q && fails && !stop_i) || (due && goes_on);
+  assign frees    = cause_o == NoCause || report_taken_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       cause_o  <= NoCause;
       missed_o <= 1'b0;
-    end else if (clear_i) begin
-      cause_o  <= NoCause;
-      missed_o <= 1'b0;
-    end else if (happened && (cause_o == NoCause || report_taken_i)) begin
-      cause_o <= late   ? LateCommand :
-                 no_pin ? NoPin :
-                 full   ? SamplesFull :
-                 no_end ? NoEnd : StillRunning;
-      missed_o <= 1'b0;
-    end else if (report_taken_i) begin
-      cause_o  <= NoCause;
-      missed_o <= 1'b0;
-    end else if (happened) begin
-      missed_o <= 1'b1;
+    end else begin
+      if (frees) begin
+        cause_o <= !happened ? NoCause :
+                   late_q    ? LateCommand :
+                   no_pin    ? NoPin :
+                   full      ? SamplesFull :
+                   no_end    ? NoEnd : StillRunning;
+      end
+      missed_o <= !frees && (missed_o || happened);
+      if (clear_i) begin
+        cause_o  <= NoCause;
+        missed_o <= 1'b0;
+      end
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (happened && (cause_o == NoCause || report_taken_i)) report_time_o <= now_i;
+    if (frees) report_time_o <= now_i;
   end
 
 endmodule

@@ -3,6 +3,10 @@
 // Pin p carries line p modulo 8 of the VM that has it, and nothing of any other VM reaches it. A
 // line has at most one pin, so that a VM reads what is on that pin. The owners are set by the
 // manager's page; a pin without an owner is low.
+//
+// Whose a pin is is kept with the pin, and which pin it has with each line: a VM's lines are found
+// anew, all at once, when one of its pins comes or goes. A pin that changes hands is nobody's until
+// the VM that had it has lost it.
 module timed_io_pins import timed_io_pkg::*; #(
   parameter int unsigned VMS  = 4,
   parameter int unsigned PINS = 32,  // a multiple of 8
@@ -12,12 +16,14 @@ module timed_io_pins import timed_io_pkg::*; #(
   input  logic                clk_i,
   input  logic                rst_ni,
 
-  // The manager: one pin at a time. Refused is what would give a line a second pin; the answer is
-  // there in the same cycle.
+  // The manager: one pin at a time, which stays until it is answered. Refused is what would give a
+  // line a second pin.
+  input  logic                access_i,
   input  logic                set_i,
   input  logic [PIN_BITS-1:0] pin_i,
   input  logic                owned_i,
   input  logic [VM_BITS-1:0]  vm_i,
+  output logic                answer_o,
   output logic                refused_o,
   // Of pin_i, as it is.
   output logic                owned_o,
@@ -37,19 +43,64 @@ module timed_io_pins import timed_io_pkg::*; #(
   logic [PINS-1:0]              owned_q;
   logic [PINS-1:0][VM_BITS-1:0] owner_q;
 
-  logic [2:0]           line;
-  logic [GroupBits-1:0] group;
-  logic [Lines-1:0]     granted_there;
-  logic                 same, sets;
+  typedef enum logic [2:0] {
+    Asked,
+    Frees,   // the pin is nobody's
+    Loses,   // nor has the line of the VM that had it a pin
+    Gives,   // the pin is the VM's
+    Gets     // and so is the line
+  } step_e;
 
-  assign line          = pin_i[2:0];
-  assign group         = GroupBits'(32'(pin_i) >> 3);
-  assign owned_o       = owned_q[pin_i];
-  assign vm_o          = owner_q[pin_i];
-  assign granted_there = granted_o[vm_i];
-  assign same          = owned_o && vm_o == vm_i;
-  assign refused_o     = owned_i && granted_there[line] && !same;
-  assign sets          = set_i && !refused_o;
+  step_e              step_q;
+  logic [2:0]         line;
+  logic               sets;
+  logic [VM_BITS-1:0] loser_q;  // had the pin, if any has
+  logic [VM_BITS-1:0] vm;       // whose lines are found
+  logic [PINS-1:0]    is_vms;
+
+  // Of its lines, whether there is a pin, and which.
+  logic [Lines-1:0]                found;
+  logic [Lines-1:0][GroupBits-1:0] found_group;
+
+  assign line     = pin_i[2:0];
+  assign owned_o  = owned_q[pin_i];
+  assign vm_o     = owner_q[pin_i];
+  assign vm       = step_q == Loses ? loser_q : vm_i;
+  assign answer_o = access_i && (step_q == Gets || (step_q == Asked && !sets));
+  assign sets     = set_i && !refused_o;
+
+  assign refused_o = owned_i && found[line] && !(owned_o && vm_o == vm_i);
+
+  always_comb begin
+    for (int unsigned p = 0; p < PINS; p++) is_vms[p] = owned_q[p] && owner_q[p] == vm;
+    for (int unsigned l = 0; l < Lines; l++) begin
+      found[l]       = 1'b0;
+      found_group[l] = '0;
+      for (int unsigned g = 0; g < Groups; g++) begin
+        found[l] = found[l] || is_vms[Lines*g+l];
+        for (int unsigned b = 0; b < GroupBits; b++) begin
+          if (g[b]) found_group[l][b] = found_group[l][b] || is_vms[Lines*g+l];
+        end
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      step_q <= Asked;
+    end else begin
+      case (step_q)
+        Asked:   if (access_i && sets) step_q <= Frees;
+        Frees:   step_q <= Loses;
+        Loses:   step_q <= Gives;
+        Gives:   step_q <= Gets;
+        Gets:    step_q <= Asked;
+        default: step_q <= Asked;
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) if (step_q == Asked) loser_q <= vm_o;
 
   // What each pin shows.
 
@@ -60,55 +111,55 @@ module timed_io_pins import timed_io_pkg::*; #(
     end
 
     logic is_this;
-    assign is_this = sets && 32'(pin_i) == p;
+    assign is_this = (step_q == Frees || step_q == Gives) && 32'(pin_i) == p;
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
         owned_q[p] <= 1'b0;
-        pins_o[p]  <= 1'b0;
       end else begin
-        if (is_this) owned_q[p] <= owned_i;
-        pins_o[p] <= owned_q[p] && candidates[owner_q[p]];
+        if (is_this) owned_q[p] <= step_q == Gives && owned_i;
       end
     end
 
     always_ff @(posedge clk_i) begin
       if (is_this) owner_q[p] <= vm_i;
+      if (!owned_q[p]) begin
+        pins_o[p] <= 1'b0;
+      end else begin
+        pins_o[p] <= candidates[owner_q[p]];
+      end
     end
   end
 
-  // Of each line, whether it has a pin, and which. What is given to the VM that has it stays there.
+  // What each VM has.
 
   for (genvar v = 0; v < VMS; v++) begin : gen_vm
-    logic gives, takes;
-    assign gives = sets && owned_i && 32'(vm_i) == v;
-    assign takes = sets && owned_o && 32'(vm_o) == v;
+    logic                            finds;
+    logic [Lines-1:0]                granted_q;
+    logic [Lines-1:0][GroupBits-1:0] group_q;
+    assign finds = (step_q == Loses || step_q == Gets) && 32'(vm) == v;
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        granted_q <= '0;
+      end else if (finds) begin
+        granted_q <= found;
+      end
+    end
+
+    always_ff @(posedge clk_i) begin
+      if (finds) group_q <= found_group;
+    end
 
     for (genvar l = 0; l < Lines; l++) begin : gen_line
-      logic                 granted_q;
-      logic [GroupBits-1:0] group_q;
-      logic [Groups-1:0]    candidates;
-
-      always_ff @(posedge clk_i or negedge rst_ni) begin
-        if (!rst_ni) begin
-          granted_q <= 1'b0;
-        end else if ((gives || takes) && 32'(line) == l) begin
-          granted_q <= gives;
-        end
-      end
-
-      always_ff @(posedge clk_i) begin
-        // A line that has no pin has any group: so both are changed at once.
-        if ((gives || takes) && 32'(line) == l) group_q <= group;
-      end
-
+      logic [Groups-1:0] candidates;
       for (genvar g = 0; g < Groups; g++) begin : gen_group
         assign candidates[g] = pins_i[Lines*g+l];
       end
-
-      assign granted_o[v][l] = granted_q;
-      assign inputs_o[v][l]  = candidates[group_q];
+      assign inputs_o[v][l] = candidates[group_q[l]];
     end
+
+    assign granted_o[v] = granted_q;
   end
 
 endmodule

@@ -49,15 +49,12 @@ package timed_io_pkg;
     TooShort    = 3'd3
   } answer_e;
 
-  // What the schedule keeps of each VM.
+  // What the schedule keeps of each VM, beside START, PERIOD, RUNS and the upper word of NOW.
   typedef struct packed {
-    logic [63:0] start;         // of the next run
-    logic [31:0] period;
-    logic [31:0] runs;          // that are left; 0: without end
     logic [5:0]  entry;
     logic        scheduled;
     answer_e     answer;
-    logic [31:0] now_high;      // when the lower word of NOW was read
+    logic [4:0]  sample_first;
     logic [2:0]  report_first;
     logic [3:0]  reports;
     logic [7:0]  lost;

@@ -1,7 +1,7 @@
 // The schedules of all VMs, and their pages: what the engines share.
 //
-// What is kept of the VMs lies in one memory, a word a VM. Slots of five cycles read a VM's word,
-// look at it and write it back; none overlaps another, so that nothing changes between. A slot
+// What is kept of the VMs lies in memories, a word a VM. Slots of five cycles read a VM's words,
+// look at them and write them back; none overlaps another, so that nothing changes between. A slot
 // carries out an access to a page when one waits, and at least every second slot looks at a VM, one
 // after the other: whether its next run begins soon enough to be given to its engine, and whether
 // the engine has a report. So a VM is looked at every TURN cycles at the latest, and a schedule
@@ -11,15 +11,16 @@ module timed_io_schedule import timed_io_pkg::*; #(
   localparam int unsigned VM_BITS   = VMS > 1 ? $clog2(VMS) : 1,
   localparam int unsigned SlotCycles = 5,
   localparam int unsigned TURN      = 2 * SlotCycles * VMS,
-  localparam int unsigned WINDOW    = TURN + 8,
   localparam int unsigned AHEAD     = TURN + 16,
-  localparam int unsigned TIME_BITS = $clog2(WINDOW)
+  localparam int unsigned TIME_BITS = $clog2(AHEAD)
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
 
   input  logic [63:0]         now_i,
 
+  // After reset the memories are emptied; until then there is no access.
+  output logic                ready_o,
   // An access to a VM's page (regs/timed_io.rdl), which is there, kept until it is answered.
   input  logic                access_i,
   input  logic [VM_BITS-1:0]  access_vm_i,
@@ -42,6 +43,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
   output logic                 disarm_o,
   output logic                 stop_o,
   output logic                 clear_o,
+  output logic [4:0]           sample_address_o,
   output logic                 take_o,
   output logic                 report_taken_o,
   input  logic [VMS-1:0]                armed_i,
@@ -69,19 +71,20 @@ module timed_io_schedule import timed_io_pkg::*; #(
 
   typedef enum logic [2:0] {
     Choose,  // whose slot it is
-    Fetch,   // its word is read
+    Fetch,   // its words are read
     Keep,    // into flip-flops, and what its engine says
     Look,    // times are compared
-    Act      // the word is written back, and all else
+    Act      // the words are written back, and all else
   } phase_e;
 
   phase_e             phase_q;
-  logic               clearing_q;   // after reset: each word is made empty
+  logic               clearing_q;   // after reset: the words are made empty
   logic               is_access_q;  // the slot is an access's
   logic [VM_BITS-1:0] vm_q, next_q;
   logic               acts;
 
-  assign acts = phase_q == Act;
+  assign acts    = phase_q == Act;
+  assign ready_o = !clearing_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -94,7 +97,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
       case (phase_q)
         Choose: begin
           phase_q <= Fetch;
-          if (access_i && !is_access_q && !clearing_q) begin
+          if (access_i && !is_access_q) begin
             is_access_q <= 1'b1;
             vm_q        <= access_vm_i;
           end else begin
@@ -115,56 +118,89 @@ module timed_io_schedule import timed_io_pkg::*; #(
     end
   end
 
-  // The VM's word.
+  // The VM's words. The period is never written with a count of runs that goes on.
 
-  vm_state_t state_read, state_q, state_d;
+  logic        write_low, write_high, write_period, write_runs, write_now;
+  logic [31:0] low_d, high_d, runs_d, low_read, high_read, period_read, runs, now_high;
+  vm_state_t   state_read, state_q, state_d;
+
+  timed_io_memory #(.WORDS(VMS), .WIDTH(32)) u_start_low (
+    .clk_i,
+    .write_i(write_low), .write_address_i(vm_q), .write_data_i(low_d),
+    .read_address_i(vm_q), .read_data_o(low_read)
+  );
+
+  timed_io_memory #(.WORDS(VMS), .WIDTH(32)) u_start_high (
+    .clk_i,
+    .write_i(write_high), .write_address_i(vm_q), .write_data_i(high_d),
+    .read_address_i(vm_q), .read_data_o(high_read)
+  );
+
+  timed_io_memory #(.WORDS(VMS), .WIDTH(32)) u_period (
+    .clk_i,
+    .write_i(write_period), .write_address_i(vm_q), .write_data_i(runs_d),
+    .read_address_i(vm_q), .read_data_o(period_read)
+  );
+
+  // Those that are left; 0: without end.
+  timed_io_memory #(.WORDS(VMS), .WIDTH(32)) u_runs (
+    .clk_i,
+    .write_i(write_runs), .write_address_i(vm_q), .write_data_i(runs_d),
+    .read_address_i(vm_q), .read_data_o(runs)
+  );
+
+  // The upper word of the time, when the lower was read.
+  timed_io_memory #(.WORDS(VMS), .WIDTH(32)) u_now_high (
+    .clk_i,
+    .write_i(write_now), .write_address_i(vm_q), .write_data_i(now_i[63:32]),
+    .read_address_i(vm_q), .read_data_o(now_high)
+  );
 
   timed_io_memory #(.WORDS(VMS), .WIDTH($bits(vm_state_t))) u_states (
     .clk_i,
-    .write_i(acts), .write_address_i(vm_q), .write_data_i(clearing_q ? '0 : state_d),
+    .write_i(acts), .write_address_i(vm_q), .write_data_i(state_d),
     .read_address_i(vm_q), .read_data_o(state_read)
   );
 
-  // What its engine says, and the time of all that this slot decides.
+  // And what its engine says.
 
-  logic [63:0]          now_q;
+  logic [63:0]          start_q;  // of the next run
+  logic [31:0]          period_q;
   logic                 armed_q, running_q;
-  logic [Lines-1:0]     sample_q;
   logic [5:0]           samples_q;
   cause_e               cause_q;
   logic [TIME_BITS-1:0] report_time_q;
 
   always_ff @(posedge clk_i) begin
     if (phase_q == Keep) begin
-      state_q       <= state_read;
-      now_q         <= now_i;
+      state_q       <= clearing_q ? '0 : state_read;
+      start_q       <= {high_read, low_read};
+      period_q      <= period_read;
       armed_q       <= armed_i[vm_q];
       running_q     <= running_i[vm_q];
-      sample_q      <= sample_i[vm_q];
       samples_q     <= samples_i[vm_q];
       cause_q       <= cause_e'(cause_i[vm_q]);
       report_time_q <= report_time_i[vm_q];
     end
   end
 
-  // Times.
+  // Times. A run is near when it is too late to ask for it.
 
-  logic [64:0]        to_start;       // negative where that is over
-  logic               near_q, late_q, short_q;
-  logic [TIME_BITS:0] report_age_q;   // of the effect; negative where that is to come
-  logic [TIME_BITS-1:0] since_report;
+  logic [63:0]          ahead_q;   // what is before is near
+  logic                 near_q, short_q, last_q, endless_q;
+  logic [TIME_BITS-1:0] effect_q;  // of the report: what is told of is over by then
 
-  assign to_start     = {1'b0, state_q.start} - {1'b0, now_q};
-  assign since_report = now_q[TIME_BITS-1:0] - report_time_q;
+  always_ff @(posedge clk_i) ahead_q <= now_i + 64'(AHEAD) + 1'b1;
 
   always_ff @(posedge clk_i) begin
     if (phase_q == Look) begin
-      near_q       <= to_start <= 65'(WINDOW);
-      late_q       <= to_start[64] || to_start < 65'(AHEAD);
-      short_q      <= state_q.runs != 32'd1 && state_q.period < AHEAD;
-      report_age_q <= {1'b0, since_report}
-                      - (TIME_BITS+1)'(cause_q == StillRunning ? BeginLead :
-                                       cause_q == LateCommand  ? CommandLead - 1 : CommandLead);
+      near_q    <= start_q < ahead_q;
+      last_q    <= runs == 32'd1;
+      endless_q <= runs == '0;
+      short_q   <= runs != 32'd1 && period_q < AHEAD;
+      effect_q  <= report_time_q
+                   + TIME_BITS'(cause_q == StillRunning ? BeginLead :
+                                cause_q == LateCommand  ? CommandLead - 1 : CommandLead);
     end
   end
 
@@ -203,18 +239,20 @@ module timed_io_schedule import timed_io_pkg::*; #(
   answer_e answer;
   assign answer = !can_change || armed_q ? IsScheduled :
                   short_q                ? TooShort :
-                  late_q                 ? TooLate : Accepted;
+                  near_q                 ? TooLate : Accepted;
 
   // A run that begins soon. Its engine is free: the one before began more than a turn earlier.
 
   assign arm_o       = scans && state_q.scheduled && near_q;
-  assign arm_time_o  = state_q.start[TIME_BITS-1:0] - TIME_BITS'(BeginLead);
+  assign arm_time_o  = start_q[TIME_BITS-1:0] - TIME_BITS'(BeginLead);
   assign arm_entry_o = state_q.entry;
 
   assign vm_o            = vm_q;
   assign disarm_o        = is_cancel_q;
   assign stop_o          = is_cancel_q && access_data_i[0];
   assign clear_o         = is_cancel_q && access_data_i[1];
+  // Those that samples_q counts are in the engine's memory by the time that the slot acts.
+  assign sample_address_o = state_q.sample_first;
   assign take_o          = reads && access_word_i == Sample && samples_q != '0;
   assign report_taken_o  = scans && cause_q != NoCause;
   assign store_o         = is_store_q;
@@ -226,17 +264,25 @@ module timed_io_schedule import timed_io_pkg::*; #(
   localparam int unsigned ReportBits = $clog2(ReportsMax);
 
   report_t               report_new, report_first;
-  logic [63:0]           report_age;
   logic                  adds, drops, room;
   logic [ReportBits-1:0] report_last;
-
   assign adds        = report_taken_o || (is_run_q && answer == TooLate);
   assign drops       = is_report_q && state_q.reports != '0;
   assign room        = 32'(state_q.reports) != ReportsMax;
   assign report_last = state_q.report_first + state_q.reports[ReportBits-1:0];
-  assign report_age  = {{(63-TIME_BITS){report_age_q[TIME_BITS]}}, report_age_q};
+
+  // The engine tells the lower part of the time. It has come round once since then at most.
+  logic [63:TIME_BITS] before_q;
+  logic                came_round;
+  assign came_round = effect_q > now_i[TIME_BITS-1:0];
+
+  always_ff @(posedge clk_i) begin
+    if (now_i[TIME_BITS-1:0] == '1) before_q <= now_i[63:TIME_BITS];
+  end
+
   assign report_new.cause = scans ? cause_q : LateSchedule;
-  assign report_new.at    = scans ? now_q - report_age : state_q.start;
+  assign report_new.at    = !scans     ? start_q :
+                            came_round ? {before_q, effect_q} : {now_i[63:TIME_BITS], effect_q};
 
   timed_io_memory #(.WORDS(VMS * ReportsMax), .WIDTH($bits(report_t))) u_reports (
     .clk_i,
@@ -244,36 +290,37 @@ module timed_io_schedule import timed_io_pkg::*; #(
     .read_address_i({vm_q, state_q.report_first}), .read_data_o(report_first)
   );
 
-  // The word as it is written back. Whether a report was missed is asked when the other is taken:
-  // one that comes between would be forgotten.
+  // The words as they are written back. Whether a report was missed is asked when the other is
+  // taken: one that comes between would be forgotten.
+
+  logic        again;
+  logic [63:0] start_next;
+  assign again      = arm_o && !last_q;
+  assign start_next = start_q + 64'(period_q);
+  assign low_d      = clearing_q ? '0 : again ? start_next[31:0] : access_data_i;
+  assign high_d     = clearing_q ? '0 : again ? start_next[63:32] : access_data_i;
+  assign runs_d     = clearing_q ? '0 : again ? runs - 1'b1 : access_data_i;
+
+  logic changes, clears;
+  assign changes      = whole_write && can_change;
+  assign clears       = acts && clearing_q;
+  assign write_low    = again || clears || (changes && access_word_i == StartLow);
+  assign write_high   = again || clears || (changes && access_word_i == StartHigh);
+  assign write_period = clears || (changes && access_word_i == Period);
+  assign write_runs   = (again && !endless_q) || clears || (changes && access_word_i == Runs);
+  assign write_now    = reads && access_word_i == NowLow;
 
   logic [8:0] lost;
   assign lost = {1'b0, state_q.lost} + 9'(adds && !room) + 9'(scans && missed_i[vm_q]);
 
   always_comb begin
     state_d = state_q;
-    if (arm_o) begin
-      if (state_q.runs == 32'd1) begin
-        state_d.scheduled = 1'b0;
-      end else begin
-        state_d.start = state_q.start + 64'(state_q.period);
-        if (state_q.runs != '0) state_d.runs = state_q.runs - 1'b1;
-      end
-    end
+    if (arm_o && last_q) state_d.scheduled = 1'b0;
     if (adds && room) state_d.reports = state_q.reports + 1'b1;
     state_d.lost = lost[8] ? '1 : lost[7:0];
     if (drops) begin
       state_d.reports      = state_q.reports - 1'b1;
       state_d.report_first = state_q.report_first + 1'b1;
-    end
-    if (whole_write && can_change) begin
-      case (access_word_i)
-        StartLow:  state_d.start[31:0]  = access_data_i;
-        StartHigh: state_d.start[63:32] = access_data_i;
-        Period:    state_d.period       = access_data_i;
-        Runs:      state_d.runs         = access_data_i;
-        default: ;
-      endcase
     end
     if (is_run_q) begin
       state_d.answer = answer;
@@ -283,8 +330,8 @@ module timed_io_schedule import timed_io_pkg::*; #(
       end
     end
     if (is_cancel_q) state_d.scheduled = 1'b0;
-    if (clear_o) {state_d.reports, state_d.lost} = '0;
-    if (reads && access_word_i == NowLow) state_d.now_high = now_q[63:32];
+    if (clear_o) {state_d.reports, state_d.lost, state_d.sample_first} = '0;
+    if (take_o) state_d.sample_first = state_q.sample_first + 1'b1;
   end
 
   // Answers.
@@ -307,13 +354,13 @@ module timed_io_schedule import timed_io_pkg::*; #(
       Id:             answer_data_o = Identification;
       Status:         answer_data_o = {state_q.lost, 4'b0, state_q.reports, 2'b0, samples_q, 1'b0,
                                        state_q.answer, 1'b0, running_q, armed_q, state_q.scheduled};
-      NowLow:         answer_data_o = now_q[31:0];
-      NowHigh:        answer_data_o = state_q.now_high;
-      StartLow:       answer_data_o = state_q.start[31:0];
-      StartHigh:      answer_data_o = state_q.start[63:32];
-      Period:         answer_data_o = state_q.period;
-      Runs:           answer_data_o = state_q.runs;
-      Sample:         answer_data_o = samples_q == '0 ? '0 : {1'b1, 23'b0, sample_q};
+      NowLow:         answer_data_o = now_i[31:0];
+      NowHigh:        answer_data_o = now_high;
+      StartLow:       answer_data_o = start_q[31:0];
+      StartHigh:      answer_data_o = start_q[63:32];
+      Period:         answer_data_o = period_q;
+      Runs:           answer_data_o = runs;
+      Sample:         answer_data_o = samples_q == '0 ? '0 : {1'b1, 23'b0, sample_i[vm_q]};
       Report:         answer_data_o = state_q.reports == '0 ? '0
                                       : {1'b1, 28'b0, report_first.cause};
       ReportTimeLow:  answer_data_o = state_q.reports == '0 ? '0 : report_first.at[31:0];
