@@ -52,8 +52,9 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
   logic began_q = 1'b0;
   always_ff @(posedge clk_i) began_q <= 1'b1;
   always_ff @(posedge clk_i) begin_in_reset: assume (rst_ni == began_q);
-  // As timed_io_pins does.
+  // As timed_io_pins and timed_io_schedule do.
   always_ff @(posedge clk_i) no_pin_in_reset: assume (rst_ni || granted == '0);
+  always_ff @(posedge clk_i) clear_in_reset: assume (rst_ni || clear);
 
   logic [WordBits-1:0] word;
 `ifdef CUT
@@ -199,8 +200,7 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
 `ifndef CUT
   logic [1:0] left_right;
   for (genvar i = 0; i < 2; i++) begin : gen_left
-    assign left_right[i] = dut.more_q[i] == (left_q[i] > 8'd1)
-                           && (!dut.more_q[i] || dut.left_q[i] == -left_q[i]);
+    assign left_right[i] = dut.left_q[i] == (left_q[i] == '0 ? '1 : -left_q[i]);
   end
 `endif
 

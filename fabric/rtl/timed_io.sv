@@ -261,7 +261,7 @@ module timed_io import timed_io_pkg::*; #(
       .store_i(store && is_this), .store_address_i(store_address), .store_word_i(store_word),
       .arm_i(arm && is_this), .arm_time_i(arm_time), .arm_entry_i(arm_entry),
       .disarm_i(disarm && is_this), .stop_i(stop && is_this),
-      .clear_i(clear && is_this),
+      .clear_i((clear && is_this) || !ready),
       .armed_o(armed[v]), .running_o(running[v]),
       .granted_i(granted[v]), .inputs_i(inputs[v]), .lines_o(lines[v]),
       .sample_address_i(sample_address), .take_i(take && is_this),

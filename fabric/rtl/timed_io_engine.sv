@@ -26,7 +26,7 @@ module timed_io_engine import timed_io_pkg::*; #(
   input  logic [5:0]           arm_entry_i,
   input  logic                 disarm_i,
   input  logic                 stop_i,
-  input  logic                 clear_i,  // lines, samples and report
+  input  logic                 clear_i,  // lines, samples and report; up in reset
   output logic                 armed_o,
   output logic                 running_o,
 
@@ -64,8 +64,7 @@ module timed_io_engine import timed_io_pkg::*; #(
 
   logic               running_q, in_wait_q, late_q;
   logic [16:0]        since_mark_q;      // cycles; the uppermost bit, once set, stays
-  logic [7:0]         left_q [Nesting];  // rounds behind the one before this, negative
-  logic [Nesting-1:0] more_q;            // there is a round behind this one
+  logic [7:0]         left_q [Nesting];  // rounds that are left, this one included, negated
   logic [5:0]         samples_q;
   kind_e              kind;
   control_e           control;
@@ -93,7 +92,7 @@ module timed_io_engine import timed_io_pkg::*; #(
   assign is_over     = begins_wait ? word[15:0] == '0 : since_mark_q == {1'b0, word[15:0]};
   assign counts      = is_wait || is_until;
   assign moves       = !counts || is_over;
-  assign again       = is_repeat && more_q[level];
+  assign again       = is_repeat && left_q[level] != '1;
   assign at_end      = is_control && (control == End || control > Repeat);
 
   // What is late is known a cycle later, which nothing happens in: it would be a path too long.
@@ -148,11 +147,10 @@ module timed_io_engine import timed_io_pkg::*; #(
 
     for (int unsigned i = 0; i < Nesting; i++) begin
       if (!goes_on) begin
-        more_q[i] <= 1'b0;
+        left_q[i] <= '1;
       end else if ((is_loop || again) && 32'(level) == i) begin
-        more_q[i] <= left_less != '1;
+        left_q[i] <= left_less;
       end
-      if ((is_loop || again) && 32'(level) == i) left_q[i] <= left_less;
     end
   end
 
@@ -188,8 +186,8 @@ module timed_io_engine import timed_io_pkg::*; #(
 
   assign reads = goes_on && is_read;
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
+  always_ff @(posedge clk_i) begin
+    if (clear_i) begin
       sampling_q <= '0;
       samples_q  <= '0;
       next_q     <= '0;
@@ -197,7 +195,6 @@ module timed_io_engine import timed_io_pkg::*; #(
       sampling_q <= {sampling_q[0], reads};
       if (reads != take_i) samples_q <= take_i ? samples_q - 1'b1 : samples_q + 1'b1;
       if (sampling_q[1]) next_q <= next_q + 1'b1;
-      if (clear_i) {sampling_q, samples_q, next_q} <= '0;
     end
   end
 
@@ -214,8 +211,8 @@ module timed_io_engine import timed_io_pkg::*; #(
   assign happened = (running_q && fails && !stop_i) || (due && goes_on);
   assign frees    = cause_o == NoCause || report_taken_i;
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
+  always_ff @(posedge clk_i) begin
+    if (clear_i) begin
       cause_o  <= NoCause;
       missed_o <= 1'b0;
     end else begin
@@ -227,10 +224,6 @@ module timed_io_engine import timed_io_pkg::*; #(
                    no_end    ? NoEnd : StillRunning;
       end
       missed_o <= !frees && (missed_o || happened);
-      if (clear_i) begin
-        cause_o  <= NoCause;
-        missed_o <= 1'b0;
-      end
     end
   end
 
