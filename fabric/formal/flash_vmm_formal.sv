@@ -1,8 +1,8 @@
 // The flash's I/O VMM, whatever ports ask and whatever the driver answers, and whenever: nothing is
 // read outside of the area of the port that asks, and nothing changed outside of it or without
 // right; each change is enabled; each request is answered once, with what was asked for. What is
-// kept for a port is in its area, in one page, and goes on without a gap; it is programmed before
-// anything else is done for the port, and before an answer unless more is to follow.
+// kept for a port is in one page, and goes on without a gap; if it is in its area, it is programmed
+// before anything else is done for the port, and before an answer unless more is to follow.
 module flash_vmm_formal
   import io_pkg::*;
 #(
@@ -99,12 +99,12 @@ module flash_vmm_formal
     end
 
     begin_in_reset: assume (rst_ni == (began_q || BOOTED));
-    // Areas lie in the part, and stay as they are.
+    // Areas lie in the part, and stay as they are while there is a request.
     for (int unsigned i = 0; i < 2; i++) begin
       assume (25'(area_first[i]) + 25'(area_sectors[i]) <= 25'd1 << (W - 12));
     end
-    if (began_q) stay: assume ({first_q, sectors_q, writable_q}
-                               == {area_first, area_sectors, area_writable});
+    if (began_q && bus.busy_q) stay: assume ({first_q, sectors_q, writable_q}
+                                             == {area_first, area_sectors, area_writable});
 
     if (rst_ni && began_q) begin
       if (driver_valid && (changes || command == flash_pkg::Read))
@@ -147,15 +147,11 @@ module flash_vmm_formal
       && !dut.u_unpack.next_valid_q && dut.u_unpack.left_q == '0);
   end
 
-  // It is still that; it may be there; it is a part of a page.
-  logic [1:0] own, in_area_kept, in_page_kept;
+  // It is still that; it is a part of a page.
+  logic [1:0] own, in_page_kept;
   always_comb begin
     for (int unsigned i = 0; i < 2; i++) begin
       own[i] = !left_q[i] || dut.kept[i] == left_kept_q[i];
-      in_area_kept[i] = !left_q[i] || (area_writable[i]
-        && 25'(dut.kept[i].from) >= 25'({area_first[i], 12'h000})
-        && 25'(dut.kept[i].from) + 25'(dut.kept[i].fill)
-           <= 25'({area_first[i], 12'h000}) + 25'({area_sectors[i], 12'h000}));
       in_page_kept[i] = !left_q[i] || (dut.kept[i].fill != '0
         && 9'(dut.kept[i].from[7:0]) + 9'(dut.kept[i].fill) <= 9'd255);
     end
@@ -170,7 +166,6 @@ module flash_vmm_formal
     end
     if (rst_ni && began_q) begin
       kept_own: assert (dut.keeps_q == left_q && own == '1);
-      kept_in_area: assert (in_area_kept == '1);
       kept_in_page: assert (in_page_kept == '1);
       one: assert (bus.busy_q == under_way);
       same_port: assert (!under_way || dut.port_q == port_q);

@@ -4,8 +4,9 @@
 // beginning. A Write programs only: bits go from 1 to 0. Its bytes are gathered in the port's page,
 // and programmed where a page of the part ends, and with the last one; if the address has bit 31
 // set, more is to follow, and what is left of a page is kept for a Write that goes on there.
-// Whatever else the port asks for, that is not refused, has what is kept programmed first. A
-// Control without operands erases: a sector, or a block of 64 KiB where the lowest bit is set.
+// Whatever else the port asks for, that is not refused, has what is kept programmed first; where
+// that is not the port's to change any more, it is gone. A Control without operands erases: a
+// sector, or a block of 64 KiB where the lowest bit is set.
 //
 // Each of both is enabled, sent, and asked for its end until the part is not busy or its time is
 // over: before the next command of the part, and before the answer unless more is to follow. A
@@ -115,6 +116,9 @@ module flash_vmm
 
   kept_t            kept [PORTS];
   logic [PORTS-1:0] keeps_q;
+  // It is in what is the port's area by now.
+  logic                   stays;
+  logic [SectorWidth-1:0] kept_sector;
 
   logic [SectorWidth-1:0] first_q;
   logic [SectorWidth:0]   sectors_q;
@@ -145,6 +149,9 @@ module flash_vmm
     else if (op_q != Read && !writable_q) refusal = Protected;
     else if (!works_q) refusal = DeviceFailed;
   end
+
+  assign kept_sector = kept[port_q].from[ADDR_WIDTH-1:12] - first_q;
+  assign stays       = writable_q && {1'b0, kept_sector} < sectors_q;
 
   // Where bytes go on from those in the page, which is not full, these are left there for what is
   // left of the request, and what is to follow; otherwise they are programmed first.
@@ -243,7 +250,7 @@ module flash_vmm
           end
         end
         Measure: begin
-          fill_q  <= keeps_q[port_q] ? count_t'(kept[port_q].fill) : '0;
+          fill_q  <= keeps_q[port_q] && stays ? count_t'(kept[port_q].fill) : '0;
           joins_q <= 1'b0;
           state_q <= Check;
         end
