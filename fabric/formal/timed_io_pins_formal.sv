@@ -40,12 +40,14 @@ module timed_io_pins_formal import timed_io_pkg::*; #(
 
   logic [PINS-1:0]              has_q, shows_q, other_has, free_q;
   logic [PINS-1:0][VM_BITS-1:0] owner_q;
-  logic                         access_q, answer_q, set_q, owned_q, refuses;
+  logic                         access_q, answer_q, set_q, owned_q, refuses, is_so;
   logic [PIN_BITS-1:0]          pin_q;
   logic [VM_BITS-1:0]           vm_q;
   logic [2:0]                   step_q;
 
   assign refuses = owned && other_has != '0;
+  // What is given again stays.
+  assign is_so   = owned ? has_q[pin] && owner_q[pin] == vm : !has_q[pin];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -55,7 +57,7 @@ module timed_io_pins_formal import timed_io_pkg::*; #(
     end else begin
       access_q <= access;
       answer_q <= answer;
-      step_q   <= step_q == 3'd0 ? 3'(access && set && !refuses)
+      step_q   <= step_q == 3'd0 ? 3'(access && set && !refuses && !is_so)
                   : step_q == 3'd4 ? 3'd0 : step_q + 3'd1;
     end
   end
@@ -120,7 +122,8 @@ module timed_io_pins_formal import timed_io_pkg::*; #(
                            || (access && {set, pin, owned, vm} == {set_q, pin_q, owned_q, vm_q}));
 
       answered: assert (answer == (access && (step_q == 3'd4
-                                              || (step_q == 3'd0 && (!set || refuses)))));
+                                              || (step_q == 3'd0
+                                                  && (!set || refuses || is_so)))));
 
       // A function of the owner's line alone: no other VM's is in it.
       shows_owners_line: assert (outputs == shows_q);
@@ -132,6 +135,7 @@ module timed_io_pins_formal import timed_io_pkg::*; #(
                                 && (!owned_there || vm_there == owner_q[pin])));
 
       two_vms: cover (outputs[0] && outputs[1] && owner_q[0] != owner_q[1]);
+      given_again: cover (access && set && owned && is_so && outputs[pin]);
       taken_over: cover (step_q == 3'd4 && takes_over_q);
 
 `ifndef CUT

@@ -17,7 +17,7 @@ module timed_io_pins import timed_io_pkg::*; #(
   input  logic                rst_ni,
 
   // The manager: one pin at a time, which stays until it is answered. Refused is what would give a
-  // line a second pin.
+  // line a second pin. What is so already stays as it is, and the pin with it.
   input  logic                access_i,
   input  logic                set_i,
   input  logic [PIN_BITS-1:0] pin_i,
@@ -53,7 +53,7 @@ module timed_io_pins import timed_io_pkg::*; #(
 
   step_e              step_q;
   logic [2:0]         line;
-  logic               sets;
+  logic               sets, is_so;
   logic [VM_BITS-1:0] loser_q;  // had the pin, if any has
   logic [VM_BITS-1:0] vm;       // whose lines are found
   logic [PINS-1:0]    is_vms;
@@ -67,9 +67,10 @@ module timed_io_pins import timed_io_pkg::*; #(
   assign vm_o     = owner_q[pin_i];
   assign vm       = step_q == Loses ? loser_q : vm_i;
   assign answer_o = access_i && (step_q == Gets || (step_q == Asked && !sets));
-  assign sets     = set_i && !refused_o;
+  assign is_so    = owned_i ? owned_o && vm_o == vm_i : !owned_o;
+  assign sets     = set_i && !refused_o && !is_so;
 
-  assign refused_o = owned_i && found[line] && !(owned_o && vm_o == vm_i);
+  assign refused_o = owned_i && found[line] && !is_so;
 
   always_comb begin
     for (int unsigned p = 0; p < PINS; p++) is_vms[p] = owned_q[p] && owner_q[p] == vm;

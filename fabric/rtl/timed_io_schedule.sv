@@ -272,17 +272,12 @@ module timed_io_schedule import timed_io_pkg::*; #(
   assign report_last = state_q.report_first + state_q.reports[ReportBits-1:0];
 
   // The engine tells the lower part of the time. It has come round once since then at most.
-  logic [63:TIME_BITS] before_q;
-  logic                came_round;
+  logic came_round;
   assign came_round = effect_q > now_i[TIME_BITS-1:0];
 
-  always_ff @(posedge clk_i) begin
-    if (now_i[TIME_BITS-1:0] == '1) before_q <= now_i[63:TIME_BITS];
-  end
-
   assign report_new.cause = scans ? cause_q : LateSchedule;
-  assign report_new.at    = !scans     ? start_q :
-                            came_round ? {before_q, effect_q} : {now_i[63:TIME_BITS], effect_q};
+  assign report_new.at    = scans ? {now_i[63:TIME_BITS] - (64-TIME_BITS)'(came_round), effect_q}
+                            : start_q;
 
   timed_io_memory #(.WORDS(VMS * ReportsMax), .WIDTH($bits(report_t))) u_reports (
     .clk_i,
