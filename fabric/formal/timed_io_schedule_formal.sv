@@ -255,11 +255,12 @@ module timed_io_schedule_formal import timed_io_pkg::*; #(
                              || (kept == '0 && {kept_start, kept_period, kept_runs} == '0));
       state_read: assert (dut.phase_q < 3'd2 || dut.vm_q != some_vm
                           || (dut.state_read == kept && {dut.high_read, dut.low_read} == kept_start
-                              && dut.period_read == kept_period && dut.runs == kept_runs));
+                              && dut.period_read == kept_period
+                              && dut.runs_read == kept_runs));
       state_same: assert (dut.phase_q < 3'd3 || dut.vm_q != some_vm
                           || (dut.clearing_q ? dut.state_q == '0
                               : dut.state_q == kept && dut.start_q == kept_start
-                                && dut.period_q == kept_period));
+                                && dut.period_q == kept_period && dut.runs_q == kept_runs));
       state_ahead_of: assert (now_q == '0 || dut.ahead_q == now_q + 64'(AHEAD));
       state_samples: assert (!(dut.is_access_q && dut.phase_q >= 3'd3)
                              || dut.samples_q == (dut.phase_q == 3'd3 ? samples_1_q : samples_2_q));

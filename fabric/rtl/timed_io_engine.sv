@@ -166,13 +166,14 @@ module timed_io_engine import timed_io_pkg::*; #(
 
   // Lines. One without a pin is low, so that it is when it gets one; none has one after reset.
 
+  logic [Lines-1:0] changes;
+  assign changes = goes_on && is_write ? mask : '0;
+
   always_ff @(posedge clk_i) begin
-    for (int unsigned i = 0; i < Lines; i++) begin
-      if (!granted_i[i] || clear_i) begin
-        lines_o[i] <= 1'b0;
-      end else if (goes_on && is_write && mask[i]) begin
-        lines_o[i] <= values[i];
-      end
+    if (clear_i) begin
+      lines_o <= '0;
+    end else begin
+      lines_o <= granted_i & ((changes & values) | (~changes & lines_o));
     end
   end
 

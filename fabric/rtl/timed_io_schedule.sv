@@ -121,7 +121,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
   // The VM's words. The period is never written with a count of runs that goes on.
 
   logic        write_low, write_high, write_period, write_runs, write_now;
-  logic [31:0] low_d, high_d, runs_d, low_read, high_read, period_read, runs, now_high;
+  logic [31:0] low_d, high_d, runs_d, low_read, high_read, period_read, runs_read, now_high;
   vm_state_t   state_read, state_q, state_d;
 
   timed_io_memory #(.WORDS(VMS), .WIDTH(32)) u_start_low (
@@ -146,7 +146,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
   timed_io_memory #(.WORDS(VMS), .WIDTH(32)) u_runs (
     .clk_i,
     .write_i(write_runs), .write_address_i(vm_q), .write_data_i(runs_d),
-    .read_address_i(vm_q), .read_data_o(runs)
+    .read_address_i(vm_q), .read_data_o(runs_read)
   );
 
   // The upper word of the time, when the lower was read.
@@ -165,7 +165,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
   // And what its engine says.
 
   logic [63:0]          start_q;  // of the next run
-  logic [31:0]          period_q;
+  logic [31:0]          period_q, runs_q;
   logic                 armed_q, running_q;
   logic [5:0]           samples_q;
   cause_e               cause_q;
@@ -176,6 +176,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
       state_q       <= clearing_q ? '0 : state_read;
       start_q       <= {high_read, low_read};
       period_q      <= period_read;
+      runs_q        <= runs_read;
       armed_q       <= armed_i[vm_q];
       running_q     <= running_i[vm_q];
       samples_q     <= samples_i[vm_q];
@@ -195,9 +196,9 @@ module timed_io_schedule import timed_io_pkg::*; #(
   always_ff @(posedge clk_i) begin
     if (phase_q == Look) begin
       near_q    <= start_q < ahead_q;
-      last_q    <= runs == 32'd1;
-      endless_q <= runs == '0;
-      short_q   <= runs != 32'd1 && period_q < AHEAD;
+      last_q    <= runs_q == 32'd1;
+      endless_q <= runs_q == '0;
+      short_q   <= runs_q != 32'd1 && period_q < AHEAD;
       effect_q  <= report_time_q
                    + TIME_BITS'(cause_q == StillRunning ? BeginLead :
                                 cause_q == LateCommand  ? CommandLead - 1 : CommandLead);
@@ -294,7 +295,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
   assign start_next = start_q + 64'(period_q);
   assign low_d      = clearing_q ? '0 : again ? start_next[31:0] : access_data_i;
   assign high_d     = clearing_q ? '0 : again ? start_next[63:32] : access_data_i;
-  assign runs_d     = clearing_q ? '0 : again ? runs - 1'b1 : access_data_i;
+  assign runs_d     = clearing_q ? '0 : again ? runs_q - 1'b1 : access_data_i;
 
   logic changes, clears;
   assign changes      = whole_write && can_change;
@@ -354,7 +355,7 @@ module timed_io_schedule import timed_io_pkg::*; #(
       StartLow:       answer_data_o = start_q[31:0];
       StartHigh:      answer_data_o = start_q[63:32];
       Period:         answer_data_o = period_q;
-      Runs:           answer_data_o = runs;
+      Runs:           answer_data_o = runs_q;
       Sample:         answer_data_o = samples_q == '0 ? '0 : {1'b1, 23'b0, sample_i[vm_q]};
       Report:         answer_data_o = state_q.reports == '0 ? '0
                                       : {1'b1, 28'b0, report_first.cause};
