@@ -20,7 +20,7 @@ static void arrived(void)
     portYIELD_FROM_ISR(woken);
 }
 
-/* Leaves the tile to others until something comes. Not a part of packet_await: that is short where the answer is there soon. */
+/* Leaves the tile to others until something comes; in a critical section there is nobody to leave it to. Not a part of packet_await: that is short where the answer is there soon. */
 static __attribute__((noinline)) uint32_t await_asleep(enum mesh_queue queue, uint64_t deadline)
 {
     for (;;) {
@@ -29,11 +29,13 @@ static __attribute__((noinline)) uint32_t await_asleep(enum mesh_queue queue, ui
 
         if (now > deadline)
             return 0;
-        waiting = xTaskGetCurrentTaskHandle();
-        platform_external = arrived;
-        mesh_interrupt(queue, true);
-        ulTaskNotifyTake(pdTRUE, (deadline - now) / TICK + 1);
-        mesh_interrupt(queue, false);
+        if (platform_interruptible()) {
+            waiting = xTaskGetCurrentTaskHandle();
+            platform_external = arrived;
+            mesh_interrupt(queue, true);
+            ulTaskNotifyTake(pdTRUE, (deadline - now) / TICK + 1);
+            mesh_interrupt(queue, false);
+        }
         head = mesh_first(queue);
         if (head != 0)
             return head;
@@ -58,7 +60,7 @@ void packet_pause(uint64_t until)
     uint64_t now = platform_time();
 
     /* Whole ticks; the first one is shorter. */
-    if (until > now + TICK)
+    if (platform_interruptible() && until > now + TICK)
         vTaskDelay((until - now) / TICK);
     while (platform_time() < until)
         ;

@@ -53,6 +53,15 @@ static inline void platform_external_enable(bool enable)
         __asm volatile("csrc mie, %0" ::"r"(1UL << 11) : "memory");
 }
 
+/* Whether interrupts are taken at all: not in a critical section of the kernel's. */
+static inline bool platform_interruptible(void)
+{
+    uintptr_t status;
+
+    __asm volatile("csrr %0, mstatus" : "=r"(status)::"memory");
+    return (status & 8) != 0;
+}
+
 /* Ends this tile's work. `failed`: with a code that says so. */
 __attribute__((noreturn)) void platform_power_off(bool failed);
 
