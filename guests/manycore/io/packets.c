@@ -20,7 +20,8 @@ static void arrived(void)
     portYIELD_FROM_ISR(woken);
 }
 
-/* Leaves the tile to others until something comes; in a critical section there is nobody to leave it to. Not a part of packet_await: that is short where the answer is there soon. */
+/* Leaves the tile to others until something comes; in a critical section there is nobody to leave it to. Not a part of packet_await: that is short where the
+ * answer is there soon. */
 static __attribute__((noinline)) uint32_t await_asleep(enum mesh_queue queue, uint64_t deadline)
 {
     for (;;) {
