@@ -1,5 +1,8 @@
 //! A physical core and what it alone knows.
 
+pub mod timer;
+
+use self::timer::Timer;
 use crate::arch::context::Context;
 use crate::arch::{self, firmware};
 use crate::doorbell::Doorbell;
@@ -105,14 +108,6 @@ pub struct Local {
     pub since: u64,
     /// The vCPU whose registers the hart holds: `current`, or the last one.
     pub loaded: Option<&'static Vcpu>,
-    /// What the timer is set to.
-    pub timer: u64,
-    /// When the current vCPU's budget is spent.
-    pub budget_end: u64,
-    /// End of the current vCPU's slice.
-    pub slice_end: u64,
-    /// When best-effort vCPUs are seen to while a real-time one runs.
-    pub service_at: u64,
     /// The current vCPU has to leave the hart.
     pub reschedule: bool,
     /// As [`Hart::shared`].
@@ -125,10 +120,8 @@ pub struct Local {
     pub concludes: u32,
     /// A vCPU of this hart whose floating-point registers are in the hart only: `fpu_owner`.
     pub fpu_unsaved: Option<&'static Vcpu>,
-    /// When waiting real-time vCPUs at home here want to be woken, or their jobs are released.
-    pub releases: Deadlines<{ limit::VCPUS }>,
-    /// When waiting best-effort vCPUs at home here want to be woken.
-    pub deadlines: Deadlines<{ limit::VCPUS }>,
+    /// What is due, and the hart's timer.
+    pub timer: Timer,
     /// Ready real-time vCPUs, but for `next`, where they go by deadline: their jobs' deadlines.
     pub edf: Deadlines<{ limit::VCPUS }>,
     /// Ready real-time vCPUs, but for `next`, where they go by priority.
@@ -180,17 +173,12 @@ impl Hart {
                 held: None,
                 realtime: ListQueue::bitmap(),
                 edf: Deadlines::new(),
-                releases: Deadlines::new(),
-                deadlines: Deadlines::new(),
                 beginners: Array([0; INBOX_WORDS]),
                 overruns: [0; INBOX_WORDS],
-                budget_end: u64::MAX,
-                service_at: 0,
                 concludes: 0,
                 shared,
                 admits: Class::BestEffort,
-                slice_end: u64::MAX,
-                timer: u64::MAX,
+                timer: Timer::new(),
                 since: 0,
                 reschedule: false,
                 last_vcpu: Array([0; limit::VMS]),

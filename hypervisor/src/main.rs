@@ -21,6 +21,8 @@ mod devices;
 #[cfg(target_os = "none")]
 mod doorbell;
 #[cfg(target_os = "none")]
+mod exit;
+#[cfg(target_os = "none")]
 mod hart;
 #[cfg(target_os = "none")]
 mod interrupt;

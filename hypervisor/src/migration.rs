@@ -90,7 +90,7 @@ fn give_way(hart: &'static Hart, returned: bool) {
     // Entered again, one that stays here runs to its next return: no two of them give way to each other for ever.
     if context::at_user_level() && (returned || may_go(body)) {
         // It goes behind those that wait: this hart takes one of them, and then offers it to the other.
-        local.slice_end = arch::now();
+        local.timer.set_slice_end(arch::now());
         local.reschedule = true;
     } else {
         context::trap_returns(true);

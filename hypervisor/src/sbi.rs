@@ -2,10 +2,10 @@
 //! ([`tactus_abi::hypercall`]). Every argument is checked; a call that fails changes nothing.
 
 use crate::accelerators;
-use crate::arch::context::Context;
 use crate::arch::{self, context};
 use crate::console;
 use crate::devices;
+use crate::exit::Exit;
 use crate::hart::Hart;
 use crate::message;
 use crate::page;
@@ -93,10 +93,10 @@ const TACTUS_VERSION: u64 = {
 /// Bytes of a debug console write that are taken at once; the guest calls again for the rest.
 const CONSOLE_CHUNK: u64 = 8;
 
-/// Serves an environment call of the current vCPU; returns its context, or null when it may have to leave the hart.
+/// Serves an environment call of the current vCPU; says whether its guest goes on.
 ///
 /// The base extension, which asks for facts, is answered right here.
-pub extern "C" fn call(vcpu: &'static Vcpu) -> *const Context {
+pub extern "C" fn call(vcpu: &'static Vcpu) -> Exit {
     context::skip_instruction(4);
     // Safety: the vCPU runs on this hart, no other reference in use.
     let context = &mut unsafe { vcpu.body() }.context;
@@ -108,7 +108,7 @@ pub extern "C" fn call(vcpu: &'static Vcpu) -> *const Context {
         Ok(value) => (0, value),
         Err(error) => (error.code.cast_unsigned(), error.value),
     };
-    &raw const *context
+    Exit::enter_unchanged(context)
 }
 
 enum Answer {
@@ -120,7 +120,7 @@ enum Answer {
     Later,
 }
 
-fn further(vcpu: &'static Vcpu) -> *const Context {
+fn further(vcpu: &'static Vcpu) -> Exit {
     let hart = vcpu.hart();
     // Safety: the vCPU runs on this hart, no other reference in use.
     let registers = &unsafe { vcpu.body() }.context.registers;
@@ -135,7 +135,7 @@ fn further(vcpu: &'static Vcpu) -> *const Context {
         Answer::Standard(result) => realtime::answer(vcpu, AnswerTo::Registers, result),
         Answer::Later => {
             if !sched::finish_calls(hart, vcpu) {
-                return core::ptr::null();
+                return Exit::leave();
             }
         }
     }

@@ -17,6 +17,8 @@
 use crate::accelerators;
 use crate::arch::{self, context, context::Context, firmware};
 use crate::console;
+use crate::exit::NextContext;
+use crate::hart::timer::Serves;
 use crate::hart::{Hart, Levels, Local, running};
 use crate::interrupt;
 use crate::log::Line;
@@ -45,7 +47,7 @@ enum Place {
 
 /// A hart's first steps into running guests; entered from the entry code on the hart's own stack.
 #[unsafe(export_name = "tactus_hart_main")]
-pub extern "C" fn hart_main(hart: &'static Hart) -> Goes {
+pub extern "C" fn hart_main(hart: &'static Hart) -> NextContext {
     context::initialise_hart(hart.shared);
     arch::fence_stage2();
     interrupt::initialise_hart(hart);
@@ -56,35 +58,8 @@ pub extern "C" fn hart_main(hart: &'static Hart) -> Goes {
     search(hart)
 }
 
-/// Where a hart goes from the scheduler.
-#[repr(C)]
-pub struct Goes {
-    /// The guest that is to be entered; null: back to [`reschedule`].
-    context: *const Context,
-    /// If so, the vCPU that leaves the hart.
-    leaves: *const Vcpu,
-}
-
-impl Goes {
-    /// Into a guest.
-    pub const fn into(context: *const Context) -> Self {
-        Self {
-            context,
-            leaves: core::ptr::null(),
-        }
-    }
-
-    /// Back to [`reschedule`].
-    pub const fn out(vcpu: &'static Vcpu) -> Self {
-        Self {
-            context: core::ptr::null(),
-            leaves: vcpu,
-        }
-    }
-}
-
 /// The vCPU, all of whose registers are saved, leaves the hart, or has to wait for it: the hart goes to another one, or to the same.
-pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> Goes {
+pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> NextContext {
     let hart = vcpu.hart();
     let now = arch::now();
     // Safety: on this hart, no other reference in use.
@@ -97,7 +72,7 @@ pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> Goes {
 /// The vCPU leaves the hart, which looks for another one.
 #[unsafe(export_name = "tactus_give_up")]
 #[inline(never)]
-extern "C" fn give_up(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
+extern "C" fn give_up(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
     // What has led here may have taken its time.
     keeps_hart(hart);
     put_back(hart, vcpu, arch::now());
@@ -109,7 +84,12 @@ extern "C" fn give_up(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
 /// A real-time vCPU, [`Local::next`], takes the hart: what hurry is for. As [`give_up`] and [`search`] do it, but without what
 /// is not the matter here; where it is, it is left to these.
 #[inline(never)]
-pub fn preempt(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) -> Goes {
+pub fn preempt(
+    hart: &'static Hart,
+    vcpu: &'static Vcpu,
+    next: &'static Vcpu,
+    now: u64,
+) -> NextContext {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     // Safety: it is about to have the hart, no other reference in use.
@@ -130,18 +110,18 @@ pub fn preempt(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, no
     local.held = Some(vcpu);
     vcpu.set_state_before_fence(State::Ready);
     change_over(hart, vcpu, next, now);
-    program_timer(local);
+    arm_timer(local);
     attend(hart, next)
 }
 
 /// The vCPU waits, or its slice or its budget is over, and the hart goes to another one. As [`preempt`].
 #[inline(never)]
-fn turn(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
+fn turn(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> NextContext {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     let waits = vcpu.state_here() == State::Waiting;
-    let slice_over = (vcpu.class == Class::BestEffort) & (local.slice_end <= now);
-    let over = slice_over | (local.budget_end <= now);
+    let slice_over = (vcpu.class == Class::BestEffort) & (local.timer.slice_end() <= now);
+    let over = slice_over | (local.timer.budget_end() <= now);
     let busy =
         local.concludes != 0 || local.overruns != [0; _] || hart.stale.load(Ordering::Relaxed);
     if !(waits | over) | busy | !leaves_smoothly(hart, local, vcpu) {
@@ -156,7 +136,12 @@ fn turn(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
 
 /// The hart goes from one vCPU to another, and the first one to where it belongs.
 #[inline(never)]
-fn change_places(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) -> Goes {
+fn change_places(
+    hart: &'static Hart,
+    vcpu: &'static Vcpu,
+    next: &'static Vcpu,
+    now: u64,
+) -> NextContext {
     let waits = vcpu.state_here() == State::Waiting;
     if !waits {
         vcpu.set_state_before_fence(State::Ready);
@@ -168,7 +153,7 @@ fn change_places(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, 
     }
     // Safety: on this hart, no other reference in use; the vCPU has it.
     let (local, body) = unsafe { (hart.local(), next.body()) };
-    program_timer(local);
+    arm_timer(local);
     // Another hart may have taken what the slice was ended for.
     let wrong = !waits & (vcpu.class == Class::BestEffort) & (next.precedence < vcpu.precedence);
     local.reschedule |= body.unfinished | wrong;
@@ -178,25 +163,31 @@ fn change_places(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, 
 /// Enters a vCPU that has got the hart, when it has taken notice of what others have told it. That may be for the one that was here before, which so
 /// has to be in its place.
 #[inline(always)]
-fn attend(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
+fn attend(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
     if (vcpu.signals() != 0) | must_leave(hart) {
         cold_path();
         return attend_to_news(hart, vcpu);
     }
-    // Safety: on this hart, no other reference in use.
-    Goes::into(unsafe { &raw const vcpu.body().context })
+    enter_guest(hart, vcpu)
+}
+
+/// Enters the guest of the current vCPU, whose registers are in the hart but for those that are loaded last.
+#[inline(always)]
+fn enter_guest(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
+    // Safety: on this hart, which runs the vCPU; no other reference in use.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    NextContext::enter(local, body)
 }
 
 /// As [`attend`], when there is something.
 #[inline(never)]
-fn attend_to_news(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
+fn attend_to_news(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
     take_signals(hart, vcpu);
     // Who has asked it to stop before it had its home here has told another hart.
     if vcpu.stops() | must_leave(hart) {
-        return Goes::out(vcpu);
+        return NextContext::leave(vcpu);
     }
-    // Safety: on this hart, no other reference in use.
-    Goes::into(unsafe { &raw const vcpu.body().context })
+    enter_guest(hart, vcpu)
 }
 
 /// Whether nothing else is to be done when the current vCPU leaves the hart.
@@ -239,7 +230,7 @@ fn account(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u6
         cold_path();
         account.charge(ticks);
     }
-    body.slice_left = local.slice_end.saturating_sub(now);
+    body.slice_left = local.timer.slice_end().saturating_sub(now);
 }
 
 /// The vCPU's registers have just been taken over from the hart: its floating-point ones are still there.
@@ -290,7 +281,7 @@ pub fn has_chosen(hart: &'static Hart) -> bool {
 /// Between two pieces of long work in the current vCPU's time: serves what is pending. `false`: the vCPU has to leave the hart.
 #[inline]
 pub fn keeps_hart(hart: &'static Hart) -> bool {
-    let pending = arch::pending_interrupts();
+    let pending = poll(hart);
     pending == 0 || keeps_hart_for(hart, pending)
 }
 
@@ -437,8 +428,8 @@ fn rest(hart: &'static Hart, vcpu: &'static Vcpu) {
     };
     if let Some(at) = wakes_at {
         match vcpu.class {
-            Class::RealTime => local.releases.set(vcpu.handle, at),
-            Class::BestEffort => local.deadlines.set(vcpu.handle, at),
+            Class::RealTime => local.timer.set_release(vcpu.handle, at),
+            Class::BestEffort => local.timer.set_wakeup(vcpu.handle, at),
         }
     }
     // Whoever has sent something since sees it waiting and tells this hart; what was sent before is seen here.
@@ -455,10 +446,10 @@ fn rest(hart: &'static Hart, vcpu: &'static Vcpu) {
 fn forget(local: &mut Local, vcpu: &Vcpu) {
     match vcpu.class {
         Class::RealTime => {
-            local.releases.clear(vcpu.handle);
+            local.timer.clear_release(vcpu.handle);
             local.beginners[usize::from(vcpu.handle / 64)] &= !(1 << (vcpu.handle % 64));
         }
-        Class::BestEffort => local.deadlines.clear(vcpu.handle),
+        Class::BestEffort => local.timer.clear_wakeup(vcpu.handle),
     }
 }
 
@@ -801,7 +792,7 @@ fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u6
         Wait::Interrupt | Wait::News | Wait::Message { .. } | Wait::Fences(..) => {
             if let Wake::At(at) = account.wake(now) {
                 body.wait = Wait::Release { at, answers: false };
-                local.releases.set(vcpu.handle, at);
+                local.timer.set_release(vcpu.handle, at);
                 return false;
             }
         }
@@ -872,10 +863,10 @@ fn unqueue(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 
 /// Chooses what runs now on this hart, waiting for work if there is none.
 #[inline(never)]
-fn search(hart: &'static Hart) -> Goes {
+fn search(hart: &'static Hart) -> NextContext {
     let mut again = false;
     loop {
-        let pending = arch::pending_interrupts();
+        let pending = poll(hart);
         if pending != 0 {
             serve(hart, pending);
         }
@@ -914,13 +905,13 @@ fn search(hart: &'static Hart) -> Goes {
         };
         begin(hart, vcpu);
         // Safety: on this hart, no other reference in use.
-        program_timer(unsafe { hart.local() });
+        arm_timer(unsafe { hart.local() });
         return go_in(hart, vcpu);
     }
 }
 
 /// A vCPU has got the hart: does what is to be done before it is entered, and enters it.
-fn go_in(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
+fn go_in(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
     if vcpu.class == Class::BestEffort {
         spread(hart);
     }
@@ -928,16 +919,16 @@ fn go_in(hart: &'static Hart, vcpu: &'static Vcpu) -> Goes {
     let unfinished = unsafe { vcpu.body() }.unfinished;
     // See `attend`.
     if vcpu.stops() || unfinished && !finish(hart, vcpu) || !keeps_hart(hart) {
-        return Goes::out(vcpu);
+        return NextContext::leave(vcpu);
     }
-    let context = enter(hart, vcpu);
+    enter(hart, vcpu);
     if hart.levels != Levels::Any {
         migration::make_way(hart);
         if must_leave(hart) {
-            return Goes::out(vcpu);
+            return NextContext::leave(vcpu);
         }
     }
-    Goes::into(context)
+    enter_guest(hart, vcpu)
 }
 
 /// Takes the vCPU that is to run from where it waits.
@@ -978,9 +969,8 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
 fn idle(hart: &'static Hart) {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    local.slice_end = u64::MAX;
-    local.budget_end = u64::MAX;
-    program_timer(local);
+    local.timer.begin(u64::MAX, u64::MAX);
+    arm_timer(local);
     local.since = arch::now();
     if local.admits != Class::BestEffort {
         local.admits = Class::BestEffort;
@@ -1008,7 +998,7 @@ fn wait_for_work(hart: &'static Hart) {
     }
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    let (at, handle) = local.releases.earliest();
+    let (at, handle) = local.timer.earliest_release();
     if at != u64::MAX {
         // Whose job is released next will not have to wait for its registers.
         let vcpu = system().vcpu(handle);
@@ -1063,7 +1053,10 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
                         arch::raise_software_interrupt();
                     }
                 }
-                local.service_at = local.service_at.max(now + system().hold_ticks);
+                let service_at = local.timer.service_at();
+                local
+                    .timer
+                    .set_service_at(service_at.max(now + system().hold_ticks));
             }
             // What was sent while best-effort vCPUs' news had to wait.
             Class::BestEffort if hart.has_news() => arch::raise_software_interrupt(),
@@ -1076,11 +1069,11 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
     if body.slice_left == 0 {
         body.slice_left = system().blob.header.slice_ticks;
     }
-    local.slice_end = now + body.slice_left;
-    local.budget_end = match &body.account {
+    let budget_end = match &body.account {
         Some(account) => now + account.left(),
         None => u64::MAX,
     };
+    local.timer.begin(now + body.slice_left, budget_end);
 }
 
 /// Goes on with what the vCPU has to do before it is entered. `false`: it has to leave the hart.
@@ -1119,11 +1112,9 @@ fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 }
 
 /// Puts the current vCPU into the hart's registers, but for those that are loaded last. After a full fence.
-fn enter(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
+fn enter(hart: &'static Hart, vcpu: &'static Vcpu) {
     load_once(hart, vcpu);
     take_notice(hart, vcpu);
-    // Safety: on this hart, no other reference in use.
-    unsafe { &raw const vcpu.body().context }
 }
 
 /// Puts a vCPU of this hart into the hart's control and status registers, if it is not there.
@@ -1326,7 +1317,7 @@ fn read_posts(hart: &'static Hart) {
 pub fn comes(hart: &'static Hart, now: u64) -> Option<&'static Vcpu> {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    let (due, handle) = local.releases.earliest();
+    let (due, handle) = local.timer.earliest_release();
     if (due > now) | (local.admits == Class::RealTime) | local.next.is_some() {
         return None;
     }
@@ -1335,11 +1326,11 @@ pub fn comes(hart: &'static Hart, now: u64) -> Option<&'static Vcpu> {
     if unsafe { vcpu.body() }.account.is_some() {
         return None;
     }
-    local.releases.pop();
+    local.timer.pop_release();
     vcpu.set_state_before_fence(State::Ready);
     local.next = Some(vcpu);
     local.reschedule = true;
-    (local.releases.earliest().0 > now).then_some(vcpu)
+    (local.timer.earliest_release().0 > now).then_some(vcpu)
 }
 
 /// Serves the hart's timer, which has become due while the hypervisor was at work for the current vCPU.
@@ -1358,33 +1349,33 @@ pub fn timer_at(hart: &'static Hart, now: u64) {
         // Safety: on this hart, no other reference in use.
         let local = unsafe { hart.local() };
         // At most one step for each vCPU at home here.
-        let Some(handle) = local.releases.pop_until(now) else {
+        let Some(handle) = local.timer.pop_due_release(now) else {
             break;
         };
         make_ready(hart, system().vcpu(handle), now);
     }
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    if now >= local.budget_end {
+    if now >= local.timer.budget_end() {
         cold_path();
         local.reschedule = true;
     }
     // A real-time vCPU that is to run comes first.
-    if local.next.is_none() && !(local.reschedule && undisturbed(local)) {
-        if !undisturbed(local) || now >= local.service_at {
+    if local.next.is_none() && !(local.reschedule && runs_shared_rt(local)) {
+        if !runs_shared_rt(local) || now >= local.timer.service_at() {
             serve_best_effort(hart, now);
         }
         // Safety: as above.
         let local = unsafe { hart.local() };
         // Otherwise the timer is set when the next vCPU begins.
         if !local.reschedule {
-            program_timer(local);
+            arm_timer(local);
         }
     }
 }
 
 /// Whether the current vCPU is a real-time one that shares its hart: it is held up for nothing that can wait.
-fn undisturbed(local: &Local) -> bool {
+fn runs_shared_rt(local: &Local) -> bool {
     local
         .current
         .is_some_and(|vcpu| vcpu.class == Class::RealTime && local.shared)
@@ -1396,10 +1387,10 @@ fn undisturbed(local: &Local) -> bool {
 fn serve_best_effort(hart: &'static Hart, now: u64) {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    let real_time = undisturbed(local);
+    let real_time = runs_shared_rt(local);
     let mut for_others = false;
     if real_time {
-        local.service_at = now + system().service_ticks;
+        local.timer.set_service_at(now + system().service_ticks);
         if let Some(held) = local.held.take() {
             enqueue(hart, held, Place::First);
             for_others = true;
@@ -1412,7 +1403,7 @@ fn serve_best_effort(hart: &'static Hart, now: u64) {
         // Safety: as above.
         let local = unsafe { hart.local() };
         // At most one step for each vCPU at home here.
-        let Some(handle) = local.deadlines.pop_until(now) else {
+        let Some(handle) = local.timer.pop_due_wakeup(now) else {
             break;
         };
         for_others |= make_ready(hart, system().vcpu(handle), now);
@@ -1426,7 +1417,7 @@ fn serve_best_effort(hart: &'static Hart, now: u64) {
     }
     // Safety: as above.
     let local = unsafe { hart.local() };
-    if now >= local.slice_end {
+    if now >= local.timer.slice_end() {
         slice_ended(hart, local, now);
     }
 }
@@ -1435,7 +1426,7 @@ fn serve_best_effort(hart: &'static Hart, now: u64) {
 #[cold]
 fn slice_ended(hart: &Hart, local: &mut Local, now: u64) {
     let Some(vcpu) = local.current else {
-        local.slice_end = u64::MAX;
+        local.timer.set_slice_end(u64::MAX);
         return;
     };
     // Safety: it runs on this hart, no other reference in use.
@@ -1452,28 +1443,53 @@ fn slice_ended(hart: &Hart, local: &mut Local, now: u64) {
         Class::BestEffort => system().best_effort.lock().highest(),
     };
     if others.is_some_and(|priority| priority >= vcpu.priority) {
-        local.slice_end = now;
+        local.timer.set_slice_end(now);
         local.reschedule = true;
     } else {
-        local.slice_end = now + system().blob.header.slice_ticks;
+        local
+            .timer
+            .set_slice_end(now + system().blob.header.slice_ticks);
     }
 }
 
-/// Sets the hart's timer to what comes first.
-fn program_timer(local: &mut Local) {
-    let mut next = local.releases.earliest().0.min(local.budget_end);
-    if undisturbed(local) {
-        next = next.min(local.service_at);
+/// Whose due times count while the current vCPU runs.
+#[inline(always)]
+pub fn serves(local: &Local) -> Serves {
+    if runs_shared_rt(local) {
+        Serves::RealTimeOnly
     } else {
-        next = next.min(local.deadlines.earliest().0).min(local.slice_end);
-        if console::has_unsent() {
-            next = next.min(arch::now() + system().text_ticks);
-        }
+        Serves::All
     }
-    if next != local.timer {
-        local.timer = next;
-        arch::set_timer(next);
+}
+
+/// Sets the hart's timer to what is due first (protocol T1).
+pub fn arm_timer(local: &mut Local) {
+    let serves = serves(local);
+    local.timer.arm(serves);
+}
+
+/// Whether anything is due, as of now (protocol T1).
+#[inline(never)]
+pub fn poll_timer(hart: &'static Hart) -> bool {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    if local.timer.is_dirty() {
+        arm_timer(local);
     }
+    arch::timer_is_due()
+}
+
+/// Looks for interrupts that are pending: the bits of [`arch::pending_interrupts`]. What has become due since the last look is among them
+/// (protocol T1).
+#[inline(always)]
+pub fn poll(hart: &'static Hart) -> u64 {
+    // Safety: on this hart, no other reference in use.
+    let local = unsafe { hart.local() };
+    if local.timer.is_dirty() {
+        cold_path();
+        arm_timer(local);
+    }
+    arch::pending_interrupts()
 }
 
 /// A VM has gone off. With the last one the machine does.

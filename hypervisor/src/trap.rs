@@ -3,11 +3,13 @@
 use crate::arch;
 use crate::arch::context::{self, Context, Exception, cause};
 use crate::devices;
+use crate::exit::{Exit, NextContext};
 use crate::hart::Hart;
 use crate::interrupt;
 use crate::migration;
-use crate::sched::{self, Goes};
+use crate::sched;
 use crate::vcpu::{State, Vcpu};
+use core::hint::cold_path;
 use tactus_abi::map;
 use tactus_policy::livelock::Verdict;
 
@@ -16,10 +18,9 @@ const WFI: u64 = 0x1050_0073;
 /// `sret`.
 const SRET: u64 = 0x1020_0073;
 
-/// An interrupt for the hypervisor. Like all handlers returns the current vCPU's context, or null when it may have to leave
-/// the hart.
+/// An interrupt for the hypervisor. Like all handlers says whether the current vCPU's guest goes on.
 #[unsafe(link_section = ".text.doorbell")]
-pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> *const Context {
+pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
     let pending = arch::pending_interrupts();
     let hart = vcpu.hart();
     interrupt::handle(hart, pending);
@@ -30,7 +31,7 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> *const Context {
 }
 
 /// The hart's timer has interrupted the vCPU, all of whose registers are saved.
-pub extern "C" fn timer(vcpu: &'static Vcpu) -> Goes {
+pub extern "C" fn timer(vcpu: &'static Vcpu) -> NextContext {
     let hart = vcpu.hart();
     let now = arch::now();
     match sched::comes(hart, now) {
@@ -41,23 +42,24 @@ pub extern "C" fn timer(vcpu: &'static Vcpu) -> Goes {
 
 /// As [`timer`], whatever there is to serve.
 #[inline(never)]
-fn serve_timer(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> Goes {
+fn serve_timer(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> NextContext {
     sched::timer_at(hart, now);
     if hart.is_user_only() {
         migration::trapped(hart, vcpu);
     }
     if sched::must_leave(hart) {
-        return Goes::out(vcpu);
+        return NextContext::leave(vcpu);
     }
-    // Safety: the vCPU runs on this hart, no other reference in use.
-    Goes::into(unsafe { &raw const vcpu.body().context })
+    // Safety: on this hart, which runs the vCPU; no other reference in use.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    NextContext::enter(local, body)
 }
 
 /// What became of a store: [`doorbell`].
 #[repr(C)]
 pub struct Doorbell {
     /// As of all handlers.
-    context: *const Context,
+    exit: Exit,
     /// It was a doorbell's.
     rung: bool,
 }
@@ -74,19 +76,19 @@ pub extern "C" fn doorbell(vcpu: &'static Vcpu) -> Doorbell {
             let _ = devices::ring(hart, vcpu.vm, offset(address) / 4);
             context::skip_instruction(length);
             Doorbell {
-                context: go_on(hart, vcpu),
+                exit: go_on(hart, vcpu),
                 rung: true,
             }
         }
         _ => Doorbell {
-            context: core::ptr::null(),
+            exit: Exit::leave(),
             rung: false,
         },
     }
 }
 
 /// An exception but for calls and virtual instructions. All registers are in the context.
-pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context {
+pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> Exit {
     if !context::trapped_from_guest() {
         crate::defect("the hypervisor itself trapped");
     }
@@ -114,7 +116,7 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> *const Context 
 
 /// An instruction that only exists, or only works, below the guest: most often one that gives up the hart. Of the registers only those that a
 /// function call destroys are in the context.
-pub extern "C" fn virtual_instruction(vcpu: &'static Vcpu) -> *const Context {
+pub extern "C" fn virtual_instruction(vcpu: &'static Vcpu) -> Exit {
     let hart = vcpu.hart();
     let bits = match context::trap_value() {
         // Hardware need not tell.
@@ -151,22 +153,28 @@ fn return_from_trap(hart: &'static Hart, vcpu: &'static Vcpu) {
     }
 }
 
-/// The context to go on with, if the hart is still the vCPU's. A timer that has become due meanwhile is served
-/// at once: returning to the guest first would only delay whom it wakes.
+/// Goes on with the current vCPU, if the hart is still its. A timer that has become due meanwhile is served at once: entering the guest
+/// first would only delay the vCPU that it wakes.
 #[inline]
-pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> *const Context {
+pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> Exit {
     let leaves = || sched::must_leave(hart) || vcpu.state_here() != State::Running;
     if leaves() {
-        return core::ptr::null();
+        return Exit::leave();
     }
-    if arch::timer_is_due() {
-        sched::timer(hart);
+    // Safety: on this hart, no other reference in use.
+    let dirty = unsafe { hart.local() }.timer.is_dirty();
+    if dirty | arch::timer_is_due() {
+        cold_path();
+        if sched::poll_timer(hart) {
+            sched::timer(hart);
+        }
         if leaves() {
-            return core::ptr::null();
+            return Exit::leave();
         }
     }
-    // Safety: the vCPU runs on this hart, no other reference in use.
-    unsafe { &raw const vcpu.body().context }
+    // Safety: on this hart, which runs the vCPU; no other reference in use.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    Exit::enter(local, body)
 }
 
 /// Gives the guest an exception, unless that has led nowhere for a long time.

@@ -20,6 +20,11 @@ pub fn set_timer(deadline: u64) {
     write!(csr::STIMECMP, deadline);
 }
 
+/// When the timer interrupts this hart, in ticks.
+pub fn timer() -> u64 {
+    read!(csr::STIMECMP)
+}
+
 /// What has been stored to memory is seen by whoever sees a store to a device that follows.
 pub fn fence_device() {
     // Safety: a fence.

@@ -1,0 +1,64 @@
+//! The one way out of the hypervisor into a guest.
+//!
+//! Every trap handler gives the entry code an [`Exit`]. Only this module makes one that enters a guest, and it arms the hart's timer
+//! first (protocol T1, `hart/timer.rs`), so that no handler can leave a new due time unheard.
+
+use crate::arch::context::Context;
+use crate::hart::Local;
+use crate::sched;
+use crate::vcpu::{Body, Vcpu};
+use core::hint::cold_path;
+
+/// What the entry code does next.
+#[repr(transparent)]
+pub struct Exit(*const Context);
+
+impl Exit {
+    /// Enters the guest of the current vCPU.
+    #[inline(always)]
+    pub fn enter(local: &mut Local, body: &Body) -> Self {
+        if local.timer.is_dirty() {
+            cold_path();
+            sched::arm_timer(local);
+        }
+        debug_assert!(local.timer.is_armed(sched::serves(local)));
+        Self(&raw const body.context)
+    }
+
+    /// Enters the guest of the current vCPU again, for whom nothing was done that could change what is due.
+    pub const fn enter_unchanged(context: &Context) -> Self {
+        Self(core::ptr::from_ref(context))
+    }
+
+    /// Goes to [`sched::reschedule`]: the current vCPU may have to leave the hart.
+    pub const fn leave() -> Self {
+        Self(core::ptr::null())
+    }
+}
+
+/// What the entry code does next, after the scheduler.
+#[repr(C)]
+pub struct NextContext {
+    exit: Exit,
+    /// Unless a guest is entered, the vCPU that leaves the hart.
+    leaves: *const Vcpu,
+}
+
+impl NextContext {
+    /// Enters the guest of the current vCPU.
+    #[inline(always)]
+    pub fn enter(local: &mut Local, body: &Body) -> Self {
+        Self {
+            exit: Exit::enter(local, body),
+            leaves: core::ptr::null(),
+        }
+    }
+
+    /// Goes back to [`sched::reschedule`]: the vCPU leaves the hart.
+    pub const fn leave(vcpu: &'static Vcpu) -> Self {
+        Self {
+            exit: Exit::leave(),
+            leaves: vcpu,
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What is due on a hart, and the only code that programs the hart's timer.
+//!
+//! **Protocol T1, due times.** Whenever the hart enters a guest, waits for an interrupt or looks for pending ones, the hardware's deadline
+//! is no later than any due time that counts then. Every method that changes a due time marks the timer dirty; [`Timer::arm`] programs the
+//! hardware. The hart arms a dirty timer on the one way into guests ([`crate::exit`]), before it waits, and at each look
+//! ([`crate::sched::poll`]). An interrupt that comes too early is harmless: it finds nothing due and sets the timer anew.
+//!
+//! The state is the hart's own ([`super::Local`]), so that no other hart changes a due time.
+
+use crate::arch;
+use crate::console;
+use crate::system::system;
+use tactus_abi::blob::limit;
+use tactus_policy::deadline::Deadlines;
+use tactus_policy::ready::Handle;
+
+/// Whose due times count while a hart runs its current vCPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Serves {
+    /// A real-time vCPU runs on a shared hart: releases, its budget, and the period in which best-effort work is deferred.
+    RealTimeOnly,
+    /// Releases, wake-ups of best-effort vCPUs, and the end of the slice.
+    All,
+}
+
+/// A hart's due times in ticks; `u64::MAX`: never.
+#[repr(C)]
+pub struct Timer {
+    /// What the hardware is set to.
+    armed: u64,
+    /// When the current vCPU's budget is spent.
+    budget_end: u64,
+    /// When the current vCPU's slice ends.
+    slice_end: u64,
+    /// When deferred best-effort work is done while a real-time vCPU runs.
+    service_at: u64,
+    /// A due time has changed since the hardware was set.
+    dirty: bool,
+    /// When waiting real-time vCPUs at home here want to be woken, or their jobs are released.
+    releases: Deadlines<{ limit::VCPUS }>,
+    /// When waiting best-effort vCPUs at home here want to be woken.
+    wakeups: Deadlines<{ limit::VCPUS }>,
+}
+
+impl Timer {
+    /// Nothing is due.
+    pub const fn new() -> Self {
+        Self {
+            armed: u64::MAX,
+            budget_end: u64::MAX,
+            slice_end: u64::MAX,
+            service_at: 0,
+            dirty: false,
+            releases: Deadlines::new(),
+            wakeups: Deadlines::new(),
+        }
+    }
+
+    /// Whether a due time has changed since the hardware was set.
+    #[inline(always)]
+    pub const fn is_dirty(&self) -> bool {
+        self.dirty
+    }
+
+    /// When the current vCPU's budget is spent.
+    pub const fn budget_end(&self) -> u64 {
+        self.budget_end
+    }
+
+    /// When the current vCPU's slice ends.
+    pub const fn slice_end(&self) -> u64 {
+        self.slice_end
+    }
+
+    /// When deferred best-effort work is done next while a real-time vCPU runs.
+    pub const fn service_at(&self) -> u64 {
+        self.service_at
+    }
+
+    /// Another vCPU has the hart, or none: its slice and its budget end then.
+    #[inline(always)]
+    pub const fn begin(&mut self, slice_end: u64, budget_end: u64) {
+        self.slice_end = slice_end;
+        self.budget_end = budget_end;
+        self.dirty = true;
+    }
+
+    /// The current vCPU's slice ends then.
+    pub const fn set_slice_end(&mut self, at: u64) {
+        self.slice_end = at;
+        self.dirty = true;
+    }
+
+    /// Deferred best-effort work is done then.
+    pub const fn set_service_at(&mut self, at: u64) {
+        self.service_at = at;
+        self.dirty = true;
+    }
+
+    /// The earliest release and whose it is; `u64::MAX`: there is none.
+    #[inline(always)]
+    pub const fn earliest_release(&self) -> (u64, Handle) {
+        self.releases.earliest()
+    }
+
+    /// A waiting real-time vCPU is released, or wakes, then.
+    pub fn set_release(&mut self, vcpu: Handle, at: u64) {
+        self.releases.set(vcpu, at);
+        self.dirty = true;
+    }
+
+    /// Takes out a real-time vCPU whose time has come.
+    #[inline]
+    pub fn pop_due_release(&mut self, now: u64) -> Option<Handle> {
+        let handle = self.releases.pop_until(now)?;
+        self.dirty = true;
+        Some(handle)
+    }
+
+    /// Takes out the earliest release, which has been looked at.
+    #[inline(always)]
+    pub fn pop_release(&mut self) {
+        self.releases.pop();
+        self.dirty = true;
+    }
+
+    /// A real-time vCPU does not wait for its release any more.
+    pub fn clear_release(&mut self, vcpu: Handle) {
+        self.releases.clear(vcpu);
+        self.dirty = true;
+    }
+
+    /// A waiting best-effort vCPU wakes then.
+    pub fn set_wakeup(&mut self, vcpu: Handle, at: u64) {
+        self.wakeups.set(vcpu, at);
+        self.dirty = true;
+    }
+
+    /// Takes out a best-effort vCPU whose time has come.
+    pub fn pop_due_wakeup(&mut self, now: u64) -> Option<Handle> {
+        let handle = self.wakeups.pop_until(now)?;
+        self.dirty = true;
+        Some(handle)
+    }
+
+    /// A best-effort vCPU does not wait for its time any more.
+    pub fn clear_wakeup(&mut self, vcpu: Handle) {
+        self.wakeups.clear(vcpu);
+        self.dirty = true;
+    }
+
+    /// The earliest due time that counts.
+    #[inline(always)]
+    fn due(&self, serves: Serves) -> u64 {
+        let due = self.releases.earliest().0.min(self.budget_end);
+        match serves {
+            Serves::RealTimeOnly => due.min(self.service_at),
+            Serves::All => due.min(self.wakeups.earliest().0).min(self.slice_end),
+        }
+    }
+
+    /// Sets the hardware to what is due first; while text waits that no interrupt sends, it is due soon as well.
+    #[inline(always)]
+    pub fn arm(&mut self, serves: Serves) {
+        let mut due = self.due(serves);
+        if serves == Serves::All && console::has_unsent() {
+            due = due.min(arch::now() + system().text_ticks);
+        }
+        self.dirty = false;
+        if due != self.armed {
+            self.armed = due;
+            arch::set_timer(due);
+        }
+    }
+
+    /// Whether protocol T1 holds: for debug builds.
+    pub fn is_armed(&self, serves: Serves) -> bool {
+        !self.dirty && self.armed <= self.due(serves) && arch::timer() == self.armed
+    }
+}

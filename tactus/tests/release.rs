@@ -1,0 +1,74 @@
+//! Each job of a real-time vCPU is released when it is due, whatever the hypervisor was serving when it learned of the release time.
+//!
+//! The hart's timer has to be set to a release time that arises in an interrupt from another hart, in a doorbell's trap, or when a vCPU
+//! arrives from another hart. Before, such a release waited for the next event that the timer was set to: the end of a best-effort
+//! slice.
+
+mod harness;
+
+use tactus::run::session::{Outcome, Verdict};
+
+use harness::{On, assert_verdict, explain, figure, on_both, run_text};
+
+/// What `tactus check` states as the server's response: see [`server`]. 592 µs, in ticks of 100 ns.
+const BOUND_TICKS: f64 = 5_920.0;
+/// A job of a period of 10 ms begins so long after the one before at most, in ticks: 1 ms late.
+const APART_TICKS: f64 = 110_000.0;
+
+/// A server of 500 µs in each 10 ms, rung a little more often than once a period, beside guests that compute all the time.
+/// The ringer runs on `ringer_hart`.
+fn server(slice: &str, ringer_hart: usize) -> String {
+    format!(
+        "[system]\nplatform = \"qemu-virt\"\nharts = 2\nslice = \"{slice}\"\n\
+         [[vm]]\nname = \"server\"\nimage = \"@release-selftest\"\nmemory = \"4MiB\"\n\
+         bootargs = \"role=server\"\n\
+         [[vm.vcpu]]\nclass = \"rt\"\nhart = 0\nperiod = \"10ms\"\nbudget = \"500us\"\ndeadline = \"5ms\"\n\
+         [[vm]]\nname = \"ringer\"\nimage = \"@release-selftest\"\nmemory = \"4MiB\"\n\
+         bootargs = \"role=ringer\"\n\
+         [[vm.vcpu]]\nclass = \"be\"\nharts = [{ringer_hart}]\n\
+         [[vm]]\nname = \"load\"\nimage = \"@bench-load\"\nmemory = \"4MiB\"\nbootargs = \"load=compute\"\n\
+         [[vm.vcpu]]\nclass = \"be\"\nharts = [{}]\n\
+         [[channel]]\nname = \"rings\"\nbetween = [\"ringer\", \"server\"]\nsize = \"4KiB\"\n",
+        1 - ringer_hart
+    )
+}
+
+#[track_caller]
+fn is_at_most(outcome: &Outcome, vm: &str, name: &str, limit: f64) {
+    assert_verdict(outcome, Verdict::Good);
+    let ticks = figure(outcome, vm, name);
+    assert!(ticks <= limit, "{name}: {ticks}\n{}", explain(outcome));
+    let missed = figure(outcome, vm, "missed");
+    assert!(missed == 0.0, "missed: {missed}\n{}", explain(outcome));
+}
+
+fn rung_from_another_hart(on: On) {
+    for slice in ["10ms", "1s"] {
+        let outcome = run_text(on, &server(slice, 1), Some("server"));
+        is_at_most(&outcome, "server", "late_ticks_max", BOUND_TICKS);
+    }
+}
+
+fn rung_from_the_same_hart(on: On) {
+    let outcome = run_text(on, &server("1s", 0), Some("server"));
+    is_at_most(&outcome, "server", "late_ticks_max", BOUND_TICKS);
+}
+
+fn moved_to_another_hart(on: On) {
+    let system = "[system]\nplatform = \"qemu-virt\"\nharts = 2\nslice = \"1s\"\nbe_reserve = \"10%\"\n\
+         [[vm]]\nname = \"mover\"\nimage = \"@release-selftest\"\nmemory = \"4MiB\"\n\
+         bootargs = \"role=mover\"\nrt_vcpus = 2\nrt_share = \"60%\"\n\
+         [[vm.vcpu]]\nclass = \"be\"\n\
+         [[vm]]\nname = \"other\"\nimage = \"@release-selftest\"\nmemory = \"4MiB\"\nbootargs = \"role=sleeper\"\n\
+         [[vm.vcpu]]\nclass = \"rt\"\nhart = 1\nperiod = \"10ms\"\nbudget = \"3ms\"\n\
+         [[vm]]\nname = \"load\"\nimage = \"@bench-load\"\nmemory = \"4MiB\"\nbootargs = \"load=compute\"\n\
+         [[vm.vcpu]]\nclass = \"be\"\nharts = [1]\n";
+    let outcome = run_text(on, system, Some("mover"));
+    is_at_most(&outcome, "mover", "apart_ticks_max", APART_TICKS);
+}
+
+on_both!(
+    rung_from_another_hart,
+    rung_from_the_same_hart,
+    moved_to_another_hart,
+);
