@@ -69,7 +69,7 @@ impl Doorbell {
         if self.vm.has_pages() {
             return self.sound_by_page(hart);
         }
-        let changed = self.vm.raise(self.source);
+        let changed = self.vm.raise_channel(self.source - map::CHANNEL_SOURCE);
         // Safety: on this hart, no other reference in use.
         let local = unsafe { hart.local() };
         let here = |vcpu: &Vcpu| {

@@ -19,7 +19,7 @@ impl Exit {
     pub fn enter(local: &mut Local, body: &Body) -> Self {
         if local.timer.is_dirty() {
             cold_path();
-            sched::arm_timer(local);
+            sched::rearm_timer(local);
         }
         debug_assert!(local.timer.is_armed(sched::serves(local)));
         Self(&raw const body.context)
@@ -50,6 +50,17 @@ impl NextContext {
     pub fn enter(local: &mut Local, body: &Body) -> Self {
         Self {
             exit: Exit::enter(local, body),
+            leaves: core::ptr::null(),
+        }
+    }
+
+    /// As [`NextContext::enter`], for a vCPU that has just got the hart, so that the timer is dirty for certain.
+    #[inline(always)]
+    pub fn arm_and_enter(local: &mut Local, body: &Body) -> Self {
+        sched::arm_timer(local);
+        debug_assert!(local.timer.is_armed(sched::serves(local)));
+        Self {
+            exit: Exit(&raw const body.context),
             leaves: core::ptr::null(),
         }
     }

@@ -110,7 +110,6 @@ pub fn preempt(
     local.held = Some(vcpu);
     vcpu.set_state_before_fence(State::Ready);
     change_over(hart, vcpu, next, now);
-    arm_timer(local);
     attend(hart, next)
 }
 
@@ -153,7 +152,6 @@ fn change_places(
     }
     // Safety: on this hart, no other reference in use; the vCPU has it.
     let (local, body) = unsafe { (hart.local(), next.body()) };
-    arm_timer(local);
     // Another hart may have taken what the slice was ended for.
     let wrong = !waits & (vcpu.class == Class::BestEffort) & (next.precedence < vcpu.precedence);
     local.reschedule |= body.unfinished | wrong;
@@ -168,7 +166,9 @@ fn attend(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
         cold_path();
         return attend_to_news(hart, vcpu);
     }
-    enter_guest(hart, vcpu)
+    // Safety: on this hart, which runs the vCPU; no other reference in use.
+    let (local, body) = unsafe { (hart.local(), vcpu.body()) };
+    NextContext::arm_and_enter(local, body)
 }
 
 /// Enters the guest of the current vCPU, whose registers are in the hart but for those that are loaded last.
@@ -281,13 +281,20 @@ pub fn has_chosen(hart: &'static Hart) -> bool {
 /// Between two pieces of long work in the current vCPU's time: serves what is pending. `false`: the vCPU has to leave the hart.
 #[inline]
 pub fn keeps_hart(hart: &'static Hart) -> bool {
-    let pending = poll(hart);
-    pending == 0 || keeps_hart_for(hart, pending)
+    // Safety: on this hart, no other reference in use.
+    let dirty = unsafe { hart.local() }.timer.is_dirty();
+    let pending = arch::pending_interrupts();
+    (pending | u64::from(dirty)) == 0 || keeps_hart_for(hart)
 }
 
-/// As [`keeps_hart`], when these interrupts are pending. Without separation they wait, unless the work is a real-time vCPU's.
+/// As [`keeps_hart`], when interrupts are pending, or may be once the timer is armed. Without separation they wait, unless the work is a
+/// real-time vCPU's.
 #[inline(never)]
-fn keeps_hart_for(hart: &'static Hart, pending: u64) -> bool {
+fn keeps_hart_for(hart: &'static Hart) -> bool {
+    let pending = poll(hart);
+    if pending == 0 {
+        return true;
+    }
     if !system().is_separated() && hart.running.load(Ordering::Relaxed) < running::REAL_TIME {
         return true;
     }
@@ -904,6 +911,7 @@ fn search(hart: &'static Hart) -> NextContext {
             continue;
         };
         begin(hart, vcpu);
+        // Here, and not at the first look: that is for what seldom changes.
         // Safety: on this hart, no other reference in use.
         arm_timer(unsafe { hart.local() });
         return go_in(hart, vcpu);
@@ -970,7 +978,7 @@ fn idle(hart: &'static Hart) {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     local.timer.begin(u64::MAX, u64::MAX);
-    arm_timer(local);
+    rearm_timer(local);
     local.since = arch::now();
     if local.admits != Class::BestEffort {
         local.admits = Class::BestEffort;
@@ -1270,8 +1278,13 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
 
 /// Serves an interrupt from another hart.
 #[inline(never)]
-#[unsafe(link_section = ".text.doorbell")]
 pub fn interrupted(hart: &'static Hart) {
+    interrupted_inlined(hart);
+}
+
+/// As [`interrupted`], where the path is measured.
+#[inline(always)]
+pub fn interrupted_inlined(hart: &'static Hart) {
     arch::clear_software_interrupt();
     // What is passed or posted from now on interrupts anew.
     if let Some(doorbell) = hart.take_doorbell() {
@@ -1279,10 +1292,16 @@ pub fn interrupted(hart: &'static Hart) {
     }
     if hart.has_posts_or_offers() {
         cold_path();
-        read_posts(hart);
-        if hart.take_offer() {
-            consider(hart);
-        }
+        read_posts_and_offers(hart);
+    }
+}
+
+/// Serves what other harts have sent here, doorbells apart.
+#[inline(never)]
+fn read_posts_and_offers(hart: &'static Hart) {
+    read_posts(hart);
+    if hart.take_offer() {
+        consider(hart);
     }
 }
 
@@ -1463,9 +1482,16 @@ pub fn serves(local: &Local) -> Serves {
 }
 
 /// Sets the hart's timer to what is due first (protocol T1).
+#[inline(always)]
 pub fn arm_timer(local: &mut Local) {
     let serves = serves(local);
     local.timer.arm(serves);
+}
+
+/// As [`arm_timer`], apart from the paths on which the timer is seldom dirty.
+#[inline(never)]
+pub fn rearm_timer(local: &mut Local) {
+    arm_timer(local);
 }
 
 /// Whether anything is due, as of now (protocol T1).
@@ -1474,7 +1500,7 @@ pub fn poll_timer(hart: &'static Hart) -> bool {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     if local.timer.is_dirty() {
-        arm_timer(local);
+        rearm_timer(local);
     }
     arch::timer_is_due()
 }
@@ -1487,7 +1513,7 @@ pub fn poll(hart: &'static Hart) -> u64 {
     let local = unsafe { hart.local() };
     if local.timer.is_dirty() {
         cold_path();
-        arm_timer(local);
+        rearm_timer(local);
     }
     arch::pending_interrupts()
 }

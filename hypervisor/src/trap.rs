@@ -1,7 +1,7 @@
 //! A guest has trapped: from the cause to the module that serves it.
 
-use crate::arch;
 use crate::arch::context::{self, Context, Exception, cause};
+use crate::arch::{self, csr};
 use crate::devices;
 use crate::exit::{Exit, NextContext};
 use crate::hart::Hart;
@@ -23,7 +23,13 @@ const SRET: u64 = 0x1020_0073;
 pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
     let pending = arch::pending_interrupts();
     let hart = vcpu.hart();
-    interrupt::handle(hart, pending);
+    // Most often a doorbell.
+    if pending == csr::SSI {
+        sched::interrupted_inlined(hart);
+    } else {
+        cold_path();
+        interrupt::handle(hart, pending);
+    }
     if hart.is_user_only() {
         migration::trapped(hart, vcpu);
     }

@@ -273,6 +273,14 @@ impl Vm {
         self.raise_with(&mut devices, source)
     }
 
+    /// As [`Vm::raise`], of a channel's doorbell.
+    #[inline]
+    pub fn raise_channel(&self, channel: u32) -> Changed {
+        let mut devices = self.devices.lock_inlined();
+        devices.plic.raise_channel(channel);
+        self.raise_by_page(map::CHANNEL_SOURCE + channel) | self.outputs(&devices.plic)
+    }
+
     #[inline]
     fn raise_with(&self, devices: &mut Devices, source: u32) -> Changed {
         devices.plic.raise(source);

@@ -5,7 +5,9 @@
 //! of seven priorities, never at single sources.
 
 use tactus_abi::blob::limit::VCPUS_PER_VM;
-use tactus_abi::map::{PLIC_PRIORITY_MAX, PLIC_SOURCES, plic_context};
+use tactus_abi::map::{
+    CHANNEL_SOURCE, CHANNELS_MAX, PLIC_PRIORITY_MAX, PLIC_SOURCES, plic_context,
+};
 use tactus_policy::table::Array;
 
 /// A set of sources, bit `n` for source `n`.
@@ -102,6 +104,13 @@ impl Vplic {
         } else {
             [0, bit]
         });
+    }
+
+    /// An edge of a channel's doorbell, which is the source [`CHANNEL_SOURCE`] plus the channel's number: one word changes.
+    #[inline(always)]
+    pub fn raise_channel(&mut self, channel: u32) {
+        debug_assert!(channel < CHANNELS_MAX, "{channel} is no channel");
+        self.pending |= Sources::from(1_u64 << (channel % CHANNELS_MAX)) << CHANNEL_SOURCE;
     }
 
     /// Sources that have asked and have not been claimed, in words of 64.
@@ -478,6 +487,20 @@ mod tests {
                     prop_assert_eq!(plic.output(context), asks && !off[context]);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_doorbell_is_an_edge_of_its_source() {
+        for channel in 0..CHANNELS_MAX {
+            let (mut by_channel, mut by_source) = (Vplic::new(1), Vplic::new(1));
+            by_channel.raise_channel(channel);
+            by_source.raise(CHANNEL_SOURCE + channel);
+            assert_eq!(
+                by_channel.pending(),
+                by_source.pending(),
+                "channel {channel}"
+            );
         }
     }
 }
