@@ -5,5 +5,6 @@ fn main() {
     if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
         println!("cargo::rustc-link-arg-bins=-T{directory}/link.ld");
     }
+    println!("cargo::rustc-check-cfg=cfg(loom)");
     println!("cargo::rerun-if-changed=link.ld");
 }

@@ -12,6 +12,7 @@ use crate::vcpu::Vcpu;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 use tactus_abi::blob::{Class, limit};
+use tactus_hypervisor::relocation::Departures;
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::{Handle, ListQueue};
 use tactus_policy::table::Array;
@@ -74,7 +75,7 @@ pub struct Hart {
     /// place is not released yet.
     pub stale: AtomicBool,
     /// Reservations that admission no longer counts here, but whose last job here has not ended.
-    pub leaving: AtomicU32,
+    pub leaving: Departures,
     /// One of [`running`].
     pub running: AtomicU32,
     inbox: Apart<Inbox>,
@@ -157,7 +158,7 @@ impl Hart {
             by_deadline,
             levels,
             stale: AtomicBool::new(false),
-            leaving: AtomicU32::new(0),
+            leaving: Departures::new(),
             running: AtomicU32::new(running::IDLE),
             inbox: Apart(Inbox {
                 doorbell: AtomicPtr::new(ptr::null_mut()),
@@ -249,7 +250,7 @@ impl Hart {
     /// Whether nothing is left here of reservations that admission no longer counts: what it has put in their place may begin.
     pub fn is_settled(&self) -> bool {
         // In this order: what leaves makes it stale first.
-        self.leaving.load(Ordering::Acquire) == 0 && !self.stale.load(Ordering::Relaxed)
+        self.leaving.are_over() && !self.stale.load(Ordering::Relaxed)
     }
 
     /// Whether vCPUs at home here have news; after a full fence.

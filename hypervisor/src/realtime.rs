@@ -139,7 +139,7 @@ pub fn change(vcpu: &'static Vcpu, arguments: [u64; 6], answer: AnswerTo) -> Res
     let [number, period, budget, deadline, ..] = arguments;
     let target = named(vcpu, number)?;
     let reservation = Reservation::new(period, budget, deadline).ok_or(SbiError::INVALID_PARAM)?;
-    if target.promised().is_none() {
+    if target.relocation.promised().is_none() {
         return Err(SbiError::DENIED);
     }
     let kind = if target.is_made() {
@@ -219,7 +219,7 @@ fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tel
     let Admission { ledger, job, trial } = &mut *admission;
     let mut tell = [None; 2];
     match job {
-        None if what.start.is_none() && what.target.promised().is_none() => {
+        None if what.start.is_none() && what.target.relocation.promised().is_none() => {
             return (Some(Err(SbiError::refused(Refusal::Count))), tell);
         }
         None => match ledger.begin(&what.request, settled_harts(), trial) {
@@ -292,7 +292,6 @@ fn carry_out(
     if !moved.as_ref().is_none_or(good) {
         return Err(Refusal::Utilisation);
     }
-    // Before the newcomer may begin.
     let make_room = || {
         if let Some((vcpu, to)) = moved {
             send(vcpu, to);
@@ -308,26 +307,29 @@ fn carry_out(
                 argument,
             } = start;
             let registers = [number(target), argument, stack];
+            // Before the newcomer may begin, or end with its VM: what it takes with it then is in the ledger when this returns.
+            let before = || {
+                make_room();
+                target.relocation.promise(reservation);
+                target.record.clear();
+            };
             if !target
                 .vm
-                .start_made(target, decision.hart, entry, registers, account, make_room)
+                .start_made(target, decision.hart, entry, registers, account, before)
             {
                 return Err(Refusal::Count);
             }
-            target.promise(reservation);
-            target.record.clear();
         }
         // It may have been deleted.
-        None if target.promised().is_none() => return Err(Refusal::Count),
+        None if target.relocation.promised().is_none() => return Err(Refusal::Count),
         None if !is_free(target) => return Err(Refusal::Utilisation),
         None => {
             make_room();
-            target.promise(reservation);
             let from = target.home();
-            system().harts[from].leaving.fetch_add(1, Ordering::SeqCst);
-            target.changes.store(true, Ordering::Release);
+            let departures = &system().harts[from].leaving;
+            target.relocation.order_change(reservation, departures);
             if decision.hart != from {
-                send(target, decision.hart);
+                target.relocation.order_move(decision.hart, departures);
             }
         }
     }
@@ -341,25 +343,21 @@ fn carry_out(
 #[inline(never)]
 fn is_free(vcpu: &Vcpu) -> bool {
     // In this order: it is about to stop before it has stopped.
-    !vcpu.stops()
-        && vcpu.state() != State::Stopped
-        && vcpu.moves.load(Ordering::Relaxed) == 0
-        && !vcpu.changes.load(Ordering::Relaxed)
+    !vcpu.stops() && vcpu.state() != State::Stopped && vcpu.relocation.is_free()
 }
 
 /// Has a vCPU go to another hart when its present job ends.
 #[inline(never)]
 fn send(vcpu: &Vcpu, to: usize) {
-    let from = &system().harts[vcpu.home()];
-    from.leaving.fetch_add(1, Ordering::SeqCst);
-    vcpu.moves.store(to as u32 + 1, Ordering::Release);
+    vcpu.relocation
+        .order_move(to, &system().harts[vcpu.home()].leaving);
 }
 
 /// A vCPU has stopped on this hart, its home: its reservation ends, if it had made that itself, and so does whatever it asked for.
 pub fn stopped(hart: &Hart, vcpu: &'static Vcpu) {
     // Safety: it is at home here and does not run; no other reference in use.
     let asks = unsafe { vcpu.body() }.asks.take();
-    if asks.is_none() && vcpu.promised().is_none() {
+    if asks.is_none() && vcpu.relocation.promised().is_none() {
         return;
     }
     let mut admission = ADMISSION.lock();
@@ -372,13 +370,13 @@ pub fn stopped(hart: &Hart, vcpu: &'static Vcpu) {
             give_up(&asks.what);
         }
     }
-    if vcpu.changes.swap(false, Ordering::SeqCst) {
-        hart.leaving.fetch_sub(1, Ordering::SeqCst);
+    let orders = vcpu.relocation.take();
+    if orders.change.is_some() {
+        hart.leaving.end_one();
     }
-    let moves = vcpu.moves.swap(0, Ordering::SeqCst);
-    if moves != 0 {
-        hart.leaving.fetch_sub(1, Ordering::SeqCst);
-        vcpu.move_to(moves as usize - 1);
+    if let Some(to) = orders.to {
+        hart.leaving.end_one();
+        vcpu.relocation.arrive(to);
     }
     // Safety: as above.
     let body = unsafe { vcpu.body() };
@@ -386,8 +384,10 @@ pub fn stopped(hart: &Hart, vcpu: &'static Vcpu) {
     body.next = None;
     if vcpu.is_made() {
         admission.ledger.leave(vcpu.handle);
-        vcpu.forget_promise();
-    } else if let (Some(account), Some(reservation)) = (&mut body.account, vcpu.promised()) {
+        vcpu.relocation.forget_promise();
+    } else if let (Some(account), Some(reservation)) =
+        (&mut body.account, vcpu.relocation.promised())
+    {
         account.renew_as(reservation, 0);
     }
 }
@@ -414,7 +414,7 @@ pub fn query(vcpu: &'static Vcpu, number: u64, address: u64, length: u64) -> Res
         .vm
         .memory_at(address, length)
         .ok_or(SbiError::INVALID_ADDRESS)?;
-    let promised = target.promised();
+    let promised = target.relocation.promised();
     let record = &target.record;
     let status = RtStatus {
         period: promised.map_or(0, |reservation| reservation.period),

@@ -460,21 +460,21 @@ fn forget(local: &mut Local, vcpu: &Vcpu) {
     }
 }
 
-/// Carries out what admission has decided about a waiting real-time vCPU; `true`: it is another hart's now.
+/// Carries out what admission has ordered about a waiting real-time vCPU (protocol R1); `true`: it is another hart's now.
 fn depart(hart: &'static Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) -> bool {
-    // Whoever sets them makes this hart look afterwards.
-    if vcpu.changes.load(Ordering::Relaxed) && vcpu.changes.swap(false, Ordering::SeqCst) {
-        body.next = vcpu.promised();
-        leave_reservation(hart, local);
-    }
-    if vcpu.moves.load(Ordering::Relaxed) == 0 {
+    if !vcpu.relocation.may_have_orders() {
         return false;
     }
-    let to = vcpu.moves.swap(0, Ordering::SeqCst) as usize - 1;
+    let orders = vcpu.relocation.take();
+    if orders.change.is_some() {
+        body.next = orders.change;
+        leave_reservation(hart, local);
+    }
+    let Some(to) = orders.to else { return false };
     leave_reservation(hart, local);
     leave_fpu(local, vcpu);
     forget(local, vcpu);
-    vcpu.move_to(to);
+    vcpu.relocation.arrive(to);
     system().harts[to].post(vcpu);
     true
 }
@@ -482,7 +482,7 @@ fn depart(hart: &'static Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mu
 /// A reservation that admission no longer counts on this hart has had its last job here.
 fn leave_reservation(hart: &Hart, local: &mut Local) {
     hart.stale.store(true, Ordering::Relaxed);
-    hart.leaving.fetch_sub(1, Ordering::SeqCst);
+    hart.leaving.end_one();
     // Perhaps nothing else is left, and others may begin.
     local.reschedule = true;
 }
@@ -686,7 +686,7 @@ fn report_overruns(vcpu: &Vcpu) {
 
 /// The hart has no real-time work: what admission has put in the place of what left it may begin. `true`: something does.
 fn begin_reservations(hart: &'static Hart) -> bool {
-    if !hart.stale.load(Ordering::Relaxed) || hart.leaving.load(Ordering::Acquire) != 0 {
+    if !hart.stale.load(Ordering::Relaxed) || !hart.leaving.are_over() {
         return false;
     }
     hart.stale.store(false, Ordering::Release);
@@ -926,7 +926,9 @@ fn go_in(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
     // Safety: the vCPU runs on this hart, no other reference in use.
     let unfinished = unsafe { vcpu.body() }.unfinished;
     // See `attend`.
-    if vcpu.stops() || unfinished && !finish(hart, vcpu) || !keeps_hart(hart) {
+    // The timer has just been armed.
+    let keeps_hart = || arch::pending_interrupts() == 0 || keeps_hart_for(hart);
+    if vcpu.stops() || unfinished && !finish(hart, vcpu) || !keeps_hart() {
         return NextContext::leave(vcpu);
     }
     enter(hart, vcpu);
@@ -1243,6 +1245,8 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
             }
         }
         State::Waiting => {
+            // Another hart may have been its home until now (protocol R1).
+            vcpu.relocation.acquire();
             if vcpu.stops() {
                 // Safety: on this hart, no other reference in use.
                 let local = unsafe { hart.local() };

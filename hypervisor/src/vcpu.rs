@@ -9,6 +9,7 @@ use crate::vm::Vm;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{Blob, Class, Migration, limit};
+use tactus_hypervisor::relocation::Relocation;
 use tactus_policy::livelock::Livelock;
 use tactus_policy::migration::Roaming;
 use tactus_policy::ready::Handle;
@@ -135,7 +136,8 @@ pub struct Vcpu {
     pub vm: &'static Vm,
     /// Its place among all: one of [`running`] plus the priority.
     pub precedence: u32,
-    home: AtomicU32,
+    /// Its home hart, and what admission has ordered about it.
+    pub relocation: Relocation,
     /// Index among all vCPUs.
     pub handle: Handle,
     /// Real time or best effort.
@@ -171,12 +173,6 @@ pub struct Vcpu {
     pub fences_done: AtomicU32,
     /// A place for a vCPU that a hypercall makes: it is taken, or about to be.
     pub claimed: AtomicBool,
-    /// Admission sends it to this hart, plus one, when its present job ends.
-    pub moves: AtomicU32,
-    /// Admission has given it another reservation, in `promised`, from its next job on.
-    pub changes: AtomicBool,
-    /// What admission has promised it: period, budget, deadline.
-    pub promised: [AtomicU64; 3],
     /// How its reservation stands, as of the end of its last job.
     pub record: Record,
     /// How the admission that it asked for has ended, while it was not looking: see [`crate::realtime`].
@@ -250,7 +246,10 @@ impl Vcpu {
             alone: vm.config().vcpus + vm.config().rt_vcpus == 1,
             bit: if made { 0 } else { 1 << config.index },
             state: AtomicU8::new(State::Stopped as u8),
-            home: AtomicU32::new(kernel_harts.trailing_zeros()),
+            relocation: Relocation::new(
+                kernel_harts.trailing_zeros(),
+                [config.period, config.budget, config.deadline],
+            ),
             signals: AtomicU32::new(0),
             page: Page::none(),
             external: Apart(AtomicBool::new(false)),
@@ -258,9 +257,6 @@ impl Vcpu {
             fences_asked: AtomicU32::new(0),
             fences_done: AtomicU32::new(0),
             claimed: AtomicBool::new(false),
-            moves: AtomicU32::new(0),
-            changes: AtomicBool::new(false),
-            promised: [config.period, config.budget, config.deadline].map(AtomicU64::new),
             record: Record::default(),
             verdict: AtomicU32::new(0),
         }
@@ -289,34 +285,6 @@ impl Vcpu {
     /// Whether a hypercall makes it, in a place that the configuration keeps.
     pub const fn is_made(&self) -> bool {
         self.bit == 0
-    }
-
-    /// What admission has promised it. Whoever acts on it has locked the admission, or taken notice of [`Vcpu::changes`].
-    #[inline(never)]
-    pub fn promised(&self) -> Option<Reservation> {
-        let [period, budget, deadline] = self
-            .promised
-            .each_ref()
-            .map(|ticks| ticks.load(Ordering::Relaxed));
-        Reservation::new(period, budget, deadline)
-    }
-
-    /// It has no reservation any more.
-    pub fn forget_promise(&self) {
-        self.promised[0].store(0, Ordering::Relaxed);
-    }
-
-    /// See `promised`; called with the admission locked.
-    #[inline(never)]
-    pub fn promise(&self, reservation: Reservation) {
-        let Reservation {
-            period,
-            budget,
-            deadline,
-        } = reservation;
-        for (word, ticks) in self.promised.iter().zip([period, budget, deadline]) {
-            word.store(ticks, Ordering::Relaxed);
-        }
     }
 
     /// What belongs to one hart at a time.
@@ -373,18 +341,14 @@ impl Vcpu {
     }
 
     /// Index of its home hart. Whoever has sent the vCPU something reads it after a full fence.
+    #[inline(always)]
     pub fn home(&self) -> usize {
-        self.home.load(Ordering::Relaxed) as usize
-    }
-
-    /// Makes another hart its home; called by its home, where it waits, and which then tells that hart.
-    pub fn move_to(&self, hart: usize) {
-        self.home.store(hart as u32, Ordering::Release);
+        self.relocation.home()
     }
 
     /// It runs, on a hart that is its home from now on; a full fence is to follow.
     pub fn settle(&self, hart: &'static Hart) {
-        self.home.store(hart.index as u32, Ordering::Relaxed);
+        self.relocation.settle(hart.index);
         self.hart.set(Some(hart));
         self.state.store(State::Running as u8, Ordering::Relaxed);
     }

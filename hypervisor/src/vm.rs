@@ -560,7 +560,7 @@ impl Vm {
         life.alive += 1;
         // Safety: the vCPU is stopped, and the lifecycle lock is held.
         unsafe { vcpu.body() }.account = Some(account);
-        vcpu.move_to(hart);
+        vcpu.relocation.settle(hart);
         self.prepare(vcpu, entry, registers[0], registers[1]);
         // Safety: as above.
         unsafe { vcpu.body() }.context.registers[2] = registers[2];

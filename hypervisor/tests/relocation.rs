@@ -1,0 +1,121 @@
+//! Protocol R1 (`src/relocation.rs`): all interleavings of admission and two homes, and all values that the memory model lets a load see.
+//!
+//! ```console
+//! $ RUSTFLAGS="--cfg loom" cargo test --release -p tactus-hypervisor --test relocation
+//! ```
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::thread;
+use tactus_hypervisor::relocation::{Departures, Relocation};
+use tactus_policy::reservation::Reservation;
+
+/// A reservation whose parts are alike, so that a mixture of two shows.
+fn reservation(ticks: u64) -> Reservation {
+    Reservation::new(ticks, ticks, ticks).expect("ordered")
+}
+
+struct Model {
+    vcpu: Relocation,
+    harts: [Departures; 2],
+}
+
+impl Model {
+    fn new() -> Self {
+        Self {
+            vcpu: Relocation::new(0, [1; 3]),
+            harts: [Departures::new(), Departures::new()],
+        }
+    }
+
+    /// Admission decides, as `realtime::carry_out` does: a change and a move. `false`: an order is pending.
+    fn admit(&self, ticks: u64, to: usize) -> bool {
+        if !self.vcpu.is_free() {
+            return false;
+        }
+        let home = self.vcpu.home();
+        self.vcpu
+            .order_change(reservation(ticks), &self.harts[home]);
+        if to != home {
+            self.vcpu.order_move(to, &self.harts[home]);
+        }
+        true
+    }
+
+    /// A hart that was told of the vCPU looks at it, as `sched::look` and `sched::depart` do.
+    fn look(&self, hart: usize) {
+        loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
+        if self.vcpu.home() != hart || !self.vcpu.may_have_orders() {
+            return;
+        }
+        self.vcpu.acquire();
+        let orders = self.vcpu.take();
+        if let Some(change) = orders.change {
+            assert_eq!(
+                change.period, change.deadline,
+                "a torn reservation: {change:?}"
+            );
+            self.harts[hart].end_one();
+        }
+        if let Some(to) = orders.to {
+            self.harts[hart].end_one();
+            self.vcpu.arrive(to);
+        }
+    }
+
+    fn ends_settled(&self) {
+        for hart in [0, 1, 0, 1] {
+            self.look(hart);
+        }
+        assert!(self.vcpu.is_free());
+        assert!(self.harts.iter().all(Departures::are_over));
+    }
+}
+
+fn explore(test: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(test);
+}
+
+/// Admission decides these, each as often as it takes until no order is pending but at most twice, while both homes look twice.
+fn homes_carry_out(decisions: [(u64, usize); 2]) {
+    explore(move || {
+        let model = Arc::new(Model::new());
+        let homes = [0, 1].map(|hart| {
+            let model = Arc::clone(&model);
+            thread::spawn(move || {
+                model.look(hart);
+                model.look(hart);
+            })
+        });
+        for (ticks, to) in decisions {
+            if !model.admit(ticks, to) {
+                thread::yield_now();
+                model.admit(ticks, to);
+            }
+        }
+        for home in homes {
+            home.join().expect("no assertion fails");
+        }
+        model.ends_settled();
+    });
+}
+
+/// The words of the second reservation are stored while the first may still be read.
+#[test]
+fn changes_are_taken_whole() {
+    homes_carry_out([(2, 0), (3, 0)]);
+}
+
+/// The second decision is about the next home, once the vCPU is there.
+#[test]
+fn a_decision_after_a_move_is_for_the_next_home() {
+    homes_carry_out([(2, 1), (3, 1)]);
+}
+
+/// The vCPU goes there and back again.
+#[test]
+fn moves_are_carried_out_once() {
+    homes_carry_out([(2, 1), (3, 0)]);
+}
