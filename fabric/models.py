@@ -1,0 +1,37 @@
+"""Compiles a design into the model that the board loads.
+
+A model is named by a hash that includes this module: what it does not decide belongs elsewhere.
+"""
+
+import os
+
+from jobs import FABRIC, Failure, command, relative, tail
+
+# Compiling the largest design, beside whatever else goes on.
+MODEL_SECONDS_MAX = 3600
+
+
+def build_model(folder, design):
+    """Compiles a design with Verilator into a shared object, `folder`/model.so."""
+    root = "root.fabric_shell__DOT__u_design__DOT__"
+    counted = "".join(f"    {root}{path.replace('.', '__DOT__')} += cycles;\n" for path in design.counters)
+    (folder / "counters.h").write_text(
+        f"constexpr uint64_t PERIOD = {design.period};\n"
+        "static void count_on(Vfabric_shell___024root& root, uint64_t cycles) {\n"
+        f"    (void)root;\n    (void)cycles;\n{counted}}}\n")
+    # Written from outside of the model, and so not to be optimised away.
+    (folder / "counters.vlt").write_text("`verilator_config\n" + "".join(
+        f'public_flat_rw -module "*" -var "{path.rpartition(".")[2]}"\n' for path in design.counters))
+    code, out = command(
+        ["verilator", "--cc", "--exe", "--build", "-sv", "-Wall", "--savable", "--trace-fst", "--trace-structs", "-O3",
+         # Two-state: every run begins the same way. The blocks' own tests begin at random.
+         "--x-assign", "0", "--x-initial", "0", *[f"-D{d}" for d in design.defines()], "--top-module", "fabric_shell",
+         # What is slow runs once.
+         "--build-jobs", str(os.cpu_count()), "--Mdir", "model", "-MAKEFLAGS", "OPT_FAST=-O2 OPT_SLOW=-O0", "-LDFLAGS", "-shared", "-o", "../model.so",
+         "-CFLAGS", f"-fPIC -fvisibility=hidden -I{FABRIC / 'coupling'} -I{folder} -DFABRIC_NAME='\"{design.name}\"'"
+                    + (" -DFABRIC_TILES" if design.tiles else ""),
+         FABRIC / "lint.vlt", folder / "counters.vlt", *design.sources, FABRIC / "coupling" / "model.cpp"],
+        folder, "log", MODEL_SECONDS_MAX)
+    if code != 0:
+        raise Failure(f"{tail(out)}\nThe whole log: {relative(folder / 'log')}")
+    return {}
