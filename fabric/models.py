@@ -27,7 +27,7 @@ def build_model(folder, design):
          # Two-state: every run begins the same way. The blocks' own tests begin at random.
          "--x-assign", "0", "--x-initial", "0", *[f"-D{d}" for d in design.defines()], "--top-module", "fabric_shell",
          # What is slow runs once.
-         "--build-jobs", str(os.cpu_count()), "--Mdir", "model", "-MAKEFLAGS", "OPT_FAST=-O2 OPT_SLOW=-O0", "-LDFLAGS", "-shared", "-o", "../model.so",
+         "--build-jobs", str(os.cpu_count()), "--Mdir", "model", "-MAKEFLAGS", f"OPT_FAST=-O2 OPT_SLOW=-O0 OBJCACHE={FABRIC / 'coupling' / 'compile.sh'}", "-LDFLAGS", "-shared", "-o", "../model.so",
          "-CFLAGS", f"-fPIC -fvisibility=hidden -I{FABRIC / 'coupling'} -I{folder} -DFABRIC_NAME='\"{design.name}\"'"
                     + (" -DFABRIC_TILES" if design.tiles else ""),
          FABRIC / "lint.vlt", folder / "counters.vlt", *design.sources, FABRIC / "coupling" / "model.cpp"],
