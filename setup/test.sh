@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# `make test`, `make lint` and `make docs`: runs the steps of one of them, all of them even when one fails, and ends with
-# a list of what passed and what did not. Exit code 1 when any failed.
+# `make test`, `make lint` and `make docs`: runs the steps of one of them, all of them even when one fails. It ends with
+# a list of the steps, and of each failed test with the command that runs it alone. Exit code 1 when any failed.
 #
-# usage: test.sh [test|lint|docs]
+# usage: test.sh [test|lint|docs [STEP]]
 #
+# With STEP, as the list calls it, only that one. The output of each step is in build/test as well.
 # Expects that `make setup` has run.
 set -euo pipefail
 # shellcheck source=setup/lib.sh
@@ -14,28 +15,62 @@ readonly what=${1:-test}
 # Hypervisor and guests, and what they share with the host's programs, as they are built for the target.
 readonly bare=(--workspace --exclude tactus --exclude tactus-board --target riscv64gc-unknown-none-elf --profile embedded)
 
+readonly only=${2:-}
+readonly logs=$TACTUS_BUILD/test
+
 results=()
+# What failed and how to run it alone, a line each with a tab between.
+failures=()
 failed=0
+
+# Cargo's own messages keep their colours behind the pipe to the log.
+if [ -t 1 ]; then
+    export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-always}
+fi
+
+# cpu_seconds: CPU seconds of all that this script has waited for, into the variable `cpu`.
+cpu_seconds() {
+    times >"$logs/times"
+    cpu=$(awk 'NR == 2 { split($1, u, /[ms]/); split($2, s, /[ms]/); printf "%d", u[1] * 60 + u[2] + s[1] * 60 + s[2] }' "$logs/times")
+}
 
 # step NAME COMMAND...: runs a step and notes how it went.
 step() {
-    local name=$1 begin=$SECONDS verdict=passed
+    local name=$1 begin=$SECONDS verdict=passed before log single
     shift
+    if [ -n "$only" ] && [ "$only" != "$name" ]; then
+        return
+    fi
+    mkdir -p "$logs"
+    log=$logs/$(printf '%s' "$name" | tr -cs 'a-zA-Z0-9\n' '-').log
+    cpu_seconds
+    before=$cpu
     printf '\n== %s\n' "$name"
-    if ! "$@"; then
+    if ! "$@" 2>&1 | tee "$log"; then
         verdict=FAILED
         failed=$((failed + 1))
+        single=$(awk -f setup/failed-tests.awk "$log")
+        failures+=("$name${single:+:}")
+        if [ -n "$single" ]; then
+            while IFS= read -r line; do failures+=("  $line"); done <<<"$single"
+        else
+            failures+=("$(printf '  the whole step\tsetup/test.sh %s "%s"' "$what" "$name")")
+        fi
     fi
-    results+=("$(printf '  %-8s %-46s %4d s' "$verdict" "$name" $((SECONDS - begin)))")
+    cpu_seconds
+    results+=("$(printf '  %-8s %-46s %4d s %5d s of CPU' "$verdict" "$name" $((SECONDS - begin)) $((cpu - before)))")
 }
 
 skip() {
+    if [ -n "$only" ] && [ "$only" != "$1" ]; then
+        return
+    fi
     printf '\n== %s: skipped, %s\n' "$1" "$2"
     results+=("$(printf '  %-8s %s' skipped "$1: $2")")
 }
 
 shell_scripts() {
-    shellcheck -x setup/*.sh guests/linux/*.sh guests/linux/init .ci/run
+    shellcheck -x setup/*.sh setup/tests/*.sh fabric/coupling/*.sh guests/linux/*.sh guests/linux/init .ci/run
 }
 
 # Built in a place of its own: with other flags, everything there is would be built anew each time.
@@ -77,6 +112,7 @@ lint() {
     else
         skip "lints, shell scripts" "shellcheck is not installed"
     fi
+    step "lists of failed tests" setup/tests/failed-tests.sh
 }
 
 docs() {
@@ -106,10 +142,15 @@ test)
 *) fail "test.sh: there is no $what" "Say test, lint or docs." ;;
 esac
 
+if [ ${#results[@]} -eq 0 ]; then
+    fail "test.sh: there is no step $only" "Say one that make $what lists at its end, in quotes."
+fi
 printf '\nmake %s:\n' "$what"
 printf '%s\n' "${results[@]}"
 if [ $failed -gt 0 ]; then
-    printf 'make %s: %d of %d steps FAILED after %d s\n' "$what" $failed ${#results[@]} $SECONDS
+    printf '\nWhat failed, and how to run it alone:\n'
+    printf '%s\n' "${failures[@]}" | expand -t 64
+    printf '\nmake %s: %d of %d steps FAILED after %d s\n' "$what" $failed ${#results[@]} $SECONDS
     exit 1
 fi
 printf 'make %s: passed in %d s\n' "$what" $SECONDS
