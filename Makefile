@@ -11,7 +11,7 @@ CARGO ?= cargo
 TACTUS := $(CARGO) run --quiet --release --package tactus --
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench synth soak lint docs clean platform
+.PHONY: help setup demo test bench bench-quick synth soak lint docs book clean platform
 
 help: ## this list
 	@echo 'Tactus, a real-time hypervisor. Say make and one of:'
@@ -36,10 +36,13 @@ demo: setup platform ## Linux and FreeRTOS side by side, sharing accelerators, e
 test: setup ## everything that proves it: formatting, lints, tests on this machine, on the board and on QEMU, docs
 	@setup/test.sh
 
-bench: setup ## the figures of the platform, of the virtual board's speed and of guaranteed time, and their limits
-	@worst=0; for name in platform board mpsoc; do $(TACTUS) bench $$name || worst=$$?; done; exit $$worst
+bench: setup ## all experiments and their limits, ten minutes each at most; `make bench-quick`: a minute each
+	@setup/bench.sh default
 
-synth: setup ## area and clock rate of the fabric's blocks, and their limits
+bench-quick: setup
+	@setup/bench.sh quick
+
+synth: setup ## area and clock rate of the fabric's blocks, and their limits; what has not changed is not done again
 	@fabric/flow.py synth
 
 soak: setup ## the tests again and again for SOAK_MINUTES (60), the long ones included
@@ -50,6 +53,9 @@ lint: setup ## formatting and lints alone
 
 docs: setup ## the programming interfaces' documentation, and the book where mdbook is installed
 	@setup/test.sh docs
+
+book: setup ## the book in docs/book; installs mdBook into build/tools where it is missing
+	@setup/book.sh
 
 clean: ## remove what was built; downloads stay in the user's cache
 	$(CARGO) clean --quiet
