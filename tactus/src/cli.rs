@@ -346,12 +346,15 @@ pub struct BenchArguments {
     /// Where pictures go [default: build/bench/NAME]
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,
-    /// Fewer samples: at most a minute
+    /// Fewer samples, and without the longest runs: about a minute; without it, at most ten minutes on two cores
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
-    /// As many samples as the published experiment took
+    /// As many samples as the published experiment took, and all runs: up to hours
     #[arg(long)]
     pub full: bool,
+    /// Write the present figures of limits that are missed to bench/known-misses.toml
+    #[arg(long)]
+    pub record_misses: bool,
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub json: bool,

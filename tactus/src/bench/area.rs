@@ -63,18 +63,18 @@ pub enum What {
 struct Point {
     cpus: u32,
     devices: String,
-    lut: f64,
-    ff: f64,
-    bram: f64,
+    lut: Option<f64>,
+    ff: Option<f64>,
+    bram: Option<f64>,
     gates: Option<f64>,
 }
 
 impl Point {
     fn of(&self, what: What) -> Option<f64> {
         match what {
-            What::Lut => Some(self.lut),
-            What::Ff => Some(self.ff),
-            What::Bram => Some(self.bram),
+            What::Lut => self.lut,
+            What::Ff => self.ff,
+            What::Bram => self.bram,
             What::Gates => self.gates,
         }
     }
@@ -95,23 +95,53 @@ impl Point {
 const DEVICES: usize = 4;
 const TERMS: usize = DEVICES + 3;
 
+/// Why there is no figure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// Nobody has synthesised the point since its sources changed, and this form of the experiment does not.
+    NotSynthesised(String),
+    /// There is no such point, or it cannot be synthesised.
+    Failed(String),
+}
+
+impl From<String> for Error {
+    fn from(reason: String) -> Self {
+        Self::Failed(reason)
+    }
+}
+
+/// Whether points are synthesised for it: with `--quick` only those count that have been.
+fn synthesises(extent: Extent) -> bool {
+    extent != Extent::Quick
+}
+
+/// That a point has no such figure.
+fn absent(what: What, extent: Extent) -> Error {
+    if synthesises(extent) {
+        return Error::Failed(format!("the point was not synthesised to {what:?}"));
+    }
+    Error::NotSynthesised(
+        "the fabric has changed since it was synthesised; `make synth` does that, and this form only reads its results"
+            .to_owned(),
+    )
+}
+
 /// The figure, and what else there is to say of it.
 ///
 /// # Errors
-/// There is no such point, or it could not be synthesised; says why.
+/// There is none; says why.
 pub fn measure(
     source: &AreaSource,
     root: &Path,
     extent: Extent,
-) -> Result<(f64, Option<String>), String> {
+) -> Result<(f64, Option<String>), Error> {
     match source {
         AreaSource::Point(wanted) => {
-            let points = points(root, wanted.cpus)?;
+            let points = points(root, wanted.cpus, extent)?;
             let point = points.iter().find(|point| point.devices == wanted.devices);
             let point = point.ok_or_else(|| format!("there are no devices `{}`", wanted.devices));
             let figure = point?.of(wanted.what);
-            let figure = figure.ok_or("the point was not synthesised to gates")?;
-            Ok((figure, None))
+            Ok((figure.ok_or_else(|| absent(wanted.what, extent))?, None))
         }
         AreaSource::Fit(wanted) => {
             let cpus = match extent {
@@ -120,15 +150,18 @@ pub fn measure(
             };
             let mut rows = Vec::new();
             for cpus in cpus {
-                for point in points(root, *cpus)? {
+                for point in points(root, *cpus, extent)? {
                     let place = format!("{cpus} CPUs, {} devices", point.devices);
-                    if let (Some(terms), Some(figure)) = (point.terms(), point.of(wanted.fit)) {
+                    if let Some(terms) = point.terms() {
+                        let figure = point.of(wanted.fit);
+                        let figure = figure.ok_or_else(|| absent(wanted.fit, extent))?;
                         rows.push((terms, figure, place));
                     }
                 }
             }
             let samples: Vec<_> = rows.iter().map(|(terms, y, _)| (*terms, *y)).collect();
-            let fit = Fit::of(&samples).ok_or("the points do not determine the equation")?;
+            let fit = Fit::of(&samples);
+            let fit = fit.ok_or_else(|| "the points do not determine the equation".to_owned())?;
             let off = |(terms, y, place): &([f64; TERMS], f64, String)| {
                 (y - fit.at(terms), place.clone())
             };
@@ -147,20 +180,23 @@ pub fn measure(
     }
 }
 
-/// All points of so many CPUs, synthesised once.
-fn points(root: &Path, cpus: u32) -> Result<Vec<Point>, String> {
+/// All points of so many CPUs: asked for once.
+fn points(root: &Path, cpus: u32, extent: Extent) -> Result<Vec<Point>, String> {
     static KNOWN: Mutex<BTreeMap<u32, Result<Vec<Point>, String>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known
         .entry(cpus)
-        .or_insert_with(|| synthesise(root, cpus))
+        .or_insert_with(|| sweep(root, cpus, synthesises(extent)))
         .clone()
 }
 
-fn synthesise(root: &Path, cpus: u32) -> Result<Vec<Point>, String> {
+fn sweep(root: &Path, cpus: u32, synthesise: bool) -> Result<Vec<Point>, String> {
     let program = root.join("fabric/flow.py");
+    let cached = (!synthesise).then_some("--cached");
     let output = Command::new(&program)
-        .args(["sweep", "--json", &cpus.to_string()])
+        .args(["sweep", "--json"])
+        .args(cached)
+        .arg(cpus.to_string())
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output();
@@ -270,9 +306,9 @@ mod tests {
         Point {
             cpus,
             devices: devices.to_owned(),
-            lut,
-            ff: 0.0,
-            bram: 0.0,
+            lut: Some(lut),
+            ff: None,
+            bram: None,
             gates: None,
         }
     }
@@ -298,6 +334,18 @@ mod tests {
         );
         assert_eq!(points[1].terms(), Some([1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 2.0]));
         assert!(parse(b"[{}]").is_err());
+    }
+
+    #[test]
+    fn what_is_not_synthesised_is_left_out_where_nobody_synthesises() {
+        let points = parse(br#"[{"cpus": 2, "devices": "1"}]"#).expect("it is in order");
+        assert_eq!(points[0].of(What::Lut), None);
+        assert!(matches!(
+            absent(What::Lut, Extent::Quick),
+            Error::NotSynthesised(reason) if reason.contains("`make synth`")
+        ));
+        let failed = absent(What::Gates, Extent::Usual);
+        assert!(matches!(failed, Error::Failed(_)), "{failed:?}");
     }
 
     #[test]

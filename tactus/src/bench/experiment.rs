@@ -8,7 +8,7 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::{Deserialize, Deserializer, de};
 
 use super::area::AreaSource;
-use super::factors;
+use super::{factors, misses};
 use crate::config::{IoPolicy, Nanoseconds};
 use crate::profile::{self, Profile};
 use crate::report::unit::Unit;
@@ -140,6 +140,17 @@ pub enum Extent {
     Usual,
     /// As much as was published.
     Full,
+}
+
+impl Extent {
+    /// What is said on the command line for it, with a blank before it.
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::Quick => " --quick",
+            Self::Usual => "",
+            Self::Full => " --full",
+        }
+    }
 }
 
 impl Run {
@@ -541,6 +552,20 @@ pub enum Statistic {
 }
 
 impl Metric {
+    /// Whether it has a limit, whatever that comes to.
+    pub fn limited(&self) -> bool {
+        self.limit.is_some()
+            || self.least.is_some()
+            || self.limit_overhead.is_some()
+            || self.cost.is_some()
+    }
+
+    /// By which part of the first figure the second is worse; negative where it is better.
+    pub fn worse_by(&self, first: f64, second: f64) -> f64 {
+        let more = (second - first) / first.abs().max(f64::MIN_POSITIVE);
+        if self.least.is_some() { -more } else { more }
+    }
+
     /// Names of the runs that it comes from.
     pub fn runs(&self) -> impl Iterator<Item = &str> {
         let sources = self.sources().into_iter().flatten();
@@ -729,7 +754,7 @@ pub fn find(name: &str) -> miette::Result<Found> {
 }
 
 /// Names of all experiments in the project at `root`, sorted.
-fn names(root: &Path) -> Vec<String> {
+pub fn names(root: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(root.join(DIRECTORY))
         .into_iter()
         .flatten();
@@ -740,7 +765,7 @@ fn names(root: &Path) -> Vec<String> {
                 .extension()
                 .is_some_and(|extension| extension == "toml");
             let name = path.file_stem()?.to_str()?.to_owned();
-            is_experiment.then_some(name)
+            (is_experiment && name != misses::STEM).then_some(name)
         })
         .collect();
     names.sort();

@@ -17,8 +17,10 @@ use crate::run::machine::SEED;
 use crate::run::show;
 
 use experiment::{Experiment, Extent, Statistic};
+use misses::Misses;
 use prepared::{Done, Prepared};
 use result::{Findings, Found};
+use value::Apart;
 
 pub mod area;
 pub mod board;
@@ -27,6 +29,7 @@ pub mod distribution;
 mod ends;
 pub mod experiment;
 pub mod factors;
+pub mod misses;
 pub mod paths;
 pub mod prepared;
 pub mod result;
@@ -35,8 +38,8 @@ pub mod value;
 /// What the exit codes of `tactus bench` mean; printed by its `--help`.
 pub const EXIT_CODES: &str = "\
 Exit codes:
-  0  every figure is within its limit
-  1  a figure is past its limit, or a run did not give it
+  0  every figure is within its limit, or a known miss that is not worse than recorded
+  1  a figure is past its limit, or a run did not give it, or a known miss is worse than recorded or none any more
   2  wrong usage, or something needed is missing or cannot be read";
 
 /// Carries the command out; the exit code is as `--help` says.
@@ -55,13 +58,37 @@ fn bench(arguments: &BenchArguments) -> miette::Result<bool> {
     if arguments.name == board::apart::NAME {
         return board::apart::serve().map(|()| true);
     }
+    if arguments.record_misses && std::env::var_os("CI").is_some() {
+        return Err(miette!(
+            help =
+                "record them on a machine of your own, and say in the commit why they have changed",
+            "continuous integration (the variable CI is set) does not renew the records of known misses"
+        ));
+    }
+    let extent = extent(arguments);
     let found = experiment::find(&arguments.name)?;
-    let findings = if arguments.name == board::NAME {
+    let misses = Misses::read(&found.root)?;
+    let metrics = metrics_of(&arguments.name, &found.text)
+        .wrap_err_with(|| format!("{} is not an experiment", found.path.display()))?;
+    misses.check(&experiment::names(&found.root), &arguments.name, &metrics)?;
+    let mut findings = if arguments.name == board::NAME {
         board::bench(&found.text, &found.root, arguments.quick)
             .wrap_err_with(|| format!("{} was not carried out", found.path.display()))?
     } else {
         findings(&found, arguments)?
     };
+    misses.apply(&mut findings, extent);
+    // The file as it is then may lack a reason; the figures are shown first.
+    let mut unreasoned = None;
+    if arguments.record_misses {
+        for line in misses.record(&findings, extent)? {
+            eprintln!("{}: {line}", misses::FILE);
+        }
+        match Misses::read(&found.root) {
+            Ok(misses) => misses.apply(&mut findings, extent),
+            Err(report) => unreasoned = Some(report),
+        }
+    }
     let text = if arguments.json {
         let mut text = serde_json::to_string(&findings).into_diagnostic()?;
         text.push('\n');
@@ -72,7 +99,42 @@ fn bench(arguments: &BenchArguments) -> miette::Result<bool> {
     std::io::stdout()
         .write_all(text.as_bytes())
         .into_diagnostic()?;
+    if let Some(report) = unreasoned {
+        return Err(report);
+    }
+    for remark in findings.remarks(extent) {
+        eprintln!(
+            "tactus bench {}{}: {remark}",
+            arguments.name,
+            extent.option()
+        );
+    }
     Ok(findings.good())
+}
+
+/// How much of the experiment the arguments ask for.
+fn extent(arguments: &BenchArguments) -> Extent {
+    match (arguments.quick, arguments.full) {
+        (true, _) => Extent::Quick,
+        (false, true) => Extent::Full,
+        (false, false) => Extent::Usual,
+    }
+}
+
+/// The metrics of the experiment of that name, whatever its form.
+///
+/// # Errors
+/// The text is no such experiment.
+pub fn metrics_of(name: &str, text: &str) -> miette::Result<Vec<experiment::Metric>> {
+    if name == board::NAME {
+        let experiment = board::experiment::parse(text)?;
+        return Ok(experiment
+            .metrics
+            .iter()
+            .map(|metric| metric.plain())
+            .collect());
+    }
+    Ok(experiment::parse(text)?.metrics)
 }
 
 /// Carries out an experiment of runs, gives its figures and draws its pictures.
@@ -85,11 +147,7 @@ fn findings(
     // Boards of tiles have none of the hypervisor's.
     let profile = Profile::named(&experiment.profile);
     let profile = profile.as_ref();
-    let extent = match (arguments.quick, arguments.full) {
-        (true, _) => Extent::Quick,
-        (false, true) => Extent::Full,
-        (false, false) => Extent::Usual,
-    };
+    let extent = extent(arguments);
     let progress = show::progress("building");
     let runs: miette::Result<Vec<Prepared>> = experiment
         .runs
@@ -165,15 +223,17 @@ fn evaluate(
     extent: Extent,
 ) -> miette::Result<Findings> {
     let mut found = Vec::new();
+    let mut left_out = Vec::new();
     for metric in &experiment.metrics {
         if metric.apart() {
             if metric.quick || extent != Extent::Quick {
-                let (value, note) = value::apart(metric, root, extent);
-                found.push(Found {
-                    metric: metric.clone(),
-                    value,
-                    note,
-                });
+                match value::apart(metric, root, extent) {
+                    Apart::Figure(value, note) => found.push(Found {
+                        note,
+                        ..Found::of(metric.clone(), value)
+                    }),
+                    Apart::LeftOut(reason) => left_out.push((metric.name.clone(), reason)),
+                }
             }
             continue;
         }
@@ -206,9 +266,8 @@ fn evaluate(
             .collect();
         let note = value::worst(&metric, &all);
         found.push(Found {
-            metric,
-            value,
             note,
+            ..Found::of(metric, value)
         });
     }
     Ok(Findings {
@@ -217,5 +276,6 @@ fn evaluate(
         profile: experiment.profile.clone(),
         seed: SEED,
         found,
+        left_out,
     })
 }

@@ -1,12 +1,14 @@
 //! What an experiment found, beside the published figures and the limits.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, WrapErr};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
-use super::experiment::{Metric, Picture};
+use super::experiment::{Extent, Metric, Picture};
+use super::misses::{FILE, Miss, TOLERANCE};
 use crate::report::lines::{Line, Lines};
 use crate::report::table::Table;
 use crate::report::unit::{Clocks, Unit, figure};
@@ -20,15 +22,122 @@ pub struct Found {
     pub value: Option<f64>,
     /// Where it was found, in a word or two.
     pub note: Option<String>,
+    /// Its record as a known miss.
+    pub miss: Option<Miss>,
+}
+
+/// How a figure stands to its limit and its record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It has no limit.
+    Unlimited,
+    /// It is within its limit.
+    Within,
+    /// Its run did not give it.
+    Missing,
+    /// It is past its limit.
+    Past,
+    /// It is past its limit, as recorded.
+    KnownMiss,
+    /// It is past its limit by less than recorded, and the record is to be lowered.
+    Better,
+    /// It is past its limit by more than recorded.
+    Worse,
+    /// It is within its limit, and recorded as a miss all the same.
+    Reached,
 }
 
 impl Found {
-    /// Whether there is a value and it is within the limit.
+    /// A figure without a note and without a record.
+    pub fn of(metric: Metric, value: Option<f64>) -> Self {
+        Self {
+            metric,
+            value,
+            note: None,
+            miss: None,
+        }
+    }
+
+    /// Whether it passes: it is within its limit, or a known miss.
     pub fn good(&self) -> bool {
-        self.value.is_some_and(|value| {
-            self.metric.limit.is_none_or(|limit| value <= limit)
-                && self.metric.least.is_none_or(|least| value >= least)
-        })
+        use Verdict::*;
+        matches!(self.verdict(), Unlimited | Within | KnownMiss | Better)
+    }
+
+    /// How it stands to its limit and its record.
+    pub fn verdict(&self) -> Verdict {
+        let Some(value) = self.value else {
+            return Verdict::Missing;
+        };
+        let metric = &self.metric;
+        let within = metric.limit.is_none_or(|limit| value <= limit)
+            && metric.least.is_none_or(|least| value >= least);
+        match &self.miss {
+            None if metric.limit.or(metric.least).is_none() => Verdict::Unlimited,
+            None if within => Verdict::Within,
+            None => Verdict::Past,
+            Some(_) if within => Verdict::Reached,
+            Some(miss) => {
+                let worse = metric.worse_by(miss.figure, value);
+                if worse > TOLERANCE {
+                    Verdict::Worse
+                } else if worse < -TOLERANCE {
+                    Verdict::Better
+                } else {
+                    Verdict::KnownMiss
+                }
+            }
+        }
+    }
+
+    /// What the table says of the verdict.
+    fn mark(&self) -> String {
+        let record = || self.miss.as_ref().map_or(0.0, |miss| miss.figure);
+        match self.verdict() {
+            Verdict::Unlimited => String::new(),
+            Verdict::Within => "ok".to_owned(),
+            Verdict::Missing => "missing".to_owned(),
+            Verdict::Past => "past its limit".to_owned(),
+            Verdict::KnownMiss => "known miss".to_owned(),
+            Verdict::Better => format!("known miss, {} before", figure(record())),
+            Verdict::Worse => format!("worse than its known miss of {}", figure(record())),
+            Verdict::Reached => "ok, no known miss any more".to_owned(),
+        }
+    }
+
+    /// What somebody has to know or do about it, as one line; nothing, where it is as it should be.
+    pub fn remark(&self, experiment: &str, extent: Extent) -> Option<String> {
+        let metric = &self.metric;
+        let name = format!("`{}`", metric.name);
+        let Some(value) = self.value else {
+            return Some(format!("{name} has no figure: its run did not give it"));
+        };
+        let limit = match (metric.least, metric.limit) {
+            (Some(least), _) => format!("at least {}", figure(least)),
+            (None, limit) => figure(limit.unwrap_or_default()),
+        };
+        let is = format!("{name} is {} {}", figure(value), metric.unit.name());
+        let record = self.miss.as_ref().map_or(0.0, |miss| miss.figure);
+        let percent = format!("{:.1} %", 100.0 * metric.worse_by(record, value).abs());
+        let record = figure(record);
+        match self.verdict() {
+            Verdict::Unlimited | Verdict::Within | Verdict::Missing => None,
+            Verdict::Past => Some(format!("{is}, past its limit of {limit}")),
+            Verdict::KnownMiss => Some(format!(
+                "{is}, past its limit of {limit}: a known miss of {record}"
+            )),
+            Verdict::Better => Some(format!(
+                "{is}, {percent} better than its known miss of {record}: lower the record in {FILE} (`tactus bench {experiment}{} --record-misses` does)",
+                extent.option()
+            )),
+            Verdict::Worse => Some(format!(
+                "{is}, {percent} worse than its known miss of {record} (limit {limit}); at most {} % is allowed",
+                100.0 * TOLERANCE
+            )),
+            Verdict::Reached => Some(format!(
+                "{is}, within its limit of {limit}: it is no known miss any more; remove it from {FILE}"
+            )),
+        }
     }
 }
 
@@ -45,12 +154,26 @@ pub struct Findings {
     pub seed: u64,
     /// The figures, in the experiment's order.
     pub found: Vec<Found>,
+    /// Metrics that could not be had without work that this form does not do, and why; they are no figures.
+    pub left_out: Vec<(String, String)>,
 }
 
 impl Findings {
-    /// Whether every figure is there and within its limit.
+    /// Whether every figure is there and within its limit, or a known miss.
     pub fn good(&self) -> bool {
         self.found.iter().all(Found::good)
+    }
+
+    /// What somebody has to know or do about the figures, a line each; then why some were left out.
+    pub fn remarks(&self, extent: Extent) -> Vec<String> {
+        let figures = self.found.iter();
+        let figures = figures.filter_map(|found| found.remark(&self.name, extent));
+        let reasons: BTreeSet<&String> = self.left_out.iter().map(|(_, reason)| reason).collect();
+        let left_out = reasons.into_iter().map(|reason| {
+            let of = self.left_out.iter().filter(|(_, other)| other == reason);
+            format!("metrics left out: {}; {reason}", of.count())
+        });
+        figures.chain(left_out).collect()
     }
 
     /// A metric's value in some unit, if it was found and can be had in that.
@@ -126,13 +249,7 @@ impl Findings {
                     Some(least) => format!(">= {}", figure(least)),
                     None => optional(metric.limit),
                 },
-                match (found.value, found.good()) {
-                    (None, _) => "missing",
-                    (_, false) => "past its limit",
-                    (_, true) if metric.limit.or(metric.least).is_some() => "ok",
-                    (_, true) => "",
-                }
-                .to_owned(),
+                found.mark(),
                 optional(metric.paper),
                 notes.join(", "),
             ]);
@@ -160,12 +277,18 @@ impl Serialize for InOrder<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|found| {
             let metric = &found.metric;
-            let value = json!({
+            let mut value = json!({
                 "value": found.value.map(number),
                 "unit": metric.unit,
                 "paper": metric.paper.map(number),
                 "limit": metric.limit.or(metric.least).map(number),
             });
+            if let Some(miss) = &found.miss {
+                value["known_miss"] = json!({
+                    "figure": number(miss.figure),
+                    "reason": miss.reason,
+                });
+            }
             (&metric.name, value)
         }))
     }
@@ -220,12 +343,9 @@ mod tests {
                 .metrics
                 .into_iter()
                 .zip([value, Some(0.25)])
-                .map(|(metric, value)| Found {
-                    metric,
-                    value,
-                    note: None,
-                })
+                .map(|(metric, value)| Found::of(metric, value))
                 .collect(),
+            left_out: Vec::new(),
         }
     }
 
@@ -238,6 +358,36 @@ mod tests {
                 r#""z":{"limit":120,"paper":null,"unit":"instructions","value":120},"#,
                 r#""a":{"limit":null,"paper":null,"unit":"s","value":0.25}}}"#
             )
+        );
+    }
+
+    #[test]
+    fn json_and_table_show_a_known_miss() {
+        let mut findings = findings(Some(121.0));
+        findings.found[0].miss = Some(Miss {
+            figure: 121.0,
+            reason: "r".to_owned(),
+        });
+        let json = serde_json::to_string(&findings).expect("it can be written");
+        let shown =
+            r#""z":{"known_miss":{"figure":121,"reason":"r"},"limit":120,"paper":null,"unit":"#;
+        assert!(json.contains(shown), "{json}");
+        let text = findings.table().text();
+        assert!(text.contains(" known miss "), "{text}");
+        assert!(!text.contains("past its limit"), "{text}");
+        findings.found[0].value = Some(124.0);
+        let text = findings.table().text();
+        assert!(text.contains("worse than its known miss of 121"), "{text}");
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted_by_its_reason() {
+        let mut findings = findings(Some(120.0));
+        findings.left_out = vec![("x".to_owned(), "say so".to_owned()); 3];
+        assert!(findings.good());
+        assert_eq!(
+            findings.remarks(Extent::Quick),
+            ["metrics left out: 3; say so"]
         );
     }
 

@@ -188,13 +188,16 @@ fn samples(source: &SamplesSource, done: &Done) -> Result<(f64, Unit), String> {
     })
 }
 
-/// The value of a metric that is of no run, in the project at `root`, and what else there is to say of it; `None` when there is
-/// none, which stderr is told.
-pub fn apart(
-    metric: &Metric,
-    root: &std::path::Path,
-    extent: Extent,
-) -> (Option<f64>, Option<String>) {
+/// What there is of a metric that is of no run.
+pub enum Apart {
+    /// Its figure and what else there is to say of it; no figure where it could not be had, which stderr is told.
+    Figure(Option<f64>, Option<String>),
+    /// It takes work that this form of the experiment does not do: why, and who does it.
+    LeftOut(String),
+}
+
+/// A metric that is of no run, of the project at `root`.
+pub fn apart(metric: &Metric, root: &std::path::Path, extent: Extent) -> Apart {
     let alone = |figure: Result<f64, String>| figure.map(|value| (value, None));
     let figure = if let Some(source) = &metric.counted {
         alone(counted(source, root).map(|(value, _)| value))
@@ -203,15 +206,19 @@ pub fn apart(
     } else if let Some(source) = &metric.image {
         alone(growth(source))
     } else if let Some(source) = &metric.area {
-        area::measure(source, root, extent)
+        match area::measure(source, root, extent) {
+            Err(area::Error::NotSynthesised(reason)) => return Apart::LeftOut(reason),
+            Err(area::Error::Failed(reason)) => Err(reason),
+            Ok(figure) => Ok(figure),
+        }
     } else {
         Err("it has no source".to_owned())
     };
     match figure {
-        Ok((value, note)) => (Some(value), note),
+        Ok((value, note)) => Apart::Figure(Some(value), note),
         Err(reason) => {
             eprintln!("there is no `{}`: {reason}", metric.name);
-            (None, None)
+            Apart::Figure(None, None)
         }
     }
 }

@@ -101,11 +101,8 @@ pub fn carry_out(
     turns::agree(&measured)?;
     let found = experiment.metrics.iter().filter_map(|metric| {
         let measurements = &measured[experiment.turns_of(&metric.source)?];
-        (!measurements.is_empty()).then(|| Found {
-            note: None,
-            metric: metric.plain(),
-            value: value(&metric.source, measurements),
-        })
+        (!measurements.is_empty())
+            .then(|| Found::of(metric.plain(), value(&metric.source, measurements)))
     });
     Ok(Findings {
         name: name.to_owned(),
@@ -113,6 +110,7 @@ pub fn carry_out(
         profile: experiment.profile.clone(),
         seed: SEED,
         found: found.collect(),
+        left_out: Vec::new(),
     })
 }
 
