@@ -15,16 +15,29 @@ case $minutes in
 '' | *[!0-9]*) fail "SOAK_MINUTES=$minutes is not a whole number of minutes" "Say make soak SOAK_MINUTES=60, for example." ;;
 esac
 
+readonly log=$TACTUS_BUILD/test/soak.log
+mkdir -p "$(dirname "$log")"
+
+# try COMMAND...: runs a command; when it fails, lists the tests that failed and how to run each alone.
+try() {
+    if "$@" 2>&1 | tee "$log"; then
+        return
+    fi
+    printf '\nWhat failed, and how to run it alone:\n'
+    awk -v also='--include-ignored ' -f setup/failed-tests.awk "$log" | sed 's/^/  /' | expand -t 64
+    return 1
+}
+
 rounds=0
 while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
     rounds=$((rounds + 1))
     printf '== soak, round %d after %d s\n' "$rounds" "$SECONDS"
-    if ! cargo test --quiet --locked --no-fail-fast -- --include-ignored; then
+    if ! try cargo test --quiet --locked --no-fail-fast -- --include-ignored; then
         printf 'make soak: round %d FAILED after %d s\n' "$rounds" "$SECONDS"
         exit 1
     fi
     # The fabric's blocks from another seed each round; the proofs that are too long for `make test`, once.
-    if ! fabric/flow.py test --seed "$rounds" || ! fabric/flow.py prove --long; then
+    if ! try fabric/flow.py test --seed "$rounds" || ! try fabric/flow.py prove --long; then
         printf 'make soak: round %d FAILED after %d s\n' "$rounds" "$SECONDS"
         exit 1
     fi

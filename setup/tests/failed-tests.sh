@@ -110,6 +110,13 @@ error: 4 targets failed:
     `-p fail --doc`
 LOG
 
+listed=$(printf 'failures:\n    long\n\nerror: test failed, to rerun pass %s\n' "\`--lib\`" |
+    awk -v also='--include-ignored ' -f ../failed-tests.awk)
+if [ "$listed" != "long${tab}cargo test --locked --lib -- --include-ignored --exact long" ]; then
+    printf 'failed-tests.awk, of make soak: lists\n%s\n' "$listed" >&2
+    wrong=1
+fi
+
 # Colours, as on a terminal.
 expect "cargo test on a terminal" "it_fails${tab}cargo test --locked -p fail --test more -- --exact it_fails" < <(
     # shellcheck disable=SC2016
