@@ -121,7 +121,7 @@ fn absent(what: What, extent: Extent) -> Error {
         return Error::Failed(format!("the point was not synthesised to {what:?}"));
     }
     Error::NotSynthesised(
-        "the fabric has changed since it was synthesised; `make synth` does that, and this form only reads its results"
+        "the fabric is not synthesised with its present sources; run `make synth`, whose results this form reads"
             .to_owned(),
     )
 }
