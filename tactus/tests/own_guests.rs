@@ -1,4 +1,4 @@
-//! Guests that others bring: used as Zephyr and NuttX use their machine, and U-Boot.
+//! Guests that others bring: used as Zephyr and NuttX use their machine, asynchronous Rust on Embassy, and U-Boot.
 
 mod harness;
 
@@ -10,9 +10,10 @@ use tactus::artifacts::Artifacts;
 use tactus::run::Boot;
 use tactus::run::console::{Framer, Source};
 use tactus::run::machine::Launch;
+use tactus::run::record::Consumer;
 use tactus::run::session::{Ending, Outcome, Plan, Session, Unwatched, Verdict, Watcher};
 
-use harness::{On, STUCK, assert_verdict, explain, on_both, run};
+use harness::{On, STUCK, assert_verdict, explain, figure, on_both, run};
 
 /// What `guests/conformance/src/bin/zephyr.rs` checks, in its order.
 const ZEPHYR: [&str; 16] = [
@@ -112,7 +113,44 @@ fn as_nuttx_natively(on: On) {
     assert_conforms(&outcome, &NUTTX, &[]);
 }
 
-on_both!(as_zephyr, as_zephyr_natively, as_nuttx, as_nuttx_natively,);
+/// Tasks wake in time, doorbells wake tasks, and between the two the vCPU waits.
+fn embassy(on: On) {
+    let outcome = run(on, "systems/embassy.toml", None);
+    assert_verdict(&outcome, Verdict::Good);
+    let vm = outcome.journal.vm("embassy").expect("the system has it");
+    assert_eq!(vm.passed, ["idles", "embassy"], "\n{}", explain(&outcome));
+    let lateness = vm.series("wake_lateness", "run").expect("it measures it");
+    assert_eq!(lateness.samples(), 50);
+    assert_eq!(figure(&outcome, "embassy", "answers"), 20.0);
+    // It waits for most of its life, and its hart is idle meanwhile.
+    assert!(
+        figure(&outcome, "embassy", "waiting") > 90.0,
+        "\n{}",
+        explain(&outcome)
+    );
+    let used = |consumer| {
+        outcome
+            .journal
+            .usage
+            .get(&(0, consumer))
+            .copied()
+            .unwrap_or(0)
+    };
+    let own = used(Consumer::Vm("embassy".to_owned()));
+    assert!(
+        own > 0 && used(Consumer::Idle) > 5 * own,
+        "\n{}",
+        explain(&outcome)
+    );
+}
+
+on_both!(
+    as_zephyr,
+    as_zephyr_natively,
+    as_nuttx,
+    as_nuttx_natively,
+    embassy,
+);
 
 /// Types what a person would: a key that stops the countdown, then a command at each prompt.
 struct Typist {
