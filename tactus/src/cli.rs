@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::artifacts::Artifacts;
 use crate::config::Nanoseconds;
 use crate::run::ends::Files;
-use crate::{bench, boot, build, check, run, timed_io};
+use crate::{bench, boot, build, check, new, run, timed_io};
 
 /// What the process's exit codes mean; printed by `--help`.
 const EXIT_CODES: &str = "\
@@ -49,6 +49,9 @@ pub enum Command {
     /// Assemble a program of the fabric's timed I/O, or read one back
     #[command(after_help = EXIT_CODES)]
     TimedIo(TimedIoArguments),
+    /// Create a project to start from
+    #[command(after_help = EXIT_CODES)]
+    New(NewArguments),
 }
 
 /// What runs the image.
@@ -102,6 +105,40 @@ impl ArtifactArguments {
             None => Artifacts::Workspace,
         }
     }
+}
+
+/// Arguments of `tactus new`.
+#[derive(Debug, Args)]
+pub struct NewArguments {
+    /// What to create.
+    #[command(subcommand)]
+    pub command: NewCommand,
+}
+
+/// The commands of `tactus new`.
+#[derive(Debug, Subcommand)]
+pub enum NewCommand {
+    /// Create a small guest that builds and runs as generated, and a system that boots it beside others
+    #[command(after_help = EXIT_CODES)]
+    Guest(NewGuestArguments),
+}
+
+/// Arguments of `tactus new guest`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("language").required(true).args(["c", "rust"])))]
+pub struct NewGuestArguments {
+    /// The folder to create; its last component is the guest's name
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+    /// In C
+    #[arg(long)]
+    pub c: bool,
+    /// In Rust, on the guest runtime
+    #[arg(long)]
+    pub rust: bool,
+    /// Use the guest runtime of this clone of Tactus instead of a copy in the folder
+    #[arg(long, value_name = "CLONE", conflicts_with = "c")]
+    pub runtime: Option<PathBuf>,
 }
 
 /// Arguments of `tactus timed-io`.
@@ -404,5 +441,6 @@ pub fn main() -> ExitCode {
         Command::Boot(arguments) => boot::command(&arguments),
         Command::Bench(arguments) => bench::command(&arguments),
         Command::TimedIo(arguments) => timed_io::command(&arguments),
+        Command::New(arguments) => new::command(&arguments),
     }
 }

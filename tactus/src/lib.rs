@@ -17,6 +17,7 @@ pub mod fabric;
 pub mod guest_image;
 pub mod hypervisor;
 mod io_bounds;
+pub mod new;
 pub mod plan;
 pub mod problem;
 pub mod profile;

@@ -1,0 +1,122 @@
+//! A trap vector of the kind that operating systems have: `sscratch` leads to the hart's own words, and traps run on a stack of their own.
+
+use core::arch::{asm, naked_asm};
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use tactus_guest::csr;
+
+/// The interrupted program.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Trap {
+    /// `x1` to `x31`.
+    pub registers: [usize; 31],
+    /// `sepc`.
+    pub pc: usize,
+    /// `sstatus`.
+    pub status: usize,
+    /// `scause`.
+    pub cause: usize,
+    /// `stval`.
+    pub value: usize,
+}
+
+/// Harts that have words and a stack.
+const HARTS: usize = 4;
+const STACK: usize = 8 << 10;
+
+/// A hart's stack for traps, and in its last 16 bytes the hart's own words: the stack's top, and where the interrupted program's stack
+/// pointer waits.
+#[repr(C, align(4096))]
+struct Own(UnsafeCell<[u8; STACK]>);
+
+// SAFETY: each hart uses its own element.
+unsafe impl Sync for Own {}
+
+static OWN: [Own; HARTS] = [const { Own(UnsafeCell::new([0; STACK])) }; HARTS];
+
+static HANDLER: AtomicUsize = AtomicUsize::new(0);
+
+/// Makes the calling hart take its traps here.
+///
+/// # Panics
+/// The hart has no stack.
+pub fn install(hart: usize, handler: fn(&mut Trap)) {
+    HANDLER.store(handler as usize, Ordering::Release);
+    let words = OWN[hart].0.get() as usize + STACK - 16;
+    // SAFETY: the words are the hart's own, and no trap has come here yet; `vector` deals with every trap.
+    unsafe {
+        (words as *mut usize).write_volatile(words);
+        csr::write::<{ csr::SSCRATCH }>(words);
+        csr::write::<{ csr::STVEC }>(vector as *const () as usize);
+    }
+}
+
+#[unsafe(naked)]
+extern "C" fn vector() {
+    naked_asm!(
+        r"
+        .balign 4
+        csrrw   t0, sscratch, t0        # t0: the hart's words
+        sd      sp, 8(t0)
+        ld      sp, 0(t0)
+        addi    sp, sp, -{size}
+        .irp    n, 1, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+        sd      x\n, (8 * \n - 8)(sp)
+        .endr
+        ld      t1, 8(t0)
+        csrrw   t0, sscratch, t0
+        sd      t1, 8(sp)
+        sd      t0, 32(sp)
+        csrr    t0, sepc
+        csrr    t1, sstatus
+        csrr    t2, scause
+        csrr    t3, stval
+        sd      t0, 248(sp)
+        sd      t1, 256(sp)
+        sd      t2, 264(sp)
+        sd      t3, 272(sp)
+        mv      a0, sp
+        call    {handle}
+        ld      t0, 248(sp)
+        ld      t1, 256(sp)
+        csrw    sepc, t0
+        csrw    sstatus, t1
+        .irp    n, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+        ld      x\n, (8 * \n - 8)(sp)
+        .endr
+        ld      sp, 8(sp)
+        sret
+        ",
+        size = const size_of::<Trap>().next_multiple_of(16),
+        handle = sym handle,
+    )
+}
+
+extern "C" fn handle(trap: &mut Trap) {
+    let handler = HANDLER.load(Ordering::Acquire);
+    // SAFETY: `install` has stored a function of this type, before it set the vector.
+    let handler: fn(&mut Trap) = unsafe { core::mem::transmute(handler) };
+    handler(trap);
+}
+
+/// Turns interrupts off, and tells whether they were on: `csrrc`.
+pub fn lock() -> usize {
+    let before: usize;
+    // SAFETY: fewer interrupts are always sound. Memory is clobbered: what was shared with a handler is not any more.
+    unsafe { asm!("csrrci {}, sstatus, 2", out(reg) before, options(nostack)) };
+    before & csr::SSTATUS_SIE
+}
+
+/// Turns interrupts on, if they were: `csrs`.
+pub fn unlock(before: usize) {
+    // SAFETY: the vector has an answer to every interrupt.
+    unsafe { csr::set::<{ csr::SSTATUS }>(before & csr::SSTATUS_SIE) };
+}
+
+/// Waits with interrupts locked, then takes what came.
+pub fn idle() {
+    // SAFETY: as `unlock`.
+    unsafe { asm!("wfi", "csrsi sstatus, 2", options(nostack)) };
+}

@@ -1,0 +1,51 @@
+//! Critical sections: interrupts off, and one vCPU at a time.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use critical_section::RawRestoreState;
+use tactus_guest::{start, trap};
+
+struct Section;
+
+critical_section::set_impl!(Section);
+
+/// Number of the vCPU that is inside, plus one; 0: none is.
+static OWNER: AtomicUsize = AtomicUsize::new(0);
+
+/// Interrupts were on.
+const INTERRUPTS: u8 = 1;
+/// The vCPU was inside already.
+const NESTED: u8 = 2;
+
+// SAFETY: between `acquire` and `release` no other vCPU is inside, and no handler of this one runs. Acquire and release order what is
+// done inside.
+unsafe impl critical_section::Impl for Section {
+    unsafe fn acquire() -> RawRestoreState {
+        let interrupts = if trap::disable_interrupts() {
+            INTERRUPTS
+        } else {
+            0
+        };
+        let own = start::hart() + 1;
+        if OWNER.load(Ordering::Relaxed) == own {
+            return interrupts | NESTED;
+        }
+        // Bounded by what the others do inside, with their interrupts off.
+        while OWNER
+            .compare_exchange_weak(0, own, Ordering::Acquire, Ordering::Relaxed)
+            .is_err()
+        {
+            core::hint::spin_loop();
+        }
+        interrupts
+    }
+
+    unsafe fn release(before: RawRestoreState) {
+        if before & NESTED == 0 {
+            OWNER.store(0, Ordering::Release);
+        }
+        if before & INTERRUPTS != 0 {
+            trap::enable_interrupts();
+        }
+    }
+}
