@@ -11,7 +11,7 @@ CARGO ?= cargo
 TACTUS := $(CARGO) run --quiet --release --package tactus --
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench synth soak lint docs clean platform
+.PHONY: help setup demo test bench dist synth soak lint docs clean platform
 
 help: ## this list
 	@echo 'Tactus, a real-time hypervisor. Say make and one of:'
@@ -38,6 +38,12 @@ test: setup ## everything that proves it: formatting, lints, tests on this machi
 
 bench: setup ## the figures of the platform, of the virtual board's speed and of guaranteed time, and their limits
 	@worst=0; for name in platform board mpsoc; do $(TACTUS) bench $$name || worst=$$?; done; exit $$worst
+
+# The designs whose models `make dist` takes along; none for none, nothing for all.
+DIST_MODELS ?=
+
+dist: setup ## the archive of a release in build/dist, tried in an empty folder
+	@setup/dist.sh $(DIST_MODELS)
 
 synth: setup ## area and clock rate of the fabric's blocks, and their limits
 	@fabric/flow.py synth
