@@ -445,7 +445,6 @@ fn pass(mut session: Session, debuggee: &mut Debuggee, bytes: &[u8]) -> Option<S
 }
 
 /// What comes of a turn of a session.
-#[expect(clippy::large_enum_variant, reason = "it is matched at once")]
 enum Turn {
     /// It goes on.
     On(Attached),

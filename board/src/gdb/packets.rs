@@ -219,7 +219,7 @@ impl Packets {
             let parts = write
                 .split_once(':')
                 .and_then(|(place, data)| Some((hex(place.split_once(',')?.1)?, data)));
-            if !parts.is_some_and(|(length, data)| Some(data.len()) == length.checked_mul(2)) {
+            if parts.is_none_or(|(length, data)| Some(data.len()) != length.checked_mul(2)) {
                 return Err(INVALID);
             }
         }
