@@ -11,7 +11,7 @@ CARGO ?= cargo
 TACTUS := $(CARGO) run --quiet --release --package tactus --
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench bench-quick synth soak lint docs book clean platform
+.PHONY: help setup demo test bench bench-quick dist synth soak lint docs book clean platform
 
 help: ## this list
 	@echo 'Tactus, a real-time hypervisor. Say make and one of:'
@@ -41,6 +41,12 @@ bench: setup ## all experiments and their limits, ten minutes each at most; `mak
 
 bench-quick: setup
 	@setup/bench.sh quick
+
+# The designs whose models `make dist` takes along; none for none, nothing for all.
+DIST_MODELS ?=
+
+dist: setup ## the archive of a release in build/dist, tried in an empty folder
+	@setup/dist.sh $(DIST_MODELS)
 
 synth: setup ## area and clock rate of the fabric's blocks, and their limits; what has not changed is not done again
 	@fabric/flow.py synth

@@ -30,7 +30,9 @@ def build_model(folder, design):
          "--build-jobs", str(os.cpu_count()), "--Mdir", "model", "-MAKEFLAGS", f"OPT_FAST=-O2 OPT_SLOW=-O0 OBJCACHE={FABRIC / 'coupling' / 'compile.sh'}", "-LDFLAGS", "-shared", "-o", "../model.so",
          "-CFLAGS", f"-fPIC -fvisibility=hidden -I{FABRIC / 'coupling'} -I{folder} -DFABRIC_NAME='\"{design.name}\"'"
                     + (" -DFABRIC_TILES" if design.tiles else ""),
-         FABRIC / "lint.vlt", folder / "counters.vlt", *design.sources, FABRIC / "coupling" / "model.cpp"],
+         FABRIC / "lint.vlt", folder / "counters.vlt",
+         # Messages name them: relative, so that a model says nothing of where it was built.
+         *[os.path.relpath(source, folder) for source in design.sources], FABRIC / "coupling" / "model.cpp"],
         folder, "log", MODEL_SECONDS_MAX)
     if code != 0:
         raise Failure(f"{tail(out)}\nThe whole log: {relative(folder / 'log')}")

@@ -3,9 +3,13 @@
 //! Each hart is a thread, with all of its registers: integer, floating point, `pc`, the CSRs, the privilege level
 //! (`priv`) and the virtualization mode (`virt`). Memory is what the thread's hart has at its virtual addresses, whatever
 //! its page tables permit; `monitor physical on` switches to physical addresses, `monitor help` lists what else there
-//! is. Breakpoints of both kinds are stops of the board: memory does not change, and the guest can't see them. They
-//! stand at virtual addresses, of whatever address space. So do watchpoints, which stop behind the access; while there is
-//! one its pages are slow on the host, and as fast as ever on the board.
+//! is. Breakpoints of both kinds are stops of the board: memory does not change, and the guest can't see them. Watchpoints
+//! stop behind the access; while there is one its pages are slow on the host, and as fast as ever on the board.
+//!
+//! Without named guests ([`Server::guests`]), breakpoints and watchpoints stand at virtual addresses of whatever address
+//! space. With them, gdb has a process (an inferior) for each guest, told apart by the VMID in `hgatp`, behind a first one
+//! for all that is not a guest: breakpoints, watchpoints, memory and symbols belong to a process, and each has all
+//! harts as threads. A thread whose hart is in another process now has no registers.
 //!
 //! The board's time stands still while gdb has it stopped, and nothing that gdb only reads leaves a trace. So a run
 //! under gdb is the run without it, as long as gdb changes nothing and does not step. Breakpoints and watchpoints
@@ -25,10 +29,12 @@
 //! ```
 
 mod monitor;
+mod packets;
 mod registers;
 mod target;
 mod wire;
 
+use std::convert::Infallible;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, TcpListener};
@@ -40,7 +46,9 @@ use gdbstub::stub::{DisconnectReason, GdbStub, GdbStubError, MultiThreadStopReas
 use crate::board::{Board, BuildError, Outcome};
 use crate::bus::Stop;
 use crate::time::Femtoseconds;
-use target::{Debuggee, Slice, thread};
+use packets::Packets;
+pub use target::Guest;
+use target::{Debuggee, Slice};
 use wire::Line;
 pub use wire::{Received, Tcp, Wire};
 
@@ -90,7 +98,7 @@ pub enum Error {
     /// The host has no room.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// It does not follow its protocol.
+    /// A session can't begin.
     #[error("talking to gdb: {0}")]
     Protocol(String),
 }
@@ -109,7 +117,7 @@ pub fn listen(port: u16) -> io::Result<TcpListener> {
 ///
 /// # Errors
 ///
-/// When gdb can't be waited for, or speaks another protocol.
+/// When gdb can't be waited for.
 pub fn serve(board: &mut Board, listener: TcpListener, options: &Options) -> Result<End, Error> {
     let mut server = Server::new(listener, options.wait)?;
     let end = server.run(board, options.limit)?;
@@ -118,6 +126,40 @@ pub fn serve(board: &mut Board, listener: TcpListener, options: &Options) -> Res
 }
 
 type Session = GdbStubStateMachine<'static, Debuggee, Line>;
+
+/// A debugger that is there.
+struct Attached {
+    /// The library's part.
+    session: Session,
+    packets: Packets,
+    wire: Box<dyn Wire>,
+}
+
+impl Attached {
+    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.wire.send(bytes)
+    }
+
+    /// Sends what the library has said.
+    fn flush(&mut self) -> io::Result<()> {
+        let said = line(&mut self.session).take();
+        let told = self.packets.output(&said);
+        self.send(&told)
+    }
+}
+
+/// What a session of the library writes to.
+fn line(session: &mut Session) -> &mut Line {
+    match session {
+        GdbStubStateMachine::Idle(session) => session.borrow_conn(),
+        GdbStubStateMachine::Running(session) => session.borrow_conn(),
+        GdbStubStateMachine::CtrlCInterrupt(session) => session.borrow_conn(),
+        GdbStubStateMachine::Disconnected(session) => session.borrow_conn(),
+    }
+}
 
 /// What a board is run with under gdb, piece by piece: [`run`](Self::run) takes the place of [`Board::run`].
 ///
@@ -142,7 +184,7 @@ pub struct Server {
     listener: Option<TcpListener>,
     /// Stay where the board is until gdb comes.
     wait: bool,
-    session: Option<Session>,
+    attached: Option<Attached>,
     /// How the run ended that gdb was told the end of.
     ended: Option<Outcome>,
 }
@@ -158,32 +200,42 @@ impl Server {
             debuggee: Debuggee::new()?,
             listener: Some(listener),
             wait,
-            session: None,
+            attached: None,
             ended: None,
         })
     }
 
-    /// A debugger at the other end of `wire`. A board stands still until that says otherwise.
+    /// A debugger at the other end of `wire`, which has a process for each of the guests. A board stands still until the
+    /// debugger says otherwise.
     ///
     /// # Errors
     ///
     /// When the session can't begin.
-    pub fn attached(wire: Box<dyn Wire>) -> Result<Self, Error> {
+    pub fn attached(wire: Box<dyn Wire>, guests: Vec<Guest>) -> Result<Self, Error> {
         let mut server = Self {
             debuggee: Debuggee::new()?,
             listener: None,
             wait: false,
-            session: None,
+            attached: None,
             ended: None,
-        };
+        }
+        .guests(guests);
         server.begin(wire)?;
         Ok(server)
+    }
+
+    /// Names the guests that gdb has a process for; the process of the first is gdb's second. For debuggers that come
+    /// from now on.
+    #[must_use]
+    pub fn guests(mut self, guests: Vec<Guest>) -> Self {
+        self.debuggee.name_guests(guests);
+        self
     }
 
     /// Whether a debugger is there.
     #[must_use]
     pub const fn is_attached(&self) -> bool {
-        self.session.is_some()
+        self.attached.is_some()
     }
 
     /// Runs the board, always the same one, until `limit`, or until something ends the run before. Returns no earlier while
@@ -192,8 +244,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// When gdb can't be waited for, or speaks another protocol: it is gone then, and what it set is taken back. The
-    /// board stands where it stood, and calling this again goes on.
+    /// When gdb can't be waited for. The board stands where it stood, and calling this again goes on.
     pub fn run(&mut self, board: &mut Board, limit: Femtoseconds) -> Result<End, Error> {
         self.debuggee.swap(board);
         let end = self.run_lent(limit);
@@ -209,9 +260,13 @@ impl Server {
             End::Run(_) | End::Killed => MultiThreadStopReason::Terminated(Signal::SIGKILL),
         };
         self.debuggee.swap(board);
-        if let Some(GdbStubStateMachine::Running(session)) = self.session.take() {
+        if let Some(mut attached) = self.attached.take()
+            && let GdbStubStateMachine::Running(session) = attached.session
+            && let Ok(session) = session.report_stop(&mut self.debuggee, reason)
+        {
+            attached.session = session;
             // If it can't be told, it is gone.
-            let _ = session.report_stop(&mut self.debuggee, reason);
+            let _ = attached.flush();
         }
         self.debuggee.detach();
         self.debuggee.swap(board);
@@ -219,7 +274,7 @@ impl Server {
 
     fn run_lent(&mut self, limit: Femtoseconds) -> Result<End, Error> {
         loop {
-            let Some(session) = self.session.take() else {
+            let Some(attached) = self.attached.take() else {
                 if let Some(wire) = self.accept()? {
                     self.begin(wire)?;
                     continue;
@@ -231,36 +286,41 @@ impl Server {
                     Slice::Stopped(_) => return Ok(End::Run(Outcome::Deadlock)),
                 }
             };
-            match self.turn(session, limit) {
-                Ok(Turn::On(session)) => self.session = Some(session),
-                Ok(Turn::Return(session, outcome)) => {
-                    self.session = Some(session);
+            match self.turn(attached, limit)? {
+                Turn::On(attached) => self.attached = Some(attached),
+                Turn::Return(attached, outcome) => {
+                    self.attached = Some(attached);
                     return Ok(End::Run(outcome));
                 }
-                Ok(Turn::Ended(DisconnectReason::Kill)) => {
+                Turn::Ended(DisconnectReason::Kill) => {
                     self.debuggee.detach();
                     return Ok(End::Killed);
                 }
-                Ok(Turn::Ended(_)) => {
+                Turn::Ended(_) => {
                     self.debuggee.detach();
                     if let Some(outcome) = self.ended.take() {
                         return Ok(End::Run(outcome));
                     }
-                }
-                Err(error) if error.is_connection_error() => self.debuggee.detach(),
-                Err(error) => {
-                    self.debuggee.detach();
-                    return Err(Error::Protocol(error.to_string()));
                 }
             }
         }
     }
 
     fn begin(&mut self, wire: Box<dyn Wire>) -> Result<(), Error> {
-        let begin = GdbStub::new(Line::new(wire)).run_state_machine(&mut self.debuggee);
-        self.session = Some(begin.map_err(|error| Error::Protocol(error.to_string()))?);
+        self.attached = Some(Attached {
+            session: self.session()?,
+            packets: Packets::new(self.debuggee.guests().len()),
+            wire,
+        });
         self.wait = false;
         Ok(())
+    }
+
+    /// A new session of the library.
+    fn session(&mut self) -> Result<Session, Error> {
+        GdbStub::new(Line::default())
+            .run_state_machine(&mut self.debuggee)
+            .map_err(|error| Error::Protocol(error.to_string()))
     }
 
     /// A debugger that has come.
@@ -282,60 +342,114 @@ impl Server {
         }
     }
 
-    /// The next thing to do in a session.
-    fn turn(&mut self, session: Session, limit: Femtoseconds) -> Result<Turn, Failure> {
-        let debuggee = &mut self.debuggee;
-        match session {
-            GdbStubStateMachine::Idle(mut session) => {
-                match session.borrow_conn().wire.receive(true) {
-                    Ok(Received::Byte(byte)) => session.incoming_data(debuggee, byte).map(Turn::On),
-                    Ok(Received::Nothing) => Ok(Turn::On(session.into())),
-                    Ok(Received::End) | Err(_) => Ok(Turn::Ended(DisconnectReason::Disconnect)),
-                }
-            }
-            GdbStubStateMachine::Running(mut session) => {
+    /// The next thing to do with a debugger.
+    fn turn(&mut self, mut attached: Attached, limit: Femtoseconds) -> Result<Turn, Error> {
+        let gone = Turn::Ended(DisconnectReason::Disconnect);
+        let running = match attached.session {
+            GdbStubStateMachine::Idle(_) => false,
+            GdbStubStateMachine::Running(session) => {
                 // It runs first, so that whoever lets it go on and interrupts it at once gets somewhere.
-                match debuggee.run(limit) {
-                    Slice::Over => {}
-                    Slice::Stopped(reason) => {
-                        return session.report_stop(debuggee, reason).map(Turn::On);
-                    }
+                let debuggee = &mut self.debuggee;
+                let reason = match debuggee.run(limit) {
+                    Slice::Over => None,
+                    Slice::Stopped(reason) => Some(reason),
                     Slice::Ended(Outcome::Stop(stop)) => {
                         self.ended = Some(Outcome::Stop(stop));
-                        let reason = MultiThreadStopReason::Exited(code(stop));
-                        return session.report_stop(debuggee, reason).map(Turn::On);
+                        Some(MultiThreadStopReason::Exited(code(stop)))
                     }
-                    Slice::Ended(outcome) => return Ok(Turn::Return(session.into(), outcome)),
+                    Slice::Ended(outcome) => {
+                        attached.session = session.into();
+                        return Ok(Turn::Return(attached, outcome));
+                    }
+                };
+                if let Some(reason) = reason {
+                    attached.session = told(session.report_stop(debuggee, reason))?;
+                    return Ok(match attached.flush() {
+                        Ok(()) => Turn::On(attached),
+                        Err(_) => gone,
+                    });
                 }
-                match session.borrow_conn().wire.receive(false) {
-                    Ok(Received::Byte(byte)) => session.incoming_data(debuggee, byte).map(Turn::On),
-                    Ok(Received::Nothing) => Ok(Turn::On(session.into())),
-                    Ok(Received::End) | Err(_) => Ok(Turn::Ended(DisconnectReason::Disconnect)),
-                }
+                attached.session = session.into();
+                true
             }
             GdbStubStateMachine::CtrlCInterrupt(session) => {
-                let hart = debuggee.board.next().unwrap_or(0);
+                let hart = self.debuggee.board.next().unwrap_or(0);
                 let reason = MultiThreadStopReason::SignalWithThread {
-                    tid: thread(hart),
+                    tid: self.debuggee.thread_of(hart),
                     signal: Signal::SIGINT,
                 };
-                session
-                    .interrupt_handled(debuggee, Some(reason))
-                    .map(Turn::On)
+                attached.session =
+                    told(session.interrupt_handled(&mut self.debuggee, Some(reason)))?;
+                return Ok(match attached.flush() {
+                    Ok(()) => Turn::On(attached),
+                    Err(_) => gone,
+                });
             }
-            GdbStubStateMachine::Disconnected(session) => Ok(Turn::Ended(session.get_reason())),
+            GdbStubStateMachine::Disconnected(session) => {
+                return Ok(Turn::Ended(session.get_reason()));
+            }
+        };
+        let input = match attached.wire.receive(!running) {
+            Ok(Received::Byte(byte)) => attached.packets.take(byte, running),
+            Ok(Received::Nothing) => return Ok(Turn::On(attached)),
+            Ok(Received::End) | Err(_) => return Ok(gone),
+        };
+        self.debuggee
+            .about(attached.packets.multiprocess, attached.packets.process());
+        if attached.send(&input.send).is_err() {
+            return Ok(gone);
+        }
+        match pass(attached.session, &mut self.debuggee, &input.pass) {
+            Some(session) => {
+                attached.session = session;
+                Ok(match attached.flush() {
+                    Ok(()) => Turn::On(attached),
+                    Err(_) => gone,
+                })
+            }
+            None => {
+                // The library could not read it, and its session is over. The next one begins where that one was.
+                let replay = attached.packets.replay();
+                let session = self.session()?;
+                let session = pass(session, &mut self.debuggee, &replay)
+                    .ok_or_else(|| Error::Protocol("a session can't be resumed".to_owned()))?;
+                attached.session = session;
+                line(&mut attached.session).take();
+                let refusal = attached.packets.refuse();
+                Ok(match attached.send(&refusal.send) {
+                    Ok(()) => Turn::On(attached),
+                    Err(_) => gone,
+                })
+            }
         }
     }
 }
 
-type Failure = GdbStubError<std::convert::Infallible, io::Error>;
+type Failure = GdbStubError<Infallible, Infallible>;
+
+/// The library's session behind a report, which can't fail: neither the board nor the line does.
+fn told(session: Result<Session, Failure>) -> Result<Session, Error> {
+    session.map_err(|error| Error::Protocol(error.to_string()))
+}
+
+/// Gives bytes to a session of the library. `None`: it could not read them, and is over.
+fn pass(mut session: Session, debuggee: &mut Debuggee, bytes: &[u8]) -> Option<Session> {
+    for byte in bytes {
+        session = match session {
+            GdbStubStateMachine::Idle(session) => session.incoming_data(debuggee, *byte).ok()?,
+            GdbStubStateMachine::Running(session) => session.incoming_data(debuggee, *byte).ok()?,
+            ended => ended,
+        };
+    }
+    Some(session)
+}
 
 /// What comes of a turn of a session.
 enum Turn {
     /// It goes on.
-    On(Session),
+    On(Attached),
     /// It goes on when the caller wants.
-    Return(Session, Outcome),
+    Return(Attached, Outcome),
     /// It is over.
     Ended(DisconnectReason),
 }

@@ -19,6 +19,23 @@ pub struct NoMapping {
     pub address: u64,
 }
 
+/// An address space to look into: the registers that lead to its page tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AddressSpace {
+    /// `satp`, or `vsatp` of a guest. 0: addresses pass the first stage unchanged.
+    pub root: u64,
+    /// `hgatp` of a guest. 0: there is no second stage.
+    pub guest_root: u64,
+}
+
+impl AddressSpace {
+    /// The guest whose it is: the VMID of `hgatp` (privileged specification, section 8.2.10).
+    #[must_use]
+    pub const fn vmid(self) -> u16 {
+        (self.guest_root >> 44 & 0x3fff) as u16
+    }
+}
+
 /// A CSR that can't be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no CSR {0:#x} that can be written")]
@@ -168,6 +185,20 @@ impl Board {
         Ok(())
     }
 
+    /// The address space of the code that a hart runs now.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    #[must_use]
+    pub fn address_space(&self, hart: usize) -> AddressSpace {
+        let context = self.harts[hart].privileged.fetch_context();
+        AddressSpace {
+            root: context.root,
+            guest_root: context.guest_root,
+        }
+    }
+
     /// The physical address to which `address` leads for the code that a hart runs now. Permissions, accessed and dirty
     /// bits do not count, but PMP entries that are locked do. `None`: nowhere.
     ///
@@ -176,14 +207,26 @@ impl Board {
     /// When there is no such hart.
     #[must_use]
     pub fn physical(&self, hart: usize, address: u64) -> Option<u64> {
+        self.physical_in(hart, self.address_space(hart), address)
+    }
+
+    /// The same in another address space, if the hart had it.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    #[must_use]
+    pub fn physical_in(&self, hart: usize, space: AddressSpace, address: u64) -> Option<u64> {
         let privileged: &Privileged = &self.harts[hart].privileged;
         // As M-mode, PMP lets it pass; the first stage takes that for a supervisor, who may read all.
         let context = Context {
             privilege: Privilege::Machine,
+            v: space.guest_root != 0,
             sum: true,
             mxr: true,
             guest_mxr: true,
-            ..privileged.fetch_context()
+            root: space.root,
+            guest_root: space.guest_root,
         };
         let place =
             privileged.translate(address, 1, Access::Load, &context, &mut Look(self.memory()));
@@ -206,12 +249,31 @@ impl Board {
         address: u64,
         bytes: &mut [u8],
     ) -> Result<(), NoMapping> {
+        self.read_in(hart, self.address_space(hart), address, bytes)
+    }
+
+    /// The same in another address space, if the hart had it.
+    ///
+    /// # Errors
+    ///
+    /// Where not all of it leads to memory; `bytes` may then be partly overwritten.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    pub fn read_in(
+        &self,
+        hart: usize,
+        space: AddressSpace,
+        address: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), NoMapping> {
         let mut at = address;
         let mut rest = bytes;
         while !rest.is_empty() {
             let (here, behind) = rest.split_at_mut(in_page(at, rest.len()));
             let physical = self
-                .physical(hart, at)
+                .physical_in(hart, space, at)
                 .ok_or(NoMapping { hart, address: at })?;
             self.memory()
                 .read(physical, here)
@@ -237,13 +299,32 @@ impl Board {
         address: u64,
         bytes: &[u8],
     ) -> Result<(), NoMapping> {
+        self.write_in(hart, self.address_space(hart), address, bytes)
+    }
+
+    /// The same in another address space, if the hart had it.
+    ///
+    /// # Errors
+    ///
+    /// Where not all of it leads to memory; nothing is written then.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart.
+    pub fn write_in(
+        &mut self,
+        hart: usize,
+        space: AddressSpace,
+        address: u64,
+        bytes: &[u8],
+    ) -> Result<(), NoMapping> {
         let mut pieces = Vec::new();
         let mut at = address;
         let mut rest = bytes;
         while !rest.is_empty() {
             let (here, behind) = rest.split_at(in_page(at, rest.len()));
             let physical = self
-                .physical(hart, at)
+                .physical_in(hart, space, at)
                 .filter(|place| self.memory().holds(*place, here.len() as u64));
             pieces.push((physical.ok_or(NoMapping { hart, address: at })?, here));
             at = at.wrapping_add(here.len() as u64);

@@ -1,20 +1,21 @@
 //! gdb's remote protocol against a board, by a client that is just large enough to speak it, and by gdb itself where
 //! there is one.
 
-use std::collections::VecDeque;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proptest::prelude::*;
 use tactus_board::board::{Board, Outcome, Pace, Watch};
 use tactus_board::bus::Stop;
-use tactus_board::gdb::{self, End, Options, Received, Server, Wire};
+use tactus_board::gdb::{self, End, Guest, Options, Server};
+use tactus_board::privileged::{Mode, Privilege};
 use tactus_board::profile::Profile;
 use tactus_board::setup;
 use tactus_board::time::Femtoseconds;
+
+mod gdb_harness;
 
 const BASE: u64 = 0x8000_0000;
 /// The address of the loop's first instruction.
@@ -484,28 +485,239 @@ fn it_is_interrupted_and_detached_from_and_the_run_goes_on() {
 }
 
 #[test]
-fn who_speaks_something_else_is_an_error_and_the_board_stays() {
-    let mut board = board(1);
+fn a_malformed_packet_is_answered_and_the_session_goes_on() {
+    let mut board = board(2);
+    let (end, ()) = session(&mut board, |mut client| {
+        client.ask("qSupported:swbreak+;hwbreak+");
+        assert_eq!(client.ask("Hg2"), "OK");
+        assert_eq!(client.ask("P5=efbeadde00000000"), "OK");
+        for packet in [
+            "mzz,4",
+            "m80000000",
+            "M80000000,4:0",
+            "P",
+            "Hgq",
+            "vCont;r1",
+            "Z0",
+            "qXfer:features:read:target.xml:0",
+            &"m".repeat(9000),
+        ] {
+            assert_eq!(client.ask(packet), "E16", "{packet}");
+            // What was set up before still holds.
+            assert_eq!(client.register(5), 0xdead_beef, "{packet}");
+        }
+        // Damaged on the way: it is asked for again.
+        client.0.write_all(b"$g#00").expect("a connection");
+        assert_eq!(client.byte(), b'-');
+        assert_eq!(client.ask("QStartNoAckMode"), "OK");
+        assert_eq!(client.ask("mzz,4"), "E16");
+        assert_eq!(client.register(5), 0xdead_beef);
+        assert_eq!(client.ask("vCont;c"), "W00");
+    });
+    assert_eq!(end, POWER_OFF);
+}
+
+/// The address of the guests' loop.
+const GUEST_LOOP: u64 = BASE + 0x10;
+/// Its `ecall`, and what comes behind it.
+const GUEST_CALL: u64 = BASE + 0x18;
+
+/// A hart on which two guests, at the same addresses of their own, call M-mode, which lets the other one go on; 1000 turns
+/// of the loop in all. The first has VMID 5, the second VMID 9.
+fn two_guests() -> Board {
+    let profile = Profile::named("soc").expect("a profile");
+    let options = setup::Options {
+        harts: Some(1),
+        memory: Some(8 << 20),
+        ..Default::default()
+    };
+    let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
+    let guest: [u32; 8] = [
+        0x0000_0513, //       li    a0, 0
+        0x8000_0337, //       lui   t1, 0x80000
+        0x0203_1313, //       slli  t1, t1, 32
+        0x0203_5313, //       srli  t1, t1, 32
+        0x0015_0513, // loop: addi  a0, a0, 1
+        0x7ea3_3823, //       sd    a0, 0x7f0(t1)
+        0x0000_0073, //       ecall
+        0xff5f_f06f, //       j     loop
+    ];
+    let machine: [u32; 14] = [
+        0x3e80_0293, //      li     t0, 1000
+        0x0255_5263, //      bge    a0, t0, off
+        0x6800_2f73, //      csrr   t5, hgatp
+        0x340f_1f73, //      csrrw  t5, mscratch, t5
+        0x680f_1073, //      csrw   hgatp, t5
+        0x6200_0073, //      hfence.gvma
+        0x3410_2f73, //      csrr   t5, mepc
+        0x004f_0f13, //      addi   t5, t5, 4
+        0x341f_1073, //      csrw   mepc, t5
+        0x3020_0073, //      mret
+        0x0010_03b7, // off: lui    t2, 0x100
+        0x0000_5e37, //      lui    t3, 5
+        0x555e_0e13, //      addi   t3, t3, 0x555
+        0x01c3_a023, //      sw     t3, 0(t2)
+    ];
+    let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut write = |address: u64, bytes: Vec<u8>| board.write(address, &bytes).expect("memory");
+    write(BASE + 0x1000, bytes(&machine));
+    let mut roots = Vec::new();
+    for (vmid, tables, memory) in [
+        (5, BASE + 0x1_0000, BASE + 0x20_0000),
+        (9, BASE + 0x1_8000, BASE + 0x40_0000),
+    ] {
+        let leaves = tables + 0x4000;
+        write(tables + 16, (leaves >> 2 | 1).to_le_bytes().to_vec());
+        write(leaves, (memory >> 2 | 0xdf).to_le_bytes().to_vec());
+        write(memory, bytes(&guest));
+        roots.push(8 << 60 | vmid << 44 | tables >> 12);
+    }
+    let registers = [
+        (0x3b0, u64::MAX),
+        (0x3a0, 0x1f),
+        (0x305, BASE + 0x1000),
+        (0x680, roots[0]),
+        (0x340, roots[1]),
+    ];
+    for (number, value) in registers {
+        board.set_csr(0, number, value).expect("a CSR");
+    }
+    board.set_pc(0, BASE + 4);
+    let mode = Mode {
+        privilege: Privilege::Supervisor,
+        v: true,
+    };
+    board.set_mode(0, mode);
+    board
+}
+
+/// A server that tells the two guests apart.
+fn server_of_two() -> (Server, u16) {
     let listener = gdb::listen(0).expect("a port");
     let port = listener.local_addr().expect("a port").port();
-    let mut server = Server::new(listener, true).expect("a server");
-    let client = std::thread::spawn(move || {
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
-        stream.write_all(b"$mzz,4#00$#00").expect("a connection");
-        let mut rest = Vec::new();
-        let _ = stream.read_to_end(&mut rest);
-    });
-    assert!(matches!(
-        server.run(&mut board, Femtoseconds::SECOND),
-        Err(gdb::Error::Protocol(_))
-    ));
-    client.join().expect("a client");
-    assert!(!server.is_attached());
+    let guest = |vmid, name: &str| Guest {
+        vmid,
+        name: name.to_owned(),
+    };
+    let server = Server::new(listener, true).expect("a server");
+    (
+        server.guests(vec![guest(5, "first"), guest(9, "second")]),
+        port,
+    )
+}
+
+fn session_of_two<T: Send>(client: impl FnOnce(Client) -> T + Send) -> (Board, End, T) {
+    let mut board = two_guests();
+    let (mut server, port) = server_of_two();
+    std::thread::scope(|scope| {
+        let client = scope.spawn(move || {
+            let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+            stream
+                .set_read_timeout(Some(Duration::from_secs(30)))
+                .expect("an option");
+            let mut client_end = Client(stream);
+            let supported = client_end.ask("qSupported:multiprocess+;swbreak+;hwbreak+");
+            assert!(supported.contains("multiprocess+"));
+            client(client_end)
+        });
+        let end = server.run(&mut board, Femtoseconds::SECOND).expect("a run");
+        server.finish(&mut board, &end);
+        (board, end, client.join().expect("a client"))
+    })
+}
+
+#[test]
+fn each_guest_is_a_process_with_breakpoints_and_memory_of_its_own() {
+    let mut alone = two_guests();
     assert_eq!(
-        server.run(&mut board, Femtoseconds::SECOND).expect("a run"),
-        POWER_OFF
+        alone.run(Femtoseconds::SECOND),
+        Outcome::Stop(Stop::PowerOff)
     );
-    assert_eq!(board.trace_hash(), plain(1).0);
+    let (board, end, ()) = session_of_two(|mut client| {
+        assert_eq!(client.ask("qfThreadInfo"), "mp1.1,p2.1,p3.1");
+        assert_eq!(client.ask("?"), "T05thread:p1.1;");
+        // A breakpoint of the second guest's alone, where the first one has code too.
+        assert_eq!(client.ask("Hgp3.1"), "OK");
+        assert_eq!(client.ask("m80000010,4"), "E0e", "it has not run yet");
+        assert_eq!(client.ask(&format!("Z0,{GUEST_LOOP:x},4")), "OK");
+        for turn in 0..3 {
+            assert_eq!(client.ask("vCont;c"), "T05thread:p3.1;swbreak:;");
+            // The first guest counts the odd numbers, and the second the even ones.
+            assert_eq!(client.register(10), 1 + 2 * turn);
+            assert_eq!(client.register(32), GUEST_LOOP);
+        }
+        assert_eq!(client.ask(&format!("z0,{GUEST_LOOP:x},4")), "OK");
+        // Each one's memory at the same address; the first guest's page tables are remembered.
+        let at = "m800007f0,8";
+        assert_eq!(client.ask(at).parse::<Hex>().expect("memory").0, 4);
+        assert_eq!(client.ask("Hgp2.1"), "OK");
+        assert_eq!(client.ask(at).parse::<Hex>().expect("memory").0, 5);
+        assert_eq!(client.register(10), 0, "it is not on the hart");
+        assert_eq!(client.ask("Pa=0100000000000000"), "E03");
+        // A watchpoint of the first guest's; M-mode's breakpoint.
+        assert_eq!(client.ask("Z2,800007f0,8"), "OK");
+        assert_eq!(client.ask("Hgp1.1"), "OK");
+        assert_eq!(client.ask(&format!("Z1,{:x},4", BASE + 0x1000)), "OK");
+        assert_eq!(client.ask("vCont;c"), "T05thread:p1.1;hwbreak:;");
+        assert_eq!(client.ask(&format!("z1,{:x},4", BASE + 0x1000)), "OK");
+        assert!(
+            client
+                .ask("vCont;c")
+                .starts_with("T05thread:p2.1;watch:800007f0;")
+        );
+        assert_eq!(client.ask("Hgp2.1"), "OK");
+        assert_eq!(client.ask("z2,800007f0,8"), "OK");
+        assert_eq!(
+            client.ask("qThreadExtraInfo,p3.1"),
+            text_hex("second, not on hart 0")
+        );
+        assert_eq!(
+            client.ask("qThreadExtraInfo,p2.1"),
+            text_hex("first, hart 0: VS-mode")
+        );
+        assert_eq!(client.ask("vCont;c"), "W00;process:2");
+    });
+    assert_eq!(end, POWER_OFF);
+    // Nothing of that has changed the run.
+    assert_eq!(board.trace_hash(), alone.trace_hash());
+}
+
+fn text_hex(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn a_step_over_a_call_of_the_hypervisor_ends_in_the_same_guest() {
+    session_of_two(|mut client| {
+        assert_eq!(client.ask("Hgp2.1"), "OK");
+        assert_eq!(client.ask(&format!("Z0,{GUEST_CALL:x},4")), "OK");
+        assert!(client.ask("vCont;c").starts_with("T05thread:p2.1;swbreak"));
+        assert_eq!(client.register(10), 1);
+        assert_eq!(client.ask(&format!("z0,{GUEST_CALL:x},4")), "OK");
+        assert_eq!(client.ask("vCont;s:p2.1;c"), "T05thread:p2.1;");
+        // The second guest had a turn meanwhile.
+        assert_eq!(
+            (client.register(32), client.register(10)),
+            (GUEST_CALL + 4, 2)
+        );
+        assert_eq!(client.ask("vCont;s:p2.1"), "T05thread:p2.1;");
+        assert_eq!(client.register(32), GUEST_LOOP);
+        // The second guest's thread steps from when that is on the hart.
+        assert_eq!(client.ask("vCont;s:p3.1;c"), "T05thread:p3.1;");
+        client.send("k");
+    });
+}
+
+#[test]
+fn gdb_detaches_from_one_guest_and_goes_on_with_the_others() {
+    let (_, end, ()) = session_of_two(|mut client| {
+        assert_eq!(client.ask("D;3"), "OK");
+        assert_eq!(client.ask("qfThreadInfo"), "mp1.1,p2.1");
+        assert_eq!(client.ask("Hgp3.1"), "E03");
+        assert_eq!(client.ask("D;1"), "OK");
+        assert_eq!(client.ask("D;2"), "OK");
+    });
+    assert_eq!(end, POWER_OFF);
 }
 
 #[test]
@@ -541,46 +753,25 @@ fn a_run_in_pieces_gives_the_caller_what_is_the_callers() {
     assert!(board.stops_at(LOOP + 4) && !board.stops_at(LOOP));
 }
 
-/// What was sent, and what comes back.
-struct Memory {
-    sent: VecDeque<u8>,
-    answers: Arc<Mutex<Vec<u8>>>,
-}
-
-impl Wire for Memory {
-    fn receive(&mut self, _: bool) -> io::Result<Received> {
-        Ok(self.sent.pop_front().map_or(Received::End, Received::Byte))
-    }
-
-    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.answers
-            .lock()
-            .expect("no other thread")
-            .extend_from_slice(bytes);
-        Ok(())
-    }
-}
-
-/// Lets a board take whatever this is. It may refuse it, but has to stay.
+/// Lets a board, with a guest that has a process of its own, take whatever this is.
 fn take(bytes: impl IntoIterator<Item = u8>) -> Vec<u8> {
-    let mut board = board(2);
-    let answers = Arc::new(Mutex::new(Vec::new()));
-    let wire = Memory {
-        sent: bytes.into_iter().collect(),
-        answers: Arc::clone(&answers),
-    };
-    let mut server = Server::attached(Box::new(wire)).expect("a session");
-    // The first run may end with an error; the second goes on without a debugger.
-    let _ = server.run(&mut board, Femtoseconds(1_000_000_000));
-    let _ = server.run(&mut board, Femtoseconds(2_000_000_000));
-    let _ = board.trace_hash();
-    let answers = answers.lock().expect("no other thread");
-    answers.clone()
+    gdb_harness::take(board(2), 1, bytes.into_iter().collect())
 }
 
 fn packet(body: &[u8]) -> Vec<u8> {
-    let sum = body.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
-    [b"$", body, format!("#{sum:02x}").as_bytes()].concat()
+    gdb_harness::packet(body)
+}
+
+#[test]
+fn the_saved_inputs_of_the_fuzzer_are_taken() {
+    let corpus =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/gdb_packets");
+    let mut count = 0;
+    for entry in std::fs::read_dir(corpus).expect("the corpus") {
+        gdb_harness::try_lines(&std::fs::read(entry.expect("an entry").path()).expect("a file"));
+        count += 1;
+    }
+    assert!(count > 0);
 }
 
 #[test]
@@ -619,6 +810,10 @@ proptest! {
             "qRcmd,([0-9a-f]{2}){0,12}",
             "qRcmd,7472616e736c61746520([0-9a-f]{2}){0,12}",
             "q(Supported|fThreadInfo|sThreadInfo|Attached|ThreadExtraInfo,[0-9p.]{1,5}|C)(:multiprocess\\+)?",
+            "qSupported:multiprocess\\+",
+            "H[gc]p(-1|[0-3])\\.(-1|[0-3])",
+            "vCont;[cs]:p[0-3]\\.(-1|[0-3]);c",
+            "(D|vKill);[0-3]",
         ], 1..12)) {
         take(bodies.iter().flat_map(|body| packet(body.as_bytes())));
     }

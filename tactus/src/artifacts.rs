@@ -1,8 +1,12 @@
 //! What this project itself builds and a system names: the hypervisor, `@guest`, `@linux`, `@initramfs`.
+//!
+//! The command line decides once where they come from ([`Artifacts::choose`]): a clone of the project, where they are built
+//! when they are needed, or a directory that `tactus artifacts` has made.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 
@@ -18,6 +22,15 @@ const FETCHED: [(&str, &str); 2] = [
     ("linux", "build/linux/Image"),
     ("initramfs", "build/linux/initramfs.cpio"),
 ];
+
+/// The environment variable that names a directory of artifacts.
+pub const VARIABLE: &str = "TACTUS_ARTIFACTS";
+/// The file in such a directory that says which version of Tactus made it.
+pub const VERSION_FILE: &str = "VERSION";
+/// The board's firmware in such a directory.
+pub const FIRMWARE_FILE: &str = "opensbi-riscv64-generic-fw_dynamic.bin";
+/// What this process takes.
+static CHOSEN: OnceLock<Artifacts> = OnceLock::new();
 
 /// Why an artifact is not to be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +66,41 @@ pub enum Artifacts {
 }
 
 impl Artifacts {
+    /// Decides for this process: the directory given; else the one that the environment names; else the one that
+    /// an unpacked release has beside its program; else a clone.
+    ///
+    /// # Errors
+    /// The directory was made by another version.
+    pub fn choose(given: Option<PathBuf>) -> Result<(), Missing> {
+        let of_environment = || std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
+        let directory = given
+            .or_else(|| of_environment().map(PathBuf::from))
+            .or_else(beside_program);
+        let chosen = match directory {
+            None => Self::Workspace,
+            Some(directory) => {
+                check_version(&directory)?;
+                Self::Directory(directory)
+            }
+        };
+        // Whoever was first has decided.
+        let _ = CHOSEN.set(chosen);
+        Ok(())
+    }
+
+    /// What was decided; a clone where nothing was.
+    pub fn chosen() -> Self {
+        CHOSEN.get().cloned().unwrap_or(Self::Workspace)
+    }
+
+    /// The directory, where they are in one.
+    pub fn directory(&self) -> Option<&Path> {
+        match self {
+            Self::Directory(directory) => Some(directory),
+            Self::Workspace => None,
+        }
+    }
+
     /// The files of these artifacts. Those of the workspace are brought up to date first, which takes
     /// no time when they are.
     pub fn files(&self, names: &[&str]) -> Files {
@@ -94,6 +142,66 @@ impl Artifacts {
     }
 }
 
+/// The artifacts of an unpacked release, in which this program is `bin/tactus`.
+fn beside_program() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?.canonicalize().ok()?;
+    let directory = program.parent()?.parent()?.join("artifacts");
+    directory.join(VERSION_FILE).is_file().then_some(directory)
+}
+
+/// Refuses a directory that another version has made: formats may differ. One without a version is taken as it is.
+fn check_version(directory: &Path) -> Result<(), Missing> {
+    const OWN: &str = env!("CARGO_PKG_VERSION");
+    match std::fs::read_to_string(directory.join(VERSION_FILE)) {
+        Ok(text) if text.trim() != OWN => Err(Missing::now(
+            format!(
+                "the artifacts in {} are of Tactus {}, and this is Tactus {OWN}",
+                directory.display(),
+                text.trim()
+            ),
+            "make them again with `tactus artifacts DIR` in a clone of this version",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What a clone of the project has.
+#[derive(Clone, Debug)]
+pub struct Inventory {
+    /// Where it is.
+    pub root: PathBuf,
+    /// The names of all artifacts, the hypervisor's too, sorted.
+    pub names: Vec<String>,
+}
+
+impl Inventory {
+    /// Of the clone around the current directory, or else the one this program was built in.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find() -> Result<Self, Missing> {
+        let workspace = Workspace::find()?;
+        let mut names: Vec<String> = workspace.known().into_iter().map(str::to_owned).collect();
+        names.push(HYPERVISOR.to_owned());
+        names.sort_unstable();
+        names.dedup();
+        Ok(Self {
+            root: workspace.root,
+            names,
+        })
+    }
+}
+
+/// No clone, and no directory was named.
+pub(crate) fn no_clone() -> Missing {
+    Missing::now(
+        "no clone of Tactus here, and no artifacts",
+        format!(
+            "give --artifacts DIR, or set {VARIABLE}; `tactus artifacts DIR` makes such a directory, in a clone"
+        ),
+    )
+}
+
 fn all(names: &[&str], missing: &Missing) -> Files {
     names
         .iter()
@@ -107,9 +215,18 @@ fn files_in(directory: &Path, names: &[&str]) -> Files {
         if path.is_file() {
             return Ok(path);
         }
+        let cure = match FETCHED.iter().find(|(known, _)| *known == name) {
+            // Its binaries come from Debian, and no release passes them on.
+            Some((_, built)) => format!(
+                "copy {built} of a clone there, after `make setup` in it; a release is without Linux"
+            ),
+            None => {
+                "put the artifact there under its own name, or leave `--artifacts` out".to_owned()
+            }
+        };
         Err(Missing::now(
             format!("there is no {}", path.display()),
-            "put the artifact there under its own name, or leave `--artifacts` out",
+            cure,
         ))
     };
     names
@@ -163,12 +280,7 @@ impl Workspace {
             .ancestors()
             .chain(built_in.ancestors())
             .find(|directory| is_root(directory))
-            .ok_or_else(|| {
-                Missing::now(
-                    "the project's source is not around",
-                    "run inside a clone of the project, or name a directory of built artifacts with `--artifacts`",
-                )
-            })?;
+            .ok_or_else(no_clone)?;
         Ok(Self {
             root: root.to_path_buf(),
             metadata: metadata(root)?,
@@ -345,6 +457,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn artifacts_of_another_version_are_refused() {
+        let directory = tempfile::tempdir().expect("a directory");
+        assert_eq!(check_version(directory.path()), Ok(()));
+        let file = directory.path().join(VERSION_FILE);
+        std::fs::write(&file, concat!(env!("CARGO_PKG_VERSION"), "\n")).expect("a file");
+        assert_eq!(check_version(directory.path()), Ok(()));
+        std::fs::write(&file, "9.9.9\n").expect("a file");
+        let missing = check_version(directory.path()).expect_err("another version");
+        assert_eq!(
+            missing.reason,
+            format!(
+                "the artifacts in {} are of Tactus 9.9.9, and this is Tactus {}",
+                directory.path().display(),
+                env!("CARGO_PKG_VERSION")
+            )
+        );
+    }
+
+    #[test]
     fn an_unknown_artifact_is_named_with_the_likely_one() {
         let missing = Artifacts::Workspace
             .file("initramf")
@@ -362,5 +493,10 @@ mod tests {
         let files = artifacts.files(&["guest", "other"]);
         assert_eq!(files["guest"], Ok(directory.path().join("guest")));
         assert!(!files["other"].as_ref().expect_err("not there").unknown);
+        let linux = artifacts.file("linux").expect_err("not there");
+        assert_eq!(
+            linux.cure,
+            "copy build/linux/Image of a clone there, after `make setup` in it; a release is without Linux"
+        );
     }
 }

@@ -61,7 +61,7 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
     }
     let (mut board, console) = setup::board(&profile, &options, disks).into_diagnostic()?;
     if let Some(design) = &arguments.fabric {
-        let file = Artifacts::Workspace
+        let file = Artifacts::chosen()
             .model(design)
             .map_err(|missing| miette!(help = missing.cure, "{}", missing.reason))?;
         let model = Model::load(&file).into_diagnostic()?;
@@ -172,7 +172,7 @@ pub(crate) fn waves(window: Option<&std::ops::Range<Nanoseconds>>, file: &Path) 
 fn read(path: &Path) -> miette::Result<Vec<u8>> {
     let artifact = path.to_str().and_then(|path| path.strip_prefix('@'));
     let found = artifact
-        .map(|name| Artifacts::Workspace.file(name))
+        .map(|name| Artifacts::chosen().file(name))
         .transpose();
     let found = found.map_err(|missing| miette!(help = missing.cure, "{}", missing.reason))?;
     let path = found.as_deref().unwrap_or(path);

@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::artifacts::Artifacts;
 use crate::config::Nanoseconds;
 use crate::run::ends::Files;
-use crate::{bench, boot, build, check, new, run, timed_io};
+use crate::{bench, boot, build, check, collect, new, run, timed_io};
 
 /// What the process's exit codes mean; printed by `--help`.
 const EXIT_CODES: &str = "\
@@ -26,6 +26,10 @@ pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// Take the hypervisor, the `@` artifacts, models and experiments from this directory instead of building them
+    /// [default: the environment variable TACTUS_ARTIFACTS; see `tactus artifacts`]
+    #[arg(long = "artifacts", value_name = "DIR", global = true)]
+    pub artifacts: Option<PathBuf>,
 }
 
 /// The commands.
@@ -46,6 +50,9 @@ pub enum Command {
     /// Run an experiment and compare it with the published figures
     #[command(after_help = bench::EXIT_CODES)]
     Bench(BenchArguments),
+    /// Build everything that the other commands need, into one directory for --artifacts
+    #[command(after_help = EXIT_CODES)]
+    Artifacts(CollectArguments),
     /// Assemble a program of the fabric's timed I/O, or read one back
     #[command(after_help = EXIT_CODES)]
     TimedIo(TimedIoArguments),
@@ -84,27 +91,20 @@ pub struct CheckArguments {
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub json: bool,
-    /// Where the artifacts come from
-    #[command(flatten)]
-    pub artifacts: ArtifactArguments,
 }
 
-/// Where the artifacts come from.
+/// Arguments of `tactus artifacts`.
 #[derive(Debug, Args)]
-pub struct ArtifactArguments {
-    /// Take the hypervisor and the `@` artifacts from this directory instead of building them
-    #[arg(long = "artifacts", value_name = "DIR")]
-    pub directory: Option<PathBuf>,
-}
-
-impl ArtifactArguments {
-    /// The source of artifacts that is meant.
-    pub fn source(&self) -> Artifacts {
-        match &self.directory {
-            Some(directory) => Artifacts::Directory(directory.clone()),
-            None => Artifacts::Workspace,
-        }
-    }
+pub struct CollectArguments {
+    /// The directory; it is made if there is none
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Only the model of this design of the fabric, or `none`; may be repeated [default: all designs]
+    #[arg(long = "model", value_name = "DESIGN")]
+    pub models: Vec<String>,
+    /// Leave this artifact out, such as `linux`; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub without: Vec<String>,
 }
 
 /// Arguments of `tactus new`.
@@ -178,9 +178,6 @@ pub struct BuildArguments {
     /// Where the image goes; default: FILE's name with the extension `.bin`, in the current directory
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// Where the artifacts come from
-    #[command(flatten)]
-    pub artifacts: ArtifactArguments,
 }
 
 /// Arguments of `tactus run`.
@@ -434,12 +431,17 @@ fn seconds(text: &str) -> Result<Duration, String> {
 /// Runs the command that the process's arguments name; the exit code is as `--help` says.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if let Err(missing) = Artifacts::choose(arguments.artifacts) {
+        eprintln!("error: {}\n  help: {}", missing.reason, missing.cure);
+        return ExitCode::from(2);
+    }
     match arguments.command {
         Command::Check(arguments) => check::command(&arguments),
         Command::Build(arguments) => build::command(&arguments),
         Command::Run(arguments) => run::command(&arguments),
         Command::Boot(arguments) => boot::command(&arguments),
         Command::Bench(arguments) => bench::command(&arguments),
+        Command::Artifacts(arguments) => collect::command(&arguments),
         Command::TimedIo(arguments) => timed_io::command(&arguments),
         Command::New(arguments) => new::command(&arguments),
     }

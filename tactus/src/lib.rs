@@ -11,6 +11,7 @@ pub mod boot;
 pub mod build;
 pub mod check;
 pub mod cli;
+pub mod collect;
 pub mod config;
 pub mod devicetree;
 pub mod fabric;

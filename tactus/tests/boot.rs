@@ -212,7 +212,10 @@ fn detached(arguments: &[&str]) -> (Option<i32>, String) {
     let free = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     let port = free.local_addr().expect("it has one").port();
     drop(free);
+    // A script for gdb is written where it starts.
+    let folder = tempfile::tempdir().expect("a directory can be made");
     let mut child = Command::new(env!("CARGO_BIN_EXE_tactus"))
+        .current_dir(&folder)
         .args(arguments)
         .args(["--gdb", &port.to_string()])
         .stdin(Stdio::null())

@@ -2,16 +2,17 @@
 
 use std::fmt::{self, Write};
 
-use super::target::Debuggee;
+use super::target::{Addresses, Debuggee};
 use crate::time::Femtoseconds;
 
 const HELP: &str = "\
-help                      this list
-physical [on|off]         whether memory is read and written by physical addresses
-translate ADDRESS [HART]  the physical address behind a hart's virtual one
-harts                     where each hart is, and what it has done
-time                      how far the board is, and the hash of the run so far
-devices                   the devices and their addresses
+help                        this list
+physical [on|off|guest]     whether memory is read and written by physical addresses: the board's, or the guest's
+translate ADDRESS [HART]    the physical address behind a virtual one of the current inferior
+vms                         the guests: inferior, VMID, and the harts that they are on
+harts                       where each hart is, and what it has done
+time                        how far the board is, and the hash of the run so far
+devices                     the devices and their addresses
 ";
 
 impl Debuggee {
@@ -30,9 +31,16 @@ impl Debuggee {
             ["physical"] => writeln!(
                 out,
                 "physical is {}",
-                if self.physical { "on" } else { "off" }
+                match self.addresses {
+                    Addresses::Virtual => "off",
+                    Addresses::GuestPhysical => "guest",
+                    Addresses::Physical => "on",
+                }
             )?,
-            ["physical", state @ ("on" | "off")] => self.physical = state == "on",
+            ["physical", "on"] => self.addresses = Addresses::Physical,
+            ["physical", "off"] => self.addresses = Addresses::Virtual,
+            ["physical", "guest"] => self.addresses = Addresses::GuestPhysical,
+            ["vms"] => self.list_guests(out)?,
             ["translate", address] => self.translate(address, "0", out)?,
             ["translate", address, hart] => self.translate(address, hart, out)?,
             ["harts"] => {
@@ -80,10 +88,55 @@ impl Debuggee {
             .filter(|hart| *hart < self.board.harts())
         {
             None => writeln!(out, "there is no hart {hart}"),
-            Some(hart) => match self.board.physical(hart, address) {
-                Some(physical) => writeln!(out, "{physical:#x}"),
-                None => writeln!(out, "hart {hart} has nothing at {address:#x}"),
-            },
+            Some(hart) => {
+                let process = self.general();
+                let whose = match self.name(process) {
+                    Some(name) => format!("{name} on hart {hart}"),
+                    None => format!("hart {hart}"),
+                };
+                let Some(space) = self.space(process, hart) else {
+                    return writeln!(
+                        out,
+                        "{whose} has not run yet: its page tables are not known"
+                    );
+                };
+                match self.board.physical_in(hart, space, address) {
+                    Some(physical) => writeln!(out, "{physical:#x}"),
+                    None => writeln!(out, "{whose} has nothing at {address:#x}"),
+                }
+            }
         }
+    }
+
+    /// The guests that gdb has an inferior for.
+    fn list_guests(&self, out: &mut String) -> fmt::Result {
+        if self.name(0).is_none() {
+            return writeln!(
+                out,
+                "no guest has an inferior of its own: the board was told of none, or gdb has one inferior alone"
+            );
+        }
+        for process in 0..=self.guests().len() {
+            let on: Vec<String> = (0..self.board.harts())
+                .filter(|hart| self.process_of(*hart) == process)
+                .map(|hart| hart.to_string())
+                .collect();
+            let on = if on.is_empty() {
+                "on no hart".to_owned()
+            } else {
+                format!("on hart {}", on.join(", "))
+            };
+            let name = self.name(process).unwrap_or_default();
+            match process.checked_sub(1) {
+                None => writeln!(out, "inferior 1: all that is not a guest, {on}")?,
+                Some(guest) => writeln!(
+                    out,
+                    "inferior {}: {name}, VMID {}, {on}",
+                    process + 1,
+                    self.guests()[guest].vmid
+                )?,
+            }
+        }
+        Ok(())
     }
 }

@@ -28,6 +28,8 @@ use gdbstub_arch::riscv::reg::RiscvCoreRegs;
 
 use super::registers::{Number, Rv64, description};
 use crate::board::{Board, BuildError, Outcome, Parts, Watch};
+use crate::inspect::AddressSpace;
+use crate::privileged::number as csr;
 use crate::privileged::{Mode, Privilege};
 use crate::profile::Profile;
 use crate::time::Femtoseconds;
@@ -46,6 +48,21 @@ const WATCHES: usize = 64;
 const SLICE_STEPS: u32 = 4096;
 /// The protocol's library adds to the addresses of long reads without a look at the end of the address space.
 const SHORT: usize = 1024;
+
+/// Most harts: so many numbers of threads a process has.
+pub(super) const HARTS_MAX: usize = 1 << 10;
+
+/// A guest that gdb has a process for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guest {
+    /// The VMID of its `hgatp`.
+    pub vmid: u16,
+    /// What messages call it.
+    pub name: String,
+}
+
+/// A place in an address space: the process, counted from 0, and the virtual address.
+type Place = (usize, u64);
 
 /// What one hart is to do when the board runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,40 +87,75 @@ pub(super) enum Slice {
 pub(super) struct Debuggee {
     /// The board, while a run is under way; else one that stands in for it.
     pub(super) board: Board,
-    /// Memory is meant by physical addresses.
-    pub(super) physical: bool,
+    /// What addresses of memory are.
+    pub(super) addresses: Addresses,
+    /// The guests that gdb has a process for; the process of each is one more than its place here.
+    guests: Vec<Guest>,
+    /// Whether gdb tells processes apart. Else all is one.
+    multiprocess: bool,
+    /// The process that packets without a thread are about.
+    general: usize,
+    /// By guest, its address space when it was last seen on a hart.
+    seen: Vec<Option<AddressSpace>>,
     /// Places of either kind.
-    software: BTreeSet<u64>,
-    hardware: BTreeSet<u64>,
+    software: BTreeSet<Place>,
+    hardware: BTreeSet<Place>,
     /// Stops that were there before gdb asked for them.
     others: BTreeSet<u64>,
-    /// What is watched: address, length and for what.
-    watches: Vec<(u64, u64, Watch)>,
-    /// By hart, what it was told to do.
-    actions: Vec<Option<Action>>,
+    /// What is watched: for which process, address, length and for what.
+    watches: Vec<(usize, u64, u64, Watch)>,
+    /// By hart, what it was told to do, and as a thread of which process.
+    actions: Vec<Option<(Action, usize)>>,
     /// Whether harts that were told nothing stand still.
     locked: bool,
+    /// Where a step left its process.
+    left_at: Option<u64>,
     /// No hart has moved since the board was told to run.
     fresh: bool,
     description: String,
 }
 
-/// The thread that a hart is.
-pub(super) fn thread(hart: usize) -> Tid {
-    Tid::MIN.saturating_add(hart)
+/// What addresses of memory are, as `monitor physical` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Addresses {
+    /// Virtual, of the thread's process.
+    Virtual,
+    /// Guest-physical, of the thread's process.
+    GuestPhysical,
+    /// Physical.
+    Physical,
+}
+
+/// The number of the thread that a hart is in a process, both counted from 0.
+pub(super) const fn number(process: usize, hart: usize) -> usize {
+    process * HARTS_MAX + hart + 1
+}
+
+/// The process of the thread with this number.
+pub(super) const fn process_of_number(number: usize) -> usize {
+    number.saturating_sub(1) / HARTS_MAX
+}
+
+fn thread(process: usize, hart: usize) -> Tid {
+    Tid::MIN.saturating_add(number(process, hart) - 1)
 }
 
 impl Debuggee {
     pub(super) fn new() -> Result<Self, BuildError> {
         Ok(Self {
             board: stand_in()?,
-            physical: false,
+            addresses: Addresses::Virtual,
+            guests: Vec::new(),
+            multiprocess: false,
+            general: 0,
+            seen: Vec::new(),
             software: BTreeSet::new(),
             hardware: BTreeSet::new(),
             others: BTreeSet::new(),
             watches: Vec::new(),
             actions: Vec::new(),
             locked: false,
+            left_at: None,
             fresh: true,
             description: description(),
         })
@@ -116,27 +168,144 @@ impl Debuggee {
             .resize(self.board.harts().max(self.actions.len()), None);
     }
 
+    pub(super) fn name_guests(&mut self, guests: Vec<Guest>) {
+        self.seen = vec![None; guests.len()];
+        self.guests = guests;
+    }
+
+    pub(super) fn guests(&self) -> &[Guest] {
+        &self.guests
+    }
+
+    /// Whether gdb tells processes apart, and which one the next packet is about.
+    pub(super) fn about(&mut self, multiprocess: bool, process: usize) {
+        self.multiprocess = multiprocess;
+        self.general = process;
+    }
+
+    /// The process that the next packet is about.
+    pub(super) const fn general(&self) -> usize {
+        self.general
+    }
+
+    /// What messages call a process. `None`: it is all that there is.
+    pub(super) fn name(&self, process: usize) -> Option<&str> {
+        if !self.multiprocess {
+            return None;
+        }
+        Some(match process.checked_sub(1) {
+            None => "host",
+            Some(guest) => self.guests.get(guest).map_or("", |guest| &guest.name),
+        })
+    }
+
+    /// The process that a hart is in.
+    pub(super) fn process_of(&self, hart: usize) -> usize {
+        if !self.multiprocess || !self.board.mode(hart).v {
+            return 0;
+        }
+        self.process_of_guest(self.board.address_space(hart).vmid())
+    }
+
+    /// The process of the guest with this VMID. One without a name belongs to the first.
+    fn process_of_guest(&self, vmid: u16) -> usize {
+        let place = self.guests.iter().position(|guest| guest.vmid == vmid);
+        place.map_or(0, |guest| guest + 1)
+    }
+
+    /// The thread that a hart is now.
+    pub(super) fn thread_of(&self, hart: usize) -> Tid {
+        thread(self.process_of(hart), hart)
+    }
+
+    /// The address space of a process, for a hart, and the hart whose it is: the hart's own where that is in the process; else
+    /// another hart's that is, or has the guest's page tables still; else the one that the guest was last seen with.
+    pub(super) fn space(&self, process: usize, hart: usize) -> Option<AddressSpace> {
+        if self.process_of(hart) == process {
+            return Some(self.board.address_space(hart));
+        }
+        let register = |hart, number| self.board.csr(hart, number).unwrap_or_default();
+        if process == 0 {
+            return Some(AddressSpace {
+                root: register(hart, csr::SATP),
+                guest_root: 0,
+            });
+        }
+        let harts = || std::iter::once(hart).chain(0..self.board.harts());
+        if let Some(hart) = harts().find(|hart| self.process_of(*hart) == process) {
+            return Some(self.board.address_space(hart));
+        }
+        let loaded = harts().map(|hart| AddressSpace {
+            root: register(hart, csr::VSATP),
+            guest_root: register(hart, csr::HGATP),
+        });
+        loaded
+            .into_iter()
+            .find(|space| space.guest_root != 0 && self.process_of_guest(space.vmid()) == process)
+            .or_else(|| self.seen.get(process - 1).copied().flatten())
+    }
+
+    /// Notes the address spaces of the guests that are on a hart.
+    fn look(&mut self) {
+        if !self.multiprocess {
+            return;
+        }
+        for hart in 0..self.board.harts() {
+            if let Some(guest) = self.process_of(hart).checked_sub(1) {
+                self.seen[guest] = Some(self.board.address_space(hart));
+            }
+        }
+    }
+
+    /// The physical address behind one of a process, as `monitor physical` has it.
+    fn physical(&self, process: usize, hart: usize, address: u64) -> Option<u64> {
+        if self.addresses == Addresses::Physical {
+            return Some(address);
+        }
+        let space = self.space(process, hart)?;
+        let root = match self.addresses {
+            Addresses::GuestPhysical if process > 0 => 0,
+            _ => space.root,
+        };
+        self.board
+            .physical_in(hart, AddressSpace { root, ..space }, address)
+    }
+
     /// Takes back all that a debugger set.
     pub(super) fn detach(&mut self) {
-        for address in std::mem::take(&mut self.software)
-            .into_iter()
-            .chain(std::mem::take(&mut self.hardware))
-        {
+        let places = [&mut self.software, &mut self.hardware].map(std::mem::take);
+        let addresses: BTreeSet<u64> = places
+            .iter()
+            .flatten()
+            .map(|(_, address)| *address)
+            .collect();
+        for address in addresses {
             if !self.others.contains(&address) {
                 self.board.remove_stop(address);
             }
         }
         self.others.clear();
-        for (address, length, watch) in std::mem::take(&mut self.watches) {
+        for (_, address, length, watch) in std::mem::take(&mut self.watches) {
             self.board.unwatch(address, length, watch);
         }
         self.actions.fill(None);
         self.locked = false;
-        self.physical = false;
+        self.addresses = Addresses::Virtual;
+        self.multiprocess = false;
+        self.general = 0;
+        self.seen.fill(None);
     }
 
     fn hart(&self, thread: Tid) -> Option<usize> {
-        Some(thread.get() - 1).filter(|hart| *hart < self.board.harts())
+        let process = process_of_number(thread.get());
+        let known = process == 0 || self.multiprocess && process <= self.guests.len();
+        Some((thread.get() - 1) % HARTS_MAX).filter(|hart| known && *hart < self.board.harts())
+    }
+
+    /// Whether the hart of a thread is in another process now.
+    fn is_elsewhere(&self, thread: Tid) -> bool {
+        self.hart(thread)
+            .is_some_and(|hart| self.process_of(hart) != process_of_number(thread.get()))
     }
 
     /// What a hart is at, in words.
@@ -162,9 +331,13 @@ impl Debuggee {
         let actions = &self.actions[..self.board.harts()];
         let stepping = actions
             .iter()
-            .position(|action| matches!(action, Some(Action::Step | Action::StepIn(..))));
+            .enumerate()
+            .find_map(|(hart, action)| match action {
+                Some((Action::Step | Action::StepIn(..), process)) => Some((hart, *process)),
+                _ => None,
+            });
         let slice = match stepping {
-            Some(hart) => self.run_step(hart, limit),
+            Some((hart, process)) => self.run_step(hart, process, limit),
             None if self.locked => self.run_some(limit),
             None => {
                 let outcome = run_slice(&mut self.board, limit, |_| false);
@@ -172,67 +345,87 @@ impl Debuggee {
             }
         };
         self.fresh = false;
+        self.look();
         slice
     }
 
     /// What gdb is to be told of an outcome.
     fn told(&self, outcome: Outcome) -> Slice {
-        let signal = |hart, signal| MultiThreadStopReason::SignalWithThread {
-            tid: thread(hart),
-            signal,
-        };
         match outcome {
             Outcome::Condition => Slice::Over,
-            Outcome::Breakpoint { hart, pc }
-                if self.software.contains(&pc) || self.hardware.contains(&pc) =>
-            {
-                Slice::Stopped(self.stopped_at(hart, pc))
-            }
+            Outcome::Breakpoint { hart, pc } => match self.stopped_at(hart, pc) {
+                Some(reason) => Slice::Stopped(reason),
+                // Of another process than the hart is in.
+                None if self.is_place(pc) && !self.others.contains(&pc) => Slice::Over,
+                None => Slice::Ended(outcome),
+            },
             Outcome::Watchpoint {
                 hart,
                 address,
                 write,
-            } if self.watches(address) => {
-                let kind = if write {
-                    WatchKind::Write
-                } else {
-                    WatchKind::Read
-                };
-                Slice::Stopped(MultiThreadStopReason::Watch {
-                    tid: thread(hart),
-                    kind,
-                    addr: address,
-                })
+            } => {
+                let process = self.process_of(hart);
+                let of = |process: Option<usize>| self.watches(process, address);
+                match (of(Some(process)), of(None)) {
+                    (true, _) => Slice::Stopped(MultiThreadStopReason::Watch {
+                        tid: thread(process, hart),
+                        kind: if write {
+                            WatchKind::Write
+                        } else {
+                            WatchKind::Read
+                        },
+                        addr: address,
+                    }),
+                    (false, true) => Slice::Over,
+                    (false, false) => Slice::Ended(outcome),
+                }
             }
             // Whoever looks may want to know why; there is nothing to go on with, but much to see.
-            Outcome::Deadlock => Slice::Stopped(signal(0, Signal::SIGSTOP)),
+            Outcome::Deadlock => Slice::Stopped(MultiThreadStopReason::SignalWithThread {
+                tid: self.thread_of(0),
+                signal: Signal::SIGSTOP,
+            }),
             // Stops that are not gdb's are the caller's.
             _ => Slice::Ended(outcome),
         }
     }
 
-    /// Whether gdb watches the byte.
-    fn watches(&self, address: u64) -> bool {
-        self.watches
-            .iter()
-            .any(|(begin, length, _)| address.wrapping_sub(*begin) < *length)
+    /// Whether gdb watches the byte, for this process or for any.
+    fn watches(&self, process: Option<usize>, address: u64) -> bool {
+        self.watches.iter().any(|(of, begin, length, _)| {
+            process.is_none_or(|process| process == *of) && address.wrapping_sub(*begin) < *length
+        })
     }
 
-    fn stopped_at(&self, hart: usize, pc: u64) -> MultiThreadStopReason<u64> {
-        let tid = thread(hart);
-        if self.software.contains(&pc) {
-            MultiThreadStopReason::SwBreak(tid)
+    /// The processes that a place of gdb's can be in.
+    fn processes(&self) -> std::ops::RangeInclusive<usize> {
+        0..=self.guests.len()
+    }
+
+    /// Whether gdb has a breakpoint at the address in any process.
+    fn is_place(&self, address: u64) -> bool {
+        self.processes().any(|process| {
+            self.software.contains(&(process, address))
+                || self.hardware.contains(&(process, address))
+        })
+    }
+
+    /// Why a hart stops there, if it does.
+    fn stopped_at(&self, hart: usize, pc: u64) -> Option<MultiThreadStopReason<u64>> {
+        let process = self.process_of(hart);
+        let tid = thread(process, hart);
+        if self.software.contains(&(process, pc)) {
+            Some(MultiThreadStopReason::SwBreak(tid))
+        } else if self.hardware.contains(&(process, pc)) {
+            Some(MultiThreadStopReason::HwBreak(tid))
         } else {
-            MultiThreadStopReason::HwBreak(tid)
+            None
         }
     }
 
-    /// Steps a hart; others run along unless they are locked.
-    fn run_step(&mut self, hart: usize, limit: Femtoseconds) -> Slice {
-        let done = MultiThreadStopReason::SignalWithThread {
-            tid: thread(hart),
-            signal: Signal::SIGTRAP,
-        };
+    /// Steps a hart as a thread of a process; others run along unless they are locked. What the hart does in other processes
+    /// until it is back belongs to the step.
+    fn run_step(&mut self, hart: usize, process: usize, limit: Femtoseconds) -> Slice {
         for _ in 0..SLICE_STEPS {
             if !self.locked {
                 let outcome = run_slice(&mut self.board, limit, |board| board.next() == Some(hart));
@@ -243,17 +436,30 @@ impl Debuggee {
                     return Slice::Over;
                 }
             }
+            let (begins, before) = (self.process_of(hart) == process, self.board.pc(hart));
             match self.board.step(hart) {
                 Outcome::Condition => {}
                 other => return self.told(other),
             }
             let pc = self.board.pc(hart);
+            let ends = self.process_of(hart) == process;
             match self.actions[hart] {
-                Some(Action::StepIn(begin, end)) if (begin..end).contains(&pc) => {}
-                _ => return Slice::Stopped(done),
+                // An interrupt or a page fault: the instruction has still to be executed.
+                _ if begins && !ends => self.left_at = Some(before),
+                _ if !ends => {}
+                Some((Action::StepIn(begin, end), _)) if (begin..end).contains(&pc) => {}
+                _ if !begins && self.left_at.take() == Some(pc) => {}
+                _ => {
+                    self.left_at = None;
+                    return Slice::Stopped(MultiThreadStopReason::SignalWithThread {
+                        tid: thread(process, hart),
+                        signal: Signal::SIGTRAP,
+                    });
+                }
             }
-            if self.software.contains(&pc) || self.hardware.contains(&pc) {
-                return Slice::Stopped(self.stopped_at(hart, pc));
+            if let Some(reason) = self.stopped_at(hart, pc) {
+                self.left_at = None;
+                return Slice::Stopped(reason);
             }
         }
         Slice::Over
@@ -271,9 +477,9 @@ impl Debuggee {
             }
             let pc = self.board.pc(hart);
             if !std::mem::take(&mut self.fresh)
-                && (self.software.contains(&pc) || self.hardware.contains(&pc))
+                && let Some(reason) = self.stopped_at(hart, pc)
             {
-                return Slice::Stopped(self.stopped_at(hart, pc));
+                return Slice::Stopped(reason);
             }
             match self.board.step(hart) {
                 Outcome::Condition => {}
@@ -284,29 +490,29 @@ impl Debuggee {
     }
 
     fn add_stop(&mut self, address: u64, software: bool) -> bool {
-        let known = self.software.contains(&address) || self.hardware.contains(&address);
-        if !known {
+        if !self.is_place(address) {
             if self.board.stops_at(address) {
                 self.others.insert(address);
             }
             self.board.stop_at(address);
         }
+        let place = (self.general, address);
         if software {
-            self.software.insert(address)
+            self.software.insert(place)
         } else {
-            self.hardware.insert(address)
+            self.hardware.insert(place)
         };
         true
     }
 
     fn remove_stop(&mut self, address: u64, software: bool) -> bool {
+        let place = (self.general, address);
         let there = if software {
-            self.software.remove(&address)
+            self.software.remove(&place)
         } else {
-            self.hardware.remove(&address)
+            self.hardware.remove(&place)
         };
-        let left = self.software.contains(&address) || self.hardware.contains(&address);
-        if there && !left && !self.others.remove(&address) {
+        if there && !self.is_place(address) && !self.others.remove(&address) {
             self.board.remove_stop(address);
         }
         there
@@ -383,6 +589,11 @@ impl MultiThreadBase for Debuggee {
         let hart = self
             .hart(thread)
             .ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+        if self.is_elsewhere(thread) {
+            // Its registers are wherever the software has put them.
+            *registers = RiscvCoreRegs::default();
+            return Ok(());
+        }
         registers.x = std::array::from_fn(|number| self.board.x(hart, number));
         registers.pc = self.board.pc(hart);
         Ok(())
@@ -396,6 +607,9 @@ impl MultiThreadBase for Debuggee {
         let hart = self
             .hart(thread)
             .ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+        if self.is_elsewhere(thread) {
+            return Err(TargetError::Errno(NO_SUCH_THREAD));
+        }
         for (number, value) in registers.x.iter().enumerate() {
             self.board.set_x(hart, number, *value);
         }
@@ -420,18 +634,17 @@ impl MultiThreadBase for Debuggee {
         if bytes.len() > SHORT && address.checked_add(bytes.len() as u64).is_none() {
             return Err(TargetError::Errno(BAD_ADDRESS));
         }
+        let process = process_of_number(thread.get());
         let mut done = 0;
         while done < bytes.len() {
             let at = address.wrapping_add(done as u64);
             // To the end of the page, which is there or not as a whole.
             let length = (bytes.len() - done).min(4096 - (at % 4096) as usize);
             let piece = &mut bytes[done..done + length];
-            let read = if self.physical {
-                self.board.memory().read(at, piece).is_ok()
-            } else {
-                self.board.read_virtual(hart, at, piece).is_ok()
-            };
-            if !read {
+            let read = self
+                .physical(process, hart, at)
+                .and_then(|physical| self.board.memory().read(physical, piece).ok());
+            if read.is_none() {
                 break;
             }
             done += length;
@@ -447,10 +660,16 @@ impl MultiThreadBase for Debuggee {
         let hart = self
             .hart(thread)
             .ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
-        let written = if self.physical {
+        let process = process_of_number(thread.get());
+        let written = if self.addresses == Addresses::Physical {
             self.board.write(address, bytes).is_ok()
         } else {
-            self.board.write_virtual(hart, address, bytes).is_ok()
+            self.space(process, hart).is_some_and(|mut space| {
+                if self.addresses == Addresses::GuestPhysical && process > 0 {
+                    space.root = 0;
+                }
+                self.board.write_in(hart, space, address, bytes).is_ok()
+            })
         };
         if written {
             Ok(())
@@ -460,7 +679,15 @@ impl MultiThreadBase for Debuggee {
     }
 
     fn list_active_threads(&mut self, each: &mut dyn FnMut(Tid)) -> Result<(), Infallible> {
-        (0..self.board.harts()).map(thread).for_each(each);
+        let processes = if self.multiprocess {
+            self.processes()
+        } else {
+            0..=0
+        };
+        let harts = self.board.harts();
+        processes
+            .flat_map(|process| (0..harts).map(move |hart| thread(process, hart)))
+            .for_each(each);
         Ok(())
     }
 
@@ -483,11 +710,15 @@ impl SingleRegisterAccess<Tid> for Debuggee {
         let hart = self
             .hart(thread)
             .ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+        // gdb shows what is not there as unavailable.
+        if self.is_elsewhere(thread) && !matches!(number, Number::X(_) | Number::Pc) {
+            return Ok(0);
+        }
         let value = match number {
+            Number::X(_) | Number::Pc if self.is_elsewhere(thread) => 0,
             Number::X(register) => self.board.x(hart, register),
             Number::Pc => self.board.pc(hart),
             Number::F(register) => self.board.f(hart, register),
-            // gdb shows one that is not there as unavailable.
             Number::Csr(register) => match self.board.csr(hart, register) {
                 Some(value) => value,
                 None => return Ok(0),
@@ -509,6 +740,9 @@ impl SingleRegisterAccess<Tid> for Debuggee {
         let hart = self
             .hart(thread)
             .ok_or(TargetError::Errno(NO_SUCH_THREAD))?;
+        if self.is_elsewhere(thread) {
+            return Err(TargetError::Errno(NO_SUCH_THREAD));
+        }
         let mut value = [0; 8];
         value
             .get_mut(..bytes.len())
@@ -550,7 +784,17 @@ impl ThreadExtraInfo for Debuggee {
     fn thread_extra_info(&self, thread: Tid, buffer: &mut [u8]) -> Result<usize, Infallible> {
         let text = self
             .hart(thread)
-            .map(|hart| format!("hart {hart}: {}", self.describe(hart)))
+            .map(|hart| {
+                let name = match self.name(process_of_number(thread.get())) {
+                    Some(name) => format!("{name}, "),
+                    None => String::new(),
+                };
+                if self.is_elsewhere(thread) {
+                    format!("{name}not on hart {hart}")
+                } else {
+                    format!("{name}hart {hart}: {}", self.describe(hart))
+                }
+            })
             .unwrap_or_default();
         let length = text.len().min(buffer.len());
         buffer[..length].copy_from_slice(&text.as_bytes()[..length]);
@@ -567,6 +811,7 @@ impl MultiThreadResume for Debuggee {
     fn clear_resume_actions(&mut self) -> Result<(), Infallible> {
         self.actions.fill(None);
         self.locked = false;
+        self.left_at = None;
         Ok(())
     }
 
@@ -595,7 +840,7 @@ impl Debuggee {
     fn act(&mut self, thread: Tid, action: Action) -> Result<(), Infallible> {
         if let Some(hart) = self.hart(thread) {
             // The first action that names a thread counts (gdb's manual, "vCont").
-            self.actions[hart].get_or_insert(action);
+            self.actions[hart].get_or_insert((action, process_of_number(thread.get())));
         }
         Ok(())
     }
@@ -658,7 +903,8 @@ impl HwWatchpoint for Debuggee {
         if self.watches.len() >= WATCHES {
             return Ok(false);
         }
-        self.watches.push((address, length, watch_of(kind)));
+        self.watches
+            .push((self.general, address, length, watch_of(kind)));
         self.board.watch(address, length, watch_of(kind));
         Ok(true)
     }
@@ -669,7 +915,7 @@ impl HwWatchpoint for Debuggee {
         length: u64,
         kind: WatchKind,
     ) -> TargetResult<bool, Self> {
-        let watch = (address, length, watch_of(kind));
+        let watch = (self.general, address, length, watch_of(kind));
         let Some(place) = self.watches.iter().position(|other| *other == watch) else {
             return Ok(false);
         };

@@ -1,5 +1,6 @@
 //! The wire to gdb: bytes both ways, waited for or not.
 
+use std::convert::Infallible;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 
@@ -95,31 +96,28 @@ impl Wire for Tcp {
     }
 }
 
-/// A wire with a buffer, as the protocol's library wants it: it writes byte by byte.
+/// Where the protocol's library writes to, byte by byte: what it says is translated before it is sent.
+#[derive(Default)]
 pub(super) struct Line {
-    pub(super) wire: Box<dyn Wire>,
-    buffer: Vec<u8>,
+    written: Vec<u8>,
 }
 
 impl Line {
-    pub(super) fn new(wire: Box<dyn Wire>) -> Self {
-        Self {
-            wire,
-            buffer: Vec::new(),
-        }
+    /// What was written since the last look.
+    pub(super) fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.written)
     }
 }
 
 impl Connection for Line {
-    type Error = io::Error;
+    type Error = Infallible;
 
-    fn write(&mut self, byte: u8) -> io::Result<()> {
-        self.buffer.push(byte);
+    fn write(&mut self, byte: u8) -> Result<(), Infallible> {
+        self.written.push(byte);
         Ok(())
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        let buffer = std::mem::take(&mut self.buffer);
-        self.wire.send(&buffer)
+    fn flush(&mut self) -> Result<(), Infallible> {
+        Ok(())
     }
 }

@@ -31,7 +31,7 @@ const PACES: [Pace; 2] = [Pace::Fast, Pace::Timed];
 /// # Errors
 /// There is no such board or design, or the program did something else than it should; says why.
 pub fn measure(what: Coupling) -> Result<f64, String> {
-    let file = Artifacts::Workspace
+    let file = Artifacts::chosen()
         .model(DESIGN)
         .map_err(|missing| missing.reason)?;
     let figure = match what {

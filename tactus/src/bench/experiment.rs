@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::area::AreaSource;
 use super::{factors, misses};
+use crate::artifacts::{self, Artifacts};
 use crate::config::{IoPolicy, Nanoseconds};
 use crate::profile::{self, Profile};
 use crate::report::unit::Unit;
@@ -725,15 +726,16 @@ pub struct Found {
 pub fn find(name: &str) -> miette::Result<Found> {
     let current = std::env::current_dir().unwrap_or_default();
     let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = current
-        .ancestors()
+    let chosen = Artifacts::chosen();
+    let root = chosen
+        .directory()
+        .into_iter()
+        .chain(current.ancestors())
         .chain(built_in.ancestors())
         .find(|directory| directory.join(DIRECTORY).join("platform.toml").is_file())
         .ok_or_else(|| {
-            miette!(
-                help = "run it inside a clone of the project",
-                "there is no directory `{DIRECTORY}` with experiments here"
-            )
+            let missing = artifacts::no_clone();
+            miette!(help = missing.cure, "{}", missing.reason)
         })?;
     let names = names(root);
     if !names.iter().any(|known| known == name) {

@@ -388,7 +388,7 @@ fn timed_board(profile: &str) -> Option<Options> {
 
 /// A fabric that is loaded with that design.
 fn loaded(design: &str) -> miette::Result<Fabric> {
-    let model = Artifacts::Workspace
+    let model = Artifacts::chosen()
         .model(design)
         .map_err(|missing| miette!(help = missing.cure, "{}", missing.reason))?;
     Ok(Fabric { model, waves: None })
@@ -396,7 +396,7 @@ fn loaded(design: &str) -> miette::Result<Fabric> {
 
 /// A guest's image.
 fn image(guest: &str) -> miette::Result<PathBuf> {
-    Artifacts::Workspace.file(guest).map_err(|missing| {
+    Artifacts::chosen().file(guest).map_err(|missing| {
         miette!(
             help = missing.cure,
             "the guest `{guest}` is not to be had: {}",

@@ -226,7 +226,7 @@ pub fn apart(metric: &Metric, root: &std::path::Path, extent: Extent) -> Apart {
 /// By how many percent an image takes more memory than another one.
 fn growth(source: &ImageSource) -> Result<f64, String> {
     let size = |name: &str| -> Result<f64, String> {
-        let file = Artifacts::Workspace.file(name);
+        let file = Artifacts::chosen().file(name);
         let file = file.map_err(|missing| missing.reason)?;
         let bytes = std::fs::read(&file).map_err(|error| error.to_string())?;
         let elf = object::File::parse(&*bytes).map_err(|error| format!("{name}: {error}"))?;

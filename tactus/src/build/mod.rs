@@ -53,7 +53,7 @@ pub struct Image {
 /// # Errors
 /// Every contradiction found, as one diagnostic; render it with `{:?}`.
 pub fn build_file(file: &Path) -> miette::Result<Image> {
-    build_file_with(file, &Artifacts::Workspace)
+    build_file_with(file, &Artifacts::chosen())
 }
 
 /// Like [`build_file`], with artifacts from elsewhere.
@@ -78,7 +78,7 @@ pub fn build_changed(
         (config, problems)
     });
     let name = file.to_string_lossy().into_owned();
-    build_judged(check::verdict(name, read, &Artifacts::Workspace))
+    build_judged(check::verdict(name, read, &Artifacts::chosen()))
 }
 
 /// Builds a system that has been judged; warnings go to stderr.
@@ -177,7 +177,7 @@ fn image_bytes(plan: &Plan) -> Vec<u8> {
 
 /// Carries the command out; the exit code is as `--help` says.
 pub fn command(arguments: &BuildArguments) -> ExitCode {
-    let verdict = check_file(&arguments.file, &arguments.artifacts.source());
+    let verdict = check_file(&arguments.file, &Artifacts::chosen());
     let code = check::exit_code(&verdict);
     check::print_problems(&verdict.problems);
     if let Some(problem) = no_image(&verdict) {

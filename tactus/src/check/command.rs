@@ -6,12 +6,13 @@ use miette::Report;
 use serde_json::{Value, json};
 
 use super::{Verdict, check_file, of_tiles, report, summary};
+use crate::artifacts::Artifacts;
 use crate::cli::CheckArguments;
 use crate::problem::{Problem, Weight, count};
 
 /// Carries the command out; the exit code is as `--help` says.
 pub fn command(arguments: &CheckArguments) -> ExitCode {
-    let verdict = check_file(&arguments.file, &arguments.artifacts.source());
+    let verdict = check_file(&arguments.file, &Artifacts::chosen());
     if arguments.json {
         println!("{:#}", to_json(&verdict));
     } else {

@@ -27,9 +27,11 @@ use tactus_board::time::{Clock, Femtoseconds};
 use tactus_board::trace::What;
 use tactus_board::{privileged::Privilege, timing::Counts};
 
+use crate::artifacts::{Artifacts, FIRMWARE_FILE};
+
 use super::machine::{self, End, Output, SEED};
 use super::session::Plan;
-use super::{Error, ends};
+use super::{Error, debugger, ends};
 
 use paths::Paths;
 use perfetto::Trace;
@@ -60,8 +62,6 @@ const LEAD: Duration = Duration::from_millis(5);
 /// Pieces of output not yet taken; when there are so many, the board waits.
 const CHUNKS: usize = 64;
 
-/// The firmware's file as QEMU calls it.
-const QEMU_FIRMWARE: &str = "opensbi-riscv64-generic-fw_dynamic.bin";
 /// Where else distributions have it.
 const FIRMWARE: [&str; 4] = [
     "/usr/share/qemu/opensbi-riscv64-generic-fw_dynamic.bin",
@@ -358,6 +358,7 @@ impl Machine {
             None => None,
         };
         let under_gdb = listener.is_some();
+        let guests = debugger::guests(&plan.vms);
         let (sender, output) = sync_channel(CHUNKS);
         let cancel = Arc::new(AtomicBool::new(false));
         let interactive = Arc::new(AtomicBool::new(false));
@@ -394,7 +395,7 @@ impl Machine {
         };
         let runner = thread::Builder::new()
             .name("board".to_owned())
-            .spawn(move || run.finish(listener, saved))
+            .spawn(move || run.finish(listener, guests, saved))
             .map_err(Error::Start)?;
         Ok(Self {
             output: Some(output),
@@ -572,9 +573,14 @@ impl Saved {
 }
 
 impl Run {
-    fn finish(mut self, listener: Option<TcpListener>, saved: Option<Saved>) -> (End, Facts) {
+    fn finish(
+        mut self,
+        listener: Option<TcpListener>,
+        guests: Vec<gdb::Guest>,
+        saved: Option<Saved>,
+    ) -> (End, Facts) {
         let mut server = match listener
-            .map(|listener| Server::new(listener, true))
+            .map(|listener| Server::new(listener, true).map(|server| server.guests(guests)))
             .transpose()
         {
             Ok(server) => server,
@@ -877,17 +883,21 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// The firmware that QEMU starts by default: its own file where that is found, or the distribution's.
+/// The firmware among the artifacts, or the one that QEMU starts by default: its own file where that is found, or the distribution's.
 ///
 /// # Errors
 /// There is none.
 pub fn find_firmware() -> Result<PathBuf, Error> {
+    let of_artifacts = Artifacts::chosen()
+        .directory()
+        .map(|directory| directory.join(FIRMWARE_FILE));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let of_qemu = std::env::split_paths(&path)
         .find(|directory| directory.join(super::qemu::QEMU).is_file())
-        .map(|directory| directory.join("../share/qemu").join(QEMU_FIRMWARE));
-    of_qemu
+        .map(|directory| directory.join("../share/qemu").join(FIRMWARE_FILE));
+    of_artifacts
         .into_iter()
+        .chain(of_qemu)
         .chain(FIRMWARE.into_iter().map(PathBuf::from))
         .find(|path| path.is_file())
         .ok_or(Error::NoFirmware)

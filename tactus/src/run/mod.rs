@@ -35,6 +35,7 @@ use show::{Attached, Show};
 pub mod attach;
 pub mod board;
 pub mod console;
+pub mod debugger;
 pub mod ends;
 pub mod journal;
 pub mod machine;
@@ -206,7 +207,7 @@ pub fn command(arguments: &RunArguments) -> ExitCode {
 
 fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
     let progress = show::progress("building");
-    let verdict = check::check_file(&arguments.file, &Artifacts::Workspace);
+    let verdict = check::check_file(&arguments.file, &Artifacts::chosen());
     if let Some(system) = &verdict.tiles {
         progress.finish_and_clear();
         check::print_problems(&verdict.problems);
@@ -229,7 +230,11 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
     let platform = plan.launch.platform.clone();
     let mut session = Session::start(plan)?;
     if let Some(port) = arguments.board.gdb {
-        eprintln!("The board waits for gdb: target remote :{port}");
+        let script = debugger::write_script(&boot.image, port)?;
+        eprintln!(
+            "The board waits for gdb: gdb-multiarch -x {}",
+            script.display()
+        );
     }
     let stop = session.stop();
     let interrupt = stop.clone();
@@ -326,7 +331,7 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
     let waves = boot::waves(wanted.waves.as_ref(), &wanted.waves_file);
     if let Some(design) = &image.design {
         let missing = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
-        let model = Artifacts::Workspace.model(design).map_err(missing)?;
+        let model = Artifacts::chosen().model(design).map_err(missing)?;
         options.fabric = Some(board::Fabric { model, waves });
     } else if waves.is_some() {
         return Err(miette!(

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<V
     let files = wanted.ends();
     let missing = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
     let progress = show::progress("building");
-    let model = Artifacts::Workspace.model(&checked.design);
+    let model = Artifacts::chosen().model(&checked.design);
     let model = model.inspect_err(|_| progress.finish_and_clear());
     let mut system = System::of(checked, model.map_err(missing)?);
     system.ends = files.watched(Some(&checked.design))?;

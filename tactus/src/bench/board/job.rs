@@ -129,7 +129,7 @@ impl Ready {
 
 /// The program with its parameters set, in a temporary file.
 fn program_file(program: &str, rounds: u64, harts: u32) -> miette::Result<NamedTempFile> {
-    let path = Artifacts::Workspace.file(program).map_err(|missing| {
+    let path = Artifacts::chosen().file(program).map_err(|missing| {
         miette!(
             help = missing.cure,
             "the program `{program}` is not to be had: {}",

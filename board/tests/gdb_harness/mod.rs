@@ -1,0 +1,79 @@
+//! A debugger's wire in memory, for tests and the fuzz target `gdb_packets`.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use tactus_board::board::Board;
+use tactus_board::gdb::{Guest, Received, Server, Wire};
+use tactus_board::profile::Profile;
+use tactus_board::setup;
+use tactus_board::time::Femtoseconds;
+
+/// What was sent, and what comes back.
+struct Memory {
+    sent: VecDeque<u8>,
+    answers: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Wire for Memory {
+    fn receive(&mut self, _: bool) -> io::Result<Received> {
+        Ok(self.sent.pop_front().map_or(Received::End, Received::Byte))
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.answers
+            .lock()
+            .expect("no other thread")
+            .extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// A packet with this body.
+pub fn packet(body: &[u8]) -> Vec<u8> {
+    let sum = body.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+    [b"$", body, format!("#{sum:02x}").as_bytes()].concat()
+}
+
+/// Lets a board with so many guests take whatever this is. It may refuse it, but has to stay. Gives the answers.
+pub fn take(mut board: Board, guests: u16, sent: VecDeque<u8>) -> Vec<u8> {
+    let answers = Arc::new(Mutex::new(Vec::new()));
+    let wire = Memory {
+        sent,
+        answers: Arc::clone(&answers),
+    };
+    let guests = (0..guests).map(|vmid| Guest {
+        vmid,
+        name: "guest".to_owned(),
+    });
+    let mut server = Server::attached(Box::new(wire), guests.collect()).expect("a session");
+    // The first run may be killed; the second goes on without a debugger.
+    let _ = server.run(&mut board, Femtoseconds(1_000_000_000));
+    let _ = server.run(&mut board, Femtoseconds(2_000_000_000));
+    let _ = board.trace_hash();
+    let answers = answers.lock().expect("no other thread");
+    answers.clone()
+}
+
+/// An input of the fuzz target: the first byte says how many guests there are. Each line is a packet's body, which gets its
+/// checksum; one that begins with `!` goes over the wire as it is.
+pub fn try_lines(bytes: &[u8]) {
+    let Some((first, lines)) = bytes.split_first() else {
+        return;
+    };
+    let options = setup::Options {
+        harts: Some(2),
+        memory: Some(1 << 20),
+        ..Default::default()
+    };
+    let profile = Profile::named("soc").expect("a profile that comes with the crate");
+    let (board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
+    let sent = lines
+        .split(|byte| *byte == b'\n')
+        .flat_map(|line| match line.strip_prefix(b"!") {
+            Some(raw) => raw.to_vec(),
+            None => packet(line),
+        });
+    take(board, (first % 3).into(), sent.collect());
+}

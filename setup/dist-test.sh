@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Tries the archive of a release: unpacks it into an empty folder on a path with spaces, hides the clone where the system lets
+# it (a mount namespace), and checks, builds, runs and boots there with the archive's program alone.
+#
+# usage: dist-test.sh ARCHIVE
+set -euo pipefail
+# shellcheck source=setup/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+archive=$(readlink -f "$1")
+folder=$(mktemp -d "${TMPDIR:-/tmp}/tactus release XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+
+case $archive in
+*.zst) zstd -q -d -c "$archive" | tar -C "$folder" -xf - ;;
+*) tar -C "$folder" -xzf "$archive" ;;
+esac
+unpacked=$(find "$folder" -mindepth 1 -maxdepth 1 -type d)
+mkdir "$folder/work here"
+cat >"$folder/work here/my system.toml" <<'END'
+[system]
+platform = "soc"
+harts = 1
+
+[[vm]]
+name = "first"
+image = "@hello"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "be"
+END
+
+# What is tried, in the folder, by a shell that knows nothing else.
+cat >"$folder/try.sh" <<'END'
+set -eu
+tactus=$1/bin/tactus
+cd "$2"
+try() {
+    name=$1
+    shift
+    if ! "$@" >out.txt 2>&1; then
+        cat out.txt >&2
+        echo "dist: $name FAILED: $*" >&2
+        exit 1
+    fi
+}
+try version "$tactus" --version
+try check "$tactus" check "my system.toml"
+try build "$tactus" build "my system.toml" -o "an image.bin"
+try run "$tactus" run "my system.toml"
+grep -q '^Trace hash' out.txt || { cat out.txt >&2; echo "dist: the run shows no hash" >&2; exit 1; }
+try boot "$tactus" boot "$1/artifacts/hello" --limit 1
+# Without artifacts nothing is built behind the user's back.
+mv "$1/artifacts" "$1/away"
+if "$tactus" check "my system.toml" >out.txt 2>&1; then
+    echo "dist: a check without artifacts passed" >&2
+    exit 1
+fi
+if [ "$3" = hidden ]; then
+    grep -q 'no clone of Tactus here, and no artifacts' out.txt || { cat out.txt >&2; exit 1; }
+fi
+try "check with --artifacts" "$tactus" check "my system.toml" --artifacts "$1/away"
+try "check with TACTUS_ARTIFACTS" env TACTUS_ARTIFACTS="$1/away" "$tactus" check "my system.toml"
+mv "$1/away" "$1/artifacts"
+END
+
+alone=(env -i "PATH=/usr/local/bin:/usr/bin:/bin" "HOME=$folder" "LANG=C.UTF-8")
+if [ "${folder#"$TACTUS_ROOT"}" = "$folder" ] && unshare --mount true 2>/dev/null; then
+    hide=(unshare --mount)
+elif [ "${folder#"$TACTUS_ROOT"}" = "$folder" ] && unshare --mount --map-root-user true 2>/dev/null; then
+    hide=(unshare --mount --map-root-user)
+else
+    hide=()
+fi
+if [ ${#hide[@]} -gt 0 ]; then
+    # shellcheck disable=SC2016
+    "${alone[@]}" "${hide[@]}" sh -c 'mount -t tmpfs none "$1" && shift && exec sh "$@"' - \
+        "$TACTUS_ROOT" "$folder/try.sh" "$unpacked" "$folder/work here" hidden
+    echo "dist: checked, built, run and booted in an empty folder, with the clone hidden"
+else
+    "${alone[@]}" sh "$folder/try.sh" "$unpacked" "$folder/work here" seen
+    echo "dist: checked, built, run and booted in an empty folder; this system lets nobody hide the clone"
+fi
