@@ -16,12 +16,14 @@ pub mod devicetree;
 pub mod fabric;
 pub mod guest_image;
 pub mod hypervisor;
+pub mod illegal;
 mod io_bounds;
 pub mod plan;
 pub mod problem;
 pub mod profile;
 pub mod report;
 pub mod run;
+mod symbols;
 pub mod tiles;
 pub mod timed_io;
 
