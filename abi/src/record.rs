@@ -20,7 +20,9 @@
 //! * `boot version=V harts=N vms=N time=T`;
 //! * `start vm=NAME time=T` - the VM's first instruction is about to run;
 //! * `fault vm=NAME vcpu=N cause=C why=W address=A pc=P instruction=I action=halt|restart|signal time=T` - `cause` is
-//!   the exception's code as in `scause`, a number; `why` says in a word what the hypervisor made of it (optional);
+//!   the exception's code as in `scause`, a number; `why` says in a word what the hypervisor made of it (optional); `I` is the
+//!   instruction's bits where they are known, of an illegal instruction always. `why=no-trap-handler`: the guest's own exception, before
+//!   it has set `stvec`;
 //! * `restart vm=NAME count=N time=T`;
 //! * `overrun vm=NAME vcpu=N count=N time=T` - a real-time vCPU has used up its budget and was cut off until its next job, so often since it
 //!   was made or its VM started; written ever more seldom (the first time, the second, the fourth, the eighth, ...), and not before the hart has

@@ -617,11 +617,12 @@ impl Vm {
         {
             let mut life = self.life.lock();
             if life.ending.is_none() {
+                let (why, exception) = exception.reported(why);
                 life.last_cause = exception.cause as u8;
                 life.fault = Some(Fault {
                     vcpu: vcpu.index,
                     why,
-                    exception: *exception,
+                    exception,
                     time: crate::arch::now(),
                 });
             }

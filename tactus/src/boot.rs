@@ -14,7 +14,8 @@ use tactus_board::devices::Console;
 use tactus_board::devices::virtio::{Backend, Block, Disk};
 use tactus_board::fabric::{Model, Waves};
 use tactus_board::gdb;
-use tactus_board::htif::{self, Ending};
+use tactus_board::htif::{self, Ending, TestResult};
+use tactus_board::privileged::Privilege;
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options, Software};
 use tactus_board::time::Femtoseconds;
@@ -22,7 +23,10 @@ use tactus_board::time::Femtoseconds;
 use crate::artifacts::Artifacts;
 use crate::cli::BootArguments;
 use crate::config::Nanoseconds;
+use crate::guest_image::GuestImage;
+use crate::problem::io_reason;
 use crate::run::board::find_firmware;
+use crate::symbols::Symbols;
 
 /// What the exit codes of `tactus boot` mean; printed by its `--help`.
 pub const EXIT_CODES: &str = "\
@@ -52,11 +56,19 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
         seed: arguments.seed,
         ..Options::default()
     };
+    // All that can be refused is, before anything runs.
+    for (option, path) in [
+        ("--signature", &arguments.signature),
+        ("--snapshot", &arguments.snapshot),
+    ] {
+        if let Some(path) = path {
+            can_be_written(option, path)?;
+        }
+    }
     let mut disks: Vec<Box<dyn Backend>> = Vec::new();
     for path in &arguments.disk {
-        let disk = Disk::open(path)
-            .into_diagnostic()
-            .wrap_err_with(|| path.display().to_string())?;
+        is_regular("--disk", path)?;
+        let disk = Disk::open(path).map_err(|error| unreadable("--disk", path, &error))?;
         disks.push(Box::new(Block::new(disk, "tactus")));
     }
     let (mut board, console) = setup::board(&profile, &options, disks).into_diagnostic()?;
@@ -74,11 +86,13 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
         fabric.record(waves);
     }
     let firmware = match &arguments.firmware {
-        Some(path) => read(path)?,
-        None => read(&find_firmware()?)?,
+        Some(path) => executable("--firmware", path)?,
+        None => read("the firmware", &find_firmware()?)?,
     };
-    let kernel = arguments.kernel.as_deref().map(read).transpose()?;
-    let initrd = arguments.initrd.as_deref().map(read).transpose()?;
+    let kernel = arguments.kernel.as_deref();
+    let kernel = kernel.map(|path| executable("KERNEL", path)).transpose()?;
+    let initrd = arguments.initrd.as_deref();
+    let initrd = initrd.map(|path| read("--initrd", path)).transpose()?;
     let software = Software {
         firmware: &firmware,
         kernel: kernel.as_deref(),
@@ -92,25 +106,36 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
         Pace::Fast
     });
     console.forward(Box::new(io::stdout()));
-    take_input(console.clone()).into_diagnostic()?;
+    // A program reads one of them.
+    let of_htif = Console::new();
+    let consoles = [console.clone(), of_htif.clone()];
+    for (time, text) in &arguments.input {
+        for console in &consoles {
+            console.send_at(femtoseconds(*time), text);
+        }
+    }
+    take_input(consoles).into_diagnostic()?;
 
     let limit = arguments.limit.map_or(Femtoseconds::NEVER, |seconds| {
         Femtoseconds((seconds * 1e15) as u64)
     });
     if let Some(path) = &arguments.restore {
-        let snapshot = read(path)?;
+        let snapshot = read("--restore", path)?;
         board
             .restore(&snapshot)
-            .into_diagnostic()
-            .wrap_err_with(|| path.display().to_string())?;
+            .map_err(|error| miette!("--restore {}: {error}", path.display()))?;
     }
     let ending = match (arguments.gdb, symbol(&firmware, "tohost")) {
         (Some(port), _) => under_gdb(&mut board, port, limit)?,
-        (None, Some(tohost)) => htif::run(&mut board, tohost, limit, |byte| {
-            let _ = io::stdout().write_all(&[byte]);
-        })
-        .into_diagnostic()
-        .wrap_err("the symbol `tohost`")?,
+        (None, Some(tohost)) => {
+            let fromhost = symbol(&firmware, "fromhost");
+            let words = htif::Words { tohost, fromhost };
+            htif::run(&mut board, words, limit, &of_htif, |bytes| {
+                let _ = io::stdout().write_all(bytes);
+            })
+            .into_diagnostic()
+            .wrap_err("the symbols `tohost` and `fromhost`")?
+        }
         (None, None) if io::stdin().is_terminal() => {
             Ending::Board(run_with_terminal(&mut board, &console, limit))
         }
@@ -131,7 +156,14 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
             .wrap_err_with(|| path.display().to_string())?;
     }
     if !arguments.quiet {
-        summary(&mut board, ending);
+        let files = [("firmware", Some(&firmware)), ("kernel", kernel.as_ref())];
+        let symbols = files.map(|(name, file)| {
+            (
+                name,
+                file.map_or_else(Symbols::default, |bytes| Symbols::of(bytes)),
+            )
+        });
+        summary(&mut board, ending, &symbols);
     }
     Ok(match ending {
         Ending::Exit(0) | Ending::Board(Outcome::Stop(Stop::PowerOff)) => 0,
@@ -161,40 +193,116 @@ pub(crate) fn profile(name: &str) -> miette::Result<Profile> {
 
 /// The waveforms that a window of the run and a file's name ask for.
 pub(crate) fn waves(window: Option<&std::ops::Range<Nanoseconds>>, file: &Path) -> Option<Waves> {
-    let time = |nanoseconds: Nanoseconds| Femtoseconds(nanoseconds.0 * 1_000_000);
     window.map(|window| Waves {
         file: file.to_owned(),
-        window: time(window.start)..time(window.end),
+        window: femtoseconds(window.start)..femtoseconds(window.end),
     })
 }
 
-/// A file, or an artifact of this project by its name with an `@`.
-fn read(path: &Path) -> miette::Result<Vec<u8>> {
+/// A time of the board's.
+const fn femtoseconds(time: Nanoseconds) -> Femtoseconds {
+    Femtoseconds(time.0.saturating_mul(1_000_000))
+}
+
+/// A file that was given to an option cannot be read.
+fn unreadable(option: &str, path: &Path, error: &io::Error) -> miette::Report {
+    miette!("{option} {}: {}", path.display(), io_reason(error))
+}
+
+/// That a file that was given to an option is one whose contents have an end.
+fn is_regular(option: &str, path: &Path) -> miette::Result<()> {
+    let metadata = fs::metadata(path).map_err(|error| unreadable(option, path, &error))?;
+    if metadata.is_dir() {
+        return Err(miette!(
+            help = "name a file in it",
+            "{option} {}: is a directory",
+            path.display()
+        ));
+    }
+    if !metadata.is_file() {
+        return Err(miette!(
+            help = "copy its contents to a file and name that",
+            "{option} {}: is not a regular file",
+            path.display()
+        ));
+    }
+    Ok(())
+}
+
+/// That a file can be written where an option says, as far as that is known before.
+fn can_be_written(option: &str, path: &Path) -> miette::Result<()> {
+    let directory = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let reason = if path.is_dir() {
+        "is a directory"
+    } else if !directory.is_dir() {
+        "there is no such directory"
+    } else {
+        return Ok(());
+    };
+    Err(miette!(
+        help = "name a file in a directory that exists",
+        "{option} {}: {reason}",
+        path.display()
+    ))
+}
+
+/// Software that the board can run: an ELF file for it, or bytes that are none of what is known not to run.
+fn executable(option: &str, path: &Path) -> miette::Result<Vec<u8>> {
+    let bytes = read(option, path)?;
+    match GuestImage::parse(&bytes) {
+        Ok(_) => Ok(bytes),
+        Err(unfit) => Err(miette!(
+            help = unfit.cure(path),
+            "{option} {}: {unfit}",
+            path.display()
+        )),
+    }
+}
+
+/// A file that was given to an option, or an artifact of this project by its name with an `@`.
+fn read(option: &str, path: &Path) -> miette::Result<Vec<u8>> {
     let artifact = path.to_str().and_then(|path| path.strip_prefix('@'));
     let found = artifact
         .map(|name| Artifacts::chosen().file(name))
         .transpose();
-    let found = found.map_err(|missing| miette!(help = missing.cure, "{}", missing.reason))?;
+    let found = found.map_err(|missing| {
+        let name = path.display();
+        miette!(help = missing.cure, "{option} {name}: {}", missing.reason)
+    })?;
     let path = found.as_deref().unwrap_or(path);
-    fs::read(path)
-        .into_diagnostic()
-        .wrap_err_with(|| path.display().to_string())
+    is_regular(option, path)?;
+    let bytes = fs::read(path).map_err(|error| unreadable(option, path, &error))?;
+    if bytes.is_empty() {
+        return Err(miette!(
+            help = "make the file anew; it was perhaps cut off",
+            "{option} {}: is empty",
+            path.display()
+        ));
+    }
+    Ok(bytes)
 }
 
-/// Sends stdin to the console: from a terminal as it is typed; from elsewhere all of it at the begin, so that the run
+/// Sends stdin to each of the consoles: from a terminal as it is typed; from elsewhere all of it at the begin, so that the run
 /// repeats.
-fn take_input(console: Console) -> io::Result<()> {
+fn take_input(consoles: [Console; 2]) -> io::Result<()> {
     let mut input = io::stdin();
     if !input.is_terminal() {
         let mut bytes = Vec::new();
         input.read_to_end(&mut bytes)?;
-        console.send_at(Femtoseconds(0), &bytes);
+        for console in &consoles {
+            console.send_at(Femtoseconds(0), &bytes);
+        }
         return Ok(());
     }
     std::thread::spawn(move || {
         let mut buffer = [0; 256];
         while let Ok(count @ 1..) = input.read(&mut buffer) {
-            console.send(&buffer[..count]);
+            for console in &consoles {
+                console.send(&buffer[..count]);
+            }
         }
     });
     Ok(())
@@ -268,11 +376,62 @@ fn write_signature(board: &Board, firmware: &[u8], path: &PathBuf) -> miette::Re
         .wrap_err_with(|| path.display().to_string())
 }
 
+/// A place in the software: "`loop`+0x4 of the kernel". `None`: no symbol is near.
+fn place(symbols: &[(&str, Symbols)], pc: u64) -> Option<String> {
+    let near = symbols.iter().filter_map(|(file, symbols)| {
+        let (offset, _) = symbols.nearest(pc)?;
+        Some((offset, file, symbols))
+    });
+    let (_, file, symbols) = near.min_by_key(|(offset, ..)| *offset)?;
+    Some(format!("{} of the {file}", symbols.place(pc)?))
+}
+
+/// What a hart does and where, in words.
+fn whereabouts(board: &Board, hart: usize, symbols: &[(&str, Symbols)]) -> String {
+    let pc = board.pc(hart);
+    let place = place(symbols, pc).map_or_else(String::new, |place| format!(", {place}"));
+    let doing = match board.doing(hart) {
+        Doing::Running { guest, privilege } => {
+            let level = match (privilege, guest) {
+                (Privilege::Machine, _) => "M",
+                (Privilege::Supervisor, None) => "S",
+                (Privilege::Supervisor, Some(_)) => "VS",
+                (Privilege::User, None) => "U",
+                (Privilege::User, Some(_)) => "VU",
+            };
+            format!("running in {level}-mode")
+        }
+        _ => "waiting for an interrupt".to_owned(),
+    };
+    format!("pc {pc:#x}{place}, {doing}")
+}
+
+/// How it ended, in words.
+fn ending_text(ending: Ending) -> String {
+    let code = match ending {
+        Ending::Exit(code) => code,
+        Ending::Board(outcome) => return outcome.to_string(),
+    };
+    let text = format!("the software ended with exit code {code}");
+    match TestResult::of(code) {
+        TestResult::Passed => text,
+        TestResult::Failed(case) => format!("{text}: test case {case} failed"),
+        TestResult::UnexpectedException => {
+            format!("{text}: an exception came that the test did not expect")
+        }
+    }
+}
+
 /// Says on stderr how it went.
-fn summary(board: &mut Board, ending: Ending) {
-    match ending {
-        Ending::Exit(code) => eprintln!("tactus: the software ended with code {code}"),
-        Ending::Board(outcome) => eprintln!("tactus: {outcome}"),
+fn summary(board: &mut Board, ending: Ending, symbols: &[(&str, Symbols)]) {
+    eprintln!("tactus: {}", ending_text(ending));
+    if matches!(
+        ending,
+        Ending::Board(Outcome::Limit | Outcome::Deadlock | Outcome::Stop(Stop::Failure(_)))
+    ) {
+        for hart in 0..board.harts() {
+            eprintln!("tactus: hart {hart}: {}", whereabouts(board, hart, symbols));
+        }
     }
     for hart in 0..board.harts() {
         let (instructions, cycles) = (board.instructions(hart), board.cycle(hart));

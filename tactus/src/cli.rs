@@ -16,7 +16,7 @@ use crate::{bench, boot, build, check, collect, new, run, timed_io};
 const EXIT_CODES: &str = "\
 Exit codes:
   0  fine
-  1  the answer is no: contradictions found, a guest failed, a metric past its limit
+  1  the answer is no: errors found, a guest failed, a metric past its limit
   2  wrong usage, or something needed is missing or cannot be read";
 
 /// Describe, check, build, run and measure systems of the Tactus real-time hypervisor.
@@ -35,7 +35,7 @@ pub struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check a system: every contradiction with file, line, reason and cure
+    /// Check a system: every error with file, line, reason and cure
     #[command(after_help = EXIT_CODES)]
     Check(CheckArguments),
     /// Check a system and make its boot image
@@ -340,6 +340,9 @@ pub struct BootArguments {
     /// Write the words between the firmware's symbols begin_signature and end_signature to this file at the end
     #[arg(long, value_name = "FILE")]
     pub signature: Option<PathBuf>,
+    /// Send TEXT to the UART at this virtual time, such as 900ms:ls\n; \n, \r, \t, \\ and \xHH are escapes; may be repeated
+    #[arg(long, value_name = "TIME:TEXT", value_parser = timed_input)]
+    pub input: Vec<(Nanoseconds, Vec<u8>)>,
     /// Wait for gdb at this port of this machine, and run under it
     #[arg(long, value_name = "PORT")]
     pub gdb: Option<u16>,
@@ -404,6 +407,40 @@ fn virtual_seconds(text: &str) -> Result<f64, String> {
     } else {
         Err("not within 0 and 18000 seconds".to_owned())
     }
+}
+
+/// Input for a console: when, and which bytes.
+fn timed_input(text: &str) -> Result<(Nanoseconds, Vec<u8>), String> {
+    let (time, text) = text
+        .split_once(':')
+        .and_then(|(time, text)| Some((Nanoseconds::from_text(time)?, text)))
+        .ok_or("a time with s, ms, us or ns, a colon and a text, such as 900ms:ls\\n")?;
+    Ok((time, unescaped(text)?))
+}
+
+/// A text with `\n`, `\r`, `\t`, `\\` and `\xHH` as the bytes that they stand for.
+fn unescaped(text: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        bytes.extend(before.bytes());
+        let (byte, length) = match after.as_bytes().first() {
+            Some(b'n') => (b'\n', 1),
+            Some(b'r') => (b'\r', 1),
+            Some(b't') => (b'\t', 1),
+            Some(b'\\') => (b'\\', 1),
+            Some(b'x') => {
+                let digits = after.get(1..3).unwrap_or_default();
+                let byte = u8::from_str_radix(digits, 16);
+                (byte.map_err(|_| "\\x wants two hexadecimal digits")?, 3)
+            }
+            _ => return Err("the escapes are \\n, \\r, \\t, \\\\ and \\xHH".to_owned()),
+        };
+        bytes.push(byte);
+        rest = &after[length..];
+    }
+    bytes.extend(rest.bytes());
+    Ok(bytes)
 }
 
 /// A part of a run, by two times with their units.

@@ -1,6 +1,7 @@
 //! A guest's image: what goes where in the VM's memory, and where it is entered.
 
 use std::fmt;
+use std::path::Path;
 
 use object::elf;
 use object::endian::Endianness;
@@ -44,9 +45,9 @@ impl Segment {
 pub enum Unfit {
     /// There is nothing in it.
     Empty,
-    /// It is compressed, with this program.
-    Compressed(&'static str),
-    /// An ELF file that ends early or contradicts itself; says which part.
+    /// It is compressed.
+    Compressed(Compression),
+    /// A damaged ELF file; says which part.
     Corrupt(&'static str),
     /// Made for something else than 64-bit little-endian RISC-V.
     Foreign(String),
@@ -63,11 +64,11 @@ pub enum Unfit {
 }
 
 impl Unfit {
-    /// What to do about it.
-    pub const fn cure(&self) -> &'static str {
-        match self {
+    /// What to do about it; the file is at `path`.
+    pub fn cure(&self, path: &Path) -> String {
+        let cure = match self {
             Self::Empty | Self::Corrupt(_) => "make the file anew; it was perhaps cut off",
-            Self::Compressed(_) => "unpack it first",
+            Self::Compressed(compression) => return compression.cure(path),
             Self::Foreign(_) => {
                 "build the guest for riscv64 (`riscv64gc-unknown-none-elf`, `riscv64-linux-gnu`)"
             }
@@ -82,7 +83,8 @@ impl Unfit {
             Self::SegmentsOverlap(..) => {
                 "correct its linker script: load addresses (LMA) must not overlap"
             }
-        }
+        };
+        cure.to_owned()
     }
 }
 
@@ -90,9 +92,12 @@ impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("is empty"),
-            Self::Compressed(how) => write!(f, "is compressed ({how})"),
+            Self::Compressed(compression) => write!(f, "is compressed ({})", compression.name()),
             Self::Corrupt(part) => write!(f, "is a damaged ELF file: {part}"),
-            Self::Foreign(machine) => write!(f, "is made for {machine}, not for 64-bit RISC-V"),
+            Self::Foreign(machine) => write!(
+                f,
+                "is made for {machine}, not for little-endian 64-bit RISC-V"
+            ),
             Self::NotExecutable => f.write_str("is an ELF file that is not executable"),
             Self::NeedsInterpreter => f.write_str("is an ELF file that needs a dynamic loader"),
             Self::NothingToLoad => f.write_str("is an ELF file with nothing to load"),
@@ -118,14 +123,101 @@ pub(crate) fn extent_text(extent: Extent) -> String {
     )
 }
 
-/// First bytes of compressed files.
-const COMPRESSIONS: [(&[u8], &str); 5] = [
+/// How a file is compressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compression {
+    /// The program that unpacks it; `None`: it is not known.
+    program: Option<&'static str>,
+    /// Where the compressed bytes are within an EFI zboot image, which unpacks itself under EFI alone: offset and length.
+    zboot: Option<(u32, u32)>,
+}
+
+/// First bytes of compressed files, and the programs that unpack them. The legacy format of lz4 is what Linux's build makes.
+const COMPRESSIONS: [(&[u8], &str); 7] = [
     (b"\x1f\x8b", "gzip"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
-    (b"\xfd7zXZ", "xz"),
+    (b"\xfd7zXZ\0", "xz"),
     (b"BZh", "bzip2"),
     (b"\x04\x22\x4d\x18", "lz4"),
+    (b"\x02\x21\x4c\x18", "lz4"),
+    (b"\x5d\0\0", "lzma"),
 ];
+/// `MZ`, two bytes, and this begin an EFI zboot image; offset and length of its payload follow, 8 bytes are free, and then comes the
+/// name of the compression (Linux, drivers/firmware/efi/libstub/zboot-header.S).
+const ZBOOT_MAGIC: &[u8] = b"zimg";
+const ZBOOT_COMPRESSION: usize = 24;
+
+impl Compression {
+    /// How these bytes are compressed; `None`: they are not, as far as is known.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let program_of = |bytes: &[u8]| {
+            let mut known = COMPRESSIONS.iter();
+            known.find_map(|(magic, program)| bytes.starts_with(magic).then_some(*program))
+        };
+        if bytes.starts_with(b"MZ") && bytes.get(4..8) == Some(ZBOOT_MAGIC) {
+            let field = |at: usize| {
+                let field = bytes.get(at..at + 4).and_then(|b| b.try_into().ok());
+                u32::from_le_bytes(field.unwrap_or_default())
+            };
+            let (offset, length) = (field(8), field(12));
+            let payload = bytes.get(offset as usize..).unwrap_or_default();
+            let name = bytes.get(ZBOOT_COMPRESSION..).unwrap_or_default();
+            // The names are those of the kernel's configuration.
+            let known = [
+                (&b"gzip"[..], "gzip"),
+                (b"zstd", "zstd"),
+                (b"xz", "xz"),
+                (b"lz4", "lz4"),
+                (b"lzma", "lzma"),
+            ];
+            let mut named = known.iter();
+            let named = named.find(|(begin, _)| name.starts_with(begin));
+            return Some(Self {
+                program: program_of(payload).or(named.map(|(_, program)| *program)),
+                zboot: Some((offset, length)),
+            });
+        }
+        program_of(bytes).map(|program| Self {
+            program: Some(program),
+            zboot: None,
+        })
+    }
+
+    /// What messages call it.
+    fn name(&self) -> String {
+        let program = self.program.unwrap_or("of an unknown kind");
+        match self.zboot {
+            Some(_) => format!("an EFI zboot image, {program}"),
+            None => program.to_owned(),
+        }
+    }
+
+    /// The command that unpacks the file.
+    fn cure(&self, path: &Path) -> String {
+        let quoted = quoted(path);
+        let Some(program) = self.program else {
+            return "name the uncompressed kernel: `arch/riscv/boot/Image` of its build".into();
+        };
+        match self.zboot {
+            Some((offset, length)) => format!(
+                "unpack it: `tail -c +{} {quoted} | head -c {length} | {program} -dc > Image`",
+                u64::from(offset) + 1
+            ),
+            None => format!("unpack it: `{program} -dc {quoted} > Image`"),
+        }
+    }
+}
+
+/// A path as an argument of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@%=:,~".contains(c);
+    if !text.is_empty() && text.chars().all(plain) && !text.starts_with(['-', '~']) {
+        return text;
+    }
+    let begin = if text.starts_with('-') { "./" } else { "" };
+    format!("'{begin}{}'", text.replace('\'', "'\\''"))
+}
 
 /// Offset of the second magic in the header of a Linux image (Documentation/arch/riscv/boot-image-header.rst,
 /// Documentation/arch/arm64/booting.rst).
@@ -146,11 +238,8 @@ impl GuestImage {
         if bytes.is_empty() {
             return Err(Unfit::Empty);
         }
-        if let Some((_, how)) = COMPRESSIONS
-            .iter()
-            .find(|(magic, _)| bytes.starts_with(magic))
-        {
-            return Err(Unfit::Compressed(how));
+        if let Some(compression) = Compression::of(bytes) {
+            return Err(Unfit::Compressed(compression));
         }
         if bytes.starts_with(&elf::ELFMAG) {
             return parse_elf(bytes);
@@ -188,9 +277,11 @@ fn parse_linux(bytes: &[u8]) -> GuestImage {
 }
 
 /// The name of what an ELF file is made for.
-fn machine_name(class: elf::FileClass, machine: elf::Machine) -> String {
-    let bits = match class {
-        elf::ELFCLASS32 => "32-bit ",
+fn machine_name(class: elf::FileClass, data: elf::DataEncoding, machine: elf::Machine) -> String {
+    let bits = match (data, class) {
+        (elf::ELFDATA2MSB, elf::ELFCLASS32) => "big-endian 32-bit ",
+        (elf::ELFDATA2MSB, _) => "big-endian ",
+        (_, elf::ELFCLASS32) => "32-bit ",
         _ => "",
     };
     let name = match machine {
@@ -217,7 +308,7 @@ fn parse_elf(bytes: &[u8]) -> Result<GuestImage, Unfit> {
         _ => u16::from_le_bytes([machine[0], machine[1]]),
     });
     if class != elf::ELFCLASS64 || data != elf::ELFDATA2LSB || machine != elf::EM_RISCV {
-        return Err(Unfit::Foreign(machine_name(class, machine)));
+        return Err(Unfit::Foreign(machine_name(class, data, machine)));
     }
     let header = elf::FileHeader64::<Endianness>::parse(bytes)
         .map_err(|_| Unfit::Corrupt("its header is cut off"))?;
@@ -360,16 +451,73 @@ mod tests {
         };
         assert!(matches!(refusal(&overlap), Unfit::SegmentsOverlap(..)));
         assert_eq!(GuestImage::parse(b""), Err(Unfit::Empty));
-        assert_eq!(
-            GuestImage::parse(b"\x1f\x8b\x08"),
-            Err(Unfit::Compressed("gzip"))
-        );
         let mut class32 = elf_file(&good);
         class32[4] = 1;
         assert_eq!(
             GuestImage::parse(&class32),
             Err(Unfit::Foreign("32-bit RISC-V".into()))
         );
+    }
+
+    #[test]
+    fn compressed_files_are_told_by_their_magic_and_how_to_unpack_them() {
+        let mut zboot = vec![0; 64];
+        zboot[..2].copy_from_slice(b"MZ");
+        zboot[4..8].copy_from_slice(b"zimg");
+        zboot[8..12].copy_from_slice(&48u32.to_le_bytes());
+        zboot[12..16].copy_from_slice(&16u32.to_le_bytes());
+        zboot[24..28].copy_from_slice(b"gzip");
+        let mut unknown = zboot.clone();
+        unknown[24..28].copy_from_slice(b"what");
+        zboot[48..50].copy_from_slice(b"\x1f\x8b");
+        for (bytes, path, message, cure) in [
+            (
+                &b"\x1f\x8b\x08"[..],
+                "vmlinuz",
+                "is compressed (gzip)",
+                "unpack it: `gzip -dc vmlinuz > Image`",
+            ),
+            (
+                b"\x28\xb5\x2f\xfd",
+                "a b",
+                "is compressed (zstd)",
+                "unpack it: `zstd -dc 'a b' > Image`",
+            ),
+            (
+                b"\xfd7zXZ\0",
+                "-x",
+                "is compressed (xz)",
+                "unpack it: `xz -dc './-x' > Image`",
+            ),
+            (
+                b"BZh9",
+                "it's",
+                "is compressed (bzip2)",
+                "unpack it: `bzip2 -dc 'it'\\''s' > Image`",
+            ),
+            (
+                b"\x04\x22\x4d\x18",
+                "k",
+                "is compressed (lz4)",
+                "unpack it: `lz4 -dc k > Image`",
+            ),
+            (
+                &zboot,
+                "vmlinuz.efi",
+                "is compressed (an EFI zboot image, gzip)",
+                "unpack it: `tail -c +49 vmlinuz.efi | head -c 16 | gzip -dc > Image`",
+            ),
+            (
+                &unknown,
+                "vmlinuz.efi",
+                "is compressed (an EFI zboot image, of an unknown kind)",
+                "name the uncompressed kernel: `arch/riscv/boot/Image` of its build",
+            ),
+        ] {
+            let unfit = GuestImage::parse(bytes).expect_err("it is compressed");
+            assert_eq!(unfit.to_string(), message);
+            assert_eq!(unfit.cure(Path::new(path)), cure);
+        }
     }
 
     proptest! {

@@ -17,6 +17,7 @@ pub mod devicetree;
 pub mod fabric;
 pub mod guest_image;
 pub mod hypervisor;
+pub mod illegal;
 mod io_bounds;
 pub mod new;
 pub mod plan;
@@ -24,6 +25,7 @@ pub mod problem;
 pub mod profile;
 pub mod report;
 pub mod run;
+mod symbols;
 pub mod tiles;
 pub mod timed_io;
 

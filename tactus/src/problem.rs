@@ -11,8 +11,8 @@ use crate::config::{Source, Span};
 pub enum Weight {
     /// The system works, though perhaps not as meant.
     Warning,
-    /// The description contradicts itself or the platform: such a system is not built.
-    Contradiction,
+    /// The description is wrong, or does not suit the platform: such a system is not built.
+    Error,
     /// Nothing is known to be wrong with the system, but something needed to judge it is missing.
     Environment,
 }
@@ -44,65 +44,67 @@ macro_rules! codes {
 
 codes! {
     /// The file is not TOML.
-    Syntax = "toml-syntax", Contradiction;
+    Syntax = "toml-syntax", Error;
     /// A key that means nothing where it stands.
-    UnknownKey = "unknown-key", Contradiction;
+    UnknownKey = "unknown-key", Error;
     /// A key that must be there is not.
-    MissingKey = "missing-key", Contradiction;
+    MissingKey = "missing-key", Error;
     /// A value of another type or form than its key wants.
-    WrongValue = "wrong-value", Contradiction;
+    WrongValue = "wrong-value", Error;
     /// A value beyond what its key allows.
-    OutOfRange = "out-of-range", Contradiction;
+    OutOfRange = "out-of-range", Error;
     /// A name that cannot be one.
-    BadName = "bad-name", Contradiction;
+    BadName = "bad-name", Error;
     /// Two things of one kind have the same name.
-    DuplicateName = "duplicate-name", Contradiction;
+    DuplicateName = "duplicate-name", Error;
     /// A VM is named that does not exist.
-    UnknownVm = "unknown-vm", Contradiction;
+    UnknownVm = "unknown-vm", Error;
     /// A VM is referred to by itself where another is meant.
-    SelfReference = "self-reference", Contradiction;
+    SelfReference = "self-reference", Error;
     /// No profile of that name.
-    UnknownPlatform = "unknown-platform", Contradiction;
+    UnknownPlatform = "unknown-platform", Error;
     /// No design of that name for the fabric.
-    UnknownDesign = "unknown-design", Contradiction;
+    UnknownDesign = "unknown-design", Error;
     /// A design for a platform without a fabric.
-    NoFabric = "no-fabric", Contradiction;
+    NoFabric = "no-fabric", Error;
     /// A ready queue in hardware without the hardware.
-    NoReadyQueue = "no-ready-queue", Contradiction;
+    NoReadyQueue = "no-ready-queue", Error;
     /// Accelerators without a design that has them, or without the table that says who manages them.
-    NoAccelerators = "no-accelerators", Contradiction;
+    NoAccelerators = "no-accelerators", Error;
     /// A hardware task that the design does not have.
-    UnknownTask = "unknown-task", Contradiction;
+    UnknownTask = "unknown-task", Error;
     /// An accelerator that a real-time vCPU may have too late.
-    LateAccelerator = "late-accelerator", Contradiction;
+    LateAccelerator = "late-accelerator", Error;
     /// I/O ports or timed I/O without a design that has them, or without the table that says who gives them.
-    NoIo = "no-io", Contradiction;
+    NoIo = "no-io", Error;
     /// What is behind the I/O hypervisor, given twice.
-    IoTwice = "io-twice", Contradiction;
+    IoTwice = "io-twice", Error;
     /// A tile that two VMs have.
-    TileTwice = "tile-twice", Contradiction;
+    TileTwice = "tile-twice", Error;
     /// A boot image is wanted of a system that has none.
-    NoBootImage = "no-boot-image", Contradiction;
+    NoBootImage = "no-boot-image", Error;
     /// More of something than the hypervisor takes.
-    TooMany = "too-many", Contradiction;
+    TooMany = "too-many", Error;
     /// A hart that the system does not have.
-    NoSuchHart = "no-such-hart", Contradiction;
+    NoSuchHart = "no-such-hart", Error;
     /// A vCPU whose harts do not suit its class.
-    VcpuHarts = "vcpu-harts", Contradiction;
+    VcpuHarts = "vcpu-harts", Error;
     /// A VM or vCPU that could never run.
-    NeverRuns = "never-runs", Contradiction;
-    /// Times of a vCPU that contradict each other, its class or the platform.
-    BadReservation = "bad-reservation", Contradiction;
+    NeverRuns = "never-runs", Error;
+    /// Times of a vCPU that do not suit each other, its class or the platform.
+    BadReservation = "bad-reservation", Error;
     /// A hart with vCPUs that go by priority and others that go by deadlines.
-    MixedPolicies = "mixed-policies", Contradiction;
+    MixedPolicies = "mixed-policies", Error;
     /// Shares of the system that come to more than there is, or to less than is given.
-    OverShare = "over-share", Contradiction;
+    OverShare = "over-share", Error;
     /// A hart of which real-time vCPUs would take more than there is for them.
-    OverSubscribed = "over-subscribed", Contradiction;
+    OverSubscribed = "over-subscribed", Error;
     /// A real-time vCPU that may have its budget too late.
-    MissesDeadline = "misses-deadline", Contradiction;
+    MissesDeadline = "misses-deadline", Error;
     /// Reservations without the separation that bounds how late they are.
-    NoSeparation = "no-separation", Contradiction;
+    NoSeparation = "no-separation", Error;
+    /// A real-time vCPU without a budget above others on its hart.
+    MayStarve = "may-starve", Warning;
     /// A reservation below a real-time vCPU that has none.
     NoBound = "no-bound", Warning;
     /// Real-time vCPUs that may be made, but have no time left.
@@ -112,39 +114,39 @@ codes! {
     /// A hart without work.
     IdleHart = "idle-hart", Warning;
     /// Harts for user level only without vCPUs that migrate.
-    UserOnly = "user-only", Contradiction;
+    UserOnly = "user-only", Error;
     /// Migration that never happens, or serves nobody.
     NoMigration = "no-migration", Warning;
     /// A file that is named but cannot be read.
-    MissingFile = "missing-file", Contradiction;
+    MissingFile = "missing-file", Error;
     /// A guest image that no VM could run.
-    BadImage = "bad-image", Contradiction;
+    BadImage = "bad-image", Error;
     /// A guest image, initrd or devicetree that does not fit the VM's memory.
-    ImageFit = "image-fit", Contradiction;
+    ImageFit = "image-fit", Error;
     /// An address that is no multiple of what it must be one of.
-    Unaligned = "unaligned", Contradiction;
+    Unaligned = "unaligned", Error;
     /// Memory outside what the platform has.
-    OutsideMemory = "outside-memory", Contradiction;
+    OutsideMemory = "outside-memory", Error;
     /// Physical memory given twice.
-    MemoryOverlap = "memory-overlap", Contradiction;
+    MemoryOverlap = "memory-overlap", Error;
     /// Memory that fits nowhere.
-    NoRoom = "no-room", Contradiction;
+    NoRoom = "no-room", Error;
     /// Addresses at which the platform has no device.
-    NoSuchDevice = "no-such-device", Contradiction;
+    NoSuchDevice = "no-such-device", Error;
     /// A device that the hypervisor or the firmware keeps.
-    KeptDevice = "kept-device", Contradiction;
+    KeptDevice = "kept-device", Error;
     /// A device that could reach all memory.
-    BusMaster = "bus-master", Contradiction;
+    BusMaster = "bus-master", Error;
     /// A device's page given twice.
-    DeviceTwice = "device-twice", Contradiction;
+    DeviceTwice = "device-twice", Error;
     /// Guest-physical addresses used twice in a VM.
-    GuestOverlap = "guest-overlap", Contradiction;
+    GuestOverlap = "guest-overlap", Error;
     /// An interrupt source that cannot be passed through with this device.
-    BadInterrupt = "bad-interrupt", Contradiction;
+    BadInterrupt = "bad-interrupt", Error;
     /// An interrupt source given twice.
-    InterruptTwice = "interrupt-twice", Contradiction;
+    InterruptTwice = "interrupt-twice", Error;
     /// Channels larger than the addresses kept for them.
-    ChannelSpace = "channel-space", Contradiction;
+    ChannelSpace = "channel-space", Error;
     /// `system.toml` itself cannot be read.
     Unreadable = "unreadable", Environment;
     /// An artifact of this project that is not there and cannot be made.
@@ -198,6 +200,13 @@ impl Problem {
         &self.help
     }
 
+    /// All of it in a line: "VM `first`: ... (line 10); use 4 MiB or 6 MiB".
+    pub fn in_a_line(&self) -> String {
+        let line = self.place().map(|(_, line, _)| format!(" (line {line})"));
+        let line = line.unwrap_or_default();
+        format!("{}{line}; {}", self.message, self.help)
+    }
+
     /// File, line and column of its place, the latter two counted from 1.
     pub fn place(&self) -> Option<(&str, usize, usize)> {
         let source = self.source.as_ref()?;
@@ -223,7 +232,7 @@ impl Diagnostic for Problem {
     fn severity(&self) -> Option<Severity> {
         Some(match self.code.weight() {
             Weight::Warning => Severity::Warning,
-            Weight::Contradiction | Weight::Environment => Severity::Error,
+            Weight::Error | Weight::Environment => Severity::Error,
         })
     }
 

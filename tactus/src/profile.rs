@@ -22,6 +22,11 @@ pub fn is_of_tiles(name: &str) -> bool {
     tactus_board::profile::Profile::named(name).is_some_and(|profile| profile.tiles)
 }
 
+/// The names of the boards of tiles.
+pub fn of_tiles() -> impl Iterator<Item = &'static str> {
+    tactus_board::profile::Profile::names().filter(|name| is_of_tiles(name))
+}
+
 /// A platform.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -408,7 +408,7 @@ pub fn try_blob(bytes: &[u8]) {
 ///
 /// # Panics
 /// It cannot be read, or is empty.
-pub fn each_file(directory: &str, run: impl Fn(&[u8])) {
+pub fn each_file(directory: &str, mut run: impl FnMut(&[u8])) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("..")
         .join(directory);

@@ -165,9 +165,6 @@ fn the_exit_code_says_how_the_software_ended() {
     assert_eq!(code, Some(1), "{text}");
     let (code, text) = tactus(&["--firmware", &waits, "--harts", "1", "--limit", "0.01"]);
     assert_eq!(code, Some(4), "{text}");
-    let (code, text) = tactus(&["--firmware", "/nowhere", "--harts", "1"]);
-    assert_eq!(code, Some(2), "{text}");
-    assert!(text.contains("/nowhere"), "{text}");
     let (code, text) = tactus(&["--firmware", &passes, "--harts", "5"]);
     assert_eq!(code, Some(2), "{text}");
     assert!(text.contains("at most 4"), "{text}");
@@ -270,4 +267,396 @@ fn gdb_comes_and_goes() {
     let (code, text) = detached(&["run", hello, "--platform", "board"]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("Trace hash"), "{text}");
+}
+
+/// An ELF file of assembly code for the begin of memory.
+fn assemble(directory: &Path, name: &str, code: &str) -> String {
+    let path = |extension: &str| directory.join(name).with_extension(extension);
+    std::fs::write(path("S"), code).expect("it can be written");
+    let output = Command::new("riscv64-unknown-elf-gcc")
+        .args(["-march=rv64imac", "-mabi=lp64", "-misa-spec=2.2"])
+        .args(["-nostdlib", "-static", "-Wl,-n,-Ttext=0x80000000", "-o"])
+        .args([path("elf"), path("S")])
+        .output()
+        .expect("`make setup` installs the assembler");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    path("elf").to_str().expect("the path is text").to_owned()
+}
+
+/// Runs the command with input on stdin.
+fn tactus_with_input(arguments: &[&str], input: &str) -> (Option<i32>, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tactus"))
+        .arg("boot")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdin = child.stdin.take().expect("it has one");
+    stdin.write_all(input.as_bytes()).expect("it is read");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    let text = [output.stdout, output.stderr].concat();
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&text).into_owned(),
+    )
+}
+
+/// A message without the blanks and line breaks that the width of the terminal makes: between words, or at a hyphen.
+fn squeezed(text: &str) -> String {
+    let is_drawn = |c: char| c.is_whitespace() || c == '\u{2502}' || c == '\u{d7}';
+    text.chars().filter(|c| !is_drawn(*c)).collect()
+}
+
+/// Prints, waits for the answer to each character, echoes one character of input in the same way, writes a line by a system call,
+/// and fails in test case 3.
+const HTIF: &str = r#"
+    .globl _start, tohost, fromhost
+_start:
+    bnez    a0, park
+    la      s0, tohost
+    la      s1, fromhost
+    li      s2, 0x0101              # device 1, command 1: print
+    slli    s2, s2, 48
+    la      s3, text
+1:  lbu     a0, 0(s3)
+    beqz    a0, 2f
+    or      a0, a0, s2
+    call    ask
+    addi    s3, s3, 1
+    j       1b
+2:  li      a0, 0x0100              # device 1, command 0: read
+    slli    a0, a0, 48
+    call    ask
+    andi    a0, a0, 0xff
+    or      a0, a0, s2
+    call    ask
+    la      a0, call                # device 0, command 0: a system call
+    call    ask
+    li      t0, (3 << 1) | 1
+    sd      t0, 0(s0)
+park:
+    wfi
+    j       park
+ask:                                # writes a0 to tohost, gives what is in fromhost then
+    sd      a0, 0(s0)
+1:  ld      a0, 0(s1)
+    beqz    a0, 1b
+    sd      zero, 0(s1)
+    ret
+    .data
+    .align  6
+tohost:
+    .dword  0
+fromhost:
+    .dword  0
+call:
+    .dword  64, 1, line, 7
+text:
+    .asciz  "echo: "
+line:
+    .ascii  "\nwrite\n"
+"#;
+
+#[test]
+fn tohost_is_answered_and_its_exit_code_names_the_test_case() {
+    let directory = tempfile::tempdir().expect("a directory can be made");
+    let program = assemble(directory.path(), "htif", HTIF);
+    let arguments = ["--firmware", &program, "--harts", "1", "--limit", "0.1"];
+    let (code, text) = tactus_with_input(&arguments, "x");
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.starts_with("echo: x\nwrite\n"), "{text}");
+    let ending = "tactus: the software ended with exit code 3: test case 3 failed\n";
+    assert!(text.contains(ending), "{text}");
+    // Without input it waits, and where is told.
+    let (code, text) = tactus_with_input(&arguments, "");
+    assert_eq!(code, Some(4), "{text}");
+    assert!(
+        text.starts_with("echo: tactus: the time is over\n"),
+        "{text}"
+    );
+    let place = text
+        .lines()
+        .find(|line| line.starts_with("tactus: hart 0: pc 0x800000"))
+        .unwrap_or_else(|| panic!("{text}"));
+    assert!(place.contains(", `ask`+0x"), "{text}");
+    assert!(
+        place.ends_with(" of the firmware, running in M-mode"),
+        "{text}"
+    );
+}
+
+/// Echoes what comes to the UART.
+const ECHO: &str = "
+    .globl  _start
+_start:
+    bnez    a0, park
+    li      s0, 0x10000000
+poll:
+    lbu     t0, 5(s0)
+    andi    t0, t0, 1
+    beqz    t0, poll
+    lbu     t0, 0(s0)
+    sb      t0, 0(s0)
+    j       poll
+park:
+    wfi
+    j       park
+";
+
+#[test]
+fn input_arrives_at_its_time() {
+    let directory = tempfile::tempdir().expect("a directory can be made");
+    let program = assemble(directory.path(), "echo", ECHO);
+    let until = |limit: &str| {
+        let arguments = ["--firmware", &program, "--harts", "2", "--limit", limit];
+        let input = ["--input", "1ms:one\\n", "--input", "2.5ms:t\\x77o\\\\"];
+        let (code, text) = tactus_with_input(&[&arguments[..], &input].concat(), "first ");
+        assert_eq!(code, Some(4), "{text}");
+        text
+    };
+    let early = until("0.0009");
+    assert!(
+        early.starts_with("first tactus: the time is over"),
+        "{early}"
+    );
+    let middle = until("0.002");
+    assert!(middle.starts_with("first one\ntactus: "), "{middle}");
+    let late = until("0.003");
+    assert!(late.starts_with("first one\ntwo\\tactus: "), "{late}");
+    assert_eq!(until("0.003"), late);
+    assert!(
+        late.contains("tactus: hart 1: pc 0x8000") && late.contains("waiting for an interrupt"),
+        "{late}"
+    );
+    let (code, text) = tactus(&["--firmware", &program, "--input", "1:x"]);
+    assert_eq!(code, Some(2), "{text}");
+    let message = "invalid value '1:x' for '--input <TIME:TEXT>': a time with s, ms, us or ns, a colon and a text, such as 900ms:ls\\n";
+    assert!(squeezed(&text).contains(&squeezed(message)), "{text}");
+}
+
+/// What cannot be booted is refused by the option that it was given to, with the reason and what to do.
+#[test]
+fn bad_files_are_refused_with_their_option() {
+    let directory = tempfile::tempdir().expect("a directory can be made");
+    let path = |name: &str| {
+        let path = directory.path().join(name);
+        path.to_str().expect("the path is text").to_owned()
+    };
+    let mut zboot = vec![0; 64];
+    zboot[..2].copy_from_slice(b"MZ");
+    zboot[4..16].copy_from_slice(b"zimg\x30\0\0\0\x10\0\0\0");
+    zboot[48..52].copy_from_slice(b"\x28\xb5\x2f\xfd");
+    let mut elf = std::fs::read(assemble(directory.path(), "good", ECHO)).expect("it was made");
+    let mut foreign = elf.clone();
+    foreign[18] = 62;
+    let mut narrow = elf.clone();
+    narrow[4] = 1;
+    let mut big = elf.clone();
+    big[5] = 2;
+    big.swap(18, 19);
+    elf.truncate(80);
+    let files: [(&str, &[u8]); 13] = [
+        ("empty", b""),
+        ("a.gz", b"\x1f\x8b\x08"),
+        ("a.xz", b"\xfd7zXZ\0"),
+        ("a.zst", b"\x28\xb5\x2f\xfd"),
+        ("a.bz2", b"BZh9"),
+        ("a.lz4", b"\x04\x22\x4d\x18"),
+        ("vmlinuz.efi", &zboot),
+        ("x86", &foreign),
+        ("riscv32", &narrow),
+        ("big", &big),
+        ("cut", &elf),
+        ("raw", b"\x6f\0\0\0"),
+        ("arm64", &[[0; 56].as_slice(), b"ARM\x64", &[0; 4]].concat()),
+    ];
+    for (name, bytes) in files {
+        std::fs::write(path(name), bytes).expect("it can be written");
+    }
+    std::fs::create_dir(path("directory")).expect("it can be made");
+    let riscv64 =
+        "help: build the guest for riscv64 (`riscv64gc-unknown-none-elf`, `riscv64-linux-gnu`)";
+    let again = "help: make the file anew; it was perhaps cut off";
+    let inside = "help: name a file in it";
+    let unpack = |name: &str, program: &str| {
+        let from = path(name);
+        format!("help: unpack it: `{program} -dc {from} > Image`")
+    };
+    for (option, file, message, help) in [
+        (
+            "KERNEL",
+            "nowhere",
+            "no such file or directory",
+            String::new(),
+        ),
+        (
+            "--firmware",
+            "nowhere",
+            "no such file or directory",
+            String::new(),
+        ),
+        (
+            "--initrd",
+            "nowhere",
+            "no such file or directory",
+            String::new(),
+        ),
+        (
+            "--disk",
+            "nowhere",
+            "no such file or directory",
+            String::new(),
+        ),
+        (
+            "--restore",
+            "nowhere",
+            "no such file or directory",
+            String::new(),
+        ),
+        ("KERNEL", "directory", "is a directory", inside.into()),
+        ("--firmware", "directory", "is a directory", inside.into()),
+        ("--initrd", "directory", "is a directory", inside.into()),
+        ("--disk", "directory", "is a directory", inside.into()),
+        ("KERNEL", "empty", "is empty", again.into()),
+        ("--firmware", "empty", "is empty", again.into()),
+        ("--initrd", "empty", "is empty", again.into()),
+        (
+            "KERNEL",
+            "a.gz",
+            "is compressed (gzip)",
+            unpack("a.gz", "gzip"),
+        ),
+        (
+            "--firmware",
+            "a.gz",
+            "is compressed (gzip)",
+            unpack("a.gz", "gzip"),
+        ),
+        ("KERNEL", "a.xz", "is compressed (xz)", unpack("a.xz", "xz")),
+        (
+            "KERNEL",
+            "a.zst",
+            "is compressed (zstd)",
+            unpack("a.zst", "zstd"),
+        ),
+        (
+            "KERNEL",
+            "a.bz2",
+            "is compressed (bzip2)",
+            unpack("a.bz2", "bzip2"),
+        ),
+        (
+            "KERNEL",
+            "a.lz4",
+            "is compressed (lz4)",
+            unpack("a.lz4", "lz4"),
+        ),
+        (
+            "KERNEL",
+            "vmlinuz.efi",
+            "is compressed (an EFI zboot image, zstd)",
+            format!(
+                "help: unpack it: `tail -c +49 {} | head -c 16 | zstd -dc > Image`",
+                path("vmlinuz.efi")
+            ),
+        ),
+        (
+            "KERNEL",
+            "x86",
+            "is made for x86-64, not for little-endian 64-bit RISC-V",
+            riscv64.into(),
+        ),
+        (
+            "--firmware",
+            "riscv32",
+            "is made for 32-bit RISC-V, not for little-endian 64-bit RISC-V",
+            riscv64.into(),
+        ),
+        (
+            "KERNEL",
+            "big",
+            "is made for big-endian RISC-V, not for little-endian 64-bit RISC-V",
+            riscv64.into(),
+        ),
+        (
+            "KERNEL",
+            "arm64",
+            "is made for AArch64, not for little-endian 64-bit RISC-V",
+            riscv64.into(),
+        ),
+        (
+            "KERNEL",
+            "cut",
+            "is a damaged ELF file: its program headers are cut off",
+            again.into(),
+        ),
+        (
+            "--snapshot",
+            "nowhere/snapshot",
+            "there is no such directory",
+            "help: name a file in a directory that exists".into(),
+        ),
+        (
+            "--signature",
+            "directory",
+            "is a directory",
+            "help: name a file in a directory that exists".into(),
+        ),
+    ] {
+        let (file, raw) = (path(file), path("raw"));
+        let mut arguments = match option {
+            "KERNEL" => vec![file.as_str()],
+            option => vec![option, file.as_str()],
+        };
+        if option != "--firmware" {
+            arguments.extend(["--firmware", raw.as_str()]);
+        }
+        let (code, text) = tactus(&[&arguments[..], &["--limit", "0.001"]].concat());
+        assert_eq!(code, Some(2), "{option} {file}: {text}");
+        let expected = format!("{option} {file}: {message} {help}");
+        assert_eq!(squeezed(&text), squeezed(&expected), "{text}");
+    }
+}
+
+/// A guest that was made for M-mode is told what is wrong with it, where.
+#[test]
+fn a_guest_for_m_mode_is_told_so() {
+    let directory = tempfile::tempdir().expect("a directory can be made");
+    let code = "
+    .globl  _start
+_start:
+    nop
+enter:
+    csrw    mstatus, zero
+1:  j       1b
+";
+    let program = assemble(directory.path(), "guest", code);
+    let linked = directory.path().join("linked.elf");
+    let status = Command::new("riscv64-unknown-elf-objcopy")
+        .args(["--change-addresses", "0x200000"])
+        .args([Path::new(&program), &linked])
+        .status()
+        .expect("`make setup` installs it");
+    assert!(status.success());
+    let system = directory.path().join("system.toml");
+    std::fs::write(
+        &system,
+        "[system]\nplatform = \"soc\"\nharts = 1\n\n[[vm]]\nname = \"bare\"\nimage = \"linked.elf\"\nmemory = \"4MiB\"\n\n[[vm.vcpu]]\nclass = \"be\"\n",
+    )
+    .expect("it can be written");
+    let output = Command::new(env!("CARGO_BIN_EXE_tactus"))
+        .args(["run", "--platform", "board"])
+        .arg(&system)
+        .output()
+        .expect("it starts");
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    let line = "bare stopped by a fault: illegal instruction `csrrw x0,mstatus,x0` (no-trap-handler) at pc 0x80200002, M-mode CSR `mstatus`; guests run in S-mode, vCPU 0; it stays stopped";
+    assert!(text.contains(line), "{text}");
+    let explanation = "VM `bare`: illegal instruction `csrrw x0,mstatus,x0` at pc 0x80200002, in `enter`: M-mode CSR `mstatus`; guests run in S-mode\n  help: build the guest for S-mode: ";
+    assert!(text.contains(explanation), "{text}");
 }

@@ -122,7 +122,7 @@ impl Console {
     }
 
     /// The next byte of input, if it has arrived by `now`.
-    pub(super) fn get(&self, now: Femtoseconds) -> Option<u8> {
+    pub(crate) fn get(&self, now: Femtoseconds) -> Option<u8> {
         let mut shared = self.shared();
         let &(time, byte) = shared.input.front()?;
         if time > now {

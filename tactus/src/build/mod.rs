@@ -51,7 +51,7 @@ pub struct Image {
 /// Reads, checks and builds the system that `file` describes; warnings go to stderr.
 ///
 /// # Errors
-/// Every contradiction found, as one diagnostic; render it with `{:?}`.
+/// Every error found, as one diagnostic; render it with `{:?}`.
 pub fn build_file(file: &Path) -> miette::Result<Image> {
     build_file_with(file, &Artifacts::chosen())
 }
@@ -59,7 +59,7 @@ pub fn build_file(file: &Path) -> miette::Result<Image> {
 /// Like [`build_file`], with artifacts from elsewhere.
 ///
 /// # Errors
-/// Every contradiction found, as one diagnostic; render it with `{:?}`.
+/// Every error found, as one diagnostic; render it with `{:?}`.
 pub fn build_file_with(file: &Path, artifacts: &Artifacts) -> miette::Result<Image> {
     build_judged(check_file(file, artifacts))
 }
@@ -67,7 +67,7 @@ pub fn build_file_with(file: &Path, artifacts: &Artifacts) -> miette::Result<Ima
 /// Like [`build_file`], with what `edit` makes of the file's text and then `change` of the description before it is checked.
 ///
 /// # Errors
-/// Every contradiction found, as one diagnostic; render it with `{:?}`.
+/// Every error found, as one diagnostic; render it with `{:?}`.
 pub fn build_changed(
     file: &Path,
     edit: impl FnOnce(String) -> String,
@@ -83,8 +83,10 @@ pub fn build_changed(
 
 /// Builds a system that has been judged; warnings go to stderr.
 pub(crate) fn build_judged(verdict: Verdict) -> miette::Result<Image> {
-    let warnings: Vec<_> = verdict.of_weight(Weight::Warning).cloned().collect();
-    check::print_problems(&warnings);
+    // In a line each: `tactus check` shows them in full.
+    for warning in verdict.of_weight(Weight::Warning) {
+        eprintln!("warning: {}", warning.in_a_line());
+    }
     Ok(build(verdict)?)
 }
 

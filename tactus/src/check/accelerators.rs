@@ -219,7 +219,13 @@ fn bitstreams(shared: &Shared, devices: &[plan::Accelerator]) -> plan::Bitstream
 
 fn manager(judge: &mut Judge<'_>, table: &Accelerators) -> Option<usize> {
     let name = table.manager.as_ref()?;
-    let manager = judge.resolve_vm(name, "`manager` of `[accelerators]`")?;
+    let vms = &judge.config.vms;
+    let have = vms
+        .iter()
+        .filter(|vm| !vm.accelerators.is_empty())
+        .filter_map(|vm| Some(vm.name.as_ref()?.value.as_str()));
+    let have: Vec<&str> = have.collect();
+    let manager = judge.resolve_vm(name, "`manager` of `[accelerators]`", &have)?;
     let own = &judge.config.vms[manager].accelerators;
     if let Some(own) = own.first() {
         let problem = Problem::new(
@@ -241,8 +247,12 @@ fn turn(judge: &mut Judge<'_>, table: &Accelerators) -> Option<Turn> {
     let (length, wait) = match (&table.turn, &table.turn_every) {
         (None, None) => return None,
         (Some(length), Some(wait)) => (length, wait),
-        (Some(there), None) => return missing(judge, &there.span, "turn", "turn_every"),
-        (None, Some(there)) => return missing(judge, &there.span, "turn_every", "turn"),
+        (Some(there), None) => {
+            return missing(judge, &table.span, &there.span, "turn", "turn_every");
+        }
+        (None, Some(there)) => {
+            return missing(judge, &table.span, &there.span, "turn_every", "turn");
+        }
     };
     let fine = in_range(judge, length, "of `[accelerators]`")
         & in_range(judge, wait, "of `[accelerators]`");
@@ -252,13 +262,26 @@ fn turn(judge: &mut Judge<'_>, table: &Accelerators) -> Option<Turn> {
     })
 }
 
-fn missing(judge: &mut Judge<'_>, span: &Span, there: &str, key: &str) -> Option<Turn> {
+fn missing(
+    judge: &mut Judge<'_>,
+    table: &Span,
+    span: &Span,
+    there: &str,
+    key: &str,
+) -> Option<Turn> {
+    if judge.config.is_wrong(table, key) {
+        return None;
+    }
     judge.note(
         Code::MissingKey,
         span,
         format!("without `{key}`"),
         format!("`[accelerators]` has `{there}` and no `{key}`"),
-        "a turn has a length, `turn = \"1ms\"`, say, and comes so often: `turn_every = \"100ms\"`",
+        if key == "turn" {
+            "add its length in a line such as `turn = \"1ms\"`"
+        } else {
+            "add how often it comes in a line such as `turn_every = \"100ms\"`"
+        },
     );
     None
 }
@@ -272,7 +295,7 @@ fn in_range(judge: &mut Judge<'_>, time: &At<Nanoseconds>, of: &str) -> bool {
             &time.span,
             format!("1 ns to {TIME_MAX}"),
             format!("a time {of} is {}", time.value),
-            format!("make it at most {TIME_MAX}, and not 0"),
+            format!("use at most {TIME_MAX}, and not 0"),
         );
     }
     fine
@@ -397,7 +420,12 @@ fn device(
         );
     }
     let Some(task) = shared.task(&name.value) else {
-        let known: Vec<&str> = shared.tasks.iter().map(|task| task.name.as_str()).collect();
+        let own = |task: &str| {
+            let mut own = vm.accelerators.iter().filter_map(|one| one.task.as_ref());
+            own.any(|own| own.value == task)
+        };
+        let names = shared.tasks.iter().map(|task| task.name.as_str());
+        let known: Vec<&str> = names.filter(|name| !own(name)).collect();
         judge.note(
             Code::UnknownTask,
             &name.span,

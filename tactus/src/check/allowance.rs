@@ -23,19 +23,32 @@ pub(super) fn check(
 ) -> Vec<Allowance> {
     let config = judge.config;
     let mut allowances = Vec::new();
+    // What each VM uses, and what it may have.
+    let shares: Vec<[Share; 2]> = (0..)
+        .zip(&config.vms)
+        .map(|(index, vm)| {
+            let used = platform.map_or_else(Share::default, |platform| {
+                used(&vcpus.of_vm(index), platform.harts)
+            });
+            let share = vm.rt_share.as_ref().map_or(used, |share| share.value);
+            [used, share]
+        })
+        .collect();
     for (index, vm) in config.vms.iter().enumerate() {
-        let own = vcpus.of_vm(index);
         let rt_vcpus = rt_vcpus(judge, vm, vcpus);
         let rt_share = platform.map_or_else(Share::default, |platform| {
-            let used = used(&own, platform.harts);
-            let share = rt_share(judge, vm, used, platform);
+            let used = shares[index][0];
+            let others = (0..).zip(&shares).filter(|(other, _)| *other != index);
+            let others: u64 = others.map(|(_, [_, share])| u64::from(share.0)).sum();
+            let free = u64::from(Share::WHOLE.0 - platform.reserve.0).saturating_sub(others);
+            let share = rt_share(judge, vm, used, free, platform);
             nothing_left(judge, vm, used, share);
             share
         });
         allowances.push(Allowance { rt_vcpus, rt_share });
     }
     if let Some(platform) = platform {
-        sum(judge, platform, &allowances);
+        sum(judge, platform, &allowances, &shares);
     }
     allowances
 }
@@ -93,7 +106,7 @@ fn nothing_left(judge: &mut Judge<'_>, vm: &Vm, used: Share, share: Share) {
     let Some(number) = vm.rt_vcpus.as_ref().filter(|number| number.value > 0) else {
         return;
     };
-    if used < share {
+    if used < share || judge.config.is_wrong(&vm.span, "rt_share") {
         return;
     }
     judge.note(
@@ -114,7 +127,8 @@ fn nothing_left(judge: &mut Judge<'_>, vm: &Vm, used: Share, share: Share) {
     );
 }
 
-fn rt_share(judge: &mut Judge<'_>, vm: &Vm, used: Share, platform: &Platform) -> Share {
+/// Judges `rt_share` of a VM whose configured vCPUs use so much; `free`: thousandths that the other VMs leave.
+fn rt_share(judge: &mut Judge<'_>, vm: &Vm, used: Share, free: u64, platform: &Platform) -> Share {
     let Some(share) = &vm.rt_share else {
         return used.min(Share::WHOLE);
     };
@@ -130,17 +144,26 @@ fn rt_share(judge: &mut Judge<'_>, vm: &Vm, used: Share, platform: &Platform) ->
                 count(platform.harts as usize, "hart"),
                 share.value
             ),
-            format!(
-                "make it at least `rt_share = \"{}\"`, or their budgets smaller or periods longer",
-                used.to_string().replace(' ', "")
-            ),
+            if u64::from(used.0) <= free {
+                format!(
+                    "use at least `rt_share = \"{}\"`, or smaller budgets or longer periods",
+                    used.to_string().replace(' ', "")
+                )
+            } else {
+                "use smaller budgets or longer periods".to_owned()
+            },
         );
     }
     share.value.min(Share::WHOLE)
 }
 
 /// The shares of all VMs and what is left for best effort, against the whole.
-fn sum(judge: &mut Judge<'_>, platform: &Platform, allowances: &[Allowance]) {
+fn sum(
+    judge: &mut Judge<'_>,
+    platform: &Platform,
+    allowances: &[Allowance],
+    shares: &[[Share; 2]],
+) {
     let given: u32 = allowances
         .iter()
         .map(|allowance| allowance.rt_share.0)
@@ -156,6 +179,11 @@ fn sum(judge: &mut Judge<'_>, platform: &Platform, allowances: &[Allowance]) {
     let Some(largest) = largest.filter(|_| given > left.0) else {
         return;
     };
+    let excess = Share(given - left.0);
+    let unused: u32 = shares
+        .iter()
+        .map(|[used, share]| (*share).min(Share::WHOLE).0.saturating_sub(used.0))
+        .sum();
     judge.note(
         Code::OverShare,
         &largest.span,
@@ -164,9 +192,13 @@ fn sum(judge: &mut Judge<'_>, platform: &Platform, allowances: &[Allowance]) {
             "the VMs' real-time shares come to {}, and `be_reserve` leaves {left}",
             Share(given)
         ),
-        format!(
-            "take {} off the shares, or off `be_reserve`",
-            Share(given - left.0)
-        ),
+        match (excess.0 <= unused, excess <= platform.reserve) {
+            (true, true) => format!("reduce the shares, or `be_reserve`, by {excess}"),
+            (true, false) => format!("reduce the shares by {excess}"),
+            (false, true) => format!("reduce `be_reserve` by {excess}"),
+            (false, false) => {
+                "reduce the shares, and the budgets of the vCPUs that need them".to_owned()
+            }
+        },
     );
 }

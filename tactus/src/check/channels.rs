@@ -5,7 +5,7 @@ use tactus_abi::map;
 use tactus_policy::placement::Extent;
 
 use super::judge::Judge;
-use crate::config::{self, Address, Size, Span};
+use crate::config::{self, Address, At, Size, Span};
 use crate::plan::ChannelEnd;
 use crate::problem::{Code, count};
 
@@ -27,7 +27,7 @@ pub(super) struct Channel {
 }
 
 /// Judges all channels and lays each VM's shared memory out in the order of the file.
-pub(super) fn check(judge: &mut Judge<'_>) -> Channels {
+pub(super) fn check<'c>(judge: &mut Judge<'c>) -> Channels {
     let config = judge.config;
     let mut result = Channels {
         ends: vec![Vec::new(); config.vms.len()],
@@ -36,9 +36,10 @@ pub(super) fn check(judge: &mut Judge<'_>) -> Channels {
     for channel in &config.channels {
         let title = channel.title();
         let ends = channel.between.as_ref().and_then(|between| {
-            let [a, b] = between
-                .each_ref()
-                .map(|name| judge.resolve_vm(name, &title));
+            let [first, second] = between;
+            let other = |name: &'c At<String>| [name.value.as_str()];
+            let a = judge.resolve_vm(first, &title, &other(second));
+            let b = judge.resolve_vm(second, &title, &other(first));
             let (a, b) = (a?, b?);
             if a == b {
                 judge.note(
@@ -54,8 +55,9 @@ pub(super) fn check(judge: &mut Judge<'_>) -> Channels {
         });
         let size = channel.size.as_ref().filter(|size| {
             let show = |bytes| Size(bytes).to_string();
-            let what = format!("`size` of {title}");
-            judge.is_multiple(size.value.0, map::PAGE_SIZE, &size.span, &what, show)
+            let what = format!("{title}: `size`");
+            let fits = |size| size <= map::CHANNEL_END - map::CHANNEL_BASE;
+            judge.is_multiple(size.value.0, map::PAGE_SIZE, &size.span, &what, show, fits)
         });
         let messages = messages(judge, channel, &title);
         let (Some([a, b]), Some(size), Some(name), Some((messages, message_size))) =
@@ -131,6 +133,7 @@ fn messages(judge: &mut Judge<'_>, channel: &config::Channel, title: &str) -> Op
             one_alone(
                 judge,
                 title,
+                &channel.span,
                 &one.span,
                 "messages",
                 "message_size = \"256B\"",
@@ -138,7 +141,14 @@ fn messages(judge: &mut Judge<'_>, channel: &config::Channel, title: &str) -> Op
             return None;
         }
         (None, Some(one)) => {
-            one_alone(judge, title, &one.span, "message_size", "messages = 8");
+            one_alone(
+                judge,
+                title,
+                &channel.span,
+                &one.span,
+                "message_size",
+                "messages = 8",
+            );
             return None;
         }
     };
@@ -175,8 +185,18 @@ fn messages(judge: &mut Judge<'_>, channel: &config::Channel, title: &str) -> Op
 }
 
 /// Notes that of two keys that belong together one is missing.
-fn one_alone(judge: &mut Judge<'_>, title: &str, span: &Span, there: &str, missing: &str) {
+fn one_alone(
+    judge: &mut Judge<'_>,
+    title: &str,
+    table: &Span,
+    span: &Span,
+    there: &str,
+    missing: &str,
+) {
     let (key, _) = missing.split_once(' ').unwrap_or((missing, ""));
+    if judge.config.is_wrong(table, key) {
+        return;
+    }
     judge.note(
         Code::MissingKey,
         span,

@@ -37,10 +37,10 @@ pub(crate) fn print_problems(problems: &[Problem]) {
     }
 }
 
-/// The numbers of problems in words: "2 contradictions, 1 warning".
+/// The numbers of problems in words: "2 errors, 1 warning".
 pub(super) fn tally(verdict: &Verdict) -> String {
     let parts = [
-        (Weight::Contradiction, "contradiction"),
+        (Weight::Error, "error"),
         (Weight::Environment, "thing missing"),
         (Weight::Warning, "warning"),
     ];
@@ -57,9 +57,9 @@ pub(super) fn tally(verdict: &Verdict) -> String {
     parts.join(", ")
 }
 
-/// 0: fine; 1: contradictions; 2: not to be judged.
+/// 0: fine; 1: errors; 2: not to be judged.
 pub(crate) fn exit_code(verdict: &Verdict) -> ExitCode {
-    ExitCode::from(if verdict.count(Weight::Contradiction) > 0 {
+    ExitCode::from(if verdict.count(Weight::Error) > 0 {
         1
     } else if verdict.count(Weight::Environment) > 0 {
         2
@@ -68,14 +68,14 @@ pub(crate) fn exit_code(verdict: &Verdict) -> ExitCode {
     })
 }
 
-fn to_json(verdict: &Verdict) -> Value {
+pub(super) fn to_json(verdict: &Verdict) -> Value {
     let problem = |problem: &Problem| {
         let place = problem.place();
         json!({
             "code": problem.kind().name(),
             "severity": match problem.kind().weight() {
                 Weight::Warning => "warning",
-                Weight::Contradiction => "contradiction",
+                Weight::Error => "error",
                 Weight::Environment => "environment",
             },
             "message": problem.message(),

@@ -73,7 +73,7 @@ pub(super) fn check(
         }
         for device in &vm.devices {
             let title = title(device, vm);
-            let Some((host, guest)) = extents(judge, device, &title) else {
+            let Some((host, guest)) = extents(judge, platform, device, &title) else {
                 continue;
             };
             guest_overlap(judge, device, &title, guest, &mut taken);
@@ -156,15 +156,30 @@ fn fixed_map(vm: &Vm) -> Vec<(Extent, String, &'static str)> {
 }
 
 /// The physical and guest-physical addresses of a device, when they are whole pages.
-fn extents(judge: &mut Judge<'_>, device: &Device, title: &str) -> Option<(Extent, Extent)> {
+fn extents(
+    judge: &mut Judge<'_>,
+    platform: &Platform,
+    device: &Device,
+    title: &str,
+) -> Option<(Extent, Extent)> {
     let (address, size) = (device.address.as_ref()?, device.size.as_ref()?);
     let guest = device.guest_address.as_ref().unwrap_or(address);
+    let on_device = |address: u64, size: u64| {
+        let host = Extent {
+            start: address,
+            end: address.saturating_add(size),
+        };
+        let mut devices = platform.profile.devices.iter();
+        devices.any(|device| device.extent().contains(host))
+    };
+    let begin = address.value.0 / map::PAGE_SIZE * map::PAGE_SIZE;
     let mut whole = judge.is_multiple(
         size.value.0,
         map::PAGE_SIZE,
         &size.span,
-        &format!("`size` of {title}"),
+        &format!("{title}: `size`"),
         |bytes| Size(bytes).to_string(),
+        |size| on_device(begin, size),
     );
     let places = [
         ("address", Some(address)),
@@ -175,8 +190,13 @@ fn extents(judge: &mut Judge<'_>, device: &Device, title: &str) -> Option<(Exten
             continue;
         };
         let show = |address| Address(address).to_string();
-        let what = format!("`{key}` of {title}");
-        whole &= judge.is_multiple(place.value.0, map::PAGE_SIZE, &place.span, &what, show);
+        let what = format!("{title}: `{key}`");
+        let fits = |address: u64| match key {
+            "address" => on_device(address, size.value.0.min(map::PAGE_SIZE)),
+            _ => address <= GUEST_END - map::PAGE_SIZE,
+        };
+        let span = &place.span;
+        whole &= judge.is_multiple(place.value.0, map::PAGE_SIZE, span, &what, show, fits);
     }
     if !whole {
         return None;

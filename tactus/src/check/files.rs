@@ -170,6 +170,9 @@ fn read_file(
 /// A file's contents. Anything but a regular file is refused: reading a pipe or a device may never end.
 fn read_regular(path: &Path) -> Result<Vec<u8>, String> {
     let metadata = std::fs::metadata(path).map_err(|error| io_reason(&error))?;
+    if metadata.is_dir() {
+        return Err("it is a directory".into());
+    }
     if !metadata.is_file() {
         return Err("it is not a regular file".into());
     }
@@ -192,6 +195,10 @@ fn parse_image(
     bytes: &[u8],
     vm: &str,
 ) -> Option<GuestImage> {
+    let path = match &name.value {
+        FileName::Path(path) => path.clone(),
+        FileName::Artifact(name) => PathBuf::from(name),
+    };
     match GuestImage::parse(bytes) {
         Ok(image) => Some(image),
         Err(unfit) => {
@@ -200,7 +207,7 @@ fn parse_image(
                 &name.span,
                 "no image that a VM can run",
                 format!("the image of {vm} {unfit}"),
-                unfit.cure(),
+                unfit.cure(&path),
             );
             None
         }

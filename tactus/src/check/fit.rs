@@ -27,13 +27,21 @@ pub(super) struct Layout {
     pub(super) bitstreams: u64,
 }
 
-/// The VM's memory when its size is one that a VM can have.
-fn memory(judge: &mut Judge<'_>, index: usize) -> Option<Size> {
+/// The VM's memory when its size is one that a VM can have, of a system that can have `most`.
+fn memory(judge: &mut Judge<'_>, index: usize, most: Size) -> Option<Size> {
     let vm = &judge.config.vms[index];
     let memory = vm.memory.as_ref()?;
-    let what = format!("`memory` of {}", vm.title());
+    let what = format!("{}: `memory`", vm.title());
     let show = |bytes| Size(bytes).to_string();
-    if !judge.is_multiple(memory.value.0, MEGAPAGE_SIZE, &memory.span, &what, show) {
+    let fits = |bytes| bytes < most.0 && bytes <= GUEST_END - RAM_BASE;
+    if !judge.is_multiple(
+        memory.value.0,
+        MEGAPAGE_SIZE,
+        &memory.span,
+        &what,
+        show,
+        fits,
+    ) {
         return None;
     }
     if memory.value.0 > GUEST_END - RAM_BASE {
@@ -45,7 +53,7 @@ fn memory(judge: &mut Judge<'_>, index: usize) -> Option<Size> {
                 "{what} ends past the last guest-physical address, {}",
                 Address(GUEST_END - 1)
             ),
-            "give it less",
+            format!("use less than {most}, which is all the memory that the platform can have"),
         );
         return None;
     }
@@ -58,13 +66,14 @@ fn rt_memory(judge: &mut Judge<'_>, index: usize, memory: Size) -> Option<Size> 
     let Some(rt_memory) = &vm.rt_memory else {
         return Some(Size(0));
     };
-    let what = format!("`rt_memory` of {}", vm.title());
+    let what = format!("{}: `rt_memory`", vm.title());
     let show = |bytes| Size(bytes).to_string();
     let span = &rt_memory.span;
-    if !judge.is_multiple(rt_memory.value.0, PAGE_SIZE, span, &what, show) {
+    let most = memory.0 - DEVICETREE_SIZE - PAGE_SIZE;
+    let fits = |bytes| bytes <= most;
+    if !judge.is_multiple(rt_memory.value.0, PAGE_SIZE, span, &what, show, fits) {
         return None;
     }
-    let most = memory.0 - DEVICETREE_SIZE - PAGE_SIZE;
     if rt_memory.value.0 > most {
         judge.note(
             Code::ImageFit,
@@ -111,9 +120,10 @@ pub(super) fn check(
     index: usize,
     files: GuestFiles,
     bitstreams: &[u8],
+    most: Size,
 ) -> Option<Layout> {
     bootargs(judge, index);
-    let memory = memory(judge, index)?;
+    let memory = memory(judge, index, most)?;
     let rt_memory = rt_memory(judge, index, memory)?;
     let kept = Kept {
         rt_memory,
@@ -123,7 +133,7 @@ pub(super) fn check(
     let image = image?;
     // Memory that image and initrd may take: all but what is kept at the end.
     let free = Extent::new(RAM_BASE, memory.0.saturating_sub(kept.bytes()));
-    let image_fits = segments(judge, index, memory, &kept, free, &image);
+    let image_fits = segments(judge, index, memory, &kept, free, &image, most);
     let initrd = match initrd {
         Some(bytes) => Some(place_initrd(judge, index, free, &image, bytes)?),
         None => None,
@@ -194,6 +204,7 @@ fn segments(
     kept: &Kept,
     free: Extent,
     image: &GuestImage,
+    most: Size,
 ) -> bool {
     let vm = &judge.config.vms[index];
     let Some(name) = &vm.image else {
@@ -211,8 +222,11 @@ fn segments(
         .max()
         .unwrap_or(0);
     let below = image.segments.iter().any(|s| s.guest < RAM_BASE);
-    let end = end.clamp(RAM_BASE, GUEST_END);
-    let wanted = (end - RAM_BASE + kept.bytes()).next_multiple_of(MEGAPAGE_SIZE);
+    let wanted = end
+        .saturating_sub(RAM_BASE)
+        .checked_add(kept.bytes())
+        .and_then(|bytes| bytes.checked_next_multiple_of(MEGAPAGE_SIZE))
+        .filter(|bytes| !below && *bytes <= most.0.min(GUEST_END - RAM_BASE));
     let (kept, leaves) = kept.words();
     judge.note(
         Code::ImageFit,
@@ -224,10 +238,9 @@ fn segments(
             extent_text(extent),
             extent_text(free),
         ),
-        if below {
-            format!("link it at {}: a VM's memory begins at {}", Address(tactus_abi::map::RAW_IMAGE_BASE), Address(RAM_BASE))
-        } else {
-            format!("give the VM at least `memory = \"{}\"`", Size(wanted).to_string().replace(' ', ""))
+        match wanted {
+            None => format!("link it at {}: a VM's memory begins at {}", Address(tactus_abi::map::RAW_IMAGE_BASE), Address(RAM_BASE)),
+            Some(wanted) => format!("give the VM at least `memory = \"{}\"`", Size(wanted).to_string().replace(' ', "")),
         },
     );
     false

@@ -4,7 +4,7 @@ use tactus_abi::map;
 use tactus_policy::placement::Extent;
 
 use super::devices::{Page, page_at};
-use super::judge::Judge;
+use super::judge::{Judge, nearest_multiples};
 use super::platform::Platform;
 use crate::config::{
     Address, At, FlashArea, Io, IoPolicies, IoPolicy, IoPort, Size, Span, Station, TimedIo,
@@ -167,7 +167,13 @@ fn unmanaged(judge: &mut Judge<'_>) {
 
 fn manager(judge: &mut Judge<'_>, table: &Io) -> Option<usize> {
     let name = table.manager.as_ref()?;
-    let manager = judge.resolve_vm(name, "`manager` of `[io]`")?;
+    let vms = &judge.config.vms;
+    let have = vms
+        .iter()
+        .filter(|vm| !vm.io_ports.is_empty() || vm.timed_io.is_some())
+        .filter_map(|vm| Some(vm.name.as_ref()?.value.as_str()));
+    let have: Vec<&str> = have.collect();
+    let manager = judge.resolve_vm(name, "`manager` of `[io]`", &have)?;
     let vm = &judge.config.vms[manager];
     let own = vm.io_ports.first().map(|port| &port.span);
     if let Some(own) = own.or(vm.timed_io.as_ref().map(|engine| &engine.span)) {
@@ -276,7 +282,9 @@ pub(super) fn port(
         vga,
         ethernet,
     } = written;
-    if uart.is_none() && area.is_none() && vga.is_none() && ethernet.is_none() {
+    let is_wrong = |key| judge.config.is_wrong(span, key);
+    let has_device = uart.is_some() || area.is_some() || vga.is_some() || ethernet.is_some();
+    if !has_device && !["uart", "ethernet"].into_iter().any(is_wrong) {
         judge.note(
             Code::MissingKey,
             span,
@@ -302,21 +310,27 @@ fn flash_area(
 ) -> Option<plan::FlashArea> {
     let (address, size) = (written.address.as_ref()?, written.size.as_ref()?);
     let show = |bytes| Size(bytes).to_string();
-    let what = format!("`size` of the flash of {title}");
-    let mut whole = judge.is_multiple(size.value.0, SECTOR, &size.span, &what, show);
+    let what = format!("{title}: `size` of its flash");
+    let begin = address.value.0 / SECTOR * SECTOR;
+    let in_flash = |size| FLASH.contains(Extent::new(begin.min(FLASH.end - SECTOR), size));
+    let mut whole = judge.is_multiple(size.value.0, SECTOR, &size.span, &what, show, in_flash);
     if !address.value.0.is_multiple_of(SECTOR) {
         judge.note(
             Code::Unaligned,
             &address.span,
             "not a multiple",
             format!(
-                "`address` of the flash of {title} must be a multiple of {}",
+                "{title}: `address` of its flash must be a multiple of {}",
                 Address(SECTOR)
             ),
-            format!(
-                "make it {} or {}",
-                Address(address.value.0 / SECTOR * SECTOR),
-                Address((address.value.0 / SECTOR + 1).saturating_mul(SECTOR))
+            nearest_multiples(
+                address.value.0,
+                SECTOR,
+                |address| Address(address).to_string(),
+                |address| {
+                    let size = size.value.0.next_multiple_of(SECTOR);
+                    FLASH.contains(Extent::new(address, size))
+                },
             ),
         );
         whole = false;

@@ -42,24 +42,33 @@ impl<'c> Judge<'c> {
         self.config.vms.iter().position(is_it)
     }
 
-    /// The index of the VM that `what` refers to; noted when there is none.
-    pub(super) fn resolve_vm(&mut self, name: &At<String>, what: &str) -> Option<usize> {
+    /// The index of the VM that `what` refers to, which must be none of the VMs with the names in `not`; noted when there is none.
+    pub(super) fn resolve_vm(
+        &mut self,
+        name: &At<String>,
+        what: &str,
+        not: &[&str],
+    ) -> Option<usize> {
         let index = self.vm_named(&name.value);
         if index.is_none() {
             let names = self.config.vms.iter().filter_map(|vm| vm.name.as_ref());
-            let known: Vec<&str> = names.map(|name| name.value.as_str()).collect();
+            let known: Vec<&str> = names
+                .map(|name| name.value.as_str())
+                .filter(|name| !not.contains(name))
+                .collect();
             self.note(
                 Code::UnknownVm,
                 &name.span,
                 "no VM has this name",
-                format!("{what} names VM `{}`, which does not exist", name.value),
+                format!("{what}: there is no VM `{}`", name.value),
                 crate::config::cure_of_unknown(&name.value, &known),
             );
         }
         index
     }
 
-    /// Notes a value that is no positive multiple of `unit`; tells whether it is one.
+    /// Notes a value that is no positive multiple of `unit`; tells whether it is one. Values that are proposed instead are among
+    /// those that `fits` accepts.
     pub(super) fn is_multiple(
         &mut self,
         value: u64,
@@ -67,28 +76,19 @@ impl<'c> Judge<'c> {
         span: &Span,
         what: &str,
         show: impl Fn(u64) -> String,
+        fits: impl Fn(u64) -> bool,
     ) -> bool {
         if value != 0 && value.is_multiple_of(unit) {
             return true;
         }
-        let below = value / unit * unit;
-        let above = below.saturating_add(unit);
-        let cure = if below == 0 {
-            format!("make it {} or a multiple of that", show(above))
+        let (label, message) = if value == 0 {
+            ("zero", format!("{what} must not be 0"))
         } else {
-            format!("make it {} or {}", show(below), show(above))
+            let message = format!("{what} must be a multiple of {}", show(unit));
+            ("not a multiple", message)
         };
-        self.note(
-            Code::Unaligned,
-            span,
-            if value == 0 {
-                "nothing"
-            } else {
-                "not a multiple"
-            },
-            format!("{what} must be a multiple of {} and not 0", show(unit)),
-            cure,
-        );
+        let cure = nearest_multiples(value, unit, show, |value| value != 0 && fits(value));
+        self.note(Code::Unaligned, span, label, message, cure);
         false
     }
 
@@ -100,12 +100,35 @@ impl<'c> Judge<'c> {
                 &share.span,
                 format!("0 % to {}", Share::WHOLE),
                 format!("{what} is {} of the whole", share.value),
-                format!("make it at most {}", Share::WHOLE),
+                format!("use at most {}", Share::WHOLE),
             );
         }
     }
 
     pub(super) fn into_problems(self) -> Vec<Problem> {
         self.problems
+    }
+}
+
+/// Multiples of `unit` to use in place of a value: the nearest ones that fit.
+pub(super) fn nearest_multiples(
+    value: u64,
+    unit: u64,
+    show: impl Fn(u64) -> String,
+    fits: impl Fn(u64) -> bool,
+) -> String {
+    let below = value / unit * unit;
+    let above = below.checked_add(unit);
+    let near: Vec<u64> = [Some(below), above]
+        .into_iter()
+        .flatten()
+        .filter(|&value| fits(value))
+        .collect();
+    match near.as_slice() {
+        [] if below > unit && fits(unit) => format!("use a smaller multiple of {}", show(unit)),
+        [] => format!("use another multiple of {}", show(unit)),
+        [only] if *only == unit => format!("use {} or a multiple of it", show(unit)),
+        [only] => format!("use {}", show(*only)),
+        [below, above, ..] => format!("use {} or {}", show(*below), show(*above)),
     }
 }

@@ -15,6 +15,8 @@ use crate::problem::{Code, Problem, count};
 const POOL_FIXED: u64 = 64 << 10;
 const POOL_PER_HART: u64 = 32 << 10;
 const POOL_PER_VCPU: u64 = 4 << 10;
+/// Steps in which a larger memory is proposed.
+const MEMORY_STEP: u64 = 256 << 20;
 /// What each end of a channel takes beside its messages.
 const POOL_PER_MAILBOX: u64 = 4 << 10;
 
@@ -129,7 +131,7 @@ pub(super) fn check(
         end: pool.end.saturating_add(channels),
     };
     if !platform.memory.contains(whole) {
-        image_too_large(judge, platform, whole);
+        image_too_large(judge, platform, whole, amounts);
         return None;
     }
     let taken = [
@@ -163,7 +165,9 @@ pub(super) fn check_fixed(judge: &mut Judge<'_>, platform: &Platform) {
     fixed(judge, platform, &[firmware]);
 }
 
-fn image_too_large(judge: &mut Judge<'_>, platform: &Platform, whole: Extent) {
+fn image_too_large(judge: &mut Judge<'_>, platform: &Platform, whole: Extent, amounts: &Amounts) {
+    let taken = [platform.profile.firmware.extent(), whole];
+    let needed = least_memory(platform, &taken, &requests(judge, amounts));
     let system = &judge.config.system;
     let span = system
         .memory
@@ -179,7 +183,14 @@ fn image_too_large(judge: &mut Judge<'_>, platform: &Platform, whole: Extent) {
             extent_text(whole),
             extent_text(platform.memory)
         ),
-        "give the system more `memory`",
+        if let Some(needed) = needed {
+            format!(
+                "give the system more: `memory = \"{}\"` in `[system]`",
+                needed.to_string().replace(' ', "")
+            )
+        } else {
+            "use smaller images or channels: the platform cannot have so much memory".to_owned()
+        },
     );
 }
 
@@ -193,12 +204,33 @@ fn fixed(judge: &mut Judge<'_>, platform: &Platform, taken: &[(Extent, &str)]) -
             continue;
         };
         let show = |address| Address(address).to_string();
-        let what = format!("`host_address` of {}", vm.title());
-        if !judge.is_multiple(address.value.0, MEGAPAGE_SIZE, &address.span, &what, show) {
+        let what = format!("{}: `host_address`", vm.title());
+        // Where it meets nothing whose place is known.
+        let free = |address: u64| {
+            let extent = Extent {
+                start: address,
+                end: address.saturating_add(memory.value.0),
+            };
+            let of_vms = config.vms.iter().filter(|other| !std::ptr::eq(*other, vm));
+            let of_vms = of_vms.filter_map(|other| {
+                let (address, memory) = (other.host_address.as_ref()?, other.memory.as_ref()?);
+                Some(Extent {
+                    start: address.value.0,
+                    end: address.value.0.saturating_add(memory.value.0),
+                })
+            });
+            let mut taken = of_vms.chain(taken.iter().map(|(extent, _)| *extent));
+            platform.memory.contains(extent) && !taken.any(|other| other.overlaps(extent))
+        };
+        let (start, span) = (address.value.0, &address.span);
+        if !judge.is_multiple(start, MEGAPAGE_SIZE, span, &what, show, free) {
             fit = false;
             continue;
         }
-        let extent = Extent::new(address.value.0, memory.value.0);
+        let extent = Extent {
+            start,
+            end: start.saturating_add(memory.value.0),
+        };
         if !platform.memory.contains(extent) {
             judge.note(
                 Code::OutsideMemory,
@@ -215,6 +247,7 @@ fn fixed(judge: &mut Judge<'_>, platform: &Platform, taken: &[(Extent, &str)]) -
             fit = false;
         }
         let clear = taken.iter().map(|(other, _)| other.end).max().unwrap_or(0);
+        let clear = clear.next_multiple_of(MEGAPAGE_SIZE);
         for (other, what) in taken.iter().filter(|(other, _)| other.overlaps(extent)) {
             judge.note(
                 Code::MemoryOverlap,
@@ -225,10 +258,14 @@ fn fixed(judge: &mut Judge<'_>, platform: &Platform, taken: &[(Extent, &str)]) -
                     vm.title(),
                     extent_text(*other)
                 ),
-                format!(
-                    "leave `host_address` out to have a place chosen, or make it {} or more",
-                    Address(clear.next_multiple_of(MEGAPAGE_SIZE))
-                ),
+                if free(clear) {
+                    format!(
+                        "leave `host_address` out to have a place chosen, or use {}",
+                        Address(clear)
+                    )
+                } else {
+                    "leave `host_address` out to have a place chosen".to_owned()
+                },
             );
             fit = false;
         }
@@ -249,6 +286,34 @@ fn fixed(judge: &mut Judge<'_>, platform: &Platform, taken: &[(Extent, &str)]) -
     fit
 }
 
+/// What the VMs want of memory.
+fn requests(judge: &Judge<'_>, amounts: &Amounts) -> Vec<Request> {
+    let vms = judge.config.vms.iter().zip(&amounts.vms);
+    vms.map(|(vm, amount)| Request {
+        size: amount.memory.0,
+        place: vm
+            .host_address
+            .as_ref()
+            .map_or(Place::Open, |address| Place::Fixed(address.value.0)),
+    })
+    .collect()
+}
+
+/// The least memory of the platform in which all that is asked for has a place beside what is `taken`; `None`: it cannot have so much.
+fn least_memory(platform: &Platform, taken: &[Extent], asked: &[Request]) -> Option<Size> {
+    let start = platform.memory.start;
+    let end = taken.iter().map(|extent| extent.end).max().unwrap_or(start);
+    let wanted: u64 = asked.iter().map(|request| request.size).sum();
+    (1..=platform.profile.memory.max.0 / MEMORY_STEP)
+        .map(|steps| Size(steps * MEMORY_STEP))
+        .filter(|size| size.0 >= wanted)
+        .find(|size| {
+            let memory = Extent::new(start, size.0);
+            let mut again = asked.to_vec();
+            memory.contains(Extent { start, end }) && place(memory, taken, &mut again)
+        })
+}
+
 fn place_vms(
     judge: &mut Judge<'_>,
     platform: &Platform,
@@ -256,18 +321,9 @@ fn place_vms(
     amounts: &Amounts,
 ) -> Option<Vec<u64>> {
     let config = judge.config;
-    let mut requests = Vec::new();
-    for (vm, amount) in config.vms.iter().zip(&amounts.vms) {
-        let place = vm
-            .host_address
-            .as_ref()
-            .map_or(Place::Open, |a| Place::Fixed(a.value.0));
-        requests.push(Request {
-            size: amount.memory.0,
-            place,
-        });
-    }
+    let mut requests = requests(judge, amounts);
     let extents: Vec<Extent> = taken.iter().map(|(extent, _)| *extent).collect();
+    let asked = requests.clone();
     if place(platform.memory, &extents, &mut requests) {
         let addresses = requests
             .iter()
@@ -283,7 +339,8 @@ fn place_vms(
     let names: Vec<String> = homeless.iter().map(|(vm, _)| vm.title()).collect();
     let wanted: u64 = requests.iter().map(|request| request.size).sum();
     let kept: u64 = extents.iter().map(|extent| extent.size()).sum();
-    let needed = Size((wanted + kept).next_multiple_of(1 << 28));
+    let most = platform.profile.memory.max;
+    let needed = least_memory(platform, &extents, &asked);
     let mut problem = Problem::new(
         Code::NoRoom,
         format!(
@@ -294,10 +351,16 @@ fn place_vms(
             count(requests.len(), "VM"),
             Size(wanted)
         ),
-        format!(
-            "give the VMs less memory, or the system more: `memory = \"{}\"`",
-            needed.to_string().replace(' ', "")
-        ),
+        match needed {
+            Some(needed) => format!(
+                "give the VMs less memory, or the system more: `memory = \"{}\"` in `[system]`",
+                needed.to_string().replace(' ', "")
+            ),
+            None => format!(
+                "give the VMs less memory: platform `{}` has at most {most}",
+                platform.profile.name
+            ),
+        },
     );
     for (vm, _) in homeless {
         let span = vm.memory.as_ref().map_or(&vm.span, |memory| &memory.span);

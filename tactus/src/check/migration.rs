@@ -3,7 +3,7 @@
 use tactus_abi::blob::Migration;
 
 use super::judge::Judge;
-use super::vcpus::{self, Seen};
+use super::vcpus::{self, Harts, Seen};
 use crate::config::{Class, Span};
 use crate::problem::{Code, Problem};
 
@@ -15,7 +15,7 @@ pub(super) struct Moves {
 }
 
 /// Judges `migration` and `user_only`; `harts`: how many there are, if that is known.
-pub(super) fn check(judge: &mut Judge<'_>, seen: &[Seen<'_>], harts: Option<u32>) -> Moves {
+pub(super) fn check(judge: &mut Judge<'_>, seen: &[Seen<'_>], harts: Option<Harts>) -> Moves {
     let none = Moves {
         migration: Migration::Off,
         user_only: Vec::new(),
@@ -41,7 +41,7 @@ pub(super) fn check(judge: &mut Judge<'_>, seen: &[Seen<'_>], harts: Option<u32>
         here.any(|one| one.checked.class == Class::Rt)
     };
     let user_only = match &system.user_only {
-        None => (0..harts.unwrap_or(0))
+        None => (0..harts.map_or(0, |harts| harts.used))
             .filter(|&hart| real_time(hart))
             .collect(),
         Some(named) => {

@@ -1,7 +1,7 @@
 //! `tactus check`: judges a system before it boots.
 //!
 //! Every part of the check notes what it finds and goes on with what can still be judged, so that one run
-//! names all contradictions. Only a system without any becomes a [`Plan`].
+//! names all errors. Only a system without any becomes a [`Plan`].
 
 mod accelerators;
 mod allowance;
@@ -27,6 +27,8 @@ mod time;
 mod vcpus;
 
 #[cfg(test)]
+mod cures;
+#[cfg(test)]
 mod page;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -37,7 +39,7 @@ use tactus_abi::blob::limit;
 use tactus_board::profile::Profile;
 
 use crate::artifacts::Artifacts;
-use crate::config::{At, Config, FileName};
+use crate::config::{At, Config, FileName, Size};
 use crate::plan::{Plan, Tiles};
 use crate::problem::{Code, Problem, Weight, count};
 use draft::Parts;
@@ -166,7 +168,7 @@ fn judge_system(
     names::check(judge);
     let platform = platform::check(judge);
     let mut vcpus = vcpus::check(judge, platform.as_ref());
-    let harts = platform.as_ref().map(|platform| platform.harts);
+    let harts = platform.as_ref().map(vcpus::Harts::of);
     let moves = migration::check(judge, &vcpus.seen, harts);
     let separation = separation::check(judge, &vcpus.seen);
     let allowances = allowance::check(judge, platform.as_ref(), &vcpus);
@@ -179,6 +181,9 @@ fn judge_system(
     let base = platform
         .as_ref()
         .map(|platform| platform.profile.image_base());
+    let most = platform
+        .as_ref()
+        .map_or(Size(u64::MAX), |platform| platform.profile.memory.max);
     let contents = files::read(judge, artifacts, base);
     verdict.guests = contents
         .guests
@@ -194,7 +199,7 @@ fn judge_system(
                 .as_ref()
                 .filter(|sharing| sharing.accelerators.manager == index);
             let bitstreams = kept.map_or(&[][..], |sharing| &sharing.accelerators.bitstreams.bytes);
-            fit::check(judge, index, guest, bitstreams)
+            fit::check(judge, index, guest, bitstreams, most)
         })
         .collect();
     let on_faults: Vec<_> = (0..config.vms.len())

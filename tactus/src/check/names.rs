@@ -87,7 +87,8 @@ pub(super) fn on_fault(judge: &mut Judge<'_>, index: usize) -> plan::OnFault {
             _ => plan::OnFault::Halt,
         };
     };
-    match judge.resolve_vm(signalled, &format!("`on_fault` of {}", vm.title())) {
+    let own = vm.name.as_ref().map_or("", |name| &name.value);
+    match judge.resolve_vm(signalled, &format!("`on_fault` of {}", vm.title()), &[own]) {
         Some(target) if target != index => plan::OnFault::Signal(target),
         Some(_) => {
             judge.note(

@@ -8,7 +8,7 @@ use super::judge::Judge;
 use crate::config::{DEFAULT_SLICE, Nanoseconds, Share, Size, cure_of_unknown};
 use crate::fabric;
 use crate::problem::{Code, Problem};
-use crate::profile::Profile;
+use crate::profile::{self, Profile};
 
 /// Bounds of the time slice: below, switching takes a noticeable part of it; above, guests notice.
 const SLICE_MIN: Nanoseconds = Nanoseconds(100_000);
@@ -31,7 +31,7 @@ pub(super) struct Platform {
 pub(super) fn check(judge: &mut Judge<'_>) -> Option<Platform> {
     let name = judge.config.system.platform.as_ref()?;
     let Some(profile) = Profile::named(&name.value) else {
-        let known: Vec<_> = Profile::names().collect();
+        let known: Vec<_> = Profile::names().chain(profile::of_tiles()).collect();
         judge.note(
             Code::UnknownPlatform,
             &name.span,
@@ -130,7 +130,7 @@ fn harts(judge: &mut Judge<'_>, profile: &Profile) -> u32 {
                 "platform `{}` has 1 to {most} harts, not {}",
                 profile.name, harts.value
             ),
-            "use as many as there are",
+            format!("use at most `harts = {most}`"),
         );
     }
     // Near what is written, so that vCPUs are judged by what is meant.
@@ -143,13 +143,16 @@ fn memory(judge: &mut Judge<'_>, profile: &Profile) -> Size {
     };
     let (value, most) = (memory.value, profile.memory.max);
     let show = |bytes| Size(bytes).to_string();
+    let range = profile.firmware.size..=most;
+    let fits = |bytes| range.contains(&Size(bytes));
     if judge.is_multiple(
         value.0,
         MEGAPAGE_SIZE,
         &memory.span,
-        "the system's `memory`",
+        "`[system]`: `memory`",
         show,
-    ) && !(profile.firmware.size..=most).contains(&value)
+        fits,
+    ) && !fits(value.0)
     {
         judge.note(
             Code::OutOfRange,
@@ -159,7 +162,10 @@ fn memory(judge: &mut Judge<'_>, profile: &Profile) -> Size {
                 "platform `{}` has {} (the firmware's alone) to {most} of memory, not {value}",
                 profile.name, profile.firmware.size
             ),
-            format!("its default is {}", profile.memory.default),
+            format!(
+                "use at most {most}, or leave it out for the default of {}",
+                profile.memory.default
+            ),
         );
     }
     value

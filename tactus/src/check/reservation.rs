@@ -14,7 +14,7 @@ pub(super) enum Times {
     None,
     /// In ticks. A period and a deadline that are no whole ticks count as shorter, a budget as longer.
     Some(Reservation),
-    /// They contradict each other or the platform; noted.
+    /// They do not suit each other or the platform; noted.
     Wrong,
 }
 
@@ -24,16 +24,16 @@ pub(super) fn check(judge: &mut Judge<'_>, profile: &Profile, vcpu: &Vcpu, title
         (None, None) => match &vcpu.deadline {
             None => return Times::None,
             Some(deadline) => {
-                missing(judge, title, &deadline.span, "deadline", "period");
+                missing(judge, title, vcpu, &deadline.span, ["deadline", "period"]);
                 return Times::Wrong;
             }
         },
         (Some(period), None) => {
-            missing(judge, title, &period.span, "period", "budget");
+            missing(judge, title, vcpu, &period.span, ["period", "budget"]);
             return Times::Wrong;
         }
         (None, Some(budget)) => {
-            missing(judge, title, &budget.span, "budget", "period");
+            missing(judge, title, vcpu, &budget.span, ["budget", "period"]);
             return Times::Wrong;
         }
         (Some(period), Some(budget)) => (period, budget),
@@ -42,7 +42,7 @@ pub(super) fn check(judge: &mut Judge<'_>, profile: &Profile, vcpu: &Vcpu, title
     let ordered = is_tick(judge, profile, period, "period", title)
         & is_tick(judge, profile, budget, "budget", title)
         & deadline.is_none_or(|time| is_tick(judge, profile, time, "deadline", title))
-        && in_order(judge, title, budget, deadline, period);
+        && in_order(judge, profile, title, budget, deadline, period);
     if !ordered {
         return Times::Wrong;
     }
@@ -72,7 +72,10 @@ fn tick(profile: &Profile) -> Nanoseconds {
     Nanoseconds(1_000_000_000 / u64::from(profile.timebase_hz))
 }
 
-fn missing(judge: &mut Judge<'_>, title: &str, span: &Span, there: &str, key: &str) {
+fn missing(judge: &mut Judge<'_>, title: &str, vcpu: &Vcpu, span: &Span, [there, key]: [&str; 2]) {
+    if judge.config.is_wrong(&vcpu.span, key) {
+        return;
+    }
     let example = if key == "budget" { "200us" } else { "1ms" };
     judge.note(
         Code::MissingKey,
@@ -110,7 +113,7 @@ fn is_tick(
         },
         format!("the {key} of {title} is {}", time.value),
         format!(
-            "make it at least a tick of `{}`, {}, and at most {longest} s",
+            "use at least a tick of `{}`, {}, and at most {longest} s",
             profile.name,
             tick(profile)
         ),
@@ -120,6 +123,7 @@ fn is_tick(
 
 fn in_order(
     judge: &mut Judge<'_>,
+    profile: &Profile,
     title: &str,
     budget: &At<Nanoseconds>,
     deadline: Option<&At<Nanoseconds>>,
@@ -135,7 +139,7 @@ fn in_order(
                 deadline.value, period.value
             ),
             format!(
-                "make it at most {}, or leave it out for just that",
+                "use at most {}, or leave it out for just that",
                 period.value
             ),
         );
@@ -146,6 +150,8 @@ fn in_order(
         None => (period.value, "period"),
     };
     if budget.value > limit {
+        // A budget is rounded up to ticks, and what limits it down.
+        let most = Nanoseconds(profile.ticks_within(limit) * tick(profile).0);
         judge.note(
             Code::BadReservation,
             &budget.span,
@@ -154,7 +160,7 @@ fn in_order(
                 "the budget of {title}, {}, does not fit before its {what}, {limit}",
                 budget.value
             ),
-            format!("make it at most {limit}, or the {what} longer"),
+            format!("use at most {most}, or a longer {what}"),
         );
         return false;
     }

@@ -23,7 +23,7 @@ fn faults() -> PathBuf {
 }
 
 /// A directory with the files that the systems name.
-fn files() -> TempDir {
+pub(super) fn files() -> TempDir {
     let directory = tempfile::tempdir().expect("a directory");
     let segment = |address: u64, size: usize| (address, address, vec![0x13; size], size as u64);
     let elf = |segments| ElfFile {
@@ -34,7 +34,23 @@ fn files() -> TempDir {
     let mut program = elf_file(&elf(vec![segment(BASE, 4), segment(BASE + 0x1000, 4)]));
     // PT_INTERP in place of the second PT_LOAD.
     program[64 + 56] = 3;
-    let contents: [(&str, Vec<u8>); 15] = [
+    let mut riscv32 = elf_file(&good);
+    riscv32[4] = 1;
+    let mut big_endian = elf_file(&good);
+    big_endian[5] = 2;
+    big_endian.swap(18, 19);
+    let mut arm64 = vec![0; 64];
+    arm64[56..60].copy_from_slice(b"ARM\x64");
+    let mut zboot = vec![0; 64];
+    zboot[..2].copy_from_slice(b"MZ");
+    zboot[4..16].copy_from_slice(b"zimg\x30\0\0\0\x10\0\0\0");
+    zboot[48..52].copy_from_slice(b"\x28\xb5\x2f\xfd");
+    let contents: [(&str, Vec<u8>); 20] = [
+        ("packed.xz", b"\xfd7zXZ\0rest".to_vec()),
+        ("vmlinuz.efi", zboot),
+        ("riscv32.elf", riscv32),
+        ("big-endian.elf", big_endian),
+        ("arm64-image", arm64),
         ("guest.elf", elf_file(&good)),
         ("raw.bin", vec![0x13; 64]),
         ("empty", Vec::new()),
@@ -93,7 +109,7 @@ fn files() -> TempDir {
     directory
 }
 
-fn judge_text(name: &str, text: String, directory: &Path) -> Verdict {
+pub(super) fn judge_text(name: &str, text: String, directory: &Path) -> Verdict {
     let read = Config::parse(Source::new(name, text), directory);
     verdict(name.into(), read, &Artifacts::Directory(directory.into()))
 }
@@ -134,10 +150,12 @@ macro_rules! fault_tests {
 fault_tests! {
     toml_syntax = "toml-syntax",
     unknown_key = "unknown-key",
+    misspelt_key = "misspelt-key",
     missing_key = "missing-key",
     missing_system = "missing-system",
     missing_vm = "missing-vm",
     wrong_value = "wrong-value",
+    unit = "unit",
     wrong_table = "wrong-table",
     out_of_range = "out-of-range",
     bad_name = "bad-name",
@@ -169,6 +187,7 @@ fault_tests! {
     misses_deadline = "misses-deadline",
     no_separation = "no-separation",
     no_bound = "no-bound",
+    may_starve = "may-starve",
     no_share = "no-share",
     never_runs = "never-runs",
     shared_priority = "shared-priority",
@@ -177,12 +196,15 @@ fault_tests! {
     no_migration = "no-migration",
     no_kernel_hart = "no-kernel-hart",
     missing_file = "missing-file",
+    directory = "directory",
     bad_image = "bad-image",
     image_fit = "image-fit",
     unaligned = "unaligned",
     outside_memory = "outside-memory",
     memory_overlap = "memory-overlap",
     no_room = "no-room",
+    no_more_memory = "no-more-memory",
+    no_cure = "no-cure",
     image_no_room = "image-no-room",
     no_such_device = "no-such-device",
     kept_device = "kept-device",
@@ -198,6 +220,41 @@ fault_tests! {
     tiles_no_fabric = "tiles-no-fabric",
     tiles_unshared = "tiles-unshared",
     all_at_once = "all-at-once",
+}
+
+/// A key that is misspelt is not missing too, nor is one with a wrong unit; and what follows from either is not told.
+#[test]
+fn a_typing_error_is_told_once() {
+    let files = files();
+    for (name, code) in [
+        ("misspelt-key", Code::UnknownKey),
+        ("unit", Code::WrongValue),
+    ] {
+        for problem in judge(name, files.path()).problems {
+            assert_eq!(problem.kind(), code, "{}", problem.message());
+        }
+    }
+}
+
+/// A warning is no refusal: the exit code is 0, and scripts see it.
+#[test]
+fn a_warning_is_told_and_does_not_refuse() {
+    let files = files();
+    let verdict = judge("may-starve", files.path());
+    assert!(verdict.plan.is_some());
+    assert_eq!(super::exit_code(&verdict), std::process::ExitCode::SUCCESS);
+    let json = super::command::to_json(&verdict);
+    assert_eq!(json["fine"], true);
+    let problem = &json["problems"][0];
+    assert_eq!(problem["code"], "may-starve");
+    assert_eq!(problem["severity"], "warning");
+    assert_eq!(problem["line"], 13);
+    let message = "vCPU 0 of VM `rtos`: real time with priority 9 and without a budget; as long as it does not wait, it starves vCPU 1 of VM `rtos` and vCPU 0 of VM `linux` on hart 0";
+    assert_eq!(problem["message"], message);
+    let help = "add a `period` and a `budget` to it, or let the others run on another hart";
+    assert_eq!(problem["help"], help);
+    let in_a_line = format!("{message} (line 13); {help}");
+    assert_eq!(verdict.problems[0].in_a_line(), in_a_line);
 }
 
 #[test]

@@ -201,7 +201,7 @@ fn talks_to(judge: &mut Judge<'_>, vm: &Vm, numbers: &[Option<u32>]) -> Vec<u32>
     let what = format!("`talks_to` of {}", vm.title());
     let mut tiles = Vec::new();
     for name in names {
-        let other = judge.resolve_vm(name, &what);
+        let other = judge.resolve_vm(name, &what, &[]);
         tiles.extend(other.and_then(|other| numbers[other]));
     }
     tiles

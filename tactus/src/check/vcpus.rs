@@ -12,6 +12,22 @@ use crate::problem::{Code, Problem, count};
 /// Highest priority.
 const PRIORITY_MAX: u32 = 255;
 
+/// How many harts the system uses, and how many its platform can have.
+#[derive(Clone, Copy)]
+pub(super) struct Harts {
+    pub(super) used: u32,
+    most: u32,
+}
+
+impl Harts {
+    pub(super) fn of(platform: &Platform) -> Self {
+        Self {
+            used: platform.harts,
+            most: platform.profile.harts.max.min(limit::HARTS as u32),
+        }
+    }
+}
+
 /// All VMs' vCPUs, and what they make of the harts.
 pub(super) struct Vcpus<'c> {
     /// Those that can run, in the order of the file.
@@ -90,6 +106,7 @@ pub(super) fn check<'c>(judge: &mut Judge<'c>, platform: Option<&Platform>) -> V
     shared_priorities(judge, &seen);
     let harts = platform.map_or(0, |platform| platform.harts);
     let policies: Vec<_> = (0..harts).map(|hart| policy(judge, &seen, hart)).collect();
+    starved(judge, &seen);
     idle_harts(judge, &seen, &policies);
     Vcpus { seen, policies }
 }
@@ -97,7 +114,7 @@ pub(super) fn check<'c>(judge: &mut Judge<'c>, platform: Option<&Platform>) -> V
 fn counts(judge: &mut Judge<'_>) {
     let config = judge.config;
     for vm in &config.vms {
-        if vm.vcpus.is_empty() {
+        if vm.vcpus.is_empty() && !config.is_wrong(&vm.span, "vcpu") {
             judge.note(
                 Code::NeverRuns,
                 vm.place(),
@@ -157,7 +174,7 @@ fn check_one(
     platform: Option<&Platform>,
 ) -> Option<plan::Vcpu> {
     let class = vcpu.class.as_ref()?.value;
-    let harts = platform.map(|platform| platform.harts);
+    let harts = platform.map(Harts::of);
     if class == Class::Be {
         only_real_time(judge, vcpu, title);
         let priority = priority(judge, vcpu, title);
@@ -170,7 +187,15 @@ fn check_one(
         });
     }
     let timeless = vcpu.period.is_none() && vcpu.budget.is_none() && vcpu.deadline.is_none();
+    let is_wrong = |key| judge.config.is_wrong(&vcpu.span, key);
     if vcpu.priority.is_none() && timeless {
+        if ["priority", "period", "budget", "deadline"]
+            .into_iter()
+            .any(is_wrong)
+        {
+            rt_harts(judge, vcpu, title, harts);
+            return None;
+        }
         judge.note(
             Code::MissingKey,
             &vcpu.span,
@@ -245,12 +270,18 @@ fn rt_harts(
     judge: &mut Judge<'_>,
     vcpu: &Vcpu,
     title: &str,
-    harts: Option<u32>,
+    harts: Option<Harts>,
 ) -> Option<Vec<u32>> {
     match (&vcpu.hart, &vcpu.harts) {
         (Some(hart), None) => existing(judge, hart, title, harts).map(|hart| vec![hart]),
         (None, Some(several)) if vcpu.priority.is_none() => listed(judge, several, title, harts),
         (None, None) => {
+            if ["hart", "harts"]
+                .into_iter()
+                .any(|key| judge.config.is_wrong(&vcpu.span, key))
+            {
+                return None;
+            }
             judge.note(
                 Code::MissingKey,
                 &vcpu.span,
@@ -261,7 +292,9 @@ fn rt_harts(
             None
         }
         (hart, Some(several)) => {
-            let wanted = several.value.first().map_or(0, |hart| hart.value);
+            let mut wanted = several.value.iter().map(|hart| hart.value);
+            let wanted = wanted.find(|&hart| harts.is_none_or(|harts| hart < harts.used));
+            let wanted = wanted.unwrap_or(0);
             let (message, cure) = if hart.is_some() {
                 (
                     format!("{title} has both `hart` and `harts`"),
@@ -292,7 +325,7 @@ fn be_harts(
     judge: &mut Judge<'_>,
     vcpu: &Vcpu,
     title: &str,
-    harts: Option<u32>,
+    harts: Option<Harts>,
 ) -> Option<Vec<u32>> {
     if let Some(one) = &vcpu.hart {
         judge.note(
@@ -300,15 +333,19 @@ fn be_harts(
             &one.span,
             "a single hart",
             format!("{title} is best effort and has a list of harts it may run on"),
-            format!(
-                "write `harts = [{}]`, or leave it out for all harts",
-                one.value
-            ),
+            if harts.is_none_or(|harts| one.value < harts.used) {
+                format!(
+                    "write `harts = [{}]`, or leave it out for all harts",
+                    one.value
+                )
+            } else {
+                "remove it: the vCPU may then run on all harts".to_owned()
+            },
         );
         return None;
     }
     let Some(allowed) = &vcpu.harts else {
-        return Some((0..harts.unwrap_or(0)).collect());
+        return Some((0..harts.map_or(0, |harts| harts.used)).collect());
     };
     listed(judge, allowed, title, harts)
 }
@@ -318,7 +355,7 @@ pub(super) fn listed(
     judge: &mut Judge<'_>,
     allowed: &At<Vec<At<u32>>>,
     title: &str,
-    harts: Option<u32>,
+    harts: Option<Harts>,
 ) -> Option<Vec<u32>> {
     if allowed.value.is_empty() {
         judge.note(
@@ -349,8 +386,13 @@ pub(super) fn listed(
     (numbers.len() == allowed.value.len()).then_some(numbers)
 }
 
-fn existing(judge: &mut Judge<'_>, hart: &At<u32>, title: &str, harts: Option<u32>) -> Option<u32> {
-    let Some(harts) = harts.filter(|&harts| hart.value >= harts) else {
+fn existing(
+    judge: &mut Judge<'_>,
+    hart: &At<u32>,
+    title: &str,
+    harts: Option<Harts>,
+) -> Option<u32> {
+    let Some(harts) = harts.filter(|harts| hart.value >= harts.used) else {
         return Some(hart.value);
     };
     judge.note(
@@ -360,12 +402,19 @@ fn existing(judge: &mut Judge<'_>, hart: &At<u32>, title: &str, harts: Option<u3
         format!(
             "{title} is to run on hart {}, but the system has {}, counted from 0",
             hart.value,
-            count(harts as usize, "hart")
+            count(harts.used as usize, "hart")
         ),
-        format!(
-            "name an existing hart, or use more: `harts = {}` in `[system]`",
-            u64::from(hart.value) + 1
-        ),
+        if hart.value < harts.most {
+            format!(
+                "name an existing hart, or use more: `harts = {}` in `[system]`",
+                hart.value + 1
+            )
+        } else {
+            match harts.used - 1 {
+                0 => "name hart 0".to_owned(),
+                last => format!("name an existing hart: 0 to {last}"),
+            }
+        },
     );
     None
 }
@@ -397,6 +446,75 @@ fn shared_priorities(judge: &mut Judge<'_>, seen: &[Seen<'_>]) {
             .at(judge.source(), &this.written.span, "this one")
             .at(judge.source(), &first.written.span, "and this one");
         judge.add(problem);
+    }
+}
+
+/// vCPUs that a message names one by one.
+const NAMED: usize = 4;
+
+/// Warns of real-time vCPUs without a budget: as long as one does not wait, nothing of lower priority runs on its hart.
+/// Reservations below one are warned of where their time is judged.
+fn starved(judge: &mut Judge<'_>, seen: &[Seen<'_>]) {
+    let is_unbounded = |one: &Seen<'_>| {
+        one.checked.policy() == Some(RealTimePolicy::FixedPriority)
+            && one.checked.reservation.is_none()
+    };
+    let has_unbounded = |hart: &u32| {
+        let mut unbounded = seen.iter().filter(|one| is_unbounded(one));
+        unbounded.any(|one| one.checked.harts.contains(hart))
+    };
+    for one in seen.iter().filter(|one| is_unbounded(one)) {
+        let (hart, priority) = (one.checked.harts[0], one.checked.priority.unwrap_or(0));
+        let below: Vec<&Seen<'_>> = seen
+            .iter()
+            .filter(|other| {
+                let other = &other.checked;
+                other.harts.contains(&hart)
+                    && match other.class {
+                        // Elsewhere it would run.
+                        Class::Be => other.harts.iter().all(has_unbounded),
+                        Class::Rt => {
+                            other.reservation.is_none()
+                                && other.priority.is_some_and(|lower| lower < priority)
+                        }
+                    }
+            })
+            .collect();
+        if below.is_empty() {
+            continue;
+        }
+        let mut names: Vec<String> = below
+            .iter()
+            .take(NAMED)
+            .map(|other| other.title.clone())
+            .collect();
+        if below.len() > NAMED {
+            names.push(count(below.len() - NAMED, "other"));
+        }
+        let problem = Problem::new(
+            Code::MayStarve,
+            format!(
+                "{}: real time with priority {priority} and without a budget; as long as it does not wait, it starves {} on hart {hart}",
+                one.title,
+                in_words(&names)
+            ),
+            "add a `period` and a `budget` to it, or let the others run on another hart",
+        );
+        let priority = one.written.priority.as_ref();
+        let span = priority.map_or(&one.written.span, |priority| &priority.span);
+        let mut problem = problem.at(judge.source(), span, "without a budget");
+        for other in below.iter().take(NAMED) {
+            problem = problem.at(judge.source(), &other.written.span, "may never run");
+        }
+        judge.add(problem);
+    }
+}
+
+/// "a", "a and b", "a, b and c".
+fn in_words(names: &[String]) -> String {
+    match names {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        names => names.concat(),
     }
 }
 

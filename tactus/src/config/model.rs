@@ -19,6 +19,8 @@ pub struct Config {
     pub source: Source,
     /// The directory that paths are relative to.
     pub directory: PathBuf,
+    /// Keys whose values are wrong, with the begin of their table in the file: they are written, though they are `None` here.
+    pub(super) wrong: Vec<(usize, String)>,
     /// The platform and what of it is used.
     pub system: System,
     /// `[fabric]`: the design that the fabric is loaded with; default: none.
@@ -31,6 +33,14 @@ pub struct Config {
     pub vms: Vec<Vm>,
     /// The channels, in the order of the file.
     pub channels: Vec<Channel>,
+}
+
+impl Config {
+    /// Whether a key of the table that begins there is written, with a value that is wrong.
+    pub fn is_wrong(&self, table: &Span, key: &str) -> bool {
+        let mut wrong = self.wrong.iter();
+        wrong.any(|(begin, wrong)| *begin == table.start && wrong == key)
+    }
 }
 
 /// `[system]`: the platform and what of it is used.

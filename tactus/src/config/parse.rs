@@ -10,15 +10,135 @@ use super::model::{
     Accelerator, Accelerators, Channel, Class, Config, Costs, Device, FileName, FlashArea, Io,
     IoPolicies, IoPolicy, IoPort, OnFault, System, TimedIo, UartUse, Vcpu, Vm, Window,
 };
-use super::reader::{Reader, Table, Value, cure_of_unknown};
+use super::reader::{Key, Meant, Reader, Table, Value, cure_of_unknown, meant_word};
 use super::source::{At, Source};
 use crate::problem::{Code, Problem, io_reason};
 use crate::profile;
 
+const FILE: &[Key] = &[
+    ("system", ""),
+    ("fabric", ""),
+    ("accelerators", ""),
+    ("io", ""),
+    ("vm", ""),
+    ("channel", ""),
+];
+/// Of a system of tiles.
+const FILE_OF_TILES: &[Key] = &[("system", ""), ("fabric", ""), ("io", ""), ("vm", "")];
+const SYSTEM: &[Key] = &[
+    ("platform", "\"qemu-virt\""),
+    ("harts", "2"),
+    ("memory", "\"1GiB\""),
+    ("slice", "\"10ms\""),
+    ("be_reserve", "\"10%\""),
+    ("separation", "true"),
+    ("migration", "\"automatic\""),
+    ("user_only", "[0]"),
+    ("ready_queue", "\"bitmap\""),
+];
+const SYSTEM_OF_TILES: &[Key] = &[("platform", "\"manycore\"")];
+const FABRIC: &[Key] = &[("design", "\"stamp\"")];
+const ACCELERATORS: &[Key] = &[
+    ("manager", "\"device-manager\""),
+    ("hold", "\"100us\""),
+    ("give_up", "\"1s\""),
+    ("turn", "\"1ms\""),
+    ("turn_every", "\"100ms\""),
+    ("costs", ""),
+];
+const COSTS: &[Key] = &[
+    ("trap", "\"760ns\""),
+    ("resume", "\"640ns\""),
+    ("interrupt", "\"810ns\""),
+    ("search", "\"500ns\""),
+    ("assign", "\"1130ns\""),
+    ("assign_configure", "\"2770ns\""),
+    ("preempt", "\"340ns\""),
+    ("configured", "\"640ns\""),
+    ("stopped", "\"280ns\""),
+];
+const IO: &[Key] = &[("manager", "\"io-manager\""), ("policy", "")];
+const IO_OF_TILES: &[Key] = &[("policy", "")];
+const POLICY: &[Key] = &[
+    ("uart", "\"round-robin\""),
+    ("flash", "\"fifo\""),
+    ("vga", "\"round-robin\""),
+    ("ethernet", "\"fixed-priority\""),
+];
+const VM: &[Key] = &[
+    ("name", "\"first\""),
+    ("image", "\"guest.elf\""),
+    ("memory", "\"16MiB\""),
+    ("host_address", "0x9000_0000"),
+    ("initrd", "\"initramfs.cpio\""),
+    ("bootargs", "\"console=ttyS0\""),
+    ("console", "true"),
+    ("on_fault", "\"restart\""),
+    ("rt_vcpus", "1"),
+    ("rt_share", "\"10%\""),
+    ("rt_memory", "\"64KiB\""),
+    ("vcpu", ""),
+    ("device", ""),
+    ("accelerator", ""),
+    ("io_port", ""),
+    ("timed_io", ""),
+];
+const VM_OF_TILE: &[Key] = &[
+    ("name", "\"first\""),
+    ("image", "\"guest.elf\""),
+    ("tile", "0"),
+    ("talks_to", "[\"another VM\"]"),
+    ("bootargs", "\"rounds=10\""),
+    ("io_port", ""),
+    ("timed_io", ""),
+];
+const ON_FAULT: &[Key] = &[("signal", "\"another VM\"")];
+const VCPU: &[Key] = &[
+    ("class", "\"be\""),
+    ("hart", "0"),
+    ("harts", "[0]"),
+    ("priority", "200"),
+    ("period", "\"1ms\""),
+    ("budget", "\"200us\""),
+    ("deadline", "\"1ms\""),
+];
+const DEVICE: &[Key] = &[
+    ("name", "\"rtc\""),
+    ("address", "0x10_1000"),
+    ("size", "\"4KiB\""),
+    ("guest_address", "0x5000_0000"),
+    ("interrupts", "[11]"),
+];
+const ACCELERATOR: &[Key] = &[
+    ("task", "\"qam16\""),
+    ("vcpu", "0"),
+    ("per_job", "1"),
+    ("within", "\"10ms\""),
+];
+const IO_PORT: &[Key] = &[
+    ("uart", "\"write\""),
+    ("flash", ""),
+    ("vga", ""),
+    ("ethernet", "\"02:00:00:00:00:01\""),
+];
+const FLASH: &[Key] = &[
+    ("address", "0x0"),
+    ("size", "\"64KiB\""),
+    ("writable", "true"),
+];
+const VGA: &[Key] = &[("x", "0"), ("y", "0"), ("width", "160"), ("height", "120")];
+const TIMED_IO: &[Key] = &[("pins", "[0, 1]")];
+const CHANNEL: &[Key] = &[
+    ("name", "\"link\""),
+    ("between", "[\"one VM\", \"another VM\"]"),
+    ("size", "\"4KiB\""),
+    ("messages", "8"),
+    ("message_size", "\"256B\""),
+];
+
 impl Value for FileName {
     const EXPECTED: &'static str =
         "a file's path, or `@` and the name of something this project builds";
-    const EXAMPLE: &'static str = "\"guest.elf\"";
 
     fn read(value: &DeValue<'_>) -> Option<Self> {
         match value.as_str()? {
@@ -33,7 +153,6 @@ impl Value for FileName {
 
 impl Value for Class {
     const EXPECTED: &'static str = "`\"rt\"` (real time) or `\"be\"` (best effort)";
-    const EXAMPLE: &'static str = "\"be\"";
 
     fn read(value: &DeValue<'_>) -> Option<Self> {
         match value.as_str()? {
@@ -42,11 +161,14 @@ impl Value for Class {
             _ => None,
         }
     }
+
+    fn meant(value: &DeValue<'_>) -> Option<Meant> {
+        meant_word(value, &["rt", "be"])
+    }
 }
 
 impl Value for Migration {
     const EXPECTED: &'static str = "`\"off\"`, `\"always\"` or `\"automatic\"`";
-    const EXAMPLE: &'static str = "\"automatic\"";
 
     fn read(value: &DeValue<'_>) -> Option<Self> {
         match value.as_str()? {
@@ -56,22 +178,28 @@ impl Value for Migration {
             _ => None,
         }
     }
+
+    fn meant(value: &DeValue<'_>) -> Option<Meant> {
+        meant_word(value, &["off", "always", "automatic"])
+    }
 }
 
 impl Value for ReadyQueue {
     const EXPECTED: &'static str =
         "`\"linear\"`, `\"bitmap\"`, `\"gp\"`, `\"acp\"`, `\"acp-polling\"` or `\"hybrid\"`";
-    const EXAMPLE: &'static str = "\"hybrid\"";
 
     fn read(value: &DeValue<'_>) -> Option<Self> {
         let name = value.as_str()?;
         Self::ALL.into_iter().find(|queue| queue.name() == name)
     }
+
+    fn meant(value: &DeValue<'_>) -> Option<Meant> {
+        meant_word(value, &Self::ALL.map(Self::name))
+    }
 }
 
 impl Value for IoPolicy {
     const EXPECTED: &'static str = "`\"round-robin\"`, `\"fixed-priority\"` or `\"fifo\"`";
-    const EXAMPLE: &'static str = "\"round-robin\"";
 
     fn read(value: &DeValue<'_>) -> Option<Self> {
         match value.as_str()? {
@@ -81,11 +209,14 @@ impl Value for IoPolicy {
             _ => None,
         }
     }
+
+    fn meant(value: &DeValue<'_>) -> Option<Meant> {
+        meant_word(value, &["round-robin", "fixed-priority", "fifo"])
+    }
 }
 
 impl Value for UartUse {
     const EXPECTED: &'static str = "`\"write\"` or `\"read-write\"`";
-    const EXAMPLE: &'static str = "\"write\"";
 
     fn read(value: &DeValue<'_>) -> Option<Self> {
         match value.as_str()? {
@@ -93,6 +224,10 @@ impl Value for UartUse {
             "read-write" => Some(Self::ReadWrite),
             _ => None,
         }
+    }
+
+    fn meant(value: &DeValue<'_>) -> Option<Meant> {
+        meant_word(value, &["write", "read-write"])
     }
 }
 
@@ -136,16 +271,17 @@ impl Config {
             return Err(syntax_problems(&source, &errors));
         }
         let mut reader = Reader::new(source.clone());
-        let mut root = Table::new("the description", document.span(), document.get_ref());
-        let system = read_system(&mut reader, &mut root);
-        let design = read_fabric(&mut reader, &mut root);
+        let root = |keys| Table::new("the file", document.span(), document.get_ref(), keys);
+        let system = read_system(&mut reader, &root(FILE));
         let of_tiles = is_of_tiles(&system);
+        let root = root(if of_tiles { FILE_OF_TILES } else { FILE });
+        let design = read_fabric(&mut reader, &root);
         let accelerators = if of_tiles {
             None
         } else {
-            read_accelerators(&mut reader, &mut root)
+            read_accelerators(&mut reader, &root)
         };
-        let io = read_io(&mut reader, &mut root, of_tiles);
+        let io = read_io(&mut reader, &root, of_tiles);
         if root.raw("vm").is_none() {
             let problem = Problem::new(
                 Code::MissingKey,
@@ -158,8 +294,9 @@ impl Config {
             );
             reader.note(problem, &system.span, "no `[[vm]]` follows");
         }
+        let keys = if of_tiles { VM_OF_TILE } else { VM };
         let vms = root
-            .tables(&mut reader, "vm", "vm", "VM")
+            .tables(&mut reader, ("vm", "vm"), "VM", keys)
             .into_iter()
             .map(|table| {
                 if of_tiles {
@@ -172,14 +309,16 @@ impl Config {
         let channels = if of_tiles {
             Vec::new()
         } else {
-            root.tables(&mut reader, "channel", "channel", "channel")
+            root.tables(&mut reader, ("channel", "channel"), "channel", CHANNEL)
                 .into_iter()
                 .map(|table| read_channel(&mut reader, table))
                 .collect()
         };
         root.finish(&mut reader);
+        let (problems, wrong) = reader.finish();
         let config = Self {
             source: source.clone(),
+            wrong,
             directory: directory.to_path_buf(),
             system,
             design,
@@ -188,7 +327,7 @@ impl Config {
             vms,
             channels,
         };
-        Ok((config, reader.into_problems()))
+        Ok((config, problems))
     }
 }
 
@@ -214,12 +353,12 @@ fn syntax_problems(source: &Source, errors: &[toml::de::Error]) -> Vec<Problem> 
     problems
 }
 
-fn read_system(reader: &mut Reader, root: &mut Table<'_>) -> System {
+fn read_system(reader: &mut Reader, root: &Table<'_>) -> System {
     let span = root.span();
     let Some(value) = root.raw("system") else {
         let problem = Problem::new(
             Code::MissingKey,
-            "the description has no table `[system]`",
+            "the file: missing table `[system]`",
             "begin it with `[system]` and `platform = \"qemu-virt\"`",
         );
         reader.note(problem, &span, "`[system]` is missing");
@@ -234,17 +373,17 @@ fn read_system(reader: &mut Reader, root: &mut Table<'_>) -> System {
         reader.note(problem, &value.span(), "this is no table");
         return System::default();
     };
-    let mut table = Table::new("the system", value.span(), entries);
-    table.require(reader, "platform", "\"qemu-virt\"");
+    let table = |keys| Table::new("`[system]`", value.span(), entries, keys);
     let mut system = System {
         span: value.span(),
-        platform: table.optional(reader, "platform"),
+        platform: table(SYSTEM).required(reader, "platform"),
         ..System::default()
     };
     if is_of_tiles(&system) {
-        table.finish(reader);
+        table(SYSTEM_OF_TILES).finish(reader);
         return system;
     }
+    let table = table(SYSTEM);
     system = System {
         harts: table.optional(reader, "harts"),
         memory: table.optional(reader, "memory"),
@@ -266,13 +405,12 @@ fn is_of_tiles(system: &System) -> bool {
     platform.is_some_and(|name| profile::is_of_tiles(&name.value))
 }
 
-fn read_fabric(reader: &mut Reader, root: &mut Table<'_>) -> Option<At<String>> {
+fn read_fabric(reader: &mut Reader, root: &Table<'_>) -> Option<At<String>> {
     let value = root.raw("fabric")?;
     let cure = "begin it with a line `[fabric]`";
     let entries = entries_of(reader, "fabric", cure, value)?;
-    let mut table = Table::new("the fabric", value.span(), entries);
-    table.require(reader, "design", "\"stamp\"");
-    let design = table.optional(reader, "design");
+    let table = Table::new("`[fabric]`", value.span(), entries, FABRIC);
+    let design = table.required(reader, "design");
     table.finish(reader);
     design
 }
@@ -296,15 +434,14 @@ fn entries_of<'t>(
     entries
 }
 
-fn read_accelerators(reader: &mut Reader, root: &mut Table<'_>) -> Option<Accelerators> {
+fn read_accelerators(reader: &mut Reader, root: &Table<'_>) -> Option<Accelerators> {
     let value = root.raw("accelerators")?;
     let cure = "begin it with a line `[accelerators]`";
     let entries = entries_of(reader, "accelerators", cure, value)?;
-    let mut table = Table::new("`[accelerators]`", value.span(), entries);
-    table.require(reader, "manager", "\"device-manager\"");
+    let table = Table::new("`[accelerators]`", value.span(), entries, ACCELERATORS);
     let accelerators = Accelerators {
         span: value.span(),
-        manager: table.optional(reader, "manager"),
+        manager: table.required(reader, "manager"),
         hold: table.optional(reader, "hold"),
         give_up: table.optional(reader, "give_up"),
         turn: table.optional(reader, "turn"),
@@ -320,7 +457,7 @@ fn read_accelerators(reader: &mut Reader, root: &mut Table<'_>) -> Option<Accele
 fn read_costs(reader: &mut Reader, value: &Spanned<DeValue<'_>>) -> Option<Costs> {
     let cure = "begin it with a line `[accelerators.costs]`";
     let entries = entries_of(reader, "costs", cure, value)?;
-    let mut table = Table::new("`[accelerators.costs]`", value.span(), entries);
+    let table = Table::new("`[accelerators.costs]`", value.span(), entries, COSTS);
     let costs = Costs {
         trap: table.required(reader, "trap"),
         resume: table.required(reader, "resume"),
@@ -337,15 +474,15 @@ fn read_costs(reader: &mut Reader, value: &Spanned<DeValue<'_>>) -> Option<Costs
 }
 
 /// On a board of tiles nobody manages it.
-fn read_io(reader: &mut Reader, root: &mut Table<'_>, of_tiles: bool) -> Option<Io> {
+fn read_io(reader: &mut Reader, root: &Table<'_>, of_tiles: bool) -> Option<Io> {
     let value = root.raw("io")?;
     let entries = entries_of(reader, "io", "begin it with a line `[io]`", value)?;
-    let mut table = Table::new("`[io]`", value.span(), entries);
+    let keys = if of_tiles { IO_OF_TILES } else { IO };
+    let table = Table::new("`[io]`", value.span(), entries, keys);
     let manager = if of_tiles {
         None
     } else {
-        table.require(reader, "manager", "\"io-manager\"");
-        table.optional(reader, "manager")
+        table.required(reader, "manager")
     };
     let io = Io {
         span: value.span(),
@@ -362,7 +499,7 @@ fn read_io(reader: &mut Reader, root: &mut Table<'_>, of_tiles: bool) -> Option<
 fn read_policies(reader: &mut Reader, value: &Spanned<DeValue<'_>>) -> Option<IoPolicies> {
     let cure = "write it as in `policy = { flash = \"fifo\" }`";
     let entries = entries_of(reader, "policy", cure, value)?;
-    let mut table = Table::new("`policy` of `[io]`", value.span(), entries);
+    let table = Table::new("`policy` of `[io]`", value.span(), entries, POLICY);
     let policies = IoPolicies {
         uart: table.optional(reader, "uart"),
         flash: table.optional(reader, "flash"),
@@ -396,23 +533,28 @@ fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
         rt_share: table.optional(reader, "rt_share"),
         rt_memory: table.optional(reader, "rt_memory"),
         vcpus: table
-            .tables(reader, "vcpu", "vm.vcpu", "vCPU")
+            .tables(reader, ("vcpu", "vm.vcpu"), "vCPU", VCPU)
             .into_iter()
             .enumerate()
             .map(|(index, vcpu)| read_vcpu(reader, table.what(), index, vcpu))
             .collect(),
         devices: table
-            .tables(reader, "device", "vm.device", "device")
+            .tables(reader, ("device", "vm.device"), "device", DEVICE)
             .into_iter()
             .map(|device| read_device(reader, table.what(), device))
             .collect(),
         accelerators: table
-            .tables(reader, "accelerator", "vm.accelerator", "accelerator")
+            .tables(
+                reader,
+                ("accelerator", "vm.accelerator"),
+                "accelerator",
+                ACCELERATOR,
+            )
             .into_iter()
             .map(|accelerator| read_accelerator(reader, table.what(), accelerator))
             .collect(),
-        io_ports: read_io_ports(reader, &mut table),
-        timed_io: read_timed_io(reader, &mut table),
+        io_ports: read_io_ports(reader, &table),
+        timed_io: read_timed_io(reader, &table),
         ..Vm::empty(table.span())
     };
     table.finish(reader);
@@ -431,8 +573,8 @@ fn read_vm_of_tile(reader: &mut Reader, mut table: Table<'_>) -> Vm {
         tile: table.optional(reader, "tile"),
         talks_to: table.array(reader, "talks_to"),
         bootargs: table.optional(reader, "bootargs"),
-        io_ports: read_io_ports(reader, &mut table),
-        timed_io: read_timed_io(reader, &mut table),
+        io_ports: read_io_ports(reader, &table),
+        timed_io: read_timed_io(reader, &table),
         ..Vm::empty(table.span())
     };
     table.finish(reader);
@@ -442,11 +584,8 @@ fn read_vm_of_tile(reader: &mut Reader, mut table: Table<'_>) -> Vm {
 fn read_on_fault(reader: &mut Reader, vm: &Table<'_>, value: &Spanned<DeValue<'_>>) -> OnFault {
     let mut signalled = None;
     if let Some(entries) = value.get_ref().as_table() {
-        let mut table = Table::new(
-            format!("`on_fault` of {}", vm.what()),
-            value.span(),
-            entries,
-        );
+        let what = format!("`on_fault` of {}", vm.what());
+        let table = Table::new(what, value.span(), entries, ON_FAULT);
         signalled = table.required(reader, "signal");
         table.finish(reader);
     }
@@ -461,7 +600,7 @@ fn read_on_fault(reader: &mut Reader, vm: &Table<'_>, value: &Spanned<DeValue<'_
             let problem = Problem::new(
                 Code::WrongValue,
                 format!(
-                    "`on_fault` of {} must be \"halt\", \"restart\" or {{ signal = \"other VM\" }}",
+                    "{}: `on_fault` must be \"halt\", \"restart\" or {{ signal = \"other VM\" }}",
                     vm.what()
                 ),
                 match word {
@@ -514,10 +653,9 @@ fn read_device(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> Device {
 
 fn read_accelerator(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> Accelerator {
     table.call(format!("an accelerator of {vm}"));
-    table.require(reader, "task", "\"qam16\"");
     let accelerator = Accelerator {
         span: table.span(),
-        task: table.optional(reader, "task"),
+        task: table.required(reader, "task"),
         vcpu: table.optional(reader, "vcpu"),
         per_job: table.optional(reader, "per_job"),
         within: table.optional(reader, "within"),
@@ -526,8 +664,8 @@ fn read_accelerator(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> Acce
     accelerator
 }
 
-fn read_io_ports(reader: &mut Reader, vm: &mut Table<'_>) -> Vec<IoPort> {
-    vm.tables(reader, "io_port", "vm.io_port", "I/O port")
+fn read_io_ports(reader: &mut Reader, vm: &Table<'_>) -> Vec<IoPort> {
+    vm.tables(reader, ("io_port", "vm.io_port"), "I/O port", IO_PORT)
         .into_iter()
         .map(|port| read_io_port(reader, vm.what(), port))
         .collect()
@@ -556,7 +694,7 @@ fn read_flash_area(
     let cure = "write it as in `flash = { address = 0x0, size = \"64KiB\", writable = true }`";
     let entries = entries_of(reader, "flash", cure, value)?;
     let what = format!("`flash` of an I/O port of {vm}");
-    let mut table = Table::new(what, value.span(), entries);
+    let table = Table::new(what, value.span(), entries, FLASH);
     let area = FlashArea {
         span: value.span(),
         address: table.required(reader, "address"),
@@ -573,7 +711,7 @@ fn read_window(reader: &mut Reader, vm: &str, value: &Spanned<DeValue<'_>>) -> O
     let cure = "write it as in `vga = { x = 0, y = 0, width = 160, height = 120 }`";
     let entries = entries_of(reader, "vga", cure, value)?;
     let what = format!("`vga` of an I/O port of {vm}");
-    let mut table = Table::new(what, value.span(), entries);
+    let table = Table::new(what, value.span(), entries, VGA);
     let window = Window {
         span: value.span(),
         x: table.required(reader, "x"),
@@ -585,12 +723,13 @@ fn read_window(reader: &mut Reader, vm: &str, value: &Spanned<DeValue<'_>>) -> O
     Some(window)
 }
 
-fn read_timed_io(reader: &mut Reader, vm: &mut Table<'_>) -> Option<TimedIo> {
+fn read_timed_io(reader: &mut Reader, vm: &Table<'_>) -> Option<TimedIo> {
     let value = vm.raw("timed_io")?;
     let cure = "begin it with a line `[vm.timed_io]`";
     let entries = entries_of(reader, "timed_io", cure, value)?;
-    let mut table = Table::new(format!("timed I/O of {}", vm.what()), value.span(), entries);
-    table.require(reader, "pins", "[0, 1]");
+    let what = format!("timed I/O of {}", vm.what());
+    let table = Table::new(what, value.span(), entries, TIMED_IO);
+    table.require(reader, "pins");
     let timed_io = TimedIo {
         span: value.span(),
         pins: table.array(reader, "pins"),
@@ -604,13 +743,17 @@ fn read_channel(reader: &mut Reader, mut table: Table<'_>) -> Channel {
     if let Some(name) = &name {
         table.call(format!("channel `{}`", name.value));
     }
-    table.require(reader, "between", "[\"one VM\", \"another VM\"]");
+    table.require(reader, "between");
     let between = table.array(reader, "between").and_then(|between| {
         let ends: Result<[At<String>; 2], _> = between.value.try_into();
         if let Err(ends) = &ends {
             let problem = Problem::new(
                 Code::WrongValue,
-                format!("{} must have two ends, not {}", table.what(), ends.len()),
+                format!(
+                    "{}: `between` must name two VMs, not {}",
+                    table.what(),
+                    ends.len()
+                ),
                 "name two VMs: `between = [\"one VM\", \"another VM\"]`",
             );
             reader.note(problem, &between.span, "its ends");

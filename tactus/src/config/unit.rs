@@ -10,7 +10,7 @@ pub struct Size(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address(pub u64);
 
-/// A length of time in nanoseconds: `"10ms"`, `"500us"`, `"1s"`.
+/// A length of time in nanoseconds: `"10ms"`, `"812.5us"`, `"1s"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Nanoseconds(pub u64);
 
@@ -97,6 +97,75 @@ fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
         .checked_mul(*factor)
 }
 
+/// A positive number with decimals, times a factor, when that is a whole number.
+fn times(number: &str, factor: u64) -> Option<u64> {
+    let number = number.replace('_', "");
+    let (whole, fraction) = match number.split_once('.') {
+        Some((_, "")) => return None,
+        Some((whole, fraction)) => (whole, fraction.trim_end_matches('0')),
+        None => (number.as_str(), ""),
+    };
+    let digits = format!("{whole}{fraction}");
+    if whole.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let scale = 10_u128.checked_pow(fraction.len().try_into().ok()?)?;
+    let product = digits.parse::<u128>().ok()?.checked_mul(factor.into())?;
+    product
+        .is_multiple_of(scale)
+        .then(|| (product / scale).try_into().ok())?
+}
+
+/// A text's number and its unit in lower case.
+fn number_and_unit(text: &str) -> (&str, String) {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '_' && c != '.');
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    (number, unit.trim().to_lowercase())
+}
+
+/// The size that a text in another form was most likely meant to be, as it is written; and its unit: "MiB" of "16MB".
+pub(super) fn meant_size(text: &str) -> Option<(String, &'static str)> {
+    let (number, unit) = number_and_unit(text);
+    let factor = match unit.as_str() {
+        "k" | "kb" | "ki" | "kib" => 1 << 10,
+        "m" | "mb" | "mi" | "mib" => 1 << 20,
+        "g" | "gb" | "gi" | "gib" => 1 << 30,
+        "t" | "tb" | "ti" | "tib" => 1 << 40,
+        "b" | "byte" | "bytes" => 1,
+        _ => return None,
+    };
+    meant(number, factor, &SIZE_UNITS)
+}
+
+/// The same of a time.
+pub(super) fn meant_time(text: &str) -> Option<(String, &'static str)> {
+    let (number, unit) = number_and_unit(text);
+    let factor = match unit.as_str() {
+        "s" | "sec" | "secs" | "second" | "seconds" => 1_000_000_000,
+        "ms" | "msec" | "msecs" | "millisecond" | "milliseconds" => 1_000_000,
+        "us" | "usec" | "usecs" | "\u{b5}s" | "\u{3bc}s" | "microsecond" | "microseconds" => 1_000,
+        "ns" | "nsec" | "nsecs" | "nanosecond" | "nanoseconds" => 1,
+        "min" | "minute" | "minutes" => 60_000_000_000,
+        _ => return None,
+    };
+    meant(number, factor, &TIME_UNITS)
+}
+
+/// In the unit that was meant, or else in the largest that leaves a whole number.
+fn meant(
+    number: &str,
+    factor: u64,
+    units: &'static [(&'static str, u64)],
+) -> Option<(String, &'static str)> {
+    let value = times(number, factor)?;
+    let whole = |factor: u64| value.is_multiple_of(factor);
+    let own = units.iter().find(|(_, own)| *own == factor && whole(*own));
+    let largest = || units.iter().find(|(_, factor)| whole(*factor));
+    let (unit, factor) = own.or_else(largest)?;
+    Some((format!("{}{unit}", value / factor), unit))
+}
+
 impl Size {
     /// The size that a text with a binary unit stands for.
     pub fn from_text(text: &str) -> Option<Self> {
@@ -105,9 +174,12 @@ impl Size {
 }
 
 impl Nanoseconds {
-    /// The time that a text with a unit stands for.
+    /// The time that a text with a unit stands for: a whole number of nanoseconds.
     pub fn from_text(text: &str) -> Option<Self> {
-        with_unit(text, &TIME_UNITS).map(Self)
+        let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+        let unit = text[digits.len()..].trim_start();
+        let (_, factor) = TIME_UNITS.iter().find(|(name, _)| *name == unit)?;
+        times(digits, *factor).map(Self)
     }
 }
 
@@ -171,6 +243,69 @@ mod tests {
     }
 
     #[test]
+    fn other_units_are_understood() {
+        for (text, meant) in [
+            ("16MB", Some(("16MiB", "MiB"))),
+            ("4 KB", Some(("4KiB", "KiB"))),
+            ("1GB", Some(("1GiB", "GiB"))),
+            ("64M", Some(("64MiB", "MiB"))),
+            ("512k", Some(("512KiB", "KiB"))),
+            ("16mib", Some(("16MiB", "MiB"))),
+            ("1.5GiB", Some(("1536MiB", "MiB"))),
+            ("2TiB", Some(("2048GiB", "GiB"))),
+            ("100 bytes", Some(("100B", "B"))),
+            ("1.3KiB", None),
+            ("16", None),
+            ("MB", None),
+            ("-1MB", None),
+            ("16 MOB", None),
+            ("99999999999GB", None),
+        ] {
+            let meant = meant.map(|(text, unit)| (text.to_owned(), unit));
+            assert_eq!(meant_size(text), meant, "{text}");
+        }
+        for (text, meant) in [
+            ("10 msec", Some(("10ms", "ms"))),
+            ("10MS", Some(("10ms", "ms"))),
+            ("200\u{b5}s", Some(("200us", "us"))),
+            ("1.5ms", Some(("1500us", "us"))),
+            ("2min", Some(("120s", "s"))),
+            ("0.3ns", None),
+            ("10", None),
+            ("10 h", None),
+        ] {
+            let meant = meant.map(|(text, unit)| (text.to_owned(), unit));
+            assert_eq!(meant_time(text), meant, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_read() {
+        for (text, nanoseconds) in [
+            ("10ms", Some(10_000_000)),
+            ("812.3 us", Some(812_300)),
+            ("1_000ns", Some(1000)),
+            ("0.000000001s", Some(1)),
+            ("429.4967295 s", Some(429_496_729_500)),
+            ("0.5ns", None),
+            (".5ms", None),
+            ("5.ms", None),
+            ("1.2.3ms", None),
+            ("-1ms", None),
+            ("10", None),
+            ("ms", None),
+            ("10MS", None),
+            ("99999999999s", None),
+        ] {
+            assert_eq!(
+                Nanoseconds::from_text(text),
+                nanoseconds.map(Nanoseconds),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
     fn shares_are_read() {
         for (text, share) in [
             ("10%", Some(100)),
@@ -210,6 +345,19 @@ mod tests {
         #[test]
         fn no_text_makes_it_panic(text: String) {
             let _ = (Size::from_text(&text), Nanoseconds::from_text(&text), Share::from_text(&text));
+            let _ = (meant_size(&text), meant_time(&text));
+        }
+
+        /// What is proposed in place of another unit is accepted.
+        #[test]
+        fn what_was_meant_is_accepted(number in "[0-9]{1,6}([.][0-9]{0,3})?", unit in "(?i)[kmgt]?i?b?|[mun]?s(ec)?|min") {
+            let text = format!("{number}{unit}");
+            if let Some((meant, _)) = meant_size(&text) {
+                prop_assert!(Size::from_text(&meant).is_some(), "{} of {}", meant, text);
+            }
+            if let Some((meant, _)) = meant_time(&text) {
+                prop_assert!(Nanoseconds::from_text(&meant).is_some(), "{} of {}", meant, text);
+            }
         }
     }
 }

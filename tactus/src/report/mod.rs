@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use crate::illegal::Illegal;
 use crate::run::console::Source;
 use crate::run::journal::{Journal, NamedSeries, RecordLine, Transcript, VmJournal};
 use crate::run::record::{Consumer, Fault, FaultAction, OffReason, fields};
@@ -411,11 +412,14 @@ pub fn overrun_table(journal: &Journal) -> Option<Table> {
 
 /// A fault's cause in words, with what the hypervisor made of it.
 pub fn why(fault: &Fault) -> String {
-    let cause = cause(fault.cause);
-    if fault.why.is_empty() {
-        return cause;
+    let mut text = cause(fault.cause);
+    if let Some(illegal) = Illegal::of(fault) {
+        text += &format!(" `{}`", illegal.text);
     }
-    format!("{cause} ({})", fault.why)
+    if !fault.why.is_empty() {
+        text += &format!(" ({})", fault.why);
+    }
+    text
 }
 
 /// An exception code in words (RISC-V privileged specification, table "Supervisor cause register values

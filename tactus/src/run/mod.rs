@@ -20,6 +20,7 @@ use crate::build::{self, Image};
 use crate::check;
 use crate::cli::{self, RunArguments};
 use crate::config::Config;
+use crate::illegal;
 use crate::report;
 use crate::tiles;
 
@@ -267,6 +268,14 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
         show_firmware(&outcome);
     }
     let mut text = format!("\n{}", report::summary(&outcome));
+    let image_of = |vm: &str| {
+        let index = vms.iter().position(|name| name == vm)?;
+        boot.image.guests.get(index)?.as_deref()
+    };
+    let explanations = illegal::explanations(&outcome.journal.faults, image_of);
+    if !explanations.is_empty() {
+        text += &format!("\n{explanations}");
+    }
     if let Some(directory) = &arguments.report {
         let system = arguments.file.display().to_string();
         let pictures = report::write(&outcome, &system, directory).into_diagnostic()?;

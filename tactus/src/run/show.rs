@@ -11,6 +11,7 @@ use super::console::{Line, Source};
 use super::journal::{Journal, Seen};
 use super::record::{FaultAction, GuestRecord, LogRecord, OffReason};
 use super::session::{Stop, Watcher};
+use crate::illegal::Illegal;
 use crate::report::why;
 
 /// Label of the hypervisor's log.
@@ -218,12 +219,15 @@ fn in_words(record: &LogRecord, journal: &Journal) -> Option<String> {
         ),
         LogRecord::Start { vm, time } => format!("{}: {vm} starts", at(time)),
         LogRecord::Fault(fault) => format!(
-            "{}: {} stopped by a fault: {} at pc {:#x}, address {:#x}, vCPU {}; {}",
+            "{}: {} stopped by a fault: {} at pc {:#x}, {}, vCPU {}; {}",
             at(&fault.time),
             fault.vm,
             why(fault),
             fault.pc,
-            fault.address,
+            match Illegal::of(fault) {
+                Some(illegal) => illegal.reason,
+                None => format!("address {:#x}", fault.address),
+            },
             fault.vcpu,
             match fault.action {
                 FaultAction::Halt => "it stays stopped",

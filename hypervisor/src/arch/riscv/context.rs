@@ -372,6 +372,36 @@ pub struct Exception {
 }
 
 impl Exception {
+    /// The exception to report of the guest in the hart, and why. A guest that has never set `stvec` ends with a fetch from address 0; the
+    /// exception that took it there says more. An illegal instruction is reported with its bits.
+    pub fn reported(&self, why: &'static str) -> (&'static str, Self) {
+        let (pc, code, value) = guest_exception();
+        let without_handler =
+            self.cause == cause::FETCH_GUEST_PAGE && self.pc | read!(csr::VSTVEC) & !3 == 0;
+        let is_first = code >> 63 == 0 && (pc, code) != (0, 0);
+        let (why, mut reported) = if without_handler && is_first {
+            let first = Self {
+                cause: code,
+                pc,
+                value,
+                guest_address: if code == cause::ILLEGAL_INSTRUCTION {
+                    pc
+                } else {
+                    value
+                },
+                instruction: 0,
+                supervisor: true,
+            };
+            ("no-trap-handler", first)
+        } else {
+            (why, *self)
+        };
+        if reported.cause == cause::ILLEGAL_INSTRUCTION {
+            reported.instruction = reported.value;
+        }
+        (why, reported)
+    }
+
     /// Reads the trap's CSRs.
     pub fn read(cause: u64) -> Self {
         let value = trap_value();

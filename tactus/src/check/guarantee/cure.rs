@@ -5,7 +5,7 @@ use tactus_policy::analysis::Ranked;
 use tactus_policy::reservation::Reservation;
 
 use super::super::vcpus::{Seen, Vcpus};
-use super::load::{Deadlines, Fit, greatest, least, server};
+use super::load::{Deadlines, greatest, least, server};
 use super::{System, priority, ranked};
 use crate::config::Share;
 
@@ -14,7 +14,7 @@ use crate::config::Share;
 pub struct Cures {
     /// The largest budget that fits.
     pub budget: Option<u64>,
-    /// The shortest period; the deadline follows where it was the period.
+    /// The shortest period; the deadline follows where none is written.
     pub period: Option<u64>,
     /// The shortest deadline.
     pub deadline: Option<u64>,
@@ -56,24 +56,25 @@ impl Cures {
 }
 
 impl System {
-    /// What would make a reservation fit, of a vCPU that may run on these harts.
-    pub(super) fn cures(&self, vcpus: &Vcpus<'_>, harts: &[u32], one: Reservation) -> Cures {
+    /// What would make the reservation fit of the vCPU that is number `index` among those seen and may run on these harts.
+    pub(super) fn cures(
+        &self,
+        vcpus: &Vcpus<'_>,
+        index: usize,
+        harts: &[u32],
+        one: Reservation,
+    ) -> Cures {
         let fits = |changed: Option<Reservation>| {
             changed.is_some_and(|changed| harts.iter().any(|&h| self.fits(vcpus, h, changed)))
         };
+        let is_implicit = vcpus.seen[index].written.deadline.is_none();
         let deadline = |period: u64| {
-            if one.deadline == one.period {
-                period
-            } else {
-                one.deadline
-            }
+            if is_implicit { period } else { one.deadline }
         };
         let others = (0u32..).zip(&vcpus.policies).map(|(hart, _)| hart);
         let reserve = |thousandths: u64| {
             let deadlines = Deadlines::new(self.deadlines.overheads, thousandths as u32);
-            harts
-                .iter()
-                .any(|&hart| deadlines.fit(&self.with(vcpus, hart, one)) == Fit::Fits)
+            self.is_placed_on(&deadlines, vcpus, index)
         };
         Cures {
             budget: greatest(1, one.budget - 1, |budget| {
@@ -120,7 +121,7 @@ impl System {
             there.extend(ranked(seen));
             (0..there.len()).all(|one| within(&there, one))
         };
-        let implicit = own.deadline == own.period;
+        let implicit = seen.written.deadline.is_none();
         Cures {
             budget: greatest(1, own.budget - 1, |budget| {
                 fits(Reservation::new(own.period, budget, own.deadline))

@@ -156,6 +156,12 @@ pub(super) fn check(
         deadlines: Deadlines::new(overheads, platform.reserve.0),
         reserve: platform.reserve,
         placed: vec![Vec::new(); harts],
+        order: Vec::new(),
+        asked: vcpus
+            .seen
+            .iter()
+            .map(|seen| vcpus.deadline_harts(&seen.checked).collect())
+            .collect(),
     };
     let by_deadline: Vec<usize> = {
         let several = |index: &usize| vcpus.seen[*index].checked.harts.len() > 1;
@@ -165,6 +171,7 @@ pub(super) fn check(
         let (flexible, fixed): (Vec<_>, Vec<_>) = all.partition(several);
         fixed.into_iter().chain(flexible).collect()
     };
+    system.order.clone_from(&by_deadline);
     let mut refused = Vec::new();
     for index in by_deadline {
         match system.place(vcpus, index) {
@@ -223,6 +230,10 @@ struct System {
     reserve: Share,
     /// For each hart that goes by deadlines, the vCPUs it has, by index among those seen.
     placed: Vec<Vec<usize>>,
+    /// The vCPUs that go by deadlines, by index among those seen, in the order in which they are placed.
+    order: Vec<usize>,
+    /// For each vCPU seen, the harts that go by deadlines and that the description lets it run on.
+    asked: Vec<Vec<u32>>,
 }
 
 fn reservation(seen: &Seen<'_>) -> Option<Reservation> {
@@ -247,6 +258,28 @@ impl System {
 
     fn fits(&self, vcpus: &Vcpus<'_>, hart: u32, one: Reservation) -> bool {
         self.deadlines.fit(&self.with(vcpus, hart, one)) == Fit::Fits
+    }
+
+    /// Whether a vCPU finds a hart when all are placed anew on harts of another kind.
+    fn is_placed_on(&self, deadlines: &Deadlines, vcpus: &Vcpus<'_>, index: usize) -> bool {
+        let mut placed = vec![Vec::new(); self.placed.len()];
+        for &other in &self.order {
+            let Some(one) = reservation(&vcpus.seen[other]) else {
+                continue;
+            };
+            let hart = self.asked[other].iter().find(|&&hart| {
+                let mut tasks: Vec<Reservation> = placed[hart as usize].clone();
+                tasks.push(one);
+                deadlines.fit(&tasks) == Fit::Fits
+            });
+            if let Some(&hart) = hart {
+                placed[hart as usize].push(one);
+            }
+            if other == index {
+                return hart.is_some();
+            }
+        }
+        false
     }
 
     /// The lowest hart where a vCPU fits.

@@ -51,7 +51,7 @@ impl System {
             .collect();
         // On a hart that goes by priorities it was refused before.
         let &(first, code, _) = reasons.first()?;
-        let cures = self.cures(vcpus, &harts, one);
+        let cures = self.cures(vcpus, index, &harts, one);
         let message = match reasons.as_slice() {
             [(_, _, reason)] => format!("{} does not fit hart {first}: {reason}", seen.title),
             several => {
