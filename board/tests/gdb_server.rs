@@ -6,7 +6,6 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use proptest::prelude::*;
 use tactus_board::board::{Board, Outcome, Pace, Watch};
@@ -161,9 +160,6 @@ fn session<T: Send>(board: &mut Board, client: impl FnOnce(Client) -> T + Send) 
         let client = scope.spawn(move || {
             let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
             stream.set_nodelay(true).expect("an option");
-            stream
-                .set_read_timeout(Some(Duration::from_secs(30)))
-                .expect("an option");
             client(Client(stream))
         });
         let end = gdb::serve(

@@ -17,6 +17,8 @@ pub mod fabric;
 pub mod guest_image;
 pub mod hypervisor;
 mod io_bounds;
+pub mod junit;
+mod man;
 pub mod plan;
 pub mod problem;
 pub mod profile;
