@@ -487,6 +487,9 @@ pub struct BenchArguments {
     /// As many samples as the published experiment took
     #[arg(long)]
     pub full: bool,
+    /// Write each figure that has a limit as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub json: bool,

@@ -7,6 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
 use super::experiment::{Metric, Picture};
+use crate::junit::{Case, Ended, Suite};
 use crate::report::lines::{Line, Lines};
 use crate::report::table::Table;
 use crate::report::unit::{Clocks, Unit, figure};
@@ -51,6 +52,38 @@ impl Findings {
     /// Whether every figure is there and within its limit.
     pub fn good(&self) -> bool {
         self.found.iter().all(Found::good)
+    }
+
+    /// As a suite of a JUnit file: a case for each metric that has a limit, or no value.
+    pub fn suite(&self) -> Suite {
+        let case = |found: &Found| {
+            let metric = &found.metric;
+            let unit = metric.unit.name();
+            let ended = match found.value {
+                None => Ended::Error("no value was found".to_owned()),
+                Some(_) if found.good() => Ended::Passed,
+                Some(value) => {
+                    let most = metric.limit.map(|most| (value > most, "at most", most));
+                    let least = metric.least.map(|least| (value < least, "at least", least));
+                    let bounds = [most, least].into_iter().flatten();
+                    let past = bounds.filter(|(past, ..)| *past);
+                    let said = past.map(|(_, word, bound)| format!("{word} {}", figure(bound)));
+                    Ended::Failed(format!(
+                        "{} {unit}; its limit is {}",
+                        figure(value),
+                        said.collect::<Vec<_>>().join(", ")
+                    ))
+                }
+            };
+            Case::new(metric.name.as_str(), ended)
+        };
+        let judged = |found: &&Found| {
+            found.value.is_none() || found.metric.limit.or(found.metric.least).is_some()
+        };
+        Suite {
+            name: self.name.clone(),
+            cases: self.found.iter().filter(judged).map(case).collect(),
+        }
     }
 
     /// A metric's value in some unit, if it was found and can be had in that.
@@ -274,6 +307,24 @@ mod tests {
         assert!(text.contains("past its limit"), "{text}");
         assert!(text.contains("Bao 240"), "{text}");
         assert!(findings(None).table().text().contains("missing"));
+    }
+
+    #[test]
+    fn figures_with_limits_are_junit_cases() {
+        let ended = |value| {
+            let suite = findings(value).suite();
+            assert_eq!(suite.name, "e");
+            let [case] = &suite.cases[..] else {
+                panic!("{suite:?}")
+            };
+            assert_eq!(case.name, "z");
+            case.ended.clone()
+        };
+        assert_eq!(ended(Some(120.0)), Ended::Passed);
+        let past = "121 instructions; its limit is at most 120";
+        assert_eq!(ended(Some(121.0)), Ended::Failed(past.to_owned()));
+        let none = "no value was found";
+        assert_eq!(ended(None), Ended::Error(none.to_owned()));
     }
 
     #[test]
