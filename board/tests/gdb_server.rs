@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use tactus_board::board::{Board, Outcome, Pace, Watch};
@@ -162,9 +162,6 @@ fn session<T: Send>(board: &mut Board, client: impl FnOnce(Client) -> T + Send) 
         let client = scope.spawn(move || {
             let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
             stream.set_nodelay(true).expect("an option");
-            stream
-                .set_read_timeout(Some(Duration::from_secs(30)))
-                .expect("an option");
             client(Client(stream))
         });
         let end = gdb::serve(
@@ -612,9 +609,6 @@ fn session_of_two<T: Send>(client: impl FnOnce(Client) -> T + Send) -> (Board, E
     std::thread::scope(|scope| {
         let client = scope.spawn(move || {
             let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
-            stream
-                .set_read_timeout(Some(Duration::from_secs(30)))
-                .expect("an option");
             let mut client_end = Client(stream);
             let supported = client_end.ask("qSupported:multiprocess+;swbreak+;hwbreak+");
             assert!(supported.contains("multiprocess+"));

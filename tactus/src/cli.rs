@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::artifacts::Artifacts;
 use crate::config::Nanoseconds;
 use crate::run::ends::Files;
-use crate::{bench, boot, build, check, collect, new, run, timed_io};
+use crate::run::show::Shown;
+use crate::{bench, boot, build, check, collect, man, new, run, timed_io};
 
 /// What the process's exit codes mean; printed by `--help`.
 const EXIT_CODES: &str = "\
@@ -59,6 +60,28 @@ pub enum Command {
     /// Create a project to start from
     #[command(after_help = EXIT_CODES)]
     New(NewArguments),
+    /// Print the completions of a shell: what it offers at the Tab key
+    #[command(after_help = EXIT_CODES)]
+    Completions(CompletionsArguments),
+    /// Write the man pages: one of `tactus`, one of each command
+    #[command(after_help = EXIT_CODES)]
+    Man(ManArguments),
+}
+
+/// Arguments of `tactus completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `tactus man`.
+#[derive(Debug, Args)]
+pub struct ManArguments {
+    /// Where they go; made if it is not there
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
 }
 
 /// What runs the image.
@@ -195,18 +218,130 @@ pub struct RunArguments {
     /// End as soon as this VM is off
     #[arg(long, value_name = "VM")]
     pub until: Option<String>,
-    /// End after this much host time, as a failure
+    /// End after this much virtual time since reset, such as 500ms: the same run, the same end
+    #[arg(long, value_name = "TIME", value_parser = limit)]
+    pub limit: Option<Nanoseconds>,
+    /// End after this much of the host's time, wherever the run is then
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub timeout: Option<Duration>,
+    pub host_limit: Option<Duration>,
     /// Write the report's files into this directory
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
+    /// Write what became of each VM and its checks as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Print one JSON object on stdout and nothing else there
+    #[arg(long, conflicts_with_all = ["verbose", "console"])]
+    pub json: bool,
     /// Show the firmware's output and all records too
     #[arg(short, long, conflicts_with = "console")]
     pub verbose: bool,
+    /// What drives the consoles
+    #[command(flatten)]
+    pub script: ScriptArguments,
     /// Which board
     #[command(flatten)]
     pub board: BoardArguments,
+}
+
+impl RunArguments {
+    /// How much is shown while it runs.
+    pub fn shown(&self) -> Shown {
+        match (self.json, self.verbose) {
+            (true, _) => Shown::Nothing,
+            (false, true) => Shown::Everything,
+            (false, false) => Shown::Lines,
+        }
+    }
+}
+
+/// What drives the consoles in `tactus run`.
+#[derive(Debug, Default)]
+pub struct ScriptArguments {
+    /// The script's file.
+    pub file: Option<PathBuf>,
+    /// The steps of the command line, in their order.
+    pub steps: Vec<ScriptStep>,
+    /// How long each text is expected for.
+    pub patience: Option<Nanoseconds>,
+    /// The exit code that the run ends with behind the last step.
+    pub exit: Option<u8>,
+}
+
+/// A step of the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScriptStep {
+    /// `--expect`.
+    Expect(String),
+    /// `--send`.
+    Send(String),
+}
+
+/// The same as clap reads them; the order of different options is in the indices alone.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Driving a console")]
+struct ScriptOptions {
+    /// Do what this file says: lines such as `expect "~ # "`, `send nproc`, `timeout 5s`, `exit 0`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["expect", "send", "exit"])]
+    script: Option<PathBuf>,
+    /// Wait until the VM has written this; --expect and --send are done in their order, and may be repeated
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    expect: Vec<String>,
+    /// Type this and Enter on the VM's console, that of --console or of the only VM
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    send: Vec<String>,
+    /// How much virtual time what is expected may take [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = limit)]
+    expect_timeout: Option<Nanoseconds>,
+    /// End the run with this exit code behind the last --expect or --send
+    #[arg(long, value_name = "CODE")]
+    exit: Option<u8>,
+}
+
+impl Args for ScriptArguments {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        ScriptOptions::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        ScriptOptions::augment_args_for_update(command)
+    }
+}
+
+impl FromArgMatches for ScriptArguments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let options = ScriptOptions::from_arg_matches(matches)?;
+        let places = |name: &str| matches.indices_of(name).into_iter().flatten();
+        let expected = options.expect.into_iter().map(ScriptStep::Expect);
+        let sent = options.send.into_iter().map(ScriptStep::Send);
+        let mut steps: Vec<(usize, ScriptStep)> = places("expect").zip(expected).collect();
+        steps.extend(places("send").zip(sent));
+        steps.sort_by_key(|(place, _)| *place);
+        Ok(Self {
+            file: options.script,
+            steps: steps.into_iter().map(|(_, step)| step).collect(),
+            patience: options.expect_timeout,
+            exit: options.exit,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl ScriptArguments {
+    /// The first of them that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        match (&self.file, self.steps.first(), self.exit) {
+            (Some(_), ..) => Some("--script"),
+            (_, Some(ScriptStep::Expect(_)), _) => Some("--expect"),
+            (_, Some(ScriptStep::Send(_)), _) => Some("--send"),
+            (.., Some(_)) => Some("--exit"),
+            _ => None,
+        }
+    }
 }
 
 /// Arguments of `tactus run` for the board alone.
@@ -392,6 +527,9 @@ pub struct BenchArguments {
     /// Write the present figures of limits that are missed to bench/known-misses.toml
     #[arg(long)]
     pub record_misses: bool,
+    /// Write each figure that has a limit as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub json: bool,
@@ -459,6 +597,17 @@ fn window(text: &str) -> Result<Range<Nanoseconds>, String> {
     }
 }
 
+/// A length of virtual time, which has an end on the board.
+fn limit(text: &str) -> Result<Nanoseconds, String> {
+    let time = Nanoseconds::from_text(text)
+        .ok_or("say a whole number and s, ms, us or ns, such as 5s or 250ms")?;
+    if time.0 <= 18_000_000_000_000 {
+        Ok(time)
+    } else {
+        Err("a run has at most 18000s of virtual time".to_owned())
+    }
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .map_err(|e: std::num::ParseFloatError| e.to_string())
@@ -481,5 +630,7 @@ pub fn main() -> ExitCode {
         Command::Artifacts(arguments) => collect::command(&arguments),
         Command::TimedIo(arguments) => timed_io::command(&arguments),
         Command::New(arguments) => new::command(&arguments),
+        Command::Completions(arguments) => man::completions(arguments.shell, Arguments::command()),
+        Command::Man(arguments) => man::command(&arguments.directory, Arguments::command()),
     }
 }

@@ -19,6 +19,8 @@ pub mod guest_image;
 pub mod hypervisor;
 pub mod illegal;
 mod io_bounds;
+pub mod junit;
+mod man;
 pub mod new;
 pub mod plan;
 pub mod problem;

@@ -232,7 +232,7 @@ pub struct Limits {
     /// After so many cycles from reset.
     pub cycles: u64,
     /// After so much host time.
-    pub timeout: Option<Duration>,
+    pub host_limit: Option<Duration>,
     /// When this one of the system's tiles is off.
     pub until: Option<usize>,
     /// When somebody says so.
@@ -244,7 +244,7 @@ impl Limits {
     pub fn cycles(cycles: u64) -> Self {
         Self {
             cycles,
-            timeout: None,
+            host_limit: None,
             until: None,
             stop: Stop::default(),
         }
@@ -528,8 +528,10 @@ pub fn run(system: &System, limits: &Limits, watcher: &mut dyn Watcher) -> Resul
             break Ending::Until;
         } else if let Some(ending) = limits.stop.asked() {
             break ending;
-        } else if machine.board.cycle() >= limits.cycles || limits.timeout.is_some_and(over) {
-            break Ending::Timeout;
+        } else if machine.board.cycle() >= limits.cycles {
+            break Ending::Limit;
+        } else if limits.host_limit.is_some_and(over) {
+            break Ending::HostLimit;
         }
     };
     for (vm, console) in consoles.iter_mut().enumerate() {

@@ -5,7 +5,6 @@ mod harness;
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use tactus::artifacts::Artifacts;
 use tactus::check::check_file;
@@ -74,13 +73,12 @@ fn run<'a>(
     until: impl Into<Option<&'a str>>,
     faults: impl FnOnce(&Plan, &[u8]) -> Faults,
 ) -> Outcome {
-    run_at(Pace::Fast, STUCK, file, until, faults)
+    run_at(Pace::Fast, file, until, faults)
 }
 
-/// [`run`] at a pace, for that long at most. The pins are watched.
+/// [`run`] at a pace. The pins are watched.
 fn run_at<'a>(
     pace: Pace,
-    patience: Duration,
     file: &Path,
     until: impl Into<Option<&'a str>>,
     faults: impl FnOnce(&Plan, &[u8]) -> Faults,
@@ -91,7 +89,7 @@ fn run_at<'a>(
     options.fabric = Some(fabric("accelerators"));
     (options.ends.pins, options.ends.pins_at) = tactus::fabric::pins("accelerators");
     options.faults = faults(&plan_of(file), &boot.image.bytes);
-    let plan = boot.plan.timeout(patience);
+    let plan = boot.plan.limit(STUCK);
     let plan = plan.on(Platform::Board(Box::new(options)));
     boot.plan = match until.into() {
         Some(vm) => plan.until(vm).expect("it is there"),
@@ -568,7 +566,7 @@ fn a_million_requests() {
     // `ACCELERATOR_SEEDS=FROM..TO` says others.
     for seed in seeds("ACCELERATOR_SEEDS", 0..50) {
         let file = written(&contended(seed));
-        let outcome = run_at(Pace::Timed, 10 * STUCK, file.path(), None, none);
+        let outcome = run_at(Pace::Timed, file.path(), None, none);
         assert_verdict(&outcome, Verdict::Good);
         let shared = plan_of(file.path()).accelerators;
         let shared = shared.expect("it shares accelerators");

@@ -38,7 +38,7 @@ fn natively(on: On, guest: &str, harts: u32) -> Outcome {
         memory_bytes: 256 << 20,
         platform: on.platform(),
     };
-    let plan = Plan::bare(launch, guest, TIMEBASE_HZ).timeout(STUCK);
+    let plan = Plan::bare(launch, guest, TIMEBASE_HZ).limit(STUCK);
     Session::start(plan)
         .and_then(|session| session.finish(&mut Unwatched))
         .unwrap_or_else(|error| panic!("{guest}: {error}"))

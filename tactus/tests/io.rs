@@ -4,7 +4,6 @@
 mod harness;
 
 use std::path::Path;
-use std::time::Duration;
 
 use tactus::run::Boot;
 use tactus::run::board::Options;
@@ -17,13 +16,13 @@ use harness::{STUCK, assert_verdict, explain, fabric, figure, once, root};
 /// Pins of the design.
 const PINS: u32 = 8;
 
-/// Runs a system until all VMs are off, which takes no more host time than that.
-fn run(file: &Path, stuck: Duration) -> Outcome {
+/// Runs a system until all VMs are off.
+fn run(file: &Path) -> Outcome {
     let mut boot = Boot::of(file).unwrap_or_else(|error| panic!("{error:?}"));
     let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
     options.fabric = Some(fabric("io"));
     options.ends.pins = PINS;
-    let plan = boot.plan.timeout(stuck);
+    let plan = boot.plan.limit(STUCK);
     boot.plan = plan.on(Platform::Board(Box::new(options)));
     once(&boot)
 }
@@ -73,7 +72,7 @@ fn assert_exact(outcome: &Outcome, vm: &str, (mask, length): (u32, u64), period:
 /// and a real-time guest that watches. None notices the hostile one: each pin changes on its cycle and no other, and all data are right.
 #[test]
 fn pins_are_exact_and_data_right_beside_a_hostile_port() {
-    let outcome = run(&root().join("systems/hostile-io.toml"), STUCK);
+    let outcome = run(&root().join("systems/hostile-io.toml"));
     assert_eq!(outcome.journal.failure, None, "\n{}", explain(&outcome));
     let vm = |name| outcome.journal.vm(name).expect("the system has it");
     for (name, program) in [
@@ -106,7 +105,7 @@ fn pins_are_exact_and_data_right_beside_a_hostile_port() {
 /// Its line is low between two lives, and nothing comes of them afterwards; who goes on meanwhile does not notice.
 #[test]
 fn nothing_is_left_of_a_life_before() {
-    let outcome = run(&root().join("systems/io-restart.toml"), STUCK);
+    let outcome = run(&root().join("systems/io-restart.toml"));
     assert_verdict(&outcome, Verdict::Good);
     let vm = |name| outcome.journal.vm(name).expect("the system has it");
     assert_eq!(vm("mortal").restarts, 4, "\n{}", explain(&outcome));
@@ -127,7 +126,7 @@ fn nothing_is_left_of_a_life_before() {
 #[ignore = "long"]
 fn pins_are_exact_while_linux_runs_hackbench() {
     // Seconds of the fabric, each cycle of which is simulated.
-    let outcome = run(&root().join("systems/io.toml"), 20 * STUCK);
+    let outcome = run(&root().join("systems/io.toml"));
     assert_verdict(&outcome, Verdict::Good);
     let vm = |name| outcome.journal.vm(name).expect("the system has it");
     // From before Linux has booted until after it is off.

@@ -97,7 +97,7 @@ fn natively(on: On, guest: &str) -> Outcome {
         memory_bytes: 128 << 20,
         platform: on.platform(),
     };
-    let plan = Plan::bare(launch, guest, 10_000_000).timeout(STUCK);
+    let plan = Plan::bare(launch, guest, 10_000_000).limit(STUCK);
     Session::start(plan)
         .and_then(|session| session.finish(&mut Unwatched))
         .unwrap_or_else(|error| panic!("{guest}: {error}"))
@@ -205,7 +205,7 @@ fn u_boot() {
     for on in [On::Qemu, On::Board] {
         let file = harness::written(&system);
         let boot = Boot::of(file.path()).unwrap_or_else(|error| panic!("{error:?}"));
-        let plan = boot.plan.clone().on(on.platform()).timeout(10 * STUCK);
+        let plan = boot.plan.clone().on(on.platform()).limit(STUCK);
         let plan = plan.until("u-boot").expect("the system has it");
         let mut session = Session::start(plan).expect("it can be run");
         let mut steps = vec![

@@ -4,7 +4,6 @@ mod harness;
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use tactus_abi::blob::MAGIC;
 
@@ -29,13 +28,7 @@ fn boot(image: &[u8], cpu: &str, memory: &str) -> String {
         .stderr(Stdio::null())
         .spawn()
         .expect("QEMU can be started: `make setup` installs it");
-    let start = Instant::now();
-    while qemu.try_wait().expect("QEMU can be asked").is_none() {
-        if start.elapsed() > harness::STUCK {
-            let _ = qemu.kill();
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    harness::process::wait_for_end(&mut qemu);
     let output = qemu.wait_with_output().expect("QEMU has ended");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -166,7 +166,42 @@ fn wrong_names_are_usage_errors() {
         (&["run", "systems/none.toml"][..], "none.toml"),
         (&["run", "systems/hello.toml", "--until", "no"], "hello"),
         (&["run", "systems/hello.toml", "--console", "no"], "hello"),
-        (&["run", "systems/hello.toml", "--timeout=-1"], "timeout"),
+        (
+            &["run", "systems/hello.toml", "--host-limit=-1"],
+            "host-limit",
+        ),
+        (
+            &["run", "systems/hello.toml", "--limit", "5"],
+            "invalid value '5' for '--limit <TIME>': say a whole number and s, ms, us or ns, such as 5s or 250ms",
+        ),
+        (
+            &["run", "systems/hello.toml", "--limit", "5h"],
+            "such as 5s or 250ms",
+        ),
+        (
+            &["run", "systems/hello.toml", "--limit", "18001s"],
+            "a run has at most 18000s of virtual time",
+        ),
+        (
+            &["run", "systems/hello.toml", "--limit", "5000s"],
+            "--limit is 4294 s at most on QEMU",
+        ),
+        (
+            &["run", "systems/bench-switch.toml", "--send", "x"],
+            "--send does not say whose console is meant",
+        ),
+        (
+            &["run", "systems/hello.toml", "--script", "none.script"],
+            "none.script cannot be read: No such file or directory",
+        ),
+        (
+            &["run", "systems/hello.toml", "--script", "a", "--send", "b"],
+            "cannot be used with",
+        ),
+        (
+            &["run", "systems/manycore.toml", "--exit", "1"],
+            "--exit is for systems with the hypervisor",
+        ),
         (
             &["run", "systems/hello.toml", "--pace", "timed"],
             "--platform board",
@@ -212,17 +247,241 @@ fn missing_qemu_is_explained() {
     );
 }
 
-fn timeout_has_its_code(on: On) {
+/// All that a run prints but how long the host took.
+fn repeats(stdout: &str) -> String {
+    let (begin, rest) = stdout.split_once(" of virtual time in ").expect("it says");
+    let (_, end) = rest.split_once(" s: ").expect("and the host's");
+    format!("{begin}: {end}")
+}
+
+fn a_limited_run_repeats(on: On) {
+    let run = || {
+        // One of its VMs never ends.
+        let (code, stdout, stderr) = output(tactus(&[
+            "run",
+            "systems/bench-switch.toml",
+            "--platform",
+            name(on),
+            "--limit",
+            "30ms",
+            "--verbose",
+        ]));
+        assert_eq!(code, Some(4), "{stdout}\n{stderr}");
+        assert!(
+            stdout.contains("\nRan 0.030000 s of virtual time in "),
+            "{stdout}"
+        );
+        assert!(
+            stdout.contains(" s: the virtual time given by --limit was up.\n"),
+            "{stdout}"
+        );
+        repeats(&stdout)
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn the_hosts_time_can_be_limited() {
+    let (code, stdout, stderr) = output(tactus(&on_board_with("--host-limit", "0")));
+    assert_eq!(code, Some(4), "{stdout}\n{stderr}");
+    assert!(
+        stdout.contains(": the host's time given by --host-limit was up."),
+        "{stdout}"
+    );
+}
+
+/// A system in which a real-time vCPU never gives its hart away.
+fn hog() -> (tempfile::TempDir, String) {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let image = directory.path().join("hog.bin");
+    // j .
+    std::fs::write(&image, 0x0000_006f_u32.to_le_bytes()).expect("it can be written");
+    let text = format!(
+        "[system]\nplatform = \"qemu-virt\"\nharts = 1\n\n\
+         [[vm]]\nname = \"hog\"\nimage = \"{}\"\nmemory = \"4MiB\"\n\n\
+         [[vm.vcpu]]\nclass = \"rt\"\nhart = 0\npriority = 200\n\n\
+         [[vm]]\nname = \"hello\"\nimage = \"@hello\"\nmemory = \"4MiB\"\n\n\
+         [[vm.vcpu]]\nclass = \"be\"\n",
+        image.display()
+    );
+    let system = directory.path().join("hog.toml");
+    std::fs::write(&system, text).expect("it can be written");
+    let system = system.display().to_string();
+    (directory, system)
+}
+
+#[test]
+fn a_hog_is_running_and_named() {
+    let (directory, system) = hog();
+    let junit = directory.path().join("junit.xml").display().to_string();
+    let arguments = ["run", &system, "--platform", "board", "--limit", "100ms"];
+    let (code, stdout, stderr) = output(tactus(&arguments));
+    assert_eq!(code, Some(4), "{stdout}\n{stderr}");
+    let cells = |line: &str| -> Vec<String> {
+        line.split("  ")
+            .map(|cell| cell.trim().to_owned())
+            .filter(|cell| !cell.is_empty())
+            .collect()
+    };
+    let row = |name: &str, second: &str| {
+        let lines = stdout.lines().map(cells);
+        lines
+            .filter(|cells| cells.first().is_some_and(|cell| cell == name))
+            .any(|cells| cells.get(1).is_some_and(|cell| cell.starts_with(second)))
+    };
+    assert!(row("hog", "running"), "{stdout}");
+    assert!(row("hello", "not started"), "{stdout}");
+    assert!(
+        stdout.contains("VM \"hello\" has not started: hart 0 is held by VM \"hog\""),
+        "{stdout}"
+    );
+    assert!(!stdout.contains("not accounted for"), "{stdout}");
+
+    let mut command = tactus(&arguments);
+    command.args(["--json", "--junit", &junit]);
+    let (code, stdout, stderr) = output(command);
+    assert_eq!(code, Some(4), "{stdout}\n{stderr}");
+    let json: serde_json::Value = serde_json::from_str(&stdout).expect("stdout is JSON alone");
+    assert_eq!(json["verdict"], "timeout");
+    assert_eq!(json["exit_code"], 4);
+    assert_eq!(json["virtual_seconds"], 0.1);
+    assert_eq!(json["virtual_seconds_exact"], true);
+    assert_eq!(json["script_unfinished"], serde_json::Value::Null);
+    assert_eq!(json["vms"][0]["state"], "running");
+    assert_eq!(json["vms"][1]["state"], "not_started");
+    assert_eq!(json["cpu"]["elapsed_seconds"], 0.1);
+    let had = json["cpu"]["use"][0]["seconds"][0].as_f64();
+    assert!(had > Some(0.07), "{json:#}");
+    let xml = std::fs::read_to_string(&junit).expect("it is written");
+    assert!(
+        xml.contains("<skipped message=\"not started\"/>")
+            && xml.contains("<error message=\"the virtual time given by --limit was up\"/>"),
+        "{xml}"
+    );
+}
+
+#[test]
+fn scripts_are_judged_before_the_run_and_in_it() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let script = directory.path().join("hello.script");
+    let run = |text: &str| {
+        std::fs::write(&script, text).expect("it can be written");
+        let mut command = tactus(&BOARD);
+        command.arg("--script").arg(&script);
+        output(command)
+    };
+    let file = script.display();
+    let (code, _, stderr) = run("expect Hello\nsned x\n");
+    assert_eq!(code, Some(2), "{stderr}");
+    let message = format!("{file}:2: `sned` is nothing that a script does");
+    // The terminal's width may break the line.
+    let words: Vec<&str> = stderr
+        .split_whitespace()
+        .filter(|word| *word != "│")
+        .collect();
+    assert!(words.join(" ").contains(&message), "{stderr}");
+    assert!(stderr.contains("did you mean `send`?"), "{stderr}");
+
+    let (code, stdout, stderr) = run("expect \"Hello from vCPU 0\"\nexit 9\n");
+    assert_eq!(code, Some(9), "{stdout}\n{stderr}");
+    assert!(
+        stdout.contains("the script ended it with exit code 9"),
+        "{stdout}"
+    );
+
+    let (code, _, stderr) = run("timeout 1ms\nexpect \"no such\"\n");
+    assert_eq!(code, Some(5), "{stderr}");
+    let reason = format!(
+        "error: {file}:2: expect \"no such\": not within 1 ms of virtual time; hello ended with \"\"\n"
+    );
+    assert_eq!(stderr, reason);
+
+    let (code, _, stderr) = run("expect \"no such\"\nsend x\n");
+    assert_eq!(code, Some(6), "{stderr}");
+    let reason =
+        format!("error: {file}:1: expect \"no such\": the run ended before: all VMs are off\n");
+    assert_eq!(stderr, reason);
+}
+
+fn a_shell_is_driven(on: On) {
     let (code, stdout, stderr) = output(tactus(&[
         "run",
-        "systems/bench-switch.toml",
+        "systems/linux.toml",
         "--platform",
         name(on),
-        "--timeout",
-        "2",
+        "--console",
+        "linux",
+        "--expect",
+        "~ # ",
+        "--send",
+        "nproc",
+        "--expect",
+        "\n2",
+        "--send",
+        "echo all of a line that is longer than the UART of a virtual machine holds | wc -c",
+        "--expect",
+        "\n70",
+        "--exit",
+        "0",
     ]));
-    assert_eq!(code, Some(4), "{stdout}\n{stderr}");
-    assert!(stdout.contains("--timeout was up"), "{stdout}");
+    assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+}
+
+#[test]
+fn what_is_piped_reaches_the_console_whole() {
+    // Far more than the UART holds, from before the guest's driver has cleared it.
+    let long = "x".repeat(300);
+    let mut child = tactus(&["run", "systems/linux.toml", "--console", "linux"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("tactus can be run");
+    let input = format!("echo {long} | wc -c\necho second\nexit\n");
+    child
+        .stdin
+        .take()
+        .expect("it is a pipe")
+        .write_all(input.as_bytes())
+        .expect("tactus takes it");
+    let output = child.wait_with_output().expect("it ends");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{stdout}");
+    assert!(stdout.contains("\n301\r\n"), "{stdout}");
+    assert!(stdout.contains("\nsecond\r\n"), "{stdout}");
+}
+
+#[test]
+fn completions_and_man_pages_are_generated() {
+    for (shell, part) in [
+        ("bash", "_tactus()"),
+        ("zsh", "#compdef tactus"),
+        ("fish", "complete -c tactus"),
+    ] {
+        let (code, stdout, stderr) = output(tactus(&["completions", shell]));
+        assert_eq!(code, Some(0), "{stderr}");
+        assert!(stdout.contains(part), "{stdout}");
+        assert!(stdout.contains("host-limit"), "{stdout}");
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let place = directory.path().join("man").display().to_string();
+    let (code, stdout, stderr) = output(tactus(&["man", &place]));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains(" man pages in "), "{stdout}");
+    for (page, part) in [
+        ("tactus.1", "Describe, check, build, run and measure"),
+        ("tactus-run.1", "\\-\\-limit"),
+        ("tactus-timed-io-assemble.1", "hexadecimal"),
+    ] {
+        let text = std::fs::read_to_string(directory.path().join("man").join(page));
+        let text = text.unwrap_or_else(|error| panic!("{page}: {error}"));
+        assert!(text.contains(part), "{page}:\n{text}");
+    }
+    let (code, _, stderr) = output(tactus(&["man", "/dev/null/man"]));
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(
+        stderr.starts_with("error: the man pages cannot be written into /dev/null/man: "),
+        "{stderr}"
+    );
 }
 
 fn interrupted_run_ends_with_its_summary(on: On) {
@@ -320,7 +579,8 @@ fn bench_renews_no_records_in_continuous_integration() {
 }
 
 on_both!(
-    timeout_has_its_code,
+    a_limited_run_repeats,
+    a_shell_is_driven,
     interrupted_run_ends_with_its_summary,
     console_passes_bytes_and_nothing_else,
 );

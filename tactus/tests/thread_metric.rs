@@ -36,7 +36,7 @@ fn natively(on: On, bootargs: &str) -> Outcome {
         memory_bytes: 256 << 20,
         platform: on.platform(),
     };
-    Session::start(Plan::bare(launch, guest, TIMEBASE_HZ).timeout(STUCK))
+    Session::start(Plan::bare(launch, guest, TIMEBASE_HZ).limit(STUCK))
         .and_then(|session| session.finish(&mut Unwatched))
         .unwrap_or_else(|error| panic!("{guest}: {error}"))
 }

@@ -6,12 +6,12 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+
+#[path = "../../../tactus/tests/harness/process.rs"]
+mod process;
 
 const TARGET: &str = "riscv64gc-unknown-none-elf";
 const QEMU: &str = "qemu-system-riscv64";
-/// No run takes longer on a machine that is not overloaded; a program that hangs is stopped then.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Releases in each phase when nobody steers the demonstration (`app/demo.c`).
 const RELEASES: usize = 2000;
 
@@ -58,21 +58,10 @@ fn run(name: &str, harts: usize, bootargs: &str) -> String {
         let mut bytes = Vec::new();
         std::io::Read::read_to_end(&mut stdout, &mut bytes).map(|_| bytes)
     });
-    let begin = Instant::now();
-    let off = loop {
-        if qemu.try_wait().expect("its status").is_some() {
-            break true;
-        }
-        if begin.elapsed() > PATIENCE {
-            qemu.kill().expect("it stops");
-            qemu.wait().expect("its status");
-            break false;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let off = process::wait_for_end(&mut qemu);
     let bytes = reader.join().expect("the reader ends").expect("readable");
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    assert!(off, "{name} still ran after {PATIENCE:?}:\n{text}");
+    assert!(off, "{name} does not end:\n{text}");
     text
 }
 

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use miette::{IntoDiagnostic, WrapErr, miette};
 
 use crate::cli::{self, BenchArguments};
+use crate::junit;
 use crate::profile::Profile;
 use crate::report::unit::Unit;
 use crate::run::machine::SEED;
@@ -88,6 +89,9 @@ fn bench(arguments: &BenchArguments) -> miette::Result<bool> {
             Ok(misses) => misses.apply(&mut findings, extent),
             Err(report) => unreasoned = Some(report),
         }
+    }
+    if let Some(path) = &arguments.junit {
+        junit::write(path, "bench", &[findings.suite(extent)])?;
     }
     let text = if arguments.json {
         let mut text = serde_json::to_string(&findings).into_diagnostic()?;

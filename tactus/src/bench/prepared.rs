@@ -221,7 +221,7 @@ pub fn prepare(
     let mut prepared =
         prepared.wrap_err_with(|| format!("run `{}` could not be carried out", run.name))?;
     if let Work::Machine(plan) = prepared.work {
-        prepared.work = Work::Machine(plan.timeout(timeout));
+        prepared.work = Work::Machine(plan.host_limit(timeout));
     }
     Ok(prepared)
 }

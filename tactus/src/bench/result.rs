@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::experiment::{Extent, Metric, Picture};
 use super::misses::{FILE, Miss, TOLERANCE};
+use crate::junit::{Case, Ended, Suite};
 use crate::report::lines::{Line, Lines};
 use crate::report::table::Table;
 use crate::report::unit::{Clocks, Unit, figure};
@@ -174,6 +175,29 @@ impl Findings {
             format!("metrics left out: {}; {reason}", of.count())
         });
         figures.chain(left_out).collect()
+    }
+
+    /// As a suite of a JUnit file: a case for each metric that has a limit, or no value.
+    pub fn suite(&self, extent: Extent) -> Suite {
+        let case = |found: &Found| {
+            let metric = &found.metric;
+            let ended = match found.value {
+                None => Ended::Error("no value was found".to_owned()),
+                Some(_) if found.good() => Ended::Passed,
+                Some(_) => {
+                    let said = found.remark(&self.name, extent);
+                    Ended::Failed(said.unwrap_or_else(|| "past its limit".to_owned()))
+                }
+            };
+            Case::new(metric.name.as_str(), ended)
+        };
+        let judged = |found: &&Found| {
+            found.value.is_none() || found.metric.limit.or(found.metric.least).is_some()
+        };
+        Suite {
+            name: self.name.clone(),
+            cases: self.found.iter().filter(judged).map(case).collect(),
+        }
     }
 
     /// A metric's value in some unit, if it was found and can be had in that.
@@ -424,6 +448,26 @@ mod tests {
         assert!(text.contains("past its limit"), "{text}");
         assert!(text.contains("Bao 240"), "{text}");
         assert!(findings(None).table().text().contains("missing"));
+    }
+
+    #[test]
+    fn figures_with_limits_are_junit_cases() {
+        let ended = |value| {
+            let suite = findings(value).suite(Extent::Usual);
+            assert_eq!(suite.name, "e");
+            let [case] = &suite.cases[..] else {
+                panic!("{suite:?}")
+            };
+            assert_eq!(case.name, "z");
+            case.ended.clone()
+        };
+        assert_eq!(ended(Some(120.0)), Ended::Passed);
+        let Ended::Failed(past) = ended(Some(121.0)) else {
+            panic!("the figure is past its limit")
+        };
+        assert!(past.starts_with("`z` is 121 instructions"), "{past}");
+        let none = "no value was found";
+        assert_eq!(ended(None), Ended::Error(none.to_owned()));
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub use model::{
     FileName, FlashArea, Io, IoPolicies, IoPolicy, IoPort, OnFault, System, TimedIo, UartUse, Vcpu,
     Vm, Window,
 };
+pub(crate) use reader::closest;
 pub use source::{At, Source, Span};
 pub use unit::{Address, Nanoseconds, Share, Size, Station};
 

@@ -488,7 +488,7 @@ fn list(words: &[&str]) -> String {
 }
 
 /// The known word that `word` is most likely a misspelling of.
-fn closest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(crate) fn closest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let likeness = |name: &str| strsim::normalized_damerau_levenshtein(word, name);
     known
         .iter()

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::illegal::Illegal;
 use crate::run::console::Source;
 use crate::run::journal::{Journal, NamedSeries, RecordLine, Transcript, VmJournal};
-use crate::run::record::{Consumer, Fault, FaultAction, OffReason, fields};
+use crate::run::record::{Consumer, Fault, FaultAction, fields};
 use crate::run::session::{Outcome, Verdict};
 
 use bins::Bins;
@@ -209,29 +209,20 @@ fn shown(unit: Unit, greatest: u64, clocks: Clocks) -> (&'static str, f64) {
     (name, nanoseconds / one)
 }
 
-/// How long the run was in virtual time, in words. When the hypervisor did not end it, only the time of the last
-/// record is known.
-fn virtual_time(journal: &Journal) -> String {
-    let least = if journal.ended.is_some() {
-        ""
-    } else {
-        "at least "
-    };
-    format!("{least}{:.6} s", journal.seconds(journal.last_time))
+/// How long the run was in virtual time, in words. Where neither the machine nor the hypervisor says when it ended, only the
+/// time of the last record is known.
+fn virtual_time(outcome: &Outcome) -> String {
+    let journal = &outcome.journal;
+    match (outcome.end_time, journal.ended) {
+        (Some(end), _) => format!("{:.6} s", end.0 as f64 / 1e9),
+        (None, Some(_)) => format!("{:.6} s", journal.seconds(journal.last_time)),
+        (None, None) => format!("at least {:.6} s", journal.seconds(journal.last_time)),
+    }
 }
 
 /// How a VM ended, in words.
 pub fn end_of(vm: &VmJournal) -> String {
-    match (vm.off, vm.started) {
-        (Some(off), _) => match off.reason {
-            OffReason::Shutdown => "shut down".to_owned(),
-            OffReason::Fail => format!("failed (code {})", off.code),
-            OffReason::Fault => "stopped by a fault".to_owned(),
-            OffReason::Refused => "not started: refused".to_owned(),
-        },
-        (None, Some(_)) => "running".to_owned(),
-        (None, None) => "not started".to_owned(),
-    }
+    vm.state().to_string()
 }
 
 /// The table of the VMs and how they ended.
@@ -293,9 +284,14 @@ fn cpu_use(journal: &Journal) -> CpuUse {
         .names()
         .map(|name| (name.to_owned(), of(&Consumer::Vm(name.to_owned()))))
         .collect();
-    let hypervisor = of(&Consumer::Hypervisor);
-    if hypervisor.iter().any(|ticks| *ticks > 0) {
-        rows.push(("(hypervisor)".to_owned(), hypervisor));
+    for (name, consumer) in [
+        ("(hypervisor)", Consumer::Hypervisor),
+        ("(firmware)", Consumer::Firmware),
+    ] {
+        let had = of(&consumer);
+        if had.iter().any(|ticks| *ticks > 0) {
+            rows.push((name.to_owned(), had));
+        }
     }
     rows.push(("(idle)".to_owned(), of(&Consumer::Idle)));
     let sums: Vec<u64> = (0..harts.len())
@@ -306,7 +302,7 @@ fn cpu_use(journal: &Journal) -> CpuUse {
         .collect();
     let span = journal
         .usage_time
-        .saturating_sub(journal.booted.unwrap_or(0));
+        .saturating_sub(journal.usage_since.or(journal.booted).unwrap_or(0));
     // Harts start before the hypervisor says so, and an account without its time is taken for complete.
     let elapsed = sums.iter().copied().fold(span, u64::max);
     let open: Vec<u64> = sums.iter().map(|sum| elapsed - sum).collect();
@@ -522,7 +518,7 @@ pub fn summary(outcome: &Outcome) -> String {
     let journal = &outcome.journal;
     let mut parts = vec![format!(
         "Ran {} of virtual time in {:.1} s: {}.\n",
-        virtual_time(journal),
+        virtual_time(outcome),
         outcome.host_time.as_secs_f64(),
         outcome.reason()
     )];
@@ -709,6 +705,7 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
                 .collect();
             json!({
                 "name": vm.name,
+                "state": vm.state().name(),
                 "end": end_of(vm),
                 "failed": vm.failed(),
                 "started_seconds": vm.started.map(|ticks| journal.seconds(ticks)),
@@ -793,11 +790,17 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
             Verdict::GuestFailed => "a guest failed",
             Verdict::HypervisorFailed => "the hypervisor failed",
             Verdict::Timeout => "timeout",
+            Verdict::ScriptTimeout => "script timeout",
+            Verdict::ScriptUnfinished => "script unfinished",
             Verdict::Interrupted => "interrupted",
         },
         "reason": outcome.reason(),
         "hypervisor_version": journal.version,
-        "virtual_seconds": journal.seconds(journal.last_time),
+        "virtual_seconds": outcome.end_time.map_or_else(
+            || journal.seconds(journal.last_time),
+            |end| end.0 as f64 / 1e9,
+        ),
+        "virtual_seconds_exact": outcome.end_time.is_some() || journal.ended.is_some(),
         "vms": vms,
         "samples": samples,
         "timed_output": timed_output,
@@ -816,7 +819,7 @@ fn report_markdown(outcome: &Outcome, system: &str) -> String {
     let journal = &outcome.journal;
     let mut parts = vec![format!(
         "# Run of {system}\n\n{} of virtual time; {}.\n",
-        virtual_time(journal),
+        virtual_time(outcome),
         outcome.reason()
     )];
     for quantity in quantities(journal) {

@@ -3,9 +3,11 @@
 use std::io::{self, Read, Write, stdin};
 use std::thread;
 
+use rustix::fs::{FileType, fstat};
 use rustix::termios::{OptionalActions, OutputModes, Termios, isatty, tcgetattr, tcsetattr};
 
 use super::console::Framer;
+use super::script::Feed;
 use super::session::Stop;
 
 /// The key that leaves the console: Ctrl-].
@@ -37,11 +39,6 @@ impl RawTerminal {
             before: Some(before),
         })
     }
-
-    /// Whether stdin is a terminal.
-    pub fn is_terminal(&self) -> bool {
-        self.before.is_some()
-    }
 }
 
 impl Drop for RawTerminal {
@@ -53,28 +50,14 @@ impl Drop for RawTerminal {
     }
 }
 
-/// Sends stdin to a VM's console until it ends, [`LEAVE`] comes (with `keys`: from a terminal) or the machine
-/// is gone. The end of stdin does not end the run, so that commands can be piped in.
-pub fn forward_input(
-    mut framer: Framer,
-    mut machine: impl Write + Send + 'static,
-    stop: Stop,
-    keys: bool,
-) {
+/// Sends stdin, a terminal, to a VM's console until it ends, [`LEAVE`] comes or the machine is gone.
+pub fn forward_input(mut framer: Framer, mut machine: impl Write + Send + 'static, stop: Stop) {
     // The thread may wait for a key for ever; it ends with the process.
     thread::spawn(move || {
         let mut buffer = [0; 1024];
         let mut input = stdin().lock();
-        loop {
-            let read = match input.read(&mut buffer) {
-                Ok(0) => return,
-                Ok(read) => &buffer[..read],
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => return,
-            };
-            let leave = keys
-                .then(|| read.iter().position(|byte| *byte == LEAVE))
-                .flatten();
+        while let Ok(read) = read(&mut input, &mut buffer) {
+            let leave = read.iter().position(|byte| *byte == LEAVE);
             let typed = &read[..leave.unwrap_or(read.len())];
             let sent = machine
                 .write_all(&framer.frame(typed))
@@ -82,9 +65,48 @@ pub fn forward_input(
             if leave.is_some() {
                 stop.leave();
             }
-            if leave.is_some() || sent.is_err() {
+            if leave.is_some() || sent.is_err() || read.is_empty() {
                 return;
             }
         }
     });
+}
+
+/// What comes from stdin, which is no terminal. A file is read at once, so that the run repeats; from a pipe it
+/// is taken as it comes. Its end does not end the run.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn feed() -> io::Result<Feed> {
+    let feed = Feed::default();
+    let mut input = stdin();
+    if FileType::from_raw_mode(fstat(&input)?.st_mode).is_file() {
+        let mut bytes = Vec::new();
+        input.read_to_end(&mut bytes)?;
+        feed.add(&bytes);
+        feed.close();
+        return Ok(feed);
+    }
+    let filled = feed.clone();
+    // The thread may wait for input for ever; it ends with the process.
+    thread::spawn(move || {
+        let mut buffer = [0; 1024];
+        let mut input = stdin().lock();
+        while let Ok(bytes @ [_, ..]) = read(&mut input, &mut buffer) {
+            filled.add(bytes);
+        }
+        filled.close();
+    });
+    Ok(feed)
+}
+
+/// The next bytes; none at the end.
+fn read<'b>(input: &mut impl Read, buffer: &'b mut [u8]) -> io::Result<&'b [u8]> {
+    loop {
+        match input.read(buffer) {
+            Ok(count) => return Ok(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }

@@ -30,8 +30,10 @@ use tactus_board::{privileged::Privilege, timing::Counts};
 use crate::artifacts::{Artifacts, FIRMWARE_FILE};
 
 use super::machine::{self, End, Output, SEED};
+use super::script::Player;
 use super::session::Plan;
 use super::{Error, debugger, ends};
+use crate::config::Nanoseconds;
 
 use paths::Paths;
 use perfetto::Trace;
@@ -53,8 +55,7 @@ mod watch;
 const SLICE: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 10_000);
 /// Virtual time that a run ends at, at the latest: a second before the board's clock is at its end.
 const LAST: Femtoseconds = Femtoseconds(u64::MAX - Femtoseconds::SECOND.0);
-/// After the awaited VM's end: how long nothing more of it may come, in virtual time, before nothing more will.
-const CLOSING_PATIENCE: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 50);
+const FEMTOSECONDS_PER_NANOSECOND: u64 = 1_000_000;
 /// Host time between looks for input when nothing but input can go on.
 const INPUT_PATIENCE: Duration = Duration::from_millis(5);
 /// With interactive input: how far virtual time may be ahead of the host's.
@@ -229,6 +230,8 @@ pub struct HartFacts {
     pub instructions: u64,
     /// What the cycles went to, by who they went to.
     pub work: Vec<(Worker, Work)>,
+    /// Who has it at the end.
+    pub holder: Worker,
     /// What was counted while the pace was timed.
     pub counts: Counts,
 }
@@ -244,6 +247,8 @@ pub struct Facts {
     pub seed: u64,
     /// The virtual time that it ran for.
     pub time: Femtoseconds,
+    /// The step of the script that the run ended before.
+    pub unfinished: Option<String>,
     /// When the pace became timed; `None`: never.
     pub timed_since: Option<Femtoseconds>,
     /// What was to make it so.
@@ -371,6 +376,8 @@ impl Machine {
             board,
             console: console.clone(),
             watch: Watch::new(plan, &options.timed_from),
+            player: plan.player(),
+            limit: plan.limit.map(femtoseconds),
             clock: Clock::from_hertz(options.profile.clock_hz),
             now: Femtoseconds::default(),
             timed_since: None,
@@ -448,7 +455,7 @@ impl machine::Machine for Machine {
         }))
     }
 
-    fn ends_when_awaited(&self) -> bool {
+    fn keeps_time(&self) -> bool {
         true
     }
 
@@ -499,6 +506,9 @@ struct Run {
     board: Board,
     console: Console,
     watch: Watch,
+    player: Option<Player>,
+    /// When the run ends.
+    limit: Option<Femtoseconds>,
     clock: Clock,
     now: Femtoseconds,
     timed_since: Option<Femtoseconds>,
@@ -616,7 +626,7 @@ impl Run {
             if let Some(end) = self.slice(server.as_mut()) {
                 break end;
             }
-            if self.interactive.load(Ordering::Relaxed) {
+            if self.awaits_input() {
                 self.keep_pace(self.now - before, begin.elapsed());
             }
         };
@@ -646,19 +656,28 @@ impl Run {
             return Some(End::Off);
         }
         if !self.console.attention().load(Ordering::Acquire) && self.board.asleep() {
-            if !self.interactive.load(Ordering::Relaxed) {
+            let plays = self.player.as_ref().is_some_and(Player::needs_time);
+            if !self.awaits_input() && !plays {
                 return Some(End::Failed(
                     "all harts wait, and nothing will ever wake them".to_owned(),
                 ));
             }
-            thread::sleep(INPUT_PATIENCE);
-            return None;
+            if !plays {
+                thread::sleep(INPUT_PATIENCE);
+                return None;
+            }
+        }
+        if let Some(limit) = self.limit
+            && self.now >= limit
+        {
+            return Some(End::Limit);
         }
         if self.now >= LAST {
             let end = "it has run for 5.1 hours of virtual time, the longest that it can";
             return Some(End::Failed(end.to_owned()));
         }
         let mut limit = Femtoseconds((self.now.0 / SLICE.0 + 1) * SLICE.0);
+        limit = limit.min(self.limit.unwrap_or(Femtoseconds::NEVER));
         let mut switches = false;
         if let (Some(Marker::Cycle(cycle)), None) = (&self.options.timed_from, self.timed_since) {
             let time = self.clock.time_of(*cycle);
@@ -716,6 +735,24 @@ impl Run {
             self.become_timed();
         }
         end.or_else(|| self.watch.over(self.now).then_some(End::Off))
+            .or_else(|| self.play())
+    }
+
+    /// Goes on with the script, and types what is to be typed. Gives the end, when the script has brought it about.
+    fn play(&mut self) -> Option<End> {
+        let player = self.player.as_mut()?;
+        let now = Nanoseconds(self.now.0 / FEMTOSECONDS_PER_NANOSECOND);
+        let input = player.advance(now);
+        if !input.is_empty() {
+            self.console.send_at(self.now, &input);
+        }
+        player.ended().cloned().map(End::Script)
+    }
+
+    /// Whether somebody outside may still send input.
+    fn awaits_input(&self) -> bool {
+        self.interactive.load(Ordering::Relaxed)
+            || self.player.as_ref().is_some_and(Player::awaits_feed)
     }
 
     /// Lets the host's time catch up: whoever types wants time to pass as for them, at most.
@@ -762,11 +799,13 @@ impl Run {
         if self.options.snapshot.is_some() {
             self.written.extend_from_slice(&bytes);
         }
-        let begun = self.watch.take(&bytes, self.now, |line| {
-            if let Some(trace) = &mut self.trace {
-                trace.line(self.now, line);
-            }
-        });
+        let begun = self
+            .watch
+            .take(&bytes, self.now, self.player.as_mut(), |line| {
+                if let Some(trace) = &mut self.trace {
+                    trace.line(self.now, line);
+                }
+            });
         if self.sender.send(bytes).is_err() {
             self.cancel.store(true, Ordering::Relaxed);
         }
@@ -834,6 +873,7 @@ impl Run {
                 cycles: self.board.cycle(hart),
                 instructions: self.board.instructions(hart),
                 work: work(&self.board.account(hart), self.vms),
+                holder: Worker::of(self.board.doing(hart), self.vms),
                 counts: *self.board.counts(hart),
             })
             .collect();
@@ -848,6 +888,7 @@ impl Run {
             clock_hz: self.options.profile.clock_hz,
             seed: self.options.seed,
             time: self.now,
+            unfinished: self.player.as_ref().and_then(Player::unfinished),
             timed_since: self.timed_since,
             timed_from: self.options.timed_from.as_ref().map(Marker::to_string),
             harts,
@@ -863,6 +904,10 @@ impl Run {
             trace_hash: self.board.trace_hash(),
         }
     }
+}
+
+const fn femtoseconds(time: Nanoseconds) -> Femtoseconds {
+    Femtoseconds(time.0.saturating_mul(FEMTOSECONDS_PER_NANOSECOND))
 }
 
 /// An account by who the cycles went to, in a fixed order.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::console::{Carriage, Consoles, Line, Piece, Source};
 use super::pulses::Pulses;
 use super::record::{self, Consumer, Fault, GuestRecord, LogRecord, OffReason};
+use super::state::Presence;
 use crate::report::samples::Series;
 use crate::report::unit::{Clocks, Unit};
 
@@ -70,6 +71,10 @@ pub struct VmJournal {
     pub started: Option<u64>,
     /// How it ended; `None` while it runs.
     pub off: Option<Off>,
+    /// What the board saw of it when the run ended; `None` on another machine.
+    pub presence: Option<Presence>,
+    /// Whether the hypervisor may be loading it.
+    pub may_load: bool,
     /// Faults.
     pub faults: u64,
     /// Restarts.
@@ -189,6 +194,8 @@ pub struct Journal {
     pub booted: Option<u64>,
     /// Time that each had a hart, in ticks of the `time` CSR, by hart index.
     pub usage: BTreeMap<(u64, Consumer), u64>,
+    /// Since when that is, in ticks of the `time` CSR; `None`: since the hypervisor said that it runs.
+    pub usage_since: Option<u64>,
     /// When that was, in ticks of the `time` CSR.
     pub usage_time: u64,
     /// The first faults.
@@ -219,6 +226,8 @@ impl Journal {
                     name: name.as_ref().to_owned(),
                     started: None,
                     off: None,
+                    presence: None,
+                    may_load: false,
                     faults: 0,
                     restarts: 0,
                     overruns: BTreeMap::new(),
@@ -237,6 +246,7 @@ impl Journal {
             version: None,
             booted: None,
             usage: BTreeMap::new(),
+            usage_since: None,
             usage_time: 0,
             faults: Vec::new(),
             failure: None,

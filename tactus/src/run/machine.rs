@@ -5,8 +5,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::script::ScriptEnd;
 use super::session::Plan;
 use super::{Error, board, qemu};
+use crate::config::Nanoseconds;
 
 /// Seed of everything random in a machine that is not given another.
 pub const SEED: u64 = 1;
@@ -41,6 +43,9 @@ pub struct Launch {
 pub enum Output {
     /// It wrote to its serial line.
     Bytes(Vec<u8>),
+    /// It has come to this virtual time since reset, and all that it wrote before has been delivered: the answer to
+    /// [`Machine::ask_time`].
+    Time(Nanoseconds),
     /// Nothing within the time given.
     Quiet,
     /// It ended, and everything it wrote has been delivered.
@@ -52,6 +57,10 @@ pub enum Output {
 pub enum End {
     /// The software switched it off or reset it.
     Off,
+    /// It came to the plan's limit of virtual time.
+    Limit,
+    /// The plan's script has ended it.
+    Script(ScriptEnd),
     /// It failed; how, as a sentence without its full stop.
     Failed(String),
 }
@@ -67,9 +76,13 @@ pub trait Machine: Debug {
     /// The serial line's other direction; `None` when it has been taken.
     fn take_input(&mut self) -> Option<Box<dyn Write + Send>>;
 
-    /// Whether it ends by itself after the awaited VM's end, by a clock of its own. Of others it is to be guessed when
-    /// nothing more will come.
-    fn ends_when_awaited(&self) -> bool;
+    /// Whether it plays the plan's script and ends by itself after the awaited VM's end, both by its own clock. For others the
+    /// session does so, by the times that it asks for.
+    fn keeps_time(&self) -> bool;
+
+    /// Has a later [`Machine::wait`] give the virtual time, of a machine that does not keep time itself. One that has not
+    /// answered yet is not asked again.
+    fn ask_time(&mut self) {}
 
     /// Ends it if it has not ended, and tells what only it knows of the run. `None`: nothing.
     fn finish(&mut self) -> Option<board::Facts>;
@@ -81,7 +94,7 @@ pub trait Machine: Debug {
 /// It cannot be started.
 pub fn start(plan: &Plan) -> Result<Box<dyn Machine>, Error> {
     Ok(match &plan.launch.platform {
-        Platform::Qemu => Box::new(qemu::Machine::start(&plan.launch)?),
+        Platform::Qemu => Box::new(qemu::Machine::start(&plan.launch, plan.limit)?),
         Platform::Board(options) => Box::new(board::Machine::start(plan, options)?),
     })
 }

@@ -4,7 +4,7 @@
 //! its serial line apart, [`record`] reads the records in it, [`journal`] keeps what they say, [`session`] is all of that from start to end, which other commands
 //! and tests use as well. [`show`] and [`attach`] are the terminal's two ways to take part.
 
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,9 +18,10 @@ use crate::artifacts::{Artifacts, Missing};
 use crate::boot;
 use crate::build::{self, Image};
 use crate::check;
-use crate::cli::{self, RunArguments};
+use crate::cli::{self, RunArguments, ScriptArguments, ScriptStep};
 use crate::config::Config;
 use crate::illegal;
+use crate::junit::{self, Case, Ended, Suite};
 use crate::report;
 use crate::tiles;
 
@@ -30,8 +31,10 @@ use board::{Marker, Options};
 use console::Framer;
 use machine::{Launch, Platform};
 use qemu::QEMU;
+use script::{Action, Script, Step, Typed};
 use session::{Ending, Outcome, Plan, Session, Verdict, Watcher};
 use show::{Attached, Show};
+use state::State;
 
 pub mod attach;
 pub mod board;
@@ -43,8 +46,10 @@ pub mod machine;
 pub mod pulses;
 pub mod qemu;
 pub mod record;
+pub mod script;
 pub mod session;
 pub mod show;
+pub mod state;
 
 /// What the exit codes of `tactus run` mean; printed by its `--help`.
 pub const EXIT_CODES: &str = "\
@@ -53,8 +58,11 @@ Exit codes:
   1    a VM was stopped by a fault or ended as failed, or a check of its own failed
   2    wrong usage, the system is not in order, or something needed is missing
   3    the hypervisor refused the system or panicked, or the machine ended without it
-  4    the time given by --timeout was up
-  130  interrupted";
+  4    the time given by --limit or --host-limit was up
+  5    what a script expects did not come in time
+  6    the run ended before its script did
+  130  interrupted
+A script's `exit CODE` gives CODE where the run would give 0.";
 
 /// Lines of the firmware's output that a failed run shows.
 const FIRMWARE_LINES: usize = 40;
@@ -198,7 +206,7 @@ impl Boot {
 /// Carries the command out; the exit code is as `--help` says.
 pub fn command(arguments: &RunArguments) -> ExitCode {
     match run(arguments) {
-        Ok(verdict) => ExitCode::from(verdict as u8),
+        Ok(code) => ExitCode::from(code),
         Err(report) => {
             eprintln!("{report:?}");
             ExitCode::from(2)
@@ -206,7 +214,7 @@ pub fn command(arguments: &RunArguments) -> ExitCode {
     }
 }
 
-fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
+fn run(arguments: &RunArguments) -> miette::Result<u8> {
     let progress = show::progress("building");
     let verdict = check::check_file(&arguments.file, &Artifacts::chosen());
     if let Some(system) = &verdict.tiles {
@@ -217,7 +225,8 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
     let boot = build::build_judged(verdict).and_then(Boot::of_image);
     let boot = boot.inspect_err(|_| progress.finish_and_clear())?;
     let mut plan = boot.plan.clone();
-    plan.timeout = arguments.timeout;
+    plan.limit = arguments.limit;
+    plan.host_limit = arguments.host_limit;
     plan = plan.on(platform(arguments, &boot.image)?);
     if let Some(until) = &arguments.until {
         plan = plan.until(until)?;
@@ -227,6 +236,13 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
         .as_deref()
         .map(|name| plan.vm_index(name))
         .transpose()?;
+    plan.script = script(&arguments.script, &plan.vms, attach)?;
+    let keys = io::stdin().is_terminal();
+    if let (Some(vm), None, false) = (attach, &plan.script, keys) {
+        let feed = attach::feed().into_diagnostic()?;
+        plan.typed = Some(Typed { vm, feed });
+    }
+    let types = attach.is_some() && plan.script.is_none() && keys;
     let vms = plan.vms.clone();
     let platform = plan.launch.platform.clone();
     let mut session = Session::start(plan)?;
@@ -242,19 +258,21 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
     ctrlc::set_handler(move || interrupt.interrupt()).into_diagnostic()?;
     let outcome = match attach {
         None => {
-            let mut show = Show::new(&vms, arguments.verbose, progress.clone(), stop);
+            let mut show = Show::new(&vms, arguments.shown(), progress.clone(), stop);
             session.finish(&mut show)
         }
         Some(vm) => {
             progress.finish_and_clear();
-            let terminal = RawTerminal::enter()
+            let _terminal = types
+                .then(RawTerminal::enter)
+                .transpose()
                 .into_diagnostic()
                 .wrap_err("the terminal could not be attached to the VM")?;
-            if terminal.is_terminal() {
+            if types {
                 eprint!("Console of {}; Ctrl-] ends the run.\r\n", vms[vm]);
-            }
-            if let (Some(framer), Some(input)) = (Framer::new(vm), session.take_input()) {
-                attach::forward_input(framer, input, stop.clone(), terminal.is_terminal());
+                if let (Some(framer), Some(input)) = (Framer::new(vm), session.take_input()) {
+                    attach::forward_input(framer, input, stop.clone());
+                }
             }
             session.finish(&mut Attached::new(vm, stop))
         }
@@ -263,10 +281,12 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
     let outcome = outcome?;
     let verdict = outcome.verdict();
     if verdict == Verdict::HypervisorFailed
-        || (outcome.ending == Ending::Timeout && outcome.journal.version.is_none())
+        || (matches!(outcome.ending, Ending::Limit | Ending::HostLimit)
+            && outcome.journal.version.is_none())
     {
         show_firmware(&outcome);
     }
+    let system = arguments.file.display().to_string();
     let mut text = format!("\n{}", report::summary(&outcome));
     let image_of = |vm: &str| {
         let index = vms.iter().position(|name| name == vm)?;
@@ -277,7 +297,6 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
         text += &format!("\n{explanations}");
     }
     if let Some(directory) = &arguments.report {
-        let system = arguments.file.display().to_string();
         let pictures = report::write(&outcome, &system, directory).into_diagnostic()?;
         text += &format!("\nReport: {}\n", directory.join("report.md").display());
         for picture in pictures {
@@ -291,12 +310,151 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
         let files = arguments.board.ends();
         files.write(&facts.ends, options.ends.pins, clock)?;
     }
-    // Whoever closed stdout does not want the summary; the verdict stands.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    if verdict == Verdict::HypervisorFailed {
-        eprintln!("error: {}", outcome.reason());
+    if let Some(path) = &arguments.junit {
+        write_junit(path, &outcome, &system)?;
     }
-    Ok(verdict)
+    if arguments.json {
+        print_json(&outcome, &system);
+    } else {
+        // Whoever closed stdout does not want the summary; the verdict stands.
+        let _ = io::stdout().write_all(text.as_bytes());
+    }
+    match verdict {
+        Verdict::HypervisorFailed | Verdict::ScriptTimeout => {
+            eprintln!("error: {}", outcome.reason());
+        }
+        Verdict::ScriptUnfinished => {
+            let step = outcome.unfinished.as_deref().unwrap_or_default();
+            eprintln!("error: {step}: the run ended before: {}", outcome.reason());
+        }
+        _ => {}
+    }
+    Ok(outcome.exit_code())
+}
+
+/// The script that the arguments want. `console`: the VM of `--console`.
+fn script(
+    arguments: &ScriptArguments,
+    vms: &[String],
+    console: Option<usize>,
+) -> miette::Result<Option<Script>> {
+    if let Some(file) = &arguments.file {
+        return Script::read(file, vms, console).map(Some);
+    }
+    if arguments.given().is_none() {
+        return Ok(None);
+    }
+    let patience = arguments.patience.unwrap_or(script::PATIENCE);
+    let whose = || {
+        console.or((vms.len() == 1).then_some(0)).ok_or_else(|| {
+            miette!(
+                help = format!("say --console VM; the VMs are {}", vms.join(", ")),
+                "{} does not say whose console is meant",
+                arguments.given().unwrap_or_default()
+            )
+        })
+    };
+    let mut steps = Vec::new();
+    for step in &arguments.steps {
+        steps.push(match step {
+            ScriptStep::Expect(text) if text.is_empty() => {
+                return Err(miette!("--expect needs a text"));
+            }
+            ScriptStep::Expect(text) => Step {
+                action: Action::Expect {
+                    vm: whose()?,
+                    text: text.clone().into_bytes(),
+                    patience,
+                },
+                name: format!("--expect \"{text}\""),
+            },
+            ScriptStep::Send(text) => Step {
+                action: Action::Send {
+                    vm: whose()?,
+                    bytes: format!("{text}\n").into_bytes(),
+                },
+                name: format!("--send \"{text}\""),
+            },
+        });
+    }
+    steps.extend(arguments.exit.map(|code| Step {
+        action: Action::Exit(code),
+        name: format!("--exit {code}"),
+    }));
+    Ok(Some(Script { steps }))
+}
+
+/// Prints a run for programs.
+pub(crate) fn print_json(outcome: &Outcome, system: &str) {
+    let mut object = report::report_json(outcome, system);
+    object["exit_code"] = outcome.exit_code().into();
+    object["script_unfinished"] = outcome.unfinished.clone().into();
+    // Whoever closed stdout does not want it; the verdict stands.
+    let _ = writeln!(io::stdout(), "{object:#}");
+}
+
+/// Writes what became of each VM, and its checks.
+///
+/// # Errors
+/// The file cannot be written.
+pub(crate) fn write_junit(path: &Path, outcome: &Outcome, system: &str) -> miette::Result<()> {
+    junit::write(path, system, &suites(outcome))
+}
+
+/// A suite for each VM: its checks, and how it ended; and one for the run.
+fn suites(outcome: &Outcome) -> Vec<Suite> {
+    let mut suites: Vec<Suite> = outcome
+        .journal
+        .vms
+        .iter()
+        .map(|vm| {
+            let passed = vm
+                .passed
+                .iter()
+                .map(|name| Case::new(name.as_str(), Ended::Passed));
+            let failed = vm
+                .failed
+                .iter()
+                .map(|(name, reason)| Case::new(name.as_str(), Ended::Failed(reason.clone())));
+            let state = vm.state();
+            let end = match state {
+                State::Failed { .. } | State::Faulted | State::Refused => {
+                    let mut faults = outcome.journal.faults.iter();
+                    let last = faults.rfind(|fault| fault.vm == vm.name);
+                    Ended::Failed(match last {
+                        Some(fault) if state == State::Faulted => {
+                            format!("{state}: {} at pc {:#x}", report::why(fault), fault.pc)
+                        }
+                        _ => state.to_string(),
+                    })
+                }
+                State::NotStarted | State::Loading => Ended::Skipped(state.to_string()),
+                State::Running | State::Waiting | State::ShutDown => Ended::Passed,
+            };
+            let cases = passed
+                .chain(failed)
+                .chain([Case::new("end", end)])
+                .collect();
+            let name = vm.name.clone();
+            Suite { name, cases }
+        })
+        .collect();
+    let ended = match outcome.verdict() {
+        Verdict::Good | Verdict::GuestFailed => Ended::Passed,
+        _ => Ended::Error(outcome.reason()),
+    };
+    let mut cases = vec![Case::new("end", ended)];
+    if let Some(step) = &outcome.unfinished {
+        cases.push(Case::new(
+            "script",
+            Ended::Failed(format!("not done: {step}")),
+        ));
+    }
+    suites.push(Suite {
+        name: "(run)".to_owned(),
+        cases,
+    });
+    suites
 }
 
 /// What the arguments want the system to run on.
@@ -307,6 +465,13 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
         Some(_) => cli::Platform::Board,
         None => cli::Platform::Qemu,
     });
+    if given == cli::Platform::Qemu && arguments.limit > Some(qemu::LIMIT_MAX) {
+        return Err(miette!(
+            help = "give it a smaller one, or say --platform board",
+            "--limit is {} at most on QEMU",
+            qemu::LIMIT_MAX
+        ));
+    }
     if given == cli::Platform::Qemu && image.design.is_some() {
         return Err(miette!(
             help = "say --platform board",

@@ -1,4 +1,6 @@
 //! A QEMU process: started, read, written to, and never left behind.
+//!
+//! Virtual time is known from the serial line itself ([`clock`]), so that nothing here depends on how fast the host is.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -12,6 +14,11 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::Error;
 use super::machine::{self, End, Launch, Output, SEED};
+use crate::config::Nanoseconds;
+
+use clock::{Clock, Part};
+
+mod clock;
 
 /// The program that is the machine.
 pub const QEMU: &str = "qemu-system-riscv64";
@@ -25,6 +32,9 @@ pub const QEMU: &str = "qemu-system-riscv64";
 /// this period, which does nothing else, keeps turns short. Much shorter ones make QEMU crawl.
 const TURN_US: u32 = 10;
 
+/// The longest limit of virtual time: what `filter-buffer` can hold a packet for.
+pub const LIMIT_MAX: Nanoseconds = Nanoseconds(4_294_000_000_000);
+
 /// Bytes read at once.
 const CHUNK: usize = 64 * 1024;
 /// Chunks read and not yet taken. When they are all full, QEMU's pipe fills and the guest's UART waits.
@@ -37,7 +47,7 @@ const MESSAGES_MAX: usize = 16 * 1024;
 
 /// The command line. One instruction takes one virtual nanosecond and waiting takes no host time,
 /// so that a run repeats exactly (`docs/src/reference/running.md`).
-fn command(launch: &Launch) -> Command {
+fn command(launch: &Launch, clock: &Clock) -> Command {
     let mut command = Command::new(QEMU);
     command
         .args(["-M", "virt", "-cpu", "rv64,h=true"])
@@ -50,7 +60,7 @@ fn command(launch: &Launch) -> Command {
         .args(["-icount", "shift=0,sleep=off"])
         .arg("-seed")
         .arg(SEED.to_string())
-        .args(["-rtc", "clock=vm,base=2026-01-01T00:00:00"])
+        .args(["-rtc", &format!("clock=vm,base={}", clock::BASE)])
         .arg("-kernel")
         .arg(&launch.image);
     if !launch.bootargs.is_empty() {
@@ -66,6 +76,7 @@ fn command(launch: &Launch) -> Command {
                 "filter-buffer,id=turn,netdev=turns,queue=all,interval={TURN_US}"
             ));
     }
+    clock.add_to(&mut command);
     command
 }
 
@@ -77,12 +88,18 @@ pub struct Machine {
     output: Receiver<Vec<u8>>,
     messages: Arc<Mutex<Vec<u8>>>,
     collector: Option<JoinHandle<()>>,
+    /// Of a machine with which [`Machine::start`] has begun.
+    clock: Option<Clock>,
 }
 
 impl Machine {
-    /// Starts a machine. It ends with the calling thread at the latest.
-    pub(super) fn start(launch: &Launch) -> Result<Self, Error> {
-        Self::spawn(command(launch))
+    /// Starts a machine that ends at the limit of virtual time, where there is one. It ends with the calling thread at the
+    /// latest.
+    pub(super) fn start(launch: &Launch, limit: Option<Nanoseconds>) -> Result<Self, Error> {
+        let clock = Clock::new(limit).map_err(Error::Start)?;
+        let mut machine = Self::spawn(command(launch, &clock))?;
+        machine.clock = Some(clock.started());
+        Ok(machine)
     }
 
     /// Starts a machine with a command line of the caller's, whose serial line is standard input and output. It
@@ -126,6 +143,7 @@ impl Machine {
             output,
             messages,
             collector,
+            clock: None,
         })
     }
 
@@ -147,7 +165,7 @@ impl Machine {
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&messages)
             .lines()
-            // Of the network that is only there for its timer.
+            // Of the networks that are only there for their timers.
             .filter(|line| !line.ends_with("has no peer"))
             .collect::<Vec<_>>()
             .join("\n")
@@ -156,10 +174,31 @@ impl Machine {
 
 impl machine::Machine for Machine {
     fn wait(&mut self, patience: Duration) -> Result<Output, Error> {
+        let part = |part| match part {
+            Part::Bytes(bytes) => Output::Bytes(bytes),
+            Part::Time(time) => Output::Time(time),
+            Part::Limit => Output::Ended(End::Limit),
+        };
+        if let Some(known) = self.clock.as_mut().and_then(Clock::take) {
+            return Ok(part(known));
+        }
         match self.output.recv_timeout(patience) {
-            Ok(bytes) => Ok(Output::Bytes(bytes)),
-            Err(RecvTimeoutError::Timeout) => Ok(Output::Quiet),
+            Ok(bytes) => Ok(match &mut self.clock {
+                None => Output::Bytes(bytes),
+                Some(clock) => {
+                    let full = bytes.len() == CHUNK;
+                    clock.read(&bytes, full);
+                    clock.take().map_or(Output::Quiet, part)
+                }
+            }),
+            Err(RecvTimeoutError::Timeout) => {
+                let rest = self.clock.as_mut().and_then(Clock::rest);
+                Ok(rest.map_or(Output::Quiet, Output::Bytes))
+            }
             Err(RecvTimeoutError::Disconnected) => {
+                if let Some(rest) = self.clock.as_mut().and_then(Clock::rest) {
+                    return Ok(Output::Bytes(rest));
+                }
                 let status = self.child.wait().map_err(Error::Line)?;
                 // It reads until QEMU's end, which has come; only then are its messages complete.
                 if let Some(collector) = self.collector.take() {
@@ -175,8 +214,14 @@ impl machine::Machine for Machine {
         Some(Box::new(input))
     }
 
-    fn ends_when_awaited(&self) -> bool {
+    fn keeps_time(&self) -> bool {
         false
+    }
+
+    fn ask_time(&mut self) {
+        if let Some(clock) = &mut self.clock {
+            clock.ask();
+        }
     }
 
     fn finish(&mut self) -> Option<super::board::Facts> {

@@ -77,6 +77,8 @@ pub enum Consumer {
     Vm(String),
     /// The hypervisor itself.
     Hypervisor,
+    /// The firmware below it; only the board counts that.
+    Firmware,
     /// Nobody: the hart waited.
     Idle,
 }

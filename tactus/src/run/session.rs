@@ -12,11 +12,18 @@ use super::journal::{Failure, Journal, Seen};
 use super::machine::{self, End, Launch, Machine, Output, Platform};
 use super::pulses::{self, Exactness};
 use super::record::LogRecord;
+use super::script::{Player, Script, ScriptEnd, Typed};
+use super::state;
+use crate::config::Nanoseconds;
 
 /// How long the machine may be silent before the session looks up.
 const TICK: Duration = Duration::from_millis(50);
-/// After the awaited VM's end: how long nothing more of it may come, in host time, before nothing more will.
-const CLOSING_PATIENCE: Duration = Duration::from_secs(1);
+/// After the awaited VM's end: how long nothing more of it may come, in virtual time, before nothing more will.
+pub(super) const CLOSING_PATIENCE: Nanoseconds = Nanoseconds(20_000_000);
+/// The most virtual time that counts from one look at a machine that does not keep time itself to the next. While nothing but
+/// time passes, such a machine may be far ahead of a busy host: what waits for something must not be told that it has waited
+/// for longer than it could look.
+const LOOK_MAX: Nanoseconds = Nanoseconds(100_000_000);
 
 /// What to run and when to end.
 #[derive(Clone, Debug)]
@@ -31,8 +38,14 @@ pub struct Plan {
     pub carriage: Carriage,
     /// Index of the VM that the run ends with.
     pub until: Option<usize>,
-    /// Host time after which the run ends as a failure.
-    pub timeout: Option<Duration>,
+    /// Virtual time since reset after which the run ends.
+    pub limit: Option<Nanoseconds>,
+    /// Host time after which the run ends. For people at a terminal: a run that is to repeat has a `limit`.
+    pub host_limit: Option<Duration>,
+    /// What drives the consoles.
+    pub script: Option<Script>,
+    /// What is typed on a console, as fast as its guest takes it.
+    pub typed: Option<Typed>,
 }
 
 impl Plan {
@@ -45,7 +58,10 @@ impl Plan {
             timebase_hz,
             carriage,
             until: None,
-            timeout: None,
+            limit: None,
+            host_limit: None,
+            script: None,
+            typed: None,
         }
     }
 
@@ -77,10 +93,22 @@ impl Plan {
         Ok(self)
     }
 
-    /// The same, ended as a failure after this much host time.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
+    /// The same, ended after this much virtual time.
+    pub fn limit(mut self, limit: Nanoseconds) -> Self {
+        self.limit = Some(limit);
         self
+    }
+
+    /// The same, ended after this much host time.
+    pub fn host_limit(mut self, limit: Duration) -> Self {
+        self.host_limit = Some(limit);
+        self
+    }
+
+    /// What plays the script and types what is to be typed; `None`: nothing is to be done.
+    pub(super) fn player(&self) -> Option<Player> {
+        (self.script.is_some() || self.typed.is_some())
+            .then(|| Player::new(self.script.clone(), self.typed.clone(), &self.vms))
     }
 
     /// Index of the VM called `name`.
@@ -102,8 +130,12 @@ pub enum Ending {
     Machine(End),
     /// The VM that the run was to end with is off.
     Until,
-    /// The time was up.
-    Timeout,
+    /// The limit of virtual time was reached.
+    Limit,
+    /// The limit of host time was reached.
+    HostLimit,
+    /// The script has ended it.
+    Script(ScriptEnd),
     /// Somebody interrupted it.
     Interrupted,
     /// The person at the console left.
@@ -119,6 +151,10 @@ pub struct Outcome {
     pub ending: Ending,
     /// Host time that it took.
     pub host_time: Duration,
+    /// The virtual time at which it ended, where that is known exactly.
+    pub end_time: Option<Nanoseconds>,
+    /// The step of the script that the run ended before.
+    pub unfinished: Option<String>,
     /// What only the board knows of it; `None` where it was another machine.
     pub board: Option<board::Facts>,
     bare: bool,
@@ -133,8 +169,12 @@ pub enum Verdict {
     GuestFailed = 1,
     /// The hypervisor refused the system or panicked, or the machine ended without it.
     HypervisorFailed = 3,
-    /// The time was up.
+    /// The limit of virtual time, or of the host's, was reached.
     Timeout = 4,
+    /// What the script expects did not come in time.
+    ScriptTimeout = 5,
+    /// The run ended before its script did.
+    ScriptUnfinished = 6,
     /// Interrupted from outside: 128 + SIGINT, as a shell would say it.
     Interrupted = 130,
 }
@@ -150,6 +190,8 @@ impl Outcome {
             journal,
             ending,
             host_time,
+            end_time: None,
+            unfinished: None,
             board: None,
             bare: true,
         }
@@ -161,22 +203,33 @@ impl Outcome {
             return Verdict::HypervisorFailed;
         }
         match &self.ending {
-            Ending::Timeout => Verdict::Timeout,
+            Ending::Script(ScriptEnd::TimedOut(_)) => Verdict::ScriptTimeout,
+            Ending::Limit | Ending::HostLimit => Verdict::Timeout,
             Ending::Interrupted => Verdict::Interrupted,
             Ending::Machine(End::Failed(_)) => Verdict::HypervisorFailed,
             Ending::Machine(End::Off) if !self.bare && self.journal.ended.is_none() => {
                 Verdict::HypervisorFailed
             }
-            Ending::Machine(_) | Ending::Until | Ending::Left => {
+            _ => {
                 let inexact = |pulses: &Exactness| !pulses.is_exact();
                 if self.journal.vms.iter().any(|vm| vm.failed())
                     || self.timed_output().iter().any(inexact)
                 {
                     Verdict::GuestFailed
+                } else if self.unfinished.is_some() {
+                    Verdict::ScriptUnfinished
                 } else {
                     Verdict::Good
                 }
             }
+        }
+    }
+
+    /// The verdict as an exit code: that of the script's `exit`, where all else is good.
+    pub fn exit_code(&self) -> u8 {
+        match (self.verdict(), &self.ending) {
+            (Verdict::Good, Ending::Script(ScriptEnd::Exit(code))) => *code,
+            (verdict, _) => verdict as u8,
         }
     }
 
@@ -193,7 +246,9 @@ impl Outcome {
             }
             (Some(Failure::Panic(reason)), _) => format!("the hypervisor panicked: {reason}"),
             (None, Ending::Until) => "the VM to wait for is off".to_owned(),
-            (None, Ending::Timeout) => "the time given by --timeout was up".to_owned(),
+            (None, Ending::Limit) => "the virtual time given by --limit was up".to_owned(),
+            (None, Ending::HostLimit) => "the host's time given by --host-limit was up".to_owned(),
+            (None, Ending::Script(end)) => end.to_string(),
             (None, Ending::Interrupted) => "interrupted".to_owned(),
             (None, Ending::Left) => "the console was left".to_owned(),
             (None, Ending::Machine(End::Failed(how))) => how.clone(),
@@ -280,6 +335,15 @@ impl Closing {
     }
 }
 
+/// The serial line towards the machine.
+struct Input(Box<dyn Write + Send>);
+
+impl std::fmt::Debug for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Input").finish_non_exhaustive()
+    }
+}
+
 /// A run in progress. Dropping it ends the machine.
 #[derive(Debug)]
 pub struct Session {
@@ -291,14 +355,24 @@ pub struct Session {
     started: Instant,
     /// Set when the awaited VM is off.
     closing: Option<Closing>,
-    /// When something that counts last came.
-    last: Instant,
+    /// The virtual time since when nothing that counts has come, of a machine that does not keep time.
+    silent_since: Option<Nanoseconds>,
+    /// What plays the script, of a machine that does not keep time.
+    player: Option<Player>,
+    /// The serial line towards the machine, for the player.
+    input: Option<Input>,
+    /// Virtual time that has counted for the player, and when it last did.
+    counted: Nanoseconds,
+    looked: Nanoseconds,
 }
 
 impl Session {
     /// Starts the machine.
     pub fn start(plan: Plan) -> Result<Self, Error> {
-        let machine = machine::start(&plan)?;
+        let mut machine = machine::start(&plan)?;
+        let player = plan.player().filter(|_| !machine.keeps_time());
+        let input = player.as_ref().and_then(|_| machine.take_input());
+        let input = input.map(Input);
         Ok(Self {
             machine,
             consoles: Consoles::new(plan.carriage),
@@ -306,7 +380,11 @@ impl Session {
             stop: Stop::default(),
             started: Instant::now(),
             closing: None,
-            last: Instant::now(),
+            silent_since: None,
+            player,
+            input,
+            counted: Nanoseconds::default(),
+            looked: Nanoseconds::default(),
             plan,
         })
     }
@@ -335,10 +413,24 @@ impl Session {
                 watcher.line(&line, &seen, &self.journal);
             }
         }
+        let board = self.machine.finish();
+        let end_time = match (&board, &ending) {
+            (Some(facts), _) => Some(Nanoseconds(facts.time.0 / 1_000_000)),
+            (None, Ending::Limit) => self.plan.limit,
+            (None, _) => None,
+        };
+        let unfinished = match (&board, &self.player) {
+            (Some(facts), _) => facts.unfinished.clone(),
+            (None, Some(player)) => player.unfinished(),
+            (None, None) => None,
+        };
+        state::settle(&mut self.journal, board.as_ref());
         Ok(Outcome {
             ending,
             host_time: self.started.elapsed(),
-            board: self.machine.finish(),
+            end_time,
+            unfinished,
+            board,
             journal: self.journal,
             bare: self.plan.carriage == Carriage::Bare,
         })
@@ -351,16 +443,13 @@ impl Session {
         }
         if self
             .plan
-            .timeout
+            .host_limit
             .is_some_and(|limit| self.started.elapsed() >= limit)
         {
-            return Ok(Some(Ending::Timeout));
+            return Ok(Some(Ending::HostLimit));
         }
-        if self.closing.is_some()
-            && !self.machine.ends_when_awaited()
-            && self.last.elapsed() >= CLOSING_PATIENCE
-        {
-            return Ok(Some(Ending::Until));
+        if self.closing.is_some() || self.player.as_ref().is_some_and(Player::needs_time) {
+            self.machine.ask_time();
         }
         match self.machine.wait(TICK)? {
             Output::Bytes(bytes) => {
@@ -368,16 +457,47 @@ impl Session {
                 watcher.tick(&self.journal);
                 Ok(None)
             }
+            Output::Time(now) => Ok(self.take_time(now)),
             Output::Quiet => {
                 watcher.tick(&self.journal);
                 Ok(None)
             }
-            Output::Ended(end) => Ok(Some(if self.closing.is_some() {
-                Ending::Until
-            } else {
-                Ending::Machine(end)
+            Output::Ended(_) if self.closing.is_some() => Ok(Some(Ending::Until)),
+            Output::Ended(end) => Ok(Some(match end {
+                // That the machine is off as well is only a matter of its last instructions.
+                End::Limit if self.journal.ended.is_some() => Ending::Machine(End::Off),
+                End::Limit => Ending::Limit,
+                End::Script(end) => Ending::Script(end),
+                end => Ending::Machine(end),
             })),
         }
+    }
+
+    /// Takes the time of a machine that does not keep it itself.
+    fn take_time(&mut self, now: Nanoseconds) -> Option<Ending> {
+        let passed = now.0.saturating_sub(self.looked.0).min(LOOK_MAX.0);
+        self.looked = now;
+        self.counted.0 += passed;
+        if let Some(player) = &mut self.player {
+            let input = player.advance(self.counted);
+            if let Some(line) = &mut self.input
+                && !input.is_empty()
+                && line
+                    .0
+                    .write_all(&input)
+                    .and_then(|()| line.0.flush())
+                    .is_err()
+            {
+                // The machine has ended, as its output will tell.
+                self.input = None;
+            }
+            if let Some(end) = player.ended() {
+                return Some(Ending::Script(end.clone()));
+            }
+        }
+        self.closing?;
+        let since = *self.silent_since.get_or_insert(now);
+        (now.0 - since.0 >= CLOSING_PATIENCE.0).then_some(Ending::Until)
     }
 
     /// Takes a part of the serial line.
@@ -387,7 +507,8 @@ impl Session {
             consoles,
             journal,
             closing,
-            last,
+            silent_since,
+            player,
             ..
         } = self;
         consoles.push(bytes, |piece| {
@@ -396,13 +517,14 @@ impl Session {
             {
                 return;
             }
-            if closing.is_some() {
-                *last = Instant::now();
-            }
+            *silent_since = None;
             match piece {
                 Piece::Byte(source, byte) => {
                     journal.take_byte(source, byte);
                     watcher.byte(source, byte);
+                    if let (Some(player), Source::Vm(vm)) = (player.as_mut(), source) {
+                        player.heard(vm, byte);
+                    }
                 }
                 Piece::Line(line) => {
                     if closing.is_some() && line.source == Source::Log {
@@ -418,7 +540,6 @@ impl Session {
                         && plan.until.is_some_and(|until| plan.vms[until] == *vm)
                     {
                         *closing = Some(Closing::default());
-                        *last = Instant::now();
                     }
                 }
             }

@@ -30,19 +30,31 @@ const COLOURS: [AnsiColor; 6] = [
     AnsiColor::Red,
 ];
 
+/// How much of a run is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Nothing but the progress line.
+    Nothing,
+    /// What VMs write, and the hypervisor's log in words.
+    Lines,
+    /// The firmware's output and all records too.
+    Everything,
+}
+
 /// Prints a run's lines on stdout.
 #[derive(Debug)]
 pub struct Show {
     width: usize,
+    quiet: bool,
     verbose: bool,
     progress: ProgressBar,
     stop: Stop,
 }
 
 impl Show {
-    /// For a system with these VMs. `verbose` shows the firmware's output and records as well. `stop` is used
-    /// when nobody reads what is shown.
-    pub fn new(vms: &[String], verbose: bool, progress: ProgressBar, stop: Stop) -> Self {
+    /// For a system with these VMs. `stop` is used when nobody reads what is shown.
+    pub fn new(vms: &[String], shown: Shown, progress: ProgressBar, stop: Stop) -> Self {
+        let verbose = shown == Shown::Everything;
         let width = vms
             .iter()
             .map(|name| name.chars().count())
@@ -52,6 +64,7 @@ impl Show {
             .unwrap_or(0);
         Self {
             width,
+            quiet: shown == Shown::Nothing,
             verbose,
             progress,
             stop,
@@ -59,6 +72,9 @@ impl Show {
     }
 
     fn print(&self, label: &str, style: Style, text: &str) {
+        if self.quiet {
+            return;
+        }
         let width = self.width;
         let line = format!("{style}{label:>width$} |{style:#} {text}");
         let written = self

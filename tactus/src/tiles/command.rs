@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use miette::{IntoDiagnostic, miette};
+use tactus_board::time::Femtoseconds;
 
 use super::{Limits, System};
 use crate::artifacts::{Artifacts, Missing};
@@ -10,15 +11,18 @@ use crate::boot;
 use crate::cli::{Platform, RunArguments};
 use crate::plan::Tiles;
 use crate::report;
-use crate::run::session::{Stop, Verdict};
+use crate::run;
+use crate::run::session::Stop;
 use crate::run::show::{self, Show};
 
 /// Runs what was checked.
-pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<Verdict> {
+pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<u8> {
     let wanted = &arguments.board;
     let own = ["--waves", "--pins", "--frames", "--picture"];
     let other = wanted.given().filter(|option| !own.contains(option));
-    let other = other.or_else(|| arguments.console.as_ref().map(|_| "--console"));
+    let console = arguments.console.as_ref().map(|_| "--console");
+    let script = arguments.script.given();
+    let other = other.or(console).or(script);
     if let Some(option) = other {
         return Err(miette!(
             help = "leave it out",
@@ -48,15 +52,18 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<V
         })
     };
     let stop = Stop::default();
+    let cycles = arguments.limit.map_or(u64::MAX, |limit| {
+        super::clock().cycle_from(Femtoseconds(limit.0.saturating_mul(1_000_000)))
+    });
     let limits = Limits {
-        timeout: arguments.timeout,
+        host_limit: arguments.host_limit,
         until: arguments.until.as_ref().map(until).transpose()?,
         stop: stop.clone(),
-        ..Limits::cycles(u64::MAX)
+        ..Limits::cycles(cycles)
     };
     let interrupt = stop.clone();
     ctrlc::set_handler(move || interrupt.interrupt()).into_diagnostic()?;
-    let mut show = Show::new(&names, arguments.verbose, progress.clone(), stop);
+    let mut show = Show::new(&names, arguments.shown(), progress.clone(), stop);
     let outcome = super::run(&system, &limits, &mut show);
     progress.finish_and_clear();
     let outcome = outcome.map_err(|error| miette!("{error}"))?;
@@ -65,7 +72,14 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<V
     let late = outcome.late(&system);
     let requests = outcome.requests.len();
     let outcome = outcome.into_session();
-    let verdict = outcome.verdict();
+    let file = arguments.file.display().to_string();
+    if let Some(path) = &arguments.junit {
+        run::write_junit(path, &outcome, &file)?;
+    }
+    if arguments.json {
+        run::print_json(&outcome, &file);
+        return Ok(outcome.exit_code());
+    }
     let mut text = format!("\n{}", report::summary(&outcome));
     text.push('\n');
     if checked.policies.is_some() {
@@ -88,7 +102,6 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<V
         );
     }
     if let Some(directory) = &arguments.report {
-        let file = arguments.file.display().to_string();
         let pictures = report::write(&outcome, &file, directory).into_diagnostic()?;
         text += &format!("\nReport: {}\n", directory.join("report.md").display());
         for picture in pictures {
@@ -97,5 +110,5 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<V
     }
     // Whoever closed stdout does not want the summary; the verdict stands.
     let _ = std::io::stdout().write_all(text.as_bytes());
-    Ok(verdict)
+    Ok(outcome.exit_code())
 }

@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use tactus::artifacts::Artifacts;
+use tactus::config::Nanoseconds;
 use tactus::run::Boot;
 use tactus::run::board::{Fabric, Options};
 use tactus::run::machine::Platform;
@@ -19,8 +19,10 @@ use tactus::run::session::{Outcome, Unwatched, Verdict};
 use tactus_abi::blob::ReadyQueue;
 use tempfile::NamedTempFile;
 
-/// Host time that no test's run comes near, even on a slow and busy machine; a run that takes it is stuck.
-pub const STUCK: Duration = Duration::from_secs(300);
+pub mod process;
+
+/// Virtual time that no test's run comes near; a run that takes it is stuck. How fast the host is makes no difference.
+pub const STUCK: Nanoseconds = Nanoseconds(60_000_000_000);
 
 /// What a test's systems run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,15 +55,6 @@ impl On {
                 }
                 Platform::Board(Box::new(options))
             }
-        }
-    }
-
-    /// Host time of a run that is stuck.
-    fn stuck(self) -> Duration {
-        match self {
-            // The fabric is at work in each of its cycles.
-            Self::Queue(ReadyQueue::AcpPolling) => 10 * STUCK,
-            _ => STUCK,
         }
     }
 
@@ -230,7 +223,7 @@ pub fn boot(on: On, system: &str, until: Option<&str>) -> Boot {
 fn boot_file(on: On, system: &Path, until: Option<&str>) -> Boot {
     let mut boot = Boot::of_changed(system, |text| on.adapted(text), |_| ())
         .unwrap_or_else(|error| panic!("{}: {error:?}", system.display()));
-    boot.plan = boot.plan.timeout(on.stuck()).on(on.platform());
+    boot.plan = boot.plan.limit(STUCK).on(on.platform());
     if let Some(until) = until {
         boot.plan = boot
             .plan

@@ -41,8 +41,8 @@ pub fn run(mode: Mode, job: &Job) -> miette::Result<Sample> {
                     break Ok(false);
                 }
             }
-            Output::Quiet => {}
-            Output::Ended(End::Off) => break Ok(true),
+            Output::Quiet | Output::Time(_) => {}
+            Output::Ended(End::Off | End::Limit | End::Script(_)) => break Ok(true),
             // The finisher's code for a failed program is QEMU's own.
             Output::Ended(End::Failed(how)) => break Err(how),
         }

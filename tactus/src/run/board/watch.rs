@@ -2,10 +2,11 @@
 
 use tactus_board::time::Femtoseconds;
 
-use super::{CLOSING_PATIENCE, Marker};
+use super::{FEMTOSECONDS_PER_NANOSECOND, Marker};
 use crate::run::console::{Consoles, Line, Piece, Source};
 use crate::run::record::{self, GuestRecord, LogRecord};
-use crate::run::session::{Closing, Plan};
+use crate::run::script::Player;
+use crate::run::session::{CLOSING_PATIENCE, Closing, Plan};
 
 /// Reads the serial line beside the run.
 #[derive(Debug)]
@@ -36,6 +37,7 @@ impl Watch {
         &mut self,
         bytes: &[u8],
         now: Femtoseconds,
+        mut player: Option<&mut Player>,
         mut each: impl FnMut(&Line),
     ) -> bool {
         let Self {
@@ -50,6 +52,9 @@ impl Watch {
                 && closing.counts(&piece, until.as_ref().map(|(vm, _)| *vm))
             {
                 *last = now;
+            }
+            if let (Some(player), Piece::Byte(Source::Vm(vm), byte)) = (&mut player, &piece) {
+                player.heard(*vm, *byte);
             }
             let Piece::Line(line) = piece else { return };
             each(&line);
@@ -79,7 +84,8 @@ impl Watch {
 
     /// Whether the awaited VM is off and has nothing more to say.
     pub(super) fn over(&self, now: Femtoseconds) -> bool {
+        let patience = CLOSING_PATIENCE.0 * FEMTOSECONDS_PER_NANOSECOND;
         self.closing
-            .is_some_and(|(_, last)| now.0 >= last.0.saturating_add(CLOSING_PATIENCE.0))
+            .is_some_and(|(_, last)| now.0 >= last.0.saturating_add(patience))
     }
 }
