@@ -9,7 +9,7 @@
     fabric/flow.py sweep [--json] [CPUS...]     area of the I/O hypervisor and timed I/O at the points of synth/sweep.toml
     fabric/flow.py model [DESIGN...]            what the board loads; prints where each design's model is
 
-Needs what `make setup` installs. Jobs run side by side; one that passed runs again only when something that it reads
+Needs what `make setup` installs; `model` needs no Python tools. Jobs run side by side; one that passed runs again only when something that it reads
 has changed. Logs and traces are in build/fabric. Exit code 1 when anything failed, 2 when a description is wrong.
 """
 
@@ -28,6 +28,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -47,6 +48,8 @@ JOB_SECONDS_MAX = 480
 LONG_JOB_SECONDS_MAX = 4 * 3600
 # Compiling the largest design, beside whatever else goes on.
 MODEL_SECONDS_MAX = 3600
+# Nothing that a user waits for is silent for longer.
+HEARTBEAT_SECONDS = 5
 # Place and route is a matter of luck to some 10 %: the worst of these counts.
 ROUTE_SEEDS = (1, 2, 3)
 
@@ -296,6 +299,25 @@ def command(arguments, folder, log, seconds=JOB_SECONDS_MAX, environment=None):
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
     return code, (folder / log).read_text(errors="replace")
+
+
+@contextlib.contextmanager
+def heartbeat(what, status):
+    """Says on standard error every few seconds what goes on and for how long: `status` gives what is done by now."""
+    begin = time.monotonic()
+    over = threading.Event()
+
+    def beat():
+        while not over.wait(HEARTBEAT_SECONDS):
+            print(f"flow: {what}: {time.monotonic() - begin:.0f} s, {status()}", file=sys.stderr, flush=True)
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def relative(path):
@@ -1038,6 +1060,12 @@ def build_model(folder, design):
     return {}
 
 
+def compiled(folder):
+    """How far the compilation of a model is, in words."""
+    sources, objects = (len(list((folder / "model").glob(f"*.{kind}"))) for kind in ("cpp", "o"))
+    return f"{objects} of {sources} files" if objects else "Verilator translates it to C++"
+
+
 def models(names):
     """Builds the designs' models where they are not there, and prints their files. Returns whether all are there."""
     designs = read_designs(read_blocks())
@@ -1054,9 +1082,11 @@ def models(names):
         with open(kept / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not file.exists():
-                print(f"flow: compiling the model of design {name}", file=sys.stderr)
+                what = f"compiling the model of design {name}"
+                print(f"flow: {what}, once; takes about a minute on two cores", file=sys.stderr, flush=True)
                 job.always = True
-                passed, message, _ = perform(job)
+                with heartbeat(what, lambda: compiled(job.folder())):
+                    passed, message, _ = perform(job)
                 if not passed:
                     print(f"flow: the model of design {name} does not compile:\n{message}", file=sys.stderr)
                     good = False
@@ -1135,6 +1165,12 @@ def main():
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["model"]:
+        # Needs none of the Python tools.
+        missing = [tool for tool in ("verilator", "make", "g++") if not shutil.which(tool)]
+        if missing:
+            sys.exit(f"flow: {', '.join(missing)} not found in PATH; run `make setup`")
+        sys.exit(main())
     if Path(sys.prefix).resolve() != PYTHON.resolve():
         interpreter = PYTHON / "bin" / "python"
         if not interpreter.exists():
