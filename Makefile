@@ -37,6 +37,7 @@ platform:
 demo: platform ## Linux and FreeRTOS side by side, sharing accelerators, ending with a latency report in build/demo
 	@setup/setup.sh demo-$(PLATFORM)
 	@setup/build.sh $(MODELS_$(PLATFORM))
+	@echo 'demo: the run takes about half a minute of one core, beside building the hypervisor and the guests the first time'
 	@$(TACTUS) run $(DEMO_$(PLATFORM)) --report build/demo
 
 test: setup ## everything that proves it: formatting, lints, tests on this machine, on the board and on QEMU, docs

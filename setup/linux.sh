@@ -56,7 +56,9 @@ main() {
         return
     fi
     get_set linux "$manifest"
+    heartbeat "unpacking" true
     unpack
+    heartbeat_end
     watched "packing the Linux guest's initramfs" "$out/initramfs.log" "$TACTUS_ROOT/guests/linux/initramfs.sh" "$root" "$out/initramfs.cpio" || fail \
         "the Linux guest's initramfs could not be made (above; whole log: $out/initramfs.log)" \
         "Report this: guests/linux/initramfs.sh and guests/linux/programs.sh make it."

@@ -127,6 +127,7 @@ look() {
     compilers)
         need riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf "compiles the FreeRTOS kernel and the Linux guest's own programs, which are written in C"
         need cpio cpio "packs the Linux guest's initramfs"
+        need cmake cmake "a crate that the board is built with looks by it what the C compiler can do"
         if ! have cc; then
             packages+=(gcc libc6-dev)
             reasons+=("gcc, libc6-dev: link the programs that run on this machine")
@@ -161,7 +162,7 @@ main() {
     if ! have apt-get; then
         [ ${#packages[@]} -eq 0 ] && { [ -z "$wants_qemu" ] || qemu_present; } && return
         fail "this system has no apt, and some of these commands are missing or too old:" \
-            "qemu-system-riscv64 ($qemu_minimum or newer), riscv64-unknown-elf-gcc, cpio, cc, g++," \
+            "qemu-system-riscv64 ($qemu_minimum or newer), riscv64-unknown-elf-gcc, cpio, cmake, cc, g++," \
             "verilator, zlib's headers, python3 (with venv and its headers)" \
             "Install them with this system's package manager; see docs/src/reference/setup.md, \"Other distributions\"."
     fi

@@ -7,7 +7,7 @@
 #
 # PURPOSE is all (the default), demo-board, demo-qemu, lint, docs or synth. Its steps:
 #
-#   compilers   packages: C compilers, cpio                    guests in C, the Linux guest's initramfs
+#   compilers   packages: C compilers, cmake, cpio             guests in C, the Linux guest's initramfs
 #   model       packages: Verilator, g++, zlib, Python         the programmable logic of the board
 #   python      packages: Python's headers and environments    the fabric's tools
 #   qemu        package: QEMU                                  runs on QEMU, and tests that compare with it

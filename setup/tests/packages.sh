@@ -47,7 +47,7 @@ fake id <<EOF2
 cat "$scratch/id"
 EOF2
 echo 'echo amd64' | fake dpkg
-for tool in riscv64-unknown-elf-gcc cc verilator g++; do ln -s /bin/true "$bin/$tool"; done
+for tool in riscv64-unknown-elf-gcc cmake cc verilator g++; do ln -s /bin/true "$bin/$tool"; done
 
 export TACTUS_PACKAGES_LOCK=$scratch/packages.lock TACTUS_OS_RELEASE=$scratch/os-release TACTUS_DEBIAN_MIRROR=file:$scratch/www
 export XDG_CACHE_HOME=$scratch/cache TACTUS_BUILD=$scratch/build TACTUS_DOWNLOAD_PAUSE=0 TACTUS_PYTHON=/bin/true
