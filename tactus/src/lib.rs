@@ -20,6 +20,7 @@ mod io_bounds;
 pub mod plan;
 pub mod problem;
 pub mod profile;
+pub mod progress;
 pub mod report;
 pub mod run;
 pub mod tiles;

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -30,6 +30,7 @@ use tactus_board::{privileged::Privilege, timing::Counts};
 use super::machine::{self, End, Output, SEED};
 use super::session::Plan;
 use super::{Error, ends};
+use crate::artifacts::Artifacts;
 
 use paths::Paths;
 use perfetto::Trace;
@@ -59,16 +60,6 @@ const INPUT_PATIENCE: Duration = Duration::from_millis(5);
 const LEAD: Duration = Duration::from_millis(5);
 /// Pieces of output not yet taken; when there are so many, the board waits.
 const CHUNKS: usize = 64;
-
-/// The firmware's file as QEMU calls it.
-const QEMU_FIRMWARE: &str = "opensbi-riscv64-generic-fw_dynamic.bin";
-/// Where else distributions have it.
-const FIRMWARE: [&str; 4] = [
-    "/usr/share/qemu/opensbi-riscv64-generic-fw_dynamic.bin",
-    "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin",
-    "/usr/share/opensbi/lp64/generic/firmware/fw_dynamic.bin",
-    "/usr/share/opensbi/generic/fw_dynamic.bin",
-];
 
 /// When time passes as on the real board.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,6 +118,8 @@ pub struct Options {
     pub ends: ends::Watched,
     /// What goes wrong, and when. For tests.
     pub faults: Vec<(Femtoseconds, Fault)>,
+    /// Where the board says how far it is, in femtoseconds of virtual time, while it runs.
+    pub now: Arc<AtomicU64>,
 }
 
 /// A design for the fabric.
@@ -158,6 +151,7 @@ impl Options {
             fabric: None,
             ends: ends::Watched::default(),
             faults: Vec::new(),
+            now: Arc::default(),
         }
     }
 }
@@ -610,6 +604,7 @@ impl Run {
             if let Some(end) = self.slice(server.as_mut()) {
                 break end;
             }
+            self.options.now.store(self.now.0, Ordering::Relaxed);
             if self.interactive.load(Ordering::Relaxed) {
                 self.keep_pace(self.now - before, begin.elapsed());
             }
@@ -877,18 +872,10 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// The firmware that QEMU starts by default: its own file where that is found, or the distribution's.
+/// The firmware that board and QEMU start: [`Artifacts::firmware`].
 ///
 /// # Errors
 /// There is none.
 pub fn find_firmware() -> Result<PathBuf, Error> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let of_qemu = std::env::split_paths(&path)
-        .find(|directory| directory.join(super::qemu::QEMU).is_file())
-        .map(|directory| directory.join("../share/qemu").join(QEMU_FIRMWARE));
-    of_qemu
-        .into_iter()
-        .chain(FIRMWARE.into_iter().map(PathBuf::from))
-        .find(|path| path.is_file())
-        .ok_or(Error::NoFirmware)
+    Artifacts::Workspace.firmware().map_err(Error::NoFirmware)
 }

@@ -27,6 +27,7 @@ use attach::RawTerminal;
 use board::probe::{Place, Probe};
 use board::{Marker, Options};
 use console::Framer;
+use heartbeat::Heartbeat;
 use machine::{Launch, Platform};
 use qemu::QEMU;
 use session::{Ending, Outcome, Plan, Session, Verdict, Watcher};
@@ -36,6 +37,7 @@ pub mod attach;
 pub mod board;
 pub mod console;
 pub mod ends;
+mod heartbeat;
 pub mod journal;
 pub mod machine;
 pub mod pulses;
@@ -67,10 +69,10 @@ pub enum Error {
     /// The machine could not be started.
     #[error("the machine could not be started: {0}")]
     Start(std::io::Error),
-    /// The board's firmware is not installed.
-    #[error("OpenSBI's fw_dynamic.bin, the board's firmware, is not installed")]
-    #[diagnostic(help("run `make setup`, which installs it (Debian's package `opensbi`)"))]
-    NoFirmware,
+    /// The firmware is not there.
+    #[error("{}", .0.reason)]
+    #[diagnostic(help("{}", .0.cure))]
+    NoFirmware(Missing),
     /// A file that goes into the board cannot be read.
     #[error("{} cannot be read: {error}", path.display())]
     Read {
@@ -205,15 +207,12 @@ pub fn command(arguments: &RunArguments) -> ExitCode {
 }
 
 fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
-    let progress = show::progress("building");
     let verdict = check::check_file(&arguments.file, &Artifacts::Workspace);
     if let Some(system) = &verdict.tiles {
-        progress.finish_and_clear();
         check::print_problems(&verdict.problems);
         return tiles::command(arguments, system);
     }
-    let boot = build::build_judged(verdict).and_then(Boot::of_image);
-    let boot = boot.inspect_err(|_| progress.finish_and_clear())?;
+    let boot = build::build_judged(verdict).and_then(Boot::of_image)?;
     let mut plan = boot.plan.clone();
     plan.timeout = arguments.timeout;
     plan = plan.on(platform(arguments, &boot.image)?);
@@ -227,6 +226,7 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
         .transpose()?;
     let vms = plan.vms.clone();
     let platform = plan.launch.platform.clone();
+    let progress = show::progress("booting");
     let mut session = Session::start(plan)?;
     if let Some(port) = arguments.board.gdb {
         eprintln!("The board waits for gdb: target remote :{port}");
@@ -236,7 +236,9 @@ fn run(arguments: &RunArguments) -> miette::Result<Verdict> {
     ctrlc::set_handler(move || interrupt.interrupt()).into_diagnostic()?;
     let outcome = match attach {
         None => {
-            let mut show = Show::new(&vms, arguments.verbose, progress.clone(), stop);
+            let heartbeat = Heartbeat::new(progress.clone(), &platform);
+            let mut show = Show::new(&vms, arguments.verbose, progress.clone(), stop)
+                .with_heartbeat(heartbeat);
             session.finish(&mut show)
         }
         Some(vm) => {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +12,7 @@ use std::time::Duration;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::Error;
+use super::board::find_firmware;
 use super::machine::{self, End, Launch, Output, SEED};
 
 /// The program that is the machine.
@@ -37,7 +39,7 @@ const MESSAGES_MAX: usize = 16 * 1024;
 
 /// The command line. One instruction takes one virtual nanosecond and waiting takes no host time,
 /// so that a run repeats exactly (`docs/src/reference/running.md`).
-fn command(launch: &Launch) -> Command {
+fn command(launch: &Launch, firmware: &Path) -> Command {
     let mut command = Command::new(QEMU);
     command
         .args(["-M", "virt", "-cpu", "rv64,h=true"])
@@ -51,6 +53,8 @@ fn command(launch: &Launch) -> Command {
         .arg("-seed")
         .arg(SEED.to_string())
         .args(["-rtc", "clock=vm,base=2026-01-01T00:00:00"])
+        .arg("-bios")
+        .arg(firmware)
         .arg("-kernel")
         .arg(&launch.image);
     if !launch.bootargs.is_empty() {
@@ -82,7 +86,7 @@ pub struct Machine {
 impl Machine {
     /// Starts a machine. It ends with the calling thread at the latest.
     pub(super) fn start(launch: &Launch) -> Result<Self, Error> {
-        Self::spawn(command(launch))
+        Self::spawn(command(launch, &find_firmware()?))
     }
 
     /// Starts a machine with a command line of the caller's, whose serial line is standard input and output. It

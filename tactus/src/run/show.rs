@@ -8,6 +8,7 @@ use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::console::{Line, Source};
+use super::heartbeat::Heartbeat;
 use super::journal::{Journal, Seen};
 use super::record::{FaultAction, GuestRecord, LogRecord, OffReason};
 use super::session::{Stop, Watcher};
@@ -35,6 +36,7 @@ pub struct Show {
     width: usize,
     verbose: bool,
     progress: ProgressBar,
+    heartbeat: Option<Heartbeat>,
     stop: Stop,
 }
 
@@ -53,11 +55,18 @@ impl Show {
             width,
             verbose,
             progress,
+            heartbeat: None,
             stop,
         }
     }
 
-    fn print(&self, label: &str, style: Style, text: &str) {
+    /// The same, which says how far the run is while nobody writes anything.
+    pub(super) fn with_heartbeat(mut self, heartbeat: Heartbeat) -> Self {
+        self.heartbeat = Some(heartbeat);
+        self
+    }
+
+    fn print(&mut self, label: &str, style: Style, text: &str) {
         let width = self.width;
         let line = format!("{style}{label:>width$} |{style:#} {text}");
         let written = self
@@ -65,6 +74,9 @@ impl Show {
             .suspend(|| writeln!(anstream::stdout(), "{line}"));
         if written.is_err() {
             self.stop.interrupt();
+        }
+        if let Some(heartbeat) = &mut self.heartbeat {
+            heartbeat.heard();
         }
     }
 }
@@ -102,6 +114,10 @@ impl Watcher for Show {
     }
 
     fn tick(&mut self, journal: &Journal) {
+        if let Some(heartbeat) = &mut self.heartbeat {
+            heartbeat.tick(journal);
+            return;
+        }
         if self.progress.is_finished() {
             return;
         }
