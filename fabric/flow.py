@@ -1062,8 +1062,9 @@ def build_model(folder, design):
 
 def compiled(folder):
     """How far the compilation of a model is, in words."""
-    sources, objects = (len(list((folder / "model").glob(f"*.{kind}"))) for kind in ("cpp", "o"))
-    return f"{objects} of {sources} files" if objects else "Verilator translates it to C++"
+    sources = list((folder / "model").glob("*.cpp"))
+    objects = sum(source.with_suffix(".o").exists() for source in sources)
+    return f"{objects} of {len(sources)} files" if objects else "Verilator translates it to C++"
 
 
 def models(names):
