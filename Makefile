@@ -1,6 +1,7 @@
 # Tactus: what to type. `make help` lists it.
 #
-# Everything runs `make setup` first, which installs what is missing once and then finds nothing to do.
+# Everything first sets up what it needs itself, which installs what is missing once and then finds nothing to do;
+# `make setup` sets up all.
 
 # Where the demo runs: board is the virtual board, qemu is stock QEMU.
 PLATFORM ?= board
@@ -26,11 +27,17 @@ setup: ## install what is missing on this machine (docs/src/reference/setup.md s
 DEMO_board := systems/demo-board.toml --platform board --timed-from phase:linux_up --pins build/demo/pins.vcd
 DEMO_qemu := systems/demo.toml --platform qemu
 
+# The models that the platform loads.
+MODELS_board := accelerators
+
+.PHONY: platform
 platform:
 	@test -n '$(DEMO_$(PLATFORM))' || { echo "make: PLATFORM=$(PLATFORM) is not a platform; say PLATFORM=board or PLATFORM=qemu" >&2; exit 2; }
 
-demo: setup platform ## Linux and FreeRTOS side by side, sharing accelerators, ending with a latency report in build/demo
-	@test -x "$${CARGO_TARGET_DIR:-target}/release/tactus" || echo 'demo: building tactus, the hypervisor, the guests and the model of the programmable logic; the first time this takes some minutes'
+demo: platform ## Linux and FreeRTOS side by side, sharing accelerators, ending with a latency report in build/demo
+	@setup/setup.sh demo-$(PLATFORM)
+	@setup/build.sh $(MODELS_$(PLATFORM))
+	@echo 'demo: the run takes about half a minute of one core, beside building the hypervisor and the guests the first time'
 	@$(TACTUS) run $(DEMO_$(PLATFORM)) --report build/demo
 
 test: setup ## everything that proves it: formatting, lints, tests on this machine, on the board and on QEMU, docs
@@ -48,16 +55,19 @@ DIST_MODELS ?=
 dist: setup ## the archive of a release in build/dist, tried in an empty folder
 	@setup/dist.sh $(DIST_MODELS)
 
-synth: setup ## area and clock rate of the fabric's blocks, and their limits; what has not changed is not done again
+synth: ## area and clock rate of the fabric's blocks, and their limits; what has not changed is not done again
+	@setup/setup.sh synth
 	@fabric/flow.py synth
 
 soak: setup ## the tests again and again for SOAK_MINUTES (60), the long ones included
 	@setup/soak.sh $(SOAK_MINUTES)
 
-lint: setup ## formatting and lints alone
+lint: ## formatting and lints alone
+	@setup/setup.sh lint
 	@setup/test.sh lint
 
-docs: setup ## the programming interfaces' documentation, and the book where mdbook is installed
+docs: ## the programming interfaces' documentation, and the book where mdbook is installed
+	@setup/setup.sh docs
 	@setup/test.sh docs
 
 book: setup ## the book in docs/book; installs mdBook into build/tools where it is missing

@@ -12,7 +12,7 @@
                                                 synth/sweep.toml; --cached synthesises nothing
     fabric/flow.py model [DESIGN...]            what the board loads; prints where each design's model is
 
-Needs what `make setup` installs. Jobs run side by side; one that passed runs again only when something that it reads
+Needs what `make setup` installs; `model` needs no Python tools. Jobs run side by side; one that passed runs again only when something that it reads
 has changed. Logs and traces are in build/fabric. Exit code 1 when anything failed, 2 when a description is wrong.
 """
 
@@ -28,6 +28,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -46,6 +47,8 @@ RUST = FABRIC / "registers" / "src"
 
 LINE_CHARACTERS_MAX = 100
 LONG_JOB_SECONDS_MAX = 4 * 3600
+# Nothing that a user waits for is silent for longer.
+HEARTBEAT_SECONDS = 5
 
 
 class Broken(Exception):
@@ -188,6 +191,26 @@ def read_blocks():
             block.mutants.append(Mutant(**v))
         blocks[name] = block
     return list(blocks.values())
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+@contextlib.contextmanager
+def heartbeat(what, status):
+    """Says on standard error every few seconds what goes on and for how long: `status` gives what is done by now."""
+    begin = time.monotonic()
+    over = threading.Event()
+
+    def beat():
+        while not over.wait(HEARTBEAT_SECONDS):
+            print(f"flow: {what}: {time.monotonic() - begin:.0f} s, {status()}", file=sys.stderr, flush=True)
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -813,6 +836,13 @@ class Design:
                     "tiles": self.tiles}, code=[FABRIC / "models.py"])
 
 
+def compiled(folder):
+    """How far the compilation of a model is, in words."""
+    sources = list((folder / "model").glob("*.cpp"))
+    objects = sum(source.with_suffix(".o").exists() for source in sources)
+    return f"{objects} of {len(sources)} files" if objects else "Verilator translates it to C++"
+
+
 def models(names):
     """Builds the designs' models where they are not there, and prints their files. Returns whether all are there."""
     designs = read_designs(read_blocks())
@@ -829,9 +859,11 @@ def models(names):
         with open(kept / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not file.exists():
-                print(f"flow: compiling the model of design {name}", file=sys.stderr)
+                what = f"compiling the model of design {name}"
+                print(f"flow: {what}, once; takes about a minute on two cores", file=sys.stderr, flush=True)
                 job.always = True
-                passed, message, _ = perform(job)
+                with heartbeat(what, lambda: compiled(job.folder())):
+                    passed, message, _ = perform(job)
                 if not passed:
                     print(f"flow: the model of design {name} does not compile:\n{message}", file=sys.stderr)
                     good = False
@@ -914,6 +946,12 @@ def main():
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["model"]:
+        # Needs none of the Python tools.
+        missing = [tool for tool in ("verilator", "make", "g++") if not shutil.which(tool)]
+        if missing:
+            sys.exit(f"flow: {', '.join(missing)} not found in PATH; run `make setup`")
+        sys.exit(main())
     if Path(sys.prefix).resolve() != PYTHON.resolve():
         interpreter = PYTHON / "bin" / "python"
         if not interpreter.exists():

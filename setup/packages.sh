@@ -1,17 +1,26 @@
 #!/usr/bin/env bash
-# Installs the host's packages that are missing: QEMU with OpenSBI, which the virtual board starts as well, the C compiler for
-# RISC-V, cpio, and for the fabric Verilator, a C++ compiler and Python.
+# Installs the host's packages that are missing, by what they are for:
+#
+#   compilers   the C compilers for RISC-V and for this machine, and cpio for the Linux guest's initramfs
+#   model       Verilator, a C++ compiler and Python, which make the models of the fabric that the board loads
+#   python      what the fabric's Python tools need beyond that
+#   qemu        QEMU
+#
+# usage: packages.sh [GROUP...]     all of them unless told
 #
 # What is there already in a good enough version stays as it is. The system's apt configuration is only read: where a
-# suite is needed that it does not name (Debian 12 has too old a QEMU; its backports have a new one), a temporary
-# source is derived from the system's own.
+# suite is needed that it does not name (Debian 12 has too old a QEMU; its backports have a new one), the packages come by
+# path (setup/archive.sh), or from a temporary source that is derived from the system's own.
 set -euo pipefail
 # shellcheck source=setup/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=setup/archive.sh
+. "$(dirname "${BASH_SOURCE[0]}")/archive.sh"
+# shellcheck source=setup/apt.sh
+. "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
 
 # The first QEMU with all that is needed: H and Sstc, and an -icount that shares time fairly between harts (8.1).
 readonly qemu_minimum=8.1
-readonly logs=$TACTUS_BUILD/setup
 
 scratch=
 trap '[ -z "$scratch" ] || rm -rf "$scratch"' EXIT
@@ -24,13 +33,6 @@ qemu_present() {
     have qemu-system-riscv64 && version_at_least "$(qemu_version)" "$qemu_minimum"
 }
 
-# Whether QEMU finds an OpenSBI for `-bios default`: Debian packages that on its own, QEMU's own builds bring it. QEMU
-# reads the firmware before it runs anything.
-firmware_present() {
-    echo quit | timeout 20 qemu-system-riscv64 -M virt -m 64M -bios default -S -display none -serial none \
-        -monitor stdio >/dev/null 2>&1
-}
-
 # Whether Python can make environments, and cocotb can embed it: it needs its shared library, which comes with the headers.
 python_present() {
     "$(system_python)" -c 'import ensurepip, os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null
@@ -38,50 +40,41 @@ python_present() {
 
 # candidate PACKAGE: version that apt would install from the system's own sources, without epoch; empty when there is none.
 candidate() {
-    apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: //p' | sed 's/^(none)$//; s/^[0-9]*://'
+    LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: //p' | sed 's/^(none)$//; s/^[0-9]*://'
 }
 
 # no_rights PACKAGE...
 no_rights() {
     fail "packages are missing, and installing them takes root or sudo: $*" \
-        "As root run: $TACTUS_ROOT/setup/packages.sh" "then \`make setup\` again."
+        "As root run: $TACTUS_ROOT/setup/packages.sh ${groups[*]}" "then \`make setup\` again."
 }
 
-# What else can be done when apt fails; a line for the user.
-other_cure=()
-
-# apt_get WHAT-FOR ARGUMENTS...
-apt_get() {
-    local what=$1
-    shift
-    quietly "$logs/apt.log" as_root env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 \
-        -o DPkg::Lock::Timeout=300 "$@" || fail \
-        "$what failed (above; whole log: $logs/apt.log)" \
-        "Check the network and that \`apt-get update\` works on this system, then run \`make setup\` again." \
-        "Behind a proxy: set http_proxy, or Acquire::http::Proxy in apt's configuration." "${other_cure[@]}"
+# QEMU for this release by the files that packages.lock names. Fails where it names none for this machine, or one is gone.
+install_locked_qemu() {
+    local set package version arch suite path size hash machine files=()
+    set=qemu-$(os_field VERSION_CODENAME)
+    machine=$(dpkg --print-architecture)
+    [ -n "$(locked "$set" | awk -v arch="$machine" '$4 == arch')" ] || return 1
+    say "getting QEMU, the emulator: this system's own is older than $qemu_minimum"
+    while read -r _ package version arch suite path size hash; do
+        case $arch in "$machine" | all) ;; *) continue ;; esac
+        if ! get "$package" "$version" "$arch" "$suite" "$path" "$size" "$hash"; then
+            warn "$package $version, which setup/packages.lock names, is no longer on this system's mirror; asking the index of $suite"
+            return 1
+        fi
+        files+=("$got")
+    done < <(locked "$set"; locked opensbi)
+    apt_install "QEMU" "${files[@]}"
 }
 
-updated=
-update() {
-    [ -z "$updated" ] || return 0
-    say "reading the system's package index"
-    apt_get "\`apt-get update\`" update
-    updated=yes
-}
-
-# Whether root's rights can be had at all: asked before anything is downloaded.
-can_install() {
-    [ "$(id -u)" -eq 0 ] || have sudo
-}
-
-# QEMU from the backports of this Debian release.
+# QEMU from the backports of this Debian release, by their index.
 install_backports() {
     local release suite source
     release=$(os_field VERSION_CODENAME)
     suite=$release-backports
     source=$(apt_source "$release")
     [ -n "$source" ] || fail "QEMU $qemu_minimum or newer is needed; this system's apt sources name no archive of $release" \
-        "Install a qemu-system-riscv64 of version $qemu_minimum or newer (and OpenSBI), or set TACTUS_DEBIAN_MIRROR to the" \
+        "Install a qemu-system-riscv64 of version $qemu_minimum or newer, or set TACTUS_DEBIAN_MIRROR to the" \
         "URI of a Debian archive; then run \`make setup\` again."
     scratch=$(mktemp -d)
     # apt drops its privileges to read these.
@@ -92,75 +85,102 @@ install_backports() {
     other_cure=("Or install QEMU $qemu_minimum or newer in another way, and put its qemu-system-riscv64 first in PATH.")
     say "reading the package index of $suite"
     # Without clean-up this leaves the other sources' lists alone; the new list goes at the system's next update.
-    apt_get "reading the package index of $suite from this system's Debian mirror" update --error-on=any \
-        -o Dir::Etc::sourceparts="$scratch/sources.d" -o APT::Get::List-Cleanup=0
-    say "installing qemu-system-riscv and opensbi from $suite: the emulator, version $qemu_minimum or newer, and its firmware"
-    apt_get "installing QEMU from $suite" install -y --no-install-recommends -t "$suite" \
-        -o Dir::Etc::sourceparts="$scratch/sources.d" qemu-system-riscv opensbi
+    if ! run_apt "reading the package index of $suite" update --error-on=any \
+        -o Dir::Etc::sourceparts="$scratch/sources.d" -o APT::Get::List-Cleanup=0 2>/dev/null; then
+        stale=$(apt_error)
+        warn "the package index of $suite cannot be read: $stale"
+        warn "going on with the package lists that are there"
+    fi
+    apt_install "QEMU of $suite" -t "$suite" -o Dir::Etc::sourceparts="$scratch/sources.d" qemu-system-riscv
 }
 
 install_qemu() {
-    can_install || no_rights "qemu-system-riscv (version $qemu_minimum or newer), opensbi"
-    update
+    can_install || no_rights "qemu-system-riscv (version $qemu_minimum or newer)"
+    apt_update
     local package version
     # Debian 13 and later have the first name, other distributions of the family the second.
     for package in qemu-system-riscv qemu-system-misc; do
         version=$(candidate "$package")
         if [ -n "$version" ] && version_at_least "$version" "$qemu_minimum"; then
-            say "installing $package and opensbi: the emulator and its firmware"
-            apt_get "installing QEMU" install -y --no-install-recommends "$package" opensbi
+            apt_install "QEMU, the emulator," "$package"
             return
         fi
     done
     [ "$(os_field ID)" = debian ] || fail "QEMU $qemu_minimum or newer is needed; this system's packages have an older one" \
-        "Install a qemu-system-riscv64 of version $qemu_minimum or newer with its OpenSBI firmware and put it in PATH," \
+        "Install a qemu-system-riscv64 of version $qemu_minimum or newer and put it in PATH," \
         "then run \`make setup\` again."
-    install_backports
+    install_locked_qemu || install_backports
+}
+
+packages=() reasons=()
+
+# need COMMAND PACKAGE REASON
+need() {
+    have "$1" && return
+    packages+=("$2")
+    reasons+=("$2: $3")
+}
+
+# What a group lacks, as `packages` and `reasons`.
+look() {
+    case $1 in
+    compilers)
+        need riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf "compiles the FreeRTOS kernel and the Linux guest's own programs, which are written in C"
+        need cpio cpio "packs the Linux guest's initramfs"
+        need cmake cmake "a crate that the board is built with looks by it what the C compiler can do"
+        if ! have cc; then
+            packages+=(gcc libc6-dev)
+            reasons+=("gcc, libc6-dev: link the programs that run on this machine")
+        fi
+        ;;
+    model)
+        need verilator verilator "compiles the programmable logic into the models that the board loads"
+        need g++ g++ "compiles Verilator's models"
+        need "$(system_python)" python3 "runs the fabric's flow"
+        if ! [ -r /usr/include/zlib.h ]; then
+            packages+=(zlib1g-dev)
+            reasons+=("zlib1g-dev: the models that the board loads write compressed waveforms")
+        fi
+        ;;
+    python)
+        if ! python_present; then
+            packages+=(python3 python3-venv python3-dev)
+            reasons+=("python3, python3-venv, python3-dev: run the fabric's tools and tests")
+        fi
+        ;;
+    qemu) ;;
+    *) fail "packages.sh: there is no group $1" "Say compilers, model, python or qemu." ;;
+    esac
 }
 
 main() {
-    local packages=() reasons=()
-    # need COMMAND PACKAGE REASON
-    need() {
-        have "$1" && return
-        packages+=("$2")
-        reasons+=("$2: $3")
-    }
-    need riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf "compiles the FreeRTOS kernel and the Linux guest's own programs, which are written in C"
-    need cpio cpio "packs the Linux guest's initramfs"
-    need verilator verilator "compiles the fabric's logic into the models that are tested"
-    need g++ g++ "compiles Verilator's models"
-    if ! [ -r /usr/include/zlib.h ]; then
-        packages+=(zlib1g-dev)
-        reasons+=("zlib1g-dev: the models that the board loads write compressed waveforms")
-    fi
-    if ! python_present; then
-        packages+=(python3 python3-venv python3-dev)
-        reasons+=("python3, python3-venv, python3-dev: run the fabric's tools and tests")
-    fi
-    need cc gcc "links the programs that run on this machine"
+    local group wants_qemu=
+    for group in "${groups[@]}"; do
+        look "$group"
+        [ "$group" != qemu ] || wants_qemu=yes
+    done
     if ! have apt-get; then
-        qemu_present && firmware_present && [ ${#packages[@]} -eq 0 ] && return
+        [ ${#packages[@]} -eq 0 ] && { [ -z "$wants_qemu" ] || qemu_present; } && return
         fail "this system has no apt, and some of these commands are missing or too old:" \
-            "qemu-system-riscv64 ($qemu_minimum or newer, with OpenSBI), riscv64-unknown-elf-gcc, cpio, cc, g++," \
+            "qemu-system-riscv64 ($qemu_minimum or newer), riscv64-unknown-elf-gcc, cpio, cmake, cc, g++," \
             "verilator, zlib's headers, python3 (with venv and its headers)" \
             "Install them with this system's package manager; see docs/src/reference/setup.md, \"Other distributions\"."
     fi
-    [ "${#packages[@]}" -eq 0 ] || [ "${packages[-1]}" != gcc ] || packages+=(libc6-dev)
-
     if [ ${#packages[@]} -gt 0 ]; then
         can_install || no_rights "${packages[*]}"
-        update
+        apt_update
         printf 'setup: installing %s\n' "${reasons[@]}"
-        apt_get "installing ${packages[*]}" install -y --no-install-recommends "${packages[@]}"
+        apt_install "${packages[*]}" "${packages[@]}"
     fi
-    if ! qemu_present || ! firmware_present; then
+    if [ -n "$wants_qemu" ] && ! qemu_present; then
         install_qemu
-        if ! qemu_present || ! firmware_present; then
-            fail "QEMU is installed, but $(command -v qemu-system-riscv64 || echo qemu-system-riscv64) is not version $qemu_minimum or newer or has no OpenSBI" \
+        if ! qemu_present; then
+            fail "QEMU is installed, but $(command -v qemu-system-riscv64 || echo qemu-system-riscv64) is not version $qemu_minimum or newer" \
                 "Look for another qemu-system-riscv64 earlier in PATH ($PATH)."
         fi
     fi
 }
 
+groups=("$@")
+[ ${#groups[@]} -gt 0 ] || groups=(compilers model python qemu)
 main

@@ -10,6 +10,8 @@
 set -euo pipefail
 # shellcheck source=setup/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=setup/apt.sh
+. "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
 
 readonly pin=$TACTUS_ROOT/rust-toolchain.toml
 readonly config=$TACTUS_BUILD/setup/cargo.toml
@@ -63,7 +65,7 @@ install_with_rustup() {
     for word in $components; do options+=(--component "$word"); done
     for word in $targets; do options+=(--target "$word"); done
     say "installing Rust $channel for this machine and for $targets, with rustup: the toolchain that rust-toolchain.toml pins"
-    quietly "$logs/rustup.log" rustup toolchain install "$channel" --profile minimal --no-self-update "${options[@]}" &&
+    watched "installing Rust $channel" "$logs/rustup.log" rustup toolchain install "$channel" --profile minimal --no-self-update "${options[@]}" &&
         rustup_complete
 }
 
@@ -80,17 +82,6 @@ fallback_complete() {
     grep -qsF "$sysroot" "$config" && [ -x "$sysroot/bin/rust-lld" ]
 }
 
-# apt_for_rust WHAT ARGUMENTS...: apt-get for the distribution's Rust.
-apt_for_rust() {
-    local what=$1
-    shift
-    [ "$(id -u)" -eq 0 ] || have sudo || fail "Rust is not installed, and installing packages takes root or sudo" \
-        "Install rustup, or as root run: TACTUS_RUST=distribution $TACTUS_ROOT/setup/rust.sh" "then \`make setup\` again."
-    quietly "$logs/apt.log" as_root env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 \
-        -o DPkg::Lock::Timeout=300 "$@" || fail "$what failed (above; whole log: $logs/apt.log)" \
-        "Check the network, or install rustup; then run \`make setup\` again."
-}
-
 # The linker of the compiler's own LLVM release, as rustup's toolchains bring theirs: older ones of the distribution do not
 # know what the compiler and gcc ask of them (linker relaxation).
 lld() {
@@ -103,18 +94,20 @@ install_distribution() {
         "Install rustup with this system's package manager and run \`make setup\` again."
     if ! /usr/bin/cargo-clippy --version >/dev/null 2>&1 || ! [ -x /usr/bin/rustfmt ] ||
         ! version_at_least "$(rustc_version /usr/bin/rustc)" "$minimum"; then
-        apt_for_rust "\`apt-get update\`" update
+        can_install || fail "Rust is not installed, and installing packages takes root or sudo" \
+            "Install rustup, or as root run: TACTUS_RUST=distribution $TACTUS_ROOT/setup/rust.sh" "then \`make setup\` again."
+        apt_update
         version=$(apt-cache policy "${packages[0]}" | sed -n 's/^  Candidate: //p')
         version_at_least "${version%%[+~-]*}" "$minimum" || fail \
             "Rust $minimum or newer is needed; ${packages[0]} of this system's packages has ${version:-none}" \
             "On Debian, add its security archive to apt's sources, which has newer ones; or install rustup, make sure" \
             "that it can download, and run \`make setup\` again."
         say "installing the distribution's Rust $version (${packages[*]}): compiles everything in place of rustup's Rust $channel"
-        apt_for_rust "installing the distribution's Rust" install -y --no-install-recommends "${packages[@]}"
+        apt_install "the distribution's Rust" "${packages[@]}"
     fi
     if ! have "$(lld)"; then
         say "installing $(lld): links what runs on the target"
-        apt_for_rust "installing $(lld)" install -y --no-install-recommends "$(lld)"
+        apt_install "$(lld)" "$(lld)"
     fi
 }
 
@@ -131,7 +124,7 @@ build_sysroot() {
         # the link-time optimization of what is linked with it.
         (
             cd "$work"
-            quietly "$logs/sysroot.log" env RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Cembed-bitcode=yes RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$work/target" \
+            watched "building Rust's core library" "$logs/sysroot.log" env RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Cembed-bitcode=yes RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$work/target" \
                 /usr/bin/cargo build --release --target "$target" \
                 -Zbuild-std=core,alloc -Zbuild-std-features=compiler-builtins-mem
         ) || fail "Rust's core library for $target could not be built (above; whole log: $logs/sysroot.log)" \

@@ -1,8 +1,20 @@
 #!/usr/bin/env bash
-# `make setup`: installs what is missing on this machine to build, run and test Tactus. Idempotent: a second
-# run finds everything in place, says nothing and installs nothing.
+# `make setup` and the first step of every other `make` target: installs what is missing on this machine to build, run and
+# test Tactus, as far as it is needed for a purpose. Idempotent: a second run finds everything in place, says nothing and
+# installs nothing.
 #
-# usage: setup.sh
+# usage: setup.sh [PURPOSE]
+#
+# PURPOSE is all (the default), demo-board, demo-qemu, lint, docs or synth. Its steps:
+#
+#   compilers   packages: C compilers, cmake, cpio             guests in C, the Linux guest's initramfs
+#   model       packages: Verilator, g++, zlib, Python         the programmable logic of the board
+#   python      packages: Python's headers and environments    the fabric's tools
+#   qemu        package: QEMU                                  runs on QEMU, and tests that compare with it
+#   rust        Rust, and the crates that Cargo.lock pins      everything
+#   firmware    OpenSBI                                        every run
+#   linux       Debian's kernel and the initramfs              systems with Linux
+#   fabric      Yosys, nextpnr, cocotb, PeakRDL: 600 MB        lint, tests, proofs and synthesis of the fabric
 #
 # What is installed, why and where: docs/src/reference/setup.md.
 set -euo pipefail
@@ -10,20 +22,45 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 readonly logs=$TACTUS_BUILD/setup
+
+# What a first set-up takes on two cores beside downloads, measured on a bare Debian 12; "to download" where there is nothing yet.
+case ${1:-all} in
+all) steps=(compilers model python qemu rust firmware linux fabric) takes="5 minutes and 600 MB to download" ;;
+demo-board) steps=(compilers model rust firmware linux) takes="2 minutes and 400 MB to download" ;;
+demo-qemu) steps=(compilers qemu rust firmware linux) takes="2 minutes and 400 MB to download" ;;
+lint) steps=(compilers model python rust fabric) takes="4 minutes and 500 MB to download" ;;
+docs) steps=(compilers rust) takes="2 minutes and 300 MB to download" ;;
+synth) steps=(model python fabric) takes="3 minutes and 400 MB to download" ;;
+*) fail "setup.sh: there is no purpose $1" "Say all, demo-board, demo-qemu, lint, docs or synth." ;;
+esac
+readonly steps takes
+
+wants() {
+    case " ${steps[*]} " in *" $1 "*) return 0 ;; *) return 1 ;; esac
+}
+
 mkdir -p "$logs"
 
 # One set-up of a clone at a time; the next one then finds the work done.
 exec 9>"$logs/lock"
-flock 9
+if ! flock --nonblock 9; then
+    say "another set-up of this clone is running; waiting for it"
+    flock 9
+fi
 
-"$TACTUS_ROOT/setup/packages.sh"
-"$TACTUS_ROOT/setup/rust.sh"
+[ -e "$logs/versions.txt" ] || say "steps: ${steps[*]}. On a bare machine they take about $takes; what is there already is not fetched again"
 
 # Crates are fetched here so that no later step needs the network. Cargo checks them against the hashes in Cargo.lock.
-cd "$TACTUS_ROOT"
-if ! cmp -s Cargo.lock "$logs/Cargo.lock.fetched"; then
+fetch_crates() {
+    local host target targets
+    cmp -s Cargo.lock "$logs/Cargo.lock.fetched" && return
     say "fetching the crates that Cargo.lock pins"
-    if ! quietly "$logs/cargo-fetch.log" cargo fetch --locked; then
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    targets=("--target=$host")
+    for target in $(sed -n 's/^targets *= *//p' rust-toolchain.toml | tr -d '[]",'); do
+        targets+=("--target=$target")
+    done
+    if ! watched "fetching crates" "$logs/cargo-fetch.log" cargo fetch --locked "${targets[@]}"; then
         if grep -q 'lock file' "$logs/cargo-fetch.log"; then
             fail "Cargo.lock does not match the Cargo.toml files (above)" \
                 "Run \`cargo update --workspace\`, look at what it changes, and run \`make setup\` again."
@@ -32,26 +69,54 @@ if ! cmp -s Cargo.lock "$logs/Cargo.lock.fetched"; then
             "Check the network, or name a mirror in Cargo's configuration ([source] replace-with); then run \`make setup\` again."
     fi
     cp Cargo.lock "$logs/Cargo.lock.fetched"
-fi
+}
 
-"$TACTUS_ROOT/setup/linux.sh"
-"$TACTUS_ROOT/setup/fabric.sh"
+# The guests' texts name the source files of crates, and how long these names are moves what is behind them: for runs to be the same
+# wherever Cargo keeps its crates, the compiler calls that folder by the same name everywhere.
+name_crates() {
+    local folder target config=$logs/paths.toml flags=
+    for folder in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/; do
+        [ ! -d "$folder" ] || flags+="\"--remap-path-prefix=${folder%/}=/crates\", "
+    done
+    for target in $(sed -n 's/^targets *= *//p' rust-toolchain.toml | tr -d '[]",'); do
+        printf '[target.%s]\nrustflags = [%s]\n' "$target" "${flags%, }"
+    done >"$config.new"
+    # Cargo builds anew what was built with other flags, not with an older file.
+    mv "$config.new" "$config"
+}
+
+cd "$TACTUS_ROOT"
+groups=()
+for step in "${steps[@]}"; do
+    case $step in compilers | model | python | qemu) groups+=("$step") ;; esac
+done
+setup/packages.sh "${groups[@]}"
+if wants rust; then
+    setup/rust.sh
+    fetch_crates
+    name_crates
+fi
+! wants firmware || setup/firmware.sh
+! wants linux || setup/linux.sh
+! wants fabric || setup/fabric.sh
 
 # What this clone was set up with, for reports of defects.
 record() {
-    qemu-system-riscv64 --version | head -n 1
-    riscv64-unknown-elf-gcc --version | head -n 1
-    rustc --version
-    cargo --version
-    verilator --version
+    ! have qemu-system-riscv64 || qemu-system-riscv64 --version | head -n 1
+    ! have riscv64-unknown-elf-gcc || riscv64-unknown-elf-gcc --version | head -n 1
+    ! have rustc || rustc --version
+    ! have cargo || cargo --version
+    ! have verilator || verilator --version
     if have dpkg-query; then
         # Packages that are not there are no news.
-        dpkg-query -W -f '${Package} ${Version}\n' qemu-system-riscv qemu-system-misc opensbi gcc-riscv64-unknown-elf \
+        dpkg-query -W -f '${Package} ${Version}\n' qemu-system-riscv qemu-system-misc gcc-riscv64-unknown-elf \
             binutils-riscv64-unknown-elf cpio 2>/dev/null | grep ' .' || true
     fi
-    sed '/^#/d' "$TACTUS_BUILD/linux/manifest.txt"
-    "$logs/python/bin/python" --version
-    sed '/^#/d; /^$/d' setup/requirements.txt
+    cat "$TACTUS_BUILD"/{opensbi,linux}/manifest.txt 2>/dev/null | sed '/^#/d'
+    if [ -x "$logs/python/bin/python" ]; then
+        "$logs/python/bin/python" --version
+        sed '/^#/d; /^$/d' "$logs/python/requirements.txt"
+    fi
 }
 new=$(record)
 if [ "$new" != "$(cat "$logs/versions.txt" 2>/dev/null)" ]; then

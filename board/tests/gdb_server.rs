@@ -4,7 +4,6 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use tactus_board::board::{Board, Outcome, Pace, Watch};

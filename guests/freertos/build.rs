@@ -90,6 +90,11 @@ fn compiler(kernel: &Path) -> cc::Build {
         .archiver(ARCHIVER)
         .no_default_flags(true)
         .flags(MACHINE)
+        // Of where Cargo keeps the kernel's source nothing may depend.
+        .flag(format!(
+            "-fmacro-prefix-map={}=FreeRTOS-Kernel",
+            kernel.display()
+        ))
         .flag("-std=gnu11")
         .flag("-O2")
         .flag("-g1")

@@ -4,11 +4,14 @@
 //! when they are needed, or a directory that `tactus artifacts` has made.
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use serde::Deserialize;
+
+use crate::progress::Progress;
 
 /// The hypervisor's artifact; no system names it, every system needs it.
 pub const HYPERVISOR: &str = "tactus-hypervisor";
@@ -27,8 +30,10 @@ const FETCHED: [(&str, &str); 2] = [
 pub const VARIABLE: &str = "TACTUS_ARTIFACTS";
 /// The file in such a directory that says which version of Tactus made it.
 pub const VERSION_FILE: &str = "VERSION";
-/// The board's firmware in such a directory.
-pub const FIRMWARE_FILE: &str = "opensbi-riscv64-generic-fw_dynamic.bin";
+/// The firmware in such a directory.
+pub const FIRMWARE_FILE: &str = "fw_dynamic.bin";
+/// The firmware's path within the workspace, to which `make setup` fetches it.
+const FIRMWARE_PATH: &str = "build/opensbi/fw_dynamic.bin";
 /// What this process takes.
 static CHOSEN: OnceLock<Artifacts> = OnceLock::new();
 
@@ -126,6 +131,29 @@ impl Artifacts {
             }
             Self::Workspace => Workspace::find()?.model(design),
         }
+    }
+
+    /// The firmware that the board and QEMU start: OpenSBI's `fw_dynamic.bin`, of the version that `setup/packages.lock` names, whatever
+    /// this system has installed.
+    ///
+    /// # Errors
+    /// It is not to be had.
+    pub fn firmware(&self) -> Result<PathBuf, Missing> {
+        let path = match self {
+            Self::Directory(directory) => directory.join(FIRMWARE_FILE),
+            Self::Workspace => Workspace::root()?.join(FIRMWARE_PATH),
+        };
+        if path.is_file() {
+            return Ok(path);
+        }
+        let cure = match self {
+            Self::Directory(_) => "put OpenSBI's fw_dynamic.bin there",
+            Self::Workspace => "run `make setup`, which fetches it",
+        };
+        Err(Missing::now(
+            format!("the firmware is not there: no file {}", path.display()),
+            cure,
+        ))
     }
 
     /// The file of one artifact.
@@ -274,17 +302,20 @@ fn is_root(directory: &Path) -> bool {
 impl Workspace {
     /// The workspace around the current directory, or else the one this program was built in.
     fn find() -> Result<Self, Missing> {
+        let root = Self::root()?;
+        let metadata = metadata(&root)?;
+        Ok(Self { root, metadata })
+    }
+
+    fn root() -> Result<PathBuf, Missing> {
         let current = std::env::current_dir().unwrap_or_default();
         let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let root = current
+        current
             .ancestors()
             .chain(built_in.ancestors())
             .find(|directory| is_root(directory))
-            .ok_or_else(no_clone)?;
-        Ok(Self {
-            root: root.to_path_buf(),
-            metadata: metadata(root)?,
-        })
+            .map(Path::to_path_buf)
+            .ok_or_else(no_clone)
     }
 
     /// The package that has a program of that name for the bare-metal target.
@@ -358,17 +389,25 @@ impl Workspace {
 
     /// Brings the model of a fabric's design up to date.
     fn model(&self, design: &str) -> Result<PathBuf, Missing> {
-        let output = Command::new(self.root.join("fabric/flow.py"))
+        let no_flow = |error: std::io::Error| {
+            Missing::now(
+                format!("cannot run the fabric's flow: {error}"),
+                "run `make setup`, which installs what it needs",
+            )
+        };
+        let progress = Progress::start(format!("loading the design {design}"));
+        let mut flow = Command::new(self.root.join("fabric/flow.py"))
             .args(["model", design])
             .stdin(Stdio::null())
-            .stderr(Stdio::inherit())
-            .output()
-            .map_err(|error| {
-                Missing::now(
-                    format!("cannot run the fabric's flow: {error}"),
-                    "run `make setup`, which installs what it needs",
-                )
-            })?;
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(no_flow)?;
+        if let Some(stderr) = flow.stderr.take() {
+            progress.follow(stderr, status_of_flow).map_err(no_flow)?;
+        }
+        // Its path is all that it writes there.
+        let output = flow.wait_with_output().map_err(no_flow)?;
         let file = String::from_utf8_lossy(&output.stdout);
         if output.status.success() {
             return Ok(PathBuf::from(file.trim_end()));
@@ -385,22 +424,32 @@ impl Workspace {
             return Ok(());
         }
         let mut command = cargo();
-        command.current_dir(&self.root).args([
-            "build",
-            "--quiet",
-            "--profile",
-            PROFILE,
-            "--target",
-            TARGET,
-        ]);
+        command
+            .current_dir(&self.root)
+            .args(["build", "--profile", PROFILE, "--target", TARGET]);
         for (package, program) in programs {
             command.args(["--package", package, "--bin", program]);
         }
-        let status = command
+        let names: Vec<&str> = programs.iter().map(|(_, name)| *name).collect();
+        let progress = Progress::start(format!("building {}", names.join(", ")));
+        command
+            .env("CARGO_TERM_PROGRESS_WHEN", "always")
+            .env("CARGO_TERM_PROGRESS_WIDTH", "100");
+        if std::io::stderr().is_terminal() {
+            command.args(["--color", "always"]);
+        }
+        let mut cargo = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .status()
+            .stderr(Stdio::piped())
+            .spawn()
             .map_err(|error| no_cargo(&error))?;
+        if let Some(stderr) = cargo.stderr.take() {
+            progress
+                .follow(stderr, status_of_cargo)
+                .map_err(|error| no_cargo(&error))?;
+        }
+        let status = cargo.wait().map_err(|error| no_cargo(&error))?;
         if status.success() {
             return Ok(());
         }
@@ -413,6 +462,37 @@ impl Workspace {
             "see the compiler's messages above; `make setup` installs what the build needs",
         ))
     }
+}
+
+/// What a line of Cargo's says of its progress. `None`: it says something else, which is for the user.
+fn status_of_cargo(line: &str) -> Option<String> {
+    const DONE: [&str; 9] = [
+        "Compiling",
+        "Finished",
+        "Fresh",
+        "Dirty",
+        "Blocking",
+        "Downloading",
+        "Downloaded",
+        "Updating",
+        "Locking",
+    ];
+    let line = line.trim();
+    // "Building [===>   ] 3/40: tactus-hypervisor(bin)"
+    if let Some((_, units)) = line
+        .strip_prefix("Building [")
+        .and_then(|bar| bar.split_once("] "))
+    {
+        return Some(units.to_owned());
+    }
+    let word = line.split(' ').next().unwrap_or_default();
+    (DONE.contains(&word) || word.is_empty()).then(|| line.to_owned())
+}
+
+/// What a line of `fabric/flow.py` says of its progress. `None`: it says something else, which is for the user.
+fn status_of_flow(line: &str) -> Option<String> {
+    let status = line.strip_prefix("flow: compiling the model of design ")?;
+    Some(format!("compiling its model, {status}"))
 }
 
 fn no_cargo(error: &std::io::Error) -> Missing {
@@ -483,6 +563,34 @@ mod tests {
         assert!(missing.unknown);
         assert_eq!(missing.reason, "this project builds no `@initramf`");
         assert_eq!(missing.cure, "did you mean `initramfs`?");
+    }
+
+    #[test]
+    fn what_a_build_says_of_its_progress_is_told_from_its_messages() {
+        let status = |line| status_of_cargo(line).expect("progress");
+        let bar = "    Building [====>    ] 3/40: tactus-policy, tactus-hypervisor(bin)";
+        assert_eq!(status(bar), "3/40: tactus-policy, tactus-hypervisor(bin)");
+        let unit = "   Compiling tactus-abi v0.1.0 (/here/abi)";
+        assert_eq!(status(unit), "Compiling tactus-abi v0.1.0 (/here/abi)");
+        assert_eq!(status_of_cargo("warning: unused variable: `x`"), None);
+        assert_eq!(status_of_cargo("  --> abi/src/lib.rs:1:1"), None);
+        let flow = "flow: compiling the model of design io: 5 s, 3 of 54 files";
+        let status = status_of_flow(flow).expect("progress");
+        assert_eq!(status, "compiling its model, io: 5 s, 3 of 54 files");
+        assert_eq!(status_of_flow("flow: the model does not compile"), None);
+    }
+
+    #[test]
+    fn the_firmware_of_a_directory_is_called_as_opensbi_calls_it() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let artifacts = Artifacts::Directory(directory.path().into());
+        let missing = artifacts.firmware().expect_err("it is not there");
+        let path = directory.path().join("fw_dynamic.bin");
+        let reason = format!("the firmware is not there: no file {}", path.display());
+        assert_eq!(missing.reason, reason);
+        assert_eq!(missing.cure, "put OpenSBI's fw_dynamic.bin there");
+        std::fs::write(&path, b"x").expect("a file");
+        assert_eq!(artifacts.firmware(), Ok(path));
     }
 
     #[test]

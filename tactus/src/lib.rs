@@ -25,6 +25,7 @@ pub mod new;
 pub mod plan;
 pub mod problem;
 pub mod profile;
+pub mod progress;
 pub mod report;
 pub mod run;
 mod symbols;

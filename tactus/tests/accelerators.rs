@@ -11,7 +11,7 @@ use tactus::check::check_file;
 use tactus::plan::Plan;
 use tactus::report::unit::Unit;
 use tactus::run::Boot;
-use tactus::run::board::Options;
+use tactus::run::board::{Marker, Options};
 use tactus::run::machine::Platform;
 use tactus::run::session::{Outcome, Verdict};
 use tactus_abi::map::RAM_BASE;
@@ -98,6 +98,47 @@ fn run_at<'a>(
     once(&boot)
 }
 
+/// The demonstration as `make demo` runs it.
+fn demo() -> Outcome {
+    let mut boot = Boot::of(&root().join("systems/demo-board.toml"))
+        .unwrap_or_else(|error| panic!("{error:?}"));
+    let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
+    options.timed_from = Some(Marker::Phase("linux_up".to_owned()));
+    options.fabric = Some(fabric("accelerators"));
+    (options.ends.pins, options.ends.pins_at) = tactus::fabric::pins("accelerators");
+    let plan = boot.plan.limit(STUCK);
+    boot.plan = plan.on(Platform::Board(Box::new(options)));
+    once(&boot)
+}
+
+/// What a line of `text` has behind `begin`, to the first comma, full stop or end of line.
+fn words_behind<'a>(begin: &str, text: &'a str) -> &'a str {
+    let (_, rest) = text
+        .split_once(begin)
+        .unwrap_or_else(|| panic!("no `{begin}` in the text"));
+    let end = rest.find(['\n', ',', ';']).unwrap_or(rest.len());
+    rest[..end].trim_end_matches('.')
+}
+
+/// Which of the compilers that made the README's figures is another one here, and what it is. The guests' code is theirs, and the times of a run
+/// follow from it.
+fn made_by_other_compilers(readme: &str) -> Option<String> {
+    let said = |program: &str, argument: &str| {
+        let output = Command::new(program).arg(argument).output();
+        let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    let rust = words_behind("compiled by rustc ", readme);
+    let here = said("rustc", "--version");
+    if here.split(' ').nth(1) != Some(rust) {
+        return Some(format!("that is by rustc {rust}, and here is {here}"));
+    }
+    let gcc = words_behind("and riscv64-unknown-elf-gcc ", readme);
+    let here = said("riscv64-unknown-elf-gcc", "-dumpfullversion");
+    (here != gcc)
+        .then(|| format!("that is by riscv64-unknown-elf-gcc {gcc}, and here is version {here}"))
+}
+
 /// Nothing goes wrong.
 fn none(_: &Plan, _: &[u8]) -> Faults {
     Vec::new()
@@ -150,11 +191,24 @@ fn every_bit_is_right_whoever_has_which_region() {
 }
 
 /// The demonstration: Linux user space and FreeRTOS compute frame after frame with four accelerators that have three regions; none is wrong, and no release of FreeRTOS's most urgent task is missed. The
-/// device manager, which never ends, does not keep the machine on. Meanwhile FreeRTOS's pins change on their cycles.
+/// device manager, which never ends, does not keep the machine on. Meanwhile FreeRTOS's pins change on their cycles. It is run as `make demo`
+/// does, and so has the trace hash that the README shows.
 #[test]
 fn linux_and_freertos_share_them() {
-    let outcome = run(&root().join("systems/demo-board.toml"), None, none);
+    let outcome = demo();
     assert_verdict(&outcome, Verdict::Good);
+    let hash = outcome.board.as_ref().map(|facts| facts.trace_hash);
+    let hash = format!("{:016x}", hash.expect("it ran on the board"));
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("the README");
+    match made_by_other_compilers(&readme) {
+        None => assert_eq!(
+            words_behind("Trace hash ", &readme),
+            hash,
+            "the demo's hash is another one than the README's; where that is intended, show the new output there\n{}",
+            explain(&outcome)
+        ),
+        Some(other) => println!("trace hash {hash}, not compared with the README's: {other}"),
+    }
     let vm = |name| outcome.journal.vm(name).expect("the system has it");
     let passed = |name| {
         let mut passed = vm(name).passed.clone();

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ use tactus_board::time::{Clock, Femtoseconds};
 use tactus_board::trace::What;
 use tactus_board::{privileged::Privilege, timing::Counts};
 
-use crate::artifacts::{Artifacts, FIRMWARE_FILE};
+use crate::artifacts::Artifacts;
 
 use super::machine::{self, End, Output, SEED};
 use super::script::Player;
@@ -62,14 +62,6 @@ const INPUT_PATIENCE: Duration = Duration::from_millis(5);
 const LEAD: Duration = Duration::from_millis(5);
 /// Pieces of output not yet taken; when there are so many, the board waits.
 const CHUNKS: usize = 64;
-
-/// Where else distributions have it.
-const FIRMWARE: [&str; 4] = [
-    "/usr/share/qemu/opensbi-riscv64-generic-fw_dynamic.bin",
-    "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin",
-    "/usr/share/opensbi/lp64/generic/firmware/fw_dynamic.bin",
-    "/usr/share/opensbi/generic/fw_dynamic.bin",
-];
 
 /// When time passes as on the real board.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,6 +120,8 @@ pub struct Options {
     pub ends: ends::Watched,
     /// What goes wrong, and when. For tests.
     pub faults: Vec<(Femtoseconds, Fault)>,
+    /// Where the board says how far it is, in femtoseconds of virtual time, while it runs.
+    pub now: Arc<AtomicU64>,
 }
 
 /// A design for the fabric.
@@ -159,6 +153,7 @@ impl Options {
             fabric: None,
             ends: ends::Watched::default(),
             faults: Vec::new(),
+            now: Arc::default(),
         }
     }
 }
@@ -626,6 +621,7 @@ impl Run {
             if let Some(end) = self.slice(server.as_mut()) {
                 break end;
             }
+            self.options.now.store(self.now.0, Ordering::Relaxed);
             if self.awaits_input() {
                 self.keep_pace(self.now - before, begin.elapsed());
             }
@@ -928,22 +924,10 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// The firmware among the artifacts, or the one that QEMU starts by default: its own file where that is found, or the distribution's.
+/// The firmware that board and QEMU start: [`Artifacts::firmware`].
 ///
 /// # Errors
 /// There is none.
 pub fn find_firmware() -> Result<PathBuf, Error> {
-    let of_artifacts = Artifacts::chosen()
-        .directory()
-        .map(|directory| directory.join(FIRMWARE_FILE));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let of_qemu = std::env::split_paths(&path)
-        .find(|directory| directory.join(super::qemu::QEMU).is_file())
-        .map(|directory| directory.join("../share/qemu").join(FIRMWARE_FILE));
-    of_artifacts
-        .into_iter()
-        .chain(of_qemu)
-        .chain(FIRMWARE.into_iter().map(PathBuf::from))
-        .find(|path| path.is_file())
-        .ok_or(Error::NoFirmware)
+    Artifacts::chosen().firmware().map_err(Error::NoFirmware)
 }

@@ -29,6 +29,7 @@ use attach::RawTerminal;
 use board::probe::{Place, Probe};
 use board::{Marker, Options};
 use console::Framer;
+use heartbeat::Heartbeat;
 use machine::{Launch, Platform};
 use qemu::QEMU;
 use script::{Action, Script, Step, Typed};
@@ -41,6 +42,7 @@ pub mod board;
 pub mod console;
 pub mod debugger;
 pub mod ends;
+mod heartbeat;
 pub mod journal;
 pub mod machine;
 pub mod pulses;
@@ -77,10 +79,10 @@ pub enum Error {
     /// The machine could not be started.
     #[error("the machine could not be started: {0}")]
     Start(std::io::Error),
-    /// The board's firmware is not installed.
-    #[error("OpenSBI's fw_dynamic.bin, the board's firmware, is not installed")]
-    #[diagnostic(help("run `make setup`, which installs it (Debian's package `opensbi`)"))]
-    NoFirmware,
+    /// The firmware is not there.
+    #[error("{}", .0.reason)]
+    #[diagnostic(help("{}", .0.cure))]
+    NoFirmware(Missing),
     /// A file that goes into the board cannot be read.
     #[error("{} cannot be read: {error}", path.display())]
     Read {
@@ -215,15 +217,12 @@ pub fn command(arguments: &RunArguments) -> ExitCode {
 }
 
 fn run(arguments: &RunArguments) -> miette::Result<u8> {
-    let progress = show::progress("building");
     let verdict = check::check_file(&arguments.file, &Artifacts::chosen());
     if let Some(system) = &verdict.tiles {
-        progress.finish_and_clear();
         check::print_problems(&verdict.problems);
         return tiles::command(arguments, system);
     }
-    let boot = build::build_judged(verdict).and_then(Boot::of_image);
-    let boot = boot.inspect_err(|_| progress.finish_and_clear())?;
+    let boot = build::build_judged(verdict).and_then(Boot::of_image)?;
     let mut plan = boot.plan.clone();
     plan.limit = arguments.limit;
     plan.host_limit = arguments.host_limit;
@@ -245,6 +244,7 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     let types = attach.is_some() && plan.script.is_none() && keys;
     let vms = plan.vms.clone();
     let platform = plan.launch.platform.clone();
+    let progress = show::progress("booting");
     let mut session = Session::start(plan)?;
     if let Some(port) = arguments.board.gdb {
         let script = debugger::write_script(&boot.image, port)?;
@@ -258,7 +258,9 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     ctrlc::set_handler(move || interrupt.interrupt()).into_diagnostic()?;
     let outcome = match attach {
         None => {
-            let mut show = Show::new(&vms, arguments.shown(), progress.clone(), stop);
+            let heartbeat = Heartbeat::new(progress.clone(), &platform);
+            let mut show = Show::new(&vms, arguments.shown(), progress.clone(), stop)
+                .with_heartbeat(heartbeat);
             session.finish(&mut show)
         }
         Some(vm) => {

@@ -4,6 +4,7 @@
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,6 +14,7 @@ use std::time::Duration;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::Error;
+use super::board::find_firmware;
 use super::machine::{self, End, Launch, Output, SEED};
 use crate::config::Nanoseconds;
 
@@ -47,7 +49,7 @@ const MESSAGES_MAX: usize = 16 * 1024;
 
 /// The command line. One instruction takes one virtual nanosecond and waiting takes no host time,
 /// so that a run repeats exactly (`docs/src/reference/running.md`).
-fn command(launch: &Launch, clock: &Clock) -> Command {
+fn command(launch: &Launch, clock: &Clock, firmware: &Path) -> Command {
     let mut command = Command::new(QEMU);
     command
         .args(["-M", "virt", "-cpu", "rv64,h=true"])
@@ -61,6 +63,8 @@ fn command(launch: &Launch, clock: &Clock) -> Command {
         .arg("-seed")
         .arg(SEED.to_string())
         .args(["-rtc", &format!("clock=vm,base={}", clock::BASE)])
+        .arg("-bios")
+        .arg(firmware)
         .arg("-kernel")
         .arg(&launch.image);
     if !launch.bootargs.is_empty() {
@@ -97,7 +101,7 @@ impl Machine {
     /// latest.
     pub(super) fn start(launch: &Launch, limit: Option<Nanoseconds>) -> Result<Self, Error> {
         let clock = Clock::new(limit).map_err(Error::Start)?;
-        let mut machine = Self::spawn(command(launch, &clock))?;
+        let mut machine = Self::spawn(command(launch, &clock, &find_firmware()?))?;
         machine.clock = Some(clock.started());
         Ok(machine)
     }

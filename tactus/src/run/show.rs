@@ -8,6 +8,7 @@ use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::console::{Line, Source};
+use super::heartbeat::Heartbeat;
 use super::journal::{Journal, Seen};
 use super::record::{FaultAction, GuestRecord, LogRecord, OffReason};
 use super::session::{Stop, Watcher};
@@ -48,6 +49,7 @@ pub struct Show {
     quiet: bool,
     verbose: bool,
     progress: ProgressBar,
+    heartbeat: Option<Heartbeat>,
     stop: Stop,
 }
 
@@ -67,11 +69,18 @@ impl Show {
             quiet: shown == Shown::Nothing,
             verbose,
             progress,
+            heartbeat: None,
             stop,
         }
     }
 
-    fn print(&self, label: &str, style: Style, text: &str) {
+    /// The same, which says how far the run is while nothing is written.
+    pub(super) fn with_heartbeat(mut self, heartbeat: Heartbeat) -> Self {
+        self.heartbeat = Some(heartbeat);
+        self
+    }
+
+    fn print(&mut self, label: &str, style: Style, text: &str) {
         if self.quiet {
             return;
         }
@@ -82,6 +91,9 @@ impl Show {
             .suspend(|| writeln!(anstream::stdout(), "{line}"));
         if written.is_err() {
             self.stop.interrupt();
+        }
+        if let Some(heartbeat) = &mut self.heartbeat {
+            heartbeat.heard();
         }
     }
 }
@@ -119,6 +131,10 @@ impl Watcher for Show {
     }
 
     fn tick(&mut self, journal: &Journal) {
+        if let Some(heartbeat) = &mut self.heartbeat {
+            heartbeat.tick(journal);
+            return;
+        }
         if self.progress.is_finished() {
             return;
         }

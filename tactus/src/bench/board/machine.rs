@@ -14,9 +14,7 @@ use tactus_board::time::Femtoseconds;
 use super::host::{Stopwatch, Whose};
 use super::job::Job;
 use super::sample::{Hearing, Sample};
-
-/// The firmware of systems: the file that QEMU starts them with.
-const FIRMWARE: &str = "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin";
+use crate::run::board::find_firmware;
 
 /// Virtual time from one look at the console to the next, 1 ms: a job ends at the first look that finds its line, so
 /// that where it ends does not depend on the host.
@@ -98,7 +96,7 @@ fn start(order: &Order) -> miette::Result<(Board, Console)> {
     let file = read(&job.file)?;
     let firmware = job
         .has_firmware
-        .then(|| read(Path::new(FIRMWARE)).wrap_err("`make setup` installs the firmware"))
+        .then(|| read(&find_firmware()?))
         .transpose()?;
     let software = Software {
         firmware: firmware.as_deref().unwrap_or(&file),

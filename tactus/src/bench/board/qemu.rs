@@ -8,6 +8,7 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use super::host::{Stopwatch, Whose};
 use super::job::Job;
 use super::sample::{Hearing, Sample};
+use crate::run::board::find_firmware;
 use crate::run::machine::{End, Machine as _, Output, SEED};
 use crate::run::qemu::{Machine, QEMU};
 
@@ -29,7 +30,7 @@ pub enum Mode {
 /// QEMU is not to be had, or the job did not come to a good end.
 pub fn run(mode: Mode, job: &Job) -> miette::Result<Sample> {
     let watch = Stopwatch::start(Whose::Children);
-    let mut machine = Machine::spawn(command(mode, job))?;
+    let mut machine = Machine::spawn(command(mode, job)?)?;
     let mut hearing = Hearing::of(job);
     let ended = loop {
         if watch.wall() >= job.timeout {
@@ -65,7 +66,7 @@ pub fn run(mode: Mode, job: &Job) -> miette::Result<Sample> {
     })
 }
 
-fn command(mode: Mode, job: &Job) -> Command {
+fn command(mode: Mode, job: &Job) -> miette::Result<Command> {
     let mut command = Command::new(QEMU);
     command
         .args(["-M", "virt", "-cpu", "rv64,h=true"])
@@ -82,11 +83,14 @@ fn command(mode: Mode, job: &Job) -> Command {
         Mode::StepByStep => command.args(["-accel", "tcg,one-insn-per-tb=on,thread=single"]),
         Mode::Counting => command.args(["-accel", "tcg", "-icount", "shift=0,sleep=off"]),
     };
-    if !job.has_firmware {
-        command.args(["-bios", "none"]);
+    command.arg("-bios");
+    if job.has_firmware {
+        command.arg(find_firmware()?);
+    } else {
+        command.arg("none");
     }
     command.arg("-kernel").arg(&job.file);
-    command
+    Ok(command)
 }
 
 /// QEMU's version, as it says it itself.
