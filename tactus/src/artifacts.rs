@@ -154,24 +154,28 @@ fn is_root(directory: &Path) -> bool {
     directory.join("Cargo.toml").is_file() && directory.join("hypervisor/Cargo.toml").is_file()
 }
 
+/// The root of the project around the current directory, or else of the one that this program was built in.
+pub fn root() -> Option<PathBuf> {
+    let current = std::env::current_dir().unwrap_or_default();
+    let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut candidates = current.ancestors().chain(built_in.ancestors());
+    candidates
+        .find(|directory| is_root(directory))
+        .map(Path::to_path_buf)
+}
+
 impl Workspace {
     /// The workspace around the current directory, or else the one this program was built in.
     fn find() -> Result<Self, Missing> {
-        let current = std::env::current_dir().unwrap_or_default();
-        let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let root = current
-            .ancestors()
-            .chain(built_in.ancestors())
-            .find(|directory| is_root(directory))
-            .ok_or_else(|| {
-                Missing::now(
-                    "the project's source is not around",
-                    "run inside a clone of the project, or name a directory of built artifacts with `--artifacts`",
-                )
-            })?;
+        let root = root().ok_or_else(|| {
+            Missing::now(
+                "the project's source is not around",
+                "run inside a clone of the project, or name a directory of built artifacts with `--artifacts`",
+            )
+        })?;
         Ok(Self {
-            root: root.to_path_buf(),
-            metadata: metadata(root)?,
+            metadata: metadata(&root)?,
+            root,
         })
     }
 

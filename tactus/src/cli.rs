@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::artifacts::Artifacts;
 use crate::config::Nanoseconds;
 use crate::run::ends::Files;
-use crate::{bench, boot, build, check, run, timed_io};
+use crate::{bench, boot, build, check, report, run, timed_io};
 
 /// What the process's exit codes mean; printed by `--help`.
 const EXIT_CODES: &str = "\
@@ -46,6 +46,9 @@ pub enum Command {
     /// Run an experiment and compare it with the published figures
     #[command(after_help = bench::EXIT_CODES)]
     Bench(BenchArguments),
+    /// Make a report's HTML page again, or one that compares two reports
+    #[command(after_help = EXIT_CODES)]
+    Report(ReportArguments),
     /// Assemble a program of the fabric's timed I/O, or read one back
     #[command(after_help = EXIT_CODES)]
     TimedIo(TimedIoArguments),
@@ -164,7 +167,7 @@ pub struct RunArguments {
     /// End after this much host time, as a failure
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
-    /// Write the report's files into this directory
+    /// Write the report into this directory: report.html, and files for programs
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
     /// Show the firmware's output and all records too
@@ -346,6 +349,9 @@ pub struct BenchArguments {
     /// Where pictures go [default: build/bench/NAME]
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,
+    /// Write the report into this directory: report.html
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
     /// Fewer samples: at most a minute
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
@@ -355,6 +361,20 @@ pub struct BenchArguments {
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `tactus report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// A directory that `run --report` or `bench --report` has written
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Another one, to be compared with it
+    #[arg(value_name = "OTHER")]
+    pub other: Option<PathBuf>,
+    /// Where the page goes [default: DIR/report.html; of a comparison DIR/comparison.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Seconds of the board's time, which has an end.
@@ -400,6 +420,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::command(&arguments),
         Command::Boot(arguments) => boot::command(&arguments),
         Command::Bench(arguments) => bench::command(&arguments),
+        Command::Report(arguments) => report::command::command(&arguments),
         Command::TimedIo(arguments) => timed_io::command(&arguments),
     }
 }
