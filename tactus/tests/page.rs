@@ -19,6 +19,7 @@ use tactus::run::machine::Launch;
 use tactus::run::session::{Outcome, Plan, Session, Unwatched};
 
 mod harness;
+#[allow(dead_code, reason = "nothing is echoed here")]
 #[path = "harness/player.rs"]
 mod player;
 

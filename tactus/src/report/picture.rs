@@ -171,7 +171,7 @@ pub(super) fn frame<B: DrawingBackend>(
         y += LEGEND_LINE as i32;
     }
     for entry in entries {
-        let points = vec![(MARGIN, y + 9), (MARGIN + 40, y + 9)];
+        let points = vec![(MARGIN, y + 5), (MARGIN + 40, y + 5)];
         entry.stroke.draw(&legend, points, entry.style)?;
         for (column, words) in entry.cells.iter().enumerate() {
             cell(column, y, words, text(17, &MARK))?;

@@ -137,7 +137,7 @@ pub struct Request {
 /// Whose request it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requested {
-    /// An interface: from a VM's start of its accelerator until the VM read the result.
+    /// An interface: from a VM's start of its accelerator until it read the result last.
     Interface(u8),
     /// The configuration port: while it configures this region.
     Region(u8),
@@ -282,7 +282,8 @@ pub struct Timeline {
     pub end: u64,
     clock: Clock,
     fabric: Option<u16>,
-    asked: [Option<u64>; INTERFACES],
+    /// When each interface was started, and when its result was read last.
+    asked: [Option<(u64, Option<u64>)>; INTERFACES],
     configuring: Option<(u8, u64)>,
 }
 
@@ -419,22 +420,25 @@ impl Timeline {
                 let Some(asked) = self.asked.get_mut(interface) else {
                     return;
                 };
-                let is_result = match (offset % register::PAGE, write) {
+                match (offset % register::PAGE, write) {
                     (register::CONTROL, true) if value & 1 != 0 => {
-                        asked.get_or_insert(cycle);
-                        false
+                        // A guest may look for a result more than once: the last time counts.
+                        if let Some((from, Some(to))) = *asked {
+                            self.requests.push(Request {
+                                from,
+                                to,
+                                of: Requested::Interface(interface as u8),
+                            });
+                            *asked = None;
+                        }
+                        asked.get_or_insert((cycle, None));
                     }
-                    // The cycles of a result are never 0.
-                    (register::RESULT, false) => value >> 32 != 0,
-                    (register::RESULT_CYCLES, false) => value != 0,
-                    _ => false,
-                };
-                if is_result && let Some(from) = asked.take() {
-                    self.requests.push(Request {
-                        from,
-                        to: cycle,
-                        of: Requested::Interface(interface as u8),
-                    });
+                    (register::RESULT | register::RESULT_CYCLES, false) => {
+                        if let Some((_, to)) = asked {
+                            *to = Some(cycle);
+                        }
+                    }
+                    _ => {}
                 }
             }
             _ => {}
@@ -463,10 +467,10 @@ impl Timeline {
         }
         // What is still wanted has been wanted until now.
         for (interface, asked) in self.asked.iter_mut().enumerate() {
-            if let Some(from) = asked.take() {
+            if let Some((from, to)) = asked.take() {
                 self.requests.push(Request {
                     from,
-                    to: self.end,
+                    to: to.unwrap_or(self.end),
                     of: Requested::Interface(interface as u8),
                 });
             }
@@ -546,9 +550,12 @@ mod tests {
         timeline.accelerators(20, device + register::RESULT, false, 5);
         timeline.accelerators(25, register::PORT_INTERRUPT, true, 1);
         timeline.accelerators(30, device + register::RESULT, false, 7 << 32);
+        timeline.accelerators(40, device + register::CONTROL, true, 1);
+        timeline.finish(Femtoseconds(Femtoseconds::SECOND.0 / 1_000_000));
         let requests = [
             (12, 25, Requested::Region(2)),
             (10, 30, Requested::Interface(1)),
+            (40, 100, Requested::Interface(1)),
         ];
         let expected = requests.map(|(from, to, of)| Request { from, to, of });
         assert_eq!(timeline.requests.kept(), expected);

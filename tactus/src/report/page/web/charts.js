@@ -62,6 +62,18 @@ const chart = (place, build, describe) => {
   return api;
 };
 
+/** Text that can be read on top of lines. */
+const haloed = (ctx, text, x, y) => {
+  ctx.save();
+  ctx.setLineDash([]);
+  ctx.lineWidth = 4 * devicePixelRatio;
+  ctx.lineJoin = 'round';
+  ctx.strokeStyle = colour('panel');
+  ctx.strokeText(text, x, y);
+  ctx.restore();
+  ctx.fillText(text, x, y);
+};
+
 /** A line across the chart with its name. */
 const mark = (u, { x, y, text, ink, dash = [4, 4], left = false }) => {
   const { ctx, bbox } = u;
@@ -84,14 +96,14 @@ const mark = (u, { x, y, text, ink, dash = [4, 4], left = false }) => {
     ctx.stroke();
     const right = at + ctx.measureText(text).width + 8 * ratio > bbox.left + bbox.width;
     ctx.textAlign = right ? 'right' : 'left';
-    ctx.fillText(text, at + (right ? -5 : 5) * ratio, bbox.top + 10 * ratio);
+    haloed(ctx, text, at + (right ? -5 : 5) * ratio, bbox.top + 10 * ratio);
   } else {
     const at = u.valToPos(y, 'y', true);
     ctx.moveTo(bbox.left, at);
     ctx.lineTo(bbox.left + bbox.width, at);
     ctx.stroke();
     ctx.textAlign = left ? 'left' : 'right';
-    ctx.fillText(text, left ? bbox.left + 4 * ratio : bbox.left + bbox.width - 4 * ratio, at - 4 * ratio);
+    haloed(ctx, text, left ? bbox.left + 4 * ratio : bbox.left + bbox.width - 4 * ratio, at - 4 * ratio);
   }
   ctx.restore();
 };
@@ -122,7 +134,7 @@ const ring = (u, x, y, ink, text, taken) => {
     // A place that no other label has.
     while (taken.some((box) => Math.abs(box.top - top) < 14 * ratio && left < box.right && box.left < left + width)) top -= 14 * ratio;
     taken.push({ top, left, right: left + width });
-    ctx.fillText(text, left, top);
+    haloed(ctx, text, left, top);
   }
   ctx.restore();
 };
