@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use tactus::report::page::bench::{Experiment, Figure, Lines};
+use tactus::report::page::bench::{Experiment, Figure, Line, Lines};
 use tactus::report::page::{About, PAGE};
 use tactus::report::samples::Series;
 use tactus::report::unit::Unit;
@@ -143,11 +143,11 @@ fn experiment(directory: &Path) {
             x: "harts".to_owned(),
             at: vec![1.0, 2.0, 4.0],
             y: "µs".to_owned(),
-            lines: vec![(
-                "own".to_owned(),
-                vec![Some(1.0), Some(2.0), None],
-                vec![Some(1.5), None, Some(3.0)],
-            )],
+            lines: vec![Line {
+                name: "own".to_owned(),
+                own: vec![Some(1.0), Some(2.0), None],
+                paper: vec![Some(1.5), None, Some(3.0)],
+            }],
         }],
         distributions: vec![page::bench::Distribution {
             title: "latency".to_owned(),

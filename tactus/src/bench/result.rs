@@ -85,7 +85,7 @@ impl Findings {
     /// The figures of a picture; `None` where none was found.
     pub fn lines(&self, picture: &Picture) -> Option<page::Lines> {
         let found = |name: &String| self.found.iter().find(|f| f.metric.name == *name);
-        let lines: Vec<(String, Vec<Option<f64>>, Vec<Option<f64>>)> = picture
+        let lines: Vec<page::Line> = picture
             .lines
             .iter()
             .map(|line| {
@@ -93,13 +93,16 @@ impl Findings {
                     let found = line.metrics.iter().map(found);
                     found.map(|found| found.and_then(value)).collect()
                 };
-                let (own, papers) = (values(|f| f.value), values(|f| f.metric.paper));
-                (line.name.clone(), own, papers)
+                page::Line {
+                    name: line.name.clone(),
+                    own: values(|f| f.value),
+                    paper: values(|f| f.metric.paper),
+                }
             })
             .collect();
         let any = lines
             .iter()
-            .any(|(_, own, _)| own.iter().any(Option::is_some));
+            .any(|line| line.own.iter().any(Option::is_some));
         any.then(|| page::Lines {
             title: picture.title.clone(),
             x: picture.x.clone(),
@@ -150,15 +153,15 @@ impl Findings {
             return Ok(Vec::new());
         };
         let mut lines = Vec::new();
-        for (colour, (name, own, papers)) in found.lines.into_iter().enumerate() {
+        for (colour, page::Line { name, own, paper }) in found.lines.into_iter().enumerate() {
             let drawn = |name, dashed, values| Line {
                 name,
                 colour,
                 dashed,
                 values,
             };
-            if papers.iter().any(Option::is_some) {
-                lines.push(drawn(format!("{name}, paper"), true, papers));
+            if paper.iter().any(Option::is_some) {
+                lines.push(drawn(format!("{name}, paper"), true, paper));
             }
             lines.push(drawn(name, false, own));
         }

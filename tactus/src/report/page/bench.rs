@@ -40,8 +40,19 @@ pub struct Lines {
     pub at: Vec<f64>,
     /// The vertical axis.
     pub y: String,
-    /// Each line: its name, its values, and the published ones.
-    pub lines: Vec<(String, Vec<Option<f64>>, Vec<Option<f64>>)>,
+    /// Its lines.
+    pub lines: Vec<Line>,
+}
+
+/// A line of a picture, with a value for each of the horizontal axis where there is one.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// What it is.
+    pub name: String,
+    /// Its own values.
+    pub own: Vec<Option<f64>>,
+    /// The published ones.
+    pub paper: Vec<Option<f64>>,
 }
 
 /// A picture of how samples are distributed.
@@ -109,7 +120,7 @@ pub(in crate::report) fn content(experiment: &Experiment<'_>, about: &About) -> 
             let lines: Vec<Value> = picture
                 .lines
                 .iter()
-                .map(|(name, own, paper)| json!({ "name": name, "own": own, "paper": paper }))
+                .map(|line| json!({ "name": line.name, "own": line.own, "paper": line.paper }))
                 .collect();
             json!({ "title": picture.title, "x": picture.x, "at": picture.at, "y": picture.y, "lines": lines })
         })

@@ -72,7 +72,7 @@ pub(in crate::report) fn content(outcome: &Outcome, about: &About) -> Container 
         "hypervisor": journal.version,
         "platform": about.platform.as_deref().unwrap_or("QEMU virt, an instruction a nanosecond"),
         "hash": facts.map(|facts| facts.trace_hash).or(about.trace_hash).map(|hash| format!("{hash:016x}")),
-        "board": facts.map(|facts| board_json(facts)),
+        "board": facts.map(board_json),
         "vms": vms,
         "quantities": quantities,
         "cpu": cpu(outcome),
