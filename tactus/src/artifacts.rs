@@ -299,6 +299,16 @@ fn is_root(directory: &Path) -> bool {
     directory.join("Cargo.toml").is_file() && directory.join("hypervisor/Cargo.toml").is_file()
 }
 
+/// The root of the project around the current directory, or else of the one that this program was built in.
+pub fn root() -> Option<PathBuf> {
+    let current = std::env::current_dir().unwrap_or_default();
+    let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut candidates = current.ancestors().chain(built_in.ancestors());
+    candidates
+        .find(|directory| is_root(directory))
+        .map(Path::to_path_buf)
+}
+
 impl Workspace {
     /// The workspace around the current directory, or else the one this program was built in.
     fn find() -> Result<Self, Missing> {
@@ -308,14 +318,7 @@ impl Workspace {
     }
 
     fn root() -> Result<PathBuf, Missing> {
-        let current = std::env::current_dir().unwrap_or_default();
-        let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
-        current
-            .ancestors()
-            .chain(built_in.ancestors())
-            .find(|directory| is_root(directory))
-            .map(Path::to_path_buf)
-            .ok_or_else(no_clone)
+        root().ok_or_else(no_clone)
     }
 
     /// The package that has a program of that name for the bare-metal target.

@@ -11,7 +11,7 @@ use crate::artifacts::Artifacts;
 use crate::config::Nanoseconds;
 use crate::run::ends::Files;
 use crate::run::show::Shown;
-use crate::{bench, boot, build, check, collect, man, new, run, timed_io};
+use crate::{bench, boot, build, check, collect, man, new, report, run, timed_io};
 
 /// What the process's exit codes mean; printed by `--help`.
 const EXIT_CODES: &str = "\
@@ -51,6 +51,9 @@ pub enum Command {
     /// Run an experiment and compare it with the published figures
     #[command(after_help = bench::EXIT_CODES)]
     Bench(BenchArguments),
+    /// Make a report's HTML page again, or one that compares two reports
+    #[command(after_help = EXIT_CODES)]
+    Report(ReportArguments),
     /// Build everything that the other commands need, into one directory for --artifacts
     #[command(after_help = EXIT_CODES)]
     Artifacts(CollectArguments),
@@ -224,7 +227,7 @@ pub struct RunArguments {
     /// End after this much of the host's time, wherever the run is then
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub host_limit: Option<Duration>,
-    /// Write the report's files into this directory
+    /// Write the report into this directory: report.html, and files for programs
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
     /// Write what became of each VM and its checks as JUnit XML
@@ -518,6 +521,9 @@ pub struct BenchArguments {
     /// Where pictures go [default: build/bench/NAME]
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,
+    /// Write the report into this directory: report.html
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
     /// Fewer samples, and without the longest runs: about a minute; without it, at most ten minutes on two cores
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
@@ -533,6 +539,20 @@ pub struct BenchArguments {
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `tactus report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// A directory that `run --report` or `bench --report` has written
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Another one, to be compared with it
+    #[arg(value_name = "OTHER")]
+    pub other: Option<PathBuf>,
+    /// Where the page goes [default: DIR/report.html; of a comparison DIR/comparison.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Seconds of the board's time, which has an end.
@@ -627,6 +647,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::command(&arguments),
         Command::Boot(arguments) => boot::command(&arguments),
         Command::Bench(arguments) => bench::command(&arguments),
+        Command::Report(arguments) => report::command::command(&arguments),
         Command::Artifacts(arguments) => collect::command(&arguments),
         Command::TimedIo(arguments) => timed_io::command(&arguments),
         Command::New(arguments) => new::command(&arguments),

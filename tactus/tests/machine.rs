@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use tactus::config::Nanoseconds;
+use tactus::report::page::About;
 use tactus::run::console::{Framer, Line, Source};
 use tactus::run::journal::{Journal, Seen};
 use tactus::run::machine::{End, Launch};
@@ -211,13 +212,19 @@ fn report_has_all_its_files() {
     let path = |name: &str| directory.path().join("report").join(name);
     let read = |name: &str| std::fs::read(path(name)).expect("the file is there");
     let text = |name: &str| String::from_utf8(read(name)).expect("it is text");
-    let pictures =
-        tactus::report::write(&outcome, "system", &path("")).expect("the report can be written");
+    let about = About {
+        system: "system".to_owned(),
+        ..About::default()
+    };
+    let written =
+        tactus::report::write(&outcome, &about, &path("")).expect("the report can be written");
+    assert_eq!(written.page, path("report.html"));
     assert_eq!(
-        pictures,
+        written.pictures,
         [path("rt-late_ness.svg"), path("rt-late_ness.png")]
     );
-    assert!(text("rt-late_ness.svg").contains("loaded: 2 samples"));
+    let picture = text("rt-late_ness.svg");
+    assert!(picture.contains("loaded") && picture.contains("4,000 µs"));
     assert!(read("rt-late_ness.png").starts_with(b"\x89PNG"));
     assert_eq!(text("consoles/linux.log"), "# uname\r\n");
     assert!(text("consoles/(firmware).log").contains("OpenSBI"));

@@ -58,7 +58,55 @@ fn good_run_is_shown_and_reported() {
     assert!(stdout.contains("all VMs are off"), "{stdout}");
     assert!(stdout.contains("Share of CPU"), "{stdout}");
     assert!(report.join("report.md").is_file());
+    let page = report.join("report.html");
+    assert!(page.is_file());
+    let last = stdout.lines().last().unwrap_or_default();
+    let expected = format!(
+        "Report: {} - open it in a browser; look first at ",
+        page.display()
+    );
+    assert!(last.starts_with(&expected), "{last}");
     assert_eq!(stderr, "");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_refused_before_the_run() {
+    for command in [["run", "systems/hello.toml"], ["bench", "platform"]] {
+        let all = [&command[..], &["--report", "README.md"]].concat();
+        let (code, stdout, stderr) = output(tactus(&all));
+        assert_eq!(code, Some(2), "{stdout}\n{stderr}");
+        assert_eq!(stdout, "");
+        // Lines are broken where the terminal ends.
+        let words: Vec<&str> = stderr
+            .split_whitespace()
+            .filter(|word| *word != "│")
+            .collect();
+        let text = words.join(" ");
+        for part in [
+            "--report README.md: no report can be written there: File exists",
+            "help: name a directory that can be made and written to, such as build/report",
+        ] {
+            assert!(text.contains(part), "no {part:?} in {text}");
+        }
+    }
+}
+
+#[test]
+fn only_what_a_report_is_made_of_can_become_one() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let path = directory.path().display().to_string();
+    let refused = |arguments: &[&str]| {
+        let (code, stdout, stderr) = output(tactus(arguments));
+        assert_eq!(code, Some(2), "{stdout}\n{stderr}");
+        assert_eq!(stdout, "");
+        stderr.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = refused(&["report", &path]);
+    assert!(text.contains("the report cannot be read"), "{text}");
+    assert!(text.contains("tactus run --report"), "{text}");
+    std::fs::write(directory.path().join("page.data"), "none").expect("it can be written");
+    let text = refused(&["report", &path]);
+    assert!(text.contains("it is damaged"), "{text}");
 }
 
 #[test]

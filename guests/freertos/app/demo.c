@@ -193,6 +193,7 @@ static void report(double mean_ns, uint64_t batched)
 {
     uint64_t dropped = 0;
 
+    console_print("@tactus deadline name=release_latency value=%lu unit=ns\n", clock_nanoseconds(ullPortTickPeriod()));
     for (enum phase phase = PHASE_BOOT; phase < PHASE_DONE; phase++) {
         dropped += samples[phase].dropped;
         record_samples("release_latency", phase_names[phase], "ns", samples[phase].values,

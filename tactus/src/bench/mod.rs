@@ -13,10 +13,13 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use crate::cli::{self, BenchArguments};
 use crate::junit;
 use crate::profile::Profile;
+use crate::report;
+use crate::report::page::About;
 use crate::report::unit::Unit;
 use crate::run::machine::SEED;
 use crate::run::show;
 
+use distribution::Distribution;
 use experiment::{Experiment, Extent, Statistic};
 use misses::Misses;
 use prepared::{Done, Prepared};
@@ -68,13 +71,18 @@ fn bench(arguments: &BenchArguments) -> miette::Result<bool> {
     }
     let extent = extent(arguments);
     let found = experiment::find(&arguments.name)?;
+    if let Some(directory) = &arguments.report {
+        report::command::prepare(directory)?;
+    }
     let misses = Misses::read(&found.root)?;
     let metrics = metrics_of(&arguments.name, &found.text)
         .wrap_err_with(|| format!("{} is not an experiment", found.path.display()))?;
     misses.check(&experiment::names(&found.root), &arguments.name, &metrics)?;
     let mut findings = if arguments.name == board::NAME {
-        board::bench(&found.text, &found.root, arguments.quick)
-            .wrap_err_with(|| format!("{} was not carried out", found.path.display()))?
+        let findings = board::bench(&found.text, &found.root, arguments.quick)
+            .wrap_err_with(|| format!("{} was not carried out", found.path.display()))?;
+        write_report(&findings, None, &found, arguments)?;
+        findings
     } else {
         findings(&found, arguments)?
     };
@@ -142,10 +150,8 @@ pub fn metrics_of(name: &str, text: &str) -> miette::Result<Vec<experiment::Metr
 }
 
 /// Carries out an experiment of runs, gives its figures and draws its pictures.
-fn findings(
-    experiment::Found { text, path, root }: &experiment::Found,
-    arguments: &BenchArguments,
-) -> miette::Result<Findings> {
+fn findings(source: &experiment::Found, arguments: &BenchArguments) -> miette::Result<Findings> {
+    let experiment::Found { text, path, root } = source;
     let experiment = experiment::parse(text)
         .wrap_err_with(|| format!("{} is not an experiment", path.display()))?;
     // Boards of tiles have none of the hypervisor's.
@@ -198,12 +204,23 @@ fn findings(
         eprintln!("Paths: {}", path.display());
     }
     let mut drawn = Vec::new();
+    let subtitle = findings.subtitle();
     for picture in &experiment.pictures {
-        drawn.extend(findings.draw(picture, &directory)?);
+        drawn.extend(findings.draw(picture, &subtitle, &directory)?);
     }
+    let mut distributions = Vec::new();
     for histogram in &experiment.histograms {
-        drawn.extend(distribution::draw(histogram, &done, &findings, &directory)?);
+        if let Some(found) = Distribution::find(histogram, &done, &findings)? {
+            drawn.extend(found.draw(&histogram.name, &subtitle, &directory)?);
+            distributions.push(found);
+        }
     }
+    let shown = Shown {
+        experiment: &experiment,
+        done: &done,
+        distributions,
+    };
+    write_report(&findings, Some(shown), source, arguments)?;
     for (run, done) in &done {
         if let Some(ends) = &done.ends {
             for path in ends::write(run, ends, &directory)? {
@@ -215,6 +232,59 @@ fn findings(
         eprintln!("Picture: {}", path.display());
     }
     Ok(findings)
+}
+
+/// What the report of an experiment of runs shows beside its figures.
+struct Shown<'a> {
+    experiment: &'a Experiment,
+    done: &'a BTreeMap<String, Done>,
+    distributions: Vec<Distribution<'a>>,
+}
+
+/// Writes the report, where one is wanted.
+fn write_report(
+    findings: &Findings,
+    shown: Option<Shown<'_>>,
+    source: &experiment::Found,
+    arguments: &BenchArguments,
+) -> miette::Result<()> {
+    let Some(directory) = &arguments.report else {
+        return Ok(());
+    };
+    let about = About {
+        configuration: Some(source.text.clone()),
+        ..About::of(&source.path)
+    };
+    let mut page = findings.page();
+    if let Some(shown) = shown {
+        let lines = shown.experiment.pictures.iter();
+        page.lines = lines
+            .filter_map(|picture| findings.lines(picture))
+            .collect();
+        page.distributions = shown
+            .distributions
+            .into_iter()
+            .map(Distribution::page)
+            .collect();
+        page.runs = shown
+            .done
+            .iter()
+            .map(|(name, done)| {
+                let (outcome, facts) = (&done.outcome, done.outcome.board.as_ref());
+                let journal = &outcome.journal;
+                let seconds = facts.map(|facts| facts.time.as_seconds());
+                (
+                    name.clone(),
+                    outcome.reason(),
+                    seconds.unwrap_or_else(|| journal.seconds(journal.last_time)),
+                    facts.map(|facts| facts.trace_hash),
+                )
+            })
+            .collect();
+    }
+    let path = report::write_experiment(&page, &about, directory).into_diagnostic()?;
+    eprintln!("Report: {} - open it in a browser", path.display());
+    Ok(())
 }
 
 /// Takes the experiment's figures out of its runs. Figures of runs that were left out are left out.

@@ -11,6 +11,8 @@ use super::experiment::{Extent, Metric, Picture};
 use super::misses::{FILE, Miss, TOLERANCE};
 use crate::junit::{Case, Ended, Suite};
 use crate::report::lines::{Line, Lines};
+use crate::report::page::bench as page;
+use crate::report::provenance::Commit;
 use crate::report::table::Table;
 use crate::report::unit::{Clocks, Unit, figure};
 
@@ -142,6 +144,16 @@ impl Found {
     }
 }
 
+impl Found {
+    /// Where it was found, and other known figures.
+    fn notes(&self) -> String {
+        let known = self.metric.known.iter();
+        let known = known.map(|(name, value)| format!("{name} {}", figure(*value)));
+        let notes: Vec<String> = self.note.iter().cloned().chain(known).collect();
+        notes.join(", ")
+    }
+}
+
 /// What an experiment found.
 #[derive(Clone, Debug)]
 pub struct Findings {
@@ -209,36 +221,100 @@ impl Findings {
         found.metric.unit.convert(found.value?, unit, clocks)
     }
 
+    /// What pictures say of where they come from: commit, profile, seed.
+    pub fn subtitle(&self) -> String {
+        let commit = Commit::find().map(|commit| format!("commit {}", commit.short()));
+        let platform = format!("board {}, seed {}", self.profile, self.seed);
+        let parts: Vec<String> = commit.into_iter().chain([platform]).collect();
+        parts.join(" · ")
+    }
+
+    /// The figures of a picture; `None` where none was found.
+    pub fn lines(&self, picture: &Picture) -> Option<page::Lines> {
+        let found = |name: &String| self.found.iter().find(|f| f.metric.name == *name);
+        let lines: Vec<page::Line> = picture
+            .lines
+            .iter()
+            .map(|line| {
+                let values = |value: fn(&Found) -> Option<f64>| -> Vec<Option<f64>> {
+                    let found = line.metrics.iter().map(found);
+                    found.map(|found| found.and_then(value)).collect()
+                };
+                page::Line {
+                    name: line.name.clone(),
+                    own: values(|f| f.value),
+                    paper: values(|f| f.metric.paper),
+                }
+            })
+            .collect();
+        let any = lines
+            .iter()
+            .any(|line| line.own.iter().any(Option::is_some));
+        any.then(|| page::Lines {
+            title: picture.title.clone(),
+            x: picture.x.clone(),
+            at: picture.at.clone(),
+            y: picture.y.clone(),
+            lines,
+        })
+    }
+
+    /// What the report's page shows of it.
+    pub fn page(&self) -> page::Experiment<'static> {
+        let figure = |found: &Found| {
+            let metric = &found.metric;
+            page::Figure {
+                name: metric.name.clone(),
+                text: metric.text.clone(),
+                value: found.value,
+                unit: metric.unit.symbol(),
+                limit: metric.limit,
+                least: metric.least,
+                paper: metric.paper,
+                good: found.good(),
+                notes: found.notes(),
+            }
+        };
+        page::Experiment {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            profile: self.profile.clone(),
+            seed: self.seed,
+            good: self.good(),
+            figures: self.found.iter().map(figure).collect(),
+            ..page::Experiment::default()
+        }
+    }
+
     /// Draws a picture of figures into a directory, as SVG and PNG, and gives the files; none where no figure was found.
     ///
     /// # Errors
     /// The files cannot be written.
-    pub fn draw(&self, picture: &Picture, directory: &Path) -> miette::Result<Vec<PathBuf>> {
+    pub fn draw(
+        &self,
+        picture: &Picture,
+        subtitle: &str,
+        directory: &Path,
+    ) -> miette::Result<Vec<PathBuf>> {
+        let Some(found) = self.lines(picture) else {
+            return Ok(Vec::new());
+        };
         let mut lines = Vec::new();
-        for (colour, line) in picture.lines.iter().enumerate() {
-            let found = |name: &String| self.found.iter().find(|f| f.metric.name == *name);
-            let values = |value: fn(&Found) -> Option<f64>| -> Vec<Option<f64>> {
-                let found = line.metrics.iter().map(found);
-                found.map(|found| found.and_then(value)).collect()
-            };
-            let (own, papers) = (values(|f| f.value), values(|f| f.metric.paper));
+        for (colour, page::Line { name, own, paper }) in found.lines.into_iter().enumerate() {
             let drawn = |name, dashed, values| Line {
                 name,
                 colour,
                 dashed,
                 values,
             };
-            if papers.iter().any(Option::is_some) {
-                lines.push(drawn(format!("{}, paper", line.name), true, papers));
+            if paper.iter().any(Option::is_some) {
+                lines.push(drawn(format!("{name}, paper"), true, paper));
             }
-            lines.push(drawn(line.name.clone(), false, own));
-        }
-        let any = |line: &Line| !line.dashed && line.values.iter().any(Option::is_some);
-        if !lines.iter().any(any) {
-            return Ok(Vec::new());
+            lines.push(drawn(name, false, own));
         }
         let lines = Lines {
             title: picture.title.clone(),
+            subtitle: subtitle.to_owned(),
             x: picture.x.clone(),
             at: picture.at.clone(),
             y: picture.y.clone(),
@@ -262,20 +338,17 @@ impl Findings {
         for found in &self.found {
             let metric = &found.metric;
             let optional = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figure);
-            let known = metric.known.iter();
-            let known = known.map(|(name, value)| format!("{name} {}", figure(*value)));
-            let notes: Vec<String> = found.note.iter().cloned().chain(known).collect();
             table.row([
                 metric.name.clone(),
                 optional(found.value),
-                metric.unit.name().to_owned(),
+                metric.unit.symbol().to_owned(),
                 match metric.least {
                     Some(least) => format!(">= {}", figure(least)),
                     None => optional(metric.limit),
                 },
                 found.mark(),
                 optional(metric.paper),
-                notes.join(", "),
+                found.notes(),
             ]);
         }
         table
@@ -487,15 +560,18 @@ mod tests {
         };
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         let below = directory.path().join("bench/e");
-        let paths = findings.draw(&picture, &below).expect("it can be drawn");
+        let paths = findings
+            .draw(&picture, "board soc", &below)
+            .expect("it can be drawn");
         assert_eq!(paths, [below.join("p.svg"), below.join("p.png")]);
         let svg = std::fs::read_to_string(&paths[0]).expect("it was written");
-        assert!(svg.contains("one, paper: 5,000, -"), "{svg}");
-        assert!(svg.contains("one: 120, 0.25"), "{svg}");
+        for text in ["one, paper", "5,000", "one", "0.25", "board soc"] {
+            assert!(svg.contains(text), "{text}: {svg}");
+        }
         // With `--quick` a picture's runs may be left out.
         findings.found.clear();
         let none = findings
-            .draw(&picture, &below)
+            .draw(&picture, "board soc", &below)
             .expect("there is nothing to draw");
         assert!(none.is_empty());
     }

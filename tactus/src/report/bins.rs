@@ -96,6 +96,7 @@ impl Bins {
             }
             let _ = writeln!(text, "{}", line.trim_end());
         }
+        text += "  Bars are logarithmic: their lengths grow with the logarithm of the number of samples.\n";
         text
     }
 }
@@ -160,7 +161,8 @@ mod tests {
             bins.text(&["idle", "loaded"], 0.1),
             "  from   idle                                  loaded\n\
              \x20  0.3   ████████████████████████ 1,000        ██ 1\n\
-             \x20  0.4                                         ██ 1\n"
+             \x20  0.4                                         ██ 1\n\
+             \x20 Bars are logarithmic: their lengths grow with the logarithm of the number of samples.\n"
         );
     }
 

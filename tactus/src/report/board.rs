@@ -9,7 +9,7 @@ use crate::run::board::{Facts, Work, Worker};
 use crate::run::journal::Journal;
 
 /// Everyone who had cycles, in a fixed order, with what they had of each hart.
-fn workers(facts: &Facts) -> Vec<(Worker, Vec<Work>)> {
+pub(super) fn workers(facts: &Facts) -> Vec<(Worker, Vec<Work>)> {
     let mut all: Vec<&Worker> = facts
         .harts
         .iter()
@@ -32,21 +32,26 @@ fn workers(facts: &Facts) -> Vec<(Worker, Vec<Work>)> {
         .collect()
 }
 
-fn names(journal: &Journal) -> Vec<String> {
+pub(super) fn names(journal: &Journal) -> Vec<String> {
     journal.names().map(str::to_owned).collect()
 }
 
-/// Which board it was and how it went, in a sentence.
-pub fn sentence(facts: &Facts) -> String {
-    let megahertz = figure(facts.clock_hz as f64 / 1e6);
-    let pace = match (facts.timed_since, &facts.timed_from) {
+/// What time passed in it.
+pub(super) fn pace(facts: &Facts) -> String {
+    match (facts.timed_since, &facts.timed_from) {
         (Some(since), _) if since.0 == 0 => "timed".to_owned(),
         (Some(since), Some(from)) => {
             format!("fast, from {from} at {:.6} s on timed", since.as_seconds())
         }
         (None, Some(from)) => format!("fast ({from} never came)"),
         _ => "fast".to_owned(),
-    };
+    }
+}
+
+/// Which board it was and how it went, in a sentence.
+pub fn sentence(facts: &Facts) -> String {
+    let megahertz = figure(facts.clock_hz as f64 / 1e6);
+    let pace = pace(facts);
     format!(
         "Board {} at {megahertz} MHz, {pace}, seed {}.",
         facts.profile, facts.seed

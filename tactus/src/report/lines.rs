@@ -2,20 +2,21 @@
 
 use std::path::Path;
 
-use plotters::element::DashedPathElement;
+use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::picture::{COLOURS, Error, FONT, SIZE, register_font};
+use super::picture::{
+    COLOURS, Entry, Error, FONT, GREY, SIZE, Stroke, frame, height, register_font,
+};
 use super::unit::figure;
-
-/// What part of a picture's height a line of the legend takes.
-const LEGEND_LINE: f64 = 0.048;
 
 /// Lines to draw.
 #[derive(Clone, Debug)]
 pub struct Lines {
     /// What they show.
     pub title: String,
+    /// Where they come from: commit, board.
+    pub subtitle: String,
     /// The horizontal axis.
     pub x: String,
     /// Its values, which stand side by side at equal distances.
@@ -40,11 +41,27 @@ pub struct Line {
 }
 
 impl Line {
+    fn style(&self) -> ShapeStyle {
+        COLOURS[self.colour % COLOURS.len()].stroke_width(if self.dashed { 2 } else { 3 })
+    }
+
+    fn stroke(&self) -> Stroke {
+        if self.dashed {
+            Stroke::Dashed
+        } else {
+            Stroke::Solid
+        }
+    }
+
     /// Its name and its values.
-    fn legend(&self) -> String {
+    fn legend(&self) -> Entry {
         let value = |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), figure);
-        let values: Vec<String> = self.values.iter().map(value).collect();
-        format!("{}: {}", self.name, values.join(", "))
+        let values = self.values.iter().map(value);
+        Entry {
+            style: self.style(),
+            stroke: self.stroke(),
+            cells: std::iter::once(self.name.clone()).chain(values).collect(),
+        }
     }
 
     fn points(&self) -> Vec<(f64, f64)> {
@@ -62,7 +79,7 @@ impl Lines {
     /// # Errors
     /// There is nothing to draw, or the file cannot be written.
     pub fn svg(&self, path: &Path) -> Result<(), Error> {
-        self.draw(SVGBackend::new(path, SIZE), path)
+        self.draw(SVGBackend::new(path, self.size()), path)
     }
 
     /// Draws them at `path` as PNG.
@@ -70,7 +87,11 @@ impl Lines {
     /// # Errors
     /// As [`Lines::svg`].
     pub fn png(&self, path: &Path) -> Result<(), Error> {
-        self.draw(BitMapBackend::new(path, SIZE), path)
+        self.draw(BitMapBackend::new(path, self.size()), path)
+    }
+
+    fn size(&self) -> (u32, u32) {
+        (SIZE.0, height(self.lines.len() + 1))
     }
 
     fn draw<B: DrawingBackend>(&self, backend: B, path: &Path) -> Result<(), Error> {
@@ -82,25 +103,26 @@ impl Lines {
         }
         register_font();
         let area = backend.into_drawing_area();
-        let (least, most) = (least / 1.2, most * 1.2);
-        // The legend has the uppermost part to itself.
-        let part = ((1.5 + self.lines.len() as f64) * LEGEND_LINE).min(0.6);
-        let top = most * (most / least).powf(part / (1.0 - part));
-        self.draw_on(&area, least..top)
+        self.draw_on(&area, least / 1.3..most * 1.3)
             .and_then(|()| area.present())
             .map_err(|error| Error::new(path, error))
     }
 
     fn draw_on<B: DrawingBackend>(
         &self,
-        area: &DrawingArea<B, plotters::coord::Shift>,
+        area: &DrawingArea<B, Shift>,
         y: std::ops::Range<f64>,
     ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
-        area.fill(&WHITE)?;
+        let at: Vec<String> = self.at.iter().map(|value| figure(*value)).collect();
+        let named = std::iter::once(self.x.as_str());
+        let head: Vec<&str> = named.chain(at.iter().map(String::as_str)).collect();
+        let entries: Vec<Entry> = self.lines.iter().map(Line::legend).collect();
+        let chart = frame(area, &self.title, &self.subtitle, &head, &entries)?;
         let last = self.at.len().saturating_sub(1) as f64;
-        let mut chart = ChartBuilder::on(area)
-            .margin(20)
-            .caption(&self.title, (FONT, 26))
+        let mut chart = ChartBuilder::on(&chart)
+            .margin(24)
+            .margin_top(4)
+            .margin_bottom(8)
             .x_label_area_size(56)
             .y_label_area_size(84)
             .build_cartesian_2d(-0.25..last + 0.25, y.log_scale())?;
@@ -108,8 +130,9 @@ impl Lines {
             .configure_mesh()
             .x_desc(&self.x)
             .y_desc(format!("{} (logarithmic)", self.y))
-            .axis_desc_style((FONT, 19))
-            .label_style((FONT, 16))
+            .axis_desc_style((FONT, 17).into_font().color(&GREY))
+            .label_style((FONT, 16).into_font().color(&GREY))
+            .axis_style(GREY)
             .x_labels(2 * self.at.len())
             .x_label_formatter(&|place| {
                 let value = (place.fract() == 0.0).then(|| self.at.get(*place as usize));
@@ -119,36 +142,18 @@ impl Lines {
                     .unwrap_or_default()
             })
             .y_label_formatter(&|value| figure(*value))
-            .light_line_style(BLACK.mix(0.06))
-            .bold_line_style(BLACK.mix(0.15))
+            .light_line_style(WHITE)
+            .bold_line_style(RGBColor(232, 234, 238))
             .draw()?;
+        let area = chart.plotting_area();
         for line in &self.lines {
+            line.stroke().draw(area, line.points(), line.style())?;
             let colour = COLOURS[line.colour % COLOURS.len()];
-            let style = colour.stroke_width(if line.dashed { 2 } else { 3 });
-            let drawn = if line.dashed {
-                chart.draw_series([DashedPathElement::new(line.points(), 8, 6, style)])?
-            } else {
-                chart.draw_series([PathElement::new(line.points(), style)])?
-            };
-            let dashed = line.dashed;
-            drawn.label(line.legend()).legend(move |(x, y)| {
-                let end = if dashed { x + 9 } else { x + 24 };
-                PathElement::new([(x, y), (end, y)], style)
-            });
-            chart.draw_series(
-                line.points()
-                    .into_iter()
-                    .map(|point| Circle::new(point, 5, colour.filled())),
-            )?;
+            for point in line.points() {
+                area.draw(&Circle::new(point, 5, colour.filled()))?;
+            }
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperMiddle)
-            .label_font((FONT, 17))
-            .background_style(WHITE.mix(0.85))
-            .border_style(BLACK.mix(0.3))
-            .margin(12)
-            .draw()
+        Ok(())
     }
 }
 
@@ -168,9 +173,10 @@ mod tests {
         };
         let mut lines = Lines {
             title: "Title".to_owned(),
+            subtitle: "commit 0123".to_owned(),
             x: "harts".to_owned(),
             at: vec![1.0, 2.0, 4.0],
-            y: "us".to_owned(),
+            y: "µs".to_owned(),
             lines: vec![
                 line(false, [Some(2.5), Some(2.6), Some(2.7)]),
                 line(true, [Some(164.0), None, Some(314.5)]),
@@ -180,7 +186,9 @@ mod tests {
         let svg = std::fs::read_to_string(&path).expect("it was written");
         for text in [
             "Title",
+            "commit 0123",
             "harts",
+            "µs (logarithmic)",
             "dashed true",
             "dashed false",
             "314.5",

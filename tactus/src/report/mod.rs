@@ -13,6 +13,7 @@ use crate::run::record::{Consumer, Fault, FaultAction, fields};
 use crate::run::session::{Outcome, Verdict};
 
 use bins::Bins;
+use page::{About, Container};
 use picture::Picture;
 use samples::Series;
 use table::Table;
@@ -20,8 +21,11 @@ use unit::{Clocks, Unit, figure};
 
 pub mod bins;
 pub mod board;
+pub mod command;
 pub mod lines;
+pub mod page;
 pub mod picture;
+pub mod provenance;
 pub mod samples;
 pub mod table;
 pub mod unit;
@@ -29,6 +33,9 @@ pub mod waveform;
 
 /// Bins of a histogram in the terminal.
 const TEXT_BINS: u64 = 16;
+
+/// The units that times are shown in.
+const TIMES: [&str; 4] = ["ns", "µs", "ms", "s"];
 
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +51,65 @@ pub enum Error {
     /// A picture could not be drawn.
     #[error(transparent)]
     Picture(#[from] picture::Error),
+    /// A file of a report could not be read.
+    #[error("{path}: the report cannot be read: {error}")]
+    Read {
+        /// Which.
+        path: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A file is not what a report has there.
+    #[error("{path}: {reason}")]
+    Damaged {
+        /// Which.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// The files of a report that people are told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The page.
+    pub page: PathBuf,
+    /// The pictures.
+    pub pictures: Vec<PathBuf>,
+}
+
+/// Makes the directory of a report, if it does not exist, and sees that files can be made there: before a run, not after it.
+///
+/// # Errors
+/// The directory cannot be made or written to.
+pub fn prepare(directory: &Path) -> Result<(), Error> {
+    let refuse = |error| Error::File {
+        path: directory.display().to_string(),
+        error,
+    };
+    fs::create_dir_all(directory).map_err(refuse)?;
+    tempfile::tempfile_in(directory).map_err(refuse)?;
+    // What an earlier run has left there as another kind of file.
+    for name in [page::PAGE, page::DATA] {
+        let path = directory.join(name);
+        if path.is_dir() {
+            return Err(file_error(&path, std::io::ErrorKind::IsADirectory.into()));
+        }
+    }
+    Ok(())
+}
+
+/// A verdict in words.
+fn verdict_words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Good => "good",
+        Verdict::GuestFailed => "a guest failed",
+        Verdict::HypervisorFailed => "the hypervisor failed",
+        Verdict::Timeout => "timeout",
+        Verdict::ScriptTimeout => "script timeout",
+        Verdict::ScriptUnfinished => "script unfinished",
+        Verdict::Interrupted => "interrupted",
+    }
 }
 
 /// The phases of one quantity that a VM sampled.
@@ -124,13 +190,21 @@ impl Quantity<'_> {
             .unwrap_or_default()
     }
 
-    fn picture(&self) -> Picture<'_> {
+    fn picture(&self, subtitle: String, journal: &Journal) -> Picture<'_> {
+        let deadline = journal.vm(self.vm).and_then(|vm| {
+            let stated = vm.deadlines.get(self.name)?;
+            let (_, first) = self.phases.first()?;
+            let factor = stated.unit.factor_to(first.unit(), journal.clocks())?;
+            Some(("deadline", stated.value * factor * self.factor))
+        });
         Picture {
             title: format!("{} of {}", self.name, self.vm),
+            subtitle,
             axis: format!("{} ({})", self.name, self.unit),
+            unit: self.unit,
             phases: self.phases.clone(),
             factor: self.factor,
-            marks: Vec::new(),
+            marks: deadline.into_iter().collect(),
         }
     }
 
@@ -138,6 +212,32 @@ impl Quantity<'_> {
     fn file_stem(&self) -> String {
         format!("{}-{}", file_name(self.vm), file_name(self.name))
     }
+}
+
+/// What pictures of a run say of where they come from: commit, board, pace, seed.
+fn subtitle(outcome: &Outcome, about: &About) -> String {
+    let commit = about
+        .commit
+        .as_ref()
+        .map(|commit| format!("commit {}", commit.short()));
+    let platform = outcome.board.as_ref().map_or_else(
+        || {
+            let platform = about.platform.as_deref();
+            platform
+                .unwrap_or("QEMU virt, an instruction a nanosecond")
+                .to_owned()
+        },
+        |facts| {
+            let megahertz = figure(facts.clock_hz as f64 / 1e6);
+            let pace = board::pace(facts);
+            format!(
+                "board {} at {megahertz} MHz, {pace}, seed {}",
+                facts.profile, facts.seed
+            )
+        },
+    );
+    let parts = commit.into_iter().chain([platform]);
+    parts.collect::<Vec<_>>().join(" · ")
 }
 
 /// The quantities sampled in a run, phases of the same name and unit together.
@@ -198,7 +298,7 @@ pub fn quantities(journal: &Journal) -> Vec<Quantity<'_>> {
 /// Times are in microseconds, as latencies are, unless they are far from them.
 fn shown(unit: Unit, greatest: u64, clocks: Clocks) -> (&'static str, f64) {
     let Some(nanoseconds) = unit.nanoseconds(clocks) else {
-        return (unit.name(), 1.0);
+        return (unit.symbol(), 1.0);
     };
     let (name, one) = match greatest as f64 * nanoseconds {
         ..1e3 => ("ns", 1.0),
@@ -455,7 +555,7 @@ pub fn metric_table(journal: &Journal) -> Option<Table> {
                 vm.name.clone(),
                 name.clone(),
                 figure(metric.value),
-                metric.unit.name().to_owned(),
+                metric.unit.symbol().to_owned(),
             ]);
         }
     }
@@ -560,9 +660,13 @@ pub fn journal_text(journal: &Journal) -> String {
     parts.join("\n")
 }
 
-/// Writes the report's files into `directory`, which is made if it does not exist. `system` names the
-/// system. Gives the paths of the pictures.
-pub fn write(outcome: &Outcome, system: &str, directory: &Path) -> Result<Vec<PathBuf>, Error> {
+/// Writes the report's files into `directory`, which is made if it does not exist. `about` is what is known of the run from
+/// elsewhere.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write(outcome: &Outcome, about: &About, directory: &Path) -> Result<Written, Error> {
+    let system = about.system.as_str();
     let journal = &outcome.journal;
     let consoles = directory.join("consoles");
     fs::create_dir_all(&consoles).map_err(|error| file_error(&consoles, error))?;
@@ -592,8 +696,9 @@ pub fn write(outcome: &Outcome, system: &str, directory: &Path) -> Result<Vec<Pa
     json.push(b'\n');
     write_file(&directory.join("report.json"), &json)?;
     let mut pictures = Vec::new();
+    let subtitle = subtitle(outcome, about);
     for quantity in quantities(journal) {
-        let picture = quantity.picture();
+        let picture = quantity.picture(subtitle.clone(), journal);
         let svg = directory.join(quantity.file_stem() + ".svg");
         let png = directory.join(quantity.file_stem() + ".png");
         picture.svg(&svg)?;
@@ -609,7 +714,67 @@ pub fn write(outcome: &Outcome, system: &str, directory: &Path) -> Result<Vec<Pa
     }
     let markdown = report_markdown(outcome, system);
     write_file(&directory.join("report.md"), markdown.as_bytes())?;
-    Ok(pictures)
+    let content = page::run::content(outcome, about);
+    let page = write_page(&content, directory)?;
+    Ok(Written { page, pictures })
+}
+
+/// The last lines of a run with a report: where it is, and what to look at first.
+pub fn where_to_look(outcome: &Outcome, written: &Written) -> String {
+    let journal = &outcome.journal;
+    let mut text = String::from("\n");
+    for picture in &written.pictures {
+        text += &format!("Picture: {}\n", picture.display());
+    }
+    let worst = |quantity: &Quantity<'_>| -> Option<String> {
+        let summaries = quantity.phases.iter().filter_map(|(phase, series)| {
+            let summary = series.summary(quantity.factor)?;
+            Some((*phase, summary.max))
+        });
+        let (phase, max) = summaries.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let (vm, name, unit) = (quantity.vm, quantity.name, quantity.unit);
+        if !TIMES.contains(&unit) {
+            return None;
+        }
+        Some(format!(
+            "\"Latency\": {name} of {vm} is {} {unit} at worst, in phase {phase}",
+            figure(max)
+        ))
+    };
+    let first = if outcome.verdict() == Verdict::Good {
+        quantities(journal)
+            .iter()
+            .find_map(worst)
+            .unwrap_or_else(|| "\"Timeline\": who has each hart when".to_owned())
+    } else {
+        format!("\"Summary\": {}", outcome.reason())
+    };
+    text += &format!(
+        "Report: {} - open it in a browser; look first at {first}\n",
+        written.page.display()
+    );
+    text
+}
+
+/// Writes the page of an experiment into `directory`, which is made if it does not exist; gives its path.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_experiment(
+    experiment: &page::bench::Experiment<'_>,
+    about: &About,
+    directory: &Path,
+) -> Result<PathBuf, Error> {
+    fs::create_dir_all(directory).map_err(|error| file_error(directory, error))?;
+    write_page(&page::bench::content(experiment, about), directory)
+}
+
+/// Writes a page and what it is made of.
+fn write_page(content: &Container, directory: &Path) -> Result<PathBuf, Error> {
+    content.write(&directory.join(page::DATA))?;
+    let path = directory.join(page::PAGE);
+    page::write(&[content], &path)?;
+    Ok(path)
 }
 
 fn file_error(path: &Path, error: std::io::Error) -> Error {
@@ -785,15 +950,7 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
         .collect();
     json!({
         "system": system,
-        "verdict": match outcome.verdict() {
-            Verdict::Good => "good",
-            Verdict::GuestFailed => "a guest failed",
-            Verdict::HypervisorFailed => "the hypervisor failed",
-            Verdict::Timeout => "timeout",
-            Verdict::ScriptTimeout => "script timeout",
-            Verdict::ScriptUnfinished => "script unfinished",
-            Verdict::Interrupted => "interrupted",
-        },
+        "verdict": verdict_words(outcome.verdict()),
         "reason": outcome.reason(),
         "hypervisor_version": journal.version,
         "virtual_seconds": outcome.end_time.map_or_else(
@@ -825,7 +982,7 @@ fn report_markdown(outcome: &Outcome, system: &str) -> String {
     for quantity in quantities(journal) {
         parts.push(quantity.table().markdown());
         parts.push(format!(
-            "![Histogram of {} of {}]({}.svg)\n",
+            "![Distribution of {} of {}]({}.svg)\n",
             quantity.name,
             quantity.vm,
             quantity.file_stem()

@@ -68,6 +68,14 @@ impl Unit {
             .unwrap_or_default()
     }
 
+    /// What people are shown of it: its name, and µs for microseconds.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Microseconds => "µs",
+            _ => self.name(),
+        }
+    }
+
     /// Nanoseconds in one of it, for units of time.
     pub fn nanoseconds(self, clocks: Clocks) -> Option<f64> {
         match self {

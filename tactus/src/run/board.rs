@@ -41,6 +41,7 @@ use probe::{Hits, Place, Probe};
 use sharing::Sharing;
 use spent::Meter;
 use stay::Stays;
+use timeline::Timeline;
 use watch::Watch;
 
 pub mod paths;
@@ -49,6 +50,7 @@ pub mod probe;
 pub mod sharing;
 pub mod spent;
 pub mod stay;
+pub mod timeline;
 mod watch;
 
 /// Virtual time from one look at the run to the next.
@@ -108,6 +110,8 @@ pub struct Options {
     pub sharing: Option<sharing::Watch>,
     /// Where a Perfetto trace goes.
     pub trace: Option<PathBuf>,
+    /// Keep what the report shows over time; with the accelerators' interfaces and what they are called.
+    pub timeline: Option<Vec<(u8, String)>>,
     /// The port at which the run waits for gdb.
     pub gdb: Option<u16>,
     /// Where a snapshot goes, when the pace becomes timed.
@@ -147,6 +151,7 @@ impl Options {
             paths: None,
             sharing: None,
             trace: None,
+            timeline: None,
             gdb: None,
             snapshot: None,
             restore: None,
@@ -238,6 +243,8 @@ pub struct Facts {
     pub profile: String,
     /// The harts' clock.
     pub clock_hz: u64,
+    /// The fabric's clock; `None` where the board has none.
+    pub fabric_hz: Option<u64>,
     /// What everything random was made of.
     pub seed: u64,
     /// The virtual time that it ran for.
@@ -264,6 +271,8 @@ pub struct Facts {
     pub pins_from_reset: bool,
     /// Where the trace is.
     pub trace: Option<PathBuf>,
+    /// The run over time, where that was wanted.
+    pub timeline: Option<Timeline>,
     /// Events that the trace lacks.
     pub lost: u64,
     /// Why the trace could not be written.
@@ -353,6 +362,10 @@ impl Machine {
             }),
             None => None,
         };
+        let timeline = options.timeline.clone().map(|interfaces| {
+            let devices: Vec<&str> = board.devices().map(|(name, ..)| name).collect();
+            Timeline::new(board.harts(), &devices, options, interfaces)
+        });
         let listener = match options.gdb {
             Some(port) => Some(gdb::listen(port).map_err(|error| Error::Gdb { port, error })?),
             None => None,
@@ -383,6 +396,7 @@ impl Machine {
             sharing: Sharing::new(options.sharing, fabric, plan.vms.len()),
             ends,
             trace,
+            timeline,
             lost: 0,
             trace_error: None,
             vms: plan.vms.len(),
@@ -515,6 +529,7 @@ struct Run {
     sharing: Sharing,
     ends: ends::Watch,
     trace: Option<Trace>,
+    timeline: Option<Timeline>,
     lost: u64,
     trace_error: Option<String>,
     vms: usize,
@@ -801,6 +816,9 @@ impl Run {
                 if let Some(trace) = &mut self.trace {
                     trace.line(self.now, line);
                 }
+                if let Some(timeline) = &mut self.timeline {
+                    timeline.line(self.now, line);
+                }
             });
         if self.sender.send(bytes).is_err() {
             self.cancel.store(true, Ordering::Relaxed);
@@ -811,6 +829,7 @@ impl Run {
     /// Whether more is wanted than what probes see.
     fn sees_events(&self) -> bool {
         self.trace.is_some()
+            || self.timeline.is_some()
             || self.options.stays.is_some()
             || self.options.paths.is_some()
             || self.sharing.wanted()
@@ -831,6 +850,9 @@ impl Run {
                     .event(&event, &spent, self.options.probes.len() as u32);
             }
             self.sharing.event(&event);
+            if let Some(timeline) = &mut self.timeline {
+                timeline.event(&event, self.vms);
+            }
             if let What::Probe {
                 probe,
                 on,
@@ -873,6 +895,9 @@ impl Run {
                 counts: *self.board.counts(hart),
             })
             .collect();
+        if let Some(timeline) = &mut self.timeline {
+            timeline.finish(self.now);
+        }
         let mut trace_error = self.trace_error;
         if let Some(trace) = self.trace
             && let Err(error) = trace.finish(self.now)
@@ -882,6 +907,7 @@ impl Run {
         Facts {
             profile: self.options.profile.name.clone(),
             clock_hz: self.options.profile.clock_hz,
+            fabric_hz: self.options.profile.fabric.as_ref().map(|f| f.clock_hz),
             seed: self.options.seed,
             time: self.now,
             unfinished: self.player.as_ref().and_then(Player::unfinished),
@@ -895,6 +921,7 @@ impl Run {
             ends: self.ends.take(),
             pins_from_reset: self.options.ends.pins > 0 && self.options.restore.is_none(),
             trace: self.options.trace.clone(),
+            timeline: self.timeline,
             lost: self.lost,
             trace_error,
             trace_hash: self.board.trace_hash(),

@@ -91,6 +91,8 @@ pub struct VmJournal {
     pub failed: Vec<(String, String)>,
     /// Its figures by name.
     pub metrics: BTreeMap<String, Metric>,
+    /// What samples of a name should not exceed, by name.
+    pub deadlines: BTreeMap<String, Metric>,
     /// Its samples, in the order in which they began.
     pub series: Vec<NamedSeries>,
     /// What it has asked timed output for, the last of the same pins each.
@@ -236,6 +238,7 @@ impl Journal {
                     passed: Vec::new(),
                     failed: Vec::new(),
                     metrics: BTreeMap::new(),
+                    deadlines: BTreeMap::new(),
                     series: Vec::new(),
                     pulses: Vec::new(),
                     console: Transcript::default(),
@@ -534,6 +537,13 @@ impl VmJournal {
                         unit: *unit,
                     },
                 );
+            }
+            GuestRecord::Deadline { name, value, unit } => {
+                if self.deadlines.len() >= bound::SERIES && !self.deadlines.contains_key(name) {
+                    return Err(format!("deadlines beyond {}, not kept", bound::SERIES));
+                }
+                let (value, unit) = (*value, *unit);
+                self.deadlines.insert(name.clone(), Metric { value, unit });
             }
             GuestRecord::Samples {
                 name,

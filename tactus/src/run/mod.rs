@@ -23,6 +23,7 @@ use crate::config::Config;
 use crate::illegal;
 use crate::junit::{self, Case, Ended, Suite};
 use crate::report;
+use crate::report::page::About;
 use crate::tiles;
 
 use attach::RawTerminal;
@@ -217,11 +218,15 @@ pub fn command(arguments: &RunArguments) -> ExitCode {
 }
 
 fn run(arguments: &RunArguments) -> miette::Result<u8> {
+    if let Some(directory) = &arguments.report {
+        report::command::prepare(directory)?;
+    }
     let verdict = check::check_file(&arguments.file, &Artifacts::chosen());
     if let Some(system) = &verdict.tiles {
         check::print_problems(&verdict.problems);
         return tiles::command(arguments, system);
     }
+    let about = About::of(&arguments.file).planned(verdict.plan.as_ref());
     let boot = build::build_judged(verdict).and_then(Boot::of_image)?;
     let mut plan = boot.plan.clone();
     plan.limit = arguments.limit;
@@ -298,13 +303,10 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     if !explanations.is_empty() {
         text += &format!("\n{explanations}");
     }
-    if let Some(directory) = &arguments.report {
-        let pictures = report::write(&outcome, &system, directory).into_diagnostic()?;
-        text += &format!("\nReport: {}\n", directory.join("report.md").display());
-        for picture in pictures {
-            text += &format!("Histogram: {}\n", picture.display());
-        }
-    }
+    let written = match &arguments.report {
+        Some(directory) => Some(report::write(&outcome, &about, directory).into_diagnostic()?),
+        None => None,
+    };
     if let (Platform::Board(options), Some(facts)) = (&platform, &outcome.board)
         && let Some(fabric) = &options.profile.fabric
     {
@@ -312,6 +314,9 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
         let files = arguments.board.ends();
         files.write(&facts.ends, options.ends.pins, clock)?;
     }
+    text += &written.map_or_else(String::new, |written| {
+        report::where_to_look(&outcome, &written)
+    });
     if let Some(path) = &arguments.junit {
         write_junit(path, &outcome, &system)?;
     }
@@ -503,6 +508,7 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
         options.probes.push(Probe::find(text, image)?);
     }
     options.trace.clone_from(&wanted.trace);
+    options.timeline = arguments.report.as_ref().map(|_| interfaces(image));
     options.gdb = wanted.gdb;
     let waves = boot::waves(wanted.waves.as_ref(), &wanted.waves_file);
     if let Some(design) = &image.design {
@@ -519,6 +525,17 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
     options.snapshot.clone_from(&wanted.snapshot);
     options.restore.clone_from(&wanted.restore);
     Ok(Platform::Board(Box::new(options)))
+}
+
+/// The accelerators' interfaces in the fabric, and what the report calls them.
+fn interfaces(image: &Image) -> Vec<(u8, String)> {
+    let shared = image.accelerators.iter().flat_map(|shared| &shared.devices);
+    shared
+        .map(|device| {
+            let vm = image.vms.get(device.vm).map_or("?", String::as_str);
+            (device.interface, format!("{} of {vm}", device.task))
+        })
+        .collect()
 }
 
 /// The event that the text names, as `--timed-from` does.

@@ -49,6 +49,15 @@ pub enum GuestRecord {
         /// The samples, in the order taken.
         values: Vec<u64>,
     },
+    /// What samples of this name should not exceed.
+    Deadline {
+        /// What is sampled.
+        name: String,
+        /// The bound; finite.
+        value: f64,
+        /// Its unit.
+        unit: Unit,
+    },
     /// A marker in time.
     Phase {
         /// What begins now.
@@ -285,6 +294,11 @@ pub fn parse_guest(text: &str) -> Result<GuestRecord, Malformed> {
             phase: fields.name("phase")?,
             unit: fields.unit()?,
             values: fields.values()?,
+        }),
+        "deadline" => Ok(GuestRecord::Deadline {
+            name: fields.name("name")?,
+            value: fields.figure("value")?,
+            unit: fields.unit()?,
         }),
         "phase" => Ok(GuestRecord::Phase {
             name: fields.name("name")?,

@@ -228,6 +228,7 @@ fn news(record: &GuestRecord) -> Option<String> {
         GuestRecord::Phase { name } => Some(format!("phase {name}")),
         GuestRecord::Fail { name, reason } => Some(format!("check \"{name}\" failed: {reason}")),
         GuestRecord::Metric { .. }
+        | GuestRecord::Deadline { .. }
         | GuestRecord::Samples { .. }
         | GuestRecord::Pulses(_)
         | GuestRecord::Pass { .. } => None,

@@ -11,6 +11,7 @@ use crate::boot;
 use crate::cli::{Platform, RunArguments};
 use crate::plan::Tiles;
 use crate::report;
+use crate::report::page::About;
 use crate::run;
 use crate::run::session::Stop;
 use crate::run::show::{self, Show};
@@ -102,11 +103,13 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<u
         );
     }
     if let Some(directory) = &arguments.report {
-        let pictures = report::write(&outcome, &file, directory).into_diagnostic()?;
-        text += &format!("\nReport: {}\n", directory.join("report.md").display());
-        for picture in pictures {
-            text += &format!("Histogram: {}\n", picture.display());
-        }
+        let about = About {
+            platform: Some("board manycore".to_owned()),
+            trace_hash: Some(hash),
+            ..About::of(&arguments.file)
+        };
+        let written = report::write(&outcome, &about, directory).into_diagnostic()?;
+        text += &report::where_to_look(&outcome, &written);
     }
     // Whoever closed stdout does not want the summary; the verdict stands.
     let _ = std::io::stdout().write_all(text.as_bytes());

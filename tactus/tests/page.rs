@@ -1,0 +1,240 @@
+//! The report's page in a browser: it shows what it should, quickly, at every width, in light and dark, on paper and by the
+//! keyboard; it makes no connection; and no guest gets more than text into it.
+//!
+//! Needs Chromium, Node.js and `playwright-core` (`make setup`). Where one is missing the test says so on stderr and passes,
+//! unless `TACTUS_PAGE_TESTS` is `required`.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use tactus::report::page::bench::{Experiment, Figure, Line, Lines};
+use tactus::report::page::{About, PAGE};
+use tactus::report::samples::Series;
+use tactus::report::unit::Unit;
+use tactus::report::{self, page};
+use tactus::run::machine::Launch;
+use tactus::run::session::{Outcome, Plan, Session, Unwatched};
+
+mod harness;
+#[allow(dead_code, reason = "nothing is echoed here")]
+#[path = "harness/player.rs"]
+mod player;
+
+use harness::On;
+use player::{From::Log, From::Vm, Then, framed, player};
+
+/// Where `make setup` puts what Node.js needs.
+const MODULES: &str = "build/setup/page/node_modules";
+/// Host time that no made-up run here comes near; a run that needs it is stuck.
+const STUCK: Duration = Duration::from_secs(300);
+
+/// What a hostile guest would write to get a script into the page, to break out of its data, or to mislead its reader.
+const HOSTILE: [&str; 8] = [
+    "</script><script>window.broken=1</script>",
+    "<img src=x onerror=window.broken=2>",
+    "\"'><svg onload=window.broken=3>",
+    "&lt;b&gt;&#60;script&#62;window.broken=4&#60;/script&#62;",
+    "\u{202e}txet desrever\u{202c} \u{200b}\u{feff}\u{2066}isolate\u{2069}",
+    "javascript:window.broken=5//%%data%%%%policy%%${window.broken=6}",
+    "\u{1b}[31mred\u{1b}]0;title\u{7}\u{1b}[2J\u{0}\u{8}\u{9b}",
+    "]]><!--<script>--><style>*{display:none}</style>",
+];
+
+/// A run of two VMs, the first of a name that no system's file could have, that write this.
+fn made_up(vm: &str, parts: &[(player::From, &str)]) -> Outcome {
+    let image = player(&framed(parts), Then::Off);
+    let launch = Launch {
+        image: image.path().to_owned(),
+        bootargs: String::new(),
+        harts: 1,
+        memory_bytes: 128 << 20,
+        platform: On::Qemu.platform(),
+    };
+    let vms = vec![vm.to_owned(), "linux".to_owned()];
+    Session::start(Plan::new(launch, vms, 10_000_000).limit(STUCK))
+        .expect("the machine starts")
+        .finish(&mut Unwatched)
+        .expect("the machine can be read")
+}
+
+const BOOT: &str = "boot version=0.1.0 harts=1 vms=2 time=100\nstart vm=linux time=120\n";
+const END: &str = "off vm=linux reason=shutdown code=0 time=900\nend time=1000\n";
+
+fn hostile(directory: &Path) {
+    let lines: String = HOSTILE
+        .iter()
+        .enumerate()
+        .map(|(i, text)| {
+            let word: String = text
+                .chars()
+                .filter(|c| !c.is_whitespace() && !c.is_control())
+                .take(20)
+                .collect();
+            format!(
+                "{text}\n@tactus metric name={word} value={i} unit=us\n@tactus phase name={word}\n\
+                 @tactus samples name=latency phase={word} unit=us values={i}1,{i}2\n\
+                 @tactus fail name={word} reason={text}\n@tactus {text}\n"
+            )
+        })
+        .collect();
+    let outcome = made_up(
+        HOSTILE[0],
+        &[(Log, BOOT), (Vm(0), &lines), (Vm(1), &lines), (Log, END)],
+    );
+    let about = About {
+        system: HOSTILE[1].to_owned(),
+        configuration: Some(HOSTILE.join("\n")),
+        command: Some(HOSTILE[2].to_owned()),
+        ..About::default()
+    };
+    report::write(&outcome, &about, directory).expect("the report can be written");
+}
+
+/// A million samples, the worst of them somewhere in the middle.
+fn million(directory: &Path) {
+    let mut text = String::new();
+    for line in 0..1000 {
+        let values: Vec<String> = (0..1000)
+            .map(|i: u32| match (line, i) {
+                (437, 219) => "98765".to_owned(),
+                _ => (900 + (line * 31 + i * 17) % 97).to_string(),
+            })
+            .collect();
+        text += &format!(
+            "@tactus samples name=latency phase=all unit=ns values={}\n",
+            values.join(",")
+        );
+    }
+    text += "@tactus deadline name=latency value=200 unit=us\n";
+    let outcome = made_up("rt", &[(Log, BOOT), (Vm(0), &text), (Log, END)]);
+    report::write(&outcome, &About::default(), directory).expect("the report can be written");
+}
+
+fn experiment(directory: &Path) {
+    let mut series = Series::new(Unit::Cycles).expect("a histogram can be made");
+    (1..2000).for_each(|value| series.record(value % 300 + 100));
+    let figure = |name: &str, value, good| Figure {
+        name: name.to_owned(),
+        text: "what <it> is".to_owned(),
+        value,
+        unit: "µs",
+        limit: Some(5.0),
+        least: None,
+        paper: Some(4.5),
+        good,
+        notes: String::new(),
+    };
+    let found = Experiment {
+        name: "made-up".to_owned(),
+        title: "an experiment".to_owned(),
+        profile: "soc".to_owned(),
+        seed: 1,
+        good: false,
+        figures: vec![
+            figure("a", Some(4.0), true),
+            figure("b", Some(6.0), false),
+            figure("c", None, false),
+        ],
+        lines: vec![Lines {
+            title: "over harts".to_owned(),
+            x: "harts".to_owned(),
+            at: vec![1.0, 2.0, 4.0],
+            y: "µs".to_owned(),
+            lines: vec![Line {
+                name: "own".to_owned(),
+                own: vec![Some(1.0), Some(2.0), None],
+                paper: vec![Some(1.5), None, Some(3.0)],
+            }],
+        }],
+        distributions: vec![page::bench::Distribution {
+            title: "latency".to_owned(),
+            x: "latency".to_owned(),
+            unit: "µs",
+            series: vec![("one", &series, 0.01)],
+            marks: vec![("paper", 5.0)],
+        }],
+        runs: vec![("one".to_owned(), "all VMs are off".to_owned(), 1.5, Some(7))],
+    };
+    report::write_experiment(&found, &About::default(), directory)
+        .expect("the report can be written");
+}
+
+/// Runs `tactus`, which must succeed.
+fn tactus(arguments: &[&str]) {
+    let output = Command::new(env!("CARGO_BIN_EXE_tactus"))
+        .current_dir(harness::root())
+        .args(arguments)
+        .output()
+        .expect("tactus can be run");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {text}");
+}
+
+/// The first of these programs that there is.
+fn program(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let candidates: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    names
+        .iter()
+        .flat_map(|name| candidates.iter().map(move |directory| directory.join(name)))
+        .find(|file| file.is_file())
+}
+
+#[test]
+fn the_page_is_what_it_should_be_in_a_browser() {
+    let modules = harness::root().join(MODULES);
+    let browser = program(&["chromium", "chromium-browser", "google-chrome"]);
+    let node = program(&["node", "nodejs"]);
+    let there = modules.join("playwright-core").is_dir();
+    let (Some(browser), Some(node), true) = (&browser, &node, there) else {
+        let missing: Vec<&str> = [
+            (browser.is_none(), "chromium"),
+            (node.is_none(), "node"),
+            (!there, "playwright-core"),
+        ]
+        .into_iter()
+        .filter_map(|(missing, name)| missing.then_some(name))
+        .collect();
+        let text = format!(
+            "the report's page was not tested in a browser: {} not installed (`make setup` does it)",
+            missing.join(", ")
+        );
+        let required = std::env::var("TACTUS_PAGE_TESTS").is_ok_and(|value| value == "required");
+        assert!(!required, "{text}");
+        // Not by a macro, whose output the test harness would keep to itself.
+        let _ = writeln!(std::io::stderr(), "skipped: {text}");
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let path = |name: &str| directory.path().join(name);
+    let text = |name: &str| path(name).display().to_string();
+    hostile(&path("hostile"));
+    million(&path("million"));
+    experiment(&path("experiment"));
+    let run = [
+        "run",
+        "systems/hello.toml",
+        "--platform",
+        "board",
+        "--report",
+    ];
+    for (name, pace) in [("fast", "fast"), ("timed", "timed")] {
+        tactus(&[&run[..], &[&text(name), "--pace", pace]].concat());
+    }
+    let whole = fs::read(path("fast").join(PAGE)).expect("it is there");
+    fs::remove_file(path("fast").join(PAGE)).expect("it is there");
+    tactus(&["report", &text("fast")]);
+    let again = fs::read(path("fast").join(PAGE)).expect("it is there");
+    assert!(whole == again, "the page is made again as it was");
+    tactus(&["report", &text("fast"), &text("timed")]);
+    let status = Command::new(node)
+        .arg(harness::root().join("tactus/tests/page/check.mjs"))
+        .args([browser.as_path(), &modules, directory.path()])
+        .stdin(Stdio::null())
+        .status()
+        .expect("node can be run");
+    assert!(status.success(), "see the checks above");
+}
