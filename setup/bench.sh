@@ -41,7 +41,7 @@ for name in "${names[@]}"; do
     verdict=passed
     printf '\n== tactus bench %s %s\n' "$name" "${options[*]}"
     # What is to be known or done comes on stderr, in lines of a form of its own.
-    if ! { "$tactus" bench "$name" "${options[@]}" 2>&1 >&3 | tee "$logs/$name.log" >&2; } 3>&1 | tee "$logs/$name.txt"; then
+    if ! { "$tactus" bench "$name" "${options[@]}" --junit "$logs/$name.xml" 2>&1 >&3 | tee "$logs/$name.log" >&2; } 3>&1 | tee "$logs/$name.txt"; then
         verdict=FAILED
         failed=$((failed + 1))
     fi

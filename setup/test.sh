@@ -76,7 +76,7 @@ shell_scripts() {
 # Built in a place of its own: with other flags, everything there is would be built anew each time.
 interleavings() {
     RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom" \
-        cargo test --quiet --locked --release -p tactus-channel --test interleavings
+        cargo test --quiet --locked --release -p tactus-channel -p tactus-hypervisor --test interleavings --test relocation
 }
 
 # Every relative link of the book leads to a file, and every page is in its table of contents.
@@ -113,6 +113,7 @@ lint() {
         skip "lints, shell scripts" "shellcheck is not installed"
     fi
     step "lists of failed tests" setup/tests/failed-tests.sh
+    step "lints, prose" setup/prose.py
 }
 
 docs() {
@@ -134,7 +135,9 @@ test)
     step "build, hypervisor and guests" cargo build --quiet --locked "${bare[@]}"
     # Those of tactus/tests boot the board and QEMU: as many machines at a time as there are cores.
     step "tests, on this machine, the board and QEMU" cargo test --quiet --locked --no-fail-fast
-    step "tests, all interleavings of the rings" interleavings
+    step "tests, all interleavings" interleavings
+    step "tests, set-up by path" setup/tests/archive.sh
+    step "tests, set-up with apt" setup/tests/packages.sh
     step "tests, fabric" fabric/flow.py test
     step "proofs, fabric" fabric/flow.py prove
     docs

@@ -8,8 +8,8 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
+use tactus::config::Nanoseconds;
 use tactus::report::page::bench::{Experiment, Figure, Line, Lines};
 use tactus::report::page::{About, PAGE};
 use tactus::report::samples::Series;
@@ -29,7 +29,7 @@ use player::{From::Log, From::Vm, Then, framed, player};
 /// Where `make setup` puts what Node.js needs.
 const MODULES: &str = "build/setup/page/node_modules";
 /// Host time that no made-up run here comes near; a run that needs it is stuck.
-const STUCK: Duration = Duration::from_secs(300);
+const STUCK: Nanoseconds = Nanoseconds(60_000_000_000);
 
 /// What a hostile guest would write to get a script into the page, to break out of its data, or to mislead its reader.
 const HOSTILE: [&str; 8] = [
