@@ -328,6 +328,7 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
         }
     }
     account(hart, local, vcpu, body, now);
+    local.timer.end();
     local.current = None;
     local.reschedule = false;
     if vcpu.stops() {
@@ -979,7 +980,7 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
 fn idle(hart: &'static Hart) {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    local.timer.begin(u64::MAX, u64::MAX);
+    local.timer.end();
     rearm_timer(local);
     local.since = arch::now();
     if local.admits != Class::BestEffort {
@@ -1440,7 +1441,8 @@ fn serve_best_effort(hart: &'static Hart, now: u64) {
     }
     // Safety: as above.
     let local = unsafe { hart.local() };
-    if now >= local.timer.slice_end() {
+    // A vCPU that is about to leave the hart may have given up the rest of its slice (`migration::give_way`): that is no slice without progress.
+    if now >= local.timer.slice_end() && !local.reschedule {
         slice_ended(hart, local, now);
     }
 }

@@ -85,6 +85,12 @@ impl Timer {
         self.dirty = true;
     }
 
+    /// The current vCPU leaves the hart: its slice and its budget are due no more.
+    #[inline(always)]
+    pub const fn end(&mut self) {
+        self.begin(u64::MAX, u64::MAX);
+    }
+
     /// The current vCPU's slice ends then.
     pub const fn set_slice_end(&mut self, at: u64) {
         self.slice_end = at;
