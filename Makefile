@@ -46,8 +46,11 @@ test: setup ## everything that proves it: formatting, lints, tests on this machi
 bench: setup ## all experiments and their limits, ten minutes each at most; `make bench-quick`: a minute each
 	@setup/bench.sh default
 
+# Which experiments `make bench-quick` runs; nothing for all.
+BENCHES ?=
+
 bench-quick: setup
-	@setup/bench.sh quick
+	@setup/bench.sh quick $(BENCHES)
 
 # The designs whose models `make dist` takes along; none for none, nothing for all.
 DIST_MODELS ?=

@@ -1,5 +1,6 @@
 //! The tool without a clone: artifacts in a directory, on a path with spaces, and a program that is somewhere else.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -92,7 +93,16 @@ impl Elsewhere {
         if let Some(artifacts) = artifacts {
             command.env("TACTUS_ARTIFACTS", artifacts);
         }
-        let output = command.stdin(Stdio::null()).output().expect("it starts");
+        command.stdin(Stdio::null());
+        let output = loop {
+            match command.output() {
+                // A child that another test was starting had the program open for writing while it was copied.
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                    std::thread::yield_now();
+                }
+                output => break output.expect("it starts"),
+            }
+        };
         let text = [output.stdout, output.stderr].concat();
         (
             output.status.code(),
