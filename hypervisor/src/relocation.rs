@@ -10,7 +10,7 @@
 //!   for the next home, which would take a departure away that it does not have.
 //! * The next home may look before it is told, when others have sent the vCPU something: it synchronises with the last store of `home`
 //!   ([`Relocation::acquire`]) before it loads anything else, or it could take the same change once more.
-//! * While the vCPU is on its way, `moves` is [`UNDER_WAY`]: the next home does not take the move again, and admission does not order another.
+//! * While the vCPU is on its way, `moves` is `UNDER_WAY`: the next home does not take the move again, and admission does not order another.
 //!
 //! `tests/relocation.rs` tries all interleavings.
 

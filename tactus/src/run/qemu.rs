@@ -1,6 +1,6 @@
 //! A QEMU process: started, read, written to, and never left behind.
 //!
-//! Virtual time is known from the serial line itself ([`clock`]), so that nothing here depends on how fast the host is.
+//! Virtual time is known from the serial line itself (`clock`), so that nothing here depends on how fast the host is.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
