@@ -146,7 +146,7 @@ impl Accelerators {
                 // Any other takes notice of that before it runs.
                 if vcpu.state() == State::Running {
                     looks = false;
-                    vcpu.signal(signal::TELLS);
+                    vcpu.signal(signal::RECHECK_CLOSED_PAGE);
                     sched::notify(hart, vcpu);
                 }
             }

@@ -7,7 +7,7 @@ use crate::arch::{context, entry, firmware, platform};
 use crate::arena::{Arena, Exhausted};
 use crate::console;
 use crate::doorbell::Doorbell;
-use crate::hart::{Hart, Levels, STACK_SIZE, Wires};
+use crate::hart::{Hart, HartRole, STACK_SIZE, Wires};
 use crate::log::Line;
 use crate::message;
 use crate::plic::Plic;
@@ -158,10 +158,10 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         };
         let shared = here().count() > 1 || here().any(|vcpu| vcpu.period != 0);
         let by_deadline = config.policy == RealTimePolicy::EarliestDeadline as u32;
-        let levels = match blob.header.user_only {
-            0 => Levels::Any,
-            harts if harts >> index & 1 != 0 => Levels::User,
-            _ => Levels::Kernel,
+        let role = match blob.header.user_only {
+            0 => HartRole::Any,
+            harts if harts >> index & 1 != 0 => HartRole::User,
+            _ => HartRole::Kernel,
         };
         Hart::new(
             index,
@@ -175,7 +175,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             stack,
             shared,
             by_deadline,
-            levels,
+            role,
         )
     })?;
     let mut interfaces = None;
@@ -220,7 +220,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         // Safety: at boot, once; nobody has asked before.
         unsafe { vm.adopt(vcpus, doorbells) };
     }
-    let posts = message::posts(&arena, &blob)?;
+    let endpoints = message::endpoints(&arena, &blob)?;
     Ok(arena.object(System {
         routes: routes(&blob),
         blob,
@@ -234,13 +234,13 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
                 ListQueue::bitmap()
             },
         )),
-        hold_ticks: ticks(&blob, HOLD_US),
-        service_ticks: blob
+        held_for_ticks: ticks(&blob, HOLD_US),
+        deferral_ticks: blob
             .header
             .overheads
             .service_period
             .max(ticks(&blob, HOLD_US)),
-        posts,
+        endpoints,
         accelerators: Accelerators::new(interfaces),
         text_ticks: ticks(&blob, TEXT_US),
         vms_on: AtomicU32::new(vms.len() as u32 - u32::from(blob.header.device_manager != NONE)),

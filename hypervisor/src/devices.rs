@@ -91,7 +91,7 @@ pub fn access(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception, d
         Some(access) => {
             context::skip_instruction(access.length.into());
             // The store may have been a call that takes long. When the vCPU has to leave the hart first, whoever asks next sees so.
-            let _ = sched::finish_calls(hart, vcpu);
+            let _ = sched::continue_calls(hart, vcpu);
         }
         None if exception.cause == cause::LOAD_GUEST_PAGE => {
             trap::deliver(hart, vcpu, exception, cause::LOAD_ACCESS);

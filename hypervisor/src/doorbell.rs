@@ -5,7 +5,7 @@
 
 use crate::arch::context;
 use crate::hart::Hart;
-use crate::page;
+use crate::interrupt_page;
 use crate::system::system;
 use crate::vcpu::Vcpu;
 use crate::vm::Vm;
@@ -58,7 +58,7 @@ impl Doorbell {
     fn sound_here(&self, hart: &'static Hart) {
         self.vm.signal(hart, self.source);
         if self.vm.has_pages_only() {
-            let listener = page::listener(self.vm, self.source).cast_mut();
+            let listener = interrupt_page::listener(self.vm, self.source).cast_mut();
             self.listener.store(listener, Ordering::Relaxed);
         }
     }

@@ -30,7 +30,7 @@ impl Exit {
         Self(core::ptr::from_ref(context))
     }
 
-    /// Goes to [`sched::reschedule`]: the current vCPU may have to leave the hart.
+    /// Goes to [`sched::schedule`]: the current vCPU may have to leave the hart.
     pub const fn leave() -> Self {
         Self(core::ptr::null())
     }
@@ -65,7 +65,7 @@ impl NextContext {
         }
     }
 
-    /// Goes back to [`sched::reschedule`]: the vCPU leaves the hart.
+    /// Goes back to [`sched::schedule`]: the vCPU leaves the hart.
     pub const fn leave(vcpu: &'static Vcpu) -> Self {
         Self {
             exit: Exit::leave(),

@@ -45,7 +45,7 @@ pub struct Wires {
 
 /// Of which level best-effort vCPUs may be that run on a hart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Levels {
+pub enum HartRole {
     /// Any; the same holds of all harts.
     Any,
     /// Any; on other harts only user level.
@@ -70,12 +70,12 @@ pub struct Hart {
     /// Real-time vCPUs run here by deadline, not by priority.
     pub by_deadline: bool,
     /// What of best-effort vCPUs runs here.
-    pub levels: Levels,
+    pub role: HartRole,
     /// A reservation has left this hart, and it has had real-time work ever since: what admission has put in its
     /// place is not released yet.
-    pub stale: AtomicBool,
+    pub awaiting_idle_instant: AtomicBool,
     /// Reservations that admission no longer counts here, but whose last job here has not ended.
-    pub leaving: Departures,
+    pub departing_reservations: Departures,
     /// One of [`running`].
     pub running: AtomicU32,
     inbox: Apart<Inbox>,
@@ -83,7 +83,7 @@ pub struct Hart {
     pub idle_ticks: AtomicU64,
     local: Owned<Local>,
     /// Takes registers that nobody wants any more; for this hart alone.
-    pub nobody: Owned<Context>,
+    pub scratch_context: Owned<Context>,
 }
 
 /// What other harts have sent.
@@ -104,7 +104,7 @@ pub struct Local {
     /// The real-time vCPU that takes the hart from `current`: it goes past the queue.
     pub next: Option<&'static Vcpu>,
     /// The best-effort vCPU that a real-time one took the hart from. It stays here for a while, in no queue.
-    pub held: Option<&'static Vcpu>,
+    pub soft_affine: Option<&'static Vcpu>,
     /// When the current vCPU got the hart.
     pub since: u64,
     /// The vCPU whose registers the hart holds: `current`, or the last one.
@@ -118,7 +118,7 @@ pub struct Local {
     /// Whose floating-point registers the hart holds.
     pub fpu_owner: Option<Handle>,
     /// VMs, by index, whose last vCPU has stopped here and whose end is to be concluded.
-    pub concludes: u32,
+    pub ending_vms: u32,
     /// A vCPU of this hart whose floating-point registers are in the hart only: `fpu_owner`.
     pub fpu_unsaved: Option<&'static Vcpu>,
     /// What is due, and the hart's timer.
@@ -128,7 +128,7 @@ pub struct Local {
     /// Ready real-time vCPUs, but for `next`, where they go by priority.
     pub realtime: ListQueue<{ limit::VCPUS }>,
     /// vCPUs, by handle, whose reservation begins as soon as the hart has no real-time work.
-    pub beginners: Array<u64, INBOX_WORDS>,
+    pub starting_reservations: Array<u64, INBOX_WORDS>,
     /// vCPUs, by handle, whose overruns are to be reported.
     pub overruns: [u64; INBOX_WORDS],
     /// vCPU of each VM that ran here last, plus one; cached translations are its.
@@ -147,7 +147,7 @@ impl Hart {
         stack_top: u64,
         shared: bool,
         by_deadline: bool,
-        levels: Levels,
+        role: HartRole,
     ) -> Self {
         Self {
             stack_top,
@@ -156,9 +156,9 @@ impl Hart {
             wires,
             shared,
             by_deadline,
-            levels,
-            stale: AtomicBool::new(false),
-            leaving: Departures::new(),
+            role,
+            awaiting_idle_instant: AtomicBool::new(false),
+            departing_reservations: Departures::new(),
             running: AtomicU32::new(running::IDLE),
             inbox: Apart(Inbox {
                 doorbell: AtomicPtr::new(ptr::null_mut()),
@@ -166,17 +166,17 @@ impl Hart {
                 posts: Array([const { AtomicU64::new(0) }; INBOX_WORDS]),
             }),
             idle_ticks: AtomicU64::new(0),
-            nobody: Owned::new(Context::new(0)),
+            scratch_context: Owned::new(Context::new(0)),
             local: Owned::new(Local {
                 current: None,
                 loaded: None,
                 next: None,
-                held: None,
+                soft_affine: None,
                 realtime: ListQueue::bitmap(),
                 edf: Deadlines::new(),
-                beginners: Array([0; INBOX_WORDS]),
+                starting_reservations: Array([0; INBOX_WORDS]),
                 overruns: [0; INBOX_WORDS],
-                concludes: 0,
+                ending_vms: 0,
                 shared,
                 admits: Class::BestEffort,
                 timer: Timer::new(),
@@ -191,7 +191,7 @@ impl Hart {
 
     /// Whether best-effort vCPUs run here at user level only.
     pub fn is_user_only(&self) -> bool {
-        self.levels == Levels::User
+        self.role == HartRole::User
     }
 
     /// The hart's own state.
@@ -213,13 +213,13 @@ impl Hart {
             self.inbox.posts[usize::from(vcpu.handle / 64)].fetch_or(bit, Ordering::SeqCst);
         // With the bit still there, an interrupt is on its way already, or the hart looks before it runs a best-effort vCPU.
         fence(Ordering::SeqCst);
-        if before & bit == 0 && self.attends(vcpu) {
+        if before & bit == 0 && self.accepts_ipi_for(vcpu) {
             self.interrupt();
         }
     }
 
     /// Whether news of a vCPU at home here may interrupt the hart.
-    fn attends(&self, vcpu: &Vcpu) -> bool {
+    fn accepts_ipi_for(&self, vcpu: &Vcpu) -> bool {
         vcpu.class == Class::RealTime || self.running.load(Ordering::Relaxed) < running::REAL_TIME
     }
 
@@ -227,7 +227,7 @@ impl Hart {
     /// Returns a doorbell that the caller has to sound itself: this one, when news of the vCPU have to wait there, or
     /// one that was passed before and not taken yet.
     pub fn pass(&self, vcpu: &Vcpu, doorbell: &'static Doorbell) -> Option<&'static Doorbell> {
-        if !self.attends(vcpu) {
+        if !self.accepts_ipi_for(vcpu) {
             return Some(doorbell);
         }
         let doorbell = ptr::from_ref(doorbell).cast_mut();
@@ -250,7 +250,8 @@ impl Hart {
     /// Whether nothing is left here of reservations that admission no longer counts: what it has put in their place may begin.
     pub fn is_settled(&self) -> bool {
         // In this order: what leaves makes it stale first.
-        self.leaving.are_over() && !self.stale.load(Ordering::Relaxed)
+        self.departing_reservations.are_over()
+            && !self.awaiting_idle_instant.load(Ordering::Relaxed)
     }
 
     /// Whether vCPUs at home here have news; after a full fence.

@@ -57,17 +57,17 @@ fn serves_console(hart: &Hart) -> bool {
 #[inline]
 pub fn handle(hart: &'static Hart, pending: u64) {
     if pending & csr::STI != 0 {
-        sched::timer_at(hart, arch::now());
+        sched::serve_due_at(hart, arch::now());
         // Nothing of a best-effort vCPU's holds up a real-time one that takes the hart now.
-        if sched::has_chosen(hart) && !hart.has_urgent_news() {
+        if sched::has_next(hart) && !hart.has_urgent_news() {
             return;
         }
     }
     if pending & csr::SSI != 0 {
-        sched::interrupted(hart);
+        sched::handle_ipi(hart);
     }
     // It stays pending; but when a real-time vCPU gets the hart now, it may have to wait for that.
-    if pending & csr::SEI != 0 && !sched::must_leave(hart) {
+    if pending & csr::SEI != 0 && !sched::needs_resched(hart) {
         external(hart);
     }
 }

@@ -27,6 +27,8 @@ mod hart;
 #[cfg(target_os = "none")]
 mod interrupt;
 #[cfg(target_os = "none")]
+mod interrupt_page;
+#[cfg(target_os = "none")]
 mod loader;
 #[cfg(target_os = "none")]
 mod log;
@@ -34,8 +36,6 @@ mod log;
 mod message;
 #[cfg(target_os = "none")]
 mod migration;
-#[cfg(target_os = "none")]
-mod page;
 #[cfg(target_os = "none")]
 mod plic;
 #[cfg(target_os = "none")]

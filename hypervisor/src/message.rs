@@ -25,7 +25,7 @@ use tactus_policy::table::Table;
 const PIECE: u64 = 256;
 
 /// What waits at one end of a channel.
-pub struct Post {
+pub struct Endpoint {
     mailbox: Lock<Mailbox>,
     /// Physical address of its slots.
     slots: u64,
@@ -39,7 +39,7 @@ pub struct Call {
     sends: bool,
     /// The receiving end.
     end: &'static ChannelEnd,
-    post: &'static Post,
+    endpoint: &'static Endpoint,
     /// Physical address of the caller's bytes.
     host: u64,
     /// Bytes to copy; before the message is known: that there is room for.
@@ -54,14 +54,17 @@ pub struct Call {
 }
 
 /// Makes what holds messages, for each channel end.
-pub fn posts(arena: &Arena, blob: &Blob<'static>) -> Result<&'static Table<Post>, Exhausted> {
+pub fn endpoints(
+    arena: &Arena,
+    blob: &Blob<'static>,
+) -> Result<&'static Table<Endpoint>, Exhausted> {
     let slots_size = |end: &ChannelEnd| slot_size(end) * u64::from(end.messages);
     let mut slots = arena.bytes(blob.channel_ends.iter().map(slots_size).sum())?;
     arena.slice(blob.channel_ends.len(), |index| {
         let end = &Table::new(blob.channel_ends)[index];
         let first = slots;
         slots += slots_size(end);
-        Post {
+        Endpoint {
             mailbox: Lock::new(Mailbox::new(end.messages)),
             slots: first,
         }
@@ -111,7 +114,7 @@ pub fn begin(
         channel,
         sends,
         end,
-        post: &system().posts[index as usize],
+        endpoint: &system().endpoints[index as usize],
         host,
         length,
         priority,
@@ -151,7 +154,7 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
                 result,
             );
         }
-        if !sched::keeps_hart(hart) {
+        if !sched::may_continue(hart) {
             return false;
         }
     }
@@ -164,7 +167,7 @@ fn take_slot(hart: &'static Hart, vcpu: &'static Vcpu, call: &mut Call) -> Resul
     vcpu.message.store(false, Ordering::SeqCst);
     let waits = call.until > arch::now();
     let slot = {
-        let mut mailbox = call.post.mailbox.lock();
+        let mut mailbox = call.endpoint.mailbox.lock();
         if call.sends {
             mailbox.send(vcpu.handle, call.length as u32, call.priority, waits)
         } else {
@@ -184,7 +187,7 @@ fn take_slot(hart: &'static Hart, vcpu: &'static Vcpu, call: &mut Call) -> Resul
     };
     match slot {
         Some(slot) => {
-            call.slot = Some(call.post.slots + slot as u64 * slot_size(call.end));
+            call.slot = Some(call.endpoint.slots + slot as u64 * slot_size(call.end));
             Ok(true)
         }
         None if waits => {
@@ -227,7 +230,7 @@ fn complete(hart: &'static Hart, vcpu: &'static Vcpu, call: &Call) -> u64 {
 
 /// The vCPU has made its copy, or never will.
 fn leave(vcpu: &Vcpu, call: &Call, made: bool) -> Outcome {
-    let mut mailbox = call.post.mailbox.lock();
+    let mut mailbox = call.endpoint.mailbox.lock();
     if call.sends == made {
         mailbox.deliver(vcpu.handle, !call.sends)
     } else {

@@ -6,8 +6,8 @@
 //! and whatever they do to the hart, are on other harts only.
 //!
 //! It goes back when it pays: when it is at user level on a hart that others wait for whom no other hart can take, and a hart for user level is
-//! free. A hart that others wait for is told so ([`press`]), and has its vCPU's returns to user level trap until it can
-//! go ([`make_way`]). Otherwise guests' kernels run as without all this.
+//! free. A hart that others wait for is told so ([`request_migration`]), and has its vCPU's returns to user level trap until it can
+//! go ([`migrate_if_waiters`]). Otherwise guests' kernels run as without all this.
 
 use crate::arch::{self, context};
 use crate::hart::{Hart, Local, running};
@@ -45,7 +45,7 @@ pub fn leaves(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) {
             }
         }
     }
-    vcpu.roam(at_user_level && may_go(body));
+    vcpu.set_affinity(at_user_level && may_go(body));
 }
 
 /// Whether a vCPU that is at user level may go to harts for it.
@@ -68,11 +68,11 @@ pub fn returns(hart: &'static Hart) {
 /// If somebody waits for this hart whom no hart for user level can take, and one of those is free: has the current
 /// vCPU leave it for that one, now or as soon as it is at user level.
 #[cold]
-pub fn make_way(hart: &'static Hart) {
+pub fn migrate_if_waiters(hart: &'static Hart) {
     give_way(hart, false);
 }
 
-/// See [`make_way`]. `returned`: its kernel has just come to an end. Then a vCPU that has been on harts for user level too often of
+/// See [`migrate_if_waiters`]. `returned`: its kernel has just come to an end. Then a vCPU that has been on harts for user level too often of
 /// late gives way as well, though it stays on this hart: in their kernels, vCPUs wait for each other.
 fn give_way(hart: &'static Hart, returned: bool) {
     // Safety: on this hart, no other reference in use.
@@ -83,7 +83,7 @@ fn give_way(hart: &'static Hart, returned: bool) {
     }
     // Safety: it runs on this hart, no other reference in use.
     let body = unsafe { vcpu.body() };
-    let here = !hart.is_user_only() && sched::is_in(hart, local, vcpu, body);
+    let here = !hart.is_user_only() && sched::is_loaded(hart, local, vcpu, body);
     if !here || waited_for(vcpu.priority) >> hart.index & 1 == 0 {
         return;
     }
@@ -99,13 +99,13 @@ fn give_way(hart: &'static Hart, returned: bool) {
 
 /// Tells the harts that vCPUs wait for whom no hart for user level can take, if such a hart is free.
 #[cold]
-pub fn press(hart: &'static Hart) {
+pub fn request_migration(hart: &'static Hart) {
     if !is_free(u64::MAX) {
         return;
     }
     let harts = waited_for(0);
     if harts >> hart.index & 1 != 0 {
-        make_way(hart);
+        migrate_if_waiters(hart);
     }
     let others = system().harts.iter().filter(|other| {
         let runs = other.running.load(Ordering::Relaxed);
@@ -132,8 +132,8 @@ fn waited_for(priority: u8) -> u64 {
     // At most one step for each vCPU.
     system.best_effort.lock().visit(&mut |handle| {
         let vcpu = system.vcpu(handle);
-        if vcpu.priority >= priority && vcpu.reach() & system.blob.header.user_only == 0 {
-            harts |= vcpu.reach();
+        if vcpu.priority >= priority && vcpu.affinity() & system.blob.header.user_only == 0 {
+            harts |= vcpu.affinity();
         }
     });
     harts

@@ -32,15 +32,15 @@ struct Admission {
 
 /// The request that is being judged.
 struct Job {
-    asks: &'static Vcpu,
-    what: What,
+    caller: &'static Vcpu,
+    wanted: AdmissionRequest,
     /// What has been decided; to be carried out in the next step.
     decided: Option<Result<Decision, Refusal>>,
 }
 
 /// What is asked for.
 #[derive(Clone, Copy)]
-struct What {
+struct AdmissionRequest {
     target: &'static Vcpu,
     request: Request,
     /// The target is to start; otherwise its reservation is to change.
@@ -57,8 +57,8 @@ struct Start {
 
 /// A vCPU's call for admission.
 #[derive(Clone, Copy)]
-pub struct Asks {
-    what: What,
+pub struct PendingCall {
+    wanted: AdmissionRequest,
     answer: AnswerTo,
 }
 
@@ -165,14 +165,14 @@ fn ask(
         task: Task { reservation, kind },
         harts: target.harts,
     };
-    let what = What {
+    let wanted = AdmissionRequest {
         target,
         request,
         start,
     };
     // Safety: the vCPU runs on this hart, no other reference in use.
     let body = unsafe { vcpu.body() };
-    body.asks = Some(Asks { what, answer });
+    body.pending_admission = Some(PendingCall { wanted, answer });
     body.unfinished = true;
 }
 
@@ -181,33 +181,36 @@ fn ask(
 #[inline(never)]
 pub extern "C" fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     // Safety: the vCPU runs on this hart, no other reference in use.
-    while let Some(asks) = unsafe { vcpu.body() }.asks {
-        if !sched::keeps_hart(hart) {
+    while let Some(asks) = unsafe { vcpu.body() }.pending_admission {
+        if !sched::may_continue(hart) {
             return false;
         }
-        let (answered, tell) = step(vcpu, &asks.what);
+        let (answered, tell) = step(vcpu, &asks.wanted);
         for other in tell.into_iter().flatten() {
             sched::post(other);
         }
         if let Some(result) = answered {
             // Safety: as above.
-            unsafe { vcpu.body() }.asks = None;
+            unsafe { vcpu.body() }.pending_admission = None;
             answer(vcpu, asks.answer, result);
-            return sched::keeps_hart(hart);
+            return sched::may_continue(hart);
         }
     }
     true
 }
 
 /// The vCPUs that have to be told of a decision.
-type Tell = [Option<&'static Vcpu>; 2];
+type VcpusToNotify = [Option<&'static Vcpu>; 2];
 
 /// Does one step of the request that is being judged, which becomes this one if there is none; the answer, if it is there.
-fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tell) {
+fn step(
+    vcpu: &'static Vcpu,
+    wanted: &AdmissionRequest,
+) -> (Option<Result<u64, SbiError>>, VcpusToNotify) {
     let mut admission = ADMISSION.lock();
     let verdict = vcpu.verdict.swap(0, Ordering::SeqCst);
     if verdict == ACCEPTED {
-        return (Some(Ok(number(what.target))), [None; 2]);
+        return (Some(Ok(number(wanted.target))), [None; 2]);
     }
     if verdict > ACCEPTED {
         let error = SbiError {
@@ -219,40 +222,42 @@ fn step(vcpu: &'static Vcpu, what: &What) -> (Option<Result<u64, SbiError>>, Tel
     let Admission { ledger, job, trial } = &mut *admission;
     let mut tell = [None; 2];
     match job {
-        None if what.start.is_none() && what.target.relocation.promised().is_none() => {
+        None if wanted.start.is_none() && wanted.target.relocation.promised().is_none() => {
             return (Some(Err(SbiError::refused(Refusal::Count))), tell);
         }
-        None => match ledger.begin(&what.request, settled_harts(), trial) {
+        None => match ledger.begin(&wanted.request, settled_harts(), trial) {
             Ok(()) => {
                 *job = Some(Job {
-                    asks: vcpu,
-                    what: *what,
+                    caller: vcpu,
+                    wanted: *wanted,
                     decided: None,
                 });
             }
             Err(refusal) => {
-                give_up(what);
+                withdraw(wanted);
                 return (Some(Err(SbiError::refused(refusal))), tell);
             }
         },
         Some(Job {
-            asks,
-            what,
+            caller,
+            wanted,
             decided: Some(result),
         }) => {
-            let done = result.and_then(|decision| carry_out(ledger, what, decision, &mut tell));
+            let done = result.and_then(|decision| carry_out(ledger, wanted, decision, &mut tell));
             let verdict = match done {
                 Ok(()) => ACCEPTED,
                 Err(refusal) => {
-                    give_up(what);
+                    withdraw(wanted);
                     ACCEPTED + refusal as u32
                 }
             };
-            asks.verdict.store(verdict, Ordering::Release);
+            caller.verdict.store(verdict, Ordering::Release);
             *job = None;
         }
-        Some(Job { what, decided, .. }) => {
-            if let Step::Done(result) = ledger.step(&what.request, trial) {
+        Some(Job {
+            wanted, decided, ..
+        }) => {
+            if let Step::Done(result) = ledger.step(&wanted.request, trial) {
                 *decided = Some(result);
             }
         }
@@ -270,20 +275,20 @@ fn settled_harts() -> u64 {
 }
 
 /// A request has come to nothing.
-fn give_up(what: &What) {
-    if what.start.is_some() {
-        what.target.claimed.store(false, Ordering::Release);
+fn withdraw(wanted: &AdmissionRequest) {
+    if wanted.start.is_some() {
+        wanted.target.claimed.store(false, Ordering::Release);
     }
 }
 
 /// Carries a decision out, with the admission locked; whom it concerns is to be told after that.
 fn carry_out(
     ledger: &mut Ledger<{ limit::HARTS }, { limit::VCPUS }>,
-    what: &What,
+    wanted: &AdmissionRequest,
     decision: Decision,
-    tell: &mut Tell,
+    tell: &mut VcpusToNotify,
 ) -> Result<(), Refusal> {
-    let target = what.target;
+    let target = wanted.target;
     let moved = decision
         .moved
         .map(|(handle, to)| (system().vcpu(handle), to));
@@ -297,8 +302,8 @@ fn carry_out(
             send(vcpu, to);
         }
     };
-    let reservation = what.request.task.reservation;
-    match what.start {
+    let reservation = wanted.request.task.reservation;
+    match wanted.start {
         Some(start) => {
             let account = Account::new(reservation, Kind::Periodic, 0);
             let Start {
@@ -326,14 +331,14 @@ fn carry_out(
         None => {
             make_room();
             let from = target.home();
-            let departures = &system().harts[from].leaving;
+            let departures = &system().harts[from].departing_reservations;
             target.relocation.order_change(reservation, departures);
             if decision.hart != from {
                 target.relocation.order_move(decision.hart, departures);
             }
         }
     }
-    ledger.commit(&what.request, decision);
+    ledger.commit(&wanted.request, decision);
     *tell = [Some(target), moved.map(|(vcpu, _)| vcpu)];
     Ok(())
 }
@@ -350,32 +355,32 @@ fn is_free(vcpu: &Vcpu) -> bool {
 #[inline(never)]
 fn send(vcpu: &Vcpu, to: usize) {
     vcpu.relocation
-        .order_move(to, &system().harts[vcpu.home()].leaving);
+        .order_move(to, &system().harts[vcpu.home()].departing_reservations);
 }
 
 /// A vCPU has stopped on this hart, its home: its reservation ends, if it had made that itself, and so does whatever it asked for.
 pub fn stopped(hart: &Hart, vcpu: &'static Vcpu) {
     // Safety: it is at home here and does not run; no other reference in use.
-    let asks = unsafe { vcpu.body() }.asks.take();
+    let asks = unsafe { vcpu.body() }.pending_admission.take();
     if asks.is_none() && vcpu.relocation.promised().is_none() {
         return;
     }
     let mut admission = ADMISSION.lock();
     if let Some(asks) = asks {
-        let mine = |job: &Job| core::ptr::eq(job.asks, vcpu);
+        let mine = |job: &Job| core::ptr::eq(job.caller, vcpu);
         if admission.job.as_ref().is_some_and(mine) {
             admission.job = None;
         }
         if vcpu.verdict.swap(0, Ordering::SeqCst) == 0 {
-            give_up(&asks.what);
+            withdraw(&asks.wanted);
         }
     }
     let orders = vcpu.relocation.take();
     if orders.change.is_some() {
-        hart.leaving.end_one();
+        hart.departing_reservations.end_one();
     }
     if let Some(to) = orders.to {
-        hart.leaving.end_one();
+        hart.departing_reservations.end_one();
         vcpu.relocation.arrive(to);
     }
     // Safety: as above.

@@ -7,8 +7,8 @@ use crate::console;
 use crate::devices;
 use crate::exit::Exit;
 use crate::hart::Hart;
+use crate::interrupt_page;
 use crate::message;
-use crate::page;
 use crate::realtime::{self, AnswerTo};
 use crate::sched;
 use crate::system::system;
@@ -134,7 +134,7 @@ fn further(vcpu: &'static Vcpu) -> Exit {
         }
         Answer::Standard(result) => realtime::answer(vcpu, AnswerTo::Registers, result),
         Answer::Later => {
-            if !sched::finish_calls(hart, vcpu) {
+            if !sched::continue_calls(hart, vcpu) {
                 return Exit::leave();
             }
         }
@@ -244,7 +244,7 @@ fn send_ipi(hart: &'static Hart, vcpu: &'static Vcpu, mask: u64, base: u64) -> S
     while targets != 0 {
         let target = &vcpu.vm.vcpus()[targets.trailing_zeros() as usize];
         targets &= targets - 1;
-        if page::send_ipi(target) {
+        if interrupt_page::send_ipi(target) {
             sched::notify(hart, target);
         }
     }
@@ -300,7 +300,7 @@ fn remote_fence(
             }
         }
         // Giving the hart up is another piece of work.
-        sched::keeps_hart(hart);
+        sched::may_continue(hart);
     }
     Ok(0)
 }
@@ -430,7 +430,7 @@ fn reset(hart: &'static Hart, vcpu: &'static Vcpu, kind: u64, reason: u64) -> Sb
     Ok(0)
 }
 
-/// Tactus's own calls; `None`: the answer comes later, see [`sched::finish_calls`].
+/// Tactus's own calls; `None`: the answer comes later, see [`sched::continue_calls`].
 pub fn tactus(
     hart: &'static Hart,
     vcpu: &'static Vcpu,

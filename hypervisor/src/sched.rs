@@ -6,12 +6,12 @@
 //! is free. One that a real-time vCPU takes the hart from is held there for a while, as the hart is often free again soon;
 //! then it goes back to the queue. The queues and reservations are `policy`'s; here is what their answers lead to.
 //!
-//! While a real-time vCPU runs, best-effort ones are seen to every now and then only: [`serve_best_effort`].
+//! While a real-time vCPU runs, best-effort ones are seen to every now and then only: [`do_deferred_work`].
 //!
 //! A vCPU that has a hart to itself waits on it, in `wfi`, as on a machine of its own.
 //!
-//! A vCPU leaves a hart only through [`reschedule`], or [`preempt`] where the hart's timer brings that about, when the entry code has
-//! saved all its registers: [`preempt`] and [`turn`] go from one vCPU to another in one step, [`give_up`] and [`search`] do all that these
+//! A vCPU leaves a hart only through [`schedule`], or [`preempt`] where the hart's timer brings that about, when the entry code has
+//! saved all its registers: [`preempt`] and [`switch_fast`] go from one vCPU to another in one step, [`deschedule`] and [`pick_next_or_idle`] do all that these
 //! can't. When it is in its place, and not before, any hart may take it.
 
 use crate::accelerators;
@@ -19,12 +19,12 @@ use crate::arch::{self, context, context::Context, firmware};
 use crate::console;
 use crate::exit::NextContext;
 use crate::hart::timer::Serves;
-use crate::hart::{Hart, Levels, Local, running};
+use crate::hart::{Hart, HartRole, Local, running};
 use crate::interrupt;
+use crate::interrupt_page;
 use crate::log::Line;
 use crate::message;
 use crate::migration;
-use crate::page;
 use crate::realtime;
 use crate::system::system;
 use crate::vcpu::{Body, State, Vcpu, Wait, signal};
@@ -54,34 +54,34 @@ pub extern "C" fn hart_main(hart: &'static Hart) -> NextContext {
     // Safety: on this hart, no other reference in use.
     unsafe { hart.local() }.since = arch::now();
     // What was posted before the hart could be interrupted.
-    interrupted(hart);
-    search(hart)
+    handle_ipi(hart);
+    pick_next_or_idle(hart)
 }
 
 /// The vCPU, all of whose registers are saved, leaves the hart, or has to wait for it: the hart goes to another one, or to the same.
-pub extern "C" fn reschedule(vcpu: &'static Vcpu) -> NextContext {
+pub extern "C" fn schedule(vcpu: &'static Vcpu) -> NextContext {
     let hart = vcpu.hart();
     let now = arch::now();
     // Safety: on this hart, no other reference in use.
     match unsafe { hart.local() }.next {
         Some(next) => preempt(hart, vcpu, next, now),
-        None => turn(hart, vcpu, now),
+        None => switch_fast(hart, vcpu, now),
     }
 }
 
 /// The vCPU leaves the hart, which looks for another one.
 #[unsafe(export_name = "tactus_give_up")]
 #[inline(never)]
-extern "C" fn give_up(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
+extern "C" fn deschedule(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
     // What has led here may have taken its time.
-    keeps_hart(hart);
-    put_back(hart, vcpu, arch::now());
+    may_continue(hart);
+    put_prev(hart, vcpu, arch::now());
     fence(Ordering::SeqCst);
-    has_left(hart, vcpu);
-    search(hart)
+    answer_fence_waiters(hart, vcpu);
+    pick_next_or_idle(hart)
 }
 
-/// A real-time vCPU, [`Local::next`], takes the hart: what hurry is for. As [`give_up`] and [`search`] do it, but without what
+/// A real-time vCPU, [`Local::next`], takes the hart: what hurry is for. As [`deschedule`] and [`pick_next_or_idle`] do it, but without what
 /// is not the matter here; where it is, it is left to these.
 #[inline(never)]
 pub fn preempt(
@@ -94,48 +94,49 @@ pub fn preempt(
     let local = unsafe { hart.local() };
     // Safety: it is about to have the hart, no other reference in use.
     let unfinished = unsafe { next.body() }.unfinished;
-    if !leaves_smoothly(hart, local, vcpu) | unfinished {
+    if !can_switch_fast(hart, local, vcpu) | unfinished {
         cold_path();
-        return give_up(hart, vcpu);
+        return deschedule(hart, vcpu);
     }
     local.next = None;
     // One that has just taken another's place, which is held, is not.
     let holds = (vcpu.class == Class::BestEffort)
         & (vcpu.state_here() == State::Running)
-        & local.held.is_none();
+        & local.soft_affine.is_none();
     if !holds {
         cold_path();
-        return change_places(hart, vcpu, next, now);
+        return switch_and_requeue(hart, vcpu, next, now);
     }
-    local.held = Some(vcpu);
+    local.soft_affine = Some(vcpu);
     vcpu.set_state_before_fence(State::Ready);
-    change_over(hart, vcpu, next, now);
-    attend(hart, next)
+    context_switch(hart, vcpu, next, now);
+    handle_pending_signals(hart, next)
 }
 
 /// The vCPU waits, or its slice or its budget is over, and the hart goes to another one. As [`preempt`].
 #[inline(never)]
-fn turn(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> NextContext {
+fn switch_fast(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> NextContext {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     let waits = vcpu.state_here() == State::Waiting;
     let slice_over = (vcpu.class == Class::BestEffort) & (local.timer.slice_end() <= now);
     let over = slice_over | (local.timer.budget_end() <= now);
-    let busy =
-        local.concludes != 0 || local.overruns != [0; _] || hart.stale.load(Ordering::Relaxed);
-    if !(waits | over) | busy | !leaves_smoothly(hart, local, vcpu) {
+    let busy = local.ending_vms != 0
+        || local.overruns != [0; _]
+        || hart.awaiting_idle_instant.load(Ordering::Relaxed);
+    if !(waits | over) | busy | !can_switch_fast(hart, local, vcpu) {
         cold_path();
-        return give_up(hart, vcpu);
+        return deschedule(hart, vcpu);
     }
-    match take(hart) {
-        Some(next) => change_places(hart, vcpu, next, now),
-        None => give_up(hart, vcpu),
+    match pick_next(hart) {
+        Some(next) => switch_and_requeue(hart, vcpu, next, now),
+        None => deschedule(hart, vcpu),
     }
 }
 
 /// The hart goes from one vCPU to another, and the first one to where it belongs.
 #[inline(never)]
-fn change_places(
+fn switch_and_requeue(
     hart: &'static Hart,
     vcpu: &'static Vcpu,
     next: &'static Vcpu,
@@ -145,26 +146,26 @@ fn change_places(
     if !waits {
         vcpu.set_state_before_fence(State::Ready);
     }
-    change_over(hart, vcpu, next, now);
-    place(hart, vcpu, now);
+    context_switch(hart, vcpu, next, now);
+    requeue(hart, vcpu, now);
     if !waits & (vcpu.class == Class::BestEffort) {
-        spread(hart);
+        kick_idle_harts(hart);
     }
     // Safety: on this hart, no other reference in use; the vCPU has it.
     let (local, body) = unsafe { (hart.local(), next.body()) };
     // Another hart may have taken what the slice was ended for.
     let wrong = !waits & (vcpu.class == Class::BestEffort) & (next.precedence < vcpu.precedence);
     local.reschedule |= body.unfinished | wrong;
-    attend(hart, next)
+    handle_pending_signals(hart, next)
 }
 
 /// Enters a vCPU that has got the hart, when it has taken notice of what others have told it. That may be for the one that was here before, which so
 /// has to be in its place.
 #[inline(always)]
-fn attend(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
-    if (vcpu.signals() != 0) | must_leave(hart) {
+fn handle_pending_signals(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
+    if (vcpu.signals() != 0) | needs_resched(hart) {
         cold_path();
-        return attend_to_news(hart, vcpu);
+        return handle_signals_and_enter(hart, vcpu);
     }
     // Safety: on this hart, which runs the vCPU; no other reference in use.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
@@ -179,12 +180,12 @@ fn enter_guest(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
     NextContext::enter(local, body)
 }
 
-/// As [`attend`], when there is something.
+/// As [`handle_pending_signals`], when there is something.
 #[inline(never)]
-fn attend_to_news(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
-    take_signals(hart, vcpu);
+fn handle_signals_and_enter(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
+    handle_signals(hart, vcpu);
     // Who has asked it to stop before it had its home here has told another hart.
-    if vcpu.stops() | must_leave(hart) {
+    if vcpu.stops() | needs_resched(hart) {
         return NextContext::leave(vcpu);
     }
     enter_guest(hart, vcpu)
@@ -192,29 +193,29 @@ fn attend_to_news(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
 
 /// Whether nothing else is to be done when the current vCPU leaves the hart.
 #[inline(always)]
-fn leaves_smoothly(hart: &Hart, local: &Local, vcpu: &Vcpu) -> bool {
+fn can_switch_fast(hart: &Hart, local: &Local, vcpu: &Vcpu) -> bool {
     // Safety: it runs on this hart, no other reference in use.
     let body = unsafe { vcpu.body() };
-    is_in(hart, local, vcpu, body)
+    is_loaded(hart, local, vcpu, body)
         & (vcpu.signals() & signal::STOP == 0)
-        & (hart.levels == Levels::Any)
+        & (hart.role == HartRole::Any)
 }
 
 /// The hart goes from one such vCPU to another: its registers take the place of those of the one that leaves, which are then in its context. The timer
 /// is still to be set.
 #[inline(never)]
-fn change_over(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) {
+fn context_switch(hart: &'static Hart, vcpu: &'static Vcpu, next: &'static Vcpu, now: u64) {
     // Safety: on this hart, no other reference in use; the one has it, the other is taken by it.
     let (local, from, to) = unsafe { (hart.local(), vcpu.body(), next.body()) };
     account(hart, local, vcpu, from, now);
-    begin(hart, next);
-    has_left(hart, vcpu);
+    set_current(hart, next);
+    answer_fence_waiters(hart, vcpu);
     if from.livelock.watched() {
         cold_path();
         context::watch(false);
     }
-    put_in(hart, local, &mut from.context, next, to);
-    leave_fpu_unsaved(local, vcpu, from);
+    load_registers(hart, local, &mut from.context, next, to);
+    mark_fpu_unsaved(local, vcpu, from);
 }
 
 /// The current vCPU has had the hart up to now.
@@ -235,7 +236,7 @@ fn account(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u6
 
 /// The vCPU's registers have just been taken over from the hart: its floating-point ones are still there.
 #[inline]
-fn leave_fpu_unsaved(local: &mut Local, vcpu: &'static Vcpu, body: &Body) {
+fn mark_fpu_unsaved(local: &mut Local, vcpu: &'static Vcpu, body: &Body) {
     if body.context.fpu_is_dirty() {
         local.fpu_unsaved = Some(vcpu);
     }
@@ -267,30 +268,30 @@ pub fn wait_for_interrupt_or(vcpu: &'static Vcpu, why: Wait) {
 }
 
 /// Whether the current vCPU has to leave the hart.
-pub fn must_leave(hart: &'static Hart) -> bool {
+pub fn needs_resched(hart: &'static Hart) -> bool {
     // Safety: on this hart, no other reference in use.
     unsafe { hart.local() }.reschedule
 }
 
 /// Whether a real-time vCPU takes the hart from whoever has it, or had it.
-pub fn has_chosen(hart: &'static Hart) -> bool {
+pub fn has_next(hart: &'static Hart) -> bool {
     // Safety: on this hart, no other reference in use.
     unsafe { hart.local() }.next.is_some()
 }
 
 /// Between two pieces of long work in the current vCPU's time: serves what is pending. `false`: the vCPU has to leave the hart.
 #[inline]
-pub fn keeps_hart(hart: &'static Hart) -> bool {
+pub fn may_continue(hart: &'static Hart) -> bool {
     // Safety: on this hart, no other reference in use.
     let dirty = unsafe { hart.local() }.timer.is_dirty();
     let pending = arch::pending_interrupts();
-    (pending | u64::from(dirty)) == 0 || keeps_hart_for(hart)
+    (pending | u64::from(dirty)) == 0 || serve_and_may_continue(hart)
 }
 
-/// As [`keeps_hart`], when interrupts are pending, or may be once the timer is armed. Without separation they wait, unless the work is a
+/// As [`may_continue`], when interrupts are pending, or may be once the timer is armed. Without separation they wait, unless the work is a
 /// real-time vCPU's.
 #[inline(never)]
-fn keeps_hart_for(hart: &'static Hart) -> bool {
+fn serve_and_may_continue(hart: &'static Hart) -> bool {
     let pending = poll(hart);
     if pending == 0 {
         return true;
@@ -299,7 +300,7 @@ fn keeps_hart_for(hart: &'static Hart) -> bool {
         return true;
     }
     serve(hart, pending);
-    !must_leave(hart)
+    !needs_resched(hart)
 }
 
 /// Serves what is pending, apart from the ways on which nothing is.
@@ -308,18 +309,18 @@ fn serve(hart: &'static Hart, pending: u64) {
     interrupt::handle(hart, pending);
 }
 
-/// Takes the hart from the current vCPU and puts it where it belongs. A full fence is to follow, and then [`has_left`].
+/// Takes the hart from the current vCPU and puts it where it belongs. A full fence is to follow, and then [`answer_fence_waiters`].
 #[inline]
-fn put_back(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
+fn put_prev(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
     // Safety: on this hart, no other reference in use; likewise the body of the vCPU that runs on it.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     // While its image is loaded, the registers in the hart are another's.
-    if is_in(hart, local, vcpu, body) {
-        if hart.levels != Levels::Any && vcpu.class == Class::BestEffort {
+    if is_loaded(hart, local, vcpu, body) {
+        if hart.role != HartRole::Any && vcpu.class == Class::BestEffort {
             migration::leaves(hart, local, vcpu, body);
         }
         body.context.save();
-        leave_fpu_unsaved(local, vcpu, body);
+        mark_fpu_unsaved(local, vcpu, body);
         if body.livelock.watched() {
             cold_path();
             context::watch(false);
@@ -332,50 +333,51 @@ fn put_back(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
     local.current = None;
     local.reschedule = false;
     if vcpu.stops() {
-        stop(hart, vcpu);
+        stop_vcpu(hart, vcpu);
     } else {
-        place(hart, vcpu, now);
+        requeue(hart, vcpu, now);
     }
 }
 
 /// Puts a vCPU that has left the hart to rest, or into its queue.
 #[inline(never)]
-fn place(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
+fn requeue(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) {
     // Safety: on this hart, no other reference in use; likewise the body of the vCPU that it has just left.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     if vcpu.state_here() == State::Waiting {
         if vcpu.class == Class::RealTime && ends_job(body) {
             end_job(vcpu, body, now);
         }
-        rest(hart, vcpu);
+        block(hart, vcpu);
     } else if body
         .account
         .as_ref()
         .is_some_and(|account| account.left() == 0)
     {
-        cut_off(local, vcpu, body, now);
-        rest(hart, vcpu);
-    } else if vcpu.class == Class::BestEffort && local.next.is_some() && local.held.is_none() {
+        throttle(local, vcpu, body, now);
+        block(hart, vcpu);
+    } else if vcpu.class == Class::BestEffort && local.next.is_some() && local.soft_affine.is_none()
+    {
         vcpu.set_state(State::Ready);
-        local.held = Some(vcpu);
+        local.soft_affine = Some(vcpu);
     } else {
         let last = vcpu.class == Class::BestEffort && body.slice_left == 0;
         let goes = vcpu.class == Class::BestEffort && !vcpu.may_run_on(hart);
         enqueue(hart, vcpu, if last { Place::Last } else { Place::First });
         if goes {
-            offer(hart, vcpu);
+            push_to_hart(hart, vcpu);
         }
     }
 }
 
 /// The vCPU has been put back, and a full fence done: those that wait for a fence of a running vCPU need not wait for this one any more.
 #[inline]
-fn has_left(hart: &'static Hart, vcpu: &'static Vcpu) {
+fn answer_fence_waiters(hart: &'static Hart, vcpu: &'static Vcpu) {
     let signals = vcpu.signals();
     if signals >> signal::AWAITED != 0 {
         cold_path();
         // They stay: it may run again, with the fences still to be done, before those look.
-        tell_fence_waiters(hart, vcpu, signals);
+        notify_fence_waiters(hart, vcpu, signals);
     }
 }
 
@@ -401,7 +403,7 @@ fn end_job(vcpu: &Vcpu, body: &mut Body, now: u64) {
 
 /// The vCPU has spent its budget; it waits for its next job.
 #[cold]
-fn cut_off(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
+fn throttle(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
     let Some(account) = &mut body.account else {
         return;
     };
@@ -422,10 +424,10 @@ fn cut_off(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
 }
 
 /// A waiting vCPU of this hart, whose registers are saved, goes to rest until what it waits for comes.
-fn rest(hart: &'static Hart, vcpu: &'static Vcpu) {
+fn block(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Safety: on this hart, no other reference in use; it waits at home here.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
-    if vcpu.class == Class::RealTime && depart(hart, local, vcpu, body) {
+    if vcpu.class == Class::RealTime && carry_out_orders(hart, local, vcpu, body) {
         return;
     }
     let wakes_at = match body.wait {
@@ -443,54 +445,60 @@ fn rest(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Whoever has sent something since sees it waiting and tells this hart; what was sent before is seen here.
     fence(Ordering::SeqCst);
     if is_due(vcpu, body) {
-        forget(local, vcpu);
-        if make_ready(hart, vcpu, arch::now()) {
-            offer(hart, vcpu);
+        cancel_wakeup(local, vcpu);
+        if wake(hart, vcpu, arch::now()) {
+            push_to_hart(hart, vcpu);
         }
     }
 }
 
 /// A waiting vCPU is no longer woken by this hart.
-fn forget(local: &mut Local, vcpu: &Vcpu) {
+fn cancel_wakeup(local: &mut Local, vcpu: &Vcpu) {
     match vcpu.class {
         Class::RealTime => {
             local.timer.clear_release(vcpu.handle);
-            local.beginners[usize::from(vcpu.handle / 64)] &= !(1 << (vcpu.handle % 64));
+            local.starting_reservations[usize::from(vcpu.handle / 64)] &=
+                !(1 << (vcpu.handle % 64));
         }
         Class::BestEffort => local.timer.clear_wakeup(vcpu.handle),
     }
 }
 
 /// Carries out what admission has ordered about a waiting real-time vCPU (protocol R1); `true`: it is another hart's now.
-fn depart(hart: &'static Hart, local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) -> bool {
+fn carry_out_orders(
+    hart: &'static Hart,
+    local: &mut Local,
+    vcpu: &'static Vcpu,
+    body: &mut Body,
+) -> bool {
     if !vcpu.relocation.may_have_orders() {
         return false;
     }
     let orders = vcpu.relocation.take();
     if orders.change.is_some() {
         body.next = orders.change;
-        leave_reservation(hart, local);
+        drain_reservation(hart, local);
     }
     let Some(to) = orders.to else { return false };
-    leave_reservation(hart, local);
-    leave_fpu(local, vcpu);
-    forget(local, vcpu);
+    drain_reservation(hart, local);
+    save_fpu_if_unsaved(local, vcpu);
+    cancel_wakeup(local, vcpu);
     vcpu.relocation.arrive(to);
     system().harts[to].post(vcpu);
     true
 }
 
 /// A reservation that admission no longer counts on this hart has had its last job here.
-fn leave_reservation(hart: &Hart, local: &mut Local) {
-    hart.stale.store(true, Ordering::Relaxed);
-    hart.leaving.end_one();
+fn drain_reservation(hart: &Hart, local: &mut Local) {
+    hart.awaiting_idle_instant.store(true, Ordering::Relaxed);
+    hart.departing_reservations.end_one();
     // Perhaps nothing else is left, and others may begin.
     local.reschedule = true;
 }
 
 /// Makes the vCPUs that wait for this one's fences, as its signals say, look whether they still have to.
 #[cold]
-fn tell_fence_waiters(hart: &'static Hart, vcpu: &'static Vcpu, signals: u32) {
+fn notify_fence_waiters(hart: &'static Hart, vcpu: &'static Vcpu, signals: u32) {
     let mut waiters = signals >> signal::AWAITED;
     // At most one step for each vCPU of the VM.
     while waiters != 0 {
@@ -506,12 +514,12 @@ fn here(hart: &Hart) -> u32 {
 }
 
 /// Whether the hart's registers are the vCPU's.
-pub fn is_in(hart: &Hart, local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
-    (body.loaded_on == here(hart)) & holds(local.loaded, vcpu)
+pub fn is_loaded(hart: &Hart, local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
+    (body.loaded_on == here(hart)) & is_same(local.loaded, vcpu)
 }
 
 /// Whether a slot of a hart's state holds this vCPU.
-fn holds(slot: Option<&Vcpu>, vcpu: &Vcpu) -> bool {
+fn is_same(slot: Option<&Vcpu>, vcpu: &Vcpu) -> bool {
     slot.is_some_and(|held| core::ptr::eq(held, vcpu))
 }
 
@@ -544,7 +552,7 @@ fn enqueue(hart: &'static Hart, vcpu: &'static Vcpu, place: Place) {
             local.realtime.insert(handle, priority, head);
         }
         Class::BestEffort => {
-            leave_fpu(local, vcpu);
+            save_fpu_if_unsaved(local, vcpu);
             vcpu.set_state(State::Ready);
             let mut queue = system().best_effort.lock_inlined();
             queue.insert(handle, priority, head);
@@ -560,14 +568,14 @@ fn edf_insert(local: &mut Local, handle: Handle, deadline: u64) {
 
 /// Takes the ready real-time vCPU of the earliest deadline.
 #[inline(never)]
-fn edf_take(local: &mut Local) -> Option<Handle> {
+fn edf_pop(local: &mut Local) -> Option<Handle> {
     local.edf.pop()
 }
 
 /// Takes the ready real-time vCPU that comes first.
-fn take_real_time(hart: &Hart, local: &mut Local) -> Option<&'static Vcpu> {
+fn pop_real_time(hart: &Hart, local: &mut Local) -> Option<&'static Vcpu> {
     let handle = if hart.by_deadline {
-        edf_take(local)
+        edf_pop(local)
     } else {
         local.realtime.pop()
     };
@@ -585,8 +593,8 @@ fn real_time_waits(hart: &Hart, local: &Local) -> bool {
 }
 
 /// The vCPU leaves this hart: so do its floating-point registers, if they are still here unsaved.
-fn leave_fpu(local: &mut Local, vcpu: &Vcpu) {
-    if holds(local.fpu_unsaved, vcpu) {
+fn save_fpu_if_unsaved(local: &mut Local, vcpu: &Vcpu) {
+    if is_same(local.fpu_unsaved, vcpu) {
         local.fpu_unsaved = None;
         // Safety: the vCPU is still this hart's; no other reference in use.
         let body = unsafe { vcpu.body() };
@@ -595,11 +603,11 @@ fn leave_fpu(local: &mut Local, vcpu: &Vcpu) {
 }
 
 /// The current vCPU uses floating-point registers for the first time since it got the hart, perhaps.
-pub fn take_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
+pub fn give_fpu(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Safety: on this hart, no other reference in use; the vCPU runs on it.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     if let Some(owner) = local.fpu_unsaved {
-        leave_fpu(local, owner);
+        save_fpu_if_unsaved(local, owner);
     }
     body.fpu.give();
     body.fpu_on = here(hart);
@@ -619,20 +627,20 @@ fn confine(hart: &Hart, vcpu: &Vcpu) {
 }
 
 /// A vCPU of this hart, which does not run, stops.
-fn stop(hart: &'static Hart, vcpu: &'static Vcpu) {
+fn stop_vcpu(hart: &'static Hart, vcpu: &'static Vcpu) {
     message::stopped(vcpu);
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    forget(local, vcpu);
-    leave_fpu(local, vcpu);
+    cancel_wakeup(local, vcpu);
+    save_fpu_if_unsaved(local, vcpu);
     if vcpu.class == Class::RealTime {
         local.overruns[usize::from(vcpu.handle / 64)] &= !(1 << (vcpu.handle % 64));
         // What is admitted in its place is not to begin before its last job is forgotten.
-        hart.stale.store(true, Ordering::Relaxed);
+        hart.awaiting_idle_instant.store(true, Ordering::Relaxed);
     }
     realtime::stopped(hart, vcpu);
     if vcpu.vm.vcpu_stopped(vcpu) {
-        local.concludes |= 1 << vcpu.vm.index;
+        local.ending_vms |= 1 << vcpu.vm.index;
         // Soon, but not before a real-time vCPU.
         if local
             .current
@@ -647,7 +655,7 @@ fn stop(hart: &'static Hart, vcpu: &'static Vcpu) {
 /// none to do now.
 #[unsafe(export_name = "tactus_conclude")]
 #[inline(never)]
-extern "C" fn conclude(hart: &'static Hart) -> bool {
+extern "C" fn finish_vm_ends(hart: &'static Hart) -> bool {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     if real_time_waits(hart, local) {
@@ -662,15 +670,15 @@ extern "C" fn conclude(hart: &'static Hart) -> bool {
             return true;
         }
     }
-    if local.concludes == 0 {
+    if local.ending_vms == 0 {
         return false;
     }
-    let index = local.concludes.trailing_zeros() as usize;
+    let index = local.ending_vms.trailing_zeros() as usize;
     // Before its last piece, which may start the VM anew, and end it again.
-    local.concludes &= !(1 << index);
+    local.ending_vms &= !(1 << index);
     if !system().vms[index].conclude(hart) {
         // Safety: as above.
-        unsafe { hart.local() }.concludes |= 1 << index;
+        unsafe { hart.local() }.ending_vms |= 1 << index;
     }
     true
 }
@@ -686,20 +694,23 @@ fn report_overruns(vcpu: &Vcpu) {
 }
 
 /// The hart has no real-time work: what admission has put in the place of what left it may begin. `true`: something does.
-fn begin_reservations(hart: &'static Hart) -> bool {
-    if !hart.stale.load(Ordering::Relaxed) || !hart.leaving.are_over() {
+fn start_pending_reservations(hart: &'static Hart) -> bool {
+    if !hart.awaiting_idle_instant.load(Ordering::Relaxed)
+        || !hart.departing_reservations.are_over()
+    {
         return false;
     }
-    hart.stale.store(false, Ordering::Release);
+    hart.awaiting_idle_instant.store(false, Ordering::Release);
     // Safety: on this hart, no other reference in use.
-    let beginners = core::mem::take(&mut unsafe { hart.local() }.beginners.0);
+    let starting_reservations =
+        core::mem::take(&mut unsafe { hart.local() }.starting_reservations.0);
     let mut any = false;
-    for (word, mut bits) in beginners.into_iter().enumerate() {
+    for (word, mut bits) in starting_reservations.into_iter().enumerate() {
         // At most one step for each vCPU.
         while bits != 0 {
             let handle = word * 64 + bits.trailing_zeros() as usize;
             bits &= bits - 1;
-            make_ready(hart, system().vcpu(handle as Handle), arch::now());
+            wake(hart, system().vcpu(handle as Handle), arch::now());
             any = true;
         }
     }
@@ -713,7 +724,7 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
         Wait::Release { at, .. } => *at <= arch::now(),
         Wait::Message { until } => vcpu.message.load(Ordering::Relaxed) || *until <= arch::now(),
         Wait::Interrupt | Wait::News => {
-            let software = vcpu.signals() & signal::SOFTWARE != 0 && page::is_heard(vcpu);
+            let software = vcpu.signals() & signal::SOFTWARE != 0 && interrupt_page::is_heard(vcpu);
             let external = vcpu.external.load(Ordering::Relaxed);
             body.context.wakes(software, external)
                 || body.wait == Wait::News && system().accelerators.has_news()
@@ -735,7 +746,7 @@ fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
 }
 
 /// A waiting vCPU at home here is to run; its deadline is no longer kept. `true`: another hart might take it.
-fn make_ready(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> bool {
+fn wake(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> bool {
     // Safety: on this hart, no other reference in use; it waits at home here.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
     if body.account.is_some() && !release(hart, local, vcpu, body, now) {
@@ -776,7 +787,7 @@ fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u6
     let changes = body.next.is_some();
     if (body.wait == Wait::Start || changes) && !hart.is_settled() {
         // As soon as nothing is left of the work that was here before.
-        local.beginners[usize::from(vcpu.handle / 64)] |= 1 << (vcpu.handle % 64);
+        local.starting_reservations[usize::from(vcpu.handle / 64)] |= 1 << (vcpu.handle % 64);
         let busy = local
             .current
             .is_some_and(|vcpu| vcpu.class == Class::RealTime);
@@ -810,7 +821,7 @@ fn release(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u6
 
 /// Finds another hart for a ready best-effort vCPU: an idle one, or one that runs something of lower priority.
 #[cold]
-fn offer(hart: &'static Hart, vcpu: &Vcpu) {
+fn push_to_hart(hart: &'static Hart, vcpu: &Vcpu) {
     let others = system()
         .harts
         .iter()
@@ -824,38 +835,38 @@ fn offer(hart: &'static Hart, vcpu: &Vcpu) {
     }
     if let Some((other, _)) = best {
         other.offer();
-    } else if hart.levels != Levels::Any {
-        migration::press(hart);
+    } else if hart.role != HartRole::Any {
+        migration::request_migration(hart);
     }
 }
 
 /// Wakes the idle harts that may run what waits in the best-effort queue.
 #[inline(never)]
-fn spread(hart: &'static Hart) {
+fn kick_idle_harts(hart: &'static Hart) {
     let mut may_run = None;
     for other in system().harts {
         let idle = other.running.load(Ordering::Relaxed) == running::IDLE;
         if idle && other.index != hart.index {
             cold_path();
-            if *may_run.get_or_insert_with(queued_harts) >> other.index & 1 != 0 {
+            if *may_run.get_or_insert_with(harts_with_queued_work) >> other.index & 1 != 0 {
                 other.offer();
             }
         }
     }
-    if hart.levels != Levels::Any {
-        migration::press(hart);
+    if hart.role != HartRole::Any {
+        migration::request_migration(hart);
     }
 }
 
 /// Takes a ready vCPU at home here from where it waits; `false`: another hart has just taken it.
-fn unqueue(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+fn dequeue(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    if holds(local.held, vcpu) {
-        local.held = None;
+    if is_same(local.soft_affine, vcpu) {
+        local.soft_affine = None;
         return true;
     }
-    if holds(local.next, vcpu) {
+    if is_same(local.next, vcpu) {
         local.next = None;
         return true;
     }
@@ -871,7 +882,7 @@ fn unqueue(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 
 /// Chooses what runs now on this hart, waiting for work if there is none.
 #[inline(never)]
-fn search(hart: &'static Hart) -> NextContext {
+fn pick_next_or_idle(hart: &'static Hart) -> NextContext {
     let mut again = false;
     loop {
         let pending = poll(hart);
@@ -887,22 +898,22 @@ fn search(hart: &'static Hart) -> NextContext {
             if again {
                 continue;
             }
-            if conclude(hart) {
+            if finish_vm_ends(hart) {
                 // Without separation, all pieces at once.
-                while !system().is_separated() && conclude(hart) {}
+                while !system().is_separated() && finish_vm_ends(hart) {}
                 continue;
             }
             // Safety: on this hart, no other reference in use.
             if !real_time_waits(hart, unsafe { hart.local() }) {
                 if hart.has_posts() {
-                    read_posts(hart);
+                    handle_posts(hart);
                     continue;
                 }
-                if begin_reservations(hart) {
+                if start_pending_reservations(hart) {
                     continue;
                 }
             }
-            chosen = take(hart);
+            chosen = pick_next(hart);
         }
         let Some(vcpu) = chosen else {
             // Whatever asked for the hart has gone elsewhere.
@@ -911,31 +922,31 @@ fn search(hart: &'static Hart) -> NextContext {
             idle(hart);
             continue;
         };
-        begin(hart, vcpu);
+        set_current(hart, vcpu);
         // Here, and not at the first look: that is for what seldom changes.
         // Safety: on this hart, no other reference in use.
         arm_timer(unsafe { hart.local() });
-        return go_in(hart, vcpu);
+        return prepare_entry(hart, vcpu);
     }
 }
 
 /// A vCPU has got the hart: does what is to be done before it is entered, and enters it.
-fn go_in(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
+fn prepare_entry(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
     if vcpu.class == Class::BestEffort {
-        spread(hart);
+        kick_idle_harts(hart);
     }
     // Safety: the vCPU runs on this hart, no other reference in use.
     let unfinished = unsafe { vcpu.body() }.unfinished;
-    // See `attend`.
+    // See `handle_pending_signals`.
     // The timer has just been armed.
-    let keeps_hart = || arch::pending_interrupts() == 0 || keeps_hart_for(hart);
-    if vcpu.stops() || unfinished && !finish(hart, vcpu) || !keeps_hart() {
+    let continues = || arch::pending_interrupts() == 0 || serve_and_may_continue(hart);
+    if vcpu.stops() || unfinished && !finish_pending_work(hart, vcpu) || !continues() {
         return NextContext::leave(vcpu);
     }
-    enter(hart, vcpu);
-    if hart.levels != Levels::Any {
-        migration::make_way(hart);
-        if must_leave(hart) {
+    load_and_update(hart, vcpu);
+    if hart.role != HartRole::Any {
+        migration::migrate_if_waiters(hart);
+        if needs_resched(hart) {
             return NextContext::leave(vcpu);
         }
     }
@@ -944,21 +955,21 @@ fn go_in(hart: &'static Hart, vcpu: &'static Vcpu) -> NextContext {
 
 /// Takes the vCPU that is to run from where it waits.
 #[inline(never)]
-fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
+fn pick_next(hart: &'static Hart) -> Option<&'static Vcpu> {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
-    if let Some(vcpu) = take_real_time(hart, local) {
+    if let Some(vcpu) = pop_real_time(hart, local) {
         return Some(vcpu);
     }
     if hart.is_user_only()
-        && let Some(held) = local.held.take_if(|held| !held.may_run_on(hart))
+        && let Some(held) = local.soft_affine.take_if(|held| !held.may_run_on(hart))
     {
         enqueue(hart, held, Place::First);
-        offer(hart, held);
+        push_to_hart(hart, held);
     }
     let vcpus = system().vcpus;
     let mut queue = system().best_effort.lock_inlined();
-    if let Some(held) = local.held.take() {
+    if let Some(held) = local.soft_affine.take() {
         // Safety: it is this hart's, no other reference in use.
         let slice_left = unsafe { held.body() }.slice_left > 0;
         let others = queue.highest().map(|highest| highest.cmp(&held.priority));
@@ -967,7 +978,7 @@ fn take(hart: &'static Hart) -> Option<&'static Vcpu> {
             Some(cmp::Ordering::Equal) if slice_left => return Some(held),
             Some(_) => {}
         }
-        leave_fpu(local, held);
+        save_fpu_if_unsaved(local, held);
         queue.insert(held.handle, held.priority, slice_left);
     }
     let mut here = |handle: Handle| vcpus[usize::from(handle)].may_run_on(hart);
@@ -991,7 +1002,7 @@ fn idle(hart: &'static Hart) {
         let room = console::pump();
         crate::vm::tell_room(hart, room);
     } else {
-        wait_for_work(hart);
+        wait_idle(hart);
     }
     // Safety: as above.
     let local = unsafe { hart.local() };
@@ -1002,10 +1013,10 @@ fn idle(hart: &'static Hart) {
 }
 
 /// Waits, known to be idle, for an interrupt.
-fn wait_for_work(hart: &'static Hart) {
+fn wait_idle(hart: &'static Hart) {
     hart.running.store(running::IDLE, Ordering::SeqCst);
     if hart.is_user_only() {
-        migration::press(hart);
+        migration::request_migration(hart);
     }
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
@@ -1013,7 +1024,7 @@ fn wait_for_work(hart: &'static Hart) {
     if at != u64::MAX {
         // Whose job is released next will not have to wait for its registers.
         let vcpu = system().vcpu(handle);
-        load_once(hart, vcpu);
+        load_if_absent(hart, vcpu);
     }
     if context::guest_interrupt_pending() {
         // The last guest's, which runs elsewhere or nowhere; it would end every wait.
@@ -1022,7 +1033,7 @@ fn wait_for_work(hart: &'static Hart) {
         unsafe { hart.local() }.loaded = None;
     }
     // What was queued before others could see this hart idle is seen here.
-    let nothing_here = queued_harts() >> hart.index & 1 == 0 && !hart.has_posts();
+    let nothing_here = harts_with_queued_work() >> hart.index & 1 == 0 && !hart.has_posts();
     if arch::pending_interrupts() == 0 && nothing_here {
         arch::wait_for_interrupt();
     }
@@ -1030,20 +1041,20 @@ fn wait_for_work(hart: &'static Hart) {
 
 /// Harts, as bits, that may run a vCPU of the best-effort queue.
 #[inline(never)]
-fn queued_harts() -> u64 {
+fn harts_with_queued_work() -> u64 {
     let vcpus = system().vcpus;
     let mut harts = 0;
     // At most one step for each vCPU.
     system()
         .best_effort
         .lock()
-        .visit(&mut |handle| harts |= vcpus[usize::from(handle)].reach());
+        .visit(&mut |handle| harts |= vcpus[usize::from(handle)].affinity());
     harts
 }
 
 /// The hart is from now on the vCPU's. A full fence. The timer is still to be set.
 #[inline(always)]
-fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
+fn set_current(hart: &'static Hart, vcpu: &'static Vcpu) {
     let (class, now) = (vcpu.class, arch::now());
     // Safety: on this hart, no other reference in use; the vCPU has just been taken by it.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
@@ -1064,10 +1075,10 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
                         arch::raise_software_interrupt();
                     }
                 }
-                let service_at = local.timer.service_at();
+                let deferred_at = local.timer.deferred_at();
                 local
                     .timer
-                    .set_service_at(service_at.max(now + system().hold_ticks));
+                    .set_deferred_at(deferred_at.max(now + system().held_for_ticks));
             }
             // What was sent while best-effort vCPUs' news had to wait.
             Class::BestEffort if hart.has_news() => arch::raise_software_interrupt(),
@@ -1089,12 +1100,12 @@ fn begin(hart: &'static Hart, vcpu: &'static Vcpu) {
 
 /// Goes on with what the vCPU has to do before it is entered. `false`: it has to leave the hart.
 #[cold]
-fn finish(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
-    load_image(hart, vcpu) && finish_calls(hart, vcpu)
+fn finish_pending_work(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+    load_image(hart, vcpu) && continue_calls(hart, vcpu)
 }
 
 /// Goes on with the vCPU's calls that take long. `false`: it has to leave the hart.
-pub fn finish_calls(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
+pub fn continue_calls(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     let finished = realtime::go_on(hart, vcpu) && message::go_on(hart, vcpu);
     if finished {
         // Safety: the vCPU runs on this hart, no other reference in use.
@@ -1107,7 +1118,7 @@ pub fn finish_calls(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
     // Safety: the vCPU runs on this hart, no other reference in use.
     while unsafe { vcpu.body() }.loader.is_some() {
-        if !keeps_hart(hart) {
+        if !may_continue(hart) {
             return false;
         }
         // Safety: as above.
@@ -1123,28 +1134,28 @@ fn load_image(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 }
 
 /// Puts the current vCPU into the hart's registers, but for those that are loaded last. After a full fence.
-fn enter(hart: &'static Hart, vcpu: &'static Vcpu) {
-    load_once(hart, vcpu);
-    take_notice(hart, vcpu);
+fn load_and_update(hart: &'static Hart, vcpu: &'static Vcpu) {
+    load_if_absent(hart, vcpu);
+    update_pending(hart, vcpu);
 }
 
 /// Puts a vCPU of this hart into the hart's control and status registers, if it is not there.
 #[inline(never)]
-fn load_once(hart: &'static Hart, vcpu: &'static Vcpu) {
+fn load_if_absent(hart: &'static Hart, vcpu: &'static Vcpu) {
     // Safety: on this hart, no other reference in use; it waits at home here, or runs.
     let (local, body) = unsafe { (hart.local(), vcpu.body()) };
-    if is_in(hart, local, vcpu, body) {
+    if is_loaded(hart, local, vcpu, body) {
         return;
     }
     // Safety: on this hart, no other reference in use.
-    let nobody = unsafe { hart.nobody.get() };
-    put_in(hart, local, nobody, vcpu, body);
+    let nobody = unsafe { hart.scratch_context.get() };
+    load_registers(hart, local, nobody, vcpu, body);
     confine(hart, vcpu);
 }
 
 /// Puts a vCPU of this hart into the hart's control and status registers; what was in them goes to `from`.
 #[inline(never)]
-fn put_in(
+fn load_registers(
     hart: &Hart,
     local: &mut Local,
     from: &mut Context,
@@ -1162,7 +1173,7 @@ fn put_in(
         cold_path();
         context::watch(true);
     }
-    if came || !vcpu.alone && is_other(local, vcpu) {
+    if came || !vcpu.alone && is_other_vcpu_of_vm(local, vcpu) {
         cold_path();
         // Cached translations and instructions are another vCPU's of the same VM, or this one's of a time before it
         // changed them elsewhere, or the VM's virtual devices were closed.
@@ -1174,24 +1185,24 @@ fn put_in(
 
 /// Whether another vCPU of the same VM ran here last; it is this one now.
 #[inline(never)]
-fn is_other(local: &mut Local, vcpu: &Vcpu) -> bool {
+fn is_other_vcpu_of_vm(local: &mut Local, vcpu: &Vcpu) -> bool {
     let number = vcpu.index as u8 + 1;
     core::mem::replace(&mut local.last_vcpu[vcpu.vm.index], number) != number
 }
 
 /// Gives the current vCPU what has been sent to it. After a full fence.
-fn take_notice(hart: &'static Hart, vcpu: &'static Vcpu) {
+fn update_pending(hart: &'static Hart, vcpu: &'static Vcpu) {
     context::set_external(vcpu.external.load(Ordering::Relaxed));
     if vcpu.signals() & (signal::SOFTWARE | signal::FENCES | signal::CLOSED) != 0 {
-        take_signals(hart, vcpu);
+        handle_signals(hart, vcpu);
     }
 }
 
 /// The current vCPU gets its software interrupt, and does the fences that others have asked of it; those that wait for these are told.
 #[inline(never)]
-fn take_signals(hart: &'static Hart, vcpu: &'static Vcpu) {
+fn handle_signals(hart: &'static Hart, vcpu: &'static Vcpu) {
     let signals = vcpu.take_signals(!signal::STOP);
-    if signals & signal::SOFTWARE != 0 && page::deliver(vcpu) {
+    if signals & signal::SOFTWARE != 0 && interrupt_page::deliver(vcpu) {
         context::raise_software();
     }
     if signals & signal::FENCES != 0 {
@@ -1200,12 +1211,12 @@ fn take_signals(hart: &'static Hart, vcpu: &'static Vcpu) {
         arch::fence_guest_translations();
         arch::fence_instructions();
         vcpu.fences_done.store(asked, Ordering::Release);
-        tell_fence_waiters(hart, vcpu, signals);
+        notify_fence_waiters(hart, vcpu, signals);
     }
     if signals & signal::CLOSED != 0 {
         cold_path();
         arch::fence_own_stage2();
-        if signals & signal::TELLS != 0 {
+        if signals & signal::RECHECK_CLOSED_PAGE != 0 {
             accelerators::closed(hart, vcpu.vm);
         }
     }
@@ -1216,7 +1227,7 @@ pub fn notify(hart: &'static Hart, vcpu: &'static Vcpu) {
     fence(Ordering::SeqCst);
     let home = vcpu.home();
     if home == hart.index {
-        look(hart, vcpu);
+        handle_notification(hart, vcpu);
     } else {
         system().harts[home].post(vcpu);
     }
@@ -1229,20 +1240,20 @@ pub fn post(vcpu: &'static Vcpu) {
 }
 
 /// Looks at what has been sent to a vCPU at home here. After a full fence.
-fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
+fn handle_notification(hart: &'static Hart, vcpu: &'static Vcpu) {
     match vcpu.state_here() {
         State::Running => {
             // Safety: on this hart, no other reference in use.
             let local = unsafe { hart.local() };
-            if !holds(local.current, vcpu) {
+            if !is_same(local.current, vcpu) {
                 return;
             }
             if vcpu.stops() {
                 local.reschedule = true;
             }
             // Safety: it runs on this hart, no other reference in use.
-            if is_in(hart, local, vcpu, unsafe { vcpu.body() }) {
-                take_notice(hart, vcpu);
+            if is_loaded(hart, local, vcpu, unsafe { vcpu.body() }) {
+                update_pending(hart, vcpu);
             }
         }
         State::Waiting => {
@@ -1251,29 +1262,29 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
             if vcpu.stops() {
                 // Safety: on this hart, no other reference in use.
                 let local = unsafe { hart.local() };
-                if holds(local.current, vcpu) {
+                if is_same(local.current, vcpu) {
                     // About to leave the hart; it is stopped then.
                     return;
                 }
-                stop(hart, vcpu);
+                stop_vcpu(hart, vcpu);
                 return;
             }
             // Safety: it waits at home on this hart, no other reference in use.
             let (local, body) = unsafe { (hart.local(), vcpu.body()) };
             // Real-time vCPUs may just have come here, or may have to go.
-            let leaving = holds(local.current, vcpu);
+            let leaving = is_same(local.current, vcpu);
             if !leaving && vcpu.class == Class::RealTime {
-                rest(hart, vcpu);
+                block(hart, vcpu);
             } else if !leaving && is_due(vcpu, body) {
-                forget(local, vcpu);
-                if make_ready(hart, vcpu, arch::now()) {
-                    offer(hart, vcpu);
+                cancel_wakeup(local, vcpu);
+                if wake(hart, vcpu, arch::now()) {
+                    push_to_hart(hart, vcpu);
                 }
             }
         }
         State::Ready => {
-            if vcpu.stops() && unqueue(hart, vcpu) {
-                stop(hart, vcpu);
+            if vcpu.stops() && dequeue(hart, vcpu) {
+                stop_vcpu(hart, vcpu);
             }
             // It takes notice of anything else when it is entered.
         }
@@ -1283,13 +1294,13 @@ fn look(hart: &'static Hart, vcpu: &'static Vcpu) {
 
 /// Serves an interrupt from another hart.
 #[inline(never)]
-pub fn interrupted(hart: &'static Hart) {
-    interrupted_inlined(hart);
+pub fn handle_ipi(hart: &'static Hart) {
+    handle_ipi_inlined(hart);
 }
 
-/// As [`interrupted`], where the path is measured.
+/// As [`handle_ipi`], where the path is measured.
 #[inline(always)]
-pub fn interrupted_inlined(hart: &'static Hart) {
+pub fn handle_ipi_inlined(hart: &'static Hart) {
     arch::clear_software_interrupt();
     // What is passed or posted from now on interrupts anew.
     if let Some(doorbell) = hart.take_doorbell() {
@@ -1297,34 +1308,34 @@ pub fn interrupted_inlined(hart: &'static Hart) {
     }
     if hart.has_posts_or_offers() {
         cold_path();
-        read_posts_and_offers(hart);
+        handle_posts_and_offers(hart);
     }
 }
 
 /// Serves what other harts have sent here, doorbells apart.
 #[inline(never)]
-fn read_posts_and_offers(hart: &'static Hart) {
-    read_posts(hart);
+fn handle_posts_and_offers(hart: &'static Hart) {
+    handle_posts(hart);
     if hart.take_offer() {
-        consider(hart);
+        consider_offer(hart);
     }
 }
 
 /// Makes room for a best-effort vCPU that nobody has taken yet, if it comes before what runs here.
-fn consider(hart: &'static Hart) {
+fn consider_offer(hart: &'static Hart) {
     let highest = system().best_effort.lock().highest();
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     let runs = local.current.map_or(running::IDLE, |vcpu| vcpu.precedence);
     if highest.is_some_and(|priority| running::BEST_EFFORT + u32::from(priority) > runs) {
         local.reschedule = true;
-    } else if hart.levels != Levels::Any {
-        migration::make_way(hart);
+    } else if hart.role != HartRole::Any {
+        migration::migrate_if_waiters(hart);
     }
 }
 
 /// Looks at the vCPUs at home here that have news.
-fn read_posts(hart: &'static Hart) {
+fn handle_posts(hart: &'static Hart) {
     for (word, mut posted) in hart.receive().into_iter().enumerate() {
         // At most one step for each vCPU.
         while posted != 0 {
@@ -1336,9 +1347,9 @@ fn read_posts(hart: &'static Hart) {
 }
 
 /// The real-time vCPU without a reservation that takes the hart now, as its time has come and none of its class runs, nor another's time
-/// has come: the most frequent thing that the timer brings about where hurry is. Otherwise all is left to [`timer_at`].
+/// has come: the most frequent thing that the timer brings about where hurry is. Otherwise all is left to [`serve_due_at`].
 #[inline(always)]
-pub fn comes(hart: &'static Hart, now: u64) -> Option<&'static Vcpu> {
+pub fn pop_due_release(hart: &'static Hart, now: u64) -> Option<&'static Vcpu> {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     let (due, handle) = local.timer.earliest_release();
@@ -1359,16 +1370,16 @@ pub fn comes(hart: &'static Hart, now: u64) -> Option<&'static Vcpu> {
 
 /// Serves the hart's timer, which has become due while the hypervisor was at work for the current vCPU.
 #[inline(never)]
-pub fn timer(hart: &'static Hart) {
+pub fn serve_due(hart: &'static Hart) {
     let now = arch::now();
-    if comes(hart, now).is_none() {
-        timer_at(hart, now);
+    if pop_due_release(hart, now).is_none() {
+        serve_due_at(hart, now);
     }
 }
 
 /// Serves the hart's timer, whatever there is to serve.
 #[inline(never)]
-pub fn timer_at(hart: &'static Hart, now: u64) {
+pub fn serve_due_at(hart: &'static Hart, now: u64) {
     loop {
         // Safety: on this hart, no other reference in use.
         let local = unsafe { hart.local() };
@@ -1376,7 +1387,7 @@ pub fn timer_at(hart: &'static Hart, now: u64) {
         let Some(handle) = local.timer.pop_due_release(now) else {
             break;
         };
-        make_ready(hart, system().vcpu(handle), now);
+        wake(hart, system().vcpu(handle), now);
     }
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
@@ -1386,8 +1397,8 @@ pub fn timer_at(hart: &'static Hart, now: u64) {
     }
     // A real-time vCPU that is to run comes first.
     if local.next.is_none() && !(local.reschedule && runs_shared_rt(local)) {
-        if !runs_shared_rt(local) || now >= local.timer.service_at() {
-            serve_best_effort(hart, now);
+        if !runs_shared_rt(local) || now >= local.timer.deferred_at() {
+            do_deferred_work(hart, now);
         }
         // Safety: as above.
         let local = unsafe { hart.local() };
@@ -1408,19 +1419,19 @@ fn runs_shared_rt(local: &Local) -> bool {
 /// Sees to best-effort vCPUs, and to text. While a real-time vCPU runs, this is done once in a service period at most, and
 /// admission counts it in.
 #[inline(never)]
-fn serve_best_effort(hart: &'static Hart, now: u64) {
+fn do_deferred_work(hart: &'static Hart, now: u64) {
     // Safety: on this hart, no other reference in use.
     let local = unsafe { hart.local() };
     let real_time = runs_shared_rt(local);
     let mut for_others = false;
     if real_time {
-        local.timer.set_service_at(now + system().service_ticks);
-        if let Some(held) = local.held.take() {
+        local.timer.set_deferred_at(now + system().deferral_ticks);
+        if let Some(held) = local.soft_affine.take() {
             enqueue(hart, held, Place::First);
             for_others = true;
         }
         if hart.has_posts() {
-            read_posts(hart);
+            handle_posts(hart);
         }
     }
     loop {
@@ -1430,10 +1441,10 @@ fn serve_best_effort(hart: &'static Hart, now: u64) {
         let Some(handle) = local.timer.pop_due_wakeup(now) else {
             break;
         };
-        for_others |= make_ready(hart, system().vcpu(handle), now);
+        for_others |= wake(hart, system().vcpu(handle), now);
     }
     if for_others {
-        spread(hart);
+        kick_idle_harts(hart);
     }
     if console::has_unsent() && !real_time {
         let room = console::pump();
@@ -1443,20 +1454,20 @@ fn serve_best_effort(hart: &'static Hart, now: u64) {
     let local = unsafe { hart.local() };
     // A vCPU that is about to leave the hart may have given up the rest of its slice (`migration::give_way`): that is no slice without progress.
     if now >= local.timer.slice_end() && !local.reschedule {
-        slice_ended(hart, local, now);
+        end_slice(hart, local, now);
     }
 }
 
 /// The current vCPU has used up its slice.
 #[cold]
-fn slice_ended(hart: &Hart, local: &mut Local, now: u64) {
+fn end_slice(hart: &Hart, local: &mut Local, now: u64) {
     let Some(vcpu) = local.current else {
         local.timer.set_slice_end(u64::MAX);
         return;
     };
     // Safety: it runs on this hart, no other reference in use.
     let body = unsafe { vcpu.body() };
-    if is_in(hart, local, vcpu, body) {
+    if is_loaded(hart, local, vcpu, body) {
         let (pc, cause, value) = context::guest_exception();
         if body.livelock.slice_ended(Exception { pc, cause, value }) {
             context::watch(true);

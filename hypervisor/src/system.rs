@@ -2,7 +2,7 @@
 
 use crate::accelerators::Accelerators;
 use crate::hart::Hart;
-use crate::message::Post;
+use crate::message::Endpoint;
 use crate::plic::Plic;
 use crate::ready::Ports;
 use crate::vcpu::Vcpu;
@@ -41,13 +41,13 @@ pub struct System {
     /// VMs that are not off, without the device manager: it is there for others.
     pub vms_on: AtomicU32,
     /// How long a preempted best-effort vCPU is held, in ticks.
-    pub hold_ticks: u64,
+    pub held_for_ticks: u64,
     /// How often at most best-effort vCPUs are seen to while a real-time one runs, in ticks.
-    pub service_ticks: u64,
+    pub deferral_ticks: u64,
     /// How often text is sent that no interrupt sees to, in ticks.
     pub text_ticks: u64,
     /// What holds messages, by channel end.
-    pub posts: &'static Table<Post>,
+    pub endpoints: &'static Table<Endpoint>,
     /// Virtual devices of accelerators.
     pub accelerators: Accelerators,
     /// The interrupt controller, if wired interrupts are used.

@@ -25,7 +25,7 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
     let hart = vcpu.hart();
     // Most often a doorbell.
     if pending == csr::SSI {
-        sched::interrupted_inlined(hart);
+        sched::handle_ipi_inlined(hart);
     } else {
         cold_path();
         interrupt::handle(hart, pending);
@@ -40,7 +40,7 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
 pub extern "C" fn timer(vcpu: &'static Vcpu) -> NextContext {
     let hart = vcpu.hart();
     let now = arch::now();
-    match sched::comes(hart, now) {
+    match sched::pop_due_release(hart, now) {
         Some(next) => sched::preempt(hart, vcpu, next, now),
         None => serve_timer(hart, vcpu, now),
     }
@@ -49,11 +49,11 @@ pub extern "C" fn timer(vcpu: &'static Vcpu) -> NextContext {
 /// As [`timer`], whatever there is to serve.
 #[inline(never)]
 fn serve_timer(hart: &'static Hart, vcpu: &'static Vcpu, now: u64) -> NextContext {
-    sched::timer_at(hart, now);
+    sched::serve_due_at(hart, now);
     if hart.is_user_only() {
         migration::trapped(hart, vcpu);
     }
-    if sched::must_leave(hart) {
+    if sched::needs_resched(hart) {
         return NextContext::leave(vcpu);
     }
     // Safety: on this hart, which runs the vCPU; no other reference in use.
@@ -107,8 +107,8 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> Exit {
         // If it was not for that, the exception is the guest's own next time.
         // It has come by way of the firmware, which takes its time.
         cause::ILLEGAL_INSTRUCTION if !context::fpu_is_loaded() => {
-            if sched::keeps_hart(hart) {
-                sched::take_fpu(hart, vcpu);
+            if sched::may_continue(hart) {
+                sched::give_fpu(hart, vcpu);
             }
         }
         // One that the guest would have taken without the hypervisor, were it not watched.
@@ -163,7 +163,7 @@ fn return_from_trap(hart: &'static Hart, vcpu: &'static Vcpu) {
 /// first would only delay the vCPU that it wakes.
 #[inline]
 pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> Exit {
-    let leaves = || sched::must_leave(hart) || vcpu.state_here() != State::Running;
+    let leaves = || sched::needs_resched(hart) || vcpu.state_here() != State::Running;
     if leaves() {
         return Exit::leave();
     }
@@ -172,7 +172,7 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> Exit {
     if dirty | arch::timer_is_due() {
         cold_path();
         if sched::poll_timer(hart) {
-            sched::timer(hart);
+            sched::serve_due(hart);
         }
         if leaves() {
             return Exit::leave();
@@ -238,7 +238,7 @@ fn guest_page_fault(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Except
         (None, _) => "store-outside",
     };
     // If the vCPU has to leave the hart first, it does the same again when it has one.
-    if sched::keeps_hart(hart) {
+    if sched::may_continue(hart) {
         vcpu.vm.fault(hart, vcpu, why, exception);
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::arch::context::{Context, Fpu};
 use crate::hart::{Hart, running};
+use crate::interrupt_page::Page;
 use crate::loader::Loader;
-use crate::page::Page;
 use crate::sync::{Apart, Owned};
 use crate::vm::Vm;
 use core::cell::Cell;
@@ -55,7 +55,7 @@ pub mod signal {
     /// Its VM may not write the page of a virtual device any more, of which the hart that it runs on may know nothing yet.
     pub const CLOSED: u32 = 1 << 3;
     /// Where that is so, with [`CLOSED`]: what it writes meanwhile does not trap, and is to be looked for.
-    pub const TELLS: u32 = 1 << 4;
+    pub const RECHECK_CLOSED_PAGE: u32 = 1 << 4;
     /// From this bit on: the vCPUs of its VM, by index, that wait for its fences, with [`FENCES`].
     pub const AWAITED: u32 = 16;
 
@@ -107,7 +107,7 @@ pub struct Body {
     pub fpu_on: u32,
     /// Whether it traps to itself for ever.
     pub livelock: Livelock,
-    /// The hypervisor may have something to do in the vCPU's time before it is entered: [`Body::loader`], [`Body::asks`], [`Body::message`].
+    /// The hypervisor may have something to do in the vCPU's time before it is entered: [`Body::loader`], [`Body::pending_admission`], [`Body::message`].
     pub unfinished: bool,
     /// Its reservation.
     pub account: Option<Account>,
@@ -116,7 +116,7 @@ pub struct Body {
     /// Its image is still to be loaded.
     pub loader: Option<Loader>,
     /// The call for admission that it has made and that is not answered yet.
-    pub asks: Option<crate::realtime::Asks>,
+    pub pending_admission: Option<crate::realtime::PendingCall>,
     /// The call to send or receive a message that it has made and that is not done yet.
     pub message: Option<crate::message::Call>,
     /// The reservation that it gets when its next job is released.
@@ -154,7 +154,7 @@ pub struct Vcpu {
     /// Those of `harts` that run it at all its levels.
     pub kernel_harts: u64,
     /// Those of `harts` that may run it as it is: changed by whoever may touch its body.
-    reach: AtomicU64,
+    affinity: AtomicU64,
     /// How often it has entered its kernel on a hart for user level only, and so left it.
     pub kernel_entries: AtomicU64,
     /// Its bit among the VM's vCPUs of the configuration; 0 for one that a hypercall has made.
@@ -229,7 +229,7 @@ impl Vcpu {
                     Account::new(reservation, Kind::Server, 0).with_overhead(job_ticks)
                 }),
                 next: None,
-                asks: None,
+                pending_admission: None,
                 message: None,
             }),
             hart: Cell::new(None),
@@ -241,7 +241,7 @@ impl Vcpu {
             precedence: base + config.priority,
             harts: config.harts,
             kernel_harts,
-            reach: AtomicU64::new(kernel_harts),
+            affinity: AtomicU64::new(kernel_harts),
             kernel_entries: AtomicU64::new(0),
             alone: vm.config().vcpus + vm.config().rt_vcpus == 1,
             bit: if made { 0 } else { 1 << config.index },
@@ -263,23 +263,23 @@ impl Vcpu {
     }
 
     /// Harts, as bits, that may run it as it is, if it is a best-effort one.
-    pub fn reach(&self) -> u64 {
-        self.reach.load(Ordering::Relaxed)
+    pub fn affinity(&self) -> u64 {
+        self.affinity.load(Ordering::Relaxed)
     }
 
     /// Whether a hart may run it as it is, if it is a best-effort one.
     pub fn may_run_on(&self, hart: &Hart) -> bool {
-        self.reach() >> hart.index & 1 != 0
+        self.affinity() >> hart.index & 1 != 0
     }
 
     /// It is at user level and may go anywhere, or it is not.
-    pub fn roam(&self, anywhere: bool) {
+    pub fn set_affinity(&self, anywhere: bool) {
         let reach = if anywhere {
             self.harts
         } else {
             self.kernel_harts
         };
-        self.reach.store(reach, Ordering::Relaxed);
+        self.affinity.store(reach, Ordering::Relaxed);
     }
 
     /// Whether a hypercall makes it, in a place that the configuration keeps.

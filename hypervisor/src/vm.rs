@@ -6,10 +6,10 @@ use crate::arch::{entry, fence_after_device};
 use crate::console;
 use crate::doorbell::{self, Doorbell};
 use crate::hart::Hart;
+use crate::interrupt_page;
 use crate::loader::Loader;
 use crate::log::Line;
 use crate::migration;
-use crate::page;
 use crate::sbi::SbiError;
 use crate::sched;
 use crate::sync::Owned;
@@ -292,7 +292,7 @@ impl Vm {
     fn raise_by_page(&self, source: u32) -> Changed {
         match self.pages.load(Ordering::Relaxed) {
             0 => 0,
-            pages => page::raise(self, pages, source),
+            pages => interrupt_page::raise(self, pages, source),
         }
     }
 
@@ -500,7 +500,7 @@ impl Vm {
         body.fpu.reset();
         body.slice_left = 0;
         body.wait = Wait::Start;
-        vcpu.roam(false);
+        vcpu.set_affinity(false);
         self.forget_page(vcpu);
         vcpu.take_signals(signal::SOFTWARE | signal::STOP);
         // What harts have cached of an earlier life of this vCPU is dropped when it is entered.
@@ -602,7 +602,7 @@ impl Vm {
             }
         }
         // Giving the hart up is another piece of work.
-        sched::keeps_hart(hart);
+        sched::may_continue(hart);
     }
 
     /// Applies the `on_fault` policy. `why`: in a word.

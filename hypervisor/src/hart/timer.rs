@@ -33,7 +33,7 @@ pub struct Timer {
     /// When the current vCPU's slice ends.
     slice_end: u64,
     /// When deferred best-effort work is done while a real-time vCPU runs.
-    service_at: u64,
+    deferred_at: u64,
     /// A due time has changed since the hardware was set.
     dirty: bool,
     /// When waiting real-time vCPUs at home here want to be woken, or their jobs are released.
@@ -49,7 +49,7 @@ impl Timer {
             armed: u64::MAX,
             budget_end: u64::MAX,
             slice_end: u64::MAX,
-            service_at: 0,
+            deferred_at: 0,
             dirty: false,
             releases: Deadlines::new(),
             wakeups: Deadlines::new(),
@@ -73,8 +73,8 @@ impl Timer {
     }
 
     /// When deferred best-effort work is done next while a real-time vCPU runs.
-    pub const fn service_at(&self) -> u64 {
-        self.service_at
+    pub const fn deferred_at(&self) -> u64 {
+        self.deferred_at
     }
 
     /// Another vCPU has the hart, or none: its slice and its budget end then.
@@ -98,8 +98,8 @@ impl Timer {
     }
 
     /// Deferred best-effort work is done then.
-    pub const fn set_service_at(&mut self, at: u64) {
-        self.service_at = at;
+    pub const fn set_deferred_at(&mut self, at: u64) {
+        self.deferred_at = at;
         self.dirty = true;
     }
 
@@ -160,7 +160,7 @@ impl Timer {
     fn due(&self, serves: Serves) -> u64 {
         let due = self.releases.earliest().0.min(self.budget_end);
         match serves {
-            Serves::RealTimeOnly => due.min(self.service_at),
+            Serves::RealTimeOnly => due.min(self.deferred_at),
             Serves::All => due.min(self.wakeups.earliest().0).min(self.slice_end),
         }
     }

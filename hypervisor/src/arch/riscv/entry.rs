@@ -214,7 +214,7 @@ global_asm!(
     timer_trap = sym crate::trap::timer,
     exception = sym crate::trap::exception,
     virtual_trap = sym crate::trap::virtual_instruction,
-    reschedule = sym crate::sched::reschedule,
+    reschedule = sym crate::sched::schedule,
     host_stack = const offset_of!(Context, host_stack),
     ecall_vs = const super::context::cause::ECALL_VS,
     store = const super::context::cause::STORE_GUEST_PAGE,
