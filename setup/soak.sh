@@ -36,6 +36,12 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
         printf 'make soak: round %d FAILED after %d s\n' "$rounds" "$SECONDS"
         exit 1
     fi
+    # The hypervisor with its own checks compiled in.
+    if ! try env CARGO_PROFILE_EMBEDDED_DEBUG_ASSERTIONS=true cargo test --quiet --locked --no-fail-fast -p tactus \
+        --test release --test hostile --test rt --test figure6 --test systems --test guests -- --include-ignored; then
+        printf 'make soak: round %d FAILED after %d s with the checked hypervisor\n' "$rounds" "$SECONDS"
+        exit 1
+    fi
     # The fabric's blocks from another seed each round; the proofs that are too long for `make test`, once.
     if ! try fabric/flow.py test --seed "$rounds" || ! try fabric/flow.py prove --long; then
         printf 'make soak: round %d FAILED after %d s\n' "$rounds" "$SECONDS"

@@ -76,7 +76,13 @@ shell_scripts() {
 # Built in a place of its own: with other flags, everything there is would be built anew each time.
 interleavings() {
     RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom" \
-        cargo test --quiet --locked --release -p tactus-channel -p tactus-hypervisor --test interleavings --test relocation
+        cargo test --quiet --locked --release -p tactus-channel -p tactus-hypervisor --test interleavings --test ownership --test relocation --test run_state
+}
+
+# The hypervisor with its own checks (protocols H1, T1, V1) compiled in. Cargo keeps both builds.
+checked_hypervisor() {
+    CARGO_PROFILE_EMBEDDED_DEBUG_ASSERTIONS=true \
+        cargo test --quiet --locked -p tactus --test release --test hostile -- rung_ moved_ harts_may_take_turns
 }
 
 # Every relative link of the book leads to a file, and every page is in its table of contents.
@@ -136,6 +142,7 @@ test)
     # Those of tactus/tests boot the board and QEMU: as many machines at a time as there are cores.
     step "tests, on this machine, the board and QEMU" cargo test --quiet --locked --no-fail-fast
     step "tests, all interleavings" interleavings
+    step "tests, checked hypervisor" checked_hypervisor
     step "tests, set-up by path" setup/tests/archive.sh
     step "tests, set-up with apt" setup/tests/packages.sh
     step "tests, fabric" fabric/flow.py test

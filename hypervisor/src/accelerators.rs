@@ -7,9 +7,9 @@
 
 use crate::arch::stage2::WRITE;
 use crate::arch::{self, entry};
-use crate::hart::Hart;
+use crate::hart::context::HartCtx;
 use crate::sbi::SbiError;
-use crate::sched;
+use crate::sched::{block, signals};
 use crate::system::system;
 use crate::vcpu::{State, Vcpu, Wait, signal};
 use crate::vm::Vm;
@@ -80,27 +80,27 @@ impl Accelerators {
     }
 
     /// An interface has been written without a region.
-    fn written(&self, hart: &'static Hart, number: u32) {
+    fn written(&self, cx: &mut HartCtx, number: u32) {
         let bit = news::WRITTEN << number;
         let before = self.news.fetch_or(bit, Ordering::SeqCst);
         // Once, until the manager has come: however much a VM writes.
         if !before & self.listened.load(Ordering::SeqCst) & bit == 0 {
             return;
         }
-        if !self.tell_who_waits(hart) {
+        if !self.notify_waiter(cx) {
             // It may be at work for somebody else.
             cold_path();
             let manager = system().blob.header.device_manager as usize;
             // Where there is a virtual device, there is one.
-            system().vms[manager].signal(hart, FAULT_SOURCE);
+            system().vms[manager].signal(cx, FAULT_SOURCE);
         }
     }
 
     /// Whoever waits for news is given it with its registers, without an interrupt. `false`: nobody does; it comes when it waits the next time.
-    fn tell_who_waits(&self, hart: &'static Hart) -> bool {
+    fn notify_waiter(&self, cx: &mut HartCtx) -> bool {
         let waiter = self.waiter.swap(0, Ordering::SeqCst).checked_sub(1);
         if let Some(handle) = waiter {
-            sched::notify(hart, system().vcpu(handle as Handle));
+            signals::notify(cx, system().vcpu(handle as Handle));
         }
         waiter.is_some()
     }
@@ -127,7 +127,7 @@ impl Accelerators {
     }
 
     /// Opens and closes interfaces, a bit each.
-    fn change(&self, hart: &'static Hart, open: u64, close: u64) {
+    fn change(&self, cx: &mut HartCtx, open: u64, close: u64) {
         for interface in self.all() {
             if open >> interface.number & 1 != 0 {
                 // A hart that knows it otherwise traps once more.
@@ -142,24 +142,23 @@ impl Accelerators {
             interface.leaf.fetch_and(!WRITE, Ordering::Relaxed);
             let mut looks = true;
             for vcpu in system().vms[interface.vm].all_vcpus() {
-                vcpu.signal(signal::CLOSED);
-                // Any other takes notice of that before it runs.
-                if vcpu.state() == State::Running {
+                // Both at once: a vCPU that takes the one takes the other. One that does not run takes them before it runs.
+                vcpu.signal(signal::CLOSED | signal::RECHECK_CLOSED_PAGE);
+                if !vcpu.state.has_left() {
                     looks = false;
-                    vcpu.signal(signal::RECHECK_CLOSED_PAGE);
-                    sched::notify(hart, vcpu);
+                    signals::notify(cx, vcpu);
                 }
             }
             // Otherwise it is looked when the last of them is sure to write no more.
             if looks && is_asked(interface) {
-                self.written(hart, interface.number);
+                self.written(cx, interface.number);
             }
         }
     }
 }
 
 /// Carries out a store to a virtual device that has trapped.
-pub fn store(hart: &'static Hart, interface: &Interface, address: u64, value: u32) {
+pub fn store(cx: &mut HartCtx, interface: &Interface, address: u64, value: u32) {
     let register = interface.host | address & (PAGE_SIZE - 1);
     // Safety: a register of an interface that is its VM's; it takes writes of anything at any time.
     unsafe { (register as *mut u32).write_volatile(value) };
@@ -170,15 +169,15 @@ pub fn store(hart: &'static Hart, interface: &Interface, address: u64, value: u3
     }
     // The manager looks at the interface when it has seen this.
     arch::fence_after_device();
-    system().accelerators.written(hart, interface.number);
+    system().accelerators.written(cx, interface.number);
 }
 
 /// A vCPU of the VM ran while a virtual device was closed, and cannot write it any more: what it has asked for meanwhile has not trapped.
-pub fn closed(hart: &'static Hart, vm: &Vm) {
+pub fn recheck_closed(cx: &mut HartCtx, vm: &Vm) {
     let own = &system().accelerators;
     for interface in own.of(vm) {
         if interface.leaf.load(Ordering::Relaxed) & WRITE == 0 && is_asked(interface) {
-            own.written(hart, interface.number);
+            own.written(cx, interface.number);
         }
     }
 }
@@ -191,7 +190,7 @@ fn is_asked(interface: &Interface) -> bool {
 }
 
 /// All vCPUs of a VM have stopped: its virtual devices are closed. They have no translations cached when they start again.
-pub fn end(hart: &'static Hart, vm: &Vm) {
+pub fn end(cx: &mut HartCtx, vm: &Vm) {
     let own = &system().accelerators;
     let mut ended = 0;
     for interface in own.of(vm) {
@@ -200,7 +199,7 @@ pub fn end(hart: &'static Hart, vm: &Vm) {
     }
     if ended != 0 {
         own.news.fetch_or(ended, Ordering::SeqCst);
-        own.tell_who_waits(hart);
+        own.notify_waiter(cx);
     }
 }
 
@@ -215,7 +214,7 @@ fn manages(vcpu: &Vcpu) -> Result<&'static Accelerators, SbiError> {
 
 /// The call `accelerator_requests`, in which the vCPU may wait or may not.
 pub fn requests(
-    hart: &'static Hart,
+    cx: &mut HartCtx,
     vcpu: &'static Vcpu,
     [listen, open, close, waits]: [u64; 4],
     may_wait: bool,
@@ -227,14 +226,14 @@ pub fn requests(
     }
     own.listened.store(listen as u32, Ordering::SeqCst);
     if open | close != 0 {
-        own.change(hart, open, close);
+        own.change(cx, open, close);
     }
     if waits == 1 {
         // Before it looks: who has news from now on wakes it.
         own.waiter
             .store(u32::from(vcpu.handle) + 1, Ordering::SeqCst);
         if !own.has_news() {
-            sched::wait_for_interrupt_or(vcpu, Wait::News);
+            block::wait_for_interrupt_or(cx, vcpu, Wait::News);
             return Ok(0);
         }
     }

@@ -82,8 +82,8 @@ impl Arena {
         }
     }
 
-    /// The top of a new stack of `size` bytes, aligned to 16.
+    /// The top of a new stack of `size` bytes, at the end of a cache line.
     pub fn stack(&self, size: u64) -> Result<u64, Exhausted> {
-        Ok(self.take(size, 16)? + size)
+        Ok(self.take(size.next_multiple_of(64), 64)? + size.next_multiple_of(64))
     }
 }

@@ -7,12 +7,14 @@ use crate::arch::{context, entry, firmware, platform};
 use crate::arena::{Arena, Exhausted};
 use crate::console;
 use crate::doorbell::Doorbell;
+use crate::hart::context::HartCtx;
 use crate::hart::{Hart, HartRole, STACK_SIZE, Wires};
 use crate::log::Line;
 use crate::message;
 use crate::plic::Plic;
 use crate::ready;
 use crate::realtime;
+use crate::sync::Owned;
 use crate::system::{Route, System, install};
 use crate::vcpu::Vcpu;
 use crate::vm::Vm;
@@ -178,6 +180,9 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             role,
         )
     })?;
+    let contexts = arena.slice(blob.harts.len(), |index| {
+        Owned::new(HartCtx::new(&harts[index]))
+    })?;
     let mut interfaces = None;
     let mut roots = Array([0; tactus_abi::blob::limit::VMS]);
     for (index, vm) in blob.vms.iter().enumerate() {
@@ -225,6 +230,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         routes: routes(&blob),
         blob,
         harts,
+        contexts,
         vms,
         vcpus,
         best_effort: Lock::new(SystemQueue::software(

@@ -3,7 +3,7 @@
 use crate::accelerators::{self, Interface};
 use crate::arch;
 use crate::arch::context::{self, Exception, cause};
-use crate::hart::Hart;
+use crate::hart::context::HartCtx;
 use crate::realtime::{self, AnswerTo};
 use crate::sbi;
 use crate::sched;
@@ -57,7 +57,7 @@ pub fn at(vm: &Vm, address: u64) -> Option<Device> {
 
 /// Carries out the load or store that trapped at a virtual device. What the device does not take is an access fault for
 /// the guest, as from a bus.
-pub fn access(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception, device: Device) {
+pub fn access(cx: &mut HartCtx, vcpu: &'static Vcpu, exception: &Exception, device: Device) {
     let access = match exception.instruction {
         0 => {
             let Some(bits) = arch::fetch_guest_instruction(exception.pc) else {
@@ -74,15 +74,13 @@ pub fn access(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception, d
         }
         let register = usize::from(access.register);
         if access.store {
-            // Safety: the vCPU runs on this hart, no other reference in use.
-            let value = unsafe { vcpu.body() }.context.registers[register];
+            let value = cx.bodies.of(vcpu).context.registers[register];
             let value = if register == 0 { 0 } else { value };
-            store(hart, vcpu, device, access, value)?;
+            store(cx, vcpu, device, access, value)?;
         } else {
-            let value = load(hart, vcpu.vm, device, access)?;
+            let value = load(cx, vcpu.vm, device, access)?;
             if register != 0 {
-                // Safety: as above.
-                unsafe { vcpu.body() }.context.registers[register] = access.extend(value);
+                cx.bodies.of(vcpu).context.registers[register] = access.extend(value);
             }
         }
         Some(access)
@@ -91,26 +89,28 @@ pub fn access(hart: &'static Hart, vcpu: &'static Vcpu, exception: &Exception, d
         Some(access) => {
             context::skip_instruction(access.length.into());
             // The store may have been a call that takes long. When the vCPU has to leave the hart first, whoever asks next sees so.
-            let _ = sched::continue_calls(hart, vcpu);
+            if cx.bodies.of(vcpu).unfinished {
+                let _ = sched::continue_calls(cx, vcpu);
+            }
         }
         None if exception.cause == cause::LOAD_GUEST_PAGE => {
-            trap::deliver(hart, vcpu, exception, cause::LOAD_ACCESS);
+            trap::deliver(cx, vcpu, exception, cause::LOAD_ACCESS);
         }
-        None => trap::deliver(hart, vcpu, exception, cause::STORE_ACCESS),
+        None => trap::deliver(cx, vcpu, exception, cause::STORE_ACCESS),
     }
 }
 
-fn load(hart: &'static Hart, vm: &Vm, device: Device, access: Access) -> Option<u64> {
+fn load(cx: &mut HartCtx, vm: &Vm, device: Device, access: Access) -> Option<u64> {
     match device {
-        Device::Plic(offset) => vm.plic_read(hart, offset, access.size).map(u64::from),
-        Device::Uart(offset) if access.size == 1 => Some(vm.uart_read(hart, offset).into()),
+        Device::Plic(offset) => vm.plic_read(cx, offset, access.size).map(u64::from),
+        Device::Uart(offset) if access.size == 1 => Some(vm.uart_read(cx, offset).into()),
         Device::Finisher(_) | Device::Doorbell(_) if access.size == 4 => Some(0),
         _ => None,
     }
 }
 
 fn store(
-    hart: &'static Hart,
+    cx: &mut HartCtx,
     vcpu: &'static Vcpu,
     device: Device,
     access: Access,
@@ -118,17 +118,17 @@ fn store(
 ) -> Option<()> {
     let vm = vcpu.vm;
     match (device, access.size) {
-        (Device::Plic(offset), size) => vm.plic_write(hart, offset, size, value as u32),
+        (Device::Plic(offset), size) => vm.plic_write(cx, offset, size, value as u32),
         (Device::Uart(offset), 1) => {
-            vm.uart_write(hart, offset, value as u8);
+            vm.uart_write(cx, offset, value as u8);
             Some(())
         }
         (Device::Finisher(0), 4) => {
             let value = value as u32;
             match value & 0xffff {
-                map::FINISHER_PASS => vm.end(hart, End::Shutdown),
-                map::FINISHER_FAIL => vm.end(hart, End::Fail(value >> 16)),
-                map::FINISHER_RESET => vm.end(hart, End::Restart),
+                map::FINISHER_PASS => vm.end(cx, End::Shutdown),
+                map::FINISHER_FAIL => vm.end(cx, End::Fail(value >> 16)),
+                map::FINISHER_RESET => vm.end(cx, End::Restart),
                 _ => {}
             }
             Some(())
@@ -136,20 +136,20 @@ fn store(
         (Device::Finisher(_), 4) => Some(()),
         (Device::Doorbell(offset), 4) => {
             // A doorbell that does not exist rings nowhere.
-            let _ = ring(hart, vm, offset / 4);
+            let _ = ring(cx, vm, offset / 4);
             Some(())
         }
         (Device::Accelerator(interface, address), 4) => {
-            accelerators::store(hart, interface, address, value as u32);
+            accelerators::store(cx, interface, address, value as u32);
             Some(())
         }
-        (Device::Doorbell(CALL), 8) => call(hart, vcpu, value),
+        (Device::Doorbell(CALL), 8) => call(cx, vcpu, value),
         _ => None,
     }
 }
 
 /// Makes the call whose [`CallBlock`] is at a guest-physical address; `None`: it is not in the VM's memory, or not aligned.
-fn call(hart: &'static Hart, vcpu: &'static Vcpu, block: u64) -> Option<()> {
+fn call(cx: &mut HartCtx, vcpu: &'static Vcpu, block: u64) -> Option<()> {
     if !block.is_multiple_of(align_of::<CallBlock>() as u64) {
         return None;
     }
@@ -163,16 +163,16 @@ fn call(hart: &'static Hart, vcpu: &'static Vcpu, block: u64) -> Option<()> {
         )
     };
     let answer = AnswerTo::Block(address);
-    if let Some(result) = sbi::tactus(hart, vcpu, function as usize, arguments, answer) {
-        realtime::answer(vcpu, answer, result);
+    if let Some(result) = sbi::tactus(cx, vcpu, function as usize, arguments, answer) {
+        realtime::answer(cx, vcpu, answer, result);
     }
     Some(())
 }
 
 /// Rings the other end of a VM's channel; `None`: it has no such channel.
 #[unsafe(link_section = ".text.doorbell")]
-pub fn ring(hart: &'static Hart, vm: &Vm, channel: u64) -> Option<()> {
+pub fn ring(cx: &mut HartCtx, vm: &Vm, channel: u64) -> Option<()> {
     let channel = usize::try_from(channel).ok()?;
-    vm.doorbells().get(channel)?.ring(hart);
+    vm.doorbells().get(channel)?.ring(cx);
     Some(())
 }

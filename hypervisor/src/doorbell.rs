@@ -4,7 +4,7 @@
 //! that hart, for which it writes a single cache line.
 
 use crate::arch::context;
-use crate::hart::Hart;
+use crate::hart::context::HartCtx;
 use crate::interrupt_page;
 use crate::system::system;
 use crate::vcpu::Vcpu;
@@ -36,27 +36,27 @@ impl Doorbell {
 
     /// Rings it, for a vCPU of another VM that runs on this hart.
     #[inline]
-    pub fn ring(&'static self, hart: &'static Hart) {
+    pub fn ring(&'static self, cx: &mut HartCtx) {
         // Safety: null, or taken from such a reference.
         let listener: Option<&'static Vcpu> =
             unsafe { self.listener.load(Ordering::Relaxed).as_ref() };
         let mut doorbell = self;
         if let Some(vcpu) = listener {
             let home = vcpu.home();
-            if home != hart.index {
+            if home != cx.local.hart.index {
                 match system().harts[home].pass(vcpu, self) {
                     None => return,
                     Some(left) => doorbell = left,
                 }
             }
         }
-        doorbell.sound_here(hart);
+        doorbell.deliver_here(cx);
     }
 
     /// Makes its interrupt pending, wherever the vCPUs are that it is for.
     #[cold]
-    fn sound_here(&self, hart: &'static Hart) {
-        self.vm.signal(hart, self.source);
+    fn deliver_here(&self, cx: &mut HartCtx) {
+        self.vm.signal(cx, self.source);
         if self.vm.has_pages_only() {
             let listener = interrupt_page::listener(self.vm, self.source).cast_mut();
             self.listener.store(listener, Ordering::Relaxed);
@@ -65,13 +65,12 @@ impl Doorbell {
 
     /// Makes its interrupt pending, on the hart of the vCPU that listens. Always part of the path of an interrupt from another hart.
     #[inline(always)]
-    pub fn sound(&self, hart: &'static Hart) {
+    pub fn deliver(&self, cx: &mut HartCtx) {
         if self.vm.has_pages() {
-            return self.sound_by_page(hart);
+            return self.deliver_by_page(cx);
         }
         let changed = self.vm.raise_channel(self.source - map::CHANNEL_SOURCE);
-        // Safety: on this hart, no other reference in use.
-        let local = unsafe { hart.local() };
+        let local = &mut cx.local;
         let here = |vcpu: &Vcpu| {
             let loaded = local.loaded.is_some_and(|loaded| ptr::eq(loaded, vcpu));
             (vcpu.bit == changed) & ptr::eq(vcpu.vm, self.vm) & loaded
@@ -80,15 +79,14 @@ impl Doorbell {
             // As most often, it interrupts the vCPU whose registers are here. Who changes that next tells this hart so.
             context::set_external(true);
         } else {
-            self.vm.tell(hart, changed);
+            self.vm.tell(cx, changed);
         }
     }
 
-    /// [`Doorbell::sound`] for a VM with vCPUs that take interrupts by a page.
+    /// [`Doorbell::deliver`] for a VM with vCPUs that take interrupts by a page.
     #[inline(never)]
-    fn sound_by_page(&self, hart: &'static Hart) {
-        // Safety: on this hart, no other reference in use.
-        let local = unsafe { hart.local() };
+    fn deliver_by_page(&self, cx: &mut HartCtx) {
+        let local = &mut cx.local;
         if let (Some(vcpu), Some(loaded)) = (local.current, local.loaded)
             && ptr::eq(vcpu, loaded)
             && ptr::eq(vcpu.vm, self.vm)
@@ -104,7 +102,7 @@ impl Doorbell {
             }
             return;
         }
-        self.sound_here(hart);
+        self.deliver_here(cx);
     }
 }
 

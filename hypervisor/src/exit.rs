@@ -5,8 +5,9 @@
 
 use crate::arch::context::Context;
 use crate::hart::Local;
-use crate::sched;
-use crate::vcpu::{Body, Vcpu};
+use crate::hart::timer::Serves;
+use crate::sched::tick;
+use crate::vcpu::Vcpu;
 use core::hint::cold_path;
 
 /// What the entry code does next.
@@ -16,13 +17,13 @@ pub struct Exit(*const Context);
 impl Exit {
     /// Enters the guest of the current vCPU.
     #[inline(always)]
-    pub fn enter(local: &mut Local, body: &Body) -> Self {
+    pub fn enter(local: &mut Local, vcpu: &'static Vcpu) -> Self {
         if local.timer.is_dirty() {
             cold_path();
-            sched::rearm_timer(local);
+            tick::rearm(local);
         }
-        debug_assert!(local.timer.is_armed(sched::serves(local)));
-        Self(&raw const body.context)
+        debug_assert!(local.timer.is_armed(tick::serves(local)));
+        Self(vcpu.context())
     }
 
     /// Enters the guest of the current vCPU again, for whom nothing was done that could change what is due.
@@ -30,7 +31,7 @@ impl Exit {
         Self(core::ptr::from_ref(context))
     }
 
-    /// Goes to [`sched::schedule`]: the current vCPU may have to leave the hart.
+    /// Goes to [`crate::sched::schedule`]: the current vCPU may have to leave the hart.
     pub const fn leave() -> Self {
         Self(core::ptr::null())
     }
@@ -47,25 +48,25 @@ pub struct NextContext {
 impl NextContext {
     /// Enters the guest of the current vCPU.
     #[inline(always)]
-    pub fn enter(local: &mut Local, body: &Body) -> Self {
+    pub fn enter(local: &mut Local, vcpu: &'static Vcpu) -> Self {
         Self {
-            exit: Exit::enter(local, body),
+            exit: Exit::enter(local, vcpu),
             leaves: core::ptr::null(),
         }
     }
 
     /// As [`NextContext::enter`], for a vCPU that has just got the hart, so that the timer is dirty for certain.
     #[inline(always)]
-    pub fn arm_and_enter(local: &mut Local, body: &Body) -> Self {
-        sched::arm_timer(local);
-        debug_assert!(local.timer.is_armed(sched::serves(local)));
+    pub fn arm_and_enter(local: &mut Local, vcpu: &'static Vcpu) -> Self {
+        local.timer.arm(Serves::of(vcpu.class, local.shared));
+        debug_assert!(local.timer.is_armed(tick::serves(local)));
         Self {
-            exit: Exit(&raw const body.context),
+            exit: Exit(vcpu.context()),
             leaves: core::ptr::null(),
         }
     }
 
-    /// Goes back to [`sched::schedule`]: the vCPU leaves the hart.
+    /// Goes back to [`crate::sched::schedule`]: the vCPU leaves the hart.
     pub const fn leave(vcpu: &'static Vcpu) -> Self {
         Self {
             exit: Exit::leave(),

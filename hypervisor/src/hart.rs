@@ -1,20 +1,20 @@
-//! A physical core and what it alone knows.
+//! A physical core, as all harts see it.
 
+pub mod context;
 pub mod timer;
 
-use self::timer::Timer;
-use crate::arch::context::Context;
+pub use context::Local;
+
 use crate::arch::{self, firmware};
 use crate::doorbell::Doorbell;
-use crate::sync::{Apart, Owned};
+use crate::sync::Apart;
 use crate::system::system;
 use crate::vcpu::Vcpu;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 use tactus_abi::blob::{Class, limit};
 use tactus_hypervisor::relocation::Departures;
-use tactus_policy::deadline::Deadlines;
-use tactus_policy::ready::{Handle, ListQueue};
+use tactus_policy::ready::Handle;
 use tactus_policy::table::Array;
 
 /// Bytes of a hart's stack.
@@ -81,9 +81,6 @@ pub struct Hart {
     inbox: Apart<Inbox>,
     /// Time without a vCPU, in ticks.
     pub idle_ticks: AtomicU64,
-    local: Owned<Local>,
-    /// Takes registers that nobody wants any more; for this hart alone.
-    pub scratch_context: Owned<Context>,
 }
 
 /// What other harts have sent.
@@ -96,46 +93,7 @@ struct Inbox {
     posts: Array<AtomicU64, INBOX_WORDS>,
 }
 
-/// What only the hart itself touches. First what each change of vCPUs does, in few cache lines.
-#[repr(C)]
-pub struct Local {
-    /// The vCPU that has the hart.
-    pub current: Option<&'static Vcpu>,
-    /// The real-time vCPU that takes the hart from `current`: it goes past the queue.
-    pub next: Option<&'static Vcpu>,
-    /// The best-effort vCPU that a real-time one took the hart from. It stays here for a while, in no queue.
-    pub soft_affine: Option<&'static Vcpu>,
-    /// When the current vCPU got the hart.
-    pub since: u64,
-    /// The vCPU whose registers the hart holds: `current`, or the last one.
-    pub loaded: Option<&'static Vcpu>,
-    /// The current vCPU has to leave the hart.
-    pub reschedule: bool,
-    /// As [`Hart::shared`].
-    pub shared: bool,
-    /// The class that interrupts are let through for.
-    pub admits: Class,
-    /// Whose floating-point registers the hart holds.
-    pub fpu_owner: Option<Handle>,
-    /// VMs, by index, whose last vCPU has stopped here and whose end is to be concluded.
-    pub ending_vms: u32,
-    /// A vCPU of this hart whose floating-point registers are in the hart only: `fpu_owner`.
-    pub fpu_unsaved: Option<&'static Vcpu>,
-    /// What is due, and the hart's timer.
-    pub timer: Timer,
-    /// Ready real-time vCPUs, but for `next`, where they go by deadline: their jobs' deadlines.
-    pub edf: Deadlines<{ limit::VCPUS }>,
-    /// Ready real-time vCPUs, but for `next`, where they go by priority.
-    pub realtime: ListQueue<{ limit::VCPUS }>,
-    /// vCPUs, by handle, whose reservation begins as soon as the hart has no real-time work.
-    pub starting_reservations: Array<u64, INBOX_WORDS>,
-    /// vCPUs, by handle, whose overruns are to be reported.
-    pub overruns: [u64; INBOX_WORDS],
-    /// vCPU of each VM that ran here last, plus one; cached translations are its.
-    pub last_vcpu: Array<u8, { limit::VMS }>,
-}
-
-// Safety: `local` has its rule of ownership; of `wires`, `threshold` is used by the hart itself only, and `sswi` takes stores from anyone.
+// Safety: of `wires`, `threshold` is used by the hart itself only, and `sswi` takes stores from anyone.
 unsafe impl Sync for Hart {}
 
 impl Hart {
@@ -166,42 +124,12 @@ impl Hart {
                 posts: Array([const { AtomicU64::new(0) }; INBOX_WORDS]),
             }),
             idle_ticks: AtomicU64::new(0),
-            scratch_context: Owned::new(Context::new(0)),
-            local: Owned::new(Local {
-                current: None,
-                loaded: None,
-                next: None,
-                soft_affine: None,
-                realtime: ListQueue::bitmap(),
-                edf: Deadlines::new(),
-                starting_reservations: Array([0; INBOX_WORDS]),
-                overruns: [0; INBOX_WORDS],
-                ending_vms: 0,
-                shared,
-                admits: Class::BestEffort,
-                timer: Timer::new(),
-                since: 0,
-                reschedule: false,
-                last_vcpu: Array([0; limit::VMS]),
-                fpu_owner: None,
-                fpu_unsaved: None,
-            }),
         }
     }
 
     /// Whether best-effort vCPUs run here at user level only.
     pub fn is_user_only(&self) -> bool {
         self.role == HartRole::User
-    }
-
-    /// The hart's own state.
-    ///
-    /// # Safety
-    /// The caller runs on this hart, and no other reference to the state is in use.
-    #[allow(clippy::mut_from_ref, reason = "a hart's state is its own")]
-    pub unsafe fn local(&self) -> &mut Local {
-        // Safety: the caller's promise.
-        unsafe { self.local.get() }
     }
 
     /// Tells the hart, from another one, that a vCPU at home there has news. While a real-time vCPU runs there, news of

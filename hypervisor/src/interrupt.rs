@@ -3,7 +3,8 @@
 use crate::arch::{self, csr};
 use crate::console;
 use crate::hart::Hart;
-use crate::sched;
+use crate::hart::context::HartCtx;
+use crate::sched::{signals, tick};
 use crate::system::{Route, system};
 use crate::vcpu::Vcpu;
 use crate::vm;
@@ -54,21 +55,21 @@ fn serves_console(hart: &Hart) -> bool {
 }
 
 /// Serves the interrupts that are `pending` ([`crate::arch::pending_interrupts`]), one of each kind; the current vCPU may have to leave the hart afterwards.
-#[inline]
-pub fn handle(hart: &'static Hart, pending: u64) {
+#[inline(never)]
+pub fn handle(cx: &mut HartCtx, pending: u64) {
     if pending & csr::STI != 0 {
-        sched::serve_due_at(hart, arch::now());
+        tick::serve_due_at(cx, arch::now());
         // Nothing of a best-effort vCPU's holds up a real-time one that takes the hart now.
-        if sched::has_next(hart) && !hart.has_urgent_news() {
+        if cx.local.next.is_some() && !cx.local.hart.has_urgent_news() {
             return;
         }
     }
     if pending & csr::SSI != 0 {
-        sched::handle_ipi(hart);
+        signals::handle_ipi(cx);
     }
     // It stays pending; but when a real-time vCPU gets the hart now, it may have to wait for that.
-    if pending & csr::SEI != 0 && !sched::needs_resched(hart) {
-        external(hart);
+    if pending & csr::SEI != 0 && !cx.local.needs_resched {
+        external(cx);
     }
 }
 
@@ -86,22 +87,22 @@ pub fn admit(hart: &Hart, class: Class) {
 
 /// Serves one source; if more wait, the interrupt stays pending.
 #[inline(never)]
-fn external(hart: &'static Hart) {
+fn external(cx: &mut HartCtx) {
     let Some(plic) = system().plic else { return };
-    let source = plic.claim(hart.wires.plic_context);
+    let source = plic.claim(cx.local.hart.wires.plic_context);
     match system().routes.get(source as usize) {
-        Some(Route::Vm(vm, _)) => system().vms[*vm].physical_interrupt(hart, source),
+        Some(Route::Vm(vm, _)) => system().vms[*vm].physical_interrupt(cx, source),
         Some(Route::Console) => {
             let room = console::interrupt(|stream, byte| {
                 let vm = usize::from(stream)
                     .checked_sub(1)
                     .and_then(|vm| system().vms.get(vm));
                 if let Some(vm) = vm {
-                    vm.console_input(hart, byte);
+                    vm.console_input(cx, byte);
                 }
             });
-            plic.complete(hart.wires.plic_context, source);
-            vm::tell_room(hart, room);
+            plic.complete(cx.local.hart.wires.plic_context, source);
+            vm::notify_room(cx, room);
         }
         // Source 0: another hart's, or gone.
         Some(Route::Unused) | None => {}

@@ -5,7 +5,9 @@
 pub mod devicetree;
 pub mod lock;
 pub mod mmio;
+pub mod ownership;
 pub mod relocation;
 pub mod ring;
+pub mod run_state;
 pub mod vplic;
 pub mod vuart;

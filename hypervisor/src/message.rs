@@ -8,10 +8,11 @@
 use crate::arch::{self, memory};
 use crate::arena::{Arena, Exhausted};
 use crate::devices;
-use crate::hart::Hart;
+use crate::hart::context::HartCtx;
 use crate::realtime::{self, AnswerTo};
 use crate::sbi::SbiError;
 use crate::sched;
+use crate::sched::{block, signals};
 use crate::system::system;
 use crate::vcpu::{Vcpu, Wait};
 use core::sync::atomic::{Ordering, fence};
@@ -76,8 +77,9 @@ fn slot_size(end: &ChannelEnd) -> u64 {
     u64::from(end.message_size).next_multiple_of(8)
 }
 
-/// Begins a call to send or to receive; [`go_on`] brings it to its end. `arguments` as of `message_send` and `message_receive`.
+/// Begins a call to send or to receive; [`continue_call`] completes it. `arguments` as of `message_send` and `message_receive`.
 pub fn begin(
+    cx: &mut HartCtx,
     vcpu: &'static Vcpu,
     sends: bool,
     arguments: [u64; 6],
@@ -107,8 +109,7 @@ pub fn begin(
         (0, _) | (_, AnswerTo::Block(_)) => 0,
         _ => arch::now().saturating_add(timeout),
     };
-    // Safety: the vCPU runs on this hart, no other reference in use.
-    let body = unsafe { vcpu.body() };
+    let body = cx.bodies.of(vcpu);
     body.unfinished = true;
     body.message = Some(Call {
         channel,
@@ -126,10 +127,9 @@ pub fn begin(
     Ok(())
 }
 
-/// Goes on with the current vCPU's call. `false`: it has to leave the hart, and the call goes on when it has one again.
-pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
-    // Safety: the vCPU runs on this hart, no other reference in use.
-    while let Some(call) = &mut unsafe { vcpu.body() }.message {
+/// Continues the current vCPU's call. `false`: it has to leave the hart, and the call continues when it has one again.
+pub fn continue_call(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
+    while let Some(call) = &mut cx.bodies.of(vcpu).message {
         let result = match call.slot {
             Some(slot) if call.done < call.length => {
                 copy(call, slot);
@@ -137,24 +137,26 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
             }
             Some(_) => {
                 let call = *call;
-                Some(Ok(complete(hart, vcpu, &call)))
+                Some(Ok(complete(cx, vcpu, &call)))
             }
-            None => match take_slot(hart, vcpu, call) {
-                Ok(true) => None,
-                Ok(false) => return false,
-                Err(error) => Some(Err(error)),
-            },
+            None => {
+                let mut taking = *call;
+                match take_slot(cx, vcpu, &mut taking) {
+                    Ok(true) => {
+                        cx.bodies.of(vcpu).message = Some(taking);
+                        None
+                    }
+                    Ok(false) => return false,
+                    Err(error) => Some(Err(error)),
+                }
+            }
         };
         if let Some(result) = result {
-            // Safety: as above.
-            let call = unsafe { vcpu.body() }.message.take();
-            realtime::answer(
-                vcpu,
-                call.map_or(AnswerTo::Registers, |call| call.answer),
-                result,
-            );
+            let call = cx.bodies.of(vcpu).message.take();
+            let to = call.map_or(AnswerTo::Registers, |call| call.answer);
+            realtime::answer(cx, vcpu, to, result);
         }
-        if !sched::may_continue(hart) {
+        if !sched::may_continue(cx) {
             return false;
         }
     }
@@ -162,7 +164,7 @@ pub fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
 }
 
 /// Asks the mailbox for a slot. `false`: the vCPU waits now.
-fn take_slot(hart: &'static Hart, vcpu: &'static Vcpu, call: &mut Call) -> Result<bool, SbiError> {
+fn take_slot(cx: &mut HartCtx, vcpu: &'static Vcpu, call: &mut Call) -> Result<bool, SbiError> {
     // Whoever gives it a slot from now on wakes it.
     vcpu.message.store(false, Ordering::SeqCst);
     let waits = call.until > arch::now();
@@ -179,7 +181,7 @@ fn take_slot(hart: &'static Hart, vcpu: &'static Vcpu, call: &mut Call) -> Resul
                 Received::Nothing => None,
                 Received::TooLong { length, wake } => {
                     drop(mailbox);
-                    tell(hart, wake);
+                    tell(cx, wake);
                     return Err(SbiError::too_long(length));
                 }
             }
@@ -191,7 +193,7 @@ fn take_slot(hart: &'static Hart, vcpu: &'static Vcpu, call: &mut Call) -> Resul
             Ok(true)
         }
         None if waits => {
-            sched::wait(vcpu, Wait::Message { until: call.until });
+            block::wait(cx, vcpu, Wait::Message { until: call.until });
             Ok(false)
         }
         None => Err(SbiError::TIMEOUT),
@@ -208,23 +210,19 @@ fn copy(call: &mut Call, slot: u64) {
     // Safety: `begin` has found all of the caller's bytes in its VM's memory, where nothing of the hypervisor is; other vCPUs
     // of the VM may write them, but they are only ever data. The slot is this vCPU's alone, and large enough for its message.
     unsafe {
-        core::ptr::copy_nonoverlapping(
-            (from + call.done) as *const u8,
-            (to + call.done) as *mut u8,
-            count as usize,
-        );
+        memory::copy_shared(from + call.done, to + call.done, count);
     }
     call.done += count;
 }
 
 /// All has been copied: the value that the call returns.
-fn complete(hart: &'static Hart, vcpu: &'static Vcpu, call: &Call) -> u64 {
+fn complete(cx: &mut HartCtx, vcpu: &'static Vcpu, call: &Call) -> u64 {
     let outcome = leave(vcpu, call, true);
     if outcome.first {
         // Its channel is there.
-        let _ = devices::ring(hart, vcpu.vm, call.channel);
+        let _ = devices::ring(cx, vcpu.vm, call.channel);
     }
-    tell(hart, outcome.wake);
+    tell(cx, outcome.wake);
     if call.sends { 0 } else { call.length }
 }
 
@@ -239,9 +237,9 @@ fn leave(vcpu: &Vcpu, call: &Call, made: bool) -> Outcome {
 }
 
 /// A vCPU has got what it waited for.
-fn tell(hart: &'static Hart, wake: Option<Handle>) {
+fn tell(cx: &mut HartCtx, wake: Option<Handle>) {
     if let Some(vcpu) = woken(wake) {
-        sched::notify(hart, vcpu);
+        signals::notify(cx, vcpu);
     }
 }
 
@@ -252,9 +250,8 @@ fn woken(wake: Option<Handle>) -> Option<&'static Vcpu> {
 }
 
 /// A vCPU of this hart, which does not run, stops: whatever it was at comes to nothing.
-pub fn stopped(vcpu: &'static Vcpu) {
-    // Safety: it is at home here and does not run; no other reference in use.
-    let Some(call) = unsafe { vcpu.body() }.message.take() else {
+pub fn stopped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+    let Some(call) = cx.bodies.of(vcpu).message.take() else {
         return;
     };
     let wake = leave(vcpu, &call, false).wake;

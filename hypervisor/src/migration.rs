@@ -1,6 +1,6 @@
 //! Best-effort vCPUs on harts that are for user level only.
 //!
-//! On such a hart ([`Hart::is_user_only`]) a best-effort vCPU runs as long as it stays at its user level. Nothing is delegated to
+//! On such a hart ([`crate::hart::Hart::is_user_only`]) a best-effort vCPU runs as long as it stays at its user level. Nothing is delegated to
 //! its kernel there: what would enter it, an exception or an interrupt of its own, comes to the hypervisor, which does to
 //! the vCPU's registers what the hardware would have done, and puts the vCPU where another hart takes it. So its kernel's instructions,
 //! and whatever they do to the hart, are on other harts only.
@@ -10,9 +10,10 @@
 //! go ([`migrate_if_waiters`]). Otherwise guests' kernels run as without all this.
 
 use crate::arch::{self, context};
-use crate::hart::{Hart, Local, running};
+use crate::hart::context::HartCtx;
+use crate::hart::{Local, running};
 use crate::log::Line;
-use crate::sched;
+use crate::sched::switch;
 use crate::system::system;
 use crate::vcpu::{Body, Vcpu};
 use core::sync::atomic::Ordering;
@@ -22,19 +23,18 @@ use tactus_policy::ready::ReadyQueue;
 /// A trap on a hart for user level only has been served: has the current vCPU leave the hart when its kernel comes next.
 #[cold]
 #[inline(never)]
-pub fn trapped(hart: &'static Hart, vcpu: &'static Vcpu) {
+pub fn trapped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     if vcpu.class == Class::BestEffort && !context::at_user_level() {
-        // Safety: on this hart, no other reference in use.
-        unsafe { hart.local() }.reschedule = true;
+        cx.local.needs_resched = true;
     }
 }
 
 /// A best-effort vCPU whose registers are in the hart leaves it: decides where it may run next. Before it is saved.
 #[cold]
-pub fn leaves(hart: &Hart, local: &mut Local, vcpu: &Vcpu, body: &mut Body) {
+pub fn leaves(local: &mut Local, vcpu: &Vcpu, body: &mut Body) {
     let at_user_level = context::at_user_level();
     context::trap_returns(false);
-    if hart.is_user_only() {
+    if local.hart.is_user_only() {
         context::confine(false);
         // Entered again, it is confined again.
         local.loaded = None;
@@ -57,41 +57,38 @@ fn may_go(body: &Body) -> bool {
 
 /// The current vCPU's kernel returns from a trap, which has trapped as somebody waits for the hart.
 #[cold]
-pub fn returns(hart: &'static Hart) {
+pub fn returns(cx: &mut HartCtx) {
     context::return_from_trap();
     if context::at_user_level() {
         context::trap_returns(false);
-        give_way(hart, true);
+        give_way(cx, true);
     }
 }
 
 /// If somebody waits for this hart whom no hart for user level can take, and one of those is free: has the current
 /// vCPU leave it for that one, now or as soon as it is at user level.
 #[cold]
-pub fn migrate_if_waiters(hart: &'static Hart) {
-    give_way(hart, false);
+pub fn migrate_if_waiters(cx: &mut HartCtx) {
+    give_way(cx, false);
 }
 
 /// See [`migrate_if_waiters`]. `returned`: its kernel has just come to an end. Then a vCPU that has been on harts for user level too often of
 /// late gives way as well, though it stays on this hart: in their kernels, vCPUs wait for each other.
-fn give_way(hart: &'static Hart, returned: bool) {
-    // Safety: on this hart, no other reference in use.
-    let local = unsafe { hart.local() };
-    let Some(vcpu) = local.current else { return };
+fn give_way(cx: &mut HartCtx, returned: bool) {
+    let Some(vcpu) = cx.local.current else { return };
     if vcpu.harts == vcpu.kernel_harts || !is_free(vcpu.harts) {
         return;
     }
-    // Safety: it runs on this hart, no other reference in use.
-    let body = unsafe { vcpu.body() };
-    let here = !hart.is_user_only() && sched::is_loaded(hart, local, vcpu, body);
-    if !here || waited_for(vcpu.priority) >> hart.index & 1 == 0 {
+    let (local, body) = cx.with_body(vcpu);
+    let here = !local.hart.is_user_only() && switch::is_loaded(local, vcpu, body);
+    if !here || waited_for(vcpu.priority) >> local.hart.index & 1 == 0 {
         return;
     }
     // Entered again, one that stays here runs to its next return: no two of them give way to each other for ever.
     if context::at_user_level() && (returned || may_go(body)) {
         // It goes behind those that wait: this hart takes one of them, and then offers it to the other.
         local.timer.set_slice_end(arch::now());
-        local.reschedule = true;
+        local.needs_resched = true;
     } else {
         context::trap_returns(true);
     }
@@ -99,17 +96,19 @@ fn give_way(hart: &'static Hart, returned: bool) {
 
 /// Tells the harts that vCPUs wait for whom no hart for user level can take, if such a hart is free.
 #[cold]
-pub fn request_migration(hart: &'static Hart) {
+pub fn request_migration(cx: &mut HartCtx) {
     if !is_free(u64::MAX) {
         return;
     }
     let harts = waited_for(0);
-    if harts >> hart.index & 1 != 0 {
-        migrate_if_waiters(hart);
+    if harts >> cx.local.hart.index & 1 != 0 {
+        migrate_if_waiters(cx);
     }
     let others = system().harts.iter().filter(|other| {
         let runs = other.running.load(Ordering::Relaxed);
-        other.index != hart.index && harts >> other.index & 1 != 0 && runs < running::REAL_TIME
+        other.index != cx.local.hart.index
+            && harts >> other.index & 1 != 0
+            && runs < running::REAL_TIME
     });
     for other in others {
         other.offer();

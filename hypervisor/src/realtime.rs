@@ -5,11 +5,14 @@
 //! again. Meanwhile any other hart that has a request of its own does the steps in its place, so that nobody waits
 //! for a vCPU that does not run. Whoever does the last step carries the decision out.
 
-use crate::hart::Hart;
+use crate::arch::memory;
+use crate::hart::context::HartCtx;
 use crate::sbi::SbiError;
 use crate::sched;
+use crate::sched::{block, signals};
 use crate::system::system;
 use crate::vcpu::{Record, State, Vcpu, Wait};
+use crate::vm::Entry;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::{Blob, RealTimePolicy, limit};
 use tactus_abi::hypercall::{CallBlock, RT_SELF, Refusal, RtStatus};
@@ -112,8 +115,13 @@ pub fn initialise(blob: &Blob) {
     }
 }
 
-/// Makes a real-time vCPU: begins the call; [`go_on`] brings it to its end. `arguments` as of `rt_create`.
-pub fn create(vcpu: &'static Vcpu, arguments: [u64; 6], answer: AnswerTo) -> Result<(), SbiError> {
+/// Makes a real-time vCPU: begins the call; [`continue_call`] completes it. `arguments` as of `rt_create`.
+pub fn create(
+    cx: &mut HartCtx,
+    vcpu: &'static Vcpu,
+    arguments: [u64; 6],
+    answer: AnswerTo,
+) -> Result<(), SbiError> {
     let [entry, stack, argument, period, budget, deadline] = arguments;
     let reservation = Reservation::new(period, budget, deadline).ok_or(SbiError::INVALID_PARAM)?;
     if !entry.is_multiple_of(2) || vcpu.vm.memory_at(entry, 2).is_none() {
@@ -130,12 +138,17 @@ pub fn create(vcpu: &'static Vcpu, arguments: [u64; 6], answer: AnswerTo) -> Res
         stack,
         argument,
     });
-    ask(vcpu, target, reservation, Kind::Periodic, start, answer);
+    ask(cx, vcpu, target, reservation, Kind::Periodic, start, answer);
     Ok(())
 }
 
 /// Gives a real-time vCPU another reservation: begins the call, see [`create`].
-pub fn change(vcpu: &'static Vcpu, arguments: [u64; 6], answer: AnswerTo) -> Result<(), SbiError> {
+pub fn change(
+    cx: &mut HartCtx,
+    vcpu: &'static Vcpu,
+    arguments: [u64; 6],
+    answer: AnswerTo,
+) -> Result<(), SbiError> {
     let [number, period, budget, deadline, ..] = arguments;
     let target = named(vcpu, number)?;
     let reservation = Reservation::new(period, budget, deadline).ok_or(SbiError::INVALID_PARAM)?;
@@ -147,11 +160,12 @@ pub fn change(vcpu: &'static Vcpu, arguments: [u64; 6], answer: AnswerTo) -> Res
     } else {
         Kind::Server
     };
-    ask(vcpu, target, reservation, kind, None, answer);
+    ask(cx, vcpu, target, reservation, kind, None, answer);
     Ok(())
 }
 
 fn ask(
+    cx: &mut HartCtx,
     vcpu: &'static Vcpu,
     target: &'static Vcpu,
     reservation: Reservation,
@@ -170,30 +184,27 @@ fn ask(
         request,
         start,
     };
-    // Safety: the vCPU runs on this hart, no other reference in use.
-    let body = unsafe { vcpu.body() };
+    let body = cx.bodies.of(vcpu);
     body.pending_admission = Some(PendingCall { wanted, answer });
     body.unfinished = true;
 }
 
-/// Goes on with the current vCPU's call for admission. `false`: it has to leave the hart, and the call goes on when it has one again.
-#[unsafe(export_name = "tactus_admit")]
+/// Continues the current vCPU's call for admission. `false`: it has to leave the hart, and the call continues when it has one again.
+#[unsafe(export_name = "tactus_continue_call")]
 #[inline(never)]
-pub extern "C" fn go_on(hart: &'static Hart, vcpu: &'static Vcpu) -> bool {
-    // Safety: the vCPU runs on this hart, no other reference in use.
-    while let Some(asks) = unsafe { vcpu.body() }.pending_admission {
-        if !sched::may_continue(hart) {
+pub extern "C" fn continue_call(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
+    while let Some(call) = cx.bodies.of(vcpu).pending_admission {
+        if !sched::may_continue(cx) {
             return false;
         }
-        let (answered, tell) = step(vcpu, &asks.wanted);
+        let (answered, tell) = step(vcpu, &call.wanted);
         for other in tell.into_iter().flatten() {
-            sched::post(other);
+            signals::post(other);
         }
         if let Some(result) = answered {
-            // Safety: as above.
-            unsafe { vcpu.body() }.pending_admission = None;
-            answer(vcpu, asks.answer, result);
-            return sched::may_continue(hart);
+            cx.bodies.of(vcpu).pending_admission = None;
+            answer(cx, vcpu, call.answer, result);
+            return sched::may_continue(cx);
         }
     }
     true
@@ -306,12 +317,12 @@ fn carry_out(
     match wanted.start {
         Some(start) => {
             let account = Account::new(reservation, Kind::Periodic, 0);
-            let Start {
-                entry,
-                stack,
-                argument,
-            } = start;
-            let registers = [number(target), argument, stack];
+            let entry = Entry {
+                pc: start.entry,
+                a0: number(target),
+                a1: start.argument,
+                sp: start.stack,
+            };
             // Before the newcomer may begin, or end with its VM: what it takes with it then is in the ledger when this returns.
             let before = || {
                 make_room();
@@ -320,7 +331,7 @@ fn carry_out(
             };
             if !target
                 .vm
-                .start_made(target, decision.hart, entry, registers, account, before)
+                .start_made(target, decision.hart, &entry, account, before)
             {
                 return Err(Refusal::Count);
             }
@@ -348,7 +359,7 @@ fn carry_out(
 #[inline(never)]
 fn is_free(vcpu: &Vcpu) -> bool {
     // In this order: it is about to stop before it has stopped.
-    !vcpu.stops() && vcpu.state() != State::Stopped && vcpu.relocation.is_free()
+    !vcpu.stops() && vcpu.state.get_ordered() != State::Stopped && vcpu.relocation.is_free()
 }
 
 /// Has a vCPU go to another hart when its present job ends.
@@ -359,32 +370,30 @@ fn send(vcpu: &Vcpu, to: usize) {
 }
 
 /// A vCPU has stopped on this hart, its home: its reservation ends, if it had made that itself, and so does whatever it asked for.
-pub fn stopped(hart: &Hart, vcpu: &'static Vcpu) {
-    // Safety: it is at home here and does not run; no other reference in use.
-    let asks = unsafe { vcpu.body() }.pending_admission.take();
-    if asks.is_none() && vcpu.relocation.promised().is_none() {
+pub fn stopped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+    let call = cx.bodies.of(vcpu).pending_admission.take();
+    if call.is_none() && vcpu.relocation.promised().is_none() {
         return;
     }
     let mut admission = ADMISSION.lock();
-    if let Some(asks) = asks {
+    if let Some(call) = call {
         let mine = |job: &Job| core::ptr::eq(job.caller, vcpu);
         if admission.job.as_ref().is_some_and(mine) {
             admission.job = None;
         }
         if vcpu.verdict.swap(0, Ordering::SeqCst) == 0 {
-            withdraw(&asks.wanted);
+            withdraw(&call.wanted);
         }
     }
     let orders = vcpu.relocation.take();
     if orders.change.is_some() {
-        hart.departing_reservations.end_one();
+        cx.local.hart.departing_reservations.end_one();
     }
     if let Some(to) = orders.to {
-        hart.departing_reservations.end_one();
+        cx.local.hart.departing_reservations.end_one();
         vcpu.relocation.arrive(to);
     }
-    // Safety: as above.
-    let body = unsafe { vcpu.body() };
+    let body = cx.bodies.of(vcpu);
     // A change that was to begin with its next job is not the next one's who is made in its place.
     body.next = None;
     if vcpu.is_made() {
@@ -403,7 +412,7 @@ pub fn delete(vcpu: &'static Vcpu, number: u64) -> Result<u64, SbiError> {
     if !target.is_made() || !target.vm.stop_made(target) {
         return Err(SbiError::INVALID_PARAM);
     }
-    sched::post(target);
+    signals::post(target);
     Ok(0)
 }
 
@@ -436,18 +445,18 @@ pub fn query(vcpu: &'static Vcpu, number: u64, address: u64, length: u64) -> Res
     };
     // Safety: `memory_at` has found all of it in the guest's memory.
     unsafe {
-        core::ptr::copy_nonoverlapping((&raw const status).cast(), to as *mut u8, length as usize);
+        memory::copy_shared((&raw const status) as u64, to, length);
     }
     Ok(size)
 }
 
 /// The current vCPU has done its job. Its answer comes when the next one is released.
-pub fn end_job(vcpu: &'static Vcpu) -> Result<u64, SbiError> {
-    // Safety: the vCPU runs on this hart, no other reference in use.
-    if unsafe { vcpu.body() }.account.is_none() {
+pub fn end_job(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Result<u64, SbiError> {
+    if cx.bodies.of(vcpu).account.is_none() {
         return Err(SbiError::DENIED);
     }
-    sched::wait(
+    block::wait(
+        cx,
         vcpu,
         Wait::Release {
             at: u64::MAX,
@@ -470,7 +479,7 @@ fn named(vcpu: &'static Vcpu, number: u64) -> Result<&'static Vcpu, SbiError> {
     target
         .filter(|target| {
             let real_time = target.class == tactus_abi::blob::Class::RealTime;
-            real_time && target.state_here() != State::Stopped
+            real_time && target.state.get() != State::Stopped
         })
         .ok_or(SbiError::INVALID_PARAM)
 }
@@ -481,15 +490,14 @@ fn number(vcpu: &Vcpu) -> u64 {
 }
 
 /// Gives a call its answer.
-pub fn answer(vcpu: &Vcpu, to: AnswerTo, result: Result<u64, SbiError>) {
+pub fn answer(cx: &mut HartCtx, vcpu: &'static Vcpu, to: AnswerTo, result: Result<u64, SbiError>) {
     let (error, value) = match result {
         Ok(value) => (0, value),
         Err(error) => (error.code, error.value),
     };
     match to {
         AnswerTo::Registers => {
-            // Safety: the vCPU runs on this hart, no other reference in use.
-            let registers = &mut unsafe { vcpu.body() }.context.registers;
+            let registers = &mut cx.bodies.of(vcpu).context.registers;
             (registers[10], registers[11]) = (error.cast_unsigned(), value);
         }
         AnswerTo::Block(address) => {

@@ -2,15 +2,16 @@
 //! ([`tactus_abi::hypercall`]). Every argument is checked; a call that fails changes nothing.
 
 use crate::accelerators;
-use crate::arch::{self, context};
+use crate::arch::{self, context, memory};
 use crate::console;
 use crate::devices;
 use crate::exit::Exit;
-use crate::hart::Hart;
+use crate::hart::context::HartCtx;
 use crate::interrupt_page;
 use crate::message;
 use crate::realtime::{self, AnswerTo};
 use crate::sched;
+use crate::sched::{block, signals};
 use crate::system::system;
 use crate::trap;
 use crate::vcpu::{State, Vcpu, Wait, signal};
@@ -98,11 +99,12 @@ const CONSOLE_CHUNK: u64 = 8;
 /// The base extension, which asks for facts, is answered right here.
 pub extern "C" fn call(vcpu: &'static Vcpu) -> Exit {
     context::skip_instruction(4);
-    // Safety: the vCPU runs on this hart, no other reference in use.
-    let context = &mut unsafe { vcpu.body() }.context;
+    // Safety: the entry code's call for a trap (protocol H1).
+    let cx = unsafe { HartCtx::of_trapped(vcpu) };
+    let context = &mut cx.bodies.of(vcpu).context;
     let registers = &mut context.registers;
     if registers[17] != base::EID_BASE as u64 {
-        return further(vcpu);
+        return further(cx, vcpu);
     }
     (registers[10], registers[11]) = match base_call(registers[16] as usize, registers[10]) {
         Ok(value) => (0, value),
@@ -120,30 +122,33 @@ enum Answer {
     Later,
 }
 
-fn further(vcpu: &'static Vcpu) -> Exit {
-    let hart = vcpu.hart();
-    // Safety: the vCPU runs on this hart, no other reference in use.
-    let registers = &unsafe { vcpu.body() }.context.registers;
+#[inline(never)]
+fn further(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
+    // A look halfway: if the vCPU has to leave the hart first, it makes the call again.
+    if !sched::may_continue(cx) {
+        context::repeat_call();
+        return Exit::leave();
+    }
+    let registers = &cx.bodies.of(vcpu).context.registers;
     let [a0, a1, a2, a3, a4, a5, function, extension] =
         *registers[10..].first_chunk().expect("32 registers");
     let arguments = [a0, a1, a2, a3, a4, a5];
-    match dispatch(hart, vcpu, extension as usize, function as usize, arguments) {
+    match dispatch(cx, vcpu, extension as usize, function as usize, arguments) {
         Answer::Legacy(value) => {
-            // Safety: as above.
-            unsafe { vcpu.body() }.context.registers[10] = value;
+            cx.bodies.of(vcpu).context.registers[10] = value;
         }
-        Answer::Standard(result) => realtime::answer(vcpu, AnswerTo::Registers, result),
+        Answer::Standard(result) => realtime::answer(cx, vcpu, AnswerTo::Registers, result),
         Answer::Later => {
-            if !sched::continue_calls(hart, vcpu) {
+            if !sched::continue_calls(cx, vcpu) {
                 return Exit::leave();
             }
         }
     }
-    trap::go_on(hart, vcpu)
+    trap::go_on(cx, vcpu)
 }
 
 fn dispatch(
-    hart: &'static Hart,
+    cx: &mut HartCtx,
     vcpu: &'static Vcpu,
     extension: usize,
     function: usize,
@@ -155,23 +160,21 @@ fn dispatch(
             context::set_guest_timer(a0);
             Ok(0)
         }
-        spi::EID_SPI if function == spi::SEND_IPI => send_ipi(hart, vcpu, a0, a1),
-        rfnc::EID_RFNC => remote_fence(hart, vcpu, function, a0, a1),
-        hsm::EID_HSM => hart_state(hart, vcpu, function, arguments),
-        dbcn::EID_DBCN => debug_console(hart, vcpu, function, a0, a1, a2),
-        srst::EID_SRST if function == srst::SYSTEM_RESET => reset(hart, vcpu, a0, a1),
-        hypercall::EXTENSION => {
-            match tactus(hart, vcpu, function, arguments, AnswerTo::Registers) {
-                Some(result) => result,
-                None => return Answer::Later,
-            }
-        }
+        spi::EID_SPI if function == spi::SEND_IPI => send_ipi(cx, vcpu, a0, a1),
+        rfnc::EID_RFNC => remote_fence(cx, vcpu, function, a0, a1),
+        hsm::EID_HSM => hart_state(cx, vcpu, function, arguments),
+        dbcn::EID_DBCN => debug_console(cx, vcpu, function, a0, a1, a2),
+        srst::EID_SRST if function == srst::SYSTEM_RESET => reset(cx, vcpu, a0, a1),
+        hypercall::EXTENSION => match tactus(cx, vcpu, function, arguments, AnswerTo::Registers) {
+            Some(result) => result,
+            None => return Answer::Later,
+        },
         legacy::LEGACY_SET_TIMER => {
             context::set_guest_timer(a0);
             return Answer::Legacy(0);
         }
         legacy::LEGACY_CONSOLE_PUTCHAR => {
-            if put(hart, vcpu, &[a0 as u8]) == 0 {
+            if put(cx, vcpu, &[a0 as u8]) == 0 {
                 // The call blocks: the guest makes it again.
                 context::repeat_call();
                 return Answer::Legacy(a0);
@@ -179,11 +182,11 @@ fn dispatch(
             return Answer::Legacy(0);
         }
         legacy::LEGACY_CONSOLE_GETCHAR => {
-            let byte = vcpu.vm.console_take(hart);
+            let byte = vcpu.vm.console_take(cx);
             return Answer::Legacy(byte.map_or(u64::MAX, u64::from));
         }
         legacy::LEGACY_SHUTDOWN => {
-            vcpu.vm.end(hart, End::Shutdown);
+            vcpu.vm.end(cx, End::Shutdown);
             return Answer::Legacy(0);
         }
         _ => Err(SbiError::NOT_SUPPORTED),
@@ -238,14 +241,14 @@ fn targets(vcpu: &Vcpu, mask: u64, base: u64) -> Result<u32, SbiError> {
     }
 }
 
-fn send_ipi(hart: &'static Hart, vcpu: &'static Vcpu, mask: u64, base: u64) -> SbiResult {
+fn send_ipi(cx: &mut HartCtx, vcpu: &'static Vcpu, mask: u64, base: u64) -> SbiResult {
     let mut targets = targets(vcpu, mask, base)?;
     // At most one step for each vCPU of the VM.
     while targets != 0 {
         let target = &vcpu.vm.vcpus()[targets.trailing_zeros() as usize];
         targets &= targets - 1;
         if interrupt_page::send_ipi(target) {
-            sched::notify(hart, target);
+            signals::notify(cx, target);
         }
     }
     Ok(0)
@@ -253,7 +256,7 @@ fn send_ipi(hart: &'static Hart, vcpu: &'static Vcpu, mask: u64, base: u64) -> S
 
 /// All fences are done in full: of all addresses, all address spaces, and of instructions.
 fn remote_fence(
-    hart: &'static Hart,
+    cx: &mut HartCtx,
     vcpu: &'static Vcpu,
     function: usize,
     mask: u64,
@@ -287,26 +290,26 @@ fn remote_fence(
             .wrapping_add(1);
         // Should it leave its hart from now on, it tells.
         target.signal(signal::FENCES | signal::awaits(vcpu.index));
-        if target.state() == State::Running {
+        if !target.state.has_left() {
             waits |= 1 << index;
         }
     }
     if waits != 0 {
         // Before anyone is told: the call has its answer when the vCPU runs again.
-        sched::wait(vcpu, Wait::Fences(waits, numbers));
+        block::wait(cx, vcpu, Wait::Fences(waits, numbers));
         for (index, target) in vm.vcpus().iter().enumerate() {
             if waits >> index & 1 != 0 {
-                sched::notify(hart, target);
+                signals::notify(cx, target);
             }
         }
         // Giving the hart up is another piece of work.
-        sched::may_continue(hart);
+        sched::may_continue(cx);
     }
     Ok(0)
 }
 
 fn hart_state(
-    hart: &'static Hart,
+    cx: &mut HartCtx,
     vcpu: &'static Vcpu,
     function: usize,
     arguments: [u64; 6],
@@ -333,20 +336,22 @@ fn hart_state(
         }
         hsm::HART_STOP => {
             vcpu.signal(signal::STOP);
-            sched::notify(hart, vcpu);
+            signals::notify(cx, vcpu);
             Err(SbiError::FAILED)
         }
         hsm::HART_GET_STATUS => {
-            let status = match target()?.state_here() {
+            let status = match target()?.state.get() {
                 State::Stopped => hsm::hart_state::STOPPED,
-                State::Ready | State::Running | State::Waiting => hsm::hart_state::STARTED,
+                State::Ready | State::Running | State::Waiting | State::Leaving => {
+                    hsm::hart_state::STARTED
+                }
             };
             Ok(status as u64)
         }
         hsm::HART_SUSPEND => match u32::try_from(arguments[0]) {
             // Retentive suspend is `wfi`.
             Ok(hsm::suspend_type::RETENTIVE) => {
-                sched::wait_for_interrupt(vcpu);
+                block::wait_for_interrupt(cx, vcpu);
                 Ok(0)
             }
             Ok(hsm::suspend_type::NON_RETENTIVE) => Err(SbiError::NOT_SUPPORTED),
@@ -357,14 +362,14 @@ fn hart_state(
 }
 
 /// Adds bytes to the VM's console; how many were taken.
-fn put(hart: &'static Hart, vcpu: &Vcpu, bytes: &[u8]) -> u64 {
+fn put(cx: &mut HartCtx, vcpu: &Vcpu, bytes: &[u8]) -> u64 {
     let (taken, room) = console::write(vcpu.vm.stream(), bytes);
-    vm::tell_room(hart, room);
+    vm::notify_room(cx, room);
     taken as u64
 }
 
 fn debug_console(
-    hart: &'static Hart,
+    cx: &mut HartCtx,
     vcpu: &'static Vcpu,
     function: usize,
     a0: u64,
@@ -379,15 +384,15 @@ fn debug_console(
             // Safety: `console_memory` has found all of it in the guest's memory. The guest may change the
             // bytes meanwhile; they are copied once and only ever data.
             unsafe {
-                core::ptr::copy_nonoverlapping(from as *const u8, bytes.as_mut_ptr(), bytes.len());
+                memory::copy_shared(from, bytes.as_mut_ptr() as u64, bytes.len() as u64);
             }
-            Ok(put(hart, vcpu, bytes))
+            Ok(put(cx, vcpu, bytes))
         }
         dbcn::CONSOLE_READ => {
             let to = console_memory(vcpu, a0, a1, a2)? as *mut u8;
             let mut count = 0;
             while count < a0.min(CONSOLE_CHUNK) {
-                let Some(byte) = vcpu.vm.console_take(hart) else {
+                let Some(byte) = vcpu.vm.console_take(cx) else {
                     break;
                 };
                 // Safety: within the guest's memory, see above.
@@ -396,7 +401,7 @@ fn debug_console(
             }
             Ok(count)
         }
-        dbcn::CONSOLE_WRITE_BYTE => match put(hart, vcpu, &[a0 as u8]) {
+        dbcn::CONSOLE_WRITE_BYTE => match put(cx, vcpu, &[a0 as u8]) {
             0 => Err(SbiError::FAILED),
             _ => Ok(0),
         },
@@ -414,7 +419,7 @@ fn console_memory(vcpu: &Vcpu, length: u64, low: u64, high: u64) -> Result<u64, 
         .ok_or(SbiError::INVALID_PARAM)
 }
 
-fn reset(hart: &'static Hart, vcpu: &'static Vcpu, kind: u64, reason: u64) -> SbiResult {
+fn reset(cx: &mut HartCtx, vcpu: &'static Vcpu, kind: u64, reason: u64) -> SbiResult {
     let failed = match u32::try_from(reason) {
         Ok(srst::RESET_REASON_NO_REASON) => false,
         Ok(srst::RESET_REASON_SYSTEM_FAILURE) => true,
@@ -426,13 +431,13 @@ fn reset(hart: &'static Hart, vcpu: &'static Vcpu, kind: u64, reason: u64) -> Sb
         Ok(srst::RESET_TYPE_COLD_REBOOT | srst::RESET_TYPE_WARM_REBOOT) => End::Restart,
         _ => return Err(SbiError::INVALID_PARAM),
     };
-    vcpu.vm.end(hart, end);
+    vcpu.vm.end(cx, end);
     Ok(0)
 }
 
 /// Tactus's own calls; `None`: the answer comes later, see [`sched::continue_calls`].
 pub fn tactus(
-    hart: &'static Hart,
+    cx: &mut HartCtx,
     vcpu: &'static Vcpu,
     function: usize,
     arguments: [u64; 6],
@@ -451,7 +456,7 @@ pub fn tactus(
     }
     Some(match function {
         hypercall::VERSION => Ok(TACTUS_VERSION),
-        hypercall::CHANNEL_NOTIFY => devices::ring(hart, vcpu.vm, a0)
+        hypercall::CHANNEL_NOTIFY => devices::ring(cx, vcpu.vm, a0)
             .map(|()| 0)
             .ok_or(SbiError::INVALID_PARAM),
         hypercall::VM_STATUS => charge(vcpu, a0).map(|other| {
@@ -463,22 +468,26 @@ pub fn tactus(
             _ => Err(SbiError::ALREADY_AVAILABLE),
         }),
         hypercall::CPU_TIME => Ok(vcpu.vm.cpu_ticks()),
-        hypercall::RT_CREATE => return realtime::create(vcpu, arguments, answer).err().map(Err),
-        hypercall::RT_CHANGE => return realtime::change(vcpu, arguments, answer).err().map(Err),
+        hypercall::RT_CREATE => {
+            return realtime::create(cx, vcpu, arguments, answer).err().map(Err);
+        }
+        hypercall::RT_CHANGE => {
+            return realtime::change(cx, vcpu, arguments, answer).err().map(Err);
+        }
         hypercall::MESSAGE_SEND | hypercall::MESSAGE_RECEIVE => {
             let sends = function == hypercall::MESSAGE_SEND;
-            return message::begin(vcpu, sends, arguments, answer)
+            return message::begin(cx, vcpu, sends, arguments, answer)
                 .err()
                 .map(Err);
         }
-        hypercall::INTERRUPT_PAGE if !by_memory => vcpu.vm.share_page(hart, vcpu, a0),
-        hypercall::INTERRUPT_END => vcpu.vm.end_interrupt(hart, a0),
+        hypercall::INTERRUPT_PAGE if !by_memory => vcpu.vm.share_page(cx, vcpu, a0),
+        hypercall::INTERRUPT_END => vcpu.vm.end_interrupt(cx, a0),
         hypercall::RT_QUERY => realtime::query(vcpu, a0, a1, a2),
         hypercall::RT_DELETE => realtime::delete(vcpu, a0),
         hypercall::ACCELERATOR_REQUESTS => {
-            accelerators::requests(hart, vcpu, [a0, a1, a2, a3], !by_memory)
+            accelerators::requests(cx, vcpu, [a0, a1, a2, a3], !by_memory)
         }
-        hypercall::RT_YIELD if !by_memory => realtime::end_job(vcpu),
+        hypercall::RT_YIELD if !by_memory => realtime::end_job(cx, vcpu),
         _ => Err(SbiError::NOT_SUPPORTED),
     })
 }

@@ -2,9 +2,11 @@
 
 use crate::accelerators::Accelerators;
 use crate::hart::Hart;
+use crate::hart::context::HartCtx;
 use crate::message::Endpoint;
 use crate::plic::Plic;
 use crate::ready::Ports;
+use crate::sync::Owned;
 use crate::vcpu::Vcpu;
 use crate::vm::Vm;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -32,6 +34,8 @@ pub struct System {
     pub blob: Blob<'static>,
     /// Harts, by index in the configuration.
     pub harts: &'static Table<Hart>,
+    /// Their private state, by the same index (protocol H1).
+    pub contexts: &'static Table<Owned<HartCtx>>,
     /// VMs, by index.
     pub vms: &'static Table<Vm>,
     /// vCPUs of all VMs, by handle.

@@ -1,46 +1,23 @@
 //! A virtual CPU.
 
 use crate::arch::context::{Context, Fpu};
+use crate::hart::context::HartCtx;
 use crate::hart::{Hart, running};
 use crate::interrupt_page::Page;
 use crate::loader::Loader;
 use crate::sync::{Apart, Owned};
-use crate::vm::Vm;
-use core::cell::Cell;
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use crate::vm::{Life, Vm};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{Blob, Class, Migration, limit};
+use tactus_hypervisor::ownership::Owner;
 use tactus_hypervisor::relocation::Relocation;
+use tactus_hypervisor::run_state::RunState;
+pub use tactus_hypervisor::run_state::State;
 use tactus_policy::livelock::Livelock;
 use tactus_policy::migration::Roaming;
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
 use tactus_policy::table::Array;
-
-/// What a vCPU is doing. Changed by its home hart; from `Ready` by the hart that takes it from its queue; from `Stopped` to
-/// `Waiting` by whoever starts it, with its VM's lifecycle locked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum State {
-    /// Not started, or stopped.
-    Stopped,
-    /// In a ready queue.
-    Ready,
-    /// On its home hart.
-    Running,
-    /// Waiting for what [`Body::wait`] says.
-    Waiting,
-}
-
-impl State {
-    const fn from_raw(raw: u8) -> Self {
-        match raw {
-            0 => Self::Stopped,
-            1 => Self::Ready,
-            2 => Self::Running,
-            _ => Self::Waiting,
-        }
-    }
-}
 
 /// What a vCPU is told by others.
 pub mod signal {
@@ -92,8 +69,7 @@ pub enum Wait {
     },
 }
 
-/// What only one hart touches: the one the vCPU runs on; its home while it waits; nobody while it is ready; and
-/// whoever holds its VM's lifecycle lock while it is stopped.
+/// What only the vCPU's owner touches (protocol V1): see [`Bodies`].
 #[repr(C, align(64))]
 pub struct Body {
     /// Registers. First: the entry code finds them there.
@@ -102,9 +78,11 @@ pub struct Body {
     /// Rest of its slice, in ticks.
     pub slice_left: u64,
     /// Index of the hart that holds its registers as they were saved last, plus one.
-    pub loaded_on: u32,
+    pub loaded_on: u8,
     /// Index of the hart that holds its floating-point registers as they were saved last, plus one.
-    pub fpu_on: u32,
+    pub fpu_on: u8,
+    /// Its guest has used the floating-point unit: see [`crate::sched::fpu`].
+    pub uses_fpu: bool,
     /// Whether it traps to itself for ever.
     pub livelock: Livelock,
     /// The hypervisor may have something to do in the vCPU's time before it is entered: [`Body::loader`], [`Body::pending_admission`], [`Body::message`].
@@ -131,7 +109,8 @@ pub struct Body {
 #[repr(C)]
 pub struct Vcpu {
     body: Owned<Body>,
-    hart: Cell<Option<&'static Hart>>,
+    /// The hart that owns it (protocol V1).
+    pub owner: Owner<HartCtx>,
     /// Its VM.
     pub vm: &'static Vm,
     /// Its place among all: one of [`running`] plus the priority.
@@ -144,7 +123,8 @@ pub struct Vcpu {
     pub class: Class,
     /// Higher first, within the class.
     pub priority: u8,
-    state: AtomicU8,
+    /// What it is doing (protocol F1).
+    pub state: RunState,
     /// Its VM is its own: it has no other vCPUs, and can't have any.
     pub alone: bool,
     /// Number within its VM.
@@ -196,9 +176,6 @@ pub struct Record {
     pub used_max: AtomicU64,
 }
 
-// Safety: `body` has its rule of ownership; `hart` is used by the hart that runs the vCPU only.
-unsafe impl Sync for Vcpu {}
-
 impl Vcpu {
     /// The stopped vCPU of that handle, at home on the first of its harts.
     pub fn new(handle: Handle, blob: &Blob, hgatp: u64, vm: &'static Vm) -> Self {
@@ -221,6 +198,7 @@ impl Vcpu {
                 loaded_on: 0,
                 fpu_on: 0,
                 loader: None,
+                uses_fpu: false,
                 livelock: Livelock::new(),
                 unfinished: false,
                 fpu: Fpu::new(),
@@ -232,7 +210,7 @@ impl Vcpu {
                 pending_admission: None,
                 message: None,
             }),
-            hart: Cell::new(None),
+            owner: Owner::none(),
             handle,
             vm,
             index: config.index as usize,
@@ -245,7 +223,7 @@ impl Vcpu {
             kernel_entries: AtomicU64::new(0),
             alone: vm.config().vcpus + vm.config().rt_vcpus == 1,
             bit: if made { 0 } else { 1 << config.index },
-            state: AtomicU8::new(State::Stopped as u8),
+            state: RunState::new(),
             relocation: Relocation::new(
                 kernel_harts.trailing_zeros(),
                 [config.period, config.budget, config.deadline],
@@ -287,17 +265,19 @@ impl Vcpu {
         self.bit == 0
     }
 
-    /// What belongs to one hart at a time.
-    ///
-    /// # Safety
-    /// This hart owns the body by the rule stated at [`Body`], and no other reference to it is in use.
-    #[allow(
-        clippy::mut_from_ref,
-        reason = "ownership between harts is the caller's to prove"
-    )]
-    pub unsafe fn body(&self) -> &mut Body {
-        // Safety: the caller's promise.
-        unsafe { self.body.get() }
+    /// Where its registers are while it does not run: for the entry code.
+    #[inline(always)]
+    pub const fn context(&self) -> *const Context {
+        (&raw const self.body).cast()
+    }
+
+    /// The body of a stopped vCPU, for the holder of its VM's lifecycle lock, which `_life` is the evidence of; `None`: it is not stopped.
+    pub fn stopped_body<'life>(&'static self, _life: &'life mut Life) -> Option<&'life mut Body> {
+        if self.state.get() != State::Stopped {
+            return None;
+        }
+        // Safety: protocol V1: a stopped vCPU without an owner belongs to the holder of that lock, of which there is one reference.
+        Some(unsafe { self.body.get() })
     }
 
     /// What others have told it and it has not taken notice of yet: bits of [`signal`]. After a full fence.
@@ -320,49 +300,67 @@ impl Vcpu {
         self.signals() & signal::STOP != 0
     }
 
-    /// What it is doing.
-    pub fn state(&self) -> State {
-        State::from_raw(self.state.load(Ordering::SeqCst))
-    }
-
-    /// What it is doing, for the hart that is its home; for others after a full fence, or whether it is stopped, with its VM's lifecycle locked.
-    pub fn state_here(&self) -> State {
-        State::from_raw(self.state.load(Ordering::Relaxed))
-    }
-
-    /// See [`State`] for who may. Whoever looks at what others have sent next has a full fence between.
-    pub fn set_state(&self, state: State) {
-        self.state.store(state as u8, Ordering::Release);
-    }
-
-    /// As [`Vcpu::set_state`], when a full fence is to follow before anybody else may have the vCPU.
-    pub fn set_state_before_fence(&self, state: State) {
-        self.state.store(state as u8, Ordering::Relaxed);
-    }
-
     /// Index of its home hart. Whoever has sent the vCPU something reads it after a full fence.
     #[inline(always)]
     pub fn home(&self) -> usize {
         self.relocation.home()
     }
 
-    /// It runs, on a hart that is its home from now on; a full fence is to follow.
+    /// It runs, on the hart of this context, its owner, which is its home from now on; a full fence is to follow.
+    #[inline(always)]
     pub fn settle(&self, hart: &'static Hart) {
         self.relocation.settle(hart.index);
-        self.hart.set(Some(hart));
-        self.state.store(State::Running as u8, Ordering::Relaxed);
+        self.state.begin_running();
+    }
+}
+
+/// Access to the bodies of the vCPUs that a hart owns. There is one for each hart, the first field of its [`HartCtx`].
+#[derive(Debug)]
+#[repr(C)]
+pub struct Bodies(());
+
+impl Bodies {
+    /// For a hart that owns no vCPU yet.
+    pub const fn new() -> Self {
+        Self(())
     }
 
-    /// The hart that runs it; only for code that runs there.
-    pub fn hart(&self) -> &'static Hart {
-        match self.hart.get() {
-            Some(hart) => hart,
-            None => never_settled(),
+    /// The address of the context that this is part of: what [`Vcpu::owner`] knows a hart by.
+    #[inline(always)]
+    pub fn context(&mut self) -> *mut HartCtx {
+        (&raw mut *self).cast()
+    }
+
+    /// The body of a vCPU that this hart owns.
+    #[inline(always)]
+    #[cfg_attr(debug_assertions, track_caller)]
+    pub fn of(&mut self, vcpu: &'static Vcpu) -> &mut Body {
+        if vcpu.owner.as_ptr() != self.context() {
+            not_owned();
         }
+        // Safety: protocol V1: the hart owns the vCPU, and this borrow is the only one of any body on this hart.
+        unsafe { vcpu.body.get() }
+    }
+
+    /// The bodies of two vCPUs that this hart owns.
+    #[inline(always)]
+    #[cfg_attr(debug_assertions, track_caller)]
+    pub fn of_two(&mut self, one: &'static Vcpu, other: &'static Vcpu) -> [&mut Body; 2] {
+        let context = self.context();
+        if (one.owner.as_ptr() != context)
+            | (other.owner.as_ptr() != context)
+            | core::ptr::eq(one, other)
+        {
+            not_owned();
+        }
+        // Safety: as for `of`; they are two.
+        unsafe { [one.body.get(), other.body.get()] }
     }
 }
 
 #[cold]
-fn never_settled() -> ! {
-    crate::defect("a vCPU runs that never settled")
+#[inline(never)]
+#[cfg_attr(debug_assertions, track_caller)]
+fn not_owned() -> ! {
+    crate::defect("a hart uses a vCPU that it does not own")
 }

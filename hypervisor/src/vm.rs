@@ -6,15 +6,17 @@ use crate::arch::{entry, fence_after_device};
 use crate::console;
 use crate::doorbell::{self, Doorbell};
 use crate::hart::Hart;
+use crate::hart::context::HartCtx;
 use crate::interrupt_page;
 use crate::loader::Loader;
 use crate::log::Line;
 use crate::migration;
 use crate::sbi::SbiError;
 use crate::sched;
+use crate::sched::signals;
 use crate::sync::Owned;
 use crate::system::{Route, system};
-use crate::vcpu::{State, Vcpu, Wait, signal};
+use crate::vcpu::{Body, State, Vcpu, Wait, signal};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{self, OnFault, io, limit, region};
@@ -50,6 +52,24 @@ pub enum End {
     Restart,
 }
 
+/// What a vCPU starts with.
+pub struct Entry {
+    /// Its first instruction.
+    pub pc: u64,
+    /// Its argument registers.
+    pub a0: u64,
+    /// See `a0`.
+    pub a1: u64,
+    /// Its stack pointer.
+    pub sp: u64,
+}
+
+impl Entry {
+    const fn new(pc: u64, a0: u64, a1: u64) -> Self {
+        Self { pc, a0, a1, sp: 0 }
+    }
+}
+
 /// What is to be said of a fault.
 struct Fault {
     vcpu: usize,
@@ -58,7 +78,8 @@ struct Fault {
     time: u64,
 }
 
-struct Life {
+/// Where a VM is between its start and its end; under its lifecycle lock.
+pub struct Life {
     state: VmState,
     /// vCPUs that are not stopped.
     alive: u32,
@@ -204,7 +225,7 @@ impl Vm {
     /// Works on the UART and passes on what changes in its interrupt line.
     // Compiled once, and not into each caller.
     #[inline(never)]
-    fn with_uart(&self, hart: &'static Hart, work: &mut dyn FnMut(&mut Vuart)) {
+    fn with_uart(&self, cx: &mut HartCtx, work: &mut dyn FnMut(&mut Vuart)) {
         let changed = {
             let mut devices = self.devices.lock();
             let devices = &mut *devices;
@@ -216,7 +237,7 @@ impl Vm {
                 self.uart_line_changed(devices, line)
             }
         };
-        self.tell(hart, changed);
+        self.tell(cx, changed);
     }
 
     #[inline(never)]
@@ -247,23 +268,23 @@ impl Vm {
 
     /// Tells vCPUs of changes.
     #[inline(never)]
-    pub fn tell(&self, hart: &'static Hart, mut changed: Changed) {
+    pub fn tell(&self, cx: &mut HartCtx, mut changed: Changed) {
         // At most one step for each vCPU.
         while changed != 0 {
             let index = changed.trailing_zeros() as usize;
             changed &= changed - 1;
-            sched::notify(hart, &self.vcpus()[index]);
+            signals::notify(cx, &self.vcpus()[index]);
         }
     }
 
     /// A physical source interrupts the VM. It stays claimed until the guest completes it.
-    pub fn physical_interrupt(&self, hart: &'static Hart, source: u32) {
+    pub fn physical_interrupt(&self, cx: &mut HartCtx, source: u32) {
         let changed = {
             let mut devices = self.devices.lock();
             devices.held |= 1 << source;
             self.raise_with(&mut devices, source)
         };
-        self.tell(hart, changed);
+        self.tell(cx, changed);
     }
 
     /// A virtual source interrupts the VM once. Returns its vCPUs that are to be told.
@@ -299,8 +320,8 @@ impl Vm {
     /// A virtual source interrupts the VM once; tells its vCPUs.
     #[unsafe(export_name = "tactus_signal")]
     #[inline(never)]
-    pub extern "C" fn signal(&self, hart: &'static Hart, source: u32) {
-        self.tell(hart, self.raise(source));
+    pub extern "C" fn signal(&self, cx: &mut HartCtx, source: u32) {
+        self.tell(cx, self.raise(source));
     }
 
     /// Whether any of its vCPUs takes interrupts by a page.
@@ -317,7 +338,7 @@ impl Vm {
     /// The call `interrupt_page`, of one of its vCPUs, which runs on this hart.
     pub fn share_page(
         &self,
-        hart: &'static Hart,
+        cx: &mut HartCtx,
         vcpu: &'static Vcpu,
         address: u64,
     ) -> Result<u64, SbiError> {
@@ -331,7 +352,7 @@ impl Vm {
             _ => return Err(SbiError::INVALID_ADDRESS),
         };
         self.set_page(vcpu, at);
-        sched::notify(hart, vcpu);
+        signals::notify(cx, vcpu);
         Ok(0)
     }
 
@@ -365,7 +386,7 @@ impl Vm {
     }
 
     /// The call `interrupt_end`.
-    pub fn end_interrupt(&self, hart: &'static Hart, source: u64) -> Result<u64, SbiError> {
+    pub fn end_interrupt(&self, cx: &mut HartCtx, source: u64) -> Result<u64, SbiError> {
         if !(1..=u64::from(map::PASSED_SOURCE_MAX)).contains(&source) {
             return Err(SbiError::INVALID_PARAM);
         }
@@ -379,13 +400,13 @@ impl Vm {
             source == map::UART_SOURCE && devices.uart_line
         };
         if asks {
-            self.signal(hart, source);
+            self.signal(cx, source);
         }
         Ok(0)
     }
 
     /// Reads a register of its virtual PLIC; `None`: a bus error.
-    pub fn plic_read(&self, hart: &'static Hart, offset: u64, size: u8) -> Option<u32> {
+    pub fn plic_read(&self, cx: &mut HartCtx, offset: u64, size: u8) -> Option<u32> {
         let (value, changed) = {
             let mut devices = self.devices.lock();
             let (value, effect) = devices.plic.read(offset, size)?;
@@ -395,12 +416,12 @@ impl Vm {
             };
             (value, changed)
         };
-        self.tell(hart, changed);
+        self.tell(cx, changed);
         Some(value)
     }
 
     /// Writes a register of its virtual PLIC; `None`: a bus error.
-    pub fn plic_write(&self, hart: &'static Hart, offset: u64, size: u8, value: u32) -> Option<()> {
+    pub fn plic_write(&self, cx: &mut HartCtx, offset: u64, size: u8, value: u32) -> Option<()> {
         let changed = {
             let mut devices = self.devices.lock();
             let effect = devices.plic.write(offset, size, value)?;
@@ -419,40 +440,40 @@ impl Vm {
                 _ => self.outputs(&devices.plic),
             }
         };
-        self.tell(hart, changed);
+        self.tell(cx, changed);
         Some(())
     }
 
     /// Reads a register of its virtual UART.
-    pub fn uart_read(&self, hart: &'static Hart, offset: u64) -> u8 {
+    pub fn uart_read(&self, cx: &mut HartCtx, offset: u64) -> u8 {
         let room = console::has_room(self.stream());
         let mut value = 0;
-        self.with_uart(hart, &mut |uart| value = uart.read(offset, room));
+        self.with_uart(cx, &mut |uart| value = uart.read(offset, room));
         value
     }
 
     /// Writes a register of its virtual UART.
-    pub fn uart_write(&self, hart: &'static Hart, offset: u64, value: u8) {
+    pub fn uart_write(&self, cx: &mut HartCtx, offset: u64, value: u8) {
         let room = console::has_room(self.stream());
         let mut sent = None;
-        self.with_uart(hart, &mut |uart| sent = uart.write(offset, value, room));
+        self.with_uart(cx, &mut |uart| sent = uart.write(offset, value, room));
         if let Some(byte) = sent {
             let (_, room) = console::write(self.stream(), &[byte]);
-            tell_room(hart, room);
+            notify_room(cx, room);
         }
     }
 
     /// A byte arrives for its console; lost when the guest is far behind.
-    pub fn console_input(&self, hart: &'static Hart, byte: u8) {
-        self.with_uart(hart, &mut |uart| {
+    pub fn console_input(&self, cx: &mut HartCtx, byte: u8) {
+        self.with_uart(cx, &mut |uart| {
             uart.receive(byte);
         });
     }
 
     /// Takes a byte of its console's input past the UART.
-    pub fn console_take(&self, hart: &'static Hart) -> Option<u8> {
+    pub fn console_take(&self, cx: &mut HartCtx) -> Option<u8> {
         let mut byte = None;
-        self.with_uart(hart, &mut |uart| byte = uart.take_input());
+        self.with_uart(cx, &mut |uart| byte = uart.take_input());
         byte
     }
 
@@ -480,33 +501,43 @@ impl Vm {
             life.state = VmState::Loading;
             life.alive = 1;
             let config = self.config();
-            self.prepare(boot, config.entry, 0, config.devicetree);
-            // Safety: the vCPU is stopped, and the lifecycle lock is held.
-            let body = unsafe { boot.body() };
-            body.loader = Some(Loader::default());
-            body.unfinished = true;
+            let entry = Entry::new(config.entry, 0, config.devicetree);
+            self.prepare(&mut life, boot, &entry, |body| {
+                body.loader = Some(Loader::default());
+                body.unfinished = true;
+            });
         }
         boot
     }
 
-    /// Makes a stopped vCPU ready to be started by its home; called with the lifecycle lock held.
+    /// Makes a stopped vCPU ready to be started by its home, whose it is then, with what `also` sets; called with the lifecycle lock held.
     #[inline(never)]
-    fn prepare(&self, vcpu: &'static Vcpu, pc: u64, a0: u64, a1: u64) {
-        // Safety: the vCPU is stopped, and the lifecycle lock is held.
-        let body = unsafe { vcpu.body() };
-        body.context.reset(pc, a0, a1);
+    fn prepare(
+        &self,
+        life: &mut Life,
+        vcpu: &'static Vcpu,
+        entry: &Entry,
+        also: impl FnOnce(&mut Body),
+    ) {
+        let Some(body) = vcpu.stopped_body(life) else {
+            return;
+        };
+        body.context.reset(entry.pc, entry.a0, entry.a1);
+        body.context.registers[2] = entry.sp;
         body.loaded_on = 0;
         body.fpu_on = 0;
+        body.uses_fpu = false;
         body.fpu.reset();
         body.slice_left = 0;
         body.wait = Wait::Start;
+        also(body);
         vcpu.set_affinity(false);
         self.forget_page(vcpu);
         vcpu.take_signals(signal::SOFTWARE | signal::STOP);
         // What harts have cached of an earlier life of this vCPU is dropped when it is entered.
         vcpu.fences_asked.fetch_add(1, Ordering::SeqCst);
         vcpu.signal(signal::FENCES | signal::CLOSED);
-        vcpu.set_state(State::Waiting);
+        vcpu.state.set(State::Waiting);
     }
 
     /// Its image is loaded: the guest's first instruction is about to run.
@@ -531,24 +562,24 @@ impl Vm {
         let vcpu = &self.vcpus()[index];
         {
             let mut life = self.life.lock();
-            if vcpu.state_here() != State::Stopped || life.ending.is_some() {
+            if vcpu.state.get() != State::Stopped || life.ending.is_some() {
                 return false;
             }
             life.alive += 1;
-            self.prepare(vcpu, pc, index as u64, argument);
+            let entry = Entry::new(pc, index as u64, argument);
+            self.prepare(&mut life, vcpu, &entry, |_| {});
         }
-        sched::post(vcpu);
+        signals::post(vcpu);
         true
     }
 
-    /// Starts a vCPU that a hypercall makes, at home on a hart; whoever calls this then tells it. `registers`: its `a0`, `a1` and `sp`; `before`:
-    /// what is to be done first. `false`: the VM is ending.
+    /// Starts a vCPU that a hypercall makes, at home on a hart; the caller then notifies it. `before`: what is to be done first. `false`: the VM is
+    /// ending.
     pub fn start_made(
         &self,
         vcpu: &'static Vcpu,
         hart: usize,
-        entry: u64,
-        registers: [u64; 3],
+        entry: &Entry,
         account: Account,
         before: impl FnOnce(),
     ) -> bool {
@@ -558,19 +589,15 @@ impl Vm {
         }
         before();
         life.alive += 1;
-        // Safety: the vCPU is stopped, and the lifecycle lock is held.
-        unsafe { vcpu.body() }.account = Some(account);
         vcpu.relocation.settle(hart);
-        self.prepare(vcpu, entry, registers[0], registers[1]);
-        // Safety: as above.
-        unsafe { vcpu.body() }.context.registers[2] = registers[2];
+        self.prepare(&mut life, vcpu, entry, |body| body.account = Some(account));
         true
     }
 
     /// Makes a vCPU that a hypercall has made stop; whoever calls this then tells it. `false`: it has stopped.
     pub fn stop_made(&self, vcpu: &Vcpu) -> bool {
         let _life = self.life.lock();
-        let runs = vcpu.state_here() != State::Stopped;
+        let runs = vcpu.state.get() != State::Stopped;
         if runs {
             vcpu.signal(signal::STOP);
         }
@@ -579,7 +606,7 @@ impl Vm {
 
     /// Stops all its vCPUs; the hart that stops the last one brings about the `end`. The first
     /// of several reasons counts.
-    pub fn end(&self, hart: &'static Hart, end: End) {
+    pub fn end(&self, cx: &mut HartCtx, end: End) {
         {
             let mut life = self.life.lock();
             if life.ending.is_some() || life.alive == 0 {
@@ -587,33 +614,27 @@ impl Vm {
             }
             life.ending = Some(end);
             for vcpu in self.all_vcpus() {
-                if vcpu.state_here() != State::Stopped {
+                if vcpu.state.get() != State::Stopped {
                     vcpu.signal(signal::STOP);
                 }
             }
         }
         for vcpu in self.all_vcpus() {
             if vcpu.stops() {
-                if vcpu.state_here() == State::Running {
-                    sched::notify(hart, vcpu);
+                if !vcpu.state.has_left() {
+                    signals::notify(cx, vcpu);
                 } else {
-                    sched::post(vcpu);
+                    signals::post(vcpu);
                 }
             }
         }
         // Giving the hart up is another piece of work.
-        sched::may_continue(hart);
+        sched::may_continue(cx);
     }
 
     /// Applies the `on_fault` policy. `why`: in a word.
     #[inline(never)]
-    pub fn fault(
-        &self,
-        hart: &'static Hart,
-        vcpu: &Vcpu,
-        why: &'static str,
-        exception: &Exception,
-    ) {
+    pub fn fault(&self, cx: &mut HartCtx, vcpu: &Vcpu, why: &'static str, exception: &Exception) {
         {
             let mut life = self.life.lock();
             if life.ending.is_none() {
@@ -627,7 +648,7 @@ impl Vm {
                 });
             }
         }
-        self.end(hart, self.on_fault().1);
+        self.end(cx, self.on_fault().1);
     }
 
     /// The `on_fault` policy, in words and in deeds.
@@ -639,10 +660,11 @@ impl Vm {
         }
     }
 
-    /// One of its vCPUs has stopped, and is in nobody's hands. `true`: it was the last one; what follows is [`Vm::conclude`]'s.
+    /// One of its vCPUs has stopped, and is in nobody's hands. `true`: it was the last one; what follows is [`Vm::finish_end`]'s.
     pub fn vcpu_stopped(&self, vcpu: &'static Vcpu) -> bool {
         let mut life = self.life.lock();
-        vcpu.set_state(State::Stopped);
+        vcpu.owner.release();
+        vcpu.state.set(State::Stopped);
         vcpu.take_signals(signal::STOP);
         vcpu.claimed.store(false, Ordering::Release);
         life.alive -= 1;
@@ -651,7 +673,7 @@ impl Vm {
 
     /// Does a piece of what follows when its last vCPU has stopped; `true`: all is done. In pieces, a line of the log at most each, since real-time
     /// vCPUs may wait meanwhile.
-    pub fn conclude(&self, hart: &'static Hart) -> bool {
+    pub fn finish_end(&self, cx: &mut HartCtx) -> bool {
         let (end, piece) = {
             let mut life = self.life.lock();
             let piece = life.pieces;
@@ -664,7 +686,7 @@ impl Vm {
         };
         if piece == 0 {
             self.reset_devices();
-            accelerators::end(hart, self);
+            accelerators::end(cx, self);
             return false;
         }
         let (reason, code) = match end {
@@ -675,7 +697,7 @@ impl Vm {
                     life.pieces = 0;
                     life.ending = None;
                 }
-                sched::post(self.start());
+                signals::post(self.start());
                 return true;
             }
             End::Shutdown => ("shutdown", 0),
@@ -712,10 +734,10 @@ impl Vm {
         if matches!(end, End::Fault)
             && let Some(other) = system().vms.get(self.config().signal_vm as usize)
         {
-            other.signal(hart, map::FAULT_SOURCE);
+            other.signal(cx, map::FAULT_SOURCE);
         }
         if !self.is_service() {
-            sched::vm_is_off();
+            count_off();
         }
         true
     }
@@ -785,7 +807,7 @@ impl Vm {
         if !self.is_service() {
             system().vms_on.fetch_add(1, Ordering::SeqCst);
         }
-        sched::post(self.start());
+        signals::post(self.start());
         true
     }
 
@@ -826,13 +848,13 @@ fn end_io(page: u64) {
 }
 
 /// Tells the VMs of the console's streams given that there is room again.
-pub fn tell_room(hart: &'static Hart, mut streams: console::Room) {
+pub fn notify_room(cx: &mut HartCtx, mut streams: console::Room) {
     // At most one step for each stream.
     while streams != 0 {
         let stream = streams.trailing_zeros() as usize;
         streams &= streams - 1;
         if let Some(vm) = stream.checked_sub(1).and_then(|vm| system().vms.get(vm)) {
-            vm.with_uart(hart, &mut Vuart::room);
+            vm.with_uart(cx, &mut Vuart::room);
         }
     }
 }
@@ -843,4 +865,35 @@ fn complete(source: u32) {
     if let (Some(plic), Route::Vm(_, context)) = (system().plic, route) {
         plic.complete(context, source);
     }
+}
+
+/// A VM has gone off. With the last one the machine does.
+fn count_off() {
+    let system = system();
+    if system.vms_on.fetch_sub(1, Ordering::SeqCst) > 1 {
+        return;
+    }
+    for hart in system.harts {
+        for vm in system.vms {
+            vm.report_usage(hart);
+            console::flush();
+        }
+        Line::new()
+            .begin("usage idle")
+            .number("hart", hart.index as u64)
+            .number("ticks", hart.idle_ticks.load(Ordering::Relaxed))
+            .send();
+        console::flush();
+    }
+    let lost = console::take_lost();
+    if lost > 0 {
+        Line::new()
+            .begin("lost")
+            .number("stream", 0)
+            .number("bytes", lost.into())
+            .send();
+    }
+    Line::new().begin("end").time().send();
+    console::flush();
+    crate::arch::firmware::power_off();
 }

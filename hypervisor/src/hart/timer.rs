@@ -3,14 +3,14 @@
 //! **Protocol T1, due times.** Whenever the hart enters a guest, waits for an interrupt or looks for pending ones, the hardware's deadline
 //! is no later than any due time that counts then. Every method that changes a due time marks the timer dirty; [`Timer::arm`] programs the
 //! hardware. The hart arms a dirty timer on the one way into guests ([`crate::exit`]), before it waits, and at each look
-//! ([`crate::sched::poll`]). An interrupt that comes too early is harmless: it finds nothing due and sets the timer anew.
+//! ([`crate::sched::tick::poll`]). An interrupt that comes too early is harmless: it finds nothing due and sets the timer anew.
 //!
 //! The state is the hart's own ([`super::Local`]), so that no other hart changes a due time.
 
 use crate::arch;
 use crate::console;
 use crate::system::system;
-use tactus_abi::blob::limit;
+use tactus_abi::blob::{Class, limit};
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::Handle;
 
@@ -23,9 +23,23 @@ pub enum Serves {
     All,
 }
 
+impl Serves {
+    /// While a vCPU of that class runs, on a hart that it shares or not.
+    #[inline(always)]
+    pub fn of(class: Class, shared: bool) -> Self {
+        if (class == Class::RealTime) & shared {
+            Self::RealTimeOnly
+        } else {
+            Self::All
+        }
+    }
+}
+
 /// A hart's due times in ticks; `u64::MAX`: never.
 #[repr(C)]
 pub struct Timer {
+    /// A due time has changed since the hardware was set.
+    dirty: bool,
     /// What the hardware is set to.
     armed: u64,
     /// When the current vCPU's budget is spent.
@@ -34,8 +48,8 @@ pub struct Timer {
     slice_end: u64,
     /// When deferred best-effort work is done while a real-time vCPU runs.
     deferred_at: u64,
-    /// A due time has changed since the hardware was set.
-    dirty: bool,
+    /// Since when the current vCPU has had the hart, or the hart has been idle.
+    since: u64,
     /// When waiting real-time vCPUs at home here want to be woken, or their jobs are released.
     releases: Deadlines<{ limit::VCPUS }>,
     /// When waiting best-effort vCPUs at home here want to be woken.
@@ -43,14 +57,18 @@ pub struct Timer {
 }
 
 impl Timer {
+    /// Bytes up to the earliest release, which each context switch uses.
+    pub const HOT_BYTES: usize = core::mem::offset_of!(Self, releases) + 24;
+
     /// Nothing is due.
     pub const fn new() -> Self {
         Self {
+            dirty: false,
             armed: u64::MAX,
             budget_end: u64::MAX,
             slice_end: u64::MAX,
             deferred_at: 0,
-            dirty: false,
+            since: 0,
             releases: Deadlines::new(),
             wakeups: Deadlines::new(),
         }
@@ -77,9 +95,10 @@ impl Timer {
         self.deferred_at
     }
 
-    /// Another vCPU has the hart, or none: its slice and its budget end then.
+    /// Another vCPU has the hart: its slice and its budget end then.
     #[inline(always)]
-    pub const fn begin(&mut self, slice_end: u64, budget_end: u64) {
+    pub const fn begin(&mut self, now: u64, slice_end: u64, budget_end: u64) {
+        self.since = now;
         self.slice_end = slice_end;
         self.budget_end = budget_end;
         self.dirty = true;
@@ -87,8 +106,18 @@ impl Timer {
 
     /// The current vCPU leaves the hart: its slice and its budget are due no more.
     #[inline(always)]
-    pub const fn end(&mut self) {
-        self.begin(u64::MAX, u64::MAX);
+    pub const fn end(&mut self, now: u64) {
+        self.begin(now, u64::MAX, u64::MAX);
+    }
+
+    /// Since when the current vCPU has had the hart, or the hart has been idle.
+    pub const fn since(&self) -> u64 {
+        self.since
+    }
+
+    /// What was counted up to now is accounted for.
+    pub const fn account(&mut self, now: u64) -> u64 {
+        now - core::mem::replace(&mut self.since, now)
     }
 
     /// The current vCPU's slice ends then.

@@ -543,9 +543,16 @@ impl Fpu {
         self.fcsr = 0;
     }
 
-    /// Gives the running vCPU its floating-point registers, which are these.
-    pub fn give(&self) {
+    /// Gives the running vCPU its floating-point registers, which are these. `from`: the vCPU whose newer ones the hart holds, perhaps, which are saved before.
+    #[inline(always)]
+    pub fn give(&self, from: Option<(&mut Context, &mut Self)>) {
         set!(csr::SSTATUS, csr::SSTATUS_FS);
+        if let Some((context, fpu)) = from
+            && context.fpu_is_dirty()
+        {
+            context.sstatus = context.sstatus & !csr::SSTATUS_FS | csr::SSTATUS_FS_CLEAN;
+            fpu.save();
+        }
         self.load();
         clear!(csr::SSTATUS, csr::SSTATUS_FS & !csr::SSTATUS_FS_CLEAN);
         delegate(true);

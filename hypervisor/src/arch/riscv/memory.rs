@@ -3,6 +3,21 @@
 
 use core::arch::global_asm;
 
+unsafe extern "C" {
+    #[link_name = "memcpy"]
+    fn copy_bytes(to: *mut u8, from: *const u8, count: usize) -> *mut u8;
+}
+
+/// Copies bytes of which some are a guest's memory, by physical addresses. The guest may read and write them meanwhile: the copy is made by assembly, so
+/// that the language knows of no race, and what arrives is any mixture of what was there.
+///
+/// # Safety
+/// Both ranges are memory of guests, or objects that nothing else uses and for which any bits are valid.
+pub unsafe fn copy_shared(from: u64, to: u64, count: u64) {
+    // Safety: the caller's promise.
+    unsafe { copy_bytes(to as *mut u8, from as *const u8, count as usize) };
+}
+
 /// How many bytes are copied between two addresses in no more than about the time of `aligned` ones between aligned addresses: for
 /// whoever copies in pieces.
 pub const fn piece(from: u64, to: u64, aligned: u64) -> u64 {

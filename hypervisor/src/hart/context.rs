@@ -1,0 +1,143 @@
+//! What the code that runs on a hart may touch, and no other hart.
+//!
+//! **Protocol H1, one context in use.** A hart's [`HartCtx`] is reached in two places: when the hart starts ([`HartCtx::first`]), and when a guest
+//! traps ([`HartCtx::of_trapped`]). Traps do not nest in the hypervisor, and each handler has returned before a guest is entered. So no
+//! two references to one context are in use at once, and everything behind it is borrowed from it as the language asks.
+
+use super::timer::Timer;
+use super::{Hart, HartRole, INBOX_WORDS};
+use crate::arch::context::Context;
+use crate::sync::Owned;
+use crate::vcpu::{Bodies, Body, Vcpu};
+use tactus_abi::blob::limit;
+use tactus_policy::deadline::Deadlines;
+use tactus_policy::ready::{Handle, ListQueue};
+use tactus_policy::table::Array;
+
+/// The hart that this code runs on: its private state, and the bodies of the vCPUs that it owns. Neither copied nor stored: whoever holds
+/// it runs on the hart, in the hypervisor.
+#[repr(C, align(64))]
+pub struct HartCtx {
+    /// Access to the bodies of the vCPUs that the hart owns. First: its address is the context's.
+    pub bodies: Bodies,
+    /// The hart's private state.
+    pub local: Local,
+    /// Takes the hart's registers when they are no vCPU's any more.
+    pub scratch_context: Context,
+}
+
+/// A hart's private state. Each trap uses the first cache line, each context switch the second as well.
+#[repr(C)]
+pub struct Local {
+    /// What other harts see of it.
+    pub hart: &'static Hart,
+    /// The vCPU that has the hart.
+    pub current: Option<&'static Vcpu>,
+    /// The real-time vCPU that preempts `current`, past the run queue.
+    pub next: Option<&'static Vcpu>,
+    /// The best-effort vCPU that a real-time one preempted. It stays here for a while, in no run queue.
+    pub soft_affine: Option<&'static Vcpu>,
+    /// The vCPU whose registers the hart holds: `current`, or the last one.
+    pub loaded: Option<&'static Vcpu>,
+    /// A vCPU of this hart whose floating-point registers are in the hart only: `fpu_owner`.
+    pub fpu_unsaved: Option<&'static Vcpu>,
+    /// The current vCPU has to leave the hart.
+    pub needs_resched: bool,
+    /// As [`Hart::shared`].
+    pub shared: bool,
+    /// As [`Hart::by_deadline`].
+    pub by_deadline: bool,
+    /// As [`Hart::role`].
+    pub role: HartRole,
+    /// Interrupts of best-effort VMs are held back: a real-time vCPU runs, or ran last.
+    pub real_time_only: bool,
+    /// The hart's index plus one: in [`Body::loaded_on`] and [`Body::fpu_on`].
+    pub number: u8,
+    /// Whose floating-point registers the hart holds, or [`NO_OWNER`].
+    pub fpu_owner: Handle,
+    /// What is due, and the hart's timer.
+    pub timer: Timer,
+    /// VMs, by index, whose last vCPU has stopped here and whose end is to be concluded.
+    pub ending_vms: u32,
+    /// Ready real-time vCPUs, but for `next`, where they run by deadline: their jobs' deadlines.
+    pub edf: Deadlines<{ limit::VCPUS }>,
+    /// Ready real-time vCPUs, but for `next`, where they run by priority.
+    pub realtime: ListQueue<{ limit::VCPUS }>,
+    /// vCPUs, by handle, whose reservation begins as soon as the hart has no real-time work.
+    pub starting_reservations: Array<u64, INBOX_WORDS>,
+    /// vCPUs, by handle, whose overruns are to be reported.
+    pub overruns: [u64; INBOX_WORDS],
+    /// vCPU of each VM that ran here last, plus one; cached translations are its.
+    pub last_vcpu: Array<u8, { limit::VMS }>,
+}
+
+/// The floating-point registers are no vCPU's.
+pub const NO_OWNER: Handle = Handle::MAX;
+
+const _: () = assert!(core::mem::offset_of!(Local, timer) + Timer::HOT_BYTES <= 128);
+const _: () = assert!(limit::HARTS < u8::MAX as usize && limit::VCPUS < NO_OWNER as usize);
+
+impl HartCtx {
+    /// That of a hart that runs nothing yet.
+    pub const fn new(hart: &'static Hart) -> Self {
+        Self {
+            bodies: Bodies::new(),
+            local: Local {
+                hart,
+                current: None,
+                next: None,
+                soft_affine: None,
+                loaded: None,
+                needs_resched: false,
+                shared: hart.shared,
+                by_deadline: hart.by_deadline,
+                role: hart.role,
+                number: hart.index as u8 + 1,
+                real_time_only: false,
+                fpu_owner: NO_OWNER,
+                ending_vms: 0,
+                fpu_unsaved: None,
+                timer: Timer::new(),
+                edf: Deadlines::new(),
+                realtime: ListQueue::bitmap(),
+                starting_reservations: Array([0; INBOX_WORDS]),
+                overruns: [0; INBOX_WORDS],
+                last_vcpu: Array([0; limit::VMS]),
+            },
+            scratch_context: Context::new(0),
+        }
+    }
+
+    /// The hart's context, when it starts.
+    ///
+    /// # Safety
+    /// Called once for each hart, on that hart (protocol H1).
+    pub unsafe fn first(contexts: &'static [Owned<Self>], hart: &Hart) -> &'static mut Self {
+        // Safety: the caller's promise.
+        unsafe { contexts[hart.index].get() }
+    }
+
+    /// The context of the hart on which this vCPU's guest has trapped.
+    ///
+    /// # Safety
+    /// Called by a handler that the entry code calls for a trap of this vCPU's guest, or for its way back from another handler, before it
+    /// touches anything else (protocol H1).
+    #[inline(always)]
+    pub unsafe fn of_trapped(vcpu: &'static Vcpu) -> &'static mut Self {
+        // Safety: the hart that runs a vCPU owns it (protocol V1), and has stored the address of its context.
+        unsafe { &mut *vcpu.owner.as_ptr() }
+    }
+
+    /// The hart as others see it.
+    #[inline(always)]
+    pub const fn hart(&self) -> &'static Hart {
+        self.local.hart
+    }
+
+    /// The private state, and the body of a vCPU that this hart owns.
+    #[inline(always)]
+    #[cfg_attr(debug_assertions, track_caller)]
+    pub fn with_body(&mut self, vcpu: &'static Vcpu) -> (&mut Local, &mut Body) {
+        (&mut self.local, self.bodies.of(vcpu))
+    }
+}

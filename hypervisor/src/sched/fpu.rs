@@ -1,0 +1,62 @@
+//! Floating-point registers: they stay in the hart when their vCPU leaves it, and are saved when another vCPU gets the unit, or the vCPU leaves for
+//! another hart.
+//!
+//! A guest that never uses the unit costs nothing. The first use traps, by way of the firmware, which delegates no illegal instruction: some 500
+//! instructions, with interrupts off. So a vCPU that has used the unit gets it with every switch from then on.
+
+use super::{is_same, switch};
+use crate::arch::context;
+use crate::hart::Local;
+use crate::hart::context::HartCtx;
+use crate::vcpu::{Bodies, Body, Vcpu};
+use core::hint::cold_path;
+
+/// The vCPU's registers have just been saved: its floating-point ones are still in the hart.
+#[inline]
+pub fn mark_unsaved(local: &mut Local, vcpu: &'static Vcpu, body: &Body) {
+    if body.context.fpu_is_dirty() {
+        local.fpu_unsaved = Some(vcpu);
+    }
+}
+
+/// The vCPU leaves this hart: so do its floating-point registers, if they are still here unsaved.
+#[inline(always)]
+pub fn save_if_unsaved(local: &mut Local, bodies: &mut Bodies, vcpu: &'static Vcpu) {
+    if is_same(local.fpu_unsaved, vcpu) {
+        save(local, bodies, vcpu);
+    }
+}
+
+#[inline(never)]
+fn save(local: &mut Local, bodies: &mut Bodies, vcpu: &'static Vcpu) {
+    local.fpu_unsaved = None;
+    let Body { context, fpu, .. } = bodies.of(vcpu);
+    context.save_fpu(fpu);
+}
+
+/// Gives the vCPU whose other registers are in the hart the floating-point unit.
+#[inline(never)]
+pub fn give(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+    let HartCtx { bodies, local, .. } = cx;
+    let body = match local.fpu_unsaved.take() {
+        Some(owner) => {
+            let [from, to] = bodies.of_two(owner, vcpu);
+            let Body { context, fpu, .. } = from;
+            to.fpu.give(Some((context, fpu)));
+            to
+        }
+        None => {
+            let body = bodies.of(vcpu);
+            body.fpu.give(None);
+            body
+        }
+    };
+    body.uses_fpu = true;
+    body.fpu_on = local.number;
+    local.fpu_owner = vcpu.handle;
+    if body.livelock.watched() {
+        cold_path();
+        context::watch(true);
+    }
+    switch::confine(local.hart, vcpu);
+}

@@ -1,0 +1,186 @@
+//! Notifications between harts, and what vCPUs are told by others.
+
+use super::{block, is_same, run_queue, switch};
+use crate::accelerators;
+use crate::arch::{self, context};
+use crate::hart::context::HartCtx;
+use crate::interrupt_page;
+use crate::system::system;
+use crate::vcpu::{State, Vcpu, signal};
+use core::hint::cold_path;
+use core::sync::atomic::{Ordering, fence};
+use tactus_abi::blob::Class;
+use tactus_policy::ready::Handle;
+
+/// Something has been sent to a vCPU: makes its home look, now.
+pub fn notify(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+    fence(Ordering::SeqCst);
+    let home = vcpu.home();
+    if home == cx.local.hart.index {
+        handle_notification(cx, vcpu);
+    } else {
+        system().harts[home].post(vcpu);
+    }
+}
+
+/// As [`notify`], but the home looks when it serves interrupts next, which may be at once: so that the consequences of the notification are no part of the
+/// present work.
+pub fn post(vcpu: &'static Vcpu) {
+    system().harts[vcpu.home()].post(vcpu);
+}
+
+/// Looks at what has been sent to a vCPU at home here. After a full fence.
+fn handle_notification(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+    match vcpu.state.get() {
+        State::Running => {
+            if !is_same(cx.local.current, vcpu) {
+                // It runs on another hart by now, which has seen it when the vCPU got there.
+                return;
+            }
+            if vcpu.stops() {
+                cx.local.needs_resched = true;
+            }
+            let (local, body) = cx.with_body(vcpu);
+            if switch::is_loaded(local, vcpu, body) {
+                handle_news(cx, vcpu);
+            }
+        }
+        State::Waiting => handle_notification_of_waiting(cx, vcpu),
+        State::Ready => {
+            // It takes notice of anything else when it is entered.
+            let here =
+                vcpu.class == Class::BestEffort || vcpu.owner.as_ptr() == cx.bodies.context();
+            if vcpu.stops() && here && run_queue::dequeue(cx, vcpu) {
+                block::stop_vcpu(cx, vcpu);
+            }
+        }
+        // No notification is handled while a vCPU is leaving.
+        State::Stopped | State::Leaving => {}
+    }
+}
+
+fn handle_notification_of_waiting(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+    let here = cx.local.hart.index;
+    let owned = vcpu
+        .owner
+        .claim_waiting(cx.bodies.context(), || vcpu.home() == here);
+    if !owned {
+        // The home was read too early: the present one is to look.
+        cold_path();
+        if vcpu.home() != here {
+            post(vcpu);
+        }
+        return;
+    }
+    // It may be about to leave the hart: it is stopped, or blocks, then.
+    let leaving = is_same(cx.local.current, vcpu);
+    if leaving {
+        return;
+    }
+    if vcpu.stops() {
+        cold_path();
+        block::stop_vcpu(cx, vcpu);
+    } else if (vcpu.class == Class::RealTime) & vcpu.relocation.may_have_orders() {
+        cold_path();
+        block::block(cx, vcpu);
+    } else if !block::wake_if_due(cx, vcpu) & (vcpu.class == Class::RealTime) {
+        // It may just have come here: its time is to be kept.
+        block::block(cx, vcpu);
+    }
+}
+
+/// Gives the current vCPU what has been sent to it. After a full fence.
+pub fn handle_news(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+    context::set_external(vcpu.external.load(Ordering::Relaxed));
+    if vcpu.signals() & (signal::SOFTWARE | signal::FENCES | signal::CLOSED) != 0 {
+        handle_signals(cx, vcpu);
+    }
+}
+
+/// The current vCPU gets its software interrupt, and does the fences that others have asked of it; those that wait for these are notified.
+#[inline(never)]
+pub fn handle_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+    let signals = vcpu.take_signals(!signal::STOP);
+    if signals & signal::SOFTWARE != 0 && interrupt_page::deliver(vcpu) {
+        context::raise_software();
+    }
+    if signals & signal::FENCES != 0 {
+        // Counted before it was told.
+        let asked = vcpu.fences_asked.load(Ordering::Relaxed);
+        arch::fence_guest_translations();
+        arch::fence_instructions();
+        vcpu.fences_done.store(asked, Ordering::Release);
+        notify_fence_waiters(cx, vcpu, signals);
+    }
+    if signals & signal::CLOSED != 0 {
+        cold_path();
+        arch::fence_own_stage2();
+        if signals & signal::RECHECK_CLOSED_PAGE != 0 {
+            accelerators::recheck_closed(cx, vcpu.vm);
+        }
+    }
+}
+
+/// The vCPU has left the hart, and a full fence has been done: those that wait for its fences need not wait any more.
+#[inline]
+pub fn answer_fence_waiters(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+    let signals = vcpu.signals();
+    if signals >> signal::AWAITED != 0 {
+        cold_path();
+        // They stay: it may run again, with the fences still to be done, before those look.
+        notify_fence_waiters(cx, vcpu, signals);
+    }
+}
+
+/// Makes the vCPUs that wait for this one's fences, as its signals say, look whether they still have to.
+#[cold]
+fn notify_fence_waiters(cx: &mut HartCtx, vcpu: &'static Vcpu, signals: u32) {
+    let mut waiters = signals >> signal::AWAITED;
+    // At most one step for each vCPU of the VM.
+    while waiters != 0 {
+        let index = waiters.trailing_zeros() as usize;
+        waiters &= waiters - 1;
+        notify(cx, &vcpu.vm.vcpus()[index]);
+    }
+}
+
+/// Serves an interrupt from another hart.
+#[inline(never)]
+pub fn handle_ipi(cx: &mut HartCtx) {
+    handle_ipi_inlined(cx);
+}
+
+/// As [`handle_ipi`], where the path is measured.
+#[inline(always)]
+pub fn handle_ipi_inlined(cx: &mut HartCtx) {
+    arch::clear_software_interrupt();
+    // What is passed or posted from now on interrupts anew.
+    if let Some(doorbell) = cx.local.hart.take_doorbell() {
+        doorbell.deliver(cx);
+    }
+    if cx.local.hart.has_posts_or_offers() {
+        cold_path();
+        handle_posts_and_offers(cx);
+    }
+}
+
+/// Serves what other harts have sent here, doorbells apart.
+#[inline(never)]
+fn handle_posts_and_offers(cx: &mut HartCtx) {
+    handle_posts(cx);
+    if cx.local.hart.take_offer() {
+        run_queue::consider_offer(cx);
+    }
+}
+
+/// Looks at the vCPUs at home here that have news.
+pub fn handle_posts(cx: &mut HartCtx) {
+    for (word, mut posted) in cx.local.hart.receive().into_iter().enumerate() {
+        // At most one step for each vCPU.
+        while posted != 0 {
+            let handle = word * 64 + posted.trailing_zeros() as usize;
+            posted &= posted - 1;
+            notify(cx, system().vcpu(handle as Handle));
+        }
+    }
+}

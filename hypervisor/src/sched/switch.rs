@@ -1,0 +1,235 @@
+//! The change of a hart's current vCPU: accounting, registers, address spaces.
+
+#[cfg(doc)]
+use super::signals;
+use super::{block, fpu, is_same, jobs, run_queue};
+use crate::arch;
+use crate::arch::context::{self, Context};
+use crate::hart::context::HartCtx;
+use crate::hart::{Hart, HartRole, Local};
+use crate::interrupt;
+use crate::migration;
+use crate::system::system;
+use crate::vcpu::{Body, State, Vcpu};
+use core::hint::cold_path;
+use core::sync::atomic::{Ordering, fence};
+use run_queue::End;
+use tactus_abi::blob::Class;
+
+/// The hart goes from one such vCPU to another: its registers take the place of those of the one that leaves, which are then in its context. The timer
+/// is still to be armed, and [`signals::answer_fence_waiters`] is to follow. `true`: the vCPU is to be given the floating-point unit.
+#[inline(never)]
+pub fn context_switch(
+    local: &mut Local,
+    (vcpu, from): (&'static Vcpu, &mut Body),
+    (next, to): (&'static Vcpu, &mut Body),
+    now: u64,
+) -> bool {
+    account(local, vcpu, from, now);
+    set_current(local, next, to, now);
+    if from.livelock.watched() {
+        cold_path();
+        context::watch(false);
+    }
+    let wants_fpu = load_registers(local, &mut from.context, next, to);
+    fpu::mark_unsaved(local, vcpu, from);
+    wants_fpu
+}
+
+/// The current vCPU has had the hart up to now.
+#[inline]
+fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
+    let ticks = now - local.timer.since();
+    // Only this hart writes it.
+    if let Some(all) = vcpu.vm.ticks.get(local.hart.index) {
+        all.store(all.load(Ordering::Relaxed) + ticks, Ordering::Relaxed);
+    }
+    if let Some(account) = &mut body.account {
+        cold_path();
+        account.charge(ticks);
+    }
+    body.slice_left = local.timer.slice_end().saturating_sub(now);
+}
+
+/// The hart is the vCPU's, which it owns, from `now` on. A full fence. The timer is still to be armed.
+#[inline(always)]
+pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now: u64) {
+    let (class, hart) = (vcpu.class, local.hart);
+    vcpu.settle(hart);
+    hart.running.store(vcpu.precedence, Ordering::Relaxed);
+    // From here on senders see who runs, and what they have sent before is seen here.
+    fence(Ordering::SeqCst);
+    let real_time = class == Class::RealTime;
+    if local.real_time_only != real_time {
+        local.real_time_only = real_time;
+        interrupt::admit(hart, class);
+        match class {
+            Class::RealTime => {
+                // From here on no other hart interrupts this one for best-effort vCPUs; what has been sent for them before waits, too.
+                if arch::is_interrupted() {
+                    cold_path();
+                    arch::clear_software_interrupt();
+                    if hart.has_urgent_news() {
+                        arch::raise_software_interrupt();
+                    }
+                }
+                let deferred_at = local.timer.deferred_at();
+                local
+                    .timer
+                    .set_deferred_at(deferred_at.max(now + system().held_for_ticks));
+            }
+            // What was sent while best-effort vCPUs' news had to wait.
+            Class::BestEffort if hart.has_news() => arch::raise_software_interrupt(),
+            Class::BestEffort => {}
+        }
+    }
+    local.current = Some(vcpu);
+    local.needs_resched = false;
+    if body.slice_left == 0 {
+        body.slice_left = system().blob.header.slice_ticks;
+    }
+    let budget_end = match &body.account {
+        Some(account) => now + account.left(),
+        None => u64::MAX,
+    };
+    local.timer.begin(now, now + body.slice_left, budget_end);
+}
+
+/// Takes the hart from the current vCPU and puts it where it belongs. A full fence is to follow, and then [`signals::answer_fence_waiters`].
+#[inline]
+pub fn put_prev(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
+    let (local, body) = cx.with_body(vcpu);
+    // While its image is loaded, the registers in the hart are another's.
+    if is_loaded(local, vcpu, body) {
+        if local.role != HartRole::Any && vcpu.class == Class::BestEffort {
+            migration::leaves(local, vcpu, body);
+        }
+        body.context.save();
+        fpu::mark_unsaved(local, vcpu, body);
+        if body.livelock.watched() {
+            cold_path();
+            context::watch(false);
+            // Entered again, it is watched again.
+            local.loaded = None;
+        }
+    }
+    account(local, vcpu, body, now);
+    local.timer.end(now);
+    local.current = None;
+    local.needs_resched = false;
+    if vcpu.stops() {
+        block::stop_vcpu(cx, vcpu);
+    } else {
+        requeue(cx, vcpu, now);
+    }
+}
+
+/// A vCPU that has left the hart blocks, or goes into its queue.
+#[inline(never)]
+pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
+    let (local, body) = cx.with_body(vcpu);
+    let best_effort = vcpu.class == Class::BestEffort;
+    if vcpu.state.get() == State::Waiting {
+        if !best_effort && jobs::ends_job(body) {
+            jobs::end_job(vcpu, body, now);
+        }
+        block::block(cx, vcpu);
+    } else if body
+        .account
+        .as_ref()
+        .is_some_and(|account| account.left() == 0)
+    {
+        jobs::throttle(local, vcpu, body, now);
+        block::block(cx, vcpu);
+    } else if best_effort && local.next.is_some() && local.soft_affine.is_none() {
+        vcpu.state.set(State::Ready);
+        local.soft_affine = Some(vcpu);
+    } else {
+        let end = if best_effort && body.slice_left == 0 {
+            End::Tail
+        } else {
+            End::Head
+        };
+        let leaves = best_effort && !vcpu.may_run_on(local.hart);
+        run_queue::enqueue(cx, vcpu, end);
+        if leaves {
+            run_queue::push_to_hart(cx, vcpu);
+        }
+    }
+}
+
+/// Whether the hart's registers are the vCPU's.
+#[inline(always)]
+pub fn is_loaded(local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
+    (body.loaded_on == local.number) & is_same(local.loaded, vcpu)
+}
+
+/// Puts a vCPU that this hart owns into the hart's control and status registers, if it is not there.
+#[inline(always)]
+pub fn load_if_absent(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+    let (local, body) = cx.with_body(vcpu);
+    if !is_loaded(local, vcpu, body) {
+        load(cx, vcpu);
+    }
+}
+
+#[inline(never)]
+fn load(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+    let HartCtx {
+        bodies,
+        local,
+        scratch_context,
+    } = cx;
+    let body = bodies.of(vcpu);
+    let wants_fpu = load_registers(local, scratch_context, vcpu, body);
+    confine(local.hart, vcpu);
+    if wants_fpu {
+        fpu::give(cx, vcpu);
+    }
+}
+
+/// Puts a vCPU that this hart owns into the hart's control and status registers; what was in them goes to `from`. `true`: it uses the floating-point unit, which
+/// holds another's registers.
+#[inline(never)]
+fn load_registers(
+    local: &mut Local,
+    from: &mut Context,
+    vcpu: &'static Vcpu,
+    body: &mut Body,
+) -> bool {
+    let number = local.number;
+    let came = body.loaded_on != number;
+    body.loaded_on = number;
+    local.loaded = Some(vcpu);
+    let fpu_ready = (local.fpu_owner == vcpu.handle) & (body.fpu_on == number);
+    let external = vcpu.external.load(Ordering::Relaxed);
+    from.exchange(&mut body.context, local.hart.stack_top, fpu_ready, external);
+    if body.livelock.watched() {
+        cold_path();
+        context::watch(true);
+    }
+    if came || !vcpu.alone && is_other_vcpu_of_vm(local, vcpu) {
+        cold_path();
+        // Cached translations and instructions are another vCPU's of the same VM, or this one's of a time before it
+        // changed them elsewhere, or the VM's virtual devices were closed.
+        arch::fence_own_stage2();
+        arch::fence_guest_translations();
+        arch::fence_instructions();
+    }
+    body.uses_fpu & !fpu_ready
+}
+
+/// Whether another vCPU of the same VM ran here last; it is this one now.
+#[inline(never)]
+fn is_other_vcpu_of_vm(local: &mut Local, vcpu: &Vcpu) -> bool {
+    let number = vcpu.index as u8 + 1;
+    core::mem::replace(&mut local.last_vcpu[vcpu.vm.index], number) != number
+}
+
+/// Keeps a best-effort vCPU in the hart's registers at its user level, if the hart is for nothing else.
+pub fn confine(hart: &Hart, vcpu: &Vcpu) {
+    if hart.is_user_only() && vcpu.class == Class::BestEffort {
+        cold_path();
+        context::confine(true);
+    }
+}

@@ -1,0 +1,109 @@
+//! The hart's timer: releases of real-time vCPUs, ends of budgets and slices. Protocol T1 (`hart/timer.rs`).
+
+use super::{block, deferred};
+use crate::arch;
+use crate::hart::Local;
+use crate::hart::context::HartCtx;
+use crate::hart::timer::Serves;
+use crate::system::system;
+use crate::vcpu::{State, Vcpu};
+use core::hint::cold_path;
+use tactus_abi::blob::Class;
+
+/// Fast path of a release: the real-time vCPU without a reservation that preempts the hart now, since its time has come, no other of its class runs, and no
+/// other's time has come. Otherwise all is left to [`serve_due_at`].
+#[inline(always)]
+pub fn pop_due_release(cx: &mut HartCtx, now: u64) -> Option<&'static Vcpu> {
+    let HartCtx { bodies, local, .. } = cx;
+    let (due, handle) = local.timer.earliest_release();
+    if (due > now) | local.real_time_only | local.next.is_some() {
+        return None;
+    }
+    let vcpu = system().vcpus.get(usize::from(handle))?;
+    if bodies.of(vcpu).account.is_some() {
+        return None;
+    }
+    local.timer.pop_release();
+    // After the fence of `block`.
+    vcpu.state.set_after_fence(State::Ready);
+    local.next = Some(vcpu);
+    local.needs_resched = true;
+    (local.timer.earliest_release().0 > now).then_some(vcpu)
+}
+
+/// Serves the hart's timer, which has become due while the hypervisor was at work for the current vCPU.
+#[inline(never)]
+pub fn serve_due(cx: &mut HartCtx) {
+    let now = arch::now();
+    if pop_due_release(cx, now).is_none() {
+        serve_due_at(cx, now);
+    }
+}
+
+/// Serves the hart's timer, whatever there is to serve.
+#[inline(never)]
+pub fn serve_due_at(cx: &mut HartCtx, now: u64) {
+    // At most one step for each vCPU at home here.
+    while let Some(handle) = cx.local.timer.pop_due_release(now) {
+        block::wake(cx, &system().vcpus[usize::from(handle)], now);
+    }
+    let local = &mut cx.local;
+    if now >= local.timer.budget_end() {
+        cold_path();
+        local.needs_resched = true;
+    }
+    // A real-time vCPU that is to run comes first.
+    if local.next.is_none() && !(local.needs_resched && runs_shared_rt(local)) {
+        if !runs_shared_rt(local) || now >= local.timer.deferred_at() {
+            deferred::do_deferred_work(cx, now);
+        }
+        // Otherwise the timer is armed when the next vCPU begins.
+        if !cx.local.needs_resched {
+            arm(&mut cx.local);
+        }
+    }
+}
+
+/// Whether the current vCPU is a real-time one that shares its hart: it is held up for nothing that can wait.
+pub fn runs_shared_rt(local: &Local) -> bool {
+    serves(local) == Serves::RealTimeOnly
+}
+
+/// Whose due times count while the current vCPU runs.
+#[inline(always)]
+pub fn serves(local: &Local) -> Serves {
+    let class = local.current.map_or(Class::BestEffort, |vcpu| vcpu.class);
+    Serves::of(class, local.shared)
+}
+
+/// Sets the hart's timer to what is due first.
+#[inline(always)]
+pub fn arm(local: &mut Local) {
+    let serves = serves(local);
+    local.timer.arm(serves);
+}
+
+/// As [`arm`], apart from the paths on which the timer is seldom dirty.
+#[inline(never)]
+pub fn rearm(local: &mut Local) {
+    arm(local);
+}
+
+/// Whether anything is due, as of now.
+#[inline(never)]
+pub fn poll_timer(cx: &mut HartCtx) -> bool {
+    if cx.local.timer.is_dirty() {
+        rearm(&mut cx.local);
+    }
+    arch::timer_is_due()
+}
+
+/// Looks for interrupts that are pending: the bits of [`arch::pending_interrupts`]. What has become due since the last look is among them.
+#[inline(always)]
+pub fn poll(cx: &mut HartCtx) -> u64 {
+    if cx.local.timer.is_dirty() {
+        cold_path();
+        rearm(&mut cx.local);
+    }
+    arch::pending_interrupts()
+}
