@@ -11,7 +11,7 @@ use crate::hart::context::HartCtx;
 use crate::sbi::SbiError;
 use crate::sched::{block, signals};
 use crate::system::system;
-use crate::vcpu::{State, Vcpu, Wait, signal};
+use crate::vcpu::{Vcpu, Wait, signal};
 use crate::vm::Vm;
 use core::hint::cold_path;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};

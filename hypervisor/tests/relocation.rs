@@ -5,7 +5,7 @@
 //! ```
 #![cfg(loom)]
 
-use loom::sync::Arc;
+use loom::sync::{Arc, Mutex};
 use loom::thread;
 use tactus_hypervisor::relocation::{Departures, Relocation};
 use tactus_policy::reservation::Reservation;
@@ -118,4 +118,62 @@ fn a_decision_after_a_move_is_for_the_next_home() {
 #[test]
 fn moves_are_carried_out_once() {
     homes_carry_out([(2, 1), (3, 0)]);
+}
+
+/// A VM that ends while admission starts a vCPU of it.
+struct Ending {
+    vcpu: Relocation,
+    /// The VM's lifecycle: it ends, and the vCPU has been started.
+    life: Mutex<(bool, bool)>,
+    /// Admission's ledger: the vCPU's reservation is in it.
+    ledger: Mutex<bool>,
+}
+
+impl Ending {
+    /// As `realtime::carry_out` and `Vm::start_made`: the reservation is promised before the lifecycle lock is released.
+    fn start(&self) {
+        let mut ledger = self.ledger.lock().expect("no panic");
+        {
+            let mut life = self.life.lock().expect("no panic");
+            if life.0 {
+                return;
+            }
+            self.vcpu.promise(reservation(2));
+            life.1 = true;
+        }
+        *ledger = true;
+    }
+
+    /// As `Vm::end`, and `realtime::stopped` for a vCPU that has been started.
+    fn end(&self) {
+        let started = {
+            let mut life = self.life.lock().expect("no panic");
+            life.0 = true;
+            life.1
+        };
+        if started && self.vcpu.promised().is_some() {
+            let mut ledger = self.ledger.lock().expect("no panic");
+            *ledger = false;
+            self.vcpu.forget_promise();
+        }
+    }
+}
+
+/// The reservation of a vCPU whose VM ended meanwhile does not stay in the ledger.
+#[test]
+fn a_vm_that_ends_leaves_no_reservation_behind() {
+    loom::model(|| {
+        let model = Arc::new(Ending {
+            vcpu: Relocation::new(0, [0; 3]),
+            life: Mutex::new((false, false)),
+            ledger: Mutex::new(false),
+        });
+        let admission = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.start())
+        };
+        model.end();
+        admission.join().expect("no assertion fails");
+        assert!(!*model.ledger.lock().expect("no panic"));
+    });
 }

@@ -112,6 +112,10 @@ impl HartCtx {
     ///
     /// # Safety
     /// Called once for each hart, on that hart (protocol H1).
+    #[allow(
+        clippy::mut_from_ref,
+        reason = "protocol H1: called once for each hart"
+    )]
     pub unsafe fn first(contexts: &'static [Owned<Self>], hart: &Hart) -> &'static mut Self {
         // Safety: the caller's promise.
         unsafe { contexts[hart.index].get() }
@@ -123,15 +127,10 @@ impl HartCtx {
     /// Called by a handler that the entry code calls for a trap of this vCPU's guest, or for its way back from another handler, before it
     /// touches anything else (protocol H1).
     #[inline(always)]
+    #[allow(clippy::mut_from_ref, reason = "protocol H1: one for each trap")]
     pub unsafe fn of_trapped(vcpu: &'static Vcpu) -> &'static mut Self {
         // Safety: the hart that runs a vCPU owns it (protocol V1), and has stored the address of its context.
         unsafe { &mut *vcpu.owner.as_ptr() }
-    }
-
-    /// The hart as others see it.
-    #[inline(always)]
-    pub const fn hart(&self) -> &'static Hart {
-        self.local.hart
     }
 
     /// The private state, and the body of a vCPU that this hart owns.

@@ -111,14 +111,13 @@ pub fn is_due(vcpu: &Vcpu, body: &Body) -> bool {
 #[cold]
 fn fences_are_done(vcpu: &Vcpu, targets: u16, numbers: &[u32]) -> bool {
     let targets_of_vm = vcpu.vm.vcpus().iter().zip(numbers).enumerate();
-    let done = targets_of_vm
+    targets_of_vm
         .filter(|(index, _)| targets >> index & 1 != 0)
         .all(|(_, (target, number))| {
             let missing = number.wrapping_sub(target.fences_done.load(Ordering::Acquire));
             // A target that does not run does its fences before it runs again.
             missing.cast_signed() <= 0 || target.state.has_left()
-        });
-    done
+        })
 }
 
 /// A waiting vCPU that this hart owns is to run; its deadline is no longer kept. `true`: another hart might take it.
