@@ -8,6 +8,11 @@ PLATFORM ?= board
 # How long `make soak` goes on, in minutes.
 SOAK_MINUTES ?= 60
 
+# A rustup that set-up installed is not in the PATH of a shell that is older.
+ifeq ($(shell sh -c 'command -v rustup'),)
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+endif
+
 CARGO ?= cargo
 TACTUS := $(CARGO) run --quiet --release --package tactus --
 

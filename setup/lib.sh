@@ -8,6 +8,13 @@ TACTUS_BUILD=${TACTUS_BUILD:-$TACTUS_ROOT/build}
 TACTUS_CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tactus
 export TACTUS_ROOT TACTUS_BUILD TACTUS_CACHE
 
+# A rustup that set-up installed is not in the PATH of a shell that is older.
+cargo_bin=${CARGO_HOME:-${HOME:-/root}/.cargo}/bin
+if ! command -v rustup >/dev/null 2>&1; then
+    PATH=$cargo_bin:$PATH
+    export PATH
+fi
+
 # say TEXT...: one line about what set-up does. Silence means that there was nothing to do.
 say() {
     printf 'setup: %s\n' "$*"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Makes sure that plain `cargo`, called anywhere in this clone, builds for the host and for the bare-metal target.
 #
-# First choice: rustup with the toolchain, components and target that rust-toolchain.toml pins. Where rustup is not
-# there or cannot download: the distribution's packaged compiler. It comes without libraries for the
+# First choice: rustup with the toolchain, components and target that rust-toolchain.toml pins. Where there is no rustup and no
+# Rust, rustup itself is fetched, in the version and with the hash below, into Cargo's folder of the user (~/.cargo); no file of
+# the user's shell is changed. Where it cannot download: the distribution's packaged compiler. It comes without libraries for the
 # target, so core and alloc are built once, from the packaged source, into build/rust, and a generated
 # build/setup/cargo.toml, which .cargo/config.toml includes where it exists, points cargo there.
 #
@@ -12,6 +13,8 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=setup/apt.sh
 . "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
+# shellcheck source=setup/archive.sh
+. "$(dirname "${BASH_SOURCE[0]}")/archive.sh"
 
 readonly pin=$TACTUS_ROOT/rust-toolchain.toml
 readonly config=$TACTUS_BUILD/setup/cargo.toml
@@ -27,6 +30,12 @@ readonly logs=$TACTUS_BUILD/setup
 # The distribution's compiler of that name follows Debian's web browsers and is newer than its `rustc`. All of one version.
 readonly packages=(rustc-web cargo-web rust-web-src rust-web-clippy rustfmt-web)
 readonly linked=tactus-distribution
+# The installer of rustup: version, and of each machine its size and SHA-256. RUSTUP_UPDATE_ROOT names a mirror, as for rustup itself.
+readonly rustup_version=1.29.0 rustup_root=${RUSTUP_UPDATE_ROOT:-https://static.rust-lang.org/rustup}
+declare -rA rustup_installer=(
+    [x86_64]="20838840 4acc9acc76d5079515b46346a485974457b5a79893cfb01112423c89aeb5aa10"
+    [aarch64]="19502880 9732d6c5e2a098d3521fca8145d826ae0aaa067ef2385ead08e6feac88fa5792"
+)
 
 # pinned KEY: the words of a key of rust-toolchain.toml.
 pinned() {
@@ -58,6 +67,31 @@ rustup_complete() {
     complete rustup run "$channel" rustc || return 1
     root=$(rustup run "$channel" rustc --print sysroot)
     [ -x "$root/bin/cargo-clippy" ] && [ -x "$root/bin/rustfmt" ]
+}
+
+# install_rustup: gets rustup itself, without a toolchain. Fails where there is none for this machine, or it cannot be had.
+install_rustup() {
+    local machine size hash installer=$TACTUS_CACHE/rustup-init-$rustup_version
+    machine=$(uname -m)
+    [ -n "${rustup_installer[$machine]:-}" ] || return 1
+    read -r size hash <<<"${rustup_installer[$machine]}"
+    say "installing rustup $rustup_version into $cargo_bin: gets the Rust that rust-toolchain.toml pins"
+    mkdir -p "$TACTUS_CACHE"
+    if ! has_hash "$installer" "$size" "$hash"; then
+        if ! download "$rustup_root/archive/$rustup_version/$machine-unknown-linux-gnu/rustup-init" "$installer" "$size" "$hash"; then
+            warn "rustup could not be downloaded: ${download_error:-it is not there}"
+            return 1
+        fi
+    fi
+    # By this name alone it is an installer.
+    cp "$installer" "$logs/rustup-init"
+    chmod +x "$logs/rustup-init"
+    local code=0
+    watched "installing rustup" "$logs/rustup.log" "$logs/rustup-init" -y --no-modify-path --profile minimal --default-toolchain none || code=1
+    rm -f "$logs/rustup-init"
+    [ $code -eq 0 ] && [ -x "$cargo_bin/rustup" ] || return 1
+    PATH=$cargo_bin:$PATH
+    say "to have \`cargo\` in a shell of yours: . ${cargo_bin%/bin}/env"
 }
 
 install_with_rustup() {
@@ -179,11 +213,19 @@ main() {
             [ "$allowed" = any ] || fail "rustup could not install Rust $channel (above; whole log: $logs/rustup.log)" \
                 "Check the network (RUSTUP_DIST_SERVER names a mirror), then run \`make setup\` again."
             warn "rustup could not install Rust $channel (above); taking the distribution's Rust instead"
-        elif [ "$allowed" = rustup ]; then
-            fail "TACTUS_RUST=rustup, but there is no rustup in PATH" "Install rustup, or leave TACTUS_RUST unset."
-        elif complete rustc && version_at_least "$(rustc_version rustc)" "${channel%.*}" && have cargo; then
+        elif [ "$allowed" = any ] && complete rustc && version_at_least "$(rustc_version rustc)" "${channel%.*}" && have cargo; then
             # Somebody's own complete toolchain.
             return
+        elif [ "$allowed" = any ] && fallback_complete; then
+            return
+        elif install_rustup && install_with_rustup; then
+            remove_fallback
+            return
+        elif [ "$allowed" = rustup ]; then
+            fail "TACTUS_RUST=rustup, but rustup could not install Rust $channel (above)" \
+                "Check the network (RUSTUP_UPDATE_ROOT and RUSTUP_DIST_SERVER name mirrors), or leave TACTUS_RUST unset."
+        else
+            warn "rustup could not install Rust $channel (above); taking the distribution's Rust instead"
         fi
     fi
     if ! fallback_complete; then
