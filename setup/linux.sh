@@ -4,7 +4,7 @@
 # The packages are those of setup/packages.lock, fetched by path and checked by hash (setup/archive.sh); which these were in
 # the end is recorded in build/linux/manifest.txt. They are unpacked, not installed.
 #
-# The guest's own programs (guests/linux/*.c) are compiled by the C compiler that setup/packages.sh installs.
+# The guest's own programs (guests/linux/*.c) are compiled by the C compiler that setup/compiler.sh gets.
 #
 # Leaves build/linux/Image, build/linux/initramfs.cpio and build/linux/manifest.txt.
 set -euo pipefail
@@ -17,6 +17,8 @@ set -euo pipefail
 readonly out=$TACTUS_BUILD/linux
 readonly manifest=$out/manifest.txt
 readonly root=$out/root
+TACTUS_CROSS=$(cat "$TACTUS_BUILD/setup/gcc/cross")
+export TACTUS_CROSS
 
 # Everything that the results depend on: when it is unchanged there is nothing to do.
 fingerprint() {
@@ -26,6 +28,8 @@ fingerprint() {
             fabric/generated/{io_port,timed_io}_regs.h guests/freertos/platform/include/assert.h \
             "${manifest#"$TACTUS_ROOT/"}" 2>/dev/null
         locked linux
+        "${TACTUS_CROSS}gcc" -dumpfullversion
+        "${TACTUS_CROSS}as" --version
     } | sha256sum)
 }
 

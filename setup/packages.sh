@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Installs the host's packages that are missing, by what they are for:
 #
-#   compilers   the C compilers for RISC-V and for this machine, and cpio for the Linux guest's initramfs
+#   compilers   the C compiler for this machine, and cpio for the Linux guest's initramfs
+#   cross       this system's own C compiler for RISC-V
 #   model       Verilator, a C++ compiler and Python, which make the models of the fabric that the board loads
 #   python      what the fabric's Python tools need beyond that
 #   qemu        QEMU
+#   tests       what only tests need: Chromium and Node.js, gdb, zstd, ShellCheck
 #
 # usage: packages.sh [GROUP...]     all of them unless told
 #
@@ -125,13 +127,29 @@ need() {
 look() {
     case $1 in
     compilers)
-        need riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf "compiles the FreeRTOS kernel and the Linux guest's own programs, which are written in C"
         need cpio cpio "packs the Linux guest's initramfs"
         need cmake cmake "a crate that the board is built with looks by it what the C compiler can do"
         if ! have cc; then
             packages+=(gcc libc6-dev)
             reasons+=("gcc, libc6-dev: link the programs that run on this machine")
         fi
+        ;;
+    cross)
+        need riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf "assembles what tests run on the board, and compiles guests of your own in C"
+        ;;
+    tests)
+        if ! have chromium && ! have chromium-browser && ! have google-chrome; then
+            packages+=(chromium)
+            reasons+=("chromium: shows the report's page to its test")
+        fi
+        if ! have node && ! have nodejs; then
+            packages+=(nodejs)
+            reasons+=("nodejs: runs the test of the report's page")
+        fi
+        need npm npm "gets what that test is made with"
+        need gdb-multiarch gdb-multiarch "debugs guests on the board in the tests of its gdb server"
+        need zstd zstd "packs releases, and compressed kernels that a test refuses"
+        need shellcheck shellcheck "looks through the shell scripts"
         ;;
     model)
         need verilator verilator "compiles the programmable logic into the models that the board loads"
@@ -149,7 +167,7 @@ look() {
         fi
         ;;
     qemu) ;;
-    *) fail "packages.sh: there is no group $1" "Say compilers, model, python or qemu." ;;
+    *) fail "packages.sh: there is no group $1" "Say compilers, cross, model, python, qemu or tests." ;;
     esac
 }
 
@@ -163,7 +181,7 @@ main() {
         [ ${#packages[@]} -eq 0 ] && { [ -z "$wants_qemu" ] || qemu_present; } && return
         fail "this system has no apt, and some of these commands are missing or too old:" \
             "qemu-system-riscv64 ($qemu_minimum or newer), riscv64-unknown-elf-gcc, cpio, cmake, cc, g++," \
-            "verilator, zlib's headers, python3 (with venv and its headers)" \
+            "verilator, zlib's headers, python3 (with venv and its headers), chromium, node, npm, gdb-multiarch, zstd, shellcheck" \
             "Install them with this system's package manager; see docs/src/reference/setup.md, \"Other distributions\"."
     fi
     if [ ${#packages[@]} -gt 0 ]; then
@@ -182,5 +200,5 @@ main() {
 }
 
 groups=("$@")
-[ ${#groups[@]} -gt 0 ] || groups=(compilers model python qemu)
+[ ${#groups[@]} -gt 0 ] || groups=(compilers cross model python qemu tests)
 main

@@ -7,14 +7,18 @@
 #
 # PURPOSE is all (the default), demo-board, demo-qemu, lint, docs or synth. Its steps:
 #
-#   compilers   packages: C compilers, cmake, cpio             guests in C, the Linux guest's initramfs
+#   compilers   packages: C compiler, cmake, cpio              the tool, the Linux guest's initramfs
+#   cross       package: C compiler for RISC-V                 tests, guests of your own
 #   model       packages: Verilator, g++, zlib, Python         the programmable logic of the board
 #   python      packages: Python's headers and environments    the fabric's tools
 #   qemu        package: QEMU                                  runs on QEMU, and tests that compare with it
 #   rust        Rust, and the crates that Cargo.lock pins      everything
+#   tests       packages: Chromium, Node.js, gdb, ShellCheck   tests of the report's page, of gdb, of shell scripts
+#   gcc         the guests' C compiler, by path                guests in C
 #   firmware    OpenSBI                                        every run
 #   linux       Debian's kernel and the initramfs              systems with Linux
 #   fabric      Yosys, nextpnr, cocotb, PeakRDL: 600 MB        lint, tests, proofs and synthesis of the fabric
+#   page        Playwright, without a browser of its own       test of the report's page
 #
 # What is installed, why and where: docs/src/reference/setup.md.
 set -euo pipefail
@@ -25,11 +29,11 @@ readonly logs=$TACTUS_BUILD/setup
 
 # What a first set-up takes on two cores beside downloads, measured on a bare Debian 12; "to download" where there is nothing yet.
 case ${1:-all} in
-all) steps=(compilers model python qemu rust firmware linux fabric) takes="5 minutes and 600 MB to download" ;;
-demo-board) steps=(compilers model rust firmware linux) takes="2 minutes and 400 MB to download" ;;
-demo-qemu) steps=(compilers qemu rust firmware linux) takes="2 minutes and 400 MB to download" ;;
-lint) steps=(compilers model python rust fabric) takes="4 minutes and 500 MB to download" ;;
-docs) steps=(compilers rust) takes="2 minutes and 300 MB to download" ;;
+all) steps=(compilers cross model python qemu tests rust gcc firmware linux fabric page) takes="5 minutes and 600 MB to download" ;;
+demo-board) steps=(compilers model rust gcc firmware linux) takes="2 minutes and 400 MB to download" ;;
+demo-qemu) steps=(compilers qemu rust gcc firmware linux) takes="2 minutes and 400 MB to download" ;;
+lint) steps=(compilers model python tests rust gcc fabric) takes="4 minutes and 500 MB to download" ;;
+docs) steps=(compilers rust gcc) takes="2 minutes and 300 MB to download" ;;
 synth) steps=(model python fabric) takes="3 minutes and 400 MB to download" ;;
 *) fail "setup.sh: there is no purpose $1" "Say all, demo-board, demo-qemu, lint, docs or synth." ;;
 esac
@@ -72,45 +76,66 @@ fetch_crates() {
 }
 
 # The guests' texts name the source files of crates, and how long these names are moves what is behind them: for runs to be the same
-# wherever Cargo keeps its crates, the compiler calls that folder by the same name everywhere.
-name_crates() {
-    local folder target config=$logs/paths.toml flags=
+# wherever Cargo keeps its crates, the compiler calls that folder by the same name everywhere. Their C compiler is named, too.
+name_paths() {
+    local folder target config=$logs/paths.toml flags="" cross
     for folder in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/; do
         [ ! -d "$folder" ] || flags+="\"--remap-path-prefix=${folder%/}=/crates\", "
     done
     for target in $(sed -n 's/^targets *= *//p' rust-toolchain.toml | tr -d '[]",'); do
         printf '[target.%s]\nrustflags = [%s]\n' "$target" "${flags%, }"
     done >"$config.new"
+    cross=$(cat "$logs/gcc/cross" 2>/dev/null || true)
+    [ -z "$cross" ] || printf '[env]\nTACTUS_CROSS = "%s"\n' "$cross" >>"$config.new"
     # Cargo builds anew what was built with other flags, not with an older file.
     mv "$config.new" "$config"
+}
+
+# What the test of the report's page is made with, as its package-lock.json pins it. It comes without a browser, and takes the system's.
+get_page_tests() {
+    local source=tactus/tests/page page=$logs/page
+    # Copied last: where it is the same, all is there.
+    cmp -s $source/package-lock.json "$page/installed.json" && return
+    say "getting Playwright, which the report's page is tested with"
+    mkdir -p "$page"
+    cp $source/package.json $source/package-lock.json "$page/"
+    (cd "$page" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 watched "getting Playwright" "$logs/npm.log" npm ci --ignore-scripts --no-audit --no-fund) || fail \
+        "Playwright could not be had (above; whole log: $logs/npm.log)" \
+        "Check the network and npm's configuration (\`npm config list\`), then run \`make setup\` again."
+    cp $source/package-lock.json "$page/installed.json"
 }
 
 cd "$TACTUS_ROOT"
 groups=()
 for step in "${steps[@]}"; do
-    case $step in compilers | model | python | qemu) groups+=("$step") ;; esac
+    case $step in compilers | cross | model | python | qemu | tests) groups+=("$step") ;; esac
 done
 setup/packages.sh "${groups[@]}"
 if wants rust; then
     setup/rust.sh
     fetch_crates
-    name_crates
 fi
+! wants gcc || setup/compiler.sh
+! wants rust || name_paths
 ! wants firmware || setup/firmware.sh
 ! wants linux || setup/linux.sh
 ! wants fabric || setup/fabric.sh
+! wants page || get_page_tests
 
 # What this clone was set up with, for reports of defects.
 record() {
     ! have qemu-system-riscv64 || qemu-system-riscv64 --version | head -n 1
     ! have riscv64-unknown-elf-gcc || riscv64-unknown-elf-gcc --version | head -n 1
+    local cross
+    cross=$(cat "$logs/gcc/cross" 2>/dev/null || true)
+    [ -z "$cross" ] || printf 'guests: %s\n' "$("${cross}gcc" --version | head -n 1)"
     ! have rustc || rustc --version
     ! have cargo || cargo --version
     ! have verilator || verilator --version
     if have dpkg-query; then
         # Packages that are not there are no news.
         dpkg-query -W -f '${Package} ${Version}\n' qemu-system-riscv qemu-system-misc gcc-riscv64-unknown-elf \
-            binutils-riscv64-unknown-elf cpio 2>/dev/null | grep ' .' || true
+            binutils-riscv64-unknown-elf cpio chromium nodejs gdb-multiarch 2>/dev/null | grep ' .' || true
     fi
     cat "$TACTUS_BUILD"/{opensbi,linux}/manifest.txt 2>/dev/null | sed '/^#/d'
     if [ -x "$logs/python/bin/python" ]; then

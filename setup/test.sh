@@ -9,6 +9,8 @@
 set -euo pipefail
 # shellcheck source=setup/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# What set-up has installed is not passed over.
+export TACTUS_PAGE_TESTS=required
 cd "$TACTUS_ROOT"
 
 readonly what=${1:-test}

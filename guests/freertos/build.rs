@@ -5,9 +5,12 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The bare-metal C compiler and its archiver.
-const COMPILER: &str = "riscv64-unknown-elf-gcc";
-const ARCHIVER: &str = "riscv64-unknown-elf-ar";
+/// What to put before `gcc` and `ar` to call the bare-metal ones: set-up gets them in the version that runs are the same with everywhere.
+fn cross(tool: &str) -> String {
+    println!("cargo:rerun-if-env-changed=TACTUS_CROSS");
+    let before = env::var("TACTUS_CROSS").unwrap_or_else(|_| "riscv64-unknown-elf-".to_owned());
+    before + tool
+}
 
 /// The kernel's files; `heap_4` is the allocator behind its dynamic creation functions.
 const KERNEL: [&str; 7] = [
@@ -86,8 +89,8 @@ fn main() {
 fn compiler(kernel: &Path) -> cc::Build {
     let mut build = cc::Build::new();
     build
-        .compiler(COMPILER)
-        .archiver(ARCHIVER)
+        .compiler(cross("gcc"))
+        .archiver(cross("ar"))
         .no_default_flags(true)
         .flags(MACHINE)
         // Of where Cargo keeps the kernel's source nothing may depend.
@@ -124,9 +127,10 @@ fn sources_in(folder: &Path) -> Vec<PathBuf> {
 
 /// Stops with what to do when there is no C compiler.
 fn require_compiler() {
-    if let Err(error) = Command::new(COMPILER).arg("--version").output() {
+    let compiler = cross("gcc");
+    if let Err(error) = Command::new(&compiler).arg("--version").output() {
         println!(
-            "cargo:error=the FreeRTOS guest is written in C and needs {COMPILER}, which does not start ({error}): \
+            "cargo:error=the FreeRTOS guest is written in C and needs {compiler}, which does not start ({error}): \
              run `make setup`, or install the package gcc-riscv64-unknown-elf"
         );
         std::process::exit(1);

@@ -10,11 +10,13 @@ output=$1
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# Set-up names the compiler (setup/compiler.sh).
+cross=${TACTUS_CROSS:-riscv64-unknown-elf-}
 
 # The bare-metal compiler that set-up installs does for Linux, too, as long as there is no library. The ISA is named as of the
 # specification of 2019, as the compiler's own libraries are.
 compile() {
-    riscv64-unknown-elf-gcc -march=rv64gc -mabi=lp64d -misa-spec=2.2 -mcmodel=medany -std=gnu11 -O2 \
+    "${cross}gcc" -march=rv64gc -mabi=lp64d -misa-spec=2.2 -mcmodel=medany -std=gnu11 -O2 \
         -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-function -Werror -ffreestanding -nostdlib -static \
         -I "$here/../../abi/include" "$@"
 }
@@ -36,7 +38,7 @@ compile -s -Wl,--no-warn-rwx-segments -I "$here/../../fabric/generated" -idiraft
 flat() {
     compile -fpie -fvisibility=hidden -msmall-data-limit=0 -Wl,--no-relax -Wl,--no-warn-rwx-segments -Wl,--defsym=BASE="$1" \
         -T "$here/rt-program.ld" -o "$work/program" "$2"
-    riscv64-unknown-elf-objcopy -O binary "$work/program" "$3"
+    "${cross}objcopy" -O binary "$work/program" "$3"
 }
 for source in "$here"/rt-*.c; do
     name=$(basename "$source" .c)

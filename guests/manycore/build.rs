@@ -5,9 +5,12 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The bare-metal C compiler and its archiver.
-const COMPILER: &str = "riscv64-unknown-elf-gcc";
-const ARCHIVER: &str = "riscv64-unknown-elf-ar";
+/// What to put before `gcc` and `ar` to call the bare-metal ones: set-up gets them in the version that runs are the same with everywhere.
+fn cross(tool: &str) -> String {
+    println!("cargo:rerun-if-env-changed=TACTUS_CROSS");
+    let before = env::var("TACTUS_CROSS").unwrap_or_else(|_| "riscv64-unknown-elf-".to_owned());
+    before + tool
+}
 
 /// The kernel's files: with its port, and the allocator behind its dynamic creation functions.
 const KERNEL: [&str; 9] = [
@@ -140,8 +143,8 @@ fn main() {
 fn compiler(kernel: &Path) -> cc::Build {
     let mut build = cc::Build::new();
     build
-        .compiler(COMPILER)
-        .archiver(ARCHIVER)
+        .compiler(cross("gcc"))
+        .archiver(cross("ar"))
         .no_default_flags(true)
         .flags(MACHINE)
         .flag("-std=gnu11")
@@ -186,9 +189,10 @@ fn warnings(build: &mut cc::Build) -> &mut cc::Build {
 
 /// Stops with what to do when there is no C compiler.
 fn require_compiler() {
-    if let Err(error) = Command::new(COMPILER).arg("--version").output() {
+    let compiler = cross("gcc");
+    if let Err(error) = Command::new(&compiler).arg("--version").output() {
         println!(
-            "cargo:error=the many-core board's images are written in C and need {COMPILER}, which does not start ({error}): \
+            "cargo:error=the many-core board's images are written in C and need {compiler}, which does not start ({error}): \
              run `make setup`, or install the package gcc-riscv64-unknown-elf"
         );
         std::process::exit(1);

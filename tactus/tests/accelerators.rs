@@ -134,7 +134,8 @@ fn made_by_other_compilers(readme: &str) -> Option<String> {
         return Some(format!("that is by rustc {rust}, and here is {here}"));
     }
     let gcc = words_behind("and riscv64-unknown-elf-gcc ", readme);
-    let here = said("riscv64-unknown-elf-gcc", "-dumpfullversion");
+    let cross = std::env::var("TACTUS_CROSS").unwrap_or_else(|_| "riscv64-unknown-elf-".to_owned());
+    let here = said(&(cross + "gcc"), "-dumpfullversion");
     (here != gcc)
         .then(|| format!("that is by riscv64-unknown-elf-gcc {gcc}, and here is version {here}"))
 }
