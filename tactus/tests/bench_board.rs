@@ -20,7 +20,7 @@ fn ready(rounds: u64) -> Ready {
         system: None,
         until: None,
         // No run comes near it, on however busy a host.
-        timeout_seconds: 86_400,
+        limit_seconds: None,
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let profile = Profile::named("soc").expect("it is there");
@@ -62,8 +62,8 @@ fn why_a_run_failed_is_told() {
     order.profile = "sock".to_owned();
     assert!(error(&order).contains("no profile `sock`"));
     order.profile = "soc".to_owned();
-    order.job.timeout = std::time::Duration::ZERO;
-    assert!(error(&order).contains("took longer than 0 s"));
+    order.job.limit_seconds = 0;
+    assert!(error(&order).contains("took longer than 0 s of virtual time"));
     let missing = apart::run(Path::new("/nonexistent/tactus"), &order).expect_err("it fails");
     assert!(format!("{missing:?}").contains("a process of its own"));
 }

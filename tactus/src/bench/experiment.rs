@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::{Deserialize, Deserializer, de};
@@ -39,6 +40,13 @@ pub struct Experiment {
     #[serde(default, rename = "histogram")]
     pub histograms: Vec<Histogram>,
 }
+
+/// Virtual time, in seconds, after which a run hangs: longer than any takes. That it is virtual time makes a run's end the same on each
+/// host, however fast or busy.
+pub const LIMIT_SECONDS: u64 = 600;
+
+/// Host time after which a run is given up: a last resort for a machine whose virtual time stands still. No run comes near it.
+pub const LAST_RESORT: Duration = Duration::from_secs(24 * 3600);
 
 /// One run of an experiment: a system, on the platform that it names, or a guest without the hypervisor, on that of the experiment's
 /// profile. On the virtual board all costs are charged, from reset on.
@@ -88,8 +96,8 @@ pub struct Run {
     /// Whether metrics of the kinds `cost`, `region` and `waited` are of it.
     #[serde(default)]
     pub sharing: bool,
-    /// Host time after which the run has failed.
-    pub timeout_seconds: u64,
+    /// Virtual time after which the run has failed, where it is not [`LIMIT_SECONDS`].
+    pub limit_seconds: Option<u64>,
     /// Whether `--quick` runs it.
     #[serde(default = "yes")]
     pub quick: bool,
@@ -946,7 +954,6 @@ mod tests {
         name = "native"
         guest = "g"
         harts = 1
-        timeout_seconds = 1
         [[metric]]
         name = "m"
         text = "t"

@@ -310,7 +310,6 @@ mod tests {
             [[run]]
             name = "r"
             system = "s.toml"
-            timeout_seconds = 1
             [[metric]]
             name = "most"
             text = "t"

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use tactus_board::board::Pace;
@@ -13,7 +12,7 @@ use tactus_board::time::Clock;
 
 use crate::artifacts::Artifacts;
 use crate::build::Image;
-use crate::config::{At, Config};
+use crate::config::{At, Config, Nanoseconds};
 use crate::fabric;
 use crate::plan::Accelerators;
 use crate::profile::Profile;
@@ -28,7 +27,7 @@ use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 use crate::run::{Boot, marker, show};
 use crate::tiles::{self, Given, Limits, Tile};
 
-use super::experiment::{Extent, Metric, Run, TilesRun};
+use super::experiment::{Extent, LAST_RESORT, LIMIT_SECONDS, Metric, Run, TilesRun};
 
 /// Runs that go on at the same time, at most: each has a core of the host to itself.
 const AT_ONCE: usize = 2;
@@ -198,7 +197,7 @@ pub fn prepare(
     profile: Option<&Profile>,
     extent: Extent,
 ) -> miette::Result<Prepared> {
-    let timeout = Duration::from_secs(run.timeout_seconds);
+    let limit = Nanoseconds(run.limit_seconds.unwrap_or(LIMIT_SECONDS) * 1_000_000_000);
     let alone = |work| Prepared {
         name: run.name.clone(),
         work,
@@ -221,7 +220,7 @@ pub fn prepare(
     let mut prepared =
         prepared.wrap_err_with(|| format!("run `{}` could not be carried out", run.name))?;
     if let Work::Machine(plan) = prepared.work {
-        prepared.work = Work::Machine(plan.host_limit(timeout));
+        prepared.work = Work::Machine(plan.limit(limit).host_limit(LAST_RESORT));
     }
     Ok(prepared)
 }
@@ -674,7 +673,6 @@ mod tests {
             harts = 2
             bootargs = { a = "rounds=1000", c = "x" }
             quick_bootargs = { a = "rounds=10" }
-            timeout_seconds = 1
             "#,
         )
         .expect("it is in order");

@@ -415,7 +415,6 @@ mod tests {
             [[run]]
             name = "r"
             system = "s.toml"
-            timeout_seconds = 1
             [[metric]]
             name = "z"
             text = "t"

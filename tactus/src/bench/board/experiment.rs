@@ -49,8 +49,8 @@ pub struct Task {
     pub system: Option<PathBuf>,
     /// Begin of a VM's console line that the task is done with; otherwise it is done when the machine has ended.
     pub until: Option<String>,
-    /// Host time after which it has failed.
-    pub timeout_seconds: u64,
+    /// Virtual time on the board after which it has failed, where it is not [`LIMIT_SECONDS`](crate::bench::experiment::LIMIT_SECONDS).
+    pub limit_seconds: Option<u64>,
 }
 
 /// Measurements that are compared with each other, and so take turns: what slows the host for a while
@@ -301,7 +301,6 @@ mod tests {
         harts = 1
         rounds = 10
         quick_rounds = 1
-        timeout_seconds = 9
         [[turns]]
         of = ["compute@qemu", "compute@fast"]
         repeat = 3

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use tempfile::NamedTempFile;
 use super::experiment::Task;
 use super::program;
 use crate::artifacts::Artifacts;
+use crate::bench::experiment::LIMIT_SECONDS;
 use crate::run::Boot;
 use crate::run::console::Carriage;
 
@@ -39,8 +39,8 @@ pub struct Job {
     pub timebase_hz: u64,
     /// Begin of a console line that the job is done with; otherwise it is done when the machine has ended.
     pub until: Option<String>,
-    /// Host time after which it has failed.
-    pub timeout: Duration,
+    /// Virtual time after which it has failed on the board.
+    pub limit_seconds: u64,
 }
 
 impl Job {
@@ -77,7 +77,7 @@ impl Ready {
     /// # Errors
     /// It cannot be built, or its file cannot be written.
     pub fn of(task: &Task, root: &Path, profile: &Profile, quick: bool) -> miette::Result<Self> {
-        let timeout = Duration::from_secs(task.timeout_seconds);
+        let limit_seconds = task.limit_seconds.unwrap_or(LIMIT_SECONDS);
         if let Some(system) = &task.system {
             let boot = Boot::of(&root.join(system))?;
             let job = Job {
@@ -90,7 +90,7 @@ impl Ready {
                 vms: boot.image.vms.clone(),
                 timebase_hz: boot.image.timebase_hz.into(),
                 until: task.until.clone(),
-                timeout,
+                limit_seconds,
             };
             let boot = Box::new(boot);
             return Ok(Self {
@@ -118,7 +118,7 @@ impl Ready {
             vms: vec![program.to_owned()],
             timebase_hz: profile.timebase_hz,
             until: task.until.clone(),
-            timeout,
+            limit_seconds,
         };
         Ok(Self {
             job,

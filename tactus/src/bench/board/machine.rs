@@ -44,8 +44,11 @@ pub fn run(order: &Order) -> miette::Result<Sample> {
     let mut hearing = Hearing::of(job);
     let mut limit = Femtoseconds(0);
     let ended = loop {
-        if watch.wall() >= job.timeout {
-            break Err(format!("it took longer than {} s", job.timeout.as_secs()));
+        if limit.0 / Femtoseconds::SECOND.0 >= job.limit_seconds {
+            break Err(format!(
+                "it took longer than {} s of virtual time",
+                job.limit_seconds
+            ));
         }
         limit = Femtoseconds(limit.0.saturating_add(SLICE.0));
         let outcome = board.run(limit);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 
+use super::super::experiment::LAST_RESORT;
 use super::host::{Stopwatch, Whose};
 use super::job::Job;
 use super::sample::{Hearing, Sample};
@@ -33,8 +34,8 @@ pub fn run(mode: Mode, job: &Job) -> miette::Result<Sample> {
     let mut machine = Machine::spawn(command(mode, job)?)?;
     let mut hearing = Hearing::of(job);
     let ended = loop {
-        if watch.wall() >= job.timeout {
-            break Err(format!("it took longer than {} s", job.timeout.as_secs()));
+        if watch.wall() >= LAST_RESORT {
+            break Err(format!("it took longer than {} s", LAST_RESORT.as_secs()));
         }
         match machine.wait(TICK)? {
             Output::Bytes(bytes) => {

@@ -139,7 +139,6 @@ fn tasks(rounds: u32) -> String {
                 harts = {harts}
                 rounds = 1000000
                 quick_rounds = {rounds}
-                timeout_seconds = 60
                 "#
             )
         })
@@ -240,8 +239,7 @@ fn the_quantum_changes_what_harts_do_when() {
 #[test]
 fn systems_run() {
     let run = |machine: Machine, until: &str| {
-        let text =
-            format!("name = \"t\"\nsystem = \"systems/hello.toml\"\n{until}\ntimeout_seconds = 60");
+        let text = format!("name = \"t\"\nsystem = \"systems/hello.toml\"\n{until}");
         let task = toml::from_str(&text).expect("it is a task");
         let profile = Profile::named("soc").expect("it is there");
         let ready = Ready::of(&task, &root(), &profile, true).expect("it is built");
