@@ -6,7 +6,8 @@
 #   model       Verilator, a C++ compiler and Python, which make the models of the fabric that the board loads
 #   python      what the fabric's Python tools need beyond that
 #   qemu        QEMU
-#   tests       what only tests need: Chromium and Node.js, gdb, zstd, ShellCheck
+#   scripts     ShellCheck
+#   tests       what only tests need: Chromium and Node.js, gdb, zstd
 #
 # usage: packages.sh [GROUP...]     all of them unless told
 #
@@ -149,8 +150,8 @@ look() {
         need npm npm "gets what that test is made with"
         need gdb-multiarch gdb-multiarch "debugs guests on the board in the tests of its gdb server"
         need zstd zstd "packs releases, and compressed kernels that a test refuses"
-        need shellcheck shellcheck "looks through the shell scripts"
         ;;
+    scripts) need shellcheck shellcheck "looks through the shell scripts" ;;
     model)
         need verilator verilator "compiles the programmable logic into the models that the board loads"
         need g++ g++ "compiles Verilator's models"
@@ -167,7 +168,7 @@ look() {
         fi
         ;;
     qemu) ;;
-    *) fail "packages.sh: there is no group $1" "Say compilers, cross, model, python, qemu or tests." ;;
+    *) fail "packages.sh: there is no group $1" "Say compilers, cross, model, python, qemu, scripts or tests." ;;
     esac
 }
 
@@ -200,5 +201,5 @@ main() {
 }
 
 groups=("$@")
-[ ${#groups[@]} -gt 0 ] || groups=(compilers cross model python qemu tests)
+[ ${#groups[@]} -gt 0 ] || groups=(compilers cross model python qemu scripts tests)
 main

@@ -13,7 +13,8 @@
 #   python      packages: Python's headers and environments    the fabric's tools
 #   qemu        package: QEMU                                  runs on QEMU, and tests that compare with it
 #   rust        Rust, and the crates that Cargo.lock pins      everything
-#   tests       packages: Chromium, Node.js, gdb, ShellCheck   tests of the report's page, of gdb, of shell scripts
+#   scripts     package: ShellCheck                            lint of the shell scripts
+#   tests       packages: Chromium, Node.js, npm, gdb, zstd    tests of the report's page, of gdb
 #   gcc         the guests' C compiler, by path                guests in C
 #   firmware    OpenSBI                                        every run
 #   linux       Debian's kernel and the initramfs              systems with Linux
@@ -29,10 +30,10 @@ readonly logs=$TACTUS_BUILD/setup
 
 # What a first set-up takes on two cores beside downloads, measured on a bare Debian 12; "to download" where there is nothing yet.
 case ${1:-all} in
-all) steps=(compilers cross model python qemu tests rust gcc firmware linux fabric page) takes="5 minutes and 600 MB to download" ;;
+all) steps=(compilers cross model python qemu scripts tests rust gcc firmware linux fabric page) takes="5 minutes and 600 MB to download" ;;
 demo-board) steps=(compilers model rust gcc firmware linux) takes="2 minutes and 400 MB to download" ;;
 demo-qemu) steps=(compilers qemu rust gcc firmware linux) takes="2 minutes and 400 MB to download" ;;
-lint) steps=(compilers model python tests rust gcc fabric) takes="4 minutes and 500 MB to download" ;;
+lint) steps=(compilers model python scripts rust gcc fabric) takes="4 minutes and 500 MB to download" ;;
 docs) steps=(compilers rust gcc) takes="2 minutes and 300 MB to download" ;;
 synth) steps=(model python fabric) takes="3 minutes and 400 MB to download" ;;
 *) fail "setup.sh: there is no purpose $1" "Say all, demo-board, demo-qemu, lint, docs or synth." ;;
@@ -108,7 +109,7 @@ get_page_tests() {
 cd "$TACTUS_ROOT"
 groups=()
 for step in "${steps[@]}"; do
-    case $step in compilers | cross | model | python | qemu | tests) groups+=("$step") ;; esac
+    case $step in compilers | cross | model | python | qemu | scripts | tests) groups+=("$step") ;; esac
 done
 setup/packages.sh "${groups[@]}"
 if wants rust; then
@@ -138,7 +139,8 @@ record() {
             binutils-riscv64-unknown-elf cpio chromium nodejs gdb-multiarch 2>/dev/null | grep ' .' || true
     fi
     cat "$TACTUS_BUILD"/{opensbi,linux}/manifest.txt 2>/dev/null | sed '/^#/d'
-    if [ -x "$logs/python/bin/python" ]; then
+    # Copied there when the environment is whole.
+    if [ -r "$logs/python/requirements.txt" ]; then
         "$logs/python/bin/python" --version
         sed '/^#/d; /^$/d' "$logs/python/requirements.txt"
     fi
