@@ -16,7 +16,7 @@ const check = (name, good, detail = '') => {
   console.log(`${good ? 'ok    ' : 'FAILED'} ${name}${good || detail === '' ? '' : `: ${detail}`}`);
 };
 
-const browser = await playwright.chromium.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
+const browser = await playwright.chromium.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
 
 /** Opens a report's page; notes what should not happen. */
 const open = async (name, options = {}, file = 'report.html') => {
