@@ -128,7 +128,7 @@ fn made_by_other_compilers(readme: &str) -> Option<String> {
         let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     };
-    let rust = words_behind("compiled by rustc ", readme);
+    let rust = words_behind("of the guests, rustc ", readme);
     let here = said("rustc", "--version");
     if here.split(' ').nth(1) != Some(rust) {
         return Some(format!("that is by rustc {rust}, and here is {here}"));

@@ -188,6 +188,7 @@ fault_tests! {
     no_separation = "no-separation",
     no_bound = "no-bound",
     may_starve = "may-starve",
+    unlimited = "unlimited",
     no_share = "no-share",
     never_runs = "never-runs",
     shared_priority = "shared-priority",
@@ -251,7 +252,7 @@ fn a_warning_is_told_and_does_not_refuse() {
     assert_eq!(problem["line"], 13);
     let message = "vCPU 0 of VM `rtos`: real time with priority 9 and without a budget; as long as it does not wait, it starves vCPU 1 of VM `rtos` and vCPU 0 of VM `linux` on hart 0";
     assert_eq!(problem["message"], message);
-    let help = "add a `period` and a `budget` to it, or let the others run on another hart";
+    let help = "add a `period` and a `budget` to it, or let the others run on another hart; `budget = \"unlimited\"` says that it is meant";
     assert_eq!(problem["help"], help);
     let in_a_line = format!("{message} (line 13); {help}");
     assert_eq!(verdict.problems[0].in_a_line(), in_a_line);

@@ -175,6 +175,18 @@ fn check_one(
 ) -> Option<plan::Vcpu> {
     let class = vcpu.class.as_ref()?.value;
     let harts = platform.map(Harts::of);
+    if let Some(span) = &vcpu.unlimited
+        && (class == Class::Be || vcpu.priority.is_none() || vcpu.period.is_some())
+    {
+        judge.note(
+            Code::BadReservation,
+            span,
+            "no budget",
+            format!("{title} has an unlimited `budget`, which only a real-time vCPU with a `priority` and without a `period` has"),
+            "remove it, or give it a time such as `budget = \"200us\"`",
+        );
+        return None;
+    }
     if class == Class::Be {
         only_real_time(judge, vcpu, title);
         let priority = priority(judge, vcpu, title);
@@ -453,7 +465,7 @@ fn shared_priorities(judge: &mut Judge<'_>, seen: &[Seen<'_>]) {
 const NAMED: usize = 4;
 
 /// Warns of real-time vCPUs without a budget: as long as one does not wait, nothing of lower priority runs on its hart.
-/// Reservations below one are warned of where their time is judged.
+/// Reservations below one are warned of where their time is judged. `budget = "unlimited"` says that it is meant.
 fn starved(judge: &mut Judge<'_>, seen: &[Seen<'_>]) {
     let is_unbounded = |one: &Seen<'_>| {
         one.checked.policy() == Some(RealTimePolicy::FixedPriority)
@@ -463,7 +475,8 @@ fn starved(judge: &mut Judge<'_>, seen: &[Seen<'_>]) {
         let mut unbounded = seen.iter().filter(|one| is_unbounded(one));
         unbounded.any(|one| one.checked.harts.contains(hart))
     };
-    for one in seen.iter().filter(|one| is_unbounded(one)) {
+    let is_unmeant = |one: &&Seen<'_>| is_unbounded(one) && one.written.unlimited.is_none();
+    for one in seen.iter().filter(is_unmeant) {
         let (hart, priority) = (one.checked.harts[0], one.checked.priority.unwrap_or(0));
         let below: Vec<&Seen<'_>> = seen
             .iter()
@@ -498,7 +511,7 @@ fn starved(judge: &mut Judge<'_>, seen: &[Seen<'_>]) {
                 one.title,
                 in_words(&names)
             ),
-            "add a `period` and a `budget` to it, or let the others run on another hart",
+            "add a `period` and a `budget` to it, or let the others run on another hart; `budget = \"unlimited\"` says that it is meant",
         );
         let priority = one.written.priority.as_ref();
         let span = priority.map_or(&one.written.span, |priority| &priority.span);

@@ -282,6 +282,8 @@ pub struct Vcpu {
     pub period: Option<At<Nanoseconds>>,
     /// Time that each job gets.
     pub budget: Option<At<Nanoseconds>>,
+    /// Where `budget = "unlimited"` stands: that it may keep its hart for as long as it does not wait is meant.
+    pub unlimited: Option<Span>,
     /// Time after its release by which a job has had its budget; default: the period.
     pub deadline: Option<At<Nanoseconds>>,
 }

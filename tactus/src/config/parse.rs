@@ -93,6 +93,8 @@ const VM_OF_TILE: &[Key] = &[
     ("timed_io", ""),
 ];
 const ON_FAULT: &[Key] = &[("signal", "\"another VM\"")];
+/// What a `budget` is that is none.
+const UNLIMITED: &str = "unlimited";
 const VCPU: &[Key] = &[
     ("class", "\"be\""),
     ("hart", "0"),
@@ -616,6 +618,14 @@ fn read_on_fault(reader: &mut Reader, vm: &Table<'_>, value: &Spanned<DeValue<'_
 
 fn read_vcpu(reader: &mut Reader, vm: &str, index: usize, mut table: Table<'_>) -> Vcpu {
     table.call(format!("vCPU {index} of {vm}"));
+    let unlimited = table
+        .raw("budget")
+        .filter(|value| value.get_ref().as_str() == Some(UNLIMITED));
+    let budget = if unlimited.is_some() {
+        None
+    } else {
+        table.optional(reader, "budget")
+    };
     let vcpu = Vcpu {
         span: table.span(),
         class: table.required(reader, "class"),
@@ -623,7 +633,8 @@ fn read_vcpu(reader: &mut Reader, vm: &str, index: usize, mut table: Table<'_>) 
         harts: table.array(reader, "harts"),
         priority: table.optional(reader, "priority"),
         period: table.optional(reader, "period"),
-        budget: table.optional(reader, "budget"),
+        budget,
+        unlimited: unlimited.map(|value| value.span()),
         deadline: table.optional(reader, "deadline"),
     };
     table.finish(reader);
