@@ -30,7 +30,7 @@ readonly logs=$TACTUS_BUILD/setup
 
 # What a first set-up takes on two cores beside downloads, measured on a bare Debian 12; "to download" where there is nothing yet.
 case ${1:-all} in
-all) steps=(compilers cross model python qemu scripts tests rust gcc firmware linux fabric page) takes="5 minutes and 600 MB to download" ;;
+all) steps=(compilers cross model python qemu scripts tests rust gcc firmware linux fabric page) takes="8 minutes and 1 GB to download" ;;
 demo-board) steps=(compilers model rust gcc firmware linux) takes="2 minutes and 400 MB to download" ;;
 demo-qemu) steps=(compilers qemu rust gcc firmware linux) takes="2 minutes and 400 MB to download" ;;
 lint) steps=(compilers model python scripts rust gcc fabric) takes="4 minutes and 500 MB to download" ;;
