@@ -8,17 +8,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::bus::{Device, Lines, Stop};
 use crate::code::{Code, Draft, Scratch};
 use crate::devices::{Clint, Plic};
-use crate::execute::{self, Fast, Timed};
+use crate::execute;
 use crate::fabric::{Coupling, GP_SIZE, PORT_SIZE, TilePort};
 use crate::fault::FaultPlan;
 use crate::hart::Hart;
 use crate::machine::{Attached, Machine, Part, RESERVATION_INSTRUCTIONS};
 use crate::memory::{Memory, NoMemory};
+pub use crate::pace::Pace;
+use crate::pace::{Fast, Timed, Weak};
 use crate::probe::Probes;
 pub use crate::probe::Watch;
 use crate::time::{Clock, Femtoseconds};
 use crate::timing::{Counts, Timing, parameters::Parameters};
 use crate::trace::Trace;
+pub use crate::weak_memory::MemoryModel;
+use crate::weak_memory::WeakMemory;
 
 /// No hart runs past a multiple of this many cycles at once, so that a run can be looked at, and paused, while a hart
 /// has the board to itself. It is part of every run: where a run is paused makes no difference to it.
@@ -43,19 +47,13 @@ pub struct Parts {
     pub quantum: u64,
     /// The same in fast mode.
     pub fast_quantum: u64,
-    /// What everything random is made of: replacement in caches, and what the board's user makes of [`Board::seed`].
+    /// What everything random is made of: replacement in caches, weak memory, and what the board's user makes of
+    /// [`Board::seed`].
     pub seed: u64,
+    /// How harts see each other's loads and stores.
+    pub memory_model: MemoryModel,
     /// What everything costs in timed mode.
     pub timing: Parameters,
-}
-
-/// What time passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum Pace {
-    /// One cycle an instruction, and nothing else.
-    Fast,
-    /// What the profile's pipeline, caches, TLBs and memory take.
-    Timed,
 }
 
 /// A board that can't be.
@@ -222,6 +220,8 @@ impl Board {
             watched_at: None,
             clock: Clock::from_hertz(parts.clock_hz),
             timebase: Clock::from_hertz(parts.timebase_hz),
+            weak: (parts.memory_model == MemoryModel::Weak)
+                .then(|| Box::new(WeakMemory::new(parts.harts, parts.seed))),
             timing: Timing::new(&parts.timing, parts.harts, parts.seed),
             timed: false,
             time_offset: 0,
@@ -712,19 +712,7 @@ impl Board {
             let (first, least, second) = self.next_hart();
             let (hart, cycle, until) = match turn {
                 Some((hart, until)) => (hart, self.harts[hart].cycle(), until.min(event)),
-                None => {
-                    let quantum = if self.machine.timed {
-                        self.quantum
-                    } else {
-                        self.fast_quantum
-                    };
-                    let until = event.min(second.saturating_add(quantum));
-                    (
-                        first,
-                        least,
-                        until.min((least | (STRETCH - 1)).saturating_add(1)),
-                    )
-                }
+                None => (first, least, event.min(self.turn_end(least, second))),
             };
             // A turn is cut short only where no other hart waits for its end: the order of turns is the same
             // however a run is cut.
@@ -744,6 +732,9 @@ impl Board {
                 self.wait_until(end);
                 return Outcome::Limit;
             }
+            if turn.is_none() {
+                self.machine.begin_turn(cycle);
+            }
             self.run_hart(hart, cycle, until_here);
             now = self.harts[hart].cycle();
             let interrupted =
@@ -755,6 +746,24 @@ impl Board {
                 self.turn = Some((hart, until));
             } else {
                 self.give_up_reservation(hart);
+            }
+        }
+    }
+
+    /// Where the turn of a hart ends that has come to the cycle `least`, while the next one has come to `second`.
+    fn turn_end(&self, least: u64, second: u64) -> u64 {
+        let quantum = self.quantum();
+        match &self.machine.weak {
+            None => {
+                let stretch = (least | (STRETCH - 1)).saturating_add(1);
+                second.saturating_add(quantum).min(stretch)
+            }
+            // A hart that has the board to itself comes to its stores' delays no later.
+            Some(weak) => {
+                let turn = weak.turn(quantum);
+                second
+                    .saturating_add(turn)
+                    .min(least.saturating_add(quantum + turn))
             }
         }
     }
@@ -867,10 +876,11 @@ impl Board {
             hart.watch_stores(watched);
         }
         self.machine.disturbed = false;
-        if self.machine.timed {
-            execute::run::<Timed>(hart, &mut self.machine, until);
-        } else {
-            execute::run::<Fast>(hart, &mut self.machine, until);
+        match (self.machine.weak.is_some(), self.machine.timed) {
+            (false, false) => execute::run::<Fast>(hart, &mut self.machine, until),
+            (false, true) => execute::run::<Timed>(hart, &mut self.machine, until),
+            (true, false) => execute::run::<Weak<Fast>>(hart, &mut self.machine, until),
+            (true, true) => execute::run::<Weak<Timed>>(hart, &mut self.machine, until),
         }
         if self.machine.disturbed {
             let now = self.harts[index].cycle();

@@ -10,7 +10,7 @@ use bumpalo::Bump;
 use std::cell::Cell;
 use std::ptr;
 
-use crate::execute::Handler;
+use crate::op::Op;
 
 /// Most instructions in a block. A power of two it need not be, but `Op::at` must hold twice as many.
 pub const BLOCK_OPS: usize = 64;
@@ -18,26 +18,6 @@ pub const BLOCK_OPS: usize = 64;
 pub const PAGE: u64 = 4096;
 /// How much decoded code is kept before all of it is dropped.
 pub const CAPACITY: usize = 192 << 20;
-
-/// One instruction, ready to run: what to call and with what.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct Op {
-    /// Carries it out and goes on to the op behind it.
-    pub handler: Handler,
-    /// The immediate, by the kind of instruction.
-    pub immediate: i32,
-    /// Destination. For integer registers x0 is replaced by a place that nothing reads.
-    pub rd: u8,
-    /// First source.
-    pub rs1: u8,
-    /// Second source.
-    pub rs2: u8,
-    /// Where it begins: halfwords from the block's begin.
-    pub at: u8,
-}
-
-const _: () = assert!(size_of::<Op>() == 16);
 
 /// A block's successor, once it is known.
 pub type Link = Cell<*const Block>;

@@ -1,12 +1,11 @@
 //! Running code: the loop that goes from block to block, and what its ops share.
 //!
-//! Each op of a block is a call of its [`Handler`], which ends by calling that of the next op. The compiler makes
+//! Each op of a block is a call of its [`Handler`](crate::op::Handler), which ends by calling that of the next op. The compiler makes
 //! such a last call a jump, so that a block runs as one chain of jumps with its operands in registers. The last
 //! op of a block returns the next block, or null when the loop has to look for it. (Where the compiler makes
 //! real calls, as it may without optimisation, they nest no deeper than a block is long.)
 //!
-//! Handlers come in two kinds from one source: [`Fast`] charges one cycle an instruction, [`Timed`] what
-//! [`timing`](crate::timing) says.
+//! Handlers are compiled once for each [`Variant`] of the board: with and without costs, with and without weak memory.
 
 mod atomic;
 mod float;
@@ -18,38 +17,13 @@ pub(crate) mod translate;
 
 use std::ptr;
 
-use crate::code::{BLOCK_OPS, Block, Op, PAGE};
+use crate::code::{BLOCK_OPS, Block, PAGE};
 use crate::decode::length;
 use crate::hart::Hart;
 use crate::machine::Machine;
+use crate::op::Op;
+use crate::pace::Variant;
 use crate::privileged::Trap;
-
-/// Carries out an op of the hart's running block and all behind it. Gives the next block, or null.
-///
-/// # Safety
-///
-/// The op is one of the hart's running block, which is one of the machine's.
-pub type Handler = unsafe fn(&mut Hart, &mut Machine, *const Op) -> *const Block;
-
-/// What time costs.
-pub(crate) trait Pace: 'static {
-    /// Whether accesses, jumps and walks are charged for.
-    const TIMED: bool;
-}
-
-/// One cycle an instruction.
-pub(crate) struct Fast;
-
-impl Pace for Fast {
-    const TIMED: bool = false;
-}
-
-/// What the profile's pipeline, caches and memory take.
-pub(crate) struct Timed;
-
-impl Pace for Timed {
-    const TIMED: bool = true;
-}
 
 /// Goes on to the next op.
 #[inline(always)]
@@ -86,7 +60,7 @@ fn raise(hart: &mut Hart, machine: &mut Machine, op: *const Op, trap: Trap) -> *
 
 /// Runs the hart until the cycle `until`, or until the board has something to see to: the hart waits, a wire to a hart
 /// changed, the run is to end.
-pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
+pub(crate) fn run<V: Variant>(hart: &mut Hart, machine: &mut Machine, until: u64) {
     hart.until = until;
     hart.link = ptr::null();
     if std::mem::take(&mut hart.postponed) {
@@ -119,17 +93,17 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
             continue;
         }
         if let Some((begin, index)) = hart.restored.take() {
-            find_resume::<P>(hart, machine, begin, index);
+            find_resume::<V>(hart, machine, begin, index);
             if hart.budget <= 0 {
                 continue;
             }
         }
         if let Some((block, index)) = hart.take_resume() {
             // Safety: that the block is still the one at the hart's pc has been asked.
-            unsafe { run_part::<P>(hart, machine, block, index) };
+            unsafe { run_part::<V>(hart, machine, block, index) };
             continue;
         }
-        let mut block = find::<P>(hart, machine);
+        let mut block = find::<V>(hart, machine);
         if hart.attention {
             // The walk left marks in a page with code.
             hart.link = ptr::null();
@@ -144,12 +118,12 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
         while !block.is_null() {
             // Safety: blocks are found for this hart's pc, and dropped only where this loop is not at work with them.
             unsafe {
-                if P::TIMED && hart.budget <= 0 {
+                if V::TIMED && hart.budget <= 0 {
                     // Whether it was come to by a link or not: an interrupt comes before the next fetch.
                     hart.link = ptr::null();
                     break;
                 }
-                if P::TIMED && !hart.take_fetched() && machine.charge_fetch(hart, &*block) {
+                if V::TIMED && !hart.take_fetched() && machine.charge_fetch(hart, &*block) {
                     // It has been fetched, and is not to be charged for it again. A block that is made to run once is gone
                     // when another hart, which may come first, needs one; it is made anew.
                     if machine.once.holds(block) {
@@ -161,11 +135,11 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
                     break;
                 }
                 let cycles = i64::from((*block).cycles);
-                if hart.budget < cycles + i64::from(P::TIMED) {
+                if hart.budget < cycles + i64::from(V::TIMED) {
                     hart.link = ptr::null();
                     // A block that follows another one may be come to just at the end.
                     if hart.budget > 0 {
-                        run_part::<P>(hart, machine, block, 0);
+                        run_part::<V>(hart, machine, block, 0);
                     }
                     break;
                 }
@@ -182,7 +156,7 @@ pub(crate) fn run<P: Pace>(hart: &mut Hart, machine: &mut Machine, until: u64) {
 /// Runs a block from the instruction at `first` on, as far as the budget reaches, of which there has to be some: at least
 /// an instruction.
 #[cold]
-unsafe fn run_part<P: Pace>(
+unsafe fn run_part<V: Variant>(
     hart: &mut Hart,
     machine: &mut Machine,
     block: *const Block,
@@ -217,12 +191,12 @@ unsafe fn run_part<P: Pace>(
 
 /// Lets a hart that a snapshot left at the instruction at `index` of the block at `begin` go on there, if that is still
 /// where it is.
-fn find_resume<P: Pace>(hart: &mut Hart, machine: &mut Machine, begin: u64, index: usize) {
+fn find_resume<V: Variant>(hart: &mut Hart, machine: &mut Machine, begin: u64, index: usize) {
     // Where an interrupt came between, it goes on elsewhere; asking for the page would count as a fetch.
     if hart.pc.wrapping_sub(begin) >= 4 * BLOCK_OPS as u64 || hart.pc / PAGE != begin / PAGE {
         return;
     }
-    let Ok((physical, true)) = machine.fetch::<P>(hart, begin) else {
+    let Ok((physical, true)) = machine.fetch::<V>(hart, begin) else {
         return;
     };
     if machine.straddles(physical) {
@@ -230,7 +204,7 @@ fn find_resume<P: Pace>(hart: &mut Hart, machine: &mut Machine, begin: u64, inde
     }
     let mut block = machine.code.find(physical);
     if block.is_null() {
-        block = translate::block::<P>(hart, machine, physical);
+        block = translate::block::<V>(hart, machine, physical);
     }
     // Safety: found or made just now.
     if index < usize::from(unsafe { (*block).count }) {
@@ -240,14 +214,14 @@ fn find_resume<P: Pace>(hart: &mut Hart, machine: &mut Machine, begin: u64, inde
 
 /// The block at the hart's pc. Null when fetching from there raised an exception. When the link that led here may be
 /// set to the block, it stays.
-fn find<P: Pace>(hart: &mut Hart, machine: &mut Machine) -> *const Block {
+fn find<V: Variant>(hart: &mut Hart, machine: &mut Machine) -> *const Block {
     let pc = hart.pc;
     let block = hart.jump(pc);
     if !block.is_null() {
         keep_link(hart, machine, block);
         return block;
     }
-    let (physical, whole) = match machine.fetch::<P>(hart, pc) {
+    let (physical, whole) = match machine.fetch::<V>(hart, pc) {
         Ok(place) => place,
         Err(trap) => return refuse(hart, machine, trap),
     };
@@ -258,14 +232,14 @@ fn find<P: Pace>(hart: &mut Hart, machine: &mut Machine) -> *const Block {
             let low = machine.halfword(physical);
             let mut bits = u32::from(low);
             if length(low) == 4 {
-                match machine.fetch::<P>(hart, pc.wrapping_add(2)) {
+                match machine.fetch::<V>(hart, pc.wrapping_add(2)) {
                     Ok((second, _)) => bits |= u32::from(machine.halfword(second)) << 16,
                     Err(trap) => return refuse(hart, machine, trap),
                 }
             }
-            return translate::single::<P>(machine, bits, physical);
+            return translate::single::<V>(machine, bits, physical);
         }
-        block = translate::block::<P>(hart, machine, physical);
+        block = translate::block::<V>(hart, machine, physical);
     }
     hart.enter_jump(pc, block);
     keep_link(hart, machine, block);

@@ -3,10 +3,13 @@
 use std::ptr;
 
 use crate::account::{Account, Doing};
-use crate::code::{Block, Link, Op};
+use crate::code::{Block, Link};
+use crate::op::Op;
+use crate::pace::Variant;
 use crate::privileged::{Context, Privileged, Trap};
 use crate::timing::{Page, Side};
 use crate::tlb::{Contexts, Tlb, tag_of};
+use crate::weak_memory::Dependencies;
 
 /// Where writes to x0 go, and nothing reads.
 pub const SINK: u8 = 32;
@@ -158,6 +161,8 @@ pub struct Hart {
     /// The lowest and highest address of what lies in superpages of which some part was entered. What a fence drops of
     /// the modelled TLBs depends on it, so that it is part of a run's state.
     pub(crate) superpages: (u64, u64),
+    /// What its registers depend on, where memory is weakly ordered.
+    pub(crate) dependencies: Dependencies,
 }
 
 // Safety: the pointers lead into the code cache of the board that owns the hart, and move with it.
@@ -205,6 +210,7 @@ impl Hart {
             fetches: [NO_FETCH; FETCHES],
             jumps: [NO_JUMP; JUMP_SETS * JUMP_WAYS],
             superpages: NO_SUPERPAGES,
+            dependencies: Dependencies::new(),
         });
         hart.refresh();
         hart
@@ -224,6 +230,45 @@ impl Hart {
         debug_assert!(number != 0 && number <= SINK, "a register of no op");
         // Safety: ops name registers 1 to 32 as destinations.
         unsafe { *self.x.get_unchecked_mut(number as usize) = value }
+    }
+
+    /// Notes what the access under way depends on: two registers.
+    #[inline(always)]
+    pub(crate) fn accesses<V: Variant>(&mut self, one: u8, other: u8) {
+        if V::WEAK {
+            let x = &self.dependencies.x;
+            self.dependencies.access = x[one as usize].max(x[other as usize]);
+        }
+    }
+
+    /// Notes that the register `rd` depends on loads up to this time.
+    #[inline(always)]
+    pub(crate) fn depends_on<V: Variant>(&mut self, rd: u8, time: u64) {
+        if V::WEAK {
+            self.dependencies.x[rd as usize] = time;
+        }
+    }
+
+    /// Notes that `op` computed its destination from its sources.
+    #[inline(always)]
+    pub(crate) fn computed<V: Variant>(&mut self, op: *const Op) {
+        if V::WEAK {
+            // Safety: the caller's op. Sources that it does not have are x0.
+            let (rd, rs1, rs2) = unsafe { ((*op).rd, (*op).rs1, (*op).rs2) };
+            let x = &mut self.dependencies.x;
+            x[rd as usize] = x[rs1 as usize].max(x[rs2 as usize]);
+        }
+    }
+
+    /// The tag part by which stores and atomics find their host pointers. Weakly ordered ones are compared with other harts'
+    /// reservations when they reach memory.
+    #[inline(always)]
+    pub(crate) fn tag_of_stores<V: Variant>(&self) -> u64 {
+        if V::WEAK {
+            self.load_tag
+        } else {
+            self.store_tag
+        }
     }
 
     /// The cycle that it has come to. Within a block, the one behind that block.

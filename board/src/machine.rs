@@ -1,12 +1,15 @@
 //! All of the board that its harts share: memory, decoded code, devices, and what runs over the slow paths to them.
 
+mod weak;
+
 use crate::bus::{Device, Effects, Lines, Port, Refused, Stop};
-use crate::code::{Block, Code, Draft, Op, PAGE, Scratch};
+use crate::code::{Block, Code, Draft, PAGE, Scratch};
 use crate::devices::{Clint, Plic};
-use crate::execute::Pace;
 use crate::fabric::{Coupling, TilePort};
 use crate::hart::Hart;
 use crate::memory::Memory;
+use crate::op::Op;
+use crate::pace::Variant;
 use crate::privileged::{
     Access, Context, Counters, Event, Exception, PageTables, Translation, Trap,
 };
@@ -14,6 +17,7 @@ use crate::probe::{Probes, Reaction};
 use crate::time::{Clock, Femtoseconds};
 use crate::timing::{BranchKind, Lookup, Page, Schedule, Side, Timing};
 use crate::trace::Trace;
+use crate::weak_memory::WeakMemory;
 
 /// No address is this: reservations are aligned.
 const NO_RESERVATION: u64 = u64::MAX;
@@ -89,6 +93,8 @@ pub(crate) struct Machine {
     pub(crate) timebase: Clock,
     /// What writes of `mtime` have added to `time`.
     pub(crate) time_offset: u64,
+    /// Loads and stores, where they are weakly ordered.
+    pub(crate) weak: Option<Box<WeakMemory>>,
     pub(crate) timing: Timing,
     /// Whether costs are charged.
     pub(crate) timed: bool,
@@ -110,6 +116,8 @@ struct Tables<'a> {
     reservations: &'a mut [u64],
     /// Whether decoded code was dropped.
     dropped: bool,
+    /// Whether anything was written.
+    updated: bool,
     /// What charges for the accesses, where they are charged for.
     timing: Option<&'a mut Timing>,
     hart: usize,
@@ -147,6 +155,7 @@ impl PageTables for Tables<'_> {
             host.write(new);
         }
         self.dropped |= self.code.written(physical, 8);
+        self.updated = true;
         break_reservations(self.reservations, self.hart, physical, 8);
         self.charge(physical, true);
         Some(true)
@@ -280,6 +289,7 @@ impl Machine {
         {
             let pc = hart.pc;
             self.release(hart);
+            self.order_trap(hart);
             hart.pc = hart.privileged.enter_interrupt(interrupt, pc);
             hart.refresh();
             hart.happened.interrupts += 1;
@@ -345,6 +355,7 @@ impl Machine {
     /// Notes that the hart took an exception, at which it gives up its reservation.
     pub(crate) fn trapped(&mut self, hart: &mut Hart, trap: &Trap, pc: u64) {
         self.release(hart);
+        self.order_trap(hart);
         hart.happened.exceptions += 1;
         self.charge_trap(hart);
         self.trace.exception(&self.timing, hart, trap, pc);
@@ -397,7 +408,7 @@ impl Machine {
     }
 
     /// Translates for the hart, and charges the walk.
-    fn translate<P: Pace>(
+    fn translate<V: Variant>(
         &mut self,
         hart: &mut Hart,
         address: u64,
@@ -411,7 +422,7 @@ impl Machine {
             Side::Data
         };
         let mut walk = None;
-        if P::TIMED && !context.bare() {
+        if V::TIMED && !context.bare() {
             let (walks, page) = self.charge_translation(hart, address, side, context);
             walk = walks.then_some(page);
         }
@@ -420,6 +431,7 @@ impl Machine {
             code: &mut self.code,
             reservations: &mut self.reservations,
             dropped: false,
+            updated: false,
             timing: walk.map(|_| &mut self.timing),
             hart: hart.index,
             now: hart.cycle(),
@@ -431,6 +443,9 @@ impl Machine {
         hart.budget -= tables.stall as i64;
         // Marks that a walk left in a page with code.
         hart.attention |= tables.dropped;
+        if V::WEAK && tables.updated {
+            self.written_from_outside();
+        }
         if let (Some(page), Ok(_)) = (walk, &translation) {
             let left = self.timing.tlb_fill(hart.index, side, page);
             hart.page_left(side, left);
@@ -443,7 +458,7 @@ impl Machine {
     /// # Errors
     ///
     /// The exception that fetching from there raises.
-    pub(crate) fn fetch<P: Pace>(
+    pub(crate) fn fetch<V: Variant>(
         &mut self,
         hart: &mut Hart,
         address: u64,
@@ -452,7 +467,7 @@ impl Machine {
             return Ok((physical, true));
         }
         let context = hart.privileged.fetch_context();
-        let place = self.translate::<P>(hart, address, 2, Access::Fetch, &context)?;
+        let place = self.translate::<V>(hart, address, 2, Access::Fetch, &context)?;
         if self.memory.host(place.physical).is_none() {
             return Err(context.access_fault(address, Access::Fetch));
         }
@@ -464,7 +479,7 @@ impl Machine {
     }
 
     /// The physical address of `size` bytes in one page, entered into the hart's caches where it may be.
-    fn place<P: Pace>(
+    fn place<V: Variant>(
         &mut self,
         hart: &mut Hart,
         address: u64,
@@ -473,7 +488,7 @@ impl Machine {
         context: &Context,
         tag: Option<u64>,
     ) -> Result<u64, Trap> {
-        let place = self.translate::<P>(hart, address, size, access, context)?;
+        let place = self.translate::<V>(hart, address, size, access, context)?;
         if self.probes.watches_page(address) {
             self.see_watched(hart, address, size, access);
         } else if let Some(tag) = tag
@@ -502,7 +517,7 @@ impl Machine {
     }
 
     /// The places of `size` bytes that may lie in two pages: the first, how many bytes are there, the second.
-    fn places<P: Pace>(
+    fn places<V: Variant>(
         &mut self,
         hart: &mut Hart,
         address: u64,
@@ -514,22 +529,22 @@ impl Machine {
         let left = PAGE - address % PAGE;
         if u64::from(size) <= left {
             return Ok((
-                self.place::<P>(hart, address, size, access, context, tag)?,
+                self.place::<V>(hart, address, size, access, context, tag)?,
                 size,
                 0,
             ));
         }
         let first = left as u8;
-        let begin = self.place::<P>(hart, address, first, access, context, tag)?;
+        let begin = self.place::<V>(hart, address, first, access, context, tag)?;
         let behind = address.wrapping_add(left);
         self.fault_offset = left;
-        let rest = self.place::<P>(hart, behind, size - first, access, context, tag)?;
+        let rest = self.place::<V>(hart, behind, size - first, access, context, tag)?;
         self.fault_offset = 0;
         Ok((begin, first, rest))
     }
 
     /// Loads `size` bytes for `op`, past the hart's cache of host pointers.
-    pub(crate) fn load<P: Pace>(
+    pub(crate) fn load<V: Variant>(
         &mut self,
         hart: &mut Hart,
         op: *const Op,
@@ -537,12 +552,12 @@ impl Machine {
         size: u8,
     ) -> Result<u64, Trap> {
         let (context, tag) = (hart.privileged.data_context(), hart.load_tag);
-        self.load_in::<P>(hart, op, address, size, Access::Load, &context, Some(tag))
+        self.load_in::<V>(hart, op, address, size, Access::Load, &context, Some(tag))
     }
 
     /// Loads in any context.
     #[expect(clippy::too_many_arguments, reason = "all of it describes one access")]
-    pub(crate) fn load_in<P: Pace>(
+    pub(crate) fn load_in<V: Variant>(
         &mut self,
         hart: &mut Hart,
         op: *const Op,
@@ -552,16 +567,16 @@ impl Machine {
         context: &Context,
         tag: Option<u64>,
     ) -> Result<u64, Trap> {
-        let (begin, first, rest) = self.places::<P>(hart, address, size, access, context, tag)?;
+        let (begin, first, rest) = self.places::<V>(hart, address, size, access, context, tag)?;
         let mut bytes = [0; 8];
         if first == size {
             if self.memory.holds(begin, size.into()) {
-                self.copy_out(begin, &mut bytes[..size as usize]);
-                self.charge_bytes::<P>(hart, op, begin, size, false);
+                self.read_memory::<V>(hart, begin, &mut bytes[..size as usize]);
+                self.charge_bytes::<V>(hart, op, begin, size, false);
                 return Ok(u64::from_le_bytes(bytes));
             }
             return self
-                .read_device::<P>(hart, op, begin, size)
+                .read_device::<V>(hart, op, begin, size)
                 .map_err(|_| context.access_fault(address, access));
         }
         for (index, byte) in bytes[..size as usize].iter_mut().enumerate() {
@@ -573,15 +588,15 @@ impl Machine {
             if !self.memory.holds(physical, 1) {
                 return Err(context.access_fault(address, access));
             }
-            self.copy_out(physical, std::slice::from_mut(byte));
+            self.read_memory::<V>(hart, physical, std::slice::from_mut(byte));
         }
-        self.charge_bytes::<P>(hart, op, begin, first, false);
-        self.charge_bytes::<P>(hart, op, rest, size - first, false);
+        self.charge_bytes::<V>(hart, op, begin, first, false);
+        self.charge_bytes::<V>(hart, op, rest, size - first, false);
         Ok(u64::from_le_bytes(bytes))
     }
 
     /// Loads `size` bytes as the guest would: for the hypervisor's loads.
-    pub(crate) fn load_for_guest<P: Pace>(
+    pub(crate) fn load_for_guest<V: Variant>(
         &mut self,
         hart: &mut Hart,
         op: *const Op,
@@ -591,21 +606,21 @@ impl Machine {
         context: &Context,
     ) -> Result<u64, Trap> {
         if access != Access::Load {
-            return self.load_in::<P>(hart, op, address, size, access, context, None);
+            return self.load_in::<V>(hart, op, address, size, access, context, None);
         }
         let tag = hart.tag_of_other(context);
         if let Some(host) = hart.loads.find(address, size.into(), tag) {
             let physical = self.physical(host);
             let mut bytes = [0; 8];
-            self.copy_out(physical, &mut bytes[..size as usize]);
-            self.charge_bytes::<P>(hart, op, physical, size, false);
+            self.read_memory::<V>(hart, physical, &mut bytes[..size as usize]);
+            self.charge_bytes::<V>(hart, op, physical, size, false);
             return Ok(u64::from_le_bytes(bytes));
         }
-        self.load_in::<P>(hart, op, address, size, access, context, Some(tag))
+        self.load_in::<V>(hart, op, address, size, access, context, Some(tag))
     }
 
     /// Stores `size` bytes for `op`, past the hart's cache of host pointers.
-    pub(crate) fn store<P: Pace>(
+    pub(crate) fn store<V: Variant>(
         &mut self,
         hart: &mut Hart,
         op: *const Op,
@@ -613,22 +628,23 @@ impl Machine {
         size: u8,
         value: u64,
     ) -> Result<(), Trap> {
-        if hart.watched
+        if !V::WEAK
+            && hart.watched
             && let Some(host) = hart.stores.find(address, size.into(), hart.load_tag)
         {
             let physical = self.physical(host);
             self.copy_in(physical, &value.to_le_bytes()[..size as usize]);
             self.break_reservations(hart.index, physical, size.into());
-            self.charge_bytes::<P>(hart, op, physical, size, true);
+            self.charge_bytes::<V>(hart, op, physical, size, true);
             return Ok(());
         }
         let (context, tag) = (hart.privileged.data_context(), hart.load_tag);
-        self.store_in::<P>(hart, op, address, size, value, &context, Some(tag))
+        self.store_in::<V>(hart, op, address, size, value, &context, Some(tag))
     }
 
     /// Stores in any context.
     #[expect(clippy::too_many_arguments, reason = "all of it describes one access")]
-    pub(crate) fn store_in<P: Pace>(
+    pub(crate) fn store_in<V: Variant>(
         &mut self,
         hart: &mut Hart,
         op: *const Op,
@@ -639,18 +655,17 @@ impl Machine {
         tag: Option<u64>,
     ) -> Result<(), Trap> {
         let (begin, first, rest) =
-            self.places::<P>(hart, address, size, Access::Store, context, tag)?;
+            self.places::<V>(hart, address, size, Access::Store, context, tag)?;
         let bytes = value.to_le_bytes();
         let refused = context.access_fault(address, Access::Store);
         if first == size {
             if self.memory.holds(begin, size.into()) {
-                self.copy_in(begin, &bytes[..size as usize]);
-                self.written(hart, begin, size);
-                self.charge_bytes::<P>(hart, op, begin, size, true);
+                self.write_memory::<V>(hart, begin, &bytes[..size as usize]);
+                self.charge_bytes::<V>(hart, op, begin, size, true);
                 return Ok(());
             }
             return self
-                .write_device::<P>(hart, op, begin, size, value)
+                .write_device::<V>(hart, op, begin, size, value)
                 .map_err(|_| refused);
         }
         if !self.memory.holds(begin, first.into())
@@ -658,17 +673,15 @@ impl Machine {
         {
             return Err(refused);
         }
-        self.copy_in(begin, &bytes[..first as usize]);
-        self.copy_in(rest, &bytes[first as usize..size as usize]);
-        self.written(hart, begin, first);
-        self.written(hart, rest, size - first);
-        self.charge_bytes::<P>(hart, op, begin, first, true);
-        self.charge_bytes::<P>(hart, op, rest, size - first, true);
+        self.write_memory::<V>(hart, begin, &bytes[..first as usize]);
+        self.write_memory::<V>(hart, rest, &bytes[first as usize..size as usize]);
+        self.charge_bytes::<V>(hart, op, begin, first, true);
+        self.charge_bytes::<V>(hart, op, rest, size - first, true);
         Ok(())
     }
 
     /// Charges for an access past the cache of host pointers: to the lines of its first and last byte.
-    fn charge_bytes<P: Pace>(
+    fn charge_bytes<V: Variant>(
         &mut self,
         hart: &mut Hart,
         op: *const Op,
@@ -676,7 +689,7 @@ impl Machine {
         size: u8,
         write: bool,
     ) {
-        if !P::TIMED {
+        if !V::TIMED {
             return;
         }
         let last = physical + u64::from(size) - 1;
@@ -689,6 +702,26 @@ impl Machine {
                 .data(hart.index, last, write, hart.cycle_of(op) + stall);
         }
         hart.attention |= Self::stall(hart, stall);
+    }
+
+    /// Carries out a load, or a part of one, from bytes that are in memory.
+    fn read_memory<V: Variant>(&mut self, hart: &mut Hart, physical: u64, bytes: &mut [u8]) {
+        if V::WEAK {
+            let value = self.load_weakly(hart, physical, bytes.len() as u8);
+            bytes.copy_from_slice(&value.to_le_bytes()[..bytes.len()]);
+        } else {
+            self.copy_out(physical, bytes);
+        }
+    }
+
+    /// Carries out a store, or a part of one, to bytes that are in memory.
+    fn write_memory<V: Variant>(&mut self, hart: &mut Hart, physical: u64, bytes: &[u8]) {
+        if V::WEAK {
+            self.store_weakly(hart, physical, bytes);
+        } else {
+            self.copy_in(physical, bytes);
+            self.written(hart, physical, bytes.len() as u8);
+        }
     }
 
     fn copy_out(&self, physical: u64, bytes: &mut [u8]) {
@@ -706,7 +739,7 @@ impl Machine {
     }
 
     /// Where an atomic of `size` bytes finds its operand in memory, past the hart's cache of host pointers.
-    fn atomic_place<P: Pace>(
+    fn atomic_place<V: Variant>(
         &mut self,
         hart: &mut Hart,
         address: u64,
@@ -725,42 +758,42 @@ impl Machine {
                 ..Trap::new(cause, address)
             });
         }
-        let physical = self.place::<P>(hart, address, size, access, &context, Some(tag))?;
+        let physical = self.place::<V>(hart, address, size, access, &context, Some(tag))?;
         self.memory
             .host(physical)
             .ok_or_else(|| context.access_fault(address, access))
     }
 
     /// The memory that a read-modify-write is about to change.
-    pub(crate) fn exclusive<P: Pace>(
+    pub(crate) fn exclusive<V: Variant>(
         &mut self,
         hart: &mut Hart,
         address: u64,
         size: u8,
     ) -> Result<*mut u8, Trap> {
-        let host = self.atomic_place::<P>(hart, address, size, Access::Store)?;
+        let host = self.atomic_place::<V>(hart, address, size, Access::Store)?;
         self.written(hart, self.physical(host), size);
         Ok(host)
     }
 
     /// The memory that a load-reserved reads.
-    pub(crate) fn reservable<P: Pace>(
+    pub(crate) fn reservable<V: Variant>(
         &mut self,
         hart: &mut Hart,
         address: u64,
         size: u8,
     ) -> Result<*mut u8, Trap> {
-        self.atomic_place::<P>(hart, address, size, Access::Load)
+        self.atomic_place::<V>(hart, address, size, Access::Load)
     }
 
     /// The memory that a store-conditional may change.
-    pub(crate) fn conditional<P: Pace>(
+    pub(crate) fn conditional<V: Variant>(
         &mut self,
         hart: &mut Hart,
         address: u64,
         size: u8,
     ) -> Result<*mut u8, Trap> {
-        self.atomic_place::<P>(hart, address, size, Access::Store)
+        self.atomic_place::<V>(hart, address, size, Access::Store)
     }
 
     fn device_at(&self, physical: u64, size: u8) -> Result<(usize, u64), Refused> {
@@ -781,7 +814,7 @@ impl Machine {
         Ok((index - 1, offset))
     }
 
-    fn read_device<P: Pace>(
+    fn read_device<V: Variant>(
         &mut self,
         hart: &mut Hart,
         op: *const Op,
@@ -789,7 +822,8 @@ impl Machine {
         size: u8,
     ) -> Result<u64, Refused> {
         let (index, offset) = self.device_at(physical, size)?;
-        let now = self.device_time::<P>(hart, op, physical, false);
+        self.order_device(hart);
+        let now = self.device_time::<V>(hart, op, physical, false);
         let (value, stall) = self.call(index, now, |device, port| device.read(offset, size, port));
         let Ok(value) = value else {
             self.after_access(hart, stall);
@@ -808,7 +842,7 @@ impl Machine {
         Ok(value & (u64::MAX >> (64 - 8 * u32::from(size))))
     }
 
-    fn write_device<P: Pace>(
+    fn write_device<V: Variant>(
         &mut self,
         hart: &mut Hart,
         op: *const Op,
@@ -817,7 +851,8 @@ impl Machine {
         value: u64,
     ) -> Result<(), Refused> {
         let (index, offset) = self.device_at(physical, size)?;
-        let now = self.device_time::<P>(hart, op, physical, true);
+        self.order_device(hart);
+        let now = self.device_time::<V>(hart, op, physical, true);
         let value = value & (u64::MAX >> (64 - 8 * u32::from(size)));
         let (result, stall) = self.call(index, now, |device, port| {
             device.write(offset, size, value, port)
@@ -836,14 +871,14 @@ impl Machine {
     }
 
     /// When an access reaches its device: charges for the way there and back.
-    fn device_time<P: Pace>(
+    fn device_time<V: Variant>(
         &mut self,
         hart: &mut Hart,
         op: *const Op,
         physical: u64,
         write: bool,
     ) -> Femtoseconds {
-        if P::TIMED {
+        if V::TIMED {
             hart.budget -= self
                 .timing
                 .uncached(hart.index, physical, write, hart.cycle_of(op))
@@ -911,6 +946,9 @@ impl Machine {
 
     /// Drops code and reservations that the fabric wrote over.
     fn see_writes_of_fabric(&mut self, written: &[(u64, u64)]) {
+        if !written.is_empty() {
+            self.written_from_outside();
+        }
         for &(address, length) in written {
             self.disturbed |= self.code.written(address, length);
             // It is no hart.
@@ -993,6 +1031,9 @@ impl Machine {
                 }
             }
         });
+        if written {
+            self.written_from_outside();
+        }
         self.disturbed |= written;
     }
 
@@ -1032,8 +1073,8 @@ impl Machine {
     }
 
     /// Fills in how many cycles a block takes by its pipeline alone.
-    pub(crate) fn settle_cycles<P: Pace>(&self, draft: &mut Draft) {
-        if !P::TIMED {
+    pub(crate) fn settle_cycles<V: Variant>(&self, draft: &mut Draft) {
+        if !V::TIMED {
             draft.cycles.extend(1..=draft.instructions.len() as u16);
             return;
         }

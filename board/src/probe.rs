@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::code::Op;
-use crate::execute::Handler;
+use crate::op::Handler;
+use crate::op::Op;
 
 /// Most harts of a board.
 const HARTS: usize = 16;

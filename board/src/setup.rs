@@ -2,7 +2,7 @@
 
 use object::{Object, ObjectSegment};
 
-use crate::board::{Board, BuildError, Parts};
+use crate::board::{Board, BuildError, MemoryModel, Parts};
 use crate::devices::virtio::Backend;
 use crate::devices::{Clint, Console, Finisher, Plic, Rtc, Sswi, Uart, Virtio, map};
 use crate::devicetree::{self, Description, Range};
@@ -30,8 +30,10 @@ pub struct Options {
     pub memory: Option<u64>,
     /// Cycles that a hart runs before another one that is behind it, whatever the mode. `None`: the profile's.
     pub quantum: Option<u64>,
-    /// What everything random is made of: replacement in caches, the devicetree's `rng-seed`.
+    /// What everything random is made of: replacement in caches, weak memory, the devicetree's `rng-seed`.
     pub seed: u64,
+    /// How harts see each other's loads and stores.
+    pub memory_model: MemoryModel,
     /// The date at which the real-time clock starts, in seconds since 1970. `None`: [`Rtc::START`].
     pub start: Option<u64>,
 }
@@ -122,6 +124,7 @@ fn plain(
         quantum: options.quantum.unwrap_or(profile.quantum),
         fast_quantum: options.quantum.unwrap_or(profile.fast_quantum),
         seed: options.seed,
+        memory_model: options.memory_model,
         timing: profile.timing.clone(),
     })?;
     let slots = virtio_slots(profile);

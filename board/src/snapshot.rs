@@ -20,9 +20,10 @@ use crate::memory::NoMemory;
 use crate::privileged::Privileged;
 use crate::time::Femtoseconds;
 use crate::trace::Hash;
+use crate::weak_memory::{Dependencies, WeakMemory};
 
 /// What a snapshot begins with: name and version of the format.
-const MAGIC: &[u8; 16] = b"tactus board   1";
+const MAGIC: &[u8; 16] = b"tactus board   2";
 /// Memory is kept in pages of this many bytes.
 const PAGE: usize = 4096;
 
@@ -57,6 +58,7 @@ struct HartState {
     account: Account,
     spaces: Vec<Space>,
     superpages: (u64, u64),
+    dependencies: Dependencies,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -79,6 +81,7 @@ struct State {
     time_offset: u64,
     timed: bool,
     timing: Vec<u8>,
+    weak: Option<Box<WeakMemory>>,
     faults: FaultPlan,
     turn: Option<(usize, u64)>,
     hash: Hash,
@@ -125,6 +128,7 @@ impl Board {
             time_offset: machine.time_offset,
             timed: machine.timed,
             timing: machine.timing.save(),
+            weak: machine.weak.clone(),
             faults: self.faults.clone(),
             turn: self.turn,
             hash: machine.trace.hash(),
@@ -201,6 +205,7 @@ impl Board {
         machine.reservations = state.reservations;
         machine.time_offset = state.time_offset;
         machine.timed = state.timed;
+        machine.weak = state.weak;
         machine.stop = None;
         machine.stopped_at = None;
         machine.watched_at = None;
@@ -242,6 +247,9 @@ impl Board {
         {
             return other("it has other devices".to_owned());
         }
+        if state.weak.is_some() != self.machine.weak.is_some() {
+            return other("it has another memory model".to_owned());
+        }
         let pages = (memory.size() / PAGE as u64) as u32;
         let sound = state.lines.is_sound()
             && state.turn.is_none_or(|(hart, _)| hart < harts)
@@ -252,10 +260,16 @@ impl Board {
             && state.pages.last().is_none_or(|page| *page < pages)
             && contents.len() == state.pages.len() * PAGE
             && is_sound(&state.hash)
+            && state.harts.iter().all(|hart| {
+                hart.x.len() == 32
+                    && hart.f.len() == 32
+                    && hart.account.is_sound()
+                    && hart.dependencies.is_sound()
+            })
             && state
-                .harts
-                .iter()
-                .all(|hart| hart.x.len() == 32 && hart.f.len() == 32 && hart.account.is_sound());
+                .weak
+                .as_ref()
+                .is_none_or(|weak| weak.is_sound(harts, memory));
         if sound {
             Ok(())
         } else {
@@ -307,6 +321,7 @@ fn save_hart(hart: &Hart) -> HartState {
         account: hart.account.clone(),
         spaces: hart.spaces.clone(),
         superpages: hart.superpages,
+        dependencies: hart.dependencies.clone(),
     }
 }
 
@@ -328,5 +343,6 @@ fn restore_hart(hart: &mut Hart, saved: HartState) {
     hart.drop_all();
     hart.restored = saved.resumes_at.map(|(begin, index)| (begin & !1, index));
     hart.superpages = saved.superpages;
+    hart.dependencies = saved.dependencies;
     hart.look_anew();
 }

@@ -54,6 +54,7 @@ impl Board {
         if self.take_interrupt(hart) {
             return self.after_step();
         }
+        self.machine.begin_turn(self.cycle(hart));
         let (pc, instructions) = (self.pc(hart), self.instructions(hart));
         self.machine.probes.pass(hart, pc, instructions);
         let traps = self.machine.trace.traps();

@@ -46,7 +46,6 @@ mod memory;
 pub mod parameters;
 mod pipeline;
 mod predictor;
-mod random;
 mod store_buffer;
 mod tlb;
 

@@ -11,8 +11,8 @@ use std::hash::Hasher;
 use siphasher::sip::SipHasher13;
 
 use crate::account::Doing;
-use crate::code::Op;
 use crate::hart::Hart;
+use crate::op::Op;
 use crate::privileged::{Exception, Interrupt, Trap};
 use crate::time::Femtoseconds;
 use crate::timing::{Stalls, Timing};

@@ -105,6 +105,24 @@ pub enum Pace {
     Timed,
 }
 
+/// How harts see each other's loads and stores on the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MemoryModel {
+    /// In one order, which is each hart's program order.
+    Sequential,
+    /// Delayed and reordered as RVWMO allows, with turns of random lengths.
+    Weak,
+}
+
+impl From<MemoryModel> for tactus_board::board::MemoryModel {
+    fn from(model: MemoryModel) -> Self {
+        match model {
+            MemoryModel::Sequential => Self::Sequential,
+            MemoryModel::Weak => Self::Weak,
+        }
+    }
+}
+
 /// Arguments of `tactus check`.
 #[derive(Debug, Args)]
 pub struct CheckArguments {
@@ -366,6 +384,9 @@ pub struct BoardArguments {
     /// What everything random is made of [default: 1]
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
+    /// How harts see each other's loads and stores; weak is random, from the seed [default: sequential]
+    #[arg(long, value_enum)]
+    pub memory_model: Option<MemoryModel>,
     /// Write down whenever a hart comes to [VM/]SYMBOL or an address, with N argument registers; may be repeated
     #[arg(long = "probe", value_name = "SYMBOL[:N]")]
     pub probes: Vec<String>,
@@ -421,6 +442,7 @@ impl BoardArguments {
             (self.timed_from.is_some(), "--timed-from"),
             (self.quantum.is_some(), "--quantum"),
             (self.seed.is_some(), "--seed"),
+            (self.memory_model.is_some(), "--memory-model"),
             (!self.probes.is_empty(), "--probe"),
             (self.trace.is_some(), "--trace"),
             (self.gdb.is_some(), "--gdb"),

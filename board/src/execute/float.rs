@@ -3,11 +3,13 @@
 use std::sync::LazyLock;
 
 use super::{memory::raise_illegal, next};
-use crate::code::{Block, Op};
+use crate::code::Block;
 use crate::decode::{Instruction, Operation, RoundingMode};
 use crate::float::{File, Kind, Rounding, lookup};
 use crate::hart::{FloatState, Hart};
 use crate::machine::Machine;
+use crate::op::Op;
+use crate::pace::Variant;
 
 /// By operation, how it is done.
 static KINDS: LazyLock<[Option<Kind>; Operation::COUNT]> =
@@ -38,7 +40,7 @@ fn rounding(hart: &Hart, immediate: i32) -> Option<Rounding> {
 }
 
 /// Any floating-point computation.
-pub(super) unsafe fn compute(
+pub(super) unsafe fn compute<V: Variant>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
@@ -62,16 +64,33 @@ pub(super) unsafe fn compute(
         };
         let registers = [rs1, rs2, (immediate >> 16) as u8 & 31];
         let mut values = [0; 3];
+        let mut depends_on = 0;
         for ((value, register), file) in values.iter_mut().zip(registers).zip(kind.sources) {
             *value = match file {
-                File::Integer => hart.get(register),
-                File::Float => hart.f[register as usize % 32],
+                File::Integer => {
+                    if V::WEAK {
+                        depends_on = hart.dependencies.x[register as usize].max(depends_on);
+                    }
+                    hart.get(register)
+                }
+                File::Float => {
+                    if V::WEAK {
+                        depends_on = hart.dependencies.float.max(depends_on);
+                    }
+                    hart.f[register as usize % 32]
+                }
             };
         }
         let (result, flags) = (kind.compute)(values[0], values[1], values[2], rounding);
         match kind.destination {
-            File::Integer => hart.set(rd, result),
+            File::Integer => {
+                hart.set(rd, result);
+                hart.depends_on::<V>(rd, depends_on);
+            }
             File::Float => {
+                if V::WEAK {
+                    hart.dependencies.float = hart.dependencies.float.max(depends_on);
+                }
                 hart.f[rd as usize % 32] = result;
                 hart.dirty_float();
             }

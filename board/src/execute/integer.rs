@@ -1,19 +1,22 @@
 //! Integer computation: RV64I, M, Zba, Zbb and Zbs.
 
 use super::next;
-use crate::code::{Block, Op};
+use crate::code::Block;
 use crate::hart::Hart;
 use crate::machine::Machine;
+use crate::op::Op;
+use crate::pace::Variant;
 
 /// Handlers of two registers.
 macro_rules! registers {
     ($($(#[$doc:meta])* $name:ident |$a:ident, $b:ident| $result:expr;)+) => { $(
         $(#[$doc])*
-        pub(super) unsafe fn $name(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+        pub(super) unsafe fn $name<V: Variant>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
             // Safety: the caller's.
             unsafe {
                 let ($a, $b): (u64, u64) = (hart.get((*op).rs1), hart.get((*op).rs2));
                 hart.set((*op).rd, $result);
+                hart.computed::<V>(op);
                 next(hart, machine, op)
             }
         }
@@ -23,12 +26,13 @@ macro_rules! registers {
 /// Handlers of a register and an immediate.
 macro_rules! immediates {
     ($($name:ident |$a:ident, $i:ident| $result:expr;)+) => { $(
-        pub(super) unsafe fn $name(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+        pub(super) unsafe fn $name<V: Variant>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
             // Safety: the caller's.
             unsafe {
                 let $a: u64 = hart.get((*op).rs1);
                 let $i: i32 = (*op).immediate;
                 hart.set((*op).rd, $result);
+                hart.computed::<V>(op);
                 next(hart, machine, op)
             }
         }
@@ -154,7 +158,7 @@ const fn or_combine(value: u64) -> u64 {
 }
 
 /// `lui`, and other constants.
-pub(super) unsafe fn constant(
+pub(super) unsafe fn constant<V: Variant>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
@@ -162,25 +166,36 @@ pub(super) unsafe fn constant(
     // Safety: the caller's.
     unsafe {
         hart.set((*op).rd, wide((*op).immediate));
+        hart.computed::<V>(op);
         next(hart, machine, op)
     }
 }
 
 /// `auipc`.
-pub(super) unsafe fn auipc(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn auipc<V: Variant>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     // Safety: the caller's.
     unsafe {
         let pc = hart.pc_of(&*op);
         hart.set((*op).rd, pc.wrapping_add(wide((*op).immediate)));
+        hart.computed::<V>(op);
         next(hart, machine, op)
     }
 }
 
 /// A register copied: `addi` with 0, what assemblers write `mv`.
-pub(super) unsafe fn copy(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+pub(super) unsafe fn copy<V: Variant>(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+) -> *const Block {
     // Safety: the caller's.
     unsafe {
         hart.set((*op).rd, hart.get((*op).rs1));
+        hart.computed::<V>(op);
         next(hart, machine, op)
     }
 }

@@ -2,10 +2,11 @@
 
 use std::ptr;
 
-use super::Pace;
-use crate::code::{Block, Link, Op, PAGE};
+use crate::code::{Block, Link, PAGE};
 use crate::hart::Hart;
 use crate::machine::Machine;
+use crate::op::Op;
+use crate::pace::Variant;
 use crate::timing::BranchKind;
 
 /// Goes on at `target`, to which `link` of the running block leads. A link that is to be set stays in the virtual page:
@@ -24,7 +25,7 @@ fn follow(hart: &mut Hart, target: u64, link: *const Link) -> *const Block {
 /// Handlers of branches.
 macro_rules! branches {
     ($($name:ident |$a:ident, $b:ident| $condition:expr;)+) => { $(
-        pub(super) unsafe fn $name<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+        pub(super) unsafe fn $name<V: Variant>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
             // Safety: the caller's.
             unsafe {
                 let ($a, $b): (u64, u64) = (hart.get((*op).rs1), hart.get((*op).rs2));
@@ -32,7 +33,7 @@ macro_rules! branches {
                 let block = hart.block;
                 let taken = $condition;
                 let behind = pc.wrapping_add(2 * u64::from((*block).halfwords - u16::from((*op).at)));
-                if P::TIMED {
+                if V::TIMED {
                     let target = pc.wrapping_add((*op).immediate as u64);
                     machine.charge_branch(hart, pc, BranchKind::Conditional, taken, target, behind);
                 }
@@ -71,7 +72,7 @@ const fn indirect_kind(rd: u8, rs1: u8) -> BranchKind {
 }
 
 /// `jal`.
-pub(super) unsafe fn jal<P: Pace>(
+pub(super) unsafe fn jal<V: Variant>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
@@ -82,7 +83,7 @@ pub(super) unsafe fn jal<P: Pace>(
         let block = hart.block;
         let behind = pc.wrapping_add(2 * u64::from((*block).halfwords - u16::from((*op).at)));
         let target = pc.wrapping_add((*op).immediate as u64);
-        if P::TIMED {
+        if V::TIMED {
             let kind = if is_link((*op).rd) {
                 BranchKind::Call
             } else {
@@ -91,12 +92,13 @@ pub(super) unsafe fn jal<P: Pace>(
             machine.charge_branch(hart, pc, kind, true, target, behind);
         }
         hart.set((*op).rd, behind);
+        hart.depends_on::<V>((*op).rd, 0);
         follow(hart, target, &raw const (*block).taken)
     }
 }
 
 /// `jalr`.
-pub(super) unsafe fn jalr<P: Pace>(
+pub(super) unsafe fn jalr<V: Variant>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
@@ -106,11 +108,12 @@ pub(super) unsafe fn jalr<P: Pace>(
         let pc = hart.pc_of(&*op);
         let behind = pc.wrapping_add(2 * u64::from((*hart.block).halfwords - u16::from((*op).at)));
         let target = hart.get((*op).rs1).wrapping_add((*op).immediate as u64) & !1;
-        if P::TIMED {
+        if V::TIMED {
             let kind = indirect_kind((*op).rd, (*op).rs1);
             machine.charge_branch(hart, pc, kind, true, target, behind);
         }
         hart.set((*op).rd, behind);
+        hart.depends_on::<V>((*op).rd, 0);
         hart.pc = target;
         hart.jump(target)
     }

@@ -3,10 +3,12 @@
 //! What a host pointer is known for is done right here; all else goes through [`Machine::load`] and
 //! [`Machine::store`]: walks, devices, misaligned accesses, pages with code.
 
-use super::{Pace, next, raise, stop_behind};
-use crate::code::{Block, Op};
+use super::{next, raise, stop_behind};
+use crate::code::Block;
 use crate::hart::{FloatState, Hart};
 use crate::machine::Machine;
+use crate::op::Op;
+use crate::pace::Variant;
 
 /// The address of a load's or store's operand.
 #[inline(always)]
@@ -18,15 +20,22 @@ unsafe fn address(hart: &Hart, op: *const Op) -> u64 {
 /// Handlers of loads into integer registers.
 macro_rules! loads {
     ($($name:ident $slow:ident $type:ty;)+) => { $(
-        pub(super) unsafe fn $name<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+        pub(super) unsafe fn $name<V: Variant>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
             // Safety: the caller's; the pointer is to memory that the access may read.
             unsafe {
                 let address = address(hart, op);
                 let Some(host) = hart.loads.find(address, size_of::<$type>() as u64, hart.load_tag) else {
-                    return $slow::<P>(hart, machine, op);
+                    return $slow::<V>(hart, machine, op);
                 };
-                hart.set((*op).rd, host.cast::<$type>().read() as u64);
-                if P::TIMED && machine.charge_data(hart, op, host, false) {
+                if V::WEAK {
+                    hart.accesses::<V>((*op).rs1, 0);
+                    let value = machine.load_weakly(hart, machine.physical(host), size_of::<$type>() as u8);
+                    hart.set((*op).rd, value as $type as u64);
+                    hart.depends_on::<V>((*op).rd, hart.dependencies.access);
+                } else {
+                    hart.set((*op).rd, host.cast::<$type>().read() as u64);
+                }
+                if V::TIMED && machine.charge_data(hart, op, host, false) {
                     return stop_behind(hart, op);
                 }
                 next(hart, machine, op)
@@ -34,13 +43,15 @@ macro_rules! loads {
         }
 
         #[cold]
-        unsafe fn $slow<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+        unsafe fn $slow<V: Variant>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
             // Safety: the caller's.
             unsafe {
-                match machine.load::<P>(hart, op, address(hart, op), size_of::<$type>() as u8) {
+                hart.accesses::<V>((*op).rs1, 0);
+                match machine.load::<V>(hart, op, address(hart, op), size_of::<$type>() as u8) {
                     Ok(value) => hart.set((*op).rd, value as $type as u64),
                     Err(trap) => return raise(hart, machine, op, trap),
                 }
+                hart.depends_on::<V>((*op).rd, hart.dependencies.access);
                 if hart.attention { stop_behind(hart, op) } else { next(hart, machine, op) }
             }
         }
@@ -60,15 +71,21 @@ loads! {
 /// Handlers of stores of integer registers.
 macro_rules! stores {
     ($($name:ident $slow:ident $type:ty;)+) => { $(
-        pub(super) unsafe fn $name<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+        pub(super) unsafe fn $name<V: Variant>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
             // Safety: the caller's; the pointer is to memory that the access may write.
             unsafe {
                 let address = address(hart, op);
-                let Some(host) = hart.stores.find(address, size_of::<$type>() as u64, hart.store_tag) else {
-                    return $slow::<P>(hart, machine, op);
+                let Some(host) = hart.stores.find(address, size_of::<$type>() as u64, hart.tag_of_stores::<V>()) else {
+                    return $slow::<V>(hart, machine, op);
                 };
-                host.cast::<$type>().write(hart.get((*op).rs2) as $type);
-                if P::TIMED && machine.charge_data(hart, op, host, true) {
+                let value = hart.get((*op).rs2) as $type;
+                if V::WEAK {
+                    hart.accesses::<V>((*op).rs1, (*op).rs2);
+                    machine.store_weakly(hart, machine.physical(host), &value.to_le_bytes());
+                } else {
+                    host.cast::<$type>().write(value);
+                }
+                if V::TIMED && machine.charge_data(hart, op, host, true) || V::WEAK && hart.attention {
                     return stop_behind(hart, op);
                 }
                 next(hart, machine, op)
@@ -76,11 +93,12 @@ macro_rules! stores {
         }
 
         #[cold]
-        unsafe fn $slow<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+        unsafe fn $slow<V: Variant>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
             // Safety: the caller's.
             unsafe {
                 let value = u64::from(hart.get((*op).rs2) as $type);
-                match machine.store::<P>(hart, op, address(hart, op), size_of::<$type>() as u8, value) {
+                hart.accesses::<V>((*op).rs1, (*op).rs2);
+                match machine.store::<V>(hart, op, address(hart, op), size_of::<$type>() as u8, value) {
                     Ok(()) if hart.attention => stop_behind(hart, op),
                     Ok(()) => next(hart, machine, op),
                     Err(trap) => raise(hart, machine, op, trap),
@@ -103,7 +121,7 @@ const BOX: u64 = 0xffff_ffff_0000_0000;
 /// Raises the exception of a floating-point instruction while those are off, or notes that a register changes.
 /// Null when all is well.
 #[inline(always)]
-unsafe fn float_load<P: Pace, const SIZE: u8>(
+unsafe fn float_load<V: Variant, const SIZE: u8>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
@@ -114,23 +132,29 @@ unsafe fn float_load<P: Pace, const SIZE: u8>(
             return raise_illegal(hart, machine, op);
         }
         let address = address(hart, op);
+        hart.accesses::<V>((*op).rs1, 0);
         let value = match hart.loads.find(address, u64::from(SIZE), hart.load_tag) {
             Some(host) => {
-                let value = if SIZE == 4 {
+                let value = if V::WEAK {
+                    machine.load_weakly(hart, machine.physical(host), SIZE)
+                } else if SIZE == 4 {
                     u64::from(host.cast::<u32>().read())
                 } else {
                     host.cast::<u64>().read()
                 };
-                if P::TIMED && machine.charge_data(hart, op, host, false) {
+                if V::TIMED && machine.charge_data(hart, op, host, false) {
                     hart.attention = true;
                 }
                 value
             }
-            None => match machine.load::<P>(hart, op, address, SIZE) {
+            None => match machine.load::<V>(hart, op, address, SIZE) {
                 Ok(value) => value,
                 Err(trap) => return raise(hart, machine, op, trap),
             },
         };
+        if V::WEAK {
+            hart.dependencies.float = hart.dependencies.float.max(hart.dependencies.access);
+        }
         hart.dirty_float();
         hart.f[(*op).rd as usize % 32] = if SIZE == 4 { value | BOX } else { value };
         if hart.attention {
@@ -141,26 +165,26 @@ unsafe fn float_load<P: Pace, const SIZE: u8>(
     }
 }
 
-pub(super) unsafe fn flw<P: Pace>(
+pub(super) unsafe fn flw<V: Variant>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
 ) -> *const Block {
     // Safety: the caller's.
-    unsafe { float_load::<P, 4>(hart, machine, op) }
+    unsafe { float_load::<V, 4>(hart, machine, op) }
 }
 
-pub(super) unsafe fn fld<P: Pace>(
+pub(super) unsafe fn fld<V: Variant>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
 ) -> *const Block {
     // Safety: the caller's.
-    unsafe { float_load::<P, 8>(hart, machine, op) }
+    unsafe { float_load::<V, 8>(hart, machine, op) }
 }
 
 #[inline(always)]
-unsafe fn float_store<P: Pace, const SIZE: u8>(
+unsafe fn float_store<V: Variant, const SIZE: u8>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
@@ -172,14 +196,24 @@ unsafe fn float_store<P: Pace, const SIZE: u8>(
         }
         let address = address(hart, op);
         let value = hart.f[(*op).rs2 as usize % 32];
-        match hart.stores.find(address, u64::from(SIZE), hart.store_tag) {
+        if V::WEAK {
+            hart.accesses::<V>((*op).rs1, 0);
+            hart.dependencies.access = hart.dependencies.access.max(hart.dependencies.float);
+        }
+        match hart
+            .stores
+            .find(address, u64::from(SIZE), hart.tag_of_stores::<V>())
+        {
             Some(host) => {
-                if SIZE == 4 {
+                if V::WEAK {
+                    let bytes = value.to_le_bytes();
+                    machine.store_weakly(hart, machine.physical(host), &bytes[..SIZE as usize]);
+                } else if SIZE == 4 {
                     host.cast::<u32>().write(value as u32);
                 } else {
                     host.cast::<u64>().write(value);
                 }
-                if P::TIMED && machine.charge_data(hart, op, host, true) {
+                if V::TIMED && machine.charge_data(hart, op, host, true) {
                     hart.attention = true;
                 }
             }
@@ -189,7 +223,7 @@ unsafe fn float_store<P: Pace, const SIZE: u8>(
                 } else {
                     value
                 };
-                if let Err(trap) = machine.store::<P>(hart, op, address, SIZE, value) {
+                if let Err(trap) = machine.store::<V>(hart, op, address, SIZE, value) {
                     return raise(hart, machine, op, trap);
                 }
             }
@@ -202,22 +236,22 @@ unsafe fn float_store<P: Pace, const SIZE: u8>(
     }
 }
 
-pub(super) unsafe fn fsw<P: Pace>(
+pub(super) unsafe fn fsw<V: Variant>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
 ) -> *const Block {
     // Safety: the caller's.
-    unsafe { float_store::<P, 4>(hart, machine, op) }
+    unsafe { float_store::<V, 4>(hart, machine, op) }
 }
 
-pub(super) unsafe fn fsd<P: Pace>(
+pub(super) unsafe fn fsd<V: Variant>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
 ) -> *const Block {
     // Safety: the caller's.
-    unsafe { float_store::<P, 8>(hart, machine, op) }
+    unsafe { float_store::<V, 8>(hart, machine, op) }
 }
 
 /// Raises an illegal-instruction exception at `op`.

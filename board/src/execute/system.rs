@@ -3,11 +3,13 @@
 
 use std::ptr;
 
-use super::{Handler, Pace, next, raise, stop_behind};
-use crate::code::{Block, Op};
+use super::{next, raise, stop_behind};
+use crate::code::Block;
 use crate::decode::Operation;
 use crate::hart::Hart;
 use crate::machine::Machine;
+use crate::op::{Handler, Op};
+use crate::pace::Variant;
 use crate::privileged::{Access, Counters, CsrOperation, Effects, Fence, Privileged, Trap};
 
 /// An encoding that is no instruction.
@@ -34,24 +36,29 @@ pub(super) unsafe fn ebreak(hart: &mut Hart, machine: &mut Machine, op: *const O
 }
 
 /// The handler of a CSR instruction.
-pub(super) fn csr(operation: Operation) -> Handler {
+pub(super) fn csr<V: Variant>(operation: Operation) -> Handler {
     match operation {
-        Operation::Csrrw => csrrw,
-        Operation::Csrrs => csrrs,
-        Operation::Csrrc => csrrc,
-        Operation::Csrrwi => csrrwi,
-        Operation::Csrrsi => csrrsi,
-        _ => csrrci,
+        Operation::Csrrw => csrrw::<V>,
+        Operation::Csrrs => csrrs::<V>,
+        Operation::Csrrc => csrrc::<V>,
+        Operation::Csrrwi => csrrwi::<V>,
+        Operation::Csrrsi => csrrsi::<V>,
+        _ => csrrci::<V>,
     }
 }
 
 /// Handlers of CSR instructions: how, and whether with an immediate.
 macro_rules! csr_instructions {
     ($($name:ident $operation:ident $immediate:literal;)+) => { $(
-        unsafe fn $name(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+        unsafe fn $name<V: Variant>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
             // Safety: the caller's.
             let field = unsafe { (*op).rs1 };
             let value = if $immediate { u64::from(field) } else { hart.get(field) };
+            if V::WEAK {
+                let source = if $immediate { 0 } else { field };
+                // Safety: the caller's.
+                machine.access_csr_weakly(hart, source, unsafe { (*op).rd });
+            }
             // Setting or clearing nothing is no write, even of a register that may not be written (I 9.1).
             let write = (matches!(CsrOperation::$operation, CsrOperation::Write) || field != 0)
                 .then_some((CsrOperation::$operation, value));
@@ -169,6 +176,7 @@ pub(super) unsafe fn sret(hart: &mut Hart, machine: &mut Machine, op: *const Op)
 pub(super) unsafe fn wfi(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
     match hart.privileged.check_wfi(machine.bits(hart, op)) {
         Ok(()) => {
+            machine.drain_stores(hart);
             hart.waiting = true;
             hart.attention = true;
             machine.turned(hart);
@@ -179,25 +187,29 @@ pub(super) unsafe fn wfi(hart: &mut Hart, machine: &mut Machine, op: *const Op) 
 }
 
 /// `fence.i`. Decoded code is dropped when it is written to, so there is nothing to do but to look anew.
-pub(super) unsafe fn fence_i<P: Pace>(
+pub(super) unsafe fn fence_i<V: Variant>(
     hart: &mut Hart,
     machine: &mut Machine,
     _: *const Op,
 ) -> *const Block {
-    if P::TIMED {
+    machine.drain_stores(hart);
+    if V::TIMED {
         machine.charge_fence_i(hart);
     }
     finish(hart)
 }
 
-/// `fence`: memory is in order without it; the fabric's writes are waited for, and time is charged.
-pub(super) unsafe fn fence<P: Pace>(
+/// `fence` and `fence.tso`: orders weakly ordered memory, waits for the fabric's writes, and charges time.
+pub(super) unsafe fn fence<V: Variant, const TSO: bool>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
 ) -> *const Block {
+    if V::WEAK {
+        machine.fence_weakly(hart, op, TSO);
+    }
     let waits = machine.order_fabric(hart, op);
-    if P::TIMED && machine.charge_fence(hart, op) || waits {
+    if V::TIMED && machine.charge_fence(hart, op) || waits || V::WEAK && hart.attention {
         return stop_behind(hart, op);
     }
     // Safety: the caller's.
@@ -230,6 +242,7 @@ fn translation_fence(
     if let Err(trap) = hart.privileged.check_sfence(fence, machine.bits(hart, op)) {
         return raise(hart, machine, op, trap);
     }
+    machine.drain_stores(hart);
     // Safety: the caller's op.
     let rs1 = unsafe { (*op).rs1 };
     let v = hart.privileged.mode.v;
@@ -280,7 +293,7 @@ pub(super) unsafe fn hfence_gvma(
 /// Handlers of the hypervisor's loads (II 8.3.1).
 macro_rules! hypervisor_loads {
     ($($name:ident $type:ty, $access:ident;)+) => { $(
-        pub(super) unsafe fn $name<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+        pub(super) unsafe fn $name<V: Variant>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
             // Safety: the caller's.
             let (rd, rs1) = unsafe { ((*op).rd, (*op).rs1) };
             let context = match hart.privileged.check_hypervisor_access(machine.bits(hart, op)) {
@@ -288,10 +301,12 @@ macro_rules! hypervisor_loads {
                 Err(trap) => return raise(hart, machine, op, trap),
             };
             let (address, size) = (hart.get(rs1), size_of::<$type>() as u8);
-            match machine.load_for_guest::<P>(hart, op, address, size, Access::$access, &context) {
+            hart.accesses::<V>(rs1, 0);
+            match machine.load_for_guest::<V>(hart, op, address, size, Access::$access, &context) {
                 Ok(value) => hart.set(rd, value as $type as u64),
                 Err(trap) => return raise(hart, machine, op, trap),
             }
+            hart.depends_on::<V>(rd, hart.dependencies.access);
             if hart.attention {
                 return stop_behind(hart, op);
             }
@@ -316,7 +331,7 @@ hypervisor_loads! {
 /// Handlers of the hypervisor's stores (II 8.3.1).
 macro_rules! hypervisor_stores {
     ($($name:ident $type:ty;)+) => { $(
-        pub(super) unsafe fn $name<P: Pace>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
+        pub(super) unsafe fn $name<V: Variant>(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
             // Safety: the caller's.
             let (rs1, rs2) = unsafe { ((*op).rs1, (*op).rs2) };
             let context = match hart.privileged.check_hypervisor_access(machine.bits(hart, op)) {
@@ -325,7 +340,8 @@ macro_rules! hypervisor_stores {
             };
             let (address, size) = (hart.get(rs1), size_of::<$type>() as u8);
             let value = u64::from(hart.get(rs2) as $type);
-            if let Err(trap) = machine.store_in::<P>(hart, op, address, size, value, &context, None) {
+            hart.accesses::<V>(rs1, rs2);
+            if let Err(trap) = machine.store_in::<V>(hart, op, address, size, value, &context, None) {
                 return raise(hart, machine, op, trap);
             }
             if hart.attention {

@@ -1,14 +1,16 @@
 //! From instructions to ops: making the block that begins at an address.
 
-use super::{Handler, Pace, atomic, float, integer, jump, memory, system};
-use crate::code::{BLOCK_OPS, Block, Draft, Op, PAGE};
+use super::{atomic, float, integer, jump, memory, system};
+use crate::code::{BLOCK_OPS, Block, Draft, PAGE};
 use crate::decode::{Instruction, Operation, decode, length};
 use crate::hart::{Hart, SINK};
 use crate::machine::Machine;
+use crate::op::{Handler, Op};
+use crate::pace::Variant;
 
 /// Makes the block that begins at `physical` and keeps it. Memory has to be there, and the first instruction may
 /// not reach into the next page.
-pub(super) fn block<P: Pace>(
+pub(super) fn block<V: Variant>(
     hart: &mut Hart,
     machine: &mut Machine,
     physical: u64,
@@ -25,14 +27,14 @@ pub(super) fn block<P: Pace>(
             break false;
         }
         let bits = machine.instruction(at);
-        let ends = push::<P>(&mut draft, bits, at);
+        let ends = push::<V>(&mut draft, bits, at);
         at += u64::from(length(bits as u16));
         if ends {
             break true;
         }
     };
     draft.halfwords = ((at - physical) / 2) as u16;
-    complete::<P>(machine, &mut draft, ended);
+    complete::<V>(machine, &mut draft, ended);
     if machine.code.is_full() {
         machine.code.clear();
         machine.probes.forget_places();
@@ -56,14 +58,14 @@ pub(super) fn block<P: Pace>(
 }
 
 /// Makes the block of the one instruction of these bits, to run once. Its first half is at `physical`.
-pub(super) fn single<P: Pace>(machine: &mut Machine, bits: u32, physical: u64) -> *const Block {
+pub(super) fn single<V: Variant>(machine: &mut Machine, bits: u32, physical: u64) -> *const Block {
     let mut draft = std::mem::take(&mut machine.draft);
     draft.clear();
     draft.physical = physical;
-    let ends = push::<P>(&mut draft, bits, physical);
+    let ends = push::<V>(&mut draft, bits, physical);
     draft.halfwords = u16::from(length(bits as u16)) / 2;
     draft.bits = bits;
-    complete::<P>(machine, &mut draft, ends);
+    complete::<V>(machine, &mut draft, ends);
     let block = machine.once.fill(&draft);
     machine.draft = draft;
     place_probes(machine, block);
@@ -71,7 +73,7 @@ pub(super) fn single<P: Pace>(machine: &mut Machine, bits: u32, physical: u64) -
 }
 
 /// Adds the end to a draft whose last instruction does not end it, and what its instructions take.
-fn complete<P: Pace>(machine: &Machine, draft: &mut Draft, ended: bool) {
+fn complete<V: Variant>(machine: &Machine, draft: &mut Draft, ended: bool) {
     if !ended {
         draft.ops.push(Op {
             handler: jump::end,
@@ -82,7 +84,7 @@ fn complete<P: Pace>(machine: &Machine, draft: &mut Draft, ended: bool) {
             at: draft.halfwords as u8,
         });
     }
-    machine.settle_cycles::<P>(draft);
+    machine.settle_cycles::<V>(draft);
 }
 
 /// Lets the instructions at which a probe may be look at the probes first.
@@ -103,7 +105,7 @@ fn place_probes(machine: &mut Machine, block: *const Block) {
 }
 
 /// Adds the instruction of these bits, which is at `at`. Says whether the block ends with it.
-fn push<P: Pace>(draft: &mut Draft, bits: u32, at: u64) -> bool {
+fn push<V: Variant>(draft: &mut Draft, bits: u32, at: u64) -> bool {
     let place = ((at - draft.physical) / 2) as u8;
     let instruction = decode(bits);
     draft.instructions.push(instruction);
@@ -118,7 +120,7 @@ fn push<P: Pace>(draft: &mut Draft, bits: u32, at: u64) -> bool {
         });
         return true;
     };
-    let (handler, ends) = choose::<P>(&instruction);
+    let (handler, ends) = choose::<V>(&instruction);
     let integer = !writes_float(instruction.operation);
     let rd = if integer && instruction.rd == 0 {
         SINK
@@ -142,156 +144,157 @@ fn writes_float(operation: Operation) -> bool {
 }
 
 /// The handler of an instruction, and whether it ends its block.
-fn choose<P: Pace>(instruction: &Instruction) -> (Handler, bool) {
+fn choose<V: Variant>(instruction: &Instruction) -> (Handler, bool) {
     use Operation as O;
     let inside = |handler: Handler| (handler, false);
     let last = |handler: Handler| (handler, true);
     match instruction.operation {
-        O::Lui => inside(integer::constant),
-        O::Auipc => inside(integer::auipc),
+        O::Lui => inside(integer::constant::<V>),
+        O::Auipc => inside(integer::auipc::<V>),
         O::Addi if instruction.rd == 0 => inside(integer::nothing),
-        O::Addi if instruction.rs1 == 0 => inside(integer::constant),
-        O::Addi if instruction.immediate == 0 => inside(integer::copy),
-        O::Addi => inside(integer::addi),
-        O::Slti => inside(integer::slti),
-        O::Sltiu => inside(integer::sltiu),
-        O::Xori => inside(integer::xori),
-        O::Ori => inside(integer::ori),
-        O::Andi => inside(integer::andi),
-        O::Slli => inside(integer::slli),
-        O::Srli => inside(integer::srli),
-        O::Srai => inside(integer::srai),
-        O::Add => inside(integer::add),
-        O::Sub => inside(integer::sub),
-        O::Sll => inside(integer::sll),
-        O::Slt => inside(integer::slt),
-        O::Sltu => inside(integer::sltu),
-        O::Xor => inside(integer::xor),
-        O::Srl => inside(integer::srl),
-        O::Sra => inside(integer::sra),
-        O::Or => inside(integer::or),
-        O::And => inside(integer::and),
-        O::Addiw => inside(integer::addiw),
-        O::Slliw => inside(integer::slliw),
-        O::Srliw => inside(integer::srliw),
-        O::Sraiw => inside(integer::sraiw),
-        O::Addw => inside(integer::addw),
-        O::Subw => inside(integer::subw),
-        O::Sllw => inside(integer::sllw),
-        O::Srlw => inside(integer::srlw),
-        O::Sraw => inside(integer::sraw),
+        O::Addi if instruction.rs1 == 0 => inside(integer::constant::<V>),
+        O::Addi if instruction.immediate == 0 => inside(integer::copy::<V>),
+        O::Addi => inside(integer::addi::<V>),
+        O::Slti => inside(integer::slti::<V>),
+        O::Sltiu => inside(integer::sltiu::<V>),
+        O::Xori => inside(integer::xori::<V>),
+        O::Ori => inside(integer::ori::<V>),
+        O::Andi => inside(integer::andi::<V>),
+        O::Slli => inside(integer::slli::<V>),
+        O::Srli => inside(integer::srli::<V>),
+        O::Srai => inside(integer::srai::<V>),
+        O::Add => inside(integer::add::<V>),
+        O::Sub => inside(integer::sub::<V>),
+        O::Sll => inside(integer::sll::<V>),
+        O::Slt => inside(integer::slt::<V>),
+        O::Sltu => inside(integer::sltu::<V>),
+        O::Xor => inside(integer::xor::<V>),
+        O::Srl => inside(integer::srl::<V>),
+        O::Sra => inside(integer::sra::<V>),
+        O::Or => inside(integer::or::<V>),
+        O::And => inside(integer::and::<V>),
+        O::Addiw => inside(integer::addiw::<V>),
+        O::Slliw => inside(integer::slliw::<V>),
+        O::Srliw => inside(integer::srliw::<V>),
+        O::Sraiw => inside(integer::sraiw::<V>),
+        O::Addw => inside(integer::addw::<V>),
+        O::Subw => inside(integer::subw::<V>),
+        O::Sllw => inside(integer::sllw::<V>),
+        O::Srlw => inside(integer::srlw::<V>),
+        O::Sraw => inside(integer::sraw::<V>),
 
-        O::Jal => last(jump::jal::<P>),
-        O::Jalr => last(jump::jalr::<P>),
-        O::Beq => last(jump::beq::<P>),
-        O::Bne => last(jump::bne::<P>),
-        O::Blt => last(jump::blt::<P>),
-        O::Bge => last(jump::bge::<P>),
-        O::Bltu => last(jump::bltu::<P>),
-        O::Bgeu => last(jump::bgeu::<P>),
+        O::Jal => last(jump::jal::<V>),
+        O::Jalr => last(jump::jalr::<V>),
+        O::Beq => last(jump::beq::<V>),
+        O::Bne => last(jump::bne::<V>),
+        O::Blt => last(jump::blt::<V>),
+        O::Bge => last(jump::bge::<V>),
+        O::Bltu => last(jump::bltu::<V>),
+        O::Bgeu => last(jump::bgeu::<V>),
 
-        O::Lb => inside(memory::lb::<P>),
-        O::Lh => inside(memory::lh::<P>),
-        O::Lw => inside(memory::lw::<P>),
-        O::Ld => inside(memory::ld::<P>),
-        O::Lbu => inside(memory::lbu::<P>),
-        O::Lhu => inside(memory::lhu::<P>),
-        O::Lwu => inside(memory::lwu::<P>),
-        O::Sb => inside(memory::sb::<P>),
-        O::Sh => inside(memory::sh::<P>),
-        O::Sw => inside(memory::sw::<P>),
-        O::Sd => inside(memory::sd::<P>),
+        O::Lb => inside(memory::lb::<V>),
+        O::Lh => inside(memory::lh::<V>),
+        O::Lw => inside(memory::lw::<V>),
+        O::Ld => inside(memory::ld::<V>),
+        O::Lbu => inside(memory::lbu::<V>),
+        O::Lhu => inside(memory::lhu::<V>),
+        O::Lwu => inside(memory::lwu::<V>),
+        O::Sb => inside(memory::sb::<V>),
+        O::Sh => inside(memory::sh::<V>),
+        O::Sw => inside(memory::sw::<V>),
+        O::Sd => inside(memory::sd::<V>),
 
-        O::FenceTso | O::Fence => inside(system::fence::<P>),
-        O::FenceI => last(system::fence_i::<P>),
+        O::Fence => inside(system::fence::<V, false>),
+        O::FenceTso => inside(system::fence::<V, true>),
+        O::FenceI => last(system::fence_i::<V>),
         O::Ecall => last(system::ecall),
         O::Ebreak => last(system::ebreak),
         O::Csrrw | O::Csrrwi | O::Csrrs | O::Csrrsi | O::Csrrc | O::Csrrci => {
-            last(system::csr(instruction.operation))
+            last(system::csr::<V>(instruction.operation))
         }
 
-        O::Mul => inside(integer::mul),
-        O::Mulh => inside(integer::mulh),
-        O::Mulhsu => inside(integer::mulhsu),
-        O::Mulhu => inside(integer::mulhu),
-        O::Div => inside(integer::div),
-        O::Divu => inside(integer::divu),
-        O::Rem => inside(integer::rem),
-        O::Remu => inside(integer::remu),
-        O::Mulw => inside(integer::mulw),
-        O::Divw => inside(integer::divw),
-        O::Divuw => inside(integer::divuw),
-        O::Remw => inside(integer::remw),
-        O::Remuw => inside(integer::remuw),
+        O::Mul => inside(integer::mul::<V>),
+        O::Mulh => inside(integer::mulh::<V>),
+        O::Mulhsu => inside(integer::mulhsu::<V>),
+        O::Mulhu => inside(integer::mulhu::<V>),
+        O::Div => inside(integer::div::<V>),
+        O::Divu => inside(integer::divu::<V>),
+        O::Rem => inside(integer::rem::<V>),
+        O::Remu => inside(integer::remu::<V>),
+        O::Mulw => inside(integer::mulw::<V>),
+        O::Divw => inside(integer::divw::<V>),
+        O::Divuw => inside(integer::divuw::<V>),
+        O::Remw => inside(integer::remw::<V>),
+        O::Remuw => inside(integer::remuw::<V>),
 
-        O::LrW => inside(atomic::lr_w::<P>),
-        O::LrD => inside(atomic::lr_d::<P>),
-        O::ScW => inside(atomic::sc_w::<P>),
-        O::ScD => inside(atomic::sc_d::<P>),
-        O::AmoswapW => inside(atomic::amoswap_w::<P>),
-        O::AmoaddW => inside(atomic::amoadd_w::<P>),
-        O::AmoxorW => inside(atomic::amoxor_w::<P>),
-        O::AmoandW => inside(atomic::amoand_w::<P>),
-        O::AmoorW => inside(atomic::amoor_w::<P>),
-        O::AmominW => inside(atomic::amomin_w::<P>),
-        O::AmomaxW => inside(atomic::amomax_w::<P>),
-        O::AmominuW => inside(atomic::amominu_w::<P>),
-        O::AmomaxuW => inside(atomic::amomaxu_w::<P>),
-        O::AmoswapD => inside(atomic::amoswap_d::<P>),
-        O::AmoaddD => inside(atomic::amoadd_d::<P>),
-        O::AmoxorD => inside(atomic::amoxor_d::<P>),
-        O::AmoandD => inside(atomic::amoand_d::<P>),
-        O::AmoorD => inside(atomic::amoor_d::<P>),
-        O::AmominD => inside(atomic::amomin_d::<P>),
-        O::AmomaxD => inside(atomic::amomax_d::<P>),
-        O::AmominuD => inside(atomic::amominu_d::<P>),
-        O::AmomaxuD => inside(atomic::amomaxu_d::<P>),
+        O::LrW => inside(atomic::lr_w::<V>),
+        O::LrD => inside(atomic::lr_d::<V>),
+        O::ScW => inside(atomic::sc_w::<V>),
+        O::ScD => inside(atomic::sc_d::<V>),
+        O::AmoswapW => inside(atomic::amoswap_w::<V>),
+        O::AmoaddW => inside(atomic::amoadd_w::<V>),
+        O::AmoxorW => inside(atomic::amoxor_w::<V>),
+        O::AmoandW => inside(atomic::amoand_w::<V>),
+        O::AmoorW => inside(atomic::amoor_w::<V>),
+        O::AmominW => inside(atomic::amomin_w::<V>),
+        O::AmomaxW => inside(atomic::amomax_w::<V>),
+        O::AmominuW => inside(atomic::amominu_w::<V>),
+        O::AmomaxuW => inside(atomic::amomaxu_w::<V>),
+        O::AmoswapD => inside(atomic::amoswap_d::<V>),
+        O::AmoaddD => inside(atomic::amoadd_d::<V>),
+        O::AmoxorD => inside(atomic::amoxor_d::<V>),
+        O::AmoandD => inside(atomic::amoand_d::<V>),
+        O::AmoorD => inside(atomic::amoor_d::<V>),
+        O::AmominD => inside(atomic::amomin_d::<V>),
+        O::AmomaxD => inside(atomic::amomax_d::<V>),
+        O::AmominuD => inside(atomic::amominu_d::<V>),
+        O::AmomaxuD => inside(atomic::amomaxu_d::<V>),
 
-        O::Flw => inside(memory::flw::<P>),
-        O::Fld => inside(memory::fld::<P>),
-        O::Fsw => inside(memory::fsw::<P>),
-        O::Fsd => inside(memory::fsd::<P>),
+        O::Flw => inside(memory::flw::<V>),
+        O::Fld => inside(memory::fld::<V>),
+        O::Fsw => inside(memory::fsw::<V>),
+        O::Fsd => inside(memory::fsd::<V>),
 
-        O::AddUw => inside(integer::add_uw),
-        O::Sh1add => inside(integer::sh1add),
-        O::Sh2add => inside(integer::sh2add),
-        O::Sh3add => inside(integer::sh3add),
-        O::Sh1addUw => inside(integer::sh1add_uw),
-        O::Sh2addUw => inside(integer::sh2add_uw),
-        O::Sh3addUw => inside(integer::sh3add_uw),
-        O::SlliUw => inside(integer::slli_uw),
-        O::Andn => inside(integer::andn),
-        O::Orn => inside(integer::orn),
-        O::Xnor => inside(integer::xnor),
-        O::Clz => inside(integer::clz),
-        O::Clzw => inside(integer::clzw),
-        O::Ctz => inside(integer::ctz),
-        O::Ctzw => inside(integer::ctzw),
-        O::Cpop => inside(integer::cpop),
-        O::Cpopw => inside(integer::cpopw),
-        O::SextB => inside(integer::sext_b),
-        O::SextH => inside(integer::sext_h),
-        O::ZextH => inside(integer::zext_h),
-        O::Max => inside(integer::max),
-        O::Maxu => inside(integer::maxu),
-        O::Min => inside(integer::min),
-        O::Minu => inside(integer::minu),
-        O::Rol => inside(integer::rol),
-        O::Rolw => inside(integer::rolw),
-        O::Ror => inside(integer::ror),
-        O::Rorw => inside(integer::rorw),
-        O::Rori => inside(integer::rori),
-        O::Roriw => inside(integer::roriw),
-        O::OrcB => inside(integer::orc_b),
-        O::Rev8 => inside(integer::rev8),
-        O::Bclr => inside(integer::bclr),
-        O::Bclri => inside(integer::bclri),
-        O::Bext => inside(integer::bext),
-        O::Bexti => inside(integer::bexti),
-        O::Binv => inside(integer::binv),
-        O::Binvi => inside(integer::binvi),
-        O::Bset => inside(integer::bset),
-        O::Bseti => inside(integer::bseti),
+        O::AddUw => inside(integer::add_uw::<V>),
+        O::Sh1add => inside(integer::sh1add::<V>),
+        O::Sh2add => inside(integer::sh2add::<V>),
+        O::Sh3add => inside(integer::sh3add::<V>),
+        O::Sh1addUw => inside(integer::sh1add_uw::<V>),
+        O::Sh2addUw => inside(integer::sh2add_uw::<V>),
+        O::Sh3addUw => inside(integer::sh3add_uw::<V>),
+        O::SlliUw => inside(integer::slli_uw::<V>),
+        O::Andn => inside(integer::andn::<V>),
+        O::Orn => inside(integer::orn::<V>),
+        O::Xnor => inside(integer::xnor::<V>),
+        O::Clz => inside(integer::clz::<V>),
+        O::Clzw => inside(integer::clzw::<V>),
+        O::Ctz => inside(integer::ctz::<V>),
+        O::Ctzw => inside(integer::ctzw::<V>),
+        O::Cpop => inside(integer::cpop::<V>),
+        O::Cpopw => inside(integer::cpopw::<V>),
+        O::SextB => inside(integer::sext_b::<V>),
+        O::SextH => inside(integer::sext_h::<V>),
+        O::ZextH => inside(integer::zext_h::<V>),
+        O::Max => inside(integer::max::<V>),
+        O::Maxu => inside(integer::maxu::<V>),
+        O::Min => inside(integer::min::<V>),
+        O::Minu => inside(integer::minu::<V>),
+        O::Rol => inside(integer::rol::<V>),
+        O::Rolw => inside(integer::rolw::<V>),
+        O::Ror => inside(integer::ror::<V>),
+        O::Rorw => inside(integer::rorw::<V>),
+        O::Rori => inside(integer::rori::<V>),
+        O::Roriw => inside(integer::roriw::<V>),
+        O::OrcB => inside(integer::orc_b::<V>),
+        O::Rev8 => inside(integer::rev8::<V>),
+        O::Bclr => inside(integer::bclr::<V>),
+        O::Bclri => inside(integer::bclri::<V>),
+        O::Bext => inside(integer::bext::<V>),
+        O::Bexti => inside(integer::bexti::<V>),
+        O::Binv => inside(integer::binv::<V>),
+        O::Binvi => inside(integer::binvi::<V>),
+        O::Bset => inside(integer::bset::<V>),
+        O::Bseti => inside(integer::bseti::<V>),
 
         O::Sret => last(system::sret),
         O::Mret => last(system::mret),
@@ -300,21 +303,21 @@ fn choose<P: Pace>(instruction: &Instruction) -> (Handler, bool) {
         O::HfenceVvma => last(system::hfence_vvma),
         O::HfenceGvma => last(system::hfence_gvma),
 
-        O::HlvB => inside(system::hlv_b::<P>),
-        O::HlvBu => inside(system::hlv_bu::<P>),
-        O::HlvH => inside(system::hlv_h::<P>),
-        O::HlvHu => inside(system::hlv_hu::<P>),
-        O::HlvxHu => inside(system::hlvx_hu::<P>),
-        O::HlvW => inside(system::hlv_w::<P>),
-        O::HlvWu => inside(system::hlv_wu::<P>),
-        O::HlvxWu => inside(system::hlvx_wu::<P>),
-        O::HlvD => inside(system::hlv_d::<P>),
-        O::HsvB => inside(system::hsv_b::<P>),
-        O::HsvH => inside(system::hsv_h::<P>),
-        O::HsvW => inside(system::hsv_w::<P>),
-        O::HsvD => inside(system::hsv_d::<P>),
+        O::HlvB => inside(system::hlv_b::<V>),
+        O::HlvBu => inside(system::hlv_bu::<V>),
+        O::HlvH => inside(system::hlv_h::<V>),
+        O::HlvHu => inside(system::hlv_hu::<V>),
+        O::HlvxHu => inside(system::hlvx_hu::<V>),
+        O::HlvW => inside(system::hlv_w::<V>),
+        O::HlvWu => inside(system::hlv_wu::<V>),
+        O::HlvxWu => inside(system::hlvx_wu::<V>),
+        O::HlvD => inside(system::hlv_d::<V>),
+        O::HsvB => inside(system::hsv_b::<V>),
+        O::HsvH => inside(system::hsv_h::<V>),
+        O::HsvW => inside(system::hsv_w::<V>),
+        O::HsvD => inside(system::hsv_d::<V>),
 
         // What is left is floating-point computation.
-        _ => inside(float::compute),
+        _ => inside(float::compute::<V>),
     }
 }

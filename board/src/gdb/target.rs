@@ -27,7 +27,7 @@ use gdbstub::target::{Target, TargetError, TargetResult};
 use gdbstub_arch::riscv::reg::RiscvCoreRegs;
 
 use super::registers::{Number, Rv64, description};
-use crate::board::{Board, BuildError, Outcome, Parts, Watch};
+use crate::board::{Board, BuildError, MemoryModel, Outcome, Parts, Watch};
 use crate::inspect::AddressSpace;
 use crate::privileged::number as csr;
 use crate::privileged::{Mode, Privilege};
@@ -534,6 +534,7 @@ fn stand_in() -> Result<Board, BuildError> {
         quantum: 1,
         fast_quantum: 1,
         seed: 0,
+        memory_model: MemoryModel::Sequential,
         timing,
     })
 }

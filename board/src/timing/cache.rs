@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{self, Replacement};
-use super::random::Random;
+use crate::random::Random;
 
 /// State of a line: the low two bits of its word. Zero is an empty place.
 pub(super) const SHARED: u64 = 1;

@@ -10,7 +10,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{self, Replacement};
-use super::random::Random;
+use crate::random::Random;
 
 /// Marks the key of a line that is there. Keys have two zero bits.
 const VALID: u64 = 1;

@@ -1,6 +1,7 @@
 //! What only the board knows of a run: who had each cycle, what probes saw, and the run's hash.
 
 use serde_json::{Map, Value, json};
+use tactus_board::board::MemoryModel;
 use tactus_board::timing::Counts;
 
 use super::table::Table;
@@ -48,13 +49,23 @@ pub(super) fn pace(facts: &Facts) -> String {
     }
 }
 
+/// The seed, and how memory was ordered by it, where it was not in order.
+pub(super) fn seed(facts: &Facts) -> String {
+    let seed = facts.seed;
+    match facts.memory_model {
+        MemoryModel::Sequential => format!("seed {seed}"),
+        MemoryModel::Weak => format!("weak memory, seed {seed}"),
+    }
+}
+
 /// Which board it was and how it went, in a sentence.
 pub fn sentence(facts: &Facts) -> String {
     let megahertz = figure(facts.clock_hz as f64 / 1e6);
     let pace = pace(facts);
     format!(
-        "Board {} at {megahertz} MHz, {pace}, seed {}.",
-        facts.profile, facts.seed
+        "Board {} at {megahertz} MHz, {pace}, {}.",
+        facts.profile,
+        seed(facts)
     )
 }
 
@@ -210,6 +221,7 @@ pub fn json(facts: &Facts, journal: &Journal) -> Value {
         "profile": facts.profile,
         "clock_hz": facts.clock_hz,
         "seed": facts.seed,
+        "memory_model": facts.memory_model,
         "timed_from": facts.timed_from,
         "timed_since_seconds": facts.timed_since.map(|time| time.as_seconds()),
         "cycles": cycles,

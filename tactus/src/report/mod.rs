@@ -231,8 +231,9 @@ fn subtitle(outcome: &Outcome, about: &About) -> String {
             let megahertz = figure(facts.clock_hz as f64 / 1e6);
             let pace = board::pace(facts);
             format!(
-                "board {} at {megahertz} MHz, {pace}, seed {}",
-                facts.profile, facts.seed
+                "board {} at {megahertz} MHz, {pace}, {}",
+                facts.profile,
+                board::seed(facts)
             )
         },
     );

@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use tactus_board::account::{Doing, Spent};
-use tactus_board::board::{self as engine, Board, Pace};
+use tactus_board::board::{self as engine, Board, MemoryModel, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
 use tactus_board::fabric::{Model, Waves};
@@ -99,6 +99,8 @@ pub struct Options {
     pub quantum: Option<u64>,
     /// What everything random is made of.
     pub seed: u64,
+    /// How harts see each other's loads and stores.
+    pub memory_model: MemoryModel,
     /// Places to watch.
     pub probes: Vec<Probe>,
     /// When to measure how long harts stay below the guests: from when one comes to the first of these probes until one comes to the
@@ -146,6 +148,7 @@ impl Options {
             timed_from: None,
             quantum: None,
             seed: SEED,
+            memory_model: MemoryModel::default(),
             probes: Vec::new(),
             stays: None,
             paths: None,
@@ -247,6 +250,8 @@ pub struct Facts {
     pub fabric_hz: Option<u64>,
     /// What everything random was made of.
     pub seed: u64,
+    /// How harts saw each other's loads and stores.
+    pub memory_model: MemoryModel,
     /// The virtual time that it ran for.
     pub time: Femtoseconds,
     /// The step of the script that the run ended before.
@@ -308,6 +313,7 @@ impl Machine {
             memory: Some(launch.memory_bytes),
             quantum: options.quantum,
             seed: options.seed,
+            memory_model: options.memory_model,
             start: None,
         };
         let unfit = |reason: String| Error::Board {
@@ -909,6 +915,7 @@ impl Run {
             clock_hz: self.options.profile.clock_hz,
             fabric_hz: self.options.profile.fabric.as_ref().map(|f| f.clock_hz),
             seed: self.options.seed,
+            memory_model: self.options.memory_model,
             time: self.now,
             unfinished: self.player.as_ref().and_then(Player::unfinished),
             timed_since: self.timed_since,

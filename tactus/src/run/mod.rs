@@ -504,6 +504,7 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
     }
     options.quantum = wanted.quantum;
     options.seed = wanted.seed.unwrap_or(options.seed);
+    options.memory_model = wanted.memory_model.map(Into::into).unwrap_or_default();
     for text in &wanted.probes {
         options.probes.push(Probe::find(text, image)?);
     }
