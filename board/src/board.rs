@@ -395,7 +395,7 @@ impl Board {
     /// Where not all of it is memory; nothing is written then.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), NoMemory> {
         self.machine.memory.write(address, bytes)?;
-        self.machine.see_writes_of_masters(self.time());
+        self.machine.invalidate_written_by_masters(self.time());
         Ok(())
     }
 
@@ -517,7 +517,6 @@ impl Board {
             hart.drop_jumps();
         }
         self.machine.code.clear();
-        self.machine.probes.forget_places();
     }
 
     /// What the cycles of a hart went to so far.
@@ -720,7 +719,7 @@ impl Board {
             let until_here = if others > end { until.min(end) } else { until };
             if event <= cycle && event < end {
                 now = event;
-                self.see_to_event();
+                self.handle_event();
                 continue;
             }
             // A turn that a stop interrupted beyond the end is still to be finished.
@@ -745,7 +744,7 @@ impl Board {
             if (interrupted || cut) && now < until {
                 self.turn = Some((hart, until));
             } else {
-                self.give_up_reservation(hart);
+                self.expire_reservation(hart);
             }
         }
     }
@@ -776,7 +775,7 @@ impl Board {
     }
 
     /// Takes back the reservation that a hart did not use in time.
-    fn give_up_reservation(&mut self, index: usize) {
+    fn expire_reservation(&mut self, index: usize) {
         let hart = &self.harts[index];
         if self.machine.holds_any(index)
             && hart.instructions.wrapping_sub(hart.reserved_at) > RESERVATION_INSTRUCTIONS
@@ -806,7 +805,7 @@ impl Board {
     }
 
     /// Lets the next fault or waking of a device happen.
-    pub(crate) fn see_to_event(&mut self) {
+    pub(crate) fn handle_event(&mut self) {
         if self.faults.next() <= self.machine.next_wake {
             self.next_fault();
         } else {
@@ -884,7 +883,7 @@ impl Board {
         }
         if self.machine.disturbed {
             let now = self.harts[index].cycle();
-            self.woken_at(now);
+            self.wake_waiting_at(now);
         }
     }
 
@@ -905,11 +904,11 @@ impl Board {
         let _ = self
             .machine
             .call(index, time, |device, port| device.wake(port));
-        self.woken_at(self.machine.clock.cycle_from(time));
+        self.wake_waiting_at(self.machine.clock.cycle_from(time));
     }
 
     /// Whom something reached that happened at `cycle`, it reached no earlier.
-    pub(crate) fn woken_at(&mut self, cycle: u64) {
+    pub(crate) fn wake_waiting_at(&mut self, cycle: u64) {
         for index in 0..self.harts.len() {
             let hart = &self.harts[index];
             if hart.waiting && hart.cycle() < cycle && self.ready_cycle(index) == hart.cycle() {

@@ -5,6 +5,7 @@
 //! woken at a time, and makes the access that is under way take longer.
 
 use crate::memory::{Memory, NoMemory};
+pub use crate::state::BadState;
 use crate::time::Femtoseconds;
 use crate::timing::Timing;
 
@@ -12,11 +13,6 @@ use crate::timing::Timing;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the device refuses this access")]
 pub struct Refused;
-
-/// A state that a device cannot take back.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BadState(pub String);
 
 /// A peripheral, or anything else that answers in a range of physical addresses.
 ///

@@ -8,9 +8,10 @@
 
 use bumpalo::Bump;
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::ptr;
 
-use crate::op::Op;
+use crate::op::{Handler, Op};
 
 /// Most instructions in a block. A power of two it need not be, but `Op::at` must hold twice as many.
 pub const BLOCK_OPS: usize = 64;
@@ -206,6 +207,8 @@ pub struct Code {
     pages_epoch: u64,
     /// How many bytes of it are kept before all are dropped.
     pub capacity: usize,
+    /// By address, the ops that look at probes first, and what carries them out.
+    displaced: HashMap<usize, Handler>,
 }
 
 // Safety: the pointers lead into the arena, which moves along.
@@ -223,6 +226,7 @@ impl Code {
             epoch: 0,
             pages_epoch: 0,
             capacity: CAPACITY,
+            displaced: HashMap::new(),
         }
     }
 
@@ -303,9 +307,22 @@ impl Code {
         }
     }
 
+    /// Lets `op`, which does not run now, be carried out by `handler` first.
+    pub fn displace(&mut self, op: *mut Op, handler: Handler) {
+        // Safety: an op of a block that was made just now, or that does not run.
+        let own = unsafe { std::mem::replace(&mut (*op).handler, handler) };
+        self.displaced.insert(op as usize, own);
+    }
+
+    /// The handler of its own of an op that another one was put before.
+    pub fn displaced(&self, op: *const Op) -> Handler {
+        self.displaced[&(op as usize)]
+    }
+
     /// Drops all. No pointer to a block may be in use.
     pub fn clear(&mut self) {
         self.arena.reset();
+        self.displaced.clear();
         self.pages.fill_with(|| None);
         self.epoch += 1;
         self.pages_epoch += 1;

@@ -65,7 +65,7 @@ pub(crate) fn run<V: Variant>(hart: &mut Hart, machine: &mut Machine, until: u64
     hart.link = ptr::null();
     if std::mem::take(&mut hart.postponed) {
         // No interrupt comes between: the access has begun.
-        machine.drop_void(hart);
+        machine.invalidate_stale(hart);
         hart.attention = false;
         hart.set_limit(hart.cycle() + 1);
     } else if machine.needs_attention(hart) {
@@ -79,7 +79,7 @@ pub(crate) fn run<V: Variant>(hart: &mut Hart, machine: &mut Machine, until: u64
         }
         if hart.attention {
             hart.attention = false;
-            machine.attend(hart);
+            machine.handle_attention(hart);
             if hart.waiting || machine.disturbed {
                 return;
             }

@@ -9,6 +9,7 @@ use crate::pace::Variant;
 use crate::privileged::{Context, Privileged, Trap};
 use crate::timing::{Page, Side};
 use crate::tlb::{Contexts, Tlb, tag_of};
+use crate::trace::Moment;
 use crate::weak_memory::Dependencies;
 
 /// Where writes to x0 go, and nothing reads.
@@ -268,6 +269,15 @@ impl Hart {
             self.load_tag
         } else {
             self.store_tag
+        }
+    }
+
+    /// How far it has come, for the trace.
+    pub(crate) fn moment(&self) -> Moment {
+        Moment {
+            hart: self.index,
+            cycle: self.cycle(),
+            instructions: self.instructions,
         }
     }
 
@@ -560,7 +570,7 @@ impl Hart {
     }
 
     /// Forgets what it found of interrupts, after a change from outside its own run: it looks anew before it goes on.
-    pub(crate) fn look_anew(&mut self) {
+    pub(crate) fn recheck_interrupts(&mut self) {
         self.seen = (u64::MAX, u64::MAX);
         self.attention = true;
     }

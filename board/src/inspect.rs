@@ -116,8 +116,8 @@ impl Board {
             ..mode
         };
         hart.refresh();
-        hart.look_anew();
-        self.machine.turned(hart);
+        hart.recheck_interrupts();
+        self.machine.note_activity(hart);
     }
 
     /// Whether a hart waits for an interrupt (`wfi`).
@@ -180,8 +180,8 @@ impl Board {
         } else {
             hart.refresh();
         }
-        hart.look_anew();
-        self.machine.turned(hart);
+        hart.recheck_interrupts();
+        self.machine.note_activity(hart);
         Ok(())
     }
 

@@ -63,10 +63,23 @@
 //! # How it runs
 //!
 //! Harts take turns, the one furthest behind first, so that one host thread runs them all and nothing depends on the
-//! host. A hart's code is decoded once, into blocks of ops that call each other (`code`, `execute`); loads and stores
-//! go through a cache of host pointers (`tlb`); all else (walks, devices, traps, interrupts) takes the slow paths in
-//! `machine`, which ask [`privileged`] for the rules. The same handlers serve the fast mode, of one cycle an
-//! instruction, and the timed mode, in which they charge what [`timing`] says.
+//! host. A hart's code is decoded once, into blocks (`code`) of ops (`op`) that call each other (`execute`); loads and
+//! stores go through a cache of host pointers (`tlb`); all else takes the slow paths in `machine`, which ask
+//! [`privileged`] for the rules:
+//!
+//! | part of `machine` | what it does |
+//! |---|---|
+//! | `translation` | walks page tables |
+//! | `access` | loads, stores and atomics past the cache of host pointers |
+//! | `reservation` | what `lr` makes and `sc` needs |
+//! | `device` | accesses to devices, and their effects |
+//! | `interrupt` | interrupts, traps, and stale code |
+//! | `cost` | what the timed mode charges |
+//! | `weak` | the order of loads and stores, by the model in `weak_memory` |
+//!
+//! The same handlers are compiled for each variant of the board (`pace`): the fast mode, of one cycle an instruction, the
+//! timed mode, in which they charge what [`timing`] says, and both with weak memory. Ops, blocks, harts and the machine
+//! name each other by type (`op`, `code`, `hart`, `machine`), as threaded code has to; no other modules form a circle.
 
 pub mod account;
 pub mod board;
@@ -82,6 +95,7 @@ pub mod float;
 pub mod gdb;
 mod hart;
 pub mod htif;
+mod inject;
 pub mod inspect;
 mod machine;
 pub mod memory;
@@ -90,9 +104,11 @@ mod pace;
 pub mod privileged;
 mod probe;
 pub mod profile;
+mod quantity;
 mod random;
 pub mod setup;
 pub mod snapshot;
+mod state;
 mod stepping;
 pub mod tiles;
 pub mod time;

@@ -1,10 +1,5 @@
 //! Places in the code at which something is to happen: records, and stops.
 
-use std::collections::HashMap;
-
-use crate::op::Handler;
-use crate::op::Op;
-
 /// Most harts of a board.
 const HARTS: usize = 16;
 
@@ -44,8 +39,6 @@ pub(crate) struct Probes {
     /// In the order of the addresses.
     places: Vec<(u64, Reaction)>,
     recorded: u32,
-    /// By address, the ops that look at probes first, and what carries them out.
-    ops: HashMap<usize, Handler>,
     /// By hart, where it stopped last, and how many instructions it had retired then.
     passed: [Option<(u64, u64)>; HARTS],
     /// First and last byte of what is watched, and for what.
@@ -60,24 +53,9 @@ impl Probes {
             .any(|(place, _)| place % 4096 == physical % 4096)
     }
 
-    /// Notes that `op` is to look at the probes first, and then to be carried out by `handler`.
-    pub(crate) fn place(&mut self, op: *const Op, handler: Handler) {
-        self.ops.insert(op as usize, handler);
-    }
-
-    /// What carries `op` out, which was placed.
-    pub(crate) fn placed(&self, op: *const Op) -> Handler {
-        self.ops[&(op as usize)]
-    }
-
     /// Forgets where harts stopped: they are elsewhere now.
     pub(crate) fn forget_passed(&mut self) {
         self.passed = [None; HARTS];
-    }
-
-    /// Forgets what was placed: its code is dropped.
-    pub(crate) fn forget_places(&mut self) {
-        self.ops.clear();
     }
 
     fn add(&mut self, place: u64, reaction: Reaction) {

@@ -8,10 +8,11 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use toml::Spanned;
 
 use crate::devices::map;
+use crate::quantity::{between, bytes};
 use crate::timing::parameters::{MAX_HARTS, Parameters};
 
 /// The profiles that come with the crate: name and text.
@@ -246,48 +247,6 @@ struct DeviceTable {
     size: u64,
     #[serde(default)]
     interrupts: Vec<u32>,
-}
-
-/// Reads an integer that must be `LOW` to `HIGH`.
-pub(crate) fn between<'de, D, T, const LOW: u64, const HIGH: u64>(
-    deserializer: D,
-) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: TryFrom<u64>,
-{
-    let value = i64::deserialize(deserializer)?;
-    u64::try_from(value)
-        .ok()
-        .filter(|value| (LOW..=HIGH).contains(value))
-        .and_then(|value| T::try_from(value).ok())
-        .ok_or_else(|| serde::de::Error::custom(format!("must be {LOW} to {HIGH}, not {value}")))
-}
-
-/// Reads a size: a number with the unit B, KiB, MiB or GiB.
-pub(crate) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
-    let unit = match text[digits.len()..].trim_start() {
-        "B" => Some(0),
-        "KiB" => Some(10),
-        "MiB" => Some(20),
-        "GiB" => Some(30),
-        _ => None,
-    };
-    unit.and_then(|shift| {
-        digits
-            .replace('_', "")
-            .parse::<u64>()
-            .ok()?
-            .checked_mul(1 << shift)
-    })
-    .filter(|&bytes| bytes > 0)
-    .ok_or_else(|| {
-        serde::de::Error::custom(format!(
-            "must be a size such as \"32KiB\" (B, KiB, MiB, GiB), not \"{text}\""
-        ))
-    })
 }
 
 /// A line of a file, counted from 0, without its comment.

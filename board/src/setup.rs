@@ -1,15 +1,18 @@
 //! Boards from profiles, and software into them: what most users begin with.
 
+mod tiles;
+
+pub use tiles::tiles;
+
 use object::{Object, ObjectSegment};
 
 use crate::board::{Board, BuildError, MemoryModel, Parts};
 use crate::devices::virtio::Backend;
 use crate::devices::{Clint, Console, Finisher, Plic, Rtc, Sswi, Uart, Virtio, map};
 use crate::devicetree::{self, Description, Range};
-use crate::fabric::{Coupling, Fabric, Settings, TilePort};
+use crate::fabric::{Coupling, Fabric, Settings};
 use crate::memory::NoMemory;
 use crate::profile::{DeviceKind, Profile};
-use crate::tiles::Tiles;
 use crate::time::Clock;
 
 /// Where firmware starts what comes after it, from the begin of memory.
@@ -169,49 +172,6 @@ fn plain(
         }
     }
     Ok((board, console))
-}
-
-/// The board of a profile with tiles: as many of them, or as it says, around a fabric. Each has the profile's memory
-/// and devices. `options.quantum` is for how many cycles a tile runs ahead.
-///
-/// # Errors
-///
-/// When the profile has no such board, or the design no ports for tiles.
-pub fn tiles(
-    profile: &Profile,
-    options: &Options,
-    fabric: Box<dyn Fabric>,
-) -> Result<Tiles, BuildError> {
-    let place = profile.device(DeviceKind::Fabric);
-    let (Some(place), Some(described), true) = (place, &profile.fabric, profile.tiles) else {
-        return Err(BuildError::Tiles(false));
-    };
-    if !fabric.has_tiles() {
-        return Err(BuildError::NoTilePorts(fabric.name().to_owned()));
-    }
-    let number = options.harts.unwrap_or(profile.harts.default as usize);
-    if number > profile.harts.max as usize {
-        return Err(BuildError::ProfileHarts {
-            wanted: number,
-            max: profile.harts.max as usize,
-        });
-    }
-    let clock = Clock::from_hertz(profile.clock_hz);
-    let mut of_one = profile.clone();
-    let mut tiles = Vec::new();
-    for tile in 0..number {
-        of_one.harts.first_id = tile as u64;
-        let options = Options {
-            harts: Some(1),
-            ..options.clone()
-        };
-        let (mut board, console) = plain(&of_one, &options, Vec::new())?;
-        let port = TilePort::new(clock, described.writes as usize, described.timeout);
-        board.attach_tile_port(place.address, place.size, port)?;
-        tiles.push((board, console));
-    }
-    let quantum = options.quantum.unwrap_or(profile.fast_quantum);
-    Ok(Tiles::new(tiles, fabric, clock, quantum))
 }
 
 /// Loads a board's fabric with a design, which is after reset at the board's begin.

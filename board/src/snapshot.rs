@@ -210,7 +210,6 @@ impl Board {
         machine.stopped_at = None;
         machine.watched_at = None;
         machine.code.clear();
-        machine.probes.forget_places();
         machine.probes.forget_passed();
         machine.trace.set_hash(state.hash);
         Ok(())
@@ -344,5 +343,5 @@ fn restore_hart(hart: &mut Hart, saved: HartState) {
     hart.restored = saved.resumes_at.map(|(begin, index)| (begin & !1, index));
     hart.superpages = saved.superpages;
     hart.dependencies = saved.dependencies;
-    hart.look_anew();
+    hart.recheck_interrupts();
 }

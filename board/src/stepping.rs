@@ -32,7 +32,7 @@ impl Board {
     /// When there is no such hart.
     pub fn step(&mut self, hart: usize) -> Outcome {
         while self.next_event() <= self.cycle(hart) {
-            self.see_to_event();
+            self.handle_event();
         }
         if self.harts[hart].waiting {
             let (ready, event) = (self.ready_cycle(hart), self.next_event());
@@ -40,7 +40,7 @@ impl Board {
                 return Outcome::Deadlock;
             }
             if event < ready {
-                self.see_to_event();
+                self.handle_event();
                 let hart = &mut self.harts[hart];
                 if hart.waiting && hart.cycle() < event {
                     hart.set_cycle(event);
@@ -118,7 +118,7 @@ impl Board {
             return false;
         }
         hart.until = hart.cycle().saturating_add(1);
-        self.machine.attend(hart);
+        self.machine.handle_attention(hart);
         true
     }
 

@@ -17,8 +17,6 @@ use crate::board::{Board, Outcome};
 use crate::bus::{Refused, Stop};
 use crate::devices::Console;
 use crate::fabric::{Fabric, Gp, GpInputs, Inputs, Recorder, Request, TILES, Waves};
-use crate::memory::NoMemory;
-use crate::setup::BootError;
 use crate::time::Clock;
 
 /// `mie`, and its bit of the external interrupt, which is that of `mip` as well.
@@ -202,46 +200,14 @@ impl Tiles {
         port.map_or(0, |port| port.refused())
     }
 
-    /// Gives a tile software: an ELF file, which starts in M-mode with the tile's number in a0, and in a1 the address of
-    /// what it is told, with a zero byte behind.
-    ///
-    /// # Errors
-    ///
-    /// When it is no such file, or does not fit beside `arguments` into the tile's memory.
-    ///
-    /// # Panics
-    ///
-    /// When there is no such tile.
-    pub fn start(
-        &mut self,
-        tile: usize,
-        software: &[u8],
-        arguments: &str,
-    ) -> Result<(), BootError> {
-        let board = &mut self.tiles[tile].board;
-        let (base, size) = (board.memory().base(), board.memory().size());
-        let entry = crate::setup::load(board, "tile's software", software, base)?;
-        let at = base + size - ARGUMENTS;
-        let mut bytes = arguments.as_bytes().to_vec();
-        bytes.push(0);
-        if bytes.len() as u64 > ARGUMENTS {
-            return Err(BootError::Room {
-                what: "tile's arguments",
-                reason: NoMemory {
-                    address: at,
-                    length: bytes.len(),
-                },
-            });
-        }
-        board.write(at, &bytes).map_err(|reason| BootError::Room {
-            what: "tile's arguments",
-            reason,
-        })?;
-        board.set_pc(0, entry);
-        board.set_x(0, 10, tile as u64);
-        board.set_x(0, 11, at);
+    /// A tile's board, to put software into it.
+    pub(crate) fn board_mut(&mut self, tile: usize) -> &mut Board {
+        &mut self.tiles[tile].board
+    }
+
+    /// Lets a tile, which has software now, begin.
+    pub(crate) fn begin(&mut self, tile: usize) {
         self.tiles[tile].started = true;
-        Ok(())
     }
 
     /// Writes waveforms of a part of the run, of the fabric alone. It makes no difference to the run.

@@ -57,7 +57,7 @@ pub use pipeline::Schedule;
 pub use predictor::BranchKind;
 pub use tlb::{Lookup, Page, Side};
 
-use crate::bus::BadState;
+use crate::state::BadState;
 use cache::{Cache, EXCLUSIVE, MODIFIED, SHARED};
 use level2::Level2;
 use memory::MainMemory;

@@ -11,8 +11,6 @@ use std::hash::Hasher;
 use siphasher::sip::SipHasher13;
 
 use crate::account::Doing;
-use crate::hart::Hart;
-use crate::op::Op;
 use crate::privileged::{Exception, Interrupt, Trap};
 use crate::time::Femtoseconds;
 use crate::timing::{Stalls, Timing};
@@ -77,6 +75,14 @@ pub enum What {
     },
 }
 
+/// Which hart it is, and how far it has come.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) hart: usize,
+    pub(crate) cycle: u64,
+    pub(crate) instructions: u64,
+}
+
 /// Most events that are kept; then no more are, and those are counted.
 const EVENTS: usize = 1 << 24;
 
@@ -118,12 +124,12 @@ impl Trace {
         )
     }
 
-    fn keep(&mut self, timing: &Timing, hart: &Hart, cycle: u64, what: What) {
+    fn keep(&mut self, timing: &Timing, at: Moment, what: What) {
         if self.events.len() < EVENTS {
             self.events.push(Event {
-                cycle,
-                hart: hart.index as u16,
-                stalls: timing.stalls(hart.index),
+                cycle: at.cycle,
+                hart: at.hart as u16,
+                stalls: timing.stalls(at.hart),
                 what,
             });
         } else {
@@ -138,104 +144,93 @@ impl Trace {
     }
 
     /// The hart took an interrupt at `pc`.
-    pub(crate) fn interrupt(
-        &mut self,
-        timing: &Timing,
-        hart: &Hart,
-        interrupt: Interrupt,
-        pc: u64,
-    ) {
+    pub(crate) fn interrupt(&mut self, timing: &Timing, at: Moment, interrupt: Interrupt, pc: u64) {
         self.traps += 1;
         let kind = 1 << 31 | u64::from(interrupt.number);
-        self.add([
-            hart.cycle(),
-            hart.index as u64 | kind << 32,
-            pc,
-            hart.instructions,
-        ]);
+        self.add([at.cycle, at.hart as u64 | kind << 32, pc, at.instructions]);
         if self.recording {
-            self.keep(
-                timing,
-                hart,
-                hart.cycle(),
-                What::Interrupt { interrupt, pc },
-            );
+            self.keep(timing, at, What::Interrupt { interrupt, pc });
         }
     }
 
-    /// The hart took an exception at `pc`.
-    pub(crate) fn exception(&mut self, timing: &Timing, hart: &Hart, trap: &Trap, pc: u64) {
+    /// The hart took an exception at `pc`, with these registers.
+    pub(crate) fn exception(
+        &mut self,
+        timing: &Timing,
+        at: Moment,
+        x: &[u64; 40],
+        trap: &Trap,
+        pc: u64,
+    ) {
         self.traps += 1;
         let kind = trap.cause as u64;
         self.add([
-            hart.cycle(),
-            hart.index as u64 | kind << 32,
+            at.cycle,
+            at.hart as u64 | kind << 32,
             pc,
-            hart.instructions,
+            at.instructions,
             trap.value,
-            hart.x[10],
+            x[10],
         ]);
         if self.recording {
             self.keep(
                 timing,
-                hart,
-                hart.cycle(),
+                at,
                 What::Exception {
                     cause: trap.cause,
                     pc,
                     value: trap.value,
                     guest_physical: trap.value2 << 2,
-                    call: [hart.x[16], hart.x[17]],
+                    call: [x[16], x[17]],
                 },
             );
         }
     }
 
-    /// The hart turned to something else.
-    pub(crate) fn turn(&mut self, timing: &Timing, hart: &Hart, to: Doing) {
+    /// The hart note_activity to something else.
+    pub(crate) fn turn(&mut self, timing: &Timing, at: Moment, to: Doing) {
         if self.recording {
-            self.keep(timing, hart, hart.cycle(), What::Turn(to));
+            self.keep(timing, at, What::Turn(to));
         }
     }
 
-    /// The hart came to a probe. This is kept whether recording or not: whoever set the probe wants to know.
-    pub(crate) fn probe(&mut self, timing: &Timing, hart: &Hart, op: *const Op, probe: u32) {
-        let mut arguments = [0; 8];
-        arguments.copy_from_slice(&hart.x[10..18]);
-        // What is behind in its block is charged already.
-        let block = hart.running();
-        let cycle =
-            hart.cycle() - u64::from(block.cycles - block.cycles_before(block.index_of(op)));
+    /// The hart came to a probe, while it did `on`, with these arguments. This is kept whether recording or not: whoever set
+    /// the probe wants to know.
+    pub(crate) fn probe(
+        &mut self,
+        timing: &Timing,
+        at: Moment,
+        on: Doing,
+        arguments: [u64; 8],
+        probe: u32,
+    ) {
         self.keep(
             timing,
-            hart,
-            cycle,
+            at,
             What::Probe {
                 probe,
-                on: hart.account.current(),
+                on,
                 arguments,
             },
         );
     }
 
-    /// The hart read or wrote (`true`) this value, of a register of a device: `at` its place and the register.
+    /// The hart read or wrote (`true`) this value, of `register` of a device: its place, and the bytes from its begin.
     pub(crate) fn access(
         &mut self,
         timing: &Timing,
-        hart: &Hart,
-        now: (u64, Femtoseconds),
+        at: Moment,
+        time: Femtoseconds,
         physical: u64,
-        at: (usize, u64),
+        register: (usize, u64),
         (write, value): (bool, u64),
     ) {
-        let (cycle, time) = now;
         self.add([time.0, physical << 1 | u64::from(write), value]);
         if self.recording {
-            let (device, offset) = (at.0 as u16, at.1);
+            let (device, offset) = (register.0 as u16, register.1);
             self.keep(
                 timing,
-                hart,
-                cycle,
+                at,
                 What::Access {
                     device,
                     offset,

@@ -175,8 +175,8 @@ impl Dependencies {
     }
 }
 
-/// What an operation did that others have to be told of: the bytes that reached memory.
-pub(crate) type Reached = (usize, u64, u8);
+/// What an operation did that the machine has to act on: the bytes that reached memory.
+pub(crate) type Committed = (usize, u64, u8);
 
 /// The memory operations of all harts.
 #[derive(Clone, Serialize, Deserialize)]
@@ -190,9 +190,9 @@ pub(crate) struct WeakMemory {
     floor: u64,
     past: VecDeque<Past>,
     harts: Vec<Hart>,
-    /// What reached memory, by hart, and nobody was told of: drained by the caller of each operation.
+    /// Committed stores that the machine has not acted on yet.
     #[serde(skip)]
-    reached: Vec<Reached>,
+    committed: Vec<Committed>,
 }
 
 impl WeakMemory {
@@ -213,7 +213,7 @@ impl WeakMemory {
             floor: 0,
             past: VecDeque::with_capacity(HISTORY + 1),
             harts: vec![hart; harts],
-            reached: Vec::new(),
+            committed: Vec::new(),
         }
     }
 
@@ -231,8 +231,8 @@ impl WeakMemory {
     }
 
     /// What reached memory since this was asked last.
-    pub(crate) fn take_reached(&mut self) -> Option<Reached> {
-        self.reached.pop()
+    pub(crate) fn take_committed(&mut self) -> Option<Committed> {
+        self.committed.pop()
     }
 
     /// The length in cycles of the turn that begins next, up to twice `quantum`: short ones are as likely as long ones.
@@ -470,7 +470,7 @@ impl WeakMemory {
                 ..bytes
             };
             write(memory, &bytes);
-            self.reached.push((hart, bytes.physical, bytes.size));
+            self.committed.push((hart, bytes.physical, bytes.size));
             self.enter(cycle, before);
             for entry in coherence(bytes.physical, bytes.size) {
                 self.harts[hart].coherence[entry] = self.now;

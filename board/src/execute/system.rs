@@ -98,7 +98,7 @@ fn access_csr(
         Ok((old, effects)) => {
             hart.set(rd, old);
             if !effects.is_empty() {
-                see_to(hart, machine, effects);
+                apply_effects(hart, machine, effects);
             }
             finish(hart)
         }
@@ -113,7 +113,7 @@ fn access_csr(
 }
 
 /// Brings up to date what a change of CSRs touches.
-fn see_to(hart: &mut Hart, machine: &mut Machine, effects: Effects) {
+fn apply_effects(hart: &mut Hart, machine: &mut Machine, effects: Effects) {
     if effects.contains(Effects::FLUSH) {
         hart.drop_all();
     } else if effects.intersects(Effects::TRANSLATION | Effects::FLOAT) {
@@ -121,7 +121,7 @@ fn see_to(hart: &mut Hart, machine: &mut Machine, effects: Effects) {
     }
     if effects.contains(Effects::TRANSLATION) {
         // The guest may be another one.
-        machine.turned(hart);
+        machine.note_activity(hart);
     }
     if effects.intersects(Effects::INTERRUPTS | Effects::TIMER) {
         hart.attention = true;
@@ -151,7 +151,7 @@ fn return_to(
         Ok(pc) => {
             hart.pc = pc;
             hart.refresh();
-            machine.turned(hart);
+            machine.note_activity(hart);
             // Interrupts may be taken again.
             hart.attention = true;
             ptr::null()
@@ -179,7 +179,7 @@ pub(super) unsafe fn wfi(hart: &mut Hart, machine: &mut Machine, op: *const Op) 
             machine.drain_stores(hart);
             hart.waiting = true;
             hart.attention = true;
-            machine.turned(hart);
+            machine.note_activity(hart);
             finish(hart)
         }
         Err(trap) => raise(hart, machine, op, trap),
@@ -229,7 +229,7 @@ pub(super) unsafe fn probe(hart: &mut Hart, machine: &mut Machine, op: *const Op
         return ptr::null();
     }
     // Safety: the caller's; the handler is the op's own.
-    unsafe { machine.probes.placed(op)(hart, machine, op) }
+    unsafe { machine.code.displaced(op)(hart, machine, op) }
 }
 
 /// A fence of translations: what it concerns, by its operands.

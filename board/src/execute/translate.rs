@@ -37,7 +37,6 @@ pub(super) fn block<V: Variant>(
     complete::<V>(machine, &mut draft, ended);
     if machine.code.is_full() {
         machine.code.clear();
-        machine.probes.forget_places();
         // The block that the link is one of is gone.
         hart.link = std::ptr::null();
         hart.drop_jumps();
@@ -97,8 +96,7 @@ fn place_probes(machine: &mut Machine, block: *const Block) {
                 .probes
                 .may_be_at((*block).physical + 2 * u64::from((*op).at))
             {
-                machine.probes.place(op, (*op).handler);
-                (*op).handler = system::probe;
+                machine.code.displace(op, system::probe);
             }
         }
     }

@@ -38,7 +38,7 @@ impl Machine {
                 cycle,
             );
         }
-        hart.attention |= self.see_reached();
+        hart.attention |= self.invalidate_committed();
     }
 
     /// What has to be in memory before an atomic acts on `size` bytes.
@@ -49,7 +49,7 @@ impl Machine {
         if let Some(weak) = &mut self.weak {
             weak.begin_atomic(&self.memory, hart.index, place, ordering, hart.cycle());
         }
-        hart.attention |= self.see_reached();
+        hart.attention |= self.invalidate_committed();
     }
 
     /// An atomic has read, and if it is given what was there `before`, also written `size` bytes.
@@ -86,7 +86,7 @@ impl Machine {
         if let Some(weak) = &mut self.weak {
             weak.fence(&self.memory, hart.index, sets.into(), tso, hart.cycle());
         }
-        hart.attention |= self.see_reached();
+        hart.attention |= self.invalidate_committed();
     }
 
     /// Orders an access to a CSR, of the registers that it reads and writes.
@@ -117,7 +117,7 @@ impl Machine {
     pub(crate) fn drain_stores(&mut self, hart: &mut Hart) {
         if let Some(weak) = &mut self.weak {
             weak.drain(&self.memory, hart.index, hart.cycle());
-            hart.attention |= self.see_reached();
+            hart.attention |= self.invalidate_committed();
         }
     }
 
@@ -132,15 +132,15 @@ impl Machine {
     pub(crate) fn begin_turn(&mut self, cycle: u64) {
         if let Some(weak) = &mut self.weak {
             weak.begin_turn(&self.memory, cycle);
-            self.see_reached();
+            self.invalidate_committed();
         }
     }
 
     /// Drops code and reservations that stores took which reached memory. Whether code was dropped.
-    fn see_reached(&mut self) -> bool {
+    fn invalidate_committed(&mut self) -> bool {
         let mut dropped = false;
         while let Some((hart, physical, size)) =
-            self.weak.as_mut().and_then(|weak| weak.take_reached())
+            self.weak.as_mut().and_then(|weak| weak.take_committed())
         {
             self.break_reservations(hart, physical, size.into());
             if self.code.in_page(physical) {

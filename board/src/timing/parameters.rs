@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Deserializer};
 
-use crate::profile::{between, bytes};
+use crate::quantity::{between, bytes};
 
 /// Most harts that the models provide for.
 pub const MAX_HARTS: usize = 16;

@@ -1,0 +1,417 @@
+//! Letting faults happen: what each does to harts, memory, lines and the fabric.
+
+use crate::board::Board;
+use crate::fabric::{EventFault, FabricPort, PortFault};
+use crate::fault::{BadFault, Fault, Register};
+use crate::time::Femtoseconds;
+
+impl Board {
+    /// Plans a fault for the time `at`: a hart's cycle n begins at n periods of the board's [`clock`](Self::clock). It
+    /// happens when all harts have come there, each at the end of the instruction that it is in; at once when
+    /// that is past.
+    ///
+    /// ```
+    /// use tactus_board::fault::{Fault, Register};
+    /// # use tactus_board::time::Femtoseconds;
+    /// # let profile = tactus_board::profile::Profile::named("mpsoc").unwrap();
+    /// # let options = tactus_board::setup::Options { harts: Some(1), ..Default::default() };
+    /// # let (mut board, _) = tactus_board::setup::board(&profile, &options, Vec::new()).unwrap();
+    /// # board.set_pc(0, 0x8000_0000);
+    /// // addi a0, a0, 1; j .-4
+    /// board.write(0x8000_0000, &[0x0015_0513_u32, 0xffdf_f06f].map(u32::to_le_bytes).concat())?;
+    /// let at = board.clock().time_of(1000);
+    /// board.inject(at, Fault::Register { hart: 0, register: Register::X(10), bits: 1 << 40 })?;
+    /// board.run(board.clock().time_of(2000));
+    /// assert_eq!(board.x(0, 10), 1000 + (1 << 40));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the board has not what is to go wrong.
+    pub fn inject(&mut self, at: Femtoseconds, fault: Fault) -> Result<(), BadFault> {
+        self.check_fault(&fault)?;
+        self.faults.add(at, fault);
+        Ok(())
+    }
+
+    /// Whether the board has what is to go wrong.
+    pub(crate) fn check_fault(&self, fault: &Fault) -> Result<(), BadFault> {
+        match *fault {
+            Fault::Memory { address, .. } if !self.memory().holds(address, 1) => {
+                Err(BadFault::Memory(address))
+            }
+            Fault::Register { hart, .. } if hart >= self.harts() => Err(BadFault::Hart(hart)),
+            Fault::Register { hart, register, .. } => {
+                let exists = match register {
+                    Register::X(number) => (1..32).contains(&number),
+                    Register::F(number) => number < 32,
+                    Register::Pc => true,
+                    // Those with 3 in bits 11:10 are read-only (privileged specification, section 2.1).
+                    Register::Csr(number) => number >> 10 != 3 && self.csr(hart, number).is_some(),
+                };
+                if exists {
+                    Ok(())
+                } else {
+                    Err(BadFault::Register { hart, register })
+                }
+            }
+            Fault::HoldLine { line, .. } | Fault::ReleaseLine { line }
+                if !(1..crate::bus::LINES as u32).contains(&line) =>
+            {
+                Err(BadFault::Line(line))
+            }
+            Fault::FabricError { .. }
+            | Fault::FabricHang { .. }
+            | Fault::FabricRelease { .. }
+            | Fault::FabricEventLost
+            | Fault::FabricEventExtra
+                if self.machine.fabric.is_none() =>
+            {
+                Err(BadFault::NoFabric)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets the next fault happen.
+    pub(crate) fn next_fault(&mut self) {
+        let Some((time, fault)) = self.faults.take() else {
+            return;
+        };
+        let time = time.max(self.time());
+        match fault {
+            Fault::Memory { address, bits } => self.flip_memory(address, bits),
+            Fault::Register {
+                hart,
+                register,
+                bits,
+            } => self.flip_register(hart, register, bits),
+            Fault::HoldLine { line, level } => self.machine.lines.hold(line, Some(level)),
+            Fault::ReleaseLine { line } => self.machine.lines.hold(line, None),
+            Fault::FabricError { port } => self.fail_port(port, PortFault::Error, time),
+            Fault::FabricHang { port } => self.fail_port(port, PortFault::Hang(true), time),
+            Fault::FabricRelease { port } => self.fail_port(port, PortFault::Hang(false), time),
+            Fault::FabricEventLost => self.fail_events(EventFault::Lost, time),
+            Fault::FabricEventExtra => self.fail_events(EventFault::Extra, time),
+        }
+        self.machine.forward_lines(time);
+        self.wake_waiting_at(self.machine.clock.cycle_from(time));
+    }
+
+    fn fail_port(&mut self, port: FabricPort, fault: PortFault, time: Femtoseconds) {
+        self.machine
+            .call_fabric(time, |fabric, at| fabric.fault(port, fault, at));
+    }
+
+    fn fail_events(&mut self, fault: EventFault, time: Femtoseconds) {
+        self.machine
+            .call_fabric(time, |fabric, at| fabric.event_fault(fault, at));
+    }
+
+    fn flip_memory(&mut self, address: u64, bits: u8) {
+        // Nobody writes: reservations and caches stay as they are.
+        if let Some(host) = self.machine.memory.host(address) {
+            // Safety: a byte of memory, to which nothing else has a reference.
+            unsafe { host.write(host.read() ^ bits) };
+            self.machine.code.written(address, 1);
+        }
+    }
+
+    fn flip_register(&mut self, hart: usize, register: Register, bits: u64) {
+        match register {
+            Register::X(number) => {
+                let number = number.into();
+                self.set_x(hart, number, self.x(hart, number) ^ bits);
+            }
+            Register::F(number) => self.harts[hart].f[usize::from(number)] ^= bits,
+            Register::Pc => self.set_pc(hart, self.pc(hart) ^ bits),
+            Register::Csr(number) => {
+                if let Some(value) = self.csr(hart, number) {
+                    // Planned faults are checked, so that it can be written.
+                    let _ = self.set_csr(hart, number, value ^ bits);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Outcome;
+    use crate::bus::{BadState, Device, Port, Refused};
+    use crate::profile::Profile;
+    use crate::setup;
+
+    const BASE: u64 = 0x8000_0000;
+
+    /// A board whose harts run the code.
+    fn board(harts: usize, code: &[u32]) -> Board {
+        let profile = Profile::named("mpsoc").expect("a profile");
+        let options = setup::Options {
+            harts: Some(harts),
+            memory: Some(1 << 20),
+            ..Default::default()
+        };
+        let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
+        board
+            .attach("pulse", 0x4000_0000, 0x1000, Box::new(Pulse))
+            .expect("a place");
+        board
+            .write(
+                BASE,
+                &code
+                    .iter()
+                    .flat_map(|word| word.to_le_bytes())
+                    .collect::<Vec<_>>(),
+            )
+            .expect("memory");
+        (0..harts).for_each(|hart| board.set_pc(hart, BASE));
+        board
+    }
+
+    /// A device that drives line 40 as its register says.
+    struct Pulse;
+
+    impl Device for Pulse {
+        fn read(&mut self, _: u64, _: u8, _: &mut Port<'_>) -> Result<u64, Refused> {
+            Ok(0)
+        }
+
+        fn write(&mut self, _: u64, _: u8, value: u64, port: &mut Port<'_>) -> Result<(), Refused> {
+            port.interrupt(40, value != 0);
+            Ok(())
+        }
+
+        fn save(&self) -> Vec<u8> {
+            Vec::new()
+        }
+
+        fn restore(&mut self, _: &[u8]) -> Result<(), BadState> {
+            Ok(())
+        }
+    }
+
+    /// addi a0, a0, 1; j .-4
+    const COUNT: [u32; 2] = [0x0015_0513, 0xffdf_f06f];
+
+    #[test]
+    fn a_register_changes_at_its_cycle() {
+        for (register, read) in [
+            (
+                Register::X(11),
+                (|board: &Board| board.x(1, 11)) as fn(&Board) -> u64,
+            ),
+            (Register::F(3), |board| board.f(1, 3)),
+            (Register::Csr(0x340), |board| {
+                board.csr(1, 0x340).expect("mscratch")
+            }),
+        ] {
+            let mut board = board(2, &COUNT);
+            board
+                .inject(
+                    board.clock().time_of(500),
+                    Fault::Register {
+                        hart: 1,
+                        register,
+                        bits: 1 << 9,
+                    },
+                )
+                .expect("a fault");
+            board.run(board.clock().time_of(500));
+            assert_eq!(read(&board), 0, "{register:?}");
+            board.run(board.clock().time_of(501));
+            assert_eq!(read(&board), 1 << 9, "{register:?}");
+        }
+    }
+
+    #[test]
+    fn a_bit_of_code_changes_for_all_harts_at_once() {
+        let mut board = board(2, &COUNT);
+        // addi a0, a0, 1 becomes addi a1, a0, 1.
+        board
+            .inject(
+                board.clock().time_of(100),
+                Fault::Memory {
+                    address: BASE,
+                    bits: 0x80,
+                },
+            )
+            .expect("a fault");
+        assert_eq!(board.run(board.clock().time_of(200)), Outcome::Limit);
+        for hart in 0..2 {
+            assert_eq!((board.x(hart, 10), board.x(hart, 11)), (50, 51));
+        }
+    }
+
+    /// Whether source 40 is pending in the interrupt controller.
+    fn pending(board: &mut Board) -> bool {
+        let index = board
+            .machine
+            .devices
+            .iter()
+            .position(|device| device.base == 0xc00_0000)
+            .expect("a controller");
+        let read = board.machine.call(index, Femtoseconds(0), |device, port| {
+            device.read(0x1004, 4, port)
+        });
+        read.0.expect("a register") >> 8 & 1 != 0
+    }
+
+    #[test]
+    fn a_line_is_held_low_and_high_and_let_go() {
+        // lui a0, 0x40000; sd a0, 0(a0); sd x0, 0(a0); j .-8: high, low, and again.
+        let code = [0x4000_0537, 0x00a5_3023, 0x0005_3023, 0xff9f_f06f];
+        let mut low = board(1, &code);
+        low.inject(
+            Femtoseconds(0),
+            Fault::HoldLine {
+                line: 40,
+                level: false,
+            },
+        )
+        .expect("a fault");
+        low.run(low.clock().time_of(100));
+        assert!(!pending(&mut low));
+        low.inject(low.clock().time_of(100), Fault::ReleaseLine { line: 40 })
+            .expect("a fault");
+        low.run(low.clock().time_of(110));
+        assert!(pending(&mut low));
+        let mut high = board(1, &COUNT);
+        high.inject(
+            high.clock().time_of(50),
+            Fault::HoldLine {
+                line: 40,
+                level: true,
+            },
+        )
+        .expect("a fault");
+        high.run(high.clock().time_of(50));
+        assert!(!pending(&mut high));
+        high.run(high.clock().time_of(60));
+        assert!(pending(&mut high));
+    }
+
+    #[test]
+    fn a_held_line_wakes_a_hart_that_waits_at_its_time() {
+        // wfi; addi a0, a0, 1; j .
+        let mut board = board(1, &[0x1050_0073, 0x0015_0513, 0x6f]);
+        // Priority and enable of source 40, and mie.MEIE.
+        let index = board
+            .machine
+            .devices
+            .iter()
+            .position(|device| device.base == 0xc00_0000)
+            .expect("a controller");
+        for (offset, value) in [(160, 1), (0x2004, 1 << 8)] {
+            let write =
+                |device: &mut dyn Device, port: &mut Port<'_>| device.write(offset, 4, value, port);
+            board
+                .machine
+                .call(index, Femtoseconds(0), write)
+                .0
+                .expect("a register");
+        }
+        board.set_csr(0, 0x304, 1 << 11).expect("a CSR");
+        board
+            .inject(
+                board.clock().time_of(1000),
+                Fault::HoldLine {
+                    line: 40,
+                    level: true,
+                },
+            )
+            .expect("a fault");
+        // On a board of one hart the condition is asked at wakings and waits, and then when the fault has come.
+        let outcome = board.run_until(board.clock().time_of(1001), |board| board.cycle(0) >= 1000);
+        assert_eq!(outcome, Outcome::Condition);
+        let waited = board
+            .account(0)
+            .iter()
+            .find(|line| line.on == crate::account::Doing::Waiting)
+            .map(|line| line.cycles);
+        assert_eq!(waited, Some(999));
+    }
+
+    #[test]
+    fn faults_to_come_are_part_of_a_snapshot() {
+        let fault = Fault::Register {
+            hart: 0,
+            register: Register::X(11),
+            bits: 4,
+        };
+        let mut first = board(1, &COUNT);
+        first
+            .inject(first.clock().time_of(300), fault)
+            .expect("a fault");
+        first.run(first.clock().time_of(200));
+        let snapshot = first.snapshot();
+        let mut second = board(1, &COUNT);
+        second.restore(&snapshot).expect("the same board");
+        for board in [&mut first, &mut second] {
+            board.run(board.clock().time_of(400));
+            assert_eq!(board.x(0, 11), 4);
+        }
+        assert_eq!(first.trace_hash(), second.trace_hash());
+        // Gone back to a state without it, it does not come.
+        let before = board(1, &COUNT).snapshot();
+        second
+            .inject(second.clock().time_of(300), fault)
+            .expect("a fault");
+        second.restore(&before).expect("the same board");
+        second.run(second.clock().time_of(400));
+        assert_eq!(second.x(0, 11), 0);
+    }
+
+    #[test]
+    fn what_is_not_there_can_not_go_wrong() {
+        let mut board = board(2, &COUNT);
+        let register = |hart, register| Fault::Register {
+            hart,
+            register,
+            bits: 1,
+        };
+        for (fault, error) in [
+            (
+                Fault::Memory {
+                    address: 0,
+                    bits: 1,
+                },
+                BadFault::Memory(0),
+            ),
+            (register(2, Register::Pc), BadFault::Hart(2)),
+            (
+                register(0, Register::X(0)),
+                BadFault::Register {
+                    hart: 0,
+                    register: Register::X(0),
+                },
+            ),
+            (
+                register(0, Register::F(32)),
+                BadFault::Register {
+                    hart: 0,
+                    register: Register::F(32),
+                },
+            ),
+            (
+                register(0, Register::Csr(0xf14)),
+                BadFault::Register {
+                    hart: 0,
+                    register: Register::Csr(0xf14),
+                },
+            ),
+            (Fault::ReleaseLine { line: 0 }, BadFault::Line(0)),
+            (
+                Fault::HoldLine {
+                    line: 1024,
+                    level: true,
+                },
+                BadFault::Line(1024),
+            ),
+        ] {
+            assert_eq!(board.inject(Femtoseconds(0), fault), Err(error));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What the timed mode charges.
+
+use super::Machine;
+use crate::code::{Block, Draft};
+use crate::fabric::Coupling;
+use crate::hart::Hart;
+use crate::op::Op;
+use crate::pace::Variant;
+use crate::timing::{BranchKind, Schedule};
+
+/// Output, in a fence's set of predecessors (I 2.7).
+const OUTPUT: u8 = 0b0100;
+
+impl Machine {
+    /// Fills in how many cycles a block takes by its pipeline alone.
+    pub(crate) fn settle_cycles<V: Variant>(&self, draft: &mut Draft) {
+        if !V::TIMED {
+            draft.cycles.extend(1..=draft.instructions.len() as u16);
+            return;
+        }
+        let mut schedule = Schedule::new(self.timing.pipeline());
+        let mut cycles = 0_u16;
+        for instruction in &draft.instructions {
+            let more = instruction
+                .as_ref()
+                .map_or(1, |instruction| schedule.next(instruction));
+            cycles = cycles.saturating_add(u16::try_from(more).unwrap_or(u16::MAX));
+            draft.cycles.push(cycles);
+        }
+        draft.lines = self
+            .timing
+            .fetch_lines(draft.physical, 2 * u64::from(draft.halfwords));
+    }
+
+    /// Takes stall cycles off the hart's budget. Whether it can't finish its block with what is left.
+    #[inline(always)]
+    pub(super) fn stall(hart: &mut Hart, stall: u64) -> bool {
+        hart.budget -= stall as i64;
+        hart.budget <= 0
+    }
+
+    /// Charges for fetching a block. Whether the budget is used up.
+    #[inline(always)]
+    pub(crate) fn charge_fetch(&mut self, hart: &mut Hart, block: &Block) -> bool {
+        let stall = self
+            .timing
+            .fetch(hart.index, block.physical, block.lines, hart.cycle());
+        Self::stall(hart, stall)
+    }
+
+    /// Charges for a load or store in memory. Whether the block has to end behind it.
+    #[inline(always)]
+    pub(crate) fn charge_data(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        host: *mut u8,
+        write: bool,
+    ) -> bool {
+        let stall = self
+            .timing
+            .data(hart.index, self.physical(host), write, hart.cycle_of(op));
+        Self::stall(hart, stall)
+    }
+
+    /// Charges for a load-reserved. Whether the block has to end behind it.
+    pub(crate) fn charge_reserved(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        host: *mut u8,
+    ) -> bool {
+        // Safety: the caller's op.
+        let ordering = unsafe { (*op).immediate };
+        let stall =
+            self.timing
+                .load_reserved(hart.index, self.physical(host), ordering, hart.cycle_of(op));
+        Self::stall(hart, stall)
+    }
+
+    /// Charges for a read-modify-write, or for a store-conditional that `stores` or not. Whether the block has to end
+    /// behind it.
+    pub(crate) fn charge_atomic(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        host: *mut u8,
+        stores: bool,
+    ) -> bool {
+        // Safety: the caller's op.
+        let ordering = unsafe { (*op).immediate };
+        let (physical, now) = (self.physical(host), hart.cycle_of(op));
+        let stall = self
+            .timing
+            .store_conditional(hart.index, physical, ordering, stores, now);
+        Self::stall(hart, stall)
+    }
+
+    /// Which accesses before a fence are done before those behind it: input, output, reads, writes in bits 3 to 0.
+    pub(super) const fn predecessors(op: *const Op) -> u8 {
+        // Safety: the caller's op.
+        let immediate = unsafe { (*op).immediate };
+        // fence.tso, of mode 8, waits for nothing.
+        if immediate >> 8 & 15 == 8 {
+            0
+        } else {
+            (immediate >> 4 & 15) as u8
+        }
+    }
+
+    /// Lets the fabric answer what a fence orders. Whether the block has to end behind it.
+    pub(crate) fn order_fabric(&mut self, hart: &mut Hart, op: *const Op) -> bool {
+        if self.fabric.is_none() || Self::predecessors(op) & OUTPUT == 0 {
+            return false;
+        }
+        let now = self.clock.time_of(hart.cycle_of(op));
+        let stall = self.call_fabric(now, Coupling::drain);
+        self.after_access(hart, stall);
+        hart.attention
+    }
+
+    /// Charges for a fence. Whether the block has to end behind it.
+    pub(crate) fn charge_fence(&mut self, hart: &mut Hart, op: *const Op) -> bool {
+        let predecessors = Self::predecessors(op);
+        let stall = self
+            .timing
+            .fence(hart.index, predecessors, hart.cycle_of(op));
+        Self::stall(hart, stall)
+    }
+
+    /// Charges for `fence.i`, at the end of a block.
+    pub(crate) fn charge_fence_i(&mut self, hart: &mut Hart) {
+        let stall = self.timing.fence_i(hart.index, hart.cycle());
+        Self::stall(hart, stall);
+    }
+
+    /// Charges for the end of a block.
+    #[inline(always)]
+    pub(crate) fn charge_branch(
+        &mut self,
+        hart: &mut Hart,
+        pc: u64,
+        kind: BranchKind,
+        taken: bool,
+        target: u64,
+        behind: u64,
+    ) {
+        let stall = self
+            .timing
+            .branch(hart.index, pc, kind, taken, target, behind);
+        Self::stall(hart, stall);
+    }
+
+    /// Charges for a trap.
+    pub(super) fn charge_trap(&self, hart: &mut Hart) {
+        if self.timed {
+            hart.budget -= self.timing.trap() as i64;
+        }
+    }
+}
