@@ -53,6 +53,17 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
         printf 'make soak: round %d FAILED after %d s at the seeds %s\n' "$rounds" "$SECONDS" "$seeds"
         exit 1
     fi
+    # Litmus tests, and systems in weak memory, the same way.
+    seeds=$((rounds * 1000))..$((rounds * 1000 + 20))
+    if ! WEAK_MEMORY_SEEDS=$seeds cargo test --quiet --locked -p tactus-board --test weak_memory; then
+        printf 'make soak: round %d FAILED after %d s at the seeds %s of the litmus tests\n' "$rounds" "$SECONDS" "$seeds"
+        exit 1
+    fi
+    seeds=$((rounds * 1000))..$((rounds * 1000 + 200))
+    if ! WEAK_MEMORY_SEEDS=$seeds cargo test --quiet --locked --no-fail-fast -p tactus -- --include-ignored weak_memory::; then
+        printf 'make soak: round %d FAILED after %d s at the seeds %s of weak memory\n' "$rounds" "$SECONDS" "$seeds"
+        exit 1
+    fi
     # The ready queue in hardware under random faults, the same way.
     seeds=$((rounds * 1000))..$((rounds * 1000 + 20))
     if ! READY_QUEUE_SEEDS=$seeds cargo test --quiet --locked -p tactus --test ready_queue -- --ignored nobody_is_lost; then

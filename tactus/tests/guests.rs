@@ -6,7 +6,9 @@ use tactus::artifacts::Artifacts;
 use tactus::run::machine::Launch;
 use tactus::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 
-use harness::{On, STUCK, assert_verdict, explain, on_both, run, run_text, with_each_queue};
+use harness::{
+    On, STUCK, assert_verdict, explain, in_weak_memory, on_both, run, run_text, with_each_queue,
+};
 
 /// What the self-test checks, in its order, and itself.
 const CHECKS: [&str; 12] = [
@@ -152,6 +154,15 @@ fn last_words_beside_a_real_time_guest(on: On) {
     assert_verdict(&outcome, Verdict::Good);
 }
 
+in_weak_memory!(
+    both_ends_of_a_channel,
+    both_ends_of_a_channel_by_pages;
+    natively_on_four_harts,
+    in_a_vm,
+    doorbells_that_cross,
+    last_words_beside_a_real_time_guest,
+    doorbells_that_cross_by_pages,
+);
 on_both!(
     natively_on_one_hart,
     natively_on_four_harts,

@@ -11,7 +11,7 @@ use tactus::run::session::Outcome;
 use tactus::run::board::probe::Probe;
 use tactus::run::machine::Platform;
 
-use harness::{On, boot_text, explain, on_both, once, root, run, with_each_queue};
+use harness::{On, boot_text, explain, in_weak_memory, on_both, once, root, run, with_each_queue};
 
 /// Exception codes (RISC-V privileged specification, "Supervisor Cause Register") that say a guest touched what it does not
 /// have: instruction, load and store guest-page fault.
@@ -458,6 +458,33 @@ fn harts_may_take_turns_of_any_length() {
     }
 }
 
+in_weak_memory!(
+    rewriting_its_own_code;
+    touching_foreign_addresses,
+    mapping_foreign_memory,
+    executing_privileged_and_undefined_instructions,
+    calling_every_sbi_function_with_extreme_arguments,
+    programming_the_timer_to_zero_and_infinity,
+    flooding_on_one_hart,
+    flooding_on_two_harts,
+    never_yielding,
+    never_yielding_on_two_harts,
+    reserving_on_one_hart,
+    jumping_into_data,
+    faulting_in_its_own_trap_handler,
+    a_halted_guest_stays_stopped,
+    another_vm_is_told_and_restarts_it,
+    writing_garbage_to_device_registers,
+    dying_while_another_hart_is_busy,
+    reserving_on_two_harts,
+    restarting_itself_without_pause,
+    spoiling_a_channel,
+    spoiling_its_interrupt_page,
+    dying_while_another_vcpu_is_busy,
+    entering_its_kernel_from_another_hart,
+    entering_its_kernel_too_often_to_move,
+    entering_its_kernel_on_any_hart,
+);
 on_both!(
     touching_foreign_addresses,
     mapping_foreign_memory,

@@ -8,7 +8,7 @@ mod harness;
 
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{On, assert_verdict, explain, figure, on_both, run_text};
+use harness::{On, assert_verdict, explain, figure, in_weak_memory, on_both, run_text};
 
 /// What `tactus check` states as the server's response: see [`server`]. 592 µs, in ticks of 100 ns.
 const BOUND_TICKS: f64 = 5_920.0;
@@ -67,6 +67,7 @@ fn moved_to_another_hart(on: On) {
     is_at_most(&outcome, "mover", "apart_ticks_max", APART_TICKS);
 }
 
+in_weak_memory!(; rung_from_another_hart, rung_from_the_same_hart, moved_to_another_hart);
 on_both!(
     rung_from_another_hart,
     rung_from_the_same_hart,

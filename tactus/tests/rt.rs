@@ -6,7 +6,9 @@ use tactus::run::journal::VmJournal;
 use tactus::run::record::OffReason;
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{On, assert_verdict, explain, on_both, run, run_text, with_each_queue};
+use harness::{
+    On, assert_verdict, explain, in_weak_memory, on_both, run, run_text, with_each_queue,
+};
 
 /// What `rt-selftest` checks, in its order, and itself.
 const CHECKS: [&str; 11] = [
@@ -133,6 +135,7 @@ fn exceptions_are_told(on: On) {
     }
 }
 
+in_weak_memory!(; from_the_runtime, from_freertos, exceptions_are_told);
 on_both!(
     from_the_runtime,
     from_freertos,

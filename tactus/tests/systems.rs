@@ -8,7 +8,10 @@ use tactus::run::machine::Platform;
 use tactus::run::record::{Consumer, OffReason};
 use tactus::run::session::{Ending, Outcome, Unwatched, Verdict};
 
-use harness::{On, assert_verdict, boot, explain, on_both, once, run, run_text, with_each_queue};
+use harness::{
+    On, assert_verdict, boot, explain, in_weak_memory, on_both, once, run, run_text,
+    with_each_queue,
+};
 
 fn hello_starts_and_shuts_down(on: On) {
     let outcome = run(on, "systems/hello.toml", None);
@@ -228,6 +231,7 @@ fn probes_see_and_do_not_disturb() {
     assert!(Probe::find("other/0x0", &watched.image).is_err());
 }
 
+in_weak_memory!(runs_on_several_harts_repeat_to_the_tick; who_waits_on_a_shared_hart_leaves_it);
 on_both!(
     hello_starts_and_shuts_down,
     who_waits_on_a_shared_hart_leaves_it,

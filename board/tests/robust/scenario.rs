@@ -4,7 +4,7 @@
 //! tables, pointers to memory, code and devices in registers, and code that is mostly instructions that do
 //! something with those.
 
-use tactus_board::board::{Board, Outcome, Pace};
+use tactus_board::board::{Board, MemoryModel, Outcome, Pace};
 use tactus_board::decode::Operation;
 use tactus_board::devices::virtio::{Backend, Block, Disk, Entropy};
 use tactus_board::profile::Profile;
@@ -576,7 +576,12 @@ impl Scenario {
             memory: Some(SIZE),
             quantum: Some(quantum),
             seed: self.seed,
-            start: None,
+            memory_model: if self.seed.is_multiple_of(4) {
+                MemoryModel::Weak
+            } else {
+                MemoryModel::Sequential
+            },
+            ..Options::default()
         };
         let disk: Box<dyn Backend> =
             Box::new(Block::new(Disk::new(vec![0x5a; 64 << 10].into()), "disk"));

@@ -17,6 +17,7 @@ use tactus::run::board::{Fabric, Options};
 use tactus::run::machine::Platform;
 use tactus::run::session::{Outcome, Unwatched, Verdict};
 use tactus_abi::blob::ReadyQueue;
+use tactus_board::board::MemoryModel;
 use tempfile::NamedTempFile;
 
 pub mod process;
@@ -33,6 +34,8 @@ pub enum On {
     Board,
     /// The same, its harts in turns of so many cycles.
     BoardInTurns(u64),
+    /// The same with memory that is as weak as RVWMO allows, from this seed.
+    WeakMemory(u64),
     /// The same with this ready queue, and the fabric that has one.
     Queue(ReadyQueue),
 }
@@ -45,11 +48,15 @@ impl On {
     pub fn platform(self) -> Platform {
         match self {
             Self::Qemu => Platform::Qemu,
-            Self::Board | Self::BoardInTurns(_) | Self::Queue(_) => {
+            Self::Board | Self::BoardInTurns(_) | Self::WeakMemory(_) | Self::Queue(_) => {
                 let profile = tactus_board::profile::Profile::named("soc");
                 let mut options = Options::new(profile.expect("it comes with the board"));
                 match self {
                     Self::BoardInTurns(cycles) => options.quantum = Some(cycles),
+                    Self::WeakMemory(seed) => {
+                        options.memory_model = MemoryModel::Weak;
+                        options.seed = seed;
+                    }
                     Self::Queue(_) => options.fabric = Some(fabric("ready_queue")),
                     _ => {}
                 }
@@ -147,6 +154,35 @@ macro_rules! on_both {
 }
 #[allow(unused_imports)]
 pub(crate) use on_both;
+
+/// Makes a test of each function on the board with weak memory, from five seeds or those of the environment's variable
+/// `WEAK_MEMORY_SEEDS` (FROM..TO). The second list is for `make soak` alone.
+#[allow(unused_macros)]
+macro_rules! in_weak_memory {
+    ($($name:ident),* ; $($long:ident),* $(,)?) => {
+        mod weak_memory {
+            $(#[test]
+            fn $name() {
+                super::harness::from_seeds(super::$name);
+            })*
+            $(#[test]
+            #[ignore = "long"]
+            fn $long() {
+                super::harness::from_seeds(super::$long);
+            })*
+        }
+    };
+}
+#[allow(unused_imports)]
+pub(crate) use in_weak_memory;
+
+/// Calls `test` with weak memory from each seed. The seed at which it fails is the last one that is printed.
+pub fn from_seeds(test: fn(On)) {
+    for seed in seeds("WEAK_MEMORY_SEEDS", 1..6) {
+        println!("weak memory from seed {seed}");
+        test(On::WeakMemory(seed));
+    }
+}
 
 /// Makes a test of each function for each ready queue but the one that systems have unless they say otherwise. Long: `make soak` runs them.
 #[allow(unused_macros)]
