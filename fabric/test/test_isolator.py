@@ -259,6 +259,29 @@ async def a_removed_task_is_drained_in_time(dut):
     assert 64 <= longest <= 2 * (BURSTS_MAX * BEATS_MAX + 1)
 
 
+@cocotb.test(timeout_time=50, timeout_unit="us")
+async def answers_do_not_outlive_their_task(dut):
+    """Cut off with the answers of a refused write and a refused read pending, and of good ones: the next task gets none."""
+    task, memory = await begin(dut)
+    for address in (PAGES * PAGE, 0):
+        task.signal("bready").value = task.signal("rready").value = 0
+        running = [cocotb.start_soon(task.send("aw", [request(address, 1)])),
+                   cocotb.start_soon(task.send("w", [{"data": 1, "strb": 255, "last": 1}])),
+                   cocotb.start_soon(task.send("ar", [request(address, 2)]))]
+        while not (dut.s_axi_bvalid.value and dut.s_axi_rvalid.value):
+            await FallingEdge(dut.clk_i)
+        for each in running:
+            await each
+        await cut_off(dut)
+        dut.isolate_i.value = 0
+        task.signal("bready").value = task.signal("rready").value = 1
+        for _ in range(20):
+            await Timer(4, units="ns")
+            assert not (dut.s_axi_bvalid.value or dut.s_axi_rvalid.value), "an answer without a request"
+            await FallingEdge(dut.clk_i)
+    assert len(memory.writes) == len(memory.reads) == 1
+
+
 @cocotb.test(timeout_time=4, timeout_unit="ms")
 async def a_region_without_a_task_does_no_harm(dut):
     """Random values, and what it last drove inverted, while it is cut off and while it is not; then a good task."""
