@@ -38,6 +38,7 @@ from xml.etree import ElementTree
 from jobs import (BUILD, FABRIC, JOB_SECONDS_MAX, PYTHON, ROOT, Failure, Job, command, known, perform, perform_all, relative,
                   tail)
 from models import build_model
+from proofs import Mutant, Proof, proof_jobs
 from synthesis import OSU, RAM_WORDS_MIN, ROUTE_SEEDS, synth_ecp5, synth_osu, synth_xc7
 
 # What a result of synthesis depends on beside its inputs: not on this file.
@@ -46,7 +47,6 @@ GENERATED = FABRIC / "generated"
 RUST = FABRIC / "registers" / "src"
 
 LINE_CHARACTERS_MAX = 100
-LONG_JOB_SECONDS_MAX = 4 * 3600
 # Nothing that a user waits for is silent for longer.
 HEARTBEAT_SECONDS = 5
 
@@ -68,35 +68,6 @@ class Test:
     top: str
     sources: list[Path]
     parameters: dict
-
-
-@dataclass
-class Proof:
-    name: str
-    top: str
-    sources: list[Path]
-    parameters: dict
-    design: str
-    abstract: list[str]
-    mode: str
-    depth: int
-    solver: str
-    multiclock: bool
-    long: bool
-    cover: bool
-
-
-@dataclass
-class Mutant:
-    """A fault put into a source, and the assertion that has to notice it."""
-
-    what: str
-    proof: str
-    file: Path
-    old: str
-    new: str
-    fails: str
-    long: bool
 
 
 @dataclass
@@ -174,13 +145,18 @@ def read_blocks():
             where = f"[[{name}.proof]]"
             v = table(proof, where, name=str, top=str, sources=list, parameters={}, design=block.top,
                       abstract=[], mode="prove", depth=int, solver="boolector", multiclock=False, long=False,
-                      cover=True)
+                      cover=proof.get("depth", 0))
             v["sources"] = paths(v["sources"], where)
             block.proofs.append(Proof(**v))
+        for proof in block.proofs:
+            if not any(p.cover and p.top == proof.top and (proof.long or not p.long) for p in block.proofs):
+                raise Broken(f"blocks.toml: [[{name}.proof]]: no proof reaches the covers of `{proof.top}`")
         for mutant in values["mutant"]:
             where = f"[[{name}.mutant]]"
-            v = table(mutant, where, what=str, proof=str, file=str, old=str, new=str, fails=str,
+            v = table(mutant, where, what=str, proof=str, file=str, old=str, new=str, fails="", unreached="",
                       long=False)
+            if bool(v["fails"]) == bool(v["unreached"]):
+                raise Broken(f"blocks.toml: {where}: has to have either `fails` or `unreached`")
             v["file"] = paths([v["file"]], where)[0]
             if v["file"] not in block.sources:
                 raise Broken(f"blocks.toml: {where}: {v['file'].relative_to(FABRIC)} is no source of the block")
@@ -448,100 +424,6 @@ def simulate(settings_file):
     if tests == 0:
         print("no test in the module")
     return tests > 0 and failed == 0
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Proofs
-
-# What is asked of a proof. `prove` is the proof itself; `cover` reaches what the harness says is reachable, so that no
-# assumption has made it empty; `falsify` replaces the design by arbitrary behaviour, and every assertion has to fail.
-SBY = """[options]
-mode {mode}
-depth {depth}
-multiclock {multiclock}
-expect {expect}
-
-[engines]
-smtbmc {options} {solver}
-
-[script]
-read_slang --threads 1 -D FORMAL {blackbox} {parameters} --top {top} {files}
-{cut}
-prep -top {top}
-
-[files]
-{sources}
-"""
-
-
-def proof_jobs(blocks, long):
-    """All of them, or, unless `long`, those that are quick; of the mutants the first of each proof."""
-    jobs = []
-    for block in blocks:
-        broken = set()
-        for proof in block.proofs:
-            if proof.long and not long:
-                continue
-            kinds = ["prove", "falsify"] + (["cover"] if proof.cover else [])
-            for kind in kinds:
-                jobs.append(proof_job(block, proof, kind))
-        for number, mutant in enumerate(block.mutants):
-            proof = next(p for p in block.proofs if p.name == mutant.proof)
-            if long or not (proof.long or mutant.long or proof.name in broken):
-                jobs.append(proof_job(block, proof, f"mutant{number}", mutant))
-                broken.add(proof.name)
-    return jobs
-
-
-def proof_job(block, proof, kind, mutant=None):
-    sources = [*block.sources, *proof.sources]
-    settings = {"block": block.parameters, "proof": vars(proof), "kind": kind, "mutant": mutant and vars(mutant),
-                "sources": sources}
-    return Job(f"prove {block.name} {proof.name} {kind}",
-               lambda folder: run_proof(folder, proof, sources, kind, mutant), sources, settings)
-
-
-def run_proof(folder, proof, sources, kind, mutant):
-    expected, mode, options = {"prove": ("pass", proof.mode, ""), "cover": ("pass", "cover", ""),
-                               "falsify": ("fail", "bmc", "--keep-going")}.get(kind, ("fail", "bmc", "--keep-going"))
-    if mutant:
-        changed = folder / mutant.file.name
-        changed.write_text(mutant.file.read_text().replace(mutant.old, mutant.new))
-        sources = [changed if s == mutant.file else s for s in sources]
-    # Modules that are replaced by arbitrary behaviour: of the design's parts, the harness assumes what it needs of it.
-    cut = [proof.design] if kind == "falsify" else proof.abstract
-    (folder / "proof.sby").write_text(SBY.format(
-        mode=mode, depth=proof.depth, multiclock="on" if proof.multiclock else "off", expect=expected, options=options,
-        solver=proof.solver, top=proof.top, blackbox=("-D CUT " if kind == "falsify" else "") + " ".join(f"--blackboxed-module {m}" for m in cut),
-        cut="cutpoint -blackbox" if cut else "",
-        parameters=" ".join(f"-G {k}={v}" for k, v in proof.parameters.items()),
-        files=" ".join(s.name for s in sources if s.suffix != ".svh"), sources="\n".join(map(str, sources))))
-    tool = PYTHON / "bin" / "yowasp-"
-    code, out = command([f"{tool}sby", "-f", "--yosys", f"{tool}yosys", "--smtbmc", f"{tool}yosys-smtbmc", "--witness",
-                         f"{tool}yosys-witness", "-d", "run", "proof.sby"], folder, "log",
-                        LONG_JOB_SECONDS_MAX if proof.long or (mutant and mutant.long) else JOB_SECONDS_MAX)
-    where = f"The whole log: {relative(folder / 'log')}"
-    failed = set(re.findall(r"Assert failed in \w+: (\S+)", out))
-    if mutant:
-        if mutant.fails not in failed:
-            raise Failure(f"\"{mutant.what}\" does not make {mutant.fails} fail; what fails: "
-                          f"{', '.join(sorted(failed)) or 'nothing'}\n{where}")
-    elif code != 0:
-        told = [line for line in out.splitlines() if re.search(r"ERROR|failed|unreached|Unreached|trace:", line)]
-        raise Failure("\n".join(told[-12:] or [tail(out)]) + f"\n{where}")
-    asserted = assertions(folder / "run", "assert")
-    if kind == "falsify":
-        # Those inside of the design went with it; what is left is the harness's.
-        if asserted - failed:
-            raise Failure(f"whatever the design does, these cannot fail: {', '.join(sorted(asserted - failed))}\n"
-                          f"{where}")
-    return {"assertions": len(asserted)}
-
-
-def assertions(run, kind):
-    """The names of the assertions in the design as the solver got it."""
-    model = run / "model" / "design_smt2.smt2"
-    return set(re.findall(rf"^; yosys-smt2-{kind} \d+ (\S+)", model.read_text(), re.MULTILINE))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

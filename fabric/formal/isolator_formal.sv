@@ -227,7 +227,8 @@ module isolator_formal #(
       drained_told: assert (drained == (rd_drained && wr_drained));
       full_reads: cover (bus.r_bursts_q == 4'(BURSTS_MAX) && isolate && !isolate_q
                          && bus.r_len_q[BURSTS_MAX-1] != '0);
-      full_writes: cover (bus.aw_count_q == 4'(ANSWERS_MAX) && isolate && !isolate_q);
+      two_writes: cover (bus.aw_count_q == 4'd2 && isolate && !isolate_q);
+      written: cover (s_bvalid && s_bready && s_bresp == 2'b00);
       half_sent: cover (isolate_q && wvalid && !bus.w_held_q && wstrb == '0 && bus.w_word_q != '0);
       comes_back: cover (!isolate && s_rvalid && s_rlast && s_rresp == 2'b00
                          && bus.r_bursts_q == '0);
