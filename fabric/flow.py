@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The fabric's flow: lint, registers, tests, proofs and synthesis of the blocks that blocks.toml describes.
 
-    fabric/flow.py lint  [BLOCK...]             two linters, layout of the sources, generated registers are fresh
+    fabric/flow.py lint  [BLOCK...]             two linters, no combinational path between buses, layout of the sources,
+                                                generated registers are fresh
     fabric/flow.py regs  [--check]              generates RTL, Rust, C and HTML from regs/*.rdl
     fabric/flow.py test  [--waves] [--seed N] [BLOCK...]
     fabric/flow.py prove [--long] [BLOCK...]    proofs, and that each of them can fail
@@ -39,10 +40,12 @@ from jobs import (BUILD, FABRIC, JOB_SECONDS_MAX, PYTHON, ROOT, Failure, Job, co
                   tail)
 from models import build_model
 from proofs import Mutant, Proof, proof_jobs
+from structure import has_bus, lint_structure, lint_structure_fails
 from synthesis import OSU, RAM_WORDS_MIN, ROUTE_SEEDS, synth_ecp5, synth_osu, synth_xc7
 
 # What a result of synthesis depends on beside its inputs: not on this file.
 SYNTHESIS = [FABRIC / "synthesis.py"]
+STRUCTURE = [FABRIC / "structure.py"]
 GENERATED = FABRIC / "generated"
 RUST = FABRIC / "registers" / "src"
 
@@ -84,6 +87,8 @@ class Block:
     # The blocks that it uses, by name.
     uses: list[str] = field(default_factory=list)
     placements: int = len(ROUTE_SEEDS)
+    # It joins buses of one component: see structure.py.
+    joins: bool = False
 
 
 def paths(names, where):
@@ -124,7 +129,7 @@ def read_blocks():
     blocks = {}
     for name, entry in described.items():
         values = table(entry, f"[{name}]", sources=list, uses=[], top=name, parameters={}, clocks=["clk_i"],
-                       synthesise=True, placements=len(ROUTE_SEEDS), test=[], proof=[], mutant=[])
+                       synthesise=True, placements=len(ROUTE_SEEDS), joins=False, test=[], proof=[], mutant=[])
         if not 1 <= values["placements"] <= len(ROUTE_SEEDS):
             raise Broken(f"blocks.toml: [{name}]: `placements` has to be from 1 to {len(ROUTE_SEEDS)}")
         sources = []
@@ -134,7 +139,8 @@ def read_blocks():
             sources += [s for s in blocks[used].sources if s not in sources]
         sources += paths(values["sources"], f"[{name}]")
         block = Block(name, values["top"], sources, values["parameters"], values["clocks"],
-                      synthesise=values["synthesise"], uses=values["uses"], placements=values["placements"])
+                      synthesise=values["synthesise"], uses=values["uses"], placements=values["placements"],
+                      joins=values["joins"])
         for test in values["test"]:
             where = f"[[{name}.test]]"
             v = table(test, where, module=str, name="", top=block.top, sources=[], parameters={})
@@ -207,6 +213,13 @@ def lint_jobs(blocks):
         reads = [*block.sources, FABRIC / "lint.vlt"]
         jobs.append(Job(f"lint {block.name} verilator", lambda f, b=block: lint_verilator(f, b), reads, settings))
         jobs.append(Job(f"lint {block.name} slang", lambda f, b=block: lint_slang(f, b), reads, settings))
+        if has_bus(block):
+            settings = {**settings, "joins": block.joins}
+            jobs.append(Job(f"lint {block.name} structure", lambda f, b=block: lint_structure(f, b), block.sources,
+                            settings, code=STRUCTURE))
+        if block.name == "isolator":
+            jobs.append(Job("lint isolator path-is-found", lambda f, b=block: lint_structure_fails(f, b), block.sources,
+                            settings, code=STRUCTURE))
     return jobs
 
 

@@ -1,6 +1,6 @@
 // The region monitor, whatever is written to its page and however the regions change: the list
-// keeps its order and loses no request, and what is found is for the first in it that there is a region
-// for. That solutions are the best there are is region_solution's proof.
+// keeps its order and loses no request, and what is found is for the first in it that there is a
+// region for. That solutions are the best there are is region_solution's proof.
 //
 // axil_slave is replaced by arbitrary behaviour: any write, in any cycle.
 module region_monitor_formal #(

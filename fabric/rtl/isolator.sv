@@ -21,8 +21,8 @@
 // At most BURSTS_MAX reads and ANSWERS_MAX writes are under way. A write's words are kept until
 // they are sent, its answer comes much later: so there is room for the words of BURSTS_MAX, and for
 // the answers of more. The window has to stay as it is from the end of isolate_i until drained_o
-// under the next. No output to memory depends on an input from it, or from the region, in the same
-// cycle.
+// under the next. No output to memory or to the region depends on an input from memory, or from the
+// region, in the same cycle (A3.2): requests of the region come through skid buffers.
 module isolator #(
   parameter int unsigned TASK_ADDR_WIDTH = 32,
   parameter int unsigned ADDR_WIDTH      = 40,
@@ -124,8 +124,8 @@ module isolator #(
   localparam logic [1:0] Increment  = 2'b01;
   // A4.4: write-back, allocating on reads and writes; or bufferable and not modifiable.
   localparam logic [3:0] Cache      = COHERENT ? 4'b1111 : 4'b0001;
-  // A4.7: unprivileged, secure, data.
-  localparam logic [2:0] Protection = 3'b000;
+  // A4.7: unprivileged, non-secure, data: what a task does is its VM's doing.
+  localparam logic [2:0] Protection = 3'b010;
 
   // How many reads, or writes, have come to some point, modulo twice as many as can be under way;
   // the lower bits are the burst's slot, its place in the buffer.
@@ -148,6 +148,35 @@ module isolator #(
     end
   end
 
+  // Requests of the region, as they come or as they wait to be looked at. A cut discards them.
+
+  localparam int unsigned RequestWidth = TASK_ADDR_WIDTH + 13;
+
+  logic                       aw_valid, aw_ready, aw_empty, ar_valid, ar_ready, ar_empty;
+  logic [TASK_ADDR_WIDTH-1:0] aw_task_addr, ar_task_addr;
+  logic [7:0]                 aw_len, ar_len;
+  logic [2:0]                 aw_size, ar_size;
+  logic [1:0]                 aw_burst, ar_burst;
+
+  skid_buffer #(.WIDTH(RequestWidth)) u_task_aw (
+    .clk_i, .rst_ni,
+    .in_valid_i(s_axi_awvalid && !cut), .in_ready_o(aw_empty),
+    .in_data_i({s_axi_awaddr, s_axi_awlen, s_axi_awsize, s_axi_awburst}),
+    .out_valid_o(aw_valid), .out_ready_i(aw_ready || cut),
+    .out_data_o({aw_task_addr, aw_len, aw_size, aw_burst})
+  );
+
+  skid_buffer #(.WIDTH(RequestWidth)) u_task_ar (
+    .clk_i, .rst_ni,
+    .in_valid_i(s_axi_arvalid && !cut), .in_ready_o(ar_empty),
+    .in_data_i({s_axi_araddr, s_axi_arlen, s_axi_arsize, s_axi_arburst}),
+    .out_valid_o(ar_valid), .out_ready_i(ar_ready || cut),
+    .out_data_o({ar_task_addr, ar_len, ar_size, ar_burst})
+  );
+
+  assign s_axi_awready = aw_empty && !cut;
+  assign s_axi_arready = ar_empty && !cut;
+
   // Reads: taken from the region, arrived from memory, delivered to the region.
 
   count_t                rd_taken_q, rd_arrived_q, rd_delivered_q, rd_used;
@@ -164,7 +193,7 @@ module isolator #(
     .BEATS_MAX(BEATS_MAX)
   ) u_ar_window (
     .base_i(window_base_i), .pages_i(window_pages_i),
-    .addr_i(s_axi_araddr), .len_i(s_axi_arlen), .size_i(s_axi_arsize), .burst_i(s_axi_arburst),
+    .addr_i(ar_task_addr), .len_i(ar_len), .size_i(ar_size), .burst_i(ar_burst),
     .legal_o(ar_legal), .inside_o(ar_inside), .addr_o(ar_addr)
   );
 
@@ -174,13 +203,13 @@ module isolator #(
                          && rd_used != count_t'(BURSTS_MAX);
   // Errors keep their place among the answers by waiting for all that are before them.
   assign ar_refuse     = !cut && rd_refused_q == '0 && rd_taken_q == rd_delivered_q;
-  assign ar_refused    = ar_refuse && s_axi_arvalid && !ar_good;
-  assign s_axi_arready = ar_good ? ar_room && ar_free : ar_refuse;
+  assign ar_refused    = ar_refuse && ar_valid && !ar_good;
+  assign ar_ready      = ar_good ? ar_room && ar_free : ar_refuse;
 
   stream_register #(.WIDTH(8 + ADDR_WIDTH)) u_ar (
     .clk_i, .rst_ni,
-    .in_valid_i(s_axi_arvalid && ar_good && ar_room), .in_ready_o(ar_free),
-    .in_data_i({s_axi_arlen, ar_addr}),
+    .in_valid_i(ar_valid && ar_good && ar_room), .in_ready_o(ar_free),
+    .in_data_i({ar_len, ar_addr}),
     .out_valid_o(m_axi_arvalid), .out_ready_i(m_axi_arready),
     .out_data_o({m_axi_arlen, m_axi_araddr})
   );
@@ -223,7 +252,7 @@ module isolator #(
       rd_delivered_beat_q <= '0;
       rd_refused_q        <= '0;
     end else begin
-      rd_taken_q <= rd_taken_q + count_t'(s_axi_arvalid && ar_good && ar_room && ar_free);
+      rd_taken_q <= rd_taken_q + count_t'(ar_valid && ar_good && ar_room && ar_free);
       if (r_stored) begin
         rd_arrived_q      <= rd_arrived_q + count_t'(m_axi_rlast);
         rd_arrived_beat_q <= m_axi_rlast ? '0 : rd_arrived_beat_q + 1'b1;
@@ -237,7 +266,7 @@ module isolator #(
         rd_delivered_q      <= rd_delivered_q + count_t'(r_last);
         rd_delivered_beat_q <= r_last ? '0 : rd_delivered_beat_q + 1'b1;
       end else if (ar_refused) begin
-        rd_refused_q <= 9'(s_axi_arlen) + 9'd1;
+        rd_refused_q <= 9'(ar_len) + 9'd1;
       end else if (rd_refused_q != '0 && s_axi_rready) begin
         rd_refused_q <= rd_refused_q - 9'd1;
       end
@@ -260,7 +289,7 @@ module isolator #(
     .BEATS_MAX(BEATS_MAX)
   ) u_aw_window (
     .base_i(window_base_i), .pages_i(window_pages_i),
-    .addr_i(s_axi_awaddr), .len_i(s_axi_awlen), .size_i(s_axi_awsize), .burst_i(s_axi_awburst),
+    .addr_i(aw_task_addr), .len_i(aw_len), .size_i(aw_size), .burst_i(aw_burst),
     .legal_o(aw_legal), .inside_o(aw_inside), .addr_o(aw_addr)
   );
 
@@ -274,9 +303,9 @@ module isolator #(
   assign aw_room       = !cut && !wr_refusal_q
                          && (wr_left_q == '0 ? aw_fits : w_whole && aw_fits_next);
   assign aw_refuse     = !cut && wr_left_q == '0 && !wr_refusal_q && wr_whole_q == wr_told_q;
-  assign aw_taken      = s_axi_awvalid && aw_good && aw_room;
-  assign aw_refused    = s_axi_awvalid && !aw_good && aw_refuse;
-  assign s_axi_awready = aw_good ? aw_room : aw_refuse;
+  assign aw_taken      = aw_valid && aw_good && aw_room;
+  assign aw_refused    = aw_valid && !aw_good && aw_refuse;
+  assign aw_ready      = aw_good ? aw_room : aw_refuse;
 
   assign s_axi_wready  = !cut && wr_left_q != '0;
   assign w_taken       = s_axi_wvalid && s_axi_wready;
@@ -287,7 +316,7 @@ module isolator #(
   logic [StrobeWidth+DATA_WIDTH-1:0]   wr_words [BURSTS_MAX*BEATS_MAX];
 
   always_ff @(posedge clk_i) begin
-    if (aw_taken) wr_bursts[wr_next[SlotBits-1:0]] <= {s_axi_awlen[BeatBits-1:0], aw_addr};
+    if (aw_taken) wr_bursts[wr_next[SlotBits-1:0]] <= {aw_len[BeatBits-1:0], aw_addr};
     if (w_taken && !wr_refused_q) begin
       wr_words[{wr_whole_q[SlotBits-1:0], wr_beat_q}] <= {s_axi_wstrb, s_axi_wdata};
     end
@@ -370,7 +399,7 @@ module isolator #(
         wr_whole_q <= wr_next;
         wr_told_q  <= wr_told_q + writes_t'(b_given && !wr_refusal_q);
         if (aw_taken || aw_refused) begin
-          wr_left_q    <= 9'(s_axi_awlen) + 9'd1;
+          wr_left_q    <= 9'(aw_len) + 9'd1;
           wr_beat_q    <= '0;
           wr_refused_q <= aw_refused;
         end else if (w_taken) begin
@@ -398,7 +427,7 @@ module isolator #(
 
   assign refused_outside_o = (ar_refused && ar_legal) || (aw_refused && aw_legal);
   assign refused_illegal_o = (ar_refused && !ar_legal) || (aw_refused && !aw_legal);
-  assign refused_addr_o    = ar_refused ? s_axi_araddr : s_axi_awaddr;
+  assign refused_addr_o    = ar_refused ? ar_task_addr : aw_task_addr;
   assign wrong_last_o      = w_taken && s_axi_wlast != (wr_left_q == 9'd1);
 
   // Which of two successes, and which of two errors, makes no difference here.
