@@ -384,6 +384,9 @@ def registers(check):
 # ---------------------------------------------------------------------------------------------------------------------
 # Tests
 
+# Pages whose figures a test compares with what it measures.
+DOCUMENTS = {"test_hw_task": [ROOT / "docs" / "src" / "reference" / "hardware-tasks.md"]}
+
 
 def test_jobs(blocks, seed, waves):
     jobs = []
@@ -392,7 +395,8 @@ def test_jobs(blocks, seed, waves):
             sources = [*block.sources, *test.sources]
             settings = {"sources": sources, "top": test.top, "parameters": {**block.parameters, **test.parameters},
                         "module": test.module, "seed": seed, "waves": waves}
-            reads = [*sources, *sorted((FABRIC / "test").glob("*.py")), FABRIC / "lint.vlt"]
+            reads = [*sources, *sorted((FABRIC / "test").glob("*.py")), FABRIC / "lint.vlt",
+                     *DOCUMENTS.get(test.module, [])]
             jobs.append(Job(f"test {block.name} {test.name}", lambda f, s=settings: run_test(f, s), reads, settings,
                             always=waves))
     return jobs

@@ -241,7 +241,7 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       // Only commands are stored; a memory that nothing was stored in is empty.
       commands: assume (!(run_q && (is_wait || is_until)) || word[15:0] != '1);
       rounds: assume (!(run_q && is_loop) || word[7:0] != '0);
-      // What happens to a VM that changes the word that its engine stands at: timed_io_hostile_formal.
+      // Of a VM that changes the word that its engine stands at: timed_io_hostile_formal.
       word_stays: assume (!store || !run_q || store_address != pc_q);
 
       begins_exactly: assert (running == run_q);
