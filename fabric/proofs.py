@@ -219,6 +219,8 @@ def failed(out):
 def statements(run, kind):
     """The names of the assertions in the design as the solver got it."""
     model = run / "model" / "design_smt2.smt2"
+    if not model.is_file():
+        raise Failure(f"the design could not be elaborated{log(run.parent)}")
     return set(re.findall(rf"^; yosys-smt2-{kind} \d+ (\S+)", model.read_text(), re.MULTILINE))
 
 

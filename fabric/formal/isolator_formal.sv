@@ -318,22 +318,15 @@ module isolator_formal #(
                                                      : bus.r_word_q <= bus.r_len_q[0]));
 
       state_cut: assert (cut_q == dut.cut_q);
-      state_s_waits: assert (!dut.cut_q || (dut.aw_empty && dut.ar_empty));
       state_s_reads: assert (dut.cut_q || s_reads_q == 4'(dut.rd_used)
-                             + 4'(dut.rd_refused_q != '0) + 4'(!dut.ar_empty));
-      state_s_refused_read: assert (dut.rd_refused_q == '0
-                                    || (dut.rd_used == '0 && dut.rd_refused_q <= 9'd256));
+                             + 4'(dut.rd_refused_q != '0));
+      state_s_begins: assert (dut.rd_used != '0 || dut.rd_delivered_beat_q == '0);
+      state_s_refused_read: assert (dut.rd_refused_q <= 9'd256
+                                    && (!dut.cut_q || dut.rd_refused_q == '0));
       state_s_whole: assert (dut.cut_q || s_whole_q == 4'(dut.wr_used) + 4'(dut.wr_refusal_q));
-      state_s_refused_write: assert (dut.cut_q || dut.wr_used == '0 || (!dut.wr_refusal_q
-                                     && (dut.wr_left_q == '0 || !dut.wr_refused_q)));
       state_s_refusal: assert (!dut.wr_refusal_q || dut.wr_left_q == '0);
       state_s_partial: assert (dut.cut_q || (s_partial_q == 2'(dut.wr_left_q != '0)
-                                                            + 2'(!dut.aw_empty)
-                                             && (dut.wr_left_q == '0
-                                                 || s_left_q == dut.wr_left_q)));
-      state_s_next: assert (dut.cut_q || dut.aw_empty
-                            || (dut.wr_left_q == '0 ? s_left_q : s_next_q)
-                               == 9'(dut.aw_len) + 9'd1);
+                                             && s_left_q == dut.wr_left_q));
 
       state_wr_used: assert (dut.wr_used <= writes_t'(ANSWERS_MAX));
       // No word that is to be sent is written over.
