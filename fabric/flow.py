@@ -6,6 +6,8 @@
     fabric/flow.py regs  [--check]              generates RTL, Rust, C and HTML from regs/*.rdl
     fabric/flow.py test  [--waves] [--seed N] [BLOCK...]
     fabric/flow.py prove [--long] [BLOCK...]    proofs, and that each of them can fail
+    fabric/flow.py mutate [--seed N] [--count N] [BLOCK...]
+                                                random faults in each block, which its proofs or tests have to notice
     fabric/flow.py synth [BLOCK...]             area and clock rate against synth/limits.toml; without BLOCK, also the
                                                 points of the sweep that `tactus bench blueio --quick` reads
     fabric/flow.py sweep [--json] [--cached] [CPUS...]
@@ -36,9 +38,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import discharge
 from jobs import (BUILD, FABRIC, JOB_SECONDS_MAX, PYTHON, ROOT, Failure, Job, command, known, perform, perform_all, relative,
                   tail)
 from models import build_model
+from mutate import mutate_jobs
 from proofs import Mutant, Proof, proof_jobs
 from structure import has_bus, lint_structure, lint_structure_fails
 from synthesis import OSU, RAM_WORDS_MIN, ROUTE_SEEDS, synth_ecp5, synth_osu, synth_xc7
@@ -89,6 +93,8 @@ class Block:
     placements: int = len(ROUTE_SEEDS)
     # It joins buses of one component: see structure.py.
     joins: bool = False
+    # The sources that are not those of a block that it uses.
+    own: list[Path] = field(default_factory=list)
 
 
 def paths(names, where):
@@ -140,7 +146,7 @@ def read_blocks():
         sources += paths(values["sources"], f"[{name}]")
         block = Block(name, values["top"], sources, values["parameters"], values["clocks"],
                       synthesise=values["synthesise"], uses=values["uses"], placements=values["placements"],
-                      joins=values["joins"])
+                      joins=values["joins"], own=paths(values["sources"], f"[{name}]"))
         for test in values["test"]:
             where = f"[[{name}.test]]"
             v = table(test, where, module=str, name="", top=block.top, sources=[], parameters={})
@@ -207,7 +213,9 @@ def written_sources():
 def lint_jobs(blocks):
     jobs = [Job("lint layout", lint_layout, written_sources(), {}),
             Job("lint limits", lambda folder: lint_limits(read_blocks()), [FABRIC / "synth" / "limits.toml"],
-                {"blocks": [block.name for block in read_blocks() if block.synthesise]})]
+                {"blocks": [block.name for block in read_blocks() if block.synthesise]}),
+            # It looks at all blocks and proofs, in a moment.
+            Job("lint assumptions", lambda folder: discharge.lint_assumptions(read_blocks()), [discharge.FILE], {}, always=True)]
     for block in blocks:
         settings = {"top": block.top, "sources": block.sources, "parameters": block.parameters}
         reads = [*block.sources, FABRIC / "lint.vlt"]
@@ -786,12 +794,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many run side by side")
     what = parser.add_subparsers(dest="what", required=True)
-    for name in ("lint", "test", "prove", "synth"):
+    for name in ("lint", "test", "prove", "synth", "mutate"):
         sub = what.add_parser(name)
         sub.add_argument("block", nargs="*")
         if name == "test":
             sub.add_argument("--waves", action="store_true", help="write FST waveforms")
             sub.add_argument("--seed", type=int, default=1)
+        if name == "mutate":
+            sub.add_argument("--seed", type=int, default=1)
+            sub.add_argument("--count", type=int, default=1, help="mutants of each block")
         if name == "prove":
             sub.add_argument("--long", action="store_true", help="those too long for make test as well")
     points = what.add_parser("sweep")
@@ -829,10 +840,14 @@ def main():
     jobs = {"lint": lambda: lint_jobs(blocks) + lint_design_jobs(designs),
             "test": lambda: test_jobs(blocks, arguments.seed, arguments.waves),
             "prove": lambda: proof_jobs(blocks, arguments.long),
+            "mutate": lambda: mutate_jobs(blocks, arguments.seed, arguments.count, run_test),
             "synth": lambda: synth_jobs(blocks)}[arguments.what]()
     begin = time.monotonic()
     results = perform_all(jobs, max(1, arguments.jobs))
     good = None not in results.values()
+    if arguments.what == "mutate":
+        for name, result in results.items():
+            print(f"  {name:<40} {result['noticed'] if result else 'SURVIVES'}")
     if arguments.what == "lint":
         good = registers(check=True) and good
     if arguments.what == "synth":
