@@ -11,7 +11,7 @@ use crate::artifacts::Artifacts;
 use crate::config::Nanoseconds;
 use crate::run::ends::Files;
 use crate::run::show::Shown;
-use crate::{bench, boot, build, check, collect, man, new, report, run, timed_io};
+use crate::{bench, boot, check, collect, image, man, new, report, run, timed_io};
 
 /// What the process's exit codes mean; printed by `--help`.
 const EXIT_CODES: &str = "\
@@ -665,7 +665,7 @@ pub fn main() -> ExitCode {
     }
     match arguments.command {
         Command::Check(arguments) => check::command(&arguments),
-        Command::Build(arguments) => build::command(&arguments),
+        Command::Build(arguments) => image::command(&arguments),
         Command::Run(arguments) => run::command(&arguments),
         Command::Boot(arguments) => boot::command(&arguments),
         Command::Bench(arguments) => bench::command(&arguments),

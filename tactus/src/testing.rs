@@ -10,10 +10,10 @@ use tempfile::TempDir;
 use zerocopy::IntoBytes;
 
 use crate::artifacts::{Artifacts, HYPERVISOR};
-use crate::build::build;
 use crate::check::{Answer, Guarantee, Verdict, of_tiles, report, verdict};
 use crate::config::{At, Config, FileName, Source};
 use crate::hypervisor::BLOB_SYMBOL;
+use crate::image::build;
 use crate::plan::{Plan, Tiles};
 use crate::problem::Weight;
 use crate::profile;

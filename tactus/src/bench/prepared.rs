@@ -11,9 +11,9 @@ use tactus_board::board::Pace;
 use tactus_board::time::Clock;
 
 use crate::artifacts::Artifacts;
-use crate::build::Image;
 use crate::config::{At, Config, Nanoseconds};
 use crate::fabric;
+use crate::image::Image;
 use crate::plan::Accelerators;
 use crate::profile::Profile;
 use crate::report;

@@ -762,7 +762,7 @@ fn fine_systems_of_tiles_are_summed_up_and_have_no_boot_image() {
         .as_ref()
         .unwrap_or_else(|| panic!("{}", render(&verdict, files.path())));
     insta::assert_snapshot!("summary-tiles", of_tiles(tiles, &verdict));
-    let refusal = crate::build::build(verdict).expect_err("there is no image");
+    let refusal = crate::image::build(verdict).expect_err("there is no image");
     let codes: Vec<Code> = refusal.problems().iter().map(Problem::kind).collect();
     assert_eq!(codes, [Code::NoBootImage]);
 }
@@ -824,36 +824,36 @@ fn too_many_reservations() {
 }
 
 /// The image of [`RICH`], for the tests of the builder.
-pub(crate) fn rich_image() -> (crate::build::Image, crate::plan::Plan) {
+pub(crate) fn rich_image() -> (crate::image::Image, crate::plan::Plan) {
     image_of(RICH)
 }
 
 /// The image of [`GUARANTEED`].
-pub(crate) fn guaranteed_image() -> (crate::build::Image, crate::plan::Plan) {
+pub(crate) fn guaranteed_image() -> (crate::image::Image, crate::plan::Plan) {
     image_of(GUARANTEED)
 }
 
 /// The image of [`SHARED`], where the manager has a channel to the second VM.
-pub(crate) fn shared_image() -> (crate::build::Image, crate::plan::Plan) {
+pub(crate) fn shared_image() -> (crate::image::Image, crate::plan::Plan) {
     let channels = "[[channel]]\nname = \"other\"\nbetween = [\"rtos\", \"gpos\"]\nsize = \"4KiB\"\n[[channel]]\nname = \"regions\"\nbetween = [\"gpos\", \"manager\"]\nsize = \"4KiB\"\n";
     image_of(&format!("{SHARED}{channels}"))
 }
 
 /// The image of [`RICH`] with the RTOS's hart for user level only.
-pub(crate) fn migrating_image() -> (crate::build::Image, crate::plan::Plan) {
+pub(crate) fn migrating_image() -> (crate::image::Image, crate::plan::Plan) {
     image_of(&RICH.replacen("[system]\n", "[system]\nmigration = \"automatic\"\n", 1))
 }
 
 /// The image of [`RICH`] without separation.
-pub(crate) fn unseparated_image() -> (crate::build::Image, crate::plan::Plan) {
+pub(crate) fn unseparated_image() -> (crate::image::Image, crate::plan::Plan) {
     image_of(&RICH.replacen("[system]\n", "[system]\nseparation = false\n", 1))
 }
 
-fn image_of(text: &str) -> (crate::build::Image, crate::plan::Plan) {
+fn image_of(text: &str) -> (crate::image::Image, crate::plan::Plan) {
     let files = files();
     let verdict = judge_text("rich.toml", text.into(), files.path());
     let plan = verdict.plan.clone().expect("a plan");
-    (crate::build::build(verdict).expect("an image"), plan)
+    (crate::image::build(verdict).expect("an image"), plan)
 }
 
 /// What the fuzzer found worth keeping.

@@ -9,7 +9,7 @@ use object::Object;
 use tactus_board::gdb::Guest;
 
 use super::board::find_firmware;
-use crate::build::Image;
+use crate::image::Image;
 
 /// Where the script goes.
 pub const SCRIPT: &str = "build/run/tactus.gdb";

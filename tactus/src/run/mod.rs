@@ -16,11 +16,11 @@ use tempfile::NamedTempFile;
 
 use crate::artifacts::{Artifacts, Missing};
 use crate::boot;
-use crate::build::{self, Image};
 use crate::check;
 use crate::cli::{self, RunArguments, ScriptArguments, ScriptStep};
 use crate::config::Config;
 use crate::illegal;
+use crate::image::{self, Image};
 use crate::junit::{self, Case, Ended, Suite};
 use crate::report;
 use crate::report::page::About;
@@ -157,7 +157,7 @@ impl Boot {
     /// # Errors
     /// The system is not in order, or its image cannot be written.
     pub fn of(file: &Path) -> miette::Result<Self> {
-        Self::of_image(build::build_file(file)?)
+        Self::of_image(image::build_file(file)?)
     }
 
     /// Builds the system that `file` describes, after `edit` changed its text and `change` the description.
@@ -169,7 +169,7 @@ impl Boot {
         edit: impl FnOnce(String) -> String,
         change: impl FnOnce(&mut Config),
     ) -> miette::Result<Self> {
-        Self::of_image(build::build_changed(file, edit, change)?)
+        Self::of_image(image::build_changed(file, edit, change)?)
     }
 
     fn of_image(image: Image) -> miette::Result<Self> {
@@ -227,7 +227,7 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
         return tiles::command(arguments, system);
     }
     let about = About::of(&arguments.file).planned(verdict.plan.as_ref());
-    let boot = build::build_judged(verdict).and_then(Boot::of_image)?;
+    let boot = image::build_judged(verdict).and_then(Boot::of_image)?;
     let mut plan = boot.plan.clone();
     plan.limit = arguments.limit;
     plan.host_limit = arguments.host_limit;

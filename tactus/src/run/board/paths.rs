@@ -15,7 +15,7 @@ use tactus_board::trace::{Event, What};
 
 use super::Worker;
 use super::spent::Spent;
-use crate::build::Image;
+use crate::image::Image;
 
 /// Where the hypervisor's program says at which addresses it looks at the interrupts that wait.
 const LOOKS: &str = ".tactus.looks";

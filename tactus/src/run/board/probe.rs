@@ -8,8 +8,8 @@ use tactus_board::account::Doing;
 use tactus_board::privileged::Privilege;
 
 use super::Worker;
-use crate::build::Image;
 use crate::config::cure_of_unknown;
+use crate::image::Image;
 use crate::report::samples::Series;
 use crate::report::unit::Unit;
 
