@@ -188,7 +188,6 @@ fault_tests! {
     no_separation = "no-separation",
     no_bound = "no-bound",
     may_starve = "may-starve",
-    unlimited = "unlimited",
     no_share = "no-share",
     never_runs = "never-runs",
     shared_priority = "shared-priority",
@@ -234,6 +233,38 @@ fn a_typing_error_is_told_once() {
         for problem in judge(name, files.path()).problems {
             assert_eq!(problem.kind(), code, "{}", problem.message());
         }
+    }
+}
+
+/// That it may starve others is not warned of where it is meant; and only a vCPU that goes by its priority alone can say so.
+#[test]
+fn an_unlimited_budget_is_meant() {
+    let files = files();
+    let starving = fs::read_to_string(faults().join("may-starve.toml")).expect("a fault's file");
+    let unlimited =
+        |after: &str, text: &str| text.replace(after, &format!("{after}budget = \"unlimited\"\n"));
+    let both = unlimited("priority = 9\n", &unlimited("priority = 5\n", &starving));
+    let verdict = judge_text("both.toml", both.clone(), files.path());
+    assert!(verdict.plan.is_some() && verdict.problems.is_empty());
+    for wrong in [
+        unlimited("class = \"be\"\n", &both),
+        both.replace("priority = 9\n", ""),
+        both.replace("priority = 9\n", "priority = 9\nperiod = \"1ms\"\n"),
+    ] {
+        let verdict = judge_text("wrong.toml", wrong, files.path());
+        assert!(verdict.plan.is_none());
+        let problem = &verdict.problems[0];
+        assert_eq!(
+            problem.kind(),
+            Code::BadReservation,
+            "{}",
+            problem.message()
+        );
+        assert!(
+            problem.message().contains("unlimited"),
+            "{}",
+            problem.message()
+        );
     }
 }
 
