@@ -2,8 +2,9 @@
 # Makes sure that plain `cargo`, called anywhere in this clone, builds for the host and for the bare-metal target.
 #
 # First choice: rustup with the toolchain, components and target that rust-toolchain.toml pins. Where there is no rustup and no
-# Rust, rustup itself is fetched, in the version and with the hash below, into Cargo's folder of the user (~/.cargo); no file of
-# the user's shell is changed. Where it cannot download: the distribution's packaged compiler. It comes without libraries for the
+# Rust, rustup itself comes from the system's packages (Debian 13 and later), or, where RUSTUP_UPDATE_ROOT names a mirror of it, from
+# there into Cargo's folder of the user (~/.cargo), in the version and with the hash below. No file of the user's shell is changed.
+# Where neither has it, or it cannot download: the distribution's packaged compiler. It comes without libraries for the
 # target, so core and alloc are built once, from the packaged source, into build/rust, and a generated
 # build/setup/cargo.toml, which .cargo/config.toml includes where it exists, points cargo there.
 #
@@ -31,7 +32,7 @@ readonly logs=$TACTUS_BUILD/setup
 readonly packages=(rustc-web cargo-web rust-web-src rust-web-clippy rustfmt-web)
 readonly linked=tactus-distribution
 # The installer of rustup: version, and of each machine its size and SHA-256. RUSTUP_UPDATE_ROOT names a mirror, as for rustup itself.
-readonly rustup_version=1.29.0 rustup_root=${RUSTUP_UPDATE_ROOT:-https://static.rust-lang.org/rustup}
+readonly rustup_version=1.29.0 rustup_root=${RUSTUP_UPDATE_ROOT:-}
 declare -rA rustup_installer=(
     [x86_64]="20838840 4acc9acc76d5079515b46346a485974457b5a79893cfb01112423c89aeb5aa10"
     [aarch64]="19502880 9732d6c5e2a098d3521fca8145d826ae0aaa067ef2385ead08e6feac88fa5792"
@@ -71,6 +72,18 @@ rustup_complete() {
 
 # install_rustup: gets rustup itself, without a toolchain. Fails where there is none for this machine, or it cannot be had.
 install_rustup() {
+    if [ -n "$rustup_root" ]; then download_rustup; else install_packaged_rustup; fi
+}
+
+install_packaged_rustup() {
+    have apt-get && can_install || return 1
+    apt_update
+    apt-cache policy rustup 2>/dev/null | grep -q '^  Candidate: [0-9]' || return 1
+    say "installing rustup from this system's packages: gets the Rust that rust-toolchain.toml pins"
+    apt_install rustup rustup && have rustup
+}
+
+download_rustup() {
     local machine size hash installer=$TACTUS_CACHE/rustup-init-$rustup_version
     machine=$(uname -m)
     [ -n "${rustup_installer[$machine]:-}" ] || return 1
