@@ -193,6 +193,8 @@ fn handle_signals_and_enter(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContex
     signals::handle_signals(cx, vcpu);
     // A stop that was sent before the vCPU had its home here was posted to another hart.
     if vcpu.stops() | cx.local.needs_resched {
+        // A look between two switches.
+        may_continue(cx);
         return NextContext::leave(vcpu);
     }
     enter_guest(cx, vcpu)

@@ -81,12 +81,14 @@ pub struct Body {
     pub loaded_on: u8,
     /// Index of the hart that holds its floating-point registers as they were saved last, plus one.
     pub fpu_on: u8,
-    /// Its guest has used the floating-point unit: see [`crate::sched::fpu`].
+    /// Its guest used the floating-point unit when it had a hart last: see [`crate::sched::fpu`].
     pub uses_fpu: bool,
     /// Whether it traps to itself for ever.
     pub livelock: Livelock,
     /// The hypervisor may have something to do in the vCPU's time before it is entered: [`Body::loader`], [`Body::pending_admission`], [`Body::message`].
     pub unfinished: bool,
+    /// It has a reservation: whether [`Body::account`], in another cache line, is there.
+    pub reserved: bool,
     /// Its reservation.
     pub account: Option<Account>,
     /// Why it waits.
@@ -201,6 +203,7 @@ impl Vcpu {
                 uses_fpu: false,
                 livelock: Livelock::new(),
                 unfinished: false,
+                reserved: reservation.is_some(),
                 fpu: Fpu::new(),
                 roaming: automatic.then(|| Roaming::new(blob.header.timebase_hz.into())),
                 account: reservation.map(|reservation| {

@@ -590,7 +590,10 @@ impl Vm {
         before();
         life.alive += 1;
         vcpu.relocation.settle(hart);
-        self.prepare(&mut life, vcpu, entry, |body| body.account = Some(account));
+        self.prepare(&mut life, vcpu, entry, |body| {
+            body.account = Some(account);
+            body.reserved = true;
+        });
         true
     }
 

@@ -29,10 +29,9 @@ pub fn wait_for_interrupt(cx: &mut HartCtx, vcpu: &'static Vcpu) {
 /// The same, `why` being that or more.
 #[inline]
 pub fn wait_for_interrupt_or(cx: &mut HartCtx, vcpu: &'static Vcpu, why: Wait) {
-    let account = &cx.bodies.of(vcpu).account;
-    let periodic = account
-        .as_ref()
-        .is_some_and(|account| account.kind() == Kind::Periodic);
+    let body = cx.bodies.of(vcpu);
+    let account = body.account.as_ref().filter(|_| body.reserved);
+    let periodic = account.is_some_and(|account| account.kind() == Kind::Periodic);
     if periodic || !context::guest_interrupt_pending() {
         wait(cx, vcpu, why);
     }
@@ -123,7 +122,7 @@ fn fences_are_done(vcpu: &Vcpu, targets: u16, numbers: &[u32]) -> bool {
 /// A waiting vCPU that this hart owns is to run; its deadline is no longer kept. `true`: another hart might take it.
 pub fn wake(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> bool {
     let (local, body) = cx.with_body(vcpu);
-    if body.account.is_some() && !jobs::release(local, vcpu, body, now) {
+    if body.reserved && !jobs::release(local, vcpu, body, now) {
         return false;
     }
     if body.wait == Wait::News {

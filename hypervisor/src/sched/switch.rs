@@ -44,7 +44,9 @@ fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
     if let Some(all) = vcpu.vm.ticks.get(local.hart.index) {
         all.store(all.load(Ordering::Relaxed) + ticks, Ordering::Relaxed);
     }
-    if let Some(account) = &mut body.account {
+    if body.reserved
+        && let Some(account) = &mut body.account
+    {
         cold_path();
         account.charge(ticks);
     }
@@ -88,9 +90,12 @@ pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now:
     if body.slice_left == 0 {
         body.slice_left = system().blob.header.slice_ticks;
     }
-    let budget_end = match &body.account {
-        Some(account) => now + account.left(),
-        None => u64::MAX,
+    // In this order: the account is in another cache line.
+    let budget_end = if !body.reserved {
+        u64::MAX
+    } else {
+        let account = body.account.as_ref();
+        account.map_or(u64::MAX, |account| now + account.left())
     };
     local.timer.begin(now, now + body.slice_left, budget_end);
 }
@@ -134,11 +139,7 @@ pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
             jobs::end_job(vcpu, body, now);
         }
         block::block(cx, vcpu);
-    } else if body
-        .account
-        .as_ref()
-        .is_some_and(|account| account.left() == 0)
-    {
+    } else if body.reserved && has_spent_budget(body) {
         jobs::throttle(local, vcpu, body, now);
         block::block(cx, vcpu);
     } else if best_effort && local.next.is_some() && local.soft_affine.is_none() {
@@ -156,6 +157,12 @@ pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
             run_queue::push_to_hart(cx, vcpu);
         }
     }
+}
+
+/// Whether the budget of the vCPU's job is spent.
+fn has_spent_budget(body: &Body) -> bool {
+    let account = body.account.as_ref();
+    account.is_some_and(|account| account.left() == 0)
 }
 
 /// Whether the hart's registers are the vCPU's.

@@ -20,7 +20,7 @@ pub fn pop_due_release(cx: &mut HartCtx, now: u64) -> Option<&'static Vcpu> {
         return None;
     }
     let vcpu = system().vcpus.get(usize::from(handle))?;
-    if bodies.of(vcpu).account.is_some() {
+    if bodies.of(vcpu).reserved {
         return None;
     }
     local.timer.pop_release();
