@@ -76,9 +76,11 @@ install_rustup() {
 }
 
 install_packaged_rustup() {
+    local candidate
     have apt-get && can_install || return 1
     apt_update
-    apt-cache policy rustup 2>/dev/null | grep -q '^  Candidate: [0-9]' || return 1
+    candidate=$(LC_ALL=C apt-cache policy rustup 2>/dev/null | sed -n 's/^  Candidate: //p')
+    case $candidate in '' | '(none)') return 1 ;; esac
     say "installing rustup from this system's packages: gets the Rust that rust-toolchain.toml pins"
     apt_install rustup rustup && have rustup
 }
