@@ -42,7 +42,7 @@ impl Model {
         true
     }
 
-    /// A hart that was told of the vCPU looks at it, as `sched::look` and `sched::depart` do.
+    /// A hart that was told of the vCPU looks at it, as `sched::signals` and `sched::jobs::carry_out_orders` do.
     fn look(&self, hart: usize) {
         loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
         if self.vcpu.home() != hart || !self.vcpu.may_have_orders() {
