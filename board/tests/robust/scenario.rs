@@ -4,7 +4,7 @@
 //! tables, pointers to memory, code and devices in registers, and code that is mostly instructions that do
 //! something with those.
 
-use tactus_board::board::{Board, MemoryModel, Outcome, Pace};
+use tactus_board::board::{Board, Outcome, Pace};
 use tactus_board::decode::Operation;
 use tactus_board::devices::virtio::{Backend, Block, Disk, Entropy};
 use tactus_board::profile::Profile;
@@ -576,11 +576,6 @@ impl Scenario {
             memory: Some(SIZE),
             quantum: Some(quantum),
             seed: self.seed,
-            memory_model: if self.seed.is_multiple_of(4) {
-                MemoryModel::Weak
-            } else {
-                MemoryModel::Sequential
-            },
             ..Options::default()
         };
         let disk: Box<dyn Backend> =
