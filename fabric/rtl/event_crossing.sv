@@ -2,8 +2,7 @@
 //
 // After each event of the sender comes one of the receiver, of one cycle of its clock. Events that
 // come while an earlier one is on its way come out as one: the receiver learns that something has
-// happened since, and not how often. A reset of either side forgets what is on
-// its way.
+// happened since, and not how often. Both sides have to be reset together.
 module event_crossing (
   input  logic src_clk_i,
   input  logic src_rst_ni,
