@@ -1,7 +1,7 @@
 //! Describes, checks, builds, runs and measures Tactus systems.
 //!
 //! Data flows one way: [`config`] reads `system.toml`, [`check`] judges it and lays it out as a [`plan`],
-//! [`build`] makes the boot image of the plan, [`run`] boots it, [`report`] says what happened; [`mod@bench`] repeats
+//! [`image`] makes the boot image of the plan, [`run`] boots it, [`report`] says what happened; [`mod@bench`] repeats
 //! published experiments.
 
 pub mod accelerators;
