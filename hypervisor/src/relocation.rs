@@ -8,8 +8,8 @@
 //! * `changes` and `moves` are stored with `Release` after what they announce, and loaded with `Acquire`.
 //! * A change is ordered before a move of the same decision, and [`Relocation::take`] looks for the move first: it never leaves a change behind
 //!   for the next home, which would take a departure away that it does not have.
-//! * The next home may look before it is told, when others have sent the vCPU something: it synchronises with the last store of `home`
-//!   ([`Relocation::acquire`]) before it loads anything else, or it could take the same change once more.
+//! * The next home may look before it is told, when others have sent the vCPU something: it claims the vCPU first (protocol V1), which synchronises with
+//!   the old home's release, or it could take the same change once more.
 //! * While the vCPU is on its way, `moves` is `UNDER_WAY`: the next home does not take the move again, and admission does not order another.
 //!
 //! `tests/relocation.rs` tries all interleavings.
@@ -115,12 +115,6 @@ impl Relocation {
         self.home.load(Ordering::Relaxed) as usize
     }
 
-    /// For a hart that has found itself the home of a waiting vCPU, before it uses anything of the vCPU's: sees all that the home before did.
-    #[inline(always)]
-    pub fn acquire(&self) {
-        self.home.load(Ordering::Acquire);
-    }
-
     /// The vCPU runs on this hart, its home from now on, or begins there. Its state is to be stored with `Release`, or a full fence is to follow.
     #[inline(always)]
     pub fn settle(&self, hart: usize) {
@@ -178,7 +172,7 @@ impl Relocation {
         (self.moves.load(Ordering::Relaxed) != NONE) | self.changes.load(Ordering::Relaxed)
     }
 
-    /// For the home hart, which has [acquired](Relocation::acquire) the vCPU, where it waits or is about to stop: takes what is ordered. The caller ends one departure for each order.
+    /// For the home hart, which owns the vCPU, where it waits or is about to stop: takes what is ordered. The caller ends one departure for each order.
     pub fn take(&self) -> Orders {
         let moves = self.moves.load(Ordering::Acquire);
         let mut change = None;

@@ -197,12 +197,6 @@ fn handle_signals_and_enter(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContex
         may_continue(cx);
         return NextContext::leave(vcpu);
     }
-    enter_guest(cx, vcpu)
-}
-
-/// Enters the guest of the current vCPU, whose registers are in the hart but for those that are loaded last.
-#[inline(always)]
-fn enter_guest(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
     NextContext::enter(&mut cx.local, vcpu)
 }
 
@@ -281,7 +275,7 @@ fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> Nex
             return NextContext::leave(vcpu);
         }
     }
-    enter_guest(cx, vcpu)
+    NextContext::enter(&mut cx.local, vcpu)
 }
 
 /// Between two pieces of long work in the current vCPU's time: serves pending interrupts. `false`: the vCPU has to leave the hart.

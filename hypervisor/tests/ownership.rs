@@ -154,16 +154,18 @@ fn explore(test: impl Fn() + Sync + Send + 'static) {
     builder.check(test);
 }
 
+/// Hart 0 looks, which was the home when it read that.
+fn late_notification(model: &Arc<Model>) -> thread::JoinHandle<bool> {
+    let model = Arc::clone(model);
+    thread::spawn(move || model.handle_notification(0))
+}
+
 /// A hart that has read the home looks at a vCPU that runs and waits elsewhere meanwhile.
 #[test]
 fn a_notification_that_comes_late_touches_no_body_of_another_hart() {
     explore(|| {
         let model = Model::new(State::Ready, None, true);
-        let late = {
-            let model = Arc::clone(&model);
-            // The home was 0 when it looked.
-            thread::spawn(move || model.handle_notification(0))
-        };
+        let late = late_notification(&model);
         assert!(model.take_and_run(1));
         model.block();
         model.use_body();
@@ -176,10 +178,7 @@ fn a_notification_that_comes_late_touches_no_body_of_another_hart() {
 fn a_late_claim_is_given_back() {
     explore(|| {
         let model = Model::new(State::Ready, None, true);
-        let late = {
-            let model = Arc::clone(&model);
-            thread::spawn(move || model.handle_notification(0))
-        };
+        let late = late_notification(&model);
         assert!(model.take_and_run(1));
         model.stop();
         assert!(model.start());

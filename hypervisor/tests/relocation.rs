@@ -7,6 +7,7 @@
 
 use loom::sync::{Arc, Mutex};
 use loom::thread;
+use tactus_hypervisor::ownership::Owner;
 use tactus_hypervisor::relocation::{Departures, Relocation};
 use tactus_policy::reservation::Reservation;
 
@@ -15,8 +16,12 @@ fn reservation(ticks: u64) -> Reservation {
     Reservation::new(ticks, ticks, ticks).expect("ordered")
 }
 
+/// Hart contexts, told apart by their addresses only.
+static CONTEXTS: [u64; 2] = [0; 2];
+
 struct Model {
     vcpu: Relocation,
+    owner: Owner<u64>,
     harts: [Departures; 2],
 }
 
@@ -24,6 +29,7 @@ impl Model {
     fn new() -> Self {
         Self {
             vcpu: Relocation::new(0, [1; 3]),
+            owner: Owner::none(),
             harts: [Departures::new(), Departures::new()],
         }
     }
@@ -45,10 +51,14 @@ impl Model {
     /// A hart that was told of the vCPU looks at it, as `sched::signals` and `sched::jobs::carry_out_orders` do.
     fn look(&self, hart: usize) {
         loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
-        if self.vcpu.home() != hart || !self.vcpu.may_have_orders() {
+        let context = (&raw const CONTEXTS[hart]).cast_mut();
+        let is_home = || self.vcpu.home() == hart;
+        if !is_home() || !self.owner.claim_waiting(context, is_home) {
             return;
         }
-        self.vcpu.acquire();
+        if !self.vcpu.may_have_orders() {
+            return;
+        }
         let orders = self.vcpu.take();
         if let Some(change) = orders.change {
             assert_eq!(
@@ -59,6 +69,7 @@ impl Model {
         }
         if let Some(to) = orders.to {
             self.harts[hart].end_one();
+            self.owner.release();
             self.vcpu.arrive(to);
         }
     }
