@@ -194,8 +194,8 @@ impl Trace {
         }
     }
 
-    /// The hart came to a probe, while it did `on`, with these arguments. This is kept whether recording or not: whoever set
-    /// the probe wants to know.
+    /// The hart came to a probe, while it did `on`, with these arguments. The hit is kept whether the trace is
+    /// recorded or not: a run's report lists the hits of its probes.
     pub(crate) fn probe(
         &mut self,
         timing: &Timing,

@@ -1,16 +1,11 @@
 //! Compiles the FreeRTOS kernel (from the package `freertos-next`, unmodified), our port of it, the platform and the
 //! applications into one static library, and links the programs for where they are entered.
 
+#[path = "../toolchain.rs"]
+mod toolchain;
+
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// What to put before `gcc` and `ar` to call the bare-metal ones: set-up gets them in the version that runs are the same with everywhere.
-fn cross(tool: &str) -> String {
-    println!("cargo:rerun-if-env-changed=TACTUS_CROSS");
-    let before = env::var("TACTUS_CROSS").unwrap_or_else(|_| "riscv64-unknown-elf-".to_owned());
-    before + tool
-}
 
 /// The kernel's files; `heap_4` is the allocator behind its dynamic creation functions.
 const KERNEL: [&str; 7] = [
@@ -51,7 +46,7 @@ fn main() {
         // The host builds the library for its tests; the programs are for the bare-metal target.
         return;
     }
-    require_compiler();
+    toolchain::require("the FreeRTOS guest is written in C and needs");
     let kernel = PathBuf::from(
         env::var("DEP_FREERTOS_KERNEL").expect("freertos-next's build script exports KERNEL"),
     );
@@ -89,8 +84,8 @@ fn main() {
 fn compiler(kernel: &Path) -> cc::Build {
     let mut build = cc::Build::new();
     build
-        .compiler(cross("gcc"))
-        .archiver(cross("ar"))
+        .compiler(toolchain::cross("gcc"))
+        .archiver(toolchain::cross("ar"))
         .no_default_flags(true)
         .flags(MACHINE)
         // Of where Cargo keeps the kernel's source nothing may depend.
@@ -123,16 +118,4 @@ fn sources_in(folder: &Path) -> Vec<PathBuf> {
         .map(|entry| entry.expect("a directory entry").path())
         .filter(|path| path.extension().is_some_and(|e| e == "c" || e == "S"))
         .collect()
-}
-
-/// Stops with what to do when there is no C compiler.
-fn require_compiler() {
-    let compiler = cross("gcc");
-    if let Err(error) = Command::new(&compiler).arg("--version").output() {
-        println!(
-            "cargo:error=the FreeRTOS guest is written in C and needs {compiler}, which does not start ({error}): \
-             run `make setup`, or install the package gcc-riscv64-unknown-elf"
-        );
-        std::process::exit(1);
-    }
 }

@@ -1,16 +1,11 @@
 //! Compiles the FreeRTOS kernel with its own RISC-V port (from the package `freertos-next`, unmodified), the platform, and the ways
 //! to I/O; and gives each program the application and the way that it has.
 
+#[path = "../toolchain.rs"]
+mod toolchain;
+
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// What to put before `gcc` and `ar` to call the bare-metal ones: set-up gets them in the version that runs are the same with everywhere.
-fn cross(tool: &str) -> String {
-    println!("cargo:rerun-if-env-changed=TACTUS_CROSS");
-    let before = env::var("TACTUS_CROSS").unwrap_or_else(|_| "riscv64-unknown-elf-".to_owned());
-    before + tool
-}
 
 /// The kernel's files: with its port, and the allocator behind its dynamic creation functions.
 const KERNEL: [&str; 9] = [
@@ -112,7 +107,7 @@ fn main() {
             .compile("manycore_pure");
         return;
     }
-    require_compiler();
+    toolchain::require("the many-core board's images are written in C and need");
     let kernel = PathBuf::from(
         env::var("DEP_FREERTOS_KERNEL").expect("freertos-next's build script exports KERNEL"),
     );
@@ -143,8 +138,8 @@ fn main() {
 fn compiler(kernel: &Path) -> cc::Build {
     let mut build = cc::Build::new();
     build
-        .compiler(cross("gcc"))
-        .archiver(cross("ar"))
+        .compiler(toolchain::cross("gcc"))
+        .archiver(toolchain::cross("ar"))
         .no_default_flags(true)
         .flags(MACHINE)
         .flag("-std=gnu11")
@@ -185,16 +180,4 @@ fn warnings(build: &mut cc::Build) -> &mut cc::Build {
         .flag("-Wstrict-prototypes")
         .flag("-Wmissing-prototypes")
         .flag("-Werror")
-}
-
-/// Stops with what to do when there is no C compiler.
-fn require_compiler() {
-    let compiler = cross("gcc");
-    if let Err(error) = Command::new(&compiler).arg("--version").output() {
-        println!(
-            "cargo:error=the many-core board's images are written in C and need {compiler}, which does not start ({error}): \
-             run `make setup`, or install the package gcc-riscv64-unknown-elf"
-        );
-        std::process::exit(1);
-    }
 }

@@ -1,7 +1,7 @@
 //! Which hart owns a vCPU.
 //!
-//! **Protocol V1, ownership.** A vCPU's body, all of it that is not atomic, is touched only by its owner: a hart, by the address of its
-//! context, or, with no owner, whoever the state of the vCPU names.
+//! **Protocol V1, ownership.** A vCPU's body, all of it that is not atomic, is touched only by its owner: a hart, known by
+//! the address of its context. A vCPU without an owner is in the shared queue, on its way to another home, or stopped.
 //!
 //! * Only the owner ends its ownership ([`Owner::release`], a store with `Release`): before it puts the vCPU into the queue that all harts share, sends
 //!   it to another home, or reports it stopped.

@@ -22,7 +22,7 @@ use loom::{
     thread::yield_now as spin_loop,
 };
 
-/// What a vCPU is doing. Changed by its owner (protocol V1); from `Stopped` to `Waiting` by whoever starts it, with its VM's lifecycle locked.
+/// What a vCPU is doing. Its owner changes it (protocol V1); the start of a vCPU, under its VM's lifecycle lock, changes `Stopped` to `Waiting`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum State {
@@ -90,7 +90,7 @@ impl RunState {
         }
     }
 
-    /// See [`State`] for who may. Whoever looks at what others have sent next has a full fence between.
+    /// For the hart that [`State`] names. A full fence is to stand between this and a look at what others have sent.
     #[inline(always)]
     pub fn set(&self, state: State) {
         self.0.store(state as u8, Ordering::Release);

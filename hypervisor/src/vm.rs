@@ -663,7 +663,7 @@ impl Vm {
         }
     }
 
-    /// One of its vCPUs has stopped, and is in nobody's hands. `true`: it was the last one; what follows is [`Vm::finish_end`]'s.
+    /// One of its vCPUs has stopped, and no hart owns it. `true`: it was the last one; what follows is [`Vm::finish_end`]'s.
     pub fn vcpu_stopped(&self, vcpu: &'static Vcpu) -> bool {
         let mut life = self.life.lock();
         vcpu.owner.release();

@@ -14,8 +14,8 @@ use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::{Handle, ListQueue};
 use tactus_policy::table::Array;
 
-/// The hart that this code runs on: its private state, and the bodies of the vCPUs that it owns. Neither copied nor stored: whoever holds
-/// it runs on the hart, in the hypervisor.
+/// The hart that this code runs on: its private state, and the bodies of the vCPUs that it owns. It is neither copied
+/// nor stored: code that holds it runs on that hart, in the hypervisor.
 #[repr(C, align(64))]
 pub struct HartCtx {
     /// Access to the bodies of the vCPUs that the hart owns. First: its address is the context's.
