@@ -5,80 +5,26 @@
 //! So no vCPU ever waits in the hypervisor for a region, and there is nothing to undo when a VM or the manager dies: what a VM has asked for is in
 //! its interface, and here is only where the manager should look.
 
+pub mod interfaces;
+
 use crate::arch::stage2::WRITE;
 use crate::arch::{self, entry};
+use crate::body::Wait;
+use crate::call::{SbiError, SbiResult};
 use crate::hart::context::HartCtx;
-use crate::sbi::SbiError;
 use crate::sched::{block, signals};
 use crate::system::system;
-use crate::vcpu::{Vcpu, Wait, signal};
+use crate::vcpu::{Vcpu, signal};
 use crate::vm::Vm;
 use core::hint::cold_path;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::Ordering;
+use interfaces::{Accelerators, Interface};
 use tactus_abi::accelerator::START;
 use tactus_abi::hypercall::news;
 use tactus_abi::map::{FAULT_SOURCE, PAGE_SIZE};
 use tactus_policy::ready::Handle;
 
-/// A virtual device.
-pub struct Interface {
-    /// Its number.
-    pub number: u32,
-    /// Index of its VM.
-    pub vm: usize,
-    /// Guest-physical address of its page.
-    pub guest: u64,
-    /// Physical address of its page.
-    pub host: u64,
-    /// Where the page is mapped; only `WRITE` changes there.
-    pub leaf: &'static AtomicU64,
-    /// Another one.
-    pub next: Option<&'static Self>,
-}
-
-/// All of them.
-pub struct Accelerators {
-    first: Option<&'static Interface>,
-    /// A bit for each.
-    present: u64,
-    /// What the manager has not been told of: [`news`].
-    news: AtomicU32,
-    /// Those, a bit each, of which the manager is to be told when they are written.
-    listened: AtomicU32,
-    /// Handle of the manager's vCPU that waits for news, plus one; 0: none does.
-    waiter: AtomicU32,
-}
-
 impl Accelerators {
-    /// The virtual devices from this one on.
-    pub fn new(first: Option<&'static Interface>) -> Self {
-        let mut own = Self {
-            first,
-            present: 0,
-            news: AtomicU32::new(0),
-            listened: AtomicU32::new(0),
-            waiter: AtomicU32::new(0),
-        };
-        own.present = own.all().fold(0, |all, one| all | 1 << one.number);
-        own
-    }
-
-    /// A VM's virtual device at a guest-physical address.
-    pub fn at(&self, vm: &Vm, address: u64) -> Option<&'static Interface> {
-        let page = address & !(PAGE_SIZE - 1);
-        self.of(vm).find(|interface| interface.guest == page)
-    }
-
-    /// At most [`tactus_abi::blob::limit::INTERFACES`].
-    fn all(&self) -> impl Iterator<Item = &'static Interface> {
-        core::iter::successors(self.first, |interface| interface.next)
-    }
-
-    fn of(&self, vm: &Vm) -> impl Iterator<Item = &'static Interface> {
-        let vm = vm.index;
-        self.all().filter(move |interface| interface.vm == vm)
-    }
-
     /// An interface has been written without a region.
     fn written(&self, cx: &mut HartCtx, number: u32) {
         let bit = news::WRITTEN << number;
@@ -103,27 +49,6 @@ impl Accelerators {
             signals::notify(cx, system().vcpu(handle as Handle));
         }
         waiter.is_some()
-    }
-
-    /// What the manager is to be told now.
-    fn told(&self) -> u32 {
-        self.listened.load(Ordering::SeqCst) | (news::ALL * news::ENDED)
-    }
-
-    /// Whether there is news for whom waits for it.
-    pub fn has_news(&self) -> bool {
-        self.news.load(Ordering::SeqCst) & self.told() != 0
-    }
-
-    /// Whom waits for news gets it, and waits no more.
-    pub fn take_news(&self) -> u64 {
-        // Who comes later than that raises an interrupt; who has come before has left its news.
-        self.waiter.store(0, Ordering::SeqCst);
-        let told = self.told();
-        let taken = self.news.fetch_and(!told, Ordering::SeqCst) & told;
-        // Until the manager asks again.
-        self.listened.fetch_and(!taken, Ordering::SeqCst);
-        taken.into()
     }
 
     /// Opens and closes interfaces, a bit each.
@@ -218,7 +143,7 @@ pub fn requests(
     vcpu: &'static Vcpu,
     [listen, open, close, waits]: [u64; 4],
     may_wait: bool,
-) -> Result<u64, SbiError> {
+) -> SbiResult {
     let own = manages(vcpu)?;
     let unknown = (listen | open | close) & !own.present;
     if waits > u64::from(may_wait) || unknown | open & close != 0 {

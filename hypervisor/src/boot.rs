@@ -1,7 +1,8 @@
 //! From the firmware's hand-over to the first guest: reads the system blob, makes everything there
 //! is, and refuses what cannot work.
 
-use crate::accelerators::{Accelerators, Interface};
+use crate::accelerators::interfaces::{Accelerators, Interface};
+use crate::admission;
 use crate::arch::stage2::{MapError, Stage2};
 use crate::arch::{context, entry, firmware, platform};
 use crate::arena::{Arena, Exhausted};
@@ -10,12 +11,11 @@ use crate::doorbell::Doorbell;
 use crate::hart::context::HartCtx;
 use crate::hart::{Hart, HartRole, STACK_SIZE, Wires};
 use crate::log::Line;
-use crate::message;
+use crate::message::endpoint;
 use crate::plic::Plic;
 use crate::ready;
-use crate::realtime;
 use crate::sync::Owned;
-use crate::system::{Route, System, install};
+use crate::system::{Parts, Route, System, install};
 use crate::vcpu::Vcpu;
 use crate::vm::Vm;
 use core::ptr::NonNull;
@@ -75,7 +75,7 @@ pub extern "C" fn boot(hart_id: u64, devicetree: u64) -> ! {
 #[inline(never)]
 extern "C" fn run(system: &'static System, hart_id: u64) -> ! {
     install(system);
-    realtime::initialise(&system.blob);
+    admission::initialise(&system.blob);
     Line::new()
         .begin("boot")
         .text("version", env!("CARGO_PKG_VERSION"))
@@ -83,7 +83,7 @@ extern "C" fn run(system: &'static System, hart_id: u64) -> ! {
         .number("vms", system.vms.len() as u64)
         .time()
         .send();
-    ready::begin(system);
+    ready::begin(system.blob.header, system.harts.len(), &system.best_effort);
     for vm in system.vms {
         let boot = vm.start();
         system.harts[boot.home()].post_at_boot(boot.handle);
@@ -102,7 +102,8 @@ extern "C" fn run(system: &'static System, hart_id: u64) -> ! {
         }
     }
     match own {
-        Some(hart) => entry::enter(hart),
+        // Safety: this is the hart's own.
+        Some(hart) => unsafe { entry::enter((&raw const *hart).cast()) },
         // The system leaves this hart out.
         None => firmware::stop_hart(),
     }
@@ -181,7 +182,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         )
     })?;
     let contexts = arena.slice(blob.harts.len(), |index| {
-        Owned::new(HartCtx::new(&harts[index]))
+        Owned::new(HartCtx::new(&harts[index], ticks(&blob, TEXT_US)))
     })?;
     let mut interfaces = None;
     let mut roots = Array([0; tactus_abi::blob::limit::VMS]);
@@ -221,17 +222,17 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         let end = &Table::new(blob.channel_ends)[index];
         Doorbell::new(&vms[end.peer_vm as usize], end.peer_channel)
     })?;
-    for vm in vms {
-        // Safety: at boot, once; nobody has asked before.
-        unsafe { vm.adopt(vcpus, doorbells) };
-    }
-    let endpoints = message::endpoints(&arena, &blob)?;
+    let parts = arena.slice(vms.len(), |index| {
+        Parts::of(vms[index].config(), vcpus, doorbells)
+    })?;
+    let endpoints = endpoint::endpoints(&arena, &blob)?;
     Ok(arena.object(System {
         routes: routes(&blob),
         blob,
         harts,
         contexts,
         vms,
+        parts,
         vcpus,
         best_effort: Lock::new(SystemQueue::software(
             if blob.header.ready_queue == ReadyQueue::Linear as u32 {
@@ -248,7 +249,6 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             .max(ticks(&blob, HOLD_US)),
         endpoints,
         accelerators: Accelerators::new(interfaces),
-        text_ticks: ticks(&blob, TEXT_US),
         vms_on: AtomicU32::new(vms.len() as u32 - u32::from(blob.header.device_manager != NONE)),
         plic,
     })?)

@@ -1,14 +1,16 @@
 //! Virtual devices as a guest meets them: loads and stores that trap.
 
-use crate::accelerators::{self, Interface};
+use crate::accelerators;
+use crate::accelerators::interfaces::Interface;
 use crate::arch;
 use crate::arch::context::{self, Exception, cause};
+use crate::call::AnswerTo;
+use crate::dispatch;
+use crate::doorbell::delivery;
+use crate::exception;
 use crate::hart::context::HartCtx;
-use crate::realtime::{self, AnswerTo};
 use crate::sbi;
-use crate::sched;
 use crate::system::system;
-use crate::trap;
 use crate::vcpu::Vcpu;
 use crate::vm::{End, Vm};
 use tactus_abi::hypercall::CallBlock;
@@ -90,13 +92,13 @@ pub fn access(cx: &mut HartCtx, vcpu: &'static Vcpu, exception: &Exception, devi
             context::skip_instruction(access.length.into());
             // The store may have been a call that takes long. When the vCPU has to leave the hart first, whoever asks next sees so.
             if cx.bodies.of(vcpu).unfinished {
-                let _ = sched::continue_calls(cx, vcpu);
+                let _ = dispatch::continue_calls(cx, vcpu);
             }
         }
         None if exception.cause == cause::LOAD_GUEST_PAGE => {
-            trap::deliver(cx, vcpu, exception, cause::LOAD_ACCESS);
+            exception::deliver(cx, vcpu, exception, cause::LOAD_ACCESS);
         }
-        None => trap::deliver(cx, vcpu, exception, cause::STORE_ACCESS),
+        None => exception::deliver(cx, vcpu, exception, cause::STORE_ACCESS),
     }
 }
 
@@ -126,9 +128,9 @@ fn store(
         (Device::Finisher(0), 4) => {
             let value = value as u32;
             match value & 0xffff {
-                map::FINISHER_PASS => vm.end(cx, End::Shutdown),
-                map::FINISHER_FAIL => vm.end(cx, End::Fail(value >> 16)),
-                map::FINISHER_RESET => vm.end(cx, End::Restart),
+                map::FINISHER_PASS => exception::end(cx, vm, End::Shutdown),
+                map::FINISHER_FAIL => exception::end(cx, vm, End::Fail(value >> 16)),
+                map::FINISHER_RESET => exception::end(cx, vm, End::Restart),
                 _ => {}
             }
             Some(())
@@ -136,7 +138,7 @@ fn store(
         (Device::Finisher(_), 4) => Some(()),
         (Device::Doorbell(offset), 4) => {
             // A doorbell that does not exist rings nowhere.
-            let _ = ring(cx, vm, offset / 4);
+            let _ = delivery::ring(cx, vm, offset / 4);
             Some(())
         }
         (Device::Accelerator(interface, address), 4) => {
@@ -164,15 +166,7 @@ fn call(cx: &mut HartCtx, vcpu: &'static Vcpu, block: u64) -> Option<()> {
     };
     let answer = AnswerTo::Block(address);
     if let Some(result) = sbi::tactus(cx, vcpu, function as usize, arguments, answer) {
-        realtime::answer(cx, vcpu, answer, result);
+        answer.give(&mut cx.bodies.of(vcpu).context.registers, result);
     }
-    Some(())
-}
-
-/// Rings the other end of a VM's channel; `None`: it has no such channel.
-#[unsafe(link_section = ".text.doorbell")]
-pub fn ring(cx: &mut HartCtx, vm: &Vm, channel: u64) -> Option<()> {
-    let channel = usize::try_from(channel).ok()?;
-    vm.doorbells().get(channel)?.ring(cx);
     Some(())
 }

@@ -4,9 +4,8 @@
 //! first (protocol T1, `hart/timer.rs`), so that no handler can leave a new due time unheard.
 
 use crate::arch::context::Context;
-use crate::hart::Local;
+use crate::hart::context::Local;
 use crate::hart::timer::Serves;
-use crate::sched::tick;
 use crate::vcpu::Vcpu;
 use core::hint::cold_path;
 
@@ -20,9 +19,9 @@ impl Exit {
     pub fn enter(local: &mut Local, vcpu: &'static Vcpu) -> Self {
         if local.timer.is_dirty() {
             cold_path();
-            tick::rearm(local);
+            local.rearm();
         }
-        debug_assert!(local.timer.is_armed(tick::serves(local)));
+        debug_assert!(local.timer.is_armed(local.serves()));
         Self(vcpu.context())
     }
 
@@ -31,7 +30,7 @@ impl Exit {
         Self(core::ptr::from_ref(context))
     }
 
-    /// Goes to [`crate::sched::schedule`]: the current vCPU may have to leave the hart.
+    /// Goes to [`crate::dispatch::schedule`]: the current vCPU may have to leave the hart.
     pub const fn leave() -> Self {
         Self(core::ptr::null())
     }
@@ -59,14 +58,14 @@ impl NextContext {
     #[inline(always)]
     pub fn arm_and_enter(local: &mut Local, vcpu: &'static Vcpu) -> Self {
         local.timer.arm(Serves::of(vcpu.class, local.shared));
-        debug_assert!(local.timer.is_armed(tick::serves(local)));
+        debug_assert!(local.timer.is_armed(local.serves()));
         Self {
             exit: Exit(vcpu.context()),
             leaves: core::ptr::null(),
         }
     }
 
-    /// Goes back to [`crate::sched::schedule`]: the vCPU leaves the hart.
+    /// Goes back to [`crate::dispatch::schedule`]: the vCPU leaves the hart.
     pub const fn leave(vcpu: &'static Vcpu) -> Self {
         Self {
             exit: Exit::leave(),

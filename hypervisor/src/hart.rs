@@ -1,36 +1,25 @@
 //! A physical core, as all harts see it.
 
 pub mod context;
+pub mod running;
 pub mod timer;
-
-pub use context::Local;
 
 use crate::arch::{self, firmware};
 use crate::doorbell::Doorbell;
+use crate::plic::priority;
 use crate::sync::Apart;
-use crate::system::system;
 use crate::vcpu::Vcpu;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 use tactus_abi::blob::{Class, limit};
 use tactus_hypervisor::relocation::Departures;
 use tactus_policy::ready::Handle;
-use tactus_policy::table::Array;
+use tactus_policy::table::{Array, Table};
 
 /// Bytes of a hart's stack.
 pub const STACK_SIZE: u64 = 16 << 10;
 
 const INBOX_WORDS: usize = limit::VCPUS.div_ceil(64);
-
-/// What a hart runs, as others see it; ordered by precedence.
-pub mod running {
-    /// Nothing.
-    pub const IDLE: u32 = 0;
-    /// Plus the priority: a best-effort vCPU.
-    pub const BEST_EFFORT: u32 = 0x100;
-    /// Plus the priority: a real-time vCPU.
-    pub const REAL_TIME: u32 = 0x200;
-}
 
 /// What interrupts a hart.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +65,7 @@ pub struct Hart {
     pub awaiting_idle_instant: AtomicBool,
     /// Reservations that admission no longer counts here, but whose last job here has not ended.
     pub departing_reservations: Departures,
-    /// One of [`running`].
+    /// What runs here, as others see it: one of [`running`].
     pub running: AtomicU32,
     inbox: Apart<Inbox>,
     /// Time without a vCPU, in ticks.
@@ -199,26 +188,38 @@ impl Hart {
         self.has_posts_or_offers() || !self.inbox.doorbell.load(Ordering::Relaxed).is_null()
     }
 
-    /// Whether anything has been sent here that is not for a best-effort vCPU for certain; after a full fence.
-    pub fn has_urgent_news(&self) -> bool {
+    /// Whether anything has been sent here that is not for a best-effort vCPU for certain; after a full fence. `vcpus`: all of the system.
+    pub fn has_urgent_news(&self, vcpus: &Table<Vcpu>) -> bool {
         !self.inbox.doorbell.load(Ordering::Relaxed).is_null()
-            || self.has_posts() && self.has_posts_for_real_time()
+            || self.has_posts() && self.has_posts_for_real_time(vcpus)
     }
 
     #[cold]
-    fn has_posts_for_real_time(&self) -> bool {
+    fn has_posts_for_real_time(&self, vcpus: &Table<Vcpu>) -> bool {
         self.inbox.posts.iter().enumerate().any(|(word, posts)| {
             let mut posts = posts.load(Ordering::Relaxed);
             // At most one step for each vCPU.
             while posts != 0 {
                 let handle = word * 64 + posts.trailing_zeros() as usize;
                 posts &= posts - 1;
-                if system().vcpu(handle as Handle).class == Class::RealTime {
+                if vcpus[handle].class == Class::RealTime {
                     return true;
                 }
             }
             false
         })
+    }
+
+    /// Lets through what may interrupt a vCPU of the given class.
+    pub fn admit(&self, class: Class) {
+        let threshold = match class {
+            Class::RealTime => priority::THRESHOLD_REAL_TIME,
+            Class::BestEffort => 0,
+        };
+        if let Some(register) = self.wires.threshold {
+            // Safety: a register of the controller, which no guest can reach.
+            unsafe { register.as_ptr().write_volatile(threshold) };
+        }
     }
 
     /// As [`Hart::post`], before the hart runs.

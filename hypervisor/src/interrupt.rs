@@ -2,43 +2,40 @@
 
 use crate::arch::{self, csr};
 use crate::console;
+use crate::dispatch::{aftermath, tick};
 use crate::hart::Hart;
 use crate::hart::context::HartCtx;
-use crate::sched::{signals, tick};
+use crate::plic::priority;
+use crate::sched::{run_queue, signals};
 use crate::system::{Route, system};
 use crate::vcpu::Vcpu;
-use crate::vm;
+use crate::vm::devices;
+use core::hint::cold_path;
 use tactus_abi::blob::Class;
 use tactus_abi::map;
-
-/// Physical priorities: the upper half is for sources of VMs with real-time vCPUs; without separation all have the lower one.
-const PRIORITY_REAL_TIME: u32 = 6;
-const PRIORITY_BEST_EFFORT: u32 = 2;
-/// Threshold while a real-time vCPU runs: what is not for such a VM waits.
-const THRESHOLD_REAL_TIME: u32 = 3;
 
 /// Sets up a hart's part of the interrupt controller: the sources routed to it.
 pub fn initialise_hart(hart: &Hart) {
     let Some(plic) = system().plic else { return };
     plic.reset_context(hart.wires.plic_context, map::PLIC_SOURCES);
     for (source, route) in system().routes.iter().enumerate() {
-        let (context, priority) = match *route {
+        let (context, source_priority) = match *route {
             Route::Unused => continue,
             Route::Console if !serves_console(hart) => continue,
-            Route::Console => (hart.wires.plic_context, PRIORITY_BEST_EFFORT),
+            Route::Console => (hart.wires.plic_context, priority::BEST_EFFORT),
             Route::Vm(vm, context) => {
                 let vcpus = system().vms[vm].vcpus();
                 let real_time = vcpus.iter().any(|vcpu| vcpu.class == Class::RealTime);
-                let priority = if real_time && system().is_separated() {
-                    PRIORITY_REAL_TIME
+                let of_vm = if real_time && system().is_separated() {
+                    priority::REAL_TIME
                 } else {
-                    PRIORITY_BEST_EFFORT
+                    priority::BEST_EFFORT
                 };
-                (context, priority)
+                (context, of_vm)
             }
         };
         if context == hart.wires.plic_context {
-            plic.enable(context, source as u32, priority);
+            plic.enable(context, source as u32, source_priority);
         }
     }
 }
@@ -60,28 +57,16 @@ pub fn handle(cx: &mut HartCtx, pending: u64) {
     if pending & csr::STI != 0 {
         tick::serve_due_at(cx, arch::now());
         // Nothing of a best-effort vCPU's holds up a real-time one that takes the hart now.
-        if cx.local.next.is_some() && !cx.local.hart.has_urgent_news() {
+        if cx.local.next.is_some() && !cx.local.hart.has_urgent_news(system().vcpus) {
             return;
         }
     }
     if pending & csr::SSI != 0 {
-        signals::handle_ipi(cx);
+        handle_ipi(cx);
     }
     // It stays pending; but when a real-time vCPU gets the hart now, it may have to wait for that.
     if pending & csr::SEI != 0 && !cx.local.needs_resched {
         external(cx);
-    }
-}
-
-/// Lets through what may interrupt a vCPU of the given class.
-pub fn admit(hart: &Hart, class: Class) {
-    let threshold = match class {
-        Class::RealTime => THRESHOLD_REAL_TIME,
-        Class::BestEffort => 0,
-    };
-    if let Some(register) = hart.wires.threshold {
-        // Safety: a register of the controller, which no guest can reach.
-        unsafe { register.as_ptr().write_volatile(threshold) };
     }
 }
 
@@ -102,9 +87,39 @@ fn external(cx: &mut HartCtx) {
                 }
             });
             plic.complete(cx.local.hart.wires.plic_context, source);
-            vm::notify_room(cx, room);
+            devices::notify_room(cx, room);
         }
         // Source 0: another hart's, or gone.
         Some(Route::Unused) | None => {}
+    }
+}
+
+/// Serves an interrupt from another hart.
+#[inline(never)]
+pub fn handle_ipi(cx: &mut HartCtx) {
+    handle_ipi_inlined(cx);
+}
+
+/// As [`handle_ipi`], where the path is measured.
+#[inline(always)]
+pub fn handle_ipi_inlined(cx: &mut HartCtx) {
+    arch::clear_software_interrupt();
+    // What is passed or posted from now on interrupts anew.
+    if let Some(doorbell) = cx.local.hart.take_doorbell() {
+        doorbell.deliver(cx);
+    }
+    if cx.local.hart.has_posts_or_offers() {
+        cold_path();
+        handle_posts_and_offers(cx);
+    }
+}
+
+/// Serves what other harts have sent here, doorbells apart.
+#[inline(never)]
+fn handle_posts_and_offers(cx: &mut HartCtx) {
+    signals::handle_posts(cx);
+    aftermath::conclude(cx);
+    if cx.local.hart.take_offer() {
+        run_queue::consider_offer(cx);
     }
 }

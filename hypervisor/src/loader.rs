@@ -3,8 +3,7 @@
 //! Done in small steps, in the time of the VM's own boot vCPU, so that starting a VM takes nothing from others.
 
 use crate::arch::memory;
-use crate::vm::Vm;
-use tactus_abi::blob::{Blob, Segment};
+use tactus_abi::blob::{Region, Segment};
 
 /// Bytes cleared or copied in a step, where all are aligned.
 const STEP: u64 = 512;
@@ -18,16 +17,14 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// Does one step; `true`: the VM can start.
-    pub fn step(&mut self, vm: &Vm, blob: &Blob<'static>) -> bool {
-        let memory = vm.memory();
+    /// Does one step, for a VM with that memory and those segments of an image; `true`: the VM can start.
+    pub fn step(&mut self, memory: &Region, segments: &[Segment]) -> bool {
         if self.cleared < memory.size {
             // Memory is a whole number of pages.
             clear(memory.host + self.cleared);
             self.cleared += STEP;
             return false;
         }
-        let segments: &[Segment] = blob.segments_of(vm.config());
         let Some(segment) = segments.get(self.segment) else {
             return true;
         };

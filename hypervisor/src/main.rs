@@ -9,17 +9,27 @@
 #[cfg(target_os = "none")]
 mod accelerators;
 #[cfg(target_os = "none")]
+mod admission;
+#[cfg(target_os = "none")]
 mod arch;
 #[cfg(target_os = "none")]
 mod arena;
 #[cfg(target_os = "none")]
+mod body;
+#[cfg(target_os = "none")]
 mod boot;
+#[cfg(target_os = "none")]
+mod call;
 #[cfg(target_os = "none")]
 mod console;
 #[cfg(target_os = "none")]
 mod devices;
 #[cfg(target_os = "none")]
+mod dispatch;
+#[cfg(target_os = "none")]
 mod doorbell;
+#[cfg(target_os = "none")]
+mod exception;
 #[cfg(target_os = "none")]
 mod exit;
 #[cfg(target_os = "none")]

@@ -5,77 +5,26 @@
 //! the hart, and the copy goes on when the caller has one again. The caller does not run before its call is done, so that nothing
 //! is half done but what [`Call`] and the mailbox hold; if it is stopped, the slot is another's, or the message is back in the queue.
 
+pub mod endpoint;
+pub mod waiters;
+
 use crate::arch::{self, memory};
-use crate::arena::{Arena, Exhausted};
-use crate::devices;
+use crate::body::Wait;
+use crate::call::{AnswerTo, SbiError};
+use crate::dispatch::look;
+use crate::doorbell::delivery;
 use crate::hart::context::HartCtx;
-use crate::realtime::{self, AnswerTo};
-use crate::sbi::SbiError;
-use crate::sched;
 use crate::sched::{block, signals};
 use crate::system::system;
-use crate::vcpu::{Vcpu, Wait};
-use core::sync::atomic::{Ordering, fence};
-use tactus_abi::blob::{Blob, ChannelEnd};
-use tactus_hypervisor::lock::Lock;
-use tactus_policy::mailbox::{Mailbox, Outcome, Received};
+use crate::vcpu::Vcpu;
+use core::sync::atomic::Ordering;
+use endpoint::{Call, slot_size};
+use tactus_policy::mailbox::Received;
 use tactus_policy::ready::Handle;
 use tactus_policy::table::Table;
 
 /// Bytes copied between two looks at the interrupts, where all are aligned.
 const PIECE: u64 = 256;
-
-/// What waits at one end of a channel.
-pub struct Endpoint {
-    mailbox: Lock<Mailbox>,
-    /// Physical address of its slots.
-    slots: u64,
-}
-
-/// A vCPU's call that is not done yet.
-#[derive(Clone, Copy)]
-pub struct Call {
-    /// Number of the caller's channel.
-    channel: u64,
-    sends: bool,
-    /// The receiving end.
-    end: &'static ChannelEnd,
-    endpoint: &'static Endpoint,
-    /// Physical address of the caller's bytes.
-    host: u64,
-    /// Bytes to copy; before the message is known: that there is room for.
-    length: u64,
-    priority: u8,
-    /// It waits up to this time.
-    until: u64,
-    answer: AnswerTo,
-    /// Physical address of the slot that it copies to or from, when it has one.
-    slot: Option<u64>,
-    done: u64,
-}
-
-/// Makes what holds messages, for each channel end.
-pub fn endpoints(
-    arena: &Arena,
-    blob: &Blob<'static>,
-) -> Result<&'static Table<Endpoint>, Exhausted> {
-    let slots_size = |end: &ChannelEnd| slot_size(end) * u64::from(end.messages);
-    let mut slots = arena.bytes(blob.channel_ends.iter().map(slots_size).sum())?;
-    arena.slice(blob.channel_ends.len(), |index| {
-        let end = &Table::new(blob.channel_ends)[index];
-        let first = slots;
-        slots += slots_size(end);
-        Endpoint {
-            mailbox: Lock::new(Mailbox::new(end.messages)),
-            slots: first,
-        }
-    })
-}
-
-/// Bytes of a slot, in memory.
-fn slot_size(end: &ChannelEnd) -> u64 {
-    u64::from(end.message_size).next_multiple_of(8)
-}
 
 /// Begins a call to send or to receive; [`continue_call`] completes it. `arguments` as of `message_send` and `message_receive`.
 pub fn begin(
@@ -154,9 +103,9 @@ pub fn continue_call(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
         if let Some(result) = result {
             let call = cx.bodies.of(vcpu).message.take();
             let to = call.map_or(AnswerTo::Registers, |call| call.answer);
-            realtime::answer(cx, vcpu, to, result);
+            to.give(&mut cx.bodies.of(vcpu).context.registers, result);
         }
-        if !sched::may_continue(cx) {
+        if !look::may_continue(cx) {
             return false;
         }
     }
@@ -217,47 +166,18 @@ fn copy(call: &mut Call, slot: u64) {
 
 /// All has been copied: the value that the call returns.
 fn complete(cx: &mut HartCtx, vcpu: &'static Vcpu, call: &Call) -> u64 {
-    let outcome = leave(vcpu, call, true);
+    let outcome = call.leave(vcpu.handle, true);
     if outcome.first {
         // Its channel is there.
-        let _ = devices::ring(cx, vcpu.vm, call.channel);
+        let _ = delivery::ring(cx, vcpu.vm, call.channel);
     }
     tell(cx, outcome.wake);
     if call.sends { 0 } else { call.length }
 }
 
-/// The vCPU has made its copy, or never will.
-fn leave(vcpu: &Vcpu, call: &Call, made: bool) -> Outcome {
-    let mut mailbox = call.endpoint.mailbox.lock();
-    if call.sends == made {
-        mailbox.deliver(vcpu.handle, !call.sends)
-    } else {
-        mailbox.vacate(vcpu.handle)
-    }
-}
-
 /// A vCPU has got what it waited for.
 fn tell(cx: &mut HartCtx, wake: Option<Handle>) {
-    if let Some(vcpu) = woken(wake) {
+    if let Some(vcpu) = waiters::woken(wake) {
         signals::notify(cx, vcpu);
-    }
-}
-
-fn woken(wake: Option<Handle>) -> Option<&'static Vcpu> {
-    let vcpu = system().vcpu(wake?);
-    vcpu.message.store(true, Ordering::Release);
-    Some(vcpu)
-}
-
-/// A vCPU of this hart, which does not run, stops: whatever it was at comes to nothing.
-pub fn stopped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
-    let Some(call) = cx.bodies.of(vcpu).message.take() else {
-        return;
-    };
-    let wake = leave(vcpu, &call, false).wake;
-    if let Some(other) = woken(wake) {
-        // Not from here: it may be about to stop too, and so on.
-        fence(Ordering::SeqCst);
-        system().harts[other.home()].post(other);
     }
 }

@@ -10,12 +10,13 @@
 //! go ([`migrate_if_waiters`]). Otherwise guests' kernels run as without all this.
 
 use crate::arch::{self, context};
-use crate::hart::context::HartCtx;
-use crate::hart::{Local, running};
+use crate::body::Body;
+use crate::hart::context::{HartCtx, Local};
+use crate::hart::{Hart, running};
 use crate::log::Line;
-use crate::sched::switch;
 use crate::system::system;
-use crate::vcpu::{Body, Vcpu};
+use crate::vcpu::Vcpu;
+use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
 use tactus_policy::ready::ReadyQueue;
@@ -26,6 +27,14 @@ use tactus_policy::ready::ReadyQueue;
 pub fn trapped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     if vcpu.class == Class::BestEffort && !context::at_user_level() {
         cx.local.needs_resched = true;
+    }
+}
+
+/// Keeps a best-effort vCPU in the hart's registers at its user level, if the hart is for nothing else.
+pub fn confine(hart: &Hart, vcpu: &Vcpu) {
+    if hart.is_user_only() && vcpu.class == Class::BestEffort {
+        cold_path();
+        context::confine(true);
     }
 }
 
@@ -80,7 +89,7 @@ fn give_way(cx: &mut HartCtx, returned: bool) {
         return;
     }
     let (local, body) = cx.with_body(vcpu);
-    let here = !local.hart.is_user_only() && switch::is_loaded(local, vcpu, body);
+    let here = !local.hart.is_user_only() && local.is_loaded(vcpu, body);
     if !here || waited_for(vcpu.priority) >> local.hart.index & 1 == 0 {
         return;
     }

@@ -3,6 +3,16 @@
 
 use core::ptr::{read_volatile, write_volatile};
 
+/// Priorities of physical sources.
+pub mod priority {
+    /// Of VMs with real-time vCPUs: the upper half.
+    pub const REAL_TIME: u32 = 6;
+    /// Of other VMs; without separation, of all.
+    pub const BEST_EFFORT: u32 = 2;
+    /// Threshold while a real-time vCPU runs: sources of other VMs wait.
+    pub const THRESHOLD_REAL_TIME: u32 = 3;
+}
+
 const ENABLE: u64 = 0x2000;
 const CONTEXT: u64 = 0x20_0000;
 

@@ -2,11 +2,11 @@
 
 use crate::arch::{self, entry};
 use crate::log::Line;
-use crate::system::System;
 use core::cell::UnsafeCell;
 use core::ptr::{read_volatile, write_volatile};
-use tactus_abi::blob::ReadyQueue;
-use tactus_policy::hardware::{self, Failure, Scheme};
+use tactus_abi::blob::{Header, ReadyQueue};
+use tactus_hypervisor::lock::Lock;
+use tactus_policy::hardware::{self, Failure, Scheme, SystemQueue};
 
 /// The doubleword that is shared with the fabric, in a cache line of its own.
 #[repr(align(64))]
@@ -83,16 +83,15 @@ impl hardware::Ports for Ports {
     }
 }
 
-/// Begins to use the system's queue, where it is in hardware; called once, at boot.
-pub fn begin(system: &System) {
-    let header = system.blob.header;
-    let queue = ReadyQueue::from_raw(header.ready_queue);
-    if let Some(scheme) = queue.and_then(Scheme::of) {
+/// Begins to use the system's queue, where the configuration has it in hardware; called once, at boot. `harts`: how many use it.
+pub fn begin<const N: usize>(header: &Header, harts: usize, queue: &Lock<SystemQueue<Ports, N>>) {
+    let configured = ReadyQueue::from_raw(header.ready_queue);
+    if let Some(scheme) = configured.and_then(Scheme::of) {
         let ports = Ports {
             page: header.ready_queue_page,
             event: header.ready_queue_event,
-            shared: system.harts.len() > 1,
+            shared: harts > 1,
         };
-        system.best_effort.lock().try_hardware(ports, scheme);
+        queue.lock().try_hardware(ports, scheme);
     }
 }

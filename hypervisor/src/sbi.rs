@@ -3,73 +3,27 @@
 
 use crate::accelerators;
 use crate::arch::{self, context, memory};
+use crate::body::Wait;
+use crate::call::{AnswerTo, SbiError, SbiResult};
 use crate::console;
-use crate::devices;
+use crate::dispatch;
+use crate::dispatch::look;
+use crate::doorbell::delivery;
+use crate::exception;
 use crate::exit::Exit;
 use crate::hart::context::HartCtx;
-use crate::interrupt_page;
 use crate::message;
-use crate::realtime::{self, AnswerTo};
-use crate::sched;
+use crate::realtime;
 use crate::sched::{block, signals};
 use crate::system::system;
-use crate::trap;
-use crate::vcpu::{State, Vcpu, Wait, signal};
-use crate::vm::{self, End};
+use crate::vcpu::{State, Vcpu, signal};
+use crate::vm::{End, Vm, devices};
 use core::sync::atomic::Ordering;
 use sbi_spec::{base, dbcn, hsm, legacy, rfnc, spi, srst, time};
 use tactus_abi::blob::{NONE, OnFault, limit};
-use tactus_abi::hypercall::{self, Refusal, VmState};
+use tactus_abi::hypercall::{self, VmState};
+use tactus_abi::interrupts::IPI;
 use tactus_policy::table::Array;
-
-/// An error of the SBI specification, chapter "Binary Encoding", and the value beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SbiError {
-    /// `a0`.
-    pub code: i64,
-    /// `a1`.
-    pub value: u64,
-}
-
-impl SbiError {
-    /// Failed.
-    pub const FAILED: Self = Self::of(-1);
-    /// Not supported.
-    pub const NOT_SUPPORTED: Self = Self::of(-2);
-    /// Invalid parameter.
-    pub const INVALID_PARAM: Self = Self::of(-3);
-    /// Denied or not allowed.
-    pub const DENIED: Self = Self::of(-4);
-    /// Invalid address.
-    pub const INVALID_ADDRESS: Self = Self::of(-5);
-    /// Already available.
-    pub const ALREADY_AVAILABLE: Self = Self::of(-6);
-
-    /// The time that the caller wanted to wait is over.
-    pub const TIMEOUT: Self = Self::of(hypercall::TIMEOUT_ERROR);
-
-    const fn of(code: i64) -> Self {
-        Self { code, value: 0 }
-    }
-
-    /// A message has so many bytes, more than there is room for.
-    pub const fn too_long(length: u32) -> Self {
-        Self {
-            code: hypercall::BAD_RANGE_ERROR,
-            value: length as u64,
-        }
-    }
-
-    /// Admission has refused.
-    pub const fn refused(why: Refusal) -> Self {
-        Self {
-            code: Self::DENIED.code,
-            value: why as u64,
-        }
-    }
-}
-
-type SbiResult = Result<u64, SbiError>;
 
 /// "TCTS": the specification has no number for Tactus.
 const IMPLEMENTATION_ID: u64 = 0x5443_5453;
@@ -97,6 +51,7 @@ const CONSOLE_CHUNK: u64 = 8;
 /// Serves an environment call of the current vCPU; says whether its guest goes on.
 ///
 /// The base extension, which asks for facts, is answered right here.
+#[unsafe(export_name = "tactus_call")]
 pub extern "C" fn call(vcpu: &'static Vcpu) -> Exit {
     context::skip_instruction(4);
     // Safety: the entry code's call for a trap (protocol H1).
@@ -125,7 +80,7 @@ enum Answer {
 #[inline(never)]
 fn further(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
     // A look halfway: if the vCPU has to leave the hart first, it makes the call again.
-    if !sched::may_continue(cx) {
+    if !look::may_continue(cx) {
         context::repeat_call();
         return Exit::leave();
     }
@@ -137,14 +92,16 @@ fn further(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
         Answer::Legacy(value) => {
             cx.bodies.of(vcpu).context.registers[10] = value;
         }
-        Answer::Standard(result) => realtime::answer(cx, vcpu, AnswerTo::Registers, result),
+        Answer::Standard(result) => {
+            AnswerTo::Registers.give(&mut cx.bodies.of(vcpu).context.registers, result);
+        }
         Answer::Later => {
-            if !sched::continue_calls(cx, vcpu) {
+            if !dispatch::continue_calls(cx, vcpu) {
                 return Exit::leave();
             }
         }
     }
-    trap::go_on(cx, vcpu)
+    look::go_on(cx, vcpu)
 }
 
 fn dispatch(
@@ -186,7 +143,7 @@ fn dispatch(
             return Answer::Legacy(byte.map_or(u64::MAX, u64::from));
         }
         legacy::LEGACY_SHUTDOWN => {
-            vcpu.vm.end(cx, End::Shutdown);
+            exception::end(cx, vcpu.vm, End::Shutdown);
             return Answer::Legacy(0);
         }
         _ => Err(SbiError::NOT_SUPPORTED),
@@ -247,11 +204,22 @@ fn send_ipi(cx: &mut HartCtx, vcpu: &'static Vcpu, mask: u64, base: u64) -> SbiR
     while targets != 0 {
         let target = &vcpu.vm.vcpus()[targets.trailing_zeros() as usize];
         targets &= targets - 1;
-        if interrupt_page::send_ipi(target) {
+        if send_software_interrupt(target) {
             signals::notify(cx, target);
         }
     }
     Ok(0)
+}
+
+/// Sends a vCPU an interrupt from another one of its VM; `true`: it is to be notified.
+fn send_software_interrupt(vcpu: &Vcpu) -> bool {
+    if vcpu.page.get().is_some() {
+        let news = vcpu.page.send(0, 1 << IPI);
+        vcpu.signal(signal::SOFTWARE);
+        return news;
+    }
+    // If it has not taken the last one yet, it knows.
+    vcpu.signal(signal::SOFTWARE) & signal::SOFTWARE == 0
 }
 
 /// All fences are done in full: of all addresses, all address spaces, and of instructions.
@@ -303,7 +271,7 @@ fn remote_fence(
             }
         }
         // Giving the hart up is another piece of work.
-        sched::may_continue(cx);
+        look::may_continue(cx);
     }
     Ok(0)
 }
@@ -364,7 +332,7 @@ fn hart_state(
 /// Adds bytes to the VM's console; how many were taken.
 fn put(cx: &mut HartCtx, vcpu: &Vcpu, bytes: &[u8]) -> u64 {
     let (taken, room) = console::write(vcpu.vm.stream(), bytes);
-    vm::notify_room(cx, room);
+    devices::notify_room(cx, room);
     taken as u64
 }
 
@@ -431,11 +399,11 @@ fn reset(cx: &mut HartCtx, vcpu: &'static Vcpu, kind: u64, reason: u64) -> SbiRe
         Ok(srst::RESET_TYPE_COLD_REBOOT | srst::RESET_TYPE_WARM_REBOOT) => End::Restart,
         _ => return Err(SbiError::INVALID_PARAM),
     };
-    vcpu.vm.end(cx, end);
+    exception::end(cx, vcpu.vm, end);
     Ok(0)
 }
 
-/// Tactus's own calls; `None`: the answer comes later, see [`sched::continue_calls`].
+/// Tactus's own calls; `None`: the answer comes later, see [`dispatch::continue_calls`].
 pub fn tactus(
     cx: &mut HartCtx,
     vcpu: &'static Vcpu,
@@ -456,7 +424,7 @@ pub fn tactus(
     }
     Some(match function {
         hypercall::VERSION => Ok(TACTUS_VERSION),
-        hypercall::CHANNEL_NOTIFY => devices::ring(cx, vcpu.vm, a0)
+        hypercall::CHANNEL_NOTIFY => delivery::ring(cx, vcpu.vm, a0)
             .map(|()| 0)
             .ok_or(SbiError::INVALID_PARAM),
         hypercall::VM_STATUS => charge(vcpu, a0).map(|other| {
@@ -494,7 +462,7 @@ pub fn tactus(
 
 /// A VM that the caller may ask about: itself, or one whose faults are signalled to it.
 #[inline(never)]
-fn charge(vcpu: &Vcpu, index: u64) -> Result<&'static vm::Vm, SbiError> {
+fn charge(vcpu: &Vcpu, index: u64) -> Result<&'static Vm, SbiError> {
     let other = usize::try_from(index)
         .ok()
         .and_then(|index| system().vms.get(index))

@@ -1,9 +1,10 @@
 //! Everything there is: made once at boot, shared by all harts, never freed.
 
-use crate::accelerators::Accelerators;
+use crate::accelerators::interfaces::Accelerators;
+use crate::doorbell::Doorbell;
 use crate::hart::Hart;
 use crate::hart::context::HartCtx;
-use crate::message::Endpoint;
+use crate::message::endpoint::Endpoint;
 use crate::plic::Plic;
 use crate::ready::Ports;
 use crate::sync::Owned;
@@ -28,6 +29,57 @@ pub enum Route {
     Console,
 }
 
+/// What a VM consists of.
+pub struct Parts {
+    /// Its vCPUs of the configuration, by number.
+    vcpus: &'static Table<Vcpu>,
+    /// These, and behind them the places of those that hypercalls make.
+    all_vcpus: &'static Table<Vcpu>,
+    /// The doorbells that it rings, by channel.
+    doorbells: &'static Table<Doorbell>,
+}
+
+impl Parts {
+    /// A VM's parts, of what there is in all.
+    pub fn of(
+        config: &tactus_abi::blob::Vm,
+        vcpus: &'static [Vcpu],
+        doorbells: &'static [Doorbell],
+    ) -> Self {
+        let count = config.vcpus + config.rt_vcpus;
+        let all = &vcpus[config.first_vcpu as usize..][..count as usize];
+        let doorbells = &doorbells[config.first_channel_end as usize..];
+        Self {
+            vcpus: Table::new(&all[..config.vcpus as usize]),
+            all_vcpus: Table::new(all),
+            doorbells: Table::new(&doorbells[..config.channel_ends as usize]),
+        }
+    }
+}
+
+impl Vm {
+    /// Its vCPUs of the configuration, by number.
+    pub fn vcpus(&self) -> &'static Table<Vcpu> {
+        system().parts[self.index].vcpus
+    }
+
+    /// The places of vCPUs that hypercalls make, by number.
+    pub fn made_vcpus(&self) -> &'static [Vcpu] {
+        let made = self.all_vcpus().get(self.vcpus().len()..);
+        made.unwrap_or_default()
+    }
+
+    /// Both.
+    pub fn all_vcpus(&self) -> &'static Table<Vcpu> {
+        system().parts[self.index].all_vcpus
+    }
+
+    /// The doorbells that it rings, by channel.
+    pub fn doorbells(&self) -> &'static Table<Doorbell> {
+        system().parts[self.index].doorbells
+    }
+}
+
 /// The system, as configured and as it is.
 pub struct System {
     /// The configuration.
@@ -38,6 +90,8 @@ pub struct System {
     pub contexts: &'static Table<Owned<HartCtx>>,
     /// VMs, by index.
     pub vms: &'static Table<Vm>,
+    /// What each of them consists of, by the same index.
+    pub parts: &'static Table<Parts>,
     /// vCPUs of all VMs, by handle.
     pub vcpus: &'static Table<Vcpu>,
     /// Ready best-effort vCPUs of the whole system.
@@ -48,8 +102,6 @@ pub struct System {
     pub held_for_ticks: u64,
     /// How often at most best-effort vCPUs are seen to while a real-time one runs, in ticks.
     pub deferral_ticks: u64,
-    /// How often text is sent that no interrupt sees to, in ticks.
-    pub text_ticks: u64,
     /// What holds messages, by channel end.
     pub endpoints: &'static Table<Endpoint>,
     /// Virtual devices of accelerators.

@@ -1,19 +1,21 @@
 //! A guest has trapped: from the cause to the module that serves it.
 
-use crate::arch::context::{self, Context, Exception, cause};
+use crate::arch::context::{self, Exception, cause};
 use crate::arch::{self, csr};
 use crate::devices;
+use crate::dispatch::look::{self, go_on};
+use crate::dispatch::{self, tick};
+use crate::doorbell::delivery;
+use crate::exception;
 use crate::exit::{Exit, NextContext};
 use crate::hart::HartRole;
 use crate::hart::context::HartCtx;
 use crate::interrupt;
 use crate::migration;
-use crate::sched;
-use crate::sched::{block, fpu, signals, tick};
-use crate::vcpu::{State, Vcpu};
+use crate::sched::{block, fpu};
+use crate::vcpu::Vcpu;
 use core::hint::cold_path;
 use tactus_abi::map;
-use tactus_policy::livelock::Verdict;
 
 /// `wfi`, as `stval` shows it.
 const WFI: u64 = 0x1050_0073;
@@ -22,13 +24,14 @@ const SRET: u64 = 0x1020_0073;
 
 /// An interrupt for the hypervisor. Like all handlers says whether the current vCPU's guest goes on.
 #[unsafe(link_section = ".text.doorbell")]
+#[unsafe(export_name = "tactus_interrupt")]
 pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
     // Safety: the entry code's call for a trap (protocol H1).
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
     let pending = arch::pending_interrupts();
     // Most often a doorbell.
     if pending == csr::SSI {
-        signals::handle_ipi_inlined(cx);
+        interrupt::handle_ipi_inlined(cx);
     } else {
         cold_path();
         interrupt::handle(cx, pending);
@@ -40,12 +43,13 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
 }
 
 /// The hart's timer has interrupted the vCPU, all of whose registers are saved.
+#[unsafe(export_name = "tactus_timer")]
 pub extern "C" fn timer(vcpu: &'static Vcpu) -> NextContext {
     // Safety: as for `interrupt`.
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
     let now = arch::now();
     match tick::pop_due_release(cx, now) {
-        Some(next) => sched::preempt(cx, vcpu, next, now),
+        Some(next) => dispatch::preempt(cx, vcpu, next, now),
         None => serve_timer(cx, vcpu, now),
     }
 }
@@ -58,7 +62,7 @@ fn serve_timer(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
         migration::trapped(cx, vcpu);
     }
     if cx.local.needs_resched {
-        return sched::schedule_at(cx, vcpu, now);
+        return dispatch::schedule_at(cx, vcpu, now);
     }
     NextContext::enter(&mut cx.local, vcpu)
 }
@@ -75,6 +79,7 @@ pub struct Doorbell {
 /// A store without memory behind it: when it rings a doorbell, that is done at once. Of the registers only those that a
 /// function call destroys are in the context.
 #[unsafe(link_section = ".text.doorbell")]
+#[unsafe(export_name = "tactus_doorbell")]
 pub extern "C" fn doorbell(vcpu: &'static Vcpu) -> Doorbell {
     // Safety: as for `interrupt`.
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
@@ -82,7 +87,7 @@ pub extern "C" fn doorbell(vcpu: &'static Vcpu) -> Doorbell {
     match context::stored_word() {
         Some((address, length)) if offset(address) & !(map::PAGE_SIZE - 4) == 0 => {
             // A doorbell that does not exist rings nowhere.
-            let _ = devices::ring(cx, vcpu.vm, offset(address) / 4);
+            let _ = delivery::ring(cx, vcpu.vm, offset(address) / 4);
             context::skip_instruction(length);
             Doorbell {
                 exit: go_on(cx, vcpu),
@@ -97,6 +102,7 @@ pub extern "C" fn doorbell(vcpu: &'static Vcpu) -> Doorbell {
 }
 
 /// An exception but for calls and virtual instructions. All registers are in the context.
+#[unsafe(export_name = "tactus_exception")]
 pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> Exit {
     if !context::trapped_from_guest() {
         crate::defect("the hypervisor itself trapped");
@@ -111,12 +117,12 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> Exit {
         // If it was not for that, the exception is the guest's own next time.
         // It has come by way of the firmware, which takes its time.
         cause::ILLEGAL_INSTRUCTION if !context::fpu_is_loaded() => {
-            if sched::may_continue(cx) {
+            if look::may_continue(cx) {
                 fpu::give(cx, vcpu);
             }
         }
         // One that the guest would have taken without the hypervisor, were it not watched.
-        _ => deliver(cx, vcpu, &exception, scause),
+        _ => exception::deliver(cx, vcpu, &exception, scause),
     }
     if cx.local.role == HartRole::User {
         migration::trapped(cx, vcpu);
@@ -126,6 +132,7 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> Exit {
 
 /// An instruction that only exists, or only works, below the guest: most often one that gives up the hart. Of the registers only those that a
 /// function call destroys are in the context.
+#[unsafe(export_name = "tactus_virtual_instruction")]
 pub extern "C" fn virtual_instruction(vcpu: &'static Vcpu) -> Exit {
     // Safety: as for `interrupt`.
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
@@ -163,55 +170,6 @@ fn return_from_trap(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     }
 }
 
-/// Goes on with the current vCPU, if the hart is still its. A timer that has become due meanwhile is served at once: entering the guest
-/// first would only delay the vCPU that it wakes.
-#[inline]
-pub fn go_on(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
-    let leaves = |cx: &HartCtx| cx.local.needs_resched || vcpu.state.get() != State::Running;
-    if leaves(cx) {
-        return Exit::leave();
-    }
-    let dirty = cx.local.timer.is_dirty();
-    if dirty | arch::timer_is_due() {
-        cold_path();
-        if tick::poll_timer(cx) {
-            tick::serve_due(cx);
-        }
-        if leaves(cx) {
-            return Exit::leave();
-        }
-    }
-    Exit::enter(&mut cx.local, vcpu)
-}
-
-/// Gives the guest an exception, unless that has led nowhere for a long time.
-pub fn deliver(cx: &mut HartCtx, vcpu: &'static Vcpu, exception: &Exception, cause: u64) {
-    if exception.supervisor {
-        let body = cx.bodies.of(vcpu);
-        let digest = digest(&body.context, exception);
-        match body.livelock.exception(digest) {
-            Verdict::Deliver => {}
-            Verdict::Watch => context::watch(true),
-            Verdict::Livelock => {
-                vcpu.vm.fault(cx, vcpu, "trap-loop", exception);
-                return;
-            }
-        }
-    }
-    context::inject(cause, exception.value);
-}
-
-/// Sums up all that a trap handler could have changed (FNV-1a over doublewords).
-fn digest(context: &Context, exception: &Exception) -> u64 {
-    let trap = [exception.pc, exception.cause, exception.value];
-    context.registers[1..]
-        .iter()
-        .chain(&trap)
-        .fold(0xcbf2_9ce4_8422_2325, |hash, word| {
-            (hash ^ word).wrapping_mul(0x0100_0000_01b3)
-        })
-}
-
 /// An address without memory behind it: a virtual device's, or not the guest's at all.
 fn guest_page_fault(cx: &mut HartCtx, vcpu: &'static Vcpu, exception: &Exception) {
     /// Pseudoinstructions: the fault lies in the guest's own page tables.
@@ -221,7 +179,7 @@ fn guest_page_fault(cx: &mut HartCtx, vcpu: &'static Vcpu, exception: &Exception
     let why = match (owner, exception.cause) {
         (Some(device), _) if !fetch && !WALKS.contains(&exception.instruction) => {
             // A look halfway: if the vCPU has to leave the hart first, it makes the access again.
-            if sched::may_continue(cx) {
+            if look::may_continue(cx) {
                 devices::access(cx, vcpu, exception, device);
             }
             return;
@@ -233,7 +191,7 @@ fn guest_page_fault(cx: &mut HartCtx, vcpu: &'static Vcpu, exception: &Exception
                 cause::LOAD_GUEST_PAGE => cause::LOAD_ACCESS,
                 _ => cause::STORE_ACCESS,
             };
-            deliver(cx, vcpu, exception, access_fault);
+            exception::deliver(cx, vcpu, exception, access_fault);
             return;
         }
         (None, cause::FETCH_GUEST_PAGE) => "fetch-outside",
@@ -241,7 +199,7 @@ fn guest_page_fault(cx: &mut HartCtx, vcpu: &'static Vcpu, exception: &Exception
         (None, _) => "store-outside",
     };
     // If the vCPU has to leave the hart first, it does the same again when it has one.
-    if sched::may_continue(cx) {
-        vcpu.vm.fault(cx, vcpu, why, exception);
+    if look::may_continue(cx) {
+        exception::fault(cx, vcpu, why, exception);
     }
 }

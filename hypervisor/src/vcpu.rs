@@ -1,14 +1,13 @@
 //! A virtual CPU.
 
 use crate::arch::context::{Context, Fpu};
-use crate::hart::context::HartCtx;
-use crate::hart::{Hart, running};
+use crate::body::{Body, Wait};
+use crate::hart::running;
 use crate::interrupt_page::Page;
-use crate::loader::Loader;
 use crate::sync::{Apart, Owned};
 use crate::vm::{Life, Vm};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use tactus_abi::blob::{Blob, Class, Migration, limit};
+use tactus_abi::blob::{Blob, Class, Migration};
 use tactus_hypervisor::ownership::Owner;
 use tactus_hypervisor::relocation::Relocation;
 use tactus_hypervisor::run_state::RunState;
@@ -17,7 +16,6 @@ use tactus_policy::livelock::Livelock;
 use tactus_policy::migration::Roaming;
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
-use tactus_policy::table::Array;
 
 /// What a vCPU is told by others.
 pub mod signal {
@@ -44,75 +42,12 @@ pub mod signal {
     }
 }
 
-/// What a waiting vCPU waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
-    /// To be taken notice of by its home hart, and then to run.
-    Start,
-    /// An interrupt (`wfi`).
-    Interrupt,
-    /// The same, or news for the device manager, which it is told in `a1`.
-    News,
-    /// Fences of other vCPUs of its VM; bit `n` for vCPU `n`, which has to do its fence number `fences[n]`.
-    Fences(u16, Array<u32, { limit::VCPUS_PER_VM }>),
-    /// Room for a message, or a message ([`Vcpu::message`]), for so long (ticks).
-    Message {
-        /// When it waits no longer; `u64::MAX`: never.
-        until: u64,
-    },
-    /// The release of its next job.
-    Release {
-        /// When that is, at the earliest.
-        at: u64,
-        /// It is told the release in `a1`.
-        answers: bool,
-    },
-}
-
-/// What only the vCPU's owner touches (protocol V1): see [`Bodies`].
-#[repr(C, align(64))]
-pub struct Body {
-    /// Registers. First: the entry code finds them there.
-    pub context: Context,
-    // Until `account`: in one cache line, for each change of vCPUs.
-    /// Rest of its slice, in ticks.
-    pub slice_left: u64,
-    /// Index of the hart that holds its registers as they were saved last, plus one.
-    pub loaded_on: u8,
-    /// Index of the hart that holds its floating-point registers as they were saved last, plus one.
-    pub fpu_on: u8,
-    /// Its guest used the floating-point unit when it had a hart last: see [`crate::sched::fpu`].
-    pub uses_fpu: bool,
-    /// Whether it traps to itself for ever.
-    pub livelock: Livelock,
-    /// The hypervisor may have something to do in the vCPU's time before it is entered: [`Body::loader`], [`Body::pending_admission`], [`Body::message`].
-    pub unfinished: bool,
-    /// It has a reservation: whether [`Body::account`], in another cache line, is there.
-    pub reserved: bool,
-    /// Its reservation.
-    pub account: Option<Account>,
-    /// Why it waits.
-    pub wait: Wait,
-    /// Its image is still to be loaded.
-    pub loader: Option<Loader>,
-    /// The call for admission that it has made and that is not answered yet.
-    pub pending_admission: Option<crate::realtime::PendingCall>,
-    /// The call to send or receive a message that it has made and that is not done yet.
-    pub message: Option<crate::message::Call>,
-    /// The reservation that it gets when its next job is released.
-    pub next: Option<Reservation>,
-    /// Whether it may go to harts for user level only just now, if that depends.
-    pub roaming: Option<Roaming>,
-    /// Its floating-point registers.
-    pub fpu: Fpu,
-}
-
 /// A vCPU.
 #[repr(C)]
 pub struct Vcpu {
     body: Owned<Body>,
     /// The hart that owns it (protocol V1).
-    pub owner: Owner<HartCtx>,
+    pub owner: Owner<Bodies>,
     /// Its VM.
     pub vm: &'static Vm,
     /// Its place among all: one of [`running`] plus the priority.
@@ -176,6 +111,32 @@ pub struct Record {
     pub used: AtomicU64,
     /// The most that one job has spent.
     pub used_max: AtomicU64,
+}
+
+impl Record {
+    /// Takes over how a reservation stands.
+    pub fn take(&self, account: &Account) {
+        self.release.store(account.release(), Ordering::Relaxed);
+        self.jobs.store(account.jobs, Ordering::Relaxed);
+        self.overruns.store(account.overruns, Ordering::Relaxed);
+        self.missed.store(account.missed, Ordering::Relaxed);
+        self.used.store(account.used, Ordering::Relaxed);
+        self.used_max.store(account.used_max, Ordering::Relaxed);
+    }
+
+    /// Forgets what was recorded.
+    pub fn clear(&self) {
+        self.take(&Account::new(
+            Reservation {
+                period: 1,
+                budget: 1,
+                deadline: 1,
+            },
+            Kind::Periodic,
+            0,
+        ));
+        self.jobs.store(0, Ordering::Relaxed);
+    }
 }
 
 impl Vcpu {
@@ -248,9 +209,9 @@ impl Vcpu {
         self.affinity.load(Ordering::Relaxed)
     }
 
-    /// Whether a hart may run it as it is, if it is a best-effort one.
-    pub fn may_run_on(&self, hart: &Hart) -> bool {
-        self.affinity() >> hart.index & 1 != 0
+    /// Whether the hart of that index may run it as it is, if it is a best-effort one.
+    pub fn may_run_on(&self, hart: usize) -> bool {
+        self.affinity() >> hart & 1 != 0
     }
 
     /// It is at user level and may go anywhere, or it is not.
@@ -309,15 +270,15 @@ impl Vcpu {
         self.relocation.home()
     }
 
-    /// It runs, on the hart of this context, its owner, which is its home from now on; a full fence is to follow.
+    /// It runs on the hart of that index, its owner, which is its home from now on; a full fence is to follow.
     #[inline(always)]
-    pub fn settle(&self, hart: &'static Hart) {
-        self.relocation.settle(hart.index);
+    pub fn settle(&self, hart: usize) {
+        self.relocation.settle(hart);
         self.state.begin_running();
     }
 }
 
-/// Access to the bodies of the vCPUs that a hart owns. There is one for each hart, the first field of its [`HartCtx`].
+/// Access to the bodies of the vCPUs that a hart owns. There is one for each hart, the first field of its [`crate::hart::context::HartCtx`].
 #[derive(Debug)]
 #[repr(C)]
 pub struct Bodies(());
@@ -328,17 +289,17 @@ impl Bodies {
         Self(())
     }
 
-    /// The address of the context that this is part of: what [`Vcpu::owner`] knows a hart by.
+    /// What [`Vcpu::owner`] knows the hart by.
     #[inline(always)]
-    pub fn context(&mut self) -> *mut HartCtx {
-        (&raw mut *self).cast()
+    pub fn owner(&mut self) -> *mut Self {
+        &raw mut *self
     }
 
     /// The body of a vCPU that this hart owns.
     #[inline(always)]
     #[cfg_attr(debug_assertions, track_caller)]
     pub fn of(&mut self, vcpu: &'static Vcpu) -> &mut Body {
-        if vcpu.owner.as_ptr() != self.context() {
+        if vcpu.owner.as_ptr() != self.owner() {
             not_owned();
         }
         // Safety: protocol V1: the hart owns the vCPU, and this borrow is the only one of any body on this hart.
@@ -349,9 +310,9 @@ impl Bodies {
     #[inline(always)]
     #[cfg_attr(debug_assertions, track_caller)]
     pub fn of_two(&mut self, one: &'static Vcpu, other: &'static Vcpu) -> [&mut Body; 2] {
-        let context = self.context();
-        if (one.owner.as_ptr() != context)
-            | (other.owner.as_ptr() != context)
+        let owner = self.owner();
+        if (one.owner.as_ptr() != owner)
+            | (other.owner.as_ptr() != owner)
             | core::ptr::eq(one, other)
         {
             not_owned();

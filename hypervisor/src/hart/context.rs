@@ -4,11 +4,15 @@
 //! traps ([`HartCtx::of_trapped`]). Traps do not nest in the hypervisor, and each handler has returned before a guest is entered. So no
 //! two references to one context are in use at once, and everything behind it is borrowed from it as the language asks.
 
-use super::timer::Timer;
+use super::timer::{Serves, Timer};
 use super::{Hart, HartRole, INBOX_WORDS};
+use crate::arch;
 use crate::arch::context::Context;
+use crate::body::Body;
 use crate::sync::Owned;
-use crate::vcpu::{Bodies, Body, Vcpu};
+use crate::vcpu::{Bodies, Vcpu};
+use core::hint::cold_path;
+use tactus_abi::blob::Class;
 use tactus_abi::blob::limit;
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::{Handle, ListQueue};
@@ -57,8 +61,14 @@ pub struct Local {
     pub fpu_owner: Handle,
     /// What is due, and the hart's timer.
     pub timer: Timer,
+    /// Any of the following four is not empty.
+    pub has_aftermath: bool,
     /// VMs, by index, whose last vCPU has stopped here and whose end is to be concluded.
     pub ending_vms: u32,
+    /// VMs, by index, whose closed virtual devices are to be checked for a request.
+    pub closed_devices: u32,
+    /// vCPUs, by handle, that stop here.
+    pub stopping: Array<u64, INBOX_WORDS>,
     /// Ready real-time vCPUs, but for `next`, where they run by deadline: their jobs' deadlines.
     pub edf: Deadlines<{ limit::VCPUS }>,
     /// Ready real-time vCPUs, but for `next`, where they run by priority.
@@ -78,8 +88,8 @@ const _: () = assert!(core::mem::offset_of!(Local, timer) + Timer::HOT_BYTES <= 
 const _: () = assert!(limit::HARTS < u8::MAX as usize && limit::VCPUS < NO_OWNER as usize);
 
 impl HartCtx {
-    /// That of a hart that runs nothing yet.
-    pub const fn new(hart: &'static Hart) -> Self {
+    /// That of a hart that runs nothing yet; `text_ticks` as of [`Timer::new`].
+    pub const fn new(hart: &'static Hart, text_ticks: u64) -> Self {
         Self {
             bodies: Bodies::new(),
             local: Local {
@@ -95,9 +105,12 @@ impl HartCtx {
                 number: hart.index as u8 + 1,
                 real_time_only: false,
                 fpu_owner: NO_OWNER,
+                has_aftermath: false,
                 ending_vms: 0,
+                closed_devices: 0,
+                stopping: Array([0; INBOX_WORDS]),
                 fpu_unsaved: None,
-                timer: Timer::new(),
+                timer: Timer::new(text_ticks),
                 edf: Deadlines::new(),
                 realtime: ListQueue::bitmap(),
                 starting_reservations: Array([0; INBOX_WORDS]),
@@ -129,8 +142,8 @@ impl HartCtx {
     #[inline(always)]
     #[allow(clippy::mut_from_ref, reason = "protocol H1: one for each trap")]
     pub unsafe fn of_trapped(vcpu: &'static Vcpu) -> &'static mut Self {
-        // Safety: the hart that runs a vCPU owns it (protocol V1), and has stored the address of its context.
-        unsafe { &mut *vcpu.owner.as_ptr() }
+        // Safety: the hart that runs a vCPU owns it (protocol V1), and has stored the address of its context's first field.
+        unsafe { &mut *vcpu.owner.as_ptr().cast::<Self>() }
     }
 
     /// The private state, and the body of a vCPU that this hart owns.
@@ -139,4 +152,56 @@ impl HartCtx {
     pub fn with_body(&mut self, vcpu: &'static Vcpu) -> (&mut Local, &mut Body) {
         (&mut self.local, self.bodies.of(vcpu))
     }
+}
+
+impl Local {
+    /// Whether the hart's registers are the vCPU's.
+    #[inline(always)]
+    pub fn is_loaded(&self, vcpu: &Vcpu, body: &Body) -> bool {
+        (body.loaded_on == self.number) & is_same(self.loaded, vcpu)
+    }
+
+    /// Whether the current vCPU is a real-time one that shares its hart: it is held up for nothing that can wait.
+    pub fn runs_shared_rt(&self) -> bool {
+        self.serves() == Serves::RealTimeOnly
+    }
+
+    /// Whose due times count while the current vCPU runs.
+    #[inline(always)]
+    pub fn serves(&self) -> Serves {
+        let class = self.current.map_or(Class::BestEffort, |vcpu| vcpu.class);
+        Serves::of(class, self.shared)
+    }
+
+    /// Sets the hart's timer to what is due first, apart from the paths on which it is seldom dirty.
+    #[inline(never)]
+    pub fn rearm(&mut self) {
+        let serves = self.serves();
+        self.timer.arm(serves);
+    }
+
+    /// Looks for interrupts that are pending: the bits of [`arch::pending_interrupts`]. What has become due since the last look is among them.
+    #[inline(always)]
+    pub fn poll(&mut self) -> u64 {
+        if self.timer.is_dirty() {
+            cold_path();
+            self.rearm();
+        }
+        arch::pending_interrupts()
+    }
+
+    /// Whether anything is due, as of now.
+    #[inline(never)]
+    pub fn poll_timer(&mut self) -> bool {
+        if self.timer.is_dirty() {
+            self.rearm();
+        }
+        arch::timer_is_due()
+    }
+}
+
+/// Whether a slot of a hart's state holds this vCPU.
+#[inline(always)]
+pub fn is_same(slot: Option<&Vcpu>, vcpu: &Vcpu) -> bool {
+    slot.is_some_and(|other| core::ptr::eq(other, vcpu))
 }

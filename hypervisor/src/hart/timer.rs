@@ -3,13 +3,12 @@
 //! **Protocol T1, due times.** Whenever the hart enters a guest, waits for an interrupt or looks for pending ones, the hardware's deadline
 //! is no later than any due time that counts then. Every method that changes a due time marks the timer dirty; [`Timer::arm`] programs the
 //! hardware. The hart arms a dirty timer on the one way into guests ([`crate::exit`]), before it waits, and at each look
-//! ([`crate::sched::tick::poll`]). An interrupt that comes too early is harmless: it finds nothing due and sets the timer anew.
+//! ([`super::context::Local::poll`]). An interrupt that comes too early is harmless: it finds nothing due and sets the timer anew.
 //!
 //! The state is the hart's own ([`super::Local`]), so that no other hart changes a due time.
 
 use crate::arch;
 use crate::console;
-use crate::system::system;
 use tactus_abi::blob::{Class, limit};
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::Handle;
@@ -54,14 +53,16 @@ pub struct Timer {
     releases: Deadlines<{ limit::VCPUS }>,
     /// When waiting best-effort vCPUs at home here want to be woken.
     wakeups: Deadlines<{ limit::VCPUS }>,
+    /// How often text is sent that no interrupt sends.
+    text_ticks: u64,
 }
 
 impl Timer {
     /// Bytes up to the earliest release, which each context switch uses.
     pub const HOT_BYTES: usize = core::mem::offset_of!(Self, releases) + 24;
 
-    /// Nothing is due.
-    pub const fn new() -> Self {
+    /// Nothing is due. `text_ticks`: how often text is sent that no interrupt sends.
+    pub const fn new(text_ticks: u64) -> Self {
         Self {
             dirty: false,
             armed: u64::MAX,
@@ -71,6 +72,7 @@ impl Timer {
             since: 0,
             releases: Deadlines::new(),
             wakeups: Deadlines::new(),
+            text_ticks,
         }
     }
 
@@ -199,7 +201,7 @@ impl Timer {
     pub fn arm(&mut self, serves: Serves) {
         let mut due = self.due(serves);
         if serves == Serves::All && console::has_unsent() {
-            due = due.min(arch::now() + system().text_ticks);
+            due = due.min(arch::now() + self.text_ticks);
         }
         self.dirty = false;
         if due != self.armed {

@@ -4,11 +4,11 @@
 //! A use of the unit without the registers traps, by way of the firmware, which delegates no illegal instruction: some 500 instructions, with interrupts
 //! off. So a vCPU that used the unit when it had a hart last gets it with the next switch, which takes 140. One that did not costs nothing.
 
-use super::{is_same, switch};
 use crate::arch::context;
-use crate::hart::Local;
-use crate::hart::context::HartCtx;
-use crate::vcpu::{Bodies, Body, Vcpu};
+use crate::body::Body;
+use crate::hart::context::{HartCtx, Local, is_same};
+use crate::migration;
+use crate::vcpu::{Bodies, Vcpu};
 use core::hint::cold_path;
 
 /// The vCPU's registers have just been saved: its floating-point ones are still in the hart.
@@ -58,5 +58,5 @@ pub fn give(cx: &mut HartCtx, vcpu: &'static Vcpu) {
         cold_path();
         context::watch(true);
     }
-    switch::confine(local.hart, vcpu);
+    migration::confine(local.hart, vcpu);
 }

@@ -1,11 +1,12 @@
 //! Ready vCPUs: real-time ones in their home hart's queue, best-effort ones in the queue that all harts share.
 
-use super::{fpu, is_same};
-use crate::hart::context::HartCtx;
-use crate::hart::{Hart, HartRole, Local, running};
+use super::fpu;
+use crate::body::Body;
+use crate::hart::context::{HartCtx, Local, is_same};
+use crate::hart::{Hart, HartRole, running};
 use crate::migration;
 use crate::system::system;
-use crate::vcpu::{Body, State, Vcpu};
+use crate::vcpu::{State, Vcpu};
 use core::cmp;
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
@@ -121,11 +122,11 @@ pub fn pick_next(cx: &mut HartCtx) -> Option<&'static Vcpu> {
         queue.insert(held.handle, held.priority, slice_left);
     }
     let hart = local.hart;
-    let mut here = |handle: Handle| vcpus[usize::from(handle)].may_run_on(hart);
+    let mut here = |handle: Handle| vcpus[usize::from(handle)].may_run_on(hart.index);
     let (handle, _) = queue.pop_where(&mut here)?;
     let vcpu = &vcpus[usize::from(handle)];
     // Protocol V1: taken from the shared queue, under its lock.
-    vcpu.owner.claim(bodies.context());
+    vcpu.owner.claim(bodies.owner());
     Some(vcpu)
 }
 
@@ -133,7 +134,11 @@ pub fn pick_next(cx: &mut HartCtx) -> Option<&'static Vcpu> {
 #[cold]
 fn release_if_confined(cx: &mut HartCtx) {
     let hart = cx.local.hart;
-    if let Some(held) = cx.local.soft_affine.take_if(|held| !held.may_run_on(hart)) {
+    if let Some(held) = cx
+        .local
+        .soft_affine
+        .take_if(|held| !held.may_run_on(hart.index))
+    {
         enqueue(cx, held, End::Head);
         push_to_hart(cx, held);
     }
@@ -161,7 +166,7 @@ pub fn dequeue(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
             let taken = queue.remove(vcpu.handle);
             if taken {
                 // Protocol V1: taken from the shared queue, under its lock.
-                vcpu.owner.claim(cx.bodies.context());
+                vcpu.owner.claim(cx.bodies.owner());
             }
             taken
         }
@@ -175,7 +180,7 @@ pub fn push_to_hart(cx: &mut HartCtx, vcpu: &Vcpu) {
     let others = system()
         .harts
         .iter()
-        .filter(|other| other.index != hart.index && vcpu.may_run_on(other));
+        .filter(|other| other.index != hart.index && vcpu.may_run_on(other.index));
     let mut best: Option<(&Hart, u32)> = None;
     for other in others {
         let runs = other.running.load(Ordering::Relaxed);

@@ -1,10 +1,8 @@
 //! Notifications between harts, and what vCPUs are told by others.
 
-use super::{block, is_same, run_queue, switch};
-use crate::accelerators;
+use super::{block, run_queue, wake};
 use crate::arch::{self, context};
-use crate::hart::context::HartCtx;
-use crate::interrupt_page;
+use crate::hart::context::{HartCtx, is_same};
 use crate::system::system;
 use crate::vcpu::{State, Vcpu, signal};
 use core::hint::cold_path;
@@ -41,17 +39,16 @@ fn handle_notification(cx: &mut HartCtx, vcpu: &'static Vcpu) {
                 cx.local.needs_resched = true;
             }
             let (local, body) = cx.with_body(vcpu);
-            if switch::is_loaded(local, vcpu, body) {
+            if local.is_loaded(vcpu, body) {
                 handle_news(cx, vcpu);
             }
         }
         State::Waiting => handle_notification_of_waiting(cx, vcpu),
         State::Ready => {
             // It takes notice of anything else when it is entered.
-            let here =
-                vcpu.class == Class::BestEffort || vcpu.owner.as_ptr() == cx.bodies.context();
+            let here = vcpu.class == Class::BestEffort || vcpu.owner.as_ptr() == cx.bodies.owner();
             if vcpu.stops() && here && run_queue::dequeue(cx, vcpu) {
-                block::stop_vcpu(cx, vcpu);
+                block::stop(cx, vcpu);
             }
         }
         // No notification is handled while a vCPU is leaving.
@@ -63,7 +60,7 @@ fn handle_notification_of_waiting(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let here = cx.local.hart.index;
     let owned = vcpu
         .owner
-        .claim_waiting(cx.bodies.context(), || vcpu.home() == here);
+        .claim_waiting(cx.bodies.owner(), || vcpu.home() == here);
     if !owned {
         // The home was read too early: the present one is to look.
         cold_path();
@@ -79,11 +76,11 @@ fn handle_notification_of_waiting(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     }
     if vcpu.stops() {
         cold_path();
-        block::stop_vcpu(cx, vcpu);
+        block::stop(cx, vcpu);
     } else if (vcpu.class == Class::RealTime) & vcpu.relocation.may_have_orders() {
         cold_path();
         block::block(cx, vcpu);
-    } else if !block::wake_if_due(cx, vcpu) & (vcpu.class == Class::RealTime) {
+    } else if !wake::wake_if_due(cx, vcpu) & (vcpu.class == Class::RealTime) {
         // It may just have come here: its time is to be kept.
         block::block(cx, vcpu);
     }
@@ -101,7 +98,7 @@ pub fn handle_news(cx: &mut HartCtx, vcpu: &'static Vcpu) {
 #[inline(never)]
 pub fn handle_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let signals = vcpu.take_signals(!signal::STOP);
-    if signals & signal::SOFTWARE != 0 && interrupt_page::deliver(vcpu) {
+    if signals & signal::SOFTWARE != 0 && vcpu.page.deliver() {
         context::raise_software();
     }
     if signals & signal::FENCES != 0 {
@@ -116,7 +113,8 @@ pub fn handle_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) {
         cold_path();
         arch::fence_own_stage2();
         if signals & signal::RECHECK_CLOSED_PAGE != 0 {
-            accelerators::recheck_closed(cx, vcpu.vm);
+            cx.local.closed_devices |= 1 << vcpu.vm.index;
+            cx.local.has_aftermath = true;
         }
     }
 }
@@ -141,35 +139,6 @@ fn notify_fence_waiters(cx: &mut HartCtx, vcpu: &'static Vcpu, signals: u32) {
         let index = waiters.trailing_zeros() as usize;
         waiters &= waiters - 1;
         notify(cx, &vcpu.vm.vcpus()[index]);
-    }
-}
-
-/// Serves an interrupt from another hart.
-#[inline(never)]
-pub fn handle_ipi(cx: &mut HartCtx) {
-    handle_ipi_inlined(cx);
-}
-
-/// As [`handle_ipi`], where the path is measured.
-#[inline(always)]
-pub fn handle_ipi_inlined(cx: &mut HartCtx) {
-    arch::clear_software_interrupt();
-    // What is passed or posted from now on interrupts anew.
-    if let Some(doorbell) = cx.local.hart.take_doorbell() {
-        doorbell.deliver(cx);
-    }
-    if cx.local.hart.has_posts_or_offers() {
-        cold_path();
-        handle_posts_and_offers(cx);
-    }
-}
-
-/// Serves what other harts have sent here, doorbells apart.
-#[inline(never)]
-fn handle_posts_and_offers(cx: &mut HartCtx) {
-    handle_posts(cx);
-    if cx.local.hart.take_offer() {
-        run_queue::consider_offer(cx);
     }
 }
 

@@ -1,19 +1,17 @@
 //! The change of a hart's current vCPU: accounting, registers, address spaces.
 
+use super::fpu;
 #[cfg(doc)]
 use super::signals;
-use super::{block, fpu, is_same, jobs, run_queue};
 use crate::arch;
 use crate::arch::context::{self, Context};
-use crate::hart::context::HartCtx;
-use crate::hart::{Hart, HartRole, Local};
-use crate::interrupt;
+use crate::body::Body;
+use crate::hart::context::{HartCtx, Local};
 use crate::migration;
 use crate::system::system;
-use crate::vcpu::{Body, State, Vcpu};
+use crate::vcpu::Vcpu;
 use core::hint::cold_path;
 use core::sync::atomic::{Ordering, fence};
-use run_queue::End;
 use tactus_abi::blob::Class;
 
 /// The hart goes from one such vCPU to another: its registers take the place of those of the one that leaves, which are then in its context. The timer
@@ -38,7 +36,7 @@ pub fn context_switch(
 
 /// The current vCPU has had the hart up to now.
 #[inline]
-fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
+pub fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
     let ticks = now - local.timer.since();
     // Only this hart writes it.
     if let Some(all) = vcpu.vm.ticks.get(local.hart.index) {
@@ -57,21 +55,21 @@ fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
 #[inline(always)]
 pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now: u64) {
     let (class, hart) = (vcpu.class, local.hart);
-    vcpu.settle(hart);
+    vcpu.settle(hart.index);
     hart.running.store(vcpu.precedence, Ordering::Relaxed);
     // From here on senders see who runs, and what they have sent before is seen here.
     fence(Ordering::SeqCst);
     let real_time = class == Class::RealTime;
     if local.real_time_only != real_time {
         local.real_time_only = real_time;
-        interrupt::admit(hart, class);
+        hart.admit(class);
         match class {
             Class::RealTime => {
                 // From here on no other hart interrupts this one for best-effort vCPUs; what has been sent for them before waits, too.
                 if arch::is_interrupted() {
                     cold_path();
                     arch::clear_software_interrupt();
-                    if hart.has_urgent_news() {
+                    if hart.has_urgent_news(system().vcpus) {
                         arch::raise_software_interrupt();
                     }
                 }
@@ -100,82 +98,11 @@ pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now:
     local.timer.begin(now, now + body.slice_left, budget_end);
 }
 
-/// Takes the hart from the current vCPU and puts it where it belongs. A full fence is to follow, and then [`signals::answer_fence_waiters`].
-#[inline]
-pub fn put_prev(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
-    let (local, body) = cx.with_body(vcpu);
-    // While its image is loaded, the registers in the hart are another's.
-    if is_loaded(local, vcpu, body) {
-        if local.role != HartRole::Any && vcpu.class == Class::BestEffort {
-            migration::leaves(local, vcpu, body);
-        }
-        body.context.save();
-        fpu::mark_unsaved(local, vcpu, body);
-        if body.livelock.watched() {
-            cold_path();
-            context::watch(false);
-            // Entered again, it is watched again.
-            local.loaded = None;
-        }
-    }
-    account(local, vcpu, body, now);
-    local.timer.end(now);
-    local.current = None;
-    local.needs_resched = false;
-    if vcpu.stops() {
-        block::stop_vcpu(cx, vcpu);
-    } else {
-        requeue(cx, vcpu, now);
-    }
-}
-
-/// A vCPU that has left the hart blocks, or goes into its queue.
-#[inline(never)]
-pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
-    let (local, body) = cx.with_body(vcpu);
-    let best_effort = vcpu.class == Class::BestEffort;
-    if vcpu.state.get() == State::Waiting {
-        if !best_effort && jobs::ends_job(body) {
-            jobs::end_job(vcpu, body, now);
-        }
-        block::block(cx, vcpu);
-    } else if body.reserved && has_spent_budget(body) {
-        jobs::throttle(local, vcpu, body, now);
-        block::block(cx, vcpu);
-    } else if best_effort && local.next.is_some() && local.soft_affine.is_none() {
-        vcpu.state.set(State::Ready);
-        local.soft_affine = Some(vcpu);
-    } else {
-        let end = if best_effort && body.slice_left == 0 {
-            End::Tail
-        } else {
-            End::Head
-        };
-        let leaves = best_effort && !vcpu.may_run_on(local.hart);
-        run_queue::enqueue(cx, vcpu, end);
-        if leaves {
-            run_queue::push_to_hart(cx, vcpu);
-        }
-    }
-}
-
-/// Whether the budget of the vCPU's job is spent.
-fn has_spent_budget(body: &Body) -> bool {
-    let account = body.account.as_ref();
-    account.is_some_and(|account| account.left() == 0)
-}
-
-/// Whether the hart's registers are the vCPU's.
-#[inline(always)]
-pub fn is_loaded(local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
-    (body.loaded_on == local.number) & is_same(local.loaded, vcpu)
-}
-
 /// Puts a vCPU that this hart owns into the hart's control and status registers, if it is not there.
 #[inline(always)]
 pub fn load_if_absent(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let (local, body) = cx.with_body(vcpu);
-    if !is_loaded(local, vcpu, body) {
+    if !local.is_loaded(vcpu, body) {
         load(cx, vcpu);
     }
 }
@@ -189,7 +116,7 @@ fn load(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     } = cx;
     let body = bodies.of(vcpu);
     let wants_fpu = load_registers(local, scratch_context, vcpu, body);
-    confine(local.hart, vcpu);
+    migration::confine(local.hart, vcpu);
     if wants_fpu {
         fpu::give(cx, vcpu);
     }
@@ -231,12 +158,4 @@ fn load_registers(
 fn is_other_vcpu_of_vm(local: &mut Local, vcpu: &Vcpu) -> bool {
     let number = vcpu.index as u8 + 1;
     core::mem::replace(&mut local.last_vcpu[vcpu.vm.index], number) != number
-}
-
-/// Keeps a best-effort vCPU in the hart's registers at its user level, if the hart is for nothing else.
-pub fn confine(hart: &Hart, vcpu: &Vcpu) {
-    if hart.is_user_only() && vcpu.class == Class::BestEffort {
-        cold_path();
-        context::confine(true);
-    }
 }

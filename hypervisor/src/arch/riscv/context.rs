@@ -284,10 +284,15 @@ pub fn fpu_is_loaded() -> bool {
     read!(csr::SSTATUS) & csr::SSTATUS_FS != 0
 }
 
+unsafe extern "C" {
+    /// The way in ([`super::entry`]): the value of `stvec` while guests run.
+    fn guest_trap();
+}
+
 /// Sets up a hart's hypervisor-level CSRs that never change. `shared`: another vCPU may want the hart while one
 /// waits, so that `wfi` has to trap.
 pub fn initialise_hart(shared: bool) {
-    write!(csr::STVEC, super::entry::trap_vector());
+    write!(csr::STVEC, guest_trap as *const () as u64);
     write!(csr::SATP, 0);
     write!(
         csr::HSTATUS,

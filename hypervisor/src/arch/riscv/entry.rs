@@ -4,6 +4,8 @@
 //! the same guest stay short; the rest is saved where a handler needs it (any exception that is decoded)
 //! or when another vCPU takes the hart.
 //!
+//! The handlers are known here by the names of their symbols: they are above this module.
+//!
 //! While a guest runs, `sscratch` holds its [`Context`]; its first fields are known here by offset.
 
 use super::context::Context;
@@ -59,7 +61,7 @@ global_asm!(
     "    la      t0, boot_trap",
     "    csrw    stvec, t0",
     "    la      sp, __boot_stack_top",
-    "    tail    {boot}",
+    "    tail    tactus_boot",
     // A further hart: a1 holds its Hart, whose first field is the top of its stack.
     ".global secondary_start",
     "secondary_start:",
@@ -70,7 +72,7 @@ global_asm!(
     ".global run_hart",
     "run_hart:",
     "    ld      sp, 0(a0)",
-    "    call    {hart_main}",
+    "    call    tactus_hart_main",
     "    j       resume",
     // A trap before the hart can take any: its compiled code uses extensions that the hart may not have, before it can ask for
     // them. Says so by the oldest of the firmware's calls (SBI specification, "Console Putchar"), and powers off ("System reset").
@@ -107,14 +109,14 @@ global_asm!(
     "    csrr    a1, scause",
     "    addi    t0, a1, -{ecall_vs}",
     "    bnez    t0, 1f",
-    "    call    {call}",
+    "    call    tactus_call",
     "    bnez    a0, 2f",
     // Another vCPU is to run, perhaps.
     "5:  csrr    a0, sscratch",
     "    mv      sp, a0",
     "    others  sd",
     "    ld      sp, {host_stack}(sp)",
-    "6:  call    {reschedule}",
+    "6:  call    tactus_schedule",
     // Enters the guest of the context in a0 with all its registers; if that is null, the vCPU in a1 leaves the hart first.
     "resume:",
     "    beqz    a0, 10f",
@@ -132,13 +134,13 @@ global_asm!(
     "11: mv      sp, a0",
     "    others  sd",
     "    ld      sp, {host_stack}(sp)",
-    "    call    {timer_trap}",
+    "    call    tactus_timer",
     "    j       resume",
     "1:  bgez    a1, 3f",
     // Of the three that there are, the only one with this bit in its code.
     "    andi    t0, a1, {timer_bit}",
     "    bnez    t0, 11b",
-    "    call    {interrupt}",
+    "    call    tactus_interrupt",
     "    bnez    a0, 2b",
     "    j       5b",
     // Of exceptions that are decoded, and may need any register, all registers are saved before and loaded after.
@@ -146,7 +148,7 @@ global_asm!(
     "    beqz    t0, 4f",
     "    addi    t0, a1, -{store}",
     "    bnez    t0, 9f",
-    "    call    {doorbell}",
+    "    call    tactus_doorbell",
     "    beqz    a1, 8f",
     "    bnez    a0, 2b",
     "    j       5b",
@@ -155,11 +157,11 @@ global_asm!(
     "9:  mv      sp, a0",
     "    others  sd",
     "    ld      sp, {host_stack}(sp)",
-    "    call    {exception}",
+    "    call    tactus_exception",
     "    bnez    a0, 7b",
     "    csrr    a0, sscratch",
     "    j       6b",
-    "4:  call    {virtual_trap}",
+    "4:  call    tactus_virtual_instruction",
     "    bnez    a0, 2b",
     "    j       5b",
     // u64 pair probe(address): half-word fetched through the guest's translation, or a1 = 1. A fault overwrites trap CSRs; those
@@ -206,19 +208,10 @@ global_asm!(
     ".option pop",
     select = const SELECT,
     log_stream = const STREAM_BASE + LOG_STREAM,
-    boot = sym crate::boot::boot,
-    hart_main = sym crate::sched::hart_main,
-    call = sym crate::sbi::call,
-    interrupt = sym crate::trap::interrupt,
     timer_bit = const super::context::cause::TIMER & 4,
-    timer_trap = sym crate::trap::timer,
-    exception = sym crate::trap::exception,
-    virtual_trap = sym crate::trap::virtual_instruction,
-    reschedule = sym crate::sched::schedule,
     host_stack = const offset_of!(Context, host_stack),
     ecall_vs = const super::context::cause::ECALL_VS,
     store = const super::context::cause::STORE_GUEST_PAGE,
-    doorbell = sym crate::trap::doorbell,
     virtual_instruction = const super::context::cause::VIRTUAL_INSTRUCTION,
 );
 
@@ -229,7 +222,6 @@ struct Probe {
 }
 
 unsafe extern "C" {
-    fn guest_trap();
     fn secondary_start();
     fn run_hart(hart: *const c_void) -> !;
     #[link_name = "probe_guest_fetch"]
@@ -238,20 +230,18 @@ unsafe extern "C" {
     fn probe_word(address: u64) -> Probe;
 }
 
-/// Value of `stvec` while guests run.
-pub fn trap_vector() -> u64 {
-    guest_trap as *const () as u64
-}
-
 /// Where the firmware starts a further hart, with its `Hart` as the opaque argument.
 pub fn secondary_entry() -> u64 {
     secondary_start as *const () as u64
 }
 
 /// Leaves the boot stack and makes this hart run guests.
-pub fn enter(hart: &'static crate::hart::Hart) -> ! {
-    // Safety: the hart has a stack of its own, which nobody else uses; nothing on the boot stack is used again.
-    unsafe { run_hart((&raw const *hart).cast()) }
+///
+/// # Safety
+/// `hart` is this hart's `Hart`, whose first field is the top of its stack.
+pub unsafe fn enter(hart: *const c_void) -> ! {
+    // Safety: the hart has a stack of its own; nothing on the boot stack is used again.
+    unsafe { run_hart(hart) }
 }
 
 /// Fetches 16 bits at a guest's virtual address.

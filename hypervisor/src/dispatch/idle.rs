@@ -1,14 +1,13 @@
 //! A hart without a vCPU.
 
-use super::{run_queue, switch, tick};
 use crate::arch::{self, context};
 use crate::console;
 use crate::hart::context::HartCtx;
 use crate::hart::running;
-use crate::interrupt;
 use crate::migration;
+use crate::sched::{run_queue, switch};
 use crate::system::system;
-use crate::vm;
+use crate::vm::devices;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
 
@@ -17,14 +16,14 @@ use tactus_abi::blob::Class;
 pub fn idle(cx: &mut HartCtx) {
     let local = &mut cx.local;
     local.timer.end(arch::now());
-    tick::rearm(local);
+    local.rearm();
     if local.real_time_only {
         local.real_time_only = false;
-        interrupt::admit(local.hart, Class::BestEffort);
+        local.hart.admit(Class::BestEffort);
     }
     if console::has_unsent() {
         let room = console::pump();
-        vm::notify_room(cx, room);
+        devices::notify_room(cx, room);
     } else {
         wait(cx);
     }

@@ -1,14 +1,12 @@
 //! The hart's timer: releases of real-time vCPUs, ends of budgets and slices. Protocol T1 (`hart/timer.rs`).
 
-use super::{block, deferred};
+use super::deferred;
 use crate::arch;
-use crate::hart::Local;
 use crate::hart::context::HartCtx;
-use crate::hart::timer::Serves;
+use crate::sched::wake;
 use crate::system::system;
 use crate::vcpu::{State, Vcpu};
 use core::hint::cold_path;
-use tactus_abi::blob::Class;
 
 /// Fast path of a release: the real-time vCPU without a reservation that preempts the hart now, since its time has come, no other of its class runs, and no
 /// other's time has come. Otherwise all is left to [`serve_due_at`].
@@ -45,7 +43,7 @@ pub fn serve_due(cx: &mut HartCtx) {
 pub fn serve_due_at(cx: &mut HartCtx, now: u64) {
     // At most one step for each vCPU at home here.
     while let Some(handle) = cx.local.timer.pop_due_release(now) {
-        block::wake(cx, &system().vcpus[usize::from(handle)], now);
+        wake::wake(cx, &system().vcpus[usize::from(handle)], now);
     }
     let local = &mut cx.local;
     if now >= local.timer.budget_end() {
@@ -53,57 +51,13 @@ pub fn serve_due_at(cx: &mut HartCtx, now: u64) {
         local.needs_resched = true;
     }
     // A real-time vCPU that is to run comes first.
-    if local.next.is_none() && !(local.needs_resched && runs_shared_rt(local)) {
-        if !runs_shared_rt(local) || now >= local.timer.deferred_at() {
+    if local.next.is_none() && !(local.needs_resched && local.runs_shared_rt()) {
+        if !local.runs_shared_rt() || now >= local.timer.deferred_at() {
             deferred::do_deferred_work(cx, now);
         }
         // Otherwise the timer is armed when the next vCPU begins.
         if !cx.local.needs_resched {
-            arm(&mut cx.local);
+            cx.local.rearm();
         }
     }
-}
-
-/// Whether the current vCPU is a real-time one that shares its hart: it is held up for nothing that can wait.
-pub fn runs_shared_rt(local: &Local) -> bool {
-    serves(local) == Serves::RealTimeOnly
-}
-
-/// Whose due times count while the current vCPU runs.
-#[inline(always)]
-pub fn serves(local: &Local) -> Serves {
-    let class = local.current.map_or(Class::BestEffort, |vcpu| vcpu.class);
-    Serves::of(class, local.shared)
-}
-
-/// Sets the hart's timer to what is due first.
-#[inline(always)]
-pub fn arm(local: &mut Local) {
-    let serves = serves(local);
-    local.timer.arm(serves);
-}
-
-/// As [`arm`], apart from the paths on which the timer is seldom dirty.
-#[inline(never)]
-pub fn rearm(local: &mut Local) {
-    arm(local);
-}
-
-/// Whether anything is due, as of now.
-#[inline(never)]
-pub fn poll_timer(cx: &mut HartCtx) -> bool {
-    if cx.local.timer.is_dirty() {
-        rearm(&mut cx.local);
-    }
-    arch::timer_is_due()
-}
-
-/// Looks for interrupts that are pending: the bits of [`arch::pending_interrupts`]. What has become due since the last look is among them.
-#[inline(always)]
-pub fn poll(cx: &mut HartCtx) -> u64 {
-    if cx.local.timer.is_dirty() {
-        cold_path();
-        rearm(&mut cx.local);
-    }
-    arch::pending_interrupts()
 }

@@ -1,0 +1,304 @@
+//! What a hart does next: which vCPU leaves it, which one gets it, and what is done between two guests.
+//!
+//! A vCPU leaves a hart only through [`schedule`], or through [`preempt`] when the hart's timer releases a real-time vCPU. Its registers are saved then.
+//! [`preempt`] and [`switch_fast`] go from one vCPU to another in one step. [`deschedule`] and [`pick_next_or_idle`] do all that these
+//! two can't.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`tick`] | the hart's timer: releases, ends of slices and budgets |
+//! | [`deferred`] | work that waits while real-time vCPUs run |
+//! | [`aftermath`] | what the scheduler's core leaves to be done: ends of vCPUs and VMs, reports |
+//! | [`look`] | a look for interrupts between two pieces of long work |
+//! | [`idle`] | a hart without a vCPU |
+
+pub mod aftermath;
+pub mod deferred;
+pub mod idle;
+pub mod look;
+pub mod tick;
+
+use crate::arch::{self, context};
+use crate::body::Body;
+use crate::exit::NextContext;
+use crate::hart::context::{HartCtx, Local};
+use crate::hart::timer::Serves;
+use crate::hart::{Hart, HartRole};
+use crate::interrupt;
+use crate::message;
+use crate::migration;
+use crate::realtime;
+use crate::sched::{fpu, orders, requeue, run_queue, signals, switch};
+use crate::system::system;
+use crate::vcpu::{State, Vcpu, signal};
+use core::hint::cold_path;
+use core::sync::atomic::{Ordering, fence};
+use tactus_abi::blob::Class;
+
+/// A hart's first steps into running guests; entered from the entry code on the hart's own stack.
+#[unsafe(export_name = "tactus_hart_main")]
+pub extern "C" fn hart_main(hart: &'static Hart) -> NextContext {
+    // Safety: the entry code calls this once for each hart, on that hart (protocol H1).
+    let cx = unsafe { HartCtx::first(system().contexts, hart) };
+    context::initialise_hart(hart.shared);
+    arch::fence_stage2();
+    interrupt::initialise_hart(hart);
+    cx.local.timer.end(arch::now());
+    // Notifications from before the hart could be interrupted.
+    interrupt::handle_ipi(cx);
+    pick_next_or_idle(cx)
+}
+
+/// The entry code's way to the scheduler: the current vCPU, all of whose registers are saved, leaves the hart, or has to wait for it. The hart goes to another
+/// vCPU, or to the same.
+#[unsafe(export_name = "tactus_schedule")]
+pub extern "C" fn schedule(vcpu: &'static Vcpu) -> NextContext {
+    // Safety: the entry code's call for a vCPU that runs on this hart (protocol H1).
+    let cx = unsafe { HartCtx::of_trapped(vcpu) };
+    schedule_at(cx, vcpu, arch::now())
+}
+
+/// As [`schedule`], for handlers after which all registers are saved.
+#[inline(always)]
+pub fn schedule_at(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
+    match cx.local.next {
+        Some(next) => preempt(cx, vcpu, next, now),
+        None => switch_fast(cx, vcpu, now),
+    }
+}
+
+/// The vCPU leaves the hart, which looks for another one.
+#[unsafe(export_name = "tactus_deschedule")]
+#[inline(never)]
+extern "C" fn deschedule(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
+    // What has led here may have taken its time.
+    look::may_continue(cx);
+    requeue::put_prev(cx, vcpu, arch::now());
+    fence(Ordering::SeqCst);
+    signals::answer_fence_waiters(cx, vcpu);
+    pick_next_or_idle(cx)
+}
+
+/// Fast path of preemption: a real-time vCPU, [`Local::next`], takes the hart. As [`deschedule`] and [`pick_next_or_idle`] do it, without the cases that
+/// [`can_switch_fast`] excludes, which are left to them.
+#[inline(never)]
+pub fn preempt(
+    cx: &mut HartCtx,
+    vcpu: &'static Vcpu,
+    next: &'static Vcpu,
+    now: u64,
+) -> NextContext {
+    let [from, to] = cx.bodies.of_two(vcpu, next);
+    if !can_switch_fast(&cx.local, vcpu, from) | to.unfinished {
+        cold_path();
+        return deschedule(cx, vcpu);
+    }
+    cx.local.next = None;
+    // The vCPU may itself have taken the place of one with a soft affinity.
+    let keeps_affinity = (vcpu.class == Class::BestEffort)
+        & (vcpu.state.get() == State::Running)
+        & cx.local.soft_affine.is_none();
+    if !keeps_affinity {
+        cold_path();
+        return switch_and_requeue(cx, vcpu, next, now);
+    }
+    cx.local.soft_affine = Some(vcpu);
+    vcpu.state.begin_leaving();
+    let wants_fpu = switch::context_switch(&mut cx.local, (vcpu, from), (next, to), now);
+    vcpu.state.set_after_fence(State::Ready);
+    if wants_fpu {
+        fpu::give(cx, next);
+    }
+    signals::answer_fence_waiters(cx, vcpu);
+    handle_pending_signals(cx, next)
+}
+
+/// Fast path of a switch: the vCPU waits, or its slice or its budget is over, and another is ready. As [`preempt`].
+#[inline(never)]
+fn switch_fast(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
+    let (local, body) = cx.with_body(vcpu);
+    let waits = vcpu.state.get() == State::Waiting;
+    let slice_over = (vcpu.class == Class::BestEffort) & (local.timer.slice_end() <= now);
+    let over = slice_over | (local.timer.budget_end() <= now);
+    let busy = local.has_aftermath | local.hart.awaiting_idle_instant.load(Ordering::Relaxed);
+    if !(waits | over) | busy | !can_switch_fast(local, vcpu, body) {
+        cold_path();
+        return deschedule(cx, vcpu);
+    }
+    match run_queue::pick_next(cx) {
+        Some(next) => switch_and_requeue(cx, vcpu, next, now),
+        None => deschedule(cx, vcpu),
+    }
+}
+
+/// The hart goes from one vCPU to another, and the first one to where it belongs.
+#[inline(never)]
+fn switch_and_requeue(
+    cx: &mut HartCtx,
+    vcpu: &'static Vcpu,
+    next: &'static Vcpu,
+    now: u64,
+) -> NextContext {
+    let waits = vcpu.state.get() == State::Waiting;
+    if !waits {
+        vcpu.state.begin_leaving();
+    }
+    let [from, to] = cx.bodies.of_two(vcpu, next);
+    let wants_fpu = switch::context_switch(&mut cx.local, (vcpu, from), (next, to), now);
+    if !waits {
+        vcpu.state.set_after_fence(State::Ready);
+    }
+    if wants_fpu {
+        fpu::give(cx, next);
+    }
+    requeue::requeue(cx, vcpu, now);
+    // Only now is the vCPU in its place: a waiter that is told may in turn wake it.
+    signals::answer_fence_waiters(cx, vcpu);
+    if !waits & (vcpu.class == Class::BestEffort) {
+        run_queue::kick_idle_harts(cx);
+    }
+    let (local, body) = cx.with_body(next);
+    // Another hart may have taken the vCPU for which the slice was ended.
+    let inverted = !waits & (vcpu.class == Class::BestEffort) & (next.precedence < vcpu.precedence);
+    local.needs_resched |= body.unfinished | inverted;
+    handle_pending_signals(cx, next)
+}
+
+/// Enters a vCPU that has got the hart, after what others have told it. That may concern the vCPU that was here before, which
+/// has to be in its place by now.
+#[inline(always)]
+fn handle_pending_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
+    if (vcpu.signals() != 0) | cx.local.needs_resched {
+        cold_path();
+        return handle_signals_and_enter(cx, vcpu);
+    }
+    NextContext::arm_and_enter(&mut cx.local, vcpu)
+}
+
+/// As [`handle_pending_signals`], when there are some.
+#[inline(never)]
+fn handle_signals_and_enter(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
+    signals::handle_signals(cx, vcpu);
+    aftermath::conclude(cx);
+    // A stop that was sent before the vCPU had its home here was posted to another hart.
+    if vcpu.stops() | cx.local.needs_resched {
+        // A look between two switches.
+        look::may_continue(cx);
+        return NextContext::leave(vcpu);
+    }
+    NextContext::enter(&mut cx.local, vcpu)
+}
+
+/// Whether nothing else is to be done when the current vCPU leaves the hart.
+#[inline(always)]
+fn can_switch_fast(local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
+    local.is_loaded(vcpu, body)
+        & (vcpu.signals() & signal::STOP == 0)
+        & (local.role == HartRole::Any)
+}
+
+/// Picks the vCPU that runs now, waiting for work if there is none, and enters it.
+#[inline(never)]
+fn pick_next_or_idle(cx: &mut HartCtx) -> NextContext {
+    let mut again = false;
+    loop {
+        let pending = cx.local.poll();
+        if pending != 0 {
+            interrupt::handle(cx, pending);
+        }
+        let mut chosen = cx.local.next.take();
+        if chosen.is_none() {
+            // Bounded to two polls, so that an interrupt storm cannot starve dispatch.
+            again = !again & (pending != 0);
+            if again {
+                continue;
+            }
+            if aftermath::finish_piece(cx) {
+                // Without separation, all pieces at once.
+                while !system().is_separated() && aftermath::finish_piece(cx) {}
+                continue;
+            }
+            if !run_queue::has_real_time(&cx.local) {
+                if cx.local.hart.has_posts() {
+                    signals::handle_posts(cx);
+                    continue;
+                }
+                if orders::start_pending_reservations(cx) {
+                    continue;
+                }
+            }
+            chosen = run_queue::pick_next(cx);
+        }
+        let Some(vcpu) = chosen else {
+            // A spurious reschedule.
+            cx.local.needs_resched = false;
+            idle::idle(cx);
+            continue;
+        };
+        let (local, body) = cx.with_body(vcpu);
+        switch::set_current(local, vcpu, body, arch::now());
+        // Here, and not at the first poll, which is for what seldom changes.
+        local.timer.arm(Serves::of(vcpu.class, local.shared));
+        let unfinished = body.unfinished;
+        return prepare_entry(cx, vcpu, unfinished);
+    }
+}
+
+/// A vCPU has got the hart: does what is to be done before it is entered, and enters it. `unfinished`: as [`Body::unfinished`].
+fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> NextContext {
+    if vcpu.class == Class::BestEffort {
+        run_queue::kick_idle_harts(cx);
+    }
+    if vcpu.stops() || unfinished && !finish_pending_work(cx, vcpu) {
+        return NextContext::leave(vcpu);
+    }
+    // The timer has just been armed.
+    if arch::pending_interrupts() != 0 && !look::serve_and_may_continue(cx) {
+        return NextContext::leave(vcpu);
+    }
+    switch::load_if_absent(cx, vcpu);
+    signals::handle_news(cx, vcpu);
+    aftermath::conclude(cx);
+    if cx.local.role != HartRole::Any {
+        migration::migrate_if_waiters(cx);
+        if cx.local.needs_resched {
+            return NextContext::leave(vcpu);
+        }
+    }
+    NextContext::enter(&mut cx.local, vcpu)
+}
+
+/// Continues what the vCPU has to do before it is entered. `false`: it has to leave the hart.
+#[cold]
+fn finish_pending_work(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
+    load_image(cx, vcpu) && continue_calls(cx, vcpu)
+}
+
+/// Continues the vCPU's calls that take long. `false`: it has to leave the hart.
+pub fn continue_calls(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
+    let finished = realtime::continue_call(cx, vcpu) && message::continue_call(cx, vcpu);
+    if finished {
+        cx.bodies.of(vcpu).unfinished = false;
+    }
+    finished
+}
+
+/// Loads the VM's image, which is what its boot vCPU has to do first. `false`: it has to leave the hart.
+fn load_image(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
+    while cx.bodies.of(vcpu).loader.is_some() {
+        if !look::may_continue(cx) {
+            return false;
+        }
+        let body = cx.bodies.of(vcpu);
+        if let Some(loader) = &mut body.loader
+            && loader.step(
+                vcpu.vm.memory(),
+                system().blob.segments_of(vcpu.vm.config()),
+            )
+        {
+            body.loader = None;
+            vcpu.vm.loaded();
+        }
+    }
+    true
+}

@@ -1,0 +1,101 @@
+//! What the scheduler's core leaves to be done when a vCPU stops, a VM ends, or a virtual device was closed. The core sets bits in [`Local`]; here they are
+//! acted upon, between two guests.
+
+use crate::accelerators;
+use crate::admission;
+use crate::hart::context::{HartCtx, Local};
+use crate::log::Line;
+use crate::message::waiters;
+use crate::sched::run_queue;
+use crate::system::system;
+use crate::vcpu::Vcpu;
+use core::hint::cold_path;
+use core::sync::atomic::Ordering;
+use tactus_policy::ready::Handle;
+
+/// Concludes what does not wait for real-time vCPUs: stops of vCPUs, and checks of closed virtual devices.
+#[inline(always)]
+pub fn conclude(cx: &mut HartCtx) {
+    if cx.local.has_aftermath {
+        cold_path();
+        conclude_all(cx);
+    }
+}
+
+#[inline(never)]
+fn conclude_all(cx: &mut HartCtx) {
+    // At most one step for each VM.
+    while cx.local.closed_devices != 0 {
+        let index = cx.local.closed_devices.trailing_zeros() as usize;
+        cx.local.closed_devices &= cx.local.closed_devices - 1;
+        accelerators::recheck_closed(cx, &system().vms[index]);
+    }
+    // At most one step for each vCPU.
+    while let Some(vcpu) = take(&mut cx.local.stopping.0) {
+        conclude_stop(cx, vcpu);
+    }
+    update(&mut cx.local);
+}
+
+/// A vCPU that this hart owns, and that does not run, has stopped.
+fn conclude_stop(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+    waiters::abandon(cx, vcpu);
+    admission::stopped(cx, vcpu);
+    if vcpu.vm.vcpu_stopped(vcpu) {
+        cx.local.ending_vms |= 1 << vcpu.vm.index;
+    }
+}
+
+/// Does a piece of the work that waits for real-time vCPUs, if none wants the hart: reports of overruns, ends of VMs. `false`: there is
+/// none to do now.
+#[unsafe(export_name = "tactus_finish_vm_ends")]
+#[inline(never)]
+pub extern "C" fn finish_piece(cx: &mut HartCtx) -> bool {
+    conclude(cx);
+    if !cx.local.has_aftermath || run_queue::has_real_time(&cx.local) {
+        return false;
+    }
+    if let Some(vcpu) = take(&mut cx.local.overruns) {
+        report_overruns(vcpu);
+    } else if cx.local.ending_vms != 0 {
+        let index = cx.local.ending_vms.trailing_zeros() as usize;
+        // Before its last piece, which may start the VM anew, and end it again.
+        cx.local.ending_vms &= !(1 << index);
+        if !system().vms[index].finish_end(cx) {
+            cx.local.ending_vms |= 1 << index;
+        }
+    }
+    update(&mut cx.local);
+    true
+}
+
+/// Takes a vCPU from a set.
+fn take(set: &mut [u64]) -> Option<&'static Vcpu> {
+    // At most one step for each word.
+    for (word, bits) in set.iter_mut().enumerate() {
+        if *bits != 0 {
+            let bit = bits.trailing_zeros() as usize;
+            *bits &= *bits - 1;
+            return Some(system().vcpu((word * 64 + bit) as Handle));
+        }
+    }
+    None
+}
+
+/// Whether anything is left.
+fn update(local: &mut Local) {
+    let vcpus = local.stopping.iter().zip(&local.overruns);
+    let vcpus = vcpus.fold(0, |all, (stopping, overrun)| all | stopping | overrun);
+    let vms = local.ending_vms | local.closed_devices;
+    local.has_aftermath = (vcpus | u64::from(vms)) != 0;
+}
+
+#[cold]
+fn report_overruns(vcpu: &Vcpu) {
+    Line::new()
+        .begin_of("overrun", vcpu.vm.name)
+        .number("vcpu", vcpu.index as u64)
+        .number("count", vcpu.record.overruns.load(Ordering::Relaxed))
+        .time()
+        .send();
+}

@@ -1,0 +1,79 @@
+//! A vCPU that leaves its hart goes where it belongs: it blocks, stops, or is ready.
+
+use super::run_queue::{self, End};
+#[cfg(doc)]
+use super::signals;
+use super::{block, fpu, jobs, switch};
+use crate::arch::context;
+use crate::body::Body;
+use crate::hart::HartRole;
+use crate::hart::context::HartCtx;
+use crate::migration;
+use crate::vcpu::{State, Vcpu};
+use core::hint::cold_path;
+use tactus_abi::blob::Class;
+
+/// Takes the hart from the current vCPU and puts it where it belongs. A full fence is to follow, and then [`signals::answer_fence_waiters`].
+#[inline]
+pub fn put_prev(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
+    let (local, body) = cx.with_body(vcpu);
+    // While its image is loaded, the registers in the hart are another's.
+    if local.is_loaded(vcpu, body) {
+        if local.role != HartRole::Any && vcpu.class == Class::BestEffort {
+            migration::leaves(local, vcpu, body);
+        }
+        body.context.save();
+        fpu::mark_unsaved(local, vcpu, body);
+        if body.livelock.watched() {
+            cold_path();
+            context::watch(false);
+            // Entered again, it is watched again.
+            local.loaded = None;
+        }
+    }
+    switch::account(local, vcpu, body, now);
+    local.timer.end(now);
+    local.current = None;
+    local.needs_resched = false;
+    if vcpu.stops() {
+        block::stop(cx, vcpu);
+    } else {
+        requeue(cx, vcpu, now);
+    }
+}
+
+/// A vCPU that has left the hart blocks, or goes into its queue.
+#[inline(never)]
+pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
+    let (local, body) = cx.with_body(vcpu);
+    let best_effort = vcpu.class == Class::BestEffort;
+    if vcpu.state.get() == State::Waiting {
+        if !best_effort && jobs::ends_job(body) {
+            jobs::end_job(vcpu, body, now);
+        }
+        block::block(cx, vcpu);
+    } else if body.reserved && has_spent_budget(body) {
+        jobs::throttle(local, vcpu, body, now);
+        block::block(cx, vcpu);
+    } else if best_effort && local.next.is_some() && local.soft_affine.is_none() {
+        vcpu.state.set(State::Ready);
+        local.soft_affine = Some(vcpu);
+    } else {
+        let end = if best_effort && body.slice_left == 0 {
+            End::Tail
+        } else {
+            End::Head
+        };
+        let leaves = best_effort && !vcpu.may_run_on(local.hart.index);
+        run_queue::enqueue(cx, vcpu, end);
+        if leaves {
+            run_queue::push_to_hart(cx, vcpu);
+        }
+    }
+}
+
+/// Whether the budget of the vCPU's job is spent.
+fn has_spent_budget(body: &Body) -> bool {
+    let account = body.account.as_ref();
+    account.is_some_and(|account| account.left() == 0)
+}
