@@ -21,7 +21,7 @@ pub enum Wait {
     News,
     /// Fences of other vCPUs of its VM; bit `n` for vCPU `n`, which has to do its fence number `fences[n]`.
     Fences(u16, Array<u32, { limit::VCPUS_PER_VM }>),
-    /// Room for a message, or a message ([`crate::vcpu::Vcpu::message`]), for so long (ticks).
+    /// Room for a message, or a message ([`crate::vm::Vcpu::message`]), for so long (ticks).
     Message {
         /// When it waits no longer; `u64::MAX`: never.
         until: u64,
@@ -35,7 +35,7 @@ pub enum Wait {
     },
 }
 
-/// What only the vCPU's owner touches (protocol V1): see [`crate::vcpu::Bodies`].
+/// What only the vCPU's owner touches (protocol V1): see [`crate::vm::Bodies`].
 #[repr(C, align(64))]
 pub struct Body {
     /// Registers. First: the entry code finds them there.

@@ -7,7 +7,6 @@ use crate::arch::stage2::{MapError, Stage2};
 use crate::arch::{context, entry, firmware, platform};
 use crate::arena::{Arena, Exhausted};
 use crate::console;
-use crate::doorbell::Doorbell;
 use crate::hart::context::HartCtx;
 use crate::hart::{Hart, HartRole, STACK_SIZE, Wires};
 use crate::log::Line;
@@ -15,9 +14,8 @@ use crate::message::endpoint;
 use crate::plic::Plic;
 use crate::ready;
 use crate::sync::Owned;
-use crate::system::{Parts, Route, System, install};
-use crate::vcpu::Vcpu;
-use crate::vm::Vm;
+use crate::system::{Route, System, install};
+use crate::vm::{Doorbell, Vcpu, Vm};
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU32;
 use tactus_abi::blob::{Blob, Class, Header, NONE, ReadyQueue, RealTimePolicy, region};
@@ -222,9 +220,10 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         let end = &Table::new(blob.channel_ends)[index];
         Doorbell::new(&vms[end.peer_vm as usize], end.peer_channel)
     })?;
-    let parts = arena.slice(vms.len(), |index| {
-        Parts::of(vms[index].config(), vcpus, doorbells)
-    })?;
+    for vm in vms {
+        // Safety: at boot, once; nothing has asked before.
+        unsafe { vm.adopt(vcpus, doorbells) };
+    }
     let endpoints = endpoint::endpoints(&arena, &blob)?;
     Ok(arena.object(System {
         routes: routes(&blob),
@@ -232,7 +231,6 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         harts,
         contexts,
         vms,
-        parts,
         vcpus,
         best_effort: Lock::new(SystemQueue::software(
             if blob.header.ready_queue == ReadyQueue::Linear as u32 {

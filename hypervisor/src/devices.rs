@@ -11,7 +11,7 @@ use crate::exception;
 use crate::hart::context::HartCtx;
 use crate::sbi;
 use crate::system::system;
-use crate::vcpu::Vcpu;
+use crate::vm::Vcpu;
 use crate::vm::{End, Vm};
 use tactus_abi::hypercall::CallBlock;
 use tactus_abi::map;

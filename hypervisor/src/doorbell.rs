@@ -6,19 +6,10 @@
 pub mod delivery;
 pub mod listeners;
 
-use crate::vcpu::Vcpu;
-use crate::vm::Vm;
+use crate::vm::{Doorbell, Vcpu, Vm};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use tactus_abi::map;
-
-/// The doorbell at a VM's end of a channel.
-pub struct Doorbell {
-    vm: &'static Vm,
-    source: u32,
-    /// A vCPU that has enabled the interrupt, of several a real-time one, or null: a hint where to deliver it.
-    listener: AtomicPtr<Vcpu>,
-}
 
 impl Doorbell {
     /// That of the VM's channel of this number. No vCPU listens.

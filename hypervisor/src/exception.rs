@@ -3,7 +3,7 @@
 use crate::arch::context::{self, Context, Exception};
 use crate::dispatch::look;
 use crate::hart::context::HartCtx;
-use crate::vcpu::Vcpu;
+use crate::vm::Vcpu;
 use crate::vm::{End, Vm};
 use tactus_policy::livelock::Verdict;
 

@@ -6,7 +6,7 @@
 use crate::arch::context::Context;
 use crate::hart::context::Local;
 use crate::hart::timer::Serves;
-use crate::vcpu::Vcpu;
+use crate::vm::Vcpu;
 use core::hint::cold_path;
 
 /// What the entry code does next.
@@ -21,6 +21,13 @@ impl Exit {
             cold_path();
             local.rearm();
         }
+        debug_assert!(local.timer.is_armed(local.serves()));
+        Self(vcpu.context())
+    }
+
+    /// As [`Exit::enter`], with the timer known to be armed.
+    #[inline(always)]
+    pub fn enter_armed(local: &Local, vcpu: &'static Vcpu) -> Self {
         debug_assert!(local.timer.is_armed(local.serves()));
         Self(vcpu.context())
     }

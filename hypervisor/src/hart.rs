@@ -5,10 +5,10 @@ pub mod running;
 pub mod timer;
 
 use crate::arch::{self, firmware};
-use crate::doorbell::Doorbell;
 use crate::plic::priority;
 use crate::sync::Apart;
-use crate::vcpu::Vcpu;
+use crate::vm::Doorbell;
+use crate::vm::Vcpu;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 use tactus_abi::blob::{Class, limit};

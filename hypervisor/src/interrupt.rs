@@ -8,9 +8,8 @@ use crate::hart::context::HartCtx;
 use crate::plic::priority;
 use crate::sched::{run_queue, signals};
 use crate::system::{Route, system};
-use crate::vcpu::Vcpu;
+use crate::vm::Vcpu;
 use crate::vm::devices;
-use core::hint::cold_path;
 use tactus_abi::blob::Class;
 use tactus_abi::map;
 
@@ -97,26 +96,19 @@ fn external(cx: &mut HartCtx) {
 /// Serves an interrupt from another hart.
 #[inline(never)]
 pub fn handle_ipi(cx: &mut HartCtx) {
-    handle_ipi_inlined(cx);
-}
-
-/// As [`handle_ipi`], where the path is measured.
-#[inline(always)]
-pub fn handle_ipi_inlined(cx: &mut HartCtx) {
     arch::clear_software_interrupt();
     // What is passed or posted from now on interrupts anew.
     if let Some(doorbell) = cx.local.hart.take_doorbell() {
         doorbell.deliver(cx);
     }
     if cx.local.hart.has_posts_or_offers() {
-        cold_path();
         handle_posts_and_offers(cx);
     }
 }
 
 /// Serves what other harts have sent here, doorbells apart.
 #[inline(never)]
-fn handle_posts_and_offers(cx: &mut HartCtx) {
+pub fn handle_posts_and_offers(cx: &mut HartCtx) {
     signals::handle_posts(cx);
     aftermath::conclude(cx);
     if cx.local.hart.take_offer() {

@@ -45,7 +45,7 @@ impl Page {
         sources & !self.sent[word].fetch_or(sources, Ordering::SeqCst) != 0
     }
 
-    /// The vCPU, which runs on this hart, or is about to, has been sent something ([`crate::vcpu::signal::SOFTWARE`], which has been cleared): whether its software
+    /// The vCPU, which runs on this hart, or is about to, has been sent something ([`crate::vm::vcpu::signal::SOFTWARE`], which has been cleared): whether its software
     /// interrupt is to be pending now.
     #[inline]
     pub fn deliver(&self) -> bool {

@@ -51,6 +51,20 @@ impl Turns {
         self.begin();
     }
 
+    /// Takes a turn if it begins at once. A turn ends before the next one is taken: `next` equal to an old `now` means that `now` is
+    /// still the same.
+    #[inline(always)]
+    fn try_begin(&self) -> bool {
+        let now = self.now.load(Ordering::Acquire);
+        let taken = self.next.compare_exchange(
+            now,
+            now.wrapping_add(1),
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        taken.is_ok()
+    }
+
     /// Ends the turn, for whoever has it.
     #[inline]
     fn end(&self) {
@@ -84,6 +98,16 @@ impl<T> Lock<T> {
     pub fn lock_inlined(&self) -> Guard<'_, T> {
         self.turns.begin();
         Guard { lock: self }
+    }
+
+    /// The value, unless a hart uses it or waits for it; on a path that is measured.
+    #[inline(always)]
+    pub fn try_lock(&self) -> Option<Guard<'_, T>> {
+        if self.turns.try_begin() {
+            Some(Guard { lock: self })
+        } else {
+            None
+        }
     }
 }
 
@@ -143,6 +167,35 @@ mod tests {
             }
         });
         assert_eq!(*counts.lock(), (THREADS * ROUNDS, THREADS * ROUNDS));
+    }
+
+    #[test]
+    fn a_try_takes_a_free_lock_only() {
+        let counts = Lock::new((0, 0));
+        thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    for round in 0..ROUNDS {
+                        let mut counts = loop {
+                            if round % 3 == 0 {
+                                break counts.lock();
+                            }
+                            match counts.try_lock() {
+                                Some(guard) => break guard,
+                                None => thread::yield_now(),
+                            }
+                        };
+                        assert_eq!(counts.0, counts.1);
+                        counts.0 += 1;
+                        thread::yield_now();
+                        counts.1 += 1;
+                    }
+                });
+            }
+        });
+        let guard = counts.lock();
+        assert_eq!(*guard, (THREADS * ROUNDS, THREADS * ROUNDS));
+        assert!(counts.try_lock().is_none());
     }
 
     #[test]

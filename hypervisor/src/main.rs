@@ -63,8 +63,6 @@ mod system;
 #[cfg(target_os = "none")]
 mod trap;
 #[cfg(target_os = "none")]
-mod vcpu;
-#[cfg(target_os = "none")]
 mod vm;
 
 /// A defect of the hypervisor: said, and the machine stopped. No guest can bring this about.

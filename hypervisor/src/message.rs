@@ -16,7 +16,7 @@ use crate::doorbell::delivery;
 use crate::hart::context::HartCtx;
 use crate::sched::{block, signals};
 use crate::system::system;
-use crate::vcpu::Vcpu;
+use crate::vm::Vcpu;
 use core::sync::atomic::Ordering;
 use endpoint::{Call, slot_size};
 use tactus_policy::mailbox::Received;

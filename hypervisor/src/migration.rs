@@ -15,7 +15,7 @@ use crate::hart::context::{HartCtx, Local};
 use crate::hart::{Hart, running};
 use crate::log::Line;
 use crate::system::system;
-use crate::vcpu::Vcpu;
+use crate::vm::Vcpu;
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;

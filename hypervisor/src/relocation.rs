@@ -72,8 +72,9 @@ pub struct Orders {
     pub to: Option<usize>,
 }
 
-/// A vCPU's home and what admission has ordered about it.
+/// A vCPU's home and what admission has ordered about it. The home comes first: each sender of a notification reads it.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Relocation {
     home: AtomicU32,
     moves: AtomicU32,

@@ -1,15 +1,13 @@
 //! Everything there is: made once at boot, shared by all harts, never freed.
 
 use crate::accelerators::interfaces::Accelerators;
-use crate::doorbell::Doorbell;
 use crate::hart::Hart;
 use crate::hart::context::HartCtx;
 use crate::message::endpoint::Endpoint;
 use crate::plic::Plic;
 use crate::ready::Ports;
 use crate::sync::Owned;
-use crate::vcpu::Vcpu;
-use crate::vm::Vm;
+use crate::vm::{Vcpu, Vm};
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use tactus_abi::blob::{Blob, limit};
 use tactus_abi::map::PASSED_SOURCE_MAX;
@@ -29,57 +27,6 @@ pub enum Route {
     Console,
 }
 
-/// What a VM consists of.
-pub struct Parts {
-    /// Its vCPUs of the configuration, by number.
-    vcpus: &'static Table<Vcpu>,
-    /// These, and behind them the places of those that hypercalls make.
-    all_vcpus: &'static Table<Vcpu>,
-    /// The doorbells that it rings, by channel.
-    doorbells: &'static Table<Doorbell>,
-}
-
-impl Parts {
-    /// A VM's parts, of what there is in all.
-    pub fn of(
-        config: &tactus_abi::blob::Vm,
-        vcpus: &'static [Vcpu],
-        doorbells: &'static [Doorbell],
-    ) -> Self {
-        let count = config.vcpus + config.rt_vcpus;
-        let all = &vcpus[config.first_vcpu as usize..][..count as usize];
-        let doorbells = &doorbells[config.first_channel_end as usize..];
-        Self {
-            vcpus: Table::new(&all[..config.vcpus as usize]),
-            all_vcpus: Table::new(all),
-            doorbells: Table::new(&doorbells[..config.channel_ends as usize]),
-        }
-    }
-}
-
-impl Vm {
-    /// Its vCPUs of the configuration, by number.
-    pub fn vcpus(&self) -> &'static Table<Vcpu> {
-        system().parts[self.index].vcpus
-    }
-
-    /// The places of vCPUs that hypercalls make, by number.
-    pub fn made_vcpus(&self) -> &'static [Vcpu] {
-        let made = self.all_vcpus().get(self.vcpus().len()..);
-        made.unwrap_or_default()
-    }
-
-    /// Both.
-    pub fn all_vcpus(&self) -> &'static Table<Vcpu> {
-        system().parts[self.index].all_vcpus
-    }
-
-    /// The doorbells that it rings, by channel.
-    pub fn doorbells(&self) -> &'static Table<Doorbell> {
-        system().parts[self.index].doorbells
-    }
-}
-
 /// The system, as configured and as it is.
 pub struct System {
     /// The configuration.
@@ -90,8 +37,6 @@ pub struct System {
     pub contexts: &'static Table<Owned<HartCtx>>,
     /// VMs, by index.
     pub vms: &'static Table<Vm>,
-    /// What each of them consists of, by the same index.
-    pub parts: &'static Table<Parts>,
     /// vCPUs of all VMs, by handle.
     pub vcpus: &'static Table<Vcpu>,
     /// Ready best-effort vCPUs of the whole system.

@@ -5,7 +5,6 @@ use crate::arch::{self, csr};
 use crate::devices;
 use crate::dispatch::look::{self, go_on};
 use crate::dispatch::{self, tick};
-use crate::doorbell::delivery;
 use crate::exception;
 use crate::exit::{Exit, NextContext};
 use crate::hart::HartRole;
@@ -13,7 +12,7 @@ use crate::hart::context::HartCtx;
 use crate::interrupt;
 use crate::migration;
 use crate::sched::{block, fpu};
-use crate::vcpu::Vcpu;
+use crate::vm::{Doorbell, Vcpu};
 use core::hint::cold_path;
 use tactus_abi::map;
 
@@ -23,23 +22,60 @@ const WFI: u64 = 0x1050_0073;
 const SRET: u64 = 0x1020_0073;
 
 /// An interrupt for the hypervisor. Like all handlers says whether the current vCPU's guest goes on.
-#[unsafe(link_section = ".text.doorbell")]
+///
+/// Fast path: a doorbell for the vCPU that runs here. It calls nothing, so that it needs no stack; all else is done by functions that it ends with.
 #[unsafe(export_name = "tactus_interrupt")]
+#[unsafe(link_section = ".text.doorbell")]
 pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
     // Safety: the entry code's call for a trap (protocol H1).
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
-    let pending = arch::pending_interrupts();
-    // Most often a doorbell.
-    if pending == csr::SSI {
-        interrupt::handle_ipi_inlined(cx);
-    } else {
+    if arch::pending_interrupts() != csr::SSI {
         cold_path();
-        interrupt::handle(cx, pending);
+        return other_interrupt(cx, vcpu);
     }
+    arch::clear_software_interrupt();
+    // What is passed or posted from now on interrupts anew.
+    if let Some(doorbell) = cx.local.hart.take_doorbell()
+        && !doorbell.deliver_to_current(vcpu)
+    {
+        cold_path();
+        return deliver(cx, vcpu, doorbell);
+    }
+    if cx.local.hart.has_posts_or_offers() | (cx.local.role == HartRole::User) {
+        cold_path();
+        return handle_posts(cx, vcpu);
+    }
+    look::go_on(cx, vcpu)
+}
+
+/// As [`interrupt`], for whatever is pending.
+#[inline(never)]
+fn other_interrupt(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
+    interrupt::handle(cx, arch::pending_interrupts());
+    end_interrupt(cx, vcpu)
+}
+
+/// As [`interrupt`], for a doorbell that is not for the vCPU that runs here, or not for certain.
+#[inline(never)]
+fn deliver(cx: &mut HartCtx, vcpu: &'static Vcpu, doorbell: &Doorbell) -> Exit {
+    doorbell.deliver(cx);
+    handle_posts(cx, vcpu)
+}
+
+/// As [`interrupt`], for what other harts have sent apart from doorbells.
+#[inline(never)]
+fn handle_posts(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
+    if cx.local.hart.has_posts_or_offers() {
+        interrupt::handle_posts_and_offers(cx);
+    }
+    end_interrupt(cx, vcpu)
+}
+
+fn end_interrupt(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
     if cx.local.role == HartRole::User {
         migration::trapped(cx, vcpu);
     }
-    go_on(cx, vcpu)
+    look::go_on(cx, vcpu)
 }
 
 /// The hart's timer has interrupted the vCPU, all of whose registers are saved.
@@ -69,36 +105,61 @@ fn serve_timer(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
 
 /// What became of a store: [`doorbell`].
 #[repr(C)]
-pub struct Doorbell {
+pub struct Store {
     /// As of all handlers.
     exit: Exit,
     /// It was a doorbell's.
     rung: bool,
 }
 
+impl Store {
+    /// It was a doorbell's.
+    #[inline(always)]
+    const fn rung(exit: Exit) -> Self {
+        Self { exit, rung: true }
+    }
+}
+
 /// A store without memory behind it: when it rings a doorbell, that is done at once. Of the registers only those that a
-/// function call destroys are in the context.
-#[unsafe(link_section = ".text.doorbell")]
+/// function call destroys are in the context. Like [`interrupt`] it needs no stack on its fast path.
 #[unsafe(export_name = "tactus_doorbell")]
-pub extern "C" fn doorbell(vcpu: &'static Vcpu) -> Doorbell {
+#[unsafe(link_section = ".text.doorbell")]
+pub extern "C" fn doorbell(vcpu: &'static Vcpu) -> Store {
     // Safety: as for `interrupt`.
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
     let offset = |address: u64| address.wrapping_sub(map::DOORBELL_BASE);
     match context::stored_word() {
         Some((address, length)) if offset(address) & !(map::PAGE_SIZE - 4) == 0 => {
-            // A doorbell that does not exist rings nowhere.
-            let _ = delivery::ring(cx, vcpu.vm, offset(address) / 4);
             context::skip_instruction(length);
-            Doorbell {
-                exit: go_on(cx, vcpu),
-                rung: true,
+            // A doorbell that does not exist rings nowhere.
+            let doorbell = vcpu.vm.doorbells().get((offset(address) / 4) as usize);
+            if let Some(left) = doorbell.and_then(|doorbell| doorbell.pass(cx)) {
+                cold_path();
+                return ring_here(cx, vcpu, left);
+            }
+            match look::go_on_unless_due(cx, vcpu) {
+                Some(exit) => Store::rung(exit),
+                None => serve_due_after_doorbell(cx, vcpu),
             }
         }
-        _ => Doorbell {
+        _ => Store {
             exit: Exit::leave(),
             rung: false,
         },
     }
+}
+
+/// As [`doorbell`], for one that is delivered on this hart.
+#[inline(never)]
+fn ring_here(cx: &mut HartCtx, vcpu: &'static Vcpu, doorbell: &Doorbell) -> Store {
+    doorbell.deliver_here(cx);
+    Store::rung(look::go_on(cx, vcpu))
+}
+
+/// As [`doorbell`], when the timer has become due meanwhile.
+#[inline(never)]
+fn serve_due_after_doorbell(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Store {
+    Store::rung(look::serve_due_and_go_on(cx, vcpu))
 }
 
 /// An exception but for calls and virtual instructions. All registers are in the context.

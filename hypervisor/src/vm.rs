@@ -1,19 +1,28 @@
-//! A virtual machine: its memory, its virtual devices, where it is in its life.
+//! A virtual machine, its vCPUs and its doorbells, which refer to each other.
 
 pub mod devices;
 pub mod lifecycle;
+pub mod vcpu;
 
 use crate::arch::context::Exception;
+use crate::body::Body;
+use crate::interrupt_page::Page;
 use crate::log::Line;
-use core::sync::atomic::{AtomicU32, AtomicU64};
-use tactus_abi::blob::{self, limit};
+use crate::sync::{Apart, Owned};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
+use tactus_abi::blob::{self, Class, limit};
 use tactus_abi::hypercall::VmState;
 use tactus_hypervisor::lock::Lock;
+use tactus_hypervisor::ownership::Owner;
+use tactus_hypervisor::relocation::Relocation;
+use tactus_hypervisor::run_state::RunState;
 use tactus_hypervisor::vplic::Vplic;
 use tactus_hypervisor::vuart::Vuart;
-use tactus_policy::table::Array;
+use tactus_policy::ready::Handle;
+use tactus_policy::table::{Array, Table};
 
 /// Its virtual devices.
+#[repr(C)]
 pub struct Devices {
     plic: Vplic,
     uart: Vuart,
@@ -79,21 +88,37 @@ pub struct Life {
     pieces: u32,
 }
 
-/// A VM.
+/// What is a VM's of what there is in all.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    /// vCPUs of the configuration.
+    vcpus: &'static Table<Vcpu>,
+    /// These, and behind them the places of those that hypercalls make.
+    all_vcpus: &'static Table<Vcpu>,
+    /// The doorbells that it rings.
+    doorbells: &'static Table<Doorbell>,
+}
+
+/// A VM. A doorbell uses the first two cache lines.
+#[repr(C, align(64))]
 pub struct Vm {
     /// Index in the configuration.
     pub index: usize,
+    /// vCPUs, as bits, that take their interrupts by pages. Written with `devices` locked.
+    pages: AtomicU32,
+    /// Written at boot only.
+    parts: Owned<Parts>,
+    devices: Lock<Devices>,
     /// For people.
     pub name: &'static str,
     config: &'static blob::Vm,
     memory: &'static blob::Region,
-    /// vCPUs, as bits, that take their interrupts by pages. Written with `devices` locked.
-    pages: AtomicU32,
-    devices: Lock<Devices>,
     life: Lock<Life>,
     /// Time its vCPUs have had on each hart, in ticks.
     pub ticks: Array<AtomicU64, { limit::HARTS }>,
 }
+
+const _: () = assert!(core::mem::offset_of!(Vm, devices) == 64);
 
 impl Vm {
     /// A VM that is off.
@@ -103,6 +128,7 @@ impl Vm {
             name: blob::name_text(&config.name),
             config,
             memory,
+            parts: Owned::new(Parts::default()),
             pages: AtomicU32::new(0),
             devices: Lock::new(Devices {
                 plic: Vplic::new(config.vcpus as usize),
@@ -134,6 +160,46 @@ impl Vm {
         self.memory
     }
 
+    /// Takes its vCPUs and the doorbells that it rings from among all.
+    ///
+    /// # Safety
+    /// Called once, at boot, before any guest or other hart runs.
+    pub unsafe fn adopt(&self, vcpus: &'static [Vcpu], doorbells: &'static [Doorbell]) {
+        let count = self.config.vcpus + self.config.rt_vcpus;
+        let all = &vcpus[self.config.first_vcpu as usize..][..count as usize];
+        let doorbells = &doorbells[self.config.first_channel_end as usize..];
+        // Safety: the caller's promise.
+        *unsafe { self.parts.get() } = Parts {
+            vcpus: Table::new(&all[..self.config.vcpus as usize]),
+            all_vcpus: Table::new(all),
+            doorbells: Table::new(&doorbells[..self.config.channel_ends as usize]),
+        };
+    }
+
+    /// Its vCPUs of the configuration, by number.
+    pub fn vcpus(&self) -> &'static Table<Vcpu> {
+        // Safety: not written after boot.
+        unsafe { self.parts.get() }.vcpus
+    }
+
+    /// The places of vCPUs that hypercalls make, by number.
+    pub fn made_vcpus(&self) -> &'static [Vcpu] {
+        let made = self.all_vcpus().get(self.vcpus().len()..);
+        made.unwrap_or_default()
+    }
+
+    /// Both.
+    pub fn all_vcpus(&self) -> &'static Table<Vcpu> {
+        // Safety: as above.
+        unsafe { self.parts.get() }.all_vcpus
+    }
+
+    /// The doorbells that it rings, by channel.
+    pub fn doorbells(&self) -> &'static Table<Doorbell> {
+        // Safety: as above.
+        unsafe { self.parts.get() }.doorbells
+    }
+
     /// Its stream on the console's line.
     pub fn stream(&self) -> u8 {
         self.index as u8 + 1
@@ -146,4 +212,94 @@ impl Vm {
         let offset = guest.checked_sub(memory.guest)?;
         (offset.checked_add(length)? <= memory.size).then_some(memory.host + offset)
     }
+}
+
+/// A vCPU. Behind its body, a cache line has all that a sender reads and what each trap of its own uses.
+#[repr(C)]
+pub struct Vcpu {
+    body: Owned<Body>,
+    /// The hart that owns it (protocol V1).
+    pub owner: Owner<Bodies>,
+    /// Its VM.
+    pub vm: &'static Vm,
+    /// Its place among all: one of [`crate::hart::running`] plus the priority.
+    pub precedence: u32,
+    /// Index among all vCPUs.
+    pub handle: Handle,
+    /// Real time or best effort.
+    pub class: Class,
+    /// Higher first, within the class.
+    pub priority: u8,
+    /// Its bit among the VM's vCPUs of the configuration; 0 for one that a hypercall has made.
+    pub bit: u32,
+    /// What it is doing (protocol F1).
+    pub state: RunState,
+    /// Its VM is its own: it has no other vCPUs, and can't have any.
+    pub alone: bool,
+    /// Its home hart, and what admission has ordered about it.
+    pub relocation: Relocation,
+    /// Number within its VM.
+    pub index: usize,
+    /// Harts it may run on, by index. A real-time one runs on its home.
+    pub harts: u64,
+    /// Those of `harts` that run it at all its levels.
+    pub kernel_harts: u64,
+    /// Those of `harts` that may run it as it is: changed by whoever may touch its body.
+    affinity: AtomicU64,
+    /// How often it has entered its kernel on a hart for user level only, and so left it.
+    pub kernel_entries: AtomicU64,
+    /// The page by which it takes its interrupts.
+    pub page: Page,
+    /// Its virtual PLIC context's output. With the next ones in a cache line of its own: who sends it something reads what stands above.
+    pub external: Apart<AtomicBool>,
+    /// Bits of [`signal`].
+    signals: AtomicU32,
+    /// It has the slot of a mailbox that it waits for.
+    pub message: AtomicBool,
+    /// Fences asked of it, and done by it, counted.
+    pub fences_asked: AtomicU32,
+    /// See `fences_asked`.
+    pub fences_done: AtomicU32,
+    /// A place for a vCPU that a hypercall makes: it is taken, or about to be.
+    pub claimed: AtomicBool,
+    /// How its reservation stands, as of the end of its last job.
+    pub record: Record,
+    /// How the admission that it asked for has ended, while it was not looking: see [`crate::realtime`].
+    pub verdict: AtomicU32,
+}
+
+const _: () =
+    assert!(core::mem::offset_of!(Vcpu, relocation) - core::mem::offset_of!(Vcpu, owner) < 60);
+const _: () = assert!(core::mem::offset_of!(Vcpu, owner).is_multiple_of(64));
+
+/// What [`tactus_abi::hypercall::RtStatus`] tells of a vCPU's jobs.
+#[derive(Debug, Default)]
+pub struct Record {
+    /// Release of the job.
+    pub release: AtomicU64,
+    /// Jobs released.
+    pub jobs: AtomicU64,
+    /// Jobs cut off.
+    pub overruns: AtomicU64,
+    /// Deadlines missed.
+    pub missed: AtomicU64,
+    /// Ticks spent.
+    pub used: AtomicU64,
+    /// The most that one job has spent.
+    pub used_max: AtomicU64,
+}
+
+/// Access to the bodies of the vCPUs that a hart owns. There is one for each hart, the first field of its [`crate::hart::context::HartCtx`].
+#[derive(Debug)]
+#[repr(C)]
+pub struct Bodies(());
+
+/// The doorbell at a VM's end of a channel.
+pub struct Doorbell {
+    /// The VM that hears it.
+    pub vm: &'static Vm,
+    /// The source of its virtual PLIC.
+    pub source: u32,
+    /// A vCPU that has enabled the interrupt, of several a real-time one, or null: a hint where to deliver it.
+    pub listener: AtomicPtr<Vcpu>,
 }

@@ -35,24 +35,25 @@ pub enum Effect {
     Completed(u32),
 }
 
-/// The controller's state. An output per context: "an interrupt is to be taken".
+/// The controller's state. An output per context: "an interrupt is to be taken". A doorbell of a VM with one vCPU uses the first 48 bytes.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Vplic {
-    contexts: usize,
-    priority: Array<u8, { PLIC_SOURCES as usize }>,
-    /// Sources of each priority; 0 holds those that never interrupt.
-    by_priority: Array<Sources, { PLIC_PRIORITY_MAX as usize + 1 }>,
     pending: Sources,
     /// Claimed and not yet completed.
     in_service: Sources,
-    /// Lines of level-triggered sources.
-    lines: Sources,
-    enabled: Array<Sources, VCPUS_PER_VM>,
-    threshold: Array<u8, VCPUS_PER_VM>,
-    /// Contexts, as bits, whose output is off.
-    off: u32,
     /// Of each context, unless it is off: enabled, and of a priority above the threshold.
     heard: Array<Sources, VCPUS_PER_VM>,
+    enabled: Array<Sources, VCPUS_PER_VM>,
+    /// Sources of each priority; 0 holds those that never interrupt.
+    by_priority: Array<Sources, { PLIC_PRIORITY_MAX as usize + 1 }>,
+    /// Lines of level-triggered sources.
+    lines: Sources,
+    contexts: usize,
+    /// Contexts, as bits, whose output is off.
+    off: u32,
+    threshold: Array<u8, VCPUS_PER_VM>,
+    priority: Array<u8, { PLIC_SOURCES as usize }>,
 }
 
 impl Vplic {

@@ -8,7 +8,7 @@ use crate::log::Line;
 use crate::message::waiters;
 use crate::sched::run_queue;
 use crate::system::system;
-use crate::vcpu::Vcpu;
+use crate::vm::Vcpu;
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use tactus_policy::ready::Handle;

@@ -7,7 +7,8 @@ use crate::hart::context::HartCtx;
 use crate::hart::running;
 use crate::interrupt;
 use crate::system::system;
-use crate::vcpu::{State, Vcpu};
+use crate::vm::Vcpu;
+use crate::vm::vcpu::State;
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 
@@ -36,23 +37,44 @@ pub fn serve_and_may_continue(cx: &mut HartCtx) -> bool {
     !cx.local.needs_resched
 }
 
-/// Goes on with the current vCPU, if the hart is still its. A timer that has become due meanwhile is served at once: entering the guest
+/// Enters the current vCPU's guest again, if the hart is still its. A timer that has become due meanwhile is served at once: entering the guest
 /// first would only delay the vCPU that it wakes.
 #[inline]
 pub fn go_on(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
-    let leaves = |cx: &HartCtx| cx.local.needs_resched || vcpu.state.get() != State::Running;
-    if leaves(cx) {
-        return Exit::leave();
+    match go_on_unless_due(cx, vcpu) {
+        Some(exit) => exit,
+        None => serve_due_and_go_on(cx, vcpu),
+    }
+}
+
+/// Fast path of [`go_on`]; `None`: the timer is due, or is still to be armed.
+#[inline(always)]
+pub fn go_on_unless_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Option<Exit> {
+    if leaves(cx, vcpu) {
+        return Some(Exit::leave());
     }
     let dirty = cx.local.timer.is_dirty();
     if dirty | arch::timer_is_due() {
         cold_path();
-        if cx.local.poll_timer() {
-            tick::serve_due(cx);
-        }
-        if leaves(cx) {
-            return Exit::leave();
-        }
+        return None;
+    }
+    Some(Exit::enter_armed(&cx.local, vcpu))
+}
+
+/// The other path of [`go_on`].
+#[inline(never)]
+pub fn serve_due_and_go_on(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
+    if cx.local.poll_timer() {
+        tick::serve_due(cx);
+    }
+    if leaves(cx, vcpu) {
+        return Exit::leave();
     }
     Exit::enter(&mut cx.local, vcpu)
+}
+
+/// Whether the current vCPU has to leave the hart.
+#[inline(always)]
+fn leaves(cx: &HartCtx, vcpu: &Vcpu) -> bool {
+    cx.local.needs_resched || vcpu.state.get() != State::Running
 }

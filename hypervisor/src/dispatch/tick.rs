@@ -5,7 +5,8 @@ use crate::arch;
 use crate::hart::context::HartCtx;
 use crate::sched::wake;
 use crate::system::system;
-use crate::vcpu::{State, Vcpu};
+use crate::vm::Vcpu;
+use crate::vm::vcpu::State;
 use core::hint::cold_path;
 
 /// Fast path of a release: the real-time vCPU without a reservation that preempts the hart now, since its time has come, no other of its class runs, and no

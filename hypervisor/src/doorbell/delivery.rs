@@ -1,51 +1,87 @@
 //! Doorbells ring: on the hart of the vCPU that listens.
 
-use super::{Doorbell, listeners};
+use super::listeners;
 use crate::arch::context;
 use crate::hart::context::HartCtx;
 use crate::system::system;
-use crate::vcpu::Vcpu;
-use crate::vm::Vm;
+use crate::vm::{Doorbell, Vcpu, Vm};
 use core::ptr;
 use tactus_abi::interrupts::place;
 use tactus_abi::map;
 
 /// Rings the other end of a VM's channel; `None`: it has no such channel.
-#[unsafe(link_section = ".text.doorbell")]
 pub fn ring(cx: &mut HartCtx, vm: &Vm, channel: u64) -> Option<()> {
     let channel = usize::try_from(channel).ok()?;
-    vm.doorbells().get(channel)?.ring(cx);
+    let doorbell = vm.doorbells().get(channel)?;
+    if let Some(left) = doorbell.pass(cx) {
+        left.deliver_here(cx);
+    }
     Some(())
 }
 
 impl Doorbell {
-    /// Rings it, for a vCPU of another VM that runs on this hart.
-    #[inline]
-    pub fn ring(&'static self, cx: &mut HartCtx) {
-        let mut doorbell = self;
-        if let Some(vcpu) = self.listener() {
-            let home = vcpu.home();
-            if home != cx.local.hart.index {
-                match system().harts[home].pass(vcpu, self) {
-                    None => return,
-                    Some(left) => doorbell = left,
-                }
-            }
+    /// Rings it, for a vCPU of another VM that runs on this hart: passes it to the hart of the vCPU that listens. Returns a
+    /// doorbell that is left to this hart: this one, or one that was passed there before.
+    #[inline(always)]
+    pub fn pass(&'static self, cx: &mut HartCtx) -> Option<&'static Self> {
+        let Some(listener) = self.listener() else {
+            return Some(self);
+        };
+        let home = listener.home();
+        if home == cx.local.hart.index {
+            return Some(self);
         }
-        doorbell.deliver_here(cx);
+        system().harts[home].pass(listener, self)
     }
 
     /// Makes its interrupt pending, wherever the vCPUs are that it is for.
     #[cold]
-    fn deliver_here(&self, cx: &mut HartCtx) {
+    pub fn deliver_here(&self, cx: &mut HartCtx) {
         self.vm.signal(cx, self.source);
         if self.vm.has_pages_only() {
             self.set_listener(listeners::find(self.vm, self.source));
         }
     }
 
-    /// Makes its interrupt pending, on the hart of the vCPU that listens. Always part of the path of an interrupt from another hart.
+    /// Fast path: its interrupt becomes pending for the current vCPU, which is its VM's only one. `false`: it is left to [`Doorbell::deliver`].
     #[inline(always)]
+    pub fn deliver_to_current(&self, vcpu: &'static Vcpu) -> bool {
+        if !(ptr::eq(vcpu.vm, self.vm) & vcpu.alone) {
+            return false;
+        }
+        if self.vm.has_pages() {
+            return self.add_to_page(vcpu);
+        }
+        let Some(rises) = self
+            .vm
+            .raise_for_only(vcpu, self.source - map::CHANNEL_SOURCE)
+        else {
+            return false;
+        };
+        if rises {
+            context::set_external(true);
+        }
+        true
+    }
+
+    /// The page of the current vCPU, which is its VM's only one, gets the interrupt. `false`: it has no page.
+    #[inline(always)]
+    fn add_to_page(&self, vcpu: &'static Vcpu) -> bool {
+        let Some(page) = vcpu.page.get() else {
+            return false;
+        };
+        let (word, bit) = place(self.source);
+        if page.add(word, bit) {
+            context::raise_software();
+        } else if !page.is_enabled(self.source) {
+            // A VM that rings it finds it pending from now on, and does not disturb this hart.
+            self.set_listener(None);
+        }
+        true
+    }
+
+    /// Makes its interrupt pending, on the hart of the vCPU that listens.
+    #[inline(never)]
     pub fn deliver(&self, cx: &mut HartCtx) {
         if self.vm.has_pages() {
             return self.deliver_by_page(cx);
@@ -57,7 +93,7 @@ impl Doorbell {
             (vcpu.bit == changed) & ptr::eq(vcpu.vm, self.vm) & loaded
         };
         if local.current.is_some_and(here) {
-            // As most often, it interrupts the vCPU whose registers are here. Who changes that next tells this hart so.
+            // It interrupts the vCPU whose registers are here. A later change is told to this hart.
             context::set_external(true);
         } else {
             self.vm.tell(cx, changed);
@@ -67,20 +103,13 @@ impl Doorbell {
     /// [`Doorbell::deliver`] for a VM with vCPUs that take interrupts by a page.
     #[inline(never)]
     fn deliver_by_page(&self, cx: &mut HartCtx) {
-        let local = &mut cx.local;
+        let local = &cx.local;
         if let (Some(vcpu), Some(loaded)) = (local.current, local.loaded)
             && ptr::eq(vcpu, loaded)
             && ptr::eq(vcpu.vm, self.vm)
             && vcpu.vm.vcpus().len() == 1
-            && let Some(page) = vcpu.page.get()
+            && self.add_to_page(vcpu)
         {
-            let (word, bit) = place(self.source);
-            if page.add(word, bit) {
-                context::raise_software();
-            } else if !page.is_enabled(self.source) {
-                // Whoever rings it finds it pending from now on, and does not disturb this hart.
-                self.set_listener(None);
-            }
             return;
         }
         self.deliver_here(cx);

@@ -1,10 +1,8 @@
 //! Which vCPU listens for a doorbell.
 
-use super::Doorbell;
 use crate::hart::context::is_same;
 use crate::system::system;
-use crate::vcpu::Vcpu;
-use crate::vm::Vm;
+use crate::vm::{Doorbell, Vcpu, Vm};
 use tactus_abi::blob::Class;
 use tactus_abi::map;
 use tactus_hypervisor::vplic::Vplic;

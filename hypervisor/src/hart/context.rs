@@ -10,7 +10,7 @@ use crate::arch;
 use crate::arch::context::Context;
 use crate::body::Body;
 use crate::sync::Owned;
-use crate::vcpu::{Bodies, Vcpu};
+use crate::vm::{Bodies, Vcpu};
 use core::hint::cold_path;
 use tactus_abi::blob::Class;
 use tactus_abi::blob::limit;
@@ -49,8 +49,8 @@ pub struct Local {
     pub needs_resched: bool,
     /// As [`Hart::shared`].
     pub shared: bool,
-    /// As [`Hart::by_deadline`].
-    pub by_deadline: bool,
+    /// Any of [`Local::ending_vms`], [`Local::closed_devices`], [`Local::stopping`] and [`Local::overruns`] is not empty.
+    pub has_aftermath: bool,
     /// As [`Hart::role`].
     pub role: HartRole,
     /// Interrupts of best-effort VMs are held back: a real-time vCPU runs, or ran last.
@@ -61,8 +61,6 @@ pub struct Local {
     pub fpu_owner: Handle,
     /// What is due, and the hart's timer.
     pub timer: Timer,
-    /// Any of the following four is not empty.
-    pub has_aftermath: bool,
     /// VMs, by index, whose last vCPU has stopped here and whose end is to be concluded.
     pub ending_vms: u32,
     /// VMs, by index, whose closed virtual devices are to be checked for a request.
@@ -100,12 +98,11 @@ impl HartCtx {
                 loaded: None,
                 needs_resched: false,
                 shared: hart.shared,
-                by_deadline: hart.by_deadline,
+                has_aftermath: false,
                 role: hart.role,
                 number: hart.index as u8 + 1,
                 real_time_only: false,
                 fpu_owner: NO_OWNER,
-                has_aftermath: false,
                 ending_vms: 0,
                 closed_devices: 0,
                 stopping: Array([0; INBOX_WORDS]),

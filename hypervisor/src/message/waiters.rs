@@ -2,7 +2,7 @@
 
 use crate::hart::context::HartCtx;
 use crate::system::system;
-use crate::vcpu::Vcpu;
+use crate::vm::Vcpu;
 use core::sync::atomic::{Ordering, fence};
 use tactus_policy::ready::Handle;
 

@@ -8,7 +8,7 @@ use crate::arch::context;
 use crate::body::Body;
 use crate::hart::context::{HartCtx, Local, is_same};
 use crate::migration;
-use crate::vcpu::{Bodies, Vcpu};
+use crate::vm::{Bodies, Vcpu};
 use core::hint::cold_path;
 
 /// The vCPU's registers have just been saved: its floating-point ones are still in the hart.

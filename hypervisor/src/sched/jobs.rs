@@ -3,7 +3,8 @@
 use super::run_queue;
 use crate::body::{Body, Wait};
 use crate::hart::context::Local;
-use crate::vcpu::{State, Vcpu};
+use crate::vm::Vcpu;
+use crate::vm::vcpu::State;
 use tactus_abi::blob::Class;
 use tactus_policy::reservation::{Kind, Wake};
 

@@ -4,7 +4,7 @@ use super::{fpu, wake};
 use crate::arch;
 use crate::hart::context::{HartCtx, Local};
 use crate::system::system;
-use crate::vcpu::Vcpu;
+use crate::vm::Vcpu;
 use core::sync::atomic::Ordering;
 use tactus_policy::ready::Handle;
 

@@ -9,7 +9,8 @@ use crate::body::Body;
 use crate::hart::HartRole;
 use crate::hart::context::HartCtx;
 use crate::migration;
-use crate::vcpu::{State, Vcpu};
+use crate::vm::Vcpu;
+use crate::vm::vcpu::State;
 use core::hint::cold_path;
 use tactus_abi::blob::Class;
 

@@ -6,7 +6,8 @@ use crate::hart::context::{HartCtx, Local, is_same};
 use crate::hart::{Hart, HartRole, running};
 use crate::migration;
 use crate::system::system;
-use crate::vcpu::{State, Vcpu};
+use crate::vm::Vcpu;
+use crate::vm::vcpu::State;
 use core::cmp;
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
@@ -26,7 +27,7 @@ pub enum End {
 /// Whether one of two vCPUs of a class, which this hart owns, comes before the other here.
 #[inline]
 pub fn comes_before(cx: &mut HartCtx, vcpu: &'static Vcpu, other: &'static Vcpu) -> bool {
-    if (vcpu.class == Class::RealTime) & cx.local.by_deadline {
+    if (vcpu.class == Class::RealTime) & cx.local.hart.by_deadline {
         let [one, two] = cx.bodies.of_two(vcpu, other);
         deadline(one) < deadline(two)
     } else {
@@ -45,7 +46,7 @@ pub fn enqueue(cx: &mut HartCtx, vcpu: &'static Vcpu, end: End) {
     let (handle, priority) = (vcpu.handle, vcpu.priority);
     let head = end == End::Head;
     match vcpu.class {
-        Class::RealTime if cx.local.by_deadline => {
+        Class::RealTime if cx.local.hart.by_deadline => {
             vcpu.state.set(State::Ready);
             let (local, body) = cx.with_body(vcpu);
             edf_insert(local, handle, deadline(body));
@@ -79,7 +80,7 @@ fn edf_pop(local: &mut Local) -> Option<Handle> {
 
 /// Takes the ready real-time vCPU that comes first.
 fn pop_real_time(local: &mut Local) -> Option<&'static Vcpu> {
-    let handle = if local.by_deadline {
+    let handle = if local.hart.by_deadline {
         edf_pop(local)
     } else {
         local.realtime.pop()
@@ -90,7 +91,7 @@ fn pop_real_time(local: &mut Local) -> Option<&'static Vcpu> {
 /// Whether a real-time vCPU waits for the hart.
 pub fn has_real_time(local: &Local) -> bool {
     local.next.is_some()
-        || if local.by_deadline {
+        || if local.hart.by_deadline {
             !local.edf.is_empty()
         } else {
             local.realtime.highest().is_some()
@@ -156,7 +157,7 @@ pub fn dequeue(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
         return true;
     }
     match vcpu.class {
-        Class::RealTime if local.by_deadline => {
+        Class::RealTime if local.hart.by_deadline => {
             local.edf.clear(vcpu.handle);
             true
         }

@@ -9,7 +9,7 @@ use crate::body::Body;
 use crate::hart::context::{HartCtx, Local};
 use crate::migration;
 use crate::system::system;
-use crate::vcpu::Vcpu;
+use crate::vm::Vcpu;
 use core::hint::cold_path;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::Class;

@@ -8,7 +8,8 @@ use crate::doorbell::listeners;
 use crate::hart::context::HartCtx;
 use crate::sched::signals;
 use crate::system::{Route, system};
-use crate::vcpu::{Vcpu, signal};
+use crate::vm::Vcpu;
+use crate::vm::vcpu::signal;
 use core::ptr;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::{io, region};
@@ -94,11 +95,24 @@ impl Vm {
     }
 
     /// As [`Vm::raise`], of a channel's doorbell.
-    #[inline]
     pub fn raise_channel(&self, channel: u32) -> Changed {
-        let mut devices = self.devices.lock_inlined();
+        let mut devices = self.devices.lock();
         devices.plic.raise_channel(channel);
         self.raise_by_page(map::CHANNEL_SOURCE + channel) | self.outputs(&devices.plic)
+    }
+
+    /// Fast path of [`Vm::raise_channel`], for a VM whose only vCPU is this one, which runs on this hart: whether its external interrupt line
+    /// rises. It takes interrupts by the PLIC. `None`: another hart uses the devices.
+    #[inline(always)]
+    pub fn raise_for_only(&self, vcpu: &Vcpu, channel: u32) -> Option<bool> {
+        let mut devices = self.devices.try_lock()?;
+        devices.plic.raise_channel(channel);
+        // A source that is raised takes no line down.
+        let rises = devices.plic.output(0) && !vcpu.external.load(Ordering::Relaxed);
+        if rises {
+            vcpu.external.store(true, Ordering::Relaxed);
+        }
+        Some(rises)
     }
 
     #[inline]

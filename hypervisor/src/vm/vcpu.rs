@@ -1,11 +1,11 @@
-//! A virtual CPU.
+//! A virtual CPU: what others tell it, how it is made, who may touch its body.
 
+use super::{Bodies, Life, Record, Vcpu, Vm};
 use crate::arch::context::{Context, Fpu};
 use crate::body::{Body, Wait};
 use crate::hart::running;
 use crate::interrupt_page::Page;
 use crate::sync::{Apart, Owned};
-use crate::vm::{Life, Vm};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{Blob, Class, Migration};
 use tactus_hypervisor::ownership::Owner;
@@ -40,77 +40,6 @@ pub mod signal {
     pub const fn awaits(index: usize) -> u32 {
         1 << (AWAITED as usize + index)
     }
-}
-
-/// A vCPU.
-#[repr(C)]
-pub struct Vcpu {
-    body: Owned<Body>,
-    /// The hart that owns it (protocol V1).
-    pub owner: Owner<Bodies>,
-    /// Its VM.
-    pub vm: &'static Vm,
-    /// Its place among all: one of [`running`] plus the priority.
-    pub precedence: u32,
-    /// Its home hart, and what admission has ordered about it.
-    pub relocation: Relocation,
-    /// Index among all vCPUs.
-    pub handle: Handle,
-    /// Real time or best effort.
-    pub class: Class,
-    /// Higher first, within the class.
-    pub priority: u8,
-    /// What it is doing (protocol F1).
-    pub state: RunState,
-    /// Its VM is its own: it has no other vCPUs, and can't have any.
-    pub alone: bool,
-    /// Number within its VM.
-    pub index: usize,
-    /// Harts it may run on, by index. A real-time one runs on its home.
-    pub harts: u64,
-    /// Those of `harts` that run it at all its levels.
-    pub kernel_harts: u64,
-    /// Those of `harts` that may run it as it is: changed by whoever may touch its body.
-    affinity: AtomicU64,
-    /// How often it has entered its kernel on a hart for user level only, and so left it.
-    pub kernel_entries: AtomicU64,
-    /// Its bit among the VM's vCPUs of the configuration; 0 for one that a hypercall has made.
-    pub bit: u32,
-    /// The page by which it takes its interrupts.
-    pub page: Page,
-    /// Its virtual PLIC context's output. With the next ones in a cache line of its own: who sends it something reads what stands above.
-    pub external: Apart<AtomicBool>,
-    /// Bits of [`signal`].
-    signals: AtomicU32,
-    /// It has the slot of a mailbox that it waits for.
-    pub message: AtomicBool,
-    /// Fences asked of it, and done by it, counted.
-    pub fences_asked: AtomicU32,
-    /// See `fences_asked`.
-    pub fences_done: AtomicU32,
-    /// A place for a vCPU that a hypercall makes: it is taken, or about to be.
-    pub claimed: AtomicBool,
-    /// How its reservation stands, as of the end of its last job.
-    pub record: Record,
-    /// How the admission that it asked for has ended, while it was not looking: see [`crate::realtime`].
-    pub verdict: AtomicU32,
-}
-
-/// What [`tactus_abi::hypercall::RtStatus`] tells of a vCPU's jobs.
-#[derive(Debug, Default)]
-pub struct Record {
-    /// Release of the job.
-    pub release: AtomicU64,
-    /// Jobs released.
-    pub jobs: AtomicU64,
-    /// Jobs cut off.
-    pub overruns: AtomicU64,
-    /// Deadlines missed.
-    pub missed: AtomicU64,
-    /// Ticks spent.
-    pub used: AtomicU64,
-    /// The most that one job has spent.
-    pub used_max: AtomicU64,
 }
 
 impl Record {
@@ -277,11 +206,6 @@ impl Vcpu {
         self.state.begin_running();
     }
 }
-
-/// Access to the bodies of the vCPUs that a hart owns. There is one for each hart, the first field of its [`crate::hart::context::HartCtx`].
-#[derive(Debug)]
-#[repr(C)]
-pub struct Bodies(());
 
 impl Bodies {
     /// For a hart that owns no vCPU yet.
