@@ -12,6 +12,7 @@ pub mod mailbox;
 pub mod migration;
 pub mod ready;
 pub mod reservation;
+pub mod schedule;
 
 pub mod placement;
 pub mod stage2;

@@ -1,0 +1,316 @@
+//! Decisions of the scheduler: which vCPU runs, is preempted, keeps a soft affinity, is queued, and is offered to
+//! other harts.
+//!
+//! One function for each event. Its arguments are plain values; what costs a lock or another cache line is a closure,
+//! which is called only if the decision depends on it. The result says what the hypervisor does.
+//!
+//! | event | function | result |
+//! |---|---|---|
+//! | a waiting vCPU is to run | [`wake`] | [`Wakeup`]: it preempts, is queued at home, is queued and the hart reschedules, or is offered to other harts |
+//! | a real-time vCPU takes the hart | [`preempt`] | [`Preemption`]: the vCPU that ran keeps a soft affinity, or is requeued |
+//! | a vCPU waits, or its slice or budget is over | [`may_switch`] | whether the next queued vCPU, of any urgency, replaces it in one step |
+//! | a vCPU has left its hart | [`requeue`] | [`Requeue`]: it blocks, its job ends, it is throttled, keeps a soft affinity, or is queued |
+//! | the hart has no ready real-time vCPU any more | [`resume_affine`] | [`Affinity`]: the vCPU with the soft affinity resumes, or is queued |
+//! | best-effort work is done for the hart | [`expire_affinity`] | where the vCPU with the soft affinity is queued |
+//! | a switch is done | [`is_inverted`] | whether the vCPU that left was more urgent |
+//! | a slice ends | [`end_slice`] | [`SliceEnd`]: another one begins, or the vCPU yields |
+//! | best-effort work is due | [`does_deferred_work`] | whether it is done now |
+//! | a vCPU was queued for any hart | [`choose_hart`] | the hart that it is offered to |
+//! | best-effort vCPUs are queued, and this hart keeps its own | [`is_kicked`] | whether another hart is made to look |
+//! | another hart is to be offered a vCPU, and takes notice of it | [`accepts_offer`] | whether it reschedules |
+//! | news for a vCPU at home on a hart | [`accepts_ipi`] | whether they interrupt the hart |
+//!
+//! Urgency among real-time vCPUs is [`comes_before`]; [`precedence`] orders vCPUs of all classes.
+//!
+//! **Offers.** Best-effort vCPUs of all harts share a queue. None waits there while a hart that it may use is idle or runs
+//! one of lower priority, if each hart follows two rules:
+//!
+//! 1. A hart that has queued a best-effort vCPU, and has then chosen its next vCPU, offers queued ones to the other harts.
+//!    It asks [`accepts_offer`] for each, with the highest priority among those that may run there.
+//! 2. A hart publishes [`precedence::IDLE`] before it takes a best-effort vCPU from the queue, so that one that is queued
+//!    meanwhile is offered to it.
+//!
+//! `policy/tests/scheduler` explores small systems exhaustively with these rules, and shows what fails without each.
+
+use tactus_abi::blob::Class;
+
+/// What a hart runs, as other harts see it: one number, ordered by urgency.
+pub mod precedence {
+    use tactus_abi::blob::Class;
+
+    /// Nothing.
+    pub const IDLE: u32 = 0;
+    /// Plus the priority: a best-effort vCPU.
+    pub const BEST_EFFORT: u32 = 0x100;
+    /// Plus the priority: a real-time vCPU.
+    pub const REAL_TIME: u32 = 0x200;
+
+    /// The precedence of a vCPU.
+    #[inline(always)]
+    pub const fn of(class: Class, priority: u8) -> u32 {
+        let base = match class {
+            Class::BestEffort => BEST_EFFORT,
+            Class::RealTime => REAL_TIME,
+        };
+        base + priority as u32
+    }
+}
+
+/// Where a vCPU is queued among those of its priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It was preempted: it keeps its place, and the rest of its slice.
+    Head,
+    /// It was woken, or its slice is used up.
+    Tail,
+}
+
+/// Whether the first of two vCPUs of one class is more urgent than the second, on one hart. `deadlines`: those of
+/// their jobs.
+#[inline(always)]
+pub fn comes_before(
+    by_deadline: bool,
+    precedences: [u32; 2],
+    deadlines: impl FnOnce() -> [u64; 2],
+) -> bool {
+    if by_deadline {
+        let [one, other] = deadlines();
+        one < other
+    } else {
+        precedences[0] > precedences[1]
+    }
+}
+
+/// What becomes of a vCPU that waited and is to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wakeup {
+    /// Real time: it is the hart's next vCPU, past the run queue, and the hart reschedules. The next one until now is
+    /// queued at the head.
+    Preempts,
+    /// Real time: it is queued at home.
+    Queued,
+    /// Best effort: it is queued at the tail, and its home hart reschedules.
+    Reschedules,
+    /// Best effort: it is queued at the tail, and another hart may take it at once ([`choose_hart`]).
+    Offered,
+}
+
+/// A waiting vCPU is to run. `ahead` is the class of the vCPU that its home hart runs next or now; `precedes` is
+/// whether the woken one [`comes_before`] that one, if both are of one class. `has_real_time`, asked if there is
+/// none: real-time vCPUs are queued at home, which has not chosen yet.
+#[inline(always)]
+pub fn wake(
+    class: Class,
+    ahead: Option<Class>,
+    precedes: impl FnOnce() -> bool,
+    has_real_time: impl FnOnce() -> bool,
+    may_run_here: impl FnOnce() -> bool,
+) -> Wakeup {
+    let first = match ahead {
+        Some(ahead) if ahead == class => precedes(),
+        Some(_) => class == Class::RealTime,
+        // The queue decides between several real-time vCPUs.
+        None => class == Class::BestEffort || !has_real_time(),
+    };
+    match class {
+        Class::RealTime if first => Wakeup::Preempts,
+        Class::RealTime => Wakeup::Queued,
+        Class::BestEffort if first && may_run_here() => Wakeup::Reschedules,
+        Class::BestEffort => Wakeup::Offered,
+    }
+}
+
+/// What becomes of the vCPU that a real-time one preempts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preemption {
+    /// It stays on its hart, in no queue, until the hart has no real-time vCPU or best-effort work is done.
+    KeepsAffinity,
+    /// See [`requeue`].
+    Requeues,
+}
+
+/// A real-time vCPU takes the hart. `runs`: the current vCPU does not wait. `is_free`: no other vCPU has a soft
+/// affinity to the hart.
+#[inline(always)]
+pub fn preempt(class: Class, runs: bool, is_free: bool) -> Preemption {
+    if (class == Class::BestEffort) & runs & is_free {
+        Preemption::KeepsAffinity
+    } else {
+        Preemption::Requeues
+    }
+}
+
+/// Whether the current vCPU leaves the hart for the first queued one, whatever that is; otherwise the two are
+/// compared first.
+#[inline(always)]
+pub fn may_switch(class: Class, waits: bool, slice_over: bool, budget_over: bool) -> bool {
+    waits | ((class == Class::BestEffort) & slice_over) | budget_over
+}
+
+/// A vCPU that leaves its hart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaving {
+    /// Its class.
+    pub class: Class,
+    /// It waits for an event.
+    pub waits: bool,
+    /// Its slice is not used up.
+    pub slice_left: bool,
+    /// A real-time vCPU is the hart's next one, and no vCPU has a soft affinity to the hart.
+    pub may_keep_affinity: bool,
+}
+
+/// What becomes of a vCPU that has left its hart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requeue {
+    /// It waits.
+    Blocks,
+    /// Its job has ended, and it waits for the next one.
+    EndsJob,
+    /// The budget of its job is spent, and it waits for the next one.
+    Throttled,
+    /// As [`Preemption::KeepsAffinity`].
+    KeepsAffinity,
+    /// It is queued.
+    Queued {
+        /// Where.
+        end: End,
+        /// It is then offered to another hart ([`choose_hart`]).
+        offered: bool,
+    },
+}
+
+/// A vCPU has left its hart. `ends_job`: what it waits for ends its job. `budget_spent`: it has a reservation and has
+/// spent its budget.
+#[inline(always)]
+pub fn requeue(
+    leaving: Leaving,
+    ends_job: impl FnOnce() -> bool,
+    budget_spent: impl FnOnce() -> bool,
+    may_run_here: impl FnOnce() -> bool,
+) -> Requeue {
+    let best_effort = leaving.class == Class::BestEffort;
+    if leaving.waits {
+        if !best_effort && ends_job() {
+            Requeue::EndsJob
+        } else {
+            Requeue::Blocks
+        }
+    } else if budget_spent() {
+        Requeue::Throttled
+    } else if best_effort & leaving.may_keep_affinity {
+        Requeue::KeepsAffinity
+    } else {
+        Requeue::Queued {
+            end: expire_affinity(!best_effort | leaving.slice_left),
+            offered: best_effort && !may_run_here(),
+        }
+    }
+}
+
+/// What becomes of a vCPU with a soft affinity when its hart has no ready real-time vCPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Affinity {
+    /// It gets the hart.
+    Resumes,
+    /// It is queued there, and the hart takes the first queued vCPU that may run on it.
+    Ends(End),
+}
+
+/// The hart has no ready real-time vCPU: decides between a best-effort vCPU with a soft affinity to it and the queued
+/// ones, `highest` being the highest priority among those.
+#[inline(always)]
+pub fn resume_affine(priority: u8, slice_left: bool, highest: Option<u8>) -> Affinity {
+    let resumes = match highest {
+        None => true,
+        Some(highest) if slice_left => highest <= priority,
+        Some(highest) => highest < priority,
+    };
+    if resumes {
+        Affinity::Resumes
+    } else {
+        Affinity::Ends(expire_affinity(slice_left))
+    }
+}
+
+/// Where a best-effort vCPU is queued whose soft affinity ends.
+#[inline(always)]
+pub const fn expire_affinity(slice_left: bool) -> End {
+    if slice_left { End::Head } else { End::Tail }
+}
+
+/// Whether a switch has put a less urgent vCPU in the place of one that could run on: another hart has taken the one
+/// for which it was to leave. The hart then reschedules.
+#[inline(always)]
+pub fn is_inverted(class: Class, waits: bool, precedence: u32, next: u32) -> bool {
+    !waits & (class == Class::BestEffort) & (next < precedence)
+}
+
+/// What becomes of a vCPU whose slice ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SliceEnd {
+    /// Another slice begins.
+    Renewed,
+    /// It leaves the hart, to the tail of the queue.
+    Yields,
+}
+
+/// A slice ends. `highest`: the highest priority among queued best-effort vCPUs. A real-time vCPU keeps the hart as
+/// long as it wants.
+#[inline(always)]
+pub fn end_slice(class: Class, priority: u8, highest: impl FnOnce() -> Option<u8>) -> SliceEnd {
+    match class {
+        Class::BestEffort if highest().is_some_and(|highest| highest >= priority) => {
+            SliceEnd::Yields
+        }
+        Class::BestEffort | Class::RealTime => SliceEnd::Renewed,
+    }
+}
+
+/// Whether work for best-effort vCPUs is done now. `has_next`: a real-time vCPU preempts the current one.
+/// `needs_resched`: the current vCPU leaves the hart. `real_time`: it is a real-time one on a shared hart. `is_due`:
+/// the deferral period is over.
+#[inline(always)]
+pub fn does_deferred_work(
+    has_next: bool,
+    needs_resched: bool,
+    real_time: bool,
+    is_due: impl FnOnce() -> bool,
+) -> bool {
+    !has_next & !(needs_resched & real_time) && (!real_time || is_due())
+}
+
+/// The hart that a queued best-effort vCPU is offered to: among `harts` that it may run on, each with the
+/// [`precedence`] of what it runs, the one that runs what is least urgent, if that is less urgent than the vCPU.
+#[inline(always)]
+pub fn choose_hart<T>(precedence: u32, harts: impl Iterator<Item = (T, u32)>) -> Option<T> {
+    let mut best = None;
+    let mut least = precedence;
+    for (hart, runs) in harts {
+        if runs < least {
+            least = runs;
+            best = Some(hart);
+        }
+    }
+    best
+}
+
+/// Whether another hart is made to look at the queue: it is idle, and a queued vCPU may run there.
+#[inline(always)]
+pub fn is_kicked(runs: u32, has_work: impl FnOnce() -> bool) -> bool {
+    runs == precedence::IDLE && has_work()
+}
+
+/// Whether a hart that runs something of the precedence `runs` reschedules when it is offered a queued vCPU.
+/// `highest`: the highest priority among those.
+#[inline(always)]
+pub fn accepts_offer(highest: Option<u8>, runs: u32) -> bool {
+    highest.is_some_and(|priority| precedence::of(Class::BestEffort, priority) > runs)
+}
+
+/// Whether news for a vCPU of this class interrupt its home hart, which runs something of the precedence `runs`:
+/// those for best-effort vCPUs wait while a real-time one runs.
+#[inline(always)]
+pub fn accepts_ipi(class: Class, runs: u32) -> bool {
+    class == Class::RealTime || runs < precedence::REAL_TIME
+}

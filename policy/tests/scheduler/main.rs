@@ -1,0 +1,7 @@
+//! The scheduler's decisions: each against its specification, and all of them in a system that is explored
+//! exhaustively.
+
+mod decisions;
+mod exploration;
+mod model;
+mod rules;

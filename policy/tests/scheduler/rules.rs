@@ -1,0 +1,246 @@
+//! The decisions of [`tactus_policy::schedule`] as a table, in which a test can exchange one.
+
+use tactus_abi::blob::Class;
+use tactus_policy::schedule::{
+    self, Affinity, End, Leaving, Preemption, Requeue, SliceEnd, Wakeup,
+};
+
+/// The decisions. What the hypervisor asks for only if needed is given here.
+pub trait Rules {
+    /// Whenever a hart has chosen its next vCPU and has queued a best-effort one since the last time, it offers
+    /// queued ones to other harts. Not set: it does so when it wakes one that is not for itself, and to idle harts
+    /// when one that could run on leaves it.
+    const OFFERS_AFTER_CHOICE: bool = true;
+    /// While it chooses a best-effort vCPU, a hart takes offers as an idle one does. Not set: it is for the others
+    /// what it was before.
+    const CHOOSES_AS_IDLE: bool = true;
+
+    fn comes_before(&self, by_deadline: bool, precedences: [u32; 2], deadlines: [u64; 2]) -> bool {
+        schedule::comes_before(by_deadline, precedences, || deadlines)
+    }
+
+    fn wake(
+        &self,
+        class: Class,
+        ahead: Option<Class>,
+        precedes: bool,
+        has_real_time: bool,
+        here: bool,
+    ) -> Wakeup {
+        schedule::wake(class, ahead, || precedes, || has_real_time, || here)
+    }
+
+    fn preempt(&self, class: Class, runs: bool, is_free: bool) -> Preemption {
+        schedule::preempt(class, runs, is_free)
+    }
+
+    fn may_switch(&self, class: Class, waits: bool, slice_over: bool, budget_over: bool) -> bool {
+        schedule::may_switch(class, waits, slice_over, budget_over)
+    }
+
+    fn requeue(&self, leaving: Leaving, ends_job: bool, spent: bool, here: bool) -> Requeue {
+        schedule::requeue(leaving, || ends_job, || spent, || here)
+    }
+
+    fn resume_affine(&self, priority: u8, slice_left: bool, highest: Option<u8>) -> Affinity {
+        schedule::resume_affine(priority, slice_left, highest)
+    }
+
+    fn expire_affinity(&self, slice_left: bool) -> End {
+        schedule::expire_affinity(slice_left)
+    }
+
+    fn is_inverted(&self, class: Class, waits: bool, precedence: u32, next: u32) -> bool {
+        schedule::is_inverted(class, waits, precedence, next)
+    }
+
+    fn end_slice(&self, class: Class, priority: u8, highest: Option<u8>) -> SliceEnd {
+        schedule::end_slice(class, priority, || highest)
+    }
+
+    fn does_deferred_work(&self, next: bool, resched: bool, real_time: bool, due: bool) -> bool {
+        schedule::does_deferred_work(next, resched, real_time, || due)
+    }
+
+    fn choose_hart(&self, precedence: u32, harts: Vec<(usize, u32)>) -> Option<usize> {
+        schedule::choose_hart(precedence, harts.into_iter())
+    }
+
+    fn is_kicked(&self, runs: u32, has_work: bool) -> bool {
+        schedule::is_kicked(runs, || has_work)
+    }
+
+    fn accepts_offer(&self, highest: Option<u8>, runs: u32) -> bool {
+        schedule::accepts_offer(highest, runs)
+    }
+}
+
+/// The decisions as they are.
+pub struct Unchanged;
+
+impl Rules for Unchanged {}
+
+/// Rules with one wrong decision each.
+pub mod mutants {
+    use super::*;
+
+    macro_rules! mutant {
+        ($(#[$doc:meta])* $name:ident, fn $($decision:tt)*) => {
+            $(#[$doc])*
+            pub struct $name;
+
+            impl Rules for $name {
+                fn $($decision)*
+            }
+        };
+    }
+
+    /// Offers are made as `hypervisor/src/sched` makes them now.
+    pub struct FewOffers;
+
+    impl Rules for FewOffers {
+        const OFFERS_AFTER_CHOICE: bool = false;
+    }
+
+    /// A hart that chooses is seen as `hypervisor/src/sched` shows it now.
+    pub struct ChoosesUnseen;
+
+    impl Rules for ChoosesUnseen {
+        const CHOOSES_AS_IDLE: bool = false;
+    }
+
+    mutant! {
+        /// As `hypervisor/src/sched` decides now: on a hart without a vCPU each one that wakes is the next.
+        FirstOnEmptyHart, fn wake(&self, class: Class, ahead: Option<Class>, precedes: bool, _: bool, here: bool) -> Wakeup {
+            schedule::wake(class, ahead, || precedes, || false, || here)
+        }
+    }
+
+    mutant! {
+        /// As `hypervisor/src/sched` decides now: a soft affinity that expires ends at the head of the queue.
+        ExpiresAtHead, fn expire_affinity(&self, _: bool) -> End {
+            End::Head
+        }
+    }
+
+    mutant! {
+        /// The later deadline and the lower priority come first.
+        OrderReversed, fn comes_before(&self, by_deadline: bool, of: [u32; 2], at: [u64; 2]) -> bool {
+            schedule::comes_before(by_deadline, [of[1], of[0]], || [at[1], at[0]])
+        }
+    }
+
+    mutant! {
+        /// Priorities decide where deadlines should.
+        DeadlineIgnored, fn comes_before(&self, _: bool, of: [u32; 2], at: [u64; 2]) -> bool {
+            schedule::comes_before(false, of, || at)
+        }
+    }
+
+    mutant! {
+        /// A woken real-time vCPU does not preempt.
+        NeverPreempts, fn wake(&self, class: Class, ahead: Option<Class>, precedes: bool, has: bool, here: bool) -> Wakeup {
+            match schedule::wake(class, ahead, || precedes, || has, || here) {
+                Wakeup::Preempts => Wakeup::Queued,
+                wakeup => wakeup,
+            }
+        }
+    }
+
+    mutant! {
+        /// A woken best-effort vCPU that is more urgent than its hart's is left to other harts.
+        NeverReschedules, fn wake(&self, class: Class, ahead: Option<Class>, precedes: bool, has: bool, here: bool) -> Wakeup {
+            match schedule::wake(class, ahead, || precedes, || has, || here) {
+                Wakeup::Reschedules => Wakeup::Offered,
+                wakeup => wakeup,
+            }
+        }
+    }
+
+    mutant! {
+        /// A second vCPU takes the place of the one with the soft affinity.
+        AffinityTaken, fn requeue(&self, leaving: Leaving, ends_job: bool, spent: bool, here: bool) -> Requeue {
+            let may_keep_affinity = true;
+            schedule::requeue(Leaving { may_keep_affinity, ..leaving }, || ends_job, || spent, || here)
+        }
+    }
+
+    mutant! {
+        /// A real-time vCPU that is preempted keeps a soft affinity.
+        RealTimeKeepsAffinity, fn preempt(&self, _: Class, runs: bool, is_free: bool) -> Preemption {
+            schedule::preempt(Class::BestEffort, runs, is_free)
+        }
+    }
+
+    mutant! {
+        /// A spent budget is not noticed.
+        BudgetIgnored, fn requeue(&self, leaving: Leaving, ends_job: bool, _: bool, here: bool) -> Requeue {
+            schedule::requeue(leaving, || ends_job, || false, || here)
+        }
+    }
+
+    mutant! {
+        /// A vCPU that waits is queued.
+        WaitIgnored, fn requeue(&self, leaving: Leaving, ends_job: bool, spent: bool, here: bool) -> Requeue {
+            let waits = false;
+            schedule::requeue(Leaving { waits, ..leaving }, || ends_job, || spent, || here)
+        }
+    }
+
+    mutant! {
+        /// A vCPU keeps its place when its slice is used up.
+        SliceOverAtHead, fn requeue(&self, leaving: Leaving, ends_job: bool, spent: bool, here: bool) -> Requeue {
+            let slice_left = true;
+            schedule::requeue(Leaving { slice_left, ..leaving }, || ends_job, || spent, || here)
+        }
+    }
+
+    mutant! {
+        /// A vCPU with a soft affinity gets its hart whatever is queued.
+        AffinityFirst, fn resume_affine(&self, _: u8, _: bool, _: Option<u8>) -> Affinity {
+            Affinity::Resumes
+        }
+    }
+
+    mutant! {
+        /// A vCPU with a soft affinity gets another slice before those of its priority.
+        AffinityRenewsSlice, fn resume_affine(&self, priority: u8, _: bool, highest: Option<u8>) -> Affinity {
+            schedule::resume_affine(priority, true, highest)
+        }
+    }
+
+    mutant! {
+        /// A switch to a less urgent vCPU is not corrected.
+        InversionStays, fn is_inverted(&self, _: Class, _: bool, _: u32, _: u32) -> bool {
+            false
+        }
+    }
+
+    mutant! {
+        /// A vCPU yields only to those of higher priority.
+        YieldsToHigher, fn end_slice(&self, class: Class, priority: u8, highest: Option<u8>) -> SliceEnd {
+            schedule::end_slice(class, priority + 1, || highest)
+        }
+    }
+
+    mutant! {
+        /// Only idle harts accept an offer.
+        OnlyIdleAccept, fn accepts_offer(&self, highest: Option<u8>, runs: u32) -> bool {
+            runs == schedule::precedence::IDLE && highest.is_some()
+        }
+    }
+
+    mutant! {
+        /// Only harts that run a vCPU accept an offer.
+        IdleDecline, fn accepts_offer(&self, highest: Option<u8>, runs: u32) -> bool {
+            runs != schedule::precedence::IDLE && schedule::accepts_offer(highest, runs)
+        }
+    }
+
+    mutant! {
+        /// An offer of equal urgency is accepted.
+        EqualOfferAccepted, fn accepts_offer(&self, highest: Option<u8>, runs: u32) -> bool {
+            schedule::accepts_offer(highest.map(|priority| priority + 1), runs)
+        }
+    }
+}
