@@ -35,6 +35,7 @@ use crate::vm::vcpu::{State, signal};
 use core::hint::cold_path;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::Class;
+use tactus_policy::schedule::{self, Preemption};
 
 /// A hart's first steps into running guests; entered from the entry code on the hart's own stack.
 #[unsafe(export_name = "tactus_hart_main")]
@@ -96,10 +97,9 @@ pub fn preempt(
     }
     cx.local.next = None;
     // The vCPU may itself have taken the place of one with a soft affinity.
-    let keeps_affinity = (vcpu.class == Class::BestEffort)
-        & (vcpu.state.get() == State::Running)
-        & cx.local.soft_affine.is_none();
-    if !keeps_affinity {
+    let runs = vcpu.state.get() == State::Running;
+    let is_free = cx.local.soft_affine.is_none();
+    if schedule::preempt(vcpu.class, runs, is_free) == Preemption::Requeues {
         cold_path();
         return switch_and_requeue(cx, vcpu, next, now);
     }
@@ -119,10 +119,11 @@ pub fn preempt(
 fn switch_fast(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
     let (local, body) = cx.with_body(vcpu);
     let waits = vcpu.state.get() == State::Waiting;
-    let slice_over = (vcpu.class == Class::BestEffort) & (local.timer.slice_end() <= now);
-    let over = slice_over | (local.timer.budget_end() <= now);
+    let slice_over = local.timer.slice_end() <= now;
+    let budget_over = local.timer.budget_end() <= now;
+    let may_switch = schedule::may_switch(vcpu.class, waits, slice_over, budget_over);
     let busy = local.has_aftermath | local.hart.awaiting_idle_instant.load(Ordering::Relaxed);
-    if !(waits | over) | busy | !can_switch_fast(local, vcpu, body) {
+    if !may_switch | busy | !can_switch_fast(local, vcpu, body) {
         cold_path();
         return deschedule(cx, vcpu);
     }
@@ -155,12 +156,11 @@ fn switch_and_requeue(
     requeue::requeue(cx, vcpu, now);
     // Only now is the vCPU in its place: a waiter that is told may in turn wake it.
     signals::answer_fence_waiters(cx, vcpu);
-    if !waits & (vcpu.class == Class::BestEffort) {
-        run_queue::kick_idle_harts(cx);
+    if next.class == Class::BestEffort {
+        run_queue::offer_queued(cx);
     }
     let (local, body) = cx.with_body(next);
-    // Another hart may have taken the vCPU for which the slice was ended.
-    let inverted = !waits & (vcpu.class == Class::BestEffort) & (next.precedence < vcpu.precedence);
+    let inverted = schedule::is_inverted(vcpu.class, waits, vcpu.precedence, next.precedence);
     local.needs_resched |= body.unfinished | inverted;
     handle_pending_signals(cx, next)
 }
@@ -195,7 +195,7 @@ fn handle_signals_and_enter(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContex
 fn can_switch_fast(local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
     local.is_loaded(vcpu, body)
         & (vcpu.signals() & signal::STOP == 0)
-        & (local.role == HartRole::Any)
+        & (local.hart.role == HartRole::Any)
 }
 
 /// Picks the vCPU that runs now, waiting for work if there is none, and enters it.
@@ -239,7 +239,7 @@ fn pick_next_or_idle(cx: &mut HartCtx) -> NextContext {
         let (local, body) = cx.with_body(vcpu);
         switch::set_current(local, vcpu, body, arch::now());
         // Here, and not at the first poll, which is for what seldom changes.
-        local.timer.arm(Serves::of(vcpu.class, local.shared));
+        local.timer.arm(Serves::of(vcpu.class, local.hart.shared));
         let unfinished = body.unfinished;
         return prepare_entry(cx, vcpu, unfinished);
     }
@@ -247,8 +247,9 @@ fn pick_next_or_idle(cx: &mut HartCtx) -> NextContext {
 
 /// A vCPU has got the hart: does what is to be done before it is entered, and enters it. `unfinished`: as [`Body::unfinished`].
 fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> NextContext {
-    if vcpu.class == Class::BestEffort {
-        run_queue::kick_idle_harts(cx);
+    let best_effort = vcpu.class == Class::BestEffort;
+    if best_effort {
+        run_queue::offer_queued(cx);
     }
     if vcpu.stops() || unfinished && !finish_pending_work(cx, vcpu) {
         return NextContext::leave(vcpu);
@@ -258,9 +259,10 @@ fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> Nex
         return NextContext::leave(vcpu);
     }
     switch::load_if_absent(cx, vcpu);
-    signals::handle_news(cx, vcpu);
-    aftermath::conclude(cx);
-    if cx.local.role != HartRole::Any {
+    if signals::handle_news(cx, vcpu) {
+        aftermath::conclude(cx);
+    }
+    if best_effort && cx.local.hart.role != HartRole::Any {
         migration::migrate_if_waiters(cx);
         if cx.local.needs_resched {
             return NextContext::leave(vcpu);

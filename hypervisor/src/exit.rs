@@ -64,7 +64,7 @@ impl NextContext {
     /// As [`NextContext::enter`], for a vCPU that has just got the hart, so that the timer is dirty for certain.
     #[inline(always)]
     pub fn arm_and_enter(local: &mut Local, vcpu: &'static Vcpu) -> Self {
-        local.timer.arm(Serves::of(vcpu.class, local.shared));
+        local.timer.arm(Serves::of(vcpu.class, local.hart.shared));
         debug_assert!(local.timer.is_armed(local.serves()));
         Self {
             exit: Exit(vcpu.context()),

@@ -1,7 +1,6 @@
 //! A physical core, as all harts see it.
 
 pub mod context;
-pub mod running;
 pub mod timer;
 
 use crate::arch::{self, firmware};
@@ -14,6 +13,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, 
 use tactus_abi::blob::{Class, limit};
 use tactus_hypervisor::relocation::Departures;
 use tactus_policy::ready::Handle;
+use tactus_policy::schedule::{self, precedence};
 use tactus_policy::table::{Array, Table};
 
 /// Bytes of a hart's stack.
@@ -65,7 +65,7 @@ pub struct Hart {
     pub awaiting_idle_instant: AtomicBool,
     /// Reservations that admission no longer counts here, but whose last job here has not ended.
     pub departing_reservations: Departures,
-    /// What runs here, as others see it: one of [`running`].
+    /// What runs here, as others see it: one of [`tactus_policy::schedule::precedence`].
     pub running: AtomicU32,
     inbox: Apart<Inbox>,
     /// Time without a vCPU, in ticks.
@@ -106,7 +106,7 @@ impl Hart {
             role,
             awaiting_idle_instant: AtomicBool::new(false),
             departing_reservations: Departures::new(),
-            running: AtomicU32::new(running::IDLE),
+            running: AtomicU32::new(precedence::IDLE),
             inbox: Apart(Inbox {
                 doorbell: AtomicPtr::new(ptr::null_mut()),
                 offered: AtomicBool::new(false),
@@ -137,7 +137,7 @@ impl Hart {
 
     /// Whether news of a vCPU at home here may interrupt the hart.
     fn accepts_ipi_for(&self, vcpu: &Vcpu) -> bool {
-        vcpu.class == Class::RealTime || self.running.load(Ordering::Relaxed) < running::REAL_TIME
+        schedule::accepts_ipi(vcpu.class, self.running.load(Ordering::Relaxed))
     }
 
     /// Makes the hart, from another one, sound a doorbell that a vCPU at home there listens for.
@@ -189,9 +189,10 @@ impl Hart {
     }
 
     /// Whether anything has been sent here that is not for a best-effort vCPU for certain; after a full fence. `vcpus`: all of the system.
-    pub fn has_urgent_news(&self, vcpus: &Table<Vcpu>) -> bool {
+    #[inline]
+    pub fn has_urgent_news(&self, vcpus: impl FnOnce() -> &'static Table<Vcpu>) -> bool {
         !self.inbox.doorbell.load(Ordering::Relaxed).is_null()
-            || self.has_posts() && self.has_posts_for_real_time(vcpus)
+            || self.has_posts() && self.has_posts_for_real_time(vcpus())
     }
 
     #[cold]

@@ -56,7 +56,7 @@ pub fn handle(cx: &mut HartCtx, pending: u64) {
     if pending & csr::STI != 0 {
         tick::serve_due_at(cx, arch::now());
         // Nothing of a best-effort vCPU's holds up a real-time one that takes the hart now.
-        if cx.local.next.is_some() && !cx.local.hart.has_urgent_news(system().vcpus) {
+        if cx.local.next.is_some() && !cx.local.hart.has_urgent_news(|| system().vcpus) {
             return;
         }
     }

@@ -11,8 +11,8 @@
 
 use crate::arch::{self, context};
 use crate::body::Body;
+use crate::hart::Hart;
 use crate::hart::context::{HartCtx, Local};
-use crate::hart::{Hart, running};
 use crate::log::Line;
 use crate::system::system;
 use crate::vm::Vcpu;
@@ -20,6 +20,7 @@ use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
 use tactus_policy::ready::ReadyQueue;
+use tactus_policy::schedule::precedence;
 
 /// A trap on a hart for user level only has been served: has the current vCPU leave the hart when its kernel comes next.
 #[cold]
@@ -117,7 +118,7 @@ pub fn request_migration(cx: &mut HartCtx) {
         let runs = other.running.load(Ordering::Relaxed);
         other.index != cx.local.hart.index
             && harts >> other.index & 1 != 0
-            && runs < running::REAL_TIME
+            && runs < precedence::REAL_TIME
     });
     for other in others {
         other.offer();
@@ -127,7 +128,7 @@ pub fn request_migration(cx: &mut HartCtx) {
 /// Whether one of these harts is for user level only and has nothing to do.
 fn is_free(harts: u64) -> bool {
     system().harts.iter().any(|hart| {
-        let idle = hart.running.load(Ordering::Relaxed) == running::IDLE;
+        let idle = hart.running.load(Ordering::Relaxed) == precedence::IDLE;
         idle && hart.is_user_only() && harts >> hart.index & 1 != 0
     })
 }

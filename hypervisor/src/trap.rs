@@ -41,7 +41,7 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
         cold_path();
         return deliver(cx, vcpu, doorbell);
     }
-    if cx.local.hart.has_posts_or_offers() | (cx.local.role == HartRole::User) {
+    if cx.local.hart.has_posts_or_offers() | (cx.local.hart.role == HartRole::User) {
         cold_path();
         return handle_posts(cx, vcpu);
     }
@@ -72,7 +72,7 @@ fn handle_posts(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
 }
 
 fn end_interrupt(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
-    if cx.local.role == HartRole::User {
+    if cx.local.hart.role == HartRole::User {
         migration::trapped(cx, vcpu);
     }
     look::go_on(cx, vcpu)
@@ -94,7 +94,7 @@ pub extern "C" fn timer(vcpu: &'static Vcpu) -> NextContext {
 #[inline(never)]
 fn serve_timer(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
     tick::serve_due_at(cx, now);
-    if cx.local.role == HartRole::User {
+    if cx.local.hart.role == HartRole::User {
         migration::trapped(cx, vcpu);
     }
     if cx.local.needs_resched {
@@ -185,7 +185,7 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> Exit {
         // One that the guest would have taken without the hypervisor, were it not watched.
         _ => exception::deliver(cx, vcpu, &exception, scause),
     }
-    if cx.local.role == HartRole::User {
+    if cx.local.hart.role == HartRole::User {
         migration::trapped(cx, vcpu);
     }
     go_on(cx, vcpu)
@@ -212,7 +212,7 @@ pub extern "C" fn virtual_instruction(vcpu: &'static Vcpu) -> Exit {
         // The guest's machine has no hypervisor extension.
         context::inject(cause::ILLEGAL_INSTRUCTION, bits);
     }
-    if cx.local.role == HartRole::User {
+    if cx.local.hart.role == HartRole::User {
         migration::trapped(cx, vcpu);
     }
     go_on(cx, vcpu)

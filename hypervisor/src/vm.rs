@@ -222,7 +222,7 @@ pub struct Vcpu {
     pub owner: Owner<Bodies>,
     /// Its VM.
     pub vm: &'static Vm,
-    /// Its place among all: one of [`crate::hart::running`] plus the priority.
+    /// Its place among all: one of [`tactus_policy::schedule::precedence`] plus the priority.
     pub precedence: u32,
     /// Index among all vCPUs.
     pub handle: Handle,

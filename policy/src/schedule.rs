@@ -15,8 +15,6 @@
 //! | a switch is done | [`is_inverted`] | whether the vCPU that left was more urgent |
 //! | a slice ends | [`end_slice`] | [`SliceEnd`]: another one begins, or the vCPU yields |
 //! | best-effort work is due | [`does_deferred_work`] | whether it is done now |
-//! | a vCPU was queued for any hart | [`choose_hart`] | the hart that it is offered to |
-//! | best-effort vCPUs are queued, and this hart keeps its own | [`is_kicked`] | whether another hart is made to look |
 //! | another hart is to be offered a vCPU, and takes notice of it | [`accepts_offer`] | whether it reschedules |
 //! | news for a vCPU at home on a hart | [`accepts_ipi`] | whether they interrupt the hart |
 //!
@@ -26,7 +24,8 @@
 //! one of lower priority, if each hart follows two rules:
 //!
 //! 1. A hart that has queued a best-effort vCPU, and has then chosen its next vCPU, offers queued ones to the other harts.
-//!    It asks [`accepts_offer`] for each, with the highest priority among those that may run there.
+//!    It asks [`accepts_offer`] for each, with the highest priority among those that may run there. If it has chosen a
+//!    real-time vCPU, it does so with the deferred work.
 //! 2. A hart publishes [`precedence::IDLE`] before it takes a best-effort vCPU from the queue, so that one that is queued
 //!    meanwhile is offered to it.
 //!
@@ -91,7 +90,7 @@ pub enum Wakeup {
     Queued,
     /// Best effort: it is queued at the tail, and its home hart reschedules.
     Reschedules,
-    /// Best effort: it is queued at the tail, and another hart may take it at once ([`choose_hart`]).
+    /// Best effort: it is queued at the tail, and other harts are offered it at once ([`accepts_offer`]).
     Offered,
 }
 
@@ -175,7 +174,7 @@ pub enum Requeue {
     Queued {
         /// Where.
         end: End,
-        /// It is then offered to another hart ([`choose_hart`]).
+        /// It is then offered to other harts ([`accepts_offer`]).
         offered: bool,
     },
 }
@@ -274,31 +273,10 @@ pub fn end_slice(class: Class, priority: u8, highest: impl FnOnce() -> Option<u8
 pub fn does_deferred_work(
     has_next: bool,
     needs_resched: bool,
-    real_time: bool,
+    real_time: impl FnOnce() -> bool,
     is_due: impl FnOnce() -> bool,
 ) -> bool {
-    !has_next & !(needs_resched & real_time) && (!real_time || is_due())
-}
-
-/// The hart that a queued best-effort vCPU is offered to: among `harts` that it may run on, each with the
-/// [`precedence`] of what it runs, the one that runs what is least urgent, if that is less urgent than the vCPU.
-#[inline(always)]
-pub fn choose_hart<T>(precedence: u32, harts: impl Iterator<Item = (T, u32)>) -> Option<T> {
-    let mut best = None;
-    let mut least = precedence;
-    for (hart, runs) in harts {
-        if runs < least {
-            least = runs;
-            best = Some(hart);
-        }
-    }
-    best
-}
-
-/// Whether another hart is made to look at the queue: it is idle, and a queued vCPU may run there.
-#[inline(always)]
-pub fn is_kicked(runs: u32, has_work: impl FnOnce() -> bool) -> bool {
-    runs == precedence::IDLE && has_work()
+    !has_next && (!real_time() || !needs_resched && is_due())
 }
 
 /// Whether a hart that runs something of the precedence `runs` reschedules when it is offered a queued vCPU.

@@ -4,27 +4,24 @@ use super::aftermath;
 use crate::arch::context;
 use crate::console;
 use crate::hart::context::HartCtx;
-use crate::sched::run_queue::{self, End};
-use crate::sched::{signals, wake};
+use crate::sched::{run_queue, signals, wake};
 use crate::system::system;
 use crate::vm::devices;
-use tactus_abi::blob::Class;
 use tactus_policy::livelock::Exception;
 use tactus_policy::ready::ReadyQueue;
+use tactus_policy::schedule::{self, SliceEnd};
 
 /// Does what is due for best-effort vCPUs, and sends text. While a real-time vCPU runs, this is done once in a deferral period at most, and
 /// admission counts it in.
 #[inline(never)]
 pub fn do_deferred_work(cx: &mut HartCtx, now: u64) {
     let real_time = cx.local.runs_shared_rt();
-    let mut for_others = false;
     if real_time {
         cx.local
             .timer
             .set_deferred_at(now + system().deferral_ticks);
         if let Some(held) = cx.local.soft_affine.take() {
-            run_queue::enqueue(cx, held, End::Head);
-            for_others = true;
+            run_queue::end_affinity(cx, held);
         }
         if cx.local.hart.has_posts() {
             signals::handle_posts(cx);
@@ -33,10 +30,11 @@ pub fn do_deferred_work(cx: &mut HartCtx, now: u64) {
     }
     // At most one step for each vCPU at home here.
     while let Some(handle) = cx.local.timer.pop_due_wakeup(now) {
-        for_others |= wake::wake(cx, system().vcpu(handle), now);
+        wake::wake(cx, system().vcpu(handle), now);
     }
-    if for_others {
-        run_queue::kick_idle_harts(cx);
+    // Otherwise after the hart has chosen its next vCPU.
+    if real_time | !cx.local.needs_resched {
+        run_queue::offer_queued(cx);
     }
     if console::has_unsent() && !real_time {
         let room = console::pump();
@@ -62,12 +60,8 @@ fn end_slice(cx: &mut HartCtx, now: u64) {
             context::watch(true);
         }
     }
-    let others = match vcpu.class {
-        // Round robin is for best effort; a real-time vCPU keeps the hart as long as it wants it.
-        Class::RealTime => None,
-        Class::BestEffort => system().best_effort.lock().highest(),
-    };
-    if others.is_some_and(|priority| priority >= vcpu.priority) {
+    let highest = || system().best_effort.lock().highest();
+    if schedule::end_slice(vcpu.class, vcpu.priority, highest) == SliceEnd::Yields {
         local.timer.set_slice_end(now);
         local.needs_resched = true;
     } else {

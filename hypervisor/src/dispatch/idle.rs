@@ -3,13 +3,13 @@
 use crate::arch::{self, context};
 use crate::console;
 use crate::hart::context::HartCtx;
-use crate::hart::running;
 use crate::migration;
 use crate::sched::{run_queue, switch};
 use crate::system::system;
 use crate::vm::devices;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
+use tactus_policy::schedule::precedence;
 
 /// Nothing to do until an interrupt comes.
 #[inline(never)]
@@ -21,6 +21,7 @@ pub fn idle(cx: &mut HartCtx) {
         local.real_time_only = false;
         local.hart.admit(Class::BestEffort);
     }
+    run_queue::offer_queued(cx);
     if console::has_unsent() {
         let room = console::pump();
         devices::notify_room(cx, room);
@@ -34,7 +35,7 @@ pub fn idle(cx: &mut HartCtx) {
 /// Waits, known to be idle, for an interrupt.
 fn wait(cx: &mut HartCtx) {
     let hart = cx.local.hart;
-    hart.running.store(running::IDLE, Ordering::SeqCst);
+    hart.running.store(precedence::IDLE, Ordering::SeqCst);
     if hart.is_user_only() {
         migration::request_migration(cx);
     }

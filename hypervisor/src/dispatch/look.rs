@@ -4,13 +4,13 @@ use super::tick;
 use crate::arch;
 use crate::exit::Exit;
 use crate::hart::context::HartCtx;
-use crate::hart::running;
 use crate::interrupt;
 use crate::system::system;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
+use tactus_policy::schedule::precedence;
 
 /// Between two pieces of long work in the current vCPU's time: serves pending interrupts. `false`: the vCPU has to leave the hart.
 #[inline]
@@ -29,7 +29,7 @@ pub fn serve_and_may_continue(cx: &mut HartCtx) -> bool {
         return true;
     }
     if !system().is_separated()
-        && cx.local.hart.running.load(Ordering::Relaxed) < running::REAL_TIME
+        && cx.local.hart.running.load(Ordering::Relaxed) < precedence::REAL_TIME
     {
         return true;
     }

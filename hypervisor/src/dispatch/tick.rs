@@ -8,6 +8,7 @@ use crate::system::system;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
 use core::hint::cold_path;
+use tactus_policy::schedule;
 
 /// Fast path of a release: the real-time vCPU without a reservation that preempts the hart now, since its time has come, no other of its class runs, and no
 /// other's time has come. Otherwise all is left to [`serve_due_at`].
@@ -51,14 +52,16 @@ pub fn serve_due_at(cx: &mut HartCtx, now: u64) {
         cold_path();
         local.needs_resched = true;
     }
-    // A real-time vCPU that is to run comes first.
-    if local.next.is_none() && !(local.needs_resched && local.runs_shared_rt()) {
-        if !local.runs_shared_rt() || now >= local.timer.deferred_at() {
-            deferred::do_deferred_work(cx, now);
-        }
-        // Otherwise the timer is armed when the next vCPU begins.
-        if !cx.local.needs_resched {
-            cx.local.rearm();
-        }
+    if schedule::does_deferred_work(
+        local.next.is_some(),
+        local.needs_resched,
+        || local.runs_shared_rt(),
+        || now >= local.timer.deferred_at(),
+    ) {
+        deferred::do_deferred_work(cx, now);
+    }
+    // Otherwise the timer is armed when the next vCPU begins.
+    if !cx.local.needs_resched {
+        cx.local.rearm();
     }
 }

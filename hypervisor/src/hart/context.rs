@@ -5,7 +5,7 @@
 //! two references to one context are in use at once, and everything behind it is borrowed from it as the language asks.
 
 use super::timer::{Serves, Timer};
-use super::{Hart, HartRole, INBOX_WORDS};
+use super::{Hart, INBOX_WORDS};
 use crate::arch;
 use crate::arch::context::Context;
 use crate::body::Body;
@@ -47,12 +47,12 @@ pub struct Local {
     pub fpu_unsaved: Option<&'static Vcpu>,
     /// The current vCPU has to leave the hart.
     pub needs_resched: bool,
-    /// As [`Hart::shared`].
-    pub shared: bool,
+    /// This hart has queued best-effort vCPUs that it has not offered to others yet.
+    pub has_unoffered: bool,
     /// Any of [`Local::ending_vms`], [`Local::closed_devices`], [`Local::stopping`] and [`Local::overruns`] is not empty.
     pub has_aftermath: bool,
-    /// As [`Hart::role`].
-    pub role: HartRole,
+    /// Real-time vCPUs are queued here: [`Local::edf`] or [`Local::realtime`] is not empty.
+    pub has_queued_real_time: bool,
     /// Interrupts of best-effort VMs are held back: a real-time vCPU runs, or ran last.
     pub real_time_only: bool,
     /// The hart's index plus one: in [`Body::loaded_on`] and [`Body::fpu_on`].
@@ -97,9 +97,9 @@ impl HartCtx {
                 soft_affine: None,
                 loaded: None,
                 needs_resched: false,
-                shared: hart.shared,
+                has_unoffered: false,
                 has_aftermath: false,
-                role: hart.role,
+                has_queued_real_time: false,
                 number: hart.index as u8 + 1,
                 real_time_only: false,
                 fpu_owner: NO_OWNER,
@@ -167,7 +167,7 @@ impl Local {
     #[inline(always)]
     pub fn serves(&self) -> Serves {
         let class = self.current.map_or(Class::BestEffort, |vcpu| vcpu.class);
-        Serves::of(class, self.shared)
+        Serves::of(class, self.hart.shared)
     }
 
     /// Sets the hart's timer to what is due first, apart from the paths on which it is seldom dirty.

@@ -1,9 +1,8 @@
 //! A vCPU that leaves its hart goes where it belongs: it blocks, stops, or is ready.
 
-use super::run_queue::{self, End};
 #[cfg(doc)]
 use super::signals;
-use super::{block, fpu, jobs, switch};
+use super::{block, fpu, jobs, run_queue, switch};
 use crate::arch::context;
 use crate::body::Body;
 use crate::hart::HartRole;
@@ -13,6 +12,7 @@ use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
 use core::hint::cold_path;
 use tactus_abi::blob::Class;
+use tactus_policy::schedule::{self, Leaving, Requeue};
 
 /// Takes the hart from the current vCPU and puts it where it belongs. A full fence is to follow, and then [`signals::answer_fence_waiters`].
 #[inline]
@@ -20,7 +20,7 @@ pub fn put_prev(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
     let (local, body) = cx.with_body(vcpu);
     // While its image is loaded, the registers in the hart are another's.
     if local.is_loaded(vcpu, body) {
-        if local.role != HartRole::Any && vcpu.class == Class::BestEffort {
+        if local.hart.role != HartRole::Any && vcpu.class == Class::BestEffort {
             migration::leaves(local, vcpu, body);
         }
         body.context.save();
@@ -47,29 +47,33 @@ pub fn put_prev(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
 #[inline(never)]
 pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
     let (local, body) = cx.with_body(vcpu);
-    let best_effort = vcpu.class == Class::BestEffort;
-    if vcpu.state.get() == State::Waiting {
-        if !best_effort && jobs::ends_job(body) {
+    let leaving = Leaving {
+        class: vcpu.class,
+        waits: vcpu.state.get() == State::Waiting,
+        slice_left: body.slice_left > 0,
+        may_keep_affinity: local.next.is_some() & local.soft_affine.is_none(),
+    };
+    match schedule::requeue(
+        leaving,
+        || jobs::ends_job(body),
+        || body.reserved && has_spent_budget(body),
+        || vcpu.may_run_on(local.hart.index),
+    ) {
+        Requeue::Blocks => block::block(cx, vcpu),
+        Requeue::EndsJob => {
             jobs::end_job(vcpu, body, now);
+            block::block(cx, vcpu);
         }
-        block::block(cx, vcpu);
-    } else if body.reserved && has_spent_budget(body) {
-        jobs::throttle(local, vcpu, body, now);
-        block::block(cx, vcpu);
-    } else if best_effort && local.next.is_some() && local.soft_affine.is_none() {
-        vcpu.state.set(State::Ready);
-        local.soft_affine = Some(vcpu);
-    } else {
-        let end = if best_effort && body.slice_left == 0 {
-            End::Tail
-        } else {
-            End::Head
-        };
-        let leaves = best_effort && !vcpu.may_run_on(local.hart.index);
-        run_queue::enqueue(cx, vcpu, end);
-        if leaves {
-            run_queue::push_to_hart(cx, vcpu);
+        Requeue::Throttled => {
+            jobs::throttle(local, vcpu, body, now);
+            block::block(cx, vcpu);
         }
+        Requeue::KeepsAffinity => {
+            vcpu.state.set(State::Ready);
+            local.soft_affine = Some(vcpu);
+        }
+        // Other harts are offered it when this one has chosen its next vCPU.
+        Requeue::Queued { end, .. } => run_queue::enqueue(cx, vcpu, end),
     }
 }
 

@@ -3,36 +3,27 @@
 use super::fpu;
 use crate::body::Body;
 use crate::hart::context::{HartCtx, Local, is_same};
-use crate::hart::{Hart, HartRole, running};
+use crate::hart::{Hart, HartRole};
 use crate::migration;
 use crate::system::system;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
-use core::cmp;
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
 use tactus_policy::ready::{Handle, ReadyQueue};
 use tactus_policy::reservation::Account;
-
-/// Where a ready vCPU goes among those of its priority.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// It was preempted: it keeps its place, and the rest of its slice.
-    Head,
-    /// It is new, or its slice is used up.
-    Tail,
-}
+use tactus_policy::schedule::precedence;
+use tactus_policy::schedule::{self, Affinity, End};
 
 /// Whether one of two vCPUs of a class, which this hart owns, comes before the other here.
 #[inline]
 pub fn comes_before(cx: &mut HartCtx, vcpu: &'static Vcpu, other: &'static Vcpu) -> bool {
-    if (vcpu.class == Class::RealTime) & cx.local.hart.by_deadline {
-        let [one, two] = cx.bodies.of_two(vcpu, other);
-        deadline(one) < deadline(two)
-    } else {
-        vcpu.precedence > other.precedence
-    }
+    schedule::comes_before(
+        (vcpu.class == Class::RealTime) & cx.local.hart.by_deadline,
+        [vcpu.precedence, other.precedence],
+        || cx.bodies.of_two(vcpu, other).map(|body| deadline(body)),
+    )
 }
 
 /// The deadline of a real-time vCPU's job.
@@ -50,16 +41,20 @@ pub fn enqueue(cx: &mut HartCtx, vcpu: &'static Vcpu, end: End) {
             vcpu.state.set(State::Ready);
             let (local, body) = cx.with_body(vcpu);
             edf_insert(local, handle, deadline(body));
+            local.has_queued_real_time = true;
         }
         Class::RealTime => {
             vcpu.state.set(State::Ready);
             cx.local.realtime.insert(handle, priority, head);
+            cx.local.has_queued_real_time = true;
         }
         Class::BestEffort => {
             let HartCtx { bodies, local, .. } = cx;
             fpu::save_if_unsaved(local, bodies, vcpu);
             vcpu.owner.release();
             vcpu.state.set(State::Ready);
+            // One that may run nowhere else is not offered.
+            local.has_unoffered |= vcpu.affinity() & !(1 << local.hart.index) != 0;
             let mut queue = system().best_effort.lock_inlined();
             queue.insert(handle, priority, head);
         }
@@ -80,22 +75,30 @@ fn edf_pop(local: &mut Local) -> Option<Handle> {
 
 /// Takes the ready real-time vCPU that comes first.
 fn pop_real_time(local: &mut Local) -> Option<&'static Vcpu> {
+    if !local.has_queued_real_time {
+        return None;
+    }
     let handle = if local.hart.by_deadline {
         edf_pop(local)
     } else {
         local.realtime.pop()
     };
+    local.has_queued_real_time = !is_empty(local);
     handle.map(|handle| system().vcpu(handle))
+}
+
+/// Whether no real-time vCPU is queued here.
+fn is_empty(local: &mut Local) -> bool {
+    if local.hart.by_deadline {
+        local.edf.is_empty()
+    } else {
+        local.realtime.highest().is_none()
+    }
 }
 
 /// Whether a real-time vCPU waits for the hart.
 pub fn has_real_time(local: &Local) -> bool {
-    local.next.is_some()
-        || if local.hart.by_deadline {
-            !local.edf.is_empty()
-        } else {
-            local.realtime.highest().is_some()
-        }
+    local.next.is_some() | local.has_queued_real_time
 }
 
 /// Takes the vCPU that is to run from where it waits for a hart; this hart owns it then.
@@ -104,23 +107,28 @@ pub fn pick_next(cx: &mut HartCtx) -> Option<&'static Vcpu> {
     if let Some(vcpu) = pop_real_time(&mut cx.local) {
         return Some(vcpu);
     }
-    if cx.local.role == HartRole::User {
+    if cx.local.hart.role == HartRole::User {
         release_if_confined(cx);
     }
     let HartCtx { bodies, local, .. } = cx;
     let vcpus = system().vcpus;
+    // Rule 2 of offers (`schedule`): what is queued from now on is offered to this hart.
+    local
+        .hart
+        .running
+        .store(precedence::IDLE, Ordering::Relaxed);
     let mut queue = system().best_effort.lock_inlined();
     if let Some(held) = local.soft_affine.take() {
         let slice_left = bodies.of(held).slice_left > 0;
-        let others = queue.highest().map(|highest| highest.cmp(&held.priority));
-        match others {
-            None | Some(cmp::Ordering::Less) => return Some(held),
-            Some(cmp::Ordering::Equal) if slice_left => return Some(held),
-            Some(_) => {}
+        match schedule::resume_affine(held.priority, slice_left, queue.highest()) {
+            Affinity::Resumes => return Some(held),
+            Affinity::Ends(end) => {
+                fpu::save_if_unsaved(local, bodies, held);
+                held.owner.release();
+                local.has_unoffered |= held.affinity() & !(1 << local.hart.index) != 0;
+                queue.insert(held.handle, held.priority, end == End::Head);
+            }
         }
-        fpu::save_if_unsaved(local, bodies, held);
-        held.owner.release();
-        queue.insert(held.handle, held.priority, slice_left);
     }
     let hart = local.hart;
     let mut here = |handle: Handle| vcpus[usize::from(handle)].may_run_on(hart.index);
@@ -140,9 +148,14 @@ fn release_if_confined(cx: &mut HartCtx) {
         .soft_affine
         .take_if(|held| !held.may_run_on(hart.index))
     {
-        enqueue(cx, held, End::Head);
-        push_to_hart(cx, held);
+        end_affinity(cx, held);
     }
+}
+
+/// The soft affinity of a vCPU ends: it goes into the shared queue.
+pub fn end_affinity(cx: &mut HartCtx, held: &'static Vcpu) {
+    let end = schedule::expire_affinity(cx.bodies.of(held).slice_left > 0);
+    enqueue(cx, held, end);
 }
 
 /// Takes a ready vCPU at home here from where it waits; this hart owns it then. `false`: another hart has just taken it.
@@ -157,11 +170,16 @@ pub fn dequeue(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
         return true;
     }
     match vcpu.class {
-        Class::RealTime if local.hart.by_deadline => {
-            local.edf.clear(vcpu.handle);
-            true
+        Class::RealTime => {
+            let taken = if local.hart.by_deadline {
+                local.edf.clear(vcpu.handle);
+                true
+            } else {
+                local.realtime.remove(vcpu.handle)
+            };
+            local.has_queued_real_time = !is_empty(local);
+            taken
         }
-        Class::RealTime => local.realtime.remove(vcpu.handle),
         Class::BestEffort => {
             let mut queue = system().best_effort.lock();
             let taken = queue.remove(vcpu.handle);
@@ -174,38 +192,29 @@ pub fn dequeue(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     }
 }
 
-/// Finds another hart for a ready best-effort vCPU: an idle one, or one that runs something of lower priority.
-#[cold]
-pub fn push_to_hart(cx: &mut HartCtx, vcpu: &Vcpu) {
-    let hart = cx.local.hart;
-    let others = system()
-        .harts
-        .iter()
-        .filter(|other| other.index != hart.index && vcpu.may_run_on(other.index));
-    let mut best: Option<(&Hart, u32)> = None;
-    for other in others {
-        let runs = other.running.load(Ordering::Relaxed);
-        if runs < best.map_or(vcpu.precedence, |(_, runs)| runs) {
-            best = Some((other, runs));
-        }
-    }
-    if let Some((other, _)) = best {
-        other.offer();
-    } else if hart.role != HartRole::Any {
-        migration::request_migration(cx);
+/// This hart has queued best-effort vCPUs and has chosen its next one: offers the queued ones to the harts that run less urgent ones, or
+/// none (rule 1 of offers, `schedule`).
+#[inline(always)]
+pub fn offer_queued(cx: &mut HartCtx) {
+    if cx.local.has_unoffered {
+        offer_to_harts(cx);
     }
 }
 
-/// Wakes the idle harts that may run what waits in the shared queue.
 #[inline(never)]
-pub fn kick_idle_harts(cx: &mut HartCtx) {
+fn offer_to_harts(cx: &mut HartCtx) {
+    cx.local.has_unoffered = false;
     let hart = cx.local.hart;
-    let mut may_run = None;
+    let mut highest = None;
     for other in system().harts {
-        let idle = other.running.load(Ordering::Relaxed) == running::IDLE;
-        if idle && other.index != hart.index {
+        let runs = other.running.load(Ordering::Relaxed);
+        if (other.index == hart.index) | (runs >= precedence::REAL_TIME) {
+            continue;
+        }
+        let highest = *highest.get_or_insert_with(|| system().best_effort.lock().highest());
+        if schedule::accepts_offer(highest, runs) {
             cold_path();
-            if *may_run.get_or_insert_with(harts_with_queued_work) >> other.index & 1 != 0 {
+            if schedule::accepts_offer(highest_for(other), runs) {
                 other.offer();
             }
         }
@@ -213,6 +222,20 @@ pub fn kick_idle_harts(cx: &mut HartCtx) {
     if hart.role != HartRole::Any {
         migration::request_migration(cx);
     }
+}
+
+/// The highest priority among the vCPUs of the shared queue that may run on a hart.
+#[inline(never)]
+fn highest_for(hart: &Hart) -> Option<u8> {
+    let mut highest = None;
+    // At most one step for each vCPU.
+    system().best_effort.lock().visit(&mut |handle| {
+        let vcpu = system().vcpu(handle);
+        if vcpu.may_run_on(hart.index) {
+            highest = highest.max(Some(vcpu.priority));
+        }
+    });
+    highest
 }
 
 /// Harts, as bits, that may run a vCPU of the shared queue.
@@ -234,10 +257,10 @@ pub fn consider_offer(cx: &mut HartCtx) {
     let runs = cx
         .local
         .current
-        .map_or(running::IDLE, |vcpu| vcpu.precedence);
-    if highest.is_some_and(|priority| running::BEST_EFFORT + u32::from(priority) > runs) {
+        .map_or(precedence::IDLE, |vcpu| vcpu.precedence);
+    if schedule::accepts_offer(highest, runs) {
         cx.local.needs_resched = true;
-    } else if cx.local.role != HartRole::Any {
+    } else if cx.local.hart.role != HartRole::Any {
         migration::migrate_if_waiters(cx);
     }
 }

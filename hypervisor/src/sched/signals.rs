@@ -87,12 +87,15 @@ fn handle_notification_of_waiting(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     }
 }
 
-/// Gives the current vCPU what has been sent to it. After a full fence.
-pub fn handle_news(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+/// Gives the current vCPU what has been sent to it. After a full fence. `true`: there were signals.
+#[inline]
+pub fn handle_news(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     context::set_external(vcpu.external.load(Ordering::Relaxed));
-    if vcpu.signals() & (signal::SOFTWARE | signal::FENCES | signal::CLOSED) != 0 {
+    let any = vcpu.signals() & (signal::SOFTWARE | signal::FENCES | signal::CLOSED) != 0;
+    if any {
         handle_signals(cx, vcpu);
     }
+    any
 }
 
 /// The current vCPU gets its software interrupt, and does the fences that others have asked of it; those that wait for these are notified.

@@ -69,7 +69,7 @@ pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now:
                 if arch::is_interrupted() {
                     cold_path();
                     arch::clear_software_interrupt();
-                    if hart.has_urgent_news(system().vcpus) {
+                    if hart.has_urgent_news(|| system().vcpus) {
                         arch::raise_software_interrupt();
                     }
                 }

@@ -1,7 +1,7 @@
 //! Waiting vCPUs are woken when what they wait for has come.
 
 use super::jobs;
-use super::run_queue::{self, End};
+use super::run_queue;
 use crate::arch;
 use crate::body::{Body, Wait};
 use crate::hart::context::{HartCtx, Local};
@@ -11,6 +11,7 @@ use crate::vm::vcpu::{State, signal};
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
+use tactus_policy::schedule::{self, End, Wakeup};
 
 /// Wakes a waiting vCPU that this hart owns if what it waits for has come. After a full fence. `false`: it goes on waiting.
 #[inline]
@@ -20,7 +21,7 @@ pub fn wake_if_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     if due {
         cancel_wakeup(local, vcpu);
         if wake(cx, vcpu, arch::now()) {
-            run_queue::push_to_hart(cx, vcpu);
+            run_queue::offer_queued(cx);
         }
     }
     due
@@ -71,7 +72,7 @@ fn fences_are_done(vcpu: &Vcpu, targets: u16, numbers: &[u32]) -> bool {
         })
 }
 
-/// A waiting vCPU that this hart owns is to run; its deadline is no longer kept. `true`: another hart might take it.
+/// A waiting vCPU that this hart owns is to run; its deadline is no longer kept. `true`: other harts are to be offered it.
 pub fn wake(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> bool {
     let (local, body) = cx.with_body(vcpu);
     if body.reserved && !jobs::release(local, vcpu, body, now) {
@@ -81,25 +82,40 @@ pub fn wake(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> bool {
         cold_path();
         body.context.registers[11] = system().accelerators.take_news();
     }
-    let first = match local.next.or(local.current) {
+    let ahead = local.next.or(local.current);
+    let precedes = match ahead {
         Some(other) if other.class == vcpu.class => run_queue::comes_before(cx, vcpu, other),
-        Some(_) => vcpu.class == Class::RealTime,
-        None => true,
+        _ => false,
     };
-    if first && vcpu.class == Class::RealTime {
-        // After the fence of `block`.
-        vcpu.state.set_after_fence(State::Ready);
-        if let Some(other) = cx.local.next.replace(vcpu) {
-            cold_path();
-            run_queue::enqueue(cx, other, End::Head);
+    match schedule::wake(
+        vcpu.class,
+        ahead.map(|other| other.class),
+        || precedes,
+        || run_queue::has_real_time(&cx.local),
+        || vcpu.may_run_on(cx.local.hart.index),
+    ) {
+        Wakeup::Preempts => {
+            // After the fence of `block`.
+            vcpu.state.set_after_fence(State::Ready);
+            if let Some(other) = cx.local.next.replace(vcpu) {
+                cold_path();
+                run_queue::enqueue(cx, other, End::Head);
+            }
+            cx.local.needs_resched = true;
+            false
         }
-        cx.local.needs_resched = true;
-        return false;
+        Wakeup::Queued => {
+            run_queue::enqueue(cx, vcpu, End::Tail);
+            false
+        }
+        Wakeup::Reschedules => {
+            run_queue::enqueue(cx, vcpu, End::Tail);
+            cx.local.needs_resched = true;
+            false
+        }
+        Wakeup::Offered => {
+            run_queue::enqueue(cx, vcpu, End::Tail);
+            true
+        }
     }
-    let here = first && vcpu.may_run_on(cx.local.hart.index);
-    run_queue::enqueue(cx, vcpu, End::Tail);
-    if here {
-        cx.local.needs_resched = true;
-    }
-    !here && vcpu.class == Class::BestEffort
 }

@@ -3,7 +3,6 @@
 use super::{Bodies, Life, Record, Vcpu, Vm};
 use crate::arch::context::{Context, Fpu};
 use crate::body::{Body, Wait};
-use crate::hart::running;
 use crate::interrupt_page::Page;
 use crate::sync::{Apart, Owned};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -16,6 +15,7 @@ use tactus_policy::livelock::Livelock;
 use tactus_policy::migration::Roaming;
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
+use tactus_policy::schedule::precedence;
 
 /// What a vCPU is told by others.
 pub mod signal {
@@ -76,10 +76,6 @@ impl Vcpu {
         let kernel_harts = blob.kernel_harts(config);
         let automatic = blob.header.migration == Migration::Automatic as u32;
         let class = Class::from_raw(config.class).unwrap_or(Class::BestEffort);
-        let base = match class {
-            Class::BestEffort => running::BEST_EFFORT,
-            Class::RealTime => running::REAL_TIME,
-        };
         let made = config.index >= vm.config().vcpus;
         let reservation = Reservation::new(config.period, config.budget, config.deadline);
         Self {
@@ -109,7 +105,7 @@ impl Vcpu {
             index: config.index as usize,
             class,
             priority: config.priority as u8,
-            precedence: base + config.priority,
+            precedence: precedence::of(class, config.priority as u8),
             harts: config.harts,
             kernel_harts,
             affinity: AtomicU64::new(kernel_harts),

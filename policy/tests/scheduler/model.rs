@@ -326,7 +326,7 @@ impl<R: Rules> Model<'_, R> {
             events.push(Event::Wait { hart });
             if !self.runs_real_time(hart) {
                 events.push(Event::SliceEnds { hart });
-            } else if state.soft_affine.is_some() {
+            } else if state.soft_affine.is_some() || state.unoffered {
                 events.push(Event::Deferral { hart });
             }
         }
@@ -635,6 +635,13 @@ impl<R: Rules> Model<'_, R> {
         }
     }
 
+    /// After a choice. A real-time vCPU is not held up for it: its hart offers with the deferred work.
+    fn offer_queued_unless_real_time(&mut self, hart: usize) {
+        if !self.runs_real_time(hart) {
+            self.offer_queued(hart);
+        }
+    }
+
     fn has_queued_work(&self, hart: usize) -> bool {
         self.state
             .queue
@@ -644,7 +651,7 @@ impl<R: Rules> Model<'_, R> {
 
     /// `deferred::do_deferred_work`, and the vCPU's wake-up.
     fn do_deferred_work(&mut self, hart: usize, vcpu: Option<usize>) {
-        let mut for_others = false;
+        let mut for_others = self.runs_real_time(hart) && self.state.harts[hart].unoffered;
         if self.runs_real_time(hart)
             && let Some(held) = self.state.harts[hart].soft_affine.take()
         {
@@ -728,7 +735,7 @@ impl<R: Rules> Model<'_, R> {
                 if !waits && class == BestEffort {
                     self.kick_idle_harts(hart);
                 }
-                self.offer_queued(hart);
+                self.offer_queued_unless_real_time(hart);
                 let (before, now) = (self.precedence(from), self.precedence(next));
                 if self.rules.is_inverted(class, waits, before, now) {
                     self.resched(hart);
@@ -746,7 +753,7 @@ impl<R: Rules> Model<'_, R> {
                 if self.vcpu(usize::from(to)).class == BestEffort {
                     self.kick_idle_harts(hart);
                 }
-                self.offer_queued(hart);
+                self.offer_queued_unless_real_time(hart);
             }
             (Phase::BecomingIdle, _) => {
                 self.state.harts[hart].runs = precedence::IDLE;
@@ -780,7 +787,7 @@ impl<R: Rules> Model<'_, R> {
                     self.state.harts[hart].soft_affine = Some(vcpu as u8);
                     self.state.vcpus[vcpu].activity = Activity::Ready;
                     self.set_current(hart, usize::from(next));
-                    self.offer_queued(hart);
+                    self.offer_queued_unless_real_time(hart);
                 }
                 Preemption::Requeues => {
                     self.state.harts[hart].phase = Phase::Switching { to: next };
@@ -948,9 +955,16 @@ impl<R: Rules> Model<'_, R> {
 
     /// Whether nothing happens until a guest or the time goes on.
     fn is_quiescent(&self) -> bool {
-        let settled =
-            |hart: &Hart| matches!(hart.phase, Phase::Guest | Phase::Idle) && !hart.offered;
-        self.state.harts.iter().all(settled)
+        (0..HARTS).all(|hart| {
+            let Hart {
+                phase,
+                offered,
+                unoffered,
+                ..
+            } = self.state.harts[hart];
+            let deferral_is_due = unoffered && self.runs_real_time(hart);
+            matches!(phase, Phase::Guest | Phase::Idle) && !offered && !deferral_is_due
+        })
     }
 
     fn check_quiescence(&self) -> Option<Violation> {

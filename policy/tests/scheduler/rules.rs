@@ -59,15 +59,21 @@ pub trait Rules {
     }
 
     fn does_deferred_work(&self, next: bool, resched: bool, real_time: bool, due: bool) -> bool {
-        schedule::does_deferred_work(next, resched, real_time, || due)
+        schedule::does_deferred_work(next, resched, || real_time, || due)
     }
 
+    /// Before [`Rules::OFFERS_AFTER_CHOICE`]: the hart that a woken best-effort vCPU is offered to, of those that it may run on, each with the
+    /// precedence of what it runs.
     fn choose_hart(&self, precedence: u32, harts: Vec<(usize, u32)>) -> Option<usize> {
-        schedule::choose_hart(precedence, harts.into_iter())
+        let less_urgent = harts.into_iter().filter(|(_, runs)| *runs < precedence);
+        less_urgent
+            .min_by_key(|(_, runs)| *runs)
+            .map(|(hart, _)| hart)
     }
 
+    /// Before [`Rules::OFFERS_AFTER_CHOICE`]: whether a hart is made to look at the queue.
     fn is_kicked(&self, runs: u32, has_work: bool) -> bool {
-        schedule::is_kicked(runs, || has_work)
+        runs == schedule::precedence::IDLE && has_work
     }
 
     fn accepts_offer(&self, highest: Option<u8>, runs: u32) -> bool {
@@ -102,7 +108,7 @@ pub mod mutants {
         const OFFERS_AFTER_CHOICE: bool = false;
     }
 
-    /// A hart that chooses is seen as `hypervisor/src/sched` shows it now.
+    /// A hart that chooses is seen as `hypervisor/src/sched` showed it before this model.
     pub struct ChoosesUnseen;
 
     impl Rules for ChoosesUnseen {
@@ -110,14 +116,14 @@ pub mod mutants {
     }
 
     mutant! {
-        /// As `hypervisor/src/sched` decides now: on a hart without a vCPU each one that wakes is the next.
+        /// As `hypervisor/src/sched` decided before this model: on a hart without a vCPU each one that wakes is the next.
         FirstOnEmptyHart, fn wake(&self, class: Class, ahead: Option<Class>, precedes: bool, _: bool, here: bool) -> Wakeup {
             schedule::wake(class, ahead, || precedes, || false, || here)
         }
     }
 
     mutant! {
-        /// As `hypervisor/src/sched` decides now: a soft affinity that expires ends at the head of the queue.
+        /// As `hypervisor/src/sched` decided before this model: a soft affinity that expires ends at the head of the queue.
         ExpiresAtHead, fn expire_affinity(&self, _: bool) -> End {
             End::Head
         }
