@@ -1,9 +1,7 @@
 //! Every decision of the hypervisor, as pure code with no hardware in it.
 #![no_std]
 
-pub mod accelerators;
 pub mod admission;
-pub mod analysis;
 pub mod deadline;
 pub mod demand;
 pub mod hardware;
@@ -13,7 +11,4 @@ pub mod migration;
 pub mod ready;
 pub mod reservation;
 pub mod schedule;
-
-pub mod placement;
-pub mod stage2;
 pub mod table;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
 use tactus_abi::bitstream::{self, HEADER, Header};
-use tactus_policy::accelerators::{TASKS, latency};
+use tactus_accelerators::{TASKS, latency};
 
 use crate::config::Nanoseconds;
 
@@ -135,7 +135,7 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tactus_policy::accelerators::{INTERFACES, REGIONS};
+    use tactus_accelerators::{INTERFACES, REGIONS};
 
     #[test]
     fn every_design_is_read_and_makes_sense() {

@@ -6,7 +6,7 @@
 //! `reserved-memory/reserved-memory.yaml` of Linux.
 
 use tactus_abi::map;
-use tactus_policy::placement::Extent;
+use tactus_planning::placement::Extent;
 use vm_fdt::{Error, FdtWriter};
 
 use crate::config::Nanoseconds;

@@ -7,7 +7,7 @@ use object::elf;
 use object::endian::Endianness;
 use object::read::elf::{FileHeader, ProgramHeader};
 use tactus_abi::map::{RAM_BASE, RAW_IMAGE_BASE};
-use tactus_policy::placement::Extent;
+use tactus_planning::placement::Extent;
 
 use crate::config::Address;
 

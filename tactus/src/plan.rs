@@ -3,11 +3,11 @@
 
 use tactus_abi::blob::{Migration, Overheads, ReadyQueue, RealTimePolicy, region};
 use tactus_abi::map;
-use tactus_policy::accelerators::Turn;
-use tactus_policy::accelerators::latency::{Costs, Latency};
-use tactus_policy::placement::Extent;
+use tactus_accelerators::Turn;
+use tactus_accelerators::latency::{Costs, Latency};
+use tactus_planning::placement::Extent;
+use tactus_planning::stage2::Mapping;
 use tactus_policy::reservation::Reservation;
-use tactus_policy::stage2::Mapping;
 
 use crate::config::{Class, IoPolicy, Nanoseconds, Share, Size, Station};
 use crate::hypervisor::Hypervisor;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 use tactus_abi::blob;
-use tactus_policy::placement::Extent;
+use tactus_planning::placement::Extent;
 
 use crate::config::{Address, Nanoseconds, Size};
 

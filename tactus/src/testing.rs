@@ -5,7 +5,7 @@ use std::path::Path;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use tactus_abi::blob::{Blob, Header, checksum};
-use tactus_policy::placement::Extent;
+use tactus_planning::placement::Extent;
 use tempfile::TempDir;
 use zerocopy::IntoBytes;
 

@@ -11,7 +11,7 @@
 //! | `tactus,give-up` | 1: ticks; 0: never |
 //! | `tactus,turn` | 2: ticks between turns, ticks of one; 0: none |
 
-use tactus_policy::accelerators::{Device, INTERFACES, Policy, REGIONS, TASKS, Turn};
+use tactus_accelerators::{Device, INTERFACES, Policy, REGIONS, TASKS, Turn};
 
 /// A bitstream in memory: physical address and bytes.
 pub type Bitstream = (u64, u32);

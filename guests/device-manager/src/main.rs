@@ -1,6 +1,6 @@
 //! The service VM that gives the fabric's regions to virtual devices (Ker-ONE, section 4.4.2).
 //!
-//! What is done about each request is decided by [`tactus_policy::accelerators`]; this is its hands: the fabric's registers, the calls that open and close VMs' pages, the channels by
+//! What is done about each request is decided by [`tactus_accelerators`]; this is its hands: the fabric's registers, the calls that open and close VMs' pages, the channels by
 //! which VMs that want to know are told. It keeps nothing that it could not find again, so that it may be restarted at any time (`on_fault = "restart"`).
 #![no_std]
 #![no_main]
@@ -18,12 +18,12 @@ use slots::Slots;
 use tactus_abi::accelerator::{WISH_CANCEL, WISH_REQUEST, kind};
 use tactus_abi::hypercall::news;
 use tactus_abi::map::{CHANNEL_SOURCE, FAULT_SOURCE};
-use tactus_guest::hypervisor::{self, Interfaces};
-use tactus_guest::{devicetree, interrupts, power, println, record, start, time, trap};
-use tactus_policy::accelerators::{
+use tactus_accelerators::{
     Command, Descriptor, Fabric, Found, Guests, INTERFACES, Interface, Manager, Pending, Signal,
     Solution, TASKS,
 };
+use tactus_guest::hypervisor::{self, Interfaces};
+use tactus_guest::{devicetree, interrupts, power, println, record, start, time, trap};
 
 tactus_guest::entry!(main);
 

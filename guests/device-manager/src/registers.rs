@@ -1,9 +1,9 @@
 //! The fabric's registers, as `docs/src/reference/regions.md` describes them.
 
-use tactus_guest::println;
-use tactus_policy::accelerators::{
+use tactus_accelerators::{
     Command, Descriptor, Device, Found, INTERFACES, Interface, REGIONS, Solution, State, TASKS,
 };
+use tactus_guest::println;
 use tactus_registers::configuration_port::ConfigurationPort;
 use tactus_registers::interface_manager::InterfaceManager;
 use tactus_registers::interface_manager::components::interface_manager::context::Context;

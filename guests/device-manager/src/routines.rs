@@ -3,7 +3,7 @@
 //! The context of the tasks that there are is in its interface's buffer when they have stopped, and is found there when they are resumed: they need none. A task with state elsewhere gets its routines
 //! in [`ROUTINES`].
 
-use tactus_policy::accelerators::TASKS;
+use tactus_accelerators::TASKS;
 use tactus_registers::interface_manager::components::interface_manager::context::Context;
 
 /// What is called when an interface has lost its region, with the context that is in its buffer. It may be called again for the same context.

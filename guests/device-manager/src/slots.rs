@@ -3,8 +3,8 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use tactus_abi::accelerator::{DONE, SIGNAL, SLOT_SIZE, WISH, next};
+use tactus_accelerators::{INTERFACES, Signal};
 use tactus_guest::channel::Channel;
-use tactus_policy::accelerators::{INTERFACES, Signal};
 
 use crate::configuration::Configuration;
 

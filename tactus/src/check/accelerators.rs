@@ -1,6 +1,6 @@
 //! Accelerators that VMs share: who has which virtual device, and whether a real-time vCPU has its region in time.
 
-use tactus_policy::accelerators::{Turn, latency};
+use tactus_accelerators::{Turn, latency};
 
 use tactus_abi::bitstream::ALIGN;
 use tactus_abi::map;

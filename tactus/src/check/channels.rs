@@ -2,7 +2,7 @@
 
 use tactus_abi::blob::limit;
 use tactus_abi::map;
-use tactus_policy::placement::Extent;
+use tactus_planning::placement::Extent;
 
 use super::judge::Judge;
 use crate::config::{self, Address, At, Size, Span};

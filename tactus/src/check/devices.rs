@@ -1,8 +1,8 @@
 //! Devices passed through, and their interrupts.
 
 use tactus_abi::map;
-use tactus_policy::placement::Extent;
-use tactus_policy::stage2::GUEST_END;
+use tactus_planning::placement::Extent;
+use tactus_planning::stage2::GUEST_END;
 
 use super::judge::Judge;
 use super::platform::Platform;

@@ -3,8 +3,8 @@
 
 use tactus_abi::blob::RealTimePolicy;
 use tactus_abi::map::DEVICETREE_SIZE;
-use tactus_policy::placement::Extent;
-use tactus_policy::stage2::Mapping;
+use tactus_planning::placement::Extent;
+use tactus_planning::stage2::Mapping;
 
 use super::allowance::Allowance;
 use super::channels::Channels;

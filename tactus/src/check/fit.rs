@@ -1,8 +1,8 @@
 //! Whether image, initrd and devicetree fit a VM's memory together.
 
 use tactus_abi::map::{DEVICETREE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
-use tactus_policy::placement::Extent;
-use tactus_policy::stage2::GUEST_END;
+use tactus_planning::placement::Extent;
+use tactus_planning::stage2::GUEST_END;
 
 use super::files::GuestFiles;
 use super::judge::Judge;

@@ -1,7 +1,7 @@
 //! What VMs are given of the devices behind the I/O hypervisor, and of timed I/O: all of it once.
 
 use tactus_abi::map;
-use tactus_policy::placement::Extent;
+use tactus_planning::placement::Extent;
 
 use super::devices::{Page, page_at};
 use super::judge::{Judge, nearest_multiples};

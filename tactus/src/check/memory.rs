@@ -2,8 +2,8 @@
 
 use tactus_abi::blob::{ChannelEnd, Hart, Header, Interrupt, Region, Segment, Vcpu, Vm};
 use tactus_abi::map::{MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
-use tactus_policy::placement::{Extent, Place, Request, place};
-use tactus_policy::stage2::{Mapping, pool_pages};
+use tactus_planning::placement::{Extent, Place, Request, place};
+use tactus_planning::stage2::{Mapping, pool_pages};
 
 use super::judge::Judge;
 use super::platform::Platform;

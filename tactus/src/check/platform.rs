@@ -2,7 +2,7 @@
 
 use tactus_abi::blob::{ReadyQueue, limit};
 use tactus_abi::map::MEGAPAGE_SIZE;
-use tactus_policy::placement::Extent;
+use tactus_planning::placement::Extent;
 
 use super::judge::Judge;
 use crate::config::{DEFAULT_SLICE, Nanoseconds, Share, Size, cure_of_unknown};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use tactus_abi::blob::{Migration, ReadyQueue};
 use tactus_abi::map::{CHANNEL_SOURCE, GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_board::profile::Profile;
-use tactus_policy::stage2::{Mapping, leaf_size};
+use tactus_planning::stage2::{Mapping, leaf_size};
 
 use super::time::{reservation_text, time_text};
 use super::{Verdict, command::tally};

@@ -2,7 +2,7 @@
 
 use tactus_board::profile::Profile;
 use tactus_board::tiles::ARGUMENTS;
-use tactus_policy::placement::Extent;
+use tactus_planning::placement::Extent;
 
 use super::judge::Judge;
 use super::{files, io, names};

@@ -7,7 +7,7 @@ use tactus_abi::blob::{
     Blob, Class, Migration, NONE, OnFault, RealTimePolicy, Vcpu, Vm, name_text, region,
 };
 use tactus_abi::map::{DEVICETREE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
-use tactus_policy::placement::Extent;
+use tactus_planning::placement::Extent;
 
 use super::{Image, blob};
 use crate::check::tests::{
@@ -311,7 +311,7 @@ fn property(source: &str, node: &str, name: &str) -> Vec<u8> {
 #[test]
 fn the_device_manager_reads_what_the_devicetree_says() {
     use configuration::Configuration;
-    use tactus_policy::accelerators::{Device, Turn};
+    use tactus_accelerators::{Device, Turn};
 
     let (image, plan) = shared_image();
     let (rtos, gpos, manager) = (0, 1, 2);

@@ -1,7 +1,7 @@
 //! What would make a real-time vCPU fit.
 
 use tactus_abi::blob::limit;
-use tactus_policy::analysis::Ranked;
+use tactus_planning::analysis::Ranked;
 use tactus_policy::reservation::Reservation;
 
 use super::super::vcpus::{Seen, Vcpus};

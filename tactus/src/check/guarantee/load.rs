@@ -1,8 +1,8 @@
 //! A hart that goes by deadlines: the test of `policy`, and what people want to know beyond yes and no.
 
 use tactus_abi::blob::{Overheads, limit};
+use tactus_planning::analysis;
 use tactus_policy::admission::Task;
-use tactus_policy::analysis;
 use tactus_policy::demand::{Load, Member, Test, Verdict, WHOLE};
 use tactus_policy::reservation::{Kind, Reservation};
 

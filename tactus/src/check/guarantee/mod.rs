@@ -10,7 +10,7 @@ mod refusal;
 mod tests;
 
 use tactus_abi::blob::{Overheads, RealTimePolicy};
-use tactus_policy::analysis::Ranked;
+use tactus_planning::analysis::Ranked;
 use tactus_policy::reservation::Reservation;
 
 use super::allowance::{self, Allowance};

@@ -1,7 +1,7 @@
 //! A hart that goes by priorities, as far as the vCPUs on it have reservations.
 
 use tactus_abi::blob::Overheads;
-use tactus_policy::analysis::{self, Ranked};
+use tactus_planning::analysis::{self, Ranked};
 
 /// When a vCPU has had its budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What is said of real-time vCPUs that do not fit.
 
-use tactus_policy::analysis::Ranked;
+use tactus_planning::analysis::Ranked;
 use tactus_policy::reservation::Reservation;
 
 use super::super::judge::Judge;

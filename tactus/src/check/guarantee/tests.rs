@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tactus_abi::blob::Overheads;
+use tactus_planning::analysis::Ranked;
 use tactus_policy::admission::{Ledger, Request};
-use tactus_policy::analysis::Ranked;
 use tactus_policy::reservation::{Account, Reservation, Wake};
 
 use super::load::{Deadlines, Fit, greatest, least, server};

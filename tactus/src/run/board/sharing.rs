@@ -5,10 +5,10 @@
 //! accesses. A visit with several events is cut where another one begins: a request, or an interrupt that is taken back; what is left to do of the event before then counts for the other one.
 //! Interrupts one right after the other count as none of the parts. What was before the first request of a real-time VM does not count: VMs were being started.
 
+use tactus_accelerators::latency::Costs;
+use tactus_accelerators::{INTERFACES, REGIONS};
 use tactus_board::profile::Profile;
 use tactus_board::trace::{Event, What};
-use tactus_policy::accelerators::latency::Costs;
-use tactus_policy::accelerators::{INTERFACES, REGIONS};
 
 use super::Worker;
 use crate::plan::Accelerators;

@@ -6,10 +6,10 @@
 
 use std::collections::VecDeque;
 
+use tactus_accelerators::INTERFACES;
 use tactus_board::privileged::{Exception, Target};
 use tactus_board::time::{Clock, Femtoseconds};
 use tactus_board::trace::{Event, What};
-use tactus_policy::accelerators::INTERFACES;
 
 use super::{Options, Worker};
 use crate::run::console::{Line, Source};

@@ -2,6 +2,7 @@
 //!
 //! After Ker-ONE (Xia et al., Journal of Systems Architecture 98, 2019), sections 4.4 and 6. `docs/src/reference/regions.md` has the registers behind
 //! [`Fabric`], `docs/src/reference/device-manager.md` what becomes of a request.
+#![no_std]
 
 pub mod latency;
 mod manager;

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fabric_model::{Crash, Model};
 use proptest::prelude::*;
-use tactus_policy::accelerators::{
+use tactus_accelerators::{
     Device, INTERFACES, Manager, OPERATIONS_MAX, Pending, Policy, Signal, State, TASKS, Turn,
     latency,
 };

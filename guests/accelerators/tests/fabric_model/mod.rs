@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::panic::resume_unwind;
 
-use tactus_policy::accelerators::{
+use tactus_accelerators::{
     Command, Descriptor, Device, Fabric, Found, Guests, INTERFACES, Interface, Pending, Signal,
     Solution, State, TASKS,
 };

@@ -1,8 +1,8 @@
 //! Second-stage (guest-physical to physical) translation in Sv39x4: which page sizes fit where, and how much
 //! memory the tables take. RISC-V privileged specification, "Two-Stage Address Translation".
 //!
-//! The tool sizes the hypervisor's pool with [`pool_pages`]; the hypervisor maps with the same [`leaf_size`], so
-//! that the pool is exactly large enough.
+//! The tool sizes the hypervisor's pool with [`pool_pages`]. The hypervisor maps with the largest leaf that fits, as
+//! [`leaf_size`] does, so that the pool is exactly large enough.
 
 use tactus_abi::map::{GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE};
 

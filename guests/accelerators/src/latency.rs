@@ -10,7 +10,7 @@
 //!
 //! All times in one unit, whatever that is.
 
-use super::{INTERFACES, REGIONS, TASKS, Turn};
+use crate::{INTERFACES, REGIONS, TASKS, Turn};
 
 /// Execution times of the ways' parts: the paper's Table 4.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub struct System<'a> {
     pub tasks: &'a [Task; TASKS],
     /// At most [`INTERFACES`].
     pub devices: &'a [Device],
-    /// The longest until a killed task's region is drained and the manager has seen so, [`super::RELEASE_TICKS`] later at most.
+    /// The longest until a killed task's region is drained and the manager has seen so, [`crate::RELEASE_TICKS`] later at most.
     pub drain: u64,
     /// Turns of those that would starve.
     pub turn: Option<Turn>,

@@ -5,10 +5,10 @@
 //! it. Of a server these are the jobs that begin after it has been idle for a period or was cut off, or, where its deadline is its period, with each
 //! new deadline; a job that it goes on with after waiting has, by the same deadline, what is left in proportion.
 
-use crate::admission::Task;
-use crate::demand::{Load, Member, Test, Verdict, WHOLE};
-use crate::reservation::{Kind, Reservation};
 use tactus_abi::blob::{Overheads, limit};
+use tactus_policy::admission::Task;
+use tactus_policy::demand::{Load, Member, Test, Verdict, WHOLE};
+use tactus_policy::reservation::{Kind, Reservation};
 
 /// Steps of a response's search before the deadline itself is given as the bound.
 const STEPS: u32 = 1 << 20;

@@ -1,11 +1,12 @@
 //! The bounds on responses against every schedule of small hosts, and what would fit against trying.
 
+#[path = "../../policy/tests/simulator/mod.rs"]
 mod simulator;
 
 use simulator::{Hart, explore, reservation};
 use tactus_abi::blob::Overheads;
+use tactus_planning::analysis::{self, Ranked};
 use tactus_policy::admission::Task;
-use tactus_policy::analysis::{self, Ranked};
 use tactus_policy::demand::Verdict;
 use tactus_policy::reservation::Kind::{self, Periodic, Server};
 

@@ -8,7 +8,7 @@
 //! best-effort VM keeps a real-time one waiting for one piece of it. What has been begun for a lower priority is put aside: a region on its way to
 //! somebody is given to whoever has the higher priority, and the other waits again.
 
-use super::{
+use crate::{
     Command, Descriptor, Fabric, Guests, INTERFACES, Interface, REGIONS, Signal, Solution, State,
     TASKS,
 };
