@@ -245,8 +245,8 @@ pub struct RunArguments {
     /// End after this much of the host's time, wherever the run is then
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub host_limit: Option<Duration>,
-    /// Write the report into this directory: report.html, and files for programs
-    #[arg(long, value_name = "DIR")]
+    /// Write the report into this directory: report.html, and files for programs; a path that ends in .html gets the page
+    #[arg(long, value_name = "PATH")]
     pub report: Option<PathBuf>,
     /// Write what became of each VM and its checks as JUnit XML
     #[arg(long, value_name = "FILE")]
@@ -543,8 +543,8 @@ pub struct BenchArguments {
     /// Where pictures go [default: build/bench/NAME]
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,
-    /// Write the report into this directory: report.html
-    #[arg(long, value_name = "DIR")]
+    /// Write the report into this directory: report.html; a path that ends in .html gets the page
+    #[arg(long, value_name = "PATH")]
     pub report: Option<PathBuf>,
     /// Fewer samples, and without the longest runs: about a minute; without it, at most ten minutes on two cores
     #[arg(long, conflicts_with = "full")]
@@ -552,6 +552,9 @@ pub struct BenchArguments {
     /// As many samples as the published experiment took, and all runs: up to hours
     #[arg(long)]
     pub full: bool,
+    /// Only report figures in host time, without holding them to their limits: for a machine that has other work
+    #[arg(long)]
+    pub no_host_limits: bool,
     /// Write the present figures of limits that are missed to bench/known-misses.toml
     #[arg(long)]
     pub record_misses: bool,

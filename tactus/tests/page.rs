@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tactus::config::Nanoseconds;
-use tactus::report::page::bench::{Experiment, Figure, Line, Lines};
+use tactus::report::lines::{Line, Lines};
+use tactus::report::page::bench::{Experiment, Figure};
 use tactus::report::page::{About, PAGE};
 use tactus::report::samples::Series;
 use tactus::report::unit::Unit;
@@ -116,6 +117,17 @@ fn million(directory: &Path) {
 fn experiment(directory: &Path) {
     let mut series = Series::new(Unit::Cycles).expect("a histogram can be made");
     (1..2000).for_each(|value| series.record(value % 300 + 100));
+    let outcome = made_up(
+        "rt",
+        &[
+            (Log, BOOT),
+            (
+                Vm(0),
+                "@tactus samples name=latency phase=all unit=ns values=900,950,1200\n@tactus metric name=</script> value=7 unit=us\n",
+            ),
+            (Log, END),
+        ],
+    );
     let figure = |name: &str, value, good| Figure {
         name: name.to_owned(),
         text: "what <it> is".to_owned(),
@@ -125,11 +137,14 @@ fn experiment(directory: &Path) {
         least: None,
         paper: Some(4.5),
         good,
+        mark: if good { "ok" } else { "past its limit" }.to_owned(),
+        reason: None,
         notes: String::new(),
     };
     let found = Experiment {
         name: "made-up".to_owned(),
         title: "an experiment".to_owned(),
+        form: "quick",
         profile: "soc".to_owned(),
         seed: 1,
         good: false,
@@ -137,7 +152,19 @@ fn experiment(directory: &Path) {
             figure("a", Some(4.0), true),
             figure("b", Some(6.0), false),
             figure("c", None, false),
+            Figure {
+                mark: "known miss".to_owned(),
+                reason: Some("no fast path yet".to_owned()),
+                ..figure("d", Some(7.0), true)
+            },
+            Figure {
+                limit: None,
+                paper: None,
+                mark: String::new(),
+                ..figure("reported", Some(8.0), true)
+            },
         ],
+        left_out: vec![("area".to_owned(), "run `make synth`".to_owned())],
         lines: vec![Lines {
             title: "over harts".to_owned(),
             x: "harts".to_owned(),
@@ -156,10 +183,17 @@ fn experiment(directory: &Path) {
             series: vec![("one", &series, 0.01)],
             marks: vec![("paper", 5.0)],
         }],
-        runs: vec![("one".to_owned(), "all VMs are off".to_owned(), 1.5, Some(7))],
+        runs: vec![("one", &outcome), ("two", &outcome)],
     };
-    report::write_experiment(&found, &About::default(), directory)
+    let page = report::write_experiment(&found, &About::default(), directory)
         .expect("the report can be written");
+    let alone = directory.join("alone/page.html");
+    let written = report::write_experiment(&found, &About::default(), &alone);
+    assert_eq!(written.expect("the page can be written"), alone);
+    let read = |path: &Path| fs::read(path).expect("it is there");
+    assert!(read(&page) == read(&alone), "the page needs no directory");
+    let files = fs::read_dir(directory.join("alone")).expect("it is there");
+    assert_eq!(files.count(), 1, "the page alone");
 }
 
 /// Runs `tactus`, which must succeed.

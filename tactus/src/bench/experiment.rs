@@ -152,6 +152,15 @@ pub enum Extent {
 }
 
 impl Extent {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Usual => "default",
+            Self::Full => "full",
+        }
+    }
+
     /// What is said on the command line for it, with a blank before it.
     pub fn option(self) -> &'static str {
         match self {

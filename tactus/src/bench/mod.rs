@@ -79,14 +79,19 @@ fn bench(arguments: &BenchArguments) -> miette::Result<bool> {
         .wrap_err_with(|| format!("{} is not an experiment", found.path.display()))?;
     misses.check(&experiment::names(&found.root), &arguments.name, &metrics)?;
     let mut findings = if arguments.name == board::NAME {
-        let findings = board::bench(&found.text, &found.root, arguments.quick)
-            .wrap_err_with(|| format!("{} was not carried out", found.path.display()))?;
+        let mut findings = board::bench(
+            &found.text,
+            &found.root,
+            arguments.quick,
+            !arguments.no_host_limits,
+        )
+        .wrap_err_with(|| format!("{} was not carried out", found.path.display()))?;
+        misses.apply(&mut findings, extent);
         write_report(&findings, None, &found, arguments)?;
         findings
     } else {
-        findings(&found, arguments)?
+        findings(&found, &misses, arguments)?
     };
-    misses.apply(&mut findings, extent);
     // The file as it is then may lack a reason; the figures are shown first.
     let mut unreasoned = None;
     if arguments.record_misses {
@@ -149,8 +154,12 @@ pub fn metrics_of(name: &str, text: &str) -> miette::Result<Vec<experiment::Metr
     Ok(experiment::parse(text)?.metrics)
 }
 
-/// Carries out an experiment of runs, gives its figures and draws its pictures.
-fn findings(source: &experiment::Found, arguments: &BenchArguments) -> miette::Result<Findings> {
+/// Carries out an experiment of runs, gives its figures beside the known misses and draws its pictures.
+fn findings(
+    source: &experiment::Found,
+    misses: &Misses,
+    arguments: &BenchArguments,
+) -> miette::Result<Findings> {
     let experiment::Found { text, path, root } = source;
     let experiment = experiment::parse(text)
         .wrap_err_with(|| format!("{} is not an experiment", path.display()))?;
@@ -187,7 +196,8 @@ fn findings(source: &experiment::Found, arguments: &BenchArguments) -> miette::R
         ));
     }
     let done = prepared::carry_out(&runs)?;
-    let findings = evaluate(&arguments.name, &experiment, profile, root, &done, extent)?;
+    let mut findings = evaluate(&arguments.name, &experiment, profile, root, &done, extent)?;
+    misses.apply(&mut findings, extent);
     let directory = match &arguments.pictures {
         Some(directory) => directory.clone(),
         None => root.join("build/bench").join(&arguments.name),
@@ -255,7 +265,7 @@ fn write_report(
         configuration: Some(source.text.clone()),
         ..About::of(&source.path)
     };
-    let mut page = findings.page();
+    let mut page = findings.page(extent(arguments));
     if let Some(shown) = shown {
         let lines = shown.experiment.pictures.iter();
         page.lines = lines
@@ -269,17 +279,7 @@ fn write_report(
         page.runs = shown
             .done
             .iter()
-            .map(|(name, done)| {
-                let (outcome, facts) = (&done.outcome, done.outcome.board.as_ref());
-                let journal = &outcome.journal;
-                let seconds = facts.map(|facts| facts.time.as_seconds());
-                (
-                    name.clone(),
-                    outcome.reason(),
-                    seconds.unwrap_or_else(|| journal.seconds(journal.last_time)),
-                    facts.map(|facts| facts.trace_hash),
-                )
-            })
+            .map(|(name, done)| (name.as_str(), &done.outcome))
             .collect();
     }
     let path = report::write_experiment(&page, &about, directory).into_diagnostic()?;

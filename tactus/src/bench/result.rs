@@ -108,7 +108,7 @@ impl Found {
         }
     }
 
-    /// What somebody has to know or do about it, as one line; nothing, where it is as it should be.
+    /// What the user has to know or do about it, as one line; nothing, where it is as it should be.
     pub fn remark(&self, experiment: &str, extent: Extent) -> Option<String> {
         let metric = &self.metric;
         let name = format!("`{}`", metric.name);
@@ -177,7 +177,7 @@ impl Findings {
         self.found.iter().all(Found::good)
     }
 
-    /// What somebody has to know or do about the figures, a line each; then why some were left out.
+    /// What the user has to know or do about the figures, a line each; then why some were left out.
     pub fn remarks(&self, extent: Extent) -> Vec<String> {
         let figures = self.found.iter();
         let figures = figures.filter_map(|found| found.remark(&self.name, extent));
@@ -230,9 +230,9 @@ impl Findings {
     }
 
     /// The figures of a picture; `None` where none was found.
-    pub fn lines(&self, picture: &Picture) -> Option<page::Lines> {
+    pub fn lines(&self, picture: &Picture) -> Option<Lines> {
         let found = |name: &String| self.found.iter().find(|f| f.metric.name == *name);
-        let lines: Vec<page::Line> = picture
+        let lines: Vec<Line> = picture
             .lines
             .iter()
             .map(|line| {
@@ -240,7 +240,7 @@ impl Findings {
                     let found = line.metrics.iter().map(found);
                     found.map(|found| found.and_then(value)).collect()
                 };
-                page::Line {
+                Line {
                     name: line.name.clone(),
                     own: values(|f| f.value),
                     paper: values(|f| f.metric.paper),
@@ -250,7 +250,7 @@ impl Findings {
         let any = lines
             .iter()
             .any(|line| line.own.iter().any(Option::is_some));
-        any.then(|| page::Lines {
+        any.then(|| Lines {
             title: picture.title.clone(),
             x: picture.x.clone(),
             at: picture.at.clone(),
@@ -260,7 +260,7 @@ impl Findings {
     }
 
     /// What the report's page shows of it.
-    pub fn page(&self) -> page::Experiment<'static> {
+    pub fn page(&self, extent: Extent) -> page::Experiment<'static> {
         let figure = |found: &Found| {
             let metric = &found.metric;
             page::Figure {
@@ -272,15 +272,19 @@ impl Findings {
                 least: metric.least,
                 paper: metric.paper,
                 good: found.good(),
+                mark: found.mark(),
+                reason: found.miss.as_ref().map(|miss| miss.reason.clone()),
                 notes: found.notes(),
             }
         };
         page::Experiment {
             name: self.name.clone(),
             title: self.title.clone(),
+            form: extent.name(),
             profile: self.profile.clone(),
             seed: self.seed,
             good: self.good(),
+            left_out: self.left_out.clone(),
             figures: self.found.iter().map(figure).collect(),
             ..page::Experiment::default()
         }
@@ -296,37 +300,16 @@ impl Findings {
         subtitle: &str,
         directory: &Path,
     ) -> miette::Result<Vec<PathBuf>> {
-        let Some(found) = self.lines(picture) else {
+        let Some(lines) = self.lines(picture) else {
             return Ok(Vec::new());
-        };
-        let mut lines = Vec::new();
-        for (colour, page::Line { name, own, paper }) in found.lines.into_iter().enumerate() {
-            let drawn = |name, dashed, values| Line {
-                name,
-                colour,
-                dashed,
-                values,
-            };
-            if paper.iter().any(Option::is_some) {
-                lines.push(drawn(format!("{name}, paper"), true, paper));
-            }
-            lines.push(drawn(name, false, own));
-        }
-        let lines = Lines {
-            title: picture.title.clone(),
-            subtitle: subtitle.to_owned(),
-            x: picture.x.clone(),
-            at: picture.at.clone(),
-            y: picture.y.clone(),
-            lines,
         };
         std::fs::create_dir_all(directory)
             .into_diagnostic()
             .wrap_err_with(|| format!("{} cannot be made", directory.display()))?;
         let path = |extension| directory.join(format!("{}.{extension}", picture.name));
         let (svg, png) = (path("svg"), path("png"));
-        lines.svg(&svg).into_diagnostic()?;
-        lines.png(&png).into_diagnostic()?;
+        lines.svg(subtitle, &svg).into_diagnostic()?;
+        lines.png(subtitle, &png).into_diagnostic()?;
         Ok(vec![svg, png])
     }
 

@@ -4,19 +4,18 @@ use std::path::Path;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
+use serde::Serialize;
 
 use super::picture::{
     COLOURS, Entry, Error, FONT, GREY, SIZE, Stroke, frame, height, register_font,
 };
 use super::unit::figure;
 
-/// Lines to draw.
-#[derive(Clone, Debug)]
+/// Figures over a few values of what they depend on, beside the published ones.
+#[derive(Clone, Debug, Serialize)]
 pub struct Lines {
     /// What they show.
     pub title: String,
-    /// Where they come from: commit, board.
-    pub subtitle: String,
     /// The horizontal axis.
     pub x: String,
     /// Its values, which stand side by side at equal distances.
@@ -27,30 +26,31 @@ pub struct Lines {
     pub lines: Vec<Line>,
 }
 
-/// One line.
-#[derive(Clone, Debug)]
+/// One line, with a value for each of the horizontal axis where there is one. Values that are not above zero have no place
+/// on a logarithmic axis.
+#[derive(Clone, Debug, Serialize)]
 pub struct Line {
     /// What it is.
     pub name: String,
-    /// What it is of: lines of the same number have the same colour.
-    pub colour: usize,
-    /// Whether it is drawn in dashes, as somebody else's.
-    pub dashed: bool,
-    /// A value for each of the horizontal axis, where there is one; those that are not above zero have no place.
-    pub values: Vec<Option<f64>>,
+    /// The measured values.
+    pub own: Vec<Option<f64>>,
+    /// The published values, drawn in dashes of the same colour.
+    pub paper: Vec<Option<f64>>,
 }
 
-impl Line {
-    fn style(&self) -> ShapeStyle {
-        COLOURS[self.colour % COLOURS.len()].stroke_width(if self.dashed { 2 } else { 3 })
-    }
+/// One line as it is drawn.
+#[derive(Debug)]
+struct Drawn<'a> {
+    name: String,
+    colour: usize,
+    stroke: Stroke,
+    values: &'a [Option<f64>],
+}
 
-    fn stroke(&self) -> Stroke {
-        if self.dashed {
-            Stroke::Dashed
-        } else {
-            Stroke::Solid
-        }
+impl Drawn<'_> {
+    fn style(&self) -> ShapeStyle {
+        let width = if self.stroke == Stroke::Solid { 3 } else { 2 };
+        COLOURS[self.colour % COLOURS.len()].stroke_width(width)
     }
 
     /// Its name and its values.
@@ -59,7 +59,7 @@ impl Line {
         let values = self.values.iter().map(value);
         Entry {
             style: self.style(),
-            stroke: self.stroke(),
+            stroke: self.stroke,
             cells: std::iter::once(self.name.clone()).chain(values).collect(),
         }
     }
@@ -74,28 +74,58 @@ impl Line {
 }
 
 impl Lines {
-    /// Draws them at `path` as SVG.
+    /// Draws them at `path` as SVG. `subtitle` says where they come from: commit, board.
     ///
     /// # Errors
     /// There is nothing to draw, or the file cannot be written.
-    pub fn svg(&self, path: &Path) -> Result<(), Error> {
-        self.draw(SVGBackend::new(path, self.size()), path)
+    pub fn svg(&self, subtitle: &str, path: &Path) -> Result<(), Error> {
+        self.draw(SVGBackend::new(path, self.size()), subtitle, path)
     }
 
     /// Draws them at `path` as PNG.
     ///
     /// # Errors
     /// As [`Lines::svg`].
-    pub fn png(&self, path: &Path) -> Result<(), Error> {
-        self.draw(BitMapBackend::new(path, self.size()), path)
+    pub fn png(&self, subtitle: &str, path: &Path) -> Result<(), Error> {
+        self.draw(BitMapBackend::new(path, self.size()), subtitle, path)
     }
 
     fn size(&self) -> (u32, u32) {
-        (SIZE.0, height(self.lines.len() + 1))
+        (SIZE.0, height(self.drawn().len() + 1))
     }
 
-    fn draw<B: DrawingBackend>(&self, backend: B, path: &Path) -> Result<(), Error> {
-        let values = || self.lines.iter().flat_map(Line::points).map(|(_, y)| y);
+    /// The lines in the order in which they are drawn: a published one is below the measured one.
+    fn drawn(&self) -> Vec<Drawn<'_>> {
+        let mut drawn = Vec::new();
+        for (colour, line) in self.lines.iter().enumerate() {
+            let mut add = |name, stroke, values| {
+                drawn.push(Drawn {
+                    name,
+                    colour,
+                    stroke,
+                    values,
+                });
+            };
+            if line.paper.iter().any(Option::is_some) {
+                add(
+                    format!("{}, paper", line.name),
+                    Stroke::Dashed,
+                    line.paper.as_slice(),
+                );
+            }
+            add(line.name.clone(), Stroke::Solid, line.own.as_slice());
+        }
+        drawn
+    }
+
+    fn draw<B: DrawingBackend>(
+        &self,
+        backend: B,
+        subtitle: &str,
+        path: &Path,
+    ) -> Result<(), Error> {
+        let drawn = self.drawn();
+        let values = || drawn.iter().flat_map(Drawn::points).map(|(_, y)| y);
         let least = values().fold(f64::INFINITY, f64::min);
         let most = values().fold(0.0, f64::max);
         if most <= 0.0 {
@@ -103,7 +133,7 @@ impl Lines {
         }
         register_font();
         let area = backend.into_drawing_area();
-        self.draw_on(&area, least / 1.3..most * 1.3)
+        self.draw_on(&area, subtitle, &drawn, least / 1.3..most * 1.3)
             .and_then(|()| area.present())
             .map_err(|error| Error::new(path, error))
     }
@@ -111,13 +141,15 @@ impl Lines {
     fn draw_on<B: DrawingBackend>(
         &self,
         area: &DrawingArea<B, Shift>,
+        subtitle: &str,
+        lines: &[Drawn<'_>],
         y: std::ops::Range<f64>,
     ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
         let at: Vec<String> = self.at.iter().map(|value| figure(*value)).collect();
         let named = std::iter::once(self.x.as_str());
         let head: Vec<&str> = named.chain(at.iter().map(String::as_str)).collect();
-        let entries: Vec<Entry> = self.lines.iter().map(Line::legend).collect();
-        let chart = frame(area, &self.title, &self.subtitle, &head, &entries)?;
+        let entries: Vec<Entry> = lines.iter().map(Drawn::legend).collect();
+        let chart = frame(area, &self.title, subtitle, &head, &entries)?;
         let last = self.at.len().saturating_sub(1) as f64;
         let mut chart = ChartBuilder::on(&chart)
             .margin(24)
@@ -146,8 +178,8 @@ impl Lines {
             .bold_line_style(RGBColor(232, 234, 238))
             .draw()?;
         let area = chart.plotting_area();
-        for line in &self.lines {
-            line.stroke().draw(area, line.points(), line.style())?;
+        for line in lines {
+            line.stroke.draw(area, line.points(), line.style())?;
             let colour = COLOURS[line.colour % COLOURS.len()];
             for point in line.points() {
                 area.draw(&Circle::new(point, 5, colour.filled()))?;
@@ -165,41 +197,38 @@ mod tests {
     fn lines_become_pictures() {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         let path = directory.path().join("lines.svg");
-        let line = |dashed, values: [Option<f64>; 3]| Line {
-            name: format!("dashed {dashed}"),
-            colour: 0,
-            dashed,
-            values: values.to_vec(),
-        };
         let mut lines = Lines {
             title: "Title".to_owned(),
-            subtitle: "commit 0123".to_owned(),
             x: "harts".to_owned(),
             at: vec![1.0, 2.0, 4.0],
             y: "µs".to_owned(),
-            lines: vec![
-                line(false, [Some(2.5), Some(2.6), Some(2.7)]),
-                line(true, [Some(164.0), None, Some(314.5)]),
-            ],
+            lines: vec![Line {
+                name: "1 vCPU".to_owned(),
+                own: vec![Some(2.5), Some(2.6), Some(2.7)],
+                paper: vec![Some(164.0), None, Some(314.5)],
+            }],
         };
-        lines.svg(&path).expect("it can be drawn");
-        let svg = std::fs::read_to_string(&path).expect("it was written");
+        lines
+            .svg("commit 0123", &path)
+            .expect("the SVG can be written");
+        let svg = std::fs::read_to_string(&path).expect("the SVG was written");
         for text in [
             "Title",
             "commit 0123",
             "harts",
             "µs (logarithmic)",
-            "dashed true",
-            "dashed false",
+            "1 vCPU",
+            "1 vCPU, paper",
             "314.5",
             "2.7",
         ] {
             assert!(svg.contains(text), "{text}: {svg}");
         }
         lines
-            .png(&directory.path().join("lines.png"))
-            .expect("it can be drawn");
-        lines.lines = vec![line(false, [Some(0.0), None, None])];
-        assert!(lines.svg(&path).is_err());
+            .png("commit 0123", &directory.path().join("lines.png"))
+            .expect("the PNG can be written");
+        lines.lines[0].own = vec![Some(0.0), None, None];
+        lines.lines[0].paper = Vec::new();
+        assert!(lines.svg("commit 0123", &path).is_err());
     }
 }

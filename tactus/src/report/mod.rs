@@ -78,15 +78,21 @@ pub struct Written {
     pub pictures: Vec<PathBuf>,
 }
 
-/// Makes the directory of a report, if it does not exist, and sees that files can be made there: before a run, not after it.
+/// Checks before a run that its report can be written: makes its directory, or opens its page where `directory` is the
+/// path of one.
 ///
 /// # Errors
-/// The directory cannot be made or written to.
+/// The directory or the page cannot be made or written to.
 pub fn prepare(directory: &Path) -> Result<(), Error> {
-    let refuse = |error| Error::File {
-        path: directory.display().to_string(),
-        error,
-    };
+    let refuse = |error| file_error(directory, error);
+    if is_page(directory) {
+        make_parent(directory).map_err(refuse)?;
+        let mut file = fs::OpenOptions::new();
+        return match file.create(true).append(true).open(directory) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(refuse(error)),
+        };
+    }
     fs::create_dir_all(directory).map_err(refuse)?;
     tempfile::tempfile_in(directory).map_err(refuse)?;
     // What an earlier run has left there as another kind of file.
@@ -661,12 +667,19 @@ pub fn journal_text(journal: &Journal) -> String {
     parts.join("\n")
 }
 
-/// Writes the report's files into `directory`, which is made if it does not exist. `about` is what is known of the run from
+/// Writes the report's files into `directory`, which is made if it does not exist; the page alone if it ends in `.html`. `about` is what is known of the run from
 /// elsewhere.
 ///
 /// # Errors
 /// A file cannot be written.
 pub fn write(outcome: &Outcome, about: &About, directory: &Path) -> Result<Written, Error> {
+    if is_page(directory) {
+        let page = write_page(&page::run::content(outcome, about), directory)?;
+        return Ok(Written {
+            page,
+            pictures: Vec::new(),
+        });
+    }
     let system = about.system.as_str();
     let journal = &outcome.journal;
     let consoles = directory.join("consoles");
@@ -757,7 +770,8 @@ pub fn where_to_look(outcome: &Outcome, written: &Written) -> String {
     text
 }
 
-/// Writes the page of an experiment into `directory`, which is made if it does not exist; gives its path.
+/// Writes the page of an experiment into `directory`, which is made if it does not exist, or at that path if it ends in
+/// `.html`; gives the page's path.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -766,12 +780,31 @@ pub fn write_experiment(
     about: &About,
     directory: &Path,
 ) -> Result<PathBuf, Error> {
-    fs::create_dir_all(directory).map_err(|error| file_error(directory, error))?;
     write_page(&page::bench::content(experiment, about), directory)
 }
 
-/// Writes a page and what it is made of.
+/// Whether a report's path is that of its page alone, and not of a directory.
+fn is_page(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "html")
+        && !path.is_dir()
+}
+
+fn make_parent(path: &Path) -> std::io::Result<()> {
+    match path.parent() {
+        Some(parent) => fs::create_dir_all(parent),
+        None => Ok(()),
+    }
+}
+
+/// Writes a page, into a directory with the data that it is made of.
 fn write_page(content: &Container, directory: &Path) -> Result<PathBuf, Error> {
+    if is_page(directory) {
+        make_parent(directory).map_err(|error| file_error(directory, error))?;
+        page::write(&[content], directory)?;
+        return Ok(directory.to_owned());
+    }
+    fs::create_dir_all(directory).map_err(|error| file_error(directory, error))?;
     content.write(&directory.join(page::DATA))?;
     let path = directory.join(page::PAGE);
     page::write(&[content], &path)?;

@@ -381,7 +381,7 @@ mod tests {
         series
     }
 
-    /// What somebody without one kind of cones sees, by Viénot, Brettel and Mollon (1999), in linear light.
+    /// What an observer without one kind of cones sees, by Viénot, Brettel and Mollon (1999), in linear light.
     fn seen(colour: RGBColor, matrix: [[f64; 3]; 3]) -> [f64; 3] {
         let linear = |value: u8| (f64::from(value) / 255.0).powf(2.2);
         let rgb = [linear(colour.0), linear(colour.1), linear(colour.2)];

@@ -247,6 +247,46 @@ for (const width of [360, 900, 1600]) {
   await close();
 }
 
+// An experiment.
+{
+  const { page, wrong, computed, close } = await open('experiment');
+  const summary = await page.locator('#summary').textContent();
+  for (const wanted of ['2 figures are missing or fail', '1 of 4', '1 known miss', 'no fast path yet', 'run `make synth`']) check(`the summary says "${wanted}"`, summary.includes(wanted), summary);
+  check('figures are in groups by what they are held to', (await page.locator('#figures details').count()) === 2);
+  check('figures without a limit are told apart', (await page.locator('#figures details').nth(1).textContent()).includes('reported'));
+  check('each verdict is shown', JSON.stringify(await page.locator('#figures .good-text, #figures .bad-text, #figures .warn-text').allTextContents()) === JSON.stringify(['ok', 'past its limit', 'past its limit', 'known miss']));
+  check('pictures are drawn', (await page.locator('#pictures canvas').count()) === 2 && (await painted(page, '#pictures canvas')) > 5);
+  const chart = page.locator('#pictures .chart').nth(1);
+  await chart.scrollIntoViewIfNeeded();
+  await chart.hover();
+  check('hovering a distribution tells shares', /at or above/.test(await page.locator('#pictures .readout').nth(1).textContent()));
+  check('runs are listed', (await page.locator('#runs tbody tr').count()) >= 2);
+  await page.locator('#runs select').selectOption('1');
+  await frames(page);
+  check('a run has the distributions of its samples', (await page.locator('#runs canvas').count()) === 1 && (await painted(page, '#runs canvas')) > 3);
+  const records = await page.locator('#runs .lines').textContent();
+  check('a run has its records, as text', records.includes('metric name=</script> value=7') && !records.includes('samples name='), records.slice(0, 300));
+  check('the configuration is there', (await page.locator('#configuration').textContent()).includes('quick'));
+  check(`an experiment opens within 1 s (${computed.toFixed(2)} s of the thread)`, computed < 1, `${computed} s`);
+  check('an experiment makes no errors', wrong.length === 0, wrong.join('; '));
+  await close();
+}
+
+// The page alone, without its directory.
+{
+  const { page, wrong, close } = await open('experiment/alone', {}, 'page.html');
+  check('a page alone is whole', (await page.locator('#figures tbody tr').count()) === 5 && wrong.length === 0, wrong.join('; '));
+  await close();
+}
+
+// Figures of an experiment are readable on a narrow screen: names break, descriptions keep a readable width.
+{
+  const { page, close } = await open('experiment', { viewport: { width: 360, height: 900 } });
+  const cell = await page.locator('#figures tbody tr').first().locator('td').nth(1).boundingBox();
+  check('the value is in view at 360 pixels', cell.x + cell.width <= 360, JSON.stringify(cell));
+  await close();
+}
+
 await browser.close();
 console.log(failed === 0 ? 'The page is as it should be.' : `${failed} checks of the page failed.`);
 process.exit(failed === 0 ? 0 : 1);

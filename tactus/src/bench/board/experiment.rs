@@ -212,6 +212,17 @@ pub enum Source {
 }
 
 impl Source {
+    /// Whether the figure is in time of the host, which other work on the host moves.
+    pub fn is_host_time(&self) -> bool {
+        match self {
+            Self::WallSeconds(_)
+            | Self::Speedup(..)
+            | Self::Slowdown(..)
+            | Self::HostNsPerInstruction(..) => true,
+            Self::Instructions(_) | Self::CountDifference(..) | Self::Identical(_) => false,
+        }
+    }
+
     /// The measurements that it needs.
     pub fn needs(&self) -> Vec<&Measured> {
         match self {
@@ -225,6 +236,16 @@ impl Source {
 }
 
 impl Experiment {
+    /// The same without limits for figures in host time, which are reported only.
+    pub fn without_host_limits(mut self) -> Self {
+        for metric in &mut self.metrics {
+            if metric.source.is_host_time() {
+                (metric.limit, metric.least) = (None, None);
+            }
+        }
+        self
+    }
+
     /// The task called `name`.
     pub fn task(&self, name: &str) -> Option<&Task> {
         self.tasks.iter().find(|task| task.name == name)

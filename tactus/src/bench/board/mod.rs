@@ -34,12 +34,16 @@ pub mod turns;
 /// Name of the experiment, which is in `bench/board.toml`.
 pub const NAME: &str = "board";
 
-/// Carries the experiment of this text out and gives its figures; progress and remarks go to stderr.
+/// Carries the experiment of this text out and gives its figures; progress and remarks go to stderr. Without
+/// `host_limits`, figures in host time are reported only.
 ///
 /// # Errors
 /// The text is no experiment, a task cannot be made ready, a run failed, or machines computed different results.
-pub fn bench(text: &str, root: &Path, quick: bool) -> miette::Result<Findings> {
-    let experiment = experiment::parse(text)?;
+pub fn bench(text: &str, root: &Path, quick: bool, host_limits: bool) -> miette::Result<Findings> {
+    let mut experiment = experiment::parse(text)?;
+    if !host_limits {
+        experiment = experiment.without_host_limits();
+    }
     let program = std::env::current_exe()
         .into_diagnostic()
         .wrap_err("this program's own file is not to be had")?;

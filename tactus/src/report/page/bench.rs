@@ -1,13 +1,19 @@
 //! What the page of an experiment shows.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::container::{Container, Sequences};
-use super::{About, bound};
+use super::{About, bound, cut};
+use crate::report::lines::Lines;
 use crate::report::samples::Series;
+use crate::report::{board, quantities};
+use crate::run::console::Source;
+use crate::run::journal::Journal;
+use crate::run::session::{Outcome, Verdict};
 
 /// A figure of an experiment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Figure {
     /// Its name.
     pub name: String,
@@ -23,36 +29,14 @@ pub struct Figure {
     pub least: Option<f64>,
     /// The published figure.
     pub paper: Option<f64>,
-    /// Whether it is there and within its limit.
+    /// Whether it passes: it is there, and within its limit or a known miss.
     pub good: bool,
+    /// How it stands to its limit, in words; empty without a limit.
+    pub mark: String,
+    /// Why its limit is missed, where that is recorded.
+    pub reason: Option<String>,
     /// Where it was found, and other known figures.
     pub notes: String,
-}
-
-/// A picture of figures.
-#[derive(Clone, Debug)]
-pub struct Lines {
-    /// What it shows.
-    pub title: String,
-    /// The horizontal axis.
-    pub x: String,
-    /// Its values.
-    pub at: Vec<f64>,
-    /// The vertical axis.
-    pub y: String,
-    /// Its lines.
-    pub lines: Vec<Line>,
-}
-
-/// A line of a picture, with a value for each of the horizontal axis where there is one.
-#[derive(Clone, Debug)]
-pub struct Line {
-    /// What it is.
-    pub name: String,
-    /// Its own values.
-    pub own: Vec<Option<f64>>,
-    /// The published ones.
-    pub paper: Vec<Option<f64>>,
 }
 
 /// A picture of how samples are distributed.
@@ -77,116 +61,150 @@ pub struct Experiment<'a> {
     pub name: String,
     /// What it finds out.
     pub title: String,
+    /// How much of it was run: quick, default or full.
+    pub form: &'static str,
     /// Profile of its platform.
     pub profile: String,
     /// Seed of its machines.
     pub seed: u64,
-    /// Whether every figure is there and within its limit.
+    /// Whether every figure passes.
     pub good: bool,
     /// Its figures.
     pub figures: Vec<Figure>,
+    /// Figures that this form does not give, and why.
+    pub left_out: Vec<(String, String)>,
     /// Its pictures of figures.
     pub lines: Vec<Lines>,
     /// Its pictures of samples.
     pub distributions: Vec<Distribution<'a>>,
-    /// Its runs: name, how it ended, virtual seconds, trace hash.
-    pub runs: Vec<(String, String, f64, Option<u64>)>,
+    /// Its runs, by name.
+    pub runs: Vec<(&'a str, &'a Outcome)>,
 }
 
-/// What the page of an experiment is made of.
+/// What the page of an experiment is made of. Nothing in it depends on the host, figures in host time apart.
 pub(in crate::report) fn content(experiment: &Experiment<'_>, about: &About) -> Container {
     let mut sequences = Sequences::default();
-    let figures: Vec<Value> = experiment
-        .figures
-        .iter()
-        .map(|figure| {
-            json!({
-                "name": figure.name,
-                "text": figure.text,
-                "value": figure.value,
-                "unit": figure.unit,
-                "limit": figure.limit,
-                "least": figure.least,
-                "paper": figure.paper,
-                "good": figure.good,
-                "notes": figure.notes,
-            })
-        })
-        .collect();
-    let lines: Vec<Value> = experiment
-        .lines
-        .iter()
-        .map(|picture| {
-            let lines: Vec<Value> = picture
-                .lines
-                .iter()
-                .map(|line| json!({ "name": line.name, "own": line.own, "paper": line.paper }))
-                .collect();
-            json!({ "title": picture.title, "x": picture.x, "at": picture.at, "y": picture.y, "lines": lines })
-        })
-        .collect();
     let distributions: Vec<Value> = experiment
         .distributions
         .iter()
-        .map(|distribution| {
-            let phases: Vec<Value> = distribution
-                .series
-                .iter()
-                .map(|(name, series, factor)| {
-                    super::run::series_json(name, series, *factor, None, &mut sequences)
-                })
-                .collect();
-            let marks: Vec<Value> = distribution
-                .marks
-                .iter()
-                .map(|(name, value)| json!({ "name": name, "value": value }))
-                .collect();
-            json!({
-                "title": distribution.title,
-                "name": distribution.x,
-                "unit": distribution.unit,
-                "phases": phases,
-                "marks": marks,
-            })
-        })
+        .map(|distribution| distribution_json(distribution, &mut sequences))
         .collect();
     let runs: Vec<Value> = experiment
         .runs
         .iter()
-        .map(|(name, end, seconds, hash)| {
-            json!({
-                "name": name,
-                "end": end,
-                "seconds": seconds,
-                "hash": hash.map(|hash| format!("{hash:016x}")),
-            })
-        })
+        .map(|(name, outcome)| run_json(name, outcome, &mut sequences))
         .collect();
-    let past = experiment.figures.iter().filter(|figure| !figure.good);
-    let reason = match past.count() {
-        0 => "every figure is within its limit".to_owned(),
-        1 => "1 figure is missing or past its limit".to_owned(),
-        count => format!("{count} figures are missing or past their limits"),
-    };
+    let left_out: Vec<Value> = experiment
+        .left_out
+        .iter()
+        .map(|(name, reason)| json!({ "name": name, "reason": reason }))
+        .collect();
+    let (verdict, reason) = verdict(experiment);
     let json = json!({
         "kind": "bench",
         "title": format!("bench {}", experiment.name),
         "subtitle": experiment.title,
-        "verdict": {
-            "good": experiment.good,
-            "text": if experiment.good { "within limits" } else { "past a limit" },
-            "reason": reason,
-        },
+        "form": experiment.form,
+        "verdict": { "good": experiment.good, "text": verdict, "reason": reason },
         "commit": about.commit,
         "command": about.command,
         "tactus": env!("CARGO_PKG_VERSION"),
         "profile": experiment.profile,
         "seed": experiment.seed,
-        "figures": figures,
-        "lines_of_figures": lines,
+        "figures": experiment.figures,
+        "left_out": left_out,
+        "lines_of_figures": experiment.lines,
         "distributions": distributions,
         "runs": runs,
-        "configuration": about.configuration.as_deref().map(|text| super::cut(text, bound::CONFIGURATION)),
+        "configuration": about.configuration.as_deref().map(|text| cut(text, bound::CONFIGURATION)),
     });
     Container::new(&json, &sequences)
+}
+
+/// The verdict on an experiment, and its reason.
+fn verdict(experiment: &Experiment<'_>) -> (&'static str, String) {
+    let count = |wanted: fn(&&Figure) -> bool| experiment.figures.iter().filter(wanted).count();
+    let failed = count(|figure| !figure.good);
+    let missed = count(|figure| figure.good && figure.reason.is_some());
+    match (failed, missed) {
+        (0, 0) => (
+            "within limits",
+            "every figure is within its limit".to_owned(),
+        ),
+        (0, 1) => ("within limits", "but for 1 known miss".to_owned()),
+        (0, _) => ("within limits", format!("but for {missed} known misses")),
+        (1, _) => (
+            "failed",
+            "1 figure is missing or fails its limit".to_owned(),
+        ),
+        _ => (
+            "failed",
+            format!("{failed} figures are missing or fail their limits"),
+        ),
+    }
+}
+
+fn distribution_json(distribution: &Distribution<'_>, sequences: &mut Sequences) -> Value {
+    let phases: Vec<Value> = distribution
+        .series
+        .iter()
+        .map(|(name, series, factor)| {
+            super::run::series_json(name, series, *factor, None, sequences)
+        })
+        .collect();
+    let marks: Vec<Value> = distribution
+        .marks
+        .iter()
+        .map(|(name, value)| json!({ "name": name, "value": value }))
+        .collect();
+    json!({
+        "title": distribution.title,
+        "name": distribution.x,
+        "unit": distribution.unit,
+        "phases": phases,
+        "marks": marks,
+    })
+}
+
+/// A run of an experiment: how it ended, its samples and its records.
+fn run_json(name: &str, outcome: &Outcome, sequences: &mut Sequences) -> Value {
+    let (journal, facts) = (&outcome.journal, outcome.board.as_ref());
+    let quantities: Vec<Value> = quantities(journal)
+        .iter()
+        .map(|quantity| super::run::quantity_json(quantity, journal, sequences))
+        .collect();
+    let records = records(journal);
+    let kept = records.len().min(bound::RECORDS);
+    let seconds = facts.map_or_else(
+        || journal.seconds(journal.last_time),
+        |facts| facts.time.as_seconds(),
+    );
+    json!({
+        "name": name,
+        "good": outcome.verdict() == Verdict::Good,
+        "end": outcome.reason(),
+        "board": facts.map(|facts| facts.profile.as_str()),
+        "pace": facts.map(board::pace),
+        "seconds": seconds,
+        "hash": facts.map(|facts| format!("{:016x}", facts.trace_hash)),
+        "quantities": quantities,
+        "records": sequences.texts(records[..kept].iter().map(String::as_str)),
+        "records_left_out": records.len() - kept,
+    })
+}
+
+/// A run's records with their VMs, but for samples, which are shown as distributions.
+fn records(journal: &Journal) -> Vec<String> {
+    let lines = journal.records.iter();
+    lines
+        .filter(|line| !line.text.starts_with("samples "))
+        .map(|line| {
+            let from = match line.source {
+                Source::Vm(vm) => journal.vms.get(vm).map_or("?", |vm| vm.name.as_str()),
+                Source::Log | Source::Firmware | Source::Unknown(_) => "(tactus)",
+            };
+            let text = cut(&line.text, bound::RECORD).replace('\n', " ");
+            format!("{}\t{text}", from.replace(['\n', '\t'], " "))
+        })
+        .collect()
 }

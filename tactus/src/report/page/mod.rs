@@ -43,6 +43,8 @@ pub mod bound {
     pub const LINE: usize = 4096;
     /// Bytes of a record.
     pub const RECORD: usize = 240;
+    /// Records of each run of an experiment.
+    pub const RECORDS: usize = 2000;
     /// Beginnings and ends of VMs.
     pub const LIFE: usize = 10_000;
     /// Changes of the fabric's pins: the last ones.
@@ -178,7 +180,7 @@ fn command_line() -> String {
     words.join(" ")
 }
 
-/// The begin of a text, at most so many bytes.
+/// The start of a text, at most so many bytes.
 fn cut(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }

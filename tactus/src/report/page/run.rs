@@ -28,7 +28,7 @@ pub(in crate::report) fn content(outcome: &Outcome, about: &About) -> Container 
     let orders = orders(journal);
     let quantities: Vec<Value> = quantities(journal)
         .iter()
-        .map(|quantity| quantity_json(quantity, journal, about, &orders, &mut sequences))
+        .map(|quantity| ordered_quantity_json(quantity, journal, about, &orders, &mut sequences))
         .collect();
     let timeline = facts.and_then(|facts| Some((facts, facts.timeline.as_ref()?)));
     let lines = match timeline {
@@ -141,7 +141,8 @@ fn orders(journal: &Journal) -> Orders {
     orders
 }
 
-fn quantity_json(
+/// A quantity with its samples in their order, and with the deadlines of the system's file.
+fn ordered_quantity_json(
     quantity: &Quantity<'_>,
     journal: &Journal,
     about: &About,
@@ -149,27 +150,42 @@ fn quantity_json(
     sequences: &mut Sequences,
 ) -> Value {
     let index = journal.vms.iter().position(|vm| vm.name == quantity.vm);
+    let order = |phase: &str| {
+        let key = (index?, quantity.name.to_owned(), phase.to_owned());
+        orders.get(&key).map(Vec::as_slice)
+    };
+    let deadline = index.and_then(|vm| deadline(quantity, vm, journal, about));
+    with_phases(quantity, deadline, order, sequences)
+}
+
+/// A quantity without the order of its samples, and with a deadline where the guest stated one.
+pub(super) fn quantity_json(
+    quantity: &Quantity<'_>,
+    journal: &Journal,
+    sequences: &mut Sequences,
+) -> Value {
+    let index = journal.vms.iter().position(|vm| vm.name == quantity.vm);
+    let deadline = index.and_then(|vm| deadline(quantity, vm, journal, &About::default()));
+    with_phases(quantity, deadline, |_| None, sequences)
+}
+
+fn with_phases<'o>(
+    quantity: &Quantity<'_>,
+    deadline: Option<Value>,
+    order: impl Fn(&str) -> Option<&'o [u64]>,
+    sequences: &mut Sequences,
+) -> Value {
     let phases: Vec<Value> = quantity
         .phases
         .iter()
-        .map(|(phase, series)| {
-            let order = index
-                .and_then(|vm| orders.get(&(vm, quantity.name.to_owned(), (*phase).to_owned())));
-            series_json(
-                phase,
-                series,
-                quantity.factor,
-                order.map(Vec::as_slice),
-                sequences,
-            )
-        })
+        .map(|(phase, series)| series_json(phase, series, quantity.factor, order(phase), sequences))
         .collect();
     json!({
         "vm": quantity.vm,
         "name": quantity.name,
         "unit": quantity.unit,
         "cycles": quantity.cycles.map(|cycles| cycles / quantity.factor),
-        "deadline": index.and_then(|vm| deadline(quantity, vm, journal, about)),
+        "deadline": deadline,
         "phases": phases,
     })
 }

@@ -195,9 +195,9 @@ const logTicks = (min, max, about) => {
   return all;
 };
 
-/** A table: `columns` are `{head, text}`; cells are nodes or texts of ours, or guests' texts that were made visible. */
+/** A table: `columns` are `{head, text, wide}`; cells are nodes or texts of ours, or guests' texts that were made visible. */
 const table = (columns, rows, properties = {}) => {
-  const cell = (tag, column, content) => make(tag, { class: column.text ? 'text' : 'number', scope: tag === 'th' ? 'col' : undefined }, content);
+  const cell = (tag, column, content) => make(tag, { class: column.wide ? 'text wide' : column.text ? 'text' : 'number', scope: tag === 'th' ? 'col' : undefined }, content);
   return make('div', { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': properties.label ?? 'Table' },
     make('table', { class: properties.class },
       properties.caption ? make('caption', {}, properties.caption) : null,

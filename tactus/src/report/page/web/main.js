@@ -39,7 +39,7 @@ const begin = async () => {
   const [{ json }] = reports;
   const isRun = json.kind === 'run';
   if (isRun) reports.forEach(readLines);
-  const parts = isRun ? [summarySection, latencySection, timelineSection, cpuSection, measurementSection, consolesSection, recordsSection, configurationSection] : [figuresSection, picturesSection, runsSection, configurationSection];
+  const parts = isRun ? [summarySection, latencySection, timelineSection, cpuSection, measurementSection, consolesSection, recordsSection, configurationSection] : [benchSummarySection, figuresSection, picturesSection, runsSection, configurationSection];
   const sections = parts.map((part) => part(reports)).filter(Boolean);
   document.title = `${plain(json.title)}${reports.length === 2 ? ' and another' : ''} – Tactus report`;
   document.getElementById('page').replaceChildren(...header(reports, sections), make('main', { id: 'main', tabIndex: -1 }, sections),

@@ -12,7 +12,9 @@ const boardText = (json) => (json.board ? `${json.board.profile} at ${figure(jso
 /** The line under the title: where a report comes from. */
 const origin = (json) => {
   const parts = [['commit', commitText(json.commit)], ['board', boardText(json)]];
-  if (json.board) parts.push(['pace', json.board.pace]);
+  const pace = json.board?.pace ?? paces(json);
+  if (pace) parts.push(['pace', pace]);
+  if (json.form) parts.push(['form', json.form]);
   const seed = json.board?.seed ?? json.seed;
   if (seed !== undefined) parts.push(['seed', figure(seed)]);
   if (json.hash) parts.push(['trace hash', json.hash]);
@@ -248,8 +250,8 @@ const configurationSection = (reports) => {
   return section('configuration', 'Configuration', null, sideBySide(reports, (report) => {
     const { json } = report;
     const rows = [
-      ['system', json.title], ['command', json.command], ['commit', json.commit ? json.commit.hash + (json.commit.modified ? ', with changes that are not committed' : '') : 'not known'],
-      ['tactus', json.tactus], ['hypervisor', json.hypervisor], ['board', boardText(json)], ['pace', json.board?.pace],
+      [json.kind === 'run' ? 'system' : 'experiment', json.title], ['form', json.form], ['command', json.command], ['commit', json.commit ? json.commit.hash + (json.commit.modified ? ', with changes that are not committed' : '') : 'not known'],
+      ['tactus', json.tactus], ['hypervisor', json.hypervisor], ['board', boardText(json)], ['pace', json.board?.pace ?? (paces(json) || null)],
       ['seed', json.board?.seed ?? json.seed], ['trace hash', json.hash],
     ].filter(([, value]) => value !== null && value !== undefined);
     const vms = (json.vms ?? []).filter((vm) => vm.vcpus);
