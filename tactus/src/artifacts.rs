@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Deserialize;
 
@@ -36,6 +36,21 @@ pub const FIRMWARE_FILE: &str = "fw_dynamic.bin";
 const FIRMWARE_PATH: &str = "build/opensbi/fw_dynamic.bin";
 /// What this process takes.
 static CHOSEN: OnceLock<Artifacts> = OnceLock::new();
+
+/// What this process has brought up to date in the clone, whose sources do not change while it runs: experiments of many
+/// runs want the same artifacts again and again.
+static FRESH: Mutex<BTreeMap<(Kind, String), PathBuf>> = Mutex::new(BTreeMap::new());
+
+/// What is kept in [`FRESH`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Program,
+    Model,
+}
+
+fn fresh() -> MutexGuard<'static, BTreeMap<(Kind, String), PathBuf>> {
+    FRESH.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Why an artifact is not to be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +103,7 @@ impl Artifacts {
                 Self::Directory(directory)
             }
         };
-        // Whoever was first has decided.
+        // The first choice holds.
         let _ = CHOSEN.set(chosen);
         Ok(())
     }
@@ -111,10 +126,7 @@ impl Artifacts {
     pub fn files(&self, names: &[&str]) -> Files {
         match self {
             Self::Directory(directory) => files_in(directory, names),
-            Self::Workspace => match Workspace::find() {
-                Ok(workspace) => workspace.files(names),
-                Err(missing) => all(names, &missing),
-            },
+            Self::Workspace => workspace_files(names),
         }
     }
 
@@ -129,7 +141,15 @@ impl Artifacts {
                 let found = files_in(directory, &[&name]).remove(&name);
                 found.unwrap_or_else(|| Err(Missing::now(name, "name another")))
             }
-            Self::Workspace => Workspace::find()?.model(design),
+            Self::Workspace => {
+                let key = (Kind::Model, design.to_owned());
+                if let Some(path) = fresh().get(&key) {
+                    return Ok(path.clone());
+                }
+                let path = Workspace::find()?.model(design)?;
+                fresh().insert(key, path.clone());
+                Ok(path)
+            }
         }
     }
 
@@ -175,6 +195,35 @@ fn beside_program() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?.canonicalize().ok()?;
     let directory = program.parent()?.parent()?.join("artifacts");
     directory.join(VERSION_FILE).is_file().then_some(directory)
+}
+
+/// The files of artifacts of the workspace, each brought up to date once.
+fn workspace_files(names: &[&str]) -> Files {
+    let key = |name: &str| (Kind::Program, name.to_owned());
+    let mut files = Files::new();
+    let mut wanted = Vec::new();
+    for &name in names {
+        match fresh().get(&key(name)) {
+            Some(path) => {
+                files.insert(name.to_owned(), Ok(path.clone()));
+            }
+            None => wanted.push(name),
+        }
+    }
+    if wanted.is_empty() {
+        return files;
+    }
+    let built = match Workspace::find() {
+        Ok(workspace) => workspace.files(&wanted),
+        Err(missing) => all(&wanted, &missing),
+    };
+    for (name, file) in &built {
+        if let Ok(path) = file {
+            fresh().insert(key(name), path.clone());
+        }
+    }
+    files.extend(built);
+    files
 }
 
 /// Refuses a directory that another version has made: formats may differ. One without a version is taken as it is.

@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 
 use crate::run::show;
 
-/// The longest time without a word where stderr is no terminal.
+/// The longest time without a word where stderr is no terminal: less than the ten seconds that a user waits at most.
 pub const PATIENCE: Duration = Duration::from_secs(8);
 
 /// A step that lasts. Dropping it ends it.
@@ -126,7 +126,7 @@ mod tests {
         let of_progress = |line: &str| line.strip_prefix("now ").map(str::to_owned);
         let written = &b"now a\r\x1b[32mnow b\x1b[0m\rpart\nnow c"[..];
         progress.follow(written, of_progress).expect("it is read");
-        let status = progress.status.lock().expect("nobody panicked").clone();
+        let status = progress.status.lock().expect("no thread panicked").clone();
         assert_eq!(status, "c");
     }
 

@@ -8,6 +8,8 @@ mod requests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tactus_board::board::BuildError;
@@ -34,7 +36,7 @@ pub use requests::Request;
 
 /// The profile of the board.
 const PROFILE: &str = "manycore";
-/// Pages of the design, in bytes from the begin of its general-purpose port.
+/// Pages of the design, in bytes from the start of its general-purpose port.
 const MANAGER: u32 = 0x0000;
 const TIMED_MANAGER: u32 = 0x1000;
 const COUNTERS: u32 = 0x2000;
@@ -235,8 +237,10 @@ pub struct Limits {
     pub host_limit: Option<Duration>,
     /// When this one of the system's tiles is off.
     pub until: Option<usize>,
-    /// When somebody says so.
+    /// When this is used.
     pub stop: Stop,
+    /// The virtual time of the run in femtoseconds, which the run keeps up to date for others to read.
+    pub now: Arc<AtomicU64>,
 }
 
 impl Limits {
@@ -247,6 +251,7 @@ impl Limits {
             host_limit: None,
             until: None,
             stop: Stop::default(),
+            now: Arc::default(),
         }
     }
 }
@@ -452,7 +457,7 @@ impl Machine {
         let (reason, code) = match self.board.ended(tile.number)? {
             bus::Stop::PowerOff => (OffReason::Shutdown, 0),
             bus::Stop::Failure(code) => (OffReason::Fail, u64::from(code)),
-            // There is nothing that starts it anew.
+            // Nothing restarts it.
             bus::Stop::Reset => (OffReason::Fail, 0),
         };
         Some(Off {
@@ -512,6 +517,8 @@ pub fn run(system: &System, limits: &Limits, watcher: &mut dyn Watcher) -> Resul
     let ending = loop {
         let next = (machine.board.cycle() + LOOK).min(limits.cycles);
         let ended = machine.board.run(next);
+        let now = clock().time_of(machine.board.cycle());
+        limits.now.store(now.0, Ordering::Relaxed);
         for (vm, tile) in system.tiles.iter().enumerate() {
             let output = machine.board.console(tile.number).take_output();
             take(&output, &mut consoles[vm], vm, &mut journal, watcher);

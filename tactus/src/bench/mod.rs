@@ -13,11 +13,11 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use crate::cli::{self, BenchArguments};
 use crate::junit;
 use crate::profile::Profile;
+use crate::progress::Progress;
 use crate::report;
 use crate::report::page::About;
 use crate::report::unit::Unit;
 use crate::run::machine::SEED;
-use crate::run::show;
 
 use distribution::Distribution;
 use experiment::{Experiment, Extent, Statistic};
@@ -167,17 +167,17 @@ fn findings(
     let profile = Profile::named(&experiment.profile);
     let profile = profile.as_ref();
     let extent = extent(arguments);
-    let progress = show::progress("building");
+    let progress = Progress::start("preparing");
     let runs: miette::Result<Vec<Prepared>> = experiment
         .runs
         .iter()
         .filter(|run| run.wanted(extent))
         .map(|run| {
-            progress.set_message(format!("{}: building", run.name));
+            progress.status(run.name.as_str());
             prepared::prepare(run, &experiment.metrics, root, profile, extent)
         })
         .collect();
-    progress.finish_and_clear();
+    drop(progress);
     let runs = runs?;
     let wanted = arguments.platform;
     if let Some(platform) = wanted

@@ -16,6 +16,7 @@ use crate::fabric;
 use crate::image::Image;
 use crate::plan::Accelerators;
 use crate::profile::Profile;
+use crate::progress::Progress;
 use crate::report;
 use crate::run::board::paths;
 use crate::run::board::probe::{Hits, Place, Probe};
@@ -24,10 +25,10 @@ use crate::run::board::{Fabric, Options};
 use crate::run::ends;
 use crate::run::machine::{Launch, Platform};
 use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
-use crate::run::{Boot, marker, show};
+use crate::run::{Boot, marker};
 use crate::tiles::{self, Given, Limits, Tile};
 
-use super::experiment::{Extent, LAST_RESORT, LIMIT_SECONDS, Metric, Run, TilesRun};
+use super::experiment::{Extent, LIMIT_SECONDS, Metric, Run, TilesRun};
 
 /// Runs that go on at the same time, at most: each has a core of the host to itself.
 const AT_ONCE: usize = 2;
@@ -510,6 +511,43 @@ impl Prepared {
     }
 }
 
+/// Tells how many runs are done, and which ones go on.
+struct Told<'a> {
+    progress: Progress,
+    all: usize,
+    now: Mutex<(usize, Vec<&'a str>)>,
+}
+
+impl<'a> Told<'a> {
+    fn start(all: usize) -> Self {
+        Self {
+            progress: Progress::start("running"),
+            all,
+            now: Mutex::default(),
+        }
+    }
+
+    fn begin(&self, run: &'a str) {
+        self.change(|_, running| running.push(run));
+    }
+
+    fn end(&self, run: &str) {
+        self.change(|done, running| {
+            *done += 1;
+            running.retain(|other| *other != run);
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut usize, &mut Vec<&'a str>)) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let (done, running) = &mut *now;
+        change(done, running);
+        let (all, running) = (self.all, running.join(", "));
+        self.progress
+            .status(format!("{done} of {all} runs done; now {running}"));
+    }
+}
+
 /// Carries runs out, some at the same time, and gives what came of each by its name.
 ///
 /// # Errors
@@ -518,15 +556,16 @@ pub fn carry_out(runs: &[Prepared]) -> miette::Result<BTreeMap<String, Done>> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(BTreeMap::new());
     let all = runs.len();
-    let progress = show::progress(format!("0 of {all} runs done"));
+    let told = Told::start(all);
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let worked = thread::scope(|scope| {
         let work = || -> miette::Result<()> {
             while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                told.begin(&run.name);
                 let came = run.carry_out()?;
+                told.end(&run.name);
                 let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
                 done.insert(run.name.clone(), came);
-                progress.set_message(format!("{} of {all} runs done", done.len()));
             }
             Ok(())
         };
@@ -538,7 +577,7 @@ pub fn carry_out(runs: &[Prepared]) -> miette::Result<BTreeMap<String, Done>> {
         });
         joined.collect::<Vec<_>>()
     });
-    progress.finish_and_clear();
+    drop(told);
     for result in worked {
         result?;
     }

@@ -1,5 +1,5 @@
 //! How far a run is and how fast it goes, said on stderr while it lasts: on a terminal in a line that is written over,
-//! elsewhere in a line when nobody has written anything for some seconds.
+//! elsewhere in a line when nothing else was shown for some seconds.
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 
 use super::journal::Journal;
-use super::machine::Platform;
 use crate::progress::PATIENCE;
 
 /// How often a terminal is told.
@@ -19,36 +18,33 @@ const SECOND: f64 = 1e15;
 
 /// What is said of a run.
 #[derive(Debug)]
-pub(super) struct Heartbeat {
+pub(crate) struct Heartbeat {
     bar: ProgressBar,
     terminal: bool,
     /// Virtual time in femtoseconds, where the machine tells it.
     now: Option<Arc<AtomicU64>>,
     begin: Instant,
-    /// When something was last heard of the run, by whomever.
+    /// When a line of the run or its progress was last shown.
     heard: Instant,
     /// When this last looked, and the virtual time then, in seconds.
     looked: (Instant, f64),
 }
 
 impl Heartbeat {
-    /// Of a run that begins now on this platform.
-    pub(super) fn new(bar: ProgressBar, platform: &Platform) -> Self {
+    /// Of a run that begins now. `virtual_time` is kept up to date by the machine, in femtoseconds, where it can be.
+    pub(crate) fn new(bar: ProgressBar, virtual_time: Option<Arc<AtomicU64>>) -> Self {
         let now = Instant::now();
         Self {
             bar,
             terminal: io::stderr().is_terminal(),
-            now: match platform {
-                Platform::Board(options) => Some(Arc::clone(&options.now)),
-                Platform::Qemu => None,
-            },
+            now: virtual_time,
             begin: now,
             heard: now,
             looked: (now, 0.0),
         }
     }
 
-    /// Somebody has written something.
+    /// A line of the run was shown.
     pub(super) fn heard(&mut self) {
         self.heard = Instant::now();
     }

@@ -7,6 +7,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use tactus_board::board::Pace;
@@ -43,7 +44,7 @@ pub mod board;
 pub mod console;
 pub mod debugger;
 pub mod ends;
-mod heartbeat;
+pub(crate) mod heartbeat;
 pub mod journal;
 pub mod machine;
 pub mod pulses;
@@ -263,7 +264,11 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     ctrlc::set_handler(move || interrupt.interrupt()).into_diagnostic()?;
     let outcome = match attach {
         None => {
-            let heartbeat = Heartbeat::new(progress.clone(), &platform);
+            let virtual_time = match &platform {
+                Platform::Board(options) => Some(Arc::clone(&options.now)),
+                Platform::Qemu => None,
+            };
+            let heartbeat = Heartbeat::new(progress.clone(), virtual_time);
             let mut show = Show::new(&vms, arguments.shown(), progress.clone(), stop)
                 .with_heartbeat(heartbeat);
             session.finish(&mut show)
@@ -323,7 +328,7 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     if arguments.json {
         print_json(&outcome, &system);
     } else {
-        // Whoever closed stdout does not want the summary; the verdict stands.
+        // A closed stdout wants no summary; the verdict stands.
         let _ = io::stdout().write_all(text.as_bytes());
     }
     match verdict {
@@ -396,7 +401,7 @@ pub(crate) fn print_json(outcome: &Outcome, system: &str) {
     let mut object = report::report_json(outcome, system);
     object["exit_code"] = outcome.exit_code().into();
     object["script_unfinished"] = outcome.unfinished.clone().into();
-    // Whoever closed stdout does not want it; the verdict stands.
+    // A closed stdout wants no more output; the verdict stands.
     let _ = writeln!(io::stdout(), "{object:#}");
 }
 

@@ -54,7 +54,7 @@ pub struct Show {
 }
 
 impl Show {
-    /// For a system with these VMs. `stop` is used when nobody reads what is shown.
+    /// For a system with these VMs. `stop` is used when stdout is closed.
     pub fn new(vms: &[String], shown: Shown, progress: ProgressBar, stop: Stop) -> Self {
         let verbose = shown == Shown::Everything;
         let width = vms
@@ -75,7 +75,7 @@ impl Show {
     }
 
     /// The same, which says how far the run is while nothing is written.
-    pub(super) fn with_heartbeat(mut self, heartbeat: Heartbeat) -> Self {
+    pub(crate) fn with_heartbeat(mut self, heartbeat: Heartbeat) -> Self {
         self.heartbeat = Some(heartbeat);
         self
     }
@@ -160,7 +160,7 @@ pub struct Attached {
 }
 
 impl Attached {
-    /// For the VM with this index. `stop` is used when nobody reads what is shown.
+    /// For the VM with this index. `stop` is used when stdout is closed.
     pub fn new(vm: usize, stop: Stop) -> Self {
         Self {
             vm,

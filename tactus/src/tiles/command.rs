@@ -13,6 +13,7 @@ use crate::plan::Tiles;
 use crate::report;
 use crate::report::page::About;
 use crate::run;
+use crate::run::heartbeat::Heartbeat;
 use crate::run::session::Stop;
 use crate::run::show::{self, Show};
 
@@ -38,9 +39,7 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<u
     }
     let files = wanted.ends();
     let missing = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
-    let progress = show::progress("building");
     let model = Artifacts::chosen().model(&checked.design);
-    let model = model.inspect_err(|_| progress.finish_and_clear());
     let mut system = System::of(checked, model.map_err(missing)?);
     system.ends = files.watched(Some(&checked.design))?;
     system.waves = boot::waves(wanted.waves.as_ref(), &wanted.waves_file);
@@ -64,7 +63,10 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<u
     };
     let interrupt = stop.clone();
     ctrlc::set_handler(move || interrupt.interrupt()).into_diagnostic()?;
-    let mut show = Show::new(&names, arguments.shown(), progress.clone(), stop);
+    let progress = show::progress("running");
+    let heartbeat = Heartbeat::new(progress.clone(), Some(limits.now.clone()));
+    let mut show =
+        Show::new(&names, arguments.shown(), progress.clone(), stop).with_heartbeat(heartbeat);
     let outcome = super::run(&system, &limits, &mut show);
     progress.finish_and_clear();
     let outcome = outcome.map_err(|error| miette!("{error}"))?;
@@ -111,7 +113,7 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<u
         let written = report::write(&outcome, &about, directory).into_diagnostic()?;
         text += &report::where_to_look(&outcome, &written);
     }
-    // Whoever closed stdout does not want the summary; the verdict stands.
+    // A closed stdout wants no summary; the verdict stands.
     let _ = std::io::stdout().write_all(text.as_bytes());
     Ok(outcome.exit_code())
 }

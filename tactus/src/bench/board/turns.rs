@@ -7,7 +7,7 @@ use miette::miette;
 use super::experiment::Measured;
 use super::host::{Load, Watch};
 use super::sample::Sample;
-use crate::run::show;
+use crate::progress::Progress;
 
 /// CPUs that others may use before it is remarked.
 const OTHERS_MAX: f64 = 0.15;
@@ -139,10 +139,9 @@ fn one_turn(
     of.iter()
         .map(|measured| {
             let what = format!("{measured}, {} of {times}", turn + 1);
-            let progress = show::progress(what.clone());
-            let sample = run(measured);
-            progress.finish_and_clear();
-            let sample = sample?;
+            let progress = Progress::start(what.clone());
+            let sample = run(measured)?;
+            drop(progress);
             eprintln!("{what}: {}", description(&sample));
             Ok(sample)
         })
