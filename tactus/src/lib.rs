@@ -28,6 +28,7 @@ pub mod profile;
 pub mod progress;
 pub mod report;
 pub mod run;
+pub mod stall;
 mod symbols;
 pub mod tiles;
 pub mod timed_io;

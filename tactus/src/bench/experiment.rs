@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::{Deserialize, Deserializer, de};
@@ -44,9 +43,6 @@ pub struct Experiment {
 /// Virtual time, in seconds, after which a run hangs: longer than any takes. That it is virtual time makes a run's end the same on each
 /// host, however fast or busy.
 pub const LIMIT_SECONDS: u64 = 600;
-
-/// Host time after which a run is given up: a last resort for a machine whose virtual time stands still. No run comes near it.
-pub const LAST_RESORT: Duration = Duration::from_secs(24 * 3600);
 
 /// One run of an experiment: a system, on the platform that it names, or a guest without the hypervisor, on that of the experiment's
 /// profile. On the virtual board all costs are charged, from reset on.
@@ -123,7 +119,7 @@ pub struct TilesRun {
     /// Pins of timed I/O, a bit each, by the name of their tile.
     #[serde(default)]
     pub pins: BTreeMap<String, u32>,
-    /// Whether nobody may change the flash.
+    /// Whether the flash is read-only.
     #[serde(default)]
     pub read_only: bool,
     /// Those that mean no good, and have an image of their own; they are told what is for `hostile`.
@@ -492,7 +488,7 @@ pub struct PassageSource {
 pub struct StaySource {
     /// In which run.
     pub run: String,
-    /// The ways, as `FROM>TO`: names of VMs, or `idle`. Of a list of them the longest counts, and one that nobody went is of no length; of
+    /// The ways, as `FROM>TO`: names of VMs, or `idle`. Of a list of them the longest counts, and one that was not taken is of no length; of
     /// several lists, the sum.
     pub ways: Vec<Vec<String>>,
     /// What began them; without, whatever did.
@@ -534,7 +530,7 @@ pub enum Beginning {
 pub enum Overhead {
     /// Added to the budget of every job.
     Job,
-    /// The longest it does not look whether somebody more urgent waits.
+    /// The longest time between two checks for more urgent work.
     Blocking,
     /// What it does at most at a time for best-effort vCPUs.
     Service,

@@ -221,7 +221,7 @@ pub fn prepare(
     let mut prepared =
         prepared.wrap_err_with(|| format!("run `{}` could not be carried out", run.name))?;
     if let Work::Machine(plan) = prepared.work {
-        prepared.work = Work::Machine(plan.limit(limit).host_limit(LAST_RESORT));
+        prepared.work = Work::Machine(plan.limit(limit));
     }
     Ok(prepared)
 }
@@ -656,7 +656,7 @@ mod tests {
             (0x20, 105, 1),
             (0x14, 130, 0),
             (0x40, 140, 1),
-            // A return of nobody's call, and one that is not over at the end.
+            // A return without a call, and one that is not over at the end.
             (0x40, 150, 0),
             (0x20, 160, 0),
             (0x24, 167, 0),

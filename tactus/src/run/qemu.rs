@@ -151,6 +151,11 @@ impl Machine {
         })
     }
 
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// How it ended, by its exit status.
     fn end(&self, status: ExitStatus) -> End {
         if status.success() {
@@ -164,7 +169,7 @@ impl Machine {
         })
     }
 
-    /// What QEMU itself had to say, the begin of it.
+    /// QEMU's own messages, the first of them.
     fn messages(&self) -> String {
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&messages)

@@ -5,16 +5,18 @@ use std::time::Duration;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 
-use super::super::experiment::LAST_RESORT;
 use super::host::{Stopwatch, Whose};
 use super::job::Job;
 use super::sample::{Hearing, Sample};
 use crate::run::board::find_firmware;
 use crate::run::machine::{End, Machine as _, Output, SEED};
 use crate::run::qemu::{Machine, QEMU};
+use crate::stall::StallWatch;
 
-/// How long the machine may be silent before the time given is looked at.
+/// How long the machine may be silent before it is looked at.
 const TICK: Duration = Duration::from_millis(50);
+/// CPU time that no job comes near: one that takes it hangs.
+const SPUN: Duration = Duration::from_secs(4 * 3600);
 
 /// How QEMU executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,17 +35,20 @@ pub fn run(mode: Mode, job: &Job) -> miette::Result<Sample> {
     let watch = Stopwatch::start(Whose::Children);
     let mut machine = Machine::spawn(command(mode, job)?)?;
     let mut hearing = Hearing::of(job);
+    let mut stall = StallWatch::new(machine.process(), SPUN);
     let ended = loop {
-        if watch.wall() >= LAST_RESORT {
-            break Err(format!("it took longer than {} s", LAST_RESORT.as_secs()));
-        }
         match machine.wait(TICK)? {
             Output::Bytes(bytes) => {
                 if hearing.take(&bytes) {
                     break Ok(false);
                 }
             }
-            Output::Quiet | Output::Time(_) => {}
+            Output::Quiet => {
+                if let Some(stall) = stall.look() {
+                    break Err(format!("it hangs: {stall}"));
+                }
+            }
+            Output::Time(_) => {}
             Output::Ended(End::Off | End::Limit | End::Script(_)) => break Ok(true),
             // The finisher's code for a failed program is QEMU's own.
             Output::Ended(End::Failed(how)) => break Err(how),
