@@ -52,5 +52,5 @@ if cmp -s "$new" "$lock_file"; then
     say "setup/packages.lock is up to date"
 else
     cat "$new" >"$lock_file"
-    say "setup/packages.lock is renewed; run \`make setup\` and \`make test\`, and measure what the README shows anew"
+    say "setup/packages.lock is renewed; run \`make setup\` and \`make test\`, and measure again what the README shows"
 fi

@@ -277,7 +277,7 @@ fn read(option: &str, path: &Path) -> miette::Result<Vec<u8>> {
     let bytes = fs::read(path).map_err(|error| unreadable(option, path, &error))?;
     if bytes.is_empty() {
         return Err(miette!(
-            help = "make the file anew; it was perhaps cut off",
+            help = "create the file again; it may be truncated",
             "{option} {}: is empty",
             path.display()
         ));
@@ -285,7 +285,7 @@ fn read(option: &str, path: &Path) -> miette::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Sends stdin to each of the consoles: from a terminal as it is typed; from elsewhere all of it at the begin, so that the run
+/// Sends stdin to each of the consoles: from a terminal as it is typed; from elsewhere all of it at reset, so that the run
 /// repeats.
 fn take_input(consoles: [Console; 2]) -> io::Result<()> {
     let mut input = io::stdin();
@@ -323,10 +323,10 @@ fn under_gdb(board: &mut Board, port: u16, limit: Femtoseconds) -> miette::Resul
     )
 }
 
-/// How long the board runs before somebody at the terminal is listened to: 1 ms of virtual time.
+/// How long the board runs between two checks of the terminal's input: 1 ms of virtual time.
 const LISTEN: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 1000);
 
-/// Runs for somebody at a terminal: what is typed arrives, and while the software waits for it no time flies.
+/// Runs with a terminal attached: typed input arrives, and virtual time does not run ahead while the software waits for it.
 fn run_with_terminal(board: &mut Board, console: &Console, limit: Femtoseconds) -> Outcome {
     loop {
         let idle = (0..board.harts()).all(|hart| board.doing(hart) == Doing::Waiting);

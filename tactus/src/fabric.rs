@@ -46,7 +46,7 @@ struct Device {
     name: String,
     #[serde(default)]
     compatible: Vec<String>,
-    /// From the begin of the general-purpose port.
+    /// From the start of the general-purpose port.
     offset: u64,
     #[serde(deserialize_with = "profile::size")]
     size: Size,

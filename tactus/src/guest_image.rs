@@ -67,7 +67,7 @@ impl Unfit {
     /// What to do about it; the file is at `path`.
     pub fn cure(&self, path: &Path) -> String {
         let cure = match self {
-            Self::Empty | Self::Corrupt(_) => "make the file anew; it was perhaps cut off",
+            Self::Empty | Self::Corrupt(_) => "create the file again; it may be truncated",
             Self::Compressed(compression) => return compression.cure(path),
             Self::Foreign(_) => {
                 "build the guest for riscv64 (`riscv64gc-unknown-none-elf`, `riscv64-linux-gnu`)"
@@ -224,7 +224,7 @@ fn quoted(path: &Path) -> String {
 const LINUX_MAGIC_OFFSET: usize = 56;
 const LINUX_MAGIC_RISCV: &[u8] = b"RSC\x05";
 const LINUX_MAGIC_ARM64: &[u8] = b"ARM\x64";
-/// Offset of `text_offset` in that header: where to load it, from the begin of memory.
+/// Offset of `text_offset` in that header: where to load it, from the start of memory.
 const LINUX_TEXT_OFFSET: usize = 8;
 /// Offset of `image_size`: bytes it takes with everything it clears.
 const LINUX_IMAGE_SIZE: usize = 16;

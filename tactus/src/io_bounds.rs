@@ -197,7 +197,7 @@ impl Shared {
     /// is no such port.
     pub(crate) fn bound(&self, number: usize, request: Request) -> Option<u64> {
         let flash = Request::FlashErase.device();
-        // Whoever may write may have some bytes of a page kept, which are programmed first.
+        // Bytes of a page that a writer has left joined are programmed first.
         let turn = |port: Port, request: Request| {
             let keeps = request.device() == flash && port.flash == Some(true);
             let kept = if keeps { program(PAGE - 1, 1) } else { 0 };
@@ -440,7 +440,7 @@ mod tests {
         }
         // Two routers: at the first the tile itself, and those above and beside it; at the second only who comes from there.
         assert_eq!(mesh.there[12], 3 * (642 + 4 + 4));
-        // Alone there is nobody to wait for.
+        // A single port waits for no other.
         assert_eq!(Mesh::of(&[12]).there[12], 642 + 4 + 4);
     }
 }

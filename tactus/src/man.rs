@@ -16,7 +16,7 @@ const NAME: &str = "tactus";
 pub(crate) fn completions(shell: Shell, mut command: Command) -> ExitCode {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut command, NAME, &mut text);
-    // Whoever closed stdout does not want the rest.
+    // A closed stdout wants no more output.
     let _ = io::stdout().write_all(&text);
     ExitCode::SUCCESS
 }

@@ -63,7 +63,7 @@ pub struct Plan {
 pub enum OnFault {
     /// It stays stopped.
     Halt,
-    /// It starts anew.
+    /// It restarts.
     Restart,
     /// It stays stopped, and the VM of this index gets an interrupt.
     Signal(usize),
@@ -148,7 +148,7 @@ pub struct Accelerators {
     pub fabric: u64,
     /// How many regions there are.
     pub regions: u32,
-    /// The tasks that there are, those included that nobody has.
+    /// All tasks, also those that no VM has.
     pub tasks: Vec<Task>,
     /// The bitstreams of the tasks that the VMs have.
     pub bitstreams: Bitstreams,
@@ -158,7 +158,7 @@ pub struct Accelerators {
     pub drain: Nanoseconds,
     /// After which a request ends with an error, if ever.
     pub give_up: Option<Nanoseconds>,
-    /// How long somebody waits for a turn, and how long that is; in nanoseconds.
+    /// How long a device waits for a turn, and how long a turn is; in nanoseconds.
     pub turn: Option<Turn>,
     /// What the parts of the ways to a region take, in nanoseconds, as the system says; `None`: it does not.
     pub costs: Option<Costs>,

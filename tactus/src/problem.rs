@@ -115,7 +115,7 @@ codes! {
     IdleHart = "idle-hart", Warning;
     /// Harts for user level only without vCPUs that migrate.
     UserOnly = "user-only", Error;
-    /// Migration that never happens, or serves nobody.
+    /// Migration that never happens, or serves no vCPU.
     NoMigration = "no-migration", Warning;
     /// A file that is named but cannot be read.
     MissingFile = "missing-file", Error;

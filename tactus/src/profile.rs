@@ -151,7 +151,7 @@ pub struct Overheads {
     /// Added to the budget of every job.
     #[serde(deserialize_with = "time")]
     pub job: Nanoseconds,
-    /// The longest it does not look whether somebody more urgent waits.
+    /// The longest time between two checks for more urgent work.
     #[serde(deserialize_with = "time")]
     pub blocking: Nanoseconds,
     /// How often at most it interrupts a real-time vCPU for best-effort ones.

@@ -480,7 +480,7 @@ fn bad_files_are_refused_with_their_option() {
     std::fs::create_dir(path("directory")).expect("it can be made");
     let riscv64 =
         "help: build the guest for riscv64 (`riscv64gc-unknown-none-elf`, `riscv64-linux-gnu`)";
-    let again = "help: make the file anew; it was perhaps cut off";
+    let again = "help: create the file again; it may be truncated";
     let inside = "help: name a file in it";
     let unpack = |name: &str, program: &str| {
         let from = path(name);

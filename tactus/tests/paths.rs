@@ -41,7 +41,7 @@ fn every_path_keeps_to_its_bound() {
     let broken = paths::broken(&page, &paths);
     assert!(
         broken.is_empty(),
-        "{} says otherwise; where the change is worth it, `tactus bench kerone-core` makes it anew:\n{}",
+        "{} says otherwise; where the change is worth it, `tactus bench kerone-core` makes it again:\n{}",
         file.display(),
         broken.join("\n")
     );
@@ -51,5 +51,5 @@ fn every_path_keeps_to_its_bound() {
         .filter(|call| !seen.contains(call))
         .map(|call| call.to_string())
         .collect();
-    assert_eq!(missing, UNMADE, "nobody made these");
+    assert_eq!(missing, UNMADE, "no run made these");
 }

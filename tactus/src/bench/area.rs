@@ -98,7 +98,7 @@ const TERMS: usize = DEVICES + 3;
 /// Why there is no figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Nobody has synthesised the point since its sources changed, and this form of the experiment does not.
+    /// The point was not synthesised since its sources changed, and this form of the experiment does not.
     NotSynthesised(String),
     /// There is no such point, or it cannot be synthesised.
     Failed(String),

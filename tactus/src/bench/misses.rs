@@ -18,7 +18,7 @@ pub const FILE: &str = "bench/known-misses.toml";
 /// Its name among the experiments' files.
 pub const STEM: &str = "known-misses";
 
-/// How far a figure may be from its record, as part of the record, before somebody has to act.
+/// How far a figure may be from its record, as part of the record, before it has to be acted on.
 pub const TOLERANCE: f64 = 0.02;
 
 /// The file.
@@ -554,7 +554,7 @@ mod tests {
         let text = std::fs::read_to_string(&path).expect("it was written");
         let new = "\n[[miss]]\nexperiment = \"e\"\nmetric = \"least\"\nform = \"quick\"\nfigure = 3.4\nreason = \"\"\n";
         assert_eq!(text, format!("{}{new}", ONE.replace("902 #", "904 #")));
-        // Until somebody has written why.
+        // Until a reason is written.
         let error = Misses::parse(path.clone(), text).expect_err("a reason is missing");
         assert!(
             error

@@ -333,7 +333,7 @@ fn region(source: &RegionSource, sharing: &Sharing) -> Result<(f64, Unit), Strin
     let [all, computing, configuring] = sharing
         .region(source.number)
         .filter(|[all, ..]| *all > 0)
-        .ok_or("nobody asked for a region")?;
+        .ok_or("no region was requested")?;
     let time = match source.does {
         Does::Computing => computing,
         Does::Configuring => configuring,
@@ -400,7 +400,7 @@ fn passage(source: &PassageSource, facts: &Facts, done: &Done) -> Result<f64, St
     source
         .take
         .of(&passages)
-        .ok_or_else(|| format!("nobody came from `{from}` to `{to}`"))
+        .ok_or_else(|| format!("no hart went from `{from}` to `{to}`"))
 }
 
 fn stay(source: &StaySource, facts: &Facts, done: &Done) -> Result<f64, String> {
@@ -413,7 +413,7 @@ fn stay(source: &StaySource, facts: &Facts, done: &Done) -> Result<f64, String> 
     Ok(sum)
 }
 
-/// The stays of each list of ways; none of one whose ways nobody went.
+/// The stays of each list of ways; none of one whose ways were not taken.
 fn stays(source: &StaySource, facts: &Facts, done: &Done) -> Result<Vec<Stay>, String> {
     let vms = &done.outcome.journal.vms;
     let worker = |name: &str| match vms.iter().position(|vm| vm.name == name) {

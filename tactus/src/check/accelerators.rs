@@ -196,7 +196,7 @@ fn tasks(shared: &Shared) -> Vec<plan::Task> {
     tasks.collect()
 }
 
-/// The bitstreams of the tasks that somebody has, for each region that they fit into.
+/// The bitstreams of the tasks that a VM has, for each region that they fit into.
 fn bitstreams(shared: &Shared, devices: &[plan::Accelerator]) -> plan::Bitstreams {
     let mut bitstreams = plan::Bitstreams::default();
     let is_wanted = |number: u8| devices.iter().any(|device| device.number == number);

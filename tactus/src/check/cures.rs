@@ -50,7 +50,7 @@ fn as_toml(value: &str) -> String {
     }
 }
 
-/// A figure at the begin of a text, "4 MiB" or "0x8020_0000", and what follows.
+/// A figure at the start of a text, "4 MiB" or "0x8020_0000", and what follows.
 fn figure(text: &str) -> Option<(&str, &str)> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     let number = text.find(|c| !is_part(c)).unwrap_or(text.len());

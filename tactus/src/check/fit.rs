@@ -263,7 +263,7 @@ fn place_initrd(
             &name.span,
             "nothing in it",
             format!("the initrd of {} is empty", vm.title()),
-            "make the file anew, or leave `initrd` out",
+            "create the file again, or leave `initrd` out",
         );
         return None;
     }

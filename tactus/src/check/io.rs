@@ -143,7 +143,7 @@ pub(super) fn check(judge: &mut Judge<'_>, platform: Option<&Platform>) -> Optio
     })
 }
 
-/// Notes what VMs have though nobody gives it to them.
+/// Notes what VMs have although no manager assigns it.
 fn unmanaged(judge: &mut Judge<'_>) {
     let config = judge.config;
     let first = config.vms.iter().find_map(|vm| {

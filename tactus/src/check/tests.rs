@@ -1,7 +1,7 @@
 //! Every kind of fault, with the exact message that people read.
 //!
 //! Each file of `tests/faults` is a system with one kind of fault. `INSTA_UPDATE=always cargo test` writes the
-//! snapshots anew.
+//! snapshots again.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@ pub struct Config {
     pub source: Source,
     /// The directory that paths are relative to.
     pub directory: PathBuf,
-    /// Keys whose values are wrong, with the begin of their table in the file: they are written, though they are `None` here.
+    /// Keys whose values are wrong, with the start of their table in the file: they are written, though they are `None` here.
     pub(super) wrong: Vec<(usize, String)>,
     /// The platform and what of it is used.
     pub system: System,
@@ -250,7 +250,7 @@ impl Vm {
 pub enum OnFault {
     /// It stays stopped.
     Halt,
-    /// It starts anew.
+    /// It restarts.
     Restart,
     /// It stays stopped and the named VM gets an interrupt.
     Signal(At<String>),

@@ -475,7 +475,7 @@ fn read_costs(reader: &mut Reader, value: &Spanned<DeValue<'_>>) -> Option<Costs
     Some(costs)
 }
 
-/// On a board of tiles nobody manages it.
+/// A board of tiles has no manager VM.
 fn read_io(reader: &mut Reader, root: &Table<'_>, of_tiles: bool) -> Option<Io> {
     let value = root.raw("io")?;
     let entries = entries_of(reader, "io", "begin it with a line `[io]`", value)?;

@@ -195,7 +195,7 @@ fn kind(value: &DeValue<'_>) -> &'static str {
 pub(super) struct Reader {
     source: Source,
     problems: Vec<Problem>,
-    /// Keys whose values are wrong, with the begin of their table.
+    /// Keys whose values are wrong, with the start of their table.
     wrong: Vec<(usize, String)>,
 }
 
@@ -213,7 +213,7 @@ impl Reader {
         self.problems.push(problem.at(&self.source, span, label));
     }
 
-    /// The problems, and the keys whose values are wrong, with the begin of their table.
+    /// The problems, and the keys whose values are wrong, with the start of their table.
     pub(super) fn finish(self) -> (Vec<Problem>, Vec<(usize, String)>) {
         (self.problems, self.wrong)
     }

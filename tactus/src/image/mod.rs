@@ -21,7 +21,7 @@ use crate::config::{self, Config, Size};
 use crate::plan::{self, Plan};
 use crate::problem::{Code, Problem, Refusal, Weight, count, io_reason};
 
-/// A boot image and what whoever boots it needs to know.
+/// A boot image and what is needed to boot it.
 #[derive(Clone, Debug)]
 pub struct Image {
     /// The flat image: entered at its first byte, at 0x8020_0000.

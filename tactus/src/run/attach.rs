@@ -44,7 +44,7 @@ impl RawTerminal {
 impl Drop for RawTerminal {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
-            // Nobody is left to tell when this fails.
+            // A failure here cannot be reported any more.
             let _ = tcsetattr(stdin(), OptionalActions::Flush, before);
         }
     }

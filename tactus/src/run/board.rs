@@ -188,12 +188,12 @@ pub enum Worker {
     User,
     /// M-mode.
     Firmware,
-    /// Nobody: the hart waits.
+    /// None: the hart is idle.
     Idle,
 }
 
 impl Worker {
-    /// Whoever does that. The hypervisor gives VM `n` of the system the VMID `n + 1`.
+    /// A guest. The hypervisor gives VM `n` of the system the VMID `n + 1`.
     pub fn of(doing: Doing, vms: usize) -> Self {
         match doing {
             Doing::Waiting => Self::Idle,
@@ -292,7 +292,7 @@ pub(super) struct Machine {
     output: Option<Receiver<Vec<u8>>>,
     console: Console,
     cancel: Arc<AtomicBool>,
-    /// Whether somebody may send input.
+    /// Whether input may still be sent.
     interactive: Arc<AtomicBool>,
     input_taken: bool,
     runner: Option<JoinHandle<(End, Facts)>>,
@@ -433,7 +433,7 @@ impl Machine {
 
     /// Waits for the thread; gives how the board ended.
     fn join(&mut self) -> Option<End> {
-        // Whoever waits to send learns that nobody takes it.
+        // A sender that waits learns that input is no longer taken.
         self.output = None;
         let (end, facts) = self
             .runner
@@ -766,13 +766,13 @@ impl Run {
         player.ended().cloned().map(End::Script)
     }
 
-    /// Whether somebody outside may still send input.
+    /// Whether input may still be sent from outside.
     fn awaits_input(&self) -> bool {
         self.interactive.load(Ordering::Relaxed)
             || self.player.as_ref().is_some_and(Player::awaits_feed)
     }
 
-    /// Lets the host's time catch up: whoever types wants time to pass as for them, at most.
+    /// Lets the host's time catch up: for interactive input, virtual time passes no faster than the host's.
     fn keep_pace(&mut self, passed: Femtoseconds, taken: Duration) {
         let passed = Duration::from_nanos(passed.0 / (Femtoseconds::SECOND.0 / 1_000_000_000));
         self.ahead = (self.ahead + passed).saturating_sub(taken);
@@ -868,7 +868,7 @@ impl Run {
                     .hits
                     .take(probe, event.cycle, event.hart, on, arguments)
             {
-                // Somebody else was at the address.
+                // Another worker was at the address.
                 continue;
             }
             if let Some([from, to]) = self.options.stays {

@@ -20,7 +20,7 @@ pub enum Source {
     Unknown(u8),
 }
 
-/// A line that somebody wrote, without its line ending.
+/// A line of a console, without its line ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Who.
@@ -41,9 +41,9 @@ impl Line {
 /// A piece of the serial line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Somebody wrote a byte.
+    /// A byte of a console.
     Byte(Source, u8),
-    /// Somebody's line is complete, or as long as lines may be.
+    /// A line of a console is complete, or as long as lines may be.
     Line(Line),
 }
 

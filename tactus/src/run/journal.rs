@@ -311,7 +311,7 @@ impl Journal {
         }
     }
 
-    /// Takes a byte of somebody's output.
+    /// Takes a byte of a console's output.
     pub fn take_byte(&mut self, source: Source, byte: u8) {
         match source {
             Source::Firmware => self.firmware.push(byte),

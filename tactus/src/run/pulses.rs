@@ -107,7 +107,7 @@ mod tests {
         period: 1000,
         until: 2100,
     };
-    /// As it should be, while pin 1 is somebody else's.
+    /// As it should be, while pin 1 belongs to another VM.
     const SEEN: [(u64, u32); 8] = [
         (7, 0b010),
         (100, 0b111),
@@ -145,7 +145,7 @@ mod tests {
     fn what_is_missing_is_counted_and_what_is_too_much_is_an_error() {
         assert_eq!(measured(&SEEN[..6]), (8, 4, 0));
         assert_eq!(measured(&[]), (0, 12, 0));
-        // A pulse that nobody asked for; all behind it are others.
+        // An unrequested pulse; all behind it are others.
         let more = [&SEEN[..4], &[(500, 0b101), (510, 0)], &SEEN[4..]].concat();
         assert_eq!(measured(&more), (16, 0, 1000));
     }

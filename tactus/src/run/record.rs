@@ -88,7 +88,7 @@ pub enum Consumer {
     Hypervisor,
     /// The firmware below it; only the board counts that.
     Firmware,
-    /// Nobody: the hart waited.
+    /// None: the hart was idle.
     Idle,
 }
 
@@ -193,7 +193,7 @@ pub enum LogRecord {
         /// When.
         time: u64,
     },
-    /// How long somebody had a hart since boot.
+    /// How long a VM, the hypervisor or idleness had a hart since boot.
     Usage {
         /// Who.
         consumer: Consumer,
@@ -516,7 +516,7 @@ fn clean(text: &str) -> String {
         .collect()
 }
 
-/// The begin of a piece of a bad line, fit for a message.
+/// The start of a piece of a bad line, fit for a message.
 fn quote(text: &str) -> String {
     let begin: String = text.chars().take(QUOTE_MAX).collect();
     let mut quoted = clean(&begin);

@@ -136,7 +136,7 @@ pub enum Ending {
     HostLimit,
     /// The script has ended it.
     Script(ScriptEnd),
-    /// Somebody interrupted it.
+    /// It was interrupted.
     Interrupted,
     /// The person at the console left.
     Left,
@@ -266,9 +266,9 @@ impl Outcome {
 
 /// Sees a run as it goes.
 pub trait Watcher {
-    /// Somebody wrote a byte; the line that it belongs to follows when it ends.
+    /// A console wrote a byte; the line that it belongs to follows when it ends.
     fn byte(&mut self, _source: Source, _byte: u8) {}
-    /// Somebody wrote a line, and this is what it was.
+    /// A console wrote a line, and this is what it was.
     fn line(&mut self, _line: &Line, _seen: &Seen, _journal: &Journal) {}
     /// Some output has been taken, or nothing happened for a while.
     fn tick(&mut self, _journal: &Journal) {}
@@ -298,7 +298,7 @@ impl Stop {
         self.0.store(Self::LEAVE, Ordering::Relaxed);
     }
 
-    /// How the session is to end, where somebody has asked for it.
+    /// How the session is to end, where that was requested.
     pub(crate) fn asked(&self) -> Option<Ending> {
         match self.0.load(Ordering::Relaxed) {
             Self::INTERRUPT => Some(Ending::Interrupted),

@@ -101,7 +101,7 @@ impl VmJournal {
 
 /// Completes what the records say of a run that has ended.
 pub(super) fn settle(journal: &mut Journal, board: Option<&Facts>) {
-    // Without the board it cannot be seen whether somebody keeps the hypervisor from loading a VM.
+    // Only the board shows whether a vCPU keeps the hypervisor from loading a VM.
     let Some(facts) = board else { return };
     // A vCPU that never leaves its hart may keep the hypervisor from saying a word.
     let runs = (0..journal.vms.len()).any(|vm| cycles_of(facts, vm) > 0);

@@ -260,7 +260,7 @@ impl System {
         self.deadlines.fit(&self.with(vcpus, hart, one)) == Fit::Fits
     }
 
-    /// Whether a vCPU finds a hart when all are placed anew on harts of another kind.
+    /// Whether a vCPU finds a hart when all are placed again on harts of another kind.
     fn is_placed_on(&self, deadlines: &Deadlines, vcpus: &Vcpus<'_>, index: usize) -> bool {
         let mut placed = vec![Vec::new(); self.placed.len()];
         for &other in &self.order {
@@ -343,7 +343,7 @@ impl System {
             priority::answer(overheads, tasks, one) == priority::Answer::Late
         };
         let late_now: Vec<bool> = (0..tasks.len()).map(|one| late(&tasks, one)).collect();
-        // Nobody else is late than before.
+        // No other vCPU is later than before.
         let holds = |tasks: &[Ranked]| {
             let reserved = tasks
                 .iter()

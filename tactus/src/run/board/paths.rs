@@ -341,7 +341,7 @@ impl Paths {
 
     /// The hypervisor looks, on a hart.
     fn look(&mut self, cycle: u64, hart: u16, spent: &Spent) {
-        // While it boots, it looks for nobody.
+        // While it boots, it checks for no interrupt.
         let Some(stretch) = &mut self.hart(hart).stretch else {
             return;
         };

@@ -223,7 +223,7 @@ impl Trace {
         self.emit(self.clock.time_of(cycle), &event);
     }
 
-    /// From here on somebody else runs on a hart.
+    /// From here on another worker runs on a hart.
     fn turn(&mut self, cycle: u64, hart: usize, to: Worker) {
         if self
             .running
@@ -308,7 +308,7 @@ impl Trace {
         }
     }
 
-    /// Somebody's line came out whole by `time`.
+    /// A line of a console was complete by `time`.
     pub fn line(&mut self, time: Femtoseconds, line: &Line) {
         let text: String = line.text().chars().take(LINE_BYTES).collect();
         self.instant(

@@ -23,7 +23,7 @@ const NAMED_MAX: usize = 5;
 /// Whose code a place is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// Whoever comes there.
+    /// Any worker.
     Anybody,
     /// The hypervisor's.
     Hypervisor,
@@ -444,7 +444,7 @@ impl Hits {
         }
     }
 
-    /// Takes a hit, unless whoever came to the address is not whom the probe is for; tells whether it did.
+    /// Takes a hit, unless the worker at the address is not the probe's; tells whether it did.
     pub fn take(
         &mut self,
         probe: u32,
@@ -560,7 +560,7 @@ mod tests {
             0x8067, 0x0000, // ret
             0x0513, 0x8082, // addi a0, zero, -2040: its upper half looks like a return
             0xa001, // c.j to itself
-            0xbfcd, // c.j 14 back, to the begin
+            0xbfcd, // c.j 14 back, to the start
             0xa317, 0xffff, // auipc t1, 0xffffa
             0x0067, 0x62a3, // jalr zero, 1578(t1)
             0xf06f, 0xfe5f, // j 28 back: before the function

@@ -1,7 +1,7 @@
 //! How accelerators are shared, as the harts' accesses to the fabric's registers show it (`docs/src/reference/regions.md`): what the device manager takes for each part of its work, what regions do,
 //! and how long virtual devices wait for them. Nothing is added to the run for it.
 //!
-//! A *visit* of the manager goes from its first instruction after somebody else had the hart to the trap by which it gives it away again. What it does in it shows in the registers that it
+//! A *visit* of the manager goes from its first instruction after another VM had the hart to the trap by which it yields it again. What it does in it shows in the registers that it
 //! accesses. A visit with several events is cut where another one begins: a request, or an interrupt that is taken back; what is left to do of the event before then counts for the other one.
 //! Interrupts one right after the other count as none of the parts. What was before the first request of a real-time VM does not count: VMs were being started.
 
@@ -13,7 +13,7 @@ use tactus_board::trace::{Event, What};
 use super::Worker;
 use crate::plan::Accelerators;
 
-/// Where the pages are, from the begin of the fabric's port on; the region monitor's is the first.
+/// Where the pages are, from the start of the fabric's port on; the region monitor's is the first.
 const PORT: u64 = 0x1000;
 const FIRST_REGION: u64 = 0x2000;
 const FIRST_INTERFACE: u64 = 0x8000;
@@ -508,7 +508,7 @@ impl Sharing {
         }
     }
 
-    /// Whoever has a region has it no more; it was stopped there, or had nothing to do.
+    /// A region's device loses it; its task was stopped, or had nothing to do.
     fn lose(&mut self, cycle: u64, number: usize, stopped: bool) {
         for interface in &mut self.interfaces {
             if interface.region != Some(number) {
@@ -649,7 +649,7 @@ mod tests {
         assert_eq!(all.several().count, 0);
     }
 
-    /// A region that is not to be had after all is nobody else's.
+    /// A region that is refused in the end is given to no other device.
     #[test]
     fn what_is_refused_has_not_happened() {
         let mut all = sharing();

@@ -34,7 +34,7 @@ pub struct Stays {
 /// A hart between two of its turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Hart {
-    /// Who had it last; `None`: nobody yet.
+    /// Who had it last; `None`: no VM yet.
     from: Option<Worker>,
     /// Since when it is below the guests, and what it had spent then.
     since: Option<(u64, Spent)>,

@@ -445,7 +445,7 @@ impl Timeline {
         }
     }
 
-    /// Somebody's line came out whole by `time`.
+    /// A line of a console was complete by `time`.
     pub(super) fn line(&mut self, time: Femtoseconds, line: &Line) {
         let text = line.text();
         let kept: String = text.chars().take(bound::LINE).collect();

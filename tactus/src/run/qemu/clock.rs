@@ -283,7 +283,7 @@ struct Reader {
     cookie: [u8; COOKIE],
     /// Bytes of the dumps' own headers that are to come, before anything else.
     headers: usize,
-    /// Bytes that may be the begin of a record.
+    /// Bytes that may be the start of a record.
     held: Vec<u8>,
 }
 

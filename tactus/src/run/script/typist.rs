@@ -13,7 +13,7 @@ const PORTION: usize = 32;
 const PORTION_TIME: Nanoseconds = Nanoseconds(2_800_000);
 /// How long a guest that does not echo has for a portion.
 const ECHO_PATIENCE: Nanoseconds = Nanoseconds(200_000_000);
-/// How long a guest has written nothing behind the begin of a line when that is taken for a prompt.
+/// How long a guest has written nothing after the start of a line when that is taken for a prompt.
 const PROMPT_SILENCE: Nanoseconds = Nanoseconds(20_000_000);
 /// How long a guest has written nothing at all when it is taken to listen without a prompt.
 const SILENCE: Nanoseconds = Nanoseconds(5_000_000_000);
