@@ -362,6 +362,18 @@ mod tests {
     }
 
     #[test]
+    fn only_limits_of_host_time_can_be_left_out() {
+        let counted = "from = { count_difference = [\"compute@qemu\", \"compute@fast\"] }";
+        let host = "from = { speedup = [\"compute@qemu\", \"compute@fast\"] }";
+        let least = |text: &str| {
+            let experiment = parse(text).expect("it is in order").without_host_limits();
+            experiment.metrics[0].least
+        };
+        assert_eq!(least(GOOD), None);
+        assert_eq!(least(&GOOD.replace(host, counted)), Some(5.0));
+    }
+
+    #[test]
     fn times_are_of_quiet_turns_and_identity_of_loaded_ones() {
         let identical = GOOD.replace(
             "speedup = [\"compute@qemu\", \"compute@fast\"]",
