@@ -1,11 +1,28 @@
-//! The hypervisor's hot path is where `hypervisor/link.ld` puts it: each line of the ordered section names a function that exists, and the
-//! functions stand in the order of the lines. Otherwise a rename or an inlined function would move the figures of every bench unnoticed.
+//! Size and layout of the hypervisor.
+//!
+//! Its hot path is where `hypervisor/link.ld` puts it: each line of the ordered section names a function that exists, and
+//! the functions stand in the order of the lines. Otherwise a rename or an inlined function would move the figures of
+//! every bench unnoticed. The hot path, all of the text, and the lines of code that run with its privilege have budgets.
 
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSection, ObjectSymbol};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use tactus::artifacts::{Artifacts, HYPERVISOR};
 
 /// Most bytes between `__hot_start` and `__hot_end`.
 const HOT_MAX: u64 = 9 << 10;
+/// Most bytes of text, the hot path included.
+const TEXT_MAX: u64 = 64 << 10;
+/// Most lines of code of the hypervisor and of the modules of `policy` and `abi` that it uses.
+const LINES_MAX: usize = 11_500;
+
+/// The hypervisor as the tests run it.
+fn hypervisor() -> Vec<u8> {
+    let path = Artifacts::Workspace
+        .file(HYPERVISOR)
+        .unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
+    std::fs::read(path).expect("the file was just built")
+}
 
 /// The patterns of the linker script's hot functions, in order: each is a symbol's name with `*` and `?`.
 fn patterns(script: &str) -> Vec<&str> {
@@ -30,10 +47,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
 #[test]
 fn each_hot_function_is_there_and_in_order() {
     let script = include_str!("../../hypervisor/link.ld");
-    let path = Artifacts::Workspace
-        .file(HYPERVISOR)
-        .unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
-    let file = std::fs::read(path).expect("the file was just built");
+    let file = hypervisor();
     let elf = object::File::parse(&*file).expect("it is an ELF file");
     let symbols: Vec<(&str, u64)> = elf
         .symbols()
@@ -44,6 +58,7 @@ fn each_hot_function_is_there_and_in_order() {
         found.map(|(_, address)| *address).expect(name)
     };
     let (start, end) = (address_of("__hot_start"), address_of("__hot_end"));
+    println!("hot section: {} of {HOT_MAX} bytes", end - start);
     assert!(
         end - start <= HOT_MAX,
         "the hot section has {} bytes",
@@ -88,4 +103,102 @@ fn patterns_match_as_the_linker_matches_them() {
         let found = matches(pattern.as_bytes(), name.as_bytes());
         assert_eq!(found, expected, "{pattern} {name}");
     }
+}
+
+#[test]
+fn text_keeps_within_its_budget() {
+    let file = hypervisor();
+    let elf = object::File::parse(&*file).expect("it is an ELF file");
+    let text = elf.section_by_name(".text").expect("it has text").size();
+    println!("text: {text} of {TEXT_MAX} bytes");
+    assert!(text <= TEXT_MAX, "the text has {text} bytes");
+}
+
+/// Lines of code: without blank lines, comments, and a module of tests, which ends its file.
+fn lines_of_code(source: &str) -> usize {
+    let code = source.split("#[cfg(test)]\nmod tests").next().unwrap_or("");
+    let lines = code.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with("//"))
+        .count()
+}
+
+/// The files of a folder's modules, each with its contents.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let paths = entries.map(|entry| entry.expect("it can be read").path());
+    paths
+        .flat_map(|path| {
+            if path.is_dir() {
+                return sources(&path);
+            }
+            let source = std::fs::read_to_string(&path).expect("it is text");
+            vec![(path, source)]
+        })
+        .collect()
+}
+
+/// The names that follow `prefix` in some sources.
+fn names_behind<'a>(prefix: &str, sources: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    sources
+        .flat_map(|source| source.split(prefix).skip(1))
+        .map(|rest| rest.split(|c| !is_name(c)).next().unwrap_or("").to_owned())
+        .collect()
+}
+
+/// The modules of a library in `folder` that `users` name as `library::module`, and those that these use.
+fn used_modules(
+    folder: &Path,
+    library: &str,
+    users: &[(PathBuf, String)],
+) -> Vec<(PathBuf, String)> {
+    let modules = sources(folder);
+    let name = |path: &Path| {
+        path.file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+    };
+    let mut used = names_behind(
+        &format!("{library}::"),
+        users.iter().map(|(_, source)| source.as_str()),
+    );
+    used.insert("lib".to_owned());
+    loop {
+        let is_used = |path: &Path| name(path).is_some_and(|name| used.contains(&name));
+        let (inside, _): (Vec<_>, Vec<_>) = modules.iter().partition(|(path, _)| is_used(path));
+        let more = names_behind("crate::", inside.iter().map(|(_, source)| source.as_str()));
+        if more.is_subset(&used) {
+            return inside.into_iter().cloned().collect();
+        }
+        used.extend(more);
+    }
+}
+
+#[test]
+fn privileged_lines_keep_within_their_budget() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let hypervisor = sources(&root.join("hypervisor/src"));
+    let policy = used_modules(&root.join("policy/src"), "tactus_policy", &hypervisor);
+    let users: Vec<_> = hypervisor.iter().chain(&policy).cloned().collect();
+    let abi = used_modules(&root.join("abi/src"), "tactus_abi", &users);
+    let mut all = 0;
+    for (name, part) in [
+        ("hypervisor", &hypervisor),
+        ("policy", &policy),
+        ("abi", &abi),
+    ] {
+        let lines: usize = part.iter().map(|(_, source)| lines_of_code(source)).sum();
+        println!("{name}: {lines} lines of code in {} files", part.len());
+        all += lines;
+    }
+    println!("privileged: {all} of {LINES_MAX} lines");
+    assert!(all <= LINES_MAX, "{all} privileged lines of code");
+}
+
+#[test]
+fn lines_are_counted_without_comments_and_tests() {
+    let source = "//! Doc.\n\nuse a;\n\n/// Doc.\nfn f() {\n    // Why.\n    g() // here\n}\n\n#[cfg(test)]\nmod tests {\n    use b;\n}\n";
+    assert_eq!(lines_of_code(source), 4);
+    let names = names_behind("a::", ["use a::b;", "use a::{c};\na::d_1::e"].into_iter());
+    assert_eq!(Vec::from_iter(names), ["", "b", "d_1"]);
 }
