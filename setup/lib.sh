@@ -73,7 +73,7 @@ readonly heartbeat_seconds=${TACTUS_HEARTBEAT_SECONDS:-8}
 
 # log_status LOG: the last line of a log, as what a command does now.
 log_status() {
-    tail -c 400 "$1" 2>/dev/null | tr '\r' '\n' | LC_ALL=C tr -cd '[:print:]\n' | sed 's/^ *//; s/^Building \[[=> ]*\] //; /^$/d' | tail -n 1 | cut -c 1-72
+    tail -c 400 "$1" 2>/dev/null | tr '\r' '\n' | LC_ALL=C tr -cd '[:print:]\n' | sed 's/^ *//; s/^Building \[[=> ]*\] //; s/ *$//; /^$/d' | tail -n 1 | cut -c 1-72
 }
 
 # file_status FILE SIZE: how much of a file has arrived.
