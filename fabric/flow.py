@@ -414,9 +414,11 @@ def run_test(folder, settings):
     (folder / "settings.json").write_text(json.dumps(settings, default=str))
     # In a process of its own: cocotb's runner keeps its state in the process.
     code, out = command([sys.executable, Path(__file__), "simulate", folder / "settings.json"], folder, "log",
-                        # The model runs for a moment and is compiled for longer: without optimisation.
-                        environment={"PYTHONPATH": str(FABRIC / "test"),
-                                     "MAKEFLAGS": "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"})
+                        # The model runs for a moment and is compiled for longer: without optimisation, and what all
+                        # models have in common once.
+                        environment={"PYTHONPATH": str(FABRIC / "test"), "CCACHE_DIR": str(BUILD / "ccache"),
+                                     "MAKEFLAGS": "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0 "
+                                                  + ("OBJCACHE=ccache" if shutil.which("ccache") else "")})
     if code != 0:
         raise Failure(f"{tail(out)}\nThe whole log: {relative(folder / 'log')}")
     return {}

@@ -7,7 +7,7 @@
 #   python      what the fabric's Python tools need beyond that
 #   qemu        QEMU
 #   scripts     ShellCheck
-#   tests       what only tests need: Chromium and Node.js, gdb, zstd
+#   tests       what only tests need: Chromium and Node.js, gdb, ccache, zstd
 #
 # usage: packages.sh [GROUP...]     all of them unless told
 #
@@ -149,6 +149,7 @@ look() {
         fi
         need npm npm "gets what that test is made with"
         need gdb-multiarch gdb-multiarch "debugs guests on the board in the tests of its gdb server"
+        need ccache ccache "compiles what the models of the fabric's tests have in common only once"
         need zstd zstd "packs releases, and compressed kernels that a test refuses"
         ;;
     scripts) need shellcheck shellcheck "looks through the shell scripts" ;;
@@ -182,7 +183,7 @@ main() {
         [ ${#packages[@]} -eq 0 ] && { [ -z "$wants_qemu" ] || qemu_present; } && return
         fail "this system has no apt, and some of these commands are missing or too old:" \
             "qemu-system-riscv64 ($qemu_minimum or newer), riscv64-unknown-elf-gcc, cpio, cmake, cc, g++," \
-            "verilator, zlib's headers, python3 (with venv and its headers), chromium, node, npm, gdb-multiarch, zstd, shellcheck" \
+            "verilator, zlib's headers, python3 (with venv and its headers), chromium, node, npm, gdb-multiarch, ccache, zstd, shellcheck" \
             "Install them with this system's package manager; see docs/src/reference/setup.md, \"Other distributions\"."
     fi
     if [ ${#packages[@]} -gt 0 ]; then

@@ -14,7 +14,7 @@
 #   qemu        package: QEMU                                  runs on QEMU, and tests that compare with it
 #   rust        Rust, and the crates that Cargo.lock pins      everything
 #   scripts     package: ShellCheck                            lint of the shell scripts
-#   tests       packages: Chromium, Node.js, npm, gdb, zstd    tests of the report's page, of gdb
+#   tests       packages: Chromium, Node.js, npm, gdb, ccache  tests of the report's page, of gdb, of the fabric
 #   gcc         the guests' C compiler, by path                guests in C
 #   firmware    OpenSBI                                        every run
 #   linux       Debian's kernel and the initramfs              systems with Linux
