@@ -68,8 +68,8 @@ quietly() {
     fi
 }
 
-# Longest time without a word where the output is no terminal. The tests are less patient.
-readonly heartbeat_seconds=${TACTUS_HEARTBEAT_SECONDS:-8}
+# Time without a word where the output is no terminal: on a busy machine it is a little longer. The tests are less patient.
+readonly heartbeat_seconds=${TACTUS_HEARTBEAT_SECONDS:-6}
 
 # log_status LOG: the last line of a log, as what a command does now.
 log_status() {
