@@ -103,7 +103,8 @@ heartbeat() {
             printf '%ssetup: %s: %d s%s%s' "${live:+$'\r\033[K'}" "$what" $((SECONDS - begin)) "${status:+, $status}" \
                 "${live:-$'\n'}"
         done
-    ) 8>&- 9>&- </dev/null &
+    # bash itself complains there, now and then, when it is ended between two commands.
+    ) 8>&- 9>&- </dev/null 2>/dev/null &
     heartbeat_process=$!
 }
 
