@@ -20,6 +20,8 @@ pub const HYPERVISOR: &str = "tactus-hypervisor";
 const TARGET: &str = "riscv64gc-unknown-none-elf";
 /// The Cargo profile of hypervisor and guests.
 const PROFILE: &str = "embedded";
+/// Progress names programs that are built together up to so many.
+const PROGRAMS_NAMED_MAX: usize = 4;
 /// What `make setup` downloads and packs: name and path within the workspace.
 const FETCHED: [(&str, &str); 2] = [
     ("linux", "build/linux/Image"),
@@ -482,8 +484,14 @@ impl Workspace {
         for (package, program) in programs {
             command.args(["--package", package, "--bin", program]);
         }
-        let names: Vec<&str> = programs.iter().map(|(_, name)| *name).collect();
-        let progress = Progress::start(format!("building {}", names.join(", ")));
+        // All programs of a release do not fit on a line.
+        let what = if programs.len() > PROGRAMS_NAMED_MAX {
+            format!("{} programs", programs.len())
+        } else {
+            let names: Vec<&str> = programs.iter().map(|(_, name)| *name).collect();
+            names.join(", ")
+        };
+        let progress = Progress::start(format!("building {what}"));
         command
             .env("CARGO_TERM_PROGRESS_WHEN", "always")
             .env("CARGO_TERM_PROGRESS_WIDTH", "100");
