@@ -28,8 +28,7 @@ done
 rm -rf "$tree"
 mkdir -p "$tree/bin" "$tree/licences" "$tree/docs"
 
-echo "dist: building the program (some minutes the first time)"
-cargo build --quiet --locked --release -p tactus
+setup/build.sh
 program=${CARGO_TARGET_DIR:-target}/release/tactus
 install -m 755 "$program" "$tree/bin/tactus"
 
@@ -69,4 +68,5 @@ rm -rf "$tree"
 (cd "$dist" && sha256sum "$(basename "$archive")" | tee "$(basename "$archive").sha256")
 
 setup/dist-test.sh "$archive"
+setup/dist-test.sh
 echo "dist: ${archive#"$TACTUS_ROOT/"}, $(du -h "$archive" | cut -f 1)"
