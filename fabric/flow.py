@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """The fabric's flow: lint, registers, tests, proofs and synthesis of the blocks that blocks.toml describes.
 
-    fabric/flow.py lint  [BLOCK...]             two linters, layout of the sources, generated registers are fresh
+    fabric/flow.py lint  [BLOCK...]             two linters, no combinational path between buses, layout of the sources,
+                                                generated registers are fresh
     fabric/flow.py regs  [--check]              generates RTL, Rust, C and HTML from regs/*.rdl
     fabric/flow.py test  [--waves] [--seed N] [BLOCK...]
     fabric/flow.py prove [--long] [BLOCK...]    proofs, and that each of them can fail
+    fabric/flow.py mutate [--seed N] [--count N] [BLOCK...]
+                                                random faults in each block, which its proofs or tests have to notice
     fabric/flow.py synth [BLOCK...]             area and clock rate against synth/limits.toml; without BLOCK, also the
                                                 points of the sweep that `tactus bench blueio --quick` reads
     fabric/flow.py sweep [--json] [--cached] [CPUS...]
@@ -35,18 +38,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import discharge
 from jobs import (BUILD, FABRIC, JOB_SECONDS_MAX, PYTHON, ROOT, Failure, Job, command, known, perform, perform_all, relative,
                   tail)
 from models import build_model
+from mutate import mutate_jobs
+from proofs import Mutant, Proof, proof_jobs
+from structure import has_bus, lint_structure, lint_structure_fails
 from synthesis import OSU, RAM_WORDS_MIN, ROUTE_SEEDS, synth_ecp5, synth_osu, synth_xc7
 
 # What a result of synthesis depends on beside its inputs: not on this file.
 SYNTHESIS = [FABRIC / "synthesis.py"]
+STRUCTURE = [FABRIC / "structure.py"]
 GENERATED = FABRIC / "generated"
 RUST = FABRIC / "registers" / "src"
 
 LINE_CHARACTERS_MAX = 100
-LONG_JOB_SECONDS_MAX = 4 * 3600
 # Nothing that a user waits for is silent for longer.
 HEARTBEAT_SECONDS = 5
 
@@ -71,35 +78,6 @@ class Test:
 
 
 @dataclass
-class Proof:
-    name: str
-    top: str
-    sources: list[Path]
-    parameters: dict
-    design: str
-    abstract: list[str]
-    mode: str
-    depth: int
-    solver: str
-    multiclock: bool
-    long: bool
-    cover: bool
-
-
-@dataclass
-class Mutant:
-    """A fault put into a source, and the assertion that has to notice it."""
-
-    what: str
-    proof: str
-    file: Path
-    old: str
-    new: str
-    fails: str
-    long: bool
-
-
-@dataclass
 class Block:
     name: str
     top: str
@@ -113,6 +91,10 @@ class Block:
     # The blocks that it uses, by name.
     uses: list[str] = field(default_factory=list)
     placements: int = len(ROUTE_SEEDS)
+    # It joins buses of one component: see structure.py.
+    joins: bool = False
+    # The sources that are not those of a block that it uses.
+    own: list[Path] = field(default_factory=list)
 
 
 def paths(names, where):
@@ -153,7 +135,7 @@ def read_blocks():
     blocks = {}
     for name, entry in described.items():
         values = table(entry, f"[{name}]", sources=list, uses=[], top=name, parameters={}, clocks=["clk_i"],
-                       synthesise=True, placements=len(ROUTE_SEEDS), test=[], proof=[], mutant=[])
+                       synthesise=True, placements=len(ROUTE_SEEDS), joins=False, test=[], proof=[], mutant=[])
         if not 1 <= values["placements"] <= len(ROUTE_SEEDS):
             raise Broken(f"blocks.toml: [{name}]: `placements` has to be from 1 to {len(ROUTE_SEEDS)}")
         sources = []
@@ -163,7 +145,8 @@ def read_blocks():
             sources += [s for s in blocks[used].sources if s not in sources]
         sources += paths(values["sources"], f"[{name}]")
         block = Block(name, values["top"], sources, values["parameters"], values["clocks"],
-                      synthesise=values["synthesise"], uses=values["uses"], placements=values["placements"])
+                      synthesise=values["synthesise"], uses=values["uses"], placements=values["placements"],
+                      joins=values["joins"], own=paths(values["sources"], f"[{name}]"))
         for test in values["test"]:
             where = f"[[{name}.test]]"
             v = table(test, where, module=str, name="", top=block.top, sources=[], parameters={})
@@ -174,13 +157,18 @@ def read_blocks():
             where = f"[[{name}.proof]]"
             v = table(proof, where, name=str, top=str, sources=list, parameters={}, design=block.top,
                       abstract=[], mode="prove", depth=int, solver="boolector", multiclock=False, long=False,
-                      cover=True)
+                      cover=proof.get("depth", 0))
             v["sources"] = paths(v["sources"], where)
             block.proofs.append(Proof(**v))
+        for proof in block.proofs:
+            if not any(p.cover and p.top == proof.top and (proof.long or not p.long) for p in block.proofs):
+                raise Broken(f"blocks.toml: [[{name}.proof]]: no proof reaches the covers of `{proof.top}`")
         for mutant in values["mutant"]:
             where = f"[[{name}.mutant]]"
-            v = table(mutant, where, what=str, proof=str, file=str, old=str, new=str, fails=str,
+            v = table(mutant, where, what=str, proof=str, file=str, old=str, new=str, fails="", unreached="",
                       long=False)
+            if bool(v["fails"]) == bool(v["unreached"]):
+                raise Broken(f"blocks.toml: {where}: has to have either `fails` or `unreached`")
             v["file"] = paths([v["file"]], where)[0]
             if v["file"] not in block.sources:
                 raise Broken(f"blocks.toml: {where}: {v['file'].relative_to(FABRIC)} is no source of the block")
@@ -225,12 +213,21 @@ def written_sources():
 def lint_jobs(blocks):
     jobs = [Job("lint layout", lint_layout, written_sources(), {}),
             Job("lint limits", lambda folder: lint_limits(read_blocks()), [FABRIC / "synth" / "limits.toml"],
-                {"blocks": [block.name for block in read_blocks() if block.synthesise]})]
+                {"blocks": [block.name for block in read_blocks() if block.synthesise]}),
+            # It looks at all blocks and proofs, in a moment.
+            Job("lint assumptions", lambda folder: discharge.lint_assumptions(read_blocks()), [discharge.FILE], {}, always=True)]
     for block in blocks:
         settings = {"top": block.top, "sources": block.sources, "parameters": block.parameters}
         reads = [*block.sources, FABRIC / "lint.vlt"]
         jobs.append(Job(f"lint {block.name} verilator", lambda f, b=block: lint_verilator(f, b), reads, settings))
         jobs.append(Job(f"lint {block.name} slang", lambda f, b=block: lint_slang(f, b), reads, settings))
+        if has_bus(block):
+            settings = {**settings, "joins": block.joins}
+            jobs.append(Job(f"lint {block.name} structure", lambda f, b=block: lint_structure(f, b), block.sources,
+                            settings, code=STRUCTURE))
+        if block.name == "isolator":
+            jobs.append(Job("lint isolator path-is-found", lambda f, b=block: lint_structure_fails(f, b), block.sources,
+                            settings, code=STRUCTURE))
     return jobs
 
 
@@ -396,6 +393,9 @@ def registers(check):
 # ---------------------------------------------------------------------------------------------------------------------
 # Tests
 
+# Pages whose figures a test compares with what it measures.
+DOCUMENTS = {"test_hw_task": [ROOT / "docs" / "src" / "reference" / "hardware-tasks.md"]}
+
 
 def test_jobs(blocks, seed, waves):
     jobs = []
@@ -404,7 +404,8 @@ def test_jobs(blocks, seed, waves):
             sources = [*block.sources, *test.sources]
             settings = {"sources": sources, "top": test.top, "parameters": {**block.parameters, **test.parameters},
                         "module": test.module, "seed": seed, "waves": waves}
-            reads = [*sources, *sorted((FABRIC / "test").glob("*.py")), FABRIC / "lint.vlt"]
+            reads = [*sources, *sorted((FABRIC / "test").glob("*.py")), FABRIC / "lint.vlt",
+                     *DOCUMENTS.get(test.module, [])]
             jobs.append(Job(f"test {block.name} {test.name}", lambda f, s=settings: run_test(f, s), reads, settings,
                             always=waves))
     return jobs
@@ -451,100 +452,6 @@ def simulate(settings_file):
     if tests == 0:
         print("no test in the module")
     return tests > 0 and failed == 0
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Proofs
-
-# What is asked of a proof. `prove` is the proof itself; `cover` reaches what the harness says is reachable, so that no
-# assumption has made it empty; `falsify` replaces the design by arbitrary behaviour, and every assertion has to fail.
-SBY = """[options]
-mode {mode}
-depth {depth}
-multiclock {multiclock}
-expect {expect}
-
-[engines]
-smtbmc {options} {solver}
-
-[script]
-read_slang --threads 1 -D FORMAL {blackbox} {parameters} --top {top} {files}
-{cut}
-prep -top {top}
-
-[files]
-{sources}
-"""
-
-
-def proof_jobs(blocks, long):
-    """All of them, or, unless `long`, those that are quick; of the mutants the first of each proof."""
-    jobs = []
-    for block in blocks:
-        broken = set()
-        for proof in block.proofs:
-            if proof.long and not long:
-                continue
-            kinds = ["prove", "falsify"] + (["cover"] if proof.cover else [])
-            for kind in kinds:
-                jobs.append(proof_job(block, proof, kind))
-        for number, mutant in enumerate(block.mutants):
-            proof = next(p for p in block.proofs if p.name == mutant.proof)
-            if long or not (proof.long or mutant.long or proof.name in broken):
-                jobs.append(proof_job(block, proof, f"mutant{number}", mutant))
-                broken.add(proof.name)
-    return jobs
-
-
-def proof_job(block, proof, kind, mutant=None):
-    sources = [*block.sources, *proof.sources]
-    settings = {"block": block.parameters, "proof": vars(proof), "kind": kind, "mutant": mutant and vars(mutant),
-                "sources": sources}
-    return Job(f"prove {block.name} {proof.name} {kind}",
-               lambda folder: run_proof(folder, proof, sources, kind, mutant), sources, settings)
-
-
-def run_proof(folder, proof, sources, kind, mutant):
-    expected, mode, options = {"prove": ("pass", proof.mode, ""), "cover": ("pass", "cover", ""),
-                               "falsify": ("fail", "bmc", "--keep-going")}.get(kind, ("fail", "bmc", "--keep-going"))
-    if mutant:
-        changed = folder / mutant.file.name
-        changed.write_text(mutant.file.read_text().replace(mutant.old, mutant.new))
-        sources = [changed if s == mutant.file else s for s in sources]
-    # Modules that are replaced by arbitrary behaviour: of the design's parts, the harness assumes what it needs of it.
-    cut = [proof.design] if kind == "falsify" else proof.abstract
-    (folder / "proof.sby").write_text(SBY.format(
-        mode=mode, depth=proof.depth, multiclock="on" if proof.multiclock else "off", expect=expected, options=options,
-        solver=proof.solver, top=proof.top, blackbox=("-D CUT " if kind == "falsify" else "") + " ".join(f"--blackboxed-module {m}" for m in cut),
-        cut="cutpoint -blackbox" if cut else "",
-        parameters=" ".join(f"-G {k}={v}" for k, v in proof.parameters.items()),
-        files=" ".join(s.name for s in sources if s.suffix != ".svh"), sources="\n".join(map(str, sources))))
-    tool = PYTHON / "bin" / "yowasp-"
-    code, out = command([f"{tool}sby", "-f", "--yosys", f"{tool}yosys", "--smtbmc", f"{tool}yosys-smtbmc", "--witness",
-                         f"{tool}yosys-witness", "-d", "run", "proof.sby"], folder, "log",
-                        LONG_JOB_SECONDS_MAX if proof.long or (mutant and mutant.long) else JOB_SECONDS_MAX)
-    where = f"The whole log: {relative(folder / 'log')}"
-    failed = set(re.findall(r"Assert failed in \w+: (\S+)", out))
-    if mutant:
-        if mutant.fails not in failed:
-            raise Failure(f"\"{mutant.what}\" does not make {mutant.fails} fail; what fails: "
-                          f"{', '.join(sorted(failed)) or 'nothing'}\n{where}")
-    elif code != 0:
-        told = [line for line in out.splitlines() if re.search(r"ERROR|failed|unreached|Unreached|trace:", line)]
-        raise Failure("\n".join(told[-12:] or [tail(out)]) + f"\n{where}")
-    asserted = assertions(folder / "run", "assert")
-    if kind == "falsify":
-        # Those inside of the design went with it; what is left is the harness's.
-        if asserted - failed:
-            raise Failure(f"whatever the design does, these cannot fail: {', '.join(sorted(asserted - failed))}\n"
-                          f"{where}")
-    return {"assertions": len(asserted)}
-
-
-def assertions(run, kind):
-    """The names of the assertions in the design as the solver got it."""
-    model = run / "model" / "design_smt2.smt2"
-    return set(re.findall(rf"^; yosys-smt2-{kind} \d+ (\S+)", model.read_text(), re.MULTILINE))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -890,12 +797,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many run side by side")
     what = parser.add_subparsers(dest="what", required=True)
-    for name in ("lint", "test", "prove", "synth"):
+    for name in ("lint", "test", "prove", "synth", "mutate"):
         sub = what.add_parser(name)
         sub.add_argument("block", nargs="*")
         if name == "test":
             sub.add_argument("--waves", action="store_true", help="write FST waveforms")
             sub.add_argument("--seed", type=int, default=1)
+        if name == "mutate":
+            sub.add_argument("--seed", type=int, default=1)
+            sub.add_argument("--count", type=int, default=1, help="mutants of each block")
         if name == "prove":
             sub.add_argument("--long", action="store_true", help="those too long for make test as well")
     points = what.add_parser("sweep")
@@ -933,10 +843,14 @@ def main():
     jobs = {"lint": lambda: lint_jobs(blocks) + lint_design_jobs(designs),
             "test": lambda: test_jobs(blocks, arguments.seed, arguments.waves),
             "prove": lambda: proof_jobs(blocks, arguments.long),
+            "mutate": lambda: mutate_jobs(blocks, arguments.seed, arguments.count, run_test),
             "synth": lambda: synth_jobs(blocks)}[arguments.what]()
     begin = time.monotonic()
     results = perform_all(jobs, max(1, arguments.jobs))
     good = None not in results.values()
+    if arguments.what == "mutate":
+        for name, result in results.items():
+            print(f"  {name:<40} {result['noticed'] if result else 'SURVIVES'}")
     if arguments.what == "lint":
         good = registers(check=True) and good
     if arguments.what == "synth":

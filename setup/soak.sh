@@ -47,6 +47,11 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
         printf 'make soak: round %d FAILED after %d s\n' "$rounds" "$SECONDS"
         exit 1
     fi
+    # A random fault in each block, another one each round: a proof or a test has to notice it.
+    if ! try fabric/flow.py mutate --seed "$rounds"; then
+        printf 'make soak: round %d FAILED after %d s at the mutants of seed %d\n' "$rounds" "$SECONDS" "$rounds"
+        exit 1
+    fi
     # Random software on the virtual board, from seeds that no round had.
     seeds=$((rounds * 1000))..$((rounds * 1000 + 1000))
     if ! ROBUST_SEEDS=$seeds cargo test --quiet --locked -p tactus-board --test robust; then

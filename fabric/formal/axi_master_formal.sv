@@ -78,7 +78,7 @@ module axi_master_formal #(
     .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(DATA_WIDTH),
     .MASTER_PROVED(1'b1), .SLAVE_PROVED(1'b0), .READS_MAX(2), .WRITES_MAX(2),
     // The client's time, and a cycle for the register on the way.
-    .ANSWER_CYCLES_MAX(3), .READY_CYCLES_MAX(ClientCyclesMax + 1)
+    .ANSWER_CYCLES_MAX(3), .READY_CYCLES_MAX(ClientCyclesMax + 1), .NON_SECURE(1'b1)
   ) bus (
     .clk_i, .rst_ni,
     .axi_awvalid(awvalid), .axi_awready(awready), .axi_awaddr(awaddr), .axi_awlen(awlen),

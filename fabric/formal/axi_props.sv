@@ -19,7 +19,9 @@ module axi_props #(
   parameter int unsigned READS_MAX         = 2,
   parameter int unsigned WRITES_MAX        = 2,
   parameter int unsigned ANSWER_CYCLES_MAX = 4,
-  parameter int unsigned READY_CYCLES_MAX  = 4
+  parameter int unsigned READY_CYCLES_MAX  = 4,
+  // The master acts for a VM: its accesses are unprivileged and non-secure.
+  parameter bit          NON_SECURE        = 1'b0
 ) (
   input logic                    clk_i,
   input logic                    rst_ni,
@@ -135,6 +137,13 @@ module axi_props #(
 
   `PROPERTY(MASTER_PROVED, aw_cache, !axi_awvalid || axi_awcache[1] || axi_awcache[3:2] == '0)
   `PROPERTY(MASTER_PROVED, ar_cache, !axi_arvalid || axi_arcache[1] || axi_arcache[3:2] == '0)
+
+  // A4.7: protection.
+
+  if (NON_SECURE) begin : gen_non_secure
+    `PROPERTY(MASTER_PROVED, aw_non_secure, !axi_awvalid || axi_awprot[1:0] == 2'b10)
+    `PROPERTY(MASTER_PROVED, ar_non_secure, !axi_arvalid || axi_arprot[1:0] == 2'b10)
+  end
 
   // A3.3.1 and A3.4.1: a write's words are as many as its address said, the last one marked; its
   // answer comes after all of it. No answer is invented and none doubled.

@@ -158,6 +158,7 @@ module io_port_formal
       dropped: assert (drops == dropped_q);
 
       answered: cover (taken);
+      interrupts: cover (irq);
       waited: cover (ack && cycles_q == 4'd2);
       forgotten: cover (resets_q && busy);
 `ifndef CUT

@@ -1,5 +1,6 @@
 // Whatever the region drives, and whenever it is cut off, memory sees a master that keeps the rules
-// of AXI4 (axi_props) and stays within the window; what it had asked for is drained in time.
+// of AXI4 (axi_props) and stays within the window; what it had asked for is drained in time. The
+// region gets answers only to what was taken from it since it was last connected.
 //
 // All inputs from the region are free. The proof has bursts of up to four words of two bytes, in
 // pages few enough; the widths and lengths that the fabric has are in dma_window's proof and in the
@@ -100,7 +101,7 @@ module isolator_formal #(
   axi_props #(
     .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(DATA_WIDTH),
     .MASTER_PROVED(1'b1), .SLAVE_PROVED(1'b0), .READS_MAX(BURSTS_MAX), .WRITES_MAX(ANSWERS_MAX),
-    .ANSWER_CYCLES_MAX(ANSWER_CYCLES_MAX), .READY_CYCLES_MAX(2)
+    .ANSWER_CYCLES_MAX(ANSWER_CYCLES_MAX), .READY_CYCLES_MAX(2), .NON_SECURE(1'b1)
   ) bus (
     .clk_i, .rst_ni,
     .axi_awvalid(awvalid), .axi_awready(awready), .axi_awaddr(awaddr), .axi_awlen(awlen),
@@ -138,6 +139,52 @@ module isolator_formal #(
   assign ar_past      = (ADDR_WIDTH+2)'(araddr) + (ADDR_WIDTH+2)'({arlen + 9'd1, {WordBits{1'b0}}});
   assign aw_past      = (ADDR_WIDTH+2)'(awaddr) + (ADDR_WIDTH+2)'({awlen + 9'd1, {WordBits{1'b0}}});
 
+  // The region's side, since the region was last connected: reads and writes taken and not yet
+  // answered. Of the writes whose words are still to come there are at most two.
+
+  logic       cut, cut_q;
+  logic [3:0] s_reads_q, s_whole_q;
+  logic [1:0] s_partial_q, s_partial_d;
+  logic [8:0] s_left_q, s_left_d, s_next_q;
+  logic       s_aw_taken, s_w_last;
+
+  assign cut        = isolate || cut_q;
+  assign s_aw_taken = s_awvalid && s_awready;
+  assign s_w_last   = s_wvalid && s_wready && s_left_q == 9'd1;
+
+  always_comb begin
+    s_partial_d = s_partial_q - 2'(s_w_last);
+    s_left_d    = s_w_last ? s_next_q : s_left_q - 9'(s_wvalid && s_wready);
+    if (s_partial_d == '0) s_left_d = s_aw_taken ? 9'(s_awlen) + 9'd1 : '0;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cut_q       <= 1'b1;
+      s_reads_q   <= '0;
+      s_whole_q   <= '0;
+      s_partial_q <= '0;
+      s_left_q    <= '0;
+      s_next_q    <= '0;
+    end else begin
+      cut_q <= isolate || (cut_q && !drained);
+      if (cut) begin
+        s_reads_q   <= '0;
+        s_whole_q   <= '0;
+        s_partial_q <= '0;
+        s_left_q    <= '0;
+        s_next_q    <= '0;
+      end else begin
+        s_reads_q   <= s_reads_q + 4'(s_arvalid && s_arready)
+                       - 4'(s_rvalid && s_rready && s_rlast);
+        s_whole_q   <= s_whole_q + 4'(s_w_last) - 4'(s_bvalid && s_bready);
+        s_partial_q <= s_partial_d + 2'(s_aw_taken);
+        s_left_q    <= s_left_d;
+        s_next_q    <= s_aw_taken ? 9'(s_awlen) + 9'd1 : s_next_q;
+      end
+    end
+  end
+
   // Cycles for which the region has been cut off and reads, or writes, not drained.
 
   logic [7:0] rd_cut_q, wr_cut_q;
@@ -166,7 +213,10 @@ module isolator_formal #(
         aw_from_window: assert ((ADDR_WIDTH+2)'(awaddr) >= window_first);
         aw_to_window: assert (aw_past <= window_past);
       end
-      if (isolate) begin
+      r_owed: assert (!s_rvalid || s_reads_q != '0);
+      b_owed: assert (!s_bvalid || s_whole_q != '0);
+      w_owed: assert (!s_wready || s_partial_q != '0);
+      if (cut) begin
         silent: assert (!s_awready && !s_wready && !s_bvalid && !s_arready && !s_rvalid);
       end
       if (isolate_q && began_q) begin
@@ -177,7 +227,8 @@ module isolator_formal #(
       drained_told: assert (drained == (rd_drained && wr_drained));
       full_reads: cover (bus.r_bursts_q == 4'(BURSTS_MAX) && isolate && !isolate_q
                          && bus.r_len_q[BURSTS_MAX-1] != '0);
-      full_writes: cover (bus.aw_count_q == 4'(ANSWERS_MAX) && isolate && !isolate_q);
+      two_writes: cover (bus.aw_count_q == 4'd2 && isolate && !isolate_q);
+      written: cover (s_bvalid && s_bready && s_bresp == 2'b00);
       half_sent: cover (isolate_q && wvalid && !bus.w_held_q && wstrb == '0 && bus.w_word_q != '0);
       comes_back: cover (!isolate && s_rvalid && s_rlast && s_rresp == 2'b00
                          && bus.r_bursts_q == '0);
@@ -265,6 +316,17 @@ module isolator_formal #(
       state_r_word: assert (bus.r_word_q == 8'(dut.rd_arrived_beat_q)
                             && (bus.r_bursts_q == '0 ? bus.r_word_q == '0
                                                      : bus.r_word_q <= bus.r_len_q[0]));
+
+      state_cut: assert (cut_q == dut.cut_q);
+      state_s_reads: assert (dut.cut_q || s_reads_q == 4'(dut.rd_used)
+                             + 4'(dut.rd_refused_q != '0));
+      state_s_begins: assert (dut.rd_used != '0 || dut.rd_delivered_beat_q == '0);
+      state_s_refused_read: assert (dut.rd_refused_q <= 9'd256
+                                    && (!dut.cut_q || dut.rd_refused_q == '0));
+      state_s_whole: assert (dut.cut_q || s_whole_q == 4'(dut.wr_used) + 4'(dut.wr_refusal_q));
+      state_s_refusal: assert (!dut.wr_refusal_q || dut.wr_left_q == '0);
+      state_s_partial: assert (dut.cut_q || (s_partial_q == 2'(dut.wr_left_q != '0)
+                                             && s_left_q == dut.wr_left_q));
 
       state_wr_used: assert (dut.wr_used <= writes_t'(ANSWERS_MAX));
       // No word that is to be sent is written over.

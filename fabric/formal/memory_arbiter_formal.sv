@@ -80,7 +80,7 @@ module memory_arbiter_formal #(
   axi_props #(
     .ADDR_WIDTH(ADDR_WIDTH), .DATA_WIDTH(DATA_WIDTH),
     .MASTER_PROVED(1'b1), .SLAVE_PROVED(1'b0), .READS_MAX(AllMax), .WRITES_MAX(AllMax),
-    .ANSWER_CYCLES_MAX(2), .READY_CYCLES_MAX(5)
+    .ANSWER_CYCLES_MAX(2), .READY_CYCLES_MAX(5), .NON_SECURE(1'b1)
   ) bus (
     .clk_i, .rst_ni,
     .axi_awvalid(awvalid), .axi_awready(awready), .axi_awaddr(awaddr), .axi_awlen(awlen),

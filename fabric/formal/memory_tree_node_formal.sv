@@ -116,8 +116,10 @@ module memory_tree_node_formal #(
                             && state.right_passed_q == right_passed_q);
 `endif
 
-      left_worst: cover (left_wait_q == 8'(LeftFactor) * interval - 8'd1 && interval == 8'd3);
-      right_worst: cover (right_wait_q == 8'(RightFactor) * interval - 8'd1 && interval == 8'd3);
+      left_worst: cover (left_taken && interval == 8'd3
+                         && left_wait_q == 8'(LeftFactor) * interval - 8'd1);
+      right_worst: cover (right_taken && interval == 8'd3
+                          && right_wait_q == 8'(RightFactor) * interval - 8'd1);
     end
   end
 

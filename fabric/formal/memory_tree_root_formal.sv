@@ -63,7 +63,7 @@ module memory_tree_root_formal
 
   axi_props #(
     .MASTER_PROVED(1'b1), .SLAVE_PROVED(1'b0), .READS_MAX(1), .WRITES_MAX(1),
-    .ANSWER_CYCLES_MAX(Answer), .READY_CYCLES_MAX(3)
+    .ANSWER_CYCLES_MAX(Answer), .READY_CYCLES_MAX(3), .NON_SECURE(1'b1)
   ) bus (
     .clk_i, .rst_ni,
     .axi_awvalid(awvalid), .axi_awready(awready), .axi_awaddr(awaddr), .axi_awlen(awlen),

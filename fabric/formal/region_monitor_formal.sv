@@ -1,9 +1,8 @@
 // The region monitor, whatever is written to its page and however the regions change: the list
-// keeps its order and loses nobody, and what is found is for the first in it that there is a region
-// for. That solutions are the best there are is region_solution's proof.
+// keeps its order and loses no request, and what is found is for the first in it that there is a
+// region for. That solutions are the best there are is region_solution's proof.
 //
-// axil_slave is replaced by arbitrary behaviour, but that a request is only written when the one
-// before it is known.
+// axil_slave is replaced by arbitrary behaviour: any write, in any cycle.
 module region_monitor_formal #(
   parameter int unsigned REGIONS = 3,
   parameter int unsigned ENTRIES = 3
@@ -43,6 +42,7 @@ module region_monitor_formal #(
 
   always_ff @(posedge clk_i) begin
     if (rst_ni && !$past(rst_ni)) begins_quiet: assert (!irq);
+    if (rst_ni) found: cover (irq);
   end
 
 `ifndef CUT
@@ -102,8 +102,10 @@ module region_monitor_formal #(
     first_was_at  <= first_at;
     second_was_at <= second_at;
     if (rst_ni) begin
-      in_turn: assume (!(dut.from_regs.REQUEST.go.value || dut.from_regs.WITHDRAW.go.value)
+      // No request or withdrawal comes before the one before it is over.
+      in_turn: assert (!(dut.from_regs.REQUEST.go.value || dut.from_regs.WITHDRAW.go.value)
                        || (dut.phase_q == 2'd0 && !dut.withdraw_q));
+      one_go: assert (!dut.from_regs.REQUEST.go.value || !dut.from_regs.WITHDRAW.go.value);
 
       list_sorted: assert (sorted);
       list_unique: assert (unique_clients);
@@ -121,9 +123,11 @@ module region_monitor_formal #(
       followed: assert (!dut.looking_q || dut.next_q == (dut.at_q == 2'(ENTRIES - 1)
                                                          ? dut.at_q : dut.at_q + 1'b1));
 
-      found: cover (irq);
       full: cover (dut.full && dut.phase_q == 2'd2);
       second_found: cover (dut.finds && dut.at_q == 2'd1);
+    end
+    if (rst_ni && !$past(rst_ni)) begin
+      begins_watching: assert (dut.phase_q == 2'd0 && !dut.withdraw_q && !dut.known_q);
     end
     if (rst_ni && $past(rst_ni)) begin
       same_clients: assume (first == $past(first) && second == $past(second));
@@ -135,6 +139,10 @@ module region_monitor_formal #(
                             || !$past(dut.insert && dut.list_client == second)
                             || dut.priorities[first_at] != dut.priorities[second_at]
                             || first_at < second_at || first == second);
+      // A request is answered two cycles later, and a withdrawal carried out in the next one.
+      removed: assert (!$past(dut.from_regs.REQUEST.go.value) || dut.phase_q == 2'd1);
+      answered: assert (!$past(dut.phase_q == 2'd1) || dut.phase_q == 2'd2);
+      withdrawn: assert (!$past(dut.withdraw_q && dut.withdraw_client_q == first) || !first_in);
       waits: assert (!$past(dut.insert && dut.list_client == first) || first_in);
       unanswered: assert (!$past(dut.phase_q == 2'd2 && dut.method == 2'd0 && !dut.full
                                  && dut.req_client_q == first) || first_in);

@@ -56,7 +56,7 @@ module stamp_formal (
   logic        reading_q;
   logic [11:0] read_addr_q;
   logic [63:0] now_q, asked_q, kept_q, read_at;
-  logic        kept_valid_q;
+  logic        kept_valid_q, irq_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -71,6 +71,7 @@ module stamp_formal (
   end
 
   always_ff @(posedge clk_i) begin
+    irq_q <= irq;
     if (arvalid && arready) begin
       read_addr_q <= araddr;
       asked_q     <= now_q;
@@ -92,6 +93,8 @@ module stamp_formal (
       if (rvalid && read_addr_q == CyclesHigh && kept_valid_q) begin
         high_kept: assert (rdata == kept_q[63:32]);
       end
+      read_back: cover (rvalid && read_addr_q == CyclesHigh && kept_valid_q);
+      interrupts: cover (irq && !irq_q);
       if (rvalid && read_addr_q > 12'h020) nothing_there: assert (rresp == 2'b10);
 
 `ifndef CUT

@@ -241,7 +241,7 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       // Only commands are stored; a memory that nothing was stored in is empty.
       commands: assume (!(run_q && (is_wait || is_until)) || word[15:0] != '1);
       rounds: assume (!(run_q && is_loop) || word[7:0] != '0);
-      // A VM that changes the word that its engine stands at gets what it asks for.
+      // Of a VM that changes the word that its engine stands at: timed_io_hostile_formal.
       word_stays: assume (!store || !run_q || store_address != pc_q);
 
       begins_exactly: assert (running == run_q);
@@ -254,11 +254,11 @@ module timed_io_engine_formal import timed_io_pkg::*; #(
       report_time_right: assert (!told_q || report_time == told_at_q[TIME_BITS-1:0]);
       missed_counted: assert (missed == missed_q);
 
-      late_some_day: cover (late);
-      overrun_some_day: cover (begins && goes_on);
-      second_round: cover (ends && goes_back);
-      cleared: cover (clear && lines_q != '0 && told_q);
-      waited_and_read: cover (samples_there_q == 6'd1 && mark_q > begin_q + 64'd1);
+      late_some_day: cover (cause == LateCommand);
+      overrun_some_day: cover (cause == StillRunning);
+      second_round: cover (running && ends && goes_back);
+      cleared: cover (clear && lines != '0 && cause != NoCause);
+      waited_and_read: cover (samples == 6'd1 && take && mark_q > begin_q + 64'd1);
 
 `ifndef CUT
       word_as_stored: assert (pc_q != some_word || !run_q || !stored_valid_q || word == stored_q);

@@ -1,23 +1,26 @@
 // Words cross once, unchanged and in order, whatever the two clocks do: in each step of the proof
-// either, both or none of them ticks.
+// either, both or none of them ticks. Either side may be reset at any time, which empties both.
 module word_crossing_formal (
   input logic       src_clk,
   input logic       dst_clk,
-  input logic       rst_n,
+  input logic       src_rst_n,
+  input logic       dst_rst_n,
   input logic       src_valid,
   input logic [1:0] src_data,
   input logic       dst_ready
 );
 
-  logic       src_ready, dst_valid;
+  logic       src_ready, dst_valid, rst_n;
   logic [1:0] dst_data;
 
   word_crossing #(.WIDTH(2)) dut (
-    .src_clk_i(src_clk), .src_rst_ni(rst_n), .src_valid_i(src_valid), .src_ready_o(src_ready),
+    .src_clk_i(src_clk), .src_rst_ni(src_rst_n), .src_valid_i(src_valid), .src_ready_o(src_ready),
     .src_data_i(src_data),
-    .dst_clk_i(dst_clk), .dst_rst_ni(rst_n), .dst_valid_o(dst_valid), .dst_ready_i(dst_ready),
+    .dst_clk_i(dst_clk), .dst_rst_ni(dst_rst_n), .dst_valid_o(dst_valid), .dst_ready_i(dst_ready),
     .dst_data_o(dst_data)
   );
+
+  assign rst_n = src_rst_n && dst_rst_n;
 
   // Reset lasts until both clocks have ticked.
   logic src_began_q = 1'b0, dst_began_q = 1'b0;
@@ -78,6 +81,12 @@ module word_crossing_formal (
     if (rst_n) begin
       one_change: assert ($onehot0(ring[5:1] ^ ring[4:0]));
       on_its_way: assert (2'(sent_q - taken_q) == 2'(dut.sent_q != dut.taken_q));
+      if (!dut.ready) begin
+        still: assert (ring == '0 && sent_q == taken_q);
+        src_begins: assert (src_wait_q <= 3'(dut.u_ready.stage_q[0]));
+      end else begin
+        began: assert (dut.u_ready.stage_q[0]);
+      end
       parity: assert (sent_q[0] == dut.sent_q && taken_q[0] == dut.taken_q);
       if (sent_q != taken_q) kept: assert (dut.data_q == word_q);
       dst_waits: assert (dst_wait_q <= (ring[5] == ring[2] ? 3'd0

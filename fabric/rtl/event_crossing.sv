@@ -2,7 +2,8 @@
 //
 // After each event of the sender comes one of the receiver, of one cycle of its clock. Events that
 // come while an earlier one is on its way come out as one: the receiver learns that something has
-// happened since, and not how often. Both sides have to be reset together.
+// happened since, and not how often. A reset of either side forgets what is on
+// its way.
 module event_crossing (
   input  logic src_clk_i,
   input  logic src_rst_ni,

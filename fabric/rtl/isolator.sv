@@ -21,8 +21,8 @@
 // At most BURSTS_MAX reads and ANSWERS_MAX writes are under way. A write's words are kept until
 // they are sent, its answer comes much later: so there is room for the words of BURSTS_MAX, and for
 // the answers of more. The window has to stay as it is from the end of isolate_i until drained_o
-// under the next. No output to memory depends on an input from it, or from the region, in the same
-// cycle.
+// under the next. No output to memory or to the region depends on an input from memory, or from the
+// region, in the same cycle (A3.2): whether a request can be taken is known before it comes.
 module isolator #(
   parameter int unsigned TASK_ADDR_WIDTH = 32,
   parameter int unsigned ADDR_WIDTH      = 40,
@@ -124,8 +124,8 @@ module isolator #(
   localparam logic [1:0] Increment  = 2'b01;
   // A4.4: write-back, allocating on reads and writes; or bufferable and not modifiable.
   localparam logic [3:0] Cache      = COHERENT ? 4'b1111 : 4'b0001;
-  // A4.7: unprivileged, secure, data.
-  localparam logic [2:0] Protection = 3'b000;
+  // A4.7: unprivileged, non-secure, data: what a task does is its VM's doing.
+  localparam logic [2:0] Protection = 3'b010;
 
   // How many reads, or writes, have come to some point, modulo twice as many as can be under way;
   // the lower bits are the burst's slot, its place in the buffer.
@@ -154,8 +154,8 @@ module isolator #(
   beat_t                 rd_arrived_beat_q, rd_delivered_beat_q;
   // Words of a refused read that are still to be answered.
   words_t                rd_refused_q;
-  logic                  ar_legal, ar_inside, ar_good, ar_room, ar_free, ar_refuse, ar_refused;
-  logic                  rd_waits, r_stored, r_given, r_marked, r_last, r_error;
+  logic                  ar_legal, ar_inside, ar_good, ar_taken, ar_refused;
+  logic                  rd_waits, rd_refuses, r_stored, r_given, r_marked, r_last, r_error;
   logic [DATA_WIDTH-1:0] r_data;
   logic [ADDR_WIDTH-1:0] ar_addr;
 
@@ -170,17 +170,17 @@ module isolator #(
 
   assign rd_used       = rd_taken_q - rd_delivered_q;
   assign ar_good       = ar_legal && ar_inside;
-  assign ar_room       = !cut && rd_refused_q == '0
-                         && rd_used != count_t'(BURSTS_MAX);
-  // Errors keep their place among the answers by waiting for all that are before them.
-  assign ar_refuse     = !cut && rd_refused_q == '0 && rd_taken_q == rd_delivered_q;
-  assign ar_refused    = ar_refuse && s_axi_arvalid && !ar_good;
-  assign s_axi_arready = ar_good ? ar_room && ar_free : ar_refuse;
+  // No request is taken behind one that is refused, until that is answered in its place.
+  assign s_axi_arready = !cut && rd_refused_q == '0 && rd_used != count_t'(BURSTS_MAX)
+                         && !m_axi_arvalid;
+  assign ar_taken      = s_axi_arvalid && s_axi_arready && ar_good;
+  assign ar_refused    = s_axi_arvalid && s_axi_arready && !ar_good;
+
+  logic unused_free;
 
   stream_register #(.WIDTH(8 + ADDR_WIDTH)) u_ar (
     .clk_i, .rst_ni,
-    .in_valid_i(s_axi_arvalid && ar_good && ar_room), .in_ready_o(ar_free),
-    .in_data_i({s_axi_arlen, ar_addr}),
+    .in_valid_i(ar_taken), .in_ready_o(unused_free), .in_data_i({s_axi_arlen, ar_addr}),
     .out_valid_o(m_axi_arvalid), .out_ready_i(m_axi_arready),
     .out_data_o({m_axi_arlen, m_axi_araddr})
   );
@@ -209,7 +209,9 @@ module isolator #(
   // What has not arrived wholly is not delivered wholly.
   assign r_last = r_marked && rd_delivered_q != rd_arrived_q;
 
-  assign s_axi_rvalid = !cut && (rd_waits || rd_refused_q != '0);
+  // All that came before a refused read has been delivered.
+  assign rd_refuses   = rd_refused_q != '0 && rd_used == '0;
+  assign s_axi_rvalid = !cut && (rd_waits || rd_refuses);
   assign s_axi_rdata  = rd_waits ? r_data : '0;
   assign s_axi_rresp  = !rd_waits || r_error ? SlaveErr : Okay;
   assign s_axi_rlast  = rd_waits ? r_last : rd_refused_q == 9'd1;
@@ -223,7 +225,7 @@ module isolator #(
       rd_delivered_beat_q <= '0;
       rd_refused_q        <= '0;
     end else begin
-      rd_taken_q <= rd_taken_q + count_t'(s_axi_arvalid && ar_good && ar_room && ar_free);
+      rd_taken_q <= rd_taken_q + count_t'(ar_taken);
       if (r_stored) begin
         rd_arrived_q      <= rd_arrived_q + count_t'(m_axi_rlast);
         rd_arrived_beat_q <= m_axi_rlast ? '0 : rd_arrived_beat_q + 1'b1;
@@ -233,26 +235,29 @@ module isolator #(
         rd_delivered_q      <= rd_taken_q;
         rd_delivered_beat_q <= '0;
         rd_refused_q        <= '0;
-      end else if (r_given) begin
-        rd_delivered_q      <= rd_delivered_q + count_t'(r_last);
-        rd_delivered_beat_q <= r_last ? '0 : rd_delivered_beat_q + 1'b1;
-      end else if (ar_refused) begin
-        rd_refused_q <= 9'(s_axi_arlen) + 9'd1;
-      end else if (rd_refused_q != '0 && s_axi_rready) begin
-        rd_refused_q <= rd_refused_q - 9'd1;
+      end else begin
+        if (r_given) begin
+          rd_delivered_q      <= rd_delivered_q + count_t'(r_last);
+          rd_delivered_beat_q <= r_last ? '0 : rd_delivered_beat_q + 1'b1;
+        end
+        if (ar_refused) begin
+          rd_refused_q <= 9'(s_axi_arlen) + 9'd1;
+        end else if (rd_refuses && s_axi_rready) begin
+          rd_refused_q <= rd_refused_q - 9'd1;
+        end
       end
     end
   end
 
   // Writes, first half: taken from the region with all their words.
 
-  writes_t               wr_whole_q, wr_sent_q, wr_done_q, wr_told_q, wr_used, wr_next, wr_kept;
+  writes_t               wr_whole_q, wr_sent_q, wr_done_q, wr_told_q, wr_used, wr_kept;
   // Words of the burst that is being taken, that are still to come; it is being refused.
   words_t                wr_left_q;
   logic                  wr_refused_q, wr_refusal_q;
   beat_t                 wr_beat_q;
-  logic                  aw_legal, aw_inside, aw_good, aw_room, aw_refuse, aw_taken, aw_refused;
-  logic                  w_taken, w_ends, w_whole, aw_fits, aw_fits_next;
+  logic                  aw_legal, aw_inside, aw_good, aw_taken, aw_refused;
+  logic                  w_taken, w_ends, w_whole, wr_refuses;
   logic [ADDR_WIDTH-1:0] aw_addr;
 
   dma_window #(
@@ -264,19 +269,12 @@ module isolator #(
     .legal_o(aw_legal), .inside_o(aw_inside), .addr_o(aw_addr)
   );
 
-  // The next burst may come together with the last word of one that will be whole.
   assign wr_used       = wr_whole_q - wr_told_q;
-  assign wr_next       = wr_whole_q + writes_t'(w_whole);
   assign aw_good       = aw_legal && aw_inside;
-  assign aw_fits       = wr_used < writes_t'(ANSWERS_MAX) && wr_kept < writes_t'(BURSTS_MAX);
-  assign aw_fits_next  = wr_used < writes_t'(ANSWERS_MAX - 1)
-                         && wr_kept < writes_t'(BURSTS_MAX - 1);
-  assign aw_room       = !cut && !wr_refusal_q
-                         && (wr_left_q == '0 ? aw_fits : w_whole && aw_fits_next);
-  assign aw_refuse     = !cut && wr_left_q == '0 && !wr_refusal_q && wr_whole_q == wr_told_q;
-  assign aw_taken      = s_axi_awvalid && aw_good && aw_room;
-  assign aw_refused    = s_axi_awvalid && !aw_good && aw_refuse;
-  assign s_axi_awready = aw_good ? aw_room : aw_refuse;
+  assign s_axi_awready = !cut && wr_left_q == '0 && !wr_refusal_q
+                         && wr_used < writes_t'(ANSWERS_MAX) && wr_kept < writes_t'(BURSTS_MAX);
+  assign aw_taken      = s_axi_awvalid && s_axi_awready && aw_good;
+  assign aw_refused    = s_axi_awvalid && s_axi_awready && !aw_good;
 
   assign s_axi_wready  = !cut && wr_left_q != '0;
   assign w_taken       = s_axi_wvalid && s_axi_wready;
@@ -287,7 +285,7 @@ module isolator #(
   logic [StrobeWidth+DATA_WIDTH-1:0]   wr_words [BURSTS_MAX*BEATS_MAX];
 
   always_ff @(posedge clk_i) begin
-    if (aw_taken) wr_bursts[wr_next[SlotBits-1:0]] <= {s_axi_awlen[BeatBits-1:0], aw_addr};
+    if (aw_taken) wr_bursts[wr_whole_q[SlotBits-1:0]] <= {s_axi_awlen[BeatBits-1:0], aw_addr};
     if (w_taken && !wr_refused_q) begin
       wr_words[{wr_whole_q[SlotBits-1:0], wr_beat_q}] <= {s_axi_wstrb, s_axi_wdata};
     end
@@ -338,8 +336,10 @@ module isolator #(
   assign m_axi_bready = wr_sent_q != wr_done_q;
   assign b_taken      = m_axi_bvalid && m_axi_bready;
 
-  assign s_axi_bvalid = !cut && (wr_done_q != wr_told_q || wr_refusal_q);
-  assign s_axi_bresp  = wr_refusal_q || b_error_q[wr_told_q[AnswerBits-1:0]] ? SlaveErr : Okay;
+  // All that came before a refused write has been answered.
+  assign wr_refuses   = wr_refusal_q && wr_used == '0;
+  assign s_axi_bvalid = !cut && (wr_done_q != wr_told_q || wr_refuses);
+  assign s_axi_bresp  = wr_refuses || b_error_q[wr_told_q[AnswerBits-1:0]] ? SlaveErr : Okay;
   assign b_given      = s_axi_bvalid && s_axi_bready;
 
   always_ff @(posedge clk_i) begin
@@ -367,8 +367,8 @@ module isolator #(
         wr_refused_q <= 1'b0;
         wr_refusal_q <= 1'b0;
       end else begin
-        wr_whole_q <= wr_next;
-        wr_told_q  <= wr_told_q + writes_t'(b_given && !wr_refusal_q);
+        wr_whole_q <= wr_whole_q + writes_t'(w_whole);
+        wr_told_q  <= wr_told_q + writes_t'(b_given && !wr_refuses);
         if (aw_taken || aw_refused) begin
           wr_left_q    <= 9'(s_axi_awlen) + 9'd1;
           wr_beat_q    <= '0;
@@ -377,7 +377,7 @@ module isolator #(
           wr_left_q <= wr_left_q - 9'd1;
           wr_beat_q <= wr_beat_q + 1'b1;
         end
-        wr_refusal_q <= (wr_refusal_q && !s_axi_bready) || (w_ends && wr_refused_q);
+        wr_refusal_q <= (wr_refusal_q && !(wr_refuses && s_axi_bready)) || (w_ends && wr_refused_q);
       end
       wr_done_q <= wr_done_q + writes_t'(b_taken);
       if (aw_send && aw_free) begin

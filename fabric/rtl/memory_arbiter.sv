@@ -108,15 +108,15 @@ module memory_arbiter #(
   endfunction
 
   // All bursts are of words as wide as the bus, and increment. A4.4: write-back, allocating on
-  // reads and writes. A4.7: unprivileged, secure, data.
+  // reads and writes. A4.7: unprivileged, non-secure, data.
   assign m_axi_awsize  = 3'($clog2(StrobeWidth));
   assign m_axi_awburst = 2'b01;
   assign m_axi_awcache = 4'b1111;
-  assign m_axi_awprot  = 3'b000;
+  assign m_axi_awprot  = 3'b010;
   assign m_axi_arsize  = 3'($clog2(StrobeWidth));
   assign m_axi_arburst = 2'b01;
   assign m_axi_arcache = 4'b1111;
-  assign m_axi_arprot  = 3'b000;
+  assign m_axi_arprot  = 3'b010;
 
   // Requests, as they come or as they wait.
 

@@ -1,6 +1,7 @@
-// Finds a region for each request, and goes on looking for those that there was none for.
+// Finds a region for each request, and retries queued requests.
 //
-// A request is answered by region_solution a few cycles after it was written. Where there is no
+// A request is answered by region_solution a few cycles after it was written; until then further
+// writes to the page are stalled, so that each request is answered or waits. Where there is no
 // region it waits in request_list, which is looked through once from its first entry on, one a
 // cycle, beside whatever software does. Each change of a region's descriptor, and of the list,
 // begins that anew: so what is found is for the first that there is a region for, of the highest
@@ -51,6 +52,7 @@ module region_monitor #(
   logic [11:0] addr;
   logic [31:0] wr_data, wr_biten, rd_data;
   logic        rd_ack, rd_err, wr_ack, wr_err;
+  logic        answering;  // a request or a withdrawal is under way
 
   region_monitor_regs_pkg::region_monitor__in_t  to_regs;
   region_monitor_regs_pkg::region_monitor__out_t from_regs;
@@ -64,14 +66,15 @@ module region_monitor #(
     .s_axil_rvalid, .s_axil_rready, .s_axil_rdata, .s_axil_rresp,
     .req_o(req), .req_is_wr_o(req_is_wr), .addr_o(addr),
     .wr_data_o(wr_data), .wr_biten_o(wr_biten),
-    .req_stall_wr_i(stall_wr), .req_stall_rd_i(stall_rd),
+    .req_stall_wr_i(stall_wr || answering), .req_stall_rd_i(stall_rd),
     .rd_ack_i(rd_ack), .rd_err_i(rd_err), .rd_data_i(rd_data),
     .wr_ack_i(wr_ack), .wr_err_i(wr_err)
   );
 
   region_monitor_regs u_regs (
     .clk(clk_i), .arst_n(rst_ni),
-    .s_cpuif_req(req), .s_cpuif_req_is_wr(req_is_wr), .s_cpuif_addr(addr),
+    .s_cpuif_req(req && !(req_is_wr && answering)), .s_cpuif_req_is_wr(req_is_wr),
+    .s_cpuif_addr(addr),
     .s_cpuif_wr_data(wr_data), .s_cpuif_wr_biten(wr_biten),
     .s_cpuif_req_stall_wr(stall_wr), .s_cpuif_req_stall_rd(stall_rd),
     .s_cpuif_rd_ack(rd_ack), .s_cpuif_rd_err(rd_err), .s_cpuif_rd_data(rd_data),
@@ -92,6 +95,9 @@ module region_monitor #(
   logic [2:0] req_task_q;
   logic [7:0] req_priority_q;
   logic       withdraw_q, known_q;
+
+  assign answering = from_regs.REQUEST.go.value || from_regs.WITHDRAW.go.value
+                     || phase_q != Watch || withdraw_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

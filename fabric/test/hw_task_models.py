@@ -76,6 +76,18 @@ def fft(frame, points):
     return np.clip((both + 2) >> 2, -32768, 32767).astype("<i2").tobytes()
 
 
+def fft_inputs(points):
+    """Frames of 64 blocks by the kind of input, the same each time."""
+    generator, samples = np.random.default_rng(1), 64 * points
+    angles = 2 * np.pi * np.arange(samples) * (points // 8 + 1) / points
+    tone = np.rint(32767 * np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    return {"noise, full scale": generator.integers(-32768, 32768, 2 * samples).astype("<i2").tobytes(),
+            "noise, 1/16 of full scale": generator.integers(-2048, 2048, 2 * samples).astype("<i2").tobytes(),
+            "16-QAM": qam(generator.bytes(samples // 2), 4),
+            "64-QAM": qam(generator.bytes(samples * 6 // 8), 6),
+            "a tone, full scale": tone.astype("<i2").tobytes()}
+
+
 def fft_error(frame, points):
     """How far `fft` is from the transform in floating point: (largest in units of the last place, SNR in dB)."""
     x = np.frombuffer(frame, "<i2").astype(float).reshape(-1, points, 2)

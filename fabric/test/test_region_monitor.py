@@ -80,6 +80,23 @@ async def the_best_solution_is_told(dut):
     assert await driver.request(1, 1, 255) == (UNAVAILABLE, 0, False), "there is no region for it"
 
 
+@cocotb.test(timeout_time=50, timeout_unit="us")
+async def requests_as_fast_as_the_bus_takes_them_are_all_answered(dut):
+    driver = await begin(dut)
+    driver.set([(BUSY, QAM16, 9), (BUSY, QAM64, 9), (BUSY, FFT512, 9)])
+    await driver.page.writes([(REQUEST, 1 << 24 | GO | QAM16 << 8 | client, 0xF) for client in range(4)])
+    for client in range(4):
+        driver.model.request(client, QAM16, 1)
+    await driver.found()
+    await driver.page.writes([(WITHDRAW, GO | 0, 0xF), (REQUEST, 2 << 24 | GO | QAM64 << 8 | 1, 0xF),
+                              (WITHDRAW, GO | 3, 0xF)])
+    driver.model.withdraw(0)
+    driver.model.request(1, QAM64, 2)
+    driver.model.withdraw(3)
+    driver.set([(IDLE, QAM16, 0), (BUSY, QAM64, 9), (BUSY, FFT512, 9)])
+    await driver.found()
+
+
 @cocotb.test(timeout_time=100, timeout_unit="us")
 async def who_waits_is_served_by_priority_and_then_by_arrival(dut):
     driver = await begin(dut)
