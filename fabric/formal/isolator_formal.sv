@@ -146,9 +146,10 @@ module isolator_formal #(
   logic [3:0] s_reads_q, s_whole_q;
   logic [1:0] s_partial_q, s_partial_d;
   logic [8:0] s_left_q, s_left_d, s_next_q;
-  logic       s_aw_taken, s_w_last;
+  logic       s_ar_taken, s_aw_taken, s_w_last, s_ar_taken_q, s_w_last_q;
 
   assign cut        = isolate || cut_q;
+  assign s_ar_taken = s_arvalid && s_arready;
   assign s_aw_taken = s_awvalid && s_awready;
   assign s_w_last   = s_wvalid && s_wready && s_left_q == 9'd1;
 
@@ -166,7 +167,11 @@ module isolator_formal #(
       s_partial_q <= '0;
       s_left_q    <= '0;
       s_next_q    <= '0;
+      s_ar_taken_q <= 1'b0;
+      s_w_last_q   <= 1'b0;
     end else begin
+      s_ar_taken_q <= s_ar_taken;
+      s_w_last_q   <= s_w_last;
       cut_q <= isolate || (cut_q && !drained);
       if (cut) begin
         s_reads_q   <= '0;
@@ -175,7 +180,7 @@ module isolator_formal #(
         s_left_q    <= '0;
         s_next_q    <= '0;
       end else begin
-        s_reads_q   <= s_reads_q + 4'(s_arvalid && s_arready)
+        s_reads_q   <= s_reads_q + 4'(s_ar_taken)
                        - 4'(s_rvalid && s_rready && s_rlast);
         s_whole_q   <= s_whole_q + 4'(s_w_last) - 4'(s_bvalid && s_bready);
         s_partial_q <= s_partial_d + 2'(s_aw_taken);
@@ -233,6 +238,9 @@ module isolator_formal #(
       comes_back: cover (!isolate && s_rvalid && s_rlast && s_rresp == 2'b00
                          && bus.r_bursts_q == '0);
       refused: cover (refused_outside && s_arvalid);
+      // As fast as the region may be: a read, or a word of a write, in each cycle.
+      read_each_cycle: cover (s_ar_taken_q && arvalid && s_ar_taken);
+      write_each_cycle: cover (s_w_last_q && s_wvalid && s_wready);
     end
   end
 
@@ -256,41 +264,54 @@ module isolator_formal #(
   typedef logic [SlotBits:0]   count_t;
   typedef logic [AnswerBits:0] writes_t;
 
-  count_t     rd_owed;
+  count_t     rd_owed, rd_unasked;
   writes_t    wr_owed;
-  logic       wr_taking;
+  logic       next_kept, next_refused;
+  logic [7:0] next_len;
+  logic [8:0] w_words;
   logic       lengths_good;
   logic [7:0] rd_steps, wr_steps, rd_wait, wr_wait;
 
-  assign rd_owed  = dut.rd_taken_q - dut.rd_arrived_q;
-  assign wr_owed  = dut.wr_sent_q - dut.wr_done_q;
-  // A burst that will be kept is being taken.
-  assign wr_taking = dut.wr_left_q != '0 && !dut.wr_refused_q;
+  assign rd_owed    = dut.rd_taken_q - dut.rd_arrived_q;
+  assign rd_unasked = dut.rd_taken_q - dut.rd_asked_q;
+  assign wr_owed    = dut.wr_sent_q - dut.wr_done_q;
+  // The burst behind the one that is being taken.
+  assign next_kept                = dut.u_next.kept_q;
+  assign {next_refused, next_len} = dut.u_next.data_q;
+  // Words of the burst that is being sent that are still to come.
+  assign w_words  = dut.w_busy_q ? 9'(dut.w_left_q) + 9'd1 : '0;
   // Handshakes that memory still owes, at most; for how long it has owed the next of them.
   assign rd_steps = 8'({rd_owed, BeatBits'(0)}) - 8'(bus.r_word_q) + 8'(arvalid);
-  assign wr_steps = 8'(wr_owed) + 8'(dut.w_left_q) + 8'(wvalid) + 8'(awvalid);
+  assign wr_steps = 8'(wr_owed) + 8'(w_words) + 8'(wvalid) + 8'(awvalid);
   assign rd_wait  = bus.r_bursts_q != '0 ? 8'(bus.r_wait_q) : 8'(bus.ar_wait_q);
   assign wr_wait  = wvalid ? 8'(bus.w_wait_q) : (awvalid ? 8'(bus.aw_wait_q)
                                                        : 8'(bus.b_wait_q));
 
-  for (genvar i = 0; i < int'(BURSTS_MAX); i++) begin : gen_slot
-    writes_t               place;
-    logic [ADDR_WIDTH-1:0] slot_addr;
-    logic [BeatBits-1:0]   slot_len;
-    logic [ADDR_WIDTH+1:0] slot_past;
+  // Whether a burst that is kept for memory is within the window and a page.
+  function automatic logic burst_good(logic [BeatBits-1:0] len, logic [ADDR_WIDTH-1:0] addr);
+    logic [ADDR_WIDTH+1:0] past;
+    past = (ADDR_WIDTH+2)'(addr) + (((ADDR_WIDTH+2)'(len) + (ADDR_WIDTH+2)'(1)) << WordBits);
+    return (ADDR_WIDTH+2)'(addr) >= window_first && past <= window_past
+           && 13'(addr[11:0]) + 13'({len, {WordBits{1'b1}}}) < 13'h1000;
+  endfunction
 
-    // How far behind the next to be sent: those up to the one that is being taken have bursts.
-    assign place = writes_t'(SlotBits'(i) - dut.wr_sent_q[SlotBits-1:0]);
-    assign {slot_len, slot_addr} = dut.wr_bursts[i];
-    assign slot_past = (ADDR_WIDTH+2)'(slot_addr)
-                       + (((ADDR_WIDTH+2)'(slot_len) + (ADDR_WIDTH+2)'(1)) << WordBits);
+  for (genvar i = 0; i < int'(BURSTS_MAX); i++) begin : gen_slot
+    logic [SlotBits-1:0] rd_place, wr_place;
+    logic                rd_good, wr_good;
+
+    // How far behind the next to be asked for, and to be sent.
+    assign rd_place = SlotBits'(i) - dut.rd_asked_q[SlotBits-1:0];
+    assign wr_place = SlotBits'(i) - dut.wr_sent_q[SlotBits-1:0];
+    assign rd_good  = burst_good(dut.rd_bursts[i].len, {dut.rd_bursts[i].word, WordBits'(0)});
+    assign wr_good  = burst_good(dut.wr_bursts[i].len, {dut.wr_bursts[i].word, WordBits'(0)});
 
     always_ff @(posedge clk_i) begin
-      if (rst_ni && !dut.cut_q
-          && place < writes_t'(dut.wr_whole_q - dut.wr_sent_q) + writes_t'(wr_taking)) begin
-        slot_kept: assert ((ADDR_WIDTH+2)'(slot_addr) >= window_first && slot_past <= window_past
-                           && slot_addr[WordBits-1:0] == '0
-                           && 13'(slot_addr[11:0]) + 13'({slot_len, {WordBits{1'b1}}}) < 13'h1000);
+      if (rst_ni) begin
+        if (count_t'(rd_place) < rd_unasked) rd_slot_kept: assert (rd_good);
+        if (writes_t'(wr_place) < writes_t'(dut.wr_taken_q - dut.wr_sent_q)) begin
+          wr_slot_kept: assert (wr_good && dut.wr_bursts[i].len == dut.wr_lengths[i]);
+        end
+        if (dut.aw_busy_q && dut.w_slot_q == SlotBits'(i)) aw_slot_kept: assert (wr_good);
       end
     end
   end
@@ -307,8 +328,10 @@ module isolator_formal #(
 
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      state_reads: assert (rd_owed == count_t'(bus.r_bursts_q + 4'(arvalid))
-                           && rd_owed <= count_t'(BURSTS_MAX));
+      state_reads: assert (count_t'(rd_owed - rd_unasked) == count_t'(bus.r_bursts_q)
+                           && rd_unasked <= rd_owed && rd_owed <= count_t'(BURSTS_MAX)
+                           && arvalid == (rd_unasked != '0));
+      state_rd_unasked: assert (!dut.cut_q || rd_unasked <= count_t'(1));
       state_rd_used: assert (dut.rd_used <= count_t'(BURSTS_MAX));
       state_rd_cut: assert (!dut.cut_q || dut.rd_used == '0);
       state_rd_order: assert (dut.cut_q || rd_owed <= dut.rd_used);
@@ -318,47 +341,55 @@ module isolator_formal #(
                                                      : bus.r_word_q <= bus.r_len_q[0]));
 
       state_cut: assert (cut_q == dut.cut_q);
-      state_s_reads: assert (dut.cut_q || s_reads_q == 4'(dut.rd_used)
-                             + 4'(dut.rd_refused_q != '0));
+      state_s_reads: assert (dut.cut_q || s_reads_q == 4'(dut.rd_used) + 4'(dut.rd_refused_q));
       state_s_begins: assert (dut.rd_used != '0 || dut.rd_delivered_beat_q == '0);
-      state_s_refused_read: assert (dut.rd_refused_q <= 9'd256
-                                    && (!dut.cut_q || dut.rd_refused_q == '0));
-      state_s_whole: assert (dut.cut_q || s_whole_q == 4'(dut.wr_used) + 4'(dut.wr_refusal_q));
-      state_s_refusal: assert (!dut.wr_refusal_q || dut.wr_left_q == '0);
-      state_s_partial: assert (dut.cut_q || (s_partial_q == 2'(dut.wr_left_q != '0)
-                                             && s_left_q == dut.wr_left_q));
+      state_s_refused_read: assert (!dut.cut_q || !dut.rd_refused_q);
+      state_s_whole: assert (dut.cut_q
+                             || s_whole_q == 4'(writes_t'(dut.wr_whole_q - dut.wr_told_q))
+                                             + 4'(dut.wr_refused_q && !dut.wr_busy_q));
+      state_s_partial: assert (dut.cut_q
+                               || (s_partial_q == 2'(dut.wr_busy_q) + 2'(next_kept)
+                                   && s_left_q == (dut.wr_busy_q ? 9'(dut.wr_left_q) + 9'd1 : '0)
+                                   && (!next_kept || s_next_q == 9'(next_len) + 9'd1)));
 
+      state_wr_next: assert (!next_kept || (dut.wr_busy_q && !dut.wr_refused_q));
+      state_wr_taken: assert (writes_t'(dut.wr_taken_q - dut.wr_whole_q)
+                              == writes_t'(dut.wr_busy_q && !dut.wr_refused_q)
+                                 + writes_t'(next_kept && !next_refused));
       state_wr_used: assert (dut.wr_used <= writes_t'(ANSWERS_MAX));
       // No word that is to be sent is written over.
       state_wr_kept: assert (dut.wr_kept <= writes_t'(BURSTS_MAX));
-      state_wr_taking: assert (!wr_taking || (dut.wr_used < writes_t'(ANSWERS_MAX)
-                                              && dut.wr_kept < writes_t'(BURSTS_MAX)
-                                              && dut.wr_left_q <= 9'(BEATS_MAX)));
-      state_w_slot: assert (dut.w_left_q == '0 || dut.w_slot_q
-                            == dut.wr_sent_q[SlotBits-1:0] - SlotBits'(1));
-      state_wr_cut: assert (!dut.cut_q || (dut.wr_whole_q == dut.wr_sent_q
+      state_wr_lengths: assert ((!dut.wr_busy_q || dut.wr_refused_q
+                                 || dut.wr_left_q < 8'(BEATS_MAX))
+                                && (!next_kept || next_refused || next_len < 8'(BEATS_MAX)));
+      state_w_slot: assert (!(dut.aw_busy_q || dut.w_busy_q)
+                            || dut.w_slot_q == dut.wr_sent_q[SlotBits-1:0] - SlotBits'(1));
+      state_wr_cut: assert (!dut.cut_q || (dut.wr_taken_q == dut.wr_sent_q
+                                           && dut.wr_whole_q == dut.wr_sent_q
                                            && dut.wr_told_q == dut.wr_done_q
-                                           && dut.wr_left_q == '0));
-      state_wr_order: assert (writes_t'(dut.wr_whole_q - dut.wr_sent_q)
-                              <= writes_t'(dut.wr_whole_q - dut.wr_done_q)
-                              && writes_t'(dut.wr_whole_q - dut.wr_done_q) <= dut.wr_used);
+                                           && !dut.wr_busy_q && !dut.wr_refused_q && !next_kept));
+      state_wr_order: assert (writes_t'(dut.wr_taken_q - dut.wr_whole_q)
+                              <= writes_t'(dut.wr_taken_q - dut.wr_sent_q)
+                              && writes_t'(dut.wr_taken_q - dut.wr_sent_q)
+                                 <= writes_t'(dut.wr_taken_q - dut.wr_done_q)
+                              && writes_t'(dut.wr_taken_q - dut.wr_done_q) <= dut.wr_used);
       state_writes: assert (wr_owed == writes_t'(bus.aw_count_q + 4'(awvalid))
                             && wr_owed <= writes_t'(ANSWERS_MAX));
       // A burst is on the bus until its words are: some are to be sent, or the last one waits.
       state_bursts: assert (4'(bus.w_bursts_q + 4'(bus.aw_new))
-                            == 4'(dut.w_left_q != '0) + 4'(wvalid && wlast));
+                            == 4'(dut.w_busy_q) + 4'(wvalid && wlast));
       state_counts: assert (4'(bus.w_count_q + bus.w_bursts_q + 4'(bus.aw_new)) == 4'(wr_owed));
-      state_new: assert (!bus.aw_new || dut.w_left_q == 9'(awlen) + 9'd1);
+      state_new: assert (!bus.aw_new || w_words == 9'(awlen) + 9'd1);
       state_new_last: assert (!bus.aw_new || !wvalid || wlast);
       if (bus.w_bursts_q != '0) begin
         state_head: assert (9'(bus.w_len_q[0] + 8'd1 - bus.w_word_q)
-                            == (wvalid && wlast ? 9'd1 : dut.w_left_q + 9'(wvalid)));
+                            == (wvalid && wlast ? 9'd1 : w_words + 9'(wvalid)));
       end
       if (bus.w_bursts_q == 4'd2) begin
-        state_next: assert (dut.w_left_q == 9'(bus.w_len_q[1]) + 9'd1);
+        state_next: assert (w_words == 9'(bus.w_len_q[1]) + 9'd1);
       end
       state_begun: assert (bus.w_bursts_q != '0 || bus.w_word_q == '0);
-      state_words: assert (dut.w_left_q <= 9'(BEATS_MAX) && bus.w_word_q < 8'(BEATS_MAX));
+      state_words: assert (bus.w_word_q < 8'(BEATS_MAX));
       state_sent: assert (bus.w_word_q <= bus.w_len_q[0] || bus.w_bursts_q == '0);
 
       state_still_cut: assert ((rd_cut_q == '0 && wr_cut_q == '0) || dut.cut_q);
@@ -366,7 +397,7 @@ module isolator_formal #(
                              + 8'(ANSWER_CYCLES_MAX) * (8'(ReadStepsMax) - rd_steps));
       // A word may have to get into the register on its way first.
       state_wr_time: assert (wr_cut_q == '0 || wr_cut_q <= wr_wait
-                             + 8'(wvalid || dut.w_left_q == '0)
+                             + 8'(wvalid || !dut.w_busy_q)
                              + 8'(ANSWER_CYCLES_MAX) * (8'(WriteStepsMax) - wr_steps));
       state_steps: assert (rd_steps <= 8'(ReadStepsMax) && wr_steps <= 8'(WriteStepsMax));
     end

@@ -22,7 +22,9 @@
 // they are sent, its answer comes much later: so there is room for the words of BURSTS_MAX, and for
 // the answers of more. The window has to stay as it is from the end of isolate_i until drained_o
 // under the next. No output to memory or to the region depends on an input from memory, or from the
-// region, in the same cycle (A3.2): whether a request can be taken is known before it comes.
+// region, in the same cycle (A3.2): whether a request can be taken is known before it comes. A
+// read is taken in every cycle; a write's address while the words of the one before it still come,
+// so that a word is taken in every cycle, too. No request is taken behind one that is refused.
 module isolator #(
   parameter int unsigned TASK_ADDR_WIDTH = 32,
   parameter int unsigned ADDR_WIDTH      = 40,
@@ -113,6 +115,7 @@ module isolator #(
 );
 
   localparam int unsigned StrobeWidth = DATA_WIDTH / 8;
+  localparam int unsigned WordBits    = unsigned'($clog2(StrobeWidth));
   localparam int unsigned SlotBits    = unsigned'($clog2(BURSTS_MAX));
   localparam int unsigned AnswerBits  = unsigned'($clog2(ANSWERS_MAX));
   localparam int unsigned BeatBits    = unsigned'($clog2(BEATS_MAX));
@@ -132,7 +135,14 @@ module isolator #(
   typedef logic [SlotBits:0]   count_t;
   typedef logic [AnswerBits:0] writes_t;
   typedef logic [BeatBits-1:0] beat_t;
-  typedef logic [8:0]          words_t;
+  // As AxLEN counts: words less one.
+  typedef logic [7:0]          length_t;
+
+  // Good ones are of whole words.
+  typedef struct packed {
+    beat_t                        len;
+    logic [ADDR_WIDTH-1:WordBits] word;
+  } burst_t;
 
   // The region is cut off.
 
@@ -148,12 +158,13 @@ module isolator #(
     end
   end
 
-  // Reads: taken from the region, arrived from memory, delivered to the region.
+  // Reads: taken from the region, asked of memory, arrived from there, delivered to the region.
 
-  count_t                rd_taken_q, rd_arrived_q, rd_delivered_q, rd_used;
+  count_t                rd_taken_q, rd_taken_d, rd_asked_q, rd_arrived_q, rd_delivered_q, rd_used;
   beat_t                 rd_arrived_beat_q, rd_delivered_beat_q;
-  // Words of a refused read that are still to be answered.
-  words_t                rd_refused_q;
+  // A refused read is to be answered, with so many words.
+  logic                  rd_refused_q;
+  length_t               rd_refused_len_q;
   logic                  ar_legal, ar_inside, ar_good, ar_taken, ar_refused;
   logic                  rd_waits, rd_refuses, r_stored, r_given, r_marked, r_last, r_error;
   logic [DATA_WIDTH-1:0] r_data;
@@ -170,20 +181,26 @@ module isolator #(
 
   assign rd_used       = rd_taken_q - rd_delivered_q;
   assign ar_good       = ar_legal && ar_inside;
-  // No request is taken behind one that is refused, until that is answered in its place.
-  assign s_axi_arready = !cut && rd_refused_q == '0 && rd_used != count_t'(BURSTS_MAX)
-                         && !m_axi_arvalid;
+  assign s_axi_arready = !cut && !rd_refused_q && rd_used != count_t'(BURSTS_MAX);
   assign ar_taken      = s_axi_arvalid && s_axi_arready && ar_good;
   assign ar_refused    = s_axi_arvalid && s_axi_arready && !ar_good;
 
-  logic unused_free;
+  // Those that memory was not asked for yet.
+  burst_t rd_bursts [BURSTS_MAX];
 
-  stream_register #(.WIDTH(8 + ADDR_WIDTH)) u_ar (
-    .clk_i, .rst_ni,
-    .in_valid_i(ar_taken), .in_ready_o(unused_free), .in_data_i({s_axi_arlen, ar_addr}),
-    .out_valid_o(m_axi_arvalid), .out_ready_i(m_axi_arready),
-    .out_data_o({m_axi_arlen, m_axi_araddr})
-  );
+  always_ff @(posedge clk_i) begin
+    if (ar_taken) begin
+      rd_bursts[rd_taken_q[SlotBits-1:0]] <= {s_axi_arlen[BeatBits-1:0],
+                                              ar_addr[ADDR_WIDTH-1:WordBits]};
+    end
+  end
+
+  assign m_axi_arvalid = rd_taken_q != rd_asked_q;
+  assign {m_axi_arlen[BeatBits-1:0], m_axi_araddr[ADDR_WIDTH-1:WordBits]}
+    = rd_bursts[rd_asked_q[SlotBits-1:0]];
+
+  assign m_axi_arlen[7:BeatBits]    = '0;
+  assign m_axi_araddr[WordBits-1:0] = '0;
 
   assign m_axi_arsize  = Size;
   assign m_axi_arburst = Increment;
@@ -210,54 +227,71 @@ module isolator #(
   assign r_last = r_marked && rd_delivered_q != rd_arrived_q;
 
   // All that came before a refused read has been delivered.
-  assign rd_refuses   = rd_refused_q != '0 && rd_used == '0;
+  assign rd_refuses   = rd_refused_q && rd_used == '0;
   assign s_axi_rvalid = !cut && (rd_waits || rd_refuses);
   assign s_axi_rdata  = rd_waits ? r_data : '0;
   assign s_axi_rresp  = !rd_waits || r_error ? SlaveErr : Okay;
-  assign s_axi_rlast  = rd_waits ? r_last : rd_refused_q == 9'd1;
+  assign s_axi_rlast  = rd_waits ? r_last : rd_refused_len_q == '0;
+
+  // Of what memory was not asked for, a cut leaves only what is on the bus.
+  assign rd_taken_d = cut ? rd_asked_q + count_t'(m_axi_arvalid) : rd_taken_q + count_t'(ar_taken);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       rd_taken_q          <= '0;
+      rd_asked_q          <= '0;
       rd_arrived_q        <= '0;
       rd_delivered_q      <= '0;
       rd_arrived_beat_q   <= '0;
       rd_delivered_beat_q <= '0;
-      rd_refused_q        <= '0;
+      rd_refused_q        <= 1'b0;
     end else begin
-      rd_taken_q <= rd_taken_q + count_t'(ar_taken);
+      rd_taken_q <= rd_taken_d;
+      rd_asked_q <= rd_asked_q + count_t'(m_axi_arvalid && m_axi_arready);
       if (r_stored) begin
         rd_arrived_q      <= rd_arrived_q + count_t'(m_axi_rlast);
         rd_arrived_beat_q <= m_axi_rlast ? '0 : rd_arrived_beat_q + 1'b1;
       end
       if (cut) begin
         // Whatever comes is not for this region any more.
-        rd_delivered_q      <= rd_taken_q;
+        rd_delivered_q      <= rd_taken_d;
         rd_delivered_beat_q <= '0;
-        rd_refused_q        <= '0;
+        rd_refused_q        <= 1'b0;
       end else begin
         if (r_given) begin
           rd_delivered_q      <= rd_delivered_q + count_t'(r_last);
           rd_delivered_beat_q <= r_last ? '0 : rd_delivered_beat_q + 1'b1;
         end
         if (ar_refused) begin
-          rd_refused_q <= 9'(s_axi_arlen) + 9'd1;
-        end else if (rd_refuses && s_axi_rready) begin
-          rd_refused_q <= rd_refused_q - 9'd1;
+          rd_refused_q <= 1'b1;
+        end else if (rd_refuses && s_axi_rready && s_axi_rlast) begin
+          rd_refused_q <= 1'b0;
         end
       end
     end
   end
 
+  // Only looked at while rd_refused_q is up.
+  always_ff @(posedge clk_i) begin
+    if (!rd_refused_q) begin
+      rd_refused_len_q <= s_axi_arlen;
+    end else if (rd_refuses && s_axi_rready) begin
+      rd_refused_len_q <= rd_refused_len_q - 8'd1;
+    end
+  end
+
   // Writes, first half: taken from the region with all their words.
 
-  writes_t               wr_whole_q, wr_sent_q, wr_done_q, wr_told_q, wr_used, wr_kept;
-  // Words of the burst that is being taken, that are still to come; it is being refused.
-  words_t                wr_left_q;
-  logic                  wr_refused_q, wr_refusal_q;
-  beat_t                 wr_beat_q;
+  writes_t               wr_taken_q, wr_whole_q, wr_sent_q, wr_done_q, wr_told_q, wr_used, wr_kept;
+  // A burst's words are being taken, so many behind the next one.
+  logic                  wr_busy_q;
+  length_t               wr_left_q;
+  // It is refused; its answer keeps this up until it is given.
+  logic                  wr_refused_q;
   logic                  aw_legal, aw_inside, aw_good, aw_taken, aw_refused;
   logic                  w_taken, w_ends, w_whole, wr_refuses;
+  logic                  next_free, next_valid, next_taken, next_refused;
+  length_t               next_len;
   logic [ADDR_WIDTH-1:0] aw_addr;
 
   dma_window #(
@@ -269,56 +303,70 @@ module isolator #(
     .legal_o(aw_legal), .inside_o(aw_inside), .addr_o(aw_addr)
   );
 
-  assign wr_used       = wr_whole_q - wr_told_q;
+  assign wr_used       = wr_taken_q - wr_told_q;
   assign aw_good       = aw_legal && aw_inside;
-  assign s_axi_awready = !cut && wr_left_q == '0 && !wr_refusal_q
+  assign s_axi_awready = !cut && next_free && !wr_refused_q
                          && wr_used < writes_t'(ANSWERS_MAX) && wr_kept < writes_t'(BURSTS_MAX);
   assign aw_taken      = s_axi_awvalid && s_axi_awready && aw_good;
   assign aw_refused    = s_axi_awvalid && s_axi_awready && !aw_good;
 
-  assign s_axi_wready  = !cut && wr_left_q != '0;
+  assign s_axi_wready  = !cut && wr_busy_q;
   assign w_taken       = s_axi_wvalid && s_axi_wready;
-  assign w_ends        = w_taken && wr_left_q == 9'd1;
+  assign w_ends        = w_taken && wr_left_q == '0;
   assign w_whole       = w_ends && !wr_refused_q;
 
-  logic [ADDR_WIDTH+BeatBits-1:0]      wr_bursts [BURSTS_MAX];
-  logic [StrobeWidth+DATA_WIDTH-1:0]   wr_words [BURSTS_MAX*BEATS_MAX];
+  // The burst behind the one whose words are being taken.
+  assign next_taken = !wr_busy_q || w_ends;
+
+  skid_buffer #(.WIDTH(9)) u_next (
+    .clk_i, .rst_ni,
+    .in_valid_i(aw_taken || aw_refused), .in_ready_o(next_free),
+    .in_data_i({!aw_good, s_axi_awlen}),
+    .out_valid_o(next_valid), .out_ready_i(next_taken || cut),
+    .out_data_o({next_refused, next_len})
+  );
+
+  // A word's place is how many come behind it.
+  burst_t                            wr_bursts [BURSTS_MAX];
+  beat_t                             wr_lengths [BURSTS_MAX];
+  logic [StrobeWidth+DATA_WIDTH-1:0] wr_words [BURSTS_MAX*BEATS_MAX];
 
   always_ff @(posedge clk_i) begin
-    if (aw_taken) wr_bursts[wr_whole_q[SlotBits-1:0]] <= {s_axi_awlen[BeatBits-1:0], aw_addr};
+    if (aw_taken) begin
+      wr_bursts[wr_taken_q[SlotBits-1:0]] <= {s_axi_awlen[BeatBits-1:0],
+                                              aw_addr[ADDR_WIDTH-1:WordBits]};
+      wr_lengths[wr_taken_q[SlotBits-1:0]] <= s_axi_awlen[BeatBits-1:0];
+    end
     if (w_taken && !wr_refused_q) begin
-      wr_words[{wr_whole_q[SlotBits-1:0], wr_beat_q}] <= {s_axi_wstrb, s_axi_wdata};
+      wr_words[{wr_whole_q[SlotBits-1:0], wr_left_q[BeatBits-1:0]}] <= {s_axi_wstrb, s_axi_wdata};
     end
   end
 
   // Writes, second half: sent to memory, done there, told to the region.
 
-  words_t                 w_left_q;
-  beat_t                  w_beat_q;
+  // A burst's address is being sent; its words are, so many behind the next one.
+  logic                   aw_busy_q, w_busy_q;
+  beat_t                  w_left_q;
   logic [SlotBits-1:0]    w_slot_q;
-  logic                   aw_send, aw_free, w_free, w_sent, b_taken, b_given;
-  logic [ADDR_WIDTH-1:0]  send_addr;
-  logic [BeatBits-1:0]    send_len;
+  logic                   wr_send, w_free, w_sent, w_last, b_taken, b_given;
   logic [StrobeWidth-1:0] w_strobe;
   logic [DATA_WIDTH-1:0]  w_data;
   logic [ANSWERS_MAX-1:0] b_error_q;
 
-  // Those whose words are here: whole and not sent, or being sent.
-  assign wr_kept = wr_whole_q - wr_sent_q + writes_t'(w_left_q != '0);
-  assign w_sent  = w_left_q != '0 && w_free;
-  assign aw_send = !cut && wr_whole_q != wr_sent_q
-                   && (w_left_q == '0 || (w_sent && w_left_q == 9'd1));
-  assign {send_len, send_addr} = wr_bursts[wr_sent_q[SlotBits-1:0]];
-  assign {w_strobe, w_data}    = wr_words[{w_slot_q, w_beat_q}];
+  // Those that are not sent, and the one whose address or words are being sent.
+  assign wr_kept = wr_taken_q - wr_sent_q + writes_t'(w_busy_q || aw_busy_q);
+  assign w_sent  = w_busy_q && w_free;
+  assign w_last  = w_left_q == '0;
+  assign wr_send = !cut && wr_whole_q != wr_sent_q && (!aw_busy_q || m_axi_awready)
+                   && (!w_busy_q || (w_free && w_last));
 
-  stream_register #(.WIDTH(BeatBits + ADDR_WIDTH)) u_aw (
-    .clk_i, .rst_ni,
-    .in_valid_i(aw_send), .in_ready_o(aw_free), .in_data_i({send_len, send_addr}),
-    .out_valid_o(m_axi_awvalid), .out_ready_i(m_axi_awready),
-    .out_data_o({m_axi_awlen[BeatBits-1:0], m_axi_awaddr})
-  );
+  assign m_axi_awvalid = aw_busy_q;
+  assign {m_axi_awlen[BeatBits-1:0], m_axi_awaddr[ADDR_WIDTH-1:WordBits]} = wr_bursts[w_slot_q];
 
-  assign m_axi_awlen[7:BeatBits] = '0;
+  assign {w_strobe, w_data} = wr_words[{w_slot_q, w_left_q}];
+
+  assign m_axi_awlen[7:BeatBits]    = '0;
+  assign m_axi_awaddr[WordBits-1:0] = '0;
 
   assign m_axi_awsize  = Size;
   assign m_axi_awburst = Increment;
@@ -327,8 +375,8 @@ module isolator #(
 
   stream_register #(.WIDTH(1 + StrobeWidth + DATA_WIDTH)) u_w (
     .clk_i, .rst_ni,
-    .in_valid_i(w_left_q != '0), .in_ready_o(w_free),
-    .in_data_i({w_left_q == 9'd1, cut ? StrobeWidth'(0) : w_strobe, w_data}),
+    .in_valid_i(w_busy_q), .in_ready_o(w_free),
+    .in_data_i({w_last, cut ? StrobeWidth'(0) : w_strobe, w_data}),
     .out_valid_o(m_axi_wvalid), .out_ready_i(m_axi_wready),
     .out_data_o({m_axi_wlast, m_axi_wstrb, m_axi_wdata})
   );
@@ -337,7 +385,7 @@ module isolator #(
   assign b_taken      = m_axi_bvalid && m_axi_bready;
 
   // All that came before a refused write has been answered.
-  assign wr_refuses   = wr_refusal_q && wr_used == '0;
+  assign wr_refuses   = wr_refused_q && !wr_busy_q && wr_used == '0;
   assign s_axi_bvalid = !cut && (wr_done_q != wr_told_q || wr_refuses);
   assign s_axi_bresp  = wr_refuses || b_error_q[wr_told_q[AnswerBits-1:0]] ? SlaveErr : Okay;
   assign b_given      = s_axi_bvalid && s_axi_bready;
@@ -348,47 +396,52 @@ module isolator #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      wr_taken_q   <= '0;
       wr_whole_q   <= '0;
       wr_sent_q    <= '0;
       wr_done_q    <= '0;
       wr_told_q    <= '0;
-      wr_left_q    <= '0;
-      wr_beat_q    <= '0;
+      wr_busy_q    <= 1'b0;
       wr_refused_q <= 1'b0;
-      wr_refusal_q <= 1'b0;
-      w_left_q     <= '0;
-      w_beat_q     <= '0;
-      w_slot_q     <= '0;
+      aw_busy_q    <= 1'b0;
+      w_busy_q     <= 1'b0;
     end else begin
       if (cut) begin
+        wr_taken_q   <= wr_sent_q;
         wr_whole_q   <= wr_sent_q;
         wr_told_q    <= wr_done_q + writes_t'(b_taken);
-        wr_left_q    <= '0;
+        wr_busy_q    <= 1'b0;
         wr_refused_q <= 1'b0;
-        wr_refusal_q <= 1'b0;
       end else begin
+        wr_taken_q <= wr_taken_q + writes_t'(aw_taken);
         wr_whole_q <= wr_whole_q + writes_t'(w_whole);
         wr_told_q  <= wr_told_q + writes_t'(b_given && !wr_refuses);
-        if (aw_taken || aw_refused) begin
-          wr_left_q    <= 9'(s_axi_awlen) + 9'd1;
-          wr_beat_q    <= '0;
-          wr_refused_q <= aw_refused;
-        end else if (w_taken) begin
-          wr_left_q <= wr_left_q - 9'd1;
-          wr_beat_q <= wr_beat_q + 1'b1;
+        if (next_taken) wr_busy_q <= next_valid;
+        if (next_taken && next_valid) begin
+          wr_refused_q <= next_refused;
+        end else if (wr_refuses && s_axi_bready) begin
+          wr_refused_q <= 1'b0;
         end
-        wr_refusal_q <= (wr_refusal_q && !(wr_refuses && s_axi_bready)) || (w_ends && wr_refused_q);
       end
       wr_done_q <= wr_done_q + writes_t'(b_taken);
-      if (aw_send && aw_free) begin
-        wr_sent_q <= wr_sent_q + 1'b1;
-        w_slot_q  <= wr_sent_q[SlotBits-1:0];
-        w_left_q  <= 9'(send_len) + 9'd1;
-        w_beat_q  <= '0;
-      end else if (w_sent) begin
-        w_left_q <= w_left_q - 9'd1;
-        w_beat_q <= w_beat_q + 1'b1;
-      end
+      wr_sent_q <= wr_sent_q + writes_t'(wr_send);
+      aw_busy_q <= wr_send || (aw_busy_q && !m_axi_awready);
+      w_busy_q  <= wr_send || (w_busy_q && !(w_sent && w_last));
+    end
+  end
+
+  // Only looked at while a burst's words are being taken, or being sent.
+  always_ff @(posedge clk_i) begin
+    if (next_taken) begin
+      wr_left_q <= next_len;
+    end else if (w_taken) begin
+      wr_left_q <= wr_left_q - 8'd1;
+    end
+    if (wr_send) begin
+      w_slot_q <= wr_sent_q[SlotBits-1:0];
+      w_left_q <= wr_lengths[wr_sent_q[SlotBits-1:0]];
+    end else if (w_sent) begin
+      w_left_q <= w_left_q - 1'b1;
     end
   end
 
@@ -399,10 +452,11 @@ module isolator #(
   assign refused_outside_o = (ar_refused && ar_legal) || (aw_refused && aw_legal);
   assign refused_illegal_o = (ar_refused && !ar_legal) || (aw_refused && !aw_legal);
   assign refused_addr_o    = ar_refused ? s_axi_araddr : s_axi_awaddr;
-  assign wrong_last_o      = w_taken && s_axi_wlast != (wr_left_q == 9'd1);
+  assign wrong_last_o      = w_taken && s_axi_wlast != (wr_left_q == '0);
 
-  // Which of two successes, and which of two errors, makes no difference here.
-  logic unused_resp;
-  assign unused_resp = ^{m_axi_bresp[0], m_axi_rresp[0]};
+  // Which of two successes, and which of two errors, makes no difference here; good addresses are
+  // those of words.
+  logic unused;
+  assign unused = ^{m_axi_bresp[0], m_axi_rresp[0], ar_addr[WordBits-1:0], aw_addr[WordBits-1:0]};
 
 endmodule
