@@ -3,7 +3,11 @@
 // shorter nor longer than a frame.
 module eth_rx
   import eth_pkg::*;
-(
+#(
+  // With the check sequence: those of Ethernet; shorter for the proof.
+  parameter int unsigned SHORTEST_BYTES = 64,
+  parameter int unsigned LONGEST_BYTES  = 1518
+) (
   input  logic        clk_i,
   input  logic        rst_ni,
 
@@ -20,9 +24,8 @@ module eth_rx
   output logic        good_o
 );
 
-  // With the check sequence.
-  localparam logic [11:0] ShortestBytes = 12'd64;
-  localparam logic [11:0] LongestBytes  = 12'd1518;
+  localparam logic [11:0] ShortestBytes = 12'(SHORTEST_BYTES);
+  localparam logic [11:0] LongestBytes  = 12'(LONGEST_BYTES);
   // The sum over a frame with its check sequence.
   localparam logic [31:0] Residue       = 32'hdebb_20e3;
 

@@ -5,7 +5,10 @@
 // successive cycles, from the ninth after it was taken on: they have to be there.
 module eth_tx
   import eth_pkg::*;
-(
+#(
+  // Of a frame without its check sequence. 60 for Ethernet; less for the proof.
+  parameter int unsigned SHORTEST_BYTES = 60
+) (
   input  logic        clk_i,
   input  logic        rst_ni,
 
@@ -20,7 +23,7 @@ module eth_tx
   output logic [7:0]  txd_o
 );
 
-  localparam logic [10:0] ShortestBytes = 11'd60;
+  localparam logic [10:0] ShortestBytes = 11'(SHORTEST_BYTES);
 
   typedef enum logic [2:0] {
     Idle,
