@@ -1,4 +1,5 @@
-"""Who discharges each assumption of the proofs: formal/assumptions.toml names the proof or the RTL for each.
+"""Who discharges each assumption of the proofs: formal/assumptions.toml names the proof or the source for each, or says that
+it is a choice of the harness, or asked of somebody outside of the fabric.
 
 Two kinds need no one: that a proof begins in reset, and that a free input of a harness keeps its value, which any value does.
 """
@@ -28,31 +29,40 @@ def assumptions():
 
 
 def lint_assumptions(blocks):
-    """Fails with assumptions that nothing is named for, and with names of what is not there."""
-    described = tomllib.loads(FILE.read_text())
-    left, wrong = assumptions(), []
+    """Fails with assumptions that nothing is named for, and with names of what is not there. Returns how many no proof and
+    no source discharges."""
+    left, wrong, outside, choices = assumptions(), [], 0, 0
     proofs = {f"{b.name} {p.name}": " ".join(s.read_text() for s in p.sources) for b in blocks for p in b.proofs}
-    for entry in described.get("assumption", []):
+    for entry in tomllib.loads(FILE.read_text())["assumption"]:
+        by = entry["by"] if isinstance(entry["by"], list) else [entry["by"]]
+        wrong += [f"assumptions.toml: {fault}" for each in by if (fault := fault_of(each, proofs))]
         for name in entry["names"]:
-            if left.pop(f"{entry['of']} {name}", None) is None:
-                wrong.append(f"assumptions.toml: {entry['of']} has no assumption {name}")
-        kind, _, rest = entry["by"].partition(" ")
-        if kind == "proof":
-            block, _, rest = rest.partition(" ")
-            proof, _, assertion = rest.partition(" ")
-            text = proofs.get(f"{block} {proof}")
-            if text is None or (assertion and not re.search(rf"\b{assertion}: assert|, {assertion},", text)):
-                wrong.append(f"assumptions.toml: there is no proof `{block} {proof}` with an assertion `{assertion}`")
-        elif kind == "rtl":
-            file, _, text = rest.partition(": ")
-            path = FABRIC / file
-            if not path.is_file() or " ".join(text.split()) not in " ".join(path.read_text().split()):
-                wrong.append(f"assumptions.toml: fabric/{file} does not hold `{text}`")
-        else:
-            wrong.append(f"assumptions.toml: `by` of {entry['of']} has to begin with `proof` or `rtl`")
-    still = set(described.get("open", []))
-    wrong += [f"{name}: assumptions.toml names nothing that discharges it" for name in sorted(set(left) - still)]
-    wrong += [f"assumptions.toml: {name} is not open any more" for name in sorted(still - set(left))]
+            body = left.pop(f"{entry['of']} {name}", None)
+            if body is None:
+                wrong.append(f"assumptions.toml: {entry['of']} has no assumption {name}, or it is named twice")
+            elif by[0].startswith("choice: ") and "dut." in body and len(by) == 1:
+                wrong.append(f"assumptions.toml: {entry['of']} {name} is of the design's state, and no choice")
+            outside += any(each.startswith("outside: ") for each in by)
+            choices += any(each.startswith("choice: ") for each in by)
+    wrong += [f"{name}: assumptions.toml names nothing that discharges it" for name in sorted(left)]
     if wrong:
         raise Failure("\n".join(wrong))
-    return {"open": len(still)}
+    return {"outside": outside, "choice": choices}
+
+
+def fault_of(by, proofs):
+    """What is wrong with one that is to discharge an assumption, or nothing."""
+    kind, _, rest = by.partition(" ")
+    if kind == "proof":
+        block, _, rest = rest.partition(" ")
+        proof, _, assertion = rest.partition(" ")
+        if not re.search(rf"\b{assertion}: assert|PROVED, {assertion},", proofs.get(f"{block} {proof}", "")):
+            return f"there is no proof `{block} {proof}` with an assertion `{assertion}`"
+    elif kind == "rtl":
+        file, _, text = rest.partition(": ")
+        path = FABRIC / file
+        if not path.is_file() or " ".join(text.split()) not in " ".join(path.read_text().split()):
+            return f"fabric/{file} does not hold `{text}`"
+    elif kind not in ("choice:", "outside:") or not rest:
+        return f"`{by}` has to begin with `proof`, `rtl`, `choice:` or `outside:`, and to say more"
+    return None
