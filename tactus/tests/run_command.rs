@@ -84,7 +84,7 @@ fn a_report_that_cannot_be_written_is_refused_before_the_run() {
         let text = words.join(" ");
         for part in [
             "--report README.md: no report can be written there: File exists",
-            "help: name a directory that can be made and written to, such as build/report",
+            "help: name a writable directory or HTML file, such as build/report",
         ] {
             assert!(text.contains(part), "no {part:?} in {text}");
         }
@@ -114,7 +114,7 @@ fn board_run_is_shown_reported_and_repeats() {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let run = |name: &str| {
         let report = directory.path().join(name);
-        let mut command = tactus(&on_board_with("--probe", "sbi::call:1"));
+        let mut command = tactus(&on_board_with("--probe", "tactus_call:1"));
         command.arg("--report").arg(&report);
         let (code, stdout, stderr) = output(command);
         assert_eq!(code, Some(0), "{stdout}\n{stderr}");
@@ -125,7 +125,7 @@ fn board_run_is_shown_reported_and_repeats() {
             "Board soc at 666.7 MHz, fast, seed 1.",
             "Share of CPU",
             "Cycles since reset",
-            "sbi::call",
+            "tactus_call",
             "Trace hash ",
         ] {
             assert!(stdout.contains(part), "no {part:?} in {stdout}");

@@ -198,7 +198,7 @@ fn probes_see_and_do_not_disturb() {
     let Platform::Board(options) = &mut watched.plan.launch.platform else {
         panic!("it is for the board");
     };
-    for probe in ["sbi::call:2", "hello/0x80200000", "0x80200000"] {
+    for probe in ["tactus_call:2", "hello/0x80200000", "0x80200000"] {
         options
             .probes
             .push(Probe::find(probe, &watched.image).expect("it is there"));
@@ -227,7 +227,7 @@ fn probes_see_and_do_not_disturb() {
     assert_eq!(named("environment call from VS level"), calls);
     assert!(named("Hello from vCPU 0") == 1 && named("(hypervisor)") > 0);
     assert!(Probe::find("sbi::none", &watched.image).is_err());
-    assert!(Probe::find("sbi::call:9", &watched.image).is_err());
+    assert!(Probe::find("tactus_call:9", &watched.image).is_err());
     assert!(Probe::find("other/0x0", &watched.image).is_err());
 }
 

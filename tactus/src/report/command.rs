@@ -31,7 +31,7 @@ pub fn command(arguments: &ReportArguments) -> ExitCode {
 pub fn prepare(directory: &Path) -> miette::Result<()> {
     super::prepare(directory).map_err(|error| match error {
         Error::File { path, error } => miette!(
-            help = "name a directory that can be made and written to, such as build/report, or a file such as report.html",
+            help = "name a writable directory or HTML file, such as build/report",
             "--report {path}: no report can be written there: {error}"
         ),
         other => miette!("{other}"),
