@@ -129,6 +129,7 @@ fn made_by_other_compilers(readme: &str) -> Option<String> {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     };
     let rust = words_behind("of the guests, rustc ", readme);
+    let rust = rust.split_whitespace().next().expect("a version");
     let here = said("rustc", "--version");
     if here.split(' ').nth(1) != Some(rust) {
         return Some(format!("that is by rustc {rust}, and here is {here}"));
