@@ -1,10 +1,7 @@
 // The receiving half of the Ethernet MAC, whatever the PHY shows: frames begin behind a preamble
 // without errors and end in turn, each byte is shown once, and a frame is good exactly when its
 // check sequence is right, the PHY told of no error and its length is a frame's.
-//
-// The check sequence is computed as IEEE 802.3 has it, 3.2.9: with the polynomial's highest
-// coefficient first, a bit at a time. The receiver has it the other way round.
-module eth_rx_formal #(
+module eth_rx_formal import eth_sequence_pkg::*; #(
   parameter int unsigned SHORTEST_BYTES = 64,
   parameter int unsigned LONGEST_BYTES  = 1518
 ) (
@@ -26,21 +23,8 @@ module eth_rx_formal #(
     .begin_o(begins), .valid_o(valid), .byte_o(data), .end_o(ends), .good_o(good)
   );
 
-  // The remainder of the bits so far, that of a whole frame, and its bits in the receiver's order.
+  // The remainder of a whole frame.
   localparam logic [31:0] Residue = 32'hc704_dd7b;
-
-  function automatic logic [31:0] remainder(logic [31:0] so_far, logic [7:0] bits);
-    logic [31:0] sum;
-    sum = so_far;
-    for (int unsigned i = 0; i < 8; i++) begin
-      sum = {sum[30:0], 1'b0} ^ (sum[31] ^ bits[i] ? 32'h04c1_1db7 : 32'h0);
-    end
-    return sum;
-  endfunction
-
-  function automatic logic [31:0] reversed(logic [31:0] word);
-    for (int unsigned i = 0; i < 32; i++) reversed[i] = word[31-i];
-  endfunction
 
   // What the PHY showed in the cycle before. Only a preamble since a carrier came, of one byte at
   // least. The frame: bytes so far, no more than 2,047 of them are counted.

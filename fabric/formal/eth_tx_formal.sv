@@ -1,10 +1,7 @@
 // The sending half of the Ethernet MAC, whatever it is given: each frame is on the line with its
 // preamble, its bytes, zeros up to the shortest frame, the check sequence and the gap, in exactly
 // so many cycles, and its bytes are taken in successive ones.
-//
-// The check sequence is computed of what is on the line, as IEEE 802.3 has it, 3.2.9: with the
-// polynomial's highest coefficient first, a bit at a time. The sender has it the other way round.
-module eth_tx_formal #(
+module eth_tx_formal import eth_sequence_pkg::*; #(
   parameter int unsigned SHORTEST_BYTES = 60
 ) (
   input logic        clk_i,
@@ -21,19 +18,6 @@ module eth_tx_formal #(
     .clk_i, .rst_ni, .valid_i(valid), .ready_o(ready), .bytes_i(bytes),
     .byte_ready_o(byte_ready), .byte_i(data), .tx_en_o(en), .txd_o(txd)
   );
-
-  function automatic logic [31:0] remainder(logic [31:0] so_far, logic [7:0] bits);
-    logic [31:0] sum;
-    sum = so_far;
-    for (int unsigned i = 0; i < 8; i++) begin
-      sum = {sum[30:0], 1'b0} ^ (sum[31] ^ bits[i] ? 32'h04c1_1db7 : 32'h0);
-    end
-    return sum;
-  endfunction
-
-  function automatic logic [31:0] reversed(logic [31:0] word);
-    for (int unsigned i = 0; i < 32; i++) reversed[i] = word[31-i];
-  endfunction
 
   // Cycles since the frame was taken, 0 without one; its bytes, and those with zeros behind them;
   // the place of what is on the line, two cycles later than it was taken.
