@@ -17,7 +17,9 @@ module axi_master #(
   parameter int unsigned LOG2_WORDS_WIDTH = 2,
   parameter int unsigned READS_MAX        = 2,
   parameter int unsigned WRITES_MAX       = 2,
-  parameter bit          COHERENT         = 1'b1
+  parameter bit          COHERENT         = 1'b1,
+  // It acts for the hypervisor; otherwise for a VM.
+  parameter bit          SECURE           = 1'b0
 ) (
   input  logic                        clk_i,
   input  logic                        rst_ni,
@@ -87,8 +89,8 @@ module axi_master #(
   localparam logic [1:0] Increment = 2'b01;
   // A4.4: write-back, allocating on reads and writes; or bufferable and not modifiable.
   localparam logic [3:0] Cache     = COHERENT ? 4'b1111 : 4'b0001;
-  // A4.7: unprivileged, non-secure, data: each master of this kind acts for a VM.
-  localparam logic [2:0] Protection = 3'b010;
+  // A4.7: unprivileged, secure or non-secure, data.
+  localparam logic [2:0] Protection = {1'b0, !SECURE, 1'b0};
 
   // The words of a burst, less one, as AXI counts.
   function automatic logic [7:0] burst_length(logic [LOG2_WORDS_WIDTH-1:0] log2_words);

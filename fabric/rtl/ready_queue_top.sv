@@ -135,7 +135,7 @@ module ready_queue_top
   logic rd_word_valid, rd_data_last, unused_busy;
   assign rd_data_valid = rd_word_valid && rd_data_last;
 
-  axi_master u_master (
+  axi_master #(.SECURE(1'b1)) u_master (
     .clk_i, .rst_ni,
     .rd_valid_i(rd_valid), .rd_ready_o(rd_ready), .rd_addr_i(memory_addr), .rd_log2_words_i('0),
     .rd_data_valid_o(rd_word_valid), .rd_data_ready_i(1'b1), .rd_data_o(memory_rd_data),

@@ -228,8 +228,8 @@ fn carry_out(
     Ok(())
 }
 
-/// Whether a vCPU runs, or will, and no earlier decision about it is still to be carried out. Called with the admission locked, as whoever
-/// decides.
+/// Whether a vCPU runs, or will, and no earlier decision about it is still to be carried out. Called with
+/// the admission locked.
 #[inline(never)]
 fn is_free(vcpu: &Vcpu) -> bool {
     // In this order: it is about to stop before it has stopped.

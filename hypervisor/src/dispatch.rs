@@ -288,16 +288,15 @@ pub fn continue_calls(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
 
 /// Loads the VM's image, which is what its boot vCPU has to do first. `false`: it has to leave the hart.
 fn load_image(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
+    let memory = vcpu.vm.memory();
+    let segments = system().blob.segments_of(vcpu.vm.config());
     while cx.bodies.of(vcpu).loader.is_some() {
         if !look::may_continue(cx) {
             return false;
         }
         let body = cx.bodies.of(vcpu);
         if let Some(loader) = &mut body.loader
-            && loader.step(
-                vcpu.vm.memory(),
-                system().blob.segments_of(vcpu.vm.config()),
-            )
+            && loader.step(memory, segments)
         {
             body.loader = None;
             vcpu.vm.loaded();

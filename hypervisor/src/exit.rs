@@ -7,7 +7,6 @@ use crate::arch::context::Context;
 use crate::hart::context::Local;
 use crate::hart::timer::Serves;
 use crate::vm::Vcpu;
-use core::hint::cold_path;
 
 /// What the entry code does next.
 #[repr(transparent)]
@@ -17,10 +16,7 @@ impl Exit {
     /// Enters the guest of the current vCPU.
     #[inline(always)]
     pub fn enter(local: &mut Local, vcpu: &'static Vcpu) -> Self {
-        if local.timer.is_dirty() {
-            cold_path();
-            local.rearm();
-        }
+        local.arm_if_dirty();
         debug_assert!(local.timer.is_armed(local.serves()));
         Self(vcpu.context())
     }

@@ -244,7 +244,8 @@ pub struct Vcpu {
     pub harts: u64,
     /// Those of `harts` that run it at all its levels.
     pub kernel_harts: u64,
-    /// Those of `harts` that may run it as it is: changed by whoever may touch its body.
+    /// Those of `harts` that may run it as it is: changed by its owner, or while it is stopped by the holder of
+    /// its VM's lifecycle lock (protocol V1).
     affinity: AtomicU64,
     /// How often it has entered its kernel on a hart for user level only, and so left it.
     pub kernel_entries: AtomicU64,

@@ -177,22 +177,26 @@ impl Local {
         self.timer.arm(serves);
     }
 
-    /// Looks for interrupts that are pending: the bits of [`arch::pending_interrupts`]. What has become due since the last look is among them.
+    /// Sets the hart's timer if a due time has changed since.
     #[inline(always)]
-    pub fn poll(&mut self) -> u64 {
+    pub fn arm_if_dirty(&mut self) {
         if self.timer.is_dirty() {
             cold_path();
             self.rearm();
         }
+    }
+
+    /// Looks for interrupts that are pending: the bits of [`arch::pending_interrupts`]. What has become due since the last look is among them.
+    #[inline(always)]
+    pub fn poll(&mut self) -> u64 {
+        self.arm_if_dirty();
         arch::pending_interrupts()
     }
 
     /// Whether anything is due, as of now.
     #[inline(never)]
     pub fn poll_timer(&mut self) -> bool {
-        if self.timer.is_dirty() {
-            self.rearm();
-        }
+        self.arm_if_dirty();
         arch::timer_is_due()
     }
 }

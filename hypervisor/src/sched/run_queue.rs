@@ -6,15 +6,14 @@ use crate::hart::context::{HartCtx, Local, is_same};
 use crate::hart::{Hart, HartRole};
 use crate::migration;
 use crate::system::system;
-use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
+use crate::vm::{Bodies, Vcpu};
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
 use tactus_policy::ready::{Handle, ReadyQueue};
 use tactus_policy::reservation::Account;
-use tactus_policy::schedule::precedence;
-use tactus_policy::schedule::{self, Affinity, End};
+use tactus_policy::schedule::{self, Affinity, End, precedence};
 
 /// Whether one of two vCPUs of a class, which this hart owns, comes before the other here.
 #[inline]
@@ -50,15 +49,21 @@ pub fn enqueue(cx: &mut HartCtx, vcpu: &'static Vcpu, end: End) {
         }
         Class::BestEffort => {
             let HartCtx { bodies, local, .. } = cx;
-            fpu::save_if_unsaved(local, bodies, vcpu);
-            vcpu.owner.release();
+            release_to_queue(local, bodies, vcpu);
             vcpu.state.set(State::Ready);
-            // One that may run nowhere else is not offered.
-            local.has_unoffered |= vcpu.affinity() & !(1 << local.hart.index) != 0;
             let mut queue = system().best_effort.lock_inlined();
             queue.insert(handle, priority, head);
         }
     }
+}
+
+/// A best-effort vCPU leaves this hart for the shared queue: it is no hart's from then on (protocol V1), and is to be offered to the harts that
+/// it may run on beside this one.
+#[inline(always)]
+fn release_to_queue(local: &mut Local, bodies: &mut Bodies, vcpu: &'static Vcpu) {
+    fpu::save_if_unsaved(local, bodies, vcpu);
+    vcpu.owner.release();
+    local.has_unoffered |= vcpu.affinity() & !(1 << local.hart.index) != 0;
 }
 
 /// Puts a ready real-time vCPU in the order of deadlines.
@@ -123,9 +128,7 @@ pub fn pick_next(cx: &mut HartCtx) -> Option<&'static Vcpu> {
         match schedule::resume_affine(held.priority, slice_left, queue.highest()) {
             Affinity::Resumes => return Some(held),
             Affinity::Ends(end) => {
-                fpu::save_if_unsaved(local, bodies, held);
-                held.owner.release();
-                local.has_unoffered |= held.affinity() & !(1 << local.hart.index) != 0;
+                release_to_queue(local, bodies, held);
                 queue.insert(held.handle, held.priority, end == End::Head);
             }
         }
@@ -226,7 +229,7 @@ fn offer_to_harts(cx: &mut HartCtx) {
 
 /// The highest priority among the vCPUs of the shared queue that may run on a hart.
 #[inline(never)]
-fn highest_for(hart: &Hart) -> Option<u8> {
+pub fn highest_for(hart: &Hart) -> Option<u8> {
     let mut highest = None;
     // At most one step for each vCPU.
     system().best_effort.lock().visit(&mut |handle| {
@@ -236,19 +239,6 @@ fn highest_for(hart: &Hart) -> Option<u8> {
         }
     });
     highest
-}
-
-/// Harts, as bits, that may run a vCPU of the shared queue.
-#[inline(never)]
-pub fn harts_with_queued_work() -> u64 {
-    let vcpus = system().vcpus;
-    let mut harts = 0;
-    // At most one step for each vCPU.
-    system()
-        .best_effort
-        .lock()
-        .visit(&mut |handle| harts |= vcpus[usize::from(handle)].affinity());
-    harts
 }
 
 /// Another hart offers a best-effort vCPU: the current one makes room if a queued one comes before it.

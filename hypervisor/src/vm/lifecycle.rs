@@ -139,7 +139,7 @@ impl Vm {
         true
     }
 
-    /// Makes a vCPU that a hypercall has made stop; whoever calls this then tells it. `false`: it has stopped.
+    /// Makes a vCPU that a hypercall has made stop; the caller then notifies it. `false`: it has stopped.
     pub fn stop_made(&self, vcpu: &Vcpu) -> bool {
         let _life = self.life.lock();
         let runs = vcpu.state.get() != State::Stopped;
