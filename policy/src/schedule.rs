@@ -25,7 +25,7 @@
 //!
 //! 1. A hart that has queued a best-effort vCPU, and has then chosen its next vCPU, offers queued ones to the other harts.
 //!    It asks [`accepts_offer`] for each, with the highest priority among those that may run there. If it has chosen a
-//!    real-time vCPU, it does so with the deferred work.
+//!    real-time vCPU, it makes a hart without one do so, with the deferred work.
 //! 2. A hart publishes [`precedence::IDLE`] before it takes a best-effort vCPU from the queue, so that one that is queued
 //!    meanwhile is offered to it.
 //!

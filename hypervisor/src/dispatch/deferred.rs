@@ -32,8 +32,10 @@ pub fn do_deferred_work(cx: &mut HartCtx, now: u64) {
     while let Some(handle) = cx.local.timer.pop_due_wakeup(now) {
         wake::wake(cx, system().vcpu(handle), now);
     }
-    // Otherwise after the hart has chosen its next vCPU.
-    if real_time | !cx.local.needs_resched {
+    if real_time {
+        run_queue::delegate_offers(cx);
+    } else if !cx.local.needs_resched {
+        // Otherwise after the hart has chosen its next vCPU.
         run_queue::offer_queued(cx);
     }
     if console::has_unsent() && !real_time {

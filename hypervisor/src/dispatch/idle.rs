@@ -50,7 +50,7 @@ fn wait(cx: &mut HartCtx) {
         cx.local.loaded = None;
     }
     // What was queued before others could see this hart idle is seen here.
-    let queued = run_queue::highest_for(hart).is_some();
+    let queued = run_queue::has_work_for(hart);
     if arch::pending_interrupts() == 0 && !queued && !hart.has_posts() {
         arch::wait_for_interrupt();
     }

@@ -5,10 +5,9 @@ use crate::body::Body;
 use crate::hart::context::{HartCtx, Local, is_same};
 use crate::hart::{Hart, HartRole};
 use crate::migration;
-use crate::system::system;
+use crate::system::{System, system};
 use crate::vm::vcpu::State;
 use crate::vm::{Bodies, Vcpu};
-use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
 use tactus_policy::ready::{Handle, ReadyQueue};
@@ -208,41 +207,58 @@ pub fn offer_queued(cx: &mut HartCtx) {
 fn offer_to_harts(cx: &mut HartCtx) {
     cx.local.has_unoffered = false;
     let hart = cx.local.hart;
-    let mut highest = None;
-    for other in system().harts {
-        let runs = other.running.load(Ordering::Relaxed);
-        if (other.index == hart.index) | (runs >= precedence::REAL_TIME) {
-            continue;
-        }
-        let highest = *highest.get_or_insert_with(|| system().best_effort.lock().highest());
-        if schedule::accepts_offer(highest, runs) {
-            cold_path();
-            if schedule::accepts_offer(highest_for(other), runs) {
-                other.offer();
+    let System { harts, vcpus, .. } = system();
+    let mut wanted = 0_u64;
+    // At most one step for each vCPU and each hart.
+    system().best_effort.lock().visit(&mut |handle| {
+        let vcpu = &vcpus[usize::from(handle)];
+        for other in harts.iter().filter(|other| vcpu.may_run_on(other.index)) {
+            let runs = other.running.load(Ordering::Relaxed);
+            if schedule::accepts_offer(Some(vcpu.priority), runs) {
+                wanted |= 1 << other.index;
             }
         }
+    });
+    wanted &= !(1 << hart.index);
+    for other in harts.iter().filter(|other| wanted >> other.index & 1 != 0) {
+        other.offer();
     }
     if hart.role != HartRole::Any {
         migration::request_migration(cx);
     }
 }
 
-/// The highest priority among the vCPUs of the shared queue that may run on a hart.
-#[inline(never)]
-pub fn highest_for(hart: &Hart) -> Option<u8> {
-    let mut highest = None;
-    // At most one step for each vCPU.
-    system().best_effort.lock().visit(&mut |handle| {
-        let vcpu = system().vcpu(handle);
-        if vcpu.may_run_on(hart.index) {
-            highest = highest.max(Some(vcpu.priority));
-        }
+/// As [`offer_queued`], while a real-time vCPU runs here: a hart without one makes the offers. If there is none, no hart would accept one.
+pub fn delegate_offers(cx: &mut HartCtx) {
+    if !cx.local.has_unoffered {
+        return;
+    }
+    let hart = cx.local.hart;
+    let mut others = system().harts.iter();
+    let other = others.find(|other| {
+        let runs = other.running.load(Ordering::Relaxed);
+        (other.index != hart.index) & (runs < precedence::REAL_TIME)
     });
-    highest
+    if let Some(other) = other {
+        cx.local.has_unoffered = false;
+        other.offer();
+    }
 }
 
-/// Another hart offers a best-effort vCPU: the current one makes room if a queued one comes before it.
+/// Whether a vCPU of the shared queue may run on a hart.
+#[inline(never)]
+pub fn has_work_for(hart: &Hart) -> bool {
+    let vcpus = system().vcpus;
+    let mut found = false;
+    // At most one step for each vCPU.
+    let mut look = |handle: Handle| found |= vcpus[usize::from(handle)].may_run_on(hart.index);
+    system().best_effort.lock().visit(&mut look);
+    found
+}
+
+/// Another hart offers a best-effort vCPU: the current one makes room if a queued one comes before it. Other harts may have to be offered the rest.
 pub fn consider_offer(cx: &mut HartCtx) {
+    cx.local.has_unoffered = true;
     let highest = system().best_effort.lock().highest();
     let runs = cx
         .local
@@ -250,7 +266,10 @@ pub fn consider_offer(cx: &mut HartCtx) {
         .map_or(precedence::IDLE, |vcpu| vcpu.precedence);
     if schedule::accepts_offer(highest, runs) {
         cx.local.needs_resched = true;
-    } else if cx.local.hart.role != HartRole::Any {
-        migration::migrate_if_waiters(cx);
+    } else if runs < precedence::REAL_TIME {
+        offer_queued(cx);
+        if cx.local.hart.role != HartRole::Any {
+            migration::migrate_if_waiters(cx);
+        }
     }
 }

@@ -20,7 +20,8 @@ pub fn wake_if_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     let due = is_due(vcpu, body);
     if due {
         cancel_wakeup(local, vcpu);
-        if wake(cx, vcpu, arch::now()) {
+        // A real-time vCPU is not held up for it: that is deferred work.
+        if wake(cx, vcpu, arch::now()) && !cx.local.runs_shared_rt() {
             run_queue::offer_queued(cx);
         }
     }
@@ -91,7 +92,7 @@ pub fn wake(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> bool {
         vcpu.class,
         ahead.map(|other| other.class),
         || precedes,
-        || run_queue::has_real_time(&cx.local),
+        || cx.local.has_queued_real_time,
         || vcpu.may_run_on(cx.local.hart.index),
     ) {
         Wakeup::Preempts => {

@@ -385,7 +385,7 @@ impl<R: Rules> Model<'_, R> {
                 self.interrupt(hart);
                 if self.wake(hart, vcpu) {
                     self.push_to_hart(hart, vcpu);
-                    self.offer_queued(hart);
+                    self.offer_queued_unless_real_time(hart);
                 }
             }
             Event::Timeout { vcpu } => {
@@ -667,7 +667,23 @@ impl<R: Rules> Model<'_, R> {
         }
         if for_others {
             self.kick_idle_harts(hart);
-            self.offer_queued(hart);
+            if self.runs_real_time(hart) {
+                self.delegate_offers(hart);
+            } else {
+                self.offer_queued(hart);
+            }
+        }
+    }
+
+    /// `run_queue::delegate_offers`.
+    fn delegate_offers(&mut self, hart: usize) {
+        let other = (0..HARTS)
+            .filter(|other| *other != hart)
+            .find(|other| self.state.harts[*other].runs < precedence::REAL_TIME);
+        if let Some(other) = other
+            && std::mem::take(&mut self.state.harts[hart].unoffered)
+        {
+            self.state.harts[other].offered = true;
         }
     }
 
@@ -710,8 +726,11 @@ impl<R: Rules> Model<'_, R> {
         let runs = self
             .current(hart)
             .map_or(precedence::IDLE, |vcpu| self.precedence(vcpu));
+        self.state.harts[hart].unoffered = R::OFFERS_AFTER_CHOICE;
         if self.rules.accepts_offer(highest, runs) {
             self.resched(hart);
+        } else if runs < precedence::REAL_TIME {
+            self.offer_queued(hart);
         }
         self.interrupt(hart);
     }
