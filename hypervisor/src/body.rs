@@ -4,9 +4,9 @@ use crate::admission::request::PendingCall;
 use crate::arch::context::{Context, Fpu};
 use crate::loader::Loader;
 use crate::message::endpoint::Call;
+use crate::migration::Roaming;
 use tactus_abi::blob::limit;
 use tactus_policy::livelock::Livelock;
-use tactus_policy::migration::Roaming;
 use tactus_policy::reservation::{Account, Reservation};
 use tactus_policy::table::Array;
 

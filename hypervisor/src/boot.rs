@@ -18,10 +18,9 @@ use crate::system::{Route, System, install};
 use crate::vm::{Doorbell, Vcpu, Vm};
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU32;
-use tactus_abi::blob::{Blob, Class, Header, NONE, ReadyQueue, RealTimePolicy, region};
+use tactus_abi::blob::{Blob, Class, Header, NONE, ReadyQueue, RealTimePolicy, part, region};
 use tactus_abi::map::PASSED_SOURCE_MAX;
 use tactus_hypervisor::lock::Lock;
-use tactus_policy::hardware::SystemQueue;
 use tactus_policy::ready::{Handle, ListQueue};
 use tactus_policy::table::{Array, Table};
 
@@ -37,9 +36,17 @@ unsafe extern "C" {
     static BLOB: u8;
 }
 
+/// The optional parts that this hypervisor has: bits of [`part`].
+const PARTS: u32 = cfg!(feature = "accelerators") as u32 * part::ACCELERATORS
+    | cfg!(feature = "messages") as u32 * part::MESSAGES
+    | cfg!(feature = "migration") as u32 * part::MIGRATION
+    | cfg!(feature = "ready-queue") as u32 * part::READY_QUEUE
+    | cfg!(feature = "reservation-calls") as u32 * part::RESERVATION_CALLS;
+
 /// Why the system does not boot.
 enum Refusal {
     Blob(tactus_abi::blob::Error),
+    Parts,
     Platform(platform::Lack),
     NoGuestTimer,
     Vmids,
@@ -131,6 +138,9 @@ fn blob() -> Result<Blob<'static>, Refusal> {
 
 fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     let blob = blob()?;
+    if blob.header.parts & !PARTS != 0 {
+        return Err(Refusal::Parts);
+    }
     if blob.header.uart_base != 0 {
         // Safety: the tool gives the UART to no guest, and the blob's checksum says that the tool wrote this.
         unsafe { console::use_uart(blob.header.uart_base, blob.header.uart_source != 0) };
@@ -190,16 +200,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             let leaf = stage2
                 .map(region, || arena.table().ok())
                 .map_err(|error| Refusal::Map(index, error))?;
-            if region.flags == region::ACCELERATOR {
-                interfaces = Some(arena.object(Interface {
-                    number: region.interface,
-                    vm: index,
-                    guest: region.guest,
-                    host: region.host,
-                    leaf,
-                    next: interfaces,
-                })?);
-            }
+            interfaces = Interface::of(&arena, region, index, leaf, interfaces)?;
         }
         roots[index] = context::hgatp(index as u64 + 1, stage2.root());
     }
@@ -232,7 +233,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         contexts,
         vms,
         vcpus,
-        best_effort: Lock::new(SystemQueue::software(
+        best_effort: Lock::new(ready::software(
             if blob.header.ready_queue == ReadyQueue::Linear as u32 {
                 ListQueue::linear()
             } else {
@@ -319,6 +320,9 @@ extern "C" fn explain(refusal: &Refusal) {
         Refusal::Blob(error) => line
             .words(error.message())
             .words("; build the image anew with `tactus build`"),
+        Refusal::Parts => line.words(
+            "this hypervisor was built without a part that the system needs; build the image anew with `tactus build`",
+        ),
         Refusal::Platform(platform::Lack::Devicetree) => {
             line.words("the firmware passed no devicetree in a1")
         }

@@ -21,14 +21,14 @@ pub mod tick;
 use crate::arch::{self, context};
 use crate::body::Body;
 use crate::exit::NextContext;
+use crate::hart::Hart;
 use crate::hart::context::{HartCtx, Local};
 use crate::hart::timer::Serves;
-use crate::hart::{Hart, HartRole};
 use crate::interrupt;
 use crate::message;
 use crate::migration;
-use crate::realtime;
-use crate::sched::{fpu, orders, requeue, run_queue, signals, switch};
+use crate::realtime::requests;
+use crate::sched::{fpu, requeue, run_queue, signals, successors, switch};
 use crate::system::system;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::{State, signal};
@@ -193,9 +193,7 @@ fn handle_signals_and_enter(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContex
 /// Whether nothing else is to be done when the current vCPU leaves the hart.
 #[inline(always)]
 fn can_switch_fast(local: &Local, vcpu: &Vcpu, body: &Body) -> bool {
-    local.is_loaded(vcpu, body)
-        & (vcpu.signals() & signal::STOP == 0)
-        & (local.hart.role == HartRole::Any)
+    local.is_loaded(vcpu, body) & (vcpu.signals() & signal::STOP == 0) & !local.hart.has_role()
 }
 
 /// Picks the vCPU that runs now, waiting for work if there is none, and enters it.
@@ -224,7 +222,7 @@ fn pick_next_or_idle(cx: &mut HartCtx) -> NextContext {
                     signals::handle_posts(cx);
                     continue;
                 }
-                if orders::start_pending_reservations(cx) {
+                if successors::start_pending_reservations(cx) {
                     continue;
                 }
             }
@@ -262,7 +260,7 @@ fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> Nex
     if signals::handle_news(cx, vcpu) {
         aftermath::conclude(cx);
     }
-    if best_effort && cx.local.hart.role != HartRole::Any {
+    if best_effort && cx.local.hart.has_role() {
         migration::migrate_if_waiters(cx);
         if cx.local.needs_resched {
             return NextContext::leave(vcpu);
@@ -279,7 +277,7 @@ fn finish_pending_work(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
 
 /// Continues the vCPU's calls that take long. `false`: it has to leave the hart.
 pub fn continue_calls(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
-    let finished = realtime::continue_call(cx, vcpu) && message::continue_call(cx, vcpu);
+    let finished = requests::continue_call(cx, vcpu) && message::continue_call(cx, vcpu);
     if finished {
         cx.bodies.of(vcpu).unfinished = false;
     }

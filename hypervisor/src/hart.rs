@@ -117,8 +117,15 @@ impl Hart {
     }
 
     /// Whether best-effort vCPUs run here at user level only.
+    #[inline]
     pub fn is_user_only(&self) -> bool {
-        self.role == HartRole::User
+        cfg!(feature = "migration") && self.role == HartRole::User
+    }
+
+    /// Whether there are harts where best-effort vCPUs run at user level only.
+    #[inline]
+    pub fn has_role(&self) -> bool {
+        cfg!(feature = "migration") && self.role != HartRole::Any
     }
 
     /// Tells the hart, from another one, that a vCPU at home there has news. While a real-time vCPU runs there, news of

@@ -5,10 +5,24 @@
 //! named after the thing concerned acts ([`sbi`], [`devices`], [`interrupt`]), and [`sched`] decides who runs next with
 //! the rules of the `policy` crate.
 #![cfg_attr(target_os = "none", no_std, no_main)]
+// What only optional parts use.
+#![cfg_attr(
+    not(all(
+        feature = "accelerators",
+        feature = "legacy-sbi",
+        feature = "messages",
+        feature = "migration",
+        feature = "ready-queue",
+        feature = "reservation-calls"
+    )),
+    allow(dead_code)
+)]
 
 #[cfg(target_os = "none")]
+#[cfg_attr(not(feature = "accelerators"), path = "base/accelerators.rs")]
 mod accelerators;
 #[cfg(target_os = "none")]
+#[cfg_attr(not(feature = "reservation-calls"), path = "base/admission.rs")]
 mod admission;
 #[cfg(target_os = "none")]
 mod arch;
@@ -43,12 +57,15 @@ mod loader;
 #[cfg(target_os = "none")]
 mod log;
 #[cfg(target_os = "none")]
+#[cfg_attr(not(feature = "messages"), path = "base/message.rs")]
 mod message;
 #[cfg(target_os = "none")]
+#[cfg_attr(not(feature = "migration"), path = "base/migration.rs")]
 mod migration;
 #[cfg(target_os = "none")]
 mod plic;
 #[cfg(target_os = "none")]
+#[cfg_attr(not(feature = "ready-queue"), path = "base/ready.rs")]
 mod ready;
 #[cfg(target_os = "none")]
 mod realtime;

@@ -19,6 +19,7 @@ use crate::vm::Vcpu;
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
+pub use tactus_policy::migration::Roaming;
 use tactus_policy::ready::ReadyQueue;
 use tactus_policy::schedule::precedence;
 

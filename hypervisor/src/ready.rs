@@ -4,9 +4,13 @@ use crate::arch::{self, entry};
 use crate::log::Line;
 use core::cell::UnsafeCell;
 use core::ptr::{read_volatile, write_volatile};
-use tactus_abi::blob::{Header, ReadyQueue};
+use tactus_abi::blob::{Header, ReadyQueue, limit};
 use tactus_hypervisor::lock::Lock;
-use tactus_policy::hardware::{self, Failure, Scheme, SystemQueue};
+use tactus_policy::hardware::{self, Failure, Scheme};
+use tactus_policy::ready::ListQueue;
+
+/// The best-effort vCPUs of the whole system that are ready.
+pub type SystemQueue = hardware::SystemQueue<Ports, { limit::VCPUS }>;
 
 /// The doubleword that is shared with the fabric, in a cache line of its own.
 #[repr(align(64))]
@@ -83,8 +87,13 @@ impl hardware::Ports for Ports {
     }
 }
 
+/// An empty queue in software.
+pub const fn software(lists: ListQueue<{ limit::VCPUS }>) -> SystemQueue {
+    SystemQueue::software(lists)
+}
+
 /// Begins to use the system's queue, where the configuration has it in hardware; called once, at boot. `harts`: how many use it.
-pub fn begin<const N: usize>(header: &Header, harts: usize, queue: &Lock<SystemQueue<Ports, N>>) {
+pub fn begin(header: &Header, harts: usize, queue: &Lock<SystemQueue>) {
     let configured = ReadyQueue::from_raw(header.ready_queue);
     if let Some(scheme) = configured.and_then(Scheme::of) {
         let ports = Ports {

@@ -1,124 +1,17 @@
-//! Calls about real-time vCPUs, which admission decides about ([`crate::admission`]).
-//!
-//! Such a call takes many steps, between which interrupts are served. The caller's vCPU may leave the hart meanwhile; it continues when it has a
-//! hart again.
+//! What a guest asks about its real-time vCPUs.
 
-use crate::admission;
-use crate::admission::request::{AdmissionRequest, PendingCall, Start};
+#[cfg_attr(not(feature = "reservation-calls"), path = "base/requests.rs")]
+pub mod requests;
+
 use crate::arch::memory;
 use crate::body::Wait;
-use crate::call::{AnswerTo, SbiError, SbiResult};
-use crate::dispatch::look;
+use crate::call::{SbiError, SbiResult};
 use crate::hart::context::HartCtx;
-use crate::sched::{block, signals};
+use crate::sched::block;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
 use core::sync::atomic::Ordering;
-use tactus_abi::hypercall::{RT_SELF, Refusal, RtStatus};
-use tactus_policy::admission::{Request, Task};
-use tactus_policy::reservation::{Kind, Reservation};
-
-/// Makes a real-time vCPU: begins the call; [`continue_call`] completes it. `arguments` as of `rt_create`.
-pub fn create(
-    cx: &mut HartCtx,
-    vcpu: &'static Vcpu,
-    arguments: [u64; 6],
-    answer: AnswerTo,
-) -> Result<(), SbiError> {
-    let [entry, stack, argument, period, budget, deadline] = arguments;
-    let reservation = Reservation::new(period, budget, deadline).ok_or(SbiError::INVALID_PARAM)?;
-    if !entry.is_multiple_of(2) || vcpu.vm.memory_at(entry, 2).is_none() {
-        return Err(SbiError::INVALID_ADDRESS);
-    }
-    let target = vcpu
-        .vm
-        .made_vcpus()
-        .iter()
-        .find(|place| !place.claimed.swap(true, Ordering::SeqCst))
-        .ok_or(SbiError::refused(Refusal::Count))?;
-    let start = Some(Start {
-        entry,
-        stack,
-        argument,
-    });
-    ask(cx, vcpu, target, reservation, Kind::Periodic, start, answer);
-    Ok(())
-}
-
-/// Gives a real-time vCPU another reservation: begins the call, see [`create`].
-pub fn change(
-    cx: &mut HartCtx,
-    vcpu: &'static Vcpu,
-    arguments: [u64; 6],
-    answer: AnswerTo,
-) -> Result<(), SbiError> {
-    let [number, period, budget, deadline, ..] = arguments;
-    let target = named(vcpu, number)?;
-    let reservation = Reservation::new(period, budget, deadline).ok_or(SbiError::INVALID_PARAM)?;
-    if target.relocation.promised().is_none() {
-        return Err(SbiError::DENIED);
-    }
-    let kind = if target.is_made() {
-        Kind::Periodic
-    } else {
-        Kind::Server
-    };
-    ask(cx, vcpu, target, reservation, kind, None, answer);
-    Ok(())
-}
-
-fn ask(
-    cx: &mut HartCtx,
-    vcpu: &'static Vcpu,
-    target: &'static Vcpu,
-    reservation: Reservation,
-    kind: Kind,
-    start: Option<Start>,
-    answer: AnswerTo,
-) {
-    let request = Request {
-        handle: target.handle,
-        vm: target.vm.index,
-        task: Task { reservation, kind },
-        harts: target.harts,
-    };
-    let wanted = AdmissionRequest { request, start };
-    let body = cx.bodies.of(vcpu);
-    body.pending_admission = Some(PendingCall { wanted, answer });
-    body.unfinished = true;
-}
-
-/// Continues the current vCPU's call for admission. `false`: it has to leave the hart, and the call continues when it has one again.
-#[unsafe(export_name = "tactus_continue_call")]
-#[inline(never)]
-pub extern "C" fn continue_call(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
-    while let Some(call) = cx.bodies.of(vcpu).pending_admission {
-        if !look::may_continue(cx) {
-            return false;
-        }
-        let (answered, notify) = admission::step(vcpu, &call.wanted);
-        for other in notify.into_iter().flatten() {
-            signals::post(other);
-        }
-        if let Some(result) = answered {
-            cx.bodies.of(vcpu).pending_admission = None;
-            let registers = &mut cx.bodies.of(vcpu).context.registers;
-            call.answer.give(registers, result);
-            return look::may_continue(cx);
-        }
-    }
-    true
-}
-
-/// Stops and forgets a vCPU that was made by a hypercall.
-pub fn delete(vcpu: &'static Vcpu, number: u64) -> SbiResult {
-    let target = named(vcpu, number)?;
-    if !target.is_made() || !target.vm.stop_made(target) {
-        return Err(SbiError::INVALID_PARAM);
-    }
-    signals::post(target);
-    Ok(0)
-}
+use tactus_abi::hypercall::{RT_SELF, RtStatus};
 
 /// Writes what is known of a real-time vCPU to the caller's memory.
 pub fn query(vcpu: &'static Vcpu, number: u64, address: u64, length: u64) -> SbiResult {

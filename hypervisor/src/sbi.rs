@@ -1,11 +1,14 @@
 //! The Supervisor Binary Interface that guests see (RISC-V SBI specification 2.0), and Tactus's own extension
 //! ([`tactus_abi::hypercall`]). Every argument is checked; a call that fails changes nothing.
 
+#[cfg_attr(not(feature = "legacy-sbi"), path = "base/legacy.rs")]
+mod legacy;
+mod text;
+
 use crate::accelerators;
-use crate::arch::{self, context, memory};
+use crate::arch::{self, context};
 use crate::body::Wait;
 use crate::call::{AnswerTo, SbiError, SbiResult};
-use crate::console;
 use crate::dispatch;
 use crate::dispatch::look;
 use crate::doorbell::delivery;
@@ -13,14 +16,14 @@ use crate::exception;
 use crate::exit::Exit;
 use crate::hart::context::HartCtx;
 use crate::message;
-use crate::realtime;
+use crate::realtime::{self, requests};
 use crate::sched::{block, signals};
 use crate::system::system;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::{State, signal};
-use crate::vm::{End, Vm, devices};
+use crate::vm::{End, Vm};
 use core::sync::atomic::Ordering;
-use sbi_spec::{base, dbcn, hsm, legacy, rfnc, spi, srst, time};
+use sbi_spec::{base, dbcn, hsm, rfnc, spi, srst, time};
 use tactus_abi::blob::{NONE, OnFault, limit};
 use tactus_abi::hypercall::{self, VmState};
 use tactus_abi::interrupts::IPI;
@@ -45,9 +48,6 @@ const TACTUS_VERSION: u64 = {
         | number(env!("CARGO_PKG_VERSION_MINOR")) << 12
         | number(env!("CARGO_PKG_VERSION_PATCH"))
 };
-
-/// Bytes of a debug console write that are taken at once; the guest calls again for the rest.
-const CONSOLE_CHUNK: u64 = 8;
 
 /// Serves an environment call of the current vCPU; says whether its guest goes on.
 ///
@@ -121,33 +121,16 @@ fn dispatch(
         spi::EID_SPI if function == spi::SEND_IPI => send_ipi(cx, vcpu, a0, a1),
         rfnc::EID_RFNC => remote_fence(cx, vcpu, function, a0, a1),
         hsm::EID_HSM => hart_state(cx, vcpu, function, arguments),
-        dbcn::EID_DBCN => debug_console(cx, vcpu, function, a0, a1, a2),
+        dbcn::EID_DBCN => text::debug_console(cx, vcpu, function, a0, a1, a2),
         srst::EID_SRST if function == srst::SYSTEM_RESET => reset(cx, vcpu, a0, a1),
         hypercall::EXTENSION => match tactus(cx, vcpu, function, arguments, AnswerTo::Registers) {
             Some(result) => result,
             None => return Answer::Later,
         },
-        legacy::LEGACY_SET_TIMER => {
-            context::set_guest_timer(a0);
-            return Answer::Legacy(0);
-        }
-        legacy::LEGACY_CONSOLE_PUTCHAR => {
-            if put(cx, vcpu, &[a0 as u8]) == 0 {
-                // The call blocks: the guest makes it again.
-                context::repeat_call();
-                return Answer::Legacy(a0);
-            }
-            return Answer::Legacy(0);
-        }
-        legacy::LEGACY_CONSOLE_GETCHAR => {
-            let byte = vcpu.vm.console_take(cx);
-            return Answer::Legacy(byte.map_or(u64::MAX, u64::from));
-        }
-        legacy::LEGACY_SHUTDOWN => {
-            exception::end(cx, vcpu.vm, End::Shutdown);
-            return Answer::Legacy(0);
-        }
-        _ => Err(SbiError::NOT_SUPPORTED),
+        _ => match legacy::call(cx, vcpu, extension, a0) {
+            Some(value) => return Answer::Legacy(value),
+            None => Err(SbiError::NOT_SUPPORTED),
+        },
     })
 }
 
@@ -167,12 +150,8 @@ fn base_call(function: usize, extension: u64) -> SbiResult {
                     | dbcn::EID_DBCN
                     | srst::EID_SRST
                     | hypercall::EXTENSION
-                    | legacy::LEGACY_SET_TIMER
-                    | legacy::LEGACY_CONSOLE_PUTCHAR
-                    | legacy::LEGACY_CONSOLE_GETCHAR
-                    | legacy::LEGACY_SHUTDOWN
             );
-            Ok(there.into())
+            Ok((there || legacy::has(extension as usize)).into())
         }
         // A machine of no known vendor.
         base::GET_MVENDORID | base::GET_MARCHID | base::GET_MIMPID => Ok(0),
@@ -330,64 +309,6 @@ fn hart_state(
     }
 }
 
-/// Adds bytes to the VM's console; how many were taken.
-fn put(cx: &mut HartCtx, vcpu: &Vcpu, bytes: &[u8]) -> u64 {
-    let (taken, room) = console::write(vcpu.vm.stream(), bytes);
-    devices::notify_room(cx, room);
-    taken as u64
-}
-
-fn debug_console(
-    cx: &mut HartCtx,
-    vcpu: &'static Vcpu,
-    function: usize,
-    a0: u64,
-    a1: u64,
-    a2: u64,
-) -> SbiResult {
-    match function {
-        dbcn::CONSOLE_WRITE => {
-            let from = console_memory(vcpu, a0, a1, a2)?;
-            let mut bytes = [0; CONSOLE_CHUNK as usize];
-            let bytes = &mut bytes[..a0.min(CONSOLE_CHUNK) as usize];
-            // Safety: `console_memory` has found all of it in the guest's memory. The guest may change the
-            // bytes meanwhile; they are copied once and only ever data.
-            unsafe {
-                memory::copy_shared(from, bytes.as_mut_ptr() as u64, bytes.len() as u64);
-            }
-            Ok(put(cx, vcpu, bytes))
-        }
-        dbcn::CONSOLE_READ => {
-            let to = console_memory(vcpu, a0, a1, a2)? as *mut u8;
-            let mut count = 0;
-            while count < a0.min(CONSOLE_CHUNK) {
-                let Some(byte) = vcpu.vm.console_take(cx) else {
-                    break;
-                };
-                // Safety: within the guest's memory, see above.
-                unsafe { to.add(count as usize).write_volatile(byte) };
-                count += 1;
-            }
-            Ok(count)
-        }
-        dbcn::CONSOLE_WRITE_BYTE => match put(cx, vcpu, &[a0 as u8]) {
-            0 => Err(SbiError::FAILED),
-            _ => Ok(0),
-        },
-        _ => Err(SbiError::NOT_SUPPORTED),
-    }
-}
-
-/// Physical address of a debug console call's buffer.
-fn console_memory(vcpu: &Vcpu, length: u64, low: u64, high: u64) -> Result<u64, SbiError> {
-    if high != 0 {
-        return Err(SbiError::INVALID_PARAM);
-    }
-    vcpu.vm
-        .memory_at(low, length)
-        .ok_or(SbiError::INVALID_PARAM)
-}
-
 fn reset(cx: &mut HartCtx, vcpu: &'static Vcpu, kind: u64, reason: u64) -> SbiResult {
     let failed = match u32::try_from(reason) {
         Ok(srst::RESET_REASON_NO_REASON) => false,
@@ -438,10 +359,10 @@ pub fn tactus(
         }),
         hypercall::CPU_TIME => Ok(vcpu.vm.cpu_ticks()),
         hypercall::RT_CREATE => {
-            return realtime::create(cx, vcpu, arguments, answer).err().map(Err);
+            return requests::create(cx, vcpu, arguments, answer).err().map(Err);
         }
         hypercall::RT_CHANGE => {
-            return realtime::change(cx, vcpu, arguments, answer).err().map(Err);
+            return requests::change(cx, vcpu, arguments, answer).err().map(Err);
         }
         hypercall::MESSAGE_SEND | hypercall::MESSAGE_RECEIVE => {
             let sends = function == hypercall::MESSAGE_SEND;
@@ -452,7 +373,7 @@ pub fn tactus(
         hypercall::INTERRUPT_PAGE if !by_memory => vcpu.vm.share_page(cx, vcpu, a0),
         hypercall::INTERRUPT_END => vcpu.vm.end_interrupt(cx, a0),
         hypercall::RT_QUERY => realtime::query(vcpu, a0, a1, a2),
-        hypercall::RT_DELETE => realtime::delete(vcpu, a0),
+        hypercall::RT_DELETE => requests::delete(vcpu, a0),
         hypercall::ACCELERATOR_REQUESTS => {
             accelerators::requests(cx, vcpu, [a0, a1, a2, a3], !by_memory)
         }

@@ -14,15 +14,18 @@
 //! | [`wake`] | what waiting vCPUs wait for, and when they run again |
 //! | [`jobs`] | reservations at run time: release, end and throttling of jobs |
 //! | [`orders`] | orders of admission: changes and moves of reservations |
+//! | [`successors`] | the begin of reservations that waited for what was there before |
 //! | [`signals`] | notifications between harts, and what vCPUs are told by others |
 //! | [`fpu`] | floating-point registers, saved and loaded on demand |
 
 pub mod block;
 pub mod fpu;
 pub mod jobs;
+#[cfg_attr(not(feature = "reservation-calls"), path = "base/orders.rs")]
 pub mod orders;
 pub mod requeue;
 pub mod run_queue;
 pub mod signals;
+pub mod successors;
 pub mod switch;
 pub mod wake;

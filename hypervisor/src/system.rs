@@ -5,14 +5,13 @@ use crate::hart::Hart;
 use crate::hart::context::HartCtx;
 use crate::message::endpoint::Endpoint;
 use crate::plic::Plic;
-use crate::ready::Ports;
+use crate::ready::SystemQueue;
 use crate::sync::Owned;
 use crate::vm::{Vcpu, Vm};
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use tactus_abi::blob::{Blob, limit};
+use tactus_abi::blob::Blob;
 use tactus_abi::map::PASSED_SOURCE_MAX;
 use tactus_hypervisor::lock::Lock;
-use tactus_policy::hardware::SystemQueue;
 use tactus_policy::ready::Handle;
 use tactus_policy::table::{Array, Table};
 
@@ -40,7 +39,7 @@ pub struct System {
     /// vCPUs of all VMs, by handle.
     pub vcpus: &'static Table<Vcpu>,
     /// Ready best-effort vCPUs of the whole system.
-    pub best_effort: Lock<SystemQueue<Ports, { limit::VCPUS }>>,
+    pub best_effort: Lock<SystemQueue>,
     /// VMs that are not off, without the device manager: it is there for others.
     pub vms_on: AtomicU32,
     /// How long a preempted best-effort vCPU is held, in ticks.

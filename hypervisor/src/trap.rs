@@ -7,7 +7,6 @@ use crate::dispatch::look::{self, go_on};
 use crate::dispatch::{self, tick};
 use crate::exception;
 use crate::exit::{Exit, NextContext};
-use crate::hart::HartRole;
 use crate::hart::context::HartCtx;
 use crate::interrupt;
 use crate::migration;
@@ -41,7 +40,7 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
         cold_path();
         return deliver(cx, vcpu, doorbell);
     }
-    if cx.local.hart.has_posts_or_offers() | (cx.local.hart.role == HartRole::User) {
+    if cx.local.hart.has_posts_or_offers() | cx.local.hart.is_user_only() {
         cold_path();
         return handle_posts(cx, vcpu);
     }
@@ -72,7 +71,7 @@ fn handle_posts(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
 }
 
 fn end_interrupt(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
-    if cx.local.hart.role == HartRole::User {
+    if cx.local.hart.is_user_only() {
         migration::trapped(cx, vcpu);
     }
     look::go_on(cx, vcpu)
@@ -94,7 +93,7 @@ pub extern "C" fn timer(vcpu: &'static Vcpu) -> NextContext {
 #[inline(never)]
 fn serve_timer(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
     tick::serve_due_at(cx, now);
-    if cx.local.hart.role == HartRole::User {
+    if cx.local.hart.is_user_only() {
         migration::trapped(cx, vcpu);
     }
     if cx.local.needs_resched {
@@ -185,7 +184,7 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> Exit {
         // One that the guest would have taken without the hypervisor, were it not watched.
         _ => exception::deliver(cx, vcpu, &exception, scause),
     }
-    if cx.local.hart.role == HartRole::User {
+    if cx.local.hart.is_user_only() {
         migration::trapped(cx, vcpu);
     }
     go_on(cx, vcpu)
@@ -212,7 +211,7 @@ pub extern "C" fn virtual_instruction(vcpu: &'static Vcpu) -> Exit {
         // The guest's machine has no hypervisor extension.
         context::inject(cause::ILLEGAL_INSTRUCTION, bits);
     }
-    if cx.local.hart.role == HartRole::User {
+    if cx.local.hart.is_user_only() {
         migration::trapped(cx, vcpu);
     }
     go_on(cx, vcpu)

@@ -28,6 +28,11 @@ pub struct Roaming {
 }
 
 impl Roaming {
+    /// Of a vCPU that goes whenever that pays, or whose going is limited (`limited`), where the clock has so many ticks a second.
+    pub fn of(limited: bool, ticks_per_second: u64) -> Option<Self> {
+        limited.then(|| Self::new(ticks_per_second))
+    }
+
     /// One that may go, of a machine whose clock has so many ticks a second.
     pub const fn new(ticks_per_second: u64) -> Self {
         Self {

@@ -15,6 +15,8 @@ use crate::progress::Progress;
 
 /// The hypervisor's artifact; no system names it, every system needs it.
 pub const HYPERVISOR: &str = "tactus-hypervisor";
+/// The hypervisor without its optional parts; likewise.
+pub const HYPERVISOR_BASE: &str = "tactus-hypervisor-base";
 
 /// The bare-metal target of hypervisor and guests.
 const TARGET: &str = "riscv64gc-unknown-none-elf";
@@ -261,7 +263,7 @@ impl Inventory {
     pub fn find() -> Result<Self, Missing> {
         let workspace = Workspace::find()?;
         let mut names: Vec<String> = workspace.known().into_iter().map(str::to_owned).collect();
-        names.push(HYPERVISOR.to_owned());
+        names.extend([HYPERVISOR, HYPERVISOR_BASE].map(str::to_owned));
         names.sort_unstable();
         names.dedup();
         Ok(Self {
@@ -392,7 +394,7 @@ impl Workspace {
             .flat_map(|package| &package.targets)
             .filter(|target| target.kind.iter().any(|kind| kind == "bin"))
             .map(|target| target.name.as_str())
-            .filter(|name| *name != HYPERVISOR);
+            .filter(|name| ![HYPERVISOR, HYPERVISOR_BASE].contains(name));
         guests.chain(FETCHED.map(|(name, _)| name)).collect()
     }
 

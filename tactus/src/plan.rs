@@ -34,6 +34,8 @@ pub struct Plan {
     pub reserve: Share,
     /// Whether real-time guests' interrupts come before, and into, what is done for best-effort ones.
     pub separation: bool,
+    /// What it needs of the hypervisor beyond its base: bits of [`tactus_abi::blob::part`].
+    pub parts: u32,
     /// When best-effort vCPUs go to harts for user level only.
     pub migration: Migration,
     /// Those harts; none when that is never.

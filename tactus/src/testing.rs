@@ -9,7 +9,7 @@ use tactus_planning::placement::Extent;
 use tempfile::TempDir;
 use zerocopy::IntoBytes;
 
-use crate::artifacts::{Artifacts, HYPERVISOR};
+use crate::artifacts::{Artifacts, HYPERVISOR, HYPERVISOR_BASE};
 use crate::check::{Answer, Guarantee, Verdict, of_tiles, report, verdict};
 use crate::config::{At, Config, FileName, Source};
 use crate::hypervisor::BLOB_SYMBOL;
@@ -238,7 +238,9 @@ pub struct Bench {
 impl Default for Bench {
     fn default() -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        fs::write(directory.path().join(HYPERVISOR), hypervisor_file()).expect("a file");
+        for name in [HYPERVISOR, HYPERVISOR_BASE] {
+            fs::write(directory.path().join(name), hypervisor_file()).expect("a file");
+        }
         let guest = elf_file(&ElfFile::default());
         fs::write(directory.path().join("guest"), guest).expect("a file");
         let tile = elf_file(&ElfFile {

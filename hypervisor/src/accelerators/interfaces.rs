@@ -1,7 +1,9 @@
 //! The virtual devices of accelerators, and what the device manager is to be told of them.
 
+use crate::arena::{Arena, Exhausted};
 use crate::vm::Vm;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use tactus_abi::blob::{Region, region};
 use tactus_abi::hypercall::news;
 use tactus_abi::map::PAGE_SIZE;
 
@@ -19,6 +21,30 @@ pub struct Interface {
     pub leaf: &'static AtomicU64,
     /// Another one.
     pub next: Option<&'static Self>,
+}
+
+impl Interface {
+    /// That of a region of a VM, of which there is an index, mapped at `leaf`, and `next` behind it; `next` alone for a region that is none.
+    pub fn of(
+        arena: &Arena,
+        region: &Region,
+        vm: usize,
+        leaf: &'static AtomicU64,
+        next: Option<&'static Self>,
+    ) -> Result<Option<&'static Self>, Exhausted> {
+        if region.flags != region::ACCELERATOR {
+            return Ok(next);
+        }
+        let interface = arena.object(Self {
+            number: region.interface,
+            vm,
+            guest: region.guest,
+            host: region.host,
+            leaf,
+            next,
+        })?;
+        Ok(Some(interface))
+    }
 }
 
 /// All of them.

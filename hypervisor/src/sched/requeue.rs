@@ -5,7 +5,6 @@ use super::signals;
 use super::{block, fpu, jobs, run_queue, switch};
 use crate::arch::context;
 use crate::body::Body;
-use crate::hart::HartRole;
 use crate::hart::context::HartCtx;
 use crate::migration;
 use crate::vm::Vcpu;
@@ -20,7 +19,7 @@ pub fn put_prev(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
     let (local, body) = cx.with_body(vcpu);
     // While its image is loaded, the registers in the hart are another's.
     if local.is_loaded(vcpu, body) {
-        if local.hart.role != HartRole::Any && vcpu.class == Class::BestEffort {
+        if local.hart.has_role() && vcpu.class == Class::BestEffort {
             migration::leaves(local, vcpu, body);
         }
         body.context.save();

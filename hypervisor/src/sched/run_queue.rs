@@ -2,8 +2,8 @@
 
 use super::fpu;
 use crate::body::Body;
+use crate::hart::Hart;
 use crate::hart::context::{HartCtx, Local, is_same};
-use crate::hart::{Hart, HartRole};
 use crate::migration;
 use crate::system::{System, system};
 use crate::vm::vcpu::State;
@@ -111,7 +111,7 @@ pub fn pick_next(cx: &mut HartCtx) -> Option<&'static Vcpu> {
     if let Some(vcpu) = pop_real_time(&mut cx.local) {
         return Some(vcpu);
     }
-    if cx.local.hart.role == HartRole::User {
+    if cx.local.hart.is_user_only() {
         release_if_confined(cx);
     }
     let HartCtx { bodies, local, .. } = cx;
@@ -223,7 +223,7 @@ fn offer_to_harts(cx: &mut HartCtx) {
     for other in harts.iter().filter(|other| wanted >> other.index & 1 != 0) {
         other.offer();
     }
-    if hart.role != HartRole::Any {
+    if hart.has_role() {
         migration::request_migration(cx);
     }
 }
@@ -268,7 +268,7 @@ pub fn consider_offer(cx: &mut HartCtx) {
         cx.local.needs_resched = true;
     } else if runs < precedence::REAL_TIME {
         offer_queued(cx);
-        if cx.local.hart.role != HartRole::Any {
+        if cx.local.hart.has_role() {
             migration::migrate_if_waiters(cx);
         }
     }

@@ -4,6 +4,7 @@ use super::{Bodies, Life, Record, Vcpu, Vm};
 use crate::arch::context::{Context, Fpu};
 use crate::body::{Body, Wait};
 use crate::interrupt_page::Page;
+use crate::migration::Roaming;
 use crate::sync::{Apart, Owned};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{Blob, Class, Migration};
@@ -12,7 +13,6 @@ use tactus_hypervisor::relocation::Relocation;
 use tactus_hypervisor::run_state::RunState;
 pub use tactus_hypervisor::run_state::State;
 use tactus_policy::livelock::Livelock;
-use tactus_policy::migration::Roaming;
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
 use tactus_policy::schedule::precedence;
@@ -91,7 +91,7 @@ impl Vcpu {
                 unfinished: false,
                 reserved: reservation.is_some(),
                 fpu: Fpu::new(),
-                roaming: automatic.then(|| Roaming::new(blob.header.timebase_hz.into())),
+                roaming: Roaming::of(automatic, blob.header.timebase_hz.into()),
                 account: reservation.map(|reservation| {
                     Account::new(reservation, Kind::Server, 0).with_overhead(job_ticks)
                 }),

@@ -13,6 +13,7 @@ use super::io;
 use super::judge::Judge;
 use super::memory::{self, Amounts, VmAmounts};
 use super::migration::Moves;
+use super::parts;
 use super::platform::Platform;
 use crate::devicetree::devicetree;
 use crate::hypervisor::Hypervisor;
@@ -120,6 +121,7 @@ impl Parts {
             overheads: platform.profile.overhead_ticks(),
             reserve: platform.reserve,
             separation: self.separation,
+            parts: parts::needed(judge.config),
             migration: self.moves.migration,
             user_only: self.moves.user_only,
             policies: self.policies,

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::judge::Judge;
-use crate::artifacts::{Artifacts, Files, HYPERVISOR, Missing};
+use super::parts;
+use crate::artifacts::{Artifacts, Files, Missing};
 use crate::config::{At, FileName};
 use crate::guest_image::GuestImage;
 use crate::hypervisor::Hypervisor;
@@ -32,10 +33,11 @@ pub(super) fn read(judge: &mut Judge<'_>, artifacts: &Artifacts, base: Option<u6
     let config = judge.config;
     let named = config.vms.iter().flat_map(|vm| [&vm.image, &vm.initrd]);
     let named = named.flatten().filter_map(|name| artifact(&name.value));
-    let files = artifacts.files(&sorted(named.chain([HYPERVISOR]).collect()));
+    let program = parts::hypervisor(parts::needed(config));
+    let files = artifacts.files(&sorted(named.chain([program]).collect()));
 
     let mut contents = Contents {
-        hypervisor: base.and_then(|base| hypervisor(judge, &files, base)),
+        hypervisor: base.and_then(|base| hypervisor(judge, files.get(program)?, base)),
         guests: Vec::new(),
     };
     for vm in &config.vms {
@@ -99,8 +101,12 @@ fn sorted(mut names: Vec<&str>) -> Vec<&str> {
     names
 }
 
-fn hypervisor(judge: &mut Judge<'_>, files: &Files, base: u64) -> Option<(PathBuf, Hypervisor)> {
-    let path = match files.get(HYPERVISOR)? {
+fn hypervisor(
+    judge: &mut Judge<'_>,
+    file: &Result<PathBuf, Missing>,
+    base: u64,
+) -> Option<(PathBuf, Hypervisor)> {
+    let path = match file {
         Ok(path) => path,
         Err(missing) => {
             judge.add(Problem::new(

@@ -17,6 +17,7 @@ mod judge;
 mod memory;
 mod migration;
 mod names;
+mod parts;
 mod platform;
 mod report;
 mod reservation;

@@ -7,6 +7,7 @@ use tactus_abi::map::{CHANNEL_SOURCE, GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, R
 use tactus_board::profile::Profile;
 use tactus_planning::stage2::{Mapping, leaf_size};
 
+use super::parts;
 use super::time::{reservation_text, time_text};
 use super::{Verdict, command::tally};
 use crate::config::{Address, Class, IoPolicy, Nanoseconds, Share, Size};
@@ -63,6 +64,7 @@ fn platform(plan: &Plan) -> String {
     let slice = plan.slice_ticks * 1_000_000_000 / u64::from(plan.profile.timebase_hz);
     let mut rows = vec![
         vec!["platform".into(), plan.profile.name.clone()],
+        vec!["hypervisor".into(), parts::title(plan.parts)],
         vec![
             "harts".into(),
             format!(

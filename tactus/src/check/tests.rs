@@ -13,7 +13,7 @@ use proptest::test_runner::TestRunner;
 use tempfile::TempDir;
 
 use super::{Verdict, of_tiles, summary, verdict};
-use crate::artifacts::{Artifacts, HYPERVISOR};
+use crate::artifacts::{Artifacts, HYPERVISOR, HYPERVISOR_BASE};
 use crate::config::{Config, Source};
 use crate::problem::{Code, Problem, Weight};
 use crate::testing::{self, BASE, Bench, ElfFile, each_file, elf_file, hypervisor_file};
@@ -102,6 +102,7 @@ pub(super) fn files() -> TempDir {
         ),
         ("ramdisk", vec![0x55; 2 << 20]),
         (HYPERVISOR, hypervisor_file()),
+        (HYPERVISOR_BASE, hypervisor_file()),
     ];
     for (name, bytes) in contents {
         fs::write(directory.path().join(name), bytes).expect("a file");
@@ -354,7 +355,8 @@ fn unreadable() {
 #[test]
 fn bad_hypervisor() {
     let files = files();
-    fs::write(files.path().join(HYPERVISOR), elf_file(&ElfFile::default())).expect("a file");
+    let unfit = elf_file(&ElfFile::default());
+    fs::write(files.path().join(HYPERVISOR_BASE), unfit).expect("a file");
     let verdict = judge_text("fine.toml", crowded(1, 1, 0), files.path());
     assert!(verdict.plan.is_none());
     insta::assert_snapshot!("bad-hypervisor", render(&verdict, files.path()));

@@ -219,7 +219,7 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
             Some(accelerators) => accelerators.manager as u32,
             None => NONE,
         },
-        reserved: 0,
+        parts: plan.parts,
     }
 }
 

@@ -1,0 +1,31 @@
+//! The begin of reservations that have waited for the last job of what was on the hart before.
+
+use super::wake;
+use crate::arch;
+use crate::hart::context::HartCtx;
+use crate::system::system;
+use core::sync::atomic::Ordering;
+use tactus_policy::ready::Handle;
+
+/// The hart has no real-time work: the successors of departed reservations may begin. `true`: one does.
+pub fn start_pending_reservations(cx: &mut HartCtx) -> bool {
+    let hart = cx.local.hart;
+    if !hart.awaiting_idle_instant.load(Ordering::Relaxed)
+        || !hart.departing_reservations.are_over()
+    {
+        return false;
+    }
+    hart.awaiting_idle_instant.store(false, Ordering::Release);
+    let starting = core::mem::take(&mut cx.local.starting_reservations.0);
+    let mut any = false;
+    for (word, mut bits) in starting.into_iter().enumerate() {
+        // At most one step for each vCPU.
+        while bits != 0 {
+            let handle = word * 64 + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            wake::wake(cx, system().vcpu(handle as Handle), arch::now());
+            any = true;
+        }
+    }
+    any
+}

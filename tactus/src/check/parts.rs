@@ -1,0 +1,79 @@
+//! What a system needs of the hypervisor beyond its base.
+
+use tactus_abi::blob::{Migration, part};
+
+use crate::artifacts::{HYPERVISOR, HYPERVISOR_BASE};
+use crate::config::Config;
+
+/// The optional parts, each with what the summary calls it.
+const NAMES: [(u32, &str); 5] = [
+    (part::ACCELERATORS, "accelerators"),
+    (part::MESSAGES, "messages"),
+    (part::MIGRATION, "migration"),
+    (part::READY_QUEUE, "ready queue in hardware"),
+    (part::RESERVATION_CALLS, "reservations by hypercall"),
+];
+
+/// The parts that a description needs: bits of [`part`].
+pub(super) fn needed(config: &Config) -> u32 {
+    let system = &config.system;
+    let migrates = system
+        .migration
+        .as_ref()
+        .is_some_and(|migration| migration.value != Migration::Off);
+    let queue_in_hardware = system
+        .ready_queue
+        .as_ref()
+        .is_some_and(|queue| queue.value.is_in_hardware());
+    let has_messages = config
+        .channels
+        .iter()
+        .any(|channel| channel.messages.is_some());
+    let reserves = |vm: &crate::config::Vm| vm.rt_vcpus.is_some() || vm.rt_share.is_some();
+    [
+        (part::ACCELERATORS, config.accelerators.is_some()),
+        (part::MESSAGES, has_messages),
+        (part::MIGRATION, migrates),
+        (part::READY_QUEUE, queue_in_hardware),
+        (part::RESERVATION_CALLS, config.vms.iter().any(reserves)),
+    ]
+    .into_iter()
+    .filter(|(_, needed)| *needed)
+    .fold(0, |parts, (part, _)| parts | part)
+}
+
+/// The hypervisor that a system with these needs is started with: the base, or the one that has all parts. There are no others, so that each
+/// hypervisor that runs is one that the benches have measured.
+pub(super) const fn hypervisor(parts: u32) -> &'static str {
+    if parts == 0 {
+        HYPERVISOR_BASE
+    } else {
+        HYPERVISOR
+    }
+}
+
+/// For the summary: which hypervisor it is, and for the sake of which parts.
+pub(super) fn title(parts: u32) -> String {
+    if parts == 0 {
+        return "base".into();
+    }
+    let names = NAMES.iter().filter(|(part, _)| parts & part != 0);
+    let names: Vec<&str> = names.map(|(_, name)| *name).collect();
+    format!("complete, for {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_has_a_name() {
+        let named = NAMES.iter().fold(0, |all, (part, _)| all | part);
+        assert_eq!(named, part::ALL);
+        assert_eq!(title(0), "base");
+        assert_eq!(
+            title(part::MESSAGES | part::ACCELERATORS),
+            "complete, for accelerators, messages"
+        );
+    }
+}
