@@ -87,6 +87,15 @@ checked_hypervisor() {
         cargo test --quiet --locked -p tactus --test release --test hostile -- rung_ moved_ harts_may_take_turns
 }
 
+# Each optional part of the hypervisor compiles without the others.
+parts_alone() {
+    local part
+    for part in accelerators legacy-sbi messages migration ready-queue reservation-calls; do
+        cargo check --quiet --locked --profile embedded --target riscv64gc-unknown-none-elf -p tactus-hypervisor \
+            --bin tactus-hypervisor --no-default-features --features "$part" || return 1
+    done
+}
+
 # Every relative link of the book leads to a file, and every page is in its table of contents.
 check_links() {
     local page target broken=0 summary=docs/src/SUMMARY.md
@@ -114,6 +123,7 @@ lint() {
     step "formatting" cargo fmt --all --check
     step "lints, host" cargo clippy --quiet --locked --all-targets -- -D warnings
     step "lints, hypervisor and guests" cargo clippy --quiet --locked "${bare[@]}" -- -D warnings
+    step "parts of the hypervisor, each alone" parts_alone
     step "lints, fabric" fabric/flow.py lint
     if have shellcheck; then
         step "lints, shell scripts" shell_scripts

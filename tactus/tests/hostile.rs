@@ -261,7 +261,15 @@ fn executing_privileged_and_undefined_instructions(on: On) {
 }
 
 fn calling_every_sbi_function_with_extreme_arguments(on: On) {
-    let outcome = restarts(on, "sbi", &LIVELOCK_OR_PAGE_FAULT, 0..=1000);
+    extreme_calls(on, "sbi");
+}
+
+fn calling_every_sbi_function_of_the_base(on: On) {
+    extreme_calls(on, "sbi-base");
+}
+
+fn extreme_calls(on: On, attack: &str) {
+    let outcome = restarts(on, attack, &LIVELOCK_OR_PAGE_FAULT, 0..=1000);
     // What it wrote to make others believe is its own text and nothing else.
     let imitated = |name: &str| {
         let vm = outcome.journal.vm(name).expect("the system has it");
@@ -490,6 +498,7 @@ on_both!(
     mapping_foreign_memory,
     executing_privileged_and_undefined_instructions,
     calling_every_sbi_function_with_extreme_arguments,
+    calling_every_sbi_function_of_the_base,
     programming_the_timer_to_zero_and_infinity,
     flooding_on_one_hart,
     flooding_on_two_harts,

@@ -5,7 +5,7 @@ mod harness;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use tactus_abi::blob::MAGIC;
+use tactus_abi::blob::{Header, MAGIC, checksum, part};
 
 /// The boot image of the simplest system.
 fn image() -> Vec<u8> {
@@ -81,6 +81,27 @@ fn an_image_that_is_damaged() {
         damaged[at] ^= 0x10;
         assert_refused(&boot(&damaged, "rv64,h=true", "1G"), reason);
     }
+}
+
+#[test]
+fn a_system_that_needs_a_part_which_the_hypervisor_lacks() {
+    let mut image = image();
+    let blob = image
+        .windows(MAGIC.len())
+        .rposition(|bytes| bytes == MAGIC)
+        .expect("the image has a blob");
+    let mut put =
+        |at: usize, value: u32| image[blob + at..][..4].copy_from_slice(&value.to_le_bytes());
+    put(std::mem::offset_of!(Header, parts), part::MESSAGES);
+    put(std::mem::offset_of!(Header, crc32), 0);
+    let length = &image[blob + std::mem::offset_of!(Header, length)..][..4];
+    let length = u32::from_le_bytes(length.try_into().expect("four bytes")) as usize;
+    let crc32 = checksum(&image[blob..][..length]);
+    image[blob + std::mem::offset_of!(Header, crc32)..][..4].copy_from_slice(&crc32.to_le_bytes());
+    assert_refused(
+        &boot(&image, "rv64,h=true", "1G"),
+        "this hypervisor was built without a part that the system needs",
+    );
 }
 
 #[test]

@@ -313,8 +313,10 @@ fn check(progress: Progress, call: &Call, answer: sbi::Answer, memory: u64) {
             (hypercall::EXTENSION, hypercall::VM_STATUS | hypercall::VM_RESTART) if a0 > 32 => {
                 Some(&[INVALID_PARAM])
             }
-            // It is no device manager.
-            (hypercall::EXTENSION, hypercall::ACCELERATOR_REQUESTS) => Some(&[DENIED]),
+            // It is no device manager, if there can be one.
+            (hypercall::EXTENSION, hypercall::ACCELERATOR_REQUESTS) => {
+                Some(&[DENIED, NOT_SUPPORTED])
+            }
             // The watcher.
             (hypercall::EXTENSION, hypercall::VM_STATUS | hypercall::VM_RESTART) if a0 == 0 => {
                 Some(&[DENIED])
