@@ -1,6 +1,6 @@
 /*
- * Tactus's calls for C, as abi/src/hypercall.rs and abi/src/map.rs define and explain them; abi/tests/c_header.rs compares the
- * two. For software of any kind: it needs nothing but a compiler's own headers. Assembler sources get the numbers only.
+ * Tactus's calls for C. abi/src/hypercall.rs and abi/src/map.rs define and explain them; abi/tests/c_header.rs checks that
+ * both agree. It needs nothing but a compiler's own headers. Assembler sources get the numbers only.
  */
 #ifndef TACTUS_H
 #define TACTUS_H
@@ -36,17 +36,20 @@
 /* Number of the calling vCPU itself. */
 #define TACTUS_RT_SELF UINT64_MAX
 
-/* The value beside TACTUS_DENIED: why a real-time vCPU was not made or not changed. */
+/* The value beside TACTUS_DENIED: why a real-time vCPU was not created or changed. */
 #define TACTUS_REFUSAL_COUNT 1
 #define TACTUS_REFUSAL_SHARE 2
 #define TACTUS_REFUSAL_UTILISATION 3
 #define TACTUS_REFUSAL_DEMAND 4
 #define TACTUS_REFUSAL_UNDECIDED 5
 
-/* Where a 64-bit store makes the call of a struct tactus_call, for code that can store but not call. */
+/* A 64-bit store here makes the call of a struct tactus_call, for code that can store but not call. */
 #define TACTUS_CALL_BASE 0x30000800
 
-/* Virtual devices of accelerators: that of hardware task n is at TACTUS_ACCELERATOR_BASE + n * 4096. What a VM and the device manager tell each other of them: abi/src/accelerator.rs. */
+/*
+ * Virtual devices of accelerators: that of hardware task n is at TACTUS_ACCELERATOR_BASE + n * 4096. Their slots, for signals
+ * and commands between a VM and the device manager: abi/src/accelerator.rs.
+ */
 #define TACTUS_ACCELERATOR_BASE 0x28000000
 
 /* Ports to the I/O hypervisor: that of number n is at TACTUS_IO_PORT_BASE + n * 4096; and the page of timed I/O. */
@@ -54,19 +57,19 @@
 #define TACTUS_TIMED_IO_BASE 0x28020000
 #define TACTUS_SLOT_SIZE 64
 #define TACTUS_SLOT_SIGNAL 0
-#define TACTUS_SLOT_WISH 4
-#define TACTUS_SLOT_DONE 8
+#define TACTUS_SLOT_COMMAND 4
+#define TACTUS_SLOT_COMPLETED 8
 #define TACTUS_SIGNAL_WAIT 1
 #define TACTUS_SIGNAL_READY 2
 #define TACTUS_SIGNAL_PREEMPT 3
-#define TACTUS_WISH_REQUEST 1
-#define TACTUS_WISH_CANCEL 2
+#define TACTUS_COMMAND_REQUEST 1
+#define TACTUS_COMMAND_CANCEL 2
 
 #ifndef __ASSEMBLER__
 
 #include <stdint.h>
 
-/* What TACTUS_RT_QUERY tells. Times in ticks of the `time` CSR. */
+/* The result of TACTUS_RT_QUERY. Times in ticks of the `time` CSR. */
 struct tactus_rt_status {
     uint64_t period;
     uint64_t budget;
@@ -93,8 +96,10 @@ struct tactus_call {
 
 _Static_assert(sizeof(struct tactus_call) == 72, "struct tactus_call differs from abi/src/hypercall.rs");
 
-/* What a vCPU and the hypervisor share (abi/src/interrupts.rs): bit n of a set is source n of the PLIC, bit 0 an interrupt of another vCPU. To be aligned to
- * its size. The vCPU changes the words by atomic instructions only. */
+/*
+ * The memory that a vCPU and the hypervisor share (abi/src/interrupts.rs): bit n of a set is source n of the PLIC, bit 0 an
+ * interrupt from another vCPU. Aligned to its size. The vCPU changes the words by atomic instructions only.
+ */
 struct tactus_interrupt_page {
     uint64_t pending[2];
     uint64_t enabled[2];

@@ -1,30 +1,31 @@
-//! Bitstreams, as the fabric's configuration port takes them.
+//! Bitstreams of the fabric's configuration port.
 //!
-//! A bitstream is little-endian words of 32 bits: four of a header, and what a region's configuration memory gets.
+//! A bitstream is little-endian words of 32 bits: a header of four, and the content of a region's configuration memory.
 //!
 //! | word | |
 //! |---|---|
-//! | 0 | [`MARK`] |
+//! | 0 | [`MAGIC`] |
 //! | 1 | bits 15-0 [`VERSION`]; 23-16 the task; 31-24 the region |
-//! | 2 | bytes behind the header |
-//! | 3 | CRC-32 (IEEE 802.3) of words 0 to 2 and of all behind the header |
+//! | 2 | bytes after the header |
+//! | 3 | CRC-32 (IEEE 802.3) of words 0 to 2 and of the content |
 //!
-//! The port checks all of it again, and with what it was asked for: this is for whoever makes bitstreams, and keeps them.
+//! The port checks the header itself, and against the request. This module is for the tools that make and store
+//! bitstreams.
 
 use core::fmt;
 
 /// Word 0: "TBIT".
-pub const MARK: u32 = 0x5449_4254;
-/// Of the header's layout.
+pub const MAGIC: u32 = 0x5449_4254;
+/// Version of the header's layout.
 pub const VERSION: u16 = 1;
 /// Bytes of the header.
 pub const HEADER: usize = 16;
-/// Where the port reads from has to be a multiple of this.
+/// Alignment of the address that the port reads from.
 pub const ALIGN: u64 = 64;
 /// Bytes of each region's bitstreams in the design `accelerators`, with their headers.
 pub const REGION_BYTES: [usize; 3] = [32_340, 113_400, 168_840];
 
-/// What a bitstream is for.
+/// The task and the region of a bitstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The number of the task; never 0.
@@ -33,28 +34,28 @@ pub struct Header {
     pub region: u8,
 }
 
-/// Why bytes are no bitstream.
+/// Why bytes are not a bitstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// They do not begin with [`MARK`].
-    Mark,
-    /// The header has this version.
+    /// They do not begin with [`MAGIC`].
+    Magic,
+    /// Another version of the header.
     Version(u16),
     /// The task is 0.
     Task,
-    /// The header says that there are so many bytes, and there are others; or fewer than a header and a word; or they are no whole
-    /// words.
+    /// The number of bytes differs from that in the header, is less than a header and a word, or is not a multiple of
+    /// 4.
     Length {
-        /// With the header, as it says.
-        said: u64,
-        /// How many there are.
+        /// According to the header, which is included.
+        declared: u64,
+        /// Bytes present.
         found: usize,
     },
-    /// The CRC-32 is not right.
+    /// The CRC-32 differs.
     Checksum {
-        /// As the header says.
-        said: u32,
-        /// Of what is there.
+        /// According to the header.
+        declared: u32,
+        /// Of the bytes present.
         found: u32,
     },
 }
@@ -62,19 +63,19 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Mark => write!(f, "it does not begin with \"TBIT\": it is no bitstream"),
+            Self::Magic => write!(f, "it is not a bitstream: it does not begin with \"TBIT\""),
             Self::Version(version) => write!(
                 f,
-                "its header is of version {version}, and here is version {VERSION}: make it anew"
+                "its header has version {version}, not {VERSION}; make it again"
             ),
-            Self::Task => write!(f, "it is of task 0, which is none"),
-            Self::Length { said, found } => write!(
+            Self::Task => write!(f, "its task is 0; tasks have numbers from 1 on"),
+            Self::Length { declared, found } => write!(
                 f,
-                "it has {found} bytes, and by its header {said}: it was cut off, or something follows it"
+                "it has {found} bytes, not {declared} as in its header: it is truncated, or data follows it"
             ),
-            Self::Checksum { said, found } => write!(
+            Self::Checksum { declared, found } => write!(
                 f,
-                "its CRC-32 is {found:#010x}, and by its header {said:#010x}: it is damaged"
+                "its CRC-32 is {found:#010x}, not {declared:#010x} as in its header: it is corrupt"
             ),
         }
     }
@@ -87,7 +88,7 @@ fn word(bytes: &[u8], index: usize) -> u32 {
     word.map_or(0, |word| u32::from_le_bytes(*word))
 }
 
-/// The CRC-32 that belongs into the header: of all but the header's last word.
+/// The CRC-32 for the header: of all bytes but the header's last word.
 fn checksum(bytes: &[u8]) -> u32 {
     let mut crc = crc32fast::Hasher::new();
     crc.update(bytes.get(..HEADER - 4).unwrap_or_default());
@@ -95,23 +96,23 @@ fn checksum(bytes: &[u8]) -> u32 {
     crc.finalize()
 }
 
-/// Writes the header of a bitstream whose content is there already, from [`HEADER`] on.
+/// Writes the header of a bitstream, whose content is present from [`HEADER`] on.
 ///
 /// # Errors
 ///
-/// [`Error::Task`]; [`Error::Length`] where it is not at least a word of content, in whole words that 32 bits can count. Nothing is
-/// written then.
+/// [`Error::Task`]; [`Error::Length`] unless the content is at least one word, in whole words, and 32 bits can hold its
+/// length. Nothing is written then.
 pub fn seal(bytes: &mut [u8], header: Header) -> Result<(), Error> {
     if header.task == 0 {
         return Err(Error::Task);
     }
-    let behind = u32::try_from(content(bytes)?).map_err(|_| Error::Length {
-        said: 0,
+    let content_length = u32::try_from(content(bytes)?).map_err(|_| Error::Length {
+        declared: 0,
         found: bytes.len(),
     })?;
-    let for_whom =
+    let identity =
         u32::from(VERSION) | u32::from(header.task) << 16 | u32::from(header.region) << 24;
-    let words = [MARK, for_whom, behind];
+    let words = [MAGIC, identity, content_length];
     for (place, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
         *place = word.to_le_bytes();
     }
@@ -122,25 +123,25 @@ pub fn seal(bytes: &mut [u8], header: Header) -> Result<(), Error> {
     Ok(())
 }
 
-/// Bytes behind the header, where their number is one that can be.
+/// Length of the content, if it is valid.
 fn content(bytes: &[u8]) -> Result<usize, Error> {
     match bytes.len().checked_sub(HEADER) {
-        Some(behind) if behind > 0 && behind.is_multiple_of(4) => Ok(behind),
+        Some(length) if length > 0 && length.is_multiple_of(4) => Ok(length),
         _ => Err(Error::Length {
-            said: u64::from(word(bytes, 2)) + HEADER as u64,
+            declared: u64::from(word(bytes, 2)) + HEADER as u64,
             found: bytes.len(),
         }),
     }
 }
 
-/// Reads a whole bitstream, and nothing behind it.
+/// Checks a bitstream, which `bytes` must contain exactly, and returns its header.
 ///
 /// # Errors
 ///
-/// What is wrong with it, in the order in which the port finds it.
+/// The first error, in the order in which the port checks.
 pub fn check(bytes: &[u8]) -> Result<Header, Error> {
-    if word(bytes, 0) != MARK {
-        return Err(Error::Mark);
+    if word(bytes, 0) != MAGIC {
+        return Err(Error::Magic);
     }
     let [low, high, task, region] = word(bytes, 1).to_le_bytes();
     let version = u16::from_le_bytes([low, high]);
@@ -150,16 +151,16 @@ pub fn check(bytes: &[u8]) -> Result<Header, Error> {
     if task == 0 {
         return Err(Error::Task);
     }
-    let said = u64::from(word(bytes, 2));
-    if content(bytes)? as u64 != said {
+    let declared = u64::from(word(bytes, 2));
+    if content(bytes)? as u64 != declared {
         return Err(Error::Length {
-            said: said + HEADER as u64,
+            declared: declared + HEADER as u64,
             found: bytes.len(),
         });
     }
-    let (said, found) = (word(bytes, 3), checksum(bytes));
-    if said != found {
-        return Err(Error::Checksum { said, found });
+    let (declared, found) = (word(bytes, 3), checksum(bytes));
+    if declared != found {
+        return Err(Error::Checksum { declared, found });
     }
     Ok(Header { task, region })
 }

@@ -45,7 +45,7 @@ pub type Name = [u8; limit::NAME];
 /// Index that means "none".
 pub const NONE: u32 = u32::MAX;
 
-/// Begin of the blob.
+/// The start of the blob.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Header {
@@ -89,7 +89,7 @@ pub struct Header {
     pub timebase_hz: u32,
     /// Time slice of best-effort vCPUs, in ticks of the `time` CSR.
     pub slice_ticks: u64,
-    /// What the hypervisor itself may take, in ticks; admission counts it in. See [`Overheads`].
+    /// Worst-case time of the hypervisor itself, in ticks, which admission includes. See [`Overheads`].
     pub overheads: Overheads,
     /// Part of each hart that real-time vCPUs leave to best-effort ones, in thousandths.
     pub reserve: u32,
@@ -97,8 +97,8 @@ pub struct Header {
     pub migration: u32,
     /// Bit `n`: hart table entry `n` runs best-effort vCPUs at user level only; 0 when `migration` is off.
     pub user_only: u64,
-    /// 1: real-time guests' interrupts have priorities of their own, and the hypervisor looks for interrupts while it works for
-    /// best-effort guests; 0: neither, to compare with.
+    /// 1: real-time guests' interrupts have priorities of their own, and the hypervisor polls for interrupts while it
+    /// works for best-effort guests; 0: neither, for comparison.
     pub separation: u32,
     /// [`ReadyQueue`].
     pub ready_queue: u32,
@@ -108,11 +108,12 @@ pub struct Header {
     pub ready_queue_event: u64,
     /// The VM that manages accelerators, or [`NONE`].
     pub device_manager: u32,
-    /// What the system needs of the hypervisor beyond its base: bits of [`part`].
+    /// Optional parts of the hypervisor that the system needs: bits of [`part`].
     pub parts: u32,
 }
 
-/// Parts of the hypervisor that a system may not need: bits of [`Header::parts`], each a feature of the hypervisor's package.
+/// Parts of the hypervisor that a system may not need: bits of [`Header::parts`], each a feature of the hypervisor's
+/// package.
 pub mod part {
     /// Virtual devices of accelerators, and the device manager's calls.
     pub const ACCELERATORS: u32 = 1 << 0;
@@ -122,32 +123,32 @@ pub mod part {
     pub const MIGRATION: u32 = 1 << 2;
     /// The ready queue in the fabric.
     pub const READY_QUEUE: u32 = 1 << 3;
-    /// Reservations made, changed and given up by hypercall.
+    /// Reservations created, changed and deleted by hypercall.
     pub const RESERVATION_CALLS: u32 = 1 << 4;
     /// All of them.
     pub const ALL: u32 = (1 << 5) - 1;
 }
 
-/// What keeps the ready best-effort vCPUs of the system in order.
+/// The queue of the ready best-effort vCPUs of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ReadyQueue {
-    /// Lists in software, and a bitmap that says which are not empty.
+    /// Lists in software, and a bitmap that marks those that are not empty.
     Bitmap = 0,
     /// Lists in software alone.
     Linear = 1,
-    /// Hardware, reached by its page.
+    /// Hardware, accessed by its register page.
     Gp = 2,
-    /// Hardware, reached by its page; it keeps in memory who comes first.
+    /// Hardware, accessed by its register page; it writes the first vCPU to memory.
     Hybrid = 3,
-    /// Hardware, reached by memory and an event.
+    /// Hardware, accessed by memory and an event.
     Acp = 4,
-    /// Hardware, reached by memory alone.
+    /// Hardware, accessed by memory alone.
     AcpPolling = 5,
 }
 
 impl ReadyQueue {
-    /// Those that there are.
+    /// All queues.
     pub const ALL: [Self; 6] = [
         Self::Bitmap,
         Self::Linear,
@@ -157,7 +158,7 @@ impl ReadyQueue {
         Self::AcpPolling,
     ];
 
-    /// The one that a field of the blob encodes.
+    /// The queue that a field of the blob encodes.
     pub const fn from_raw(raw: u32) -> Option<Self> {
         match raw {
             0 => Some(Self::Bitmap),
@@ -188,15 +189,15 @@ impl ReadyQueue {
     }
 }
 
-/// When a best-effort vCPU that may run on harts for user level only goes there.
+/// The policy of migration to harts that run user level only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Migration {
     /// No hart is for user level only.
     Off = 0,
-    /// Whenever it is at user level, such a hart is free, and others wait for the one it has.
+    /// Whenever the vCPU is at user level, such a hart is idle, and others wait for its current hart.
     Always = 1,
-    /// Likewise, unless it has entered its kernel too often of late.
+    /// Likewise, unless the vCPU has entered its kernel too often recently.
     Automatic = 2,
 }
 
@@ -212,20 +213,22 @@ impl Migration {
     }
 }
 
-/// The hypervisor's own time, in ticks of the `time` CSR: measured worst cases of the platform, with what a reader of
-/// `docs/src/explanation/guaranteed-time.md` needs to derive a guarantee by hand.
+/// The hypervisor's own time, in ticks of the `time` CSR: measured worst cases of the platform. See
+/// `docs/src/explanation/guaranteed-time.md` for their use in a guarantee.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
 )]
 #[repr(C)]
 pub struct Overheads {
-    /// Added to the budget of every job: its release, getting the hart, and giving it back to whom it preempted.
+    /// Added to the budget of every job: its release, the switch to it, and the switch back to the vCPU that it
+    /// preempted.
     pub job: u64,
-    /// The longest the hypervisor does not look whether somebody more urgent waits.
+    /// The longest time for which the hypervisor does not check for a more urgent vCPU.
     pub blocking: u64,
-    /// How often at most it interrupts a real-time vCPU for the sake of best-effort ones.
+    /// The deferral period: the shortest time between two interruptions of a real-time vCPU for deferred best-effort
+    /// work.
     pub service_period: u64,
-    /// How long that takes.
+    /// The longest time of such an interruption.
     pub service: u64,
 }
 
@@ -245,9 +248,9 @@ pub struct Hart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum RealTimePolicy {
-    /// By priority; a reservation is allowed, and its budget enforced, but not needed.
+    /// By priority; a reservation is optional, and its budget enforced.
     FixedPriority = 0,
-    /// By absolute deadline, earliest first; each has a reservation. Only such harts take real-time vCPUs at run time.
+    /// By absolute deadline, earliest first; each vCPU has a reservation. Only such harts admit vCPUs at run time.
     EarliestDeadline = 1,
 }
 
@@ -262,7 +265,7 @@ impl RealTimePolicy {
     }
 }
 
-/// What is done with a VM that faults.
+/// The reaction to a fault of a VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum OnFault {
@@ -290,7 +293,7 @@ impl OnFault {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Vm {
-    /// For people.
+    /// Its name, for messages.
     pub name: Name,
     /// Guest-physical address of its first instruction.
     pub entry: u64,
@@ -318,10 +321,9 @@ pub struct Vm {
     pub signal_vm: u32,
     /// 1: it has the virtual UART at [`crate::map::UART_BASE`]; 0: the address is not its own (or passed through).
     pub console: u32,
-    /// Real-time vCPUs that it may have by hypercall at a time: places in the vCPU table, after its `vcpus`.
+    /// Most real-time vCPUs that it may create by hypercall: entries in the vCPU table, after its `vcpus`.
     pub rt_vcpus: u32,
-    /// Part of the system (of all harts together) that its reservations may come to, those of the configuration included,
-    /// in thousandths.
+    /// Most utilisation of its reservations, those of the configuration included, in thousandths of all harts together.
     pub rt_share: u32,
     /// Zero.
     pub reserved: u32,
@@ -360,10 +362,10 @@ pub struct Vcpu {
     pub class: u32,
     /// 0..=255, higher first; compared within a class only.
     pub priority: u32,
-    /// Bit `n`: it may run on hart table entry `n`. A place for a real-time vCPU that a hypercall makes: the harts that it may be put
-    /// on. Any other real-time vCPU: it begins on the lowest, and admission may move it to another.
+    /// Bit `n`: it may run on hart table entry `n`. For an entry that a hypercall fills: the harts allowed to
+    /// admission. For any other real-time vCPU: it starts on the lowest, and admission may move it to another.
     pub harts: u64,
-    /// Its reservation's period in ticks, at most [`limit::PERIOD_TICKS`]; 0: it has none, or gets it by hypercall.
+    /// Its reservation's period in ticks, at most [`limit::PERIOD_TICKS`]; 0: none, or by hypercall.
     pub period: u64,
     /// Its reservation's budget.
     pub budget: u64,
@@ -379,19 +381,20 @@ pub mod region {
     pub const DEVICE: u32 = 2;
     /// A channel's shared memory: reads and writes allowed, kept over restarts.
     pub const CHANNEL: u32 = 4;
-    /// A virtual device behind which accelerators stand: one page, that of an interface in the fabric. Reads are allowed; writes while the device
-    /// manager has it open ([`crate::hypercall::ACCELERATOR_REQUESTS`]).
+    /// A virtual device of accelerators: one page, that of an interface in the fabric. Reads are allowed; writes while
+    /// the device manager has it open ([`crate::hypercall::ACCELERATOR_REQUESTS`]).
     pub const ACCELERATOR: u32 = 8;
-    /// A page by which the VM asks the fabric for I/O: a port of the I/O hypervisor, or timed I/O's. Reads and writes are allowed; when the VM has
-    /// ended, [`END`](super::io::END) is written to its register at [`END_REGISTER`](super::io::END_REGISTER).
+    /// A page for the VM's requests to I/O in the fabric: a port of the I/O hypervisor, or timed I/O. Reads and writes
+    /// are allowed; when the VM has ended, the hypervisor writes [`END`](super::io::END) to the register at
+    /// [`END_REGISTER`](super::io::END_REGISTER).
     pub const IO: u32 = 16;
 }
 
-/// What the pages of a [`region::IO`] have in common.
+/// Common registers of the pages of a [`region::IO`].
 pub mod io {
-    /// The register that ends what the VM has asked for, at this offset: a port's `RESET`, timed I/O's `CANCEL`.
+    /// Offset of the register that cancels the VM's requests: a port's `RESET`, timed I/O's `CANCEL`.
     pub const END_REGISTER: u64 = 0x24;
-    /// All of it: nothing is under way, nothing comes any more, lines are low.
+    /// Cancels all: no request is in progress or pending, and lines are low.
     pub const END: u32 = 3;
 }
 
@@ -407,7 +410,7 @@ pub struct Region {
     pub size: u64,
     /// One of [`region`]'s bits.
     pub flags: u32,
-    /// Of a [`region::ACCELERATOR`]: the number of its interface, below [`limit::INTERFACES`], which no other region has. Of others: zero.
+    /// [`region::ACCELERATOR`]: the number of its interface, unique and below [`limit::INTERFACES`]. Others: zero.
     pub interface: u32,
 }
 
@@ -441,9 +444,9 @@ pub struct ChannelEnd {
     pub peer_vm: u32,
     /// The channel's number within that VM: its doorbell is `CHANNEL_SOURCE + peer_channel`.
     pub peer_channel: u32,
-    /// Messages that may wait here for this VM, at most [`limit::MESSAGES`]; 0: the channel carries none this way.
+    /// Capacity of its queue for this VM, in messages, at most [`limit::MESSAGES`]; 0: no messages in this direction.
     pub messages: u32,
-    /// Bytes that each may have, at most [`limit::MESSAGE`].
+    /// Most bytes of a message, at most [`limit::MESSAGE`].
     pub message_size: u32,
 }
 
@@ -507,7 +510,7 @@ fn table<'a, T: FromBytes + KnownLayout + Immutable>(
 }
 
 impl<'a> Blob<'a> {
-    /// Takes a blob apart whose maker has checked it, as the tool does with each that it makes ([`Blob::parse`]): this is it, as it was, and whole.
+    /// Opens a blob that its maker has checked ([`Blob::parse`]): verifies that it is complete and unchanged.
     pub fn open(bytes: &'a [u8]) -> Result<Self, Error> {
         let (header, _) = Header::ref_from_prefix(bytes).map_err(|_| Error::Truncated)?;
         if header.magic != MAGIC {
@@ -535,7 +538,7 @@ impl<'a> Blob<'a> {
         })
     }
 
-    /// Harts, as bits, that may run a vCPU at all its levels.
+    /// Harts, as bits, that may run a vCPU at all its privilege levels.
     pub const fn kernel_harts(&self, vcpu: &Vcpu) -> u64 {
         if vcpu.class == Class::BestEffort as u32 {
             vcpu.harts & !self.header.user_only
@@ -544,7 +547,7 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// A VM's vCPUs; the places of those that hypercalls make come last.
+    /// A VM's vCPUs; entries that hypercalls fill are last.
     pub fn vcpus_of(&self, vm: &Vm) -> &'a [Vcpu] {
         part(self.vcpus, vm.first_vcpu, vm.vcpus + vm.rt_vcpus)
     }
@@ -565,7 +568,7 @@ impl<'a> Blob<'a> {
     }
 }
 
-/// So many entries of a table from the first on, which are there once the blob has been checked.
+/// `count` entries of a table from `first` on, which are in range once the blob has been checked.
 fn part<T>(table: &[T], first: u32, count: u32) -> &[T] {
     let first = first as usize;
     table.get(first..first + count as usize).unwrap_or(&[])

@@ -1,9 +1,9 @@
-//! How several VMs' consoles and the hypervisor's log share one physical UART.
+//! Framing of the UART that the consoles of several VMs and the hypervisor's log share.
 //!
-//! Every byte belongs to the stream selected last. [`SELECT`] followed by `STREAM_BASE + id` selects
-//! stream `id`; [`SELECT`] twice stands for the byte itself. Stream 0 is the hypervisor's log;
-//! stream `n + 1` is VM `n`'s console. The same framing carries input the other way. Before the first
-//! selection (and after a reset of the machine) bytes belong to nobody: they are the firmware's.
+//! Every byte belongs to the stream selected last. [`SELECT`] followed by `STREAM_BASE + id` selects stream `id`;
+//! [`SELECT`] twice stands for the byte itself. Stream 0 is the hypervisor's log; stream `n + 1` is VM `n`'s console.
+//! The same framing carries input in the other direction. Bytes before the first selection, and after a reset of the
+//! machine, are the firmware's and belong to no stream.
 
 /// Introduces a selection: ASCII "record separator".
 pub const SELECT: u8 = 0x1e;
@@ -11,10 +11,10 @@ pub const SELECT: u8 = 0x1e;
 pub const STREAM_BASE: u8 = 0x40;
 /// The hypervisor's log.
 pub const LOG_STREAM: u8 = 0;
-/// Streams that the framing can tell apart.
+/// Most streams of the framing.
 pub const STREAMS_MAX: u8 = 0xff - STREAM_BASE;
 
-/// What one received byte means.
+/// The effect of one received byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A byte of the given stream; `None` before the first selection.
@@ -23,7 +23,7 @@ pub enum Event {
     Pending,
 }
 
-/// Takes the shared line apart again.
+/// Demultiplexer of the shared line.
 #[derive(Clone, Debug, Default)]
 pub struct Demux {
     stream: Option<u8>,
@@ -39,7 +39,7 @@ impl Demux {
         }
     }
 
-    /// Takes the next byte of the line. A selection of an impossible stream is dropped.
+    /// Consumes the next byte of the line. A selection of a stream that does not exist is dropped.
     pub fn push(&mut self, byte: u8) -> Event {
         if !self.selecting {
             if byte == SELECT {
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_are_told_apart() {
+    fn streams_are_demultiplexed() {
         let line = [
             b'f', SELECT, 0x40, b'l', SELECT, 0x42, b'a', SELECT, SELECT, b'b',
         ];

@@ -1,7 +1,6 @@
-//! Tactus's own SBI extension, in the range that the SBI specification (chapter "Extension ID
-//! ranges", experimental extensions 0x08000000-0x08FFFFFF) leaves for experiments. Calls follow the SBI's binary
-//! encoding: extension in `a7`, function in `a6`, arguments from `a0`, `sbiret` in `a0`/`a1`.
-//! Errors are the SBI's standard ones.
+//! Tactus's own SBI extension, in the range of the SBI specification for experiments (chapter "Extension ID ranges",
+//! experimental extensions 0x08000000-0x08FFFFFF). Calls follow the SBI's binary encoding: extension in `a7`, function
+//! in `a6`, arguments from `a0`, `sbiret` in `a0`/`a1`. Errors are the SBI's standard ones.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -15,7 +14,7 @@ pub const VERSION: usize = 0;
 pub const CHANNEL_NOTIFY: usize = 1;
 /// `vm_status(vm) -> value`: state of a VM, see [`VmState`]; bits 15:8 hold the `scause` code of its last
 /// fault. Allowed for the caller itself and for VMs whose `on_fault` signals the caller.
-/// `INVALID_PARAM`: no such VM; `DENIED`: not the caller's business.
+/// `INVALID_PARAM`: no such VM; `DENIED`: the caller has no right to it.
 pub const VM_STATUS: usize = 2;
 /// `vm_restart(vm)`: reloads a stopped VM's image and starts it. The same rights and errors as [`VM_STATUS`], and
 /// `ALREADY_AVAILABLE` when the VM is running.
@@ -23,78 +22,87 @@ pub const VM_RESTART: usize = 3;
 /// `cpu_time() -> value`: time the calling VM's vCPUs have run, in ticks of the `time` CSR.
 pub const CPU_TIME: usize = 4;
 
-/// `rt_create(entry, stack, argument, period, budget, deadline) -> number`: makes a real-time vCPU in the caller's VM, if admission
-/// finds a hart where it fits.
+/// `rt_create(entry, stack, argument, period, budget, deadline) -> number`: creates a real-time vCPU in the caller's
+/// VM, if admission finds a hart where it fits.
 ///
-/// It starts at the guest-physical address `entry` at supervisor level without translation, interrupts off, with its number in `a0`,
-/// `argument` in `a1`, `stack` in `sp`, and zero in all other registers. Numbers count the VM's made vCPUs from 0; the lowest that is free is
-/// taken. Times are in ticks of the `time` CSR, `1 <= budget <= deadline <= period <= limit::PERIOD_TICKS`. Its first job is
-/// released at once, or as soon as what was there before has left the hart; a job ends by [`RT_YIELD`] or `wfi`, or is cut off
-/// when the budget is used up, and goes on in the next period.
+/// It starts at the guest-physical address `entry` at supervisor level without translation, interrupts disabled, with
+/// its number in `a0`, `argument` in `a1`, `stack` in `sp`, and zero in all other registers. Numbers count the VM's
+/// created vCPUs from 0; the lowest free one is used. Times are in ticks of the `time` CSR, `1 <= budget <= deadline <=
+/// period <= limit::PERIOD_TICKS`. The first job is released at once, or as soon as departing reservations have left
+/// the hart. A job ends by [`RT_YIELD`] or `wfi`; a job that has used up its budget is throttled, and continues in the
+/// next period.
 ///
-/// Instructions that the caller has written just before are what it runs: no fence is needed.
+/// The vCPU fetches instructions that the caller has written before the call: no fence is needed.
 ///
-/// `INVALID_PARAM`: times out of range; `INVALID_ADDRESS`: `entry` is not in the VM's memory or odd; `DENIED`: refused, and the value
-/// (`a1`) says why, see [`Refusal`].
+/// `INVALID_PARAM`: times out of range; `INVALID_ADDRESS`: `entry` is not in the VM's memory or odd; `DENIED`: refused,
+/// with the reason as the value (`a1`), see [`Refusal`].
 pub const RT_CREATE: usize = 5;
-/// `rt_query(number, address, length) -> size`: writes the first `length` bytes of an [`RtStatus`] to the guest-physical `address`; the value
-/// is the size of all of it. [`RT_SELF`] is the caller itself, which may be any real-time vCPU, also one of the configuration.
-/// `INVALID_PARAM`: no such vCPU, or it has ended; `INVALID_ADDRESS`: not within the VM's memory, or not a multiple of 8.
+/// `rt_query(number, address, length) -> size`: writes the first `length` bytes of an [`RtStatus`] to the
+/// guest-physical `address`; the value is the size of the whole. [`RT_SELF`] is the caller itself, which may be any
+/// real-time vCPU, also one of the configuration. `INVALID_PARAM`: no such vCPU, or it has ended; `INVALID_ADDRESS`:
+/// not within the VM's memory, or not a multiple of 8.
 pub const RT_QUERY: usize = 6;
-/// `rt_change(number, period, budget, deadline)`: gives a real-time vCPU another reservation from its next release on, if it fits; else it
-/// keeps the one it has. Errors as [`RT_CREATE`] and [`RT_QUERY`], and `DENIED` with the value 0: it has none that could be changed.
+/// `rt_change(number, period, budget, deadline)`: gives a real-time vCPU another reservation from its next release on,
+/// if that fits; otherwise the vCPU keeps its reservation. Errors as for [`RT_CREATE`] and [`RT_QUERY`], and `DENIED`
+/// with the value 0: the vCPU has no reservation.
 pub const RT_CHANGE: usize = 7;
-/// `rt_delete(number)`: stops and forgets a real-time vCPU that was made by [`RT_CREATE`], wherever it is. Another hart may take a moment to stop
-/// it; it has ended, and touches its stack no more, when [`RT_QUERY`] answers `INVALID_PARAM`. For [`RT_SELF`] it does not return.
-/// `INVALID_PARAM`: no such vCPU.
+/// `rt_delete(number)`: stops and removes a real-time vCPU that [`RT_CREATE`] has created. If it runs on another hart,
+/// it stops there after the call; it has ended, and no longer uses its stack, when [`RT_QUERY`] returns
+/// `INVALID_PARAM`. With [`RT_SELF`] the call does not return. `INVALID_PARAM`: no such vCPU.
 pub const RT_DELETE: usize = 8;
-/// `rt_yield() -> release`: the caller, a real-time vCPU with a reservation, has done its job; returns when the next is released, with
-/// that time in ticks. `DENIED`: the caller has no reservation.
+/// `rt_yield() -> release`: ends the job of the caller, a real-time vCPU with a reservation; returns at the release of
+/// the next job, with that time in ticks. `DENIED`: the caller has no reservation.
 pub const RT_YIELD: usize = 9;
-/// `message_send(channel, address, length, priority, timeout)`: copies a message of `length` bytes at the guest-physical `address` to
-/// the other end's queue. `priority` 0 to 255, higher first; equal ones in order. When the queue is full, waits for at most `timeout`
-/// ticks (`u64::MAX`: for ever; 0: not at all).
-/// `INVALID_PARAM`: no such channel, it carries no messages, too long, or the priority is out of range; `INVALID_ADDRESS`: not within the
-/// VM's memory; `TIMEOUT` ([`TIMEOUT_ERROR`]): still full.
+/// `message_send(channel, address, length, priority, timeout)`: copies a message of `length` bytes at the
+/// guest-physical `address` to the queue of the other end. `priority` is 0 to 255, higher first; first in, first out
+/// within a priority. If the queue is full, the call waits for at most `timeout` ticks (`u64::MAX`: without limit; 0:
+/// not at all). `INVALID_PARAM`: no such channel, it carries no messages, the message is too long, or the priority is
+/// out of range; `INVALID_ADDRESS`: not within the VM's memory; `TIMEOUT` ([`TIMEOUT_ERROR`]): the queue is still full.
 pub const MESSAGE_SEND: usize = 10;
-/// `message_receive(channel, address, capacity, timeout) -> length`: takes the first message of the highest priority out of the
-/// caller's queue. Errors as [`MESSAGE_SEND`]; `BAD_RANGE` ([`BAD_RANGE_ERROR`]): it is longer than `capacity`, and stays; the value is
-/// its length.
+/// `message_receive(channel, address, capacity, timeout) -> length`: removes the first message of the highest priority
+/// from the caller's queue. Errors as for [`MESSAGE_SEND`]; `BAD_RANGE` ([`BAD_RANGE_ERROR`]): the message is longer
+/// than `capacity`, and stays queued; the value is its length.
 pub const MESSAGE_RECEIVE: usize = 11;
 
-/// `interrupt_page(address)`: from now on the calling vCPU takes its interrupts by the [`crate::interrupts::InterruptPage`] at the guest-physical `address`,
-/// and not by its context of the virtual PLIC, whose output is off. What is pending there becomes pending in the page. Every source
-/// of the VM becomes pending in the page of every vCPU that has one; each is to be enabled in one place only.
+/// `interrupt_page(address)`: the calling vCPU receives its interrupts by the [`crate::interrupts::InterruptPage`] at
+/// the guest-physical `address` instead of its context of the virtual PLIC, whose output is disabled. Interrupts
+/// pending there become pending in the page. Each source of the VM becomes pending in the page of every vCPU that has
+/// one, and must be enabled in one place only.
 ///
-/// Address 0 undoes it; what is pending in the page then is the guest's to look at. The page is also forgotten when the vCPU stops.
+/// Address 0 ends this; interrupts then pending in the page are left to the guest. It also ends when the vCPU stops.
 ///
-/// `INVALID_ADDRESS`: not in the VM's memory, or not a multiple of 64; `DENIED`: a vCPU that [`RT_CREATE`] has made, which has no virtual
-/// interrupts.
+/// `INVALID_ADDRESS`: not in the VM's memory, or not a multiple of 64; `DENIED`: the vCPU was created by [`RT_CREATE`]
+/// and has no virtual interrupts.
 pub const INTERRUPT_PAGE: usize = 12;
-/// `interrupt_end(source)`: a device, taken from an [`INTERRUPT_PAGE`], has been served. Its line may still be high; if so, it interrupts again. Until
-/// this call a passed-through device interrupts no more. For sources up to [`crate::map::PASSED_SOURCE_MAX`]; those above, doorbells and
-/// faults, have no end.
-/// `INVALID_PARAM`: not such a source.
+/// `interrupt_end(source)`: completes an interrupt of a device, claimed from an [`INTERRUPT_PAGE`]. If the line is
+/// still high, the source becomes pending again; before this call a passed-through source does not. For sources up to
+/// [`crate::map::PASSTHROUGH_SOURCE_MAX`]; those above, doorbells and faults, need no completion. `INVALID_PARAM`: no
+/// such source.
 pub const INTERRUPT_END: usize = 13;
 
-/// `accelerator_requests(listen, open, close, waits) -> news`: for the device manager. Sets of interfaces are a bit each.
+/// `accelerator_requests(listen, open, close, waits) -> events`: for the device manager. Sets of interfaces are a bit
+/// each.
 ///
-/// The VMs that have the interfaces in `open` write their virtual devices' pages directly from now on; those of `close` no more: a store there is then carried out by the hypervisor, and becomes a request. A vCPU that
-/// another hart runs may write one for a moment yet; what it has asked for by then becomes a request when it cannot any more.
+/// The VMs of the interfaces in `open` write their virtual devices' pages directly from now on. For those in `close`, a
+/// store to the page traps, and the hypervisor performs it and reports a request. A vCPU that runs on another hart may
+/// write a closed page until that hart has dropped the translation; what it wrote is reported as a request then.
 ///
-/// Returns what has become of the interfaces since the last call, as [`news`]; [`news::WRITTEN`] is told, and forgotten with that, of the interfaces in `listen` only. Where there is nothing to tell and `waits` is 1,
-/// the call waits for something, or for whatever `wfi` would wait for; then it returns 0. While nobody waits so, a request of one in `listen` raises [`crate::map::FAULT_SOURCE`] in the caller, once.
+/// Returns the events of the interfaces since the last call, as [`interface_event`]; [`interface_event::WRITTEN`] is
+/// reported, and cleared, for the interfaces in `listen` only. If there are none and `waits` is 1, the call waits for
+/// an event, or for any interrupt that ends `wfi`; then it returns 0. While no call waits, a request of an interface in
+/// `listen` raises [`crate::map::FAULT_SOURCE`] in the caller, once.
 ///
-/// `DENIED`: the caller is not the device manager; `INVALID_PARAM`: there is not each of these interfaces, or one is both in `open` and in `close`, or `waits` is neither 0 nor 1.
+/// `DENIED`: the caller is not the device manager; `INVALID_PARAM`: an interface does not exist, or is both in `open`
+/// and in `close`, or `waits` is neither 0 nor 1.
 pub const ACCELERATOR_REQUESTS: usize = 14;
 
 /// The value of [`ACCELERATOR_REQUESTS`]: sets of interfaces, each shifted left by the interface's number.
-pub mod news {
+pub mod interface_event {
     /// All interfaces.
     pub const ALL: u32 = (1 << crate::blob::limit::INTERFACES) - 1;
-    /// They have been written while their VMs were not permitted to.
+    /// Written while their VMs had no permission to write.
     pub const WRITTEN: u32 = 1;
-    /// Their VMs have ended, or start anew: nobody waits any more for what is computed or asked there.
+    /// Their VMs have ended or restarted: requests and computations of them have no recipient any more.
     pub const ENDED: u32 = 1 << crate::blob::limit::INTERFACES;
 }
 
@@ -106,7 +114,7 @@ pub const BAD_RANGE_ERROR: i64 = -11;
 /// Number of the calling vCPU itself.
 pub const RT_SELF: u64 = u64::MAX;
 
-/// Why a real-time vCPU was not made or not changed: the value beside the error `DENIED`.
+/// Why a real-time vCPU was not created or changed: the value beside the error `DENIED`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Refusal {
@@ -114,11 +122,11 @@ pub enum Refusal {
     Count = 1,
     /// It would exceed the VM's share (`rt_share`).
     Share = 2,
-    /// No hart has so much of its time left, or has a place.
+    /// No hart has the utilisation, or a free entry.
     Utilisation = 3,
-    /// There is time on some hart, but not before every deadline.
+    /// Some hart has the utilisation, but not before every deadline.
     Demand = 4,
-    /// The proof takes more steps than the hypervisor takes; shorter or rounder periods help.
+    /// The proof exceeds the hypervisor's limit of steps; shorter or rounder periods help.
     Undecided = 5,
 }
 
@@ -136,7 +144,7 @@ impl Refusal {
     }
 }
 
-/// What [`RT_QUERY`] tells. Times in ticks of the `time` CSR.
+/// The result of [`RT_QUERY`]. Times in ticks of the `time` CSR.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
 )]
@@ -148,17 +156,17 @@ pub struct RtStatus {
     pub budget: u64,
     /// Its deadline, after each release.
     pub deadline: u64,
-    /// Release of the present job, or of the last.
+    /// Release of the current job, or of the last.
     pub release: u64,
     /// Jobs released so far.
     pub jobs: u64,
-    /// Jobs that were cut off because they had used up their budget.
+    /// Jobs that were throttled because they had used up their budget.
     pub overruns: u64,
-    /// Jobs that were not done, or had not had all of their budget, by their deadline.
+    /// Jobs that had not finished, or had not had all of their budget, by their deadline.
     pub missed: u64,
-    /// Time it has had in all.
+    /// Execution time in all.
     pub used: u64,
-    /// The most that one job has used.
+    /// The longest execution time of a job.
     pub used_max: u64,
     /// Index of its hart.
     pub hart: u32,
@@ -166,12 +174,13 @@ pub struct RtStatus {
     pub reserved: u32,
 }
 
-/// A call by memory, for code that can store but not call (Linux user space): the caller fills in `function` and `arguments` and
-/// stores the guest-physical address of the whole, a multiple of 8, as one doubleword at [`crate::map::CALL_BASE`]. When the store is done, so is
-/// the call. Where no block is in the VM's memory the store is an access fault, as from a bus.
+/// A call by memory, for code that can store but not call (Linux user space): the caller fills in `function` and
+/// `arguments` and stores the guest-physical address of the block, a multiple of 8, as one doubleword to
+/// [`crate::map::CALL_BASE`]. The call is complete when the store is. If the block is not in the VM's memory, the store
+/// is an access fault, as from a bus.
 ///
-/// Only calls of this extension that do not wait: timeouts count as 0, [`RT_YIELD`] and [`INTERRUPT_PAGE`] are `NOT_SUPPORTED`, and there is no caller
-/// "itself", so that [`RT_SELF`] is an `INVALID_PARAM`.
+/// Only calls of this extension that do not wait are possible: timeouts count as 0, [`RT_YIELD`] and [`INTERRUPT_PAGE`]
+/// return `NOT_SUPPORTED`. No vCPU is the caller, so that [`RT_SELF`] is an `INVALID_PARAM`.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
 )]

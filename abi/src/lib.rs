@@ -1,7 +1,7 @@
-//! What the hypervisor, the guests, the virtual board and the `tactus` tool agree on: the
-//! guest-physical memory map, the hypercalls, the console's framing and registers, and the system blob.
+//! Interfaces between the hypervisor, the guests, the virtual board and the `tactus` tool: the guest-physical memory
+//! map, the hypercalls, the framing and registers of the console, and the system blob.
 //!
-//! Plain data and constants; of behaviour only what two parties do to the same word.
+//! Plain data and constants, and the operations that both sides perform on a shared word.
 #![no_std]
 
 pub mod accelerator;

@@ -40,8 +40,8 @@ pub const UART_SIZE: u64 = 0x1000;
 /// The virtual UART's PLIC source, as on `virt`.
 pub const UART_SOURCE: u32 = 10;
 
-/// Highest PLIC source that can be a passed-through physical one (with the same number).
-pub const PASSED_SOURCE_MAX: u32 = 62;
+/// Highest PLIC source that can be passed through, under the number of the physical source.
+pub const PASSTHROUGH_SOURCE_MAX: u32 = 62;
 /// Raised in a VM that another VM's `on_fault = { signal = ... }` names.
 pub const FAULT_SOURCE: u32 = 63;
 /// PLIC source of a VM's channel 0; channel `n` has `CHANNEL_SOURCE + n`.
@@ -49,12 +49,12 @@ pub const CHANNEL_SOURCE: u32 = 64;
 /// Channels a VM may have.
 pub const CHANNELS_MAX: u32 = PLIC_SOURCES - CHANNEL_SOURCE;
 
-/// Virtual devices of accelerators: that of hardware task `n` is `n` pages behind this, in each VM that has it.
+/// Virtual devices of accelerators: that of hardware task `n` is `n` pages above, in each VM that has it.
 pub const ACCELERATOR_BASE: u64 = 0x2800_0000;
 /// End of the range kept for them: tasks 1 to 7.
 pub const ACCELERATOR_END: u64 = ACCELERATOR_BASE + 8 * PAGE_SIZE;
 
-/// Ports to the I/O hypervisor: a VM's port `n`, counted from 0 in the order of its description, is `n` pages behind this.
+/// Ports to the I/O hypervisor: a VM's port `n`, counted from 0 in the order of its description, is `n` pages above.
 pub const IO_PORT_BASE: u64 = 0x2801_0000;
 /// A VM's page of timed I/O.
 pub const TIMED_IO_BASE: u64 = 0x2802_0000;
@@ -63,7 +63,8 @@ pub const TIMED_IO_BASE: u64 = 0x2802_0000;
 /// VM's channel `n`. It does what the `channel_notify` hypercall does, for code that can store
 /// but not call (Linux user space).
 pub const DOORBELL_BASE: u64 = 0x3000_0000;
-/// Where a 64-bit store makes the call whose [`crate::hypercall::CallBlock`] is at the guest-physical address stored; in the doorbells' page.
+/// A 64-bit store here makes the call whose [`crate::hypercall::CallBlock`] is at the guest-physical address stored; in
+/// the page of the doorbells.
 pub const CALL_BASE: u64 = DOORBELL_BASE + 0x800;
 /// Shared memory of a VM's channels: channel 0 first, each following the one before it.
 pub const CHANNEL_BASE: u64 = 0x3000_1000;
@@ -74,5 +75,5 @@ pub const CHANNEL_END: u64 = 0x4000_0000;
 pub const RAM_BASE: u64 = 0x8000_0000;
 /// Where a raw guest image is loaded and entered.
 pub const RAW_IMAGE_BASE: u64 = 0x8020_0000;
-/// Bytes kept at the very end of a VM's memory for its devicetree; `a1` points to their begin.
+/// Bytes reserved at the end of a VM's memory for its devicetree; `a1` points to their start.
 pub const DEVICETREE_SIZE: u64 = 0x1_0000;

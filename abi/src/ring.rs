@@ -2,27 +2,27 @@
 //!
 //! A channel's memory, of `size` bytes, is:
 //!
-//! | bytes | what | written by |
+//! | bytes | content | written by |
 //! |---|---|---|
 //! | 0..8 | ring 0: [`Position`] of its producer | end 0 |
 //! | 64..72 | ring 0: position of its consumer | end 1 |
 //! | 128..136 | ring 1: position of its producer | end 1 |
 //! | 192..200 | ring 1: position of its consumer | end 0 |
 //! | 256.. | ring 0: [`capacity`] bytes of records | end 0 |
-//! | behind it | ring 1: as many | end 1 |
-//! | what is left | the guests' own | |
+//! | after it | ring 1: as many | end 1 |
+//! | the rest | available to the guests | |
 //!
-//! End 0 is the VM that comes first in `system.toml`; the devicetree says which end a VM has (`tactus,end`). It produces into ring 0
-//! and consumes from ring 1. Each writer has cache lines of its own.
+//! End 0 is the VM that is first in `system.toml`; the devicetree tells the guest its end (`tactus,end`). End 0
+//! produces into ring 0 and consumes from ring 1. Each writer has cache lines of its own.
 //!
-//! A *record* is a doubleword with its length in bytes, and its bytes, padded to a multiple of 8; it may go round the end of the ring. A
-//! *position* is one doubleword that is stored and loaded as a whole: an epoch, and a sequence, which counts the bytes of
-//! records that have been produced, or consumed, in this epoch. It begins at [`FIRST`] and wraps; byte `s` of the sequence lies at `s`
-//! modulo the capacity.
+//! A *record* is a doubleword with its length in bytes, and its bytes, padded to a multiple of 8; it may wrap at the
+//! end of the ring. A *position* is one doubleword that is stored and loaded as a whole: an epoch, and a sequence,
+//! which counts the bytes of records that have been produced, or consumed, in this epoch. The sequence begins at
+//! [`FIRST`] and wraps; byte `s` of the sequence is at `s` modulo the capacity.
 //!
-//! A producer begins an epoch when it starts and when it finds the consumer's position impossible: it takes a number that
-//! neither position has, never 0, and its ring is empty. A consumer that finds a new epoch begins at [`FIRST`] in it. What it has copied
-//! counts only if the epoch is still the same afterwards.
+//! A producer begins an epoch when it starts and when it finds the consumer's position impossible: it chooses a number
+//! that neither position has, never 0, and its ring is empty. A consumer that finds a new epoch begins at [`FIRST`] in
+//! it. Bytes that it has copied are valid only if the epoch is still the same afterwards.
 
 /// Bytes before the first ring's records.
 pub const CONTROL: usize = 256;
@@ -35,8 +35,8 @@ pub const FIRST: u32 = 0u32.wrapping_sub(4096);
 /// Largest capacity: differences of sequences are never ambiguous.
 pub const CAPACITY_MAX: usize = 1 << 30;
 
-/// Bytes of each ring in a channel of `size` bytes: the largest power of two of which two fit; 0: none does that holds a record.
-/// Follows from the configuration alone, never from what is in the memory.
+/// Bytes of each ring in a channel of `size` bytes: the largest power of two of which two fit; 0: a record does not
+/// fit. Depends on the configuration alone, never on the content of the memory.
 pub const fn capacity(size: usize) -> usize {
     let each = size.saturating_sub(CONTROL) / 2;
     if each < 2 * ALIGN {
@@ -73,10 +73,10 @@ pub const fn records_at(ring: usize, capacity: usize) -> usize {
     CONTROL + ring * capacity
 }
 
-/// How far an end has come.
+/// The progress of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// The epoch; 0: none, the end has not started.
+    /// The epoch; 0: the end has not started.
     pub epoch: u32,
     /// The sequence.
     pub sequence: u32,
@@ -91,12 +91,12 @@ impl Position {
         }
     }
 
-    /// As in memory.
+    /// The representation in memory.
     pub const fn to_word(self) -> u64 {
         (self.epoch as u64) << 32 | self.sequence as u64
     }
 
-    /// From memory. Any word is a position.
+    /// Decodes the representation in memory. Any word is a position.
     pub const fn from_word(word: u64) -> Self {
         Self {
             epoch: (word >> 32) as u32,
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_rings_fit_and_never_four() {
+    fn capacity_is_the_largest_that_fits_twice() {
         for size in (0..1 << 16).step_by(8) {
             let capacity = capacity(size);
             if capacity == 0 {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_keep_their_parts() {
+    fn position_survives_encoding() {
         let position = Position {
             epoch: 0x1234_5678,
             sequence: 0xffff_fff8,

@@ -1,5 +1,5 @@
-//! Registers of the 16550 UART (National Semiconductor PC16550D data sheet, section "Registers") at byte offsets, and their bits: what
-//! drivers use and models implement.
+//! Registers of the 16550 UART (National Semiconductor PC16550D data sheet, section "Registers") at byte offsets, and
+//! their bits, as far as drivers use and models implement them.
 
 /// Receiver buffer (read) and transmitter holding register (write); low divisor byte while [`LCR_DIVISOR`] is set.
 pub const DATA: u64 = 0;
@@ -26,7 +26,7 @@ pub const IER_TRANSMITTER_EMPTY: u8 = 1 << 1;
 pub const IER_MASK: u8 = 0x0f;
 /// No interrupt.
 pub const IIR_NONE: u8 = 0x01;
-/// The transmitter can take a byte; reading IIR takes that back.
+/// The transmitter can take a byte; cleared by a read of IIR.
 pub const IIR_TRANSMITTER_EMPTY: u8 = 0x02;
 /// A byte has been received.
 pub const IIR_RECEIVED: u8 = 0x04;
@@ -38,7 +38,7 @@ pub const FCR_ENABLE: u8 = 1 << 0;
 pub const FCR_CLEAR_RECEIVER: u8 = 1 << 1;
 /// The first two registers are the divisor's.
 pub const LCR_DIVISOR: u8 = 1 << 7;
-/// What is sent is received, and goes nowhere.
+/// Loopback: sent bytes are received, and do not reach the line.
 pub const MCR_LOOP: u8 = 1 << 4;
 /// Bits of MCR that exist.
 pub const MCR_MASK: u8 = 0x1f;
@@ -46,5 +46,5 @@ pub const MCR_MASK: u8 = 0x1f;
 pub const LSR_RECEIVED: u8 = 1 << 0;
 /// The transmitter's FIFO is empty.
 pub const LSR_TRANSMITTER_EMPTY: u8 = 1 << 5;
-/// The transmitter has nothing left to send at all.
+/// The transmitter is empty, its shift register included.
 pub const LSR_TRANSMITTER_IDLE: u8 = 1 << 6;

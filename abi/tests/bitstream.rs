@@ -1,4 +1,4 @@
-//! Bitstreams: what is made is read, and whatever is damaged is found.
+//! Bitstreams: a sealed one is accepted, a damaged one is rejected.
 
 use proptest::prelude::*;
 use tactus_abi::bitstream::{self, Error, HEADER, Header};
@@ -10,7 +10,7 @@ fn made(header: Header, content: &[u32]) -> Vec<u8> {
     bytes
 }
 
-/// Bit by bit, from the polynomial: independent of the library that the maker uses.
+/// CRC-32 bit by bit, from the polynomial: independent of the library under test.
 fn crc32(bytes: impl Iterator<Item = u8>) -> u32 {
     !bytes.fold(u32::MAX, |crc, byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| {
@@ -30,34 +30,34 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn what_is_made_is_read((header, bytes) in bitstreams()) {
+    fn sealed_bitstream_is_accepted((header, bytes) in bitstreams()) {
         prop_assert_eq!(bitstream::check(&bytes), Ok(header));
         let covered = bytes[..12].iter().chain(&bytes[16..]).copied();
         prop_assert_eq!(bytes[12..16].to_vec(), crc32(covered).to_le_bytes().to_vec());
     }
 
     #[test]
-    fn a_bit_that_turns_is_found((_, mut bytes) in bitstreams(), at: prop::sample::Index, bit in 0..8_u32) {
+    fn flipped_bit_is_detected((_, mut bytes) in bitstreams(), at: prop::sample::Index, bit in 0..8_u32) {
         let at = at.index(bytes.len());
         bytes[at] ^= 1_u8 << bit;
         prop_assert!(bitstream::check(&bytes).is_err());
     }
 
     #[test]
-    fn what_is_cut_off_or_goes_on_is_found((_, mut bytes) in bitstreams(), length in 0..1000_usize) {
+    fn wrong_length_is_detected((_, mut bytes) in bitstreams(), length in 0..1000_usize) {
         let whole = bytes.len();
         bytes.resize(length, 0);
         prop_assert_eq!(bitstream::check(&bytes).is_ok(), length == whole);
     }
 
     #[test]
-    fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+    fn arbitrary_bytes_are_rejected(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
         prop_assert!(bitstream::check(&bytes).is_err());
     }
 }
 
 #[test]
-fn what_can_be_no_bitstream_is_not_made() {
+fn invalid_content_or_task_is_not_sealed() {
     let header = Header { task: 1, region: 0 };
     for length in [0, 3, HEADER, HEADER + 2] {
         let mut bytes = vec![7; length];

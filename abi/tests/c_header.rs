@@ -1,4 +1,4 @@
-//! The C header says what the Rust modules say.
+//! The C header agrees with the Rust modules.
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -56,13 +56,13 @@ fn numbers_agree() {
         ("TIMED_IO_BASE", map::TIMED_IO_BASE.into()),
         ("SLOT_SIZE", accelerator::SLOT_SIZE as i128),
         ("SLOT_SIGNAL", accelerator::SIGNAL as i128),
-        ("SLOT_WISH", accelerator::WISH as i128),
-        ("SLOT_DONE", accelerator::DONE as i128),
+        ("SLOT_COMMAND", accelerator::COMMAND as i128),
+        ("SLOT_COMPLETED", accelerator::COMPLETED as i128),
         ("SIGNAL_WAIT", accelerator::SIGNAL_WAIT.into()),
         ("SIGNAL_READY", accelerator::SIGNAL_READY.into()),
         ("SIGNAL_PREEMPT", accelerator::SIGNAL_PREEMPT.into()),
-        ("WISH_REQUEST", accelerator::WISH_REQUEST.into()),
-        ("WISH_CANCEL", accelerator::WISH_CANCEL.into()),
+        ("COMMAND_REQUEST", accelerator::COMMAND_REQUEST.into()),
+        ("COMMAND_CANCEL", accelerator::COMMAND_CANCEL.into()),
         ("RT_SELF", hypercall::RT_SELF.into()),
         ("BAD_RANGE_ERROR", hypercall::BAD_RANGE_ERROR.into()),
         ("TIMEOUT_ERROR", hypercall::TIMEOUT_ERROR.into()),
@@ -85,9 +85,9 @@ fn numbers_agree() {
     assert!(numbers.is_empty(), "only in the header: {numbers:?}");
 }
 
-/// The registers of a virtual device, as they are generated from its description.
+/// Compares with the generated registers of a virtual device.
 #[test]
-fn a_virtual_device_says_there_that_it_is_asked() {
+fn start_register_has_the_offset_of_the_generated_registers() {
     let generated = include_str!("../../fabric/generated/virtual_device_regs.h");
     let (_, map) = generated.split_once("typedef struct").expect("the map");
     let words = map.lines().filter(|line| line.contains("uint32_t "));

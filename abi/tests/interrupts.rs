@@ -1,15 +1,15 @@
-//! The page for interrupts: wherever in what a vCPU does the hypervisor comes between, no interrupt is lost.
+//! The interrupt page: no interrupt is lost, wherever the hypervisor interrupts the vCPU.
 
-use tactus_abi::interrupts::{InterruptPage, place};
+use tactus_abi::interrupts::{InterruptPage, word_and_bit};
 
 const DOORBELL: u32 = 64;
 
-/// What the vCPU does; the hypervisor comes between any two of these.
+/// A step of the vCPU; the hypervisor may run between any two.
 #[derive(Clone, Copy)]
 enum Step {
-    /// The handler's first act, if it is interrupted.
+    /// The handler's first step, if it is interrupted.
     ClearSoftware,
-    /// Its next, if it was.
+    /// The handler's next step.
     Take,
     Mask,
     Unmask,
@@ -23,14 +23,14 @@ struct Machine {
     /// `sip.SSIP`.
     software: bool,
     in_handler: bool,
-    /// The doorbell has been sent since it was taken last.
+    /// The doorbell has been sent since it was claimed last.
     owed: bool,
 }
 
 impl Machine {
     fn send(&mut self) {
-        let (word, bit) = place(DOORBELL);
-        self.software |= self.page.add(word, bit);
+        let (word, bit) = word_and_bit(DOORBELL);
+        self.software |= self.page.set_pending(word, bit);
         self.owed = true;
     }
 
@@ -40,7 +40,7 @@ impl Machine {
                 self.software = false;
                 self.in_handler = true;
             }
-            Take if self.in_handler => match self.page.take() {
+            Take if self.in_handler => match self.page.claim() {
                 Some(source) => {
                     assert_eq!(source, DOORBELL);
                     self.owed = false;
@@ -55,7 +55,7 @@ impl Machine {
 }
 
 #[test]
-fn no_interrupt_is_lost_wherever_it_comes() {
+fn no_interrupt_is_lost_at_any_point() {
     let program = [
         ClearSoftware,
         Take,
@@ -76,7 +76,7 @@ fn no_interrupt_is_lost_wherever_it_comes() {
         Take,
         Take,
     ];
-    // Three, each before any of the steps or after the last.
+    // Three doorbells, each before any of the steps or after the last.
     let places = program.len() + 1;
     for schedule in 0..places.pow(3) {
         let sent = [
@@ -93,7 +93,7 @@ fn no_interrupt_is_lost_wherever_it_comes() {
                 machine.step(step);
             }
         }
-        // A handler that has begun ends; and one that is asked for runs.
+        // A handler that has begun ends; one that is pending runs.
         for _ in 0..2 {
             machine.step(Take);
             machine.step(Take);
@@ -103,11 +103,11 @@ fn no_interrupt_is_lost_wherever_it_comes() {
     }
 }
 
-/// Words and bits as the table of the documentation has them.
+/// Words and bits are those of the table in the documentation.
 #[test]
-fn each_source_has_its_place() {
-    assert_eq!(place(0), (0, 1));
-    assert_eq!(place(63), (0, 1 << 63));
-    assert_eq!(place(64), (1, 1));
-    assert_eq!(place(95), (1, 1 << 31));
+fn each_source_has_its_bit() {
+    assert_eq!(word_and_bit(0), (0, 1));
+    assert_eq!(word_and_bit(63), (0, 1 << 63));
+    assert_eq!(word_and_bit(64), (1, 1));
+    assert_eq!(word_and_bit(95), (1, 1 << 31));
 }

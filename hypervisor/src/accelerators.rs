@@ -21,14 +21,14 @@ use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use interfaces::{Accelerators, Interface};
 use tactus_abi::accelerator::START;
-use tactus_abi::hypercall::news;
+use tactus_abi::hypercall::interface_event;
 use tactus_abi::map::{FAULT_SOURCE, PAGE_SIZE};
 use tactus_policy::ready::Handle;
 
 impl Accelerators {
     /// An interface has been written without a region.
     fn written(&self, cx: &mut HartCtx, number: u32) {
-        let bit = news::WRITTEN << number;
+        let bit = interface_event::WRITTEN << number;
         let before = self.news.fetch_or(bit, Ordering::SeqCst);
         // Once, until the manager has come: however much a VM writes.
         if !before & self.listened.load(Ordering::SeqCst) & bit == 0 {
@@ -59,7 +59,7 @@ impl Accelerators {
                 // A hart that knows it otherwise traps once more.
                 interface.leaf.fetch_or(WRITE, Ordering::Relaxed);
                 // It has a region: what it has been asked is being done.
-                let written = news::WRITTEN << interface.number;
+                let written = interface_event::WRITTEN << interface.number;
                 self.news.fetch_and(!written, Ordering::SeqCst);
             }
             if close >> interface.number & 1 == 0 {
@@ -121,7 +121,7 @@ pub fn end(cx: &mut HartCtx, vm: &Vm) {
     let mut ended = 0;
     for interface in own.of(vm) {
         interface.leaf.fetch_and(!WRITE, Ordering::Relaxed);
-        ended |= news::ENDED << interface.number;
+        ended |= interface_event::ENDED << interface.number;
     }
     if ended != 0 {
         own.news.fetch_or(ended, Ordering::SeqCst);

@@ -17,7 +17,7 @@ use request::AdmissionRequest;
 use tactus_abi::blob::{Blob, RealTimePolicy, limit};
 use tactus_abi::hypercall::Refusal;
 use tactus_hypervisor::lock::Lock;
-use tactus_policy::admission::{Decision, LOOKS_AT_RUN_TIME, Ledger, Request, Step, Task, Trial};
+use tactus_policy::admission::{Decision, Ledger, Request, Search, Step, TERMS_AT_RUN_TIME, Task};
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
 
@@ -30,7 +30,7 @@ struct Admission {
     ledger: Ledger<{ limit::HARTS }, { limit::VCPUS }>,
     job: Option<Job>,
     /// Of the job.
-    trial: Trial,
+    search: Search,
 }
 
 /// The request that is being judged.
@@ -45,7 +45,7 @@ struct Job {
 static ADMISSION: Lock<Admission> = Lock::new(Admission {
     ledger: Ledger::new(),
     job: None,
-    trial: Trial::new(),
+    search: Search::new(),
 });
 
 /// Enters the reservations of the configuration, which the tool has judged; called once, at boot.
@@ -55,7 +55,7 @@ pub fn initialise(blob: &Blob) {
         blob.header.overheads,
         blob.header.reserve,
         blob.harts.len(),
-        LOOKS_AT_RUN_TIME,
+        TERMS_AT_RUN_TIME,
     );
     for (index, hart) in blob.harts.iter().enumerate() {
         if hart.policy == RealTimePolicy::EarliestDeadline as u32 {
@@ -99,13 +99,17 @@ pub fn step(vcpu: &'static Vcpu, wanted: &AdmissionRequest) -> (Option<SbiResult
         };
         return (Some(Err(error)), [None; 2]);
     }
-    let Admission { ledger, job, trial } = &mut *admission;
+    let Admission {
+        ledger,
+        job,
+        search,
+    } = &mut *admission;
     let mut tell = [None; 2];
     match job {
         None if wanted.start.is_none() && target(wanted).relocation.promised().is_none() => {
             return (Some(Err(SbiError::refused(Refusal::Count))), tell);
         }
-        None => match ledger.begin(&wanted.request, settled_harts(), trial) {
+        None => match ledger.begin(&wanted.request, settled_harts(), search) {
             Ok(()) => {
                 *job = Some(Job {
                     caller: vcpu,
@@ -137,7 +141,7 @@ pub fn step(vcpu: &'static Vcpu, wanted: &AdmissionRequest) -> (Option<SbiResult
         Some(Job {
             wanted, decided, ..
         }) => {
-            if let Step::Done(result) = ledger.step(&wanted.request, trial) {
+            if let Step::Done(result) = ledger.step(&wanted.request, search) {
                 *decided = Some(result);
             }
         }
@@ -276,7 +280,7 @@ pub fn stopped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     } else if let (Some(account), Some(reservation)) =
         (&mut body.account, vcpu.relocation.promised())
     {
-        account.renew_as(reservation, 0);
+        account.release_with(reservation, 0);
     }
 }
 

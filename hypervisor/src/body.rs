@@ -4,7 +4,7 @@ use crate::admission::request::PendingCall;
 use crate::arch::context::{Context, Fpu};
 use crate::loader::Loader;
 use crate::message::endpoint::Call;
-use crate::migration::Roaming;
+use crate::migration::MigrationLimiter;
 use tactus_abi::blob::limit;
 use tactus_policy::livelock::Livelock;
 use tactus_policy::reservation::{Account, Reservation};
@@ -68,7 +68,7 @@ pub struct Body {
     /// The reservation that it gets when its next job is released.
     pub next: Option<Reservation>,
     /// Whether it may go to harts for user level only just now, if that depends.
-    pub roaming: Option<Roaming>,
+    pub migration_limiter: Option<MigrationLimiter>,
     /// Its floating-point registers.
     pub fpu: Fpu,
 }

@@ -19,7 +19,7 @@ use crate::vm::{Doorbell, Vcpu, Vm};
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU32;
 use tactus_abi::blob::{Blob, Class, Header, NONE, ReadyQueue, RealTimePolicy, part, region};
-use tactus_abi::map::PASSED_SOURCE_MAX;
+use tactus_abi::map::PASSTHROUGH_SOURCE_MAX;
 use tactus_hypervisor::lock::Lock;
 use tactus_policy::ready::{Handle, ListQueue};
 use tactus_policy::table::{Array, Table};
@@ -291,8 +291,8 @@ fn clear_channels(blob: &Blob) {
 }
 
 /// A VM's interrupts go to the hart of its first real-time vCPU, or where its first vCPU starts.
-fn routes(blob: &Blob) -> Array<Route, { PASSED_SOURCE_MAX as usize + 1 }> {
-    let mut routes = Array([Route::Unused; PASSED_SOURCE_MAX as usize + 1]);
+fn routes(blob: &Blob) -> Array<Route, { PASSTHROUGH_SOURCE_MAX as usize + 1 }> {
+    let mut routes = Array([Route::Unused; PASSTHROUGH_SOURCE_MAX as usize + 1]);
     for interrupt in blob.interrupts {
         let vm = interrupt.vm as usize;
         let vcpus = blob.vcpus_of(&Table::new(blob.vms)[vm]);

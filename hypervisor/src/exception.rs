@@ -25,7 +25,7 @@ pub fn deliver(cx: &mut HartCtx, vcpu: &'static Vcpu, exception: &Exception, cau
     if exception.supervisor {
         let body = cx.bodies.of(vcpu);
         let digest = digest(&body.context, exception);
-        match body.livelock.exception(digest) {
+        match body.livelock.record_exception(digest) {
             Verdict::Deliver => {}
             Verdict::Watch => context::watch(true),
             Verdict::Livelock => {

@@ -64,7 +64,7 @@ impl Page {
         }
         let mut interrupts = false;
         for (word, sources) in sent.into_iter().enumerate() {
-            interrupts |= sources != 0 && page.add(word, sources);
+            interrupts |= sources != 0 && page.set_pending(word, sources);
         }
         interrupts
     }

@@ -19,7 +19,7 @@ use crate::vm::Vcpu;
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
-pub use tactus_policy::migration::Roaming;
+pub use tactus_policy::migration::MigrationLimiter;
 use tactus_policy::ready::ReadyQueue;
 use tactus_policy::schedule::precedence;
 
@@ -51,19 +51,19 @@ pub fn leaves(local: &mut Local, vcpu: &Vcpu, body: &mut Body) {
         local.loaded = None;
         if !at_user_level {
             vcpu.kernel_entries.fetch_add(1, Ordering::Relaxed);
-            if let Some(roaming) = &mut body.roaming {
-                roaming.entered(arch::now());
+            if let Some(migration_limiter) = &mut body.migration_limiter {
+                migration_limiter.record_entry(arch::now());
             }
         }
     }
-    vcpu.set_affinity(at_user_level && may_go(body));
+    vcpu.set_affinity(at_user_level && may_migrate(body));
 }
 
 /// Whether a vCPU that is at user level may go to harts for it.
-fn may_go(body: &Body) -> bool {
-    body.roaming
+fn may_migrate(body: &Body) -> bool {
+    body.migration_limiter
         .as_ref()
-        .is_none_or(|roaming| roaming.may_go(arch::now()))
+        .is_none_or(|migration_limiter| migration_limiter.may_migrate(arch::now()))
 }
 
 /// The current vCPU's kernel returns from a trap, which has trapped as somebody waits for the hart.
@@ -96,7 +96,7 @@ fn give_way(cx: &mut HartCtx, returned: bool) {
         return;
     }
     // Entered again, one that stays here runs to its next return: no two of them give way to each other for ever.
-    if context::at_user_level() && (returned || may_go(body)) {
+    if context::at_user_level() && (returned || may_migrate(body)) {
         // It goes behind those that wait: this hart takes one of them, and then offers it to the other.
         local.timer.set_slice_end(arch::now());
         local.needs_resched = true;

@@ -10,7 +10,7 @@ use crate::sync::Owned;
 use crate::vm::{Vcpu, Vm};
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use tactus_abi::blob::Blob;
-use tactus_abi::map::PASSED_SOURCE_MAX;
+use tactus_abi::map::PASSTHROUGH_SOURCE_MAX;
 use tactus_hypervisor::lock::Lock;
 use tactus_policy::ready::Handle;
 use tactus_policy::table::{Array, Table};
@@ -53,7 +53,7 @@ pub struct System {
     /// The interrupt controller, if wired interrupts are used.
     pub plic: Option<Plic>,
     /// By physical source.
-    pub routes: Array<Route, { PASSED_SOURCE_MAX as usize + 1 }>,
+    pub routes: Array<Route, { PASSTHROUGH_SOURCE_MAX as usize + 1 }>,
 }
 
 impl System {

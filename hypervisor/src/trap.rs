@@ -221,9 +221,9 @@ pub extern "C" fn virtual_instruction(vcpu: &'static Vcpu) -> Exit {
 #[cold]
 fn return_from_trap(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let livelock = &mut cx.bodies.of(vcpu).livelock;
-    if livelock.watched() {
+    if livelock.is_watched() {
         // Now it does what it was about to do.
-        livelock.returned();
+        livelock.record_trap_return();
         context::watch(false);
     } else {
         migration::returns(cx);

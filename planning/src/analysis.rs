@@ -7,7 +7,7 @@
 
 use tactus_abi::blob::{Overheads, limit};
 use tactus_policy::admission::Task;
-use tactus_policy::demand::{Load, Member, Test, Verdict, WHOLE};
+use tactus_policy::demand::{FULL_UTILISATION, Load, Member, Test, Verdict};
 use tactus_policy::reservation::{Kind, Reservation};
 
 /// Steps of a response's search before the deadline itself is given as the bound.
@@ -42,7 +42,7 @@ pub fn verdict(tasks: impl IntoIterator<Item = Task>, overheads: &Overheads) -> 
         match Member::new(task.reservation, task.kind, overheads.job) {
             Some(member) if load.add(member) => {}
             Some(_) => return Verdict::Overloaded,
-            None => return Verdict::Late,
+            None => return Verdict::DemandExceeded,
         }
     }
     Test::run(&load)
@@ -193,7 +193,7 @@ fn search(tasks: &[Task], which: usize, overheads: &Overheads, steps: &mut u32) 
     let own = gross(tasks.get(which)?, overheads);
     let servers = tasks.iter().any(|t| t.kind == Kind::Server);
     let part_above = utilisation(tasks, overheads) + tasks.len() as u64 + 1;
-    if servers && part_above >= WHOLE {
+    if servers && part_above >= FULL_UTILISATION {
         // The hart may be busy for ever.
         return None;
     }

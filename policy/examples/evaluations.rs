@@ -1,7 +1,8 @@
-//! How many looks at a hart's demand a decision takes, over random sets of reservations: `cargo run --release -p tactus-policy --example evaluations`.
+//! Evaluations of a hart's demand that a decision takes, over random sets of reservations:
+//! `cargo run --release -p tactus-policy --example evaluations`.
 //!
-//! Utilisations by UUniFast (Bini and Buttazzo, Real-Time Systems 30, 2005), periods log-uniform from 1 to 1000 ms, deadlines
-//! uniform between budget and period, all in ticks of 10 ns.
+//! Utilisations by UUniFast (Bini and Buttazzo, Real-Time Systems 30, 2005), periods log-uniform from 1 to 1000 ms,
+//! deadlines uniform between budget and period, all in ticks of 10 ns.
 
 use tactus_abi::blob::Overheads;
 use tactus_policy::demand::{EVALUATIONS, Load, Member, Test, Verdict};
@@ -28,7 +29,7 @@ impl Random {
 struct Case {
     count: usize,
     utilisation: f64,
-    /// Deadlines are between this part of the way from budget to period, and the period.
+    /// Deadlines are at least this fraction of the way from budget to period.
     deadline: f64,
     servers: f64,
     overheads: Overheads,
@@ -99,13 +100,13 @@ fn main() {
                             let mut test = Test::new();
                             let verdict = loop {
                                 match test.step(&load) {
-                                    Verdict::Open => {}
+                                    Verdict::Pending => {}
                                     verdict => break verdict,
                                 }
                             };
                             verdicts[match verdict {
                                 Verdict::Fits => 0,
-                                Verdict::Late => 1,
+                                Verdict::DemandExceeded => 1,
                                 Verdict::Overloaded => 2,
                                 _ => 3,
                             }] += 1;

@@ -1,75 +1,80 @@
-//! Which hart a real-time vCPU is put on, if any: what is promised to whom, and the search for a place for one more.
+//! Admission control: which hart serves a real-time vCPU's reservation, or why none can.
 //!
-//! The first hart in order of number where it fits takes it. Where it fits nowhere, one other real-time vCPU that may
-//! run on several harts may be moved to make room. Otherwise it is refused, and nothing changes.
+//! First fit: the vCPU is placed on the hart of the lowest number where it fits. If it fits on none, one other
+//! real-time vCPU that may run on several harts can be moved to make room. Otherwise the request is refused, and
+//! nothing changes.
 //!
-//! The search goes in steps, each of which looks at the reservations of one hart a few times: whoever runs it can attend to other things in
-//! between. A [`Trial`] that finds the ledger changed begins anew.
+//! The search proceeds in steps. Each evaluates the reservations of one hart a few times, so that the caller can handle
+//! interrupts between steps. A [`Search`] that finds the ledger changed restarts.
 //!
-//! # When a newcomer may begin
+//! # When a newcomer's first job may be released
 //!
-//! What a vCPU that leaves a hart is still owed there adds up with what a newcomer demands, even after its last period: in a busy time
-//! that began with the old one, its demand may be met late, and the newcomer's early. So whoever carries a decision out lets no vCPU that comes to a hart, and
-//! no changed reservation, have its first release there before the hart has been *settled*: since all those that were to leave it (by
-//! deletion, move or change) have ended their last job there, it has been without work for real-time vCPUs once. A vCPU that is moved must
-//! not wait: it goes to settled harts only, and is released there when it would have been where it was.
+//! The remaining demand of a vCPU that leaves a hart adds to the demand of a newcomer, even after the old vCPU's last
+//! period: in a busy period that began with the old one, its demand may be met late, and the newcomer's early. So the
+//! caller must not release the first job of a new vCPU, of a moved vCPU or of a changed reservation on a hart before
+//! that hart has *settled*: all vCPUs that were to leave it (deleted, moved or changed) have ended their last job
+//! there, and since then it has once been idle as to real-time vCPUs. A vCPU that is moved must not wait: it is moved
+//! to settled harts only, and its next job is released when it would have been on the old hart.
 
-use crate::demand::{Load, MEMBERS, Member, Test, Verdict, WHOLE};
+use crate::demand::{FULL_UTILISATION, Load, MEMBERS, Member, Test, Verdict};
 use crate::ready::Handle;
 use crate::reservation::{Kind, Reservation};
 use tactus_abi::blob::{Overheads, limit};
 use tactus_abi::hypercall::Refusal;
 
-/// Steps of tests that one [`Trial`] takes, over all harts and moves it tries; those of one are at most [`crate::demand::EVALUATIONS`].
+/// Most evaluations of a hart's demand in one [`Search`], over all harts and moves that it tries; one test takes at
+/// most [`crate::demand::EVALUATIONS`].
 pub const EVALUATIONS: u32 = 4096;
-/// Looks at single reservations that one test at run time takes, see [`Ledger::configure`]: some 15,000 instructions. With 32 vCPUs on a hart
-/// these are twelve looks at its demand, with eight of them four times as many. Where there is a tenth of a hart to spare, nearly every set is
-/// decided in fewer; next to a full one, and with deadlines much shorter than periods, not every one is, and is refused undecided.
-pub const LOOKS_AT_RUN_TIME: u32 = 12 * limit::RESERVATIONS_PER_HART as u32;
-/// Looks that are always enough for as much as [`crate::demand::EVALUATIONS`] allow.
-pub const LOOKS_MAX: u32 = crate::demand::EVALUATIONS * limit::RESERVATIONS_PER_HART as u32;
+/// Demand terms (evaluations of one reservation's demand) that one test at run time may take, see
+/// [`Ledger::configure`]: some 15,000 instructions. With 32 vCPUs on a hart these are twelve evaluations of its demand,
+/// with eight vCPUs four times as many. With a tenth of a hart to spare, nearly every set is decided in fewer. Next to
+/// a full hart, and with deadlines much shorter than periods, some sets are refused as undecided.
+pub const TERMS_AT_RUN_TIME: u32 = 12 * limit::RESERVATIONS_PER_HART as u32;
+/// Demand terms that suffice for [`crate::demand::EVALUATIONS`] on a full hart.
+pub const TERMS_MAX: u32 = crate::demand::EVALUATIONS * limit::RESERVATIONS_PER_HART as u32;
 
-/// What is promised to a vCPU.
+/// A reservation and its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// So much time, every period.
+    /// Budget, period and deadline.
     pub reservation: Reservation,
-    /// What waiting means.
+    /// What waiting does to the job.
     pub kind: Kind,
 }
 
-/// A vCPU that wants a reservation, or another one.
+/// A request for a reservation, or for a change of one.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// Who. Entered already: this changes its reservation; it is judged without its old one and stays on its hart if it fits there.
+    /// The vCPU. If it has a reservation, the request changes it: the test leaves the old one out, and prefers the hart
+    /// where it is.
     pub handle: Handle,
     /// Its VM's index.
     pub vm: usize,
-    /// What it wants.
+    /// The reservation requested.
     pub task: Task,
-    /// Bit `n`: it may be put on hart `n`. With several bits admission may move it later.
+    /// Bit `n`: hart `n` is allowed. With several bits, admission may move the vCPU later.
     pub harts: u64,
 }
 
-/// Where the vCPU goes.
+/// The placement of an admitted vCPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Its hart.
     pub hart: usize,
-    /// Another vCPU, and the hart it goes to to make room.
+    /// The vCPU that is moved to make room, and its new hart.
     pub moved: Option<(Handle, usize)>,
 }
 
-/// What a step of a [`Trial`] has brought.
+/// The result of one step of a [`Search`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Another is needed.
+    /// Another step is needed.
     More,
-    /// It is decided, for the ledger as it is now.
+    /// The decision, valid for the ledger as it is now.
     Done(Result<Decision, Refusal>),
 }
 
-/// A vCPU on a hart.
+/// A reservation placed on a hart.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     member: Member,
@@ -89,21 +94,21 @@ const EMPTY: Entry = Entry {
 };
 
 struct Hart {
-    /// In order of deadline.
+    /// Ordered by deadline.
     entries: [Entry; MEMBERS],
     len: usize,
-    /// It takes vCPUs at run time.
+    /// Admits vCPUs at run time.
     open: bool,
-    /// What the entries take, in parts of 2^-32.
-    part: u64,
+    /// Total utilisation of the entries, in parts of 2^-32.
+    utilisation: u64,
 }
 
 impl Hart {
-    const NEW: Self = Self {
+    const EMPTY: Self = Self {
         entries: [EMPTY; MEMBERS],
         len: 0,
         open: false,
-        part: 0,
+        utilisation: 0,
     };
 
     fn entries(&self) -> &[Entry] {
@@ -125,10 +130,11 @@ impl Hart {
         }
         self.entries[place] = entry;
         self.len += 1;
-        self.part += entry.member.part();
+        self.utilisation += entry.member.utilisation();
     }
 
-    /// Copies an entry within the table, field by field: as a whole it would take the one general `memmove` in the hypervisor.
+    /// Copies an entry within the table, field by field: copied as a whole, it would need the only general `memmove` in
+    /// the hypervisor.
     fn copy(&mut self, from: usize, to: usize) {
         let Entry {
             member,
@@ -153,12 +159,12 @@ impl Hart {
         for next in place..self.len.min(MEMBERS - 1) {
             self.copy(next + 1, next);
         }
-        self.part -= entry.member.part();
+        self.utilisation -= entry.member.utilisation();
         Some(entry)
     }
 
-    /// Makes a load of the entries without two and with another.
-    fn fill(&self, load: &mut Load, without: [Handle; 2], with: Member) {
+    /// Fills a load with the entries except two, plus another.
+    fn fill_load(&self, load: &mut Load, without: [Handle; 2], with: Member) {
         load.clear();
         let mut with = Some(with);
         for entry in self.entries() {
@@ -175,56 +181,56 @@ impl Hart {
     }
 }
 
-/// What is tried.
+/// The placement under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The newcomer on the hart; it is its own already.
-    Own,
+    /// The newcomer on its current hart.
+    CurrentHart,
     /// The newcomer on the hart.
-    Place,
+    Fit,
     /// The newcomer on the hart, without the entry of that index.
-    Room(usize),
-    /// That entry on another hart.
-    Move(usize, usize),
+    MakeRoom(usize),
+    /// The entry of that index on another hart.
+    Relocate(usize, usize),
 }
 
-/// A search under way.
+/// The state of a search.
 #[derive(Clone, Copy, Debug)]
-pub struct Trial {
+pub struct Search {
     version: u32,
     settled: u64,
     newcomer: Entry,
     stage: Stage,
     hart: usize,
-    /// The load of [`Trial::stage`] and its test.
+    /// The load of [`Search::stage`] and its test.
     load: Load,
     test: Option<Test>,
-    /// Why not, if it ends here.
+    /// The reason, should no further stage succeed.
     refusal: Refusal,
-    /// Steps that looked at a hart's demand, so far.
+    /// Evaluations of a hart's demand so far.
     pub evaluations: u32,
 }
 
-/// What is promised to whom, of `HARTS` harts to `VCPUS` vCPUs.
+/// All reservations admitted, of `VCPUS` vCPUs on `HARTS` harts.
 pub struct Ledger<const HARTS: usize, const VCPUS: usize> {
     harts: [Hart; HARTS],
     /// Harts in use.
     used: usize,
-    /// Looks at single reservations that one test may take.
-    looks: u32,
-    /// Harts, as bits, that take vCPUs at run time.
+    /// Demand terms that one test may take.
+    terms: u32,
+    /// Bit `n`: hart `n` admits vCPUs at run time.
     opened: u64,
     overheads: Overheads,
-    /// Of each hart, for real-time vCPUs, in parts of 2^-32.
+    /// Utilisation of each hart that real-time vCPUs may have, in parts of 2^-32.
     limit: u64,
-    /// Of each VM: what it may have and what it has, of one hart, in parts of 2^-32.
+    /// By VM: the limit and the sum of its reservations, in parts of 2^-32 of one hart.
     shares: [(u64, u64); limit::VMS],
-    /// Each vCPU's hart.
-    place: [u8; VCPUS],
+    /// By vCPU: its hart.
+    hart_by_vcpu: [u8; VCPUS],
     version: u32,
 }
 
-const NOWHERE: u8 = u8::MAX;
+const NO_HART: u8 = u8::MAX;
 
 impl<const HARTS: usize, const VCPUS: usize> Default for Ledger<HARTS, VCPUS> {
     fn default() -> Self {
@@ -233,13 +239,13 @@ impl<const HARTS: usize, const VCPUS: usize> Default for Ledger<HARTS, VCPUS> {
 }
 
 impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
-    /// Nothing is promised, and nothing can be.
+    /// An empty ledger without harts.
     pub const fn new() -> Self {
         assert!(HARTS <= limit::HARTS && VCPUS < Handle::MAX as usize);
         Self {
-            harts: [const { Hart::NEW }; HARTS],
+            harts: [const { Hart::EMPTY }; HARTS],
             used: 0,
-            looks: 0,
+            terms: 0,
             opened: 0,
             overheads: Overheads {
                 job: 0,
@@ -249,28 +255,29 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
             },
             limit: 0,
             shares: [(0, 0); limit::VMS],
-            place: [NOWHERE; VCPUS],
+            hart_by_vcpu: [NO_HART; VCPUS],
             version: 0,
         }
     }
 
-    /// What the hypervisor takes, the part of each hart that is kept for best-effort vCPUs in thousandths, the number of harts, and the
-    /// looks that a test of one hart may take: [`LOOKS_AT_RUN_TIME`], or [`LOOKS_MAX`] where time does not count.
+    /// Sets the hypervisor's overheads, the part of each hart reserved for best-effort vCPUs (in thousandths), the
+    /// number of harts, and the demand terms that a test of one hart may take: [`TERMS_AT_RUN_TIME`], or [`TERMS_MAX`]
+    /// off-line.
     pub fn configure(
         &mut self,
         overheads: Overheads,
         reserve_thousandths: u32,
         harts: usize,
-        looks: u32,
+        terms: u32,
     ) {
-        self.looks = looks;
+        self.terms = terms;
         self.overheads = overheads;
         let left = 1000_u64.saturating_sub(reserve_thousandths.into());
-        self.limit = WHOLE * left / 1000;
+        self.limit = FULL_UTILISATION * left / 1000;
         self.used = harts.min(HARTS);
     }
 
-    /// The hart orders by deadline and takes vCPUs at run time.
+    /// Lets a hart, which schedules by deadline, admit vCPUs at run time.
     pub fn open_hart(&mut self, hart: usize) {
         if let Some(found) = self.harts.get_mut(hart) {
             found.open = true;
@@ -278,15 +285,15 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         }
     }
 
-    /// What the VM may have for its real-time vCPUs, in thousandths of all harts together.
+    /// Limits the reservations of a VM, in thousandths of all harts together.
     pub fn set_share(&mut self, vm: usize, thousandths: u32) {
-        let limit = (WHOLE * u64::from(thousandths) * self.used as u64).div_ceil(1000);
+        let limit = (FULL_UTILISATION * u64::from(thousandths) * self.used as u64).div_ceil(1000);
         if let Some(share) = self.shares.get_mut(vm) {
             share.0 = limit;
         }
     }
 
-    /// The entry that the request makes; `None`: it would not fit on an empty hart.
+    /// The entry of a request; `None`: it does not fit on an empty hart.
     fn entry(&self, request: &Request) -> Option<Entry> {
         let Task { reservation, kind } = request.task;
         Some(Entry {
@@ -300,7 +307,9 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
 
     fn insert(&mut self, entry: Entry, hart: usize) {
         let handle = usize::from(entry.handle);
-        if let (Some(to), Some(place)) = (self.harts.get_mut(hart), self.place.get_mut(handle)) {
+        if let (Some(to), Some(place)) =
+            (self.harts.get_mut(hart), self.hart_by_vcpu.get_mut(handle))
+        {
             to.insert(entry);
             *place = hart as u8;
             if let Some(share) = self.shares.get_mut(usize::from(entry.vm)) {
@@ -313,7 +322,7 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
     fn remove(&mut self, handle: Handle) -> Option<Entry> {
         let hart = self.hart_of(handle)?;
         let entry = self.harts.get_mut(hart)?.remove(handle)?;
-        *self.place.get_mut(usize::from(handle))? = NOWHERE;
+        *self.hart_by_vcpu.get_mut(usize::from(handle))? = NO_HART;
         if let Some(share) = self.shares.get_mut(usize::from(entry.vm)) {
             share.1 -= entry.share;
         }
@@ -321,7 +330,7 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         Some(entry)
     }
 
-    /// Enters a vCPU without a test: the configuration has been checked.
+    /// Enters a reservation of the configuration, which has been tested off-line.
     pub fn enter(&mut self, request: &Request, hart: usize) {
         if let Some(entry) = self.entry(request) {
             self.insert(entry, hart);
@@ -330,21 +339,28 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
 
     /// A vCPU's hart.
     pub fn hart_of(&self, handle: Handle) -> Option<usize> {
-        let hart = *self.place.get(usize::from(handle))?;
-        (hart != NOWHERE).then_some(usize::from(hart))
+        let hart = *self.hart_by_vcpu.get(usize::from(handle))?;
+        (hart != NO_HART).then_some(usize::from(hart))
     }
 
-    /// The vCPU is no more, or is to have no reservation any more.
+    /// Removes the reservation of a vCPU.
     pub fn leave(&mut self, handle: Handle) {
         self.remove(handle);
     }
 
-    /// Begins a search, with what is cheap to tell: its share, and the utilisation of every hart. Bit `n` of `settled`: a vCPU may be moved
-    /// to hart `n`, see the module.
+    /// Begins a search with the cheap tests: the VM's share, and the utilisation of every hart. Bit `n` of `settled`: a
+    /// vCPU may be moved to hart `n`, see the module.
     ///
-    /// `Share`: its VM would have more than its share; `Utilisation`: on no hart is so much time left, nor could be made; `Demand`: its
-    /// deadline is too short for its budget and a job's overhead.
-    pub fn begin(&self, request: &Request, settled: u64, trial: &mut Trial) -> Result<(), Refusal> {
+    /// # Errors
+    ///
+    /// `Share`: the VM would exceed its share; `Utilisation`: no hart has the capacity, and no move could free it;
+    /// `Demand`: the deadline is too short for the budget and the overhead of a job.
+    pub fn begin(
+        &self,
+        request: &Request,
+        settled: u64,
+        search: &mut Search,
+    ) -> Result<(), Refusal> {
         let entry = self.entry(request).ok_or(Refusal::Demand)?;
         let (limit, have) = self.shares.get(request.vm).copied().unwrap_or((0, 0));
         let old = self.hart_of(request.handle).and_then(|hart| {
@@ -354,184 +370,197 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
         if have - old.map_or(0, |o| o.1) + entry.share > limit {
             return Err(Refusal::Share);
         }
-        // Moving others about brings no more than all harts have left.
-        let (mut left, mut places) = (old.map_or(0, |_| WHOLE), 0);
+        // Moves cannot free more than all harts together have left.
+        let (mut left, mut places) = (old.map_or(0, |_| FULL_UTILISATION), 0);
         for hart in self.harts.iter().take(self.used).filter(|h| h.open) {
-            left += self.limit.saturating_sub(hart.part);
+            left += self.limit.saturating_sub(hart.utilisation);
             places += MEMBERS - hart.len;
         }
-        if left < entry.member.part() || (places == 0 && old.is_none()) {
+        if left < entry.member.utilisation() || (places == 0 && old.is_none()) {
             return Err(Refusal::Utilisation);
         }
-        trial.version = self.version;
-        trial.settled = settled;
-        trial.newcomer = entry;
-        (trial.stage, trial.hart) = match old {
-            Some((hart, _)) => (Stage::Own, hart),
-            None => (Stage::Place, 0),
+        search.version = self.version;
+        search.settled = settled;
+        search.newcomer = entry;
+        (search.stage, search.hart) = match old {
+            Some((hart, _)) => (Stage::CurrentHart, hart),
+            None => (Stage::Fit, 0),
         };
-        trial.load.set_overheads(&self.overheads);
-        trial.test = None;
-        trial.refusal = Refusal::Utilisation;
-        trial.evaluations = 0;
+        search.load.set_overheads(&self.overheads);
+        search.test = None;
+        search.refusal = Refusal::Utilisation;
+        search.evaluations = 0;
         Ok(())
     }
 
-    /// A hart that takes vCPUs at run time and is one of `harts`.
-    fn open(&self, harts: u64, hart: usize) -> Option<&Hart> {
+    /// The hart, if it admits vCPUs at run time and is one of `harts`.
+    fn open_among(&self, harts: u64, hart: usize) -> Option<&Hart> {
         let allowed = hart < self.used && harts >> hart & 1 != 0;
         self.harts.get(hart).filter(|h| allowed && h.open)
     }
 
-    /// Whether the hart has a place and the time for a newcomer when two others are gone; makes a load of these if so.
-    fn room(&self, load: &mut Load, hart: &Hart, without: [Handle; 2], with: Member) -> bool {
+    /// Whether a hart without two of its entries has a free entry and the utilisation for a newcomer; if so, fills the
+    /// load.
+    fn fill_if_room(
+        &self,
+        load: &mut Load,
+        hart: &Hart,
+        without: [Handle; 2],
+        with: Member,
+    ) -> bool {
         let gone = hart
             .entries()
             .iter()
             .filter(|e| e.handle == without[0] || e.handle == without[1]);
-        let (part, len) = gone.fold((hart.part, hart.len), |(part, len), e| {
-            (part - e.member.part(), len - 1)
+        let (part, len) = gone.fold((hart.utilisation, hart.len), |(part, len), e| {
+            (part - e.member.utilisation(), len - 1)
         });
-        let room = len < MEMBERS && part + with.part() <= self.limit;
+        let room = len < MEMBERS && part + with.utilisation() <= self.limit;
         if room {
-            hart.fill(load, without, with);
+            hart.fill_load(load, without, with);
         }
         room
     }
 
-    /// One step: a look at one hart's demand, or the choice of where to look next.
+    /// One step: evaluates the demand of one hart, or selects the next placement to test.
     ///
-    /// `Demand`: on some hart there is time, but not before every deadline; `Undecided`: [`EVALUATIONS`], or those of one [`Test`], were not
-    /// enough; `Utilisation`: no hart has the time, or a place.
-    pub fn step(&self, request: &Request, trial: &mut Trial) -> Step {
-        if trial.version != self.version {
-            let evaluations = trial.evaluations + 1;
-            return match self.begin(request, trial.settled, trial) {
+    /// It ends with `Demand` if some hart has the utilisation, but not before every deadline; with `Undecided` if
+    /// [`EVALUATIONS`], or those of one [`Test`], do not suffice; with `Utilisation` if no hart has the utilisation or
+    /// a free entry.
+    pub fn step(&self, request: &Request, search: &mut Search) -> Step {
+        if search.version != self.version {
+            let evaluations = search.evaluations + 1;
+            return match self.begin(request, search.settled, search) {
                 Ok(()) => {
-                    trial.evaluations = evaluations;
+                    search.evaluations = evaluations;
                     Step::More
                 }
                 Err(refusal) => Step::Done(Err(refusal)),
             };
         }
-        if trial.evaluations >= EVALUATIONS {
+        if search.evaluations >= EVALUATIONS {
             return Step::Done(Err(Refusal::Undecided));
         }
-        let Some(test) = &mut trial.test else {
-            return self.choose(request, trial);
+        let Some(test) = &mut search.test else {
+            return self.next_candidate(request, search);
         };
-        trial.evaluations += 1;
-        let looks = test.evaluations * trial.load.members().len() as u32;
-        let verdict = if looks < self.looks {
-            test.step(&trial.load)
+        search.evaluations += 1;
+        let terms = test.evaluations * search.load.members().len() as u32;
+        let verdict = if terms < self.terms {
+            test.step(&search.load)
         } else {
-            Verdict::Unknown
+            Verdict::Undecided
         };
-        if verdict == Verdict::Open {
+        if verdict == Verdict::Pending {
             return Step::More;
         }
-        trial.test = None;
+        search.test = None;
         let fits = verdict == Verdict::Fits;
-        if verdict == Verdict::Unknown {
-            trial.refusal = Refusal::Undecided;
+        if verdict == Verdict::Undecided {
+            search.refusal = Refusal::Undecided;
         }
-        trial.stage = match trial.stage {
-            Stage::Own | Stage::Place if fits => {
+        search.stage = match search.stage {
+            Stage::CurrentHart | Stage::Fit if fits => {
                 return Step::Done(Ok(Decision {
-                    hart: trial.hart,
+                    hart: search.hart,
                     moved: None,
                 }));
             }
-            Stage::Move(index, to) if fits => {
-                let hart = self.harts.get(trial.hart);
+            Stage::Relocate(index, to) if fits => {
+                let hart = self.harts.get(search.hart);
                 return Step::Done(Ok(Decision {
-                    hart: trial.hart,
+                    hart: search.hart,
                     moved: hart.and_then(|h| Some((h.entries().get(index)?.handle, to))),
                 }));
             }
-            Stage::Room(index) if fits => Stage::Move(index, 0),
+            Stage::MakeRoom(index) if fits => Stage::Relocate(index, 0),
             stage => {
-                if verdict == Verdict::Late
-                    && matches!(stage, Stage::Own | Stage::Place)
-                    && trial.refusal == Refusal::Utilisation
+                if verdict == Verdict::DemandExceeded
+                    && matches!(stage, Stage::CurrentHart | Stage::Fit)
+                    && search.refusal == Refusal::Utilisation
                 {
-                    trial.refusal = Refusal::Demand;
+                    search.refusal = Refusal::Demand;
                 }
-                trial.pass(stage)
+                search.advance(stage)
             }
         };
         Step::More
     }
 
-    /// Takes the next of what may be tried, in order, up to one that needs a test; or ends the search. A step passes over the
-    /// entries of one hart, or over the harts, at most.
-    fn choose(&self, request: &Request, trial: &mut Trial) -> Step {
-        let newcomer = trial.newcomer.member;
-        let load = &mut trial.load;
-        let candidate = match trial.stage {
-            Stage::Own | Stage::Place => {
-                if trial.stage == Stage::Place && trial.hart >= self.used {
-                    (trial.stage, trial.hart) = (Stage::Room(0), 0);
+    /// Selects the next placement that needs a test, in order, or ends the search. A step passes over at most the
+    /// entries of one hart, or over the harts.
+    fn next_candidate(&self, request: &Request, search: &mut Search) -> Step {
+        let newcomer = search.newcomer.member;
+        let load = &mut search.load;
+        let candidate = match search.stage {
+            Stage::CurrentHart | Stage::Fit => {
+                if search.stage == Stage::Fit && search.hart >= self.used {
+                    (search.stage, search.hart) = (Stage::MakeRoom(0), 0);
                     return Step::More;
                 }
-                let own = self.hart_of(request.handle) == Some(trial.hart);
-                self.open(request.harts, trial.hart)
-                    .filter(|_| own == (trial.stage == Stage::Own))
-                    .is_some_and(|hart| self.room(load, hart, [request.handle; 2], newcomer))
+                let own = self.hart_of(request.handle) == Some(search.hart);
+                self.open_among(request.harts, search.hart)
+                    .filter(|_| own == (search.stage == Stage::CurrentHart))
+                    .is_some_and(|hart| {
+                        self.fill_if_room(load, hart, [request.handle; 2], newcomer)
+                    })
             }
-            Stage::Room(first) => {
-                if trial.hart >= self.used {
-                    return Step::Done(Err(trial.refusal));
+            Stage::MakeRoom(first) => {
+                if search.hart >= self.used {
+                    return Step::Done(Err(search.refusal));
                 }
-                let others = self.opened & !(1 << trial.hart);
+                let others = self.opened & !(1 << search.hart);
                 let movable = |e: &Entry| e.handle != request.handle && e.harts & others != 0;
-                let found = self.open(request.harts, trial.hart).and_then(|hart| {
-                    let entries = hart.entries().get(first..)?;
-                    let index = first + entries.iter().position(movable)?;
-                    Some((hart, index, hart.entries().get(index)?.handle))
-                });
+                let found = self
+                    .open_among(request.harts, search.hart)
+                    .and_then(|hart| {
+                        let entries = hart.entries().get(first..)?;
+                        let index = first + entries.iter().position(movable)?;
+                        Some((hart, index, hart.entries().get(index)?.handle))
+                    });
                 let Some((hart, index, handle)) = found else {
-                    (trial.stage, trial.hart) = (Stage::Room(0), trial.hart + 1);
+                    (search.stage, search.hart) = (Stage::MakeRoom(0), search.hart + 1);
                     return Step::More;
                 };
-                trial.stage = Stage::Room(index);
-                self.room(load, hart, [request.handle, handle], newcomer)
+                search.stage = Stage::MakeRoom(index);
+                self.fill_if_room(load, hart, [request.handle, handle], newcomer)
             }
-            Stage::Move(index, to) => {
+            Stage::Relocate(index, to) => {
                 if to >= self.used {
-                    trial.stage = Stage::Room(index + 1);
+                    search.stage = Stage::MakeRoom(index + 1);
                     return Step::More;
                 }
-                let from = self.harts.get(trial.hart);
+                let from = self.harts.get(search.hart);
                 let entry = from.and_then(|from| from.entries().get(index));
-                let settled = to != trial.hart && trial.settled >> to & 1 != 0;
+                let settled = to != search.hart && search.settled >> to & 1 != 0;
                 entry.filter(|_| settled).is_some_and(|entry| {
-                    self.open(entry.harts, to)
-                        .is_some_and(|hart| self.room(load, hart, [Handle::MAX; 2], entry.member))
+                    self.open_among(entry.harts, to).is_some_and(|hart| {
+                        self.fill_if_room(load, hart, [Handle::MAX; 2], entry.member)
+                    })
                 })
             }
         };
         if candidate {
-            trial.test = Some(Test::new());
+            search.test = Some(Test::new());
         } else {
-            trial.stage = trial.pass(trial.stage);
+            search.stage = search.advance(search.stage);
         }
         Step::More
     }
 
-    /// All steps at once.
+    /// Runs a search to its end.
     pub fn decide(&self, request: &Request, settled: u64) -> Result<Decision, Refusal> {
-        let mut trial = Trial::new();
-        self.begin(request, settled, &mut trial)?;
+        let mut search = Search::new();
+        self.begin(request, settled, &mut search)?;
         loop {
-            if let Step::Done(decision) = self.step(request, &mut trial) {
+            if let Step::Done(decision) = self.step(request, &mut search) {
                 return decision;
             }
         }
     }
 
-    /// Enters what has been decided for the ledger as it is. The jobs that the one that is moved, and the one whose reservation changes, now
-    /// have end when they wait; see the module for the next.
+    /// Enters a decision made for the ledger as it is. The current job of a moved vCPU, and of one whose reservation
+    /// changes, ends when the vCPU waits; for the next job see the module.
     pub fn commit(&mut self, request: &Request, decision: Decision) {
         if let Some((handle, to)) = decision.moved
             && let Some(entry) = self.remove(handle)
@@ -543,20 +572,20 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
     }
 }
 
-impl Default for Trial {
+impl Default for Search {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Trial {
-    /// Of nothing yet.
+impl Search {
+    /// An idle search.
     pub const fn new() -> Self {
         Self {
             version: 0,
             settled: 0,
             newcomer: EMPTY,
-            stage: Stage::Place,
+            stage: Stage::Fit,
             hart: 0,
             load: Load::EMPTY,
             test: None,
@@ -565,19 +594,19 @@ impl Trial {
         }
     }
 
-    /// What comes after a stage that leads nowhere.
-    fn pass(&mut self, stage: Stage) -> Stage {
+    /// The stage that follows one that failed.
+    fn advance(&mut self, stage: Stage) -> Stage {
         match stage {
-            Stage::Own => {
+            Stage::CurrentHart => {
                 self.hart = 0;
-                Stage::Place
+                Stage::Fit
             }
-            Stage::Place => {
+            Stage::Fit => {
                 self.hart += 1;
-                Stage::Place
+                Stage::Fit
             }
-            Stage::Room(index) => Stage::Room(index + 1),
-            Stage::Move(index, to) => Stage::Move(index, to + 1),
+            Stage::MakeRoom(index) => Stage::MakeRoom(index + 1),
+            Stage::Relocate(index, to) => Stage::Relocate(index, to + 1),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The deadlines a hart keeps for the vCPUs that wait on it, the earliest first.
+//! Timeouts and deadlines of the vCPUs of a hart, the earliest first.
 
 use crate::ready::Handle;
 use crate::table::Array;
@@ -10,10 +10,11 @@ const ABSENT: u16 = u16::MAX;
 #[repr(C)]
 pub struct Deadlines<const N: usize> {
     len: usize,
-    /// Heap order: each entry is no later than the two at twice its index plus one and plus two. Empty: the first is `u64::MAX`.
+    /// Heap order: each entry is no later than those at twice its index plus one and plus two. When the heap is empty,
+    /// the first is `u64::MAX`.
     heap: Array<(u64, Handle), N>,
-    /// Where a vCPU's entry is in the heap.
-    place: Array<u16, N>,
+    /// By vCPU: the index of its entry in the heap.
+    position: Array<u16, N>,
 }
 
 impl<const N: usize> Default for Deadlines<N> {
@@ -30,22 +31,22 @@ impl<const N: usize> Deadlines<N> {
         Self {
             heap: Array([(u64::MAX, 0); N]),
             len: 0,
-            place: Array([ABSENT; N]),
+            position: Array([ABSENT; N]),
         }
     }
 
-    /// The earliest deadline and whose it is; `u64::MAX`: there is none.
+    /// The earliest deadline and its vCPU; `u64::MAX`: none.
     #[inline]
     pub const fn earliest(&self) -> (u64, Handle) {
         self.heap.0[0]
     }
 
-    /// Whether there are none.
+    /// Whether no vCPU has a deadline.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Takes out the vCPU of the earliest deadline, if that is no later than `now`, which is less than `u64::MAX`.
+    /// Removes the vCPU of the earliest deadline if that is due at `now`, which is less than `u64::MAX`.
     #[inline]
     pub fn pop_until(&mut self, now: u64) -> Option<Handle> {
         if self.heap[0].0 > now {
@@ -54,85 +55,85 @@ impl<const N: usize> Deadlines<N> {
         self.pop()
     }
 
-    /// Takes out the vCPU of the earliest deadline.
+    /// Removes the vCPU of the earliest deadline.
     #[inline(never)]
     pub fn pop(&mut self) -> Option<Handle> {
         let (_, handle) = self.heap[0];
         self.len = self.len.checked_sub(1)?;
-        if let Some(place) = self.place.get_mut(usize::from(handle)) {
+        if let Some(place) = self.position.get_mut(usize::from(handle)) {
             *place = ABSENT;
         }
         self.heap[0].0 = u64::MAX;
         if self.len > 0 {
-            // The last entry goes to the first place, or further down.
-            self.sink(0, self.heap[self.len]);
+            // The last entry replaces the first, and is sifted down.
+            self.sift_down(0, self.heap[self.len]);
         }
         Some(handle)
     }
 
     /// Sets or moves a vCPU's deadline.
     pub fn set(&mut self, handle: Handle, deadline: u64) {
-        let place = self.place[usize::from(handle)];
+        let place = self.position[usize::from(handle)];
         if place == ABSENT {
             self.len += 1;
-            self.rise(self.len - 1, (deadline, handle));
+            self.sift_up(self.len - 1, (deadline, handle));
         } else {
-            self.settle(usize::from(place), (deadline, handle));
+            self.sift(usize::from(place), (deadline, handle));
         }
     }
 
-    /// Forgets a vCPU's deadline, if it has one.
+    /// Removes the deadline of a vCPU, if it has one.
     pub fn clear(&mut self, handle: Handle) {
-        let place = self.place[usize::from(handle)];
+        let place = self.position[usize::from(handle)];
         if place == ABSENT {
             return;
         }
         let place = usize::from(place);
-        self.place[usize::from(handle)] = ABSENT;
+        self.position[usize::from(handle)] = ABSENT;
         self.len -= 1;
         if self.len == 0 {
             self.heap[0].0 = u64::MAX;
         }
         if place < self.len {
-            self.settle(place, self.heap[self.len]);
+            self.sift(place, self.heap[self.len]);
         }
     }
 
-    // Both are there. To say it otherwise would take more code, in each of the callers, than all the rest.
-    fn put(&mut self, place: usize, entry: (u64, Handle)) {
+    // Both indices are in range. Checks that panic would take more code, in each caller, than all the rest.
+    fn store(&mut self, place: usize, entry: (u64, Handle)) {
         let slot = self.heap.get_mut(place);
-        let back = self.place.get_mut(usize::from(entry.1));
+        let back = self.position.get_mut(usize::from(entry.1));
         if let (Some(slot), Some(back)) = (slot, back) {
             *slot = entry;
             *back = place as u16;
         }
     }
 
-    /// Puts an entry in place of another.
-    fn settle(&mut self, place: usize, entry: (u64, Handle)) {
+    /// Replaces the entry at an index and restores the heap order.
+    fn sift(&mut self, place: usize, entry: (u64, Handle)) {
         if place > 0 && self.heap[(place - 1) / 2].0 > entry.0 {
-            self.rise(place, entry);
+            self.sift_up(place, entry);
         } else {
-            self.sink(place, entry);
+            self.sift_down(place, entry);
         }
     }
 
-    /// Puts an entry in a place that is free, or further up; those on its way move down.
-    fn rise(&mut self, mut place: usize, entry: (u64, Handle)) {
+    /// Stores an entry at a free index or at an ancestor of it; the ancestors passed move down.
+    fn sift_up(&mut self, mut place: usize, entry: (u64, Handle)) {
         while place > 0 {
             let parent = (place - 1) / 2;
             let Some(&above) = self.heap.get(parent).filter(|above| above.0 > entry.0) else {
                 break;
             };
-            self.put(place, above);
+            self.store(place, above);
             place = parent;
         }
-        self.put(place, entry);
+        self.store(place, entry);
     }
 
-    /// Puts an entry in a place that is free, or further down; those on its way move up.
+    /// Stores an entry at a free index or at a descendant of it; the descendants passed move up.
     #[inline(never)]
-    fn sink(&mut self, mut place: usize, entry: (u64, Handle)) {
+    fn sift_down(&mut self, mut place: usize, entry: (u64, Handle)) {
         let Some(heap) = self.heap.get_mut(..self.len) else {
             return;
         };
@@ -148,11 +149,11 @@ impl<const N: usize> Deadlines<N> {
             if entry.0 <= below.0 {
                 break;
             }
-            // Above one that is there.
+            // The index is above one in range.
             heap[place] = below;
-            self.place[usize::from(below.1)] = place as u16;
+            self.position[usize::from(below.1)] = place as u16;
             place = child;
         }
-        self.put(place, entry);
+        self.store(place, entry);
     }
 }

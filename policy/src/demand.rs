@@ -1,19 +1,20 @@
-//! Does a set of reservations fit on one EDF hart: the processor-demand test, in steps that are short.
+//! Schedulability of a set of reservations on one EDF hart: the processor-demand test, in short steps.
 //!
-//! It fits when, for every length `L` from the shortest deadline on, what is released and due within any `L` ticks, with what the
-//! hypervisor takes meanwhile, is at most `L`:
+//! The set is schedulable if, for every interval length `L` from the shortest deadline on, the demand that is released
+//! and due within `L` ticks, plus the hypervisor's own time, is at most `L`:
 //!
 //! ```text
 //! H(L) = blocking + (L / service_period + 1) * service + sum of demand_i(L) <= L
 //! ```
 //!
-//! where `demand_i` is [`crate::reservation::Reservation::demand`] with the overhead of a job added to the budget.
+//! where `demand_i` is [`crate::reservation::Reservation::demand`] with the overhead of a job added to the budget, and
+//! `service` is the deferred best-effort work that the hypervisor does once in `service_period`.
 //!
-//! `H` is bounded from above by lines, one for each reservation from its deadline on, with its utilisation as slope. Where these prove all, which
-//! is most often, the test is over at once (Devi, ECRTS 2003). Where they exceed the length most, `H` is looked at first. Then it is
-//! looked at from the length on from which the lines prove all, downwards: one look proves all lengths down to the demand found
-//! (QPA: Zhang and Burns, IEEE Transactions on Computers 58(9), 2009), or further, with the line of each reservation in place of its demand where
-//! that is better, see [`Test`].
+//! `H` is bounded from above by lines: one for each reservation, from its deadline on, with its utilisation as slope.
+//! If these prove schedulability, as they mostly do, the test is over at once (Devi, ECRTS 2003). Otherwise `H` is
+//! evaluated first where the lines exceed the length most, and then from the length on above which the lines prove all,
+//! downwards: one evaluation proves all lengths down to the demand found (QPA: Zhang and Burns, IEEE Transactions on
+//! Computers 58(9), 2009), or further if the line of a reservation is a better bound than its demand, see [`Test`].
 //!
 //! For periodic reservations the answer is exact. For servers `H` is rounded up by less than a tick for each.
 
@@ -21,18 +22,18 @@ use crate::reservation::{Kind, Reservation};
 use core::num::{NonZeroU32, NonZeroU64};
 use tactus_abi::blob::{Overheads, limit};
 
-/// Reservations of one hart.
+/// Most reservations of one hart.
 pub const MEMBERS: usize = limit::RESERVATIONS_PER_HART;
-/// Steps that a [`Test`] takes before it gives up. What random sets need is shown by the example `evaluations`: far fewer, but for those
-/// that leave next to nothing of the hart.
+/// Most steps of a [`Test`]. The example `evaluations` shows what random sets need: far fewer, except sets that leave
+/// next to nothing of the hart.
 pub const EVALUATIONS: u32 = 128;
-/// The whole of a hart's time, in the unit of [`Member::part`].
-pub const WHOLE: u64 = 1 << 32;
+/// The utilisation of a whole hart, in the unit of [`Member::utilisation`].
+pub const FULL_UTILISATION: u64 = 1 << 32;
 
-/// Lengths that are looked at are less: sums of demands fit 64 bits.
-const LENGTHS: u64 = 1 << 60;
+/// Bound of interval lengths: sums of demands fit 64 bits.
+const LENGTH_LIMIT: u64 = 1 << 60;
 
-/// A reservation as the test needs it.
+/// A reservation with the derived values of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
     period: NonZeroU32,
@@ -42,22 +43,22 @@ pub struct Member {
     cost: u32,
     /// Cost by period, in parts of 2^-24, rounded up, by one part at most.
     rate: u32,
-    /// Cost by period, in parts of 2^-32, rounded down.
-    part: u32,
-    /// Of a server: cost by deadline, likewise. Of a periodic one: 0.
+    /// Utilisation (cost by period), in parts of 2^-32, rounded down.
+    utilisation: u32,
+    /// Server: cost by deadline, likewise. Periodic: 0.
     slope: u32,
     server: bool,
-    /// Whether these parts were rounded.
-    part_more: bool,
-    slope_more: bool,
+    /// Whether these values were rounded.
+    utilisation_rounded: bool,
+    slope_rounded: bool,
 }
 
 /// `a / b` in parts of 2^-32, rounded down, less than the whole; and whether it was rounded. `a <= b < 2^32`.
-const fn parts(a: u64, b: u64) -> (u32, bool) {
-    // A period is not 0; said here, the division needs no check.
+const fn ratio(a: u64, b: u64) -> (u32, bool) {
+    // A period is not 0; stated here, the division needs no check.
     let b = if b == 0 { 1 } else { b };
     let floor = (a << 32) / b;
-    if floor < WHOLE {
+    if floor < FULL_UTILISATION {
         (floor as u32, floor * b != a << 32)
     } else {
         (u32::MAX, true)
@@ -65,30 +66,29 @@ const fn parts(a: u64, b: u64) -> (u32, bool) {
 }
 
 impl Member {
-    /// One that asks for nothing.
+    /// A reservation of no time.
     pub const NONE: Self = Self {
         period: NonZeroU32::MIN,
         gap: 0,
         cost: 0,
         rate: 1,
-        part: 0,
+        utilisation: 0,
         slope: 0,
         server: false,
-        part_more: false,
-        slope_more: false,
+        utilisation_rounded: false,
+        slope_rounded: false,
     };
 
-    /// A reservation whose jobs cost `job` ticks more than their budget. `None`: not even alone would it have its budget by
-    /// its deadline.
+    /// A reservation whose jobs cost `job` ticks more than their budget. `None`: it misses its deadline even alone.
     pub const fn new(reservation: Reservation, kind: Kind, job: u64) -> Option<Self> {
         let cost = reservation.budget.saturating_add(job);
         if cost > reservation.deadline {
             return None;
         }
         let server = matches!(kind, Kind::Server);
-        let (part, part_more) = parts(cost, reservation.period);
-        let (slope, slope_more) = if server {
-            parts(cost, reservation.deadline)
+        let (utilisation, utilisation_rounded) = ratio(cost, reservation.period);
+        let (slope, slope_rounded) = if server {
+            ratio(cost, reservation.deadline)
         } else {
             (0, false)
         };
@@ -99,28 +99,28 @@ impl Member {
             period,
             gap: (reservation.period - reservation.deadline) as u32,
             cost: cost as u32,
-            rate: (part >> 8) + 1,
-            part,
+            rate: (utilisation >> 8) + 1,
+            utilisation,
             slope,
             server,
-            part_more,
-            slope_more,
+            utilisation_rounded,
+            slope_rounded,
         })
     }
 
-    /// Cost by period, rounded up.
-    const fn part_above(&self) -> u64 {
-        self.part as u64 + self.part_more as u64
+    /// Utilisation, rounded up.
+    const fn utilisation_above(&self) -> u64 {
+        self.utilisation as u64 + self.utilisation_rounded as u64
     }
 
-    /// Of a server: cost by deadline, rounded up.
+    /// Server: cost by deadline, rounded up.
     const fn slope_above(&self) -> u64 {
-        self.slope as u64 + self.slope_more as u64
+        self.slope as u64 + self.slope_rounded as u64
     }
 
-    /// Its part of the hart, in parts of 2^-32, rounded down.
-    pub const fn part(&self) -> u64 {
-        self.part as u64
+    /// Utilisation, in parts of 2^-32, rounded down.
+    pub const fn utilisation(&self) -> u64 {
+        self.utilisation as u64
     }
 
     /// Ticks from a release to the deadline.
@@ -133,17 +133,17 @@ impl Member {
         self.cost as u64
     }
 
-    /// Of a periodic one: its demand within `length`, and how far back from there the line touches it that bounds it from above.
+    /// Periodic: the demand within `length`, and the distance from there back to where the bounding line touches it.
     #[inline(always)]
-    fn stairs(&self, length: u64) -> (u64, u64) {
+    fn periodic_demand(&self, length: u64) -> (u64, u64) {
         let period = NonZeroU64::from(self.period);
         let time = length + u64::from(self.gap);
         let jobs = time / period;
         (jobs * self.cost(), time - jobs * period.get())
     }
 
-    /// Of a server: its demand within `length`, and the slope of the line that bounds it, in parts of 2^-24, one too many at most.
-    fn ramps(&self, length: u64) -> (u64, u32) {
+    /// Server: the demand within `length`, and the slope of the bounding line, in parts of 2^-24, at most one too many.
+    fn server_demand(&self, length: u64) -> (u64, u32) {
         let (period, deadline) = (NonZeroU64::from(self.period), self.deadline());
         if length < deadline {
             let due = (length * self.cost()).div_ceil(deadline);
@@ -157,37 +157,37 @@ impl Member {
 
     fn demand(&self, length: u64) -> u64 {
         if self.server {
-            self.ramps(length).0
+            self.server_demand(length).0
         } else {
-            self.stairs(length).0
+            self.periodic_demand(length).0
         }
     }
 }
 
 /// `fixed / slack`, rounded up, `slack` in parts of 2^-32 and `fixed < 2^39`; `None`: 2^60 or more.
-fn over(fixed: u64, slack: u64) -> Option<u64> {
+fn divide_by_slack(fixed: u64, slack: u64) -> Option<u64> {
     // The low bits are rounded up where the whole does not fit.
-    let (scaled, shift) = if fixed < WHOLE {
+    let (scaled, shift) = if fixed < FULL_UTILISATION {
         (fixed << 32, 0)
     } else {
         (((fixed >> 7) + 1) << 32, 7)
     };
     let quotient = scaled.checked_div(slack)? + 1;
-    (quotient < LENGTHS >> shift).then_some(quotient << shift)
+    (quotient < LENGTH_LIMIT >> shift).then_some(quotient << shift)
 }
 
-/// What lines that bound `H` tell.
-struct Survey {
-    /// The deadline where the bound exceeds the length most; `None`: all fits.
+/// What the lines that bound `H` prove.
+struct LinearBound {
+    /// The deadline where the bound exceeds the length most; `None`: the set is schedulable.
     suspect: Option<u64>,
-    /// The length from which on `H(L) <= L` for sure; `None`: too much of the hart is taken to say.
+    /// The length from which on `H(L) <= L` is proven; `None`: the utilisation is too high.
     horizon: Option<u64>,
 }
 
-/// The reservations of one hart, and what the hypervisor takes there.
+/// The reservations of one hart, and the overheads of the hypervisor there.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// In order of deadline.
+    /// Ordered by deadline.
     members: [Member; MEMBERS],
     len: usize,
     blocking: u64,
@@ -196,7 +196,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// No reservations, and nothing that the hypervisor takes.
+    /// No reservations and no overheads.
     pub const EMPTY: Self = Self {
         members: [Member::NONE; MEMBERS],
         len: 0,
@@ -212,12 +212,12 @@ impl Load {
         load
     }
 
-    /// Forgets the reservations.
+    /// Removes all reservations.
     pub const fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// What the hypervisor takes.
+    /// Sets the overheads of the hypervisor.
     pub fn set_overheads(&mut self, overheads: &Overheads) {
         let clamp = |ticks: u64| ticks.min(limit::PERIOD_TICKS);
         self.blocking = clamp(overheads.blocking);
@@ -229,7 +229,7 @@ impl Load {
         self.service_period = clamp(overheads.service_period).max(1);
     }
 
-    /// Adds one whose deadline is no shorter than those of the others, if there is a place.
+    /// Appends a reservation whose deadline is not shorter than the others', if an entry is free.
     pub fn push(&mut self, member: Member) {
         if let Some(place) = self.members.get_mut(self.len) {
             *place = member;
@@ -237,7 +237,7 @@ impl Load {
         }
     }
 
-    /// Adds one; `false` when there is no place.
+    /// Adds a reservation; `false`: no entry is free.
     pub fn add(&mut self, member: Member) -> bool {
         if self.len >= MEMBERS {
             return false;
@@ -252,7 +252,7 @@ impl Load {
         true
     }
 
-    /// The reservations, in order of deadline.
+    /// The reservations, ordered by deadline.
     pub fn members(&self) -> &[Member] {
         &self.members[..self.len.min(MEMBERS)]
     }
@@ -262,7 +262,7 @@ impl Load {
         self.members().first().map_or(0, Member::deadline)
     }
 
-    /// What the hypervisor takes within `length`.
+    /// Time of the hypervisor within `length`.
     fn hypervisor(&self, length: u64) -> u64 {
         self.blocking + (length / self.service_period + 1) * self.service
     }
@@ -276,102 +276,106 @@ impl Load {
             })
     }
 
-    /// The service's part, rounded down.
-    fn service_part(&self) -> u64 {
+    /// Utilisation of deferred best-effort work, rounded down.
+    fn service_utilisation(&self) -> u64 {
         (self.service << 32) / self.service_period
     }
 
-    /// The service's part, rounded up.
-    fn service_above(&self) -> u64 {
+    /// Utilisation of deferred best-effort work, rounded up.
+    fn service_utilisation_above(&self) -> u64 {
         (self.service << 32).div_ceil(self.service_period)
     }
 
-    /// The part of the hart that is taken, in parts of 2^-32, each summand rounded down.
-    pub fn part(&self) -> u64 {
+    /// Utilisation of the hart, in parts of 2^-32, each summand rounded down.
+    pub fn utilisation(&self) -> u64 {
         self.members()
             .iter()
-            .fold(self.service_part(), |sum, member| sum + member.part())
+            .fold(self.service_utilisation(), |sum, member| {
+                sum + member.utilisation()
+            })
     }
 
     /// Bounds `H` by lines, each from a member's deadline on.
-    fn survey(&self) -> Survey {
-        // Of servers whose deadline is yet to come.
+    fn bound(&self) -> LinearBound {
+        // Slopes of servers whose deadline is beyond the length.
         let mut ramps: u64 = self.members().iter().map(|m| m.slope_above()).sum();
-        let mut rate = self.service_above();
+        let mut rate = self.service_utilisation_above();
         let mut fixed = self.blocking + self.service;
-        let mut survey = Survey {
+        let mut bound = LinearBound {
             suspect: None,
             horizon: None,
         };
         let mut excess_most = 0;
         for member in self.members() {
             let deadline = member.deadline();
-            rate += member.part_above();
-            // What the line through (deadline, cost) has at 0.
-            fixed += member.cost() - ((member.part() * deadline) >> 32);
+            rate += member.utilisation_above();
+            // The intercept of the line through (deadline, cost).
+            fixed += member.cost() - ((member.utilisation() * deadline) >> 32);
             ramps -= member.slope_above();
             let slope = rate + ramps;
-            let above = if slope > WHOLE {
+            let above = if slope > FULL_UTILISATION {
                 2 * deadline
             } else {
-                fixed + (slope * deadline).div_ceil(WHOLE)
+                fixed + (slope * deadline).div_ceil(FULL_UTILISATION)
             };
             if above > deadline {
                 let excess = above - deadline;
                 if excess > excess_most {
-                    (survey.suspect, excess_most) = (Some(deadline), excess);
+                    (bound.suspect, excess_most) = (Some(deadline), excess);
                 }
             }
         }
-        survey.horizon = over(fixed, WHOLE.saturating_sub(rate));
-        survey
+        bound.horizon = divide_by_slack(fixed, FULL_UTILISATION.saturating_sub(rate));
+        bound
     }
 }
 
-/// What is known.
+/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing yet: another step is needed.
-    Open,
-    /// Each has its budget by its deadline.
+    /// Another step is needed.
+    Pending,
+    /// Schedulable: each job has its budget by its deadline.
     Fits,
-    /// More than the whole hart is asked for.
+    /// The utilisation exceeds the hart.
     Overloaded,
-    /// Within some length more is due than it has ticks.
-    Late,
-    /// [`EVALUATIONS`] were not enough; or servers leave nothing of the hart to spare, and lines do not prove that they fit.
-    Unknown,
+    /// Within some interval the demand exceeds the length.
+    DemandExceeded,
+    /// [`EVALUATIONS`] do not suffice; or servers leave nothing of the hart to spare, and lines prove nothing.
+    Undecided,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The quick tests.
-    Begin,
-    /// Look for the end of the longest busy time.
-    Stretch,
-    /// Evaluate `H`.
-    Look,
+    /// The tests by lines and at the most critical deadline.
+    QuickTests,
+    /// Find the end of the longest busy period.
+    BusyPeriod,
+    /// Evaluate `H`, at decreasing lengths.
+    Qpa,
 }
 
-/// A test under way.
+/// The state of a test.
 ///
-/// A look at length `L` proves more than `L`. For `y <= L` each member's demand is at most what it is at `L`; and at most what the line tells
-/// that bounds it and that it touches at `L - touch`: `demand - slope * (L - touch - y)`. With the lines of the members in a set `X` and the
-/// demands of the others, `H(y) <= y` holds down to `y = L - reach`, where
+/// An evaluation at length `L` proves more than `L`. For `y <= L` each member's demand is at most its demand at `L`. It
+/// is also at most its bounding line, which touches the demand at `L - touch`: `demand - slope * (L - touch - y)`. With
+/// the lines of the members in a set `X` and the demands of the others, `H(y) <= y` holds down to `y = L - reach`,
+/// where
 ///
 /// ```text
 /// reach = (L - H(L) - sum_X slope * touch) / (1 - sum_X slope)
 /// ```
 ///
-/// To take a member's line pays when it touches within that reach: `X` are those whose `touch` is within the last reach.
+/// A line is the better bound if it touches within that reach: `X` are the members whose `touch` is within the last
+/// reach.
 #[derive(Clone, Copy, Debug)]
 pub struct Test {
     stage: Stage,
-    /// Nothing is wrong from here up.
+    /// All lengths above are proven.
     length: u64,
-    /// How far down the last look reached.
+    /// Lengths that the last evaluation proved.
     reach: u64,
-    /// Steps taken that looked at every reservation.
+    /// Evaluations of all reservations so far.
     pub evaluations: u32,
 }
 
@@ -382,80 +386,80 @@ impl Default for Test {
 }
 
 impl Test {
-    /// A test of a load that is not to change until it is over.
+    /// A test of a load that must not change before the test ends.
     pub const fn new() -> Self {
         Self {
-            stage: Stage::Begin,
+            stage: Stage::QuickTests,
             length: 0,
             reach: 0,
             evaluations: 0,
         }
     }
 
-    /// One step: looks at each reservation once or twice.
+    /// One step: evaluates each reservation once or twice.
     pub fn step(&mut self, load: &Load) -> Verdict {
         self.evaluations += 1;
         if self.evaluations > EVALUATIONS {
-            return Verdict::Unknown;
+            return Verdict::Undecided;
         }
         match self.stage {
-            Stage::Begin => self.begin(load),
-            Stage::Stretch => self.stretch(load),
-            Stage::Look => self.look(load),
+            Stage::QuickTests => self.quick_tests(load),
+            Stage::BusyPeriod => self.extend_busy_period(load),
+            Stage::Qpa => self.qpa_step(load),
         }
     }
 
-    /// All steps at once.
+    /// Runs a test to its end.
     pub fn run(load: &Load) -> Verdict {
         let mut test = Self::new();
         loop {
             match test.step(load) {
-                Verdict::Open => {}
+                Verdict::Pending => {}
                 verdict => return verdict,
             }
         }
     }
 
-    fn begin(&mut self, load: &Load) -> Verdict {
-        if load.part() > WHOLE {
+    fn quick_tests(&mut self, load: &Load) -> Verdict {
+        if load.utilisation() > FULL_UTILISATION {
             return Verdict::Overloaded;
         }
-        let survey = load.survey();
-        let Some(suspect) = survey.suspect else {
+        let bound = load.bound();
+        let Some(suspect) = bound.suspect else {
             return Verdict::Fits;
         };
         if load.demand(suspect) > suspect {
-            return Verdict::Late;
+            return Verdict::DemandExceeded;
         }
-        (self.stage, self.length) = match survey.horizon {
-            Some(horizon) => (Stage::Look, horizon),
-            None => (Stage::Stretch, 1),
+        (self.stage, self.length) = match bound.horizon {
+            Some(horizon) => (Stage::Qpa, horizon),
+            None => (Stage::BusyPeriod, 1),
         };
-        Verdict::Open
+        Verdict::Pending
     }
 
-    /// The hart is as good as full, perhaps overfull: all is well if the longest time for which it may be busy ends, and
-    /// if no deadline is missed until then.
-    fn stretch(&mut self, load: &Load) -> Verdict {
+    /// Utilisation is at or near the whole hart: the set is schedulable if the longest busy period ends, and no
+    /// deadline is missed in it.
+    fn extend_busy_period(&mut self, load: &Load) -> Verdict {
         if load.members().iter().any(|m| m.server) {
-            return Verdict::Unknown;
+            return Verdict::Undecided;
         }
         let hypervisor = load.blocking + (self.length / load.service_period + 1) * load.service;
         let busy = load.members().iter().fold(hypervisor, |sum, m| {
             sum + self.length.div_ceil(m.period.get().into()) * u64::from(m.cost)
         });
         if busy <= self.length {
-            self.stage = Stage::Look;
-        } else if busy >= LENGTHS {
-            return Verdict::Unknown;
+            self.stage = Stage::Qpa;
+        } else if busy >= LENGTH_LIMIT {
+            return Verdict::Undecided;
         } else {
             self.length = busy;
         }
-        Verdict::Open
+        Verdict::Pending
     }
 
-    /// Looks at `H` once, and steps down as far as that proves.
-    fn look(&mut self, load: &Load) -> Verdict {
+    /// Evaluates `H` once, and steps down to the shortest length proven.
+    fn qpa_step(&mut self, load: &Load) -> Verdict {
         let shortest = load.shortest();
         let Some(most) = self.length.checked_sub(shortest) else {
             return Verdict::Fits;
@@ -466,12 +470,12 @@ impl Test {
         let (mut fixed, mut slopes) = (0, 0);
         for member in load.members() {
             if member.server {
-                let (due, rate) = member.ramps(length);
+                let (due, rate) = member.server_demand(length);
                 demand += due;
                 slopes += u64::from(rate);
                 continue;
             }
-            let (due, touch) = member.stairs(length);
+            let (due, touch) = member.periodic_demand(length);
             demand += due;
             if touch <= reach {
                 fixed += u64::from(member.rate) * touch;
@@ -479,14 +483,14 @@ impl Test {
             }
         }
         let Some(slack) = self.length.checked_sub(demand) else {
-            return Verdict::Late;
+            return Verdict::DemandExceeded;
         };
         let fixed = fixed.div_ceil(1 << 24);
         let slopes = slopes.saturating_sub(load.len as u64) << 8;
         let reach = slack.max(match slack.checked_sub(fixed) {
             None => 0,
-            Some(_) if slopes >= WHOLE => u64::MAX,
-            Some(rest) if rest < WHOLE => (rest << 32) / (WHOLE - slopes),
+            Some(_) if slopes >= FULL_UTILISATION => u64::MAX,
+            Some(rest) if rest < FULL_UTILISATION => (rest << 32) / (FULL_UTILISATION - slopes),
             Some(rest) => rest,
         });
         if reach >= most {
@@ -494,6 +498,6 @@ impl Test {
         }
         self.length -= reach + 1;
         self.reach = reach;
-        Verdict::Open
+        Verdict::Pending
     }
 }

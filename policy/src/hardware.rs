@@ -1,32 +1,34 @@
-//! Ready queues in hardware: how the fabric's `ready_queue_top` is driven, by each of its four schemes, and what takes its place when
-//! it fails. `docs/src/reference/ready-queue.md` has its registers, its doubleword in memory, and the rules that are followed here.
+//! Ready queues in hardware: the driver of the fabric's `ready_queue_top`, for each of its four access schemes, and the
+//! fallback to software when it fails. `docs/src/reference/ready-queue.md` defines its registers, its doubleword in
+//! memory, and the rules that this driver follows.
 //!
-//! The hardware is not trusted. The first word that it has to give for each vCPU that is queued is noted here as well: what comes back is one of these or
-//! the hardware has failed, as it has when nothing comes back and one is noted. Then all that are noted go to a queue in software, in order of
-//! their handles: nobody is lost, and nobody is there twice.
+//! The hardware is not trusted. A shadow table holds the first word of each queued vCPU. An answer that is in no entry
+//! of the table is a failure, as is an empty answer while the table is not empty. On a failure all entries of the table
+//! move to a queue in software, in order of their handles: no vCPU is lost or duplicated.
 //!
-//! Whoever comes first is looked at, and removed by his handle: so all schemes take in the same way, and one that does not fit stays where he is.
+//! The driver reads the first vCPU and then removes it by its handle. So all schemes remove in the same way, and a vCPU
+//! that does not fit stays queued.
 
 use crate::ready::{Handle, ListQueue, ReadyQueue};
 use crate::table::Array;
 use tactus_abi::blob;
 
-/// How the queue is reached.
+/// The access scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Scheme {
-    /// Commands and answers by the page.
+    /// Commands and answers by the register page.
     Gp = 0,
-    /// Commands by the page; whoever comes first is in memory.
+    /// Commands by the register page; the first vCPU is in memory.
     Hybrid = 1,
-    /// Commands in memory, with an event for each; whoever comes first is there as well.
+    /// Commands in memory, with an event for each; the first vCPU is in memory as well.
     Acp = 2,
-    /// The same without events: the fabric looks for commands.
+    /// The same without events: the fabric polls for commands.
     Polling = 3,
 }
 
 impl Scheme {
-    /// The one that a system's ready queue is reached by; `None`: it is in software.
+    /// The scheme of a system's ready queue; `None`: it is in software.
     pub const fn of(queue: blob::ReadyQueue) -> Option<Self> {
         match queue {
             blob::ReadyQueue::Bitmap | blob::ReadyQueue::Linear => None,
@@ -38,41 +40,41 @@ impl Scheme {
     }
 }
 
-/// The way to the hardware.
+/// Access to the hardware.
 pub trait Ports {
-    /// Reads a register of the page. `None`: the bus has answered with an error, or not at all.
+    /// Reads a register of the page. `None`: the bus answered with an error, or not at all.
     fn read(&mut self, offset: u32) -> Option<u32>;
-    /// Writes a register of the page; nobody waits for that.
+    /// Writes a register of the page, posted.
     fn write(&mut self, offset: u32, value: u32);
-    /// Before whatever follows can be seen by other harts, what was written to the page is there.
+    /// Completes writes to the page before other harts observe later stores.
     fn settle(&mut self);
-    /// Loads the doubleword, at once.
+    /// Loads the doubleword atomically.
     fn load(&mut self) -> u64;
     /// Stores the lower word of the doubleword (0) or the upper one (1).
     fn store(&mut self, word: usize, value: u32);
-    /// What was stored to the doubleword is seen by the fabric before what follows.
+    /// Makes stores to the doubleword visible to the fabric before later accesses.
     fn publish(&mut self);
     /// Raises the event.
     fn event(&mut self);
-    /// The doubleword's physical address, as the fabric has it.
+    /// The doubleword's physical address, as the fabric uses it.
     fn doubleword(&self) -> u32;
-    /// The hardware has failed, and is not used any more.
+    /// Reports that the hardware has failed and is not used any more.
     fn failed(&mut self, why: Failure);
 }
 
 /// Why the hardware is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// There is none, or another version.
+    /// It is absent, or of another version.
     Absent,
     /// It has too few handles.
-    Small,
+    TooSmall,
     /// A read of the page failed.
     Bus,
-    /// It has not answered in time.
-    Late,
-    /// It has given a wrong answer.
-    Wrong,
+    /// It did not answer in time.
+    Timeout,
+    /// It gave a wrong answer.
+    WrongAnswer,
 }
 
 impl Failure {
@@ -80,73 +82,73 @@ impl Failure {
     pub const fn message(self) -> &'static str {
         match self {
             Self::Absent => "there is none",
-            Self::Small => "it has too few handles",
+            Self::TooSmall => "it has too few handles",
             Self::Bus => "a read of its page failed",
-            Self::Late => "it did not answer in time",
-            Self::Wrong => "it gave a wrong answer",
+            Self::Timeout => "it did not answer in time",
+            Self::WrongAnswer => "it gave a wrong answer",
         }
     }
 }
 
-/// Registers of the page, by their offsets; a priority's words, by which it is inserted, are before them.
+/// Registers of the page, by their offsets. The words that insert at a priority are below them.
 pub mod register {
-    /// Reading takes out whoever comes first.
+    /// A read removes and returns the first vCPU.
     pub const TAKE_HIGHEST: u32 = 0x800;
-    /// Reading looks at whoever comes first.
+    /// A read returns the first vCPU.
     pub const PEEK_HIGHEST: u32 = 0x804;
-    /// Writing removes a handle.
+    /// A write removes a handle.
     pub const REMOVE: u32 = 0x808;
-    /// Reading looks at who comes behind the one that was looked at last.
+    /// A read returns the vCPU behind the one that was returned last.
     pub const NEXT: u32 = 0x80c;
-    /// Which block this is.
+    /// Identification of the block.
     pub const ID: u32 = 0x810;
-    /// Handles that there are.
+    /// Number of handles.
     pub const DEPTH: u32 = 0x814;
     /// [`READY`](super::READY), [`PENDING`](super::PENDING).
     pub const STATUS: u32 = 0x818;
-    /// Writing 1 empties the queue.
+    /// A write of 1 empties the queue.
     pub const CONTROL: u32 = 0x81c;
     /// The scheme, and the doubleword's address.
     pub const ACCESS: u32 = 0x820;
-    /// Commands carried out so far.
+    /// Commands completed so far.
     pub const COMMANDS: u32 = 0x828;
 
-    /// Where writing a handle inserts it, behind the others of the priority or before them.
+    /// Offset at which a write inserts a handle, behind the others of the priority or (`head`) before them.
     #[inline]
     pub const fn insert(priority: u8, head: bool) -> u32 {
         priority as u32 * 8 + head as u32 * 4
     }
 }
 
-/// Of [`register::ID`].
+/// Value of [`register::ID`].
 pub const ID: u32 = 0x5251_0001;
-/// Of [`register::STATUS`]: the queue has begun.
+/// Bit of [`register::STATUS`]: the queue is initialized.
 pub const READY: u32 = 1 << 0;
-/// Of [`register::STATUS`]: a change of the scheme is not over.
+/// Bit of [`register::STATUS`]: a change of the scheme is in progress.
 pub const PENDING: u32 = 1 << 2;
 /// Bit 31 of a command, and of a first word.
 pub const VALID: u32 = 1 << 31;
-/// What the fabric never writes to the upper word.
+/// A value that the fabric never writes to the upper word.
 pub const UNWRITTEN: u32 = u32::MAX;
-/// A bit of the doubleword by which it is known.
-const NO_FIRST_WORD: u64 = 1 << 62;
+/// A bit of the doubleword that is set in [`UNWRITTEN`] only.
+const UNWRITTEN_BIT: u64 = 1 << 62;
 
 /// A command in memory: bits 30 to 28 of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Command {
-    /// And of the head one more.
+    /// The command for the head is one more.
     InsertTail = 0,
-    /// A handle, wherever it is.
+    /// Removes a handle at any position.
     Remove = 2,
-    /// Whoever comes first.
+    /// The first vCPU.
     TakeHighest = 6,
 }
 
-/// How often at most is looked for something that the hardware is to do; twenty times what it needs.
-const LOOKS: usize = 2048;
+/// Most polls for an answer of the hardware: twenty times what it needs.
+const POLLS_MAX: usize = 2048;
 
-/// vCPUs at most, as there are handles of the hardware.
+/// Most vCPUs: the handles of the hardware.
 const HANDLES: usize = 1024;
 
 /// The first word of a handle that is queued.
@@ -155,71 +157,71 @@ const fn first_word(handle: Handle, priority: u8) -> u32 {
     VALID | (priority as u32) << 16 | handle as u32
 }
 
-/// The handle, and its priority, of one that says that there is one.
+/// Handle and priority of a first word; `None`: the word is 0, that of an empty queue.
 #[inline]
-const fn whose(first: u32) -> Option<(Handle, u8)> {
+const fn decode(first: u32) -> Option<(Handle, u8)> {
     if first == 0 {
         return None;
     }
     Some((first as Handle, (first >> 16) as u8))
 }
 
-/// The hardware's queue, and what is known of it.
+/// The queue in hardware, and its shadow.
 struct Hardware<P, const N: usize> {
     ports: P,
-    /// Why it failed, when it has: then what was asked of it is `None`.
-    why: Failure,
+    /// The failure, when an operation has returned `None`.
+    failure: Failure,
     scheme: Scheme,
-    /// GP, hybrid: the commands given, as the hardware counts them. ACP: the answer to the last one.
+    /// GP, hybrid: the number of commands issued, as the hardware counts them. ACP: the answer to the last command.
     expected: u32,
-    /// How many handles are queued.
+    /// Number of queued handles.
     count: u32,
-    /// Their first words; 0: not queued.
-    noted: Array<u32, N>,
+    /// First words by handle; 0: not queued.
+    shadow: Array<u32, N>,
 }
 
 impl<P: Ports, const N: usize> Hardware<P, N> {
     #[cold]
-    fn fails<T>(&mut self, why: Failure) -> Option<T> {
-        self.why = why;
+    fn fail_with<T>(&mut self, why: Failure) -> Option<T> {
+        self.failure = why;
         None
     }
 
-    /// Begins with an empty queue, when a few commands have shown that it works.
-    fn begin(&mut self) -> Option<()> {
+    /// Empties the queue and checks with a few commands that the hardware works.
+    fn initialize(&mut self) -> Option<()> {
         if self.ports.read(register::ID) != Some(ID) {
-            return self.fails(Failure::Absent);
+            return self.fail_with(Failure::Absent);
         }
         if (self.read(register::DEPTH)? as usize) < N {
-            return self.fails(Failure::Small);
+            return self.fail_with(Failure::TooSmall);
         }
         self.ports.write(register::CONTROL, 1);
         self.ports.write(register::ACCESS, Scheme::Gp as u32);
-        let mut looks = LOOKS;
+        let mut polls_left = POLLS_MAX;
         while self.read(register::STATUS)? & (READY | PENDING) != READY {
-            looks -= 1;
-            if looks == 0 {
-                return self.fails(Failure::Late);
+            polls_left -= 1;
+            if polls_left == 0 {
+                return self.fail_with(Failure::Timeout);
             }
         }
         let given = self.read(register::COMMANDS)?;
-        self.expected = if self.is_by_page() { given } else { 0 };
+        self.expected = if self.uses_page() { given } else { 0 };
         self.ports.store(0, 0);
         self.ports.store(1, UNWRITTEN);
         self.ports.publish();
         let access = self.ports.doubleword() | self.scheme as u32;
         self.ports.write(register::ACCESS, access);
         if self.scheme != Scheme::Gp {
-            self.look(NO_FIRST_WORD, 0)?;
+            self.poll(UNWRITTEN_BIT, 0)?;
         }
         self.insert(0, 200, false)?;
         self.insert(1, 200, true)?;
         self.insert(2, 201, false)?;
         self.remove(0)?;
-        // The last look finds that nobody is left.
+        // The last read finds the queue empty.
         for left in [2, 1] {
             if self.first()? as Handle != left {
-                return self.fails(Failure::Wrong);
+                return self.fail_with(Failure::WrongAnswer);
             }
             self.remove(left)?;
         }
@@ -231,54 +233,54 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
     fn read(&mut self, offset: u32) -> Option<u32> {
         let word = self.ports.read(offset);
         if word.is_none() {
-            self.why = Failure::Bus;
+            self.failure = Failure::Bus;
         }
         word
     }
 
-    /// Looks at somebody by a command's register.
+    /// Reads a first word by a command's register.
     #[inline(never)]
     fn peek(&mut self, offset: u32) -> Option<u32> {
-        if self.is_by_page() {
+        if self.uses_page() {
             self.expected = self.expected.wrapping_add(1);
         }
         let first = self.read(offset)?;
         self.check(first)
     }
 
-    /// Loads the doubleword until these bits are so.
+    /// Polls the doubleword until the bits of `mask` are `expected`.
     #[inline(never)]
-    fn look(&mut self, bits: u64, so: u64) -> Option<u64> {
-        for _ in 0..LOOKS {
+    fn poll(&mut self, mask: u64, expected: u64) -> Option<u64> {
+        for _ in 0..POLLS_MAX {
             let word = self.ports.load();
-            if word & bits == so {
+            if word & mask == expected {
                 return Some(word);
             }
         }
-        self.fails(Failure::Late)
+        self.fail_with(Failure::Timeout)
     }
 
-    /// The upper word, once the answer to the last command is there. By memory.
+    /// Waits for the answer to the last command in memory; returns the upper word.
     #[inline(never)]
-    fn answered(&mut self) -> Option<u32> {
-        let word = self.look(VALID.into(), 0)?;
+    fn wait_for_answer(&mut self) -> Option<u32> {
+        let word = self.poll(VALID.into(), 0)?;
         if word as u32 != self.expected {
-            return self.fails(Failure::Wrong);
+            return self.fail_with(Failure::WrongAnswer);
         }
         Some((word >> 32) as u32)
     }
 
-    /// Whether commands are given by the page.
+    /// Whether commands are issued by the register page.
     #[inline]
-    const fn is_by_page(&self) -> bool {
+    const fn uses_page(&self) -> bool {
         self.scheme as u32 <= Scheme::Hybrid as u32
     }
 
-    /// Gives a command that has to do with this first word: by a write to the page, at this offset, or by memory.
+    /// Issues a command for this first word: by a write to the page at this offset, or by memory.
     #[inline(always)]
-    fn give(&mut self, offset: u32, command: u32, first: u32) -> Option<()> {
-        if !self.is_by_page() {
-            return self.give_by_memory(command, first);
+    fn issue(&mut self, offset: u32, command: u32, first: u32) -> Option<()> {
+        if !self.uses_page() {
+            return self.issue_by_memory(command, first);
         }
         self.ports.write(offset, first & 0xffff);
         self.expected = self.expected.wrapping_add(1);
@@ -287,8 +289,8 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
     }
 
     #[inline(never)]
-    fn give_by_memory(&mut self, command: u32, first: u32) -> Option<()> {
-        self.answered()?;
+    fn issue_by_memory(&mut self, command: u32, first: u32) -> Option<()> {
+        self.wait_for_answer()?;
         self.ports.store(0, command << 28 | first);
         self.ports.publish();
         if self.scheme == Scheme::Acp {
@@ -302,65 +304,65 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
     #[inline(never)]
     fn insert(&mut self, handle: Handle, priority: u8, head: bool) -> Option<()> {
         let first = first_word(handle, priority);
-        // If it fails it has been noted before.
-        self.noted[usize::from(handle)] = first;
+        // In the shadow table first, so that a failure does not lose it.
+        self.shadow[usize::from(handle)] = first;
         self.count += 1;
         let command = Command::InsertTail as u32 + u32::from(head);
-        self.give(register::insert(priority, head), command, first)
+        self.issue(register::insert(priority, head), command, first)
     }
 
-    /// Whether this is the first word of one that is queued.
+    /// Whether this is the first word of a queued vCPU.
     #[inline(always)]
-    fn is_noted(&self, first: u32) -> bool {
-        let noted = self.noted.get(usize::from(first as Handle));
-        first != 0 && noted == Some(&first)
+    fn is_queued(&self, first: u32) -> bool {
+        let shadow = self.shadow.get(usize::from(first as Handle));
+        first != 0 && shadow == Some(&first)
     }
 
-    /// A first word is that of one that is queued, or 0 if nobody is.
+    /// Checks a first word: it is that of a queued vCPU, or 0 if none is queued.
     #[inline(never)]
     fn check(&mut self, first: u32) -> Option<u32> {
-        if self.is_noted(first) || first == 0 && self.count == 0 {
+        if self.is_queued(first) || first == 0 && self.count == 0 {
             Some(first)
         } else {
-            self.fails(Failure::Wrong)
+            self.fail_with(Failure::WrongAnswer)
         }
     }
 
-    /// Takes whoever comes first, if he fits; 0: he does not, or there is something else to be said about it. Hybrid.
+    /// Hybrid: removes the first vCPU if it fits; 0: it does not, or the slow path has to decide.
     #[inline(always)]
     fn take_from_memory(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<u32> {
         let mut both = self.ports.load();
         if both as u32 != self.expected {
-            both = self.look(u32::MAX.into(), self.expected.into())?;
+            both = self.poll(u32::MAX.into(), self.expected.into())?;
         }
         let first = (both >> 32) as u32;
-        let noted = self.noted.get_mut(usize::from(first as Handle));
-        let Some(noted) = noted.filter(|noted| **noted == first && first != 0) else {
+        let shadow = self.shadow.get_mut(usize::from(first as Handle));
+        let Some(shadow) = shadow.filter(|shadow| **shadow == first && first != 0) else {
             return Some(0);
         };
         if !fits(first as Handle) {
             return Some(0);
         }
         self.ports.write(register::REMOVE, first & 0xffff);
-        *noted = 0;
+        *shadow = 0;
         self.count -= 1;
         self.expected = self.expected.wrapping_add(1);
         self.ports.settle();
         Some(first)
     }
 
-    /// Whoever comes first.
+    /// The first vCPU.
     #[inline(never)]
     fn first(&mut self) -> Option<u32> {
         let first = match self.scheme {
-            Scheme::Hybrid => (self.look(u32::MAX.into(), self.expected.into())? >> 32) as u32,
+            Scheme::Hybrid => (self.poll(u32::MAX.into(), self.expected.into())? >> 32) as u32,
             Scheme::Gp => return self.peek(register::PEEK_HIGHEST),
-            Scheme::Acp | Scheme::Polling => self.answered()?,
+            Scheme::Acp | Scheme::Polling => self.wait_for_answer()?,
         };
         self.check(first)
     }
 
-    /// Takes the first one that fits.
+    /// Removes the first vCPU that fits.
     #[inline(always)]
     fn take(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<u32> {
         if self.scheme == Scheme::Hybrid {
@@ -371,19 +373,19 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
         }
         let mut first = self.first()?;
         if first != 0 && !fits(first as Handle) {
-            first = self.search(fits)?;
+            first = self.find(fits)?;
         }
         if first != 0 {
-            self.leave(first)?;
+            self.remove_queued(first)?;
         }
         Some(first)
     }
 
-    /// Looks through the queue, in its order, by the page.
+    /// Finds the first vCPU that fits, by the register page.
     #[inline(never)]
-    fn search(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<u32> {
-        if !self.is_by_page() {
-            self.answered()?;
+    fn find(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<u32> {
+        if !self.uses_page() {
+            self.wait_for_answer()?;
         }
         let mut first = self.peek(register::PEEK_HIGHEST)?;
         let mut left = self.count;
@@ -397,34 +399,34 @@ impl<P: Ports, const N: usize> Hardware<P, N> {
         Some(first)
     }
 
-    /// Removes one that is queued, whose first word this is.
+    /// Removes the queued vCPU with this first word.
     #[inline(always)]
-    fn leave(&mut self, first: u32) -> Option<()> {
-        self.give(register::REMOVE, Command::Remove as u32, first)?;
-        self.noted[usize::from(first as Handle)] = 0;
+    fn remove_queued(&mut self, first: u32) -> Option<()> {
+        self.issue(register::REMOVE, Command::Remove as u32, first)?;
+        self.shadow[usize::from(first as Handle)] = 0;
         self.count -= 1;
         Some(())
     }
 
-    /// `false`: it is not queued.
+    /// Removes a handle; `false`: it is not queued.
     #[inline(never)]
     fn remove(&mut self, handle: Handle) -> Option<bool> {
-        let first = self.noted[usize::from(handle)];
+        let first = self.shadow[usize::from(handle)];
         if first != 0 {
-            self.leave(first)?;
+            self.remove_queued(first)?;
         }
         Some(first != 0)
     }
 
-    /// Goes through what is queued, in order of handles.
+    /// Visits the queued vCPUs, in order of handles.
     fn visit(&self, look: &mut dyn FnMut(Handle, u8)) {
-        for (handle, priority) in self.noted.iter().filter_map(|first| whose(*first)) {
+        for (handle, priority) in self.shadow.iter().filter_map(|first| decode(*first)) {
             look(handle, priority);
         }
     }
 }
 
-/// A queue in hardware while that works, in software otherwise. `N` is the number of vCPUs there are, at most 1,024.
+/// A queue in hardware, with fallback to software when that fails. `N` is the number of vCPUs, at most 1,024.
 pub struct SystemQueue<P, const N: usize> {
     hardware: Option<Hardware<P, N>>,
     lists: ListQueue<N>,
@@ -440,18 +442,19 @@ impl<P: Ports, const N: usize> SystemQueue<P, N> {
         }
     }
 
-    /// Begins to use the hardware, when a few commands have shown that it is there and works; otherwise it has [`Ports::failed`]. The queue is empty.
+    /// Uses the hardware if a few commands show that it is present and works; otherwise reports the failure
+    /// ([`Ports::failed`]). The queue must be empty.
     pub fn try_hardware(&mut self, ports: P, scheme: Scheme) {
         let hardware = self.hardware.insert(Hardware {
             ports,
-            why: Failure::Absent,
+            failure: Failure::Absent,
             scheme,
             expected: 0,
             count: 0,
-            noted: Array([0; N]),
+            shadow: Array([0; N]),
         });
-        if hardware.begin().is_none() {
-            hardware.noted = Array([0; N]);
+        if hardware.initialize().is_none() {
+            hardware.shadow = Array([0; N]);
             self.fail();
         }
     }
@@ -461,21 +464,24 @@ impl<P: Ports, const N: usize> SystemQueue<P, N> {
         self.hardware.is_some()
     }
 
-    /// The hardware has failed: the software takes over.
+    /// Falls back to software after a failure of the hardware.
     #[cold]
     #[inline(never)]
     fn fail(&mut self) {
         if let Some(hardware) = &mut self.hardware {
             hardware.visit(&mut |handle, priority| self.lists.insert(handle, priority, false));
-            hardware.ports.failed(hardware.why);
+            hardware.ports.failed(hardware.failure);
             self.hardware = None;
         }
     }
 
-    /// Asks the hardware; `None`: there is none, or none any more.
+    /// Performs an operation in hardware; `None`: there is none, or it has failed now.
     #[inline(always)]
-    fn ask<T>(&mut self, what: impl FnOnce(&mut Hardware<P, N>) -> Option<T>) -> Option<T> {
-        let answer = what(self.hardware.as_mut()?);
+    fn in_hardware<T>(
+        &mut self,
+        operation: impl FnOnce(&mut Hardware<P, N>) -> Option<T>,
+    ) -> Option<T> {
+        let answer = operation(self.hardware.as_mut()?);
         if answer.is_none() {
             self.fail();
         }
@@ -483,8 +489,8 @@ impl<P: Ports, const N: usize> SystemQueue<P, N> {
     }
 
     #[inline(never)]
-    fn take_there(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<u32> {
-        self.ask(|hardware| hardware.take(fits))
+    fn pop_from_hardware(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<u32> {
+        self.in_hardware(|hardware| hardware.take(fits))
     }
 }
 
@@ -503,14 +509,14 @@ impl<P: Ports, const N: usize> ReadyQueue for SystemQueue<P, N> {
 
     #[inline(never)]
     fn remove(&mut self, handle: Handle) -> bool {
-        self.ask(|hardware| hardware.remove(handle))
+        self.in_hardware(|hardware| hardware.remove(handle))
             .unwrap_or_else(|| self.lists.remove(handle))
     }
 
     #[inline(never)]
     fn highest(&mut self) -> Option<u8> {
-        match self.ask(Hardware::first) {
-            Some(first) => whose(first).map(|(_, priority)| priority),
+        match self.in_hardware(Hardware::first) {
+            Some(first) => decode(first).map(|(_, priority)| priority),
             None => self.lists.highest(),
         }
     }
@@ -522,9 +528,9 @@ impl<P: Ports, const N: usize> ReadyQueue for SystemQueue<P, N> {
     #[inline]
     fn pop_where(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<(Handle, u8)> {
         if self.hardware.is_some()
-            && let Some(taken) = self.take_there(fits)
+            && let Some(taken) = self.pop_from_hardware(fits)
         {
-            return whose(taken);
+            return decode(taken);
         }
         self.lists.pop_where(fits)
     }

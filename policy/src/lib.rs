@@ -1,4 +1,4 @@
-//! Every decision of the hypervisor, as pure code with no hardware in it.
+//! All decisions of the hypervisor, as pure code without hardware access.
 #![no_std]
 
 pub mod admission;

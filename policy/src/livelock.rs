@@ -1,15 +1,14 @@
-//! Finds guests that fault inside their own trap handler and so trap to themselves for ever.
+//! Livelock detection: finds guests that fault inside their own trap handler, and so trap to themselves for ever.
 //!
-//! Such a guest never leaves its own privilege level: it is preempted like any other, but nothing would
-//! ever report it. What tells it from a guest that makes progress is that its handler never gets to its
-//! `sret`. So at the end of each time slice the guest's last exception is looked at; if it has been the very same for some slices, the
-//! guest is *watched*: its exceptions and its `sret` come to the hypervisor. An `sret` ends the watch. Many exceptions in a row,
-//! equal in every register, without one are a livelock.
+//! Such a guest never leaves its own privilege level. It is preempted like any other, but no trap reports it. Unlike a
+//! guest that makes progress, its handler never reaches its `sret`. So the guest's last exception is sampled at the end
+//! of each time slice. If several samples are equal, the guest is *watched*: its exceptions and its `sret` trap to the
+//! hypervisor. An `sret` ends the watch. Many exceptions in a row without one, equal in every register, are a livelock.
 
-/// Slices in a row that must end with the same last exception before the guest is watched.
+/// Consecutive slices that must end with the same last exception before the guest is watched.
 const SUSPECT_SLICES: u8 = 2;
-/// Exceptions in a row, equal in every register, that lead to a watch and, during it, make a livelock.
-const SAME_EXCEPTIONS: u16 = 256;
+/// Consecutive exceptions, equal in every register, that start a watch and, during it, are a livelock.
+const REPEATS_MAX: u16 = 256;
 
 /// A guest's last exception: `vsepc`, `vscause`, `vstval`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,29 +21,29 @@ pub struct Exception {
     pub value: u64,
 }
 
-/// What an exception that comes to the hypervisor leads to.
+/// The action for an exception that traps to the hypervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The guest takes it.
+    /// Deliver it to the guest.
     Deliver,
-    /// The guest takes it, and is watched from now on.
+    /// Deliver it to the guest, and watch the guest from now on.
     Watch,
-    /// The guest will never do anything else.
+    /// The guest makes no progress any more.
     Livelock,
 }
 
-/// What is known of one vCPU.
+/// The detector of one vCPU.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Livelock {
     last: Exception,
     slices: u8,
     watched: bool,
     digest: u64,
-    same: u16,
+    repeats: u16,
 }
 
 impl Livelock {
-    /// Nothing known.
+    /// A detector without history.
     pub const fn new() -> Self {
         Self {
             last: Exception {
@@ -55,13 +54,12 @@ impl Livelock {
             slices: 0,
             watched: false,
             digest: 0,
-            same: 0,
+            repeats: 0,
         }
     }
 
-    /// A whole slice has been used, and `last` is the exception that the guest took last. Returns
-    /// whether it is to be watched from now on, or still.
-    pub fn slice_ended(&mut self, last: Exception) -> bool {
+    /// Records the guest's last exception at the end of a full slice. Returns whether the guest is watched.
+    pub fn end_slice(&mut self, last: Exception) -> bool {
         let is_interrupt = last.cause >> 63 != 0;
         if is_interrupt || last != self.last {
             self.last = last;
@@ -71,24 +69,24 @@ impl Livelock {
         }
         if self.slices >= SUSPECT_SLICES && !self.watched {
             self.watched = true;
-            self.same = 0;
+            self.repeats = 0;
         }
         self.watched
     }
 
-    /// The guest takes an exception at its supervisor level through the hypervisor; all its registers,
-    /// program counter and cause are summed up in `digest`.
-    pub fn exception(&mut self, digest: u64) -> Verdict {
+    /// Records an exception that the hypervisor delivers to the guest's supervisor level. `digest` is that of all
+    /// registers, program counter and cause.
+    pub fn record_exception(&mut self, digest: u64) -> Verdict {
         if digest == self.digest {
-            self.same += 1;
+            self.repeats += 1;
         } else {
             self.digest = digest;
-            self.same = 0;
+            self.repeats = 0;
         }
-        if self.same < SAME_EXCEPTIONS {
+        if self.repeats < REPEATS_MAX {
             return Verdict::Deliver;
         }
-        self.same = 0;
+        self.repeats = 0;
         if self.watched {
             return Verdict::Livelock;
         }
@@ -96,13 +94,13 @@ impl Livelock {
         Verdict::Watch
     }
 
-    /// The guest, watched, returns from a trap: it is alive.
-    pub fn returned(&mut self) {
+    /// Records that a watched guest returns from a trap: it makes progress.
+    pub fn record_trap_return(&mut self) {
         *self = Self::new();
     }
 
     /// Whether the guest is watched.
-    pub const fn watched(&self) -> bool {
+    pub const fn is_watched(&self) -> bool {
         self.watched
     }
 }
@@ -119,37 +117,37 @@ mod tests {
 
     fn watched() -> Livelock {
         let mut livelock = Livelock::new();
-        assert!(!livelock.slice_ended(FAULT));
-        assert!(!livelock.slice_ended(FAULT));
-        assert!(livelock.slice_ended(FAULT));
+        assert!(!livelock.end_slice(FAULT));
+        assert!(!livelock.end_slice(FAULT));
+        assert!(livelock.end_slice(FAULT));
         livelock
     }
 
     #[test]
-    fn the_same_exception_for_ever_is_a_livelock() {
+    fn endless_equal_exceptions_are_a_livelock() {
         let mut livelock = watched();
-        for _ in 0..SAME_EXCEPTIONS {
-            assert_eq!(livelock.exception(7), Verdict::Deliver);
+        for _ in 0..REPEATS_MAX {
+            assert_eq!(livelock.record_exception(7), Verdict::Deliver);
         }
-        assert_eq!(livelock.exception(7), Verdict::Livelock);
+        assert_eq!(livelock.record_exception(7), Verdict::Livelock);
     }
 
     #[test]
     fn a_return_from_a_trap_ends_the_watch() {
         let mut livelock = watched();
-        for _ in 0..SAME_EXCEPTIONS {
-            livelock.exception(7);
+        for _ in 0..REPEATS_MAX {
+            livelock.record_exception(7);
         }
-        livelock.returned();
-        assert!(!livelock.watched());
-        assert_eq!(livelock.exception(7), Verdict::Deliver);
+        livelock.record_trap_return();
+        assert!(!livelock.is_watched());
+        assert_eq!(livelock.record_exception(7), Verdict::Deliver);
     }
 
     #[test]
-    fn exceptions_that_differ_are_progress() {
+    fn differing_exceptions_are_progress() {
         let mut livelock = watched();
-        for i in 0..10 * u64::from(SAME_EXCEPTIONS) {
-            assert_eq!(livelock.exception(i % 2), Verdict::Deliver);
+        for i in 0..10 * u64::from(REPEATS_MAX) {
+            assert_eq!(livelock.record_exception(i % 2), Verdict::Deliver);
         }
     }
 
@@ -162,26 +160,26 @@ mod tests {
         };
         let call = Exception { cause: 8, ..FAULT };
         for other in [tick, call].into_iter().cycle().take(20) {
-            assert!(!livelock.slice_ended(FAULT));
-            assert!(!livelock.slice_ended(FAULT));
-            assert!(!livelock.slice_ended(other));
+            assert!(!livelock.end_slice(FAULT));
+            assert!(!livelock.end_slice(FAULT));
+            assert!(!livelock.end_slice(other));
         }
         // Nothing but interrupts: a guest that computes.
         for _ in 0..100 {
-            assert!(!livelock.slice_ended(tick));
+            assert!(!livelock.end_slice(tick));
         }
     }
 
     #[test]
-    fn exceptions_through_the_hypervisor_lead_to_a_watch_first() {
+    fn equal_exceptions_through_the_hypervisor_start_a_watch_first() {
         let mut livelock = Livelock::new();
-        for _ in 0..SAME_EXCEPTIONS {
-            assert_eq!(livelock.exception(7), Verdict::Deliver);
+        for _ in 0..REPEATS_MAX {
+            assert_eq!(livelock.record_exception(7), Verdict::Deliver);
         }
-        assert_eq!(livelock.exception(7), Verdict::Watch);
-        for _ in 1..SAME_EXCEPTIONS {
-            assert_eq!(livelock.exception(7), Verdict::Deliver);
+        assert_eq!(livelock.record_exception(7), Verdict::Watch);
+        for _ in 1..REPEATS_MAX {
+            assert_eq!(livelock.record_exception(7), Verdict::Deliver);
         }
-        assert_eq!(livelock.exception(7), Verdict::Livelock);
+        assert_eq!(livelock.record_exception(7), Verdict::Livelock);
     }
 }

@@ -1,65 +1,67 @@
-//! Messages copied between two VMs: the queue at the receiving end of a channel.
+//! Message queue at the receiving end of a channel between two VMs.
 //!
-//! A slot is free, being written by a sender, full, or being read by a receiver. Copying takes a while, and whoever copies may be
-//! interrupted, or stopped for good; so the mailbox knows which vCPU has which slot. A vCPU has at most one slot of a mailbox, or
-//! waits in at most one of its queues. Those who wait are served by priority, and among equals the first to come first: a slot that
-//! becomes free, or full, is theirs at once, so that while one waits there is none to be had.
+//! A slot is free, being written by a sender, full, or being read by a receiver. A copy takes a while, and the vCPU
+//! that copies may be interrupted or stopped for good. So the mailbox records which vCPU owns which slot. A vCPU owns
+//! at most one slot of a mailbox, or waits in at most one of its queues. Waiting vCPUs are served by priority, and
+//! first in, first out within a priority. A slot that becomes free, or full, is assigned to the first waiting vCPU at
+//! once: while one waits, no slot is available.
 //!
-//! The vCPUs that send are of one VM, those that receive of another. Every operation takes at most a few steps for each that waits.
+//! All senders are of one VM, all receivers of another. Every operation takes at most a few steps for each waiting
+//! vCPU.
 
 use crate::ready::Handle;
 use crate::table::Array;
 use tactus_abi::blob::limit;
 
-/// What a caller that wants to receive gets.
+/// The result of [`Mailbox::receive`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// There is no message.
+    /// No message is available.
     Nothing,
-    /// This one, to be copied; then [`Mailbox::vacate`] is called.
+    /// A message for the caller to copy; then it calls [`Mailbox::vacate`].
     Message {
-        /// The slot it is in.
+        /// Its slot.
         slot: usize,
-        /// Its bytes.
+        /// Its length in bytes.
         length: u32,
     },
-    /// The first message has more bytes than the caller takes. It stays.
+    /// The first message is longer than the caller accepts. It stays queued.
     TooLong {
-        /// How many.
+        /// Its length in bytes.
         length: u32,
-        /// Another vCPU that waits has it now, and is to be woken.
+        /// A waiting vCPU that has been assigned the message, and is to be woken.
         wake: Option<Handle>,
     },
 }
 
-/// What follows when a vCPU is done with a slot.
+/// The actions after a vCPU has released a slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// A message has come, and none was waiting: the doorbell is to be rung.
+    /// A message has arrived in an empty queue: the doorbell is to be rung.
     pub first: bool,
-    /// A vCPU that waits has the slot now, and is to be woken.
+    /// A waiting vCPU that has been assigned the slot, and is to be woken.
     pub wake: Option<Handle>,
 }
 
 /// A mailbox.
 pub struct Mailbox {
-    /// By slot: its message's bytes, and priority.
+    /// By slot: length and priority of its message.
     lengths: Array<u32, { limit::MESSAGES }>,
     priorities: Array<u8, { limit::MESSAGES }>,
     /// Free slots, as bits.
     free: u64,
     /// Full slots.
     full: Queue,
-    /// vCPUs that wait for a free slot, by the priority of their message.
+    /// vCPUs that wait for a free slot, ordered by the priority of their message.
     senders: Queue,
     /// vCPUs that wait for a message.
     receivers: Queue,
-    /// By vCPU: the slot that it writes or reads, plus one; 0: none.
+    /// By vCPU: the slot that it owns, plus one; 0: none.
     held: Array<u8, { limit::VCPUS }>,
 }
 
 impl Mailbox {
-    /// An empty mailbox for so many messages, at most [`limit::MESSAGES`].
+    /// An empty mailbox with `messages` slots, at most [`limit::MESSAGES`].
     pub const fn new(messages: u32) -> Self {
         Self {
             lengths: Array([0; limit::MESSAGES]),
@@ -72,37 +74,38 @@ impl Mailbox {
         }
     }
 
-    /// A vCPU wants to send a message of so many bytes: the slot that it is to write, after which it calls [`Mailbox::deliver`]. `None`: there
-    /// is none; if it `waits`, it is in the queue, and asks again when it is woken or its time is over.
+    /// Assigns a slot to a vCPU that sends a message of `length` bytes. The vCPU writes the slot and then calls
+    /// [`Mailbox::deliver`]. `None`: no slot is free; if it `waits`, it is queued, and calls again when it is woken or
+    /// its timeout is over.
     pub fn send(&mut self, vcpu: Handle, length: u32, priority: u8, waits: bool) -> Option<usize> {
-        let mut held = self.held(vcpu);
+        let mut held = self.slot_of(vcpu);
         if held.is_none() && self.free != 0 {
             let slot = self.free.trailing_zeros() as usize;
             self.free &= self.free - 1;
-            self.hold(vcpu, slot);
+            self.assign(vcpu, slot);
             held = Some(slot);
         }
         match held {
             Some(slot) => (self.lengths[slot], self.priorities[slot]) = (length, priority),
-            None => self.senders.wait(vcpu, priority, waits),
+            None => self.senders.set_waiting(vcpu, priority, waits),
         }
         held
     }
 
-    /// A vCPU wants to receive a message of at most `capacity` bytes. If there is none and it `waits`, it is in the queue, and asks again
-    /// when it is woken or its time is over.
+    /// Assigns the first message to a vCPU that receives at most `capacity` bytes. If there is none and it `waits`, it
+    /// is queued, and calls again when it is woken or its timeout is over.
     pub fn receive(&mut self, vcpu: Handle, capacity: u64, waits: bool) -> Received {
-        if let Some(slot) = self.let_go(vcpu) {
-            // It was woken with this one; meanwhile one may have come that goes first.
+        if let Some(slot) = self.release_slot(vcpu) {
+            // It was woken with this one; a more urgent one may have arrived since.
             self.full
                 .insert(slot as Handle, self.priorities[slot], true);
         }
         let Some(slot) = self.full.pop() else {
-            self.receivers.wait(vcpu, 0, waits);
+            self.receivers.set_waiting(vcpu, 0, waits);
             return Received::Nothing;
         };
         let slot = usize::from(slot);
-        self.hold(vcpu, slot);
+        self.assign(vcpu, slot);
         let length = self.lengths[slot];
         if u64::from(length) > capacity {
             let Outcome { wake, .. } = self.deliver(vcpu, true);
@@ -111,17 +114,17 @@ impl Mailbox {
         Received::Message { slot, length }
     }
 
-    /// There is a message in a vCPU's slot: all that it sends; or it is there `still`, as the vCPU that was to receive it does not, or no
-    /// longer waits for any.
+    /// Releases a vCPU's slot with a message in it: a sender has written it; or (`still`) the receiver does not take
+    /// it, or does not wait for one any more.
     pub fn deliver(&mut self, vcpu: Handle, still: bool) -> Outcome {
         self.receivers.remove(vcpu);
         let mut outcome = Outcome::default();
-        if let Some(slot) = self.let_go(vcpu) {
+        if let Some(slot) = self.release_slot(vcpu) {
             outcome.first = self.full.is_empty();
             outcome.wake = self.receivers.pop();
             match outcome.wake {
-                Some(vcpu) => self.hold(vcpu, slot),
-                // It goes behind the others of its priority, or back to its place before them.
+                Some(vcpu) => self.assign(vcpu, slot),
+                // Behind the others of its priority, or back to its position before them.
                 None => self
                     .full
                     .insert(slot as Handle, self.priorities[slot], still),
@@ -130,44 +133,45 @@ impl Mailbox {
         outcome
     }
 
-    /// There is no message in a vCPU's slot: it has been received; or the vCPU does not send it after all, or no longer waits for a slot.
+    /// Releases a vCPU's slot without a message in it: the message has been received; or the sender gives up, or does
+    /// not wait for a slot any more.
     pub fn vacate(&mut self, vcpu: Handle) -> Outcome {
         self.senders.remove(vcpu);
         let mut outcome = Outcome::default();
-        if let Some(slot) = self.let_go(vcpu) {
+        if let Some(slot) = self.release_slot(vcpu) {
             outcome.wake = self.senders.pop();
             match outcome.wake {
-                Some(vcpu) => self.hold(vcpu, slot),
+                Some(vcpu) => self.assign(vcpu, slot),
                 None => self.free |= 1 << slot,
             }
         }
         outcome
     }
 
-    fn held(&self, vcpu: Handle) -> Option<usize> {
+    fn slot_of(&self, vcpu: Handle) -> Option<usize> {
         usize::from(self.held[usize::from(vcpu)]).checked_sub(1)
     }
 
-    fn hold(&mut self, vcpu: Handle, slot: usize) {
+    fn assign(&mut self, vcpu: Handle, slot: usize) {
         self.held[vcpu as usize] = slot as u8 + 1;
     }
 
-    fn let_go(&mut self, vcpu: Handle) -> Option<usize> {
-        let slot = self.held(vcpu);
+    fn release_slot(&mut self, vcpu: Handle) -> Option<usize> {
+        let slot = self.slot_of(vcpu);
         self.held[usize::from(vcpu)] = 0;
         slot
     }
 }
 
-/// Slots or vCPUs by priority, first in, first out within one. Made for a few: what the scheduler's queues do in a fixed number of
-/// steps takes one for each here, in a tenth of the memory and the code.
+/// Slots or vCPUs by priority, first in, first out within a priority. Meant for a few entries: operations are linear,
+/// and need a tenth of the memory and code of the scheduler's queues.
 struct Queue {
     count: usize,
-    /// The first to be taken is the last.
+    /// In reverse order: the first to be removed is the last.
     entries: [Entry; limit::VCPUS],
 }
 
-/// The priority, and below it the handle, in one word.
+/// Priority (upper half) and handle (lower half).
 #[derive(Clone, Copy)]
 struct Entry(u32);
 
@@ -197,7 +201,7 @@ impl Queue {
         self.count == 0
     }
 
-    /// Puts in a handle that is not: behind the others of its priority, or before them.
+    /// Inserts a handle that is not queued: behind the others of its priority, or before them.
     #[inline(never)]
     fn insert(&mut self, handle: Handle, priority: u8, before: bool) {
         let mut at = self.count;
@@ -221,15 +225,15 @@ impl Queue {
         self.entries.get(self.count).map(|entry| entry.handle())
     }
 
-    fn place(&self, handle: Handle) -> Option<usize> {
+    fn position(&self, handle: Handle) -> Option<usize> {
         let entries = self.entries.get(..self.count)?;
         entries.iter().position(|entry| entry.handle() == handle)
     }
 
-    /// Takes a handle out, if it is in.
+    /// Removes a handle, if it is queued.
     #[inline(never)]
     fn remove(&mut self, handle: Handle) {
-        if let Some(mut at) = self.place(handle) {
+        if let Some(mut at) = self.position(handle) {
             self.count -= 1;
             // At most one step for each in the queue.
             while at < self.count && at + 1 < limit::VCPUS {
@@ -239,12 +243,12 @@ impl Queue {
         }
     }
 
-    /// Puts in a vCPU, which keeps its place if it is in already; or takes it out.
+    /// Queues a vCPU, which keeps its position if it is queued already; or removes it.
     #[inline(never)]
-    fn wait(&mut self, vcpu: Handle, priority: u8, waits: bool) {
+    fn set_waiting(&mut self, vcpu: Handle, priority: u8, waits: bool) {
         if !waits {
             self.remove(vcpu);
-        } else if self.place(vcpu).is_none() {
+        } else if self.position(vcpu).is_none() {
             self.insert(vcpu, priority, false);
         }
     }
@@ -269,25 +273,25 @@ mod tests {
         priority: u8,
     }
 
-    /// What a vCPU does: the other half of the hypervisor.
+    /// The state of a vCPU: the model of the hypervisor's half.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Vcpu {
         Idle,
         /// Copies to this slot.
         Sends(Message, usize),
         SendWaits(Message),
-        /// Copies from this slot, and has so many bytes of so many.
+        /// Copies from this slot: length, and bytes copied so far.
         Receives(usize, u32, u32),
         ReceiveWaits(u64),
     }
 
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        /// Begins something, if it is idle: `priority` and `length` of a message, or a capacity.
+        /// Starts a call, if it is idle: `priority` and `length` of a message, or a capacity.
         Begin(Handle, u8, u32, bool),
-        /// Goes on for a while, and completes the call if it has all.
+        /// Copies some bytes, and completes the call after the last.
         Run(Handle, u32),
-        /// Its time is over.
+        /// Its timeout is over.
         TimeOut(Handle),
         /// It is stopped.
         Kill(Handle),
@@ -311,18 +315,18 @@ mod tests {
             .map(|entry| entry.priority())
     }
 
-    /// Mailbox, and what is true of it.
+    /// A mailbox and the model of its contents.
     struct World {
         mailbox: Mailbox,
         slots: u32,
         vcpus: [Vcpu; VCPUS as usize],
         woken: BTreeSet<Handle>,
-        /// Of each slot: the message that each of its bytes is of.
+        /// By slot: the message that each of its bytes belongs to.
         contents: BTreeMap<usize, Vec<u64>>,
-        /// Complete messages not yet received, in the order in which they became so.
+        /// Delivered messages not yet received, in order of delivery.
         sent: Vec<Message>,
         calls: u64,
-        /// A receiver has put a message back: those of one priority may have changed places.
+        /// A receiver has returned a message: the order within a priority may have changed.
         put_back: bool,
     }
 
@@ -357,7 +361,7 @@ mod tests {
             match self.mailbox.send(vcpu, length, priority, waits) {
                 Some(slot) => {
                     self.contents.insert(slot, Vec::new());
-                    self.go_on_sending(vcpu, message, slot, 0)
+                    self.continue_sending(vcpu, message, slot, 0)
                 }
                 None => {
                     assert_eq!(self.mailbox.free, 0);
@@ -371,7 +375,7 @@ mod tests {
         }
 
         /// Copies up to so many bytes.
-        fn go_on_sending(
+        fn continue_sending(
             &mut self,
             vcpu: Handle,
             message: Message,
@@ -396,12 +400,12 @@ mod tests {
         fn is_held(&self, message: &Message) -> bool {
             message.length == 0
                 || (SENDERS..VCPUS)
-                    .filter_map(|vcpu| self.mailbox.held(vcpu))
+                    .filter_map(|vcpu| self.mailbox.slot_of(vcpu))
                     .any(|slot| self.contents[&slot].first() == Some(&message.number))
         }
 
         fn receive(&mut self, vcpu: Handle, capacity: u64, waits: bool) -> Vcpu {
-            let before = self.mailbox.held(vcpu);
+            let before = self.mailbox.slot_of(vcpu);
             match self.mailbox.receive(vcpu, capacity, waits) {
                 Received::Nothing => {
                     assert!(self.mailbox.full.is_empty());
@@ -422,15 +426,16 @@ mod tests {
                     assert!(u64::from(length) <= capacity);
                     let priority = self.mailbox.priorities[slot];
                     assert!(highest(&self.mailbox.full) <= Some(priority));
-                    // The one that it was woken with is back before the others, and another receiver may have one of those.
+                    // The one that it was woken with is back before the others, and another receiver may have one of
+                    // those.
                     self.put_back |= before.is_some_and(|before| before != slot);
-                    self.go_on_receiving(vcpu, slot, length, 0, 0)
+                    self.continue_receiving(vcpu, slot, length, 0, 0)
                 }
             }
         }
 
         /// Copies up to so many bytes.
-        fn go_on_receiving(
+        fn continue_receiving(
             &mut self,
             vcpu: Handle,
             slot: usize,
@@ -466,9 +471,9 @@ mod tests {
         fn run(&mut self, vcpu: Handle, bytes: u32) {
             let woken = self.woken.remove(&vcpu);
             let next = match self.vcpus[usize::from(vcpu)] {
-                Vcpu::Sends(message, slot) => self.go_on_sending(vcpu, message, slot, bytes),
+                Vcpu::Sends(message, slot) => self.continue_sending(vcpu, message, slot, bytes),
                 Vcpu::Receives(slot, length, done) => {
-                    self.go_on_receiving(vcpu, slot, length, done, bytes)
+                    self.continue_receiving(vcpu, slot, length, done, bytes)
                 }
                 Vcpu::SendWaits(message) if woken => self.send(vcpu, message, true),
                 Vcpu::ReceiveWaits(capacity) if woken => self.receive(vcpu, capacity, true),
@@ -524,20 +529,20 @@ mod tests {
             self.check();
         }
 
-        /// Each slot is in one place, and while somebody waits there is nothing to be had.
+        /// Each slot has one state, and while a vCPU waits no slot is available.
         fn check(&self) {
-            let held: Vec<usize> = (0..VCPUS).filter_map(|v| self.mailbox.held(v)).collect();
+            let held: Vec<usize> = (0..VCPUS).filter_map(|v| self.mailbox.slot_of(v)).collect();
             for slot in 0..self.slots as usize {
                 let free = self.mailbox.free >> slot & 1 != 0;
-                let full = self.mailbox.full.place(slot as Handle).is_some();
+                let full = self.mailbox.full.position(slot as Handle).is_some();
                 let held = held.iter().filter(|held| **held == slot).count();
                 assert_eq!(usize::from(free) + usize::from(full) + held, 1);
             }
             assert_eq!(self.mailbox.free >> (self.slots - 1) >> 1, 0);
             for (vcpu, state) in (0..).zip(self.vcpus) {
                 let queued = [&self.mailbox.senders, &self.mailbox.receivers]
-                    .map(|queue| queue.place(vcpu).is_some());
-                let holds = self.mailbox.held(vcpu).is_some();
+                    .map(|queue| queue.position(vcpu).is_some());
+                let holds = self.mailbox.slot_of(vcpu).is_some();
                 match state {
                     Vcpu::Idle => assert!(!holds && queued == [false; 2]),
                     Vcpu::Sends(..) | Vcpu::Receives(..) => assert!(holds && queued == [false; 2]),
@@ -558,7 +563,7 @@ mod tests {
             }
         }
 
-        /// Everybody finishes or gives up; then everything that was sent is received, and every slot is free.
+        /// All vCPUs give up; then all delivered messages are received, and every slot is free.
         fn finish(&mut self) {
             for vcpu in 0..VCPUS {
                 self.abandon(vcpu);
@@ -566,7 +571,7 @@ mod tests {
             }
             while !self.sent.is_empty() {
                 if let Vcpu::Receives(slot, length, _) = self.receive(SENDERS, 10, false) {
-                    self.go_on_receiving(SENDERS, slot, length, length, 0);
+                    self.continue_receiving(SENDERS, slot, length, length, 0);
                 }
             }
             assert_eq!(self.mailbox.free.count_ones(), self.slots);
@@ -589,7 +594,7 @@ mod tests {
         }
     }
 
-    /// Sends an empty message of this priority, and tells its slot.
+    /// Sends an empty message of this priority, and returns its slot.
     fn post(mailbox: &mut Mailbox, vcpu: Handle, priority: u8) -> usize {
         let slot = mailbox.send(vcpu, 0, priority, false);
         mailbox.deliver(vcpu, false);
@@ -604,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn higher_priorities_come_first_and_equal_ones_in_order() {
+    fn messages_are_ordered_by_priority_then_fifo() {
         let mut mailbox = Mailbox::new(64);
         let slots = [5, 255, 0, 5, 255, 7].map(|priority| post(&mut mailbox, 1, priority));
         for expected in [1, 4, 5, 0, 3, 2] {
@@ -614,7 +619,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_message_rings() {
+    fn only_the_first_message_rings_the_doorbell() {
         let mut mailbox = Mailbox::new(3);
         for first in [true, false, false] {
             mailbox.send(1, 0, 0, false).expect("there is room");
@@ -629,18 +634,18 @@ mod tests {
         for (vcpu, priority) in [(1, 3), (2, 9), (3, 3)] {
             assert_eq!(mailbox.send(vcpu, 0, priority, true), None);
         }
-        // It waits already: it keeps its place.
+        // It waits already: it keeps its position.
         assert_eq!(mailbox.send(1, 0, 3, true), None);
         for expected in [2, 1, 3] {
             assert_eq!(take(&mut mailbox, 4).1, Some(expected));
-            // Others do not get what is kept for it.
+            // Others do not get the slot assigned to it.
             assert_eq!(mailbox.send(0, 0, 255, false), None);
             post(&mut mailbox, expected, 1);
         }
     }
 
     #[test]
-    fn what_comes_while_a_receiver_wakes_goes_first_if_it_is_more_urgent() {
+    fn more_urgent_message_overtakes_the_one_assigned_to_a_woken_receiver() {
         let mut mailbox = Mailbox::new(4);
         assert_eq!(mailbox.receive(4, 0, true), Received::Nothing);
         let low = post(&mut mailbox, 0, 1);
@@ -650,7 +655,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_stays() {
+    fn message_that_is_too_long_stays_queued() {
         let mut mailbox = Mailbox::new(2);
         mailbox.send(0, 100, 0, false).expect("there is room");
         mailbox.deliver(0, false);

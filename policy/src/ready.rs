@@ -4,27 +4,28 @@
 
 use crate::table::Array;
 
-/// Names a queued vCPU: its index in the system's vCPU table.
+/// A vCPU: its index in the system's vCPU table.
 pub type Handle = u16;
 
-/// Priorities a queue tells apart.
+/// Number of priorities.
 pub const PRIORITIES: usize = 256;
 
 const NONE: Handle = Handle::MAX;
 
 /// A queue of ready vCPUs. A handle is in a queue at most once.
 pub trait ReadyQueue {
-    /// Puts a vCPU before the others of its priority (`head`), or behind them.
+    /// Inserts a vCPU before the others of its priority (`head`), or behind them.
     fn insert(&mut self, handle: Handle, priority: u8, head: bool);
-    /// Takes a vCPU out; `false` when it was not in.
+    /// Removes a vCPU; `false`: it was not queued.
     fn remove(&mut self, handle: Handle) -> bool;
-    /// The highest priority that waits.
+    /// The highest queued priority.
     fn highest(&mut self) -> Option<u8>;
-    /// Takes out the first vCPU of the highest priority.
+    /// Removes the first vCPU of the highest priority.
     fn pop(&mut self) -> Option<Handle>;
-    /// Takes out the first vCPU, in the queue's order, that `fits`, which may be asked twice about the same one, and tells its priority. Linear in the vCPUs queued.
+    /// Removes the first vCPU, in the order of the queue, that `fits`, and returns it with its priority. `fits` may be
+    /// called twice for one vCPU. Linear in the vCPUs queued.
     fn pop_where(&mut self, fits: &mut dyn FnMut(Handle) -> bool) -> Option<(Handle, u8)>;
-    /// Looks at each queued vCPU, in any order. Linear in the vCPUs queued.
+    /// Visits each queued vCPU, in any order. Linear in the vCPUs queued.
     fn visit(&mut self, look: &mut dyn FnMut(Handle));
 }
 
@@ -36,11 +37,12 @@ struct Link {
     queued: bool,
 }
 
-/// A doubly linked list for each priority, and a bitmap of two levels that says which are not empty: every operation but
-/// [`ReadyQueue::pop_where`] takes a constant number of steps. Or no bitmap, to compare with: then the highest priority that waits is found by a
-/// look at each from the top. `N` is the number of vCPUs there are, at most 65,535.
+/// A doubly linked list for each priority, and a bitmap of two levels that marks the lists that are not empty: every
+/// operation except [`ReadyQueue::pop_where`] takes a constant number of steps. For comparison, there is a variant
+/// without the bitmap, which finds the highest priority by a scan of the lists. `N` is the number of vCPUs, at most
+/// 65,535.
 pub struct ListQueue<const N: usize> {
-    /// Without the bitmap, which then is empty.
+    /// The variant without the bitmap, which then is empty.
     linear: bool,
     summary: u8,
     bitmap: [u64; PRIORITIES / 64],
@@ -55,7 +57,7 @@ impl<const N: usize> ListQueue<N> {
         Self::new(false)
     }
 
-    /// An empty queue without.
+    /// An empty queue without a bitmap.
     pub const fn linear() -> Self {
         Self::new(true)
     }
@@ -100,7 +102,7 @@ impl<const N: usize> ListQueue<N> {
         }
     }
 
-    /// The highest priority that waits.
+    /// The highest queued priority.
     #[inline]
     pub fn highest(&self) -> Option<u8> {
         if self.summary == 0 {
@@ -110,7 +112,7 @@ impl<const N: usize> ListQueue<N> {
         Some((word * 64) as u8 + 63 - self.bitmap[word].leading_zeros() as u8)
     }
 
-    /// The highest waiting priority that is at most `limit`.
+    /// The highest queued priority that is at most `limit`.
     #[inline(never)]
     fn highest_to(&self, limit: u8) -> Option<u8> {
         let mut word = usize::from(limit / 64);
@@ -125,7 +127,7 @@ impl<const N: usize> ListQueue<N> {
         Some((word * 64) as u8 + 63 - bits.leading_zeros() as u8)
     }
 
-    /// The same, by a look at each.
+    /// The same, by a scan of the lists.
     #[inline(never)]
     fn scan(&self, limit: u8) -> Option<u8> {
         (0..=limit)

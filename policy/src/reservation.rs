@@ -1,18 +1,18 @@
-//! A real-time vCPU's reservation: so much time, every period, before a deadline; and its enforcement.
+//! Reservations of real-time vCPUs (a budget in every period, before a deadline) and their enforcement.
 //!
-//! Time goes in *jobs*. A job is released, has the budget to spend before its deadline, and is over when it is spent. The
-//! next one is released a period after it. All times are in ticks.
+//! A *job* is released, may spend the budget before its deadline, and ends when the budget is spent. The next job is
+//! released a period later. All times are in ticks.
 //!
-//! Two kinds differ in what waiting means:
+//! Two kinds differ in what waiting does to the job:
 //!
-//! * a [`Kind::Periodic`] vCPU (made by a hypercall, runs one control loop) is done with its job when it waits; the next is released on
-//!   the grid of its first;
-//! * a [`Kind::Server`] (a guest of its own, an RTOS perhaps) waits for interrupts, and may go on in the same job. What it may still spend
-//!   by its deadline then is bounded in proportion to what is left of the time, as by a constant bandwidth server (Abeni and
-//!   Buttazzo, RTSS 1998), so that it never takes more than [`Reservation::demand`] says. It pays for its wakings:
-//!   [`Account::with_overhead`].
+//! * a [`Kind::Periodic`] vCPU (made by a hypercall, runs one control loop) ends its job when it waits; the next job is
+//!   released on the grid of the first;
+//! * a [`Kind::Server`] (a guest of its own, such as an RTOS) waits for interrupts and may continue the same job. The
+//!   budget that it may still spend by the deadline is then bounded in proportion to the time left, as by a constant
+//!   bandwidth server (Abeni and Buttazzo, RTSS 1998), so that its demand never exceeds [`Reservation::demand`]. It is
+//!   charged for its wake-ups: [`Account::with_overhead`].
 
-/// So much time, every period. `1 <= budget <= deadline <= period <= u32::MAX`.
+/// A budget in every period. `1 <= budget <= deadline <= period <= u32::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reservation {
     /// Ticks between releases.
@@ -38,10 +38,10 @@ impl Reservation {
         }
     }
 
-    /// The most that jobs of this reservation which are released and due within any `length` ticks may spend in all
-    /// (Baruah, Rosier and Howell, Real-Time Systems 2, 1990, for the periodic kind). A server's first job in the window may have begun
-    /// before it, and its grid may begin anew: up to the deadline its demand grows as `budget / deadline`, from there on as
-    /// `budget / period`; rounded up.
+    /// The demand bound: the most that jobs released and due within any `length` ticks may spend (Baruah, Rosier and
+    /// Howell, Real-Time Systems 2, 1990, for the periodic kind). The first job of a server in the window may have
+    /// begun before it, and its grid may restart: up to the deadline its demand grows as `budget / deadline`, from
+    /// there on as `budget / period`; rounded up.
     pub const fn demand(&self, kind: Kind, length: u64) -> u64 {
         let Self {
             period,
@@ -60,48 +60,48 @@ impl Reservation {
     }
 }
 
-/// What waiting means, see the module.
+/// What waiting does to the job, see the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Waiting ends the job.
     Periodic,
-    /// It may go on in the same job.
+    /// The vCPU may continue the same job.
     Server,
 }
 
-/// What to do with a vCPU whose interrupt has come.
+/// When a woken server may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// It may run.
+    /// At once.
     Now,
-    /// Its next job is released then.
+    /// From the release of its next job, at this time.
     At(u64),
 }
 
-/// How a reservation stands, and what it has seen.
+/// The state of a reservation, and its statistics.
 #[derive(Clone, Copy, Debug)]
 pub struct Account {
     reservation: Reservation,
     kind: Kind,
-    /// Release of the present job, or of the last.
+    /// Release of the current job, or of the last.
     release: u64,
-    /// What is left of its budget.
+    /// Budget left.
     left: u64,
     /// Jobs released.
     pub jobs: u64,
-    /// Jobs cut off.
+    /// Jobs throttled.
     pub overruns: u64,
-    /// Jobs that had not had all they wanted by their deadline. Of a server, also a job that waited and went on late: only what it has
-    /// from its release on without waiting is promised.
+    /// Jobs that had not finished by their deadline. For a server, this includes jobs that waited and continued late:
+    /// only execution without waiting, from the release on, is guaranteed.
     pub missed: u64,
     /// Ticks spent in all.
     pub used: u64,
     /// Ticks spent by the job that spent most.
     pub used_max: u64,
-    /// Ticks spent by the present job.
+    /// Ticks spent by the current job.
     spent: u64,
-    /// What a server's waking in the midst of a job takes from its budget.
-    waking: u64,
+    /// Budget charged for a wake-up of a server during a job.
+    wake_overhead: u64,
 }
 
 impl Account {
@@ -118,20 +118,20 @@ impl Account {
             used: 0,
             used_max: 0,
             spent: 0,
-            waking: 0,
+            wake_overhead: 0,
         }
     }
 
-    /// With the overhead of a job ([`tactus_abi::blob::Overheads::job`]), in ticks. Admission counts it once for a job; a server
-    /// that waits and goes on in the same job makes the hypervisor pay it again, and is charged for it.
+    /// Sets the overhead of a job ([`tactus_abi::blob::Overheads::job`]), in ticks. Admission counts it once for a job.
+    /// A server that waits and continues the same job incurs it again, and is charged for it.
     pub const fn with_overhead(mut self, job: u64) -> Self {
-        self.waking = job;
+        self.wake_overhead = job;
         self
     }
 
-    /// The same reservation, whose first job is released at `now`; nothing is known of any other.
-    pub const fn again(&self, now: u64) -> Self {
-        Self::new(self.reservation, self.kind, now).with_overhead(self.waking)
+    /// The same reservation without history, whose first job is released at `now`.
+    pub const fn restarted_at(&self, now: u64) -> Self {
+        Self::new(self.reservation, self.kind, now).with_overhead(self.wake_overhead)
     }
 
     /// The reservation.
@@ -139,32 +139,32 @@ impl Account {
         self.reservation
     }
 
-    /// What waiting means.
+    /// What waiting does to the job.
     pub const fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Release of the present job, or of the last.
+    /// Release of the current job, or of the last.
     pub const fn release(&self) -> u64 {
         self.release
     }
 
-    /// The present job's deadline: the key of EDF.
+    /// The current job's deadline: the key of EDF.
     pub const fn deadline(&self) -> u64 {
         self.release + self.reservation.deadline
     }
 
-    /// What is left of the present job's budget.
+    /// Budget left of the current job.
     pub const fn left(&self) -> u64 {
         self.left
     }
 
-    /// When the next job may be released at the earliest.
+    /// The earliest release of the next job.
     pub const fn next_release(&self) -> u64 {
         self.release + self.reservation.period
     }
 
-    /// It has run for so long. Time beyond the budget counts as spent and is taken from nobody.
+    /// Charges execution time. Time beyond the budget counts as spent, and is not taken from other reservations.
     pub fn charge(&mut self, ticks: u64) {
         self.left = self.left.saturating_sub(ticks);
         self.used += ticks;
@@ -174,14 +174,14 @@ impl Account {
         }
     }
 
-    /// Its budget is spent, at `now`: returns when its next job is released, which may have passed.
-    pub fn cut_off(&mut self, now: u64) -> u64 {
+    /// The budget is spent at `now`: ends the job, and returns the release of the next, which may have passed.
+    pub fn throttle(&mut self, now: u64) -> u64 {
         self.overruns += 1;
         self.end(now)
     }
 
-    /// Its job is done, at `now`: returns when the next one is released, which may have passed.
-    pub fn done(&mut self, now: u64) -> u64 {
+    /// The job has finished at `now`: returns the release of the next, which may have passed.
+    pub fn end_job(&mut self, now: u64) -> u64 {
         self.end(now)
     }
 
@@ -193,32 +193,32 @@ impl Account {
         self.next_release()
     }
 
-    /// The next job is released: on the grid, unless a whole period has passed without it; then the grid begins anew at `now`.
-    /// Called no earlier than [`Account::next_release`].
-    pub fn renew(&mut self, now: u64) {
+    /// Releases the next job: on the grid, unless a whole period has passed without a job; then a new grid starts at
+    /// `now`. Called no earlier than [`Account::next_release`].
+    pub fn release_next(&mut self, now: u64) {
         let next = self.next_release();
-        self.begin(if now - next < self.reservation.period {
+        self.release_at(if now - next < self.reservation.period {
             next
         } else {
             now
         });
     }
 
-    /// The next job is released `at` that time, with another reservation. That is no earlier than [`Account::next_release`], nor than
-    /// [`crate::admission`] allows.
-    pub fn renew_as(&mut self, reservation: Reservation, at: u64) {
+    /// Releases the next job `at` this time with another reservation: no earlier than [`Account::next_release`], and
+    /// than [`crate::admission`] allows.
+    pub fn release_with(&mut self, reservation: Reservation, at: u64) {
         self.reservation = reservation;
-        self.begin(at);
+        self.release_at(at);
     }
 
-    fn begin(&mut self, at: u64) {
+    fn release_at(&mut self, at: u64) {
         self.release = at;
         self.left = self.reservation.budget;
         self.jobs += 1;
         self.spent = 0;
     }
 
-    /// A server that waited is to run at `now`. (A periodic vCPU never asks: its wait has ended its job.)
+    /// Wakes a server at `now`. (Waiting ends the job of a periodic vCPU, so that it needs no such decision.)
     pub fn wake(&mut self, now: u64) -> Wake {
         let Reservation {
             period,
@@ -226,23 +226,23 @@ impl Account {
             deadline,
         } = self.reservation;
         if now >= self.release + period {
-            // Idle past its period: a new grid begins.
-            self.begin(now);
+            // Idle past its period: a new grid starts.
+            self.release_at(now);
             return Wake::Now;
         }
         let time = self.deadline().saturating_sub(now);
-        // A whole job and what is left of this one, with the overheads of both.
-        let whole = budget + self.waking;
+        // A whole job and the rest of this one, with the overheads of both.
+        let whole = budget + self.wake_overhead;
         let in_proportion = self.left * deadline <= time * whole;
         if deadline == period && self.left > 0 && !in_proportion {
-            // The whole budget, but by a deadline a whole period from now, takes no more of the hart.
-            self.begin(now);
+            // The whole budget with a deadline a whole period from now needs no more of the hart.
+            self.release_at(now);
             return Wake::Now;
         }
         if !in_proportion {
             self.left = time * whole / deadline;
         }
-        self.left = self.left.saturating_sub(self.waking);
+        self.left = self.left.saturating_sub(self.wake_overhead);
         if self.left == 0 {
             Wake::At(self.next_release())
         } else {

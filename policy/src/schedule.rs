@@ -1,33 +1,33 @@
-//! Decisions of the scheduler: which vCPU runs, is preempted, keeps a soft affinity, is queued, and is offered to
-//! other harts.
+//! Decisions of the scheduler: which vCPU runs, is preempted, keeps a soft affinity, is queued, and is offered to other
+//! harts.
 //!
-//! One function for each event. Its arguments are plain values; what costs a lock or another cache line is a closure,
-//! which is called only if the decision depends on it. The result says what the hypervisor does.
+//! One function for each event. Its arguments are plain values. An argument that costs a lock or another cache line is
+//! a closure, which is called only if the decision depends on it. The result states what the hypervisor does.
 //!
 //! | event | function | result |
 //! |---|---|---|
-//! | a waiting vCPU is to run | [`wake`] | [`Wakeup`]: it preempts, is queued at home, is queued and the hart reschedules, or is offered to other harts |
+//! | a waiting vCPU becomes ready | [`wake`] | [`Wakeup`]: it preempts, is queued at home, is queued and the hart reschedules, or is offered to other harts |
 //! | a real-time vCPU takes the hart | [`preempt`] | [`Preemption`]: the vCPU that ran keeps a soft affinity, or is requeued |
-//! | a vCPU waits, or its slice or budget is over | [`may_switch`] | whether the next queued vCPU, of any urgency, replaces it in one step |
+//! | a vCPU waits, or its slice or budget is used up | [`may_switch`] | whether the next queued vCPU, of any urgency, replaces it in one step |
 //! | a vCPU has left its hart | [`requeue`] | [`Requeue`]: it blocks, its job ends, it is throttled, keeps a soft affinity, or is queued |
 //! | the hart has no ready real-time vCPU any more | [`resume_affine`] | [`Affinity`]: the vCPU with the soft affinity resumes, or is queued |
-//! | best-effort work is done for the hart | [`expire_affinity`] | where the vCPU with the soft affinity is queued |
+//! | the hart does deferred best-effort work | [`expire_affinity`] | where the vCPU with the soft affinity is queued |
 //! | a switch is done | [`is_inverted`] | whether the vCPU that left was more urgent |
-//! | a slice ends | [`end_slice`] | [`SliceEnd`]: another one begins, or the vCPU yields |
-//! | best-effort work is due | [`does_deferred_work`] | whether it is done now |
-//! | another hart is to be offered a vCPU, and takes notice of it | [`accepts_offer`] | whether it reschedules |
-//! | news for a vCPU at home on a hart | [`accepts_ipi`] | whether they interrupt the hart |
+//! | a slice ends | [`end_slice`] | [`SliceEnd`]: a new slice begins, or the vCPU yields |
+//! | deferred best-effort work is due | [`does_deferred_work`] | whether it is done now |
+//! | a hart is to be offered a vCPU, and receives the offer | [`accepts_offer`] | whether it reschedules |
+//! | a signal is pending for a vCPU whose home is the hart | [`accepts_ipi`] | whether the hart is interrupted |
 //!
 //! Urgency among real-time vCPUs is [`comes_before`]; [`precedence`] orders vCPUs of all classes.
 //!
-//! **Offers.** Best-effort vCPUs of all harts share a queue. None waits there while a hart that it may use is idle or runs
-//! one of lower priority, if each hart follows two rules:
+//! **Offers.** Best-effort vCPUs of all harts share a queue. None waits there while a hart that it may use is idle or
+//! runs one of lower priority, if each hart follows two rules:
 //!
-//! 1. A hart that has queued a best-effort vCPU, and has then chosen its next vCPU, offers queued ones to the other harts.
-//!    It asks [`accepts_offer`] for each, with the highest priority among those that may run there. If it has chosen a
-//!    real-time vCPU, it makes a hart without one do so, with the deferred work.
-//! 2. A hart publishes [`precedence::IDLE`] before it takes a best-effort vCPU from the queue, so that one that is queued
-//!    meanwhile is offered to it.
+//! 1. A hart that has queued a best-effort vCPU, and has then chosen its next vCPU, offers queued ones to the other
+//!    harts. It asks [`accepts_offer`] for each, with the highest priority among those that may run there. If it has
+//!    chosen a real-time vCPU, it makes a hart without one do so, with the deferred work.
+//! 2. A hart publishes [`precedence::IDLE`] before it takes a best-effort vCPU from the queue, so that one that is
+//!    queued meanwhile is offered to it.
 //!
 //! `policy/tests/scheduler` explores small systems exhaustively with these rules, and shows what fails without each.
 
@@ -37,11 +37,11 @@ use tactus_abi::blob::Class;
 pub mod precedence {
     use tactus_abi::blob::Class;
 
-    /// Nothing.
+    /// The hart is idle.
     pub const IDLE: u32 = 0;
-    /// Plus the priority: a best-effort vCPU.
+    /// A best-effort vCPU; plus its priority.
     pub const BEST_EFFORT: u32 = 0x100;
-    /// Plus the priority: a real-time vCPU.
+    /// A real-time vCPU; plus its priority.
     pub const REAL_TIME: u32 = 0x200;
 
     /// The precedence of a vCPU.
@@ -80,7 +80,7 @@ pub fn comes_before(
     }
 }
 
-/// What becomes of a vCPU that waited and is to run.
+/// The placement of a woken vCPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wakeup {
     /// Real time: it is the hart's next vCPU, past the run queue, and the hart reschedules. The next one until now is
@@ -94,9 +94,9 @@ pub enum Wakeup {
     Offered,
 }
 
-/// A waiting vCPU is to run. `ahead` is the class of the vCPU that its home hart runs next or now; `precedes` is
-/// whether the woken one [`comes_before`] that one, if both are of one class. `has_real_time`, asked if there is
-/// none: real-time vCPUs are queued at home, which has not chosen yet.
+/// Decides on a woken vCPU. `ahead` is the class of the vCPU that its home hart runs next or now; `precedes` is whether
+/// the woken one [`comes_before`] that one, if both are of one class. `has_real_time`, called if there is none:
+/// real-time vCPUs are queued at home, and the hart has not picked one yet.
 #[inline(always)]
 pub fn wake(
     class: Class,
@@ -119,17 +119,17 @@ pub fn wake(
     }
 }
 
-/// What becomes of the vCPU that a real-time one preempts.
+/// The placement of a preempted vCPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preemption {
-    /// It stays on its hart, in no queue, until the hart has no real-time vCPU or best-effort work is done.
+    /// It stays on its hart, in no queue, until the hart has no real-time vCPU or does deferred best-effort work.
     KeepsAffinity,
     /// See [`requeue`].
     Requeues,
 }
 
-/// A real-time vCPU takes the hart. `runs`: the current vCPU does not wait. `is_free`: no other vCPU has a soft
-/// affinity to the hart.
+/// Decides on the current vCPU when a real-time one preempts it. `runs`: it does not wait. `is_free`: no other vCPU has
+/// a soft affinity to the hart.
 #[inline(always)]
 pub fn preempt(class: Class, runs: bool, is_free: bool) -> Preemption {
     if (class == Class::BestEffort) & runs & is_free {
@@ -139,57 +139,50 @@ pub fn preempt(class: Class, runs: bool, is_free: bool) -> Preemption {
     }
 }
 
-/// Whether the current vCPU leaves the hart for the first queued one, whatever that is; otherwise the two are
-/// compared first.
+/// Whether the first queued vCPU replaces the current one regardless of urgency; otherwise the two are compared first.
 #[inline(always)]
 pub fn may_switch(class: Class, waits: bool, slice_over: bool, budget_over: bool) -> bool {
     waits | ((class == Class::BestEffort) & slice_over) | budget_over
 }
 
-/// A vCPU that leaves its hart.
+/// A vCPU that is descheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Leaving {
+pub struct Descheduled {
     /// Its class.
     pub class: Class,
     /// It waits for an event.
     pub waits: bool,
     /// Its slice is not used up.
     pub slice_left: bool,
-    /// A real-time vCPU is the hart's next one, and no vCPU has a soft affinity to the hart.
+    /// A real-time vCPU is the hart's next, and no vCPU has a soft affinity to the hart.
     pub may_keep_affinity: bool,
 }
 
-/// What becomes of a vCPU that has left its hart.
+/// The placement of a descheduled vCPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requeue {
     /// It waits.
     Blocks,
-    /// Its job has ended, and it waits for the next one.
+    /// Its job has ended: it waits for the release of the next.
     EndsJob,
-    /// The budget of its job is spent, and it waits for the next one.
+    /// The budget of its job is spent: it waits for the release of the next job.
     Throttled,
     /// As [`Preemption::KeepsAffinity`].
     KeepsAffinity,
     /// It is queued.
-    Queued {
-        /// Where.
-        end: End,
-        /// It is then offered to other harts ([`accepts_offer`]).
-        offered: bool,
-    },
+    Queued(End),
 }
 
-/// A vCPU has left its hart. `ends_job`: what it waits for ends its job. `budget_spent`: it has a reservation and has
-/// spent its budget.
+/// Decides on a descheduled vCPU. `ends_job`: what it waits for ends its job. `budget_spent`: it has a reservation, and
+/// its budget is spent.
 #[inline(always)]
 pub fn requeue(
-    leaving: Leaving,
+    descheduled: Descheduled,
     ends_job: impl FnOnce() -> bool,
     budget_spent: impl FnOnce() -> bool,
-    may_run_here: impl FnOnce() -> bool,
 ) -> Requeue {
-    let best_effort = leaving.class == Class::BestEffort;
-    if leaving.waits {
+    let best_effort = descheduled.class == Class::BestEffort;
+    if descheduled.waits {
         if !best_effort && ends_job() {
             Requeue::EndsJob
         } else {
@@ -197,27 +190,24 @@ pub fn requeue(
         }
     } else if budget_spent() {
         Requeue::Throttled
-    } else if best_effort & leaving.may_keep_affinity {
+    } else if best_effort & descheduled.may_keep_affinity {
         Requeue::KeepsAffinity
     } else {
-        Requeue::Queued {
-            end: expire_affinity(!best_effort | leaving.slice_left),
-            offered: best_effort && !may_run_here(),
-        }
+        Requeue::Queued(expire_affinity(!best_effort | descheduled.slice_left))
     }
 }
 
-/// What becomes of a vCPU with a soft affinity when its hart has no ready real-time vCPU.
+/// The placement of a vCPU with a soft affinity when its hart has no ready real-time vCPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Affinity {
-    /// It gets the hart.
+    /// It runs.
     Resumes,
-    /// It is queued there, and the hart takes the first queued vCPU that may run on it.
+    /// It is queued there, and the hart picks the first queued vCPU that may run on it.
     Ends(End),
 }
 
-/// The hart has no ready real-time vCPU: decides between a best-effort vCPU with a soft affinity to it and the queued
-/// ones, `highest` being the highest priority among those.
+/// Decides between a best-effort vCPU with a soft affinity to the hart and the queued ones, of which `highest` is the
+/// highest priority. The hart has no ready real-time vCPU.
 #[inline(always)]
 pub fn resume_affine(priority: u8, slice_left: bool, highest: Option<u8>) -> Affinity {
     let resumes = match highest {
@@ -238,24 +228,24 @@ pub const fn expire_affinity(slice_left: bool) -> End {
     if slice_left { End::Head } else { End::Tail }
 }
 
-/// Whether a switch has put a less urgent vCPU in the place of one that could run on: another hart has taken the one
-/// for which it was to leave. The hart then reschedules.
+/// Whether a switch has replaced a vCPU that could run on by a less urgent one: another hart has picked the vCPU for
+/// which it was to leave. The hart then reschedules.
 #[inline(always)]
 pub fn is_inverted(class: Class, waits: bool, precedence: u32, next: u32) -> bool {
     !waits & (class == Class::BestEffort) & (next < precedence)
 }
 
-/// What becomes of a vCPU whose slice ends.
+/// The effect of the end of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SliceEnd {
-    /// Another slice begins.
+    /// A new slice begins.
     Renewed,
-    /// It leaves the hart, to the tail of the queue.
+    /// The vCPU leaves the hart, to the tail of the queue.
     Yields,
 }
 
-/// A slice ends. `highest`: the highest priority among queued best-effort vCPUs. A real-time vCPU keeps the hart as
-/// long as it wants.
+/// Decides at the end of a slice. `highest`: the highest priority among queued best-effort vCPUs. A real-time vCPU has
+/// no slices.
 #[inline(always)]
 pub fn end_slice(class: Class, priority: u8, highest: impl FnOnce() -> Option<u8>) -> SliceEnd {
     match class {
@@ -266,7 +256,7 @@ pub fn end_slice(class: Class, priority: u8, highest: impl FnOnce() -> Option<u8
     }
 }
 
-/// Whether work for best-effort vCPUs is done now. `has_next`: a real-time vCPU preempts the current one.
+/// Whether deferred best-effort work is done now. `has_next`: a real-time vCPU preempts the current one.
 /// `needs_resched`: the current vCPU leaves the hart. `real_time`: it is a real-time one on a shared hart. `is_due`:
 /// the deferral period is over.
 #[inline(always)]
@@ -279,15 +269,15 @@ pub fn does_deferred_work(
     !has_next && (!real_time() || !needs_resched && is_due())
 }
 
-/// Whether a hart that runs something of the precedence `runs` reschedules when it is offered a queued vCPU.
-/// `highest`: the highest priority among those.
+/// Whether a hart that runs at the precedence `runs` reschedules when it is offered queued vCPUs, of which `highest` is
+/// the highest priority.
 #[inline(always)]
 pub fn accepts_offer(highest: Option<u8>, runs: u32) -> bool {
     highest.is_some_and(|priority| precedence::of(Class::BestEffort, priority) > runs)
 }
 
-/// Whether news for a vCPU of this class interrupt its home hart, which runs something of the precedence `runs`:
-/// those for best-effort vCPUs wait while a real-time one runs.
+/// Whether a signal for a vCPU of this class interrupts its home hart, which runs at the precedence `runs`: signals for
+/// best-effort vCPUs wait while a real-time one runs.
 #[inline(always)]
 pub fn accepts_ipi(class: Class, runs: u32) -> bool {
     class == Class::RealTime || runs < precedence::REAL_TIME

@@ -1,7 +1,7 @@
-//! Tables whose indices are known to be good, checked all the same.
+//! Slices and arrays with a cheap bounds check, for indices that are in range by construction.
 //!
-//! What a slice's own check costs at each place is less the comparison than telling the place, should it fail: some twenty
-//! bytes of code. Here it is four, and a failure tells this file.
+//! Most of the cost of a slice's own check is the location for its panic message: some twenty bytes of code at each
+//! place. Here the check costs four, and the message names this file.
 
 use core::ops::{Deref, DerefMut, Index, IndexMut};
 

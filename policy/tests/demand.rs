@@ -1,4 +1,4 @@
-//! The test of demand against looking at every length.
+//! The demand test against an evaluation of every interval length.
 
 use proptest::prelude::*;
 use tactus_abi::blob::Overheads;
@@ -6,7 +6,7 @@ use tactus_policy::demand::{EVALUATIONS, Load, Member, Test, Verdict};
 use tactus_policy::reservation::Kind::{Periodic, Server};
 use tactus_policy::reservation::{Kind, Reservation};
 
-/// Divisors of [`CYCLE`], so that what happens repeats soon.
+/// Divisors of [`CYCLE`], so that schedules repeat soon.
 const PERIODS: [u64; 14] = [4, 5, 6, 8, 10, 12, 15, 16, 20, 24, 30, 40, 48, 60];
 const CYCLE: u64 = 240;
 
@@ -49,7 +49,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
     #[test]
-    fn every_length_agrees(
+    fn verdict_agrees_with_every_length(
         tasks in prop::collection::vec(task(), 1..9),
         overheads in overheads(),
     ) {
@@ -68,12 +68,12 @@ proptest! {
             let due = tasks.iter().map(|(r, kind)| gross(r, &overheads).demand(*kind, length));
             hypervisor(length) + due.sum::<u64>()
         };
-        // In parts of the cycle: exact.
+        // As a fraction of the cycle: exact.
         let taken = tasks.iter().map(|(r, _)| gross(r, &overheads).budget * (CYCLE / r.period));
         let times = CYCLE.checked_div(overheads.service_period).unwrap_or(0);
         let taken = taken.sum::<u64>() + times * service;
         let shortest = tasks.iter().map(|(r, _)| r.deadline).min().expect("some");
-        // Beyond two cycles all has been seen, up to a tick that servers' demand is rounded up by.
+        // Beyond two cycles the demand repeats, up to a tick by which that of servers is rounded up.
         let late = (shortest..3 * CYCLE).find(|length| demand(*length) > *length);
         for length in 0..CYCLE {
             prop_assert_eq!(load.demand(length), demand(length));
@@ -82,33 +82,33 @@ proptest! {
         let mut test = Test::new();
         let verdict = loop {
             match test.step(&load) {
-                Verdict::Open => {}
+                Verdict::Pending => {}
                 verdict => break verdict,
             }
         };
         let servers = tasks.iter().any(|(_, kind)| *kind == Server);
         match verdict {
             Verdict::Fits => {
-                // Lines prove what rounding hides.
+                // Lines can prove sets whose demand exceeds the length only by rounding.
                 let rounded = if servers { tasks.len() as u64 } else { 0 };
                 prop_assert!(late.is_none_or(|at| demand(at) < at + rounded), "{:?}", late);
                 prop_assert!(taken <= CYCLE);
             }
-            Verdict::Late => prop_assert!(late.is_some() || taken > CYCLE),
+            Verdict::DemandExceeded => prop_assert!(late.is_some() || taken > CYCLE),
             Verdict::Overloaded => prop_assert!(taken > CYCLE),
-            Verdict::Unknown => {
-                // It took too long, or the hart is as good as full.
+            Verdict::Undecided => {
+                // The limit of steps is exceeded, or the hart is full.
                 let full = taken >= CYCLE && (servers || taken > CYCLE);
                 prop_assert!(test.evaluations > EVALUATIONS || full);
             }
-            Verdict::Open => unreachable!(),
+            Verdict::Pending => unreachable!(),
         }
     }
 }
 
-/// The whole of a hart can be given away, also in parts that have no finite binary fraction.
+/// A hart can be fully utilised, also by utilisations without a finite binary fraction.
 #[test]
-fn a_hart_can_be_full() {
+fn hart_can_be_fully_utilised() {
     for (period, deadline) in [(3, 3), (7, 7), (300, 300), (1 << 31, 1 << 31)] {
         let mut load = Load::new(&Overheads::default());
         let count = if period == 7 { 7 } else { 3 };

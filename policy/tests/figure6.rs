@@ -1,8 +1,8 @@
-//! The schedule of Figure 6 of "Full virtualization on MIPS-based MPSoCs" (the experiment `mpsoc`), from the policies alone: where
-//! admission puts the vCPUs, whom a hart runs by deadline, and what best-effort vCPUs get of the rest.
+//! The schedule of Figure 6 of "Full virtualization on MIPS-based MPSoCs" (the experiment `mpsoc`), from the policies
+//! alone: the placement by admission, the EDF order of each hart, and the best-effort vCPUs in the remaining time.
 
 use tactus_abi::blob::Overheads;
-use tactus_policy::admission::{LOOKS_AT_RUN_TIME, Ledger, Request, Task};
+use tactus_policy::admission::{Ledger, Request, TERMS_AT_RUN_TIME, Task};
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::{Handle, ListQueue, ReadyQueue};
 use tactus_policy::reservation::{Account, Kind, Reservation};
@@ -20,10 +20,10 @@ struct Hart {
     best_effort: Option<(Handle, u8)>,
 }
 
-/// Who runs in each tick, for each hart: a digit is a real-time vCPU, a letter (`a`, `b`) the best-effort vCPU 0 or 1.
+/// The vCPU that runs in each tick, for each hart: a digit is a real-time vCPU, a letter (`a`, `b`) a best-effort vCPU.
 fn schedule() -> [String; HARTS] {
     let mut ledger = Ledger::<HARTS, 8>::new();
-    ledger.configure(Overheads::default(), 0, HARTS, LOOKS_AT_RUN_TIME);
+    ledger.configure(Overheads::default(), 0, HARTS, TERMS_AT_RUN_TIME);
     ledger.set_share(0, 1000);
     (0..HARTS).for_each(|hart| ledger.open_hart(hart));
     let mut accounts = Vec::new();
@@ -54,13 +54,13 @@ fn schedule() -> [String; HARTS] {
         for (handle, (hart, release, account)) in (0..).zip(&mut accounts) {
             if *release == now {
                 if now > 0 {
-                    account.renew(now);
+                    account.release_next(now);
                 }
                 *release = u64::MAX;
                 harts[*hart].ready.set(handle, account.deadline());
             }
         }
-        // Whom the real-time queue gives to, and what that frees for best effort.
+        // The real-time queue preempts, and a preempted best-effort vCPU is queued again.
         for hart in &mut harts {
             let key = |handle: Handle| accounts[usize::from(handle)].2.deadline();
             let limit = hart.real_time.map_or(u64::MAX, |h| key(h) - 1);
@@ -91,7 +91,7 @@ fn schedule() -> [String; HARTS] {
             let (_, release, account) = &mut accounts[usize::from(handle)];
             account.charge(1);
             if account.left() == 0 {
-                *release = account.done(now + 1);
+                *release = account.end_job(now + 1);
                 hart.real_time = None;
             }
         }
@@ -100,9 +100,10 @@ fn schedule() -> [String; HARTS] {
     table
 }
 
-/// Admission puts RT 0 and 1 on CPU 0, RT 2 and 3 on CPU 1, as the figure has them. In the figure BE 0 is
+/// Admission places RT 0 and 1 on CPU 0, RT 2 and 3 on CPU 1, as in the figure. There, BE 0 is
 ///
-/// * on CPU 1 in tick 3 (circle 1) and in tick 7 (circle 2), where RT 2 and 3 wait for their release and RT 0 has CPU 0;
+/// * on CPU 1 in tick 3 (circle 1) and in tick 7 (circle 2), where RT 2 and 3 wait for their release and RT 0 has CPU
+///   0;
 /// * on CPU 0 in tick 9 (circle 3), where both CPUs are free, and BE 1 on CPU 1;
 /// * on CPU 1 again in ticks 13 and 14 (circle 4) and 18 and 19 (circle 5); BE 1 is on CPU 0 in ticks 14 and 19.
 #[test]

@@ -1,4 +1,4 @@
-//! The queues against models that are too simple to be wrong.
+//! The queues against simple reference models.
 
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ enum Operation {
     InsertTail(Handle, u8),
     Remove(Handle),
     Pop,
-    /// Pops the first handle that has this remainder modulo three.
+    /// Pops the first handle with this remainder modulo three.
     PopWhere(Handle),
 }
 
@@ -34,7 +34,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Handles in the order in which they are to be popped, with their priorities.
+/// Handles in the order of their removal, with their priorities.
 #[derive(Default)]
 struct Model(Vec<(Handle, u8)>);
 
@@ -61,51 +61,52 @@ impl Model {
     }
 }
 
-/// What the fabric's queue does with its registers and its doubleword, at once and in order.
+/// A model of the fabric's queue, its registers and its doubleword, which completes each access at once and in order.
 #[derive(Clone)]
 struct Fabric(Rc<RefCell<State>>);
 
 #[derive(Default)]
 struct State {
     queue: Model,
-    /// Whom `Next` goes on behind.
-    looked_at: Option<Handle>,
+    /// The handle that the next read of `NEXT` continues behind.
+    last_read: Option<Handle>,
     commands: u32,
     access: u32,
     words: [u32; 2],
-    /// From this access of the page or the doubleword on it is broken, in this way.
-    breaks: Option<(u32, Breaks)>,
+    /// From this access of the page or the doubleword on it fails, in this way.
+    fault: Option<(u32, Fault)>,
     accesses: u32,
-    /// A command in memory could not be carried out, and its answer says so.
+    /// A command in memory failed, as its answer says.
     refused: bool,
     failed: Option<Failure>,
 }
 
-/// How the fabric breaks.
+/// A failure of the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Breaks {
-    /// Reads of the page fail, and nothing else is done.
-    Dead,
-    /// Commands are done no more, but what is there can be read.
-    Deaf,
-    /// It names vCPUs that are not there: these bits of their first words are others.
-    Lies(u32),
-    /// It loses whoever comes first.
-    Loses,
+enum Fault {
+    /// Reads of the page fail, and commands are ignored.
+    BusError,
+    /// Commands are ignored, but the state can be read.
+    IgnoresCommands,
+    /// It returns vCPUs that are not queued: these bits of the first words are inverted.
+    InvertsBits(u32),
+    /// It loses the first vCPU.
+    LosesFirst,
 }
 
-/// A handle beyond all that there are; one that may be queued, but not with that priority; the right one, with another priority.
-const LIES: [Breaks; 3] = [
-    Breaks::Lies(0x105),
-    Breaks::Lies(0x2_0001),
-    Breaks::Lies(0x1_0000),
+/// A handle out of range; one that may be queued, but not at that priority; the right one, at another priority.
+/// priority.
+const INVERSIONS: [Fault; 3] = [
+    Fault::InvertsBits(0x105),
+    Fault::InvertsBits(0x2_0001),
+    Fault::InvertsBits(0x1_0000),
 ];
 
-impl Breaks {
-    /// What is wrong in a first word, in one that breaks in this way, if it does.
-    fn lie(broken: Option<Self>) -> u32 {
+impl Fault {
+    /// The inverted bits of a first word.
+    fn inverted_bits(broken: Option<Self>) -> u32 {
         match broken {
-            Some(Self::Lies(bits)) => bits,
+            Some(Self::InvertsBits(bits)) => bits,
             _ => 0,
         }
     }
@@ -119,7 +120,7 @@ impl State {
             .map_or(0, |&(handle, priority)| word(handle, priority))
     }
 
-    /// Does a command, numbered as in memory; its answer, as the page has it.
+    /// Executes a command, numbered as in memory; returns its answer in the format of the page.
     fn command(&mut self, command: u32, priority: u8, handle: Handle) -> Option<u32> {
         self.commands = self.commands.wrapping_add(1);
         let taken = match command {
@@ -134,7 +135,7 @@ impl State {
                     .queue
                     .0
                     .iter()
-                    .position(|(h, _)| Some(*h) == self.looked_at);
+                    .position(|(h, _)| Some(*h) == self.last_read);
                 self.queue.0.get(at? + 1).copied()
             }
             6 => self.queue.take(|_| true),
@@ -142,13 +143,13 @@ impl State {
             _ => unreachable!("not used"),
         };
         if matches!(command, 3 | 7) {
-            self.looked_at = taken.map(|(handle, _)| handle);
+            self.last_read = taken.map(|(handle, _)| handle);
         }
         self.update();
         taken.map(|(handle, priority)| word(handle, priority))
     }
 
-    /// Writes to memory what belongs there.
+    /// Updates the doubleword in memory.
     fn update(&mut self) {
         if self.access & 3 != 0 {
             self.words[1] = self.first();
@@ -158,11 +159,11 @@ impl State {
         }
     }
 
-    /// Counts an access, and tells whether the fabric is broken, and how.
-    fn broken(&mut self) -> Option<Breaks> {
+    /// Counts an access; returns the failure, if the fabric has one by now.
+    fn broken(&mut self) -> Option<Fault> {
         self.accesses += 1;
-        let (from, how) = self.breaks?;
-        if self.accesses == from && how == Breaks::Loses {
+        let (from, how) = self.fault?;
+        if self.accesses == from && how == Fault::LosesFirst {
             self.queue.take(|_| true);
             self.update();
         }
@@ -178,7 +179,7 @@ impl Ports for Fabric {
     fn read(&mut self, offset: u32) -> Option<u32> {
         let mut state = self.0.borrow_mut();
         let broken = state.broken();
-        if broken == Some(Breaks::Dead) {
+        if broken == Some(Fault::BusError) {
             return None;
         }
         let answer = match offset {
@@ -191,12 +192,15 @@ impl Ports for Fabric {
             0x828 => return Some(state.commands),
             _ => panic!("a read of {offset:#x}"),
         };
-        Some(answer ^ Breaks::lie(broken))
+        Some(answer ^ Fault::inverted_bits(broken))
     }
 
     fn write(&mut self, offset: u32, value: u32) {
         let mut state = self.0.borrow_mut();
-        if matches!(state.broken(), Some(Breaks::Dead | Breaks::Deaf)) {
+        if matches!(
+            state.broken(),
+            Some(Fault::BusError | Fault::IgnoresCommands)
+        ) {
             return;
         }
         let handle = value as Handle;
@@ -220,9 +224,9 @@ impl Ports for Fabric {
 
     fn load(&mut self) -> u64 {
         let mut state = self.0.borrow_mut();
-        let lie = Breaks::lie(state.broken());
+        let inverted = Fault::inverted_bits(state.broken());
         let [lower, upper] = state.words;
-        u64::from(upper ^ lie) << 32 | u64::from(lower)
+        u64::from(upper ^ inverted) << 32 | u64::from(lower)
     }
 
     fn store(&mut self, word: usize, value: u32) {
@@ -231,7 +235,10 @@ impl Ports for Fabric {
 
     fn publish(&mut self) {
         let state = &mut *self.0.borrow_mut();
-        let broken = matches!(state.broken(), Some(Breaks::Dead | Breaks::Deaf));
+        let broken = matches!(
+            state.broken(),
+            Some(Fault::BusError | Fault::IgnoresCommands)
+        );
         let command = state.words[0];
         // With ACP the fabric waits for the event.
         if state.access & 3 == 3 && command >> 31 != 0 && !broken {
@@ -241,7 +248,10 @@ impl Ports for Fabric {
 
     fn event(&mut self) {
         let state = &mut *self.0.borrow_mut();
-        let broken = matches!(state.broken(), Some(Breaks::Dead | Breaks::Deaf));
+        let broken = matches!(
+            state.broken(),
+            Some(Fault::BusError | Fault::IgnoresCommands)
+        );
         let command = state.words[0];
         assert_eq!(state.access & 3, 2, "only ACP has events");
         if command >> 31 != 0 && !broken {
@@ -263,12 +273,12 @@ impl State {
     fn fetch(&mut self, command: u32) {
         let answer = self.command(command >> 28 & 7, (command >> 16) as u8, command as Handle);
         self.refused |= answer.is_none();
-        // Absent, as far as it matters here.
+        // An absent answer, as far as the driver distinguishes it.
         self.words[0] = answer.map_or(3 << 28, |answer| answer & !(1 << 31));
     }
 }
 
-/// A queue of the system's kind, and its hardware, if it is to have any.
+/// A queue of this kind, and its hardware, if it has any.
 fn system_queue(kind: blob::ReadyQueue) -> (SystemQueue<Fabric, HANDLES>, Option<Fabric>) {
     let lists = match kind {
         blob::ReadyQueue::Linear => ListQueue::linear(),
@@ -277,7 +287,7 @@ fn system_queue(kind: blob::ReadyQueue) -> (SystemQueue<Fabric, HANDLES>, Option
     let mut queue = SystemQueue::software(lists);
     let fabric = Scheme::of(kind).map(|scheme| {
         let fabric = Fabric(Rc::default());
-        // What a system before has left there.
+        // Left by the system that ran before.
         fabric.0.borrow_mut().queue.insert(5, 9, false);
         queue.try_hardware(fabric.clone(), scheme);
         fabric
@@ -285,7 +295,8 @@ fn system_queue(kind: blob::ReadyQueue) -> (SystemQueue<Fabric, HANDLES>, Option
     (queue, fabric)
 }
 
-/// Does the same with a queue and with a model, which agree in all; or, if the hardware `may_fail`, in who is there, and in order once it has.
+/// Applies the operations to a queue and to a model. Both agree in all results; if the hardware `may_fail`, in the set
+/// of the queued vCPUs.
 fn compare(
     queue: &mut SystemQueue<Fabric, HANDLES>,
     operations: &[Operation],
@@ -295,7 +306,7 @@ fn compare(
     for operation in operations {
         let exact = !may_fail;
         match *operation {
-            // A handle is queued once: that is the caller's part.
+            // The caller never queues a handle twice.
             Operation::InsertHead(h, _) | Operation::InsertTail(h, _) if model.holds(h) => {}
             Operation::InsertHead(h, p) => {
                 queue.insert(h, p, true);
@@ -364,17 +375,17 @@ proptest! {
     }
 
     #[test]
-    fn nobody_is_lost_or_doubled_when_the_hardware_breaks(
+    fn no_vcpu_is_lost_or_duplicated_when_the_hardware_fails(
         kind in prop::sample::select(blob::ReadyQueue::ALL[2..].to_vec()),
         operations in prop::collection::vec(operation(), 0..200),
         after in 0..300_u32,
-        how in prop::sample::select([&[Breaks::Dead, Breaks::Deaf, Breaks::Loses], &LIES[..]].concat()),
+        how in prop::sample::select([&[Fault::BusError, Fault::IgnoresCommands, Fault::LosesFirst], &INVERSIONS[..]].concat()),
     ) {
         let (mut queue, fabric) = system_queue(kind);
         let fabric = fabric.expect("in hardware");
         {
             let mut state = fabric.0.borrow_mut();
-            state.breaks = Some((state.accesses + 1 + after, how));
+            state.fault = Some((state.accesses + 1 + after, how));
         }
         compare(&mut queue, &operations, true)?;
         let state = fabric.0.borrow();
@@ -386,11 +397,11 @@ proptest! {
     fn hardware_that_does_not_work_is_not_used(
         kind in prop::sample::select(blob::ReadyQueue::ALL[2..].to_vec()),
         from in 1..8_u32,
-        how in prop::sample::select([&[Breaks::Dead, Breaks::Deaf], &LIES[..]].concat()),
+        how in prop::sample::select([&[Fault::BusError, Fault::IgnoresCommands], &INVERSIONS[..]].concat()),
         operations in prop::collection::vec(operation(), 0..50),
     ) {
         let fabric = Fabric(Rc::default());
-        fabric.0.borrow_mut().breaks = Some((from, how));
+        fabric.0.borrow_mut().fault = Some((from, how));
         let mut queue = SystemQueue::software(ListQueue::bitmap());
         queue.try_hardware(fabric.clone(), Scheme::of(kind).expect("in hardware"));
         prop_assert!(!queue.is_in_hardware());
@@ -399,7 +410,7 @@ proptest! {
     }
 
     #[test]
-    fn deadlines_come_in_order(
+    fn deadlines_are_ordered(
         operations in prop::collection::vec((0..HANDLES as Handle, prop::option::of(0..50_u64)), 0..300),
         now in 0..60_u64,
     ) {
@@ -423,7 +434,7 @@ proptest! {
                 prop_assert_eq!(model.get(&handle), Some(&deadline));
             }
         }
-        // Those due, and no others, come out, the earliest first.
+        // All due ones, and no others, are removed, the earliest first.
         let mut last = 0;
         while let Some(handle) = deadlines.pop_until(now) {
             let deadline = model.remove(&handle);
@@ -431,7 +442,7 @@ proptest! {
             last = deadline.unwrap_or(last);
         }
         prop_assert!(model.values().all(|deadline| *deadline > now));
-        // All others follow.
+        // All others follow, in order.
         while let Some(handle) = deadlines.pop() {
             let deadline = model.remove(&handle);
             prop_assert!(deadline.is_some_and(|d| last <= d));

@@ -1,12 +1,12 @@
-//! vCPUs come, change, move and go while the schedule runs: nobody who has been accepted ever misses a deadline, and nothing is
-//! promised beyond shares, reserve and places.
+//! Admission at run time: vCPUs are created, changed, moved and deleted in random order. No admitted vCPU ever misses a
+//! deadline, and the reservations stay within shares, reserve and table sizes.
 
 mod simulator;
 
 use proptest::prelude::*;
 use simulator::{Hart, Mode, Random, Vcpu, reservation};
 use tactus_abi::blob::Overheads;
-use tactus_policy::admission::{Decision, LOOKS_MAX, Ledger, Request, Task};
+use tactus_policy::admission::{Decision, Ledger, Request, TERMS_MAX, Task};
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
 
@@ -17,10 +17,10 @@ const VMS: usize = 2;
 struct World {
     ledger: Ledger<HARTS, VCPUS>,
     harts: Vec<Hart>,
-    /// Where each vCPU is to run from its next release on, and with which reservation.
+    /// The pending move or change of each vCPU, effective from its next release on.
     plans: Vec<Option<Plan>>,
-    /// Something has left the hart, which has not been idle since.
-    stale: [bool; HARTS],
+    /// A reservation has left the hart, which has not been idle since.
+    awaiting_idle: [bool; HARTS],
     tasks: Vec<Option<(Task, usize)>>,
     share: u64,
     reserve: u64,
@@ -49,14 +49,14 @@ struct Counts {
 impl World {
     fn new(overheads: Overheads, share: u32, reserve: u32, seed: u64) -> Self {
         let mut ledger = Ledger::new();
-        ledger.configure(overheads, reserve, HARTS, LOOKS_MAX);
+        ledger.configure(overheads, reserve, HARTS, TERMS_MAX);
         (0..HARTS).for_each(|hart| ledger.open_hart(hart));
         (0..VMS).for_each(|vm| ledger.set_share(vm, share));
         Self {
             ledger,
             harts: vec![Hart::new(overheads); HARTS],
             plans: vec![None; VCPUS],
-            stale: [false; HARTS],
+            awaiting_idle: [false; HARTS],
             tasks: vec![None; VCPUS],
             share: share.into(),
             reserve: reserve.into(),
@@ -95,10 +95,10 @@ impl World {
         (hart, vcpu.expect("it is here"))
     }
 
-    /// Whether nothing that was there is still to leave, and the hart has been idle since.
+    /// Whether all departing reservations have left, and the hart has been idle since.
     fn settled(&self, hart: usize) -> bool {
         let here = |v: &Vcpu| self.plans[v.name].is_some();
-        !self.stale[hart] && !self.harts[hart].vcpus.iter().any(here)
+        !self.awaiting_idle[hart] && !self.harts[hart].vcpus.iter().any(here)
     }
 
     fn act(&mut self) {
@@ -107,7 +107,7 @@ impl World {
             let (hart, _) = self.find(handle);
             self.harts[hart].remove(handle);
             self.ledger.leave(handle as Handle);
-            self.stale[hart] = true;
+            self.awaiting_idle[hart] = true;
             self.log
                 .push(format!("{}: {handle} leaves {hart}", self.now));
             (self.tasks[handle], self.plans[handle]) = (None, None);
@@ -120,7 +120,7 @@ impl World {
         let mut task = self.task();
         let vm = handle % VMS;
         if let Some((old, _)) = self.tasks[handle] {
-            // A reservation changes, not what waiting means. Often it is only the budget.
+            // The kind does not change; in half of the cases only the budget does.
             task.kind = old.kind;
             if self.random.once_in(2) {
                 let Reservation {
@@ -191,8 +191,8 @@ impl World {
         self.counts.accepted += 1;
     }
 
-    /// Those that are between two jobs move and change.
-    fn carry_out(&mut self) {
+    /// Moves and changes take effect between two jobs.
+    fn apply_plans(&mut self) {
         for name in 0..VCPUS {
             let Some(plan) = self.plans[name] else {
                 continue;
@@ -215,12 +215,12 @@ impl World {
             self.harts[hart].vcpus.retain(|v| v.name != name);
             self.harts[plan.hart].vcpus.push(v);
             self.plans[name] = None;
-            self.stale[hart] = true;
+            self.awaiting_idle[hart] = true;
         }
         for hart in 0..HARTS {
             let leaving = |v: &Vcpu| self.plans[v.name].is_some();
             if !self.harts[hart].busy() && !self.harts[hart].vcpus.iter().any(leaving) {
-                self.stale[hart] = false;
+                self.awaiting_idle[hart] = false;
             }
             let (settled, now) = (self.settled(hart), self.now);
             for v in self.harts[hart].vcpus.iter_mut().filter(|_| !settled) {
@@ -231,9 +231,9 @@ impl World {
         }
     }
 
-    /// Nothing is promised beyond what there is.
+    /// The reservations fit the shares of the VMs and the limits of the harts.
     fn check(&self) {
-        // In parts of the product of all periods in use: exact.
+        // As a fraction with the product of all periods as denominator: exact.
         let scale: u128 = [4, 5, 6, 8, 10, 12, 15, 20, 24].iter().product();
         let part = |budget: u64, period: u64| u128::from(budget) * scale / u128::from(period);
         let slack = scale >> 26;
@@ -262,7 +262,7 @@ impl World {
             if self.random.once_in(6) {
                 self.act();
             }
-            self.carry_out();
+            self.apply_plans();
             for (index, hart) in self.harts.iter_mut().enumerate() {
                 hart.now = now;
                 let choice = self.random.choice();
@@ -298,7 +298,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn nobody_ever_misses(
+    fn no_deadline_is_missed(
         overheads in overheads(),
         share in prop::sample::select(vec![300_u32, 500, 1000]),
         reserve in prop::sample::select(vec![0_u32, 0, 100]),
@@ -310,9 +310,9 @@ proptest! {
     }
 }
 
-/// The worlds above are not idle ones.
+/// The worlds above exercise all kinds of change.
 #[test]
-fn all_kinds_of_change_happen() {
+fn all_kinds_of_change_occur() {
     let mut world = World::new(Overheads::default(), 1000, 0, 7);
     world.run(20_000);
     let Counts {

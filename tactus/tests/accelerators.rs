@@ -325,7 +325,7 @@ fn software_computes_what_has_no_region() {
 fn a_damaged_bitstream_is_an_error() {
     let system = alone(&["qam16"], "length=1000");
     let outcome = run_alone(&system, |plan, image| {
-        let mark = tactus_abi::bitstream::MARK.to_le_bytes();
+        let mark = tactus_abi::bitstream::MAGIC.to_le_bytes();
         let begins = image.windows(4).enumerate();
         let begins = begins.filter(|(_, bytes)| *bytes == mark);
         let damaged = begins.map(|(at, _)| {

@@ -1,4 +1,4 @@
-//! The check of a blob by its maker: every index is in range. The hypervisor trusts the checksum and does not repeat it.
+//! Validation of a blob by its maker: every index is in range. The hypervisor relies on the checksum instead.
 
 use super::{
     Blob, Class, Error, Hart, Migration, NONE, OnFault, ReadyQueue, RealTimePolicy, limit, part,
@@ -11,8 +11,8 @@ const fn within(first: u32, count: u32, len: usize) -> bool {
 }
 
 impl<'a> Blob<'a> {
-    /// Takes a blob apart and checks it. `bytes` is aligned to 8 bytes, begins with the header and may be longer than the blob.
-    /// Every index in the result is in range; addresses are not judged.
+    /// Opens a blob and checks it. `bytes` is aligned to 8 bytes, begins with the header and may be longer than the
+    /// blob. Every index in the result is in range; addresses are not checked.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         let blob = Self::open(bytes)?;
         blob.check_indices()?;
@@ -55,7 +55,7 @@ impl<'a> Blob<'a> {
         }
         let mut vcpus = 0;
         for (i, vm) in self.vms.iter().enumerate() {
-            // One VM's follow another's, so that each vCPU is some VM's.
+            // Entries of VMs are consecutive, so that each vCPU belongs to a VM.
             if vm.first_vcpu != vcpus {
                 return Err(Error::Table("a VM's table entries out of range"));
             }
@@ -121,7 +121,7 @@ impl<'a> Blob<'a> {
         for interrupt in self.interrupts {
             if interrupt.vm as usize >= self.vms.len()
                 || interrupt.source == 0
-                || interrupt.source > crate::map::PASSED_SOURCE_MAX
+                || interrupt.source > crate::map::PASSTHROUGH_SOURCE_MAX
             {
                 return Err(Error::Table("an interrupt's fields out of range"));
             }

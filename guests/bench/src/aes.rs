@@ -108,7 +108,7 @@ fn sleep() {
     // SAFETY: clearing a pending interrupt is always sound.
     unsafe { csr::clear::<{ csr::SIP }>(csr::INTERRUPT_SOFTWARE) };
     // One for each channel at most.
-    while interrupts::page().and_then(InterruptPage::take).is_some() {}
+    while interrupts::page().and_then(InterruptPage::claim).is_some() {}
 }
 
 fn serve() {

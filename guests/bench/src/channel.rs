@@ -130,7 +130,7 @@ extern "C" fn listen(busy: usize) {
 fn take(page: &InterruptPage) -> Option<u32> {
     // SAFETY: clearing a pending interrupt is always sound.
     unsafe { csr::clear::<{ csr::SIP }>(csr::INTERRUPT_SOFTWARE) };
-    page.take()
+    page.claim()
 }
 
 fn ring_doorbells(channel: Channel, rounds: u64) {

@@ -15,8 +15,8 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use configuration::Configuration;
 use registers::Registers;
 use slots::Slots;
-use tactus_abi::accelerator::{WISH_CANCEL, WISH_REQUEST, kind};
-use tactus_abi::hypercall::news;
+use tactus_abi::accelerator::{COMMAND_CANCEL, COMMAND_REQUEST, kind};
+use tactus_abi::hypercall::interface_event;
 use tactus_abi::map::{CHANNEL_SOURCE, FAULT_SOURCE};
 use tactus_accelerators::{
     Command, Descriptor, Fabric, Found, Guests, INTERFACES, Interface, Manager, Pending, Signal,
@@ -160,9 +160,13 @@ impl World {
             return;
         }
         for interface in 0..INTERFACES as u8 {
-            match self.slots.wish(interface, rang) {
-                Some(wish) if kind(wish) == WISH_CANCEL => pending.cancels |= 1 << interface,
-                Some(wish) if kind(wish) == WISH_REQUEST => pending.requests |= 1 << interface,
+            match self.slots.command(interface, rang) {
+                Some(command) if kind(command) == COMMAND_CANCEL => {
+                    pending.cancels |= 1 << interface
+                }
+                Some(command) if kind(command) == COMMAND_REQUEST => {
+                    pending.requests |= 1 << interface
+                }
                 _ => {}
             }
         }
@@ -192,8 +196,8 @@ impl World {
         match hypervisor::accelerator_requests(interfaces, waits) {
             Ok(told) => {
                 let of = |what: usize| (told / what) as u8;
-                pending.requests |= of(news::WRITTEN as usize);
-                pending.ended |= of(news::ENDED as usize);
+                pending.requests |= of(interface_event::WRITTEN as usize);
+                pending.ended |= of(interface_event::ENDED as usize);
             }
             Err(error) => println!("the hypervisor says nothing of interfaces: {error:?}"),
         }

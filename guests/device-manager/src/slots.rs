@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use tactus_abi::accelerator::{DONE, SIGNAL, SLOT_SIZE, WISH, next};
+use tactus_abi::accelerator::{COMMAND, COMPLETED, SIGNAL, SLOT_SIZE, next};
 use tactus_accelerators::{INTERFACES, Signal};
 use tactus_guest::channel::Channel;
 
@@ -17,7 +17,7 @@ pub struct Slots {
 struct Slot {
     channel: Channel,
     number: u32,
-    /// The word with the signal and the wish, and the one with the wish that was carried out.
+    /// The word with the signal and the command, and the one with the command that was carried out.
     words: &'static [AtomicU64],
 }
 
@@ -40,16 +40,16 @@ impl Slots {
         }
     }
 
-    /// A wish that has not been carried out, of a VM whose channel is one of those that rang. It counts as carried out now.
-    pub fn wish(&self, interface: u8, rang: u32) -> Option<u32> {
+    /// A command that has not been carried out, of a VM whose channel is one of those that rang. It counts as carried out now.
+    pub fn command(&self, interface: u8, rang: u32) -> Option<u32> {
         let slot = self.of.get(usize::from(interface))?.as_ref()?;
         if rang >> slot.number & 1 == 0 {
             return None;
         }
-        let wish = slot.load(WISH);
-        let is_new = wish != slot.load(DONE);
-        slot.store(DONE, wish);
-        is_new.then_some(wish)
+        let command = slot.load(COMMAND);
+        let is_new = command != slot.load(COMPLETED);
+        slot.store(COMPLETED, command);
+        is_new.then_some(command)
     }
 
     /// Tells a VM.

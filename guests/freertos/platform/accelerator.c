@@ -96,14 +96,14 @@ uint32_t accelerator_signal(const struct accelerator *device)
 }
 
 /* Tells the device manager what this VM wants; nothing where it is not listened to. */
-static bool wish(const struct accelerator *device, uint32_t kind)
+static bool command(const struct accelerator *device, uint32_t kind)
 {
     if (device->slot == NULL) {
         return false;
     }
-    uint32_t last = device->slot[TACTUS_SLOT_WISH / 4];
+    uint32_t last = device->slot[TACTUS_SLOT_COMMAND / 4];
 
-    device->slot[TACTUS_SLOT_WISH / 4] = ((last & ~0xffU) + 0x100) | kind;
+    device->slot[TACTUS_SLOT_COMMAND / 4] = ((last & ~0xffU) + 0x100) | kind;
     fence();
     *device->doorbell = 1;
     return true;
@@ -122,7 +122,7 @@ static void start(struct accelerator *device, const struct accelerator_computati
     device->registers[START] = 1;
     if (!accelerator_has_region(device)) {
         /* Where the hypervisor does not see the store. */
-        (void)wish(device, TACTUS_WISH_REQUEST);
+        (void)command(device, TACTUS_COMMAND_REQUEST);
     }
 }
 
@@ -168,7 +168,7 @@ uint32_t accelerator_run_or(struct accelerator *device, const struct accelerator
 
         if ((is_taken || is_late) && !cancelled) {
             /* If it is running again by now, it goes on, and its result counts. */
-            cancelled = wish(device, TACTUS_WISH_CANCEL);
+            cancelled = command(device, TACTUS_COMMAND_CANCEL);
         }
         (void)xSemaphoreTake(device->changed, LOOK);
     }

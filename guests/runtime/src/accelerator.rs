@@ -6,7 +6,8 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use tactus_abi::accelerator::{
-    self as slot, SIGNAL_PREEMPT, SIGNAL_READY, SIGNAL_WAIT, SLOT_SIZE, WISH_CANCEL, WISH_REQUEST,
+    self as slot, COMMAND_CANCEL, COMMAND_REQUEST, SIGNAL_PREEMPT, SIGNAL_READY, SIGNAL_WAIT,
+    SLOT_SIZE,
 };
 use tactus_registers::virtual_device::VirtualDevice as Registers;
 
@@ -115,7 +116,7 @@ impl VirtualDevice {
             && !self.has_region()
         {
             // Where the hypervisor does not see the store.
-            self.wish(WISH_REQUEST);
+            self.command(COMMAND_REQUEST);
             channel.ring();
         }
     }
@@ -226,7 +227,7 @@ impl VirtualDevice {
         let Some((channel, _)) = self.manager else {
             return false;
         };
-        self.wish(WISH_CANCEL);
+        self.command(COMMAND_CANCEL);
         channel.ring();
         true
     }
@@ -250,8 +251,8 @@ impl VirtualDevice {
             .map_or(0, |word| word.load(Ordering::Acquire))
     }
 
-    fn wish(&self, kind: u32) {
-        if let Some(word) = self.word(slot::WISH) {
+    fn command(&self, kind: u32) {
+        if let Some(word) = self.word(slot::COMMAND) {
             word.store(
                 slot::next(word.load(Ordering::Relaxed), kind),
                 Ordering::Release,

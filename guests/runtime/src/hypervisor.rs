@@ -86,7 +86,7 @@ pub struct Interfaces {
     pub close: u8,
 }
 
-/// For the device manager: opens and closes pages, and says what has become of them, as [`tactus_abi::hypercall::news`]. Where there is no news and it `waits`, it does so for news or an interrupt; enabled or not, as
+/// For the device manager: opens and closes pages, and says what has become of them, as [`tactus_abi::hypercall::interface_event`]. Where there is no news and it `waits`, it does so for news or an interrupt; enabled or not, as
 /// `wfi` does.
 ///
 /// # Errors

@@ -92,7 +92,7 @@ pub fn disable(source: u32) {
 
 /// Ends the service of a source that was taken from a page: a call for devices, nothing for doorbells and faults.
 pub fn end(source: u32) {
-    if (1..=map::PASSED_SOURCE_MAX).contains(&source) {
+    if (1..=map::PASSTHROUGH_SOURCE_MAX).contains(&source) {
         call(INTERRUPT_END, source as usize).expect("a source of a page is a source");
     }
 }

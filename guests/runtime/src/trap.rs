@@ -352,7 +352,7 @@ fn external(source: u32) {
 fn from_page(page: &InterruptPage) {
     // As many as there are sources, see above.
     for _ in 0..map::PLIC_SOURCES {
-        match page.take() {
+        match page.claim() {
             None => return,
             Some(IPI) => software(),
             Some(source) => {

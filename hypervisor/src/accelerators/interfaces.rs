@@ -4,7 +4,7 @@ use crate::arena::{Arena, Exhausted};
 use crate::vm::Vm;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{Region, region};
-use tactus_abi::hypercall::news;
+use tactus_abi::hypercall::interface_event;
 use tactus_abi::map::PAGE_SIZE;
 
 /// A virtual device.
@@ -93,7 +93,7 @@ impl Accelerators {
 
     /// What the manager is to be told now.
     fn told(&self) -> u32 {
-        self.listened.load(Ordering::SeqCst) | (news::ALL * news::ENDED)
+        self.listened.load(Ordering::SeqCst) | (interface_event::ALL * interface_event::ENDED)
     }
 
     /// Whether there is news for whom waits for it.

@@ -18,6 +18,6 @@ pub fn initialise(_: &Blob) {}
 pub fn stopped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let account = &mut cx.bodies.of(vcpu).account;
     if let (Some(account), Some(reservation)) = (account, vcpu.relocation.promised()) {
-        account.renew_as(reservation, 0);
+        account.release_with(reservation, 0);
     }
 }

@@ -6,11 +6,11 @@ use crate::hart::context::{HartCtx, Local};
 use crate::vm::Vcpu;
 
 /// No vCPU depends on how often it has been to such harts.
-pub enum Roaming {}
+pub enum MigrationLimiter {}
 
-impl Roaming {
+impl MigrationLimiter {
     /// None.
-    pub const fn of(_: bool, _: u64) -> Option<Self> {
+    pub const fn if_limited(_: bool, _: u64) -> Option<Self> {
         None
     }
 }

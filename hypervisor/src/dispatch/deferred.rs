@@ -58,7 +58,7 @@ fn end_slice(cx: &mut HartCtx, now: u64) {
     let (local, body) = cx.with_body(vcpu);
     if local.is_loaded(vcpu, body) {
         let (pc, cause, value) = context::guest_exception();
-        if body.livelock.slice_ended(Exception { pc, cause, value }) {
+        if body.livelock.end_slice(Exception { pc, cause, value }) {
             context::watch(true);
         }
     }

@@ -6,7 +6,7 @@ use crate::hart::context::HartCtx;
 use crate::system::system;
 use crate::vm::{Doorbell, Vcpu, Vm};
 use core::ptr;
-use tactus_abi::interrupts::place;
+use tactus_abi::interrupts::word_and_bit;
 use tactus_abi::map;
 
 /// Rings the other end of a VM's channel; `None`: it has no such channel.
@@ -70,8 +70,8 @@ impl Doorbell {
         let Some(page) = vcpu.page.get() else {
             return false;
         };
-        let (word, bit) = place(self.source);
-        if page.add(word, bit) {
+        let (word, bit) = word_and_bit(self.source);
+        if page.set_pending(word, bit) {
             context::raise_software();
         } else if !page.is_enabled(self.source) {
             // A VM that rings it finds it pending from now on, and does not disturb this hart.

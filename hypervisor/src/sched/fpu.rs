@@ -54,7 +54,7 @@ pub fn give(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     };
     body.fpu_on = local.number;
     local.fpu_owner = vcpu.handle;
-    if body.livelock.watched() {
+    if body.livelock.is_watched() {
         cold_path();
         context::watch(true);
     }

@@ -22,7 +22,7 @@ pub fn end_job(vcpu: &Vcpu, body: &mut Body, now: u64) {
     let Some(account) = &mut body.account else {
         return;
     };
-    let at = account.done(now);
+    let at = account.end_job(now);
     vcpu.record.take(account);
     let answers = matches!(body.wait, Wait::Release { answers: true, .. });
     body.wait = Wait::Release { at, answers };
@@ -37,9 +37,9 @@ pub fn throttle(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
     // An image is loaded as fast as the budget allows: that is no overrun.
     let loads = body.loader.is_some();
     let at = if loads {
-        account.done(now)
+        account.end_job(now)
     } else {
-        account.cut_off(now)
+        account.throttle(now)
     };
     vcpu.record.take(account);
     body.wait = Wait::Release { at, answers: false };
@@ -65,11 +65,11 @@ pub fn release(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) -> boo
         return false;
     }
     match body.wait {
-        Wait::Start => *account = account.again(now),
+        Wait::Start => *account = account.restarted_at(now),
         Wait::Release { answers, .. } => {
             match if changes { body.next.take() } else { None } {
-                Some(reservation) => account.renew_as(reservation, now),
-                None => account.renew(now),
+                Some(reservation) => account.release_with(reservation, now),
+                None => account.release_next(now),
             }
             if answers {
                 body.context.registers[11] = account.release();

@@ -11,7 +11,7 @@ use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
 use core::hint::cold_path;
 use tactus_abi::blob::Class;
-use tactus_policy::schedule::{self, Leaving, Requeue};
+use tactus_policy::schedule::{self, Descheduled, Requeue};
 
 /// Takes the hart from the current vCPU and puts it where it belongs. A full fence is to follow, and then [`signals::answer_fence_waiters`].
 #[inline]
@@ -24,7 +24,7 @@ pub fn put_prev(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
         }
         body.context.save();
         fpu::mark_unsaved(local, vcpu, body);
-        if body.livelock.watched() {
+        if body.livelock.is_watched() {
             cold_path();
             context::watch(false);
             // Entered again, it is watched again.
@@ -46,17 +46,16 @@ pub fn put_prev(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
 #[inline(never)]
 pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
     let (local, body) = cx.with_body(vcpu);
-    let leaving = Leaving {
+    let descheduled = Descheduled {
         class: vcpu.class,
         waits: vcpu.state.get() == State::Waiting,
         slice_left: body.slice_left > 0,
         may_keep_affinity: local.next.is_some() & local.soft_affine.is_none(),
     };
     match schedule::requeue(
-        leaving,
+        descheduled,
         || jobs::ends_job(body),
         || body.reserved && has_spent_budget(body),
-        || vcpu.may_run_on(local.hart.index),
     ) {
         Requeue::Blocks => block::block(cx, vcpu),
         Requeue::EndsJob => {
@@ -72,7 +71,7 @@ pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
             local.soft_affine = Some(vcpu);
         }
         // Other harts are offered it when this one has chosen its next vCPU.
-        Requeue::Queued { end, .. } => run_queue::enqueue(cx, vcpu, end),
+        Requeue::Queued(end) => run_queue::enqueue(cx, vcpu, end),
     }
 }
 

@@ -25,7 +25,7 @@ pub fn context_switch(
 ) -> bool {
     account(local, vcpu, from, now);
     set_current(local, next, to, now);
-    if from.livelock.watched() {
+    if from.livelock.is_watched() {
         cold_path();
         context::watch(false);
     }
@@ -138,7 +138,7 @@ fn load_registers(
     let fpu_ready = (local.fpu_owner == vcpu.handle) & (body.fpu_on == number);
     let external = vcpu.external.load(Ordering::Relaxed);
     from.exchange(&mut body.context, local.hart.stack_top, fpu_ready, external);
-    if body.livelock.watched() {
+    if body.livelock.is_watched() {
         cold_path();
         context::watch(true);
     }

@@ -13,7 +13,7 @@ use crate::vm::vcpu::signal;
 use core::ptr;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::{io, region};
-use tactus_abi::interrupts::{InterruptPage, place};
+use tactus_abi::interrupts::{InterruptPage, word_and_bit};
 use tactus_abi::map;
 use tactus_hypervisor::vplic::{Effect, Vplic};
 use tactus_hypervisor::vuart::Vuart;
@@ -133,7 +133,7 @@ impl Vm {
     /// Sends a source to those of its vCPUs, as bits, that have pages. Those that this is news for are to be told.
     #[inline(never)]
     fn raise_in_pages(&self, mut pages: u32, source: u32) -> Changed {
-        let (word, bit) = place(source);
+        let (word, bit) = word_and_bit(source);
         let mut changed = 0;
         // What the sender has written before is not later than a look that finds the source pending: who takes it then sees that.
         fence(Ordering::SeqCst);
@@ -217,7 +217,7 @@ impl Vm {
 
     /// The call `interrupt_end`.
     pub fn end_interrupt(&self, cx: &mut HartCtx, source: u64) -> SbiResult {
-        if !(1..=u64::from(map::PASSED_SOURCE_MAX)).contains(&source) {
+        if !(1..=u64::from(map::PASSTHROUGH_SOURCE_MAX)).contains(&source) {
             return Err(SbiError::INVALID_PARAM);
         }
         let source = source as u32;
@@ -256,7 +256,7 @@ impl Vm {
             let mut devices = self.devices.lock();
             let effect = devices.plic.write(offset, size, value)?;
             if let Effect::Completed(source) = effect
-                && source <= map::PASSED_SOURCE_MAX
+                && source <= map::PASSTHROUGH_SOURCE_MAX
                 && devices.held >> source & 1 != 0
             {
                 devices.held &= !(1 << source);

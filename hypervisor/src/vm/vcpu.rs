@@ -4,7 +4,7 @@ use super::{Bodies, Life, Record, Vcpu, Vm};
 use crate::arch::context::{Context, Fpu};
 use crate::body::{Body, Wait};
 use crate::interrupt_page::Page;
-use crate::migration::Roaming;
+use crate::migration::MigrationLimiter;
 use crate::sync::{Apart, Owned};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{Blob, Class, Migration};
@@ -91,7 +91,10 @@ impl Vcpu {
                 unfinished: false,
                 reserved: reservation.is_some(),
                 fpu: Fpu::new(),
-                roaming: Roaming::of(automatic, blob.header.timebase_hz.into()),
+                migration_limiter: MigrationLimiter::if_limited(
+                    automatic,
+                    blob.header.timebase_hz.into(),
+                ),
                 account: reservation.map(|reservation| {
                     Account::new(reservation, Kind::Server, 0).with_overhead(job_ticks)
                 }),

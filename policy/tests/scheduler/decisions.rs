@@ -1,4 +1,4 @@
-//! Each decision against its specification, for all arguments that make a difference.
+//! Each decision against its specification, for all combinations of arguments.
 
 use tactus_abi::blob::Class::{self, BestEffort, RealTime};
 use tactus_policy::ready::{ListQueue, ReadyQueue};
@@ -8,8 +8,8 @@ const BOOLS: [bool; 2] = [false, true];
 const CLASSES: [Class; 2] = [BestEffort, RealTime];
 const PRIORITIES: [u8; 4] = [0, 1, 2, 255];
 
-fn must_not_be_asked<T>() -> T {
-    panic!("asked for what makes no difference")
+fn must_not_be_called<T>() -> T {
+    panic!("called though the decision does not depend on it")
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn precedence_orders_by_class_and_then_by_priority() {
 fn order_is_by_deadline_or_by_precedence() {
     for (one, other) in (0..9).map(|i| (i / 3, i % 3)) {
         let (high, late) = ([one, other], [u64::from(one), u64::from(other)]);
-        assert_eq!(comes_before(false, high, must_not_be_asked), one > other);
+        assert_eq!(comes_before(false, high, must_not_be_called), one > other);
         assert_eq!(comes_before(true, high, || late), one < other);
     }
 }
@@ -41,7 +41,7 @@ fn urgency(class: Class, precedes: bool) -> (u32, bool) {
 }
 
 #[test]
-fn woken_vcpu_gets_the_hart_if_and_only_if_it_is_the_most_urgent_there() {
+fn woken_vcpu_preempts_if_and_only_if_it_is_the_most_urgent() {
     let ahead = [None, Some(BestEffort), Some(RealTime)];
     for (class, ahead) in CLASSES
         .into_iter()
@@ -50,7 +50,7 @@ fn woken_vcpu_gets_the_hart_if_and_only_if_it_is_the_most_urgent_there() {
         for bits in 0..8 {
             let [precedes, has_real_time, here] = [1, 2, 4].map(|bit| bits & bit != 0);
             let wakeup = wake(class, ahead, || precedes, || has_real_time, || here);
-            // An empty hart chooses from its queue next.
+            // A hart without a vCPU picks from its queue next.
             let first = match ahead {
                 Some(ahead) => urgency(class, precedes) > urgency(ahead, false),
                 None => class == BestEffort || !has_real_time,
@@ -67,22 +67,22 @@ fn woken_vcpu_gets_the_hart_if_and_only_if_it_is_the_most_urgent_there() {
     wake(
         RealTime,
         Some(BestEffort),
-        must_not_be_asked,
-        must_not_be_asked,
-        must_not_be_asked,
+        must_not_be_called,
+        must_not_be_called,
+        must_not_be_called,
     );
     wake(
         BestEffort,
         Some(RealTime),
-        must_not_be_asked,
-        must_not_be_asked,
-        must_not_be_asked,
+        must_not_be_called,
+        must_not_be_called,
+        must_not_be_called,
     );
     wake(
         BestEffort,
         None,
-        must_not_be_asked,
-        must_not_be_asked,
+        must_not_be_called,
+        must_not_be_called,
         || true,
     );
 }
@@ -96,20 +96,20 @@ fn only_the_first_best_effort_vcpu_that_could_run_on_keeps_a_soft_affinity() {
         let [runs, is_free] = [1, 2].map(|bit| bits & bit != 0);
         let keeps = preempt(class, runs, is_free) == Preemption::KeepsAffinity;
         assert_eq!(keeps, class == BestEffort && runs && is_free);
-        // The slow path comes to the same.
-        let leaving = Leaving {
+        // The slow path decides the same.
+        let descheduled = Descheduled {
             class,
             waits: !runs,
             slice_left: true,
             may_keep_affinity: is_free,
         };
-        let slow = requeue(leaving, || false, || false, || true) == Requeue::KeepsAffinity;
+        let slow = requeue(descheduled, || false, || false) == Requeue::KeepsAffinity;
         assert_eq!(slow, keeps);
     }
 }
 
 #[test]
-fn vcpu_leaves_for_any_other_when_it_may_not_run_on() {
+fn vcpu_is_replaced_regardless_of_urgency_when_it_may_not_run_on() {
     for (class, bits) in CLASSES
         .into_iter()
         .flat_map(|class| (0..8).map(move |bits| (class, bits)))
@@ -124,14 +124,14 @@ fn vcpu_leaves_for_any_other_when_it_may_not_run_on() {
 }
 
 #[test]
-fn vcpu_that_leaves_is_in_the_first_place_that_applies() {
+fn descheduled_vcpu_has_the_first_placement_that_applies() {
     for (class, bits) in CLASSES
         .into_iter()
-        .flat_map(|class| (0..64).map(move |bits| (class, bits)))
+        .flat_map(|class| (0..32).map(move |bits| (class, bits)))
     {
-        let [waits, slice_left, may_keep_affinity, ends_job, spent, here] =
-            [1, 2, 4, 8, 16, 32].map(|bit| bits & bit != 0);
-        let leaving = Leaving {
+        let [waits, slice_left, may_keep_affinity, ends_job, spent] =
+            [1, 2, 4, 8, 16].map(|bit| bits & bit != 0);
+        let descheduled = Descheduled {
             class,
             waits,
             slice_left,
@@ -148,33 +148,22 @@ fn vcpu_that_leaves_is_in_the_first_place_that_applies() {
             (waits, Requeue::Blocks),
             (spent, Requeue::Throttled),
             (!real_time && may_keep_affinity, Requeue::KeepsAffinity),
-            (
-                true,
-                Requeue::Queued {
-                    end,
-                    offered: !real_time && !here,
-                },
-            ),
+            (true, Requeue::Queued(end)),
         ];
         let expected = places.into_iter().find(|(applies, _)| *applies);
-        let place = requeue(leaving, || ends_job, || spent, || here);
-        assert_eq!(Some((true, place)), expected, "{leaving:?} {bits:06b}");
+        let place = requeue(descheduled, || ends_job, || spent);
+        assert_eq!(Some((true, place)), expected, "{descheduled:?} {bits:05b}");
     }
-    let waits = Leaving {
+    let waits = Descheduled {
         class: BestEffort,
         waits: true,
         slice_left: true,
         may_keep_affinity: false,
     };
-    requeue(
-        waits,
-        must_not_be_asked,
-        must_not_be_asked,
-        must_not_be_asked,
-    );
+    requeue(waits, must_not_be_called, must_not_be_called);
 }
 
-/// What a queue gives out first in which a vCPU of `highest` is, and then one of `priority` is queued.
+/// Whether a queue that holds a vCPU of `highest` returns one of `priority` first, which is queued at `end`.
 fn first_is_new(priority: u8, end: End, highest: Option<u8>) -> bool {
     let mut queue = ListQueue::<2>::bitmap();
     if let Some(highest) = highest {
@@ -192,7 +181,7 @@ fn priorities() -> impl Iterator<Item = (u8, Option<u8>)> {
 }
 
 #[test]
-fn soft_affinity_changes_nothing_in_the_order_of_the_queue() {
+fn soft_affinity_preserves_the_order_of_the_queue() {
     for (priority, highest) in priorities() {
         for slice_left in BOOLS {
             let end = expire_affinity(slice_left);
@@ -208,13 +197,13 @@ fn soft_affinity_changes_nothing_in_the_order_of_the_queue() {
 }
 
 #[test]
-fn slice_is_renewed_if_the_queue_would_give_the_vcpu_out_again() {
+fn slice_is_renewed_if_the_queue_would_return_the_vcpu_next() {
     for (priority, highest) in priorities() {
         let again = first_is_new(priority, End::Tail, highest);
         let renewed = end_slice(BestEffort, priority, || highest) == SliceEnd::Renewed;
         assert_eq!(renewed, again, "{priority} {highest:?}");
         assert_eq!(
-            end_slice(RealTime, priority, must_not_be_asked),
+            end_slice(RealTime, priority, must_not_be_called),
             SliceEnd::Renewed
         );
     }
@@ -244,12 +233,12 @@ fn deferred_work_waits_for_real_time_vcpus() {
             expected
         );
     }
-    does_deferred_work(true, false, must_not_be_asked, must_not_be_asked);
-    does_deferred_work(false, false, || false, must_not_be_asked);
+    does_deferred_work(true, false, must_not_be_called, must_not_be_called);
+    does_deferred_work(false, false, || false, must_not_be_called);
 }
 
 #[test]
-fn offers_and_news_interrupt_less_urgent_harts_only() {
+fn offers_and_signals_interrupt_less_urgent_harts_only() {
     let runs = [precedence::IDLE].into_iter().chain(
         CLASSES
             .into_iter()

@@ -10,7 +10,7 @@ use tactus_abi::blob::Class::{self, BestEffort, RealTime};
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::{Handle, ListQueue, ReadyQueue};
 use tactus_policy::schedule::{
-    Affinity, End, Leaving, Preemption, Requeue, SliceEnd, Wakeup, precedence,
+    Affinity, Descheduled, End, Preemption, Requeue, SliceEnd, Wakeup, precedence,
 };
 
 pub const HARTS: usize = 2;
@@ -862,16 +862,15 @@ impl<R: Rules> Model<'_, R> {
         let Hart {
             next, soft_affine, ..
         } = self.state.harts[hart];
-        let leaving = Leaving {
+        let descheduled = Descheduled {
             class,
             waits: activity == Activity::Waiting,
             slice_left,
             may_keep_affinity: next.is_some() && soft_affine.is_none(),
         };
-        let may_run_here = self.may_run_on(vcpu, hart);
         match self
             .rules
-            .requeue(leaving, reserved, reserved && !budget_left, may_run_here)
+            .requeue(descheduled, reserved, reserved && !budget_left)
         {
             Requeue::Blocks | Requeue::EndsJob | Requeue::Throttled => {
                 self.state.vcpus[vcpu].activity = Activity::Waiting;
@@ -881,9 +880,9 @@ impl<R: Rules> Model<'_, R> {
                 self.state.vcpus[vcpu].activity = Activity::Ready;
                 self.state.harts[hart].soft_affine = Some(vcpu as u8);
             }
-            Requeue::Queued { end, offered } => {
+            Requeue::Queued(end) => {
                 self.enqueue(hart, vcpu, end);
-                if offered {
+                if class == BestEffort && !self.may_run_on(vcpu, hart) {
                     self.push_to_hart(hart, vcpu);
                 }
             }

@@ -2,7 +2,7 @@
 
 use tactus_abi::blob::Class;
 use tactus_policy::schedule::{
-    self, Affinity, End, Leaving, Preemption, Requeue, SliceEnd, Wakeup,
+    self, Affinity, Descheduled, End, Preemption, Requeue, SliceEnd, Wakeup,
 };
 
 /// The decisions. What the hypervisor asks for only if needed is given here.
@@ -38,8 +38,8 @@ pub trait Rules {
         schedule::may_switch(class, waits, slice_over, budget_over)
     }
 
-    fn requeue(&self, leaving: Leaving, ends_job: bool, spent: bool, here: bool) -> Requeue {
-        schedule::requeue(leaving, || ends_job, || spent, || here)
+    fn requeue(&self, descheduled: Descheduled, ends_job: bool, spent: bool) -> Requeue {
+        schedule::requeue(descheduled, || ends_job, || spent)
     }
 
     fn resume_affine(&self, priority: u8, slice_left: bool, highest: Option<u8>) -> Affinity {
@@ -62,8 +62,8 @@ pub trait Rules {
         schedule::does_deferred_work(next, resched, || real_time, || due)
     }
 
-    /// Before [`Rules::OFFERS_AFTER_CHOICE`]: the hart that a woken best-effort vCPU is offered to, of those that it may run on, each with the
-    /// precedence of what it runs.
+    /// Before [`Rules::OFFERS_AFTER_CHOICE`]: the hart that a woken best-effort vCPU is offered to, of those that it
+    /// may run on, each with the precedence of what it runs.
     fn choose_hart(&self, precedence: u32, harts: Vec<(usize, u32)>) -> Option<usize> {
         let less_urgent = harts.into_iter().filter(|(_, runs)| *runs < precedence);
         less_urgent
@@ -116,14 +116,16 @@ pub mod mutants {
     }
 
     mutant! {
-        /// As `hypervisor/src/sched` decided before this model: on a hart without a vCPU each one that wakes is the next.
+        /// As `hypervisor/src/sched` decided before this model: on a hart without a vCPU each one that wakes is the
+        /// next.
         FirstOnEmptyHart, fn wake(&self, class: Class, ahead: Option<Class>, precedes: bool, _: bool, here: bool) -> Wakeup {
             schedule::wake(class, ahead, || precedes, || false, || here)
         }
     }
 
     mutant! {
-        /// As `hypervisor/src/sched` decided before this model: a soft affinity that expires ends at the head of the queue.
+        /// As `hypervisor/src/sched` decided before this model: a soft affinity that expires ends at the head of the
+        /// queue.
         ExpiresAtHead, fn expire_affinity(&self, _: bool) -> End {
             End::Head
         }
@@ -165,9 +167,9 @@ pub mod mutants {
 
     mutant! {
         /// A second vCPU takes the place of the one with the soft affinity.
-        AffinityTaken, fn requeue(&self, leaving: Leaving, ends_job: bool, spent: bool, here: bool) -> Requeue {
+        AffinityTaken, fn requeue(&self, descheduled: Descheduled, ends_job: bool, spent: bool) -> Requeue {
             let may_keep_affinity = true;
-            schedule::requeue(Leaving { may_keep_affinity, ..leaving }, || ends_job, || spent, || here)
+            schedule::requeue(Descheduled { may_keep_affinity, ..descheduled }, || ends_job, || spent)
         }
     }
 
@@ -180,24 +182,24 @@ pub mod mutants {
 
     mutant! {
         /// A spent budget is not noticed.
-        BudgetIgnored, fn requeue(&self, leaving: Leaving, ends_job: bool, _: bool, here: bool) -> Requeue {
-            schedule::requeue(leaving, || ends_job, || false, || here)
+        BudgetIgnored, fn requeue(&self, descheduled: Descheduled, ends_job: bool, _: bool) -> Requeue {
+            schedule::requeue(descheduled, || ends_job, || false)
         }
     }
 
     mutant! {
         /// A vCPU that waits is queued.
-        WaitIgnored, fn requeue(&self, leaving: Leaving, ends_job: bool, spent: bool, here: bool) -> Requeue {
+        WaitIgnored, fn requeue(&self, descheduled: Descheduled, ends_job: bool, spent: bool) -> Requeue {
             let waits = false;
-            schedule::requeue(Leaving { waits, ..leaving }, || ends_job, || spent, || here)
+            schedule::requeue(Descheduled { waits, ..descheduled }, || ends_job, || spent)
         }
     }
 
     mutant! {
         /// A vCPU keeps its place when its slice is used up.
-        SliceOverAtHead, fn requeue(&self, leaving: Leaving, ends_job: bool, spent: bool, here: bool) -> Requeue {
+        SliceOverAtHead, fn requeue(&self, descheduled: Descheduled, ends_job: bool, spent: bool) -> Requeue {
             let slice_left = true;
-            schedule::requeue(Leaving { slice_left, ..leaving }, || ends_job, || spent, || here)
+            schedule::requeue(Descheduled { slice_left, ..descheduled }, || ends_job, || spent)
         }
     }
 

@@ -1,4 +1,5 @@
-//! A hart, tick by tick: too simple to be wrong. What vCPUs and hypervisor do within their rights is for the test to choose.
+//! A hart, simulated tick by tick: a simple reference. The test chooses the behaviour of vCPUs and hypervisor.
+//! choose.
 
 #![allow(dead_code)] // Each test uses its part.
 
@@ -7,15 +8,15 @@ use tactus_policy::reservation::{Account, Kind, Reservation, Wake};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Not begun: the test chooses when.
-    Unborn,
-    /// It has something to do.
+    /// Not started: the test chooses when.
+    NotStarted,
+    /// Ready to run.
     Ready,
     /// A server that waits: the test chooses until when.
     Waiting,
-    /// Its next job is released then.
+    /// Waits for the release of its next job at this time.
     Ended(u64),
-    /// Its reservation begins then.
+    /// Its reservation starts at this time.
     Held(u64),
 }
 
@@ -24,28 +25,28 @@ pub struct Vcpu {
     pub name: usize,
     pub account: Account,
     pub mode: Mode,
-    /// The present job has not waited, so its whole budget is due by its deadline.
+    /// The current job has not waited, so that its whole budget is due by its deadline.
     pub full: bool,
-    /// What the hypervisor still takes for the present job.
+    /// Overhead left of the current job.
     pub overhead: u64,
-    /// Of a fixed-priority hart.
+    /// Priority, on a fixed-priority hart.
     pub priority: u64,
-    /// It is to move or to change: when it waits, its job ends.
+    /// A move or change is pending: waiting ends its job.
     pub leaving: bool,
 }
 
-/// What is chosen for a tick. All but `begin` is ignored where it is not allowed.
+/// The choices of a tick. All but `begin` are ignored where they are not possible.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Choice {
-    /// Bit `n`: the `n`-th vCPU begins, or wakes.
+    /// Bit `n`: the `n`-th vCPU starts, or wakes.
     pub begin: u64,
-    /// Who runs waits after this tick.
+    /// The running vCPU waits after this tick.
     pub wait: bool,
-    /// From now on nothing else is looked at for as long as that may be.
+    /// The hypervisor does not check for more urgent vCPUs for the longest blocking time.
     pub block: bool,
-    /// The hypervisor serves best-effort vCPUs.
-    pub serve: bool,
-    /// Of several with the same deadline the last is first.
+    /// The hypervisor does deferred best-effort work.
+    pub does_deferred: bool,
+    /// Of several vCPUs with the same deadline the last is picked.
     pub last: bool,
 }
 
@@ -62,12 +63,12 @@ pub struct Hart {
     pub vcpus: Vec<Vcpu>,
     pub overheads: Overheads,
     pub fixed_priority: bool,
-    /// Who has run last, by name.
+    /// The vCPU that ran last, by name.
     pub running: Option<usize>,
     blocked: u64,
-    serving: u64,
-    serves_from: u64,
-    /// The longest time from release to having had the budget, by name.
+    deferred_left: u64,
+    deferred_from: u64,
+    /// By name: the longest time from a release until the budget has been spent.
     pub responses: Vec<u64>,
 }
 
@@ -84,8 +85,8 @@ impl Hart {
             fixed_priority: false,
             running: None,
             blocked: 0,
-            serving: 0,
-            serves_from: 0,
+            deferred_left: 0,
+            deferred_from: 0,
             responses: vec![0; 64],
         }
     }
@@ -94,7 +95,7 @@ impl Hart {
         self.vcpus.push(Vcpu {
             name,
             account: Account::new(reservation, kind, 0).with_overhead(self.overheads.job),
-            mode: Mode::Unborn,
+            mode: Mode::NotStarted,
             full: true,
             overhead: 0,
             priority: 0,
@@ -102,7 +103,7 @@ impl Hart {
         });
     }
 
-    /// It is no more. If the hypervisor was at work for it, that ends.
+    /// Removes a vCPU, and ends the blocking on its behalf.
     pub fn remove(&mut self, name: usize) {
         self.vcpus.retain(|v| v.name != name);
         if self.running == Some(name) {
@@ -110,12 +111,12 @@ impl Hart {
         }
     }
 
-    /// Has any vCPU something to do, at the end of the tick before?
+    /// Whether any vCPU was ready at the end of the last tick.
     pub fn busy(&self) -> bool {
         self.vcpus.iter().any(|v| v.mode == Mode::Ready)
     }
 
-    /// Whom to run: an index.
+    /// The index of the vCPU to run.
     fn pick(&self, last: bool) -> Option<usize> {
         let urgency = |v: &Vcpu| {
             if self.fixed_priority {
@@ -136,14 +137,14 @@ impl Hart {
         for (i, v) in self.vcpus.iter_mut().enumerate() {
             match v.mode {
                 Mode::Ended(at) if at <= now => {
-                    v.account.renew(now);
+                    v.account.release_next(now);
                     (v.mode, v.full, v.overhead) = (Mode::Ready, true, job);
                 }
                 Mode::Held(at) if at <= now => {
-                    v.account.renew_as(v.account.reservation(), now);
+                    v.account.release_with(v.account.reservation(), now);
                     (v.mode, v.full, v.overhead, v.leaving) = (Mode::Ready, true, job, false);
                 }
-                Mode::Unborn if choice.begin >> i & 1 != 0 => {
+                Mode::NotStarted if choice.begin >> i & 1 != 0 => {
                     v.account = Account::new(v.account.reservation(), v.account.kind(), now)
                         .with_overhead(job);
                     (v.mode, v.full, v.overhead) = (Mode::Ready, true, job);
@@ -158,9 +159,12 @@ impl Hart {
                 }
                 _ => {}
             }
-            // A server that has waited is only owed its deadline where nothing blocks.
-            let owed = v.full || (self.overheads.blocking == 0 && self.overheads.service == 0);
-            if v.mode == Mode::Ready && owed && now >= v.account.deadline() && !self.fixed_priority
+            // The deadline of a server that has waited is guaranteed only without blocking.
+            let is_due = v.full || (self.overheads.blocking == 0 && self.overheads.service == 0);
+            if v.mode == Mode::Ready
+                && is_due
+                && now >= v.account.deadline()
+                && !self.fixed_priority
             {
                 let name = v.name;
                 return Err(Miss { name, at: now });
@@ -174,17 +178,18 @@ impl Hart {
         };
         self.running = running.map(|i| self.vcpus[i].name);
         if choice.block && self.blocked == 0 && self.overheads.blocking > 0 {
-            // Whoever comes at the next tick waits for all of it.
+            // A vCPU that becomes ready at the next tick waits for all of it.
             self.blocked = self.overheads.blocking + 1;
         }
-        let may_serve = self.overheads.service > 0 && now >= self.serves_from && self.busy();
-        if choice.serve && self.serving == 0 && may_serve {
-            self.serving = self.overheads.service;
-            self.serves_from = now + self.overheads.service_period;
+        let may_do_deferred =
+            self.overheads.service > 0 && now >= self.deferred_from && self.busy();
+        if choice.does_deferred && self.deferred_left == 0 && may_do_deferred {
+            self.deferred_left = self.overheads.service;
+            self.deferred_from = now + self.overheads.service_period;
         }
         self.now += 1;
-        if self.serving > 0 {
-            self.serving -= 1;
+        if self.deferred_left > 0 {
+            self.deferred_left -= 1;
             return Ok(());
         }
         self.blocked = self.blocked.saturating_sub(1);
@@ -201,12 +206,12 @@ impl Hart {
                 let response = &mut self.responses[v.name];
                 *response = (*response).max(self.now - v.account.release());
             }
-            v.mode = Mode::Ended(v.account.cut_off(self.now));
+            v.mode = Mode::Ended(v.account.throttle(self.now));
         } else if choice.wait {
             v.mode = if v.account.kind() == Kind::Server && !v.leaving {
                 Mode::Waiting
             } else {
-                Mode::Ended(v.account.done(self.now))
+                Mode::Ended(v.account.end_job(self.now))
             };
         }
         if v.mode != Mode::Ready {
@@ -215,13 +220,13 @@ impl Hart {
         Ok(())
     }
 
-    /// The choices that make a difference in the next tick.
+    /// The choices that affect the next tick.
     pub fn choices(&self) -> Vec<Choice> {
         let begin: Vec<usize> = (0..self.vcpus.len())
-            .filter(|i| matches!(self.vcpus[*i].mode, Mode::Unborn | Mode::Waiting))
+            .filter(|i| matches!(self.vcpus[*i].mode, Mode::NotStarted | Mode::Waiting))
             .collect();
-        let flags = |allowed: bool| {
-            if allowed {
+        let flags = |allis_due: bool| {
+            if allis_due {
                 vec![false, true]
             } else {
                 vec![false]
@@ -233,14 +238,16 @@ impl Hart {
                 .zip(&begin)
                 .fold(0, |all, (bit, i)| all | (set >> bit & 1) << i);
             for block in flags(self.overheads.blocking > 0 && self.blocked == 0) {
-                for serve in flags(self.overheads.service > 0 && self.now >= self.serves_from) {
+                for does_deferred in
+                    flags(self.overheads.service > 0 && self.now >= self.deferred_from)
+                {
                     for (wait, last) in [(false, false), (true, false), (false, true), (true, true)]
                     {
                         choices.push(Choice {
                             begin,
                             wait,
                             block,
-                            serve,
+                            does_deferred,
                             last,
                         });
                     }
@@ -250,21 +257,21 @@ impl Hart {
         choices
     }
 
-    /// What the future depends on.
+    /// The state, as far as the future depends on it.
     pub fn key(&self) -> Vec<u8> {
         let now = self.now;
         let mut key = vec![
             self.running.map_or(0, |r| r as u8 + 1),
             self.blocked as u8,
-            self.serving as u8,
-            self.serves_from.saturating_sub(now) as u8,
+            self.deferred_left as u8,
+            self.deferred_from.saturating_sub(now) as u8,
         ];
         for v in &self.vcpus {
             let age = (now - v.account.release()) as u8;
             let left = v.account.left() as u8;
             let period = v.account.reservation().period as u8;
             key.extend(match v.mode {
-                Mode::Unborn => [0, 0, 0, 0],
+                Mode::NotStarted => [0, 0, 0, 0],
                 Mode::Ready => [1 + u8::from(v.full), age, left, v.overhead as u8],
                 Mode::Waiting if age >= period => [3, period, 0, 0],
                 Mode::Waiting => [3, age, left, 0],
@@ -277,7 +284,8 @@ impl Hart {
     }
 }
 
-/// Explores everything that may happen, from vCPUs that have not begun on. Returns the first miss, and the longest responses.
+/// Explores all executions, from vCPUs that have not started. Returns the first miss, and the longest responses.
+/// responses.
 pub fn explore(hart: &Hart) -> (Option<Miss>, Vec<u64>) {
     let mut known = std::collections::HashSet::new();
     let mut open = vec![hart.clone()];
@@ -300,7 +308,7 @@ pub fn explore(hart: &Hart) -> (Option<Miss>, Vec<u64>) {
     (None, longest)
 }
 
-/// xorshift64*: what a seed chooses.
+/// Pseudo-random numbers: xorshift64*.
 pub struct Random(pub u64);
 
 impl Random {
@@ -316,7 +324,7 @@ impl Random {
         (self.next() >> 32) % limit
     }
 
-    /// True once in so many times.
+    /// True once in `times` calls on average.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
@@ -326,7 +334,7 @@ impl Random {
             begin: self.next() & self.next(),
             wait: self.once_in(4),
             block: self.once_in(3),
-            serve: self.once_in(2),
+            does_deferred: self.once_in(2),
             last: self.once_in(2),
         }
     }

@@ -375,14 +375,14 @@ fn interrupt(
     given: &mut Vec<Given<u32>>,
 ) {
     let (number, span) = (source.value, &source.span);
-    if !(1..=map::PASSED_SOURCE_MAX).contains(&number) {
+    if !(1..=map::PASSTHROUGH_SOURCE_MAX).contains(&number) {
         judge.note(
             Code::OutOfRange,
             span,
-            format!("1 to {}", map::PASSED_SOURCE_MAX),
+            format!("1 to {}", map::PASSTHROUGH_SOURCE_MAX),
             format!(
                 "{title} has interrupt {number}; 1 to {} can be passed through",
-                map::PASSED_SOURCE_MAX
+                map::PASSTHROUGH_SOURCE_MAX
             ),
             "name a PLIC source of the device",
         );

@@ -127,7 +127,7 @@ fn abuse(progress: Progress, memory: u64, seed: u64) {
                 let any = random.next();
                 let source = random.choose(&[0, 1, 10, 62, 63, 64, 96, u64::MAX, any]);
                 let answer = call(hypercall::INTERRUPT_END, source);
-                let right = (1..=u64::from(map::PASSED_SOURCE_MAX)).contains(&source);
+                let right = (1..=u64::from(map::PASSTHROUGH_SOURCE_MAX)).contains(&source);
                 if answer != if right { 0 } else { INVALID_PARAM } {
                     progress.breach(format_args!("the end of {source} is answered {answer}"));
                 }

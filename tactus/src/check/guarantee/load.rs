@@ -3,7 +3,7 @@
 use tactus_abi::blob::{Overheads, limit};
 use tactus_planning::analysis;
 use tactus_policy::admission::Task;
-use tactus_policy::demand::{Load, Member, Test, Verdict, WHOLE};
+use tactus_policy::demand::{FULL_UTILISATION, Load, Member, Test, Verdict};
 use tactus_policy::reservation::{Kind, Reservation};
 
 /// The vCPUs of the configuration are guests of their own, which wait for interrupts.
@@ -52,7 +52,7 @@ impl Deadlines {
         let left = 1000_u64.saturating_sub(reserve_thousandths.into());
         Self {
             overheads,
-            limit: WHOLE * left / 1000,
+            limit: FULL_UTILISATION * left / 1000,
         }
     }
 
@@ -79,7 +79,7 @@ impl Deadlines {
         let Some(load) = self.load(tasks) else {
             return Fit::Alone;
         };
-        if load.part() > WHOLE {
+        if load.utilisation() > FULL_UTILISATION {
             return Fit::Full;
         }
         if !self.leave_reserve(tasks.iter().copied()) {
@@ -91,8 +91,8 @@ impl Deadlines {
         match Test::run(&load) {
             Verdict::Fits => Fit::Fits,
             Verdict::Overloaded => Fit::Full,
-            Verdict::Late => Fit::Late,
-            Verdict::Open | Verdict::Unknown => Fit::Unproven,
+            Verdict::DemandExceeded => Fit::Late,
+            Verdict::Pending | Verdict::Undecided => Fit::Unproven,
         }
     }
 

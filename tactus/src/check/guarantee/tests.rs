@@ -270,7 +270,7 @@ fn simulate_guests(
         for guest in &mut guests {
             if let Some(until) = guest.held_until {
                 if now >= until {
-                    guest.account.renew(now);
+                    guest.account.release_next(now);
                     guest.held_until = None;
                     guest.whole = true;
                 }
@@ -304,7 +304,7 @@ fn simulate_guests(
             if guest.whole {
                 worst[index] = worst[index].max(now + 1 - guest.account.release());
             }
-            guest.held_until = Some(guest.account.cut_off(now + 1));
+            guest.held_until = Some(guest.account.throttle(now + 1));
         }
         if guest.wants == 0 {
             guest.waits_until = now + 1 + next_pause().1;
@@ -383,7 +383,7 @@ fn at_run_time(tasks: &[Reservation], overheads: Overheads, reserve: u32) -> boo
         harts: 1,
     };
     let mut ledger = Ledger::<1, 8>::new();
-    ledger.configure(overheads, reserve, 1, tactus_policy::admission::LOOKS_MAX);
+    ledger.configure(overheads, reserve, 1, tactus_policy::admission::TERMS_MAX);
     ledger.open_hart(0);
     ledger.set_share(0, 1000);
     for (index, times) in others.iter().enumerate() {

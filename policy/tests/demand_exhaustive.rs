@@ -1,5 +1,7 @@
-//! What the test of demand accepts meets every deadline whatever the vCPUs and the hypervisor do within their rights, and what it refuses
-//! of periodic reservations may miss one: small hosts of everything, explored to the end.
+//! The demand test against an exhaustive EDF simulation of small sets of reservations.
+//!
+//! Each set that the test accepts meets every deadline, whatever the vCPUs and the hypervisor do within their rights.
+//! Each set of periodic reservations that it refuses misses a deadline in some execution.
 
 mod simulator;
 
@@ -15,7 +17,7 @@ fn verdict(set: &[(Times, Kind)], overheads: Overheads) -> Verdict {
     for (times, kind) in set {
         match Member::new(reservation(*times), *kind, overheads.job) {
             Some(member) => assert!(load.add(member)),
-            None => return Verdict::Late,
+            None => return Verdict::DemandExceeded,
         }
     }
     Test::run(&load)
@@ -29,13 +31,13 @@ fn hart(set: &[(Times, Kind)], overheads: Overheads) -> Hart {
     hart
 }
 
-/// All reservations with periods up to that.
+/// All reservations with periods up to `period`.
 fn all(period: u64) -> Vec<Times> {
     let budgets = |t: u64| (1..=t).flat_map(move |c| (c..=t).map(move |d| (t, c, d)));
     (1..=period).flat_map(budgets).collect()
 }
 
-/// Sets of so many, each once, of both kinds.
+/// All sets of `count` reservations, of the kinds given.
 fn sets(period: u64, count: usize, kinds: &[Kind]) -> Vec<Vec<(Times, Kind)>> {
     let each: Vec<_> = all(period)
         .into_iter()
@@ -60,7 +62,7 @@ fn sets(period: u64, count: usize, kinds: &[Kind]) -> Vec<Vec<(Times, Kind)>> {
     sets.into_iter().map(|(_, set)| set).collect()
 }
 
-/// Returns how many fit, and how many are not decided.
+/// Checks each verdict; returns how many sets fit, and how many are undecided.
 fn check(sets: &[Vec<(Times, Kind)>], overheads: Overheads) -> (usize, usize) {
     let (mut fits, mut unknown) = (0, 0);
     for set in sets {
@@ -71,7 +73,7 @@ fn check(sets: &[Vec<(Times, Kind)>], overheads: Overheads) -> (usize, usize) {
                 fits += 1;
                 assert_eq!(may_miss(), None, "{set:?} {overheads:?}");
             }
-            Verdict::Unknown => {
+            Verdict::Undecided => {
                 unknown += 1;
                 assert!(servers, "{set:?}");
             }
@@ -101,7 +103,7 @@ fn servers_meet_their_deadlines_whenever_they_wait_and_wake() {
 }
 
 #[test]
-fn overheads_are_counted_in() {
+fn overheads_are_included() {
     let (mut fits, sets) = (0, sets(5, 2, &[Periodic, Server]));
     for (job, blocking, service_period, service) in [
         (1, 0, 0, 0),
@@ -122,9 +124,9 @@ fn overheads_are_counted_in() {
     assert!(fits > 100, "{fits}");
 }
 
-/// A server pays for each waking: it cannot make the hypervisor work more than admission knows of.
+/// A server is charged for each wake-up: the hypervisor's work for it stays within what admission counts.
 #[test]
-fn a_server_that_wakes_often_takes_nothing_from_others() {
+fn frequent_wake_ups_of_a_server_are_charged_to_it() {
     let overheads = Overheads {
         job: 1,
         ..Overheads::default()
