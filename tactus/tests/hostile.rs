@@ -268,7 +268,7 @@ fn calling_every_sbi_function_of_the_base(on: On) {
     extreme_calls(on, "sbi-base");
 }
 
-fn extreme_calls(on: On, attack: &str) {
+fn extreme_calls(on: On, attack: &'static str) {
     let outcome = restarts(on, attack, &LIVELOCK_OR_PAGE_FAULT, 0..=1000);
     // What it wrote to make others believe is its own text and nothing else.
     let imitated = |name: &str| {
