@@ -37,11 +37,16 @@ unsafe extern "C" {
 }
 
 /// The optional parts that this hypervisor has: bits of [`part`].
-const PARTS: u32 = cfg!(feature = "accelerators") as u32 * part::ACCELERATORS
-    | cfg!(feature = "messages") as u32 * part::MESSAGES
-    | cfg!(feature = "migration") as u32 * part::MIGRATION
-    | cfg!(feature = "ready-queue") as u32 * part::READY_QUEUE
-    | cfg!(feature = "reservation-calls") as u32 * part::RESERVATION_CALLS;
+const PARTS: u32 = {
+    const fn bits(is_there: bool, part: u32) -> u32 {
+        if is_there { part } else { 0 }
+    }
+    bits(cfg!(feature = "accelerators"), part::ACCELERATORS)
+        | bits(cfg!(feature = "messages"), part::MESSAGES)
+        | bits(cfg!(feature = "migration"), part::MIGRATION)
+        | bits(cfg!(feature = "ready-queue"), part::READY_QUEUE)
+        | bits(cfg!(feature = "reservation-calls"), part::RESERVATION_CALLS)
+};
 
 /// Why the system does not boot.
 enum Refusal {

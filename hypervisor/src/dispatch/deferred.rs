@@ -62,7 +62,7 @@ fn end_slice(cx: &mut HartCtx, now: u64) {
             context::watch(true);
         }
     }
-    let highest = || system().best_effort.lock().highest();
+    let highest = || ReadyQueue::highest(&mut *system().best_effort.lock());
     if schedule::end_slice(vcpu.class, vcpu.priority, highest) == SliceEnd::Yields {
         local.timer.set_slice_end(now);
         local.needs_resched = true;
