@@ -3,7 +3,8 @@
 use std::env;
 use std::process::Command;
 
-/// The command of a tool of the compiler, `gcc` or `ar`. Set-up names the version with which runs are the same on every machine (`TACTUS_CROSS`).
+/// The command of a tool of the compiler, `gcc` or `ar`. Set-up names the version with which runs are the same on every
+/// machine (`TACTUS_CROSS`).
 pub fn cross(tool: &str) -> String {
     println!("cargo:rerun-if-env-changed=TACTUS_CROSS");
     let before = env::var("TACTUS_CROSS").unwrap_or_else(|_| "riscv64-unknown-elf-".to_owned());

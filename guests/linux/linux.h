@@ -85,7 +85,7 @@ static void clock_gettime(int clock, int64_t time[2])
     system_call(113, clock, (long)time, 0, 0, 0, 0);
 }
 
-/* The child goes on with 0, on a copy of everything. */
+/* The child continues with 0, on a copy of everything. */
 static int fork(void)
 {
     return (int)system_call(220, SIGCHLD, 0, 0, 0, 0, 0);

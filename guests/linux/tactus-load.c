@@ -1,7 +1,7 @@
 /*
  * Work for Linux, as `tactus bench spumone` wants it.
  *
- *   tactus-load files FILE              writes the file anew, again and again, until it is killed
+ *   tactus-load files FILE              rewrites the file, again and again, until it is killed
  *   tactus-load compute PROCESSES N     N rounds of integer work in each of so many processes at once
  *   tactus-load time PROGRAM ...        runs a program
  *

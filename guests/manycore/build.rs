@@ -1,5 +1,5 @@
-//! Compiles the FreeRTOS kernel with its own RISC-V port (from the package `freertos-next`, unmodified), the platform, and the ways
-//! to I/O; and gives each program the application and the way that it has.
+//! Compiles the FreeRTOS kernel with its own RISC-V port (from the package `freertos-next`, unmodified), the platform,
+//! and the ways to I/O; and gives each program the application and the way that it has.
 
 #[path = "../toolchain.rs"]
 mod toolchain;

@@ -1,4 +1,5 @@
-//! Puts the linker script where the linker looks for it; guests, the self-test among them, name it with `-Ttactus-guest.x`.
+//! Puts the linker script where the linker looks for it; guests, the self-test among them, name it with
+//! `-Ttactus-guest.x`.
 
 use std::{env, fs, io, path::PathBuf};
 

@@ -1,15 +1,18 @@
-//! Computes frames by accelerators that it shares with other VMs, and says the CRC-32 of what came out: whoever knows what the tasks compute can tell from it whether every bit is right.
+//! Computes frames by accelerators that it shares with other VMs, and reports the CRC-32 of the results: a reader who
+//! knows what the tasks compute can tell from it whether every bit is right.
 //!
-//! Boot arguments: `tasks=qam16,fft512`: the virtual devices that it has; `frames`: how many frames each computes; `length`: bytes of a frame for QAM, an eighth of one for the FFT, so that each gives about
-//! as much; `rounds`: how often each frame is computed, to keep the regions busy; `patience`: with it, the frames are computed one by one by whoever is there, by this program where no region is to be had for so many ticks. Without, all devices compute
-//! side by side and it waits for them, for as long as it takes.
+//! Boot arguments: `tasks=qam16,fft512`: the virtual devices that it has; `frames`: how many frames each computes;
+//! `length`: bytes of a frame for QAM, an eighth of one for the FFT, so that each gives about as much; `rounds`: how
+//! often each frame is computed, to keep the regions busy; `patience`: with it, the frames are computed one by one by
+//! whoever is there, by this program where no region is to be had for so many ticks. Without, all devices compute side
+//! by side and it waits for them, for as long as it takes.
 #![no_std]
 #![no_main]
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use tactus_abi::map;
-use tactus_guest::accelerator::{Computation, Done, Failure, Signal, VirtualDevice};
+use tactus_guest::accelerator::{CompletedBy, Computation, Failure, Signal, VirtualDevice};
 use tactus_guest::{devicetree, interrupts, println, record, start, trap};
 use tactus_tasks::{Task, Workspace};
 
@@ -115,7 +118,7 @@ fn side_by_side(workers: &mut [Option<Worker>], rounds: u64) -> Result<(), &'sta
     Ok(())
 }
 
-/// The end of some device's computation, which whoever waits for it sees at the device.
+/// The completion of some device's computation; the waiting code checks its device.
 fn interrupted(source: u32) {
     for (_, number, _) in TASKS {
         if let Some(device) = VirtualDevice::find(number)
@@ -199,15 +202,15 @@ impl Worker {
         if self.left == 0 {
             return Ok(());
         }
-        if !self.device.is_over() {
+        if !self.device.is_complete() {
             self.was_preempted |= self.device.signal() == Some(Signal::Preempt);
             return Ok(());
         }
         self.preempted += u64::from(self.was_preempted);
         self.left -= 1;
-        let outcome = self.device.outcome().map(Done::Hardware);
+        let outcome = self.device.outcome().map(CompletedBy::Hardware);
         if self.left == 0 || outcome.is_err() {
-            return self.came_out(outcome);
+            return self.record_outcome(outcome);
         }
         self.next();
         Ok(())
@@ -224,13 +227,16 @@ impl Worker {
             self.task
                 .compute(length, self.input, self.output, workspace);
         });
-        self.came_out(outcome)
+        self.record_outcome(outcome)
     }
 
-    fn came_out(&mut self, outcome: Result<Done, Failure>) -> Result<(), &'static str> {
+    fn record_outcome(
+        &mut self,
+        outcome: Result<CompletedBy, Failure>,
+    ) -> Result<(), &'static str> {
         match outcome {
-            Ok(Done::Hardware(_)) => self.by_hardware += 1,
-            Ok(Done::Software) => self.by_software += 1,
+            Ok(CompletedBy::Hardware(_)) => self.by_hardware += 1,
+            Ok(CompletedBy::Software) => self.by_software += 1,
             Err(failure) => {
                 println!("{}: {failure:?}", self.name);
                 return Err("a frame was not computed");

@@ -1,10 +1,11 @@
 //! How long a device waits for its region at most: Ker-ONE's equations 5 to 8, and what they leave out.
 //!
-//! The *allocation latency* goes from the write that asks to when the region is the device's, in one of four ways (the paper's Figure 15): an idle region
-//! is assigned (1), or configured first (2), or it is preempted first (3), or both (4). Each is a sum of [`Costs`], of the time that a task takes to
-//! stop, and of the time to configure a region. The bound is the longest way (equation 5), and before it what may be going on for others when the request
-//! comes: an event that the manager has begun, configurations, a region that is held. The paper has none of these; without them no figure is a
-//! bound.
+//! The *allocation latency* goes from the write that asks to when the region is the device's, in one of four ways (the
+//! paper's Figure 15): an idle region is assigned (1), or configured first (2), or it is preempted first (3), or both
+//! (4). Each is a sum of [`Costs`], of the time that a task takes to stop, and of the time to configure a region. The
+//! bound is the longest way (equation 5), and before it what may be going on for others when the request comes: an
+//! event that the manager has begun, configurations, a region that is held. The paper has none of these; without them
+//! no figure is a bound.
 //!
 //! It holds for devices of the highest priority that there is. The others may wait for ever, or for their [`Turn`].
 //!
@@ -38,7 +39,8 @@ pub struct Costs {
 impl Costs {
     /// The four ways, without preemption and reconfiguration themselves: equation 6.
     ///
-    /// The published sum of the fourth has *T_Solution(1)* once more than this, beside *T_irq_pcap*, which here is all that connects a region.
+    /// The published sum of the fourth has *T_Solution(1)* once more than this, beside *T_irq_pcap*, which here is all
+    /// that connects a region.
     pub const fn ways(&self) -> [u64; 4] {
         let begin = self.trap + self.search;
         let stop = begin + self.preempt + self.resume + self.interrupt + self.stopped;
@@ -92,7 +94,8 @@ pub struct System<'a> {
     pub tasks: &'a [Task; TASKS],
     /// At most [`INTERFACES`].
     pub devices: &'a [Device],
-    /// The longest until a killed task's region is drained and the manager has seen so, [`crate::RELEASE_TICKS`] later at most.
+    /// The longest until a killed task's region is drained and the manager has seen so, [`crate::RELEASE_TICKS`] later
+    /// at most.
     pub drain: u64,
     /// Turns of those that would starve.
     pub turn: Option<Turn>,
@@ -101,7 +104,7 @@ pub struct System<'a> {
 /// What a device can expect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
-    /// The four ways with what they take at most. `None`: it never goes that way, as there is nobody to preempt.
+    /// The four paths with their worst-case times. `None`: the path is never taken, as there is no device to preempt.
     pub ways: [Option<u64>; 4],
     /// *T_preempt(WCET)*, equation 7.
     pub preempt: u64,
@@ -111,9 +114,11 @@ pub struct Latency {
     pub before: u64,
     /// How much later it is for the turns of others.
     pub turns: u64,
-    /// With all of it: no request waits longer, while its VM uses at most [`Latency::together`] of its devices at a time. `None`: there is no bound.
+    /// With all of it: no request waits longer, while its VM uses at most [`Latency::together`] of its devices at a
+    /// time. `None`: there is no bound.
     pub bound: Option<u64>,
-    /// With how many of the VM's devices at a time, this one included, there is a region left for it. 0: not even with this one alone.
+    /// With how many of the VM's devices at a time, this one included, there is a region left for it. 0: not even with
+    /// this one alone.
     pub together: usize,
 }
 
@@ -209,7 +214,8 @@ impl System<'_> {
         costs.event() + lower + equal + held
     }
 
-    /// How much later a device has its region, for turns of lower ones; one comes every [`Turn::wait`] at most. `None`: more and more of them.
+    /// How much later a device has its region, for turns of lower ones; one comes every [`Turn::wait`] at most. `None`:
+    /// more and more of them.
     fn with_turns(&self, which: usize, latency: u64) -> Option<u64> {
         let Some(turn) = self.turn else {
             return Some(0);
@@ -230,8 +236,8 @@ impl System<'_> {
         latency.div_ceil(rest).checked_mul(time)
     }
 
-    /// The fewest devices of the own VM with which all regions of a device may be others'. Those of other VMs with the same priority, or a higher one, come
-    /// free.
+    /// The fewest devices of the own VM with which all regions of a device may be others'. Those of other VMs with the
+    /// same priority, or a higher one, come free.
     fn together(&self, which: usize) -> usize {
         let Some(device) = self.devices.get(which) else {
             return 0;
@@ -242,7 +248,8 @@ impl System<'_> {
             .unwrap_or_else(|| own.count())
     }
 
-    /// The fewest own devices with which these regions are all somebody's; `used` are those that have one. `None`: they cannot be.
+    /// The fewest own devices with which all of these regions are assigned; `used` are those that have one. `None`:
+    /// they cannot be.
     fn cover(&self, device: &Device, regions: u8, used: u8) -> Option<usize> {
         if regions == 0 {
             return Some(0);
@@ -413,7 +420,7 @@ mod tests {
 
     /// A turn costs once what it takes, if it is rare enough; when turns follow each other there is no bound.
     #[test]
-    fn turns_cost_what_they_take() {
+    fn turns_cost_their_length() {
         let with = |wait| {
             let turn = Some(Turn {
                 wait,

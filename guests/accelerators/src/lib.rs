@@ -1,7 +1,8 @@
 //! Accelerators that VMs share: what the device manager decides, and how late a device can be had.
 //!
-//! After Ker-ONE (Xia et al., Journal of Systems Architecture 98, 2019), sections 4.4 and 6. `docs/src/reference/regions.md` has the registers behind
-//! [`Fabric`], `docs/src/reference/device-manager.md` what becomes of a request.
+//! After Ker-ONE (Xia et al., Journal of Systems Architecture 98, 2019), sections 4.4 and 6.
+//! `docs/src/reference/regions.md` has the registers behind [`Fabric`], `docs/src/reference/device-manager.md` what
+//! becomes of a request.
 #![no_std]
 
 pub mod latency;
@@ -82,7 +83,8 @@ pub enum Command {
     Release,
 }
 
-/// What the region monitor has for a request: `SOLUTION`. Whether the region has to be configured is told by its descriptor.
+/// What the region monitor has for a request: `SOLUTION`. Whether the region has to be configured is told by its
+/// descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solution {
     /// An idle region.
@@ -117,7 +119,8 @@ pub struct Interface {
     pub asked: bool,
 }
 
-/// The fabric's registers. Each operation is one or two accesses; none waits but [`Fabric::request`], for the few cycles that the monitor takes.
+/// The fabric's registers. Each operation is one or two accesses; none waits but [`Fabric::request`], for the few
+/// cycles that the monitor takes.
 ///
 /// Numbers given are below those of the design.
 pub trait Fabric {
@@ -127,9 +130,11 @@ pub trait Fabric {
     fn region(&mut self, region: u8) -> Descriptor;
     /// Commands a region; whether it was carried out.
     fn command(&mut self, region: u8, command: Command) -> bool;
-    /// Who is connected by the next [`Command::Connect`]: interface, priority, and for how many cycles the region is held for it.
+    /// Who is connected by the next [`Command::Connect`]: interface, priority, and for how many cycles the region is
+    /// held for it.
     fn set_client(&mut self, region: u8, interface: u8, priority: u8, hold: u32);
-    /// Asks the monitor for a region, in place of what the interface had asked before. What there is none for waits in the monitor's list.
+    /// Asks the monitor for a region, in place of what the interface had asked before. What there is none for waits in
+    /// the monitor's list.
     fn request(&mut self, interface: u8, task: u8, priority: u8) -> Solution;
     /// What the monitor has found for its list.
     fn found(&mut self) -> Option<Found>;
@@ -143,7 +148,7 @@ pub trait Fabric {
     fn configure(&mut self, region: u8, task: u8);
     /// An interface's state.
     fn interface(&mut self, interface: u8) -> Interface;
-    /// Goes on with the unfinished computation of a connected interface; nothing happens where there is none.
+    /// Continues with the unfinished computation of a connected interface; nothing happens where there is none.
     fn resume(&mut self, interface: u8);
     /// Ends what an interface has unfinished or asked with error 15; nothing happens while it is running.
     fn fail(&mut self, interface: u8);
@@ -165,7 +170,8 @@ pub enum Signal {
 ///
 /// After a crash any of them may be called again with the same argument: it is to do the same again.
 pub trait Guests {
-    /// Lets the VM write the virtual device's page, or no more. What a vCPU writes on another hart meanwhile becomes an [`Event::Request`] if it asks for something.
+    /// Lets the VM write the virtual device's page, or no more. What a vCPU writes on another hart meanwhile becomes an
+    /// [`Event::Request`] if it asks for something.
     fn permit(&mut self, interface: u8, writable: bool);
     /// Tells the VM.
     fn signal(&mut self, interface: u8, signal: Signal);

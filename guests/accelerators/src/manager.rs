@@ -1,12 +1,14 @@
 //! The device manager: what is done about each request, step by step.
 //!
-//! The paper's Figures 10 and 11, as a state machine without a state that must not be lost. What a VM has asked for is in its interface, who has a
-//! region is in the region, and both outlive the manager: one that begins ([`Manager::begin`]) finds all of it there. Events only tell where to look, so
-//! that one that is late, doubled or never happened does no harm.
+//! The paper's Figures 10 and 11, as a state machine without a state that must not be lost. What a VM has asked for is
+//! in its interface, who has a region is in the region, and both outlive the manager: one that begins
+//! ([`Manager::begin`]) finds all of it there. Events only tell where to look, so that one that is late, doubled or
+//! never happened does no harm.
 //!
-//! Each event is one bounded piece of work, of at most [`OPERATIONS_MAX`] operations, and the most urgent is first ([`Manager::next`]): so work for a
-//! best-effort VM keeps a real-time one waiting for one piece of it. What has been begun for a lower priority is put aside: a region on its way to
-//! somebody is given to whoever has the higher priority, and the other waits again.
+//! Each event is one bounded piece of work, of at most [`OPERATIONS_MAX`] operations, and the most urgent is first
+//! ([`Manager::next`]): so work for a best-effort VM keeps a real-time one waiting for one piece of it. What has been
+//! begun for a lower priority is put aside: a region in transition is reassigned to the device with the higher
+//! priority, and the other waits again.
 
 use crate::{
     Command, Descriptor, Fabric, Guests, INTERFACES, Interface, REGIONS, Signal, Solution, State,
@@ -15,9 +17,10 @@ use crate::{
 
 /// The most operations of [`Fabric`] and [`Guests`] that one event leads to; a test holds it.
 pub const OPERATIONS_MAX: u32 = 24;
-/// How often a command that came too late for one solution is followed by another search at once; then other events come first.
+/// How often a command that came too late for one solution is followed by another search at once; then other events
+/// come first.
 const TRIES: u32 = 2;
-/// The priority of whoever has its turn: above all that devices have.
+/// The priority of a device in its turn: above that of every device.
 const IN_TURN: u8 = u8::MAX;
 /// Ticks after which a region that was not drained is looked at again.
 pub const RELEASE_TICKS: u64 = 10;
@@ -33,13 +36,14 @@ pub struct Device {
     pub hold: u32,
 }
 
-/// A turn for those that would starve: whoever has waited for `wait`, and is not of the highest priority that there is, gets a region before all others, in
-/// which nobody preempts it for `length`. One at a time, and one every `wait` at most. In ticks.
+/// A turn prevents starvation: a device that has waited for `wait`, and is not of the highest priority that there is,
+/// gets a region before all others, and is not preempted there for `length`. One at a time, and one every `wait` at
+/// most. In ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// After so long without a region it has its turn.
     pub wait: u64,
-    /// For so long nobody preempts it.
+    /// Time for which it is not preempted.
     pub length: u64,
 }
 
@@ -48,7 +52,8 @@ pub struct Turn {
 pub struct Policy {
     /// Which regions each task fits into, a bit each.
     pub fits: [u8; TASKS],
-    /// For how long each task may go on when it has been told to stop: then it is killed, and its computation ends with error 14.
+    /// For how long each task may continue when it has been told to stop: then it is killed, and its computation ends
+    /// with error 14.
     pub stop: [u64; TASKS],
     /// A region that memory still owes an answer after so long is left alone until it does not.
     pub drain: u64,
@@ -65,7 +70,7 @@ pub enum Event {
     Request(u8),
     /// A VM does not want its device's computation any more.
     Cancel(u8),
-    /// A device's VM has ended, or starts anew: nobody waits for what it computes.
+    /// A device's VM has ended, or restarts: its computation is dropped.
     Ended(u8),
     /// *IRQ_PRR_Stop*: a region's task has stopped.
     Stopped(u8),
@@ -135,8 +140,8 @@ enum Phase {
 #[derive(Clone, Copy, Debug)]
 struct Work {
     phase: Phase,
-    /// For whom; `None`: whoever wants it then.
-    whom: Option<u8>,
+    /// The interface that gets the region; `None`: the most urgent one that waits then.
+    target: Option<u8>,
     /// Since when it is in this phase.
     since: u64,
     /// When to look at it, if nothing happens before.
@@ -145,12 +150,12 @@ struct Work {
 
 const REST: Work = Work {
     phase: Phase::Rest,
-    whom: None,
+    target: None,
     since: 0,
     due: u64::MAX,
 };
 
-/// The turn that somebody has, or had last.
+/// The current turn, or the last one.
 #[derive(Clone, Copy, Debug)]
 struct InTurn {
     /// `None`: it is over.
@@ -193,7 +198,8 @@ fn bits(mut mask: u8) -> impl Iterator<Item = u8> {
 }
 
 impl Manager {
-    /// A manager of these devices and the first `regions` regions, at most [`REGIONS`]. Nothing is done before [`Manager::begin`].
+    /// A manager of these devices and the first `regions` regions, at most [`REGIONS`]. Nothing is done before
+    /// [`Manager::begin`].
     pub const fn new(policy: Policy, devices: [Option<Device>; INTERFACES], regions: u8) -> Self {
         assert!(regions as usize <= REGIONS);
         Self {
@@ -215,7 +221,8 @@ impl Manager {
         }
     }
 
-    /// Begins, after reset or after a manager that has died anywhere in its work. Requests keep their priority; their arrival is now.
+    /// Begins, after reset or after a manager that has died anywhere in its work. Requests keep their priority; their
+    /// arrival is now.
     pub fn begin<W: Fabric + Guests>(&mut self, world: &mut W, now: u64) {
         world.set_compatibility(&self.policy.fits);
         for interface in 0..INTERFACES as u8 {
@@ -256,7 +263,8 @@ impl Manager {
         }
     }
 
-    /// The most urgent of the events, which is not pending any more; `None`: there is nothing to do before [`Manager::deadline`].
+    /// The most urgent of the events, which is not pending any more; `None`: there is nothing to do before
+    /// [`Manager::deadline`].
     pub fn next(&self, pending: &mut Pending, now: u64) -> Option<Event> {
         if self.deadline().is_some_and(|deadline| deadline <= now) {
             return Some(Event::Time);
@@ -269,8 +277,8 @@ impl Manager {
             }
         };
         for region in bits(pending.stopped) {
-            let whom = self.work(region).whom;
-            let level = whom.map_or_else(waiting, |interface| self.level(interface));
+            let target = self.work(region).target;
+            let level = target.map_or_else(waiting, |interface| self.level(interface));
             offer(level, Event::Stopped(region));
         }
         if pending.configured {
@@ -391,7 +399,8 @@ impl Manager {
         self.works.get(usize::from(region)).copied().unwrap_or(REST)
     }
 
-    /// A region's task has just been told to stop: its time begins now, and not when the manager began with what has led here.
+    /// A region's task has just been told to stop: its time begins now, and not when the manager began with what has
+    /// led here.
     fn set_stopping(&mut self, fabric: &mut impl Fabric, region: u8, task: u8) {
         // Somewhere within this tick.
         let now = fabric.now() + 1;
@@ -412,7 +421,7 @@ impl Manager {
     }
 
     fn assign(&mut self, region: u8, interface: u8) {
-        self.works[usize::from(region)].whom = Some(interface);
+        self.works[usize::from(region)].target = Some(interface);
         self.wants[usize::from(interface)] = Want::Coming(region);
         self.again &= !bit(interface);
     }
@@ -484,7 +493,7 @@ impl Manager {
         now: u64,
     ) -> bool {
         if matches!(self.work(region).phase, Phase::Loading(_)) {
-            // It is free, so its bitstream was refused, of which whoever it was for does not know yet.
+            // It is free, so its bitstream was refused, and its interface has not been notified yet.
             self.configured(world, now);
         }
         let descriptor = world.region(region);
@@ -506,7 +515,8 @@ impl Manager {
         }
     }
 
-    /// There is no region for an interface: one that is on its way to a lower priority, or that has been somebody's for a whole turn, is.
+    /// There is no region for an interface: one that is on its way to a lower priority, or that has been somebody's for
+    /// a whole turn, is.
     fn put_aside<W: Fabric + Guests>(&mut self, world: &mut W, interface: u8, now: u64) {
         let Some(device) = self.device(interface) else {
             return;
@@ -524,12 +534,12 @@ impl Manager {
                     Phase::Stopping(_) => Some(2),
                     Phase::Loading(_) => Some(3),
                 };
-                let lower = work.whom.is_some_and(|whom| self.level(whom) < level);
+                let lower = work.target.is_some_and(|target| self.level(target) < level);
                 wait.filter(|_| lower).map(|wait| (wait, region))
             })
             .min();
         if let Some((_, region)) = best {
-            if let Some(other) = self.work(region).whom {
+            if let Some(other) = self.work(region).target {
                 self.wait_again(other);
             }
             world.withdraw(interface);
@@ -595,7 +605,7 @@ impl Manager {
             Want::Waiting => world.withdraw(interface),
             Want::Coming(region) => {
                 let work = &mut self.works[usize::from(region)];
-                work.whom = None;
+                work.target = None;
                 if matches!(work.phase, Phase::Queued) {
                     *work = REST;
                     world.command(region, Command::Release);
@@ -605,7 +615,8 @@ impl Manager {
         self.end(world, interface);
     }
 
-    /// What a VM that has ended was waiting for is not wanted, and what it computes is killed. An idle region stays its own until somebody wants it.
+    /// What a VM that has ended was waiting for is not wanted, and what it computes is killed. An idle region stays its
+    /// own until a device requests it.
     fn ended<W: Fabric + Guests>(&mut self, world: &mut W, interface: u8, now: u64) {
         self.cancelled(world, interface);
         let has = |descriptor: Descriptor| descriptor.connected && descriptor.client == interface;
@@ -624,10 +635,10 @@ impl Manager {
 
     // Regions.
 
-    /// A region in Switch, for somebody: connects it, or sees to its configuration.
+    /// A region in Switch, for an interface: connects it, or starts its configuration.
     fn prepare<W: Fabric + Guests>(&mut self, world: &mut W, region: u8, now: u64) {
-        let whom = self.work(region).whom;
-        let Some((interface, device)) = whom.and_then(|i| Some((i, self.device(i)?))) else {
+        let target = self.work(region).target;
+        let Some((interface, device)) = target.and_then(|i| Some((i, self.device(i)?))) else {
             return self.release(world, region, now);
         };
         let descriptor = world.region(region);
@@ -689,7 +700,7 @@ impl Manager {
         }
     }
 
-    /// Nobody is to have a region that is in Switch: whoever wants it then.
+    /// Cancels the assignment of a region in Switch: the most urgent interface that waits then gets it.
     fn release<W: Fabric + Guests>(&mut self, world: &mut W, region: u8, now: u64) {
         if world.region(region).drained {
             self.works[usize::from(region)] = REST;
@@ -706,9 +717,9 @@ impl Manager {
         }
         let queued = (0..self.regions).filter_map(|region| {
             let work = self.work(region);
-            let whom = work.whom.filter(|_| work.phase == Phase::Queued)?;
-            let device = self.device(whom)?;
-            let order = (self.level(whom), core::cmp::Reverse(work.since));
+            let target = work.target.filter(|_| work.phase == Phase::Queued)?;
+            let device = self.device(target)?;
+            let order = (self.level(target), core::cmp::Reverse(work.since));
             Some((order, region, device.task))
         });
         if let Some((_, region, task)) = queued.max_by_key(|&(order, ..)| order) {
@@ -750,9 +761,9 @@ impl Manager {
                 }
                 // It was refused, and the region is free.
                 State::Idle => {
-                    let whom = self.work(region).whom;
+                    let target = self.work(region).target;
                     self.works[usize::from(region)] = REST;
-                    if let Some(interface) = whom {
+                    if let Some(interface) = target {
                         self.refused(world, interface, task);
                     }
                 }
@@ -771,7 +782,7 @@ impl Manager {
             self.statistics[usize::from(interface)].failed += 1;
             self.end(world, interface);
         } else {
-            // It was begun for somebody else.
+            // It was begun for another interface.
             self.wait_again(interface);
         }
     }
@@ -787,7 +798,8 @@ impl Manager {
             self.again &= !bit(found.interface);
             world.withdraw(found.interface);
         } else {
-            // It has changed under the manager's hands, and may be just as good as it is now, of which the monitor says nothing.
+            // It has changed under the manager's hands, and may be just as good as it is now, of which the monitor says
+            // nothing.
             self.again |= bit(found.interface);
         }
     }
@@ -857,7 +869,7 @@ impl Manager {
         }
     }
 
-    /// Takes the region from whoever has had it for a whole turn, for nobody. `false`: it cannot be taken yet.
+    /// Reclaims the region from an interface that has had it for a whole turn. `false`: not possible yet.
     fn evict<W: Fabric + Guests>(&mut self, world: &mut W, region: u8, now: u64) -> bool {
         if self.work(region).phase != Phase::Rest {
             return true;
@@ -946,9 +958,9 @@ impl Manager {
         if world.region(region).state == State::Switch {
             return self.vacated(world, region, now);
         }
-        let whom = self.work(region).whom;
+        let target = self.work(region).target;
         self.works[usize::from(region)] = REST;
-        if let Some(interface) = whom {
+        if let Some(interface) = target {
             self.wait_again(interface);
         }
     }
@@ -961,10 +973,10 @@ impl Manager {
         // Memory that does not answer for long is looked at less and less often.
         let next = if so_far < drain { 0 } else { so_far };
         work.due = now + next.max(RELEASE_TICKS);
-        let whom = work.whom;
-        if whom.is_some() && so_far >= drain {
-            work.whom = None;
-            if let Some(interface) = whom {
+        let target = work.target;
+        if target.is_some() && so_far >= drain {
+            work.target = None;
+            if let Some(interface) = target {
                 self.wait_again(interface);
             }
         } else {

@@ -1,4 +1,5 @@
-//! The device manager against a model of the fabric: whatever VMs, tasks and bitstreams do, and wherever the manager dies.
+//! The device manager against a model of the fabric: whatever VMs, tasks and bitstreams do, and wherever the manager
+//! dies.
 
 mod fabric_model;
 
@@ -163,7 +164,7 @@ impl Bench {
     }
 }
 
-/// Whether it was not stopped by a crash. Other panics go on.
+/// Whether it was not stopped by a crash. Other panics continue.
 fn survives(what: impl FnOnce()) -> bool {
     match catch_unwind(AssertUnwindSafe(what)) {
         Ok(()) => true,
@@ -185,7 +186,7 @@ enum Step {
     Start(u8, u64),
     Write(u8),
     Cancel(u8),
-    /// The VM ends, or starts anew.
+    /// The VM ends, or restarts.
     End(u8),
     Stubborn(u8),
     /// The manager does not get to run.
@@ -233,7 +234,8 @@ fn any_turn() -> impl Strategy<Value = Option<Turn>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Whoever asks for what when: each computation is done, and whoever can have a region has it. A manager that takes its time, in which the fabric goes on, kills nobody who stops in time.
+    /// For any sequence of requests each computation completes, and no interface waits for a region that is available.
+    /// A manager that takes its time, in which the fabric continues, kills no task that stops in time.
     #[test]
     fn everybody_is_served(
         devices in prop::array::uniform8(any_device()),
@@ -251,7 +253,8 @@ proptest! {
         }
     }
 
-    /// Tasks that never stop, bitstreams and contexts that are refused, a manager that dies: each computation that was asked for still ends once.
+    /// Tasks that never stop, bitstreams and contexts that are refused, a manager that dies: each computation that was
+    /// asked for still ends once.
     #[test]
     fn everything_ends(
         devices in prop::array::uniform8(any_device()),
@@ -324,7 +327,7 @@ fn it_may_die_anywhere() {
     assert!(died > 150, "{died}");
 }
 
-/// A real-time device gets its region from best-effort ones, which go on afterwards; equal ones wait.
+/// A real-time device gets its region from best-effort ones, which continue afterwards; equal ones wait.
 #[test]
 fn real_time_wins_and_equals_wait() {
     let mut devices = [None; INTERFACES];
@@ -367,7 +370,7 @@ fn work_for_best_effort_is_put_aside() {
     bench.finish(200);
 }
 
-/// Memory that does not answer a killed task for long keeps its region from everybody, and the manager from nothing.
+/// Memory that does not answer a killed task for long keeps its region unavailable, but does not block the manager.
 #[test]
 fn a_region_that_is_not_drained_is_left_alone() {
     let mut devices = [None; INTERFACES];
@@ -438,7 +441,8 @@ fn turns_bound_starvation() {
         length: 30,
     };
     let (waited, done, real_time) = starved(Some(turn));
-    // It waits for its turn, for the computation that is going on and the one that was asked before, and for its configuration; so does the other.
+    // It waits for its turn, for the computation that is going on and the one that was asked before, and for its
+    // configuration; so does the other.
     assert!(waited <= 300 + 2 * 20 + CONFIGURATION[2], "{waited}");
     assert!(done >= 10, "{done}");
     assert!(
@@ -520,7 +524,8 @@ fn latency_bounds(bench: &Bench) -> Vec<Option<u64>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// A real-time VM that uses one of its devices at a time never waits longer than the analysis says, whatever best-effort VMs do.
+    /// A real-time VM that uses one of its devices at a time never waits longer than the analysis says, whatever
+    /// best-effort VMs do.
     #[test]
     fn no_bound_is_violated(
         contention in any_contention(),
@@ -562,9 +567,10 @@ proptest! {
         }
     }
 }
-/// The time that a task has to stop begins when it is told to, and not when the manager began to see to who wants its region.
+/// The time that a task has to stop begins when it is told to, and not when the manager began to see to who wants its
+/// region.
 #[test]
-fn a_slow_manager_kills_nobody_who_stops_in_time() {
+fn a_slow_manager_kills_no_task_that_stops_in_time() {
     for slowness in 0..BLOCK {
         let mut devices = [None; INTERFACES];
         devices[0] = device(5, 0);

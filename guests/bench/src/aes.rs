@@ -1,11 +1,14 @@
-//! A decryption server and its clients, each a VM, on one hart: how many packets are decrypted in a second? `role=server` or `role=client`; `size=` is the bytes of a
-//! packet, `clients=` how many there are, `ms=` for how long the server counts.
+//! A decryption server and its clients, each a VM, on one hart: how many packets are decrypted in a second?
+//! `role=server` or `role=client`; `size=` is the bytes of a packet, `clients=` how many there are, `ms=` for how long
+//! the server counts.
 //!
-//! A client puts a packet in the memory that it shares with the server, rings, and waits for the server's doorbell. The server is of lower priority than the clients: it gets
-//! the hart when all of them wait, decrypts one client's packet and rings back; that client then takes the hart, looks at the result and gives the next packet. So each
-//! request is two vCPUs made ready and two that wait, and clients take turns.
+//! A client puts a packet in the memory that it shares with the server, rings, and waits for the server's doorbell. The
+//! server is of lower priority than the clients: it gets the hart when all of them wait, decrypts one client's packet
+//! and rings back; that client then takes the hart, looks at the result and gives the next packet. So each request is
+//! two vCPUs made ready and two that wait, and clients take turns.
 //!
-//! AES-128, block by block. Every packet is one that was encrypted here; the client checks each first block that comes back.
+//! AES-128, block by block. Every packet is one that was encrypted here; the client checks each first block that comes
+//! back.
 #![no_std]
 #![no_main]
 
@@ -25,7 +28,7 @@ const CLIENTS_MAX: usize = 4;
 const MEMORY: usize = 8192;
 const PACKET: usize = 4096;
 const BLOCK: usize = 16;
-/// What everybody here knows.
+/// State shared by both ends.
 const KEY: [u8; BLOCK] = *b"a key of 16 byte";
 /// What is in a packet.
 const TEXT: u8 = 0x5a;
@@ -102,7 +105,8 @@ fn store(words: &[AtomicU64], block: &Block<Aes128>) {
     }
 }
 
-/// Sleeps until somebody has rung, perhaps before. Interrupts stay off: none is missed between a look and the sleep.
+/// Sleeps until a doorbell has rung, possibly before the call. Interrupts stay off: none is missed between a look and
+/// the sleep.
 fn sleep() {
     trap::wait_for_interrupt();
     // SAFETY: clearing a pending interrupt is always sound.
@@ -161,7 +165,8 @@ fn ask() {
     let mut secret = text;
     aes.encrypt_block(&mut secret);
     for request in 1.. {
-        // The first block anew; of the others what comes back is what is given: how long that takes does not depend on it.
+        // The first block again; of the others what comes back is what is given: how long that takes does not depend on
+        // it.
         store(desk.block(0), &secret);
         desk.size.store(size as u64, Ordering::Relaxed);
         desk.made.store(request, Ordering::Release);

@@ -1,11 +1,13 @@
-//! What it takes from one VM to another: doorbells, rings, copied messages. Two VMs run this, one as `role=sender`, the other as
-//! `role=receiver`; `measure=` is `doorbell`, `ring` or `message`.
+//! What it takes from one VM to another: doorbells, rings, copied messages. Two VMs run this, one as `role=sender`, the
+//! other as `role=receiver`; `measure=` is `doorbell`, `ring` or `message`.
 //!
-//! * `doorbell`: the sender rings, the receiver waits in `wfi`, or with `busy=1` computes, until the interrupt comes. The board measures from
-//!   [`bench_doorbell_ring`]'s first instruction, the store, to `bench_doorbell_heard`, the first of the receiver's vector. With `page=1` the receiver takes
-//!   its interrupts by a page.
-//! * `ring`: the sender sends blocks of 4 KiB as fast as they go, the receiver takes them: bytes by cycles of the receiver.
-//! * `message`: one message after the other, of each size; the calls of both ends together, in which both copies are made.
+//! * `doorbell`: the sender rings, the receiver waits in `wfi`, or with `busy=1` computes, until the interrupt comes.
+//!   The board measures from [`bench_doorbell_ring`]'s first instruction, the store, to `bench_doorbell_heard`, the
+//!   first of the receiver's vector. With `page=1` the receiver takes its interrupts by a page.
+//! * `ring`: the sender sends blocks of 4 KiB as fast as they go, the receiver takes them: bytes by cycles of the
+//!   receiver.
+//! * `message`: one message after the other, of each size; the calls of both ends together, in which both copies are
+//!   made.
 #![no_std]
 #![no_main]
 

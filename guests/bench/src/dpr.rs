@@ -1,12 +1,17 @@
-//! A VM that shares accelerators with others, and measures how long it takes until it has one: the *allocation latency* (Ker-ONE, section 6), from before the first store
-//! to a virtual device without a region to when its region has begun to compute.
+//! A VM that shares accelerators with others, and measures how long it takes until it has one: the *allocation latency*
+//! (Ker-ONE, section 6), from before the first store to a virtual device without a region to when its region has begun
+//! to compute.
 //!
-//! `tasks=2,3` are the numbers of its hardware tasks. `requests=` frames are computed, or as many as come until the machine goes off (0), each by a random one of these, the first after
-//! `after_us=`: each after a random pause of up to `pause_us=`, or one at each multiple of `every_us=` and `phase_us=` later, on the clock that all VMs share. The first `warm=` are not counted. A frame has
-//! `bytes=` bytes for QAM and eight times as many for the FFT, so that each gives about as much. With pauses several frames may be under way at the same time: with each task at most as many as
-//! `together=` says at its place, this one included. After `stay=` requests another random task is chosen. `linger_us=` later than the last the program ends.
+//! `tasks=2,3` are the numbers of its hardware tasks. `requests=` frames are computed, or as many as come until the
+//! machine goes off (0), each by a random one of these, the first after `after_us=`: each after a random pause of up to
+//! `pause_us=`, or one at each multiple of `every_us=` and `phase_us=` later, on the clock that all VMs share. The
+//! first `warm=` are not counted. A frame has `bytes=` bytes for QAM and eight times as many for the FFT, so that each
+//! gives about as much. With pauses several frames may be under way at the same time: with each task at most as many as
+//! `together=` says at its place, this one included. After `stay=` requests another random task is chosen. `linger_us=`
+//! later than the last the program ends.
 //!
-//! Every result is compared with what software makes of the same frame: nothing that happens to a task may change a bit.
+//! Every result is compared with what software makes of the same frame: nothing that happens to a task may change a
+//! bit.
 #![no_std]
 #![no_main]
 
@@ -118,7 +123,7 @@ impl Client {
 
     /// Looks whether what was asked for is over, and right.
     fn look(&mut self) {
-        if !self.busy || !self.device.is_over() {
+        if !self.busy || !self.device.is_complete() {
             return;
         }
         self.busy = false;

@@ -1,6 +1,7 @@
-//! What the accelerators of the fabric take by themselves: regions to be configured, tasks to compute a frame, to come to a consistency point, and to be cut off; and what software takes for the
-//! same frames on a hart. Runs directly under the firmware, with the design `accelerators` in the fabric, and drives every register itself: no hypervisor and no device manager
-//! has a part in it. `rounds=` is how often each is measured, after one that is not counted.
+//! What the accelerators of the fabric take by themselves: regions to be configured, tasks to compute a frame, to come
+//! to a consistency point, and to be cut off; and what software takes for the same frames on a hart. Runs directly
+//! under the firmware, with the design `accelerators` in the fabric, and drives every register itself: no hypervisor
+//! and no device manager has a part in it. `rounds=` is how often each is measured, after one that is not counted.
 //!
 //! Times are in cycles of the hart, from before the store that begins something to behind the load that shows its end.
 #![no_std]
@@ -28,7 +29,8 @@ const INTERFACE: usize = FABRIC + 0x8000;
 const DEVICE: usize = FABRIC + 0x1_0000;
 const PAGE: usize = 0x1000;
 
-/// The tasks, each with the smallest region that it fits into, and the bytes of a frame: Ker-ONE's, of 18,800 bits, and the 4,700 symbols that 16-QAM makes of them.
+/// The tasks, each with the smallest region that it fits into, and the bytes of a frame: Ker-ONE's, of 18,800 bits, and
+/// the 4,700 symbols that 16-QAM makes of them.
 const TASKS: [Task; 4] = [
     Task::new("qam16", 2, 0, 2350),
     Task::new("qam64", 3, 0, 2350),
@@ -260,7 +262,8 @@ impl Bench {
         took
     }
 
-    /// Cycles that a task takes to stop, `after` so many of its frame; `None`: it was done before. Then it goes on and ends.
+    /// Cycles that a task takes to stop, `after` so many of its frame; `None`: it was done before. Then it continues and
+    /// ends.
     fn stop(&self, task: &Task, after: u64) -> Option<u64> {
         let region = Self::region(task.region);
         let begin = cycle();
@@ -286,7 +289,8 @@ impl Bench {
         Some(took)
     }
 
-    /// Cycles from when a task is cut off in the middle of a frame to when memory owes it nothing. The region is the device manager's then.
+    /// Cycles from when a task is cut off in the middle of a frame to when memory owes it nothing. The region is the
+    /// device manager's then.
     fn kill(&self, task: &Task, after: u64) -> u64 {
         let region = Self::region(task.region);
         let begin = cycle();
@@ -366,7 +370,8 @@ impl Bench {
             both,
             "cycles",
         );
-        // The next task may be in another region: the interface gives this one back, which was held for it until it had been used.
+        // The next task may be in another region: the interface gives this one back, which was held for it until it had
+        // been used.
         self.frame(task);
         let region = Self::region(task.region);
         region.command().write(|command| command.set_take(true));

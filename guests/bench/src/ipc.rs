@@ -1,12 +1,14 @@
-//! From one best-effort vCPU to another of lower priority on the same hart, through the ready queue: what the paper on hardware schedulers calls IPC. Two VMs run this,
-//! one as `role=sender`, of the higher priority, the other as `role=receiver`.
+//! From one best-effort vCPU to another of lower priority on the same hart, through the ready queue: what the paper on
+//! hardware schedulers calls IPC. Two VMs run this, one as `role=sender`, of the higher priority, the other as
+//! `role=receiver`.
 //!
-//! The receiver waits. The sender reads `cycle`, rings and waits; so the hypervisor makes the receiver ready, and as the sender gives the hart up, chooses whoever
-//! comes first: the receiver, whose first instruction reads `cycle`. Each way is a sample; `samples=` of them, after 16 that are not counted.
-//! With `cold=1` the sender empties the caches before it rings.
+//! The receiver waits. The sender reads `cycle`, rings and waits; so the hypervisor makes the receiver ready, and as
+//! the sender gives the hart up, picks the first vCPU: the receiver, whose first instruction reads `cycle`. Each
+//! way is a sample; `samples=` of them, after 16 that are not counted. With `cold=1` the sender empties the caches
+//! before it rings.
 //!
-//! `role=handler` is another measurement: a vCPU that waits for its timer, of higher priority than one, `role=busy`, that computes. A sample is from the deadline to the first
-//! instruction of its handler.
+//! `role=handler` is another measurement: a vCPU that waits for its timer, of higher priority than one, `role=busy`,
+//! that computes. A sample is from the deadline to the first instruction of its handler.
 #![no_std]
 #![no_main]
 
@@ -54,7 +56,8 @@ fn refuse(reason: impl core::fmt::Display) -> ! {
     power::off_failed()
 }
 
-/// Reads `cycle`, rings, and waits for the timer, which is set to `deadline` before; gives what it has read. The vector is its own.
+/// Reads `cycle`, rings, and waits for the timer, which is set to `deadline` before; gives what it has read. The vector
+/// is its own.
 // SAFETY: no other symbol has this name.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]

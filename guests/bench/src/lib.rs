@@ -1,4 +1,5 @@
-//! What the guests that measure share: releases to the cycle, exact means and deviations, numbers that only look random.
+//! What the guests that measure share: releases to the cycle, exact means and deviations, numbers that only look
+//! random.
 #![no_std]
 #![cfg(target_arch = "riscv64")]
 
@@ -18,7 +19,8 @@ pub struct Release {
     pub wakeup: Wakeup,
 }
 
-/// Ends the job of the calling real-time vCPU; returns when the next is released. The clock is read by the first instruction.
+/// Ends the job of the calling real-time vCPU; returns when the next is released. The clock is read by the first
+/// instruction.
 ///
 /// # Panics
 ///
@@ -166,7 +168,8 @@ impl Samples {
         Thousandths(scaled.checked_div(count * count).unwrap_or(0) as u64)
     }
 
-    /// Reports them, and `NAME_cycles`, their median, `NAME_q1_cycles` and `NAME_q3_cycles`, the other quartiles, and `NAME_variance`.
+    /// Reports them, and `NAME_cycles`, their median, `NAME_q1_cycles` and `NAME_q3_cycles`, the other quartiles, and
+    /// `NAME_variance`.
     #[inline(never)]
     pub fn report(&self, name: &str) {
         record::samples(name, "all", "cycles", &self.values[..self.count]);
@@ -182,8 +185,8 @@ const SWEEP: usize = 2 << 20;
 /// Bytes of its lines.
 const LINE: usize = 32;
 
-/// Takes everything out of the caches that is not in use right now: data by reading other data, and code with it where the second level has all that the first
-/// ones have. Needs 4 MiB of memory behind the image.
+/// Takes everything out of the caches that is not in use right now: data by reading other data, and code with it where
+/// the second level has all that the first ones have. Needs 4 MiB of memory behind the image.
 #[inline(never)]
 pub fn evict() {
     let begin = start::image_end().next_multiple_of(SWEEP);

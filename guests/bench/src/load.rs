@@ -1,8 +1,10 @@
-//! Best-effort vCPUs that others are measured beside: `load=` in the boot arguments says what they do, until the run is over.
+//! Best-effort vCPUs that others are measured beside: `load=` in the boot arguments says what they do, until the run is
+//! over.
 //!
 //! * `none`: the VM goes off at once;
 //! * `compute`: each vCPU computes, with the integer and the floating-point unit, and nothing else;
-//! * `memory`: each vCPU writes over and over to the same 1 MiB, a word in each line of 32 bytes: more than the caches hold.
+//! * `memory`: each vCPU writes over and over to the same 1 MiB, a word in each line of 32 bytes: more than the caches
+//!   hold.
 #![no_std]
 #![no_main]
 

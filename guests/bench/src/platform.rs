@@ -1,5 +1,5 @@
-//! What a lone guest pays for being one: the time until it starts, and instructions for a call, a device's interrupt and its
-//! timer. Runs natively too; the figures are then those of the machine and its firmware.
+//! What a lone guest pays for being one: the time until it starts, and instructions for a call, a device's interrupt
+//! and its timer. Runs natively too; the figures are then those of the machine and its firmware.
 //!
 //! All counts are of the `cycle` CSR under QEMU's `-icount shift=0` (one instruction is one virtual nanosecond), over
 //! everything that runs meanwhile: guest, hypervisor and firmware. Let `a` and `b` be the two readings.
@@ -13,11 +13,12 @@
 //!
 //! Each is the worst of 1,000 rounds, which begin at varying phases of the clock; `_min` and `_mean` stand beside it.
 //!
-//! It sleeps a while before it measures and prints only afterwards: with the UART its own, all text, the hypervisor's log included, goes
-//! out through the firmware's console, whose hundreds of instructions a byte nothing interrupts. They are none of the figures'.
+//! It sleeps a while before it measures and prints only afterwards: with the UART its own, all text, the hypervisor's
+//! log included, goes out through the firmware's console, whose hundreds of instructions a byte nothing interrupts.
+//! They are none of the figures'.
 //!
-//! The emulator rounds a deadline: it fires up to a tick (100 instructions) late, by where in its tick the clock was when the
-//! deadline was written. That is in the figures: in `timer_wakeup_instructions_max` fully.
+//! The emulator rounds a deadline: it fires up to a tick (100 instructions) late, by where in its tick the clock was
+//! when the deadline was written. That is in the figures: in `timer_wakeup_instructions_max` fully.
 //!
 //! It needs the UART at 0x1000_0000 with PLIC source 10, `virt`'s own, for itself.
 #![no_std]
@@ -208,7 +209,8 @@ fn uart_interrupt() -> [u64; 2] {
     ]
 }
 
-/// Enables the UART's "transmitter empty" interrupt, which is due at once, and takes it with interrupts on for just that.
+/// Enables the UART's "transmitter empty" interrupt, which is due at once, and takes it with interrupts on for just
+/// that.
 #[unsafe(naked)]
 extern "C" fn interrupt(interrupt_enable: usize, claim: usize, seen: &mut Seen) {
     naked_asm!(

@@ -1,8 +1,9 @@
-//! A real-time vCPU of the configuration, with a reservation: how late are its jobs released, whatever goes on beside it? Each job is busy for some time that
-//! changes, up to `busy_us`.
+//! A real-time vCPU of the configuration, with a reservation: how late are its jobs released, whatever goes on beside
+//! it? Each job is busy for some time that changes, up to `busy_us`.
 //!
-//! `late` is from the moment of a release to the first instruction after; `blocked` is how much more the latest was than the earliest: what the hypervisor was doing for
-//! others, without looking. Everything is printed after the last round.
+//! `late` is from the moment of a release to the first instruction after; `blocked` is how much more the latest was
+//! than the earliest: what the hypervisor was doing for others, without looking. Everything is printed after the last
+//! round.
 #![no_std]
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! The other guest of `bench-switch-rt`: never idle, and with a bit of everything that a hypervisor does for a guest, so that the
-//! real-time guest's deadlines fall into all of it. Never ends.
+//! The other guest of `bench-switch-rt`: never idle, and with a bit of everything that a hypervisor does for a guest,
+//! so that the real-time guest's deadlines fall into all of it. Never ends.
 #![no_std]
 #![no_main]
 

@@ -1,9 +1,9 @@
 //! A real-time guest that sleeps while another one runs: how long until it runs, once its timer is due?
 //!
-//! `vm_switch_instructions` is the worst of 1,000 rounds (`rounds=` in the boot arguments) of the time from the deadline, in
-//! ticks times the instructions of a tick, to the first instruction of the timer interrupt's vector; `_min` and `_mean` stand
-//! beside it. It holds whatever the hypervisor was doing for the other guest at the deadline. What the emulator adds by rounding
-//! deadlines (see `platform.rs`) is in it.
+//! `vm_switch_instructions` is the worst of 1,000 rounds (`rounds=` in the boot arguments) of the time from the
+//! deadline, in ticks times the instructions of a tick, to the first instruction of the timer interrupt's vector;
+//! `_min` and `_mean` stand beside it. It holds whatever the hypervisor was doing for the other guest at the deadline.
+//! What the emulator adds by rounding deadlines (see `platform.rs`) is in it.
 #![no_std]
 #![no_main]
 
@@ -35,7 +35,8 @@ fn main() {
             floating = core::hint::black_box(floating * 1.000_001 + 0.5);
         }
     }
-    // 0.5 added every other round, grown by a millionth each: anything else means that the other guest's registers got here.
+    // 0.5 added every other round, grown by a millionth each: anything else means that the other guest's registers got
+    // here.
     let additions = rounds.div_ceil(2);
     let least = 1.0 + 0.5 * additions as f64;
     if floating < least || floating > least * 1.01 {

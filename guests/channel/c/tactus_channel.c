@@ -176,7 +176,7 @@ bool tactus_ring_open(void *memory, size_t size, unsigned end, struct tactus_pro
     bind(&consumer->ring, memory, 1 - end, capacity);
     consumed = atomic_load_explicit(consumer->ring.consumed, memory_order_relaxed);
     produced = atomic_load_explicit(consumer->ring.produced, memory_order_relaxed);
-    /* In an epoch that has gone by there is nothing to go on with. */
+    /* In an epoch that has gone by there is nothing to continue with. */
     consumer->epoch = EPOCH(consumed) == EPOCH(produced) ? EPOCH(consumed) : 0;
     consumer->sequence = consumer->epoch == 0 ? FIRST : SEQUENCE(consumed);
     return true;

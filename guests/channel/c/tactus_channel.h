@@ -29,7 +29,7 @@ enum tactus_ring_result {
     TACTUS_RING_EMPTY,
     /* Sending: longer than any record can be. Receiving: longer than the buffer; it stays, see tactus_ring_skip. */
     TACTUS_RING_TOO_LONG,
-    /* The producer has begun anew. What it had sent before and was not received is lost. */
+    /* The producer has restarted. What it had sent before and was not received is lost. */
     TACTUS_RING_RESTARTED,
     /* The other end has written what is impossible. What was under way is lost, and the ring works again. */
     TACTUS_RING_CORRUPT,
@@ -60,7 +60,7 @@ struct tactus_consumer {
  * Starts one end of the channel whose memory, all of it, is `size` bytes at `memory` (aligned to 8). `end` is 0 for the VM that comes
  * first in system.toml, else 1: property tactus,end of the channel's node in the devicetree.
  *
- * Its own ring begins anew; what it had sent before and the other end has not taken is dropped. Receiving goes on where this end was before
+ * Its own ring restarts; what it had sent before and the other end has not taken is dropped. Receiving continues where this end was before
  * it restarted. False: the memory is too small. An end is to be started once in a guest's life.
  */
 bool tactus_ring_open(void *memory, size_t size, unsigned end, struct tactus_producer *producer,
@@ -69,7 +69,7 @@ bool tactus_ring_open(void *memory, size_t size, unsigned end, struct tactus_pro
 /* Bytes of the longest record. */
 size_t tactus_ring_record_max(const struct tactus_ring *ring);
 
-/* Drops what has not been taken, and begins anew; the consumer is told by TACTUS_RING_RESTARTED. */
+/* Drops what has not been taken, and restarts; the consumer is told by TACTUS_RING_RESTARTED. */
 void tactus_ring_begin(struct tactus_producer *producer);
 
 /* Sends a record of `length` bytes: TACTUS_RING_OK, FULL, TOO_LONG or CORRUPT. */

@@ -12,7 +12,8 @@ pub enum ReceiveError {
     Empty,
     /// The record has this length, and the buffer is shorter. It stays; see [`Consumer::skip`].
     TooLong(usize),
-    /// The producer has begun anew. What it had sent before and was not received is lost; from now on its new records are.
+    /// The producer has restarted. What it had sent before and was not received is lost; from now on its new records
+    /// are.
     Restarted,
     /// What the producer has written is impossible. All of it has been dropped; from now on new records are received.
     Corrupt,
@@ -32,7 +33,7 @@ impl<'a> Consumer<'a> {
         let produced = Position::from_word(ring.produced.load(Ordering::Relaxed));
         Self {
             ring,
-            // In an epoch that has gone by there is nothing to go on with.
+            // In an epoch that has gone by there is nothing to continue with.
             own: if own.epoch == produced.epoch {
                 own
             } else {
@@ -46,7 +47,7 @@ impl<'a> Consumer<'a> {
         ring::record_max(self.ring.capacity())
     }
 
-    /// Takes the oldest record, copies it to the begin of `buffer` and tells its length.
+    /// Takes the oldest record, copies it to the start of `buffer` and tells its length.
     ///
     /// # Errors
     ///
@@ -98,7 +99,8 @@ impl<'a> Consumer<'a> {
         let held = position.sequence.wrapping_sub(self.own.sequence) as usize;
         let (head, _) = self.ring.from(self.own.sequence);
         let length = head[0].load(Ordering::Relaxed);
-        // What the ring holds is a whole number of words, more than none and no more than the ring; the record is a part of it.
+        // What the ring holds is a whole number of words, more than none and no more than the ring; the record is a
+        // part of it.
         let sound = held <= self.ring.capacity()
             && held.is_multiple_of(ring::ALIGN)
             && self.own.sequence.is_multiple_of(ring::ALIGN as u32)

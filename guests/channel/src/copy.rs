@@ -1,7 +1,8 @@
 //! Copies between a caller's bytes and shared words.
 //!
-//! The other end may write the words meanwhile, so they are accessed by atomics, eight bytes each. Where the caller's bytes are aligned
-//! to 8, that is one load and one store, sixteen for a cache line, and little else. Where they are not, as many again, and two shifts.
+//! The other end may write the words meanwhile, so they are accessed by atomics, eight bytes each. Where the caller's
+//! bytes are aligned to 8, that is one load and one store, sixteen for a cache line, and little else. Where they are
+//! not, as many again, and two shifts.
 
 use zerocopy::FromBytes;
 

@@ -1,10 +1,11 @@
-//! Rings in memory that two VMs share ([`tactus_abi::ring`]): blocks of bytes in order, without a call to the hypervisor.
+//! Rings in memory that two VMs share ([`tactus_abi::ring`]): blocks of bytes in order, without a call to the
+//! hypervisor.
 //!
-//! Lock-free; every call takes a number of steps that is bounded by the ring's capacity, whatever the other end does. What the other
-//! end can write is loaded once, checked, and used then: the worst that a hostile end achieves is that what it sends is garbage.
-//! Each end keeps its own position in its own memory; the shared copy only tells the other.
+//! Lock-free; every call takes a number of steps that is bounded by the ring's capacity, whatever the other end does.
+//! What the other end can write is loaded once, checked, and used then: the worst that a hostile end achieves is that
+//! what it sends is garbage. Each end keeps its own position in its own memory; the shared copy only tells the other.
 //!
-//! When an end is started anew, or has written nonsense, the other is told by an error, once, and the ring works on.
+//! When an end is restarted, or has written nonsense, the other is told by an error, once, and the ring works on.
 //!
 //! The C library in `c/` does the same in the same format.
 #![cfg_attr(not(loom), no_std)]
@@ -69,7 +70,8 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Before an end waits for the other: if the other has spoilt this end's position, it could wait for ever. `own`: the position.
+/// Before an end waits for the other: if the other has spoilt this end's position, it could wait for ever. `own`: the
+/// position.
 fn mend(shared: &AtomicU64, own: Position) {
     let word = own.to_word();
     if shared.load(Ordering::Relaxed) != word {
@@ -77,13 +79,14 @@ fn mend(shared: &AtomicU64, own: Position) {
     }
 }
 
-/// Starts one end of a channel: the ring that it sends by, and the one that it receives from. `memory` is all of the channel's memory.
+/// Starts one end of a channel: the ring that it sends by, and the one that it receives from. `memory` is all of the
+/// channel's memory.
 ///
-/// Its own ring begins anew; what it had sent before and the other end has not taken is dropped. Receiving goes on where this end was
-/// before it restarted. `None`: the memory is too small.
+/// Its own ring restarts; what it had sent before and the other end has not taken is dropped. Receiving continues
+/// where this end was before it restarted. `None`: the memory is too small.
 ///
-/// An end is to be started once, and again only when all that came of it is gone: two producers of one ring spoil its records, though
-/// nothing else.
+/// An end is to be started once, and again only when all that came of it is gone: two producers of one ring spoil its
+/// records, though nothing else.
 pub fn open(memory: &[AtomicU64], end: End) -> Option<(Producer<'_>, Consumer<'_>)> {
     let capacity = ring::capacity(size_of::<u64>() * memory.len());
     if capacity == 0 {

@@ -12,7 +12,8 @@ pub enum SendError {
     Full,
     /// It is longer than [`Producer::record_max`].
     TooLong,
-    /// The consumer's position was impossible. The ring has begun anew: what had not been taken is lost, and sending works again.
+    /// The consumer's position was impossible. The ring has restarted: what had not been taken is lost, and sending
+    /// works again.
     Corrupt,
 }
 
@@ -43,7 +44,7 @@ impl<'a> Producer<'a> {
         ring::record_max(self.ring.capacity())
     }
 
-    /// Drops what has not been taken, and begins anew. The consumer is told by [`crate::ReceiveError::Restarted`].
+    /// Drops what has not been taken, and restarts. The consumer is told by [`crate::ReceiveError::Restarted`].
     pub fn begin(&mut self) {
         let seen = Position::from_word(self.ring.consumed.load(Ordering::Relaxed)).epoch;
         let mut epoch = self.own.epoch.wrapping_add(1);

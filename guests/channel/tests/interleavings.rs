@@ -1,11 +1,12 @@
-//! All interleavings of the two ends, and all values that the memory model lets a load see, for short runs: with `--cfg loom`.
+//! All interleavings of the two ends, and all values that the memory model lets a load see, for short runs: with `--cfg
+//! loom`.
 //!
 //! ```console
 //! $ RUSTFLAGS="--cfg loom" cargo test --release -p tactus-channel --test interleavings
 //! ```
 //!
-//! A load that sees a store of the future is not among what loom tries. That the producer does not overwrite what is still being copied
-//! rests on the pair of `Release` in `Consumer::publish` and `Acquire` in `Producer::look`.
+//! A load that sees a store of the future is not among what loom tries. That the producer does not overwrite what is
+//! still being copied rests on the pair of `Release` in `Consumer::publish` and `Acquire` in `Producer::look`.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -13,14 +14,15 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 use tactus_channel::{Consumer, End, Producer, ReceiveError, SendError, open, ring};
 
-/// Four words a ring: of records of two words, which take three, a second one waits for the first, and goes round the end.
+/// Four words a ring: of records of two words, which take three, a second one waits for the first, and goes round the
+/// end.
 const SIZE: usize = ring::CONTROL + 2 * 32;
 
 fn memory() -> Arc<Vec<AtomicU64>> {
     Arc::new((0..SIZE / 8).map(|_| AtomicU64::new(0)).collect())
 }
 
-/// Every interleaving with at most this many switches from a thread that could go on.
+/// Every interleaving with at most this many switches from a thread that could continue.
 fn explore(preemptions: usize, test: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -86,7 +88,7 @@ fn records_arrive_whole_and_in_order() {
     });
 }
 
-/// The producer starts anew while the consumer copies: what is received is never of two lives.
+/// The producer restarts while the consumer copies: what is received is never of two lives.
 #[test]
 fn a_restarted_producer_tears_nothing() {
     explore(3, || {
@@ -116,9 +118,10 @@ fn a_restarted_producer_tears_nothing() {
     });
 }
 
-/// The consumer starts anew while the producer sends: nothing is lost or torn; what was not acknowledged may come again.
+/// The consumer restarts while the producer sends: nothing is lost or torn; what was not acknowledged may come
+/// again.
 #[test]
-fn a_restarted_consumer_goes_on() {
+fn a_restarted_consumer_continues() {
     explore(3, || {
         let memory = memory();
         let other = Arc::clone(&memory);

@@ -158,7 +158,7 @@ fn follows_the_model((from, to): (Language, Language), size: usize, steps: &[Ste
             }
             Step::RestartConsumer => {
                 receiver = open(to, &memory, End::Second).expect("as before").1;
-                // It goes on where it was, unless there is nothing to go on with; then it begins without a word.
+                // It continues where it was, unless there is nothing to continue with; then it begins without a word.
                 begun = current;
             }
             Step::Poke(..) => unreachable!("nobody hostile"),
@@ -166,7 +166,8 @@ fn follows_the_model((from, to): (Language, Language), size: usize, steps: &[Ste
     }
 }
 
-/// Each end writes what is its own and nothing else, whatever the other writes; and when that ends, records get through again.
+/// Each end writes what is its own and nothing else, whatever the other writes; and when that ends, records get through
+/// again.
 fn stands_it((from, to): (Language, Language), size: usize, steps: &[Step]) {
     let memory = memory(size);
     let capacity = ring::capacity(size);
@@ -246,7 +247,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_other_end_writes(
+    fn any_content_from_the_other_end_is_tolerated(
         (size, steps) in (288usize..900).prop_map(|size| size / 8 * 8)
             .prop_flat_map(|size| (Just(size), prop::collection::vec(hostile(size / 8), 1..200))),
     ) {
@@ -290,7 +291,7 @@ fn records_go_both_ways() {
     }
 }
 
-/// Two threads, and a third that is hostile if asked for; both ends start anew from time to time then.
+/// Two threads, and a third that is hostile if asked for; both ends restart from time to time then.
 fn run_threads((from, to): (Language, Language), hostile: bool) {
     let records = if hostile { 2_000 } else { 30_000 };
     let memory = memory(1024);

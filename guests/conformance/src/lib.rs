@@ -1,8 +1,10 @@
-//! What both conformance guests stand on: checks with a verdict each, registers, and a trap vector with an interrupt stack.
+//! What both conformance guests stand on: checks with a verdict each, registers, and a trap vector with an interrupt
+//! stack.
 //!
-//! The guests use SBI, CSRs, PLIC and 16550 register by register as the drivers of Zephyr and NuttX do, so that a change of the
-//! hypervisor that would break such a system fails a test. Each check names the driver's file. The sequences are written from the
-//! drivers' behaviour; no code is copied. The guests use only the runtime's start, records and devicetree.
+//! The guests use SBI, CSRs, PLIC and 16550 register by register as the drivers of Zephyr and NuttX do, so that a
+//! change of the hypervisor that would break such a system fails a test. Each check names the driver's file. The
+//! sequences are written from the drivers' behaviour; no code is copied. The guests use only the runtime's start,
+//! records and devicetree.
 #![no_std]
 #![cfg(target_arch = "riscv64")]
 

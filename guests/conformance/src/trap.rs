@@ -1,4 +1,5 @@
-//! A trap vector of the kind that operating systems have: `sscratch` leads to the hart's own words, and traps run on a stack of their own.
+//! A trap vector of the kind that operating systems have: `sscratch` leads to the hart's own words, and traps run on a
+//! stack of their own.
 
 use core::arch::{asm, naked_asm};
 use core::cell::UnsafeCell;
@@ -26,8 +27,8 @@ pub struct Trap {
 const HARTS: usize = 4;
 const STACK: usize = 8 << 10;
 
-/// A hart's stack for traps, and in its last 16 bytes the hart's own words: the stack's top, and where the interrupted program's stack
-/// pointer waits.
+/// A hart's stack for traps, and in its last 16 bytes the hart's own words: the stack's top, and where the interrupted
+/// program's stack pointer waits.
 #[repr(C, align(4096))]
 struct Own(UnsafeCell<[u8; STACK]>);
 

@@ -1,7 +1,8 @@
 //! The service VM that gives the fabric's regions to virtual devices (Ker-ONE, section 4.4.2).
 //!
-//! What is done about each request is decided by [`tactus_accelerators`]; this is its hands: the fabric's registers, the calls that open and close VMs' pages, the channels by
-//! which VMs that want to know are told. It keeps nothing that it could not find again, so that it may be restarted at any time (`on_fault = "restart"`).
+//! What is done about each request is decided by [`tactus_accelerators`]; this is its hands: the fabric's registers,
+//! the calls that open and close VMs' pages, the channels by which VMs that want to know are told. It keeps nothing
+//! that it could not find again, so that it may be restarted at any time (`on_fault = "restart"`).
 #![no_std]
 #![no_main]
 
@@ -27,7 +28,8 @@ use tactus_guest::{devicetree, interrupts, power, println, record, start, time, 
 
 tactus_guest::entry!(main);
 
-/// The fabric's first interrupt, and which of its lines are the monitor's, the port's, the first region's and the interfaces' for their faults.
+/// The fabric's first interrupt, and which of its lines are the monitor's, the port's, the first region's and the
+/// interfaces' for their faults.
 const FIRST_SOURCE: u32 = 40;
 const MONITOR: u32 = FIRST_SOURCE;
 const PORT: u32 = FIRST_SOURCE + 1;
@@ -37,7 +39,7 @@ const FAULTS: u32 = FIRST_SOURCE + 5;
 /// Where the fabric's pages are; set before interrupts are on.
 static FABRIC: AtomicU64 = AtomicU64::new(0);
 /// Sources that have interrupted and have not been looked at.
-static CAME: AtomicU64 = AtomicU64::new(0);
+static ARRIVED: AtomicU64 = AtomicU64::new(0);
 /// The channels that have rung, likewise.
 static RANG: AtomicU32 = AtomicU32::new(0);
 
@@ -62,7 +64,7 @@ fn main() {
             return;
         }
     };
-    // Safety: the system gives this VM, and nobody else, these pages of the fabric.
+    // Safety: the system gives these pages of the fabric to this VM alone.
     let registers = unsafe { Registers::at(configuration.fabric, &configuration) };
     if let Err(what) = registers.check() {
         println!("the fabric has no {what} where the system says");
@@ -80,9 +82,9 @@ fn main() {
     let regions = configuration.regions;
     let mut manager = Manager::new(configuration.policy, configuration.devices, regions);
     manager.begin(&mut world, time::now());
-    // Whatever was wished while nobody was here.
+    // Commands of VMs from before the start of this program.
     RANG.store(u32::MAX, Ordering::Relaxed);
-    CAME.store(u64::MAX, Ordering::Relaxed);
+    ARRIVED.store(u64::MAX, Ordering::Relaxed);
     trap::enable_interrupts();
     let mut pending = Pending::default();
     loop {
@@ -130,27 +132,29 @@ fn interrupted(source: u32) {
         return;
     }
     let fabric = FABRIC.load(Ordering::Relaxed) as usize;
-    // Safety: set before interrupts were on, to the pages that are this VM's; what is written here the rest of the program does not.
+    // Safety: set before interrupts were on, to the pages that are this VM's; what is written here the rest of the
+    // program does not.
     unsafe { registers::silence(fabric, source, FIRST_SOURCE) };
-    CAME.fetch_or(1 << source, Ordering::Relaxed);
+    ARRIVED.fetch_or(1 << source, Ordering::Relaxed);
 }
 
 impl World {
     /// Adds what has come to what is pending.
     fn collect(&mut self, manager: &Manager, pending: &mut Pending) {
         // Mostly nothing has.
-        let came = match CAME.load(Ordering::Relaxed) {
+        let arrived = match ARRIVED.load(Ordering::Relaxed) {
             0 => 0,
-            _ => CAME.swap(0, Ordering::Relaxed),
+            _ => ARRIVED.swap(0, Ordering::Relaxed),
         };
-        let has = |source: u32| came >> source & 1 != 0;
+        let has = |source: u32| arrived >> source & 1 != 0;
         pending.found |= has(MONITOR);
         pending.configured |= has(PORT);
-        pending.stopped |= (came >> FIRST_REGION) as u8 & self.registers.mask();
+        pending.stopped |= (arrived >> FIRST_REGION) as u8 & self.registers.mask();
         if has(FAULTS) {
             self.registers.report_faults();
         }
-        // Also before the next of several events: nobody's page is to be wrongly open or closed for longer than one takes.
+        // Also before the next of several events: nobody's page is to be wrongly open or closed for longer than one
+        // takes.
         let changes = self.changes != Interfaces::default();
         if self.has_pages && (has(FAULT_SOURCE) || changes && *pending != Pending::default()) {
             self.ask(manager, false, pending);
@@ -177,7 +181,7 @@ impl World {
         let deadline = manager.deadline();
         time::set_deadline(deadline.unwrap_or(time::NEVER));
         trap::without_interrupts(|| {
-            let nothing = CAME.load(Ordering::Relaxed) == 0 && RANG.load(Ordering::Relaxed) == 0;
+            let nothing = ARRIVED.load(Ordering::Relaxed) == 0 && RANG.load(Ordering::Relaxed) == 0;
             let waits = nothing && deadline.is_none_or(|deadline| deadline > time::now());
             if self.has_pages {
                 self.ask(manager, waits, pending);

@@ -39,7 +39,7 @@ pub struct Registers {
 ///
 /// As [`Registers::at`].
 pub unsafe fn silence(fabric: usize, source: u32, first: u32) {
-    // Safety: the caller's; nobody else writes these registers.
+    // Safety: the caller's; no other code writes these registers.
     unsafe {
         match source.wrapping_sub(first) {
             0 => {
@@ -65,7 +65,8 @@ pub unsafe fn silence(fabric: usize, source: u32, first: u32) {
 }
 
 impl Registers {
-    /// The pages at an address. Each interface has its VM's memory as its window from now on, where no region is connected.
+    /// The pages at an address. Each interface has its VM's memory as its window from now on, where no region is
+    /// connected.
     ///
     /// # Safety
     ///
@@ -253,7 +254,8 @@ impl Registers {
         self.port.status().read().busy()
     }
 
-    /// Begins a configuration. Where there is no bitstream, the port refuses an empty one: the request ends as with any other that is refused.
+    /// Begins a configuration. Where there is no bitstream, the port refuses an empty one: the request ends as with any
+    /// other that is refused.
     pub fn configure(&self, region: u8, task: u8) {
         let bitstream = self.bitstreams[usize::from(task)][usize::from(region)];
         let (address, bytes) = bitstream.unwrap_or((0, 0));
@@ -279,7 +281,7 @@ impl Registers {
         }
     }
 
-    /// Goes on with the unfinished computation.
+    /// Continues with the unfinished computation.
     pub fn resume(&self, interface: u8) {
         let interface = self.interfaces[usize::from(interface)];
         interface

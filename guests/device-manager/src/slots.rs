@@ -40,7 +40,8 @@ impl Slots {
         }
     }
 
-    /// A command that has not been carried out, of a VM whose channel is one of those that rang. It counts as carried out now.
+    /// A command that has not been carried out, of a VM whose channel is one of those that rang. It counts as carried
+    /// out now.
     pub fn command(&self, interface: u8, rang: u32) -> Option<u32> {
         let slot = self.of.get(usize::from(interface))?.as_ref()?;
         if rang >> slot.number & 1 == 0 {
@@ -67,10 +68,11 @@ impl Slot {
         (word >> (offset % 8 * 8)) as u32
     }
 
-    /// Stores one half of a word; the other half is the VM's, or nobody's.
+    /// Stores one half of a word; the other half is the VM's, or unused.
     fn store(&self, offset: usize, value: u32) {
         let half = (&raw const self.words[offset / 8]).cast::<core::sync::atomic::AtomicU32>();
-        // Safety: within the word, which is the channel's memory and lives as long as the VM; all who use it do so by atomics of 32 or 64 bits.
+        // Safety: within the word, which is the channel's memory and lives as long as the VM; all who use it do so by
+        // atomics of 32 or 64 bits.
         let half = unsafe { &*half.add(offset % 8 / 4) };
         half.store(value, Ordering::Release);
     }

@@ -17,8 +17,8 @@ const INTERRUPTS: u8 = 1;
 /// The vCPU was inside already.
 const NESTED: u8 = 2;
 
-// SAFETY: between `acquire` and `release` no other vCPU is inside, and no handler of this one runs. Acquire and release order what is
-// done inside.
+// SAFETY: between `acquire` and `release` no other vCPU is inside, and no handler of this one runs. Acquire and release
+// order what is done inside.
 unsafe impl critical_section::Impl for Section {
     unsafe fn acquire() -> RawRestoreState {
         let interrupts = if trap::disable_interrupts() {

@@ -48,7 +48,8 @@ pub fn run(init: impl FnOnce(Spawner)) -> ! {
     trap::on_software(|| ());
     // The context is the vCPU's number, not an address.
     let executor = raw::Executor::new(core::ptr::without_provenance_mut(hart));
-    // SAFETY: this function never returns, and a panic ends the guest: the executor lives for as long as the guest does.
+    // SAFETY: this function never returns, and a panic ends the guest: the executor lives for as long as the guest
+    // does.
     let executor: &'static raw::Executor =
         unsafe { core::mem::transmute::<&raw::Executor, _>(&executor) };
     init(executor.spawner());

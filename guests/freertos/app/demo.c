@@ -6,7 +6,7 @@
  * timed I/O, all of its pins pulse together on exact cycles of the fabric, by a schedule that is made once.
  *
  * The measurement has phases. In a VM with a channel, another VM says which one is on by the 32-bit word
- * at the begin of the channel's memory (enum phase). Without a channel, natively or in a VM, this program
+ * at the start of the channel's memory (enum phase). Without a channel, natively or in a VM, this program
  * makes the phases itself: some releases idle, as many beside a busy task of low priority. In the end it
  * prints records for the `tactus` tool and powers off.
  */

@@ -5,7 +5,7 @@
  *
  * Boot arguments:
  *   hz=N        ticks in a second (1000)
- *   samples=N   how many releases are measured before the program reports and powers off (0: it goes on for ever)
+ *   samples=N   how many releases are measured before the program reports and powers off (0: it continues for ever)
  *   load=N      percent of every 10 ms that the task computes for, instead of measuring
  *   entry=1     measures as well how late the trap handler's first instruction comes, and how long it takes from there to the task, which makes
  *               the release a few cycles later

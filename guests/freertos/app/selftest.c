@@ -327,7 +327,7 @@ static const char *handlers_wake_tasks(void)
     return uxSemaphoreGetCount(semaphore) == 0 ? NULL : "more_interrupts_than_asked_for";
 }
 
-/* A task that a handler wakes runs before the task that was interrupted goes on. */
+/* A task that a handler wakes runs before the task that was interrupted continues. */
 
 static SemaphoreHandle_t interrupted;
 static volatile bool fire;
@@ -777,7 +777,7 @@ static const char *events_and_streams_arrive(void)
     return NULL;
 }
 
-/* Tasks come and go; each uses floating point, so that its area in the reused stack is taken anew. */
+/* Tasks come and go; each uses floating point, so that its area in the reused stack is taken again. */
 
 static volatile uint64_t short_lives;
 

@@ -1,6 +1,6 @@
 /*
  * What the kernel's services cost: the seven tests of the suite "Thread-Metric" that the paper on Ker-ONE (section 5.2.1) measures a
- * virtualized RTOS with, written anew from their description. Each test does one thing over and over for a fixed time; how often is its
+ * virtualized RTOS with, rewritten from their description. Each test does one thing over and over for a fixed time; how often is its
  * score. The same program natively and in a VM tells how much of the score the VM costs.
  *
  * Boot arguments: `ms=N`, how long each test takes; `pause=N`, for how many milliseconds the program waits before each, in which the
@@ -102,7 +102,7 @@ static const char *compute_end(void)
     return NULL;
 }
 
-/* Preemptive switching: each of five tasks resumes the next higher one, which preempts it, and suspends itself. The lowest goes on
+/* Preemptive switching: each of five tasks resumes the next higher one, which preempts it, and suspends itself. The lowest continues
  * instead. */
 
 static void chain_lowest(void *unused)
@@ -243,7 +243,7 @@ static void semaphore_taken(void)
 }
 
 /* Interrupt preemption: one task raises an interrupt, whose handler resumes a task of higher priority, which comes before the
- * first goes on and suspends itself. */
+ * first continues and suspends itself. */
 
 static void raise_and_count(void *unused)
 {

@@ -167,7 +167,7 @@ uint32_t accelerator_run_or(struct accelerator *device, const struct accelerator
         bool is_late = !accelerator_has_region(device) && xTaskGetTickCount() - begin >= patience;
 
         if ((is_taken || is_late) && !cancelled) {
-            /* If it is running again by now, it goes on, and its result counts. */
+            /* If it is running again by now, it continues, and its result counts. */
             cancelled = command(device, TACTUS_COMMAND_CANCEL);
         }
         (void)xSemaphoreTake(device->changed, LOOK);

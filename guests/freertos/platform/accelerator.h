@@ -23,7 +23,7 @@
 /* accelerator_run_or: the software has done it. */
 #define ACCELERATOR_SOFTWARE 16
 
-/* What is to be computed. Addresses are in bytes from the begin of the VM's memory, and multiples of 8. */
+/* What is to be computed. Addresses are in bytes from the start of the VM's memory, and multiples of 8. */
 struct accelerator_computation {
     uint32_t input;
     uint32_t length;

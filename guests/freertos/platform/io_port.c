@@ -77,7 +77,7 @@ bool io_port_open(struct io_port *port, uint32_t number)
     if (REGISTER(port, ID) >> IO_PORT__ID__KIND_bp != IO_PORT__ID__KIND_reset)
         return false;
     REGISTER(port, RESET) = IO_PORT__RESET__NOW_bm;
-    /* The request under way, of which the data may be in the buffer, goes on to its end. */
+    /* The request under way, of which the data may be in the buffer, runs to its end. */
     while (FIELD(REGISTER(port, STATUS), STATUS__ROOM) < 4)
         ;
     port->answered = xSemaphoreCreateBinaryStatic(&port->memory);

@@ -12,7 +12,7 @@ mod process;
 
 const TARGET: &str = "riscv64gc-unknown-none-elf";
 const QEMU: &str = "qemu-system-riscv64";
-/// Releases in each phase when nobody steers the demonstration (`app/demo.c`).
+/// Releases in each phase when the demonstration runs unattended (`app/demo.c`).
 const RELEASES: usize = 2000;
 
 /// Builds the programs once and says where they are.
@@ -123,8 +123,8 @@ fn the_demonstration_measures_every_release() {
     for phase in ["idle", "loaded"] {
         let samples = samples(&text, phase);
         assert_eq!(samples.len(), RELEASES, "{phase}");
-        // With one instruction a nanosecond: the way into the task takes some hundred, the emulated timer's lateness of up
-        // to 100 ns included. Single samples may be worse when the host is busy, hence the mean.
+        // With one instruction a nanosecond: the way into the task takes some hundred, the emulated timer's lateness of
+        // up to 100 ns included. Single samples may be worse when the host is busy, hence the mean.
         let mean = samples.iter().sum::<u64>() / samples.len() as u64;
         assert!((100..1000).contains(&mean), "{phase}: mean {mean} ns");
         let min = samples.iter().min().expect("samples");

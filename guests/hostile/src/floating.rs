@@ -2,11 +2,11 @@
 
 use core::arch::naked_asm;
 
-/// Runs `body` with `pattern` in all floating-point registers that a function must keep (fs0 to fs11), and says whether each
-/// holds it afterwards. `body` itself keeps them, by the calling convention: what changes them is something else.
+/// Runs `body` with `pattern` in all floating-point registers that a function must keep (fs0 to fs11), and says whether
+/// each holds it afterwards. `body` itself keeps them, by the calling convention: what changes them is something else.
 pub fn keeps<F: FnMut()>(pattern: u64, mut body: F) -> bool {
     extern "C" fn call<F: FnMut()>(body: *mut F) {
-        // SAFETY: `keeps` passes its own `body`, which nobody else uses meanwhile.
+        // SAFETY: `keeps` passes its own `body`, which no other code uses meanwhile.
         unsafe { (*body)() };
     }
     let call: extern "C" fn(*mut F) = call;

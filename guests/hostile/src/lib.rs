@@ -1,8 +1,8 @@
 //! What the hostile guest and the guest that watches share: a page that outlives the hostile one, and a look at their
 //! floating-point registers.
 //!
-//! The hostile guest keeps its progress in the memory of channel 0, which a restart leaves alone. Each time it is stopped for what
-//! it did it goes on with the next thing. The watcher sees there when it has done everything.
+//! The hostile guest keeps its progress in the memory of channel 0, which a restart leaves alone. Each time it is
+//! stopped for what it did it continues with the next thing. The watcher sees there when it has done everything.
 #![no_std]
 #![cfg(target_arch = "riscv64")]
 

@@ -1,5 +1,5 @@
-//! How the hostile guest and its peer, who share a channel, come to terms in the end: by the last word of the channel's memory, which lies
-//! behind the rings.
+//! How the hostile guest and its peer, who share a channel, come to terms in the end: by the last word of the channel's
+//! memory, which lies behind the rings.
 
 use core::sync::atomic::Ordering;
 

@@ -1,5 +1,5 @@
-//! The other end of the hostile guest's channel (`attack=ring`): sends and receives by rings and messages as if nothing was, once in a
-//! millisecond, and in the end proves that everything still works.
+//! The other end of the hostile guest's channel (`attack=ring`): sends and receives by rings and messages as if nothing
+//! was, once in a millisecond, and in the end proves that everything still works.
 #![no_std]
 #![no_main]
 
@@ -108,7 +108,7 @@ fn in_peace(
     counts: &mut Counts,
 ) -> Result<(), &'static str> {
     let mut buffer = [0; MESSAGE_SIZE];
-    // At most as many as there are places: nobody sends now.
+    // Bounded to the slots of the queue: no VM sends now.
     while meeting.channel.receive(&mut buffer, 0).is_ok() {
         counts.messages += 1;
     }

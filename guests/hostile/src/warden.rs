@@ -1,8 +1,9 @@
-//! The guest that another VM's `on_fault = { signal = ... }` names: it is interrupted when that VM faults, looks at what happened,
-//! and starts it again.
+//! The guest that another VM's `on_fault = { signal = ... }` names: it is interrupted when that VM faults, looks at
+//! what happened, and starts it again.
 //!
-//! Boot arguments: `ward=N`: the VM's place in `system.toml`, from 0; `faults=N` (3): how many faults to wait for. After the last it
-//! leaves the VM stopped. It also proves that it gets at no other VM: each other number must be refused.
+//! Boot arguments: `ward=N`: the VM's place in `system.toml`, from 0; `faults=N` (3): how many faults to wait for.
+//! After the last it leaves the VM stopped. It also proves that it gets at no other VM: each other number must be
+//! refused.
 #![no_std]
 #![no_main]
 

@@ -1,11 +1,11 @@
 //! The real-time guest beside a hostile one: wakes a thousand times a second and proves that it does so in time.
 //!
-//! Boot arguments: `periods=N` (300): how many periods at least; `until=done`: goes on until the hostile guest has done
+//! Boot arguments: `periods=N` (300): how many periods at least; `until=done`: continues until the hostile guest has done
 //! everything, at most `periods_max=N` (60000) periods; `bound=N`: greatest latency allowed, in cycles.
 //!
 //! The release latency is counted from the deadline to the first instruction of the timer interrupt's vector, as in
-//! `bench-switch-rt`. A latency of a period or more is a missed deadline. A cycle is an instruction under QEMU's `-icount shift=0` and on
-//! the virtual board in fast mode.
+//! `bench-switch-rt`. A latency of a period or more is a missed deadline. A cycle is an instruction under QEMU's
+//! `-icount shift=0` and on the virtual board in fast mode.
 //!
 //! It sleeps with a pattern in its floating-point registers, which must be there when it wakes.
 #![no_std]
@@ -20,8 +20,8 @@ use tactus_guest_hostile::{Page, Word, floating};
 
 tactus_guest::entry!(main);
 
-/// Instructions within which a release is in time, unless the boot arguments say otherwise: the longest way through the hypervisor
-/// that nothing interrupts, which is to report a fault (some 5,000), and room for it to change.
+/// Instructions within which a release is in time, unless the boot arguments say otherwise: the longest way through the
+/// hypervisor that nothing interrupts, which is to report a fault (some 5,000), and room for it to change.
 const BOUND: u64 = 8_000;
 
 fn main() {

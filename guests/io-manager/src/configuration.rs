@@ -5,7 +5,7 @@
 //! | `tactus,policies` | 4: those of UART, flash, VGA and Ethernet, as the register has them |
 //! | `tactus,reader` | 1: the port that reads what comes to the UART |
 //! | `tactus,ports` | for each port 12, as [`Port`] has them |
-//! | `tactus,pins` | for each pin that somebody has 2: the pin and the number of the engine |
+//! | `tactus,pins` | for each pin that is assigned 2: the pin and the number of the engine |
 
 /// What a port is given.
 pub struct Port {

@@ -1,7 +1,8 @@
-//! The service VM that gives ports of the I/O hypervisor, where the fabric has one, and pins of timed I/O to the VMs that the system says.
+//! The service VM that gives ports of the I/O hypervisor, where the fabric has one, and pins of timed I/O to the VMs
+//! that the system says.
 //!
-//! It writes the managers' pages once and goes off: nothing of it is left that could fail. Whatever it writes is the same each time, so that it may
-//! be restarted at any point (`on_fault = "restart"`), whatever the others do meanwhile.
+//! It writes the managers' pages once and goes off: nothing of it is left that could fail. Whatever it writes is the
+//! same each time, so that it may be restarted at any point (`on_fault = "restart"`), whatever the others do meanwhile.
 #![no_std]
 #![no_main]
 
@@ -16,7 +17,7 @@ use tactus_registers::timed_io_manager::TimedIoManager;
 
 tactus_guest::entry!(main);
 
-/// In the word of a pin: it is somebody's.
+/// Bit of a pin's word: the pin is assigned.
 const OWNED: u32 = 1 << 31;
 
 fn main() {
@@ -53,7 +54,7 @@ fn give() -> Result<[usize; 2], &'static str> {
 
 /// Gives the pins, by the manager's page of timed I/O; how many.
 fn give_pins(page: *mut (), configuration: &Configuration<'_>) -> Result<usize, &'static str> {
-    // Safety: the devicetree is the system's own description of what it gives to this VM, and to nobody else.
+    // Safety: the devicetree is the system's own description of what it gives to this VM alone.
     let timed = unsafe { TimedIoManager::from_ptr(page) };
     if timed.id().read().kind() != 0x544d {
         return Err("the fabric is another one");

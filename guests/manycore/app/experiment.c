@@ -93,7 +93,7 @@ static void report(const char *name, size_t count)
     metric(name, "max", samples[count - 1], "cycles");
 }
 
-/* All tiles go on in the same cycle, within a few instructions. */
+/* All tiles continue in the same cycle, within a few instructions. */
 static void barrier(void)
 {
     uint64_t start = argument_number("start=", 0);
@@ -169,7 +169,7 @@ static void flash_read(uint32_t rounds)
         flash_round(length, &wrong);
     for (uint32_t i = 0; i < rounds; i++)
         samples[i] = flash_round(length, &wrong);
-    /* While others' rounds are measured this tile goes on: none takes a quarter longer than another. */
+    /* While others' rounds are measured this tile continues: none takes a quarter longer than another. */
     end = platform_time();
     for (end += (end - begin) / 4; warm > 0 && platform_time() < end;)
         flash_round(length, &wrong);

@@ -1,6 +1,6 @@
 /*
  * A tile that means no good: it writes whatever to its interface to the mesh, sends packets of any kind to the I/O hypervisor, to timed I/O, to the other tiles and to
- * places that nobody is at, as fast as it can, and takes almost nothing of what comes back.
+ * places without a tile, as fast as it can, and takes almost nothing of what comes back.
  *
  * Boot arguments: `seed=N`; `until=CYCLE`: then it goes off, and says how many packets it has sent.
  */

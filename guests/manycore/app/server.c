@@ -42,7 +42,7 @@ struct client {
     /* A frame that has come for it, and how long it is; 0: none has. */
     uint32_t frame[(IO_LENGTH_MAX) / sizeof(uint32_t)];
     size_t frame_length;
-    /* What it has written of a page of the flash, and goes on with. */
+    /* What it has written of a page of the flash, and continues with. */
     struct flash_page page;
 };
 

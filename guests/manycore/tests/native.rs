@@ -1,5 +1,5 @@
-//! The images on QEMU's `virt` in M-mode, which has UART, CLINT and finisher at a tile's addresses and no mesh: the platform, and the
-//! kernel's own port.
+//! The images on QEMU's `virt` in M-mode, which has UART, CLINT and finisher at a tile's addresses and no mesh: the
+//! platform, and the kernel's own port.
 //!
 //! `cargo test -p tactus-guest-manycore` builds them and runs them; QEMU is needed.
 

@@ -1,7 +1,9 @@
-//! Virtual devices, behind which an accelerator of the fabric stands when the device manager has given it a region (`docs/src/reference/regions.md`).
+//! Virtual devices: pages through which the VM uses an accelerator of the fabric while the device manager has assigned
+//! it a region (`docs/src/reference/regions.md`).
 //!
-//! Two models (Ker-ONE, section 4.5). *Native*: write and wait, as with any device; whether there is a region is somebody else's business ([`VirtualDevice::run`]). *Guest*: the VM is told when it waits
-//! for a region, has one, or has lost it, and may do something else, or the work itself ([`VirtualDevice::run_or`]).
+//! There are two models (Ker-ONE, section 4.5). *Native*: start and wait, as with any device; the VM ignores whether it
+//! has a region ([`VirtualDevice::run`]). *Guest*: the VM is signalled when it waits for a region, has one, or has lost
+//! it, and may do other work meanwhile, or compute in software ([`VirtualDevice::run_or`]).
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,14 +16,14 @@ use tactus_registers::virtual_device::VirtualDevice as Registers;
 use crate::channel::Channel;
 use crate::{csr, devicetree, time, trap};
 
-/// What is to be computed. Addresses are in bytes from the begin of the VM's memory, and multiples of 8.
+/// A computation. Addresses are in bytes from the start of the VM's memory, and multiples of 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Computation {
-    /// Where the input begins.
+    /// Address of the input.
     pub input: u32,
-    /// Its bytes.
+    /// Bytes of the input.
     pub length: u32,
-    /// Where the output goes.
+    /// Address of the output.
     pub output: u32,
     /// The task's own parameter.
     pub parameter: u32,
@@ -32,29 +34,29 @@ pub struct Computation {
 pub enum Failure {
     /// The task refused it, or memory answered with an error: 1 to 6, see `docs/src/reference/hardware-tasks.md`.
     Task(u8),
-    /// The region was taken from a task that did not stop.
+    /// The region was reclaimed from a task that did not stop.
     Taken,
-    /// There was no region for it, or it was cancelled.
-    GivenUp,
+    /// No region was assigned, or the computation was cancelled.
+    Cancelled,
 }
 
-/// Who has done the work.
+/// The executor of a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Done {
-    /// The accelerator, in so many cycles of the fabric.
+pub enum CompletedBy {
+    /// The accelerator, with its cycles of the fabric.
     Hardware(u32),
     /// The software.
     Software,
 }
 
-/// What a VM is told (Ker-ONE, Table 2).
+/// A signal of the device manager (Ker-ONE, Table 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// There is no region yet.
+    /// No region is assigned yet.
     Wait,
-    /// There is one.
+    /// A region is assigned.
     Ready,
-    /// The region was taken from an unfinished computation.
+    /// The region was preempted during a computation.
     Preempt,
 }
 
@@ -62,16 +64,16 @@ pub enum Signal {
 #[derive(Clone, Copy)]
 pub struct VirtualDevice {
     registers: Registers<'static>,
-    /// Its interrupt, if it has one.
+    /// PLIC source of its interrupt, if it has one.
     source: Option<u32>,
     /// The channel to the device manager, and the slot in it.
     manager: Option<(Channel, usize)>,
 }
 
 impl VirtualDevice {
-    /// The VM's virtual device of the hardware task of that number, as the devicetree describes it; `None`: it has none.
+    /// The VM's virtual device of hardware task `task`, from the devicetree; `None`: the VM has none.
     ///
-    /// Where the VM has a channel to the device manager, it is told by it what becomes of its requests.
+    /// If the VM has a channel to the device manager, it receives signals for its requests there.
     pub fn find(task: u8) -> Option<Self> {
         let found = devicetree::virtual_device(task)?;
         let channel = found
@@ -91,8 +93,8 @@ impl VirtualDevice {
         self.source
     }
 
-    /// Asks for a computation, and returns. It begins when there is a region; another one must not be asked for before it is over. Without a trap where there is a region, otherwise with one for each
-    /// register.
+    /// Requests a computation, and returns. The computation begins when a region is assigned; no other one may be
+    /// requested before it is complete. With a region this takes no trap, otherwise one for each register.
     pub fn start(&self, computation: &Computation) {
         let registers = &self.registers;
         registers
@@ -107,58 +109,59 @@ impl VirtualDevice {
         registers
             .cmd()
             .write(|r| r.set_value(computation.parameter));
-        // What was computed before does not count.
+        // Clears the status of the last computation.
         self.clear_interrupt();
-        // The input is in memory before the task looks for it.
+        // The input is in memory before the task reads it.
         core::sync::atomic::fence(Ordering::Release);
         registers.start().write(|r| r.set_flag(true));
         if let Some((channel, _)) = self.manager
             && !self.has_region()
         {
-            // Where the hypervisor does not see the store.
+            // For a page that is open, so that the store does not trap.
             self.command(COMMAND_REQUEST);
             channel.ring();
         }
     }
 
-    /// Whether a region stands behind it.
+    /// Whether a region is assigned.
     pub fn has_region(&self) -> bool {
         self.registers.stat().read().connected()
     }
 
-    /// Whether the computation that was asked for has begun, or is over already.
+    /// Whether the requested computation has begun, or is complete.
     pub fn has_begun(&self) -> bool {
         !self.registers.start().read().flag()
     }
 
-    /// Whether the computation that was asked for is over.
-    pub fn is_over(&self) -> bool {
+    /// Whether the requested computation is complete.
+    pub fn is_complete(&self) -> bool {
         self.has_begun() && self.registers.over().read().flag()
     }
 
-    /// What became of a computation that is over: the cycles of the fabric that it took.
+    /// The result of a completed computation: the cycles of the fabric that it took.
     ///
     /// # Errors
     ///
-    /// There is no result.
+    /// The computation failed.
     pub fn outcome(&self) -> Result<u32, Failure> {
-        // What the task has written is there before it is over.
+        // The task's output is in memory before it is complete.
         core::sync::atomic::fence(Ordering::Acquire);
         let result = self.registers.result().read();
         match result.error() {
             0 => Ok(result.cycles()),
             14 => Err(Failure::Taken),
-            15 => Err(Failure::GivenUp),
+            15 => Err(Failure::Cancelled),
             error => Err(Failure::Task(error)),
         }
     }
 
-    /// Whether the end of a computation interrupts. The source is the interface's own: a handler calls [`VirtualDevice::clear_interrupt`].
+    /// Sets whether the completion of a computation interrupts. The source is the interface's own: a handler calls
+    /// [`VirtualDevice::clear_interrupt`].
     pub fn set_interrupt(&self, enabled: bool) {
         self.registers.int_ctrl().write(|r| r.set_enable(enabled));
     }
 
-    /// Takes the interrupt back.
+    /// Clears the interrupt.
     pub fn clear_interrupt(&self) {
         let enabled = self.registers.int_ctrl().read().enable();
         self.registers.int_ctrl().write(|r| {
@@ -167,62 +170,65 @@ impl VirtualDevice {
         });
     }
 
-    /// Native model: computes, and waits until that is over, for as long as it takes. The vCPU gives its hart away meanwhile where an interrupt of the device is enabled, else it looks again and again.
+    /// Native model: computes, and waits for the completion without limit. If the device's interrupt is enabled, the
+    /// vCPU waits for it; otherwise it polls.
     ///
     /// # Errors
     ///
     /// As [`VirtualDevice::outcome`].
     pub fn run(&self, computation: &Computation) -> Result<u32, Failure> {
         self.start(computation);
-        while !self.is_over() {
+        while !self.is_complete() {
             self.pause();
         }
         self.outcome()
     }
 
-    /// Guest model: computes, and has `software` do it when the accelerator is not to be had: when there is no region `patience` ticks after the start, or when the region is taken away. What the
-    /// software has done is what counts then.
+    /// Guest model: computes, and falls back to `software` if the accelerator is not available: if no region is
+    /// assigned `patience` ticks after the start, or if the region is preempted. The result is then that of the
+    /// software.
     ///
     /// # Errors
     ///
-    /// The task refused it: [`Failure::Task`]. Without a channel to the device manager nothing can be cancelled, and the software does what has failed.
+    /// The task refused it: [`Failure::Task`]. Without a channel to the device manager nothing can be cancelled, and
+    /// the software repeats a computation that has failed.
     pub fn run_or(
         &self,
         computation: &Computation,
         patience: u64,
         software: impl FnOnce(&Computation),
-    ) -> Result<Done, Failure> {
+    ) -> Result<CompletedBy, Failure> {
         let before = self.signal_word();
         self.start(computation);
         let patience_ends = time::now().saturating_add(patience);
         let mut cancelled = false;
-        while !self.is_over() {
+        while !self.is_complete() {
             let word = self.signal_word();
             let is_taken = word != before && signal_of(word) == Some(Signal::Preempt);
             let is_late = !self.has_region() && time::now() >= patience_ends;
             if (is_taken || is_late) && !cancelled {
-                // If it is running again by now, it goes on, and its result counts.
+                // If it is running again by now, it continues, and its result counts.
                 cancelled = self.cancel();
             }
             self.pause();
         }
         match self.outcome() {
-            Ok(cycles) => Ok(Done::Hardware(cycles)),
+            Ok(cycles) => Ok(CompletedBy::Hardware(cycles)),
             Err(Failure::Task(error)) => Err(Failure::Task(error)),
-            Err(Failure::Taken | Failure::GivenUp) => {
+            Err(Failure::Taken | Failure::Cancelled) => {
                 software(computation);
-                Ok(Done::Software)
+                Ok(CompletedBy::Software)
             }
         }
     }
 
-    /// What the VM was told last; `None`: nothing yet, or it has no channel to the device manager.
+    /// The last signal; `None`: none yet, or the VM has no channel to the device manager.
     pub fn signal(&self) -> Option<Signal> {
         signal_of(self.signal_word())
     }
 
-    /// Wishes that the computation that waits, or was stopped, is given up: it ends with [`Failure::GivenUp`]. One that is running goes on. `false`: there is no channel to the device
-    /// manager.
+    /// Cancels a computation that waits, or was preempted: it ends with [`Failure::Cancelled`]. One that is running
+    /// continues. `false`: there is no channel to the device manager.
     pub fn cancel(&self) -> bool {
         let Some((channel, _)) = self.manager else {
             return false;
@@ -237,7 +243,7 @@ impl VirtualDevice {
         let interrupts = csr::read::<{ csr::SIE }>() != 0;
         if interrupts && self.registers.int_ctrl().read().enable() && self.manager.is_none() {
             trap::without_interrupts(|| {
-                if !self.is_over() {
+                if !self.is_complete() {
                     trap::wait_for_interrupt();
                 }
             });
@@ -264,7 +270,8 @@ impl VirtualDevice {
         let (channel, interface) = self.manager?;
         let at = interface * SLOT_SIZE + offset;
         let word = (&raw const *channel.words().get(at / 8)?).cast::<AtomicU32>();
-        // SAFETY: half of a word of the channel's memory, which lives as long as the VM; all who use it do so by atomics.
+        // SAFETY: half of a word of the channel's memory, which lives as long as the VM; all who use it do so by
+        // atomics.
         Some(unsafe { &*word.add(at % 8 / 4) })
     }
 }

@@ -1,4 +1,5 @@
-//! Channels: memory shared with another VM, with rings of records in it, a doorbell each way, and messages that the hypervisor copies.
+//! Channels: memory shared with another VM, with rings of records in it, a doorbell in each direction, and messages
+//! copied by the hypervisor.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -10,15 +11,15 @@ pub use tactus_channel::{Consumer, End, Producer, ReceiveError, SendError};
 
 use crate::{devicetree, hypervisor, interrupts, sbi};
 
-/// For ever, as a timeout.
+/// The timeout that never expires.
 pub const FOR_EVER: u64 = u64::MAX;
 
 /// Why a message was not sent or not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageError {
-    /// There was no room, or no message, in time.
+    /// The queue was still full, or empty, at the timeout.
     Timeout,
-    /// The message has so many bytes, more than the buffer. It stays.
+    /// The message, with this length, is longer than the buffer. It stays queued.
     TooLong(usize),
     /// Another error of the call, see [`tactus_abi::hypercall::MESSAGE_SEND`].
     Call(sbi::Error),
@@ -63,7 +64,7 @@ impl Channel {
         Some(unsafe { Self::at(number, channel.memory, channel.size) })
     }
 
-    /// Which end this VM has, as the devicetree says; `None`: it does not say.
+    /// The end of this VM, from the devicetree; `None`: not stated there.
     pub fn end(self) -> Option<End> {
         match devicetree::channel(self.number)?.end? {
             0 => Some(End::First),
@@ -71,18 +72,19 @@ impl Channel {
         }
     }
 
-    /// Starts this end of the channel's rings, see [`tactus_channel::open`]. `None`: the memory is too small, or the devicetree does not say
-    /// which end it is.
+    /// Starts this end of the channel's rings, see [`tactus_channel::open`]. `None`: the memory is too small, or the
+    /// devicetree does not state the end.
     pub fn rings(self) -> Option<(Producer<'static>, Consumer<'static>)> {
         tactus_channel::open(self.words(), self.end()?)
     }
 
-    /// Sends a copy of a message. `priority`: higher first. Waits for room for at most `timeout` ticks; meanwhile this vCPU does nothing
-    /// else, and takes no interrupts.
+    /// Sends a copy of a message. `priority`: higher first. Waits for a free slot for at most `timeout` ticks;
+    /// meanwhile this vCPU is blocked and takes no interrupts.
     ///
     /// # Errors
     ///
-    /// [`MessageError::Timeout`]; [`MessageError::Call`] with `InvalidParam`: no such channel, it carries no messages, or not such long ones.
+    /// [`MessageError::Timeout`]; [`MessageError::Call`] with `InvalidParam`: no such channel, it carries no messages,
+    /// or not such long ones.
     pub fn send(self, message: &[u8], priority: u8, timeout: u64) -> Result<(), MessageError> {
         let address = message.as_ptr() as usize;
         let priority = usize::from(priority);
@@ -99,8 +101,8 @@ impl Channel {
         message_result(answer).map(drop)
     }
 
-    /// Receives the first message of the highest priority into `buffer` and tells its length. Waits for one for at most `timeout`
-    /// ticks; meanwhile this vCPU does nothing else, and takes no interrupts.
+    /// Receives the first message of the highest priority into `buffer` and returns its length. Waits for one for at
+    /// most `timeout` ticks; meanwhile this vCPU is blocked and takes no interrupts.
     ///
     /// # Errors
     ///
@@ -113,7 +115,8 @@ impl Channel {
         message_result(answer)
     }
 
-    /// The memory, as words. Both ends see each other's writes in the order that the atomic accesses ask for.
+    /// The memory, as words. The ends observe each other's writes in the order that the orderings of the accesses
+    /// require.
     pub fn words(self) -> &'static [AtomicU64] {
         // SAFETY: the range belongs to the channel (`at`), is page aligned and lives as long as the VM; atomics may be
         // written by the other end at any time.
@@ -141,7 +144,7 @@ impl Channel {
         map::CHANNEL_SOURCE + self.number as u32
     }
 
-    /// Lets the other end's doorbell interrupt the running hart.
+    /// Enables the other end's doorbell interrupt on the running hart.
     pub fn enable_interrupt(self, priority: u32) {
         interrupts::enable(self.source(), priority);
     }

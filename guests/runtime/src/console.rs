@@ -1,7 +1,7 @@
 //! Text to the console: by the SBI's debug console where there is one, else by the 16550.
 //!
-//! The debug console takes physical addresses: it serves as long as the guest's own translation (off at first) leaves this
-//! crate's memory where it is.
+//! The debug console takes physical addresses: it serves as long as the guest's own translation (off at first) leaves
+//! this crate's memory where it is.
 
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ macro_rules! println {
     ($($arguments:tt)*) => { $crate::print!("{}\n", ::core::format_args!($($arguments)*)) };
 }
 
-/// Where text goes.
+/// The destination of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Sink {
@@ -38,7 +38,7 @@ static SINK: AtomicUsize = AtomicUsize::new(0);
 /// Number of the hart that prints, plus one; 0 when none does.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
 
-/// Sends all further text there, instead of where the runtime would.
+/// Sends all further text to `sink` instead of the default.
 pub fn use_sink(sink: Sink) {
     SINK.store(sink as usize, Ordering::Relaxed);
 }
@@ -59,8 +59,8 @@ fn sink() -> Sink {
     }
 }
 
-/// Prints. One vCPU's text is not broken by another's; an interrupt handler that prints while its own vCPU does gets its
-/// text into the middle of the other.
+/// Prints. Texts of different vCPUs do not interleave. The text of an interrupt handler that interrupts printing on its
+/// own vCPU is inserted there.
 pub fn print(text: fmt::Arguments<'_>) {
     let me = start::hart() + 1;
     let nested = OWNER.load(Ordering::Relaxed) == me;
@@ -77,7 +77,7 @@ pub fn print(text: fmt::Arguments<'_>) {
         length: 0,
         bytes: [0; 256],
     };
-    // Neither `Chunk` nor the text of a correct `Display` fails, and there is nobody to tell.
+    // Neither `Chunk` nor the text of a correct `Display` fails, and an error could not be reported.
     let _ = chunk.write_fmt(text);
     chunk.flush();
     if !nested {
@@ -85,7 +85,7 @@ pub fn print(text: fmt::Arguments<'_>) {
     }
 }
 
-/// Takes the console from whoever is printing.
+/// Releases the console for the caller, even if a vCPU is printing.
 ///
 /// # Safety
 ///
@@ -94,7 +94,7 @@ pub(crate) unsafe fn steal() {
     OWNER.store(0, Ordering::Release);
 }
 
-/// Text on its way: collected, so that a call below is made for a line and not for a word.
+/// A buffer for text, so that a call below is made for a line and not for a word.
 struct Chunk {
     sink: Sink,
     length: usize,
@@ -109,7 +109,7 @@ impl Chunk {
             match self.sink {
                 Sink::DebugConsole => match sbi::console_write(bytes) {
                     Ok(taken) => bytes = bytes.get(taken..).unwrap_or_default(),
-                    // Nobody can be told, and the program is more than its text.
+                    // An error cannot be reported, and the program need not stop for lost text.
                     Err(_) => return,
                 },
                 Sink::Uart => {

@@ -1,4 +1,4 @@
-//! What the machine says of itself (Devicetree specification), and the boot arguments in it.
+//! The machine's devicetree (Devicetree specification), and the boot arguments in it.
 
 use fdt::{Fdt, node::FdtNode};
 
@@ -8,8 +8,8 @@ use crate::start;
 pub fn get() -> Option<Fdt<'static>> {
     match start::devicetree() {
         0 => None,
-        // SAFETY: the boot convention is that `a1` points to a devicetree; it stays where it is, and `from_ptr` checks its
-        // magic.
+        // SAFETY: the boot convention is that `a1` points to a devicetree; it stays where it is, and `from_ptr` checks
+        // its magic.
         address => unsafe { Fdt::from_ptr(address as *const u8) }.ok(),
     }
 }
@@ -31,7 +31,7 @@ pub(crate) struct Channel {
     pub memory: usize,
     /// Bytes of its memory.
     pub size: usize,
-    /// Which end this VM has.
+    /// The end of this VM.
     pub end: Option<u32>,
 }
 
@@ -86,7 +86,7 @@ pub struct Page {
     number: usize,
 }
 
-/// The nodes that are compatible with that.
+/// The nodes that are compatible with `compatible`.
 fn compatible_with<'f>(
     tree: &'f Fdt<'static>,
     compatible: &'f str,
@@ -98,7 +98,7 @@ fn compatible_with<'f>(
     })
 }
 
-/// The VM's page of that number, counted from 0, of those whose node is compatible with that.
+/// The VM's page number `number`, counted from 0 among the nodes compatible with `compatible`.
 pub fn page(compatible: &'static str, number: usize) -> Option<Page> {
     let tree = get()?;
     let node = compatible_with(&tree, compatible).nth(number)?;
@@ -117,19 +117,19 @@ impl Page {
         Some(node.property(name)?.value)
     }
 
-    /// A property of so many 32-bit cells.
+    /// A property of `N` 32-bit cells.
     pub fn cells<const N: usize>(&self, property: &str) -> Option<[u32; N]> {
         let cells = self.property(property)?.as_chunks::<4>().0;
         let cells: [_; N] = cells.try_into().ok()?;
         Some(cells.map(u32::from_be_bytes))
     }
 
-    /// A property of so many bytes.
+    /// A property of `N` bytes.
     pub fn bytes<const N: usize>(&self, property: &str) -> Option<[u8; N]> {
         self.property(property)?.try_into().ok()
     }
 
-    /// Whether there is such a property.
+    /// Whether the property is present.
     pub fn has(&self, property: &str) -> bool {
         self.property(property).is_some()
     }
@@ -153,7 +153,7 @@ pub fn argument(name: &str) -> Option<&'static str> {
 ///
 /// # Panics
 ///
-/// When the argument is there but is no decimal number.
+/// When the argument is present but is not a decimal number.
 pub fn number(name: &str, default: u64) -> u64 {
     match argument(name) {
         None => default,

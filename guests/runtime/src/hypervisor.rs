@@ -7,7 +7,7 @@ use tactus_abi::hypercall::{
 
 use crate::sbi::{Error, call_raw};
 
-/// A VM's state and what its last fault was.
+/// A VM's state and the cause of its last fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Its state; `None` when the hypervisor names one this library does not know.
@@ -78,21 +78,22 @@ pub fn vm_restart(vm: usize) -> Result<(), Error> {
 /// Sets of interfaces, a bit each, for [`accelerator_requests`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interfaces {
-    /// Their stores without a region are told.
+    /// Interfaces whose requests are reported.
     pub listen: u8,
-    /// Their VMs write their pages directly from now on.
+    /// Interfaces to open: their VMs write the pages directly.
     pub open: u8,
-    /// They do so no more.
+    /// Interfaces to close: stores to their pages trap.
     pub close: u8,
 }
 
-/// For the device manager: opens and closes pages, and says what has become of them, as [`tactus_abi::hypercall::interface_event`]. Where there is no news and it `waits`, it does so for news or an interrupt; enabled or not, as
-/// `wfi` does.
+/// For the device manager: opens and closes pages, and returns the events of the interfaces, as
+/// [`tactus_abi::hypercall::interface_event`]. If there are none and it `waits`, it waits for an event or, as `wfi`
+/// does, for an interrupt, enabled or not.
 ///
 /// # Errors
 ///
-/// [`Error::Denied`]: this VM is not the device manager; [`Error::InvalidParam`]: there is not each of these interfaces, or one is to be open and closed; [`Error::NotSupported`]: a hypervisor without virtual
-/// devices of accelerators.
+/// [`Error::Denied`]: this VM is not the device manager; [`Error::InvalidParam`]: an interface does not exist, or is to
+/// be opened and closed; [`Error::NotSupported`]: the hypervisor has no virtual devices of accelerators.
 #[inline]
 pub fn accelerator_requests(interfaces: Interfaces, waits: bool) -> Result<usize, Error> {
     let Interfaces {
@@ -106,7 +107,7 @@ pub fn accelerator_requests(interfaces: Interfaces, waits: bool) -> Result<usize
     unsafe { call_raw(EXTENSION, ACCELERATOR_REQUESTS, arguments) }.result()
 }
 
-/// How long the calling VM's vCPUs have run, in ticks of the `time` CSR.
+/// Execution time of the calling VM's vCPUs, in ticks of the `time` CSR.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
-//! Devices' and doorbells' interrupts, by whichever way the running hart takes them: by the controller ([`Plic`]), or, in a
-//! Tactus VM and when it has asked for it ([`use_page`]), by a page in its own memory, which takes no trap to acknowledge, mask or end
-//! one ([`tactus_abi::interrupts`]).
+//! Interrupts of devices and doorbells, by the running hart's mechanism: the controller ([`Plic`]), or, in a Tactus VM
+//! that has called [`use_page`], a page in its own memory, by which it claims, masks and completes interrupts without a
+//! trap ([`tactus_abi::interrupts`]).
 //!
 //! Handlers ([`crate::trap::on_external`]) are the same, and so are [`enable`] and [`disable`].
 
@@ -15,8 +15,8 @@ use crate::{csr, plic::Plic, sbi, start, trap};
 static PAGES: [InterruptPage; start::HARTS_MAX] = [const { InterruptPage::new() }; _];
 static IN_USE: [AtomicBool; start::HARTS_MAX] = [const { AtomicBool::new(false) }; _];
 
-/// The running hart takes its interrupts by a page from now on. Sources are to be enabled anew. What has come before and not been
-/// claimed comes by the page, also what does not interest.
+/// Switches the running hart to a page. Sources must be enabled again. Interrupts that are pending and not claimed
+/// become pending in the page, those of disabled sources as well.
 ///
 /// # Errors
 ///
@@ -27,19 +27,19 @@ pub fn use_page() -> Result<(), sbi::Error> {
     trap::without_interrupts(|| {
         call(INTERRUPT_PAGE, core::ptr::from_ref(page) as usize)?;
         IN_USE[hart].store(true, Ordering::Relaxed);
-        see_to(page.enable(IPI));
+        recheck_if(page.enable(IPI));
         // SAFETY: the runtime's trap handler knows what to do with it.
         unsafe { csr::set::<{ csr::SIE }>(csr::INTERRUPT_SOFTWARE) };
         Ok(())
     })
 }
 
-/// The running hart takes its interrupts by the controller again. What is pending in the page is forgotten.
+/// Switches the running hart back to the controller. Interrupts pending in the page are dropped.
 ///
 /// # Errors
 ///
 /// As [`use_page`].
-pub fn leave_page() -> Result<(), sbi::Error> {
+pub fn use_controller() -> Result<(), sbi::Error> {
     let hart = start::hart();
     trap::without_interrupts(|| {
         call(INTERRUPT_PAGE, 0)?;
@@ -59,8 +59,8 @@ pub fn page() -> Option<&'static InterruptPage> {
     IN_USE[hart].load(Ordering::Relaxed).then(|| &PAGES[hart])
 }
 
-/// Lets a source interrupt the running hart. The controller has priorities, 1 to 7, the page has not: of several sources there the one of the lowest number
-/// comes first.
+/// Enables a source for the running hart. The controller has priorities, 1 to 7. The page has none: there the source of
+/// the lowest number is first.
 ///
 /// # Panics
 ///
@@ -70,12 +70,12 @@ pub fn enable(source: u32, priority: u32) {
         None => Plic::of_hart(start::hart()).enable(source, priority),
         Some(page) => {
             check(source);
-            see_to(page.enable(source));
+            recheck_if(page.enable(source));
         }
     }
 }
 
-/// Keeps a source from interrupting the running hart.
+/// Disables a source for the running hart.
 ///
 /// # Panics
 ///
@@ -90,8 +90,8 @@ pub fn disable(source: u32) {
     }
 }
 
-/// Ends the service of a source that was taken from a page: a call for devices, nothing for doorbells and faults.
-pub fn end(source: u32) {
+/// Completes a source claimed from a page: a call for devices, nothing for doorbells and faults.
+pub fn complete(source: u32) {
     if (1..=map::PASSTHROUGH_SOURCE_MAX).contains(&source) {
         call(INTERRUPT_END, source as usize).expect("a source of a page is a source");
     }
@@ -104,15 +104,15 @@ fn check(source: u32) {
     );
 }
 
-/// A source that was pending when it was enabled: the hypervisor says so no more.
-fn see_to(pending: bool) {
+/// Rechecks the page if a source was pending when it was enabled: the hypervisor does not signal it again.
+fn recheck_if(pending: bool) {
     if pending {
-        ask_again();
+        recheck();
     }
 }
 
-/// The software interrupt is pending, for what is left in the page.
-pub(crate) fn ask_again() {
+/// Makes the software interrupt pending, so that the handler checks the page again.
+pub(crate) fn recheck() {
     // SAFETY: the runtime's trap handler knows what to do with it.
     unsafe { csr::set::<{ csr::SIP }>(csr::INTERRUPT_SOFTWARE) };
 }

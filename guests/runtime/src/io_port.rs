@@ -1,8 +1,8 @@
-//! Ports to the I/O hypervisor (`docs/src/reference/io-hypervisor.md`), which shares the devices behind it between VMs: an area of a flash, a window of a
-//! display, Ethernet, a UART.
+//! Ports to the I/O hypervisor (`docs/src/reference/io-hypervisor.md`), which shares devices between VMs: an area of a
+//! flash, a window of a display, Ethernet, a UART.
 //!
-//! A port carries out one request after the other. What waits for its answer is written in one call ([`IoPort::read_flash`]); for several requests under way there are
-//! [`IoPort::ask`] and [`IoPort::answer`].
+//! A port executes requests in order. Functions such as [`IoPort::read_flash`] wait for the answer; [`IoPort::submit`]
+//! and [`IoPort::next_answer`] allow several requests in progress.
 
 use core::cell::Cell;
 use core::sync::atomic::{Ordering, fence};
@@ -13,9 +13,9 @@ use tactus_registers::io_port::IoPort as Registers;
 use crate::devicetree::{self, Page};
 use crate::{csr, trap};
 
-/// The most bytes that one request moves.
+/// Most bytes of one request.
 pub const LENGTH_MAX: usize = 1536;
-/// In the address of a write of the flash: more is to follow.
+/// Bit of the address of a flash write: the next write continues it, so that a partial page may be buffered.
 const FLASH_MORE: u32 = 1 << 31;
 /// The shortest and the longest frame, without check sequence.
 pub const FRAME: core::ops::RangeInclusive<usize> = 14..=1514;
@@ -34,75 +34,75 @@ pub enum Device {
     Ethernet = 4,
 }
 
-/// What is asked of a device.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Op {
-    /// Data come from it.
+    /// Transfers data from the device.
     Read = 0,
-    /// Data go to it.
+    /// Transfers data to the device.
     Write = 1,
-    /// What is its own.
+    /// An operation specific to the device.
     Control = 2,
 }
 
-/// Where a request's data are, or go.
+/// The location of a request's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In the port's buffers, so many bytes behind their beginning: a multiple of 4.
+pub enum DataLocation {
+    /// In the port's buffers, at this offset: a multiple of 4.
     Buffer(u32),
-    /// In the VM's memory, so many bytes behind its beginning: a multiple of 64.
+    /// In the VM's memory, at this offset: a multiple of 64.
     Memory(u32),
 }
 
 /// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Of which device.
+    /// The device.
     pub device: Device,
-    /// What.
+    /// The operation.
     pub op: Op,
-    /// Where at the device; what it means is the device's.
+    /// The address at the device, with a meaning specific to the device.
     pub address: u32,
-    /// Its data.
-    pub place: Place,
-    /// Bytes, at most [`LENGTH_MAX`].
+    /// The location of its data.
+    pub data: DataLocation,
+    /// Length in bytes, at most [`LENGTH_MAX`].
     pub length: usize,
-    /// 0 to 3: comes back with the answer.
+    /// A tag, 0 to 3, returned with the answer.
     pub tag: u8,
 }
 
 /// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The request's.
+    /// The tag of the request.
     pub tag: u8,
-    /// How many bytes came back.
+    /// Bytes returned.
     pub outcome: Result<usize, Failure>,
 }
 
-/// Why a request was not done.
+/// Why a request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The request makes no sense.
+    /// The request is malformed.
     Malformed,
-    /// There is no such device.
+    /// The device does not exist.
     NoDevice,
-    /// The port may not use it.
+    /// The port has no right to the device.
     Denied,
-    /// The device does no such thing.
+    /// The device does not support the operation.
     BadOp,
-    /// The device has no such address, or ends too early.
+    /// The address is out of range of the device.
     BadAddress,
-    /// Not with such a length.
+    /// The length is not valid.
     BadLength,
-    /// This part of the device may not be changed.
+    /// This part of the device is read-only.
     Protected,
     /// The device answered with an error, or not in time.
     DeviceFailed,
-    /// Memory did, or the data are not in the VM's memory.
+    /// Memory answered with an error, or the data are not in the VM's memory.
     MemoryFailed,
-    /// A status that this driver does not know.
+    /// A status unknown to this driver.
     Unknown(u8),
 }
 
@@ -127,13 +127,13 @@ impl Failure {
 pub struct IoPort {
     registers: Registers<'static>,
     page: Page,
-    /// Whether answers interrupt.
+    /// Whether answers raise the interrupt.
     interrupts: Cell<bool>,
 }
 
 impl IoPort {
-    /// The VM's port of that number, counted from 0; `None`: it has none. What was asked of it before is ended; and the I/O manager is waited for,
-    /// which says what the port may do.
+    /// The VM's port `number`, counted from 0; `None`: the VM has none. Earlier requests are cancelled. Waits for the
+    /// I/O manager to set the port's rights.
     pub fn find(number: usize) -> Option<Self> {
         let page = devicetree::page("tactus,io-port", number)?;
         let port = Self {
@@ -146,22 +146,22 @@ impl IoPort {
             return None;
         }
         port.registers.reset().write(|r| r.set_now(true));
-        // The request under way, of which the data may be in the buffer, goes on to its end.
-        while port.room() < 4 {
+        // The request in progress, whose data may be in the buffer, runs to its end.
+        while port.free_requests() < 4 {
             core::hint::spin_loop();
         }
         let all = [Device::Uart, Device::Flash, Device::Vga, Device::Ethernet];
         let device = all.into_iter().find(|device| port.may_use(*device))?;
-        // No device reads nothing: it refuses that, whoever asks, but not as one that may not be used.
+        // An empty read is always refused, with a different status if the port has no right to the device.
         let nothing = Request {
             device,
             op: Op::Read,
             address: 0,
-            place: Place::Buffer(0),
+            data: DataLocation::Buffer(0),
             length: 0,
             tag: 0,
         };
-        while port.call(&nothing) == Err(Failure::Denied) {
+        while port.execute(&nothing) == Err(Failure::Denied) {
             core::hint::spin_loop();
         }
         Some(port)
@@ -195,12 +195,13 @@ impl IoPort {
         self.page.bytes("local-mac-address")
     }
 
-    /// PLIC source of the interrupt that an answer raises, when [`IoPort::set_interrupt`] says so.
+    /// PLIC source of the interrupt of an answer, which [`IoPort::set_interrupt`] enables.
     pub const fn source(&self) -> Option<u32> {
         self.page.source
     }
 
-    /// Whether an answer interrupts: whoever waits gives the hart away meanwhile. The handler calls [`silence`].
+    /// Sets whether an answer interrupts: then functions that wait release the hart. The handler calls
+    /// [`clear_interrupt`].
     pub fn set_interrupt(&self, enabled: bool) {
         self.interrupts.set(enabled);
         self.registers
@@ -208,29 +209,29 @@ impl IoPort {
             .write(|r| r.set_response(enabled));
     }
 
-    /// How many answers wait.
-    pub fn waiting(&self) -> u8 {
+    /// Number of answers not yet read.
+    pub fn answers_pending(&self) -> u8 {
         self.registers.status().read().waiting()
     }
 
-    /// How many requests there is room for: four at most, one under way included.
-    pub fn room(&self) -> u8 {
+    /// Number of free request entries: four at most, that of the request in progress included.
+    pub fn free_requests(&self) -> u8 {
         self.registers.status().read().room()
     }
 
-    /// Asks for something; `false`: there is no room for it.
-    pub fn ask(&self, request: &Request) -> bool {
-        if self.room() == 0 {
+    /// Submits a request; `false`: no entry is free.
+    pub fn submit(&self, request: &Request) -> bool {
+        if self.free_requests() == 0 {
             return false;
         }
-        let (memory, place) = match request.place {
-            Place::Buffer(place) => (false, place),
-            Place::Memory(place) => (true, place),
+        let (memory, place) = match request.data {
+            DataLocation::Buffer(place) => (false, place),
+            DataLocation::Memory(place) => (true, place),
         };
         let registers = &self.registers;
         registers.address().write(|r| r.set_value(request.address));
         registers.data().write(|r| r.set_place(place));
-        // What is to be sent is in memory before the port looks for it.
+        // Data to send are in memory before the port reads them.
         fence(Ordering::SeqCst);
         registers.request().write(|r| {
             r.set_device(request.device as u8);
@@ -242,13 +243,13 @@ impl IoPort {
         true
     }
 
-    /// The oldest answer that waits.
-    pub fn answer(&self) -> Option<Answer> {
+    /// Removes the oldest answer.
+    pub fn next_answer(&self) -> Option<Answer> {
         let response = self.registers.response().read();
         if !response.valid() {
             return None;
         }
-        // What came is there before it is looked at.
+        // Received data are in memory before they are read.
         fence(Ordering::SeqCst);
         Some(Answer {
             tag: response.tag(),
@@ -259,17 +260,17 @@ impl IoPort {
         })
     }
 
-    /// Asks, and waits for the answer, when nothing else is under way: the bytes that came back.
+    /// Submits a request and waits for its answer, while no other is in progress; returns the number of bytes returned.
     ///
     /// # Errors
     ///
-    /// It was not done.
-    pub fn call(&self, request: &Request) -> Result<usize, Failure> {
-        while !self.ask(request) {
+    /// The request failed.
+    pub fn execute(&self, request: &Request) -> Result<usize, Failure> {
+        while !self.submit(request) {
             core::hint::spin_loop();
         }
         loop {
-            if let Some(answer) = self.answer() {
+            if let Some(answer) = self.next_answer() {
                 return answer.outcome;
             }
             self.pause();
@@ -290,8 +291,8 @@ impl IoPort {
         });
     }
 
-    /// Puts data at the beginning of the buffer that goes to devices.
-    fn put(&self, data: &[u8]) {
+    /// Copies data to the start of the buffer to devices.
+    fn copy_in(&self, data: &[u8]) {
         for (index, bytes) in data.chunks(4).enumerate() {
             let mut word = [0; 4];
             word[..bytes.len()].copy_from_slice(bytes);
@@ -300,8 +301,8 @@ impl IoPort {
         }
     }
 
-    /// Takes data from the beginning of the buffer that comes from devices.
-    fn take(&self, to: &mut [u8]) {
+    /// Copies data from the start of the buffer from devices.
+    fn copy_out(&self, to: &mut [u8]) {
         for (index, bytes) in to.chunks_mut(4).enumerate() {
             let word = self.registers.buffer().index(index).read().to_le_bytes();
             bytes.copy_from_slice(&word[..bytes.len()]);
@@ -309,15 +310,15 @@ impl IoPort {
     }
 
     fn read(&self, device: Device, address: u32, to: &mut [u8]) -> Result<usize, Failure> {
-        let came = self.call(&Request {
+        let came = self.execute(&Request {
             device,
             op: Op::Read,
             address,
-            place: Place::Buffer(0),
+            data: DataLocation::Buffer(0),
             length: to.len(),
             tag: 0,
         })?;
-        self.take(&mut to[..came]);
+        self.copy_out(&mut to[..came]);
         Ok(came)
     }
 
@@ -325,16 +326,16 @@ impl IoPort {
         if data.len() > LENGTH_MAX {
             return Err(Failure::BadLength);
         }
-        self.put(data);
+        self.copy_in(data);
         let request = Request {
             device,
             op,
             address,
-            place: Place::Buffer(0),
+            data: DataLocation::Buffer(0),
             length: data.len(),
             tag: 0,
         };
-        self.call(&request).map(drop)
+        self.execute(&request).map(drop)
     }
 
     /// Reads from the port's area of the flash.
@@ -364,12 +365,13 @@ impl IoPort {
         Ok(())
     }
 
-    /// Programs the flash with what more is to follow behind: what does not fill a page of 256 bytes is kept, and programmed with what follows, or before
-    /// whatever else the port asks of the flash. When [`IoPort::write_flash`] has gone well, all is in the flash.
+    /// Programs the flash with data that a later call continues: bytes that do not fill a page of 256 are buffered, and
+    /// programmed with that call, or before any other request of the port to the flash. When [`IoPort::write_flash`]
+    /// has succeeded, all bytes are in the flash.
     ///
     /// # Errors
     ///
-    /// As [`IoPort::write_flash`]. What was kept is lost where the flash does not answer.
+    /// As [`IoPort::write_flash`]. Buffered bytes are lost if the flash does not answer.
     pub fn append_flash(&self, address: u32, data: &[u8]) -> Result<(), Failure> {
         if address & FLASH_MORE != 0 {
             return Err(Failure::BadAddress);
@@ -377,7 +379,8 @@ impl IoPort {
         self.write_flash(address | FLASH_MORE, data)
     }
 
-    /// Erases the sector of 4 KiB that begins there: all bits are 1 then. 45 ms, in which nobody has the flash.
+    /// Erases the sector of 4 KiB at this address: all bits become 1. Takes 45 ms, in which no port can access the
+    /// flash.
     ///
     /// # Errors
     ///
@@ -386,7 +389,7 @@ impl IoPort {
         self.write(Device::Flash, Op::Control, address, &[])
     }
 
-    /// Draws pixels from a place of the port's window to the right. What lies outside of the window is not drawn.
+    /// Draws pixels from a position in the port's window to the right. Pixels outside of the window are dropped.
     ///
     /// # Errors
     ///
@@ -415,7 +418,7 @@ impl IoPort {
         self.write(Device::Ethernet, Op::Write, 0, frame)
     }
 
-    /// The frame that has come, or as much of it as there is room for: its bytes; 0: none has.
+    /// Receives a frame, truncated to the buffer, and returns its length; 0: none.
     ///
     /// # Errors
     ///
@@ -435,19 +438,19 @@ impl IoPort {
         parts.try_for_each(|part| self.write(Device::Uart, Op::Write, 0, part))
     }
 
-    /// What has come to the UART: so many bytes; 0: nothing.
+    /// Reads bytes received by the UART and returns their number; 0: none.
     ///
     /// # Errors
     ///
-    /// The port is not the one that reads.
+    /// The port has no right to read.
     pub fn read_text(&self, to: &mut [u8]) -> Result<usize, Failure> {
         let length = to.len().min(LENGTH_MAX);
         self.read(Device::Uart, 0, &mut to[..length])
     }
 }
 
-/// For a handler of its source: the answer that waits at the VM's port of that number, which there is, interrupts no more.
-pub fn silence(number: usize) {
+/// Clears the interrupt of an answer at the VM's port `number`, which must exist. For the handler of its source.
+pub fn clear_interrupt(number: usize) {
     if let Some(page) = devicetree::page("tactus,io-port", number) {
         // SAFETY: the devicetree is the system's own description of what it gives the VM.
         let registers = unsafe { Registers::from_ptr(page.registers as *mut ()) };

@@ -5,26 +5,26 @@
 //! a VM under Tactus and, from the same binary, natively under OpenSBI on QEMU's `virt` machine, as
 //! long as it makes none of the calls of [`hypervisor`].
 //!
-//! | module | what it gives |
+//! | module | contents |
 //! |---|---|
-//! | [`start`] | what happens before `main`; starting other vCPUs |
+//! | [`start`] | start-up before `main`; start of other vCPUs |
 //! | [`csr`] | control and status registers by number |
 //! | [`trap`] | interrupts and exceptions, with handlers in Rust |
 //! | [`time`] | the clock, the timer, counting instructions |
-//! | [`stopwatch`] | how many instructions an event takes to reach this guest |
-//! | [`sbi`] | calls to what is below: firmware or hypervisor |
+//! | [`stopwatch`] | latency of events at this guest, in instructions |
+//! | [`sbi`] | calls to the firmware or hypervisor |
 //! | [`hypervisor`] | Tactus's own calls |
-//! | [`rt`] | real-time vCPUs, made at run time |
+//! | [`rt`] | real-time vCPUs, created at run time |
 //! | [`console`] | [`print!`], [`println!`] |
 //! | [`record`] | figures and verdicts for the `tactus` tool |
 //! | [`uart`], [`plic`] | the devices of every VM |
 //! | [`interrupts`] | the controller's interrupts without a trap |
 //! | [`channel`] | shared memory and doorbells |
-//! | [`accelerator`] | virtual devices, behind which accelerators stand |
+//! | [`accelerator`] | virtual devices of accelerators |
 //! | [`io_port`] | ports to the I/O hypervisor: flash, display, Ethernet, UART |
-//! | [`timed_io`] | pins that change and are read on exact cycles |
-//! | [`devicetree`] | what the machine says of itself; boot arguments |
-//! | [`power`] | the end |
+//! | [`timed_io`] | pins that change and are sampled on exact cycles |
+//! | [`devicetree`] | the devicetree; boot arguments |
+//! | [`power`] | power-off and restart |
 //!
 //! The smallest guest:
 //!

@@ -1,4 +1,4 @@
-//! A panic is the guest's verdict on itself: a `fail` record, then power-off as failed, or a restart.
+//! The panic handler: reports a `fail` record, then powers off as failed, or restarts.
 
 use core::panic::PanicInfo;
 

@@ -21,8 +21,8 @@ impl Plic {
         map::PLIC_BASE as usize + 0x20_0004 + 0x1000 * self.context
     }
 
-    /// Lets a source interrupt this hart, with a priority of 1 to 7, when no other source has set the priority's threshold
-    /// higher. The threshold itself is put to 0.
+    /// Lets a source interrupt this hart, with a priority of 1 to 7, when no other source has set the priority's
+    /// threshold higher. The threshold itself is put to 0.
     ///
     /// # Panics
     ///
@@ -38,7 +38,7 @@ impl Plic {
         write(0x20_0000 + 0x1000 * self.context, 0);
     }
 
-    /// Keeps a source from interrupting this hart.
+    /// Disables a source for this hart.
     ///
     /// # Panics
     ///
@@ -52,7 +52,7 @@ impl Plic {
         write(word, read(word) & !(1 << (source % 32)));
     }
 
-    /// Takes the pending source of the highest priority, if there is one.
+    /// Claims the pending source of the highest priority, if there is one.
     pub fn claim(self) -> Option<u32> {
         match read(0x20_0004 + 0x1000 * self.context) {
             0 => None,
@@ -60,7 +60,7 @@ impl Plic {
         }
     }
 
-    /// Ends the service of a claimed source.
+    /// Completes a claimed source.
     pub fn complete(self, source: u32) {
         write(0x20_0004 + 0x1000 * self.context, source);
     }

@@ -1,4 +1,4 @@
-//! The end of a run.
+//! Power-off and restart.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,13 +26,13 @@ pub fn off_failed() -> ! {
 /// Whether a panic restarts the guest.
 static RESTARTS: AtomicBool = AtomicBool::new(false);
 
-/// Lets a panic restart the guest from here on, and not end it: for services that others wait for, and that find again what
-/// they have to know.
+/// Makes a panic restart the guest instead of ending it: for servers on which other VMs depend and which can recover
+/// their state.
 pub fn restart_on_panic() {
     RESTARTS.store(true, Ordering::Relaxed);
 }
 
-/// The end of a guest that has panicked.
+/// Ends or restarts a guest that has panicked.
 pub(crate) fn end_panic() -> ! {
     if RESTARTS.load(Ordering::Relaxed) {
         restart()
@@ -46,7 +46,7 @@ pub fn restart() -> ! {
     finish(map::FINISHER_RESET)
 }
 
-/// The finisher, where there is no SBI system reset.
+/// Stores to the finisher: the fallback without SBI system reset.
 fn finish(value: u32) -> ! {
     // SAFETY: the finisher's page is the guest's own (memory map); nothing follows the store.
     unsafe { (map::FINISHER_BASE as *mut u32).write_volatile(value) };

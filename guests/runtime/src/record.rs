@@ -1,4 +1,4 @@
-//! Lines that the `tactus` tool takes out of the console and into its report ([`tactus_abi::record`]).
+//! Records: lines that the `tactus` tool moves from the console to its report ([`tactus_abi::record`]).
 
 use core::fmt::{self, Display, Write};
 
@@ -34,12 +34,12 @@ pub fn phase(name: &str) {
     println!("{PREFIX}phase name={name}");
 }
 
-/// The verdict of a self-checking guest: all is well.
+/// The verdict of a self-checking guest: passed.
 pub fn pass(name: &str) {
     println!("{PREFIX}pass name={name}");
 }
 
-/// The verdict of a self-checking guest: something is not. White space in the reason becomes `_`.
+/// The verdict of a self-checking guest: failed. White space in the reason becomes `_`.
 pub fn fail(name: &str, reason: impl Display) {
     println!("{PREFIX}fail name={name} reason={}", Word(reason));
 }
@@ -63,7 +63,7 @@ impl<T: Display> Display for Word<T> {
     }
 }
 
-/// Values with commas between them, written as they come.
+/// Values separated by commas, formatted without a buffer.
 struct Commas<I>(core::cell::RefCell<I>);
 
 impl<T: Display, I: Iterator<Item = T>> Display for Commas<I> {

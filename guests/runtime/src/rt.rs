@@ -1,9 +1,10 @@
-//! Real-time vCPUs, made and unmade while the guest runs (`abi/src/hypercall.rs`, from `RT_CREATE` on).
+//! Real-time vCPUs, created and deleted at run time (`abi/src/hypercall.rs`, from `RT_CREATE` on).
 //!
-//! A real-time vCPU runs one function on a stack of its own, in the memory that it shares with the rest of the VM, for so
-//! much time every period: its [`Reservation`]. The hypervisor makes it only if it can promise that time beside all it has promised
-//! already; otherwise it says why not ([`Refusal`]), and nothing has changed. Time goes in *jobs*: [`yield_now`] (or `wfi`) ends one, and returns when
-//! the next is released, a period after the last. A job that wants more than the budget is cut off and goes on in the next period.
+//! A real-time vCPU runs one function on a stack of its own, in the memory that it shares with the rest of the VM, with
+//! a budget in every period: its [`Reservation`]. The hypervisor creates it only if it can guarantee that budget beside
+//! all reservations admitted before; otherwise it returns the reason ([`Refusal`]), and nothing has changed.
+//! [`yield_now`] (or `wfi`) ends a *job*, and returns at the release of the next, a period after the last. A job that
+//! exceeds the budget is throttled, and continues in the next period.
 //!
 //! ```ignore
 //! static CONTROL: Control = Control::new();
@@ -20,10 +21,11 @@
 //! let vcpu = rt::create(control_loop, &CONTROL, &STACK, reservation)?;
 //! ```
 //!
-//! Such a vCPU has the console, the clock, atomics and floating point. It has no interrupts: none is enabled, and it is no context of the
-//! PLIC. [`crate::start::hart`] is [`HARTS_MAX`] there plus its number. Its exceptions and panics are those of the whole
-//! guest: the VM goes off as failed. Locks that others of the VM's vCPUs hold, the console's among them, cost it budget; it cannot be blocked for good by one
-//! of the same hart, since a job that waits is cut off.
+//! Such a vCPU can use the console, the clock, atomics and floating point. It has no interrupts: none is enabled, and
+//! it has no context of the PLIC. [`crate::start::hart`] is [`HARTS_MAX`] plus its number there. Its exceptions and
+//! panics are those of the whole guest: the VM goes off as failed. Waiting for a lock that another vCPU of the VM
+//! holds, such as the console's, consumes its budget. A vCPU of the same hart cannot block it for good, since a job
+//! that waits is throttled.
 
 use core::arch::{asm, global_asm};
 use core::cell::UnsafeCell;
@@ -40,21 +42,21 @@ use crate::sbi::{Answer, Error, call_raw};
 use crate::start::HARTS_MAX;
 use crate::{csr, time, trap};
 
-/// So much time, every period, before a deadline. In ticks of the `time` CSR.
+/// A budget in every period, before a deadline. In ticks of the `time` CSR.
 ///
 /// What the hypervisor accepts: `1 <= budget <= deadline <= period <= limit::PERIOD_TICKS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reservation {
-    /// Between two releases.
+    /// Time between two releases.
     pub period: u64,
-    /// Time of each job.
+    /// Execution time of each job.
     pub budget: u64,
-    /// From a job's release to when it must have had its budget.
+    /// Time from a job's release to its deadline.
     pub deadline: u64,
 }
 
 impl Reservation {
-    /// `budget` ticks in each period of `period` ticks, by its end.
+    /// A reservation of `budget` ticks in each `period`, with the end of the period as deadline.
     pub const fn new(period: u64, budget: u64) -> Self {
         Self {
             period,
@@ -63,7 +65,7 @@ impl Reservation {
         }
     }
 
-    /// [`Self::new`], in units of time. What is no whole number of ticks is rounded up.
+    /// [`Self::new`], with durations, which are rounded up to ticks.
     pub fn of(period: Duration, budget: Duration) -> Self {
         Self::new(time::ticks(period), time::ticks(budget))
     }
@@ -74,20 +76,20 @@ impl Reservation {
     }
 }
 
-/// Why a call about a real-time vCPU failed. Nothing has changed then.
+/// Why a call for a real-time vCPU failed. Nothing has changed then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtError {
-    /// Admission says no, and why.
+    /// Admission refused it, for this reason.
     Refused(Refusal),
-    /// The hypervisor says no for a reason that this library does not know.
+    /// The hypervisor refused it, for a reason unknown to this library.
     Denied(usize),
-    /// The call's own error: [`Error::InvalidParam`] where times are out of order, [`Error::InvalidAddress`] where something is not
-    /// in the VM's memory, [`Error::NotSupported`] where there is no Tactus.
+    /// The call's own error: [`Error::InvalidParam`]: times are out of order; [`Error::InvalidAddress`]: an address is
+    /// not in the VM's memory; [`Error::NotSupported`]: there is no Tactus.
     Call(Error),
-    /// The stack is another real-time vCPU's.
+    /// Another real-time vCPU uses the stack.
     StackInUse,
     /// The vCPU has ended.
-    Gone,
+    Ended,
 }
 
 impl fmt::Display for RtError {
@@ -103,7 +105,7 @@ impl fmt::Display for RtError {
             Self::Denied(reason) => write!(f, "denied for the unknown reason {reason}"),
             Self::Call(error) => write!(f, "the call failed: {error:?}"),
             Self::StackInUse => f.write_str("the stack is another real-time vCPU's"),
-            Self::Gone => f.write_str("the real-time vCPU has ended"),
+            Self::Ended => f.write_str("the real-time vCPU has ended"),
         }
     }
 }
@@ -119,12 +121,12 @@ fn result(answer: Answer) -> Result<usize, RtError> {
     })
 }
 
-/// Nobody's.
+/// The stack is free.
 const FREE: u64 = 0;
-/// Its vCPU is being made or deleted by another.
+/// A vCPU is being created or deleted on the stack.
 const HELD: u64 = u64::MAX;
 
-/// What the start code finds at the top of a stack.
+/// Data for the start code, at the top of a stack.
 #[repr(C, align(16))]
 struct Start {
     /// A [`run`], for the argument's type.
@@ -133,7 +135,7 @@ struct Start {
     entry: *const (),
     /// The stack's owner.
     owner: *const AtomicU64,
-    /// What the owner is while the vCPU lives.
+    /// The owner's value while the vCPU lives.
     ticket: u64,
 }
 
@@ -146,7 +148,7 @@ pub struct RtStack<const SIZE: usize> {
     owner: AtomicU64,
 }
 
-// SAFETY: only the owner uses the bytes, and who that is is an atomic.
+// SAFETY: only the owner uses the bytes, and an atomic holds the owner.
 unsafe impl<const SIZE: usize> Sync for RtStack<SIZE> {}
 
 impl<const SIZE: usize> RtStack<SIZE> {
@@ -172,7 +174,7 @@ impl<const SIZE: usize> Default for RtStack<SIZE> {
     }
 }
 
-/// A real-time vCPU that this guest has made. Dropping it leaves the vCPU alone; [`Self::delete`] ends it.
+/// A real-time vCPU created by this guest. Dropping it leaves the vCPU running; [`Self::delete`] ends it.
 #[derive(Debug)]
 pub struct RtVcpu {
     number: u64,
@@ -248,12 +250,12 @@ unsafe extern "C" fn run<T: 'static>(argument: &'static T, entry: *const ()) {
     entry(argument);
 }
 
-/// Real-time vCPUs are made and deleted one at a time, so that a number stays nobody's for as long as somebody waits for its end.
-struct Turn;
+/// Serializes creation and deletion, so that a number is not reused while a deletion waits for its vCPU's end.
+struct CreationLock;
 
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-impl Turn {
+impl CreationLock {
     fn take() -> Self {
         while TAKEN.swap(true, Ordering::Acquire) {
             core::hint::spin_loop();
@@ -262,14 +264,14 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for CreationLock {
     fn drop(&mut self) {
         TAKEN.store(false, Ordering::Release);
     }
 }
 
-/// Makes a real-time vCPU that runs `entry(argument)` on `stack`. It ends when that returns, or by [`RtVcpu::delete`]. Its first job is
-/// released at once, or as soon as what was there before has left the hart.
+/// Creates a real-time vCPU that runs `entry(argument)` on `stack`. It ends when that returns, or by
+/// [`RtVcpu::delete`]. Its first job is released at once, or as soon as departing reservations have left the hart.
 ///
 /// # Errors
 ///
@@ -299,7 +301,7 @@ pub fn create<T: Sync, const SIZE: usize>(
     let top = stack.bytes.get() as usize + SIZE - size_of::<Start>();
     // SAFETY: the stack is held here, and has room for a `Start`; its top is aligned as the stack and its size are.
     unsafe { (top as *mut Start).write(start) };
-    // The vCPU may end before this one goes on: from the call on the stack is its own.
+    // The vCPU may end before this one continues: from the call on the stack is its own.
     owner.store(ticket, Ordering::Release);
     let arguments = [
         __tactus_guest_rt_start as *const () as usize,
@@ -309,8 +311,8 @@ pub fn create<T: Sync, const SIZE: usize>(
         reservation.budget as usize,
         reservation.deadline as usize,
     ];
-    let _turn = Turn::take();
-    // SAFETY: the vCPU runs `run::<T>` as its type says, on a stack that nobody else uses until it has ended.
+    let _turn = CreationLock::take();
+    // SAFETY: the vCPU runs `run::<T>` as its type says, on a stack that no other code uses until it has ended.
     match result(unsafe { call_raw(EXTENSION, RT_CREATE, arguments) }) {
         Ok(number) => Ok(RtVcpu {
             number: number as u64,
@@ -325,7 +327,7 @@ pub fn create<T: Sync, const SIZE: usize>(
 }
 
 impl RtVcpu {
-    /// Its number among those that the VM has made.
+    /// Its number among the VM's created vCPUs.
     pub const fn number(&self) -> u64 {
         self.number
     }
@@ -335,26 +337,26 @@ impl RtVcpu {
         self.owner.load(Ordering::Acquire) == self.ticket
     }
 
-    /// How it does.
+    /// Its state and statistics.
     ///
     /// # Errors
     ///
-    /// [`RtError::Gone`].
+    /// [`RtError::Ended`].
     pub fn status(&self) -> Result<RtStatus, RtError> {
         if !self.is_alive() {
-            return Err(RtError::Gone);
+            return Err(RtError::Ended);
         }
         status_of(self.number)
     }
 
-    /// Gives it another reservation, from its next release on.
+    /// Changes its reservation from its next release on.
     ///
     /// # Errors
     ///
-    /// [`RtError::Refused`] (it keeps the one it has), [`RtError::Call`], [`RtError::Gone`].
+    /// [`RtError::Refused`] (it keeps the one it has), [`RtError::Call`], [`RtError::Ended`].
     pub fn change(&self, reservation: Reservation) -> Result<(), RtError> {
         if !self.is_alive() {
-            return Err(RtError::Gone);
+            return Err(RtError::Ended);
         }
         let Reservation {
             period,
@@ -366,20 +368,20 @@ impl RtVcpu {
         result(unsafe { call_raw(EXTENSION, RT_CHANGE, arguments) }).map(drop)
     }
 
-    /// Ends it wherever it is. Locks that it holds stay locked. Its stack is free afterwards.
+    /// Deletes it, also while it runs. Locks that it holds stay locked. Its stack is free afterwards.
     ///
     /// # Errors
     ///
-    /// [`RtError::Gone`]: it has ended by itself; [`RtError::Call`].
+    /// [`RtError::Ended`]: it has ended by itself; [`RtError::Call`].
     pub fn delete(self) -> Result<(), RtError> {
         self.owner
             .compare_exchange(self.ticket, HELD, Ordering::AcqRel, Ordering::Relaxed)
-            .map_err(|_| RtError::Gone)?;
-        let _turn = Turn::take();
+            .map_err(|_| RtError::Ended)?;
+        let _turn = CreationLock::take();
         let arguments = [self.number as usize, 0, 0, 0, 0, 0];
-        // SAFETY: what only the deleted vCPU used, its stack, is held here; the rest was shared, and stays valid.
+        // SAFETY: the stack, which only the deleted vCPU used, is held here; the rest was shared, and stays valid.
         let done = result(unsafe { call_raw(EXTENSION, RT_DELETE, arguments) });
-        // Another hart may take a moment to stop it.
+        // If it runs on another hart, that hart stops it after the call.
         while done.is_ok() && status_of(self.number).is_ok() {
             core::hint::spin_loop();
         }
@@ -389,7 +391,7 @@ impl RtVcpu {
     }
 }
 
-/// How a real-time vCPU that this VM has made does, by its number.
+/// State and statistics of a real-time vCPU created by this VM, by its number.
 ///
 /// # Errors
 ///
@@ -409,7 +411,7 @@ pub fn status_of(number: u64) -> Result<RtStatus, RtError> {
     Ok(status)
 }
 
-/// How the calling real-time vCPU does.
+/// State and statistics of the calling real-time vCPU.
 ///
 /// # Errors
 ///
@@ -418,7 +420,7 @@ pub fn status() -> Result<RtStatus, RtError> {
     status_of(RT_SELF)
 }
 
-/// The caller has done its job. Returns when the next is released, with that time in ticks.
+/// Ends the caller's job. Returns at the release of the next, with that time in ticks.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Calls to what is below: the firmware, or the hypervisor that stands in for it (RISC-V SBI specification 2.0).
+//! SBI calls to the firmware or the hypervisor (RISC-V SBI specification 2.0).
 
 use core::arch::asm;
 
@@ -10,7 +10,7 @@ use sbi_spec::{base, dbcn, hsm, rfnc, spi, srst, time};
 pub struct Answer {
     /// 0, or a negative error code.
     pub error: isize,
-    /// The value; means nothing beside an error.
+    /// The value; undefined beside an error.
     pub value: usize,
 }
 
@@ -19,7 +19,7 @@ impl Answer {
     ///
     /// # Errors
     ///
-    /// Whatever the callee reported; a code that the specification does not name is [`Error::Custom`].
+    /// The callee's error; a code that the specification does not name is [`Error::Custom`].
     pub fn result(self) -> Result<usize, Error> {
         sbi_spec::binary::SbiRet {
             error: self.error as usize,
@@ -59,7 +59,7 @@ fn call(extension: usize, function: usize, arguments: [usize; 3]) -> Result<usiz
     unsafe { call_raw(extension, function, [a0, a1, a2, 0, 0, 0]) }.result()
 }
 
-/// Which harts a call concerns.
+/// The harts of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HartMask {
     /// Bit `n`: hart `base + n`.
@@ -89,7 +89,7 @@ pub fn spec_version() -> usize {
     call(base::EID_BASE, base::GET_SBI_SPEC_VERSION, [0; 3]).unwrap_or(0)
 }
 
-/// Whether the extension is there.
+/// Whether the extension is implemented.
 pub fn probe(extension: usize) -> bool {
     call(base::EID_BASE, base::PROBE_EXTENSION, [extension, 0, 0]).is_ok_and(|there| there != 0)
 }
@@ -112,7 +112,7 @@ pub fn send_ipi(harts: HartMask) -> Result<(), Error> {
     call(spi::EID_SPI, spi::SEND_IPI, [harts.mask, harts.base, 0]).map(drop)
 }
 
-/// Makes other harts see instructions that this one has written.
+/// Executes `fence.i` on other harts: they fetch instructions that this one has written.
 ///
 /// # Errors
 ///
@@ -126,7 +126,7 @@ pub fn remote_fence_i(harts: HartMask) -> Result<(), Error> {
     .map(drop)
 }
 
-/// Makes other harts forget translations of `size` bytes from `start`.
+/// Executes `sfence.vma` on other harts, for `size` bytes from `start`.
 ///
 /// # Errors
 ///
@@ -166,7 +166,7 @@ pub fn hart_stop() -> Error {
     }
 }
 
-/// Writes to the debug console and returns how many bytes it took, which may be fewer than given.
+/// Writes to the debug console and returns the number of bytes written, which may be fewer than given.
 ///
 /// # Errors
 ///
@@ -179,7 +179,7 @@ pub fn console_write(bytes: &[u8]) -> Result<usize, Error> {
     )
 }
 
-/// Reads what the debug console has received and returns how many bytes that was, 0 when none is there.
+/// Reads from the debug console and returns the number of bytes read, 0 when none is available.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Before `main`, and other vCPUs.
+//! Start-up code before `main`, and start of other vCPUs.
 //!
 //! The machine enters `_start` in supervisor mode with the hart's (in a VM: the vCPU's) number in `a0`, the
 //! devicetree's address in `a1`, translation and interrupts off (SBI specification, chapter "Hart State Management
@@ -138,8 +138,8 @@ pub fn start_hart(number: usize, function: fn() -> !) -> Result<(), sbi::Error> 
     sbi::hart_start(number, entry, function as usize)
 }
 
-/// The first address behind the image and its stacks. From here to the end of its memory (without the
-/// devicetree at that end) the guest may use what it likes.
+/// The first address behind the image and its stacks. From here to the end of its memory, without the devicetree at
+/// that end, the memory is free for the guest.
 pub fn image_end() -> usize {
     unsafe extern "C" {
         static __image_end: u8;

@@ -1,20 +1,21 @@
-//! How many instructions an event takes to reach this guest.
+//! Latency of events at this guest, in instructions or cycles.
 //!
-//! Figures come from the `cycle` and `time` CSRs and are exact where an instruction takes a cycle: under QEMU's `-icount
-//! shift=0`, whose cycles are virtual nanoseconds, and on the virtual board in fast mode. In its timed mode they are cycles. Each function uses a trap vector of its own whose first instruction
-//! reads `cycle`: what is measured ends there, and nothing of the runtime is in it.
+//! Figures come from the `cycle` and `time` CSRs. They are exact where an instruction takes a cycle: under QEMU's
+//! `-icount shift=0`, whose cycles are virtual nanoseconds, and on the virtual board in fast mode. In its timed mode
+//! they are cycles. Each function uses a trap vector of its own whose first instruction reads `cycle`: the measured
+//! interval ends there, and excludes the runtime.
 
 use core::arch::naked_asm;
 
 use crate::{csr, time, trap};
 
-/// What interrupted a [`wait_until`].
+/// The interrupt that ended a [`wait_until`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Wakeup {
     /// [`time::cycles`] as the handler's first instruction read it.
     pub cycles: u64,
-    /// `scause`: the timer interrupt, or something that the guest did not ask for.
+    /// `scause`: the timer interrupt, or an unexpected one.
     pub cause: usize,
 }
 
@@ -25,8 +26,8 @@ impl Wakeup {
     }
 }
 
-/// Sets the timer, sleeps (`wfi`) until its interrupt, and says when the handler's first instruction ran. No other interrupt
-/// is taken meanwhile. The timer is put to [`time::NEVER`] afterwards.
+/// Sets the timer, waits (`wfi`) for its interrupt, and returns when the handler's first instruction ran. No other
+/// interrupt is taken meanwhile. The timer is set to [`time::NEVER`] afterwards.
 pub fn wait_until(deadline: u64) -> Wakeup {
     let before = trap::disable_interrupts();
     let enabled = csr::read::<{ csr::SIE }>();
@@ -65,25 +66,25 @@ extern "C" fn wait(deadline: u64) -> Wakeup {
     )
 }
 
-/// How `cycle` and `time` go together: so that a deadline in ticks can be compared with a reading of `cycle`. Both count
-/// the same clock.
+/// The relation of `cycle` and `time`, to compare a deadline in ticks with a reading of `cycle`. Both count the same
+/// clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
-    /// So many cycles are ...
+    /// This number of cycles is ...
     cycles: u64,
-    /// ... so many ticks.
+    /// ... this number of ticks.
     ticks: u64,
-    /// `ticks * cycle - cycles * time` at the begin of a tick.
+    /// `ticks * cycle - cycles * time` at the start of a tick.
     offset: i64,
 }
 
 /// Ticks over which a [`Scale`] is measured.
 const SPAN: u64 = 20_000;
-/// Cycles that a reading may be behind the begin of its tick: those of a tick.
+/// Most cycles of a reading after the start of its tick: those of a tick.
 const EDGE: u64 = 128;
 /// Most ticks that make a whole number of cycles.
 const TICKS_MAX: u64 = 256;
-/// Measurements until two agree; a hypervisor may come between the readings of one.
+/// Most measurements until two agree; the hypervisor may run between the readings of one.
 const MEASUREMENTS_MAX: usize = 16;
 
 impl Scale {
@@ -104,8 +105,8 @@ impl Scale {
         let Some((cycles, ticks)) = before else {
             panic!("`cycle` and `time` do not keep step");
         };
-        // The readings are one instruction apart. In the smallest difference of many the clock had just ticked; the varying delay
-        // lets the loop meet every phase of the tick.
+        // The readings are one instruction apart. In the smallest difference of many the clock had just ticked; the
+        // varying delay lets the loop meet every phase of the tick.
         let mut offset = i64::MAX;
         for round in 0..16 * cycles.div_ceil(ticks) {
             for _ in 0..round % 7 {
@@ -122,7 +123,7 @@ impl Scale {
         }
     }
 
-    /// Cycles in so many ticks, rounded down.
+    /// Cycles in `ticks`, rounded down.
     pub const fn cycles(&self, ticks: u64) -> u64 {
         ticks * self.cycles / self.ticks
     }
@@ -154,7 +155,7 @@ fn ratio() -> Option<(u64, u64)> {
     })
 }
 
-/// `time` as it ticks, and `cycle` then, after at least so many ticks.
+/// `time` at a tick, and `cycle` then, after at least `ticks`.
 fn edge(ticks: u64) -> (u64, u64) {
     let begin = time::now() + ticks;
     loop {
@@ -190,12 +191,12 @@ pub struct Spread {
     pub max: u64,
     /// Sum.
     pub sum: u64,
-    /// How many.
+    /// Number of figures.
     pub count: u64,
 }
 
 impl Spread {
-    /// Of none.
+    /// An empty series.
     pub const fn new() -> Self {
         Self {
             min: u64::MAX,
@@ -213,7 +214,7 @@ impl Spread {
         self.count += 1;
     }
 
-    /// The mean, rounded down; 0 of none.
+    /// The mean, rounded down; 0 for an empty series.
     pub const fn mean(&self) -> u64 {
         match self.count {
             0 => 0,

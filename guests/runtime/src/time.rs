@@ -37,7 +37,7 @@ pub fn set_deadline(ticks: u64) {
     unsafe { csr::write::<{ csr::STIMECMP }>(ticks as usize) };
 }
 
-/// Spends at least that many ticks, awake.
+/// Spins for at least `ticks`.
 pub fn busy_wait(ticks: u64) {
     let end = now().saturating_add(ticks);
     while now() < end {
@@ -48,7 +48,8 @@ pub fn busy_wait(ticks: u64) {
 /// Cycles that this hart has counted, from an arbitrary start.
 ///
 /// Under QEMU's `-icount shift=0` they are virtual nanoseconds: one for each instruction that any hart executes, and
-/// those that pass while all harts wait. (Its `instret` leaves out the latter, and so can't be compared with a deadline.)
+/// those that pass while all harts wait. (Its `instret` leaves out the latter, and so can't be compared with a
+/// deadline.)
 #[inline(always)]
 pub fn cycles() -> u64 {
     csr::read::<{ csr::CYCLE }>() as u64

@@ -1,4 +1,5 @@
-//! Timed I/O (`docs/src/reference/timed-io.md`): programs that change and read the VM's pins on exact cycles of the fabric.
+//! Timed I/O (`docs/src/reference/timed-io.md`): programs that change and sample the VM's pins on exact cycles of the
+//! fabric.
 
 use tactus_registers::Memory;
 use tactus_registers::timed_io::TimedIo as Registers;
@@ -7,39 +8,39 @@ use crate::devicetree;
 
 /// Words of the program memory.
 pub const WORDS: usize = 64;
-/// Cycles within which a schedule is made where nothing comes between: from reading the time to writing the last register.
+/// Most cycles to program a schedule without interruption: from reading the time to writing the last register.
 pub const AHEAD: u64 = 2_000;
 
-/// Cycles after which what a run had to report can be read: two rounds through four VMs, of 10 cycles each, and some.
+/// Cycles after a run until its reports can be read: two rounds through four VMs, of 10 cycles each, and a margin.
 const REPORTED: u64 = 100;
 
-/// Why there is no schedule.
+/// Why a schedule was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It would be late; that is reported too.
+    /// It would be late; the engine reports that, too.
     Late,
-    /// One is there already.
+    /// A schedule is active.
     Scheduled,
     /// The period is too short.
     Short,
 }
 
-/// Why something was not done on its cycle, and so not at all.
+/// Why an action did not take place on its cycle, and was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The schedule was made too late.
     LateSchedule,
-    /// An `until` was over.
+    /// The time of an `until` had passed.
     LateCommand,
-    /// A line without a pin was to be written.
+    /// A write to a line without a pin.
     NoPin,
-    /// The run before was still under way.
+    /// The previous run was still in progress.
     Overrun,
-    /// There was no room for a sample.
+    /// The sample buffer was full.
     NoRoom,
     /// The program has no end.
     NoEnd,
-    /// One that this driver does not know.
+    /// A cause unknown to this driver.
     Unknown(u8),
 }
 
@@ -50,8 +51,8 @@ pub struct TimedIo {
 }
 
 impl TimedIo {
-    /// The VM's; `None`: it has none. What was asked of it before is ended; the I/O manager is waited for, which gives the pins, and all lines are low
-    /// then.
+    /// The VM's engine; `None`: it has none. Earlier schedules are cancelled. Waits for the I/O manager to assign the
+    /// pins; all lines are low then.
     pub fn find() -> Option<Self> {
         let page = devicetree::page("tactus,timed-io", 0)?;
         let timed = Self {
@@ -91,25 +92,26 @@ impl TimedIo {
         self.registers.now().read().cycle()
     }
 
-    /// Stores words of a program from a place of the memory on, as `tactus timed-io assemble` prints them.
+    /// Stores words of a program from index `from` on, as `tactus timed-io assemble` prints them.
     ///
     /// # Panics
     ///
-    /// They are more than there is room for.
+    /// When the words exceed the program memory.
     pub fn store(&self, from: usize, words: &[u32]) {
         for (place, word) in (from..).zip(words) {
             self.registers.program().index(place).write(*word);
         }
     }
 
-    /// Has the program that begins at the word `entry` run at `start`, and then so many times in all each `period` cycles; 0 runs: without end.
+    /// Schedules the program at word `entry`: at `start`, and then every `period` cycles, `runs` times in all; 0:
+    /// without end.
     ///
     /// # Errors
     ///
-    /// There is no such schedule.
+    /// The schedule was refused.
     pub fn run(&self, entry: u8, start: u64, period: u32, runs: u32) -> Result<(), Refusal> {
         let registers = &self.registers;
-        // Its registers are nobody's to write then.
+        // The registers must not be written then.
         let status = registers.status().read();
         if status.scheduled() || status.armed() {
             return Err(Refusal::Scheduled);
@@ -126,13 +128,13 @@ impl TimedIo {
         }
     }
 
-    /// Whether a run is under way, or is to come.
+    /// Whether a run is in progress or scheduled.
     pub fn is_busy(&self) -> bool {
         let status = self.registers.status().read();
         status.scheduled() || status.armed() || status.running()
     }
 
-    /// Waits until no run is under way or to come, and all reports are there.
+    /// Waits until no run is in progress or scheduled, and all reports are available.
     pub fn await_end(&self) {
         while self.is_busy() {
             core::hint::spin_loop();
@@ -143,7 +145,7 @@ impl TimedIo {
         }
     }
 
-    /// Ends the schedule; the run under way, too, if it is to `stop`. Lines stay as they are.
+    /// Cancels the schedule, with `stop` also the run in progress. Lines keep their levels.
     pub fn cancel(&self, stop: bool) {
         self.registers.cancel().write(|r| r.set_stop(stop));
     }
@@ -154,7 +156,7 @@ impl TimedIo {
         sample.valid().then(|| sample.lines())
     }
 
-    /// Takes the oldest report: what was not done, and the cycle.
+    /// Removes the oldest report: the cause of the dropped action, and its cycle.
     pub fn take_report(&self) -> Option<(Cause, u64)> {
         let report = self.registers.report().read();
         if !report.valid() {

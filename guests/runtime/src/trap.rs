@@ -1,8 +1,8 @@
 //! Interrupts and exceptions.
 //!
-//! [`vector`] is every hart's trap vector from the start. It saves the whole integer register file in a [`Frame`] on the
-//! interrupted stack, and the floating-point registers when they hold something, and hands over to the handlers that the guest has
-//! set with [`on_timer`], [`on_software`], [`on_external`] and [`on_exception`]. Handlers run with
+//! [`vector`] is every hart's trap vector from the start. It saves the whole integer register file in a [`Frame`] on
+//! the interrupted stack, and the floating-point registers when they hold something, and hands over to the handlers
+//! that the guest has set with [`on_timer`], [`on_software`], [`on_external`] and [`on_exception`]. Handlers run with
 //! interrupts off and are the same for all harts.
 //!
 //! A guest that counts instructions installs a vector of its own with [`with_vector`].
@@ -175,30 +175,29 @@ static SOFTWARE: AtomicUsize = AtomicUsize::new(0);
 static EXTERNAL: AtomicUsize = AtomicUsize::new(0);
 static EXCEPTION: AtomicUsize = AtomicUsize::new(0);
 
-/// Sets what is done at a timer interrupt, and enables that interrupt for the running hart. The deadline has been put to
+/// Sets the handler of the timer interrupt, and enables that interrupt for the running hart. The deadline is
 /// [`time::NEVER`] when the handler begins; it sets the next one.
 pub fn on_timer(handler: fn()) {
     TIMER.store(handler as usize, Ordering::Release);
     enable(csr::INTERRUPT_TIMER);
 }
 
-/// Sets what is done at a software interrupt (another hart's [`crate::sbi::send_ipi`]), and enables that interrupt for the
-/// running hart. The interrupt has been taken back when the handler begins. It may come without a cause.
+/// Sets the handler of the software interrupt (another hart's [`crate::sbi::send_ipi`]), and enables that interrupt for
+/// the running hart. The interrupt has been cleared when the handler begins. It may be spurious.
 pub fn on_software(handler: fn()) {
     SOFTWARE.store(handler as usize, Ordering::Release);
     enable(csr::INTERRUPT_SOFTWARE);
 }
 
-/// Sets what is done at a device's interrupt, and enables external interrupts for the running hart. The handler is given the
-/// source, which has been claimed and is completed afterwards. The sources themselves are enabled
-/// with [`interrupts::enable`].
+/// Sets the handler of external interrupts, and enables them for the running hart. The argument is the source, which
+/// has been claimed and is completed afterwards. The sources themselves are enabled with [`interrupts::enable`].
 pub fn on_external(handler: fn(source: u32)) {
     EXTERNAL.store(handler as usize, Ordering::Release);
     enable(csr::INTERRUPT_EXTERNAL);
 }
 
-/// Sets what is done at an exception. Without one an exception is a panic. A handler that wants to go on behind the
-/// instruction adds its length to [`Frame::pc`].
+/// Sets the handler of exceptions. Without one an exception is a panic. To continue behind the instruction, a handler
+/// adds its length to [`Frame::pc`].
 pub fn on_exception(handler: fn(&mut Frame)) {
     EXCEPTION.store(handler as usize, Ordering::Release);
 }
@@ -208,13 +207,13 @@ fn enable(interrupt: usize) {
     unsafe { csr::set::<{ csr::SIE }>(interrupt) };
 }
 
-/// Lets the running hart take interrupts.
+/// Enables interrupts on the running hart.
 pub fn enable_interrupts() {
     // SAFETY: `vector` has an answer to every interrupt.
     unsafe { csr::set::<{ csr::SSTATUS }>(csr::SSTATUS_SIE) };
 }
 
-/// Keeps the running hart from taking interrupts and says whether it took them before.
+/// Disables interrupts on the running hart and returns whether they were enabled.
 pub fn disable_interrupts() -> bool {
     let before = csr::read::<{ csr::SSTATUS }>() & csr::SSTATUS_SIE != 0;
     // SAFETY: fewer interrupts are always sound.
@@ -232,15 +231,15 @@ pub fn without_interrupts<T>(body: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Sleeps until an interrupt is pending that is enabled in `sie`, even while interrupts are off; returns at once when one is.
-/// It may also return without any: check what was waited for.
+/// Sleeps until an interrupt is pending that is enabled in `sie`, even while interrupts are off; returns at once when
+/// one is. It may also return without any: check what was waited for.
 #[inline(always)]
 pub fn wait_for_interrupt() {
     // SAFETY: `wfi` changes nothing. Memory is clobbered: a handler may run before the next instruction.
     unsafe { asm!("wfi", options(nostack)) };
 }
 
-/// Runs `body` with another trap vector and puts the runtime's back.
+/// Runs `body` with another trap vector and restores the runtime's.
 ///
 /// # Safety
 ///
@@ -260,8 +259,8 @@ pub unsafe fn with_vector<T>(vector: usize, body: impl FnOnce() -> T) -> T {
 pub fn try_read<const CSR: u16>() -> Option<usize> {
     let (value, refused): (usize, usize);
     let before = disable_interrupts();
-    // SAFETY: for these few instructions the vector is the label 2, which is reached by an exception of the one instruction
-    // that may raise one; the vector is put back on both ways. Interrupts are off.
+    // SAFETY: for these few instructions the vector is the label 2, which is reached by an exception of the one
+    // instruction that may raise one; the vector is restored on both ways. Interrupts are off.
     unsafe {
         asm!(
             "lla    {vector}, 2f",
@@ -318,7 +317,7 @@ extern "C" fn dispatch(frame: &mut Frame) {
         }
         cause if cause == CAUSE_INTERRUPT | 9 => {
             let plic = Plic::of_hart(start::hart());
-            // As many as there are sources: a source that storms gets its turn at the next interrupt again.
+            // Bounded to the number of sources: a source that storms is handled at the next interrupt again.
             for _ in 0..map::PLIC_SOURCES {
                 let Some(source) = plic.claim() else { break };
                 external(source);
@@ -350,16 +349,16 @@ fn external(source: u32) {
 }
 
 fn from_page(page: &InterruptPage) {
-    // As many as there are sources, see above.
+    // Bounded to the number of sources, see above.
     for _ in 0..map::PLIC_SOURCES {
         match page.claim() {
             None => return,
             Some(IPI) => software(),
             Some(source) => {
                 external(source);
-                interrupts::end(source);
+                interrupts::complete(source);
             }
         }
     }
-    interrupts::ask_again();
+    interrupts::recheck();
 }

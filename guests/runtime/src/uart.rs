@@ -6,7 +6,8 @@ use tactus_abi::{map, uart};
 
 pub use tactus_abi::uart::{IER_RECEIVED, IER_TRANSMITTER_EMPTY};
 
-/// A 16550 with byte-wide registers. Line settings are left as they are: neither the virtual nor the emulated one has a line.
+/// A 16550 with byte-wide registers. Line settings are left as they are: neither the virtual nor the emulated one has a
+/// line.
 #[derive(Clone, Copy, Debug)]
 pub struct Uart {
     base: usize,
@@ -45,7 +46,7 @@ impl Uart {
         self.write(uart::IER, conditions);
     }
 
-    /// Reads, and so takes back, why the UART interrupts (interrupt identification register).
+    /// Reads the interrupt identification register, which clears the interrupt.
     pub fn interrupt_reason(self) -> u8 {
         self.read(uart::IIR_FCR)
     }

@@ -1,8 +1,9 @@
-//! Uses everything that it is given of the devices that VMs share, as fast as it can, and compares what comes back: the flash, its window of the display, Ethernet,
-//! whose frames come back to it, the UART; and has its pins pulse.
+//! Uses everything that it is given of the devices that VMs share, as fast as it can, and compares what comes back: the
+//! flash, its window of the display, Ethernet, whose frames come back to it, the UART; and has its pins pulse.
 //!
-//! Boot arguments: `rounds=N`: how often; `runs=N` and `period=N`: how often the pins pulse, every so many cycles of the fabric; `deaths=N`: so often it does none of that but
-//! dies amid requests and runs without end, and looks in its next life whether anything is left of them. Those lives are counted in channel 0.
+//! Boot arguments: `rounds=N`: how often; `runs=N` and `period=N`: how often the pins pulse, every so many cycles of
+//! the fabric; `deaths=N`: so often it does none of that but dies amid requests and runs without end, and looks in its
+//! next life whether anything is left of them. Those lives are counted in channel 0.
 #![no_std]
 #![no_main]
 
@@ -10,7 +11,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use tactus_guest::abi::map;
 use tactus_guest::channel::Channel;
-use tactus_guest::io_port::{self, Device, Failure, IoPort, LENGTH_MAX, Op, Place, Request};
+use tactus_guest::io_port::{self, DataLocation, Device, Failure, IoPort, LENGTH_MAX, Op, Request};
 use tactus_guest::timed_io::TimedIo;
 use tactus_guest::{devicetree, interrupts, power, println, record, start, trap};
 use tactus_registers::io_port::IoPort as Port;
@@ -62,7 +63,7 @@ fn use_all() -> Result<(), Wrong> {
     right(is_new(), "something is left of the life before")?;
     let port = IoPort::find(0).ok_or(Wrong("there is no port", None))?;
     if let Some(source) = port.source() {
-        trap::on_external(|_| io_port::silence(0));
+        trap::on_external(|_| io_port::clear_interrupt(0));
         interrupts::enable(source, 1);
         port.set_interrupt(true);
         trap::enable_interrupts();
@@ -127,7 +128,8 @@ fn pulse(timed: &TimedIo) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Whether port and engine are as if nobody had ever asked them for anything, but for a request that may have been under way.
+/// Whether port and engine are in their initial state, except for a request that may have been
+/// under way.
 fn is_new() -> bool {
     let port = devicetree::page("tactus,io-port", 0).is_none_or(|page| {
         // SAFETY: the devicetree is the system's own description of what it gives the VM.
@@ -170,14 +172,14 @@ fn die(port: &IoPort, timed: Option<&TimedIo>) -> Result<(), Wrong> {
             device: Device::Flash,
             op: Op::Read,
             address: 0,
-            place: Place::Memory((SINK.0.as_ptr() as u64 - map::RAM_BASE) as u32),
+            data: DataLocation::Memory((SINK.0.as_ptr() as u64 - map::RAM_BASE) as u32),
             length: LENGTH_MAX,
             tag,
         };
-        right(port.ask(&request), "there is no room for a request")?;
+        right(port.submit(&request), "there is no room for a request")?;
     }
     // Every other life has responses that wait.
-    while died % 2 == 1 && port.waiting() == 0 {}
+    while died % 2 == 1 && port.answers_pending() == 0 {}
     power::restart()
 }
 
@@ -193,11 +195,14 @@ fn flash(port: &IoPort, written: &[u8; WRITTEN]) -> Result<(), Wrong> {
         device: Device::Flash,
         op: Op::Read,
         address: 0,
-        place: Place::Memory((SINK.0.as_ptr() as u64 - map::RAM_BASE) as u32),
+        data: DataLocation::Memory((SINK.0.as_ptr() as u64 - map::RAM_BASE) as u32),
         length: WRITTEN,
         tag: 3,
     };
-    let came = or(port.call(&request), "the flash cannot be read into memory")?;
+    let came = or(
+        port.execute(&request),
+        "the flash cannot be read into memory",
+    )?;
     let same = SINK.0.iter().zip(written);
     let same = same.filter(|(byte, written)| byte.load(Ordering::Relaxed) == **written);
     right(
@@ -217,15 +222,15 @@ fn window_ends(port: &IoPort) -> Result<(), Wrong> {
         device: Device::Flash,
         op: Op::Read,
         address: 0,
-        place: Place::Memory(place),
+        data: DataLocation::Memory(place),
         length: 1,
         tag: 0,
     };
     or(
-        port.call(&into(size - 64)),
+        port.execute(&into(size - 64)),
         "the end of memory is not reached",
     )?;
-    let beyond = port.call(&into(size)) == Err(Failure::MemoryFailed);
+    let beyond = port.execute(&into(size)) == Err(Failure::MemoryFailed);
     right(beyond, "what is behind memory is not refused")
 }
 

@@ -1,4 +1,5 @@
-//! The transform of blocks of 512 or 1,024 symbols: of the even and the odd samples by themselves, each by pairs of butterflies in place, whose results come in the order of reversed bits.
+//! The transform of blocks of 512 or 1,024 symbols: of the even and the odd samples by themselves, each by pairs of
+//! butterflies in place, whose results come in the order of reversed bits.
 
 use core::sync::atomic::AtomicU64;
 

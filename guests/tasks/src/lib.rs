@@ -1,6 +1,8 @@
-//! What the fabric's hardware tasks compute, in software, to the bit (`docs/src/reference/hardware-tasks.md`): for a guest that gets no region, and to see what an accelerator is worth.
+//! What the fabric's hardware tasks compute, in software, to the bit (`docs/src/reference/hardware-tasks.md`): for a
+//! guest that gets no region, and to see what an accelerator is worth.
 //!
-//! Made to be fast on one hart without vectors: tables in place of decisions, no allocation, memory in words of 64 bits. Input and output are words that devices share, little-endian as the tasks have them.
+//! Made to be fast on one hart without vectors: tables in place of decisions, no allocation, memory in words of 64
+//! bits. Input and output are words that devices share, little-endian as the tasks have them.
 #![no_std]
 
 mod fft;

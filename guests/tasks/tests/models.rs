@@ -35,7 +35,7 @@ fn modelled(task: &str, frames: &[Vec<u8>]) -> Vec<Vec<u8>> {
 
 fn computed(task: Task, frame: &[u8]) -> Vec<u8> {
     let word = |bytes: &[u8]| {
-        // What is behind the frame is nobody's business.
+        // The memory behind the frame is not checked.
         let mut word = [0x5a; 8];
         word[..bytes.len()].copy_from_slice(bytes);
         AtomicU64::new(u64::from_ne_bytes(word))

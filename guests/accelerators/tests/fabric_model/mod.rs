@@ -1,5 +1,5 @@
-//! The fabric's registers as `docs/src/reference/regions.md` describes them, with VMs before and tasks behind them. Time goes in ticks; a computation takes as
-//! many as it is long, and can be stopped every so many.
+//! The fabric's registers as `docs/src/reference/regions.md` describes them, with VMs before and tasks behind them.
+//! Time goes in ticks; a computation takes as many as it is long, and can be stopped every so many.
 
 use std::cmp::Reverse;
 use std::panic::resume_unwind;
@@ -56,7 +56,8 @@ pub struct Model {
     pub interfaces: Vec<Virtual>,
     pub devices: [Option<Device>; INTERFACES],
     pub fits: [u8; TASKS],
-    /// Ticks between a task's consistency points, that each region takes to be configured, and for memory to answer a killed task.
+    /// Ticks between a task's consistency points, that each region takes to be configured, and for memory to answer a
+    /// killed task.
     pub block: u64,
     pub configuration: Vec<u64>,
     pub drain: u64,
@@ -319,8 +320,8 @@ impl Model {
         (one.asked || one.unfinished) && self.region_of(interface).is_none()
     }
 
-    /// When the manager has done all it can: pages are as regions are, and nobody waits where there is something for him, but those to whom a region is
-    /// on its way.
+    /// When the manager has done all it can: pages are as regions are, and nobody waits where there is something for
+    /// him, but those to whom a region is on its way.
     pub fn check(&self, is_on_its_way: impl Fn(u8) -> bool) {
         for interface in 0..INTERFACES as u8 {
             let one = &self.interfaces[usize::from(interface)];
@@ -442,7 +443,7 @@ impl Fabric for Model {
     fn withdraw(&mut self, interface: u8) {
         self.operation();
         self.list.retain(|&(one, ..)| one != interface);
-        // The monitor looks anew.
+        // The monitor checks again.
         self.last_found = None;
         self.settle();
     }

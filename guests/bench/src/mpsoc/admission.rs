@@ -1,7 +1,8 @@
-//! What admission takes, in cycles of the vCPU that asks for it, with 31 others on the hart: reservations made by chance, one after the other.
+//! What admission takes, in cycles of the vCPU that asks for it, with 31 others on the hart: reservations made by
+//! chance, one after the other.
 //!
-//! The others' jobs end as soon as they begin. With `beside=1`, a real-time vCPU measures meanwhile how late it is released on the hart
-//! where admission goes on.
+//! The others' jobs end as soon as they begin. With `beside=1`, a real-time vCPU measures meanwhile how late it is
+//! released on the hart where admission continues.
 
 use tactus_bench::{Moments, Random, report};
 use tactus_guest::abi::blob::limit::RESERVATIONS_PER_HART;

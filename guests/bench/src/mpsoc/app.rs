@@ -93,7 +93,7 @@ impl App {
 
     /// Makes the vCPU. To be called once.
     pub fn start(&'static self, scale: Scale, work: Work, reservation: Reservation) -> RtVcpu {
-        // SAFETY: nobody else has it yet.
+        // SAFETY: no other code has it yet.
         let inside = unsafe { &mut *self.inside.get() };
         inside.scale = Some(scale);
         inside.work = work;

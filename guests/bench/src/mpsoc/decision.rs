@@ -1,5 +1,5 @@
-//! As many real-time vCPUs as a hart may have, of different periods and with short jobs, so that the scheduler decides as often as
-//! it can, with as much as there can be to decide. The board measures the decisions.
+//! As many real-time vCPUs as a hart may have, of different periods and with short jobs, so that the scheduler decides
+//! as often as it can, with as much as there can be to decide. The board measures the decisions.
 
 use tactus_guest::abi::blob::limit::RESERVATIONS_PER_HART;
 use tactus_guest::rt::Reservation;
@@ -9,8 +9,8 @@ use tactus_guest::{devicetree, record, time};
 use crate::app::{self, App, Work};
 use crate::refuse;
 
-/// Ticks of the shortest period, and of the step to the next; the jobs' budget, and what they use of it. On the platforms there
-/// are, 2 ms, 37 us, 30 us and 5 us.
+/// Ticks of the shortest period, and of the step to the next; the jobs' budget, and what they use of it. On the
+/// platforms there are, 2 ms, 37 us, 30 us and 5 us.
 const PERIOD: u64 = 20_000;
 const STEP: u64 = 370;
 const BUDGET: u64 = 300;

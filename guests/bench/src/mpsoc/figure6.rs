@@ -1,5 +1,6 @@
-//! The schedule of the paper's Figure 6: two harts, two best-effort vCPUs, and four real-time ones whose periods and capacities are
-//! given in ticks of 10 ms. Every vCPU says again and again that it runs, by calling [`figure6_mark`], which whoever looks on sees.
+//! The schedule of the paper's Figure 6: two harts, two best-effort vCPUs, and four real-time ones whose periods and
+//! capacities are given in ticks of 10 ms. Every vCPU says again and again that it runs, by calling [`figure6_mark`],
+//! which whoever looks on sees.
 
 use core::hint::black_box;
 
@@ -14,8 +15,8 @@ const TICK: u64 = 100_000;
 const VCPUS: [(u64, u64); 4] = [(5, 3), (4, 1), (5, 2), (4, 1)];
 /// The paper's ticks after which all begin again together.
 const HYPERPERIOD: u64 = 20;
-/// Ticks of the clock from the making of one to that of the next. Where jobs of both harts end in the same of the paper's ticks, the
-/// first hart's ends first, and takes the first best-effort vCPU, as in the paper.
+/// Ticks of the clock from the making of one to that of the next. Where jobs of both harts end in the same of the
+/// paper's ticks, the first hart's ends first, and takes the first best-effort vCPU, as in the paper.
 const APART: u64 = 500;
 /// Number that the best-effort vCPU 0 marks with; the other's is the next.
 const BEST_EFFORT: u64 = 4;
@@ -87,7 +88,8 @@ fn other_best_effort() -> ! {
     }
 }
 
-/// Runs it. All real-time vCPUs are made at nearly the same time, and leave their jobs until they all begin again together.
+/// Runs it. All real-time vCPUs are made at nearly the same time, and leave their jobs until they all begin again
+/// together.
 pub fn run() {
     if let Err(error) = start::start_hart(1, other_best_effort) {
         refuse(format_args!("vCPU 1: {error:?}"));

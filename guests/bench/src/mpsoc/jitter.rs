@@ -1,8 +1,9 @@
 //! The paper's experiment: how late real-time vCPUs begin their jobs.
 //!
 //! `vcpus` of them share `harts` harts, each hart in quanta of `quantum_us`: one that shares its hart with others has a
-//! period of as many quanta, and theirs are released one quantum after the other. A job keeps its hart for most of its quantum, `busy_us`, less a number
-//! of microseconds below `less_us` that changes from job to job. `rounds` jobs of each are measured.
+//! period of as many quanta, and theirs are released one quantum after the other. A job keeps its hart for most of its
+//! quantum, `busy_us`, less a number of microseconds below `less_us` that changes from job to job. `rounds` jobs of
+//! each are measured.
 
 use core::time::Duration;
 

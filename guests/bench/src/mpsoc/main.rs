@@ -1,5 +1,5 @@
-//! BareOS of the experiment `mpsoc`: a best-effort vCPU that makes real-time vCPUs by hypercall and then waits until they are done.
-//! What they do, and what is found out by it, is told by `measure=` in the boot arguments.
+//! BareOS of the experiment `mpsoc`: a best-effort vCPU that makes real-time vCPUs by hypercall and then waits until
+//! they are done. What they do, and what is found out by it, is told by `measure=` in the boot arguments.
 #![no_std]
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! A real-time vCPU that never ends a job of its own accord: how far it gets beyond its budget, and whether that hurts those beside it.
+//! A real-time vCPU that never ends a job of its own accord: how far it gets beyond its budget, and whether that hurts
+//! those beside it.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,10 +1,12 @@
-//! What the hypervisor's scheduler asks of its ready queue, measured alone: each operation of each queue, and what these consist of. Those in hardware are
-//! measured twice: the schemes alone, as the paper has them, and (`checked`) as the hypervisor uses them, which notes who is queued and trusts no answer.
-//! Runs directly under the firmware, with the design `ready_queue` in the fabric. `samples=` is how many are taken, after 16 rounds that
-//! are not counted, and `cold=` how many with nothing of the program in the caches.
+//! What the hypervisor's scheduler asks of its ready queue, measured alone: each operation of each queue, and what
+//! these consist of. Those in hardware are measured twice: the schemes alone, as the paper has them, and (`checked`) as
+//! the hypervisor uses them, which notes who is queued and trusts no answer. Runs directly under the firmware, with the
+//! design `ready_queue` in the fabric. `samples=` is how many are taken, after 16 rounds that are not counted, and
+//! `cold=` how many with nothing of the program in the caches.
 //!
-//! A figure is the median of the cycles from before an operation to behind it, less what reading the counter takes: what the hart spends
-//! on it. Before each operation the fabric is done with the one before, but for `both`, where insertion and removal follow each other.
+//! A figure is the median of the cycles from before an operation to behind it, less what reading the counter takes:
+//! what the hart spends on it. Before each operation the fabric is done with the one before, but for `both`, where
+//! insertion and removal follow each other.
 #![no_std]
 #![no_main]
 
@@ -43,7 +45,8 @@ fn cycle() -> u64 {
     cycle
 }
 
-/// Lets some cycles pass, without memory: each time some more or less, so that the fabric's clock is met in all its phases.
+/// Lets some cycles pass, without memory: each time some more or less, so that the fabric's clock is met in all its
+/// phases.
 #[inline(never)]
 fn settle() {
     static TIMES: AtomicU64 = AtomicU64::new(0);
@@ -114,7 +117,8 @@ impl Bench {
         );
     }
 
-    /// A queue, for a vCPU of that priority and no other: insertion, removal of the highest, and both without a pause between them.
+    /// A queue, for a vCPU of that priority and no other: insertion, removal of the highest, and both without a pause
+    /// between them.
     // Not compiled into the caller, where the samples of all queues would lie beside each other on the stack.
     #[inline(never)]
     fn queue(&self, name: &str, queue: &mut impl Queue, priority: u8) {

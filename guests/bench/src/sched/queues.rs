@@ -1,4 +1,5 @@
-//! The ready queues as they are measured: the hypervisor's own, and the fabric's by its four schemes with nothing around them.
+//! The ready queues as they are measured: the hypervisor's own, and the fabric's by its four schemes with nothing
+//! around them.
 
 use tactus_guest::{record, start};
 use tactus_policy::hardware::{Failure, Ports};
@@ -95,7 +96,7 @@ impl Queue for Gp {
     }
 }
 
-/// Commands by the page; whoever comes first in memory.
+/// Commands by the page; the first vCPU in memory.
 pub struct Hybrid {
     /// Commands given.
     pub commands: u32,

@@ -1,4 +1,5 @@
-//! The ready queue of the fabric, and four ways of using it, for a program that has it to itself: no lock, no counting of failures.
+//! The ready queue of the fabric, and four ways of using it, for a program that has it to itself: no lock, no counting
+//! of failures.
 
 use core::arch::asm;
 
@@ -88,7 +89,7 @@ pub fn begin(scheme: Scheme) -> bool {
     write(register::CONTROL, 1);
     until(&|| read(register::STATUS) & READY != 0);
     if scheme != Scheme::Gp {
-        // SAFETY: nobody else has it now.
+        // SAFETY: no other code has it now.
         unsafe { doubleword().write_volatile(u64::from(UNWRITTEN) << 32) };
         barrier();
         write(register::ACCESS, doubleword() as u32 | scheme as u32);
@@ -103,7 +104,7 @@ pub fn insert(handle: u16, priority: u8) {
     write(register::insert(priority, false), handle.into());
 }
 
-/// The page's command: takes whoever comes first, as a first word.
+/// The page's command: removes the first vCPU, returned as a first word.
 #[inline(always)]
 pub fn take_highest() -> u32 {
     read(register::TAKE_HIGHEST)
@@ -135,7 +136,7 @@ pub fn command_insert(handle: u16, priority: u8) {
     );
 }
 
-/// Memory's command: takes whoever comes first.
+/// Memory's command: removes the first vCPU.
 #[inline(always)]
 pub fn command_take_highest() {
     store(0, VALID | (Command::TakeHighest as u32) << 28);

@@ -1,4 +1,5 @@
-//! An end of a channel beside memory that changes as a fuzzer says. Used by `tests/saved_inputs.rs` and the fuzz target `channel_ring`.
+//! An end of a channel beside memory that changes as a fuzzer says. Used by `tests/saved_inputs.rs` and the fuzz target
+//! `channel_ring`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,8 +10,8 @@ const SIZE: usize = 512;
 /// Calls in one run.
 const CALLS: usize = 4096;
 
-/// Takes the input as calls and as what the other end writes between them. No call may fail, write to what is the other end's, or tell
-/// of more than there can be.
+/// Takes the input as calls and as what the other end writes between them. No call may fail, write to what is the other
+/// end's, or tell of more than there can be.
 pub fn feed(input: &[u8]) {
     let memory: Vec<AtomicU64> = (0..SIZE / 8).map(|_| AtomicU64::new(0)).collect();
     let capacity = ring::capacity(SIZE);

@@ -1,4 +1,5 @@
-//! Uses the machine as NuttX does in its configuration `rv-virt:knsh64`: a kernel at supervisor level under Sv39, user programs below it.
+//! Uses the machine as NuttX does in its configuration `rv-virt:knsh64`: a kernel at supervisor level under Sv39, user
+//! programs below it.
 #![no_std]
 #![no_main]
 
@@ -40,7 +41,7 @@ static TIMER_IN_USER: AtomicU64 = AtomicU64::new(0);
 
 /// What the next exception should be, as `scause` plus one; 0: none is expected.
 static EXPECTED: AtomicUsize = AtomicUsize::new(0);
-/// Where to go on after it.
+/// Where to continue after it.
 static RESUME: AtomicUsize = AtomicUsize::new(0);
 /// Its `stval`.
 static FAULT_AT: AtomicUsize = AtomicUsize::new(0);
@@ -99,7 +100,7 @@ fn dispatch(trap: &mut Trap) {
             EXPECTED.store(0, Relaxed);
             FAULT_AT.store(trap.value, Relaxed);
             trap.pc = RESUME.load(Relaxed);
-            // It goes on in the kernel, whoever faulted.
+            // It continues in the kernel after a fault at any level.
             trap.status |= csr::SSTATUS_SPP;
         }
         cause => panic!(
@@ -109,7 +110,8 @@ fn dispatch(trap: &mut Trap) {
     }
 }
 
-/// User programs have `tp` for themselves, so the kernel asks the words behind `sscratch`; here the boot hart serves alone.
+/// User programs have `tp` for themselves, so the kernel asks the words behind `sscratch`; here the boot hart serves
+/// alone.
 fn start_hart() -> usize {
     BOOT_HART.load(Relaxed)
 }
@@ -386,8 +388,8 @@ static READ_ONLY: Page = Page::new();
 const USER_BASE: u64 = 0xc000_0000;
 const USER_STACK_TOP: u64 = USER_BASE + 0x2000;
 
-/// arch/risc-v/src/qemu-rv/qemu_rv_mm_init.c, arch/risc-v/src/common/riscv_mmu.h: devices by one entry of a gigabyte, the kernel by pages of
-/// 4 KiB, all of it global.
+/// arch/risc-v/src/qemu-rv/qemu_rv_mm_init.c, arch/risc-v/src/common/riscv_mmu.h: devices by one entry of a gigabyte,
+/// the kernel by pages of 4 KiB, all of it global.
 fn mmu_enable() -> Check {
     L1.set(0, V | R | W | G | A | D);
     L1.set((RAM_BASE >> 30) as usize, L2.entry(G));
@@ -485,7 +487,8 @@ fn kernel_keeps_off_user_pages() -> Check {
     Ok(())
 }
 
-// The user's programs, copied into their page: each is given what it wants in a0, and its call's result comes back in a0.
+// The user's programs, copied into their page: each is given what it wants in a0, and its call's result comes back in
+// a0.
 global_asm!(
     r#"
     .section .rodata
@@ -589,8 +592,8 @@ unsafe extern "C" {
 fn run_user(offset: u64, argument: u64) {
     let (from, end) = (&raw const user_begin, &raw const user_end);
     RESUME.store(nuttx_back as *const () as usize, Relaxed);
-    // SAFETY: the program fits its page, which nothing else uses; `dispatch` answers all its traps, and it comes back by `nuttx_back` with the
-    // kernel's registers.
+    // SAFETY: the program fits its page, which nothing else uses; `dispatch` answers all its traps, and it comes back
+    // by `nuttx_back` with the kernel's registers.
     unsafe {
         let length = end.offset_from_unsigned(from);
         core::ptr::copy_nonoverlapping(from, USER_TEXT.0.get().cast::<u8>(), length);
@@ -620,7 +623,8 @@ fn user_calls_kernel() -> Check {
     expect("the last call's argument", LAST_SYSCALL.load(Relaxed), 110)
 }
 
-/// The timer interrupts a user program, which goes on where it was: its loop ends when the interrupt's handler has set a word on its stack.
+/// The timer interrupts a user program, which continues where it was: its loop ends when the interrupt's handler has
+/// set a word on its stack.
 fn user_is_interrupted() -> Check {
     USER_STACK.set(FLAG, 0);
     let before = TIMER_IN_USER.load(Relaxed);

@@ -106,7 +106,8 @@ fn timer_isr() {
     }
 }
 
-/// drivers/interrupt_controller/intc_plic.c, `plic_irq_handler`: one claim an interrupt. With one CPU, a claim of 0 is fatal.
+/// drivers/interrupt_controller/intc_plic.c, `plic_irq_handler`: one claim an interrupt. With one CPU, a claim of 0 is
+/// fatal.
 fn plic_isr() {
     let hart = start::hart();
     let source = read32(plic::claim(hart));
@@ -134,7 +135,8 @@ fn reset_state() -> Check {
     expect("devicetree", u64::from(devicetree::get().is_some()), 1)
 }
 
-/// drivers/timer/riscv_supervisor_timer.c: absolute deadlines by SBI TIME, each exactly once; arch/riscv/core/cpu_idle.c between.
+/// drivers/timer/riscv_supervisor_timer.c: absolute deadlines by SBI TIME, each exactly once;
+/// arch/riscv/core/cpu_idle.c between.
 fn timer_ticks() -> Check {
     const WANTED: u64 = 50;
     lock();
@@ -210,8 +212,8 @@ fn fpu_on_demand() -> Check {
     expect("sstatus.FS", state as u64, csr::SSTATUS_FS as u64)
 }
 
-/// drivers/interrupt_controller/intc_plic.c, `plic_init`: no source enabled, threshold 0, all priorities 0; for as many sources as the
-/// devicetree says, whether they exist or not.
+/// drivers/interrupt_controller/intc_plic.c, `plic_init`: no source enabled, threshold 0, all priorities 0; for as many
+/// sources as the devicetree says, whether they exist or not.
 fn plic_init() -> Check {
     let hart = start::hart();
     for index in 0..=NDEV / 32 {
@@ -293,8 +295,9 @@ static SENT: AtomicUsize = AtomicUsize::new(0);
 static RECEIVED: [AtomicU8; 32] = [const { AtomicU8::new(0) }; 32];
 static RECEIVED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// `uart_ns16550_isr` with a user's callback, as the shell and the console have it: `irq_update`, then `irq_rx_ready` with `fifo_read`, then
-/// `irq_tx_ready` with `fifo_fill`. It takes an interrupt without a reason, as QEMU's PLIC gives one after `irq_tx_disable`.
+/// `uart_ns16550_isr` with a user's callback, as the shell and the console have it: `irq_update`, then `irq_rx_ready`
+/// with `fifo_read`, then `irq_tx_ready` with `fifo_fill`. It takes an interrupt without a reason, as QEMU's PLIC gives
+/// one after `irq_tx_disable`.
 fn uart_isr() {
     let identification = uart_read(uart::IIR_FCR);
     if identification & uart::IIR_RECEIVED == uart::IIR_RECEIVED {

@@ -1,5 +1,5 @@
-//! Two asynchronous tasks: one wakes a thousand times a second, the other talks with a second VM by a channel. At the channel's other end the same
-//! program answers.
+//! Two asynchronous tasks: one wakes a thousand times a second, the other talks with a second VM by a channel. At the
+//! channel's other end the same program answers.
 #![no_std]
 #![no_main]
 
@@ -92,7 +92,8 @@ async fn conclude() {
     record::metric("passes", seen.passes, "count");
     record::metric("waits", seen.waits, "count");
     record::metric("waiting", seen.waited * 100 / elapsed, "percent");
-    // Each beat, answer and pause wakes the vCPU once at most, and the vCPU waits before each; the first and the last pass come on top.
+    // Each beat, answer and pause wakes the vCPU once at most, and the vCPU waits before each; the first and the last
+    // pass come on top.
     let events = BEATS as u64 + 2 * QUESTIONS;
     if seen.passes <= events + 2 && seen.waits + 1 >= seen.passes {
         record::pass("idles");
@@ -134,7 +135,7 @@ async fn receive(bell: &mut Doorbell, consumer: &mut Consumer<'_>) -> u64 {
         match consumer.receive(&mut bytes) {
             Ok(_) => return u64::from_le_bytes(bytes),
             Err(ReceiveError::Empty) => bell.rung().await,
-            // The other end has begun anew: what it has sent since may be there already.
+            // The other end has restarted: what it has sent since may be there already.
             Err(ReceiveError::Restarted) => {}
             Err(error) => panic!("{error:?}"),
         }

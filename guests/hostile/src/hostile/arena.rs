@@ -15,7 +15,8 @@ const BASE: usize = map::RAM_BASE as usize + (3 << 20);
 pub const SMALL: usize = 256 << 10;
 /// Bytes of an arena that a `jal` from its middle does not leave.
 pub const LARGE: usize = 2 << 20;
-/// Halfwords around the code that are renewed each time; its own stores reach no further without a pointer to elsewhere.
+/// Halfwords around the code that are renewed each time; its own stores reach no further without a pointer to
+/// elsewhere.
 const RENEWED: usize = 64;
 
 /// The arena.
@@ -31,12 +32,13 @@ impl Arena {
             "the image reaches into the arena"
         );
         for address in (BASE..BASE + size).step_by(8) {
-            // SAFETY: nothing of the program lies here: the image ends below (just checked), the devicetree is at the end of the
-            // memory, which reaches beyond (this function's documentation).
+            // SAFETY: nothing of the program lies here: the image ends below (just checked), the devicetree is at the
+            // end of the memory, which reaches beyond (this function's documentation).
             unsafe { (address as *mut [u16; 4]).write([BREAKPOINT; 4]) };
         }
         Self {
-            // SAFETY: as above; initialized, and from here on reached by these atomics and by the code that runs in it only.
+            // SAFETY: as above; initialized, and from here on reached by these atomics and by the code that runs in it
+            // only.
             halfwords: unsafe { core::slice::from_raw_parts(BASE as *const AtomicU16, size / 2) },
         }
     }
@@ -46,13 +48,14 @@ impl Arena {
         BASE + self.halfwords.len()
     }
 
-    /// Registers that all point into the arena, 4 KiB apart and away from the code, so that loads, stores and jumps stay within.
+    /// Registers that all point into the arena, 4 KiB apart and away from the code, so that loads, stores and jumps
+    /// stay within.
     pub fn registers(&self) -> [usize; 31] {
         core::array::from_fn(|n| BASE + (n << 11) + 2048)
     }
 
-    /// As [`Arena::run`], again for as long as it is the timer that ends it: the hypervisor may give the hart to others before it
-    /// sees to what the instruction does, and the time that is left for it is over then.
+    /// As [`Arena::run`], again for as long as it is the timer that ends it: the hypervisor may give the hart to others
+    /// before it sees to what the instruction does, and the time that is left for it is over then.
     pub fn run_to_its_end(
         &self,
         instruction: u32,
@@ -92,8 +95,8 @@ impl Arena {
                 halfword.store(wanted, Ordering::Relaxed);
             }
         }
-        // SAFETY: `fence.i` only makes the stores visible to instruction fetch. Whatever the instruction is, the caller's registers
-        // point into the arena or outside the guest, and none is one that the program relies on.
+        // SAFETY: `fence.i` only makes the stores visible to instruction fetch. Whatever the instruction is, the
+        // caller's registers point into the arena or outside the guest, and none is one that the program relies on.
         unsafe {
             asm!("fence.i", options(nostack));
             probe::run(self.code(), level, registers)

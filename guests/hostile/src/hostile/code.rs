@@ -14,7 +14,8 @@ pub fn attack(progress: Progress, ticks: u64) {
     while time::now() < end && progress.next(u64::MAX).is_some() {
         for _ in 0..64 {
             number = number.wrapping_add(1) % 2048;
-            // SAFETY: free memory behind the image holds a function that keeps to the calling convention: `li a0, number; ret`.
+            // SAFETY: free memory behind the image holds a function that keeps to the calling convention: `li a0,
+            // number; ret`.
             let got = unsafe {
                 code.write_volatile(number << 20 | 0x0000_0513);
                 code.add(1).write_volatile(0x0000_8067);

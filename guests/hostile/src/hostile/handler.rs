@@ -29,11 +29,11 @@ pub fn attack(progress: Progress, memory: u64, lives: u64) {
 pub fn fault(way: u64, memory: u64) {
     let unmapped = (map::RAM_BASE + memory) as usize;
     match way {
-        // The vector is nobody's memory.
+        // The vector is at an unmapped address.
         0 => trap_to(unmapped),
         // The vector is an illegal instruction.
         1 => trap_to(code(0)),
-        // The handler pushes a frame and faults again, until the stack is full, and goes on.
+        // The handler pushes a frame and faults again, until the stack is full, and continues.
         2 => trap_to(push as *const () as usize),
         // The vector is a device, or a channel's memory.
         3 => trap_to(map::UART_BASE as usize),
@@ -44,7 +44,7 @@ pub fn fault(way: u64, memory: u64) {
         // Translation that maps nothing: the vector can't be fetched, and the fault's vector neither.
         7 => {
             let root = (map::RAM_BASE as usize) >> 12;
-            // SAFETY: nothing is meant to go on.
+            // SAFETY: nothing is meant to continue.
             unsafe {
                 core::ptr::write_bytes(map::RAM_BASE as *mut u8, 0, map::PAGE_SIZE as usize);
                 csr::write::<{ csr::SATP }>(8 << 60 | root);
@@ -54,7 +54,7 @@ pub fn fault(way: u64, memory: u64) {
         // The same by an interrupt, which has no instruction to blame.
         _ => {
             time::set_deadline(0);
-            // SAFETY: nothing is meant to go on.
+            // SAFETY: nothing is meant to continue.
             unsafe {
                 csr::write::<{ csr::STVEC }>(code(0));
                 csr::write::<{ csr::SIE }>(csr::INTERRUPT_TIMER);
@@ -77,7 +77,7 @@ fn code(instruction: u32) -> usize {
 
 /// Traps, with that vector.
 fn trap_to(vector: usize) {
-    // SAFETY: nothing is meant to go on.
+    // SAFETY: nothing is meant to continue.
     unsafe {
         csr::write::<{ csr::STVEC }>(vector);
         asm!("unimp", options(nostack));
@@ -102,7 +102,8 @@ extern "C" fn load_unmapped() {
     naked_asm!(".balign 4", "ld zero, 0(zero)", "unimp")
 }
 
-/// Jumps to data of every kind that the guest has. What it may execute ends in its own exception; what it may not ends its life.
+/// Jumps to data of every kind that the guest has. What it may execute ends in its own exception; what it may not ends
+/// its life.
 pub fn jump(progress: Progress, memory: u64, randoms: u64) {
     const DEVICES: [u64; 6] = [
         map::FINISHER_BASE,
@@ -112,8 +113,8 @@ pub fn jump(progress: Progress, memory: u64, randoms: u64) {
         map::DOORBELL_BASE,
         map::CHANNEL_BASE,
     ];
-    // The arena's breakpoints end what falls through. Random words may do anything to this guest's memory: what they break, a
-    // restart mends, by the livelock or fault that follows.
+    // The arena's breakpoints end what falls through. Random words may do anything to this guest's memory: what they
+    // break, a restart mends, by the livelock or fault that follows.
     let arena = Arena::new(arena::SMALL);
     while let Some(step) = progress.next(DEVICES.len() as u64 + 3 + randoms) {
         let mut random = Random::new(step);

@@ -1,6 +1,8 @@
-//! Every privileged and undefined instruction: each CSR, each encoding of the SYSTEM opcode, all compressed encodings, random words.
+//! Every privileged and undefined instruction: each CSR, each encoding of the SYSTEM opcode, all compressed encodings,
+//! random words.
 //!
-//! None may end the guest or give it what belongs to the levels below: what a guest may not do raises an exception in the guest.
+//! None may end the guest or give it what belongs to the levels below: what a guest may not do raises an exception in
+//! the guest.
 
 use tactus_guest::{csr, record};
 
@@ -71,7 +73,8 @@ fn count(progress: Progress, end: End) {
     }
 }
 
-/// Accesses a CSR. The levels below own those whose bits 9:8 say so (privileged specification, "CSR Address Mapping Conventions").
+/// Accesses a CSR. The levels below own those whose bits 9:8 say so (privileged specification, "CSR Address Mapping
+/// Conventions").
 fn csr_access(progress: Progress, arena: &Arena, number: u64, access: u64) {
     let csr = number as u32;
     let owner = csr >> 8 & 3;
@@ -109,7 +112,8 @@ fn csr_access(progress: Progress, arena: &Arena, number: u64, access: u64) {
         Level::User => owner == 0,
     };
     if end.illegal() {
-        // What a supervisor must have (privileged specification, "Supervisor-Level ISA"): no hypervisor may take it away.
+        // What a supervisor must have (privileged specification, "Supervisor-Level ISA"): no hypervisor may take it
+        // away.
         let must_have = [
             csr::SSTATUS,
             csr::SIE,

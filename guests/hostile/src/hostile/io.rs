@@ -1,5 +1,6 @@
-//! Garbage to each register of its I/O port and its timed I/O, in every width, alignment and kind of access; requests of anything, anywhere, whose answers it
-//! takes or leaves; programs and schedules without sense; and the guest restarts itself in the middle of some.
+//! Garbage to each register of its I/O port and its timed I/O, in every width, alignment and kind of access; requests
+//! of anything, anywhere, whose answers it takes or leaves; programs and schedules without sense; and the guest
+//! restarts itself in the middle of some.
 
 use tactus_guest::{abi::map, power};
 
@@ -18,7 +19,8 @@ const PROGRAM: u64 = 0x400;
 const DEVICE: u32 = 7 << 17;
 const UART: u32 = 1 << 17;
 
-/// Makes all accesses to the two pages, at `offsets` (94 at least) places of each, `rounds` times. What is beside them is none of this attack's business.
+/// Makes all accesses to the two pages, at `offsets` (94 at least) places of each, `rounds` times. What is beside them
+/// is none of this attack's business.
 pub fn attack(progress: Progress, offsets: u64, rounds: u64) {
     let devices = [map::IO_PORT_BASE, map::TIMED_IO_BASE];
     let devices = devices.map(|page| (page, map::PAGE_SIZE));

@@ -1,6 +1,7 @@
-//! Between its levels: user programs on all vCPUs that do nothing but enter the kernel, by exceptions of every kind and by interrupts,
-//! and compute in between. The kernel checks at each entry that all registers, the address and the cause are what they must be;
-//! then it leaves others to the program. So whoever moves a vCPU between the levels has to do it exactly.
+//! Between its levels: user programs on all vCPUs that do nothing but enter the kernel, by exceptions of every kind and
+//! by interrupts, and compute in between. The kernel checks at each entry that all registers, the address and the cause
+//! are what they must be; then it leaves others to the program. So whoever moves a vCPU between the levels has to do it
+//! exactly.
 
 use core::arch::naked_asm;
 use core::cell::UnsafeCell;
@@ -100,7 +101,7 @@ extern "C" fn answer() {
     )
 }
 
-/// Goes to user level at `pc`, with `argument` in `a0`; returns when the kernel goes on at [`leave`].
+/// Goes to user level at `pc`, with `argument` in `a0`; returns when the kernel continues at [`leave`].
 #[unsafe(naked)]
 extern "C" fn run(pc: usize, argument: u64) {
     naked_asm!(
@@ -235,7 +236,8 @@ fn prepare(expected: &mut Expected, frame: &mut Frame) {
     }
 }
 
-/// The first entry comes from the program's first instruction: whatever is in the registers then is what they are to show.
+/// The first entry comes from the program's first instruction: whatever is in the registers then is what they are to
+/// show.
 fn begin(seed: u64) {
     // SAFETY: this vCPU's; no trap uses it now.
     let expected = unsafe { &mut *EXPECTED.0[start::hart()].get() };

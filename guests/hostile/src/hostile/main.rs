@@ -22,8 +22,8 @@
 //! | `page` | writes anything into the page by which it takes interrupts, and puts it anywhere | `lives=N` |
 //! | `teardown` | dies while its other vCPU is busy | `rounds=N` |
 //!
-//! It counts its steps in channel 0's memory, so that it goes on where it was stopped; after the last it says `pass` and powers
-//! off. When it gets at something that it must not, it says `fail` and what.
+//! It counts its steps in channel 0's memory, so that it continues where it was stopped; after the last it says `pass`
+//! and powers off. When it gets at something that it must not, it says `fail` and what.
 #![no_std]
 #![no_main]
 

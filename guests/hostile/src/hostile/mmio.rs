@@ -48,8 +48,8 @@ const DEVICES: [(u64, u64); 4] = [
 /// What is written.
 const DATA: [usize; 5] = [0, usize::MAX, 0xa5a5_a5a5_a5a5_a5a5, 1, 0x8000_0000];
 
-/// Offset of step `n` in a device of `size` bytes: the first registers with each alignment, then where a PLIC's tables begin and end, the
-/// end of the device and beyond, then anywhere.
+/// Offset of step `n` in a device of `size` bytes: the first registers with each alignment, then where a PLIC's tables
+/// begin and end, the end of the device and beyond, then anywhere.
 fn offset(n: u64, size: u64, random: &mut Random) -> u64 {
     const EDGES: [u64; 19] = [
         0x17c, 0x180, 0xffc, 0x1000, 0x1008, 0x100c, 0x1080, 0x1ffc, 0x2000, 0x2080, 0x2088,
@@ -77,8 +77,8 @@ pub fn attack(progress: Progress, offsets: u64) {
     still_works();
 }
 
-/// Makes all accesses, at `offsets` places of each of these devices, so many times; `wanted` says of a step and its address whether
-/// it is to be made.
+/// Makes all accesses, at `offsets` places of each of these devices, so many times; `wanted` says of a step and its
+/// address whether it is to be made.
 pub fn touch(
     progress: Progress,
     devices: &[(u64, u64)],
@@ -117,7 +117,8 @@ pub fn touch(
     }
 }
 
-/// The controller does its work after all that: a doorbell of nobody's makes no interrupt, and claims are in range.
+/// The controller does its work after all that: a doorbell without a channel raises no interrupt, and claims are in
+/// range.
 fn still_works() {
     let plic = Plic::of_hart(start::hart());
     for _ in 0..map::PLIC_SOURCES {

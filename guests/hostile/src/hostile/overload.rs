@@ -34,7 +34,8 @@ fn repeat_at_most(rounds: usize, ticks: u64, mut body: impl FnMut()) {
     }
 }
 
-/// The phases of an attack, each for an equal share of `ticks`; a life that a restart has ended goes on with the next phase.
+/// The phases of an attack, each for an equal share of `ticks`; a life that a restart has ended continues with the next
+/// phase.
 fn phases(progress: Progress, ticks: u64, phases: &[&dyn Fn(u64)]) {
     let share = ticks / phases.len() as u64;
     while let Some(phase) = progress.next(phases.len() as u64) {
@@ -135,7 +136,8 @@ static FLOATING_LOST: AtomicBool = AtomicBool::new(false);
 /// When the other vCPUs stop spinning.
 static SPIN_END: AtomicU64 = AtomicU64::new(0);
 
-/// Never sleeps, never calls, interrupts off, on all vCPUs; with the floating-point unit in use, which the others use too.
+/// Never sleeps, never calls, interrupts off, on all vCPUs; with the floating-point unit in use, which the others use
+/// too.
 pub fn spin(progress: Progress, ticks: u64) {
     phases(
         progress,
@@ -214,7 +216,7 @@ fn count_ipi() {
 /// Fences of the guest's own that are executed: nothing to a hypervisor, but slow on an emulator.
 const FENCES: usize = 2000;
 
-/// Texts of 4 KiB that are printed. Not by time: somebody may have to look at the console.
+/// Texts of 4 KiB that are printed. Bounded by number, not by time, so that the console stays readable.
 const TEXTS: usize = 16;
 
 /// Floods: hypercalls, doorbells, IPIs and remote fences between two vCPUs, vCPUs that start and stop.

@@ -1,5 +1,6 @@
-//! The page by which a vCPU takes interrupts: writes anything into it, moves it, gives it back, gives addresses that are not its own or
-//! not aligned, while doorbells and interrupts between its vCPUs come; and dies while at it. Two vCPUs do so at once.
+//! The page by which a vCPU takes interrupts: writes anything into it, moves it, gives it back, gives addresses that
+//! are not its own or not aligned, while doorbells and interrupts between its vCPUs come; and dies while at it. Two
+//! vCPUs do so at once.
 //!
 //! Nothing may be written but where the page is at the moment: all else of the memory around it is compared.
 
@@ -210,5 +211,5 @@ fn hear(channel: Channel) -> Result<(), &'static str> {
     if DOORBELLS.load(Ordering::Relaxed) < 10 {
         return Err("the doorbell is not heard by a page");
     }
-    interrupts::leave_page().map_err(|_| "a page is not taken back")
+    interrupts::use_controller().map_err(|_| "a page is not taken back")
 }

@@ -1,5 +1,5 @@
-//! The guest's own address translation as a weapon: page tables that map, or lie in, memory that is not the guest's; `satp` with
-//! garbage.
+//! The guest's own address translation as a weapon: page tables that map, or lie in, memory that is not the guest's;
+//! `satp` with garbage.
 
 use core::arch::asm;
 
@@ -96,8 +96,8 @@ pub fn attack(progress: Progress, memory: u64, garbage: u64) {
             if satp >> 60 == 0 {
                 continue;
             }
-            // A mode that does not exist leaves all as it is; one that does ends this life, by a fetch through a root that is not the
-            // guest's or by a trap vector that can't be fetched.
+            // A mode that does not exist leaves all as it is; one that does ends this life, by a fetch through a root
+            // that is not the guest's or by a trap vector that can't be fetched.
             with_satp(satp, || ());
             progress.through();
         }

@@ -1,7 +1,7 @@
 //! Runs any code at any address and comes back, whatever it does to the registers.
 //!
-//! The way back is a trap: the code's own exception, a breakpoint behind it, or the timer when it does neither. Both entry and
-//! return go through one block of assembly that keeps nothing but what it has put in memory. One vCPU only.
+//! The way back is a trap: the code's own exception, a breakpoint behind it, or the timer when it does neither. Both
+//! entry and return go through one block of assembly that keeps nothing but what it has put in memory. One vCPU only.
 
 use core::arch::naked_asm;
 use core::cell::UnsafeCell;
@@ -79,7 +79,7 @@ static CONTEXT: Shared = Shared(UnsafeCell::new(Context {
 /// Whatever the code does to this guest's memory must leave the program valid.
 pub unsafe fn run(pc: usize, level: Level, registers: &[usize; 31]) -> End {
     let context = CONTEXT.0.get();
-    // SAFETY: nobody else uses the context (see `Shared`).
+    // SAFETY: no other code uses the context (see `Shared`).
     unsafe { (*context).registers = *registers };
     let status = csr::read::<{ csr::SSTATUS }>();
     let enabled = csr::read::<{ csr::SIE }>();
@@ -90,8 +90,8 @@ pub unsafe fn run(pc: usize, level: Level, registers: &[usize; 31]) -> End {
             Level::User => 0,
         };
     time::set_deadline(time::now() + PATIENCE);
-    // SAFETY: `sstatus.SIE` is off, so SPIE, SPP and `sie` count from `enter`'s `sret` on, whose traps `leave` answers. What the
-    // code does is the caller's business; the registers that Rust relies on are put back.
+    // SAFETY: `sstatus.SIE` is off, so SPIE, SPP and `sie` count from `enter`'s `sret` on, whose traps `leave` answers.
+    // What the code does is the caller's business; the registers that Rust relies on are restored.
     unsafe {
         csr::write::<{ csr::SIE }>(csr::INTERRUPT_TIMER);
         csr::write::<{ csr::SSTATUS }>(entry_status & !csr::SSTATUS_SIE);

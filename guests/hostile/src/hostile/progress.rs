@@ -32,14 +32,14 @@ impl Progress {
         self.page.load(Word::Boots)
     }
 
-    /// The next step to take, if it is below `steps`. It is marked as taken: if it kills the guest, the next life goes on behind
-    /// it.
+    /// The next step to take, if it is below `steps`. It is marked as taken: if it kills the guest, the next life goes
+    /// on behind it.
     pub fn next(self, steps: u64) -> Option<u64> {
         self.next_of(|step| (step < steps).then_some(step))
     }
 
-    /// The next step to take as `get` knows it by its number; `None` when there is none of that number. Marked as taken like
-    /// [`Progress::next`]'s.
+    /// The next step to take as `get` knows it by its number; `None` when there is none of that number. Marked as taken
+    /// like [`Progress::next`]'s.
     pub fn next_of<T>(self, get: impl FnOnce(u64) -> Option<T>) -> Option<T> {
         let step = self.page.load(Word::Step);
         let found = get(step)?;

@@ -1,4 +1,5 @@
-//! Restarts itself as fast as it can, in each way that there is, and checks each time that nothing of the last life is left.
+//! Restarts itself as fast as it can, in each way that there is, and checks each time that nothing of the last life is
+//! left.
 
 use core::arch::naked_asm;
 

@@ -1,5 +1,5 @@
-//! Reservations: real-time vCPUs made, changed and deleted without end, with times from sensible to absurd, whose code spins, yields,
-//! waits, calls whatever there is, or deletes itself.
+//! Reservations: real-time vCPUs made, changed and deleted without end, with times from sensible to absurd, whose code
+//! spins, yields, waits, calls whatever there is, or deletes itself.
 
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +47,8 @@ extern "C" fn doze() -> ! {
     naked_asm!("0: wfi", "   j 0b")
 }
 
-/// Calls every function, with what it finds in its registers: also asks for vCPUs itself, rings, and deletes whom it can.
+/// Calls every function, with what it finds in its registers: also asks for vCPUs itself, rings, and deletes whom it
+/// can.
 #[unsafe(naked)]
 extern "C" fn meddle() -> ! {
     naked_asm!(
@@ -92,8 +93,8 @@ static STACK: [core::sync::atomic::AtomicU64; 256] =
 
 /// A call of Tactus's extension.
 fn call(function: usize, arguments: [usize; 6]) -> Result<usize, Error> {
-    // SAFETY: what it writes, it writes to `STACK` or to a status on this stack; the vCPUs that it makes run code of this module, which
-    // stores nothing.
+    // SAFETY: what it writes, it writes to `STACK` or to a status on this stack; the vCPUs that it makes run code of
+    // this module, which stores nothing.
     unsafe { call_raw(EXTENSION, function, arguments) }.result()
 }
 

@@ -1,5 +1,6 @@
-//! Channels: writes anything anywhere into the memory that it shares with `peer`, sends and receives messages in every way, and dies while
-//! at it. Between the attacks, and in the end, it behaves: then everything must work, and no place for a message may be lost.
+//! Channels: writes anything anywhere into the memory that it shares with `peer`, sends and receives messages in every
+//! way, and dies while at it. Between the attacks, and in the end, it behaves: then everything must work, and no place
+//! for a message may be lost.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

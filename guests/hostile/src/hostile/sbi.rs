@@ -1,7 +1,8 @@
 //! Every SBI function, standard, legacy, Tactus's own and undefined, with extreme arguments.
 //!
-//! No call may end the guest (but for those that are there to), change a register it must keep, answer with an error that
-//! is none of the specification's, or take for good what is not: each answer that the specification determines is compared.
+//! No call may end the guest (but for those that are there to), change a register it must keep, answer with an error
+//! that is none of the specification's, or take for good what is not: each answer that the specification determines is
+//! compared.
 
 use core::arch::naked_asm;
 
@@ -186,7 +187,8 @@ pub fn attack(progress: Progress, memory: u64) {
     time::set_deadline(time::NEVER);
 }
 
-/// Prints what would be a record of the watcher's or the hypervisor's last word, if a guest could write to another's console.
+/// Prints what would be a record of the watcher's or the hypervisor's last word, if a guest could write to another's
+/// console.
 fn imitate_the_watcher() {
     let by_call = |byte: u8| {
         let arguments = [byte as usize, 0, 0, 0, 0, 0];
@@ -201,7 +203,7 @@ fn imitate_the_watcher() {
     let by_device = |byte: u8| Uart::CONSOLE.send(byte);
     let ways: [&dyn Fn(u8); 4] = [&by_call, &by_legacy_call, &by_text, &by_device];
     for write in ways {
-        // The hypervisor's log, the watcher (VM 0), a stream that is nobody's.
+        // The hypervisor's log, the watcher (VM 0), a stream that is not in use.
         for stream in [console::LOG_STREAM, 1, 31] {
             let select = [console::SELECT, console::STREAM_BASE + stream];
             let text = "\n@tactus metric name=imitated value=1 unit=count\npanic reason=imitated\n";
@@ -343,7 +345,7 @@ fn harts(named: HartMask) -> Option<&'static [isize]> {
         return Some(&[0, INVALID_ADDRESS]);
     }
     match (named.mask, named.base) {
-        // The specification leaves open what naming nobody at an impossible base is.
+        // The specification does not define an empty mask with an invalid base.
         (0, _) => None,
         (1, 0) => Some(&[0, INVALID_ADDRESS]),
         _ => Some(&[INVALID_PARAM]),

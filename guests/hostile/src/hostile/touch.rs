@@ -73,8 +73,8 @@ const NOTABLE: [u64; 36] = [
     u64::MAX - 7,
 ];
 
-/// Address number `index` beyond the notable ones: each power of two, what lies just below, its negative, and the guest's own code
-/// with that bit flipped; then the machine's memory beyond the guest's.
+/// Address number `index` beyond the notable ones: each power of two, what lies just below, its negative, and the
+/// guest's own code with that bit flipped; then the machine's memory beyond the guest's.
 fn address(index: u64, memory: u64) -> Option<u64> {
     const BITS: u64 = 61;
     if index < 4 * BITS {
@@ -129,7 +129,8 @@ pub fn attack(progress: Progress, memory: u64) {
         let mut registers = arena.registers();
         registers[A0] = address as usize;
         let end = arena.run_to_its_end(instruction, 4, Level::Supervisor, &registers);
-        // The hypervisor stops a guest for such an access. Should it answer with an access fault one day, that is as good.
+        // The hypervisor stops a guest for such an access. Should it answer with an access fault one day, that is as
+        // good.
         if !matches!(end.cause, 1 | 5 | 7) {
             progress.breach(format_args!(
                 "{name} at {address:#x} was not refused: cause {:#x} pc {:#x} t0 {:#x}",

@@ -26,7 +26,7 @@ enum Command {
     Drain = 3,
     /// Send one message, after a while.
     SendLater = 4,
-    /// Start your end of the rings anew.
+    /// Start your end of the rings again.
     Restart = 5,
     /// That was all.
     End = 6,
@@ -154,7 +154,7 @@ fn echo(peer: &mut Peer) {
     record::metric("records", received as u64, "count");
 }
 
-/// Either end starts anew; the other is told, once.
+/// Either end restarts; the other is told, once.
 fn restart(peer: &mut Peer) {
     peer.command(&[Command::Restart as u8]);
     let begin = time::now();

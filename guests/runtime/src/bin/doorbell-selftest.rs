@@ -1,6 +1,7 @@
-//! Doorbells that cross each other: with the boot argument `channels=N` a VM answers each ring of N channels with one; without, it
-//! rings its only channel and waits for the answer, again and again. Several of these ring at the same time, and none must be lost. With `page=1` it
-//! takes its interrupts by a page. `systems/doorbell.toml` and `systems/doorbell-page.toml` say who is who.
+//! Doorbells that cross each other: with the boot argument `channels=N` a VM answers each ring of N channels with one;
+//! without, it rings its only channel and waits for the answer, again and again. Several of these ring at the same
+//! time, and none must be lost. With `page=1` it takes its interrupts by a page. `systems/doorbell.toml` and
+//! `systems/doorbell-page.toml` say who is who.
 #![no_std]
 #![no_main]
 
@@ -60,7 +61,8 @@ fn ask() {
     let channel = channel(0);
     channel.enable_interrupt(1);
     for round in 0..ROUNDS {
-        // Sooner or later, so that rings meet in all ways; but not so soon that the first channel's are all that is ever answered.
+        // Sooner or later, so that rings meet in all ways; but not so soon that the first channel's are all that is
+        // ever answered.
         time::busy_wait(u64::from(PAUSE + round % PAUSE));
         channel.ring();
         let end = time::now() + time::ticks(LOST);

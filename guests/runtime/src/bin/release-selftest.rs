@@ -1,13 +1,15 @@
-//! Real-time vCPUs prove that each job is released when it is due, although the hypervisor enters the release time while it serves
-//! something else than the hart's timer: a doorbell or a vCPU that arrives from another hart. `tactus/tests/release.rs` has the systems.
+//! Real-time vCPUs prove that each job is released when it is due, although the hypervisor enters the release time
+//! while it serves something else than the hart's timer: a doorbell or a vCPU that arrives from another hart.
+//! `tactus/tests/release.rs` has the systems.
 //!
 //! `role=` in the boot arguments selects the part:
 //!
 //! * `server`: waits for channel 0's doorbell and measures how late each answer begins;
-//! * `ringer`: rings channel 0's doorbell every `every_us`, and writes the time of the ring to the channel's memory before it;
+//! * `ringer`: rings channel 0's doorbell every `every_us`, and writes the time of the ring to the channel's memory
+//!   before it;
 //! * `sleeper`: waits for ever, and so takes nothing of its reservation;
-//! * `mover`: makes two real-time vCPUs such that the second fits only when the first moves to the other hart, and measures the longest time
-//!   between two jobs of the first.
+//! * `mover`: makes two real-time vCPUs such that the second fits only when the first moves to the other hart, and
+//!   measures the longest time between two jobs of the first.
 #![no_std]
 #![no_main]
 
@@ -54,7 +56,8 @@ fn channel() -> Channel {
     Channel::find(0).expect("the system gives the VM a channel")
 }
 
-/// Answers rings. A ring is due at once, or a period after the ring before it was due: the reservation promises no more.
+/// Answers rings. A ring is due at once, or a period after the ring before it was due: the reservation promises no
+/// more.
 fn serve() {
     trap::on_external(|_| {
         let now = time::now();

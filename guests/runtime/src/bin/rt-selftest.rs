@@ -1,4 +1,5 @@
-//! Real-time vCPUs made at run time prove themselves: `systems/rt.toml` says what this relies on, and `tactus/tests/rt.rs` runs it.
+//! Real-time vCPUs made at run time prove themselves: `systems/rt.toml` says what this relies on, and
+//! `tactus/tests/rt.rs` runs it.
 #![no_std]
 #![no_main]
 
@@ -30,7 +31,7 @@ fn main() {
     }
     for (name, test) in [
         ("rt-arguments", bad_arguments_are_refused as fn()),
-        ("rt-refusals", what_does_not_fit_is_refused),
+        ("rt-refusals", vcpus_that_do_not_fit_are_refused),
         ("rt-releases", releases_are_on_the_grid),
         ("rt-overrun", overruns_are_cut_off),
         ("rt-change", changes_take_effect),
@@ -216,7 +217,7 @@ fn yield_while(lives: &'static AtomicBool) {
 
 static ALWAYS: AtomicBool = AtomicBool::new(true);
 
-fn what_does_not_fit_is_refused() {
+fn vcpus_that_do_not_fit_are_refused() {
     let refused = |stack: usize, reservation: Reservation| match rt::create(
         yield_while,
         &ALWAYS,
@@ -462,9 +463,9 @@ fn functions_that_return_end() {
     until("the hypervisor knows", || {
         rt::status_of(number) == Err(RtError::Call(Error::InvalidParam))
     });
-    assert_eq!(vcpu.status(), Err(RtError::Gone));
-    assert_eq!(vcpu.change(every(1000, 100)), Err(RtError::Gone));
-    assert_eq!(vcpu.delete(), Err(RtError::Gone));
+    assert_eq!(vcpu.status(), Err(RtError::Ended));
+    assert_eq!(vcpu.change(every(1000, 100)), Err(RtError::Ended));
+    assert_eq!(vcpu.delete(), Err(RtError::Ended));
 }
 
 fn places_and_stacks_are_used_again() {
@@ -603,7 +604,7 @@ fn stores_make_calls() {
     let version = hypervisor::version().expect("this is a Tactus VM");
     assert_eq!(call(VERSION, [u64::MAX; 6]), (0, version as u64));
     assert_eq!(call(CHANNEL_NOTIFY, [0; 6]), (INVALID_PARAM, 0));
-    // There is nobody to wait, and no caller "itself".
+    // No vCPU can wait, and there is no caller "itself".
     assert_eq!(call(RT_YIELD, [0; 6]), (NOT_SUPPORTED, 0));
     for function in [RT_QUERY, RT_CHANGE, RT_DELETE] {
         let arguments = [RT_SELF, block, 8, 8, 0, 0];

@@ -286,7 +286,7 @@ fn interrupts_come_by_a_page() {
     assert_eq!(SOURCE.load(Ordering::Relaxed), map::UART_SOURCE);
     trap::disable_interrupts();
 
-    assert_eq!(interrupts::leave_page(), Ok(()));
+    assert_eq!(interrupts::use_controller(), Ok(()));
     uart_interrupts();
 }
 

@@ -1,9 +1,10 @@
-//! Many vCPUs that wake each other by IPIs, at random: who runs when is the doing of the hypervisor's ready queue and nothing else, as there is no timer in it. A vCPU
-//! has a *turn* each time it is woken, and wakes others in it. The order of the turns is reported as a hash. On one hart, with a slice that does not end, it is
-//! a function of the seed and of the vCPUs' priorities.
+//! Many vCPUs that wake each other by IPIs, at random: who runs when is the doing of the hypervisor's ready queue and
+//! nothing else, as there is no timer in it. A vCPU has a *turn* each time it is woken, and wakes others in it. The
+//! order of the turns is reported as a hash. On one hart, with a slice that does not end, it is a function of the seed
+//! and of the vCPUs' priorities.
 //!
-//! `seed=` is what chance is made of, `turns=` how many there are before the first vCPU calls all of them: each has to answer. The first vCPU is to be of
-//! the lowest priority.
+//! `seed=` is what chance is made of, `turns=` how many there are before the first vCPU calls all of them: each has to
+//! answer. The first vCPU is to be of the lowest priority.
 #![no_std]
 #![no_main]
 
