@@ -61,7 +61,7 @@ no_archive() {
         "Without a network see docs/src/reference/setup.md, \"Without a network\"."
 }
 
-# transfer URI FILE SIZE SHA256: one attempt, which goes on with a partial FILE. With apt's own downloader, which is wherever apt
+# transfer URI FILE SIZE SHA256: one attempt, which continues with a partial FILE. With apt's own downloader, which is wherever apt
 # is and knows the system's proxies and certificates; elsewhere with curl or wget.
 transfer() {
     local helper=${TACTUS_APT_HELPER:-/usr/lib/apt/apt-helper}

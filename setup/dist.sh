@@ -16,7 +16,7 @@ version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
 name=tactus-$version-linux-$(uname -m)
 dist=$TACTUS_BUILD/dist
 tree=$dist/$name
-# Of a tree without its history: the begin of time.
+# Of a tree without its history: the start of time.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH
 

@@ -83,7 +83,7 @@ file_status() {
     printf '%d of %d kB (%d %%)' $((have / 1000)) $((($2 + 999) / 1000)) $((have * 100 / ($2 + 1)))
 }
 
-# heartbeat WHAT STATUS...: says what goes on and for how long, until `heartbeat_end`: on a terminal in one line that is
+# heartbeat WHAT STATUS...: reports the running step and its duration, until `heartbeat_end`: on a terminal in one line that is
 # written over, elsewhere in a line every few seconds. STATUS is a command that prints what it does now. Runs beside
 # this shell and ends with it.
 heartbeat() {

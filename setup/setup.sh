@@ -88,7 +88,7 @@ name_paths() {
     done >"$config.new"
     cross=$(cat "$logs/gcc/cross" 2>/dev/null || true)
     [ -z "$cross" ] || printf '[env]\nTACTUS_CROSS = "%s"\n' "$cross" >>"$config.new"
-    # Cargo builds anew what was built with other flags, not with an older file.
+    # Cargo builds again what was built with other flags, not with an older file.
     mv "$config.new" "$config"
 }
 

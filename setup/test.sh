@@ -75,7 +75,7 @@ shell_scripts() {
     shellcheck -x setup/*.sh setup/tests/*.sh fabric/coupling/*.sh guests/linux/*.sh guests/linux/init .ci/run
 }
 
-# Built in a place of its own: with other flags, everything there is would be built anew each time.
+# Built in a place of its own: with other flags, everything there is would be built again each time.
 interleavings() {
     RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom" \
         cargo test --quiet --locked --release -p tactus-channel -p tactus-hypervisor --test interleavings --test ownership --test relocation --test run_state

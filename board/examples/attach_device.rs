@@ -162,7 +162,7 @@ fn program(count: u32) -> Vec<u8> {
     p.li(T0, PLIC + 0x2000);
     p.li(T1, 1 << (LINE % 32));
     p.sw(T1, 4 * (LINE / 32) as i32, T0);
-    // External interrupts wake the hart. `mstatus.MIE` stays 0: it goes on behind `wfi`, with no handler.
+    // External interrupts wake the hart. `mstatus.MIE` stays 0: it continues behind `wfi`, with no handler.
     p.li(T1, 1 << 11);
     p.csrw(MIE, T1);
     // The adder.
@@ -224,7 +224,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     // It can't have been faster than the adder.
     assert!(board.time() >= Femtoseconds(SETUP + EACH * 100));
 
-    // 5. The state goes into snapshots with the rest: another board goes on from here, or does it all again.
+    // 5. The state goes into snapshots with the rest: another board continues from here, or does it all again.
     let snapshot = board.snapshot();
     let (mut again, _console) = setup::board(&profile, &options, Vec::new())?;
     again.attach("adder", ADDER, 0x1000, Box::new(Adder::new(LINE)))?;

@@ -1,4 +1,4 @@
-//! Runs a program until something holds, goes on from there, and prints what its cycles went to.
+//! Runs a program until something holds, continues from there, and prints what its cycles went to.
 //!
 //! The program has two parts, as a small system has: a user's, which counts and calls, and a supervisor of it in M-mode,
 //! which answers the calls and then sleeps until a timer's next tick.

@@ -182,7 +182,7 @@ pub struct Board {
     pub(crate) machine: Machine,
     /// What is to go wrong, and when.
     pub(crate) faults: FaultPlan,
-    /// The hart that a stop interrupted in its turn, and the cycle at which that ends: the run goes on there.
+    /// The hart that a stop interrupted in its turn, and the cycle at which that ends: the run continues there.
     pub(crate) turn: Option<(usize, u64)>,
     quantum: u64,
     fast_quantum: u64,
@@ -568,7 +568,7 @@ impl Board {
         self.harts[hart].pc
     }
 
-    /// Lets a hart go on at `pc`.
+    /// Lets a hart continue at `pc`.
     ///
     /// # Panics
     ///
@@ -660,7 +660,7 @@ impl Board {
 
     /// Runs until `condition` holds, until `limit`, or until something ends the run before. The condition is asked at
     /// the begin and whenever another hart may get its turn: after a quantum, or what is left of it when a device or
-    /// another hart is concerned, and after 2^20 cycles at most. A run that is ended by its condition goes on as if it
+    /// another hart is concerned, and after 2^20 cycles at most. A run that is ended by its condition continues as if it
     /// had never been interrupted: the same instructions at the same cycles, and the same trace hash.
     ///
     /// ```
@@ -784,7 +784,7 @@ impl Board {
         }
     }
 
-    /// The hart furthest behind, the cycle at which it goes on, and that of the next one.
+    /// The hart furthest behind, the cycle at which it continues, and that of the next one.
     pub(crate) fn next_hart(&self) -> (usize, u64, u64) {
         let (mut first, mut cycle, mut second) = (0, u64::MAX, u64::MAX);
         for index in 0..self.harts.len() {
@@ -848,7 +848,7 @@ impl Board {
         }
     }
 
-    /// The cycle at which a hart goes on, if nothing happens before.
+    /// The cycle at which a hart continues, if nothing happens before.
     pub(crate) fn ready_cycle(&self, index: usize) -> u64 {
         let hart = &self.harts[index];
         if !hart.waiting {

@@ -4,7 +4,7 @@
 //! the page's end, or at [`BLOCK_OPS`]. Blocks are found by physical address, so that all harts and address
 //! spaces share them; they hold nothing that depends on the virtual address or the mode.
 //!
-//! A block never reaches over its page. An instruction that does is decoded anew each time it executes.
+//! A block never reaches over its page. An instruction that does is decoded again each time it executes.
 
 use bumpalo::Bump;
 use std::cell::Cell;

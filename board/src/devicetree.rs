@@ -1,5 +1,5 @@
-//! The board's devicetree: what firmware and operating systems learn of it. It is that of QEMU's `virt` machine as far as
-//! the board has the same.
+//! The board's devicetree: what firmware and operating systems learn of it. It is that of QEMU's `virt` machine as far
+//! as the board has the same.
 //!
 //! Bindings: Devicetree Specification 0.4; of Linux: `riscv/cpus.yaml`, `riscv/extensions.yaml`,
 //! `timer/sifive,clint.yaml`, `interrupt-controller/sifive,plic-1.0.0.yaml`, `serial/8250.yaml`,
@@ -498,7 +498,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn impossible_boards_are_refused() {
         let device = |name: &str, ranges: &[Range], interrupts: &[u32]| Extra {
             name: name.into(),
             ranges: ranges.into(),

@@ -125,7 +125,7 @@ pub(crate) fn run<V: Variant>(hart: &mut Hart, machine: &mut Machine, until: u64
                 }
                 if V::TIMED && !hart.take_fetched() && machine.charge_fetch(hart, &*block) {
                     // It has been fetched, and is not to be charged for it again. A block that is made to run once is gone
-                    // when another hart, which may come first, needs one; it is made anew.
+                    // when another hart, which may come first, needs one; it is made again.
                     if machine.once.holds(block) {
                         hart.fetched = hart.pc;
                     } else {
@@ -189,7 +189,7 @@ unsafe fn run_part<V: Variant>(
     }
 }
 
-/// Lets a hart that a snapshot left at the instruction at `index` of the block at `begin` go on there, if that is still
+/// Lets a hart that a snapshot left at the instruction at `index` of the block at `begin` continue there, if that is still
 /// where it is.
 fn find_resume<V: Variant>(hart: &mut Hart, machine: &mut Machine, begin: u64, index: usize) {
     // Where an interrupt came between, it goes on elsewhere; asking for the page would count as a fetch.

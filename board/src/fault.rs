@@ -49,7 +49,8 @@ pub enum Fault {
         /// The level.
         level: bool,
     },
-    /// The next answer at a port of the fabric is an error: to software at [`FabricPort::Gp`], to the fabric at the others.
+    /// The next answer at a port of the fabric is an error: to software at [`FabricPort::Gp`], to the fabric at the
+    /// others.
     FabricError {
         /// The port.
         port: FabricPort,
@@ -66,7 +67,7 @@ pub enum Fault {
     },
     /// The next event that software raises does not come to the fabric.
     FabricEventLost,
-    /// An event comes to the fabric that nobody has raised.
+    /// An event without a cause arrives at the fabric.
     FabricEventExtra,
     /// An interrupt line that was held follows its device again.
     ReleaseLine {

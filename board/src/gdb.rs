@@ -1,15 +1,16 @@
 //! A board under gdb: the server of gdb's remote protocol.
 //!
 //! Each hart is a thread, with all of its registers: integer, floating point, `pc`, the CSRs, the privilege level
-//! (`priv`) and the virtualization mode (`virt`). Memory is what the thread's hart has at its virtual addresses, whatever
-//! its page tables permit; `monitor physical on` switches to physical addresses, `monitor help` lists what else there
-//! is. Breakpoints of both kinds are stops of the board: memory does not change, and the guest can't see them. Watchpoints
-//! stop behind the access; while there is one its pages are slow on the host, and as fast as ever on the board.
+//! (`priv`) and the virtualization mode (`virt`). Memory is what the thread's hart has at its virtual addresses,
+//! whatever its page tables permit; `monitor physical on` switches to physical addresses, `monitor help` lists what
+//! else there is. Breakpoints of both kinds are stops of the board: memory does not change, and the guest can't see
+//! them. Watchpoints stop behind the access; while there is one its pages are slow on the host, and as fast as ever on
+//! the board.
 //!
-//! Without named guests ([`Server::guests`]), breakpoints and watchpoints stand at virtual addresses of whatever address
-//! space. With them, gdb has a process (an inferior) for each guest, told apart by the VMID in `hgatp`, behind a first one
-//! for all that is not a guest: breakpoints, watchpoints, memory and symbols belong to a process, and each has all
-//! harts as threads. A thread whose hart is in another process now has no registers.
+//! Without named guests ([`Server::guests`]), breakpoints and watchpoints stand at virtual addresses of whatever
+//! address space. With them, gdb has a process (an inferior) for each guest, told apart by the VMID in `hgatp`, behind
+//! a first one for all that is not a guest: breakpoints, watchpoints, memory and symbols belong to a process, and each
+//! has all harts as threads. A thread whose hart is in another process now has no registers.
 //!
 //! The board's time stands still while gdb has it stopped, and nothing that gdb only reads leaves a trace. So a run
 //! under gdb is the run without it, as long as gdb changes nothing and does not step. Breakpoints and watchpoints
@@ -112,7 +113,7 @@ pub fn listen(port: u16) -> io::Result<TcpListener> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port))
 }
 
-/// Runs a board under gdb until its run ends, or gdb kills it. When gdb detaches or is gone, the run goes on, and
+/// Runs a board under gdb until its run ends, or gdb kills it. When gdb detaches or is gone, the run continues, and
 /// another one may come.
 ///
 /// # Errors
@@ -205,8 +206,8 @@ impl Server {
         })
     }
 
-    /// A debugger at the other end of `wire`, which has a process for each of the guests. A board stands still until the
-    /// debugger says otherwise.
+    /// A debugger at the other end of `wire`, which has a process for each of the guests. A board stands still until
+    /// the debugger says otherwise.
     ///
     /// # Errors
     ///
@@ -238,13 +239,13 @@ impl Server {
         self.attached.is_some()
     }
 
-    /// Runs the board, always the same one, until `limit`, or until something ends the run before. Returns no earlier while
-    /// gdb has the board stopped. gdb is not told of the limit, nor of stops and watches that are not its own: call this again to
-    /// go on, or [`finish`](Self::finish).
+    /// Runs the board, always the same one, until `limit`, or until something ends the run before. Returns no earlier
+    /// while gdb has the board stopped. gdb is not told of the limit, nor of stops and watches that are not its own:
+    /// call this again to continue, or [`finish`](Self::finish).
     ///
     /// # Errors
     ///
-    /// When gdb can't be waited for. The board stands where it stood, and calling this again goes on.
+    /// When gdb can't be waited for. The board stands where it stood, and calling this again continues.
     pub fn run(&mut self, board: &mut Board, limit: Femtoseconds) -> Result<End, Error> {
         self.debuggee.swap(board);
         let end = self.run_lent(limit);
@@ -348,7 +349,7 @@ impl Server {
         let running = match attached.session {
             GdbStubStateMachine::Idle(_) => false,
             GdbStubStateMachine::Running(session) => {
-                // It runs first, so that whoever lets it go on and interrupts it at once gets somewhere.
+                // It runs first, so that a continue with an immediate interrupt makes progress.
                 let debuggee = &mut self.debuggee;
                 let reason = match debuggee.run(limit) {
                     Slice::Over => None,
@@ -446,9 +447,9 @@ fn pass(mut session: Session, debuggee: &mut Debuggee, bytes: &[u8]) -> Option<S
 
 /// What comes of a turn of a session.
 enum Turn {
-    /// It goes on.
+    /// It continues.
     On(Attached),
-    /// It goes on when the caller wants.
+    /// It continues when the caller wants.
     Return(Attached, Outcome),
     /// It is over.
     Ended(DisconnectReason),

@@ -53,7 +53,7 @@ const NO_SUPERPAGES: (u64, u64) = (u64::MAX, 0);
 /// No instruction is at an odd address.
 const NOT_FETCHED: u64 = 1;
 
-/// Nowhere to go on.
+/// Nowhere to continue.
 const NO_RESUME: (*const Block, usize, u64) = (ptr::null(), 0, 0);
 
 /// What a hart does with floating point now, so that each such instruction asks one byte.
@@ -109,7 +109,7 @@ pub struct Hart {
     pub(crate) fetch_context: u64,
     /// Instructions retired, those of the running block added.
     pub(crate) instructions: u64,
-    /// Something happened that the run loop has to see to before it goes on.
+    /// Something happened that the run loop has to see to before it continues.
     pub(crate) attention: bool,
     /// It stands before an access that a device has postponed.
     pub(crate) postponed: bool,
@@ -119,7 +119,7 @@ pub struct Hart {
     pub(crate) float: FloatState,
     /// Whether it waits for an interrupt.
     pub(crate) waiting: bool,
-    /// The block that the budget ended in, the index of the op to go on with, and the block's address.
+    /// The block that the budget ended in, the index of the op to continue with, and the block's address.
     resume: (*const Block, usize, u64),
     /// The context that the block ran in.
     resume_context: u64,
@@ -306,7 +306,7 @@ impl Hart {
     /// The running block.
     #[inline]
     pub(crate) fn running(&self) -> &Block {
-        // Safety: set by the run loop to the block whose ops run, which stays until the loop goes on.
+        // Safety: set by the run loop to the block whose ops run, which stays until the loop continues.
         unsafe { &*self.block }
     }
 
@@ -328,7 +328,7 @@ impl Hart {
         self.pc = self.pc.wrapping_add(2 * halfwords);
     }
 
-    /// As [`leave`](Self::leave) behind an instruction that is carried out, to go on in the same block.
+    /// As [`leave`](Self::leave) behind an instruction that is carried out, to continue in the same block.
     pub(crate) fn leave_to_resume(&mut self, op: *const Op) {
         let next = self.running().index_of(op) + 1;
         if next < usize::from(self.running().count) {
@@ -343,18 +343,18 @@ impl Hart {
         std::mem::replace(&mut self.fetched, NOT_FETCHED) == self.pc
     }
 
-    /// Takes back where to go on in a block.
+    /// Takes back where to continue in a block.
     pub(crate) fn forget_resume(&mut self) {
         self.resume = NO_RESUME;
     }
 
-    /// Where to go on: with the op at `index` of a block that is at the address `begin`.
+    /// Where to continue: with the op at `index` of a block that is at the address `begin`.
     pub(crate) fn resume_at(&mut self, block: *const Block, index: usize, begin: u64) {
         self.resume = (block, index, begin);
         self.resume_context = self.fetch_context;
     }
 
-    /// The address of the block that it is to go on in, and the index of the op there, for a snapshot.
+    /// The address of the block that it is to continue in, and the index of the op there, for a snapshot.
     pub(crate) fn resumes_at(&self) -> Option<(u64, usize)> {
         let (block, index, begin) = self.resume;
         if block.is_null() {
@@ -364,7 +364,7 @@ impl Hart {
         }
     }
 
-    /// Ends the running block before `op`, to go on from there. As [`leave`](Self::leave), but that `op` takes no time.
+    /// Ends the running block before `op`, to continue from there. As [`leave`](Self::leave), but that `op` takes no time.
     pub(crate) fn pause_before(&mut self, op: *const Op) {
         let block = self.running();
         let index = block.index_of(op);
@@ -377,7 +377,7 @@ impl Hart {
         self.pc = self.pc_of(unsafe { &*op });
     }
 
-    /// The block that was paused and the index of the op to go on with, if that is what the hart has to do now. Its pc
+    /// The block that was paused and the index of the op to continue with, if that is what the hart has to do now. Its pc
     /// is then that of the block.
     pub(crate) fn take_resume(&mut self) -> Option<(*const Block, usize)> {
         if self.resume.0.is_null() {
@@ -482,7 +482,7 @@ impl Hart {
         self.jumps[set * JUMP_WAYS..][..JUMP_WAYS].fill(NO_JUMP);
     }
 
-    /// Drops all jump targets. Where to go on in a block is kept as a place in the code: that code is dropped is the
+    /// Drops all jump targets. Where to continue in a block is kept as a place in the code: that code is dropped is the
     /// engine's affair, and makes no difference to what instructions take.
     pub(crate) fn drop_jumps(&mut self) {
         self.jumps.fill(NO_JUMP);
@@ -569,7 +569,7 @@ impl Hart {
         }
     }
 
-    /// Forgets what it found of interrupts, after a change from outside its own run: it looks anew before it goes on.
+    /// Forgets what it found of interrupts, after a change from outside its own run: it checks again before it continues.
     pub(crate) fn recheck_interrupts(&mut self) {
         self.seen = (u64::MAX, u64::MAX);
         self.attention = true;
@@ -583,7 +583,7 @@ impl Hart {
         );
         self.vmid = (fetch.guest_root >> 44 & 0x3fff) as u16;
         self.load_tag = self.number(&data);
-        // The second may start the numbers anew; then the first needs a new one.
+        // The second may start the numbers again; then the first needs a new one.
         self.fetch_context = self.number(&fetch);
         self.load_tag = self.number(&data);
         self.watch_stores(self.watched);

@@ -64,8 +64,8 @@ pub enum TestResult {
 }
 
 impl TestResult {
-    /// The convention's reading of an exit code: `tohost` is the number of the test case, shifted left by one, and 1; or 1337 set in
-    /// it.
+    /// The convention's reading of an exit code: `tohost` is the number of the test case, shifted left by one, and 1;
+    /// or 1337 set in it.
     #[must_use]
     pub const fn of(exit_code: u64) -> Self {
         match exit_code {
@@ -159,7 +159,7 @@ impl<P: FnMut(&[u8])> Htif<P> {
                 self.answers
                     .push_back(word >> 48 << 48 | 0x100 | word & 0xff);
             }
-            // Another device, of which there is none: nobody answers.
+            // Another device, which does not exist: there is no answer.
             _ => {}
         }
         board.write(self.words.tohost, &[0; 8])?;
@@ -185,7 +185,7 @@ impl<P: FnMut(&[u8])> Htif<P> {
             }
             _ => ENOSYS.wrapping_neg(),
         };
-        // Without memory there, nobody waits for the result.
+        // Without memory there, the result is dropped.
         let _ = board.write(address, &result.to_le_bytes());
         self.answers.push_back(1);
         None

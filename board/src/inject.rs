@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_can_not_go_wrong() {
+    fn faults_of_absent_devices_are_refused() {
         let mut board = board(2, &COUNT);
         let register = |hart, register| Fault::Register {
             hart,

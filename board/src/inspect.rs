@@ -104,7 +104,7 @@ impl Board {
         self.harts[hart].privileged.mode
     }
 
-    /// Lets a hart go on in another mode. M-mode is never virtualized, whatever `mode.v` says.
+    /// Lets a hart continue in another mode. M-mode is never virtualized, whatever `mode.v` says.
     ///
     /// # Panics
     ///

@@ -18,7 +18,7 @@
 //! let options = Options { harts: Some(1), memory: Some(16 << 20), ..Options::default() };
 //! let (mut board, console) = setup::board(&profile, &options, Vec::new())?;
 //!
-//! // A program: an ELF file, or bytes for the begin of memory, where the harts start in M-mode.
+//! // A program: an ELF file, or bytes for the start of memory, where the harts start in M-mode.
 //! let program: [u32; 8] = [
 //!     0x0060_0513, // li   a0, 6
 //!     0x0070_0593, // li   a1, 7

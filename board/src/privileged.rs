@@ -7,34 +7,34 @@
 //! guest external interrupts (GEILEN is 0), ASIDs of 16 and VMIDs of 14 bits, and all widths are 64 bits.
 //!
 //! [`Privileged`] is state and rules alone. It executes nothing, knows no memory but that which is handed to
-//! [`Privileged::translate`], and keeps no time: whoever executes instructions passes the running counts and the
+//! [`Privileged::translate`], and keeps no time: the executor of instructions passes the running counts and the
 //! levels of the interrupt wires at each call.
 //!
-//! Where the specification leaves a choice, the choice is that of QEMU's `virt` machine, so that software finds the same
-//! hart on both:
+//! Where the specification leaves a choice, the choice is that of QEMU's `virt` machine, so that software finds the
+//! same hart on both:
 //!
 //! * `misa` has no bit B; the identification registers are 0;
 //! * `menvcfg.ADUE` is 1 after reset, `henvcfg.ADUE` is 0;
-//! * a write of the reserved value to `mstatus.MPP` leaves it as it was, and one of a reserved mode to `mtvec`, `stvec` or
-//!   `vstvec` leaves the whole register;
+//! * a write of the reserved value to `mstatus.MPP` leaves it as it was, and one of a reserved mode to `mtvec`, `stvec`
+//!   or `vstvec` leaves the whole register;
 //! * `ebreak` gives its address in the trap value, illegal and virtual instructions their bits;
-//! * `mtinst` and `htinst` describe the instruction of every trap about a load or store, whatever the mode that it comes
-//!   from.
+//! * `mtinst` and `htinst` describe the instruction of every trap about a load or store, whatever the mode that it
+//!   comes from.
 //!
 //! Where the two are at odds, the specification's word counts. Comparisons with QEMU 10.0 have to leave out:
 //!
-//! * accesses of VU-mode to supervisor CSRs, `sret` of VU-mode, `wfi` of VU-mode with `mstatus.TW`, `sret` of VS-mode with
-//!   `mstatus.TSR`;
+//! * accesses of VU-mode to supervisor CSRs, `sret` of VU-mode, `wfi` of VU-mode with `mstatus.TW`, `sret` of VS-mode
+//!   with `mstatus.TSR`;
 //! * GVA: QEMU sets that of `mstatus` by whether V=1 and the trap value is not 0, does not set it for breakpoints of
 //!   guests, and changes that of `hstatus` in traps that HS-mode does not see;
 //! * fields that QEMU does not confine: UXL, `vsstatus`, `hstatus`, `hgatp`, bit 0 of `mepc` and `sepc`, the upper bits
-//!   of `mie` and `pmpaddr`, writable without readable in `pmpcfg`, delegation of exceptions and interrupts that cannot be; writes to `htinst`, which it
-//!   ignores; events of counters;
+//!   of `mie` and `pmpaddr`, writable without readable in `pmpcfg`, delegation of exceptions and interrupts that cannot
+//!   be; writes to `htinst`, which it ignores; events of counters;
 //! * bit 12 of `mideleg`, `mie` and `hie`, which QEMU has although there are no guest external interrupts;
-//! * walks through tables that are not in memory (an access fault), and updates of A and D bits in tables that the second
-//!   stage or PMP lets only be read (a guest-page fault with the pseudoinstruction of a write, an access fault);
-//! * `mstatus.MXR` in walks through tables of the first stage, to which QEMU applies it; `henvcfg.ADUE` in HLV, HSV and by
-//!   MPRV, to which it does not;
+//! * walks through tables that are not in memory (an access fault), and updates of A and D bits in tables that the
+//!   second stage or PMP lets only be read (a guest-page fault with the pseudoinstruction of a write, an access fault);
+//! * `mstatus.MXR` in walks through tables of the first stage, to which QEMU applies it; `henvcfg.ADUE` in HLV, HSV and
+//!   by MPRV, to which it does not;
 //! * HLVX, whose faults QEMU reports as those of fetches, and which it does not let reach U's pages by SUM;
 //! * bit D of second-stage entries of pages in which first-stage entries are marked, which QEMU does not set;
 //! * which of several pending interrupts is taken: QEMU takes the lowest number.

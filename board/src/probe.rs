@@ -99,7 +99,7 @@ impl Probes {
     }
 
     /// Whether hart `index` (0 to 15) stops at `pc`, where there is a stop, after `instructions`. Where it stopped, it
-    /// goes on when it comes back before it has done anything.
+    /// continues when it comes back before it has done anything.
     pub(crate) fn stops(&mut self, index: usize, pc: u64, instructions: u64) -> bool {
         let here = Some((pc, instructions));
         std::mem::replace(&mut self.passed[index % HARTS], here) != here

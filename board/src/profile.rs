@@ -92,7 +92,7 @@ pub struct Fabric {
     /// Cycles that a signal takes from one clock to the other, counted in the one that it comes to.
     #[serde(deserialize_with = "between::<_, _, 0, 100>")]
     pub crossing: u64,
-    /// Writes of software on their way at most, for which nobody waits; with 0 a hart waits for each.
+    /// Most posted writes of software in flight; with 0 a hart waits for each write.
     #[serde(deserialize_with = "between::<_, _, 0, 64>")]
     pub writes: u64,
     /// Cycles of the fabric after which a hart does not wait any longer for an answer: it takes an access fault.

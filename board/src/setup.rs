@@ -15,7 +15,7 @@ use crate::memory::NoMemory;
 use crate::profile::{DeviceKind, Profile};
 use crate::time::Clock;
 
-/// Where firmware starts what comes after it, from the begin of memory.
+/// Where firmware starts what comes after it, from the start of memory.
 const NEXT: u64 = 0x20_0000;
 /// Devicetrees lie at a multiple of this, at the end of memory.
 const BLOB_ALIGNMENT: u64 = 2 << 20;
@@ -44,9 +44,9 @@ pub struct Options {
 /// What a board is to run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Software<'a> {
-    /// What the harts start in M-mode: an ELF file, or bytes for the begin of memory.
+    /// What the harts start in M-mode: an ELF file, or bytes for the start of memory.
     pub firmware: &'a [u8],
-    /// What the firmware starts in S-mode: an ELF file, or bytes for 2 MiB behind the begin of memory. Firmware is told
+    /// What the firmware starts in S-mode: an ELF file, or bytes for 2 MiB behind the start of memory. Firmware is told
     /// of it as OpenSBI's `fw_dynamic` expects.
     pub kernel: Option<&'a [u8]>,
     /// An initial RAM disk for the kernel.
@@ -259,7 +259,7 @@ pub fn boot(
     };
     board.write(at, &blob).map_err(room)?;
     let info = (at + blob.len() as u64).next_multiple_of(8);
-    // Magic, version, where to go on, in S-mode, no options, and no preferred hart.
+    // Magic, version, where to continue, in S-mode, no options, and no preferred hart.
     let fields: [u64; 6] = [0x4942_534f, 2, next, 1, 0, u64::MAX];
     board
         .write(info, &fields.map(u64::to_le_bytes).concat())

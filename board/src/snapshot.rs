@@ -1,9 +1,9 @@
-//! Snapshots: all of a board's state as bytes, to go on from later, or again and again.
+//! Snapshots: all of a board's state as bytes, to continue from later, or again and again.
 //!
 //! A snapshot holds what the run depends on: harts, memory, devices, modelled caches and TLBs, faults to come, the hash
 //! of the trace so far.
 //! It does not hold what only watches (probes, stops, recorded events) nor what only makes the board fast (decoded
-//! code, host pointers): a run that goes on from a snapshot does the same at the same cycles as the one that it
+//! code, host pointers): a run that continues from a snapshot does the same at the same cycles as the one that it
 //! was taken from. The one exception is software that breaks the architecture's rules: where it changed a page table and
 //! executed no fence, a hart may still use the old translation, and after a restore uses the new one.
 

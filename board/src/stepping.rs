@@ -3,7 +3,7 @@
 use crate::board::{Board, Outcome};
 use crate::time::Femtoseconds;
 
-/// How often a hart is let go on for one instruction. More than once it needs to when it has to wait for the
+/// How often a hart is let continue for one instruction. More than once it needs to when it has to wait for the
 /// instruction's fetch first.
 const ATTEMPTS: usize = 16;
 

@@ -5,7 +5,7 @@
 //! time is the same for all of them.
 //!
 //! A tile's access to its port is at the port in the cycle after its instruction began. Reads last until the fabric
-//! answers, writes are posted, and the tile goes on in the cycle after the answer. Everything comes in its order: the
+//! answers, writes are posted, and the tile continues in the cycle after the answer. Everything comes in its order: the
 //! fabric is in a cycle when all tiles have done what they do before it ends. Only a tile that takes no external
 //! interrupt is let run ahead, by a quantum at most, up to its next access.
 

@@ -111,7 +111,7 @@ impl Contexts {
         }
     }
 
-    /// The number of `context`, a new one where it has none. The flag says that numbers begin anew: whatever is
+    /// The number of `context`, a new one where it has none. The flag says that numbers restart: whatever is
     /// tagged with one has to be dropped first.
     pub fn number(&mut self, context: &Context) -> (u16, bool) {
         if let Some(position) = self.known.iter().position(|(known, _)| known == context) {

@@ -251,7 +251,7 @@ impl Trace {
         self.hash
     }
 
-    /// Goes on from a hash.
+    /// Continues from a hash.
     pub(crate) fn set_hash(&mut self, hash: Hash) {
         self.hash = hash;
     }

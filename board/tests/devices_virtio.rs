@@ -1,5 +1,5 @@
-//! virtio devices, driven as a guest's driver does: registers, and queues laid out by hand in memory (Virtual I/O Device
-//! specification 1.2, sections 2.7 and 4.2).
+//! virtio devices, driven as a guest's driver does: registers, and queues laid out by hand in memory (Virtual I/O
+//! Device specification 1.2, sections 2.7 and 4.2).
 
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -277,7 +277,7 @@ const FLUSH: u32 = 4;
 const IDENTIFY: u32 = 8;
 
 #[test]
-fn a_transport_says_what_it_is() {
+fn transport_identifies_itself() {
     let mut guest = Guest::new(disk());
     assert_eq!(guest.read(0), 0x7472_6976);
     assert_eq!(guest.read(4), 2);
@@ -441,7 +441,7 @@ fn requests_take_the_time_that_was_set() {
 }
 
 #[test]
-fn reset_keeps_what_was_written() {
+fn reset_keeps_written_data() {
     let mut guest = Guest::new(disk());
     guest.start(1);
     guest

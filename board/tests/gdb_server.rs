@@ -463,7 +463,7 @@ fn memory_is_the_harts_own_and_physical_on_demand() {
 }
 
 #[test]
-fn it_is_interrupted_and_detached_from_and_the_run_goes_on() {
+fn the_run_continues_after_interrupt_and_detach() {
     let mut board = board(1);
     // j . in place of the loop's begin: it runs for ever.
     board.write(LOOP, &0x6f_u32.to_le_bytes()).expect("memory");
@@ -481,7 +481,7 @@ fn it_is_interrupted_and_detached_from_and_the_run_goes_on() {
 }
 
 #[test]
-fn a_malformed_packet_is_answered_and_the_session_goes_on() {
+fn the_session_continues_after_a_malformed_packet() {
     let mut board = board(2);
     let (end, ()) = session(&mut board, |mut client| {
         client.ask("qSupported:swbreak+;hwbreak+");
@@ -518,8 +518,8 @@ const GUEST_LOOP: u64 = BASE + 0x10;
 /// Its `ecall`, and what comes behind it.
 const GUEST_CALL: u64 = BASE + 0x18;
 
-/// A hart on which two guests, at the same addresses of their own, call M-mode, which lets the other one go on; 1000 turns
-/// of the loop in all. The first has VMID 5, the second VMID 9.
+/// A hart on which two guests, at the same addresses of their own, call M-mode, which lets the other one continue; 1000
+/// turns of the loop in all. The first has VMID 5, the second VMID 9.
 fn two_guests() -> Board {
     let profile = Profile::named("soc").expect("a profile");
     let options = setup::Options {
@@ -702,7 +702,7 @@ fn a_step_over_a_call_of_the_hypervisor_ends_in_the_same_guest() {
 }
 
 #[test]
-fn gdb_detaches_from_one_guest_and_goes_on_with_the_others() {
+fn gdb_detaches_from_one_guest_and_keeps_the_others() {
     let (_, end, ()) = session_of_two(|mut client| {
         assert_eq!(client.ask("D;3"), "OK");
         assert_eq!(client.ask("qfThreadInfo"), "mp1.1,p2.1");
@@ -714,7 +714,7 @@ fn gdb_detaches_from_one_guest_and_goes_on_with_the_others() {
 }
 
 #[test]
-fn a_run_in_pieces_gives_the_caller_what_is_the_callers() {
+fn a_run_in_pieces_returns_stops_of_the_caller() {
     let mut board = board(1);
     board.stop_at(LOOP + 4);
     let listener = gdb::listen(0).expect("a port");

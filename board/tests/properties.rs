@@ -41,7 +41,7 @@ proptest! {
     }
 
     #[test]
-    fn a_word_has_the_fixed_bits_of_what_it_decodes_to(bits in words()) {
+    fn a_word_has_the_fixed_bits_of_its_decoded_instruction(bits in words()) {
         let bits = bits | 3;
         if let Some(instruction) = decode(bits) {
             let (mask, fixed) = instruction.operation.encoding();
@@ -109,7 +109,7 @@ fn reserved_rounding_modes_are_illegal() {
 
 /// Volume I, 20191213, sections 16.3 to 16.5: a compressed instruction is another way to write a longer one.
 #[test]
-fn compressed_instructions_equal_what_they_expand_to() {
+fn compressed_instructions_equal_their_expansion() {
     let pairs = [
         (0x0028, 0x0081_0513, "addi x10,x2,8"),
         (0x2508, 0x0085_3507, "fld x10,8(x10)"),

@@ -54,7 +54,7 @@ fn any_software_runs_in_pieces_as_in_one() {
 }
 
 #[test]
-fn a_restored_board_goes_on_as_the_one_that_was_saved() {
+fn a_restored_board_continues_as_the_saved_one() {
     scenarios(2, 30, Wishes::default(), checks::restored);
 }
 
@@ -82,7 +82,7 @@ fn the_quantum_does_not_matter_to_a_single_hart() {
 }
 
 #[test]
-fn what_software_computes_is_the_same_at_any_pace() {
+fn results_of_software_are_the_same_at_any_pace() {
     let wishes = Wishes {
         harts: Some(1),
         timeless: true,

@@ -60,7 +60,7 @@ const STIMECMP: i32 = 0x14d;
 const PMPCFG0: i32 = 0x3a0;
 const PMPADDR0: i32 = 0x3b0;
 
-/// A board of so many harts, all of which begin at the begin of memory.
+/// A board of so many harts, all of which begin at the start of memory.
 fn board(harts: usize, quantum: u64) -> Board {
     let profile = Profile::named("soc").expect("a profile of the product");
     let options = Options {
@@ -199,7 +199,8 @@ fn a_jump_to_another_page_that_was_this_one_too_is_translated_anew() {
 fn code_that_a_walk_marked_is_decoded_anew() {
     let mut board = board(1, 1000);
     let (satp, entries) = tables(&mut board, 0, 0, 0);
-    // The entry, of a page that U may read: as an instruction it is an addi that becomes one of floating point when A is set.
+    // The entry, of a page that U may read: as an instruction it is an addi that becomes one of floating point when A
+    // is set.
     put_words(
         &mut board,
         entries,
@@ -283,7 +284,7 @@ fn a_mark_in_a_page_table_breaks_a_reservation_of_another_hart() {
 }
 
 #[test]
-fn a_timer_that_never_comes_does_not_hold_the_board_when_the_time_was_set_back() {
+fn timer_that_never_expires_does_not_stop_the_board_after_the_time_was_set_back() {
     let mut board = board(1, 1000);
     put(
         &mut board,

@@ -109,7 +109,7 @@ fn geometries() -> impl Strategy<Value = Geometry> {
 }
 
 fn perform(timing: &mut Timing, hart: usize, action: Action, line: u64) -> u64 {
-    // Not at the begin of the line, and above addresses that could be mistaken for something else.
+    // Not at the start of the line, and above addresses that could be mistaken for something else.
     let address = |number: u64| 0x8000_0000 + number * line + 8;
     match action {
         Action::Load(number) => timing.data(hart, address(number), false, 0),

@@ -242,7 +242,7 @@ fn a_load_is_served_from_the_buffer_where_it_forwards() {
 }
 
 #[test]
-fn orderings_wait_for_what_they_order_and_for_nothing_else() {
+fn orderings_wait_only_for_the_accesses_that_they_order() {
     let new = || {
         let mut timing = Timing::new(&buffered(4, 1, true), 1, 1);
         assert_eq!(timing.data(0, 0x8000_0000, true, 0), 0);

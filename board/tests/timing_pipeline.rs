@@ -128,7 +128,7 @@ fn floating_point_has_registers_and_a_unit_of_its_own() {
 }
 
 #[test]
-fn what_issues_alone_waits_for_all_and_keeps_all_waiting() {
+fn instructions_that_issue_alone_serialize() {
     let one = pipeline(1);
     assert_eq!(costs(&one, &[(Csrrs, 1, 0, 0), (Add, 2, 3, 4)]), [6, 1]);
     assert_eq!(

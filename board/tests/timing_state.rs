@@ -1,4 +1,4 @@
-//! The same calls give the same cycles; a saved state goes on as the original does.
+//! The same calls give the same cycles; a saved state continues as the original does.
 
 use proptest::prelude::*;
 use tactus_board::profile::Profile;
@@ -137,7 +137,7 @@ fn stalls_are_counted_once_by_hart() {
 }
 
 #[test]
-fn a_saved_state_goes_on_as_the_original() {
+fn a_saved_state_continues_as_the_original() {
     for name in Profile::names() {
         let mut original = new(name, 3, 9);
         run(&mut original, 3, 3, 0, 10_000);
@@ -157,7 +157,7 @@ fn a_saved_state_goes_on_as_the_original() {
 }
 
 #[test]
-fn what_is_forgotten_is_all_but_the_counts() {
+fn reset_keeps_only_the_counts() {
     for name in Profile::names() {
         let mut timing = new(name, 2, 9);
         run(&mut timing, 2, 3, 0, 2_000);

@@ -101,7 +101,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
     #[test]
-    fn look_ups_are_as_the_slow_model_and_what_leaves_is_told(
+    fn look_ups_and_evictions_agree_with_the_slow_model(
         entries in (1_u32..6, 1_u32..6),
         second in prop::option::of((prop::sample::select(vec![1_u32, 2, 4]), 1_u32..5)),
         actions in actions(),
@@ -185,7 +185,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_counted() {
+fn translations_are_counted() {
     let mut timing = Timing::new(&parameters(1, 1, Some((4, 2))), 1, 1);
     let page = |number| Page { context: 7, number };
     for number in [1, 2] {

@@ -84,7 +84,7 @@ const fn add(rd: u32, one: u32, other: u32) -> u32 {
     0x33 | rd << 7 | one << 15 | other << 20
 }
 
-/// `bnez`; at 4 it goes on at the next instruction, whatever was read.
+/// `bnez`; at 4 it continues at the next instruction, whatever was read.
 const fn bnez(register: u32, offset: i32) -> u32 {
     let bits = offset as u32;
     0x1063
@@ -311,7 +311,7 @@ fn message_passing_is_ordered_by_an_address_dependency() {
     // Through more registers.
     let far = [add(R3, R1, 0), add(R3, R3, 0), addi(R3, 0)];
     message_passing(fenced, &far, &ld_depending(R2, X, R3)).forbids(&[1, 0]);
-    // Through a register that is written anew there is none.
+    // Through a register that is written again there is none.
     let cut = [add(R3, R1, 0), add(R3, 0, 0)];
     message_passing(fenced, &cut, &ld_depending(R2, X, R3)).shows(&[1, 0]);
 }
@@ -350,7 +350,7 @@ fn forwarding_keeps_dependencies() {
         Litmus::reading(&[&writer, &reader], &[(1, R1), (1, R2)])
     };
     through(&[sd(R1, Z)]).forbids(&[1, 0]);
-    // PPOCA: the store depends on the load by control alone, and may not be seen by others yet; its hart goes on with it.
+    // PPOCA: the store depends on the load by control alone, and may not be seen by others yet; its hart continues with it.
     through(&[bnez(R1, 4), sd(ONE, Z)]).shows(&[1, 0]);
 }
 

@@ -1,5 +1,6 @@
-//! Guests that share the accelerators of the fabric, by the device manager: every bit is what the models in NumPy of the blocks' tests say (`fabric/test/hw_task_models.py`), which know nothing of how
-//! the tasks are built; whoever comes first, who takes whose region, and who dies.
+//! Guests that share the accelerators of the fabric, by the device manager: every bit is what the models in NumPy of
+//! the blocks' tests say (`fabric/test/hw_task_models.py`), which know nothing of how the tasks are built, for any
+//! order of requests, preemptions and restarts.
 
 mod harness;
 
@@ -120,8 +121,8 @@ fn words_behind<'a>(begin: &str, text: &'a str) -> &'a str {
     rest[..end].trim_end_matches('.')
 }
 
-/// Which of the compilers that made the README's figures is another one here, and what it is. The guests' code is theirs, and the times of a run
-/// follow from it.
+/// Which of the compilers that made the README's figures is another one here, and what it is. The guests' code is
+/// theirs, and the times of a run follow from it.
 fn made_by_other_compilers(readme: &str) -> Option<String> {
     let said = |program: &str, argument: &str| {
         let output = Command::new(program).arg(argument).output();
@@ -147,7 +148,7 @@ fn none(_: &Plan, _: &[u8]) -> Faults {
 }
 
 #[test]
-fn every_bit_is_right_whoever_has_which_region() {
+fn results_are_exact_for_any_assignment_of_regions() {
     let file = root().join("systems/accelerators.toml");
     let outcome = run(&file, "modem", none);
     assert_verdict(&outcome, Verdict::Good);
@@ -192,9 +193,10 @@ fn every_bit_is_right_whoever_has_which_region() {
     );
 }
 
-/// The demonstration: Linux user space and FreeRTOS compute frame after frame with four accelerators that have three regions; none is wrong, and no release of FreeRTOS's most urgent task is missed. The
-/// device manager, which never ends, does not keep the machine on. Meanwhile FreeRTOS's pins change on their cycles. It is run as `make demo`
-/// does, and so has the trace hash that the README shows.
+/// The demonstration: Linux user space and FreeRTOS compute frame after frame with four accelerators that have three
+/// regions; none is wrong, and no release of FreeRTOS's most urgent task is missed. The device manager, which never
+/// ends, does not keep the machine on. Meanwhile FreeRTOS's pins change on their cycles. It is run as `make demo` does,
+/// and so has the trace hash that the README shows.
 #[test]
 fn linux_and_freertos_share_them() {
     let outcome = demo();
@@ -297,9 +299,9 @@ fn run_alone(system: &str, faults: impl FnOnce(&Plan, &[u8]) -> Faults) -> Outco
     run(written(system).path(), "guest", faults)
 }
 
-/// Where no region is to be had at once, the guest computes itself, and nobody could tell.
+/// If no region is available at once, the guest computes in software, with the same result.
 #[test]
-fn software_computes_what_has_no_region() {
+fn software_computes_without_a_region() {
     let tasks = ["qam16", "qam64", "fft512", "fft1024"];
     let system = alone(&tasks, "frames=4 length=1000 patience=0");
     let outcome = run_alone(&system, none);
@@ -392,13 +394,13 @@ fn panicking(plan: &Plan, at: Femtoseconds) -> Faults {
     zero.collect()
 }
 
-/// The device manager dies now and then, and starts anew: what it knew is in the fabric, and no computation is lost.
+/// The device manager dies now and then, and restarts: what it knew is in the fabric, and no computation is lost.
 #[test]
 fn a_device_manager_that_dies_loses_nothing() {
     dies(lost);
 }
 
-/// The same where it is its own program that finds that it can't go on.
+/// The same where it is its own program that finds that it can't continue.
 #[test]
 fn a_device_manager_that_panics_loses_nothing() {
     let outcome = dies(panicking);
@@ -439,10 +441,11 @@ fn dies(how: fn(&Plan, Femtoseconds) -> Faults) -> Outcome {
 /// When it dies; in milliseconds from the board's reset on.
 const DEATHS_MS: [u64; 4] = [30, 36, 42, 48];
 
-/// A guest that writes garbage to its virtual device, and dies and restarts itself in the middle of computations, is nobody else's
-/// trouble: neither the watcher's, who is released in time, nor that of one who computes in the same regions.
+/// A guest that writes garbage to its virtual device, and dies and restarts itself in the middle of computations, is
+/// nobody else's trouble: neither the watcher's, who is released in time, nor that of one who computes in the same
+/// regions.
 #[test]
-fn a_hostile_guest_hurts_nobody_else() {
+fn a_hostile_guest_does_not_affect_others() {
     let file = root().join("systems/hostile-accelerator.toml");
     let outcome = run(&file, "watcher", none);
     assert_eq!(outcome.journal.failure, None, "\n{}", explain(&outcome));
@@ -459,8 +462,8 @@ fn a_hostile_guest_hurts_nobody_else() {
     }
 }
 
-/// A guest that has no channel to the device manager knows nothing of regions: it writes to its devices and waits, and the hypervisor
-/// sees that it wants one.
+/// A guest that has no channel to the device manager knows nothing of regions: it writes to its devices and waits, and
+/// the hypervisor sees that it wants one.
 #[test]
 fn a_guest_that_is_told_nothing_computes_as_with_any_device() {
     let system = alone(
@@ -493,9 +496,10 @@ fn a_guest_sleeps_until_its_device_interrupts() {
     }
 }
 
-/// Two guests, on a hart each, that want the same region again and again, in the very moment in which the other one has it taken from it: what one asks for while its page is being closed does not trap, and is not lost.
+/// Two guests, on a hart each, that want the same region again and again, in the very moment in which the other one has
+/// it taken from it: what one asks for while its page is being closed does not trap, and is not lost.
 #[test]
-fn what_is_asked_while_a_page_is_closed_is_not_lost() {
+fn requests_to_a_closed_page_are_not_lost() {
     let guest = |name: &str, hart: u32, seed: u32| {
         format!(
             r#"
@@ -545,8 +549,8 @@ fn what_is_asked_while_a_page_is_closed_is_not_lost() {
 /// Computations that each of the two guests of [`contended`] asks for.
 const EACH: u64 = 10_000;
 
-/// A guest of real time and a best-effort one, on a hart each, ask for all four tasks, and stay with one for a few short frames. Without the time that regions are held,
-/// each asks for its region anew as often as may be.
+/// A guest of real time and a best-effort one, on a hart each, ask for all four tasks, and stay with one for a few
+/// short frames. Without the time that regions are held, each asks for its region again as often as may be.
 fn contended(seed: u64) -> String {
     let guest = |name: &str, class: &str, tasks: &str| {
         let accelerators = accelerators(&["qam16", "qam64", "fft512", "fft1024"]);
@@ -614,8 +618,8 @@ fn contended(seed: u64) -> String {
     )
 }
 
-/// A million computations that two guests ask for: each result is what software makes of the same frame, each is over once, and whoever is of real time waits no longer for a region than
-/// `tactus check` says.
+/// A million computations that two guests ask for: each result is what software makes of the same frame, each completes
+/// once, and a real-time guest waits no longer for a region than `tactus check` says.
 #[test]
 #[ignore = "long"]
 fn a_million_requests() {

@@ -86,23 +86,23 @@ fn shell_on(harts: usize) -> u64 {
 }
 
 #[test]
-fn linux_comes_to_its_shell_on_1_hart() {
+fn linux_reaches_its_shell_on_1_hart() {
     shell_on(1);
 }
 
 #[test]
-fn linux_comes_to_its_shell_on_2_harts() {
+fn linux_reaches_its_shell_on_2_harts() {
     shell_on(2);
 }
 
 #[test]
-fn linux_comes_to_its_shell_on_4_harts_and_twice_the_same() {
+fn linux_reaches_its_shell_on_4_harts_and_twice_the_same() {
     assert_eq!(shell_on(4), shell_on(4));
 }
 
-/// A snapshot in the middle of the boot goes on as the board itself does.
+/// A snapshot in the middle of the boot continues as the board itself does.
 #[test]
-fn linux_goes_on_from_a_snapshot() {
+fn linux_continues_from_a_snapshot() {
     let (mut board, console) = linux(2);
     until(&mut board, &console, "Brought up 1 node, 2 CPUs");
     let snapshot = board.snapshot();
@@ -171,9 +171,9 @@ fn the_exit_code_says_how_the_software_ended() {
     assert!(Path::new(&passes).exists());
 }
 
-/// A snapshot that is written at the end goes on where it was: the run in two processes is the run in one.
+/// A snapshot that is written at the end continues where it was: the run in two processes is the run in one.
 #[test]
-fn a_run_goes_on_in_another_process() {
+fn a_run_continues_in_another_process() {
     let directory = tempfile::tempdir().expect("a directory can be made");
     let path = |name: &str| {
         let path = directory.path().join(name);
@@ -203,7 +203,7 @@ fn a_run_goes_on_in_another_process() {
     assert!(text.contains("no snapshot"), "{text}");
 }
 
-/// Comes to where gdb is waited for and says that the run goes on without it. Gives how the command ended.
+/// Comes to where gdb is waited for and says that the run continues without it. Gives how the command ended.
 #[track_caller]
 fn detached(arguments: &[&str]) -> (Option<i32>, String) {
     let free = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
@@ -241,7 +241,7 @@ fn detached(arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn gdb_comes_and_goes() {
+fn gdb_attaches_and_detaches() {
     let directory = tempfile::tempdir().expect("a directory can be made");
     let path = directory.path().join("passes");
     // lui a0, 0x5; addi a0, a0, 0x555; lui a1, 0x100; sw a0, (a1); j .
@@ -269,7 +269,7 @@ fn gdb_comes_and_goes() {
     assert!(text.contains("Trace hash"), "{text}");
 }
 
-/// An ELF file of assembly code for the begin of memory.
+/// An ELF file of assembly code for the start of memory.
 fn assemble(directory: &Path, name: &str, code: &str) -> String {
     let path = |extension: &str| directory.join(name).with_extension(extension);
     std::fs::write(path("S"), code).expect("it can be written");
@@ -311,8 +311,8 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !is_drawn(*c)).collect()
 }
 
-/// Prints, waits for the answer to each character, echoes one character of input in the same way, writes a line by a system call,
-/// and fails in test case 3.
+/// Prints, waits for the answer to each character, echoes one character of input in the same way, writes a line by a
+/// system call, and fails in test case 3.
 const HTIF: &str = r#"
     .globl _start, tohost, fromhost
 _start:

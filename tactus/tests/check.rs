@@ -30,7 +30,7 @@ fn errors_exit_with_1_and_go_to_stderr() {
 }
 
 #[test]
-fn what_is_missing_exits_with_2() {
+fn a_missing_file_exits_with_2() {
     let absent = tactus(&["check", "no-such-file.toml"]);
     assert_eq!(absent.status.code(), Some(2));
     // Nothing is wrong with this one but that there is no hypervisor.
@@ -83,7 +83,7 @@ fn a_refused_system_is_not_built() {
 }
 
 #[test]
-fn the_report_of_a_refused_system_says_what_would_fit() {
+fn the_report_of_a_refused_system_states_what_would_fit() {
     let arguments = ["check", "misses-deadline.toml", "--artifacts", "absent"];
     let report = tactus(&[&arguments[..], &["--report"]].concat());
     assert_eq!(report.status.code(), Some(1));

@@ -52,7 +52,7 @@ impl Elsewhere {
         self.ran(command, artifacts)
     }
 
-    /// The same where the clone is hidden. `None`: this system lets nobody do so.
+    /// The same where the clone is hidden. `None`: not possible on this system.
     fn without_clone(
         &self,
         artifacts: Option<&Path>,

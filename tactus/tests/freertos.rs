@@ -8,7 +8,7 @@ use tactus::run::session::{Outcome, Verdict};
 
 use harness::{On, assert_verdict, explain, on_both, root, run, run_text, with_each_queue};
 
-/// Releases in each phase of the demonstration when nobody steers it (`guests/freertos/app/demo.c`).
+/// Releases in each phase of the demonstration when it runs unattended (`guests/freertos/app/demo.c`).
 const RELEASES: u64 = 2000;
 /// Names of its self-checks.
 const DEMO_CHECKS: [&str; 2] = ["freertos_worker", "freertos_heartbeat"];
@@ -78,7 +78,8 @@ fn on_several_harts(on: On) {
     }
 }
 
-/// The real-time system of the hostile guests' tests with FreeRTOS on top: hypercalls, fences and traps without end below it.
+/// The real-time system of the hostile guests' tests with FreeRTOS on top: hypercalls, fences and traps without end
+/// below it.
 fn above_a_hostile_guest(on: On) {
     let mut system = std::fs::read_to_string(root().join("systems/hostile-flood.toml"))
         .expect("the system is there");

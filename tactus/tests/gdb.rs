@@ -1,5 +1,5 @@
-//! gdb itself under `tactus run --gdb`: an inferior for each VM, by the script that the run writes. What the page shows of
-//! a session is what gdb says here.
+//! gdb itself under `tactus run --gdb`: an inferior for each VM, by the script that the run writes. What the page shows
+//! of a session is what gdb says here.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -48,7 +48,7 @@ fn usual(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_session_of_the_page_is_what_gdb_says() {
+fn the_session_of_the_page_agrees_with_gdb() {
     let there = Command::new(GDB)
         .arg("--version")
         .stdout(Stdio::null())

@@ -148,7 +148,7 @@ class = "be"
 harts = [1]
 "#;
 
-/// What a guest has said before it powered off comes out, whoever has the first hart.
+/// A guest's output before power-off is complete, on whichever hart the other VMs run.
 fn last_words_beside_a_real_time_guest(on: On) {
     let outcome = run_text(on, TALK_BESIDE_REAL_TIME, Some("hello"));
     assert_verdict(&outcome, Verdict::Good);

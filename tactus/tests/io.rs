@@ -1,5 +1,5 @@
-//! Guests that share the devices behind the I/O hypervisor, and pins that change on exact cycles whatever the others do: what the guests say of their
-//! data, and what the board has seen of the pins.
+//! Guests that share the devices behind the I/O hypervisor, and pins that change on exact cycles whatever the others
+//! do: what the guests say of their data, and what the board has seen of the pins.
 
 mod harness;
 
@@ -48,7 +48,8 @@ fn pulses(mask: u32, length: u64, start: u64, period: u64, runs: u64) -> Vec<(u6
         .collect()
 }
 
-/// The program `valves.tio` of FreeRTOS, and `pulses.tio` of the guest in Rust: their pins, and how long these are high.
+/// The program `valves.tio` of FreeRTOS, and `pulses.tio` of the guest in Rust: their pins, and how long these are
+/// high.
 const VALVES: (u32, u64) = (0x3f, 250);
 const PULSES: (u32, u64) = (0x40, 40);
 
@@ -68,8 +69,9 @@ fn assert_exact(outcome: &Outcome, vm: &str, (mask, length): (u32, u64), period:
     );
 }
 
-/// FreeRTOS; a guest in Rust that uses its port without pause; one that writes garbage to its port and its engine in every way and restarts itself meanwhile;
-/// and a real-time guest that watches. None notices the hostile one: each pin changes on its cycle and no other, and all data are right.
+/// FreeRTOS; a guest in Rust that uses its port without pause; one that writes garbage to its port and its engine in
+/// every way and restarts itself meanwhile; and a real-time guest that watches. None notices the hostile one: each pin
+/// changes on its cycle and no other, and all data are right.
 #[test]
 fn pins_are_exact_and_data_right_beside_a_hostile_port() {
     let outcome = run(&root().join("systems/hostile-io.toml"));
@@ -101,8 +103,9 @@ fn pins_are_exact_and_data_right_beside_a_hostile_port() {
     assert!((1.0..=20.0).contains(&frames), "{frames}");
 }
 
-/// A guest that dies with a line high, runs without end, requests under way and responses that nobody takes, and looks in its next life whether anything is left.
-/// Its line is low between two lives, and nothing comes of them afterwards; who goes on meanwhile does not notice.
+/// A guest that dies with a line high, runs without end, requests under way and unread responses, and checks after its
+/// restart that nothing is left. Its line is low between two lives, and nothing comes of them afterwards; who goes on
+/// meanwhile does not notice.
 #[test]
 fn nothing_is_left_of_a_life_before() {
     let outcome = run(&root().join("systems/io-restart.toml"));

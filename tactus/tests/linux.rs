@@ -95,7 +95,7 @@ fn at_user_level(on: On, migration: &str, ticks: u64) -> u64 {
 }
 
 fn at_user_level_beside_freertos(on: On) {
-    // A tenth of a second of the second or more that the load goes on.
+    // A tenth of a second of the second or more that the load continues.
     let entries = at_user_level(on, "always", 1_000_000);
     assert!(entries > 5000, "{entries} entries");
 }

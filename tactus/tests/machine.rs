@@ -106,7 +106,7 @@ fn runs_end_as_their_records_say(on: On) {
             "the hypervisor panicked: out of pages".to_owned()
         )
     );
-    // Off without a word, as after a reset that nobody asked for.
+    // Off without a message, as after an unrequested reset.
     assert_eq!(verdict("").0, Verdict::HypervisorFailed);
 }
 
@@ -366,8 +366,8 @@ fn killed_process_leaves_no_machine() {
     assert!(wait_until(|| !runs(&image)));
 }
 
-/// Two harts that answer each other 1,000 times through memory, and the longest that the first one had to wait, in ticks of
-/// the `time` CSR. The flag is at 0x100, the text that it writes before the figure at 0x108.
+/// Two harts that answer each other 1,000 times through memory, and the longest that the first one had to wait, in
+/// ticks of the `time` CSR. The flag is at 0x100, the text that it writes before the figure at 0x108.
 const ANSWER: [u32; 60] = [
     0x0000_0417, // start:  auipc s0, 0
     0x0005_0493, //         mv    s1, a0

@@ -97,7 +97,8 @@ fn figure(outcome: &Outcome, tile: usize, name: &str) -> f64 {
         .value
 }
 
-/// In the best case and in the worst a read of so many bytes of flash takes at the device (docs/src/reference/io-devices.md).
+/// In the best case and in the worst a read of so many bytes of flash takes at the device
+/// (docs/src/reference/io-devices.md).
 const fn turn(bytes: u64) -> u64 {
     4 * (10 + bytes) + 10
 }
@@ -108,8 +109,8 @@ fn longest(outcome: &Outcome, tiles: usize, name: &str) -> f64 {
     figures.fold(0.0, f64::max)
 }
 
-/// Each of nine tiles reads flash as fast as it can: none waits longer than for one turn of each, whatever the policy; in
-/// software, with the same device, it takes longer.
+/// Each of nine tiles reads flash as fast as it can: none waits longer than for one turn of each, whatever the policy;
+/// in software, with the same device, it takes longer.
 #[test]
 fn reads_of_flash_by_nine_tiles_take_their_turns() {
     let arguments = "experiment=flash-read bytes=4 rounds=20";
@@ -127,8 +128,8 @@ fn reads_of_flash_by_nine_tiles_take_their_turns() {
     }
 }
 
-/// Where a tile's own tick is in none of its reads, all of nine tiles' take the same but for a few cycles, for longer than a tick: as the
-/// paper's Table 9 has it, at most 403 cycles, and 46 from the shortest to the longest.
+/// Where a tile's own tick is in none of its reads, all of nine tiles' take the same but for a few cycles, for longer
+/// than a tick: as the paper's Table 9 has it, at most 403 cycles, and 46 from the shortest to the longest.
 #[test]
 fn reads_of_flash_take_the_same_each_time() {
     let arguments = "experiment=flash-read bytes=1 interrupts=off warm=10 rounds=400";
@@ -142,10 +143,11 @@ fn reads_of_flash_take_the_same_each_time() {
     assert!(most - least <= 46.0, "{least} to {most}");
 }
 
-/// Whichever the way: what is appended byte by byte is joined, so that two pages take no longer than few programs of the part do; and what is kept for more is found by
-/// a read, across the end of a page and in front of what was written before.
+/// Whichever the way: what is appended byte by byte is joined, so that two pages take no longer than few programs of
+/// the part do; and what is kept for more is found by a read, across the end of a page and in front of what was written
+/// before.
 #[test]
-fn what_is_appended_to_flash_is_there() {
+fn data_appended_to_flash_are_present() {
     let ways: [fn(&str) -> System; 3] = [
         |arguments| over_the_hypervisor(2, IoPolicy::Fifo, arguments),
         |arguments| over_the_server(2, "fifo", arguments),
@@ -229,9 +231,10 @@ fn a_run_repeats() {
     assert!(said.is_err_and(|said| said.contains("the waveforms could not be written")));
 }
 
-/// Eight tiles have a pin each pulse in the same cycles, on exactly those that they ask for, while four others write garbage to their interfaces and flood everybody.
+/// Eight tiles have a pin each pulse in the same cycles, on exactly those that they ask for, while four others write
+/// garbage to their interfaces and flood all others.
 #[test]
-fn pins_of_eight_tiles_change_at_once_whatever_hostile_tiles_do() {
+fn pins_of_eight_tiles_change_in_the_same_cycle_despite_hostile_tiles() {
     let (at, every, width, rounds) = (150_000, 1_000, 100, 20);
     let arguments =
         format!("experiment=timed-pulses rounds={rounds} at={at} every={every} width={width}");

@@ -1,5 +1,5 @@
-//! `tactus new guest` as its user meets it: what it makes builds and runs as it is, tells what its user has broken, and what cannot be made is
-//! refused.
+//! `tactus new guest` as its user meets it: what it makes builds and runs as it is, tells what its user has broken, and
+//! what cannot be made is refused.
 
 mod harness;
 
@@ -255,7 +255,7 @@ fn refused(place: &Path, arguments: &[&str], message: &str, help: &str) {
 }
 
 #[test]
-fn what_cannot_be_made_is_refused() {
+fn impossible_names_and_places_are_refused() {
     let (_directory, place) = place();
     std::fs::create_dir(place.join("there")).expect("it can be made");
     std::fs::write(place.join("there/file"), "mine").expect("it can be written");

@@ -1,8 +1,8 @@
-//! The report's page in a browser: it shows what it should, quickly, at every width, in light and dark, on paper and by the
-//! keyboard; it makes no connection; and no guest gets more than text into it.
+//! The report's page in a browser: it shows what it should, quickly, at every width, in light and dark, on paper and by
+//! the keyboard; it makes no connection; and no guest gets more than text into it.
 //!
-//! Needs Chromium, Node.js and `playwright-core` (`make setup`). Where one is missing the test says so on stderr and passes,
-//! unless `TACTUS_PAGE_TESTS` is `required`.
+//! Needs Chromium, Node.js and `playwright-core` (`make setup`). Where one is missing the test says so on stderr and
+//! passes, unless `TACTUS_PAGE_TESTS` is `required`.
 
 use std::fs;
 use std::io::Write;
@@ -218,7 +218,7 @@ fn program(names: &[&str]) -> Option<PathBuf> {
 }
 
 #[test]
-fn the_page_is_what_it_should_be_in_a_browser() {
+fn the_page_works_in_a_browser() {
     let modules = harness::root().join(MODULES);
     let browser = program(&["chromium", "chromium-browser", "google-chrome"]);
     let node = program(&["node", "nodejs"]);

@@ -1,5 +1,5 @@
-//! The best-effort ready queue, in software and in the fabric: systems run with each of the six, and the software takes over from hardware
-//! that fails.
+//! The best-effort ready queue, in software and in the fabric: systems run with each of the six, and the software takes
+//! over from hardware that fails.
 
 mod harness;
 
@@ -154,11 +154,12 @@ impl Random {
     }
 }
 
-/// Random vCPUs, and random faults of the fabric: what the bitmap chooses is chosen, until the hypervisor says that it does not use the hardware any more; and
-/// whatever happens, every vCPU runs, each on one hart at a time, and answers in the end.
+/// Random vCPUs, and random faults of the fabric: what the bitmap chooses is chosen, until the hypervisor says that it
+/// does not use the hardware any more; and whatever happens, every vCPU runs, each on one hart at a time, and answers
+/// in the end.
 #[test]
 #[ignore = "long"]
-fn nobody_is_lost_whatever_the_fabric_does() {
+fn no_vcpu_is_lost_by_faults_of_the_fabric() {
     for seed in seeds("READY_QUEUE_SEEDS", 0..10) {
         for harts in [1, 2] {
             let system = turns(seed, harts, 5000);

@@ -105,7 +105,7 @@ fn a_system_that_needs_a_part_which_the_hypervisor_lacks() {
 }
 
 #[test]
-fn what_is_whole_boots() {
+fn an_intact_image_boots() {
     let serial = boot(&image(), "rv64,h=true", "1G");
     assert!(serial.contains("start vm=hello"), "{serial}");
 }

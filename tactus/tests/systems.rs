@@ -25,7 +25,7 @@ fn hello_starts_and_shuts_down(on: On) {
     let (started, off) = (hello.started, hello.off.map(|off| off.time));
     assert!(started.is_some() && started < off);
     assert_eq!(journal.notes().collect::<Vec<_>>(), []);
-    // It has the hart to itself: it waits there, and nobody else has idle time.
+    // It has the hart to itself: it waits there, and no other vCPU has idle time.
     let (own, idle) = (used(&outcome, "hello"), idle(&outcome));
     assert!(own > 0 && idle == 0, "{}", explain(&outcome));
     assert_all_is_accounted_for(&outcome);
@@ -55,7 +55,7 @@ fn used(outcome: &Outcome, vm: &str) -> u64 {
     ticks(outcome, Consumer::Vm(vm.to_owned()))
 }
 
-/// Ticks of hart 0 that nobody has had.
+/// Idle ticks of hart 0.
 fn idle(outcome: &Outcome) -> u64 {
     ticks(outcome, Consumer::Idle)
 }
@@ -65,7 +65,7 @@ fn ticks(outcome: &Outcome, consumer: Consumer) -> u64 {
     usage.get(&(0, consumer)).copied().unwrap_or(0)
 }
 
-/// Nearly all of the one hart's time is somebody's.
+/// Nearly all of the one hart's time is accounted to VMs.
 #[track_caller]
 fn assert_all_is_accounted_for(outcome: &Outcome) {
     let journal = &outcome.journal;
@@ -139,9 +139,9 @@ fn timed_runs_repeat_to_the_cycle() {
     assert_ne!(facts(1), facts(2));
 }
 
-/// A run that goes on from a snapshot has the whole run's hash, and a journal as whole.
+/// A run that continues from a snapshot has the whole run's hash, and a journal as whole.
 #[test]
-fn a_run_goes_on_from_a_snapshot() {
+fn a_run_continues_from_a_snapshot() {
     let directory = tempfile::tempdir().expect("a directory can be made");
     let path = directory.path().join("snapshot");
     let run = |snapshot: bool, restore: bool| {
@@ -177,7 +177,7 @@ fn a_run_goes_on_from_a_snapshot() {
     assert!(error.to_string().contains("snapshot"), "{error}");
 }
 
-/// Every cycle of every hart is somebody's.
+/// Every cycle of every hart is accounted.
 #[test]
 fn the_boards_account_is_complete() {
     let outcome = run(On::Board, "systems/selftest.toml", None);

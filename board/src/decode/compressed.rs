@@ -373,7 +373,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_immediate_of_every_encoding_is_what_the_tables_label() {
+    fn every_immediate_of_every_encoding_matches_the_tables() {
         for (immediate, signed, labels) in LABELS {
             for bits in 0..=u32::from(u16::MAX) {
                 let magnitude: i32 = labels

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_of_every_immediate_is_what_the_figures_label() {
+    fn every_value_of_every_immediate_matches_the_figures() {
         for (immediate, signed, labels) in labels() {
             let places: u32 = labels.iter().map(|&(from, _)| 1 << from).sum();
             // All values of the immediate's bits, with the instruction's other bits all zero and all one.

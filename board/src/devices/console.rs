@@ -1,4 +1,4 @@
-//! A console: the far end of a serial line or of a virtio console, for whoever runs the board.
+//! A console: the far end of a serial line or of a virtio console, for the program that runs the board.
 //!
 //! Input carries the virtual time at which it arrives. Input that is given before a run, or for a time that the run
 //! has not reached, arrives at exactly that time in every run. Interactive input arrives when the device next looks
@@ -84,8 +84,8 @@ impl Console {
         std::mem::take(&mut self.shared().record)
     }
 
-    /// The output since this was asked last, or since the board was made; of more than [`OUTPUT_MAX`](Self::OUTPUT_MAX) bytes, the
-    /// last.
+    /// The output since this was asked last, or since the board was made; of more than [`OUTPUT_MAX`](Self::OUTPUT_MAX)
+    /// bytes, the last.
     #[must_use]
     pub fn take_output(&self) -> Vec<u8> {
         std::mem::take(&mut self.shared().output).into()

@@ -2,7 +2,7 @@
 //!
 //! Priorities are 0 (never) to 7. Context 2n is hart n's machine level, context 2n + 1 its supervisor level. The
 //! gateways are level-triggered: a line that is high when its source is completed makes the source pending
-//! anew; a source that has become pending stays so until it is claimed, though its line be low again by then.
+//! again; a source that has become pending stays so until it is claimed, though its line be low again by then.
 //!
 //! A claim gives only sources above the context's threshold, as on QEMU's `virt`; by the specification (section 8) it
 //! does not ask for the threshold. In what follows the specification is kept where `virt` departs from it: a line
@@ -403,7 +403,7 @@ mod tests {
         assert_eq!(bench.mip(1), 0);
         assert_eq!(read(&mut bench, &mut plic, claim(3)), 0);
         assert_eq!(read(&mut bench, &mut plic, PENDING), 0);
-        // The line is still high: completed, it is pending anew.
+        // The line is still high: completed, it is pending again.
         write(&mut bench, &mut plic, claim(3), 10);
         assert_eq!(bench.mip(1), SEIP);
         assert_eq!(read(&mut bench, &mut plic, claim(3)), 10);
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_hold_what_exists() {
+    fn registers_hold_implemented_bits() {
         let mut bench = Bench::new();
         let mut plic = Plic::new(1, 96);
         for (offset, written, read_back) in [
@@ -613,7 +613,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn it_does_what_the_model_does(steps in prop::collection::vec(steps(), 1..300)) {
+        fn it_agrees_with_the_model(steps in prop::collection::vec(steps(), 1..300)) {
             let mut bench = Bench::new();
             let mut plic = Plic::new(2, SOURCES as u32);
             let mut model = Model::new(4, SOURCES);

@@ -1,6 +1,6 @@
 //! The board's random numbers: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA
 //! 2014, section 5), which is short, fast, and the same everywhere. They are not fit for keys, and need not
-//! be: whoever knows the seed is to get the same run.
+//! be: the same seed gives the same run.
 
 /// A generator.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

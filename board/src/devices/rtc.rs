@@ -60,7 +60,7 @@ impl Rtc {
         Self { line, state }
     }
 
-    /// Resets its alarm and interrupt. The date goes on.
+    /// Resets its alarm and interrupt. The date continues.
     pub fn reset(&mut self, port: &mut Port<'_>) {
         let origin = self.state.origin;
         self.state = Self::new(self.line, 0).state;
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alarm_comes_at_its_time() {
+    fn an_alarm_is_raised_at_its_time() {
         let mut bench = Bench::new();
         let mut rtc = Rtc::new(11, Rtc::START);
         let alarm = Rtc::START * 1_000_000_000 + 5000;
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alarm_can_be_withdrawn_and_one_of_the_past_comes_at_once() {
+    fn an_alarm_can_be_withdrawn_and_one_of_the_past_is_raised_at_once() {
         let mut bench = Bench::new();
         let mut rtc = Rtc::new(11, Rtc::START);
         write(&mut bench, &mut rtc, ALARM_HIGH, u64::from(u32::MAX));

@@ -100,7 +100,7 @@ struct State {
     received: VecDeque<u8>,
     /// What the holding register keeps while FIFOs are off, also after it was read.
     holding: u8,
-    /// The transmitter became empty, and nobody has taken notice.
+    /// The transmitter became empty, and this has not been acknowledged.
     transmit_empty: bool,
     timeout: bool,
     timeout_at: Femtoseconds,
@@ -554,7 +554,7 @@ mod tests {
         assert_eq!(line.read(2), 2);
         assert!(!line.interrupt());
         assert_eq!(line.read(2), 1);
-        // Sending makes it empty anew.
+        // Sending makes it empty again.
         line.write(0, b'x');
         assert!(line.interrupt());
         // So does enabling it again, and only a change counts.

@@ -9,7 +9,7 @@ use crate::op::Op;
 use crate::pace::Variant;
 use crate::timing::BranchKind;
 
-/// Goes on at `target`, to which `link` of the running block leads. A link that is to be set stays in the virtual page:
+/// Continues at `target`, to which `link` of the running block leads. A link that is to be set stays in the virtual page:
 /// what another one leads to is no matter of the block, whichever physical page that is now.
 #[inline(always)]
 fn follow(hart: &mut Hart, target: u64, link: *const Link) -> *const Block {

@@ -128,7 +128,7 @@ fn apply_effects(hart: &mut Hart, machine: &mut Machine, effects: Effects) {
     }
 }
 
-/// Goes on behind the last op of a block.
+/// Continues behind the last op of a block.
 fn finish(hart: &mut Hart) -> *const Block {
     hart.pc = hart
         .pc
@@ -186,7 +186,7 @@ pub(super) unsafe fn wfi(hart: &mut Hart, machine: &mut Machine, op: *const Op) 
     }
 }
 
-/// `fence.i`. Decoded code is dropped when it is written to, so there is nothing to do but to look anew.
+/// `fence.i`. Decoded code is dropped when it is written to, so there is nothing to do but to look again.
 pub(super) unsafe fn fence_i<V: Variant>(
     hart: &mut Hart,
     machine: &mut Machine,
@@ -216,12 +216,12 @@ pub(super) unsafe fn fence<V: Variant, const TSO: bool>(
     unsafe { next(hart, machine, op) }
 }
 
-/// Looks at the probes before an instruction, and goes on with it.
+/// Looks at the probes before an instruction, and continues with it.
 pub(super) unsafe fn probe(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
     if machine.probe(hart, op) {
         hart.pause_before(op);
         if machine.once.holds(hart.block) {
-            // It is made anew, another hart may need its place before.
+            // It is made again, another hart may need its place before.
             hart.forget_resume();
             hart.fetched = hart.pc;
         }

@@ -246,7 +246,7 @@ impl Coupling {
         }
     }
 
-    /// For how many cycles nobody wants to see what the fabric does.
+    /// Cycles for which the fabric's state is not observed.
     fn unseen(&self) -> u64 {
         if self.skipping {
             let edge = self.state.cycle + 1;
@@ -303,7 +303,7 @@ impl Coupling {
         }
     }
 
-    /// Lets all writes of software be answered before the hart goes on: what a fence asks for.
+    /// Lets all writes of software be answered before the hart continues: what a fence asks for.
     pub(crate) fn drain(&mut self, port: &mut Port<'_>) {
         if self.state.gp.waiting() > 0 {
             self.begin(port);
@@ -405,7 +405,7 @@ pub(crate) enum PortFault {
 pub(crate) enum EventFault {
     /// The next one does not come.
     Lost,
-    /// One comes that nobody has raised.
+    /// An event without a cause arrives.
     Extra,
 }
 

@@ -84,8 +84,8 @@ impl Model {
         // Safety: the file is a model that the project's flow made, or something that its user trusts as much; loading
         // one runs nothing but the constructors of its C++.
         let library = unsafe { Library::new(file) }.map_err(failed)?;
-        // Safety: for all in this block, the types are those of `model.h`, whose version is compared first; `new` gives a
-        // model that is valid until `delete`, and `name` a string that is valid as long as the library.
+        // Safety: for all in this block, the types are those of `model.h`, whose version is compared first; `new` gives
+        // a model that is valid until `delete`, and `name` a string that is valid as long as the library.
         unsafe {
             let version = library
                 .get::<unsafe extern "C" fn() -> u32>(b"tactus_fabric_version\0")
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_model_is_refused() {
+    fn files_that_are_no_model_are_refused() {
         let file = std::env::temp_dir().join(format!("no-model-{}", std::process::id()));
         assert!(matches!(Model::load(&file), Err(ModelError::Load { .. })));
         std::fs::write(&file, b"no model").expect("a file");

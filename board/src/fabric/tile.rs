@@ -13,7 +13,7 @@ pub(crate) struct TilePort {
     clock: Clock,
     /// Writes on their way at most.
     writes: usize,
-    /// Cycles after which nobody waits any longer for an answer.
+    /// Cycles after which an access times out.
     timeout: u64,
     gp: Gp,
     /// A read is under way: its answer, when it is there.
@@ -48,7 +48,7 @@ impl TilePort {
         self.gp.drive(cycle)
     }
 
-    /// What happened at the edge at its end. Whether an access that the hart waits for can go on.
+    /// What happened at the edge at its end. Whether an access that the hart waits for can continue.
     pub(crate) fn edge(&mut self, cycle: u64, outputs: &GpOutputs, inputs: &GpInputs) -> bool {
         let Some(answer) = self.gp.edge(cycle, outputs, inputs, self.timeout) else {
             return false;

@@ -1,5 +1,5 @@
-//! Watches what a design shows in place of what it would write by a port for which it has no use (`fabric/designs.toml`, `pins`, `pins_at`
-//! and `ends`).
+//! Watches what a design shows in place of what it would write by a port for which it has no use
+//! (`fabric/designs.toml`, `pins`, `pins_at` and `ends`).
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{Fabric, GpInputs, GpOutputs, Inputs, Outputs, TILES};
 use crate::bus::BadState;
 
-/// What has been seen, for whoever watches.
+/// Observed events, for the observer.
 #[derive(Debug)]
 pub struct Seen<T>(Arc<Mutex<T>>);
 
@@ -197,7 +197,8 @@ const CHECK_SEQUENCE: usize = 4;
 /// More than the longest frame has.
 const FRAME_MAX: usize = 2048;
 
-/// Frames that have been sent, whole: the cycle of the first byte of the preamble, and what is between that and the check sequence.
+/// Frames that have been sent, whole: the cycle of the first byte of the preamble, and what is between that and the
+/// check sequence.
 pub type Frames = Seen<Vec<(u64, Vec<u8>)>>;
 
 /// Watches a design's Ethernet.
@@ -245,7 +246,8 @@ impl Watcher for EthernetWatcher {
     }
 }
 
-/// The wire that is up in the first cycle of each pixel, those of the synchronisation, which are low then, and the first of eight of its colour.
+/// The wire that is up in the first cycle of each pixel, those of the synchronisation, which are low then, and the
+/// first of eight of its colour.
 const PIXEL: u32 = 18;
 const HSYNC: u32 = 19;
 const VSYNC: u32 = 20;
@@ -258,7 +260,8 @@ pub const ROWS: usize = 480;
 const LEFT: usize = 48;
 const TOP: usize = 33;
 
-/// The last picture that was shown whole: a byte for each pixel, row by row from the upper left, with red in bits 7 to 5, green in 4 to 2 and blue in 1 and 0.
+/// The last picture that was shown whole: a byte for each pixel, row by row from the upper left, with red in bits 7 to
+/// 5, green in 4 to 2 and blue in 1 and 0.
 pub type Picture = Seen<Option<Vec<u8>>>;
 
 /// Watches a design's display.

@@ -1,9 +1,9 @@
 //! The packets between gdb and the protocol's library: their framing, damaged ones, and gdb's processes.
 //!
 //! gdb debugs several processes (its inferiors) over one connection, and the library knows one. So each thread of each
-//! process has a number of its own in the library ([`number`]); packets of gdb's are translated to it, and answers back.
-//! A packet that the library can't read ends its session: it gets a new one, with what gdb had set up, and gdb gets an
-//! error in answer.
+//! process has a number of its own in the library ([`number`]); packets of gdb's are translated to it, and answers
+//! back. A packet that the library can't read ends its session: it gets a new one, with what gdb had set up, and gdb
+//! gets an error in answer.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ enum State {
 
 /// Whom a packet is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
+enum ThreadId {
     /// All, or all of one process.
     All,
     /// Any.
@@ -263,12 +263,12 @@ impl Packets {
             }
             return passed(body.to_vec());
         }
-        let who = self.who(rest)?;
+        let who = self.parse_thread_id(rest)?;
         let thread = match (head, who) {
-            ("Hg", Who::All | Who::Any) => self.general,
-            ("Hc", Who::All) => return passed(b"Hc-1".to_vec()),
-            ("Hc", Who::Any) => 0,
-            (_, Who::Thread(thread)) => thread,
+            ("Hg", ThreadId::All | ThreadId::Any) => self.general,
+            ("Hc", ThreadId::All) => return passed(b"Hc-1".to_vec()),
+            ("Hc", ThreadId::Any) => 0,
+            (_, ThreadId::Thread(thread)) => thread,
             _ => return Err(NO_SUCH_THREAD),
         };
         if head == "Hg" {
@@ -284,7 +284,7 @@ impl Packets {
             let (kind, thread) = action.split_once(':').unwrap_or((action, "-1"));
             text.push(';');
             text.push_str(kind);
-            if let Who::Thread(thread) = self.who(thread)? {
+            if let ThreadId::Thread(thread) = self.parse_thread_id(thread)? {
                 text.push_str(&format!(":{thread:x}"));
             }
         }
@@ -292,31 +292,31 @@ impl Packets {
     }
 
     /// Whom `pPROCESS.THREAD` means.
-    fn who(&self, text: &str) -> Result<Who, &'static [u8]> {
+    fn parse_thread_id(&self, text: &str) -> Result<ThreadId, &'static [u8]> {
         let Some(of_process) = text.strip_prefix('p') else {
             return match text {
-                "-1" => Ok(Who::All),
-                "0" => Ok(Who::Any),
+                "-1" => Ok(ThreadId::All),
+                "0" => Ok(ThreadId::Any),
                 _ => Err(NO_SUCH_THREAD),
             };
         };
         let (process, thread) = of_process.split_once('.').unwrap_or((of_process, "-1"));
         if process == "-1" {
-            return Ok(Who::All);
+            return Ok(ThreadId::All);
         }
         if process == "0" {
-            return Ok(Who::Any);
+            return Ok(ThreadId::Any);
         }
         let process = hex(process)
             .and_then(|id| id.checked_sub(1))
             .filter(|process| self.attached.contains(process))
             .ok_or(NO_SUCH_THREAD)?;
         match thread {
-            "-1" => Ok(Who::All),
-            "0" => Ok(Who::Thread(number(process, 0))),
+            "-1" => Ok(ThreadId::All),
+            "0" => Ok(ThreadId::Thread(number(process, 0))),
             _ => hex(thread)
                 .filter(|thread| (1..=HARTS_MAX).contains(thread))
-                .map(|thread| Who::Thread(number(process, thread - 1)))
+                .map(|thread| ThreadId::Thread(number(process, thread - 1)))
                 .ok_or(NO_SUCH_THREAD),
         }
     }
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_packets_are_asked_for_again_or_refused() {
+    fn damaged_packets_are_requested_again_or_refused() {
         let mut packets = Packets::new(0);
         assert_eq!(take(&mut packets, b"noise$g#00").send, b"-");
         assert_eq!(take(&mut packets, b"$half$g#67").pass, b"$g#67");
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn a_board_that_runs_is_asked_nothing() {
+    fn a_running_board_is_not_queried() {
         let mut packets = Packets::new(0);
         let mut send = Vec::new();
         for byte in b"$g#67" {

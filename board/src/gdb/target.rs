@@ -218,8 +218,9 @@ impl Debuggee {
         thread(self.process_of(hart), hart)
     }
 
-    /// The address space of a process, for a hart, and the hart whose it is: the hart's own where that is in the process; else
-    /// another hart's that is, or has the guest's page tables still; else the one that the guest was last seen with.
+    /// The address space of a process, for a hart, and the hart whose it is: the hart's own where that is in the
+    /// process; else another hart's that is, or has the guest's page tables still; else the one that the guest was last
+    /// seen with.
     pub(super) fn space(&self, process: usize, hart: usize) -> Option<AddressSpace> {
         if self.process_of(hart) == process {
             return Some(self.board.address_space(hart));
@@ -380,7 +381,7 @@ impl Debuggee {
                     (false, false) => Slice::Ended(outcome),
                 }
             }
-            // Whoever looks may want to know why; there is nothing to go on with, but much to see.
+            // The run cannot continue, but its state can be inspected.
             Outcome::Deadlock => Slice::Stopped(MultiThreadStopReason::SignalWithThread {
                 tid: self.thread_of(0),
                 signal: Signal::SIGSTOP,
@@ -423,8 +424,8 @@ impl Debuggee {
         }
     }
 
-    /// Steps a hart as a thread of a process; others run along unless they are locked. What the hart does in other processes
-    /// until it is back belongs to the step.
+    /// Steps a hart as a thread of a process; others run along unless they are locked. What the hart does in other
+    /// processes until it is back belongs to the step.
     fn run_step(&mut self, hart: usize, process: usize, limit: Femtoseconds) -> Slice {
         for _ in 0..SLICE_STEPS {
             if !self.locked {
@@ -465,7 +466,7 @@ impl Debuggee {
         Slice::Over
     }
 
-    /// Runs only the harts that were told to go on.
+    /// Runs only the harts that were told to continue.
     fn run_some(&mut self, limit: Femtoseconds) -> Slice {
         for _ in 0..SLICE_STEPS {
             let chosen = (0..self.board.harts()).filter(|hart| self.actions[*hart].is_some());

@@ -59,12 +59,12 @@ impl Privileged {
         }
     }
 
-    /// Takes an exception of the instruction at `pc`. Returns where execution goes on.
+    /// Takes an exception of the instruction at `pc`. Returns where execution continues.
     pub fn enter_trap(&mut self, trap: &Trap, pc: u64) -> u64 {
         self.enter(self.exception_target(trap), trap.cause as u64, trap, pc)
     }
 
-    /// Takes an interrupt before the instruction at `pc`. Returns where execution goes on.
+    /// Takes an interrupt before the instruction at `pc`. Returns where execution continues.
     pub fn enter_interrupt(&mut self, interrupt: Interrupt, pc: u64) -> u64 {
         let number = u64::from(interrupt.number);
         // VS sees its interrupts under the numbers of S.
@@ -137,7 +137,7 @@ impl Privileged {
         }
     }
 
-    /// Executes `mret`, whose instruction is `bits`. Returns where execution goes on.
+    /// Executes `mret`, whose instruction is `bits`. Returns where execution continues.
     ///
     /// # Errors
     ///

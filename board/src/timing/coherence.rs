@@ -1,4 +1,4 @@
-//! What happens to lines on a miss: from where they come, whom they are taken from, which leave.
+//! Coherence on a miss: the source of the line, its invalidation in other caches, and the line evicted.
 //!
 //! The L2 cache has every line that an L1 cache has, and its directory knows which data caches have it. The protocol
 //! is MESI: exclusive lines become modified without a word, so the directory knows an owner but not whether its line

@@ -21,7 +21,7 @@ const NOBODY: u8 = u8::MAX;
 pub(super) struct Line {
     /// The harts whose data cache has it.
     pub sharers: u16,
-    /// The harts whose instruction cache may have it: nobody says when one drops it.
+    /// The harts whose instruction cache may have it: evictions there are not reported.
     pub fetchers: u16,
     owner: u8,
     /// Whether it must be written back when it leaves.
@@ -51,7 +51,7 @@ impl Line {
         self.sharers = 1 << hart;
     }
 
-    /// Leaves the line to whoever shares it.
+    /// Leaves the line to its sharers.
     pub const fn disown(&mut self) {
         self.owner = NOBODY;
     }
@@ -83,7 +83,7 @@ impl Level2 {
         }
     }
 
-    /// A cache for a board that has none: nobody asks it for anything.
+    /// A cache for a board without one: it is never accessed.
     pub fn none() -> Self {
         Self {
             ways: 1,

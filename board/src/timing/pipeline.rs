@@ -32,7 +32,7 @@ enum File {
 }
 
 impl File {
-    /// Index over both files; 0 is `x0`, which nobody waits for.
+    /// Index over both files; 0 is `x0`, for which no instruction waits.
     const fn index(self, register: u8) -> usize {
         match self {
             Self::None => 0,

@@ -434,7 +434,7 @@ impl Test {
             let distance = translation.distance(mode);
             let start = code_address + bytes.len() as u64;
             segments.push(start);
-            // MPIE seldom, so that the interrupts do not get all.
+            // MPIE rarely, so that the interrupts do not get all.
             record.extend([start + distance, mode.status() | random.bit(4) << 7]);
             record.push(page(2 + random.below(4)) + distance + 0x400 + random.below(0x80) * 8);
             for register in [8, 9] {

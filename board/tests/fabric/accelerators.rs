@@ -1,8 +1,8 @@
-//! The design `accelerators` under software that has all of it: each task in each region that it fits into, from bitstreams in
-//! memory; preemption, and the same result in another region; what is refused.
+//! The design `accelerators` under software that has all of it: each task in each region that it fits into, from
+//! bitstreams in memory; preemption, and the same result in another region; what is refused.
 //!
-//! What the tasks should compute is said by the models in NumPy of the blocks' tests (`fabric/test/hw_task_models.py`), which know
-//! nothing of how the tasks are built.
+//! What the tasks should compute is said by the models in NumPy of the blocks' tests (`fabric/test/hw_task_models.py`),
+//! which know nothing of how the tasks are built.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +19,7 @@ use tactus_board::fabric::{
 };
 use tactus_board::fault::Fault;
 
-/// Pages, from the begin of the port.
+/// Pages, from the start of the port.
 const PORT: u32 = 0x1000;
 const fn region(number: u32) -> u32 {
     0x2000 + 0x1000 * number
@@ -113,8 +113,8 @@ const TASKS: [(u32, &str); 4] = [(2, "qam16"), (3, "qam64"), (4, "fft512"), (5, 
 /// Which regions each fits into.
 const FITS: [&[u32]; 4] = [&[0, 1], &[0, 1], &[1, 2], &[2]];
 
-/// Cycles of the fabric that it takes, at the fast pace and the timed one, whose memory is slower. To configure each region: one for
-/// each word of 32 bits, and the way to memory.
+/// Cycles of the fabric that it takes, at the fast pace and the timed one, whose memory is slower. To configure each
+/// region: one for each word of 32 bits, and the way to memory.
 const CONFIGURED: [[u64; 3]; 2] = [[8094, 28359, 42219], [8110, 28375, 42235]];
 /// By so many they differ with what memory did before.
 const AWAY: u64 = 2;
@@ -132,8 +132,8 @@ const SIDE_BY_SIDE: [[[u64; 3]; 2]; 2] = [
 ];
 /// From the start of a frame to its interrupt, in cycles of the hart, of which 20 are 3 of the fabric.
 const WAITED: [[u64; 4]; 2] = [[15989, 10769, 20969, 24397], [16522, 11320, 24118, 27412]];
-/// What has to be kept, in cycles of the fabric: to configure each region, also beside tasks that compute; and from the start of
-/// a frame of each task to its interrupt.
+/// What has to be kept, in cycles of the fabric: to configure each region, also beside tasks that compute; and from the
+/// start of a frame of each task to its interrupt.
 const CONFIGURED_MAX: [u64; 3] = [8500, 29000, 43000];
 const WAITED_MAX: [u64; 4] = [2600, 1800, 6000, 6500];
 /// A frame of FFT-512 beside each kind of hostile task, but the wild one.
@@ -243,7 +243,7 @@ impl Driver {
         self.note(PORT_CYCLES);
     }
 
-    /// Until the port is free: whoever has computed a frame begins the next one at once.
+    /// Until the port is free: an interface that has computed a frame begins the next one at once.
     fn compute_while_configured(&mut self, interfaces: &[u32]) {
         let again = self.p.here();
         for &interface in interfaces {
@@ -306,8 +306,8 @@ impl Driver {
     }
 }
 
-/// Runs a program on frames of tasks, each in a VM's memory. Gives so many results, what the fabric did, and the trace hash; the
-/// outputs are as they should be.
+/// Runs a program on frames of tasks, each in a VM's memory. Gives so many results, what the fabric did, and the trace
+/// hash; the outputs are as they should be.
 fn compute(
     fabric: Box<dyn Fabric>,
     program: &Program,
@@ -377,7 +377,7 @@ fn each_task_computes_in_each_region_that_it_fits_into() {
             driver.connect(number, interface);
             driver.write(device(interface) + START, 1);
             driver.end(interface);
-            // A second frame, when all has come to rest, needs nobody's help.
+            // A second frame, in the idle state, needs no intervention.
             driver.pause(1000);
             driver.write(device(interface) + START, 1);
             driver.pause(10);
@@ -399,7 +399,7 @@ fn each_task_computes_in_each_region_that_it_fits_into() {
 }
 
 #[test]
-fn a_preempted_task_goes_on_in_another_region_and_nobody_has_two() {
+fn preempted_task_continues_in_another_region_and_no_interface_has_two() {
     const INTERFACE: u32 = 5;
     for (index, (first, second)) in [(0, 1), (1, 0), (1, 2), (2, 2)].into_iter().enumerate() {
         let task = TASKS[index].0;
@@ -499,10 +499,10 @@ fn regions_compute_side_by_side_while_another_is_configured_in_time() {
     }
 }
 
-/// The bound that `tactus check` computes with, `configuration` of accelerators.toml, is kept beside whatever the other regions
-/// compute.
+/// The bound that `tactus check` computes with, `configuration` of accelerators.toml, is kept beside whatever the other
+/// regions compute.
 #[test]
-fn a_configuration_is_over_in_time_whatever_is_computed() {
+fn configuration_time_is_bounded_under_load() {
     let more = include_str!("../../../fabric/accelerators.toml")
         .lines()
         .find_map(|line| line.strip_prefix("configuration = "))
@@ -621,7 +621,7 @@ fn memory_that_hangs_fails_a_configuration_and_not_the_port() {
             (SILENT_CYCLES..SILENT_CYCLES + CONFIGURED[0][0]).contains(&given_up),
             "{given_up}"
         );
-        // Idle, nobody's, and empty, each time.
+        // Idle, not assigned, and empty, each time.
         let empty = |descriptor: u64| descriptor & 0xffff & !u64::from(DRAINED);
         assert_eq!((found[0], empty(found[2])), (OWED | SILENT, 0));
         assert_eq!([found[3], found[4], empty(found[5])], [OWED | SILENT, 1, 0]);
@@ -639,16 +639,16 @@ fn memory_that_hangs_fails_a_configuration_and_not_the_port() {
     }
 }
 
-/// Each thing that a hostile task does is contained and told; who computes beside it gets its result, and the region is as
-/// good as before.
+/// Each thing that a hostile task does is contained and told; who computes beside it gets its result, and the region is
+/// as good as before.
 #[test]
 fn a_hostile_task_is_contained() {
     const HOSTILE: u32 = 7;
     const INTERFACE: u32 = 4;
     const OTHER: u32 = 6;
     const TAKEN: u64 = 14;
-    /// Rounds of a pause that are longer than the time in which a region is drained: `isolator_cycles_max`, of a memory that
-    /// takes 16 cycles for a handshake.
+    /// Rounds of a pause that are longer than the time in which a region is drained: `isolator_cycles_max`, of a memory
+    /// that takes 16 cycles for a handshake.
     const DRAIN_ROUNDS: u32 = 3500;
     let window_end = VM_PAGES << 12;
     let (good, beside, number, other) = (0, 2, 0, 1);
@@ -734,7 +734,7 @@ fn lines(driver: &mut Driver) {
 }
 
 #[test]
-fn interrupts_come_on_the_line_of_whom_they_are_from() {
+fn interrupts_arrive_on_the_line_of_their_interface() {
     const INTERFACE: u32 = 3;
     let (index, number) = (0, 0);
     let mut driver = Driver::new();
@@ -787,8 +787,8 @@ fn interrupts_come_on_the_line_of_whom_they_are_from() {
     }
 }
 
-/// A fabric whose cycles are all simulated, beside another one that skips those in which it says that it is quiet: then the other
-/// has to be as if it had not.
+/// A fabric whose cycles are all simulated, beside another one that skips those in which it says that it is quiet: then
+/// the other has to be as if it had not.
 struct Resting {
     fabric: Box<dyn Fabric>,
     other: Box<dyn Fabric>,
@@ -880,7 +880,7 @@ impl Fabric for Resting {
 }
 
 #[test]
-fn what_is_skipped_is_as_if_it_had_not_been() {
+fn skipped_cycles_have_no_effect() {
     const INTERFACE: u32 = 1;
     let (index, number) = (2, 2);
     let mut driver = Driver::new();
@@ -960,7 +960,7 @@ fn pins_change_on_their_cycle_beside_accelerators_and_when_cycles_are_skipped() 
     driver.configure(TASKS[index].0, number, 0);
     driver.connect(number, interface);
     driver.write(device(interface) + START, 1);
-    // VM 1 has no pins for most of its lines: its report comes when nothing else goes on.
+    // VM 1 has no pins for most of its lines: its report arrives when nothing else is in progress.
     driver.note_start(1, 0, 1);
     driver.end(interface);
     // Accesses that come at any moment of the schedule's turns: how long each takes is in the trace.

@@ -1,7 +1,7 @@
 //! The design `io`: the I/O hypervisor and timed I/O under software that has all of it, and what comes out of the pins.
 //!
-//! Times are in cycles of the fabric. A request's is from the cycle in which its `REQUEST` is on the bus to that in which the
-//! port's interrupt is up.
+//! Times are in cycles of the fabric. A request's is from the cycle in which its `REQUEST` is on the bus to that in
+//! which the port's interrupt is up.
 
 use std::sync::{Arc, Mutex};
 
@@ -206,8 +206,8 @@ impl Driver {
         driver
     }
 
-    /// What the manager gives: each port all devices, an area of the flash of 16 sectors, a window of the display of 160 x 120, an
-    /// address; port 0 the memory of its VM. All but port 3 may write to the flash.
+    /// What the manager gives: each port all devices, an area of the flash of 16 sectors, a window of the display of
+    /// 160 x 120, an address; port 0 the memory of its VM. All but port 3 may write to the flash.
     fn give(&mut self, policy: u32) {
         self.write(POLICY, policy * 0x154);
         self.write(READER, 1);
@@ -422,7 +422,7 @@ fn a_port_waits_no_longer_for_the_flash_than_the_policy_says() {
 }
 
 #[test]
-fn text_leaves_the_uart_and_comes_to_its_reader() {
+fn uart_text_is_sent_and_reaches_its_reader() {
     let mut d = Driver::new(ROUND_ROBIN);
     d.fill(0, b"port 0\n");
     d.fill(2, b"port two\n");
@@ -431,7 +431,7 @@ fn text_leaves_the_uart_and_comes_to_its_reader() {
     d.answer(0);
     d.answer(2);
     d.pause(30_000);
-    // The reader is port 1, and nobody else.
+    // Port 1 alone is the reader.
     d.call(0, request(UART, READ, 64), 0, 0);
     d.call(1, request(UART, READ, 64), 0, 0);
     for word in 0..4 {
@@ -572,7 +572,7 @@ fn pins_change_on_their_cycle_while_ports_are_flooded() {
 
 /// A manager that is restarted gives everything once more: requests under way and pins do not notice.
 #[test]
-fn what_is_given_again_changes_nothing() {
+fn repeated_assignment_has_no_effect() {
     let data = pattern(256);
     let mut d = Driver::new(ROUND_ROBIN);
     d.fill(0, &data);
@@ -620,15 +620,15 @@ fn what_is_given_again_changes_nothing() {
         .flat_map(|begin| [(begin, 0x3f), (begin + 250, 0)])
         .collect();
     assert_eq!(seen.timed, expected);
-    // It was given while all of that went on.
+    // It was given while all of that was in progress.
     let given = seen.writes.iter().filter(|(cycle, at, _)| {
         *at == TIMED_MANAGER + 0x100 && (start..start + 12_000).contains(cycle)
     });
     assert!(given.count() > 4);
 }
 
-/// The memory of the VM that a hostile port is of: port 2's is right behind that of port 0, port 3's right before it. Port 1
-/// has none.
+/// The memory of the VM that a hostile port is of: port 2's is right behind that of port 0, port 3's right before it.
+/// Port 1 has none.
 const fn hostile_memory(port: u32) -> (u32, u32) {
     match port {
         2 => (VM + VM_PAGES * 4_096, 2),
@@ -637,8 +637,8 @@ const fn hostile_memory(port: u32) -> (u32, u32) {
     }
 }
 
-/// A request of a hostile port: its word, its address, and its place. Of the UART it wants a byte at most: a text takes its own
-/// port's time, and no other's, and the port has worse to do.
+/// A request of a hostile port: its word, its address, and its place. Of the UART it wants a byte at most: a text takes
+/// its own port's time, and no other's, and the port has worse to do.
 fn hostile(random: &mut Random, port: u32) -> (u32, u32, u32) {
     let mut below = |bound: u64| random.below(bound) as u32;
     let any = below(1 << 32);
@@ -694,7 +694,7 @@ fn hostile(random: &mut Random, port: u32) -> (u32, u32, u32) {
 }
 
 #[test]
-fn hostile_ports_disturb_nobody() {
+fn hostile_ports_do_not_disturb_others() {
     const ROUNDS: u32 = 60;
     let mine = pattern(256);
     for policy in [ROUND_ROBIN, FIFO, FIXED_PRIORITY] {
@@ -704,7 +704,8 @@ fn hostile_ports_disturb_nobody() {
         d.fill(0, &mine);
         d.call(0, request(FLASH, WRITE, 256), 0x1000, 0);
         for port in 1..PORTS {
-            // They may not write to the flash: that would be a turn of its own length. Each has a device that it may not use.
+            // They may not write to the flash: that would be a turn of its own length. Each has a device that it may
+            // not use.
             d.write(settings(port), [0x1e, 0x0e, 0x16][port as usize - 1]);
             d.write(settings(port) + 0x10, 16);
             let (base, pages) = hostile_memory(port);
@@ -802,8 +803,8 @@ fn hostile_ports_disturb_nobody() {
         let oldest = seen.read_at(page(1) + RESPONSE)[0];
         assert!(oldest >> 31 == 1, "the oldest response is still there");
 
-        // Memory: what is no hostile VM's is as it was; what is has what was there, or the flash's, which is empty but for
-        // port 0's area. Something came into both.
+        // Memory: what is no hostile VM's is as it was; what is has what was there, or the flash's, which is empty but
+        // for port 0's area. Something came into both.
         let mut found = vec![0; filled.len()];
         board
             .memory()
@@ -835,7 +836,7 @@ fn hostile_ports_disturb_nobody() {
 }
 
 #[test]
-fn what_is_not_right_is_refused() {
+fn invalid_requests_are_refused() {
     let mut d = Driver::new(ROUND_ROBIN);
     d.write(settings(2), 1 << UART);
     let asked = [

@@ -65,15 +65,15 @@ fn software_reaches_the_design_and_waits_for_it() {
             [at(3) - at(2), at(4) - at(3), at(5) - at(4)]
         })
     });
-    // A read takes 2 cycles of the fabric, 2 more to come in and 2 of the hart's to come back; a write is not waited for,
-    // but what is read behind it comes behind it.
+    // A read takes 2 cycles of the fabric, 2 more to come in and 2 of the hart's to come back; a write is not waited
+    // for, but what is read behind it comes behind it.
     assert_eq!(
         times,
         [[[36, 4, 43], [33, 4, 43]], [[150, 10, 90], [76, 101, 93]]]
     );
 }
 
-/// Lets the handler that follows take all traps: it counts them in S2, adds their causes to A2, and goes on behind
+/// Lets the handler that follows take all traps: it counts them in S2, adds their causes to A2, and continues behind
 /// the instruction.
 fn count_faults(p: &mut Program) {
     let over = p.room();
@@ -146,7 +146,7 @@ fn trace(
 }
 
 #[test]
-fn the_compiled_design_does_what_its_description_says() {
+fn compiled_design_matches_its_description() {
     let mut faults = 0;
     for seed in 0..40 {
         let program = traffic(seed);
@@ -196,8 +196,8 @@ fn the_design_interrupts_at_its_cycle() {
     for pace in BOTH {
         let mut board = board(Some(model("stamp")), 1, pace, &alarm(100_000));
         run(&mut board);
-        // CYCLES is 100,000 behind that edge, and the line is up behind the next one, at 1,000,010 ns. Two cycles of 1.5 ns
-        // later the hart sees it, at the begin of its cycle 666,676.
+        // CYCLES is 100,000 behind that edge, and the line is up behind the next one, at 1,000,010 ns. Two cycles of
+        // 1.5 ns later the hart sees it, at the start of its cycle 666,676.
         let until_read = match pace {
             Pace::Fast => 1,
             Pace::Timed => 4,
@@ -212,7 +212,7 @@ fn the_design_interrupts_at_its_cycle() {
 }
 
 #[test]
-fn errors_of_writes_that_nobody_waits_for_are_counted() {
+fn errors_of_posted_writes_are_counted() {
     let mut p = Program::new();
     p.li(S0, GP);
     p.li(S1, PORT);
@@ -285,7 +285,7 @@ fn a_port_that_fails_gives_access_faults_and_no_deadlock() {
 }
 
 #[test]
-fn a_run_goes_on_from_a_snapshot() {
+fn a_run_continues_from_a_snapshot() {
     for pace in BOTH {
         let program = traffic(7);
         let mut whole = board(Some(model("stamp")), 2, pace, &program);

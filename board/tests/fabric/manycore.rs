@@ -1,5 +1,5 @@
-//! The design `manycore`: what goes over the mesh for an operation of I/O, how long a request takes, and that a tile which
-//! behaves badly disturbs no other.
+//! The design `manycore`: what goes over the mesh for an operation of I/O, how long a request takes, and that a tile
+//! which behaves badly disturbs no other.
 //!
 //! Times are in cycles: from that in which `HEADER` is at the port to that in which the response's interrupt is up.
 
@@ -162,7 +162,8 @@ impl Driver {
     }
 }
 
-/// What is given to each tile before it runs: all devices, four sectors of the flash, a window of the display, and that it may send to all tiles but the last.
+/// What is given to each tile before it runs: all devices, four sectors of the flash, a window of the display, and that
+/// it may send to all tiles but the last.
 fn give(tiles: &mut Tiles, port: u32) {
     let at = settings(port);
     for (register, value) in [
@@ -245,7 +246,7 @@ fn an_operation_takes_as_many_flits_as_it_has_words() {
 }
 
 #[test]
-fn what_was_written_is_read_over_the_mesh() {
+fn written_data_are_read_over_the_mesh() {
     let data = [0x0403_0201, 0x0807_0605, 0x0c0b_0a09];
     let drivers = [0, 15].map(|tile| {
         let [first, second, third] = data.map(|word| word ^ tile);
@@ -287,8 +288,8 @@ const fn turn(bytes: u64) -> u64 {
     4 * (10 + bytes) + 10
 }
 
-/// At most, between two places with so many routers on the way: four cycles in each, and what interface, port and arbiter
-/// take. Of a response's words four go in five cycles: with four credits, a credit is back after five.
+/// At most, between two places with so many routers on the way: four cycles in each, and what interface, port and
+/// arbiter take. Of a response's words four go in five cycles: with four credits, a credit is back after five.
 const fn way(routers: u64, bytes: u64) -> u64 {
     2 * 4 * routers + 24 + (5 * bytes.div_ceil(4)).div_ceil(4)
 }
@@ -319,7 +320,7 @@ fn a_tile_that_floods_disturbs_no_other() {
         flood.send(place(6) | 0x5_5555, &[round; 60]);
         flood.send(request(FLASH, WRITE, 100) | QUIET, &[0; 20]);
     }
-    // To a place where nobody is, and to a tile that it may not send to.
+    // To a place without a tile, and to a tile that it must not send to.
     flood.send(4 << 29 | 2 << 26, &[]);
     flood.send(place(15), &[]);
     flood.pause(2_000);

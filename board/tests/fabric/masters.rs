@@ -118,7 +118,7 @@ fn bursts(seed: u64) -> (Program, Vec<u64>, Vec<u64>) {
 }
 
 #[test]
-fn bursts_move_what_is_there() {
+fn bursts_move_the_data_in_memory() {
     for seed in 0..60 {
         let (program, found, words) = bursts(seed);
         for pace in BOTH {
@@ -236,8 +236,8 @@ fn events_and_interrupts_reach_the_other_side() {
         assert_eq!(board.x(0, A0 as usize), 1 << 16);
         assert_eq!(memory(&board, DATA), 77);
         let waited = board.x(0, A2 as usize) - board.x(0, A1 as usize);
-        // Of the fast mode's, 10.8 cycles of the fabric: the event crosses, the request comes to the port, its answer crosses
-        // back, and the interrupt does.
+        // Of the fast mode's, 10.8 cycles of the fabric: the event crosses, the request comes to the port, its answer
+        // crosses back, and the interrupt does.
         let cycles = match pace {
             Pace::Fast => 72,
             Pace::Timed => 160,
@@ -292,7 +292,7 @@ fn a_write_of_the_design_reaches_code_that_was_run() {
 }
 
 #[test]
-fn a_master_port_that_fails_stops_nobody_else() {
+fn failed_master_port_does_not_stop_others() {
     for (port, bit) in [(FabricPort::Acp, 0), (FabricPort::Hp, HP)] {
         // Moves without end; counts errors in A0 and all of them in A1.
         let mut p = Program::new();

@@ -45,7 +45,8 @@ fn command(p: &mut Program) {
     p.fence();
 }
 
-/// Queues a vCPU and takes it out, by the page and then by memory, with pauses in which the design comes to rest; S0 is in the middle of the page.
+/// Queues a vCPU and takes it out, by the page and then by memory, with pauses in which the design comes to rest; S0 is
+/// in the middle of the page.
 fn schemes(scheme: u32) -> Program {
     let mut p = Program::new();
     p.li(S0, GP + 0x400);
@@ -143,7 +144,7 @@ fn events() -> Program {
     p
 }
 
-/// Of events that are lost, and of those that nobody raised, the commands in memory are carried out once: with the next event, and without one.
+/// With lost events and with spurious ones, each command in memory is executed once: at the next event, or without one.
 #[test]
 fn a_command_is_carried_out_once_whichever_events_come() {
     const WAITS: u64 = (VALID | PRIORITY << 16 | HANDLE) as u64;

@@ -18,7 +18,7 @@ const CYCLE: u32 = 0xb00;
 const HART: u32 = 0xf14;
 /// The cycle in which it is read.
 const NOW: i32 = 0;
-/// What was written last, by whom ever.
+/// The value written last, by any tile.
 const SHARED: i32 = 4;
 /// Whose interrupt is to be up, a bit each.
 const RAISE: i32 = 8;
@@ -194,7 +194,7 @@ fn each_has_a_port_for_itself_and_all_have_the_same_time() {
 
 /// Tile 0 writes down when it wrote, the others when they saw it.
 #[test]
-fn what_one_writes_another_reads_in_the_cycle_after() {
+fn a_write_is_visible_to_other_tiles_in_the_next_cycle() {
     let mut writer = program();
     writer.li(T0, 100);
     let again = writer.here();
@@ -233,7 +233,7 @@ fn what_one_writes_another_reads_in_the_cycle_after() {
 
 /// One waits for its interrupt, another one is at work; tile 0 raises both at once.
 #[test]
-fn an_interrupt_comes_in_its_cycle() {
+fn an_interrupt_arrives_in_its_cycle() {
     let mut raiser = program();
     raiser.li(T0, 500);
     let again = raiser.here();
@@ -282,7 +282,7 @@ fn an_interrupt_comes_in_its_cycle() {
 }
 
 #[test]
-fn what_is_refused_or_not_answered_is_a_fault_or_counted() {
+fn refused_or_unanswered_accesses_are_faults_or_counted() {
     let mut p = program();
     count_faults(&mut p);
     p.lw(T0, WRONG, S0);

@@ -187,7 +187,7 @@ fn section_11_6_fused_operations_and_their_signs() {
 /// "Must set the invalid operation exception flag when the multiplicands are infinity and zero, even when the addend
 /// is a quiet NaN."
 #[test]
-fn section_11_6_infinity_times_zero_is_invalid_whatever_is_added() {
+fn section_11_6_infinity_times_zero_is_invalid_for_any_addend() {
     for compute in [
         op::fmadd_d as Compute,
         op::fmsub_d,
@@ -256,7 +256,7 @@ fn section_11_6_minimum_and_maximum() {
 
 /// Table 11.4, row by row; and "for FCVT.W.S and FCVT.WU.S, the 32-bit result is sign-extended".
 #[test]
-fn section_11_7_conversions_of_what_is_out_of_range() {
+fn section_11_7_conversions_out_of_range() {
     let columns: [(Compute, Compute, u64, u64); 4] = [
         (
             op::fcvt_w_s,
@@ -473,7 +473,7 @@ fn section_11_9_classes() {
 /// "The n least-significant bits of the input are used as the input value if they are NaN-boxed; otherwise the input
 /// value is treated as an n-bit canonical NaN." Transfers look at the low bits alone.
 #[test]
-fn section_12_2_what_is_not_boxed_is_a_nan() {
+fn section_12_2_values_without_nan_boxing_are_nans() {
     let unboxed = u64::from(1f32.to_bits());
     for register in [
         unboxed,
@@ -586,10 +586,10 @@ fn lookup_has_all_of_f_and_d() {
     assert_eq!(found, 58);
 }
 
-/// All of an operation's arguments that it has not, and every rounding mode where it rounds nothing, are without effect;
-/// and every result in single precision is NaN-boxed.
+/// All of an operation's arguments that it has not, and every rounding mode where it rounds nothing, are without
+/// effect; and every result in single precision is NaN-boxed.
 #[test]
-fn what_an_operation_has_not_does_not_matter() {
+fn unused_operands_have_no_effect() {
     let values = [s(1.5), d(2.5), DOUBLE_NAN, 0, u64::MAX];
     for operation in Operation::ALL {
         let Some(kind) = lookup(operation) else {

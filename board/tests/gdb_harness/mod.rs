@@ -48,7 +48,7 @@ pub fn take(mut board: Board, guests: u16, sent: VecDeque<u8>) -> Vec<u8> {
         name: "guest".to_owned(),
     });
     let mut server = Server::attached(Box::new(wire), guests.collect()).expect("a session");
-    // The first run may be killed; the second goes on without a debugger.
+    // The first run may be killed; the second continues without a debugger.
     let _ = server.run(&mut board, Femtoseconds(1_000_000_000));
     let _ = server.run(&mut board, Femtoseconds(2_000_000_000));
     let _ = board.trace_hash();

@@ -121,7 +121,7 @@ fn p_2_1_h_8_6_1_all_csr_numbers_in_all_modes() {
 }
 
 #[test]
-fn p_2_1_what_a_debugger_sees_exists() {
+fn p_2_1_registers_listed_for_a_debugger_exist() {
     let hart = Hart::new();
     for number in 0..0x1000 {
         assert_eq!(
@@ -475,7 +475,7 @@ fn h_8_2_3_vs_interrupts_are_seen_shifted_by_one() {
 }
 
 #[test]
-fn p_4_1_3_sip_and_sie_show_what_is_delegated() {
+fn p_4_1_3_sip_and_sie_show_delegated_interrupts() {
     for mideleg in 0..8_u64 {
         let mideleg = (mideleg & 1) << 1 | (mideleg & 2) << 4 | (mideleg & 4) << 7;
         let mut hart = Hart::new();
@@ -740,7 +740,7 @@ fn p_2_float_registers_are_parts_of_fcsr() {
 }
 
 #[test]
-fn p_3_effects_tell_what_changed() {
+fn p_3_effects_report_changes() {
     let mut hart = Hart::open(Mode::MACHINE);
     for (number, value, effects) in [
         (csr::SATP, 8 << 60, Effects::TRANSLATION),

@@ -230,7 +230,7 @@ fn p_3_1_6_1_mret_from_every_state() {
                     v: mpv && mpp != 3
                 }
             );
-            // MPP becomes U, MPV 0, and MPRV stays only when M goes on.
+            // MPP becomes U, MPV 0, and MPRV stays only when M continues.
             let status =
                 0xa_0000_0000 | MPIE | flag(mpie, MIE) | flag(mprv && mpp == 3, MPRV) | others;
             assert_eq!(hart.peek(csr::MSTATUS), status);

@@ -58,7 +58,7 @@ pub fn in_pieces(scenario: &Scenario, source: &mut Source<'_>) {
     assert_same("in pieces", &mut whole, &mut pieces);
 }
 
-/// A board that was restored goes on as the one that was saved.
+/// A board that was restored continues as the one that was saved.
 pub fn restored(scenario: &Scenario, source: &mut Source<'_>) {
     let mut first = scenario.board();
     run_to(&mut first, source.below(scenario.cycles));

@@ -1,4 +1,4 @@
-//! Software that nobody would write, made of any bytes: what a board has to bear.
+//! Arbitrary software, made of random bytes, that a board has to tolerate.
 //!
 //! A [`Scenario`] is read from bytes, so that both seeded tests and fuzzers can make it: harts with their CSRs, page
 //! tables, pointers to memory, code and devices in registers, and code that is mostly instructions that do
@@ -15,9 +15,9 @@ use tactus_board::time::Femtoseconds;
 pub const BASE: u64 = 0x8000_0000;
 /// Bytes of memory.
 const SIZE: u64 = 1 << 20;
-/// The code of all harts: this many pages from the begin of memory.
+/// The code of all harts: this many pages from the start of memory.
 const CODE_PAGES: u64 = 8;
-/// Where page tables begin, from the begin of memory; a multiple of 16 KiB.
+/// Where page tables begin, from the start of memory; a multiple of 16 KiB.
 pub const TABLES: u64 = 0x1_0000;
 /// Where each hart's own words begin, 4 KiB for each.
 const OWN: u64 = 0x2_0000;
@@ -507,7 +507,7 @@ impl Scenario {
             text.push(MRET);
             put(own, words(&values));
             put(PROLOGUE + hart * 0x1000, code(&text));
-            // The handler: mostly goes on behind the instruction, every now and then elsewhere.
+            // The handler: mostly continues behind the instruction, every now and then elsewhere.
             let every = source.one::<u32>(&[0x38, 0x78, 0xf8]);
             let handler = [
                 csrrw(31, 0x340, 31),
@@ -620,7 +620,7 @@ impl Scenario {
     }
 }
 
-/// Runs to a cycle and checks what holds for every run. A board that stopped goes on.
+/// Runs to a cycle and checks what holds for every run. A board that stopped continues.
 pub fn run_to(board: &mut Board, cycle: u64) {
     let limit = board.clock().time_of(cycle);
     loop {

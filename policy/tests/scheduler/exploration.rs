@@ -203,7 +203,7 @@ impl Exploration {
         trace
     }
 
-    /// A state from which internal steps can go on for ever: what is left when states without such steps are removed
+    /// A state from which internal steps can continue for ever: what is left when states without such steps are removed
     /// again and again.
     fn on_a_cycle(&self) -> Option<usize> {
         let mut outgoing = vec![0; self.states.len()];

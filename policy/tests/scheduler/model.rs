@@ -1,7 +1,7 @@
 //! A system of two harts and up to four vCPUs that is scheduled by [`tactus_policy::schedule`], with the real queues.
 //!
 //! What the hypervisor does with a decision is here as it is in `hypervisor/src/sched`: the same steps in the same
-//! order, without registers, locks and time. A switch is several steps, between which the other hart goes on. What a
+//! order, without registers, locks and time. A switch is several steps, between which the other hart continues. What a
 //! hart publishes of what it runs ([`Hart::runs`]) is as old as it is there, and an offer is noticed later than it is
 //! sent.
 
@@ -191,12 +191,12 @@ pub enum Violation {
     PriorityInverted,
     /// A vCPU was queued while another one of its priority began two slices on harts where both may run.
     PassedOverTwice,
-    /// Steps of harts go on for ever without a guest.
+    /// Steps of harts continue for ever without a guest.
     Livelock,
 }
 
 impl Violation {
-    /// Whether the model can't go on after it.
+    /// Whether the model can't continue after it.
     pub fn ends_model(self) -> bool {
         matches!(
             self,
@@ -246,7 +246,7 @@ impl State {
     }
 }
 
-/// A state, the system and the rules by which it goes on.
+/// A state, the system and the rules of its transitions.
 pub struct Model<'a, R: Rules> {
     pub system: &'a System,
     pub rules: &'a R,
@@ -971,7 +971,7 @@ impl<R: Rules> Model<'_, R> {
         }
     }
 
-    /// Whether nothing happens until a guest or the time goes on.
+    /// Whether nothing happens until a guest runs or time advances.
     fn is_quiescent(&self) -> bool {
         (0..HARTS).all(|hart| {
             let Hart {

@@ -23,7 +23,7 @@ const FAILED: u32 = 1 << 16 | 0x3333;
 /// Seed of every hart's data: all do the same work.
 const SEED: u32 = 2026;
 
-/// What whoever runs the file sets in it: two little-endian 64-bit numbers.
+/// Parameters that the caller patches into the file: two little-endian 64-bit numbers.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Parameters {
@@ -160,7 +160,7 @@ fn fail(reason: fmt::Arguments<'_>) -> ! {
 
 /// Ends the machine.
 fn finish(how: u32) -> ! {
-    // SAFETY: the finisher's register; nobody else uses the device.
+    // SAFETY: the finisher's register; no other code uses the device.
     unsafe { FINISHER.write_volatile(how) };
     loop {
         // SAFETY: waits for an interrupt, of which none is enabled; touches nothing.
