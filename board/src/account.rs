@@ -1,8 +1,8 @@
-//! What harts spend their cycles on: by guest and privilege level, and waiting.
+//! Accounts of the harts' cycles: by guest and privilege level, and waiting.
 
 use crate::privileged::Privilege;
 
-/// What a hart does, as far as accounts tell it apart.
+/// The activity of a hart, as far as accounts distinguish it.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -21,7 +21,7 @@ pub enum Doing {
 /// A line of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Spent {
-    /// What on.
+    /// The activity.
     pub on: Doing,
     /// How many cycles.
     pub cycles: u64,
@@ -59,7 +59,7 @@ impl Account {
         }
     }
 
-    /// What the hart does now.
+    /// The current activity of the hart.
     pub(crate) fn current(&self) -> Doing {
         self.lines[self.current].on
     }

@@ -28,7 +28,7 @@ use crate::weak_memory::WeakMemory;
 /// has the board to itself. It is part of every run: where a run is paused makes no difference to it.
 const STRETCH: u64 = 1 << 20;
 
-/// What a board is made of.
+/// The configuration of a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
     /// How many harts, 1 to 16.
@@ -37,7 +37,7 @@ pub struct Parts {
     pub first_id: u64,
     /// The harts' clock.
     pub clock_hz: u64,
-    /// What `time` counts.
+    /// The frequency of `time`.
     pub timebase_hz: u64,
     /// Where main memory begins; a multiple of 4 KiB.
     pub memory_base: u64,
@@ -47,12 +47,12 @@ pub struct Parts {
     pub quantum: u64,
     /// The same in fast mode.
     pub fast_quantum: u64,
-    /// What everything random is made of: replacement in caches, weak memory, and what the board's user makes of
+    /// The seed of all random choices: replacement in caches, weak memory, and what the board's user makes of
     /// [`Board::seed`].
     pub seed: u64,
     /// How harts see each other's loads and stores.
     pub memory_model: MemoryModel,
-    /// What everything costs in timed mode.
+    /// The costs of the timed mode.
     pub timing: Parameters,
 }
 
@@ -102,19 +102,19 @@ pub enum BuildError {
         base: u64,
         /// How much.
         size: u64,
-        /// What the host says.
+        /// The error of the host.
         reason: std::io::Error,
     },
     /// Two things in the same place.
     #[error("{new} at {base:#x}, {size:#x} bytes, overlaps {old}")]
     Overlap {
-        /// What was to be attached.
+        /// The device to attach.
         new: String,
         /// Where.
         base: u64,
         /// How many bytes.
         size: u64,
-        /// What is there.
+        /// The device present.
         old: String,
     },
 }
@@ -128,7 +128,8 @@ pub enum Outcome {
     Stop(Stop),
     /// All harts wait, and nothing will ever wake them.
     Deadlock,
-    /// What was waited for has come ([`Board::run_until`]), or, of a [tile](crate::tiles), what it waits for has to come.
+    /// What was waited for has come ([`Board::run_until`]), or, of a [tile](crate::tiles), what it waits for has to
+    /// come.
     Condition,
     /// A hart has touched what is watched ([`Board::watch`]).
     Watchpoint {
@@ -180,7 +181,7 @@ impl fmt::Display for Outcome {
 pub struct Board {
     pub(crate) harts: Vec<Box<Hart>>,
     pub(crate) machine: Machine,
-    /// What is to go wrong, and when.
+    /// Faults to inject, and their times.
     pub(crate) faults: FaultPlan,
     /// The hart that a stop interrupted in its turn, and the cycle at which that ends: the run continues there.
     pub(crate) turn: Option<(usize, u64)>,
@@ -399,7 +400,7 @@ impl Board {
         Ok(())
     }
 
-    /// What everything random is made of.
+    /// The seed of all random choices.
     #[must_use]
     pub const fn seed(&self) -> u64 {
         self.seed
@@ -443,8 +444,8 @@ impl Board {
     }
 
     /// Stops the run from here on behind each access of a hart to any of the `length` bytes (at least 1) at the virtual
-    /// `address`, in whatever address space. Until [`unwatch`](Self::unwatch) accesses to the pages around are slow; they
-    /// take no longer on the board, and the run is the same.
+    /// `address`, in whatever address space. Until [`unwatch`](Self::unwatch) accesses to the pages around are slow;
+    /// they take no longer on the board, and the run is the same.
     pub fn watch(&mut self, address: u64, length: u64, watch: Watch) {
         self.machine
             .probes
@@ -461,8 +462,8 @@ impl Board {
             .unwatch(address, last(address, length), watch)
     }
 
-    /// What time passes from here on. At reset it is [`Pace::Fast`]. Where the timed mode begins, modelled caches, TLBs,
-    /// predictors and store buffers are empty.
+    /// What time passes from here on. At reset it is [`Pace::Fast`]. Where the timed mode begins, modelled caches,
+    /// TLBs, predictors and store buffers are empty.
     pub fn set_pace(&mut self, pace: Pace) {
         let timed = pace == Pace::Timed;
         if timed != self.machine.timed {
@@ -476,7 +477,7 @@ impl Board {
         }
     }
 
-    /// What time passes now.
+    /// The current pace.
     #[must_use]
     pub const fn pace(&self) -> Pace {
         if self.machine.timed {
@@ -519,7 +520,7 @@ impl Board {
         self.machine.code.clear();
     }
 
-    /// What the cycles of a hart went to so far.
+    /// The account of a hart's cycles so far.
     ///
     /// # Panics
     ///
@@ -615,7 +616,7 @@ impl Board {
         self.machine.clock.time_of(cycle)
     }
 
-    /// What a hart does.
+    /// The activity of a hart.
     ///
     /// # Panics
     ///
@@ -651,8 +652,8 @@ impl Board {
 
     /// Runs until `limit`, a time since reset, or until something ends the run before.
     ///
-    /// All harts come to `limit` at least. One that runs beside others may be past it by as much as a quantum: turns are
-    /// not cut short where that would change their order. So it makes no difference in how many slices a run is
+    /// All harts come to `limit` at least. One that runs beside others may be past it by as much as a quantum: turns
+    /// are not cut short where that would change their order. So it makes no difference in how many slices a run is
     /// carried out.
     pub fn run(&mut self, limit: Femtoseconds) -> Outcome {
         self.run_until(limit, |_| false)
@@ -660,8 +661,8 @@ impl Board {
 
     /// Runs until `condition` holds, until `limit`, or until something ends the run before. The condition is asked at
     /// the begin and whenever another hart may get its turn: after a quantum, or what is left of it when a device or
-    /// another hart is concerned, and after 2^20 cycles at most. A run that is ended by its condition continues as if it
-    /// had never been interrupted: the same instructions at the same cycles, and the same trace hash.
+    /// another hart is concerned, and after 2^20 cycles at most. A run that is ended by its condition continues as if
+    /// it had never been interrupted: the same instructions at the same cycles, and the same trace hash.
     ///
     /// ```
     /// # use tactus_board::board::Outcome;

@@ -40,8 +40,8 @@ pub trait Device: Send {
         port: &mut Port<'_>,
     ) -> Result<(), Refused>;
 
-    /// The time that it asked for by [`Port::wake_at`] has come, it was just attached, or input for it came from outside.
-    /// It has to find out by itself what is due.
+    /// The time that it asked for by [`Port::wake_at`] has come, it was just attached, or input for it came from
+    /// outside. It has to find out by itself what is due.
     fn wake(&mut self, port: &mut Port<'_>) {
         let _ = port;
     }
@@ -70,7 +70,7 @@ pub struct Lines {
     driven: Vec<u64>,
     /// Those that are held.
     held: Vec<u64>,
-    /// What the PLIC sees.
+    /// The lines to the PLIC.
     levels: Vec<u64>,
     changed: bool,
 }
@@ -138,17 +138,17 @@ const fn put(word: &mut u64, bit: u64, level: bool) -> bool {
     changed
 }
 
-/// What a device can do during a call.
+/// The operations of a device during a call.
 pub struct Port<'a> {
     now: Femtoseconds,
     memory: &'a Memory,
     lines: &'a mut Lines,
     effects: &'a mut Effects,
-    /// What memory and caches take, where time is charged for it.
+    /// Costs of memory and caches, in timed mode.
     timing: Option<&'a mut Timing>,
 }
 
-/// What a call of a device asks of the board.
+/// The requests of a device's call to the board.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
     /// When the device is to be woken, instead of when it was to be woken before.
@@ -159,7 +159,7 @@ pub struct Effects {
     pub wires: Vec<(usize, u64, bool)>,
     /// Memory may have been written by the device as a bus master.
     pub mastered: bool,
-    /// What the fabric wrote of memory: addresses and numbers of bytes.
+    /// Memory written by the fabric: addresses and numbers of bytes.
     pub written: Vec<(u64, u64)>,
     /// Why the run is to end, if it is.
     pub stop: Option<Stop>,
@@ -304,8 +304,8 @@ impl<'a> Port<'a> {
         self.effects.stall = self.effects.stall.max(wait);
     }
 
-    /// Lets the hart stand before the access that is under way, which is to be refused now: the run ends there, and begins
-    /// with the same access again.
+    /// Lets the hart stand before the access that is under way, which is to be refused now: the run ends there, and
+    /// begins with the same access again.
     pub(crate) fn postpone(&mut self) {
         self.effects.postponed = true;
     }

@@ -23,8 +23,8 @@ pub const CAPACITY: usize = 192 << 20;
 /// A block's successor, once it is known.
 pub type Link = Cell<*const Block>;
 
-/// A block of decoded code. Behind it stand its ops, and for each of those the cycles that the block takes up to and with
-/// it when nothing but the pipeline is counted.
+/// A block of decoded code. Behind it stand its ops, and for each of those the cycles that the block takes up to and
+/// with it when nothing but the pipeline is counted.
 #[repr(C)]
 pub struct Block {
     /// Cycles of the whole block, without what is only known when it runs.
@@ -93,7 +93,7 @@ impl Block {
     }
 }
 
-/// What a block is made of, while it is put together.
+/// A block during its construction.
 #[derive(Default)]
 pub struct Draft {
     /// The ops, the last one ending the block.

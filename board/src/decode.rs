@@ -31,7 +31,7 @@ pub use text::At;
 /// A compressed instruction differs from the one that it expands to in its `length` alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Instruction {
-    /// What it does.
+    /// Its operation.
     pub operation: Operation,
     /// Destination register.
     pub rd: u8,

@@ -21,7 +21,7 @@ const FINISHER: u32 = 2;
 const SHARED_CACHE: u32 = 3;
 const FIRST_CONTROLLER: u32 = 4;
 
-/// What cannot be said in a devicetree.
+/// Why a board has no devicetree.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The description makes no sense.
@@ -86,7 +86,7 @@ pub struct Extra {
     pub clock_hz: Option<u32>,
 }
 
-/// What the devicetree says.
+/// The content of the devicetree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     /// Harts, numbered from 0; at least 1.

@@ -51,7 +51,7 @@ pub enum FabricPort {
 /// The ports of a design that has them for tiles: [`tiles`](crate::tiles).
 pub const TILES: usize = 16;
 
-/// What software asks for during a cycle, at one port (AXI4-Lite, 32 bits; ARM IHI 0022E, part B).
+/// Requests of software during a cycle, at one port (AXI4-Lite, 32 bits; ARM IHI 0022E, part B).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GpInputs {
@@ -77,7 +77,7 @@ pub struct GpInputs {
     pub unused: [u8; 2],
 }
 
-/// What the fabric answers.
+/// Answers of the fabric.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GpOutputs {
@@ -101,7 +101,7 @@ pub struct GpOutputs {
     pub unused: u8,
 }
 
-/// What memory answers to the fabric during a cycle (AXI4, 64 bits; ARM IHI 0022E). 0 or 1 where nothing is said.
+/// Answers of memory to the fabric during a cycle (AXI4, 64 bits; ARM IHI 0022E). 0 or 1 where nothing is said.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answers {
@@ -125,7 +125,7 @@ pub struct Answers {
     pub rlast: u8,
 }
 
-/// What goes into the fabric during a cycle.
+/// Inputs of the fabric during a cycle.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
@@ -172,7 +172,7 @@ impl Inputs {
     }
 }
 
-/// What the fabric asks of memory during a cycle (AXI4, 64 bits, incrementing bursts of whole words).
+/// Requests of the fabric to memory during a cycle (AXI4, 64 bits, incrementing bursts of whole words).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Requests {
@@ -203,7 +203,7 @@ pub struct Requests {
     unused: [u8; 7],
 }
 
-/// What comes out of the fabric during a cycle.
+/// Outputs of the fabric during a cycle.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outputs {
@@ -237,7 +237,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// What is answered at the general-purpose port.
+    /// Answers at the general-purpose port.
     pub(crate) const fn gp(&self) -> GpOutputs {
         GpOutputs {
             rdata: self.gp_rdata,
@@ -253,18 +253,18 @@ impl Outputs {
     }
 }
 
-/// What is in the fabric. No output depends on an input of the same cycle.
+/// The design in the fabric. No output depends on an input of the same cycle.
 pub trait Fabric: Send {
     /// The name of the design; states of different names are different.
     fn name(&self) -> &str;
 
-    /// What comes out in the present cycle.
+    /// The outputs in the current cycle.
     fn outputs(&self) -> &Outputs;
 
     /// Lets a cycle pass: `inputs` go in up to the rising edge at its end, which is `picoseconds` after reset.
     fn cycle(&mut self, inputs: &Inputs, picoseconds: u64);
 
-    /// What comes out at the tiles' ports in the present cycle; all zeros in a design without any.
+    /// The outputs at the tiles' ports in the current cycle; all zeros in a design without any.
     fn tile_outputs(&self) -> &[GpOutputs; TILES] {
         const NONE: [GpOutputs; TILES] = [GpOutputs {
             rdata: 0,

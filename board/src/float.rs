@@ -129,7 +129,7 @@ pub enum File {
     Float,
 }
 
-/// What an engine must know of an operation to carry it out.
+/// The description of an operation for an engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// The operation itself.

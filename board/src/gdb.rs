@@ -90,7 +90,7 @@ impl fmt::Display for End {
     }
 }
 
-/// What can go wrong with a debugger. The board is not concerned: it stands where it stood.
+/// Errors of a debugging session. They leave the board unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It can't be waited for.
@@ -152,7 +152,7 @@ impl Attached {
     }
 }
 
-/// What a session of the library writes to.
+/// The output of a session of the library.
 fn line(session: &mut Session) -> &mut Line {
     match session {
         GdbStubStateMachine::Idle(session) => session.borrow_conn(),
@@ -162,7 +162,7 @@ fn line(session: &mut Session) -> &mut Line {
     }
 }
 
-/// What a board is run with under gdb, piece by piece: [`run`](Self::run) takes the place of [`Board::run`].
+/// Runs a board under gdb, piece by piece: [`run`](Self::run) takes the place of [`Board::run`].
 ///
 /// ```no_run
 /// # use tactus_board::{gdb::{self, End, Server}, board::Outcome, profile::Profile, setup, time::Femtoseconds};
@@ -445,7 +445,7 @@ fn pass(mut session: Session, debuggee: &mut Debuggee, bytes: &[u8]) -> Option<S
     Some(session)
 }
 
-/// What comes of a turn of a session.
+/// The result of a step of a session.
 enum Turn {
     /// It continues.
     On(Attached),

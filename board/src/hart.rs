@@ -56,7 +56,7 @@ const NOT_FETCHED: u64 = 1;
 /// Nowhere to continue.
 const NO_RESUME: (*const Block, usize, u64) = (ptr::null(), 0, 0);
 
-/// What a hart does with floating point now, so that each such instruction asks one byte.
+/// The current state of floating point, cached so that each such instruction reads one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum FloatState {
@@ -150,7 +150,7 @@ pub struct Hart {
     vmid: u16,
     /// Counts for its counters.
     pub(crate) happened: Happened,
-    /// What its cycles went to.
+    /// The account of its cycles.
     pub(crate) account: Account,
     /// The epochs of the code cache that the pointers to blocks, and the entries of stores, are of.
     pub(crate) epoch: u64,
@@ -162,7 +162,7 @@ pub struct Hart {
     /// The lowest and highest address of what lies in superpages of which some part was entered. What a fence drops of
     /// the modelled TLBs depends on it, so that it is part of a run's state.
     pub(crate) superpages: (u64, u64),
-    /// What its registers depend on, where memory is weakly ordered.
+    /// Dependencies of its registers, with weakly ordered memory.
     pub(crate) dependencies: Dependencies,
 }
 
@@ -261,8 +261,8 @@ impl Hart {
         }
     }
 
-    /// The tag part by which stores and atomics find their host pointers. Weakly ordered ones are compared with other harts'
-    /// reservations when they reach memory.
+    /// The tag part by which stores and atomics find their host pointers. Weakly ordered ones are compared with other
+    /// harts' reservations when they reach memory.
     #[inline(always)]
     pub(crate) fn tag_of_stores<V: Variant>(&self) -> u64 {
         if V::WEAK {
@@ -364,7 +364,8 @@ impl Hart {
         }
     }
 
-    /// Ends the running block before `op`, to continue from there. As [`leave`](Self::leave), but that `op` takes no time.
+    /// Ends the running block before `op`, to continue from there. As [`leave`](Self::leave), but that `op` takes no
+    /// time.
     pub(crate) fn pause_before(&mut self, op: *const Op) {
         let block = self.running();
         let index = block.index_of(op);
@@ -377,8 +378,8 @@ impl Hart {
         self.pc = self.pc_of(unsafe { &*op });
     }
 
-    /// The block that was paused and the index of the op to continue with, if that is what the hart has to do now. Its pc
-    /// is then that of the block.
+    /// The block that was paused and the index of the op to continue with, if that is what the hart has to do now. Its
+    /// pc is then that of the block.
     pub(crate) fn take_resume(&mut self) -> Option<(*const Block, usize)> {
         if self.resume.0.is_null() {
             return None;
@@ -556,7 +557,7 @@ impl Hart {
         }
     }
 
-    /// What it does.
+    /// Its activity.
     pub(crate) fn doing(&self) -> Doing {
         if self.waiting {
             return Doing::Waiting;
@@ -569,7 +570,8 @@ impl Hart {
         }
     }
 
-    /// Forgets what it found of interrupts, after a change from outside its own run: it checks again before it continues.
+    /// Forgets what it found of interrupts, after a change from outside its own run: it checks again before it
+    /// continues.
     pub(crate) fn recheck_interrupts(&mut self) {
         self.seen = (u64::MAX, u64::MAX);
         self.attention = true;

@@ -31,7 +31,7 @@ const SYS_EXIT: u64 = 93;
 const ENOSYS: u64 = 38;
 /// Bytes that one system call writes at most; it says how many it wrote.
 const WRITE_MAX: u64 = 1 << 20;
-/// What `riscv-tests` adds to `tohost` on an exception that the test case did not expect.
+/// The value that `riscv-tests` adds to `tohost` on an exception that the test case did not expect.
 const UNEXPECTED: u64 = 1337;
 
 /// Where the words are: physical addresses.
@@ -52,7 +52,7 @@ pub enum Ending {
     Board(Outcome),
 }
 
-/// What the exit code of a test of `riscv-tests` says.
+/// The meaning of the exit code of a test of `riscv-tests`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestResult {
     /// All test cases passed.
@@ -87,7 +87,7 @@ struct Htif<P> {
 }
 
 /// Runs a board until the program ends by the interface, or until the run ends otherwise, at `limit` at the latest.
-/// What it prints goes to `print`; what it reads comes from `console`, which no device of the board has.
+/// Output goes to `print`; input comes from `console`, which no device of the board uses.
 ///
 /// # Errors
 ///
@@ -126,7 +126,7 @@ pub fn run(
     }
 }
 
-/// What `tohost` said.
+/// The value of `tohost`.
 enum Taken {
     Nothing,
     Command,

@@ -94,7 +94,7 @@ impl Board {
         }
     }
 
-    /// What a hart runs in.
+    /// The mode of a hart.
     ///
     /// # Panics
     ///
@@ -130,8 +130,8 @@ impl Board {
         self.harts[hart].waiting
     }
 
-    /// What the CSR with this number ([`number`](crate::privileged::number)) shows, whatever the hart's mode: the
-    /// supervisor's CSRs are HS-mode's. `None`: no such CSR.
+    /// The value of the CSR with this number ([`number`](crate::privileged::number)) shows, whatever the hart's mode:
+    /// the supervisor's CSRs are HS-mode's. `None`: no such CSR.
     ///
     /// ```
     /// use tactus_board::privileged::number::{MHARTID, SATP};

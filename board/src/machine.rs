@@ -23,7 +23,7 @@ use crate::timing::Timing;
 use crate::trace::Trace;
 use crate::weak_memory::WeakMemory;
 
-/// What harts share.
+/// State shared by the harts.
 pub(crate) struct Machine {
     pub(crate) memory: Memory,
     pub(crate) code: Code,
@@ -49,9 +49,9 @@ pub(crate) struct Machine {
     pub(crate) watched_at: Option<(usize, u64, bool)>,
     /// The harts' clock.
     pub(crate) clock: Clock,
-    /// What counts `time`.
+    /// The clock of `time`.
     pub(crate) timebase: Clock,
-    /// What writes of `mtime` have added to `time`.
+    /// The offset of `time`, set by writes of `mtime`.
     pub(crate) time_offset: u64,
     /// Loads and stores, where they are weakly ordered.
     pub(crate) weak: Option<Box<WeakMemory>>,

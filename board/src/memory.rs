@@ -35,7 +35,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// What the host says when it has no room for the mapping.
+    /// The host's error when it cannot map the memory.
     pub fn new(base: u64, size: u64) -> Result<Self, std::io::Error> {
         let length = usize::try_from(size).map_err(std::io::Error::other)?;
         let region = MmapRegion::new(length).map_err(std::io::Error::other)?;

@@ -1,13 +1,13 @@
-//! What time passes, and the variants of the engine that its handlers are compiled for.
+//! The pace of time, and the variants of the engine that its handlers are compiled for.
 
 use std::marker::PhantomData;
 
-/// What time passes.
+/// The pace of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Pace {
     /// One cycle an instruction, and nothing else.
     Fast,
-    /// What the profile's pipeline, caches, TLBs and memory take.
+    /// The costs of the profile's pipeline, caches, TLBs and memory.
     Timed,
 }
 

@@ -1,6 +1,6 @@
 //! The privileged architecture of one hart: modes, CSRs, traps, interrupts, address translation, PMP and counters.
 //!
-//! What is here follows "The RISC-V Instruction Set Manual, Volume II: Privileged Architecture", 20211203 (section
+//! This module follows "The RISC-V Instruction Set Manual, Volume II: Privileged Architecture", 20211203 (section
 //! numbers in the documentation below are this document's), the hypervisor extension of its chapter 8, and the
 //! ratified extensions Sstc (timer compare registers for S and VS) and Svadu (accessed and dirty bits kept by
 //! hardware, switched by `menvcfg.ADUE` and `henvcfg.ADUE`). There are 16 PMP entries with a granularity of 4 bytes, no
@@ -84,7 +84,7 @@ impl Privilege {
     }
 }
 
-/// What a hart runs in: a privilege level, and whether it is virtualized (section 8.1).
+/// The mode of a hart: a privilege level, and whether it is virtualized (section 8.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mode {
     /// The nominal privilege level.
@@ -230,7 +230,7 @@ impl Trap {
 /// The privileged state of a hart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Privileged {
-    /// What the hart runs in. Changed by traps and by [`mret`](Self::mret) and [`sret`](Self::sret); a debugger may
+    /// The mode of the hart. Changed by traps and by [`mret`](Self::mret) and [`sret`](Self::sret); a debugger may
     /// set it.
     pub mode: Mode,
     hart_id: u64,
@@ -248,7 +248,7 @@ pub struct Privileged {
     hstatus: u64,
     /// All of them; `sie`, `hie` and `vsie` are parts.
     mie: u64,
-    /// What software has set: SSIP, STIP and SEIP as written through `mip` and `sip`.
+    /// Bits set by software: SSIP, STIP and SEIP as written through `mip` and `sip`.
     software: u64,
     /// VSSIP, VSTIP and VSEIP.
     hvip: u64,

@@ -3,7 +3,7 @@
 /// Most harts of a board.
 const HARTS: usize = 16;
 
-/// What happens where a hart comes to a place.
+/// The action when a hart reaches a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reaction {
     /// Write down that it did, as the probe with this number.
@@ -12,7 +12,7 @@ pub(crate) enum Reaction {
     Stop,
 }
 
-/// What of the accesses to a place is waited for.
+/// The accesses to a place that are observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
     /// Loads, and `lr`.
@@ -89,7 +89,7 @@ impl Probes {
             .retain(|other| *other != (place, Reaction::Stop));
     }
 
-    /// What happens at `pc`, in the order in which it was asked for.
+    /// The actions at `pc`, in the order of their requests.
     pub(crate) fn at(&self, pc: u64) -> impl Iterator<Item = Reaction> {
         let begin = self.places.partition_point(|(place, _)| *place < pc);
         self.places[begin..]

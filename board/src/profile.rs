@@ -48,7 +48,7 @@ pub struct Profile {
     pub memory: Memory,
     /// Its devices, by address.
     pub devices: Vec<Device>,
-    /// What everything costs in the timed mode.
+    /// The costs of the timed mode.
     pub timing: Parameters,
 }
 
@@ -187,9 +187,9 @@ pub struct ProfileError {
     pub file: String,
     /// Its line, counted from 1; 0 when the file could not be read.
     pub line: usize,
-    /// What that line says, without its comment.
+    /// The content of the line, without its comment.
     pub text: String,
-    /// What is wrong, and what is allowed.
+    /// The error, and the permitted values.
     pub reason: String,
 }
 

@@ -24,7 +24,7 @@ const INITRD_ALIGNMENT: u64 = 4096;
 /// Bytes kept free behind a kernel, into which its memory that the file does not hold grows.
 const KERNEL_ROOM: u64 = 32 << 20;
 
-/// What of a profile's board is wanted.
+/// The selection from a profile's board.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// How many harts. `None`: the profile's default.
@@ -33,7 +33,7 @@ pub struct Options {
     pub memory: Option<u64>,
     /// Cycles that a hart runs before another one that is behind it, whatever the mode. `None`: the profile's.
     pub quantum: Option<u64>,
-    /// What everything random is made of: replacement in caches, weak memory, the devicetree's `rng-seed`.
+    /// The seed of all random choices: replacement in caches, weak memory, the devicetree's `rng-seed`.
     pub seed: u64,
     /// How harts see each other's loads and stores.
     pub memory_model: MemoryModel,
@@ -41,13 +41,13 @@ pub struct Options {
     pub start: Option<u64>,
 }
 
-/// What a board is to run.
+/// The software of a board.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Software<'a> {
-    /// What the harts start in M-mode: an ELF file, or bytes for the start of memory.
+    /// The software that the harts start in M-mode: an ELF file, or bytes for the start of memory.
     pub firmware: &'a [u8],
-    /// What the firmware starts in S-mode: an ELF file, or bytes for 2 MiB behind the start of memory. Firmware is told
-    /// of it as OpenSBI's `fw_dynamic` expects.
+    /// The software that the firmware starts in S-mode: an ELF file, or bytes for 2 MiB behind the start of memory.
+    /// Firmware is told of it as OpenSBI's `fw_dynamic` expects.
     pub kernel: Option<&'a [u8]>,
     /// An initial RAM disk for the kernel.
     pub initrd: Option<&'a [u8]>,
@@ -63,7 +63,7 @@ pub enum BootError {
     Elf {
         /// Which of the files.
         what: &'static str,
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
     /// It does not fit.

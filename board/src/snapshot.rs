@@ -1,11 +1,10 @@
 //! Snapshots: all of a board's state as bytes, to continue from later, or again and again.
 //!
 //! A snapshot holds what the run depends on: harts, memory, devices, modelled caches and TLBs, faults to come, the hash
-//! of the trace so far.
-//! It does not hold what only watches (probes, stops, recorded events) nor what only makes the board fast (decoded
-//! code, host pointers): a run that continues from a snapshot does the same at the same cycles as the one that it
-//! was taken from. The one exception is software that breaks the architecture's rules: where it changed a page table and
-//! executed no fence, a hart may still use the old translation, and after a restore uses the new one.
+//! of the trace so far. It does not hold what only watches (probes, stops, recorded events) nor what only makes the
+//! board fast (decoded code, host pointers): a run that continues from a snapshot does the same at the same cycles as
+//! the one that it was taken from. The one exception is software that breaks the architecture's rules: where it changed
+//! a page table and executed no fence, a hart may still use the old translation, and after a restore uses the new one.
 
 use std::io::{Read, Write};
 
@@ -22,7 +21,7 @@ use crate::time::Femtoseconds;
 use crate::trace::Hash;
 use crate::weak_memory::{Dependencies, WeakMemory};
 
-/// What a snapshot begins with: name and version of the format.
+/// The start of a snapshot: name and version of the format.
 const MAGIC: &[u8; 16] = b"tactus board   2";
 /// Memory is kept in pages of this many bytes.
 const PAGE: usize = 4096;

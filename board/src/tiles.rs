@@ -1,8 +1,8 @@
 //! A board for many harts: tiles, each a hart with memory and devices of its own, around one fabric.
 //!
-//! A *tile* is a [`Board`] of one hart, whose `mhartid` is its number. No tile reaches another's memory or devices: what
-//! they share is the fabric, which each has a port of its own into, and an interrupt from. All are in one clock, and
-//! time is the same for all of them.
+//! A *tile* is a [`Board`] of one hart, whose `mhartid` is its number. No tile reaches another's memory or devices:
+//! what they share is the fabric, which each has a port of its own into, and an interrupt from. All are in one clock,
+//! and time is the same for all of them.
 //!
 //! A tile's access to its port is at the port in the cycle after its instruction began. Reads last until the fabric
 //! answers, writes are posted, and the tile continues in the cycle after the answer. Everything comes in its order: the
@@ -114,7 +114,7 @@ pub struct Tiles {
     /// The fabric is in this cycle.
     cycle: u64,
     irq: u32,
-    /// What is asked for from outside the run.
+    /// Requests from outside the run.
     gp: Gp,
     recorder: Recorder,
 }
@@ -170,7 +170,7 @@ impl Tiles {
         &self.tiles[tile].board
     }
 
-    /// What a tile's software prints.
+    /// The output of a tile's software.
     ///
     /// # Panics
     ///
@@ -224,8 +224,8 @@ impl Tiles {
         self.recorder.take(&mut *self.fabric)
     }
 
-    /// Writes a word through the fabric's general-purpose port, as what boots the board does. It takes some cycles, which
-    /// tiles that have not begun to run begin after.
+    /// Writes a word through the fabric's general-purpose port, as what boots the board does. It takes some cycles,
+    /// which tiles that have not begun to run begin after.
     ///
     /// # Errors
     ///
@@ -292,8 +292,8 @@ impl Tiles {
         }
     }
 
-    /// Lets a cycle of the fabric pass. Gives the answer to an access from outside the run, if it comes by that: a word, or that there is
-    /// none.
+    /// Lets a cycle of the fabric pass. Gives the answer to an access from outside the run, if it comes by that: a
+    /// word, or that there is none.
     fn step(&mut self) -> Option<Option<u32>> {
         let cycle = self.cycle;
         let gp = self.gp.drive(cycle);

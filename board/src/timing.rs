@@ -1,10 +1,10 @@
-//! What the timed mode charges: pipeline, branches, translation, caches, memory, buses.
+//! Costs of the timed mode: pipeline, branches, translation, caches, memory, buses.
 //!
 //! The engine runs instructions; this module tells how long they take and knows nothing of what they do. All times
 //! are in cycles of the harts' clock, all costs come from the profile ([`parameters`]), and all calls give *stall
 //! cycles*: what the hart waits on top of the cycles that the instructions take to issue ([`Schedule`]).
 //!
-//! Who calls what:
+//! Callers and functions:
 //!
 //! | when | call |
 //! |---|---|
@@ -86,7 +86,7 @@ pub struct Timing {
     memory: MainMemory,
 }
 
-/// What the profile says, ready for use.
+/// The profile's parameters, ready for use.
 #[derive(Clone, Debug)]
 struct Costs {
     pipeline: Pipeline,
@@ -105,7 +105,7 @@ struct Costs {
     line_shift: u32,
 }
 
-/// What belongs to one hart.
+/// The state of one hart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Hart {
     /// Key of the line that was fetched last.
@@ -205,9 +205,9 @@ impl Timing {
         }
     }
 
-    /// Empties caches, TLBs, predictors and store buffers and closes all rows, as after [`new`](Self::new); counts stay.
-    /// For a run that comes to the timed mode from the fast one, of which the models have seen nothing. No page is
-    /// in an L1 TLB afterwards, and the engine is not told of each.
+    /// Empties caches, TLBs, predictors and store buffers and closes all rows, as after [`new`](Self::new); counts
+    /// stay. For a run that comes to the timed mode from the fast one, of which the models have seen nothing. No page
+    /// is in an L1 TLB afterwards, and the engine is not told of each.
     pub fn forget(&mut self) {
         let counts: Vec<Counts> = self.harts.iter().map(|hart| hart.counts).collect();
         *self = Self::new(&self.parameters, counts.len(), self.seed);
@@ -222,7 +222,7 @@ impl Timing {
         &self.costs.pipeline
     }
 
-    /// What was counted on a hart.
+    /// The counters of a hart.
     #[must_use]
     pub fn counts(&self, hart: usize) -> &Counts {
         &self.harts[hart].counts
@@ -352,7 +352,7 @@ impl Timing {
     fn store_more(&mut self, hart: usize, physical: u64, now: u64) -> u64 {
         let this = &mut self.harts[hart];
         let key = this.data.key(physical);
-        let (line, service) = if !self.cached {
+        let (line, duration) = if !self.cached {
             // Words of 8 bytes stand for lines.
             (physical >> 3 << 2, self.memory.access(physical, now))
         } else {
@@ -373,7 +373,7 @@ impl Timing {
             }
         };
         let this = &mut self.harts[hart];
-        let stall = this.stores.store(line, service, now);
+        let stall = this.stores.store(line, duration, now);
         this.counts.stall_store += stall;
         stall
     }
@@ -512,8 +512,8 @@ impl Timing {
         }
     }
 
-    /// The fabric reads or writes memory: how many cycles that takes. A `coherent` access is one of the L2 cache: it finds
-    /// what the L1 caches have, allocates what is not there, and a write takes the line from them. Others are
+    /// The fabric reads or writes memory: how many cycles that takes. A `coherent` access is one of the L2 cache: it
+    /// finds what the L1 caches have, allocates what is not there, and a write takes the line from them. Others are
     /// memory's alone, and the caches learn nothing of them.
     pub fn fabric_access(
         &mut self,
@@ -659,7 +659,7 @@ impl Timing {
         stall
     }
 
-    /// What taking a trap costs.
+    /// The cost of a trap.
     #[must_use]
     pub const fn trap(&self) -> u64 {
         self.costs.pipeline.trap as u64

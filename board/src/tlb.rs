@@ -25,12 +25,12 @@ pub const NO_CONTEXT: u64 = 511 << 3;
 pub struct Entry {
     /// The virtual page's address, the context's number in bits 11:3; bits 2:0 are zero.
     tag: u64,
-    /// What is added to a virtual address to give the host pointer.
+    /// The offset from a virtual address to its host pointer.
     addend: u64,
 }
 
-/// No context has the number 0, so that nothing is looked for by this tag. (One of all ones would be that of a misaligned
-/// doubleword at the end of the address space in [`NO_CONTEXT`].)
+/// No context has the number 0, so that nothing is looked for by this tag. (One of all ones would be that of a
+/// misaligned doubleword at the end of the address space in [`NO_CONTEXT`].)
 const EMPTY: Entry = Entry { tag: 0, addend: 0 };
 
 /// A direct-mapped cache of translations, of one kind of access.

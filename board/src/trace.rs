@@ -1,10 +1,10 @@
-//! What a run did, as a hash and, on demand, as events.
+//! The trace of a run, as a hash and, on demand, as events.
 //!
-//! The hash covers every interrupt and exception with its cycle, hart, address and the instructions retired so far (of an
-//! exception also the trap value and `a0`), every access to a device with its time, address and value, and at the end the
-//! harts' registers, cycles and instruction counts. Memory, CSRs and the transfers of bus masters are not looked at:
-//! what differs there shows when it changes one of the above. Hashes of different versions of the board are not to be
-//! compared.
+//! The hash covers every interrupt and exception with its cycle, hart, address and the instructions retired so far (of
+//! an exception also the trap value and `a0`), every access to a device with its time, address and value, and at the
+//! end the harts' registers, cycles and instruction counts. Memory, CSRs and the transfers of bus masters are not
+//! looked at: what differs there shows when it changes one of the above. Hashes of different versions of the board are
+//! not to be compared.
 
 use std::hash::Hasher;
 
@@ -22,15 +22,15 @@ pub struct Event {
     pub cycle: u64,
     /// Which hart.
     pub hart: u16,
-    /// What it has waited for up to then; nothing while no costs are charged.
+    /// Its stall cycles up to then; zero while no costs are charged.
     pub stalls: Stalls,
-    /// What.
-    pub what: What,
+    /// The kind of the event.
+    pub kind: EventKind,
 }
 
-/// What happened to a hart.
+/// An event of a hart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum EventKind {
     /// From here on it does this.
     Turn(Doing),
     /// It took an interrupt.
@@ -61,14 +61,14 @@ pub enum What {
         offset: u64,
         /// Whether it was written.
         write: bool,
-        /// What was read or written.
+        /// The data read or written.
         value: u64,
     },
     /// It came to the probe with this number.
     Probe {
         /// In the order in which probes were set.
         probe: u32,
-        /// What the hart did there: the same address may be of the hypervisor and of several guests.
+        /// The activity of the hart: the same address may be of the hypervisor and of several guests.
         on: Doing,
         /// The first eight argument registers, a0 to a7.
         arguments: [u64; 8],
@@ -86,7 +86,7 @@ pub(crate) struct Moment {
 /// Most events that are kept; then no more are, and those are counted.
 const EVENTS: usize = 1 << 24;
 
-/// What a trace is hashed with: fast, and its state can be written down.
+/// The hash function of a trace: fast, and its state can be saved.
 pub(crate) type Hash = SipHasher13;
 
 /// The trace of a run.
@@ -124,13 +124,13 @@ impl Trace {
         )
     }
 
-    fn keep(&mut self, timing: &Timing, at: Moment, what: What) {
+    fn keep(&mut self, timing: &Timing, at: Moment, kind: EventKind) {
         if self.events.len() < EVENTS {
             self.events.push(Event {
                 cycle: at.cycle,
                 hart: at.hart as u16,
                 stalls: timing.stalls(at.hart),
-                what,
+                kind,
             });
         } else {
             self.lost += 1;
@@ -149,7 +149,7 @@ impl Trace {
         let kind = 1 << 31 | u64::from(interrupt.number);
         self.add([at.cycle, at.hart as u64 | kind << 32, pc, at.instructions]);
         if self.recording {
-            self.keep(timing, at, What::Interrupt { interrupt, pc });
+            self.keep(timing, at, EventKind::Interrupt { interrupt, pc });
         }
     }
 
@@ -176,7 +176,7 @@ impl Trace {
             self.keep(
                 timing,
                 at,
-                What::Exception {
+                EventKind::Exception {
                     cause: trap.cause,
                     pc,
                     value: trap.value,
@@ -190,7 +190,7 @@ impl Trace {
     /// The hart note_activity to something else.
     pub(crate) fn turn(&mut self, timing: &Timing, at: Moment, to: Doing) {
         if self.recording {
-            self.keep(timing, at, What::Turn(to));
+            self.keep(timing, at, EventKind::Turn(to));
         }
     }
 
@@ -207,7 +207,7 @@ impl Trace {
         self.keep(
             timing,
             at,
-            What::Probe {
+            EventKind::Probe {
                 probe,
                 on,
                 arguments,
@@ -231,7 +231,7 @@ impl Trace {
             self.keep(
                 timing,
                 at,
-                What::Access {
+                EventKind::Access {
                     device,
                     offset,
                     write,

@@ -1,33 +1,34 @@
 //! Weak memory: the order in which harts see each other's loads and stores, as RVWMO leaves it open.
 //!
-//! The model is the one of the unprivileged specification (20240411, chapter 17, "RVWMO Memory Consistency Model"); "rule n"
-//! is rule n of its section 17.1.5, "Preserved program order". All memory operations are put into one *global memory
-//! order*. Its clock counts stores: each store that reaches memory gets the next time.
+//! The model is the one of the unprivileged specification (20240411, chapter 17, "RVWMO Memory Consistency Model");
+//! "rule n" is rule n of its section 17.1.5, "Preserved program order". All memory operations are put into one *global
+//! memory order*. Its clock counts stores: each store that reaches memory gets the next time.
 //!
 //! * A **store** waits in its hart's buffer and reaches memory later, past other stores of the same hart. It keeps its
 //!   place behind older stores to the same bytes (rule 1) and behind those that a fence separates from it (rule 4).
 //! * A **load** takes its value at a time of its own, which may lie before that of an older load. It is no earlier than
-//!   older loads of the same bytes (rule 2), than a fence (rule 4) or an acquire (rule 5) says, and than the loads
-//!   that its address depends on (rule 9). What its hart still has in the buffer, it takes from there; it is then no earlier
-//!   than what that store depends on (rule 12). To tell dependencies, each register carries the time of the latest
-//!   load that its value was computed from.
+//!   older loads of the same bytes (rule 2), than a fence (rule 4) or an acquire (rule 5) says, and than the loads that
+//!   its address depends on (rule 9). What its hart still has in the buffer, it takes from there; it is then no earlier
+//!   than what that store depends on (rule 12). To tell dependencies, each register carries the time of the latest load
+//!   that its value was computed from.
 //! * **Atomics** (AMO, `lr`, `sc`) act on memory at once, at the latest time: behind older stores to the same bytes
 //!   (rules 1 and 3), those that a fence separates from them, and, with `rl`, all older stores (rule 6).
 //!
-//! No load takes its value after a younger operation of its hart has acted, so that the rules about stores and older loads (1, 4, 6,
-//! 7, 8, 10, 11, 13) hold by themselves. The price: a load is never seen behind a younger store (the litmus test LB).
+//! No load takes its value after a younger operation of its hart has acted, so that the rules about stores and older
+//! loads (1, 4, 6, 7, 8, 10, 11, 13) hold by themselves. The price: a load is never seen behind a younger store (the
+//! litmus test LB).
 //!
-//! What RVWMO does not speak of:
+//! Outside of RVWMO:
 //!
-//! * Accesses to devices act at once and in order. A fence with `w` before `i` or `o` lets older stores reach memory first;
-//!   one with `i` or `o` before `r` makes loads no earlier than the last access to a device or a CSR.
-//! * Page-table walks, instruction fetches and bus masters read memory, and not the buffers. `sfence.vma`, `hfence.vvma`,
-//!   `hfence.gvma` and `fence.i` let the hart's older stores reach memory first.
-//! * What bus masters, and walks that set the bits A and D, write is in memory at once; no load takes a value from before
-//!   it afterwards.
+//! * Accesses to devices act at once and in order. A fence with `w` before `i` or `o` lets older stores reach memory
+//!   first; one with `i` or `o` before `r` makes loads no earlier than the last access to a device or a CSR.
+//! * Page-table walks, instruction fetches and bus masters read memory, and not the buffers. `sfence.vma`,
+//!   `hfence.vvma`, `hfence.gvma` and `fence.i` let the hart's older stores reach memory first.
+//! * What bus masters, and walks that set the bits A and D, write is in memory at once; no load takes a value from
+//!   before it afterwards.
 //! * No load is earlier than the trap or interrupt that its hart took last.
-//! * A store reaches memory within [`DELAY_CYCLES`] and a turn, and before its hart waits. A load's time lies no more than
-//!   [`WINDOW_CYCLES`] and a turn back.
+//! * A store reaches memory within [`DELAY_CYCLES`] and a turn, and before its hart waits. A load's time lies no more
+//!   than [`WINDOW_CYCLES`] and a turn back.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -60,8 +61,8 @@ const HISTORY: usize = 64;
 const WINDOW_CYCLES: u64 = 1024;
 /// One load in so many takes its value at another time than the latest.
 const EARLY: usize = 3;
-/// Entries of the table by which a hart knows when it saw or wrote bytes last. Addresses that share an entry are kept in order,
-/// which is more than the rules ask for.
+/// Entries of the table by which a hart knows when it saw or wrote bytes last. Addresses that share an entry are kept
+/// in order, which is more than the rules ask for.
 const COHERENCE: usize = 256;
 /// Bits of `aq` and `rl` in an atomic's immediate.
 const ACQUIRE: i32 = 2;
@@ -124,11 +125,11 @@ impl Store {
 struct Past {
     time: u64,
     cycle: u64,
-    /// What was there before.
+    /// The value before.
     before: Bytes,
 }
 
-/// What a hart's memory operations have to keep to.
+/// The ordering constraints of a hart's memory operations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Hart {
     /// Its stores that have not reached memory, in program order.
@@ -182,7 +183,7 @@ pub(crate) type Committed = (usize, u64, u8);
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct WeakMemory {
     random: Random,
-    /// What the length of the next turn is drawn from.
+    /// The generator for the length of the next turn.
     next_turn: Random,
     /// Stores that reached memory so far.
     now: u64,
@@ -230,7 +231,7 @@ impl WeakMemory {
             })
     }
 
-    /// What reached memory since this was asked last.
+    /// The stores that reached memory since the last call.
     pub(crate) fn take_committed(&mut self) -> Option<Committed> {
         self.committed.pop()
     }
@@ -301,8 +302,8 @@ impl WeakMemory {
         });
     }
 
-    /// A load of `hart` whose address depends on loads up to the time `depends_on`. Gives the bytes, and the time at which
-    /// they were taken.
+    /// A load of `hart` whose address depends on loads up to the time `depends_on`. Gives the bytes, and the time at
+    /// which they were taken.
     pub(crate) fn load(
         &mut self,
         memory: &Memory,
@@ -366,7 +367,8 @@ impl WeakMemory {
         }
     }
 
-    /// An atomic of `hart` has read, and if it is given what was there `before`, also written `size` bytes. Gives its time.
+    /// An atomic of `hart` has read, and if it is given what was there `before`, also written `size` bytes. Gives its
+    /// time.
     pub(crate) fn end_atomic(
         &mut self,
         hart: usize,

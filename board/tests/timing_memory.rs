@@ -94,11 +94,11 @@ impl Model {
             .expect("they end")
     }
 
-    fn push(&mut self, word: Option<u64>, service: u64, now: u64) -> u64 {
+    fn push(&mut self, word: Option<u64>, duration: u64, now: u64) -> u64 {
         let enters = self.when_below(self.entries, now);
         let begins = self.when_below(self.outstanding, enters);
         let last = self.stores.iter().map(|(done, _)| *done).max().unwrap_or(0);
-        self.stores.push(((begins + service).max(last), word));
+        self.stores.push(((begins + duration).max(last), word));
         enters - now
     }
 

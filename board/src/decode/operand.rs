@@ -158,7 +158,7 @@ pub(super) const fn field(word: u32, high: u32, low: u32, to: u32) -> i32 {
     ((word >> low & ((1 << (high - low + 1)) - 1)) << to) as i32
 }
 
-/// What decoding takes from a word: worked out from a list of operands while compiling.
+/// The fields that decoding extracts from a word: computed from a list of operands at compile time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields {
     /// 31 where the instruction has that register, 0 where it has not: masks for the extracted numbers.

@@ -25,7 +25,7 @@ pub(super) struct Row {
 
 macro_rules! operations {
     ($($operation:ident $mnemonic:literal $operands:ident $pattern:literal;)+) => {
-        /// What an instruction does. One variant for each instruction of the 32-bit encodings; a compressed
+        /// The operation of an instruction. One variant for each instruction of the 32-bit encodings; a compressed
         /// instruction has the operation that it expands to.
         ///
         /// The variants are numbered from 0 without gaps ([`Operation::COUNT`] of them), so that

@@ -43,7 +43,7 @@ impl Hart {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
     timebase: u64,
-    /// What writes of `mtime` have added to the cycles since reset, modulo 2^64.
+    /// The offset of `mtime` to the cycles since reset, modulo 2^64, set by writes.
     offset: u64,
     harts: Vec<Hart>,
 }
@@ -112,7 +112,7 @@ impl Clint {
         self.after(now, value - time)
     }
 
-    /// What writes of `mtime` have added to the ticks since reset, modulo 2^64.
+    /// The offset of `mtime` to the ticks since reset, modulo 2^64, set by writes.
     #[must_use]
     pub const fn offset(&self) -> u64 {
         self.state.offset

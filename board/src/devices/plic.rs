@@ -46,7 +46,7 @@ struct State {
     /// The sources of each priority from 1 on; one of priority 0 is in none.
     priorities: [Set; PRIORITY_MAX as usize],
     pending: Set,
-    /// What has been claimed and not been completed.
+    /// Sources claimed and not completed.
     claimed: Set,
     contexts: Vec<Context>,
 }
@@ -76,7 +76,7 @@ pub struct Plic {
     state: State,
 }
 
-/// What a register is about.
+/// The subject of a register.
 #[derive(Clone, Copy, Debug)]
 enum Register {
     Priority(u32),

@@ -1,4 +1,4 @@
-//! What the devices' tests share: the board's part of a call.
+//! Helpers of the devices' tests: the board's part of a call.
 
 use crate::bus::{Effects, Lines, Port};
 use crate::memory::Memory;

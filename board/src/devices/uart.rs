@@ -41,7 +41,7 @@ mod fcr {
     pub const ENABLE: u8 = 1;
     pub const CLEAR_RECEIVED: u8 = 2;
     pub const CLEAR_TRANSMIT: u8 = 4;
-    /// What is kept: enable, mode, trigger level.
+    /// The bits that are stored: enable, mode, trigger level.
     pub const KEPT: u8 = 0xc9;
 }
 
@@ -69,7 +69,7 @@ mod lsr {
     pub const BREAK: u8 = 16;
     pub const TRANSMIT_EMPTY: u8 = 0x20;
     pub const IDLE: u8 = 0x40;
-    /// What the line status interrupt is about.
+    /// The conditions of the line status interrupt.
     pub const ERRORS: u8 = 0x1e;
 }
 
@@ -98,7 +98,7 @@ struct State {
     divisor: u16,
     /// Received and not read; one byte while FIFOs are off.
     received: VecDeque<u8>,
-    /// What the holding register keeps while FIFOs are off, also after it was read.
+    /// The content of the holding register while FIFOs are off, also after a read.
     holding: u8,
     /// The transmitter became empty, and this has not been acknowledged.
     transmit_empty: bool,
@@ -134,7 +134,7 @@ pub struct Uart {
     line: u32,
     console: Console,
     state: State,
-    /// What it asked for last.
+    /// Its last request.
     wake_at: Femtoseconds,
 }
 
@@ -191,7 +191,7 @@ impl Uart {
         self.state.lsr | ready
     }
 
-    /// What the identification register's low bits say.
+    /// The low bits of the identification register.
     fn identification(&self) -> u8 {
         let enabled = |interrupt| self.state.ier & interrupt != 0;
         if enabled(ier::LINE_STATUS) && self.state.lsr & lsr::ERRORS != 0 {

@@ -55,10 +55,10 @@ const END: u64 = 0x200;
 /// The largest size of each queue.
 pub const QUEUE_SIZE_MAX: u16 = 256;
 
-/// What every request takes at least.
+/// The shortest time of a request.
 const LATENCY_MIN: Femtoseconds = Femtoseconds(1_000_000);
 
-/// What a driver handed over makes no sense.
+/// A driver passed an invalid descriptor or request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the driver's queue or request makes no sense")]
 pub struct Malformed;
@@ -72,7 +72,7 @@ pub struct Served {
     pub latency: Femtoseconds,
 }
 
-/// What is behind a transport: the device itself.
+/// The device behind a transport.
 pub trait Backend: Send {
     /// The kind of device (section 5).
     fn id(&self) -> u32;
@@ -264,7 +264,7 @@ impl Virtio {
         self.settle(port);
     }
 
-    /// What is offered to the driver.
+    /// Features offered to the driver.
     fn features(&self) -> u64 {
         let own = self
             .backend

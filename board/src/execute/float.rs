@@ -22,7 +22,7 @@ pub(super) fn writes_float(operation: Operation) -> bool {
         .is_some_and(|kind| kind.destination == File::Float)
 }
 
-/// What [`compute`] needs beside the registers that an op has room for: operation, third source, rounding mode.
+/// Operands of [`compute`] beside the registers that an op has room for: operation, third source, rounding mode.
 /// `None`: the instruction is not for it.
 pub(super) fn pack(instruction: &Instruction) -> Option<i32> {
     KINDS[instruction.operation as usize].as_ref()?;

@@ -200,7 +200,7 @@ pub(super) unsafe fn copy<V: Variant>(
     }
 }
 
-/// What does nothing: HINTs, and fences where memory is always in order.
+/// No operation: HINTs, and fences where memory is always in order.
 pub(super) unsafe fn nothing(
     hart: &mut Hart,
     machine: &mut Machine,

@@ -1,4 +1,4 @@
-//! What ends a block: jumps, branches, and its plain end.
+//! Ends of a block: jumps, branches, and the fall-through.
 
 use std::ptr;
 
@@ -9,8 +9,8 @@ use crate::op::Op;
 use crate::pace::Variant;
 use crate::timing::BranchKind;
 
-/// Continues at `target`, to which `link` of the running block leads. A link that is to be set stays in the virtual page:
-/// what another one leads to is no matter of the block, whichever physical page that is now.
+/// Continues at `target`, to which `link` of the running block leads. A link that is to be set stays in the virtual
+/// page: what another one leads to is no matter of the block, whichever physical page that is now.
 #[inline(always)]
 fn follow(hart: &mut Hart, target: u64, link: *const Link) -> *const Block {
     // Safety: a link of the running block.
@@ -61,7 +61,7 @@ const fn is_link(register: u8) -> bool {
     register == 1 || register == 5
 }
 
-/// What a `jalr` is to a return-address stack (I 2.5, table 2.1).
+/// The return-address-stack hint of a `jalr` (I 2.5, table 2.1).
 const fn indirect_kind(rd: u8, rs1: u8) -> BranchKind {
     match (is_link(rd), is_link(rs1)) {
         (false, false) => BranchKind::IndirectJump,

@@ -1,4 +1,4 @@
-//! What concerns the whole hart: CSRs, traps and returns from them, waiting, fences, and the hypervisor's accesses on
+//! Operations on the whole hart: CSRs, traps and returns from them, waiting, fences, and the hypervisor's accesses on
 //! behalf of its guest.
 
 use std::ptr;

@@ -30,7 +30,7 @@ const EVENTS_MAX: usize = 64;
 /// Changes of interrupt lines on their way at most.
 const LINES_MAX: usize = 1 << 12;
 
-/// What a profile says of its fabric.
+/// The fabric's parameters in a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Its clock.
@@ -47,7 +47,7 @@ pub struct Settings {
     pub first_line: u32,
 }
 
-/// What a fabric did.
+/// Counters of a fabric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {
     /// Its cycles since reset.
@@ -60,7 +60,7 @@ pub struct Activity {
     pub hp: (u64, u64),
 }
 
-/// What changes.
+/// The mutable state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     /// The fabric's last rising edge, counted from reset: it is in the cycle behind it.
@@ -123,7 +123,7 @@ impl Coupling {
         }
     }
 
-    /// What the fabric did so far.
+    /// The counters of the fabric so far.
     #[must_use]
     pub fn activity(&self) -> Activity {
         Activity {
@@ -256,7 +256,7 @@ impl Coupling {
         }
     }
 
-    /// What is due now, and when the next thing will be.
+    /// Executes what is due now; returns the time of the next event.
     fn settle(&mut self, port: &mut Port<'_>) {
         while let Some((time, levels)) = self.state.lines.front().copied()
             && time <= port.now()
@@ -391,7 +391,7 @@ impl Coupling {
     }
 }
 
-/// What can happen to a port.
+/// Faults of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PortFault {
     /// The next answer is an error.
@@ -400,7 +400,7 @@ pub(crate) enum PortFault {
     Hang(bool),
 }
 
-/// What can happen to events.
+/// Faults of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventFault {
     /// The next one does not come.

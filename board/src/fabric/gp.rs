@@ -13,7 +13,7 @@ pub(crate) struct Request {
     pub write: bool,
     /// In bytes from the port's begin; a multiple of 4.
     pub address: u32,
-    /// What is written.
+    /// The data to write.
     pub data: u32,
     /// Which of its bytes.
     pub strobe: u8,
@@ -26,7 +26,7 @@ pub(crate) struct Request {
 /// How a request went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// What was asked for.
+    /// The request.
     pub request: Request,
     /// The word read. `None`: an error, or no answer in time.
     pub data: Option<u32>,
@@ -69,7 +69,7 @@ impl Gp {
         }
     }
 
-    /// What goes into the fabric in `cycle`.
+    /// The inputs of the fabric in `cycle`.
     pub fn drive(&mut self, cycle: u64) -> GpInputs {
         let mut inputs = GpInputs::default();
         let Some(first) = self.queue.front().filter(|first| first.due <= cycle) else {

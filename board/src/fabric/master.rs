@@ -84,7 +84,7 @@ impl Master {
         read.min(write).max(cycle)
     }
 
-    /// What goes into the fabric in `cycle`.
+    /// The inputs of the fabric in `cycle`.
     pub fn drive(&self, cycle: u64, answers: &mut Answers) {
         if self.held {
             return;
@@ -104,7 +104,7 @@ impl Master {
         }
     }
 
-    /// What happened at `edge`: `requests` and `answers` were there in the cycle before it.
+    /// Processes the clock edge `edge`: `requests` and `answers` are those of the cycle before it.
     pub fn edge(
         &mut self,
         edge: u64,

@@ -43,7 +43,7 @@ impl TilePort {
         self.gp.waiting() == 0
     }
 
-    /// What goes in during a cycle.
+    /// The inputs during a cycle.
     pub(crate) fn drive(&mut self, cycle: u64) -> GpInputs {
         self.gp.drive(cycle)
     }

@@ -24,7 +24,7 @@ impl<T: Default> Default for Seen<T> {
 }
 
 impl<T: Default> Seen<T> {
-    /// What was seen since the last call.
+    /// The events observed since the last call.
     #[must_use]
     pub fn take(&self) -> T {
         self.with(std::mem::take)

@@ -173,7 +173,7 @@ pub(super) const fn inject<F: Format>(a: u64, b: u64, sign: Injected) -> u64 {
     magnitude::<F>(a) | sign & F::SIGN
 }
 
-/// What a comparison asks (section 11.8).
+/// The relation of a comparison (section 11.8).
 #[derive(Clone, Copy)]
 pub(super) enum Relation {
     /// `a == b`: quiet.

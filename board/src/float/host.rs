@@ -11,7 +11,7 @@
 use super::format::{Double, Format, Integer, Single};
 use super::{Flags, Rounding};
 
-/// What the host can say.
+/// The result of the host's engine.
 type Answer = Option<(u64, Flags)>;
 
 /// The bias of a double's exponent, to its significand as an integer.
@@ -71,7 +71,7 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// What the host can do in a format.
+/// The host's operations in a format.
 pub(super) trait Host: Format {
     /// a + b
     fn add(a: u64, b: u64) -> Answer;

@@ -8,7 +8,7 @@ use super::host::{self, Host};
 use super::{File, Flags, Kind, Rounding, soft};
 use crate::decode::Operation;
 
-/// What the host says when the rounding mode is its own, else what SoftFloat says.
+/// The host's result if the rounding mode is its own, otherwise SoftFloat's.
 macro_rules! host_or_soft {
     ($rounding:expr, $host:expr, $soft:expr) => {{
         if $rounding == Rounding::NearestEven

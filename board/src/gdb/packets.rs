@@ -18,7 +18,7 @@ const INVALID: &[u8] = b"E16";
 /// The key that interrupts.
 const INTERRUPT: u8 = 3;
 
-/// What is to be done with what came from gdb.
+/// The action for input from gdb.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Input {
     /// Goes to gdb.
@@ -36,7 +36,7 @@ enum State {
     ChecksumEnd(u8),
 }
 
-/// Whom a packet is about.
+/// The thread that a packet addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ThreadId {
     /// All, or all of one process.
@@ -64,11 +64,11 @@ pub(super) struct Packets {
     body: Vec<u8>,
     /// The body is longer than the library takes.
     overlong: bool,
-    /// What was sent last, in case that it was damaged.
+    /// The last packet sent, for retransmission.
     sent: Vec<u8>,
     /// The library's number of the thread that packets without a thread are about.
     general: usize,
-    /// What the library was told of gdb.
+    /// The state of gdb that the library knows.
     supported: Option<Vec<u8>>,
     /// Processes that gdb has not detached from, counted from 0.
     attached: BTreeSet<usize>,
@@ -291,7 +291,7 @@ impl Packets {
         Ok(text)
     }
 
-    /// Whom `pPROCESS.THREAD` means.
+    /// Parses `pPROCESS.THREAD`.
     fn parse_thread_id(&self, text: &str) -> Result<ThreadId, &'static [u8]> {
         let Some(of_process) = text.strip_prefix('p') else {
             return match text {

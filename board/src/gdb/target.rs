@@ -57,14 +57,14 @@ pub(super) const HARTS_MAX: usize = 1 << 10;
 pub struct Guest {
     /// The VMID of its `hgatp`.
     pub vmid: u16,
-    /// What messages call it.
+    /// Its name in messages.
     pub name: String,
 }
 
 /// A place in an address space: the process, counted from 0, and the virtual address.
 type Place = (usize, u64);
 
-/// What one hart is to do when the board runs.
+/// The action of one hart when the board runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Continue,
@@ -87,7 +87,7 @@ pub(super) enum Slice {
 pub(super) struct Debuggee {
     /// The board, while a run is under way; else one that stands in for it.
     pub(super) board: Board,
-    /// What addresses of memory are.
+    /// The interpretation of memory addresses.
     pub(super) addresses: Addresses,
     /// The guests that gdb has a process for; the process of each is one more than its place here.
     guests: Vec<Guest>,
@@ -102,7 +102,7 @@ pub(super) struct Debuggee {
     hardware: BTreeSet<Place>,
     /// Stops that were there before gdb asked for them.
     others: BTreeSet<u64>,
-    /// What is watched: for which process, address, length and for what.
+    /// Watchpoints: process, address, length and kind.
     watches: Vec<(usize, u64, u64, Watch)>,
     /// By hart, what it was told to do, and as a thread of which process.
     actions: Vec<Option<(Action, usize)>>,
@@ -115,7 +115,7 @@ pub(super) struct Debuggee {
     description: String,
 }
 
-/// What addresses of memory are, as `monitor physical` says.
+/// The interpretation of memory addresses, set by `monitor physical`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Addresses {
     /// Virtual, of the thread's process.
@@ -188,7 +188,7 @@ impl Debuggee {
         self.general
     }
 
-    /// What messages call a process. `None`: it is all that there is.
+    /// The name of a process in messages. `None`: it is the only one.
     pub(super) fn name(&self, process: usize) -> Option<&str> {
         if !self.multiprocess {
             return None;
@@ -309,7 +309,7 @@ impl Debuggee {
             .is_some_and(|hart| self.process_of(hart) != process_of_number(thread.get()))
     }
 
-    /// What a hart is at, in words.
+    /// A description of a hart's activity.
     pub(super) fn describe(&self, hart: usize) -> String {
         let Mode { privilege, v } = self.board.mode(hart);
         let mode = match (privilege, v) {
@@ -350,7 +350,7 @@ impl Debuggee {
         slice
     }
 
-    /// What gdb is to be told of an outcome.
+    /// The stop reason for gdb of an outcome.
     fn told(&self, outcome: Outcome) -> Slice {
         match outcome {
             Outcome::Condition => Slice::Over,

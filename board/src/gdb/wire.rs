@@ -6,7 +6,7 @@ use std::net::TcpStream;
 
 use gdbstub::conn::Connection;
 
-/// What a look at the wire gives.
+/// The result of polling the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// The next byte.
@@ -103,7 +103,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// What was written since the last look.
+    /// The bytes written since the last poll.
     pub(super) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.written)
     }

@@ -1,4 +1,4 @@
-//! What the timed mode charges.
+//! Costs of the timed mode.
 
 use super::Machine;
 use crate::code::{Block, Draft};

@@ -21,7 +21,7 @@ pub(crate) struct Attached {
     pub(crate) wake: Femtoseconds,
 }
 
-/// What stands in a range of addresses.
+/// The device in a range of addresses.
 pub(crate) enum Part {
     Clint(Clint),
     Plic(Box<Plic>),

@@ -32,7 +32,7 @@ impl Machine {
             || hart.pages_epoch != self.code.pages_epoch()
     }
 
-    /// What the run loop has to do before it continues: drop what is void, take an interrupt, find how far to run.
+    /// Work of the run loop before it continues: drop invalid state, take an interrupt, find how far to run.
     pub(crate) fn handle_attention(&mut self, hart: &mut Hart) {
         self.invalidate_stale(hart);
         self.take_interrupt_if_due(hart);

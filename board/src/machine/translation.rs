@@ -21,7 +21,7 @@ struct Tables<'a> {
     dropped: bool,
     /// Whether anything was written.
     updated: bool,
-    /// What charges for the accesses, where they are charged for.
+    /// The cost model of the accesses, in timed mode.
     timing: Option<&'a mut Timing>,
     hart: usize,
     now: u64,

@@ -1,7 +1,7 @@
 //! Weakly ordered loads and stores, and what else has to do with their order.
 //!
-//! The functions named `..._weakly` are called by handlers of [`Weak`](crate::pace::Weak) variants alone. The others do nothing
-//! where memory is in order.
+//! The functions named `..._weakly` are called by handlers of [`Weak`](crate::pace::Weak) variants alone. The others do
+//! nothing where memory is in order.
 
 use super::Machine;
 use crate::hart::Hart;
@@ -41,7 +41,7 @@ impl Machine {
         hart.attention |= self.invalidate_committed();
     }
 
-    /// What has to be in memory before an atomic acts on `size` bytes.
+    /// Commits stores that must be in memory before an atomic on `size` bytes.
     pub(crate) fn begin_atomic(&mut self, hart: &mut Hart, op: *const Op, host: *mut u8, size: u8) {
         // Safety: the caller's op.
         let ordering = unsafe { (*op).immediate };

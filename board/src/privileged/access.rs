@@ -5,7 +5,7 @@ use super::number as csr;
 use super::{Counters, Exception, Privilege, Privileged, Trap};
 use bitflags::bitflags;
 
-/// What a CSR instruction does with its operand.
+/// The operation of a CSR instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CsrOperation {
     /// Writes it: `csrrw`, `csrrwi`.
@@ -17,13 +17,13 @@ pub enum CsrOperation {
 }
 
 bitflags! {
-    /// What a CSR write may have changed beyond the register.
+    /// The effects of a CSR write beyond the register.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Effects: u8 {
         /// Contexts of translation: [`Privileged::fetch_context`], [`Privileged::data_context`] or
         /// [`Privileged::hypervisor_context`] may differ now.
         const TRANSLATION = 1;
-        /// What translations in equal contexts come to: whatever is remembered of any is void.
+        /// The results of translations in equal contexts: all cached ones are invalid.
         const FLUSH = 2;
         /// Which interrupt is to be taken.
         const INTERRUPTS = 4;
@@ -113,7 +113,7 @@ impl Privileged {
         Ok((old, self.write(number, new, counters)))
     }
 
-    /// What the CSR `number` shows, whatever the mode: supervisor CSRs are those of HS. `time` alone is the current
+    /// The value of the CSR `number`, in any mode: supervisor CSRs are those of HS. `time` alone is the current
     /// mode's. `None`: no such CSR.
     #[must_use]
     pub fn peek(&self, number: u16, counters: &Counters<'_>, wires: u64) -> Option<u64> {

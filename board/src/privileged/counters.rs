@@ -26,10 +26,10 @@ impl Counters<'_> {
     };
 }
 
-/// What `mhpmevent3` to `mhpmevent31` can select. 0 selects nothing; other values are not taken and read as 0.
+/// Events that `mhpmevent3` to `mhpmevent31` can select. 0 selects none; other values read as 0.
 ///
-/// All but [`Interrupt`](Self::Interrupt) and [`Exception`](Self::Exception) are counted in timed mode alone, by its models
-/// ([`Counts`](crate::timing::Counts)).
+/// All but [`Interrupt`](Self::Interrupt) and [`Exception`](Self::Exception) are counted in timed mode alone, by its
+/// models ([`Counts`](crate::timing::Counts)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Event {
@@ -114,8 +114,8 @@ impl Privileged {
         }
     }
 
-    /// Sets counter `index`, not 1. The next instruction reads this very value of `minstret`: the write comes in place of
-    /// the writing instruction's own increment.
+    /// Sets counter `index`, not 1. The next instruction reads this very value of `minstret`: the write comes in place
+    /// of the writing instruction's own increment.
     pub(super) fn set_counter(&mut self, index: usize, value: u64, counters: &Counters<'_>) {
         let inhibited = self.inhibited(index);
         match index {

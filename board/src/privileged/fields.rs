@@ -22,11 +22,11 @@ pub mod mstatus {
     pub const GVA: u64 = 1 << 38;
     pub const MPV: u64 = 1 << 39;
     pub const SD: u64 = 1 << 63;
-    /// What `sstatus` and `vsstatus` show of it and let write.
+    /// The fields visible and writable in `sstatus` and `vsstatus`.
     pub const SUPERVISOR: u64 = SIE | SPIE | SPP | FS | SUM | MXR;
-    /// What can be written, of which MPP takes 0, 1 and 3 alone.
+    /// The writable fields, of which MPP takes 0, 1 and 3 alone.
     pub const WRITABLE: u64 = SUPERVISOR | MIE | MPIE | MPP | MPRV | TVM | TW | TSR | GVA | MPV;
-    /// What decides how explicit loads and stores are translated.
+    /// The fields that select the translation of explicit loads and stores.
     pub const TRANSLATION: u64 = MPRV | MPP | MPV | SUM | MXR;
 }
 

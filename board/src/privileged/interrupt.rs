@@ -24,7 +24,7 @@ pub struct Interrupt {
     pub target: Target,
 }
 
-/// What wires can drive: the rest of `mip` is in the hart.
+/// Bits driven by wires: the rest of `mip` is in the hart.
 const WIRES: u64 = interrupts::MACHINE | interrupts::SEI | interrupts::SSI;
 
 /// The numbers by falling priority (sections 3.1.9 and 8.4.3).

@@ -5,7 +5,7 @@ use bitflags::bitflags;
 use serde::{Deserialize, Serialize};
 
 bitflags! {
-    /// What may be done with some memory.
+    /// Permissions of a memory region.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Rights: u8 {
         /// Loading from it.
@@ -18,7 +18,7 @@ bitflags! {
 }
 
 impl Rights {
-    /// What `access` needs.
+    /// The permission that `access` needs.
     pub(super) const fn needed(access: Access) -> Self {
         match access {
             Access::Load => Self::READ,
@@ -49,7 +49,8 @@ const NOTHING: (u64, u64) = (u64::MAX, 0);
 pub(super) struct Pmp {
     configuration: [u8; ENTRIES],
     address: [u64; ENTRIES],
-    /// The ranges that the entries match, first and last byte; [`NOTHING`] where there are none. Follows from the registers.
+    /// The ranges that the entries match, first and last byte; [`NOTHING`] where there are none. Follows from the
+    /// registers.
     #[serde(skip)]
     ranges: [(u64, u64); ENTRIES],
     /// How many entries can match at all: 1 + the highest that is not off. Follows from the registers.
@@ -218,8 +219,8 @@ impl Privileged {
             .contains(Rights::needed(access))
     }
 
-    /// What PMP allows in the 4 KiB page that holds `physical`. `None`: not the same for every byte and access within
-    /// it.
+    /// The permissions by PMP of the 4 KiB page that holds `physical`. `None`: not the same for every byte and access
+    /// within it.
     #[must_use]
     pub fn page_rights(&self, physical: u64, privilege: Privilege) -> Option<Rights> {
         self.pmp.page_rights(physical, privilege)

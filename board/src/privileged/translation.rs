@@ -5,7 +5,7 @@ use super::pmp::Rights;
 use super::{Exception, Mode, Privilege, Privileged, Trap};
 use serde::{Deserialize, Serialize};
 
-/// What an access does at its address.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// A load, or `lr`.
@@ -202,8 +202,8 @@ impl Privileged {
         context
     }
 
-    /// The context of loads and stores, other than those of the hypervisor's instructions. With `mstatus.MPRV` set it is
-    /// that of MPP and MPV (sections 3.1.6.3 and 8.4.1).
+    /// The context of loads and stores, other than those of the hypervisor's instructions. With `mstatus.MPRV` set it
+    /// is that of MPP and MPV (sections 3.1.6.3 and 8.4.1).
     #[inline]
     #[must_use]
     pub const fn data_context(&self) -> Context {
@@ -445,8 +445,8 @@ impl Privileged {
         }
     }
 
-    /// The second stage, of the guest physical address `guest`. `access` is what is done there: for an implicit access a
-    /// load or store, though faults are reported as of the original access (section 8.5.1).
+    /// The second stage, of the guest physical address `guest`. `access` is what is done there: for an implicit access
+    /// a load or store, though faults are reported as of the original access (section 8.5.1).
     fn second_stage<M: PageTables>(
         &self,
         request: &Request<'_>,
@@ -557,7 +557,7 @@ impl Leaf {
     }
 }
 
-/// What a leaf allows, reachability aside.
+/// The permissions of a leaf, reachability aside.
 const fn leaf_rights(entry: u64, mxr: bool) -> Rights {
     let mut rights = Rights::empty();
     if entry & pte::R != 0 || mxr && entry & pte::X != 0 {

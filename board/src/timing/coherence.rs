@@ -108,7 +108,7 @@ impl Timing {
         (cost, place)
     }
 
-    /// What is counted of the one who asks; of the fabric nothing is.
+    /// The counters of the requester; the fabric has none.
     fn counts_of(&mut self, hart: Option<usize>) -> Option<&mut Counts> {
         hart.map(|hart| &mut self.harts[hart].counts)
     }

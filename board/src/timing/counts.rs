@@ -1,4 +1,4 @@
-//! What happened on a hart, in numbers: for cycle accounting and the `hpm` counters.
+//! Event counters of a hart: for cycle accounting and the `hpm` counters.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ macro_rules! counts {
                 [$(self.$name,)+]
             }
 
-            /// What was counted between `earlier` and now.
+            /// The difference of the counters since `earlier`.
             #[must_use]
             pub const fn since(&self, earlier: &Self) -> Self {
                 Self { $($name: self.$name.wrapping_sub(earlier.$name),)+ }
@@ -95,7 +95,8 @@ counts! {
     stall_fence,
 }
 
-/// Stall cycles of one hart since reset by what it waited for, modulo 2^32: the counts' nine in fewer words, for [events](crate::trace::Event).
+/// Stall cycles of one hart since reset by what it waited for, modulo 2^32: the counts' nine in fewer words, for
+/// [events](crate::trace::Event).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stalls {
     /// Instructions.

@@ -16,7 +16,7 @@ use crate::random::Random;
 const VALID: u64 = 1;
 const NOBODY: u8 = u8::MAX;
 
-/// What is known of a line.
+/// The directory entry of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Line {
     /// The harts whose data cache has it.

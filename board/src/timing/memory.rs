@@ -20,7 +20,7 @@ struct Bank {
     interval: u64,
 }
 
-/// What memory needs to know of the profile.
+/// The memory's parameters of the profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Model {
     Fixed {
@@ -43,7 +43,7 @@ pub(super) struct MainMemory {
     pub state: State,
 }
 
-/// What changes.
+/// The mutable state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     banks: Box<[Bank]>,

@@ -1,4 +1,4 @@
-//! What a profile says of costs: the tables under `[board.timing]`.
+//! Cost parameters of a profile: the tables under `[board.timing]`.
 //!
 //! All times are in cycles of the harts' clock. Ranges are checked as the file is read.
 
@@ -219,7 +219,7 @@ pub struct SecondTlb {
     pub entries: u32,
     /// Ways; the number of sets is a power of two.
     pub ways: u32,
-    /// What looking in it costs, found or not.
+    /// The cost of a look-up, hit or miss.
     pub latency: u32,
 }
 
@@ -475,7 +475,7 @@ pub struct OpenRow {
     pub banks: u32,
     /// Bytes of a row over all chips: a power of two.
     pub row_bytes: u32,
-    /// What every access takes: interconnect and controller, both ways.
+    /// The latency of every access: interconnect and controller, both ways.
     pub controller: u32,
     /// On top when the row is open.
     pub row_hit: u32,
@@ -551,7 +551,7 @@ impl TryFrom<OpenRowTable> for OpenRow {
     }
 }
 
-/// What accesses that no cache serves cost.
+/// The cost of uncached accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
@@ -572,7 +572,7 @@ pub struct Access {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
-    /// What the profile calls it.
+    /// Its name in the profile.
     pub name: String,
     /// Its first address.
     pub address: u64,

@@ -10,7 +10,7 @@
 use super::parameters::Pipeline;
 use crate::decode::{Instruction, Operation};
 
-/// Who does the work.
+/// The execution unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Integer,
@@ -42,7 +42,7 @@ impl File {
     }
 }
 
-/// What an operation needs.
+/// The resources of an operation.
 #[derive(Clone, Copy, Debug)]
 struct Needs {
     unit: Unit,

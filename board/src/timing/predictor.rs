@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::parameters::{self, BufferHolds, Direction};
 use crate::decode::{Instruction, Operation};
 
-/// What a control transfer is to the predictor.
+/// The kind of a control transfer, for the predictor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum BranchKind {
@@ -49,7 +49,7 @@ impl BranchKind {
     }
 }
 
-/// What became of a prediction.
+/// The outcome of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Right,

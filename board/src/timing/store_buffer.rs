@@ -72,11 +72,11 @@ impl StoreBuffer {
         }
     }
 
-    /// Puts in a store that takes `service` cycles once it is begun, and gives how long the hart waits for a place.
-    fn push(&mut self, line: u64, service: u64, now: u64) -> u64 {
+    /// Inserts a store that takes `duration` cycles from its start; returns the hart's stall until an entry is free.
+    fn push(&mut self, line: u64, duration: u64, now: u64) -> u64 {
         if self.capacity == 0 {
             // The hart waits itself, so nothing is left to wait for.
-            return service;
+            return duration;
         }
         self.drop_done(now);
         let mut stall = 0;
@@ -90,7 +90,7 @@ impl StoreBuffer {
         if self.used >= self.outstanding {
             begin = begin.max(self.done[self.place(self.used - self.outstanding)]);
         }
-        let done = (begin + service).max(self.end);
+        let done = (begin + duration).max(self.end);
         let place = self.place(self.used);
         self.done[place] = done;
         self.lines[place] = line;
@@ -103,13 +103,13 @@ impl StoreBuffer {
     }
 
     /// A store to memory: `line` is its line's key.
-    pub fn store(&mut self, line: u64, service: u64, now: u64) -> u64 {
-        self.push(line, service, now)
+    pub fn store(&mut self, line: u64, duration: u64, now: u64) -> u64 {
+        self.push(line, duration, now)
     }
 
     /// A write to a device that the hart does not wait for.
-    pub fn post(&mut self, service: u64, now: u64) -> u64 {
-        let stall = self.push(NO_LINE, service, now);
+    pub fn post(&mut self, duration: u64, now: u64) -> u64 {
+        let stall = self.push(NO_LINE, duration, now);
         self.device_end = self.end;
         stall
     }

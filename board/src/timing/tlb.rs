@@ -1,7 +1,8 @@
 //! Translation look-aside buffers: one each for fetches and data, and a larger one behind both.
 //!
 //! Entries are of 4 KiB: of a larger page, each 4 KiB that is used takes one. The places of a set are filled in turn,
-//! whether empty or not, so a hit changes nothing: the engine need not tell of accesses to pages that it knows to be in an L1 TLB.
+//! whether empty or not, so a hit changes nothing: the engine need not tell of accesses to pages that it knows to be in
+//! an L1 TLB.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +34,7 @@ impl Page {
     };
 }
 
-/// What a look-up found.
+/// The result of a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
     /// The page is in the L1 TLB: no cost.

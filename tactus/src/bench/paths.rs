@@ -16,17 +16,18 @@ const HEAD: &str = include_str!("paths.md");
 /// The list's head.
 const COLUMNS: &str = "| begun by | looked before | ends | times | mean | worst | of which | bound |\n|---|---|---|--:|--:|--:|---|--:|\n";
 
-/// No bound is less: whatever has led below the guest, the hart's timer may be due before the guest is entered again, and is served then.
+/// No bound is less: whatever has led below the guest, the hart's timer may be due before the guest is entered again,
+/// and is served then.
 const LEAST: u64 = 5000;
 
-/// The bound of a path of its own whose longest stretch is so long: twice that, to the next 50 cycles. What happened before leaves caches
-/// and branch predictor differently with every change.
+/// The bound of a path of its own whose longest stretch is so long: twice that, to the next 50 cycles. What happened
+/// before leaves caches and branch predictor differently with every change.
 fn own(worst: u64) -> u64 {
     (2 * worst).next_multiple_of(50).max(LEAST)
 }
 
-/// Whether a path has a bound of its own: from a guest's trap straight back to the guest. How long another one takes depends on whose turn it is
-/// or on what has come meanwhile, so that those of an end share one.
+/// Whether a path has a bound of its own: from a guest's trap straight back to the guest. How long another one takes
+/// depends on whose turn it is or on what has come meanwhile, so that those of an end share one.
 const fn has_own(path: &Path) -> bool {
     matches!(path.end, End::Back) && !path.looked
 }
@@ -95,7 +96,8 @@ pub fn write(paths: &Paths, file: &path::Path) -> miette::Result<()> {
 
 /// What of a run is not as a page states it, as lines for people; none where all is.
 ///
-/// A path that the page does not have, as it takes a coincidence, keeps to the greatest bound of its end, and of its cause if it goes straight back.
+/// A path that the page does not have, as it takes a coincidence, keeps to the greatest bound of its end, and of its
+/// cause if it goes straight back.
 pub fn broken(page: &str, paths: &Paths) -> Vec<String> {
     let stated = stated(page);
     let greatest = |like: &dyn Fn(&[String; 3]) -> bool| {
@@ -145,7 +147,7 @@ mod tests {
     use tactus_board::account::Doing;
     use tactus_board::privileged::{Exception, Privilege};
     use tactus_board::timing::Stalls;
-    use tactus_board::trace::{Event, What};
+    use tactus_board::trace::{Event, EventKind};
 
     use super::*;
     use crate::run::board::paths::Watch;
@@ -163,19 +165,19 @@ mod tests {
         });
         let mut now = 0;
         let mut meter = Meter::default();
-        let mut happens = |cycle, what| {
+        let mut happens = |cycle, kind| {
             let event = Event {
                 cycle,
                 hart: 0,
                 stalls: Stalls::default(),
-                what,
+                kind,
             };
             paths.event(&event, &meter.read(&event), 0);
         };
         for (extension, cycles) in calls {
-            happens(now, What::Turn(running(Some(1))));
+            happens(now, EventKind::Turn(running(Some(1))));
             now += 10;
-            let call = What::Exception {
+            let call = EventKind::Exception {
                 cause: Exception::VirtualSupervisorEnvironmentCall,
                 pc: 0,
                 value: 0,
@@ -183,9 +185,9 @@ mod tests {
                 call: [0, *extension],
             };
             happens(now, call);
-            happens(now, What::Turn(running(None)));
+            happens(now, EventKind::Turn(running(None)));
             now += cycles;
-            happens(now, What::Turn(end));
+            happens(now, EventKind::Turn(end));
         }
         paths
     }

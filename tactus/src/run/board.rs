@@ -1,7 +1,7 @@
 //! The virtual board as the machine of a run: it runs on a thread of its own, in slices of virtual time.
 //!
-//! What the run does at a time of its own (pass from fast to timed, end with the awaited VM) follows from what the software
-//! wrote and did by then, seen at the end of a slice of fixed length: it never depends on the host. Only
+//! What the run does at a time of its own (pass from fast to timed, end with the awaited VM) follows from what the
+//! software wrote and did by then, seen at the end of a slice of fixed length: it never depends on the host. Only
 //! interactive input does.
 
 use std::fmt;
@@ -24,7 +24,7 @@ use tactus_board::gdb::{self, Server};
 use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Software};
 use tactus_board::time::{Clock, Femtoseconds};
-use tactus_board::trace::What;
+use tactus_board::trace::EventKind;
 use tactus_board::{privileged::Privilege, timing::Counts};
 
 use crate::artifacts::Artifacts;
@@ -103,8 +103,8 @@ pub struct Options {
     pub memory_model: MemoryModel,
     /// Places to watch.
     pub probes: Vec<Probe>,
-    /// When to measure how long harts stay below the guests: from when one comes to the first of these probes until one comes to the
-    /// second.
+    /// When to measure how long harts stay below the guests: from when one comes to the first of these probes until one
+    /// comes to the second.
     pub stays: Option<[u32; 2]>,
     /// Collect the paths below the guests.
     pub paths: Option<Box<paths::Watch>>,
@@ -859,11 +859,11 @@ impl Run {
             if let Some(timeline) = &mut self.timeline {
                 timeline.event(&event, self.vms);
             }
-            if let What::Probe {
+            if let EventKind::Probe {
                 probe,
                 on,
                 arguments,
-            } = event.what
+            } = event.kind
                 && !self
                     .hits
                     .take(probe, event.cycle, event.hart, on, arguments)
@@ -873,15 +873,15 @@ impl Run {
             }
             if let Some([from, to]) = self.options.stays {
                 let (cycle, hart) = (event.cycle, event.hart);
-                match event.what {
-                    What::Turn(doing) => {
+                match event.kind {
+                    EventKind::Turn(doing) => {
                         let to = Worker::of(doing, self.vms);
                         self.stays.turn(cycle, hart, &spent, to);
                     }
-                    What::Interrupt { .. } => self.stays.trap(cycle, hart, true),
-                    What::Exception { .. } => self.stays.trap(cycle, hart, false),
-                    What::Probe { probe, .. } if probe == from => self.stays.count_from(cycle),
-                    What::Probe { probe, .. } if probe == to => self.stays.count_no_more(),
+                    EventKind::Interrupt { .. } => self.stays.trap(cycle, hart, true),
+                    EventKind::Exception { .. } => self.stays.trap(cycle, hart, false),
+                    EventKind::Probe { probe, .. } if probe == from => self.stays.count_from(cycle),
+                    EventKind::Probe { probe, .. } if probe == to => self.stays.count_no_more(),
                     _ => {}
                 }
             }

@@ -1,8 +1,9 @@
 //! Paths below the guests: how long a hart does not look whether an interrupt waits.
 //!
-//! The hypervisor runs with interrupts off. It *looks* at those that wait where its program says so ([`looks`]), and serves them there; and whatever waits is
-//! taken when the hart enters a guest or waits. A *stretch* goes from a trap out of a guest, from the end of a wait, or from a look, to the next look,
-//! guest or wait: an interrupt that comes meanwhile is not served before its end. Stretches of the same cause and the same kind of end are a path.
+//! The hypervisor runs with interrupts off. It *looks* at those that wait where its program says so ([`looks`]), and
+//! serves them there; and whatever waits is taken when the hart enters a guest or waits. A *stretch* goes from a trap
+//! out of a guest, from the end of a wait, or from a look, to the next look, guest or wait: an interrupt that comes
+//! meanwhile is not served before its end. Stretches of the same cause and the same kind of end are a path.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +12,7 @@ use object::{Object, ObjectSection};
 use tactus_abi::{hypercall, map};
 use tactus_board::account::Doing;
 use tactus_board::privileged::{Exception, Privilege};
-use tactus_board::trace::{Event, What};
+use tactus_board::trace::{Event, EventKind};
 
 use super::Worker;
 use super::spent::Spent;
@@ -252,15 +253,16 @@ impl Paths {
         &mut self.harts[hart]
     }
 
-    /// Takes what happened to a hart, which has spent so much so far. Probes from number `looks` on are looks. Cycles of a hart never go back.
+    /// Takes what happened to a hart, which has spent so much so far. Probes from number `looks` on are looks. Cycles
+    /// of a hart never go back.
     pub fn event(&mut self, event: &Event, spent: &Spent, looks: u32) {
         let (cycle, hart) = (event.cycle, event.hart);
-        match event.what {
-            What::Turn(doing) => self.turn(cycle, hart, spent, doing),
-            What::Interrupt { interrupt, .. } => {
+        match event.kind {
+            EventKind::Turn(doing) => self.turn(cycle, hart, spent, doing),
+            EventKind::Interrupt { interrupt, .. } => {
                 self.trap(cycle, hart, Cause::Interrupt(interrupt.number))
             }
-            What::Exception {
+            EventKind::Exception {
                 cause,
                 value,
                 guest_physical,
@@ -269,12 +271,12 @@ impl Paths {
             } => {
                 self.trap(cycle, hart, Cause::of(cause, value, guest_physical, call));
             }
-            What::Probe { probe, on, .. }
+            EventKind::Probe { probe, on, .. }
                 if probe >= looks && Worker::of(on, 0) == Worker::Hypervisor =>
             {
                 self.look(cycle, hart, spent);
             }
-            What::Probe { .. } | What::Access { .. } => {}
+            EventKind::Probe { .. } | EventKind::Access { .. } => {}
         }
     }
 

@@ -1,9 +1,9 @@
 //! A run as a trace for Perfetto (<https://ui.perfetto.dev>): who runs on each hart, interrupts, exceptions, probes,
 //! lines of consoles, and accesses to devices.
 //!
-//! The file is a protobuf message `Trace` of packets, of which few fields are needed; they are written as they come, so that
-//! a trace may be longer than memory (Perfetto's `trace_packet.proto`, `track_event.proto`, `track_descriptor.proto`).
-//! Times are in nanoseconds; every event names its cycle.
+//! The file is a protobuf message `Trace` of packets, of which few fields are needed; they are written as they come, so
+//! that a trace may be longer than memory (Perfetto's `trace_packet.proto`, `track_event.proto`,
+//! `track_descriptor.proto`). Times are in nanoseconds; every event names its cycle.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -11,7 +11,7 @@ use std::path::Path;
 
 use tactus_board::privileged::Target;
 use tactus_board::time::{Clock, Femtoseconds};
-use tactus_board::trace::{Event, What};
+use tactus_board::trace::{Event, EventKind};
 
 use super::probe::Probe;
 use super::{Options, Worker};
@@ -247,9 +247,9 @@ impl Trace {
     /// Something happened to a hart.
     pub fn event(&mut self, event: &Event, probes: &[Probe], vms: usize) {
         let (cycle, hart) = (event.cycle, usize::from(event.hart));
-        match &event.what {
-            What::Turn(doing) => self.turn(cycle, hart, Worker::of(*doing, vms)),
-            What::Interrupt { interrupt, pc } => {
+        match &event.kind {
+            EventKind::Turn(doing) => self.turn(cycle, hart, Worker::of(*doing, vms)),
+            EventKind::Interrupt { interrupt, pc } => {
                 let name = format!(
                     "{} to {}",
                     interrupt_name(interrupt.number),
@@ -262,7 +262,7 @@ impl Trace {
                     &[address("pc", *pc)],
                 );
             }
-            What::Exception { cause, pc, .. } => {
+            EventKind::Exception { cause, pc, .. } => {
                 let name = crate::report::cause(*cause as u64);
                 self.instant(
                     cycle,
@@ -271,7 +271,7 @@ impl Trace {
                     &[address("pc", *pc)],
                 );
             }
-            What::Access {
+            EventKind::Access {
                 device,
                 offset,
                 write,
@@ -286,7 +286,7 @@ impl Trace {
                     number("hart", hart as u64),
                 ],
             ),
-            What::Probe {
+            EventKind::Probe {
                 probe, arguments, ..
             } => {
                 let Some(probe) = probes.get(*probe as usize) else {
@@ -456,7 +456,7 @@ mod tests {
                 cycle: 100,
                 hart: 0,
                 stalls: tactus_board::timing::Stalls::default(),
-                what: What::Turn(doing),
+                kind: EventKind::Turn(doing),
             },
             &[],
             1,

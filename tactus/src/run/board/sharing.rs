@@ -1,14 +1,17 @@
-//! How accelerators are shared, as the harts' accesses to the fabric's registers show it (`docs/src/reference/regions.md`): what the device manager takes for each part of its work, what regions do,
-//! and how long virtual devices wait for them. Nothing is added to the run for it.
+//! How accelerators are shared, as the harts' accesses to the fabric's registers show it
+//! (`docs/src/reference/regions.md`): what the device manager takes for each part of its work, what regions do, and how
+//! long virtual devices wait for them. Nothing is added to the run for it.
 //!
-//! A *visit* of the manager goes from its first instruction after another VM had the hart to the trap by which it yields it again. What it does in it shows in the registers that it
-//! accesses. A visit with several events is cut where another one begins: a request, or an interrupt that is taken back; what is left to do of the event before then counts for the other one.
-//! Interrupts one right after the other count as none of the parts. What was before the first request of a real-time VM does not count: VMs were being started.
+//! A *visit* of the manager goes from its first instruction after another VM had the hart to the trap by which it
+//! yields it again. What it does in it shows in the registers that it accesses. A visit with several events is cut
+//! where another one begins: a request, or an interrupt that is taken back; what is left to do of the event before then
+//! counts for the other one. Interrupts one right after the other count as none of the parts. What was before the first
+//! request of a real-time VM does not count: VMs were being started.
 
 use tactus_accelerators::latency::Costs;
 use tactus_accelerators::{INTERFACES, REGIONS};
 use tactus_board::profile::Profile;
-use tactus_board::trace::{Event, What};
+use tactus_board::trace::{Event, EventKind};
 
 use super::Worker;
 use crate::plan::Accelerators;
@@ -36,9 +39,11 @@ pub enum Part {
     Resume,
     /// *T_PL_irq*: below the guests, from an interrupt to the manager.
     Interrupt,
-    /// *T_Search*: from the manager's first instruction to its reading of the solution; where there is none, its whole visit.
+    /// *T_Search*: from the manager's first instruction to its reading of the solution; where there is none, its whole
+    /// visit.
     Search,
-    /// *T_Solution(1)*: from there, or where a region has stopped from when its client has lost it, to the end of the visit.
+    /// *T_Solution(1)*: from there, or where a region has stopped from when its client has lost it, to the end of the
+    /// visit.
     Assign,
     /// *T_Solution(2)*, likewise.
     AssignConfigure,
@@ -237,14 +242,16 @@ impl Sharing {
         [self.requests, self.results]
     }
 
-    /// Cycles in which a region was looked at; and in which of them it computed or was on its way to or from that, and was configured.
+    /// Cycles in which a region was looked at; and in which of them it computed or was on its way to or from that, and
+    /// was configured.
     pub fn region(&self, region: usize) -> Option<[u64; 3]> {
         let all = self.to - self.from?;
         let region = self.regions.get(region)?;
         Some([all, region.computing, region.configuring])
     }
 
-    /// The longest that an interface has waited for a region, with a computation asked for or unfinished; one that waits at the end has waited until then.
+    /// The longest that an interface has waited for a region, with a computation asked for or unfinished; one that
+    /// waits at the end has waited until then.
     pub fn waited(&self, interface: usize) -> Option<u64> {
         let one = self.interfaces.get(interface)?;
         let from = self.from?;
@@ -264,11 +271,13 @@ impl Sharing {
         if self.harts.len() <= index {
             self.harts.resize(index + 1, Hart::default());
         }
-        match event.what {
-            What::Turn(doing) => self.turn(event.cycle, index, Worker::of(doing, self.vms), watch),
-            What::Interrupt { .. } => self.trap(event.cycle, index, true),
-            What::Exception { .. } => self.trap(event.cycle, index, false),
-            What::Access {
+        match event.kind {
+            EventKind::Turn(doing) => {
+                self.turn(event.cycle, index, Worker::of(doing, self.vms), watch)
+            }
+            EventKind::Interrupt { .. } => self.trap(event.cycle, index, true),
+            EventKind::Exception { .. } => self.trap(event.cycle, index, false),
+            EventKind::Access {
                 device,
                 offset,
                 write,
@@ -569,12 +578,12 @@ mod tests {
         Sharing::new(Some(watch), Some(FABRIC), 2)
     }
 
-    fn event(sharing: &mut Sharing, cycle: u64, what: What) {
+    fn event(sharing: &mut Sharing, cycle: u64, kind: EventKind) {
         sharing.event(&Event {
             cycle,
             hart: 0,
             stalls: Stalls::default(),
-            what,
+            kind,
         });
     }
 
@@ -583,7 +592,7 @@ mod tests {
             guest: guest.map(|vm| vm + 1),
             privilege: Privilege::Supervisor,
         };
-        event(sharing, cycle, What::Turn(doing));
+        event(sharing, cycle, EventKind::Turn(doing));
     }
 
     fn access(sharing: &mut Sharing, cycle: u64, offset: u64, write: bool, value: u64) {
@@ -591,7 +600,7 @@ mod tests {
         event(
             sharing,
             cycle,
-            What::Access {
+            EventKind::Access {
                 device,
                 offset,
                 write,
@@ -600,7 +609,8 @@ mod tests {
         );
     }
 
-    /// The VM asks, the manager assigns a region at once; then it is stopped there, and another region is configured for it.
+    /// The VM asks, the manager assigns a region at once; then it is stopped there, and another region is configured
+    /// for it.
     #[test]
     fn parts_are_what_the_registers_say() {
         let mut all = sharing();

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use tactus_board::timing::Stalls;
-use tactus_board::trace::{Event, What};
+use tactus_board::trace::{Event, EventKind};
 
 use super::Worker;
 
@@ -105,7 +105,7 @@ impl Meter {
             add(&mut spent.device, now.device, before.device);
             spent.running += cycles.saturating_sub(stalled);
         }
-        if let What::Turn(doing) = event.what {
+        if let EventKind::Turn(doing) = event.kind {
             self.in_firmware = Worker::of(doing, 0) == Worker::Firmware;
         }
         self.spent
@@ -121,13 +121,13 @@ mod tests {
     #[test]
     fn cycles_are_told_apart() {
         let running = |privilege| {
-            What::Turn(Doing::Running {
+            EventKind::Turn(Doing::Running {
                 guest: None,
                 privilege,
             })
         };
         let mut meter = Meter::default();
-        let mut read = |cycle, fetch, load, what| {
+        let mut read = |cycle, fetch, load, kind| {
             meter.read(&Event {
                 cycle,
                 hart: 0,
@@ -136,7 +136,7 @@ mod tests {
                     load,
                     ..Stalls::default()
                 },
-                what,
+                kind,
             })
         };
         // The counters wrap.

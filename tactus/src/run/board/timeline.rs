@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use tactus_accelerators::INTERFACES;
 use tactus_board::privileged::{Exception, Target};
 use tactus_board::time::{Clock, Femtoseconds};
-use tactus_board::trace::{Event, What};
+use tactus_board::trace::{Event, EventKind};
 
 use super::{Options, Worker};
 use crate::run::console::{Line, Source};
@@ -34,7 +34,8 @@ pub mod bound {
     pub const WORKERS: usize = 100;
 }
 
-/// Registers of the design for shared accelerators (`docs/src/reference/regions.md`), as bytes from the fabric's port on.
+/// Registers of the design for shared accelerators (`docs/src/reference/regions.md`), as bytes from the fabric's port
+/// on.
 mod register {
     pub const PAGE: u64 = 0x1000;
     /// The configuration port's `TARGET`, and the bit that begins a configuration.
@@ -288,7 +289,8 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// A run of that many harts that has not begun. `interfaces` are the accelerators' interfaces in the fabric and what they are called.
+    /// A run of that many harts that has not begun. `interfaces` are the accelerators' interfaces in the fabric and
+    /// what they are called.
     pub(super) fn new(
         harts: usize,
         devices: &[&str],
@@ -343,8 +345,8 @@ impl Timeline {
     /// Something happened to a hart.
     pub(super) fn event(&mut self, event: &Event, vms: usize) {
         let (cycle, index) = (event.cycle, usize::from(event.hart));
-        match event.what {
-            What::Turn(doing) => {
+        match event.kind {
+            EventKind::Turn(doing) => {
                 let worker = self.worker(&Worker::of(doing, vms));
                 let Some(hart) = self.harts.get_mut(index) else {
                     return;
@@ -356,7 +358,7 @@ impl Timeline {
                     hart.turns.push(hart.now);
                 }
             }
-            What::Interrupt { interrupt, .. } => {
+            EventKind::Interrupt { interrupt, .. } => {
                 if let Some(hart) = self.harts.get_mut(index) {
                     hart.traps.push(Trap {
                         cycle,
@@ -365,7 +367,7 @@ impl Timeline {
                     });
                 }
             }
-            What::Exception { cause, .. } => {
+            EventKind::Exception { cause, .. } => {
                 let Some(hart) = self.harts.get_mut(index) else {
                     return;
                 };
@@ -379,7 +381,7 @@ impl Timeline {
                     });
                 }
             }
-            What::Access {
+            EventKind::Access {
                 device,
                 offset,
                 write,
@@ -396,7 +398,7 @@ impl Timeline {
                     self.accelerators(cycle, offset, write, value);
                 }
             }
-            What::Probe { .. } => {}
+            EventKind::Probe { .. } => {}
         }
     }
 
