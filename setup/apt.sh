@@ -15,7 +15,7 @@ can_install() {
     [ "$(id -u)" -eq 0 ] || have sudo
 }
 
-# run_apt WHAT ARGUMENTS...: apt-get, saying meanwhile what it does.
+# run_apt WHAT ARGUMENTS...: apt-get, with its progress.
 run_apt() {
     local what=$1
     shift
@@ -23,7 +23,7 @@ run_apt() {
         -o DPkg::Lock::Timeout=300 "$@"
 }
 
-# apt_error: what apt called an error last.
+# apt_error: apt's last error message.
 apt_error() {
     sed -n 's/^E: //p' "$apt_log" | sed 's/ \[IP: [^]]*\]//' | head -n 1
 }

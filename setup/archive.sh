@@ -6,7 +6,7 @@
 
 readonly lock_file=${TACTUS_PACKAGES_LOCK:-$TACTUS_ROOT/setup/packages.lock}
 readonly debs=$TACTUS_CACHE/debs
-# Of each mirror, with so many seconds of pause. The tests are less patient.
+# Attempts for each mirror, and the seconds between them. The tests are less patient.
 readonly download_attempts=3 download_pause=${TACTUS_DOWNLOAD_PAUSE:-3}
 # What `download` returns where the mirror does not have the file.
 readonly GONE=44
@@ -66,7 +66,7 @@ no_archive() {
 transfer() {
     local helper=${TACTUS_APT_HELPER:-/usr/lib/apt/apt-helper}
     case $1 in
-    # In the C locale, so that messages can be told apart.
+    # In the C locale, so that messages can be distinguished.
     file:* | copy:*) LC_ALL=C cp "/${1#*:/}" "$2" ;;
     *)
         if [ -x "$helper" ]; then
@@ -101,8 +101,8 @@ why_not() {
     printf '%s' "$found"
 }
 
-# download URI FILE SIZE SHA256: gets the file whole and right, or leaves a part that is gone on with next time. Returns GONE
-# where the mirror does not have it; otherwise `download_error` says why not.
+# download URI FILE SIZE SHA256: gets the file whole and right, or leaves a part that the next attempt continues. Returns GONE
+# where the mirror does not have it; otherwise `download_error` has the reason.
 download() {
     local uri=$1 file=$2 size=$3 hash=$4 attempt failed whole part=$2.part log=$2.log
     download_error=
@@ -124,7 +124,7 @@ download() {
         if [ -n "$failed" ] && grep -qE '(^ *|error: |ERROR )(404|410)\>|^cp: .*No such file' "$log"; then
             return $GONE
         fi
-        # What is whole but wrong is of no use; apt has put it aside. A part is gone on with.
+        # A complete file with a wrong checksum is useless; apt has renamed it. A partial file is continued.
         if [ -e "$part.FAILED" ]; then
             mv "$part.FAILED" "$part"
             whole=yes
@@ -231,7 +231,7 @@ in_index() {
         }'
 }
 
-# wanted_of PACKAGE: what to look for in an index. The kernel's package is called after its version; another one depends on
+# wanted_of PACKAGE: the pattern to look for in an index. The kernel's package is called after its version; another one depends on
 # the newest.
 wanted_of() {
     case $1 in
@@ -268,7 +268,7 @@ other_version() {
         "Or copy the file $(deb_name "$package" "$version" "$arch") from another machine's ~/.cache/tactus/debs to $debs."
 }
 
-# consequence SET: what another version changes.
+# consequence SET: the effect of another version.
 consequence() {
     case $1 in
     linux) echo "runs with the Linux guest have other times, and another trace hash than the README's" ;;

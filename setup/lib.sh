@@ -15,7 +15,7 @@ if ! command -v rustup >/dev/null 2>&1; then
     export PATH
 fi
 
-# say TEXT...: one line about what set-up does. Silence means that there was nothing to do.
+# say TEXT...: prints a line of progress. No output means that there was nothing to do.
 say() {
     printf 'setup: %s\n' "$*"
 }
@@ -57,7 +57,7 @@ version_at_least() {
     [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]
 }
 
-# quietly LOG COMMAND...: runs a command with its output in LOG, shown only if it fails. For what takes a second or two.
+# quietly LOG COMMAND...: runs a command with its output in LOG, shown only if it fails. For commands of a second or two.
 quietly() {
     local log=$1
     shift
@@ -71,7 +71,7 @@ quietly() {
 # Time without a word where the output is no terminal: on a busy machine it is a little longer. The tests are less patient.
 readonly heartbeat_seconds=${TACTUS_HEARTBEAT_SECONDS:-6}
 
-# log_status LOG: the last line of a log, as what a command does now.
+# log_status LOG: the last line of a log, as the progress of a command.
 log_status() {
     tail -c 400 "$1" 2>/dev/null | tr '\r' '\n' | LC_ALL=C tr -cd '[:print:]\n' | sed 's/^ *//; s/^Building \[[=> ]*\] //; s/ *$//; /^$/d' | tail -n 1 | cut -c 1-72
 }
@@ -114,7 +114,7 @@ heartbeat_end() {
     [ ! -t 1 ] || printf '\r\033[K'
 }
 
-# watched WHAT LOG COMMAND...: as `quietly`, for what takes longer: meanwhile says what the command does.
+# watched WHAT LOG COMMAND...: as `quietly`, for longer commands: shows their progress.
 watched() {
     local what=$1 log=$2 code=0
     shift 2
@@ -137,7 +137,7 @@ as_root() {
     fi
 }
 
-# os_field NAME: a field of /etc/os-release (TACTUS_OS_RELEASE names another), empty when it is not there.
+# os_field NAME: a field of /etc/os-release (TACTUS_OS_RELEASE names another), empty when absent.
 os_field() {
     (
         # shellcheck disable=SC1090,SC1091

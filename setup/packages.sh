@@ -4,10 +4,10 @@
 #   compilers   the C compiler for this machine, and cpio for the Linux guest's initramfs
 #   cross       this system's own C compiler for RISC-V
 #   model       Verilator, a C++ compiler and Python, which make the models of the fabric that the board loads
-#   python      what the fabric's Python tools need beyond that
+#   python      further packages for the fabric's Python tools
 #   qemu        QEMU
 #   scripts     ShellCheck
-#   tests       what only tests need: Chromium and Node.js, gdb, ccache, zstd
+#   tests       packages for tests only: Chromium and Node.js, gdb, ccache, zstd
 #
 # usage: packages.sh [GROUP...]     all of them unless told
 #

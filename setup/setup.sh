@@ -92,7 +92,7 @@ name_paths() {
     mv "$config.new" "$config"
 }
 
-# What the test of the report's page is made with, as its package-lock.json pins it. It comes without a browser, and takes the system's.
+# Packages of the test of the report's page, as its package-lock.json pins them. They contain no browser, and use the system's.
 get_page_tests() {
     local source=tactus/tests/page page=$logs/page
     # Copied last: where it is the same, all is there.
@@ -134,7 +134,7 @@ record() {
     ! have cargo || cargo --version
     ! have verilator || verilator --version
     if have dpkg-query; then
-        # Packages that are not there are no news.
+        # Absent packages are no error.
         dpkg-query -W -f '${Package} ${Version}\n' qemu-system-riscv qemu-system-misc gcc-riscv64-unknown-elf \
             binutils-riscv64-unknown-elf cpio chromium nodejs gdb-multiarch 2>/dev/null | grep ' .' || true
     fi

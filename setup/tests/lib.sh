@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the tests of set-up share: a mirror of their own on the loopback interface, and comparison with what has to be said.
+# Helpers of the tests of set-up: a mirror of their own on the loopback interface, and comparison of messages.
 # Sourced.
 
 # package FOLDER NAME VERSION ARCHITECTURE: makes a package's file in the pool below a folder, always the same bytes; sets
@@ -21,7 +21,7 @@ tests=0 failures=0
 # How the last `run` went.
 code=0 output=
 
-# case_of NAME: what follows is a test of that name.
+# case_of NAME: begins a test of that name.
 case_of() {
     name=$1
     tests=$((tests + 1))
@@ -39,12 +39,12 @@ exits() {
     [ "$code" = "$1" ] || wrong "exit code $code in place of $1" "$output"
 }
 
-# says TEXT: the last `run` said exactly this, but for what differs from run to run: the port, and how fast it went.
+# says TEXT: the output of the last `run` was exactly this, except the port and the speed, which differ between runs.
 says() {
     [ "$output" = "$1" ] || wrong "said otherwise" "$(diff <(printf '%s\n' "$1") <(printf '%s\n' "$output") || true)"
 }
 
-# has TEXT: the last `run` said this line among others.
+# has TEXT: the output of the last `run` contains this line.
 has() {
     grep -qxF -- "$1" <<<"$output" || wrong "did not say: $1" "$output"
 }

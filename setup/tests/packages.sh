@@ -14,7 +14,7 @@ for tool in bash env awk sed stat sha256sum flock mkdir rm mv cp cat sleep tail 
     ln -s "$(command -v "$tool")" "$bin/"
 done
 
-# fake COMMAND: standard input is what it does.
+# fake COMMAND: creates a command whose script is the standard input.
 fake() {
     { echo '#!/bin/bash'; cat; } >"$bin/$1"
     chmod +x "$bin/$1"

@@ -36,7 +36,7 @@ fn frame(task: u64, number: u64, bytes: usize) -> Vec<u8> {
     words.take(bytes).collect()
 }
 
-/// The CRC-32 of what a task makes of so many frames, one behind the other.
+/// The CRC-32 of a task's output for `frames` frames, one behind the other.
 fn crc32(name: &str, task: u64, frames: u64, bytes: usize) -> f64 {
     let folder = tempfile::tempdir().expect("a folder");
     let files: Vec<_> = (0..frames)
@@ -60,7 +60,7 @@ fn crc32(name: &str, task: u64, frames: u64, bytes: usize) -> f64 {
     crc.finalize().into()
 }
 
-/// What goes wrong on the board, and when.
+/// The faults to inject, and their times.
 type Faults = Vec<(Femtoseconds, Fault)>;
 
 fn plan_of(file: &Path) -> Plan {
@@ -68,7 +68,7 @@ fn plan_of(file: &Path) -> Plan {
     verdict.plan.expect("the system is fine")
 }
 
-/// Runs a system until the VM of that name is off, or all are, on a board on which that goes wrong.
+/// Runs a system until the VM of that name is off, or all are, on a board with these faults.
 fn run<'a>(
     file: &Path,
     until: impl Into<Option<&'a str>>,
@@ -142,7 +142,7 @@ fn made_by_other_compilers(readme: &str) -> Option<String> {
         .then(|| format!("that is by riscv64-unknown-elf-gcc {gcc}, and here is version {here}"))
 }
 
-/// Nothing goes wrong.
+/// No faults.
 fn none(_: &Plan, _: &[u8]) -> Faults {
     Vec::new()
 }
@@ -322,7 +322,7 @@ fn software_computes_without_a_region() {
     assert!(by_software > 0.0, "\n{}", explain(&outcome));
 }
 
-/// Bitstreams that have lost a bit are refused by the fabric, and who asked gets an error.
+/// The fabric refuses bitstreams with a flipped bit, and the requester gets an error.
 #[test]
 fn a_damaged_bitstream_is_an_error() {
     let system = alone(&["qam16"], "length=1000");
@@ -546,7 +546,7 @@ fn requests_to_a_closed_page_are_not_lost() {
     }
 }
 
-/// Computations that each of the two guests of [`contended`] asks for.
+/// Computations that each of the two guests of [`contended`] requests.
 const EACH: u64 = 10_000;
 
 /// A guest of real time and a best-effort one, on a hart each, ask for all four tasks, and stay with one for a few

@@ -49,7 +49,7 @@ fn linux(harts: usize) -> (Board, Console) {
     (board, console)
 }
 
-/// Runs until the console has said `text`; gives all that it said.
+/// Runs until the console has printed `text`; returns its whole output.
 #[track_caller]
 fn until(board: &mut Board, console: &Console, text: &str) -> String {
     let mut said = String::new();
@@ -65,7 +65,7 @@ fn until(board: &mut Board, console: &Console, text: &str) -> String {
     said
 }
 
-/// Linux comes to its shell on all harts, computes there, and switches the board off. Gives the hash of the run.
+/// Linux boots to its shell on all harts, computes there, and powers the board off. Returns the hash of the run.
 #[track_caller]
 fn shell_on(harts: usize) -> u64 {
     let (mut board, console) = linux(harts);
@@ -371,7 +371,7 @@ fn tohost_is_answered_and_its_exit_code_names_the_test_case() {
     assert!(text.starts_with("echo: x\nwrite\n"), "{text}");
     let ending = "tactus: the software ended with exit code 3: test case 3 failed\n";
     assert!(text.contains(ending), "{text}");
-    // Without input it waits, and where is told.
+    // Without input it waits, and reports where.
     let (code, text) = tactus_with_input(&arguments, "");
     assert_eq!(code, Some(4), "{text}");
     assert!(
@@ -389,7 +389,7 @@ fn tohost_is_answered_and_its_exit_code_names_the_test_case() {
     );
 }
 
-/// Echoes what comes to the UART.
+/// Echoes input of the UART.
 const ECHO: &str = "
     .globl  _start
 _start:
@@ -438,7 +438,7 @@ fn input_arrives_at_its_time() {
     assert!(squeezed(&text).contains(&squeezed(message)), "{text}");
 }
 
-/// What cannot be booted is refused by the option that it was given to, with the reason and what to do.
+/// A file that cannot be booted is refused, with its option, the reason and a remedy.
 #[test]
 fn bad_files_are_refused_with_their_option() {
     let directory = tempfile::tempdir().expect("a directory can be made");
@@ -622,7 +622,7 @@ fn bad_files_are_refused_with_their_option() {
     }
 }
 
-/// A guest that was made for M-mode is told what is wrong with it, where.
+/// The fault of a guest made for M-mode is explained, with its address.
 #[test]
 fn a_guest_for_m_mode_is_told_so() {
     let directory = tempfile::tempdir().expect("a directory can be made");

@@ -1,4 +1,4 @@
-//! The program as a script sees it: exit codes and what goes to which stream.
+//! The program's interface for scripts: exit codes, stdout and stderr.
 
 use std::path::Path;
 use std::process::{Command, Output};

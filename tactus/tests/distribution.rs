@@ -45,7 +45,7 @@ impl Elsewhere {
         }
     }
 
-    /// The program's exit code and what it says, in the empty folder.
+    /// The program's exit code and output, in the empty folder.
     fn tactus(&self, artifacts: Option<&Path>, arguments: &[&str]) -> (Option<i32>, String) {
         let mut command = Command::new(&self.program);
         command.args(arguments);

@@ -62,7 +62,7 @@ fn beside_each_other(on: On) {
     assert_self_tested(&outcome, "second");
 }
 
-/// A self-test whose vCPU wanders between harts, beside another one that does too.
+/// A self-test whose vCPU migrates between harts, beside another one that does, too.
 fn on_several_harts(on: On) {
     let mut system = String::from("[system]\nplatform = \"qemu-virt\"\nharts = 2\n");
     for name in ["first", "second", "third"] {
@@ -90,7 +90,7 @@ fn above_a_hostile_guest(on: On) {
     assert_measured(&outcome, "freertos");
 }
 
-/// What the guest notices about itself, it reports and goes off with, in a VM as natively.
+/// The guest reports a failure of its own and powers off as failed, in a VM as natively.
 fn failures_are_told(on: On) {
     for (case, report) in [
         ("assert", "freertos: assertion: app/selftest.c:"),

@@ -14,7 +14,7 @@ const PAGE: &str = concat!(
 );
 const GDB: &str = "gdb-multiarch";
 
-/// The text between two lines of the page that say so.
+/// The text between two marker lines of the page.
 fn part<'t>(page: &'t str, name: &str) -> &'t str {
     let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
     let rest = page.split_once(&begin).expect("its begin").1;
@@ -72,7 +72,7 @@ fn the_session_of_the_page_agrees_with_gdb() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    // It says when it waits.
+    // It reports when it waits.
     let mut told = BufReader::new(run.stderr.take().expect("a pipe")).lines();
     let line = told
         .by_ref()
@@ -83,7 +83,7 @@ fn the_session_of_the_page_agrees_with_gdb() {
         line,
         "The board waits for gdb: gdb-multiarch -x build/run/tactus.gdb"
     );
-    // What is typed is what stands behind the prompts.
+    // The input is the text behind the prompts.
     let session = part(&page, "session");
     let typed = session
         .lines()

@@ -1,6 +1,6 @@
 //! Hostile guests: each attacks beside a real-time guest on the same hart that watches its own latency.
 //!
-//! What holds of every one of them is in [`contained`]; each test adds what is particular to its attack.
+//! [`contained`] checks the properties common to all; each test adds those particular to its attack.
 
 mod harness;
 
@@ -13,11 +13,11 @@ use tactus::run::machine::Platform;
 
 use harness::{On, boot_text, explain, in_weak_memory, on_both, once, root, run, with_each_queue};
 
-/// Exception codes (RISC-V privileged specification, "Supervisor Cause Register") that say a guest touched what it does not
-/// have: instruction, load and store guest-page fault.
+/// Exception codes (RISC-V privileged specification, "Supervisor Cause Register") that say a guest touched what it does
+/// not have: instruction, load and store guest-page fault.
 const GUEST_PAGE_FAULTS: [u64; 3] = [20, 21, 23];
-/// Causes of a guest that faults for ever in its own handler: what the hypervisor sees of it is a guest-page fault, or the livelock
-/// of the same exception again and again, reported with that exception's cause.
+/// Causes of a guest that faults for ever in its own handler: what the hypervisor sees of it is a guest-page fault, or
+/// the livelock of the same exception again and again, reported with that exception's cause.
 const LIVELOCK_OR_PAGE_FAULT: [u64; 9] = [1, 2, 3, 12, 13, 15, 20, 21, 23];
 /// Periods that a watcher lives through at least.
 const PERIODS: f64 = 300.0;
@@ -43,8 +43,8 @@ fn metric(vm: &VmJournal, name: &str) -> f64 {
         .value
 }
 
-/// Runs the attack and asserts what holds of every attack: the hypervisor lives, its last act is its own; the watcher was released in
-/// time in every period; faults were reported with right causes and treated by policy.
+/// Runs the attack and asserts what holds of every attack: the hypervisor lives, its last act is its own; the watcher
+/// was released in time in every period; faults were reported with right causes and treated by policy.
 #[track_caller]
 fn contained(on: On, attack: &Attack) -> Outcome {
     let outcome = run(on, &format!("systems/hostile-{}.toml", attack.name), None);
@@ -98,8 +98,8 @@ fn is_contained(outcome: &Outcome, attack: &Attack) {
     }
 }
 
-/// The hostile VM of a run in which it did everything that it wanted and then shut down. Each of its lives but the first must follow
-/// from a restart.
+/// The hostile VM of a run in which it did everything that it wanted and then shut down. Each of its lives but the
+/// first must follow from a restart.
 #[track_caller]
 fn did_everything(outcome: &Outcome) -> &VmJournal {
     let hostile = outcome.journal.vm("hostile").expect("checked before");
@@ -135,8 +135,8 @@ fn survives(on: On, name: &'static str) -> Outcome {
     outcome
 }
 
-/// Between user level and kernel without pause, both vCPUs: how often they left the watcher's hart for their kernels, and how often
-/// their kernel's trap vector was entered there and on the other hart (on the board, which can tell).
+/// Between user level and kernel without pause, both vCPUs: how often they left the watcher's hart for their kernels,
+/// and how often their kernel's trap vector was entered there and on the other hart (on the board, which can tell).
 #[track_caller]
 fn between_levels(on: On, migration: &str) -> (u64, Option<[usize; 2]>) {
     let text = std::fs::read_to_string(root().join("systems/hostile-levels-smp.toml"))
@@ -240,7 +240,7 @@ fn touching_foreign_addresses(on: On) {
         "\n{}",
         explain(&outcome)
     );
-    // All three kinds of access were tried, and told apart.
+    // All three kinds of access were tried, and distinguished.
     for cause in GUEST_PAGE_FAULTS {
         assert!(
             outcome.journal.faults.iter().any(|f| f.cause == cause),
@@ -354,7 +354,7 @@ fn another_vm_is_told_and_restarts_it(on: On) {
     let warden = journal.vm("warden").expect("the system has a warden");
     assert_eq!(warden.passed, ["warden"], "\n{}", explain(&outcome));
     assert_eq!(metric(warden, "warden_faults"), 3.0);
-    // It was told the cause that the log names.
+    // It received the cause that the log names.
     assert_eq!(
         journal.faults.last().map(|fault| fault.cause as f64),
         Some(metric(warden, "warden_cause")),
@@ -453,8 +453,8 @@ fn dying_while_another_hart_is_busy(on: On) {
     dies_while_busy(on, "teardown-smp");
 }
 
-/// Whoever is to be caught between two harts' steps is caught where their turns end at the right place: two defects that
-/// one length of turn did not show were found with others.
+/// Whoever is to be caught between two harts' steps is caught where their turns end at the right place: two defects
+/// that one length of turn did not show were found with others.
 #[test]
 fn harts_may_take_turns_of_any_length() {
     for cycles in [64, 333, 700] {

@@ -22,7 +22,7 @@ fn vm<'a>(outcome: &'a Outcome, name: &str) -> &'a VmJournal {
         .unwrap_or_else(|| panic!("there is no VM {name}"))
 }
 
-/// Linux came up with both of its vCPUs, did what it was told to and went off in order.
+/// Linux booted with both of its vCPUs, executed its commands and powered off in order.
 #[track_caller]
 fn assert_done(outcome: &Outcome, check: &str) {
     assert_verdict(outcome, Verdict::Good);
@@ -69,8 +69,9 @@ fn beside_freertos(on: On) {
     assert_plays_its_part(&outcome);
 }
 
-/// The demonstration with Linux's kernel on hart 1 only, and a program that computes beside the load: FreeRTOS is no worse off, and
-/// Linux's programs get hart 0, for so many ticks at least. Returns how often they entered the kernel from there.
+/// The demonstration with Linux's kernel on hart 1 only, and a program that computes beside the load: FreeRTOS is no
+/// worse off, and Linux's programs get hart 0, for so many ticks at least. Returns how often they entered the kernel
+/// from there.
 #[track_caller]
 fn at_user_level(on: On, migration: &str, ticks: u64) -> u64 {
     let text = system(
@@ -106,8 +107,8 @@ fn at_user_level_now_and_then_beside_freertos(on: On) {
     assert!((1..5000).contains(&entries), "{entries} entries");
 }
 
-/// Both vCPUs only compute, which enters the kernel a few hundred times a second all the same: nothing keeps them from hart 0, where Linux otherwise
-/// is for next to no time.
+/// Both vCPUs only compute, which enters the kernel a few hundred times a second all the same: nothing keeps them from
+/// hart 0, where Linux otherwise is for next to no time.
 fn computing_at_user_level_beside_freertos(on: On) {
     let platform = match on {
         On::Qemu => "qemu-virt",
@@ -138,7 +139,7 @@ fn computing_at_user_level_beside_freertos(on: On) {
     assert!(entries > 0, "\n{}", seen());
 }
 
-/// Linux and FreeRTOS did what the demonstration is to show.
+/// Linux and FreeRTOS behaved as the demonstration is to show.
 #[track_caller]
 fn assert_plays_its_part(outcome: &Outcome) {
     assert_done(outcome, "linux_load");
@@ -161,7 +162,7 @@ fn assert_plays_its_part(outcome: &Outcome) {
     assert_eq!(misses.map(|m| m.value), Some(0.0), "\n{}", seen());
 }
 
-/// Records go from Linux user space to FreeRTOS and come back.
+/// Records travel from Linux user space to FreeRTOS and back.
 fn by_rings(on: On) {
     let outcome = run(on, "systems/linux-ring.toml", None);
     assert_verdict(&outcome, Verdict::Good);

@@ -130,7 +130,7 @@ fn until_ends_with_its_vm_and_the_usage_that_follows(on: On) {
             (Vm(0), "@tactus metric name=m value=1 unit=ns\n"),
             (Log, "off vm=rt reason=shutdown code=0 time=200\n"),
             (Log, "usage vm=rt hart=0 ticks=90\n"),
-            // What it wrote before its end can come after it.
+            // Its last output can arrive after its end.
             (Vm(0), "@tactus pass name=rt\n"),
             (Vm(1), "@tactus metric name=late value=1 unit=ns\n"),
         ]),
@@ -244,7 +244,7 @@ fn report_has_all_its_files() {
     assert_eq!(json["virtual_seconds"], 22e-6);
 }
 
-/// Answers a VM's first line with input, and stops the session when that has come back.
+/// Answers a VM's first line with input, and stops the session when the input has been echoed.
 struct Answer<W> {
     input: W,
     answered: bool,
@@ -288,7 +288,7 @@ fn input_reaches_the_machine_framed(on: On) {
 }
 
 fn a_script_drives_a_console(on: On) {
-    // The machine echoes what it gets, with the framing.
+    // The machine echoes its input, with the framing.
     let image = player(&framed(&[(Log, BOOT), (Vm(1), "login: ")]), Then::Echo);
     let text =
         "vm linux\nexpect \"login: \"\nsend root\nexpect \"root\\n\"\ntimeout 50ms\nexpect no\n";
@@ -322,7 +322,7 @@ fn runs(image: &NamedTempFile) -> bool {
 }
 
 fn wait_until(mut holds: impl FnMut() -> bool) -> bool {
-    // So many looks, and not so much time: on a busy host each of them takes longer.
+    // Bounded by polls, not by time: on a busy host each poll takes longer.
     (0..1000).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
         holds()
@@ -338,7 +338,7 @@ fn dropped_session_leaves_no_machine() {
     assert!(!runs(&image));
 }
 
-/// Not a test of its own: what [`killed_process_leaves_no_machine`] kills.
+/// Not a test of its own: the process that [`killed_process_leaves_no_machine`] kills.
 #[test]
 #[ignore = "runs until it is killed"]
 fn victim() {

@@ -1,4 +1,4 @@
-//! The many-core board: real FreeRTOS on each tile, real RTL of the mesh and of what is at its places.
+//! The many-core board: real FreeRTOS on each tile, real RTL of the mesh and of the blocks at its places.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ fn model(design: &str) -> PathBuf {
     model.unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure))
 }
 
-/// Tiles over the I/O hypervisor, each told the same.
+/// Tiles with the I/O hypervisor, each with the same parameters.
 fn over_the_hypervisor(tiles: usize, policy: IoPolicy, arguments: &str) -> System {
     let arguments = format!("start={START} {arguments}");
     let tiles = (0..tiles).map(|number| tile(number, "manycore-io", &arguments));
@@ -54,7 +54,7 @@ fn over_the_hypervisor(tiles: usize, policy: IoPolicy, arguments: &str) -> Syste
     }
 }
 
-/// Tiles that are told the same, without an I/O hypervisor.
+/// Tiles with the same parameters, without an I/O hypervisor.
 fn baseline(tiles: usize, image: &str, arguments: &str) -> System {
     let arguments = format!("start={START} {arguments}");
     let tiles = (0..tiles).map(|number| tile(number, image, &arguments));
@@ -103,7 +103,7 @@ const fn turn(bytes: u64) -> u64 {
     4 * (10 + bytes) + 10
 }
 
-/// The longest of a metric of so many tiles.
+/// The maximum of a metric over `tiles` tiles.
 fn longest(outcome: &Outcome, tiles: usize, name: &str) -> f64 {
     let figures = (0..tiles).map(|tile| figure(outcome, tile, name));
     figures.fold(0.0, f64::max)
@@ -170,7 +170,7 @@ fn data_appended_to_flash_are_present() {
     }
 }
 
-/// What a tile has its timed I/O read is read in that very cycle; what software reads natively is not.
+/// Timed I/O samples a pin in the exact cycle; a native read by software does not.
 #[test]
 fn timed_reads_are_exact_over_the_hypervisor_alone() {
     let arguments = "experiment=timed-read rounds=50 at=120000 every=1000";

@@ -64,7 +64,7 @@ fn edit(folder: &Path, file: &str, from: &str, to: &str) {
     std::fs::write(&path, text.replace(from, to)).expect("it can be written");
 }
 
-/// Asserts that the system ran, and that all three VMs did what they are for.
+/// Asserts that the system ran, and that all three VMs fulfilled their purpose.
 #[track_caller]
 fn assert_ran(result: &(Option<i32>, String, String), name: &str) {
     assert_made(result);
@@ -134,7 +134,7 @@ fn guest_in_c_builds_and_runs_as_it_is() {
     );
     assert!(stderr.contains("Error 1"), "{stderr}");
 
-    // An exception is told with its place.
+    // An exception is reported with its location.
     edit(
         &folder,
         "main.c",
@@ -155,7 +155,7 @@ fn guest_in_c_builds_and_runs_as_it_is() {
     assert!(stderr.contains("main.c:"), "{stderr}");
     assert!(!stdout.contains("tactus |"), "{stdout}");
 
-    // And what has been cleaned away is missed by name.
+    // Removed files are reported by name.
     assert_made(&make(&folder, &["clean"]));
     let mut check = Command::new(env!("CARGO_BIN_EXE_tactus"));
     let (code, stdout, stderr) = output(check.current_dir(&folder).args(["check", "system.toml"]));
@@ -290,7 +290,7 @@ fn impossible_names_and_places_are_refused() {
         "there is no package `tactus-guest` in there",
         "name a clone of Tactus, or omit `--runtime`: the folder then gets a copy of the runtime",
     );
-    // Wrong usage is told by the command line itself.
+    // The command line itself reports wrong usage.
     for (arguments, message) in [
         (
             &["blink"][..],

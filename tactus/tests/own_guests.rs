@@ -85,7 +85,8 @@ fn as_nuttx(on: On) {
     assert_conforms(&outcome, &NUTTX, &NUTTX_LINES);
 }
 
-/// The same programs under the firmware alone: what they ask for is what a machine gives, not what the hypervisor happens to do.
+/// The same programs under the firmware alone: what they ask for is what a machine gives, not what the hypervisor
+/// happens to do.
 fn natively(on: On, guest: &str) -> Outcome {
     let image = Artifacts::Workspace
         .file(guest)
@@ -152,7 +153,7 @@ on_both!(
     embassy,
 );
 
-/// Types what a person would: a key that stops the countdown, then a command at each prompt.
+/// Types a user's input: a key that stops the countdown, then a command at each prompt.
 struct Typist {
     framer: Framer,
     line: Box<dyn Write + Send>,

@@ -27,7 +27,7 @@ mod player;
 use harness::On;
 use player::{From::Log, From::Vm, Then, framed, player};
 
-/// Where `make setup` puts what Node.js needs.
+/// The folder of the Node.js packages of `make setup`.
 const MODULES: &str = "build/setup/page/node_modules";
 /// Host time that no made-up run here comes near; a run that needs it is stuck.
 const STUCK: Nanoseconds = Nanoseconds(60_000_000_000);

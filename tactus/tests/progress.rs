@@ -1,4 +1,4 @@
-//! What a run says while it lasts: a live line on a terminal, and elsewhere a line at least every ten seconds.
+//! Progress of a run: a live line on a terminal, and elsewhere a line at least every ten seconds.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};

@@ -31,7 +31,7 @@ fn four() -> String {
     text
 }
 
-/// Runs it on the board `soc` with that queue, whose fabric goes wrong so.
+/// Runs it on the board `soc` with that queue and these faults of the fabric.
 fn run(system: &str, queue: ReadyQueue, faults: &[(Femtoseconds, Fault)]) -> Outcome {
     let mut boot = boot_text(On::Queue(queue), system);
     let Platform::Board(options) = &mut boot.plan.launch.platform else {
@@ -80,7 +80,7 @@ const NOT_POLLING: [ReadyQueue; 5] = [
     ReadyQueue::Acp,
 ];
 
-/// 16 vCPUs that wake each other, of priorities and on harts as the seed says; the first is the lowest.
+/// 16 vCPUs that wake each other, with priorities and harts from the seed; the first has the lowest priority.
 fn turns(seed: u64, harts: u64, turns: u32) -> String {
     let mut random = Random(seed);
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! Machines and images that a system cannot run on: the hypervisor says why, and boots nothing.
+//! Machines and images that a system cannot run on: the hypervisor reports the reason, and boots nothing.
 
 mod harness;
 
@@ -14,7 +14,7 @@ fn image() -> Vec<u8> {
         .bytes
 }
 
-/// Boots an image on a machine and gives what the serial line says.
+/// Boots an image on a machine and returns its serial output.
 fn boot(image: &[u8], cpu: &str, memory: &str) -> String {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
     file.write_all(image).expect("and written");

@@ -24,7 +24,7 @@ const CHECKS: [&str; 11] = [
     "rt-by-memory",
     "rt-selftest",
 ];
-/// How late a release may be told on an idle hart, in ticks.
+/// Most latency of a release on an idle hart, in ticks.
 const LATE_TICKS: f64 = 20.0;
 /// How far a job may go beyond its budget, in ticks: 400 cycles of a board at 100 MHz.
 const BEYOND_TICKS: f64 = 40.0;
@@ -103,7 +103,7 @@ fn from_linux(on: On) {
     assert!(late <= 10.0 * LATE_TICKS, "{late}\n{}", seen());
 }
 
-/// What goes wrong on a real-time vCPU ends its guest, and is told.
+/// A fault on a real-time vCPU ends its guest, and is reported.
 fn exceptions_are_told(on: On) {
     let system = |image: &str, bootargs: &str| {
         format!(

@@ -1,4 +1,4 @@
-//! `tactus run` and `tactus bench` as commands: exit codes, what goes to stdout, and that they can be stopped.
+//! `tactus run` and `tactus bench` as commands: exit codes, stdout, and interruption.
 
 mod harness;
 

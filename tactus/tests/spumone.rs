@@ -32,7 +32,7 @@ fn natively(on: On, bootargs: &str) -> Outcome {
         .unwrap_or_else(|error| panic!("{guest}: {error}"))
 }
 
-/// The experiment's system, with Linux doing such work while so many releases are measured.
+/// The experiment's system, with this load of Linux and this number of releases.
 fn beside_linux(on: On, work: &str, bootargs: &str) -> Outcome {
     let file = root().join("systems/spumone.toml");
     let mut system = std::fs::read_to_string(file).expect("the system is there");

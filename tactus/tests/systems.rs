@@ -190,7 +190,7 @@ fn the_boards_account_is_complete() {
     }
 }
 
-/// Probes count every call, tell hypervisor and guests apart, and change nothing.
+/// Probes count every call, distinguish hypervisor and guests, and change nothing.
 #[test]
 fn probes_see_and_do_not_disturb() {
     let plain = boot(On::Board, "systems/hello.toml", None);

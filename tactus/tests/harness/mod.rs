@@ -2,7 +2,7 @@
 //!
 //! The system is built from the workspace as it is, so that a test never meets a stale image.
 
-// Every test program takes what it needs of this.
+// Each test program uses a part of this.
 #![allow(dead_code)]
 
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ pub enum On {
     Qemu,
     /// The virtual board of the profile `soc`, fast.
     Board,
-    /// The same, its harts in turns of so many cycles.
+    /// The same, with turns of this many cycles for its harts.
     BoardInTurns(u64),
     /// The same with memory that is as weak as RVWMO allows, from this seed.
     WeakMemory(u64),
@@ -41,7 +41,7 @@ pub enum On {
 }
 
 impl On {
-    /// As a run's plan says it.
+    /// According to a run's plan.
     ///
     /// # Panics
     /// The board does not come with the profile.
@@ -115,10 +115,10 @@ pub fn figure(outcome: &Outcome, vm: &str, name: &str) -> f64 {
         .value
 }
 
-/// A test's seeds: what the environment's `variable` says, or else these.
+/// A test's seeds: the environment's `variable`, or these.
 ///
 /// # Panics
-/// It says something else than `FROM..TO`.
+/// When the variable is not of the form `FROM..TO`.
 pub fn seeds(variable: &str, default: Range<u64>) -> Range<u64> {
     let Ok(text) = std::env::var(variable) else {
         return default;
@@ -128,7 +128,7 @@ pub fn seeds(variable: &str, default: Range<u64>) -> Range<u64> {
     ends.unwrap_or_else(|| panic!("{variable}={text}: say FROM..TO, such as 0..10"))
 }
 
-/// Whether the hypervisor has said that it does not use the ready queue in hardware, or no longer.
+/// Whether the hypervisor has reported that it does not, or no longer, use the ready queue in hardware.
 pub fn has_given_up_its_queue(outcome: &Outcome) -> bool {
     let log = outcome.journal.log.text();
     log.contains("warning") && log.contains("ready queue in hardware is not used")
@@ -184,7 +184,8 @@ pub fn from_seeds(test: fn(On)) {
     }
 }
 
-/// Makes a test of each function for each ready queue but the one that systems have unless they say otherwise. Long: `make soak` runs them.
+/// Makes a test of each function for each ready queue but the one that systems have unless they say otherwise. Long:
+/// `make soak` runs them.
 #[allow(unused_macros)]
 macro_rules! with_each_queue {
     ($($name:ident),+ $(,)?) => {

@@ -9,7 +9,7 @@
 //! | ```` ```console ```` | runs each line after `$ `, and compares the output with the lines below it |
 //! | `~ # ` in such a block | types the rest of the line when the guest's shell shows this prompt |
 //! | `[..]`, or `...` on a line | matches any text, any lines |
-//! | `<!-- test: KEY VALUE -->` | says what to do with the next block: [`page::Directive`] has the keys |
+//! | `<!-- test: KEY VALUE -->` | is a directive for the next block: [`page::Directive`] has the keys |
 //!
 //! A page has a folder of its own that looks like the root of a clone. The host's time is not compared; all else is,
 //! the board's times and cycles included.

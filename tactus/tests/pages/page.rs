@@ -8,14 +8,14 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 /// The prompt of the Linux guest's shell.
 pub const GUEST_PROMPT: &str = "~ # ";
 
-/// What a comment `<!-- test: KEY VALUE -->` says of the block that follows it.
+/// A directive: the comment `<!-- test: KEY VALUE -->` before a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Directive {
     /// `file NAME`: the block is written to this file of the page's folder.
     File(String),
     /// `append NAME`: the block is appended to this file.
     Append(String),
-    /// `output`: the block is what the last command before it has printed.
+    /// `output`: the block is the output of the last command before it.
     Output,
     /// `exit CODE`: the block's last command exits with this code, not with 0.
     Exit(i32),
@@ -340,7 +340,7 @@ impl Page {
     }
 }
 
-/// The commands of a block of language `console`, each with what it shows.
+/// The commands of a block of language `console`, each with its output.
 fn session(
     block: &Block,
     pattern: &Command,

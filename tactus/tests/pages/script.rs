@@ -19,7 +19,8 @@ use tempfile::TempDir;
 
 use crate::page::{Command, File, GUEST_PROMPT};
 
-/// A folder for the path with `tactus`, and a `cargo` that runs the `tactus` under test for `cargo run -p tactus -- ...`.
+/// A folder for the path with `tactus`, and a `cargo` that runs the `tactus` under test for `cargo run -p tactus --
+/// ...`.
 #[derive(Clone, Debug)]
 pub struct Commands {
     folder: Arc<TempDir>,
@@ -29,7 +30,7 @@ impl Commands {
     pub fn new(root: &Path) -> std::io::Result<Self> {
         let folder = tempfile::tempdir()?;
         symlink(env!("CARGO_BIN_EXE_tactus"), folder.path().join("tactus"))?;
-        // Cargo says where it is when it runs the test. By a bare name the script would find itself.
+        // The path comes from Cargo. By a bare name the script would find itself.
         let cargo =
             std::env::var_os("CARGO").map_or_else(|| on_path("cargo"), |path| Some(path.into()));
         let cargo = cargo.ok_or_else(|| std::io::Error::other("there is no cargo"))?;
@@ -65,7 +66,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
 /// Where a page shows something else than was printed.
 #[derive(Debug)]
 pub struct Difference {
-    /// The page's line and what is wrong there; `None` if nothing but figures that vary.
+    /// The page's line and its error; `None` if only varying figures differ.
     pub message: Option<(usize, String)>,
     /// What the page is to show in place of the bytes in `range`.
     pub printed: String,
@@ -124,7 +125,7 @@ impl Workspace {
     /// Runs a command.
     ///
     /// # Errors
-    /// It cannot be run, or exits with another code than the page says.
+    /// When it cannot be run, or exits with another code than on the page.
     pub fn run(&self, command: &Command) -> Result<Option<Difference>, String> {
         let (output, code) = self
             .execute(command)
@@ -180,7 +181,7 @@ impl Workspace {
             }
             prompts = Some((prompts.map_or(begin, |(first, _)| first), begin));
             let line = typed.pop_front().unwrap_or("exit");
-            // Where the guest is gone, what it has printed says why.
+            // If the guest has ended, its output states why.
             let _ = pipe.write_all(format!("{line}\n").as_bytes());
         }
         let code = child.wait()?.code();
@@ -195,8 +196,8 @@ impl Workspace {
     }
 }
 
-/// Kills a command that makes no progress: it prints nothing, and none of its processes uses the processor. How slow the
-/// host is makes no difference.
+/// Kills a command that makes no progress: it prints nothing, and none of its processes uses the processor. How slow
+/// the host is makes no difference.
 #[derive(Debug)]
 struct Watchdog {
     shared: Arc<Watched>,
@@ -316,7 +317,8 @@ fn link_all(from: &Path, to: &Path, except: &[&str]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Whether a line tells how far something is, which the tool prints where the host is slow: `building ...: 17 s, 1/2`, `running, 8 s`.
+/// Whether a line tells how far something is, which the tool prints where the host is slow: `building ...: 17 s, 1/2`,
+/// `running, 8 s`.
 fn is_progress(line: &str) -> bool {
     static PROGRESS: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^[a-z][^|]*[:,] [0-9]+ s(?:[,;] .*)?$").expect("it is one"));
@@ -343,7 +345,7 @@ fn plain(bytes: &[u8]) -> String {
     joined
 }
 
-/// Text without what depends on the host, and without numbers where they vary.
+/// Text without parts that depend on the host, and without numbers where they vary.
 fn comparable(text: &str, figures_vary: bool) -> String {
     let mut rules = vec![
         (r"(?m)[ \t]+$", ""),
@@ -359,7 +361,7 @@ fn comparable(text: &str, figures_vary: bool) -> String {
     })
 }
 
-/// Compares what a command has printed with what the page shows.
+/// Compares the output of a command with that on the page.
 fn compare(command: &Command, output: &str) -> Option<Difference> {
     let shown = command.shown.as_ref()?;
     let mut output = output.to_owned();

@@ -1,7 +1,7 @@
 //! The integer mix: four kinds of work that programs without floating point are made of, each on a working set
 //! of a few KiB, about the same number of instructions each.
 //!
-//! Every part of every round checks its own result by another way than it came about, and gives a number that
+//! Every part of every round verifies its own result by an independent computation, and returns a number that
 //! depends on all of it. The numbers of all rounds make the checksum.
 #![no_std]
 
@@ -94,7 +94,7 @@ impl Mix {
         Ok(())
     }
 
-    /// What all rounds so far come to.
+    /// The combined result of all rounds so far.
     pub fn checksum(&self) -> u32 {
         self.checksum
     }

@@ -37,7 +37,7 @@ impl List {
         self.walk(sum)
     }
 
-    /// Gives every node a random key and a successor, and says what the keys add up to.
+    /// Gives every node a random key and a successor; returns the sum of the keys.
     fn fill(&mut self, seed: u32) -> u32 {
         let mut random = Random::new(seed);
         // A step that has no divisor in common with the number of nodes visits them all.
@@ -87,7 +87,7 @@ impl List {
         }
     }
 
-    /// Ends a run after `width` nodes and says what follows it.
+    /// Ends a run after `width` nodes; returns the node behind it.
     fn cut(&mut self, first: u16, width: usize) -> u16 {
         let mut at = first;
         for _ in 1..width {
@@ -102,7 +102,7 @@ impl List {
         }
     }
 
-    /// Appends two runs, merged, behind the node `last`; says which node is the last one then.
+    /// Appends two runs, merged, behind the node `last`; returns the new last node.
     fn merge(&mut self, mut left: u16, mut right: u16, mut last: u16) -> u16 {
         while left != END || right != END {
             let from_left = right == END

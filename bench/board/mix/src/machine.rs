@@ -15,7 +15,7 @@ const UART_DATA: *mut u8 = 0x1000_0000 as *mut u8;
 const UART_LINE_STATUS: *mut u8 = 0x1000_0005 as *mut u8;
 /// Line status: the data register can take a byte.
 const UART_READY: u8 = 1 << 5;
-/// The finisher and what it takes: the machine ends as passed, or as failed with code 1.
+/// The finisher and its values: the machine ends as passed, or as failed with code 1.
 const FINISHER: *mut u32 = 0x0010_0000 as *mut u32;
 const PASSED: u32 = 0x5555;
 const FAILED: u32 = 1 << 16 | 0x3333;
@@ -94,7 +94,7 @@ extern "C" fn hart(number: usize) {
             wrong.part, wrong.round
         ));
     }
-    // Release and acquire: the last one sees what the others found.
+    // Release and acquire: the last hart sees the results of the others.
     if DONE.fetch_add(1, Ordering::AcqRel) + 1 == harts {
         report(harts as usize);
     }
@@ -123,7 +123,7 @@ fn work(number: usize, rounds: u64) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Prints what the harts found, and ends the machine.
+/// Prints the results of the harts, and ends the machine.
 fn report(harts: usize) -> ! {
     let found = &FINDINGS[..harts];
     let checksum = found[0].checksum.load(Ordering::Relaxed);

@@ -34,7 +34,7 @@ fn takeuchi(x: i64, y: i64, z: i64) -> i64 {
     )
 }
 
-/// What it comes to (D. E. Knuth, "Textbook Examples of Recursion", 1991, section 2).
+/// The closed form of its result (D. E. Knuth, "Textbook Examples of Recursion", 1991, section 2).
 fn in_closed_form(x: i64, y: i64, z: i64) -> i64 {
     if x <= y {
         y
