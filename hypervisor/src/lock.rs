@@ -2,12 +2,19 @@
 //! longest time one is held (a ticket lock: Mellor-Crummey and Scott, ACM TOCS 9, 1991, section 2.2). Interrupts are always off in the hypervisor;
 //! nothing waits while holding one.
 //!
-//! What is compiled into most places that lock is a call.
+//! What is compiled into most places that lock is a call. `tests/lock.rs` tries all interleavings.
 
 use core::cell::UnsafeCell;
-use core::hint;
 use core::ops::{Deref, DerefMut};
+
+#[cfg(not(loom))]
+use core::hint::spin_loop;
+#[cfg(not(loom))]
 use core::sync::atomic::{AtomicU32, Ordering};
+#[cfg(loom)]
+use loom::sync::atomic::{AtomicU32, Ordering};
+#[cfg(loom)]
+use loom::thread::yield_now as spin_loop;
 
 /// A value that one hart uses at a time.
 #[repr(C)]
@@ -41,7 +48,7 @@ impl Turns {
     #[inline(never)]
     fn wait(&self, mine: u32) {
         while self.now.load(Ordering::Acquire) != mine {
-            hint::spin_loop();
+            spin_loop();
         }
     }
 
@@ -75,6 +82,7 @@ impl Turns {
 
 impl<T> Lock<T> {
     /// An open lock.
+    #[cfg(not(loom))]
     pub const fn new(value: T) -> Self {
         Self {
             turns: Turns {
@@ -85,7 +93,19 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Waits until nobody who has come before uses the value; it is the caller's until the guard is dropped. A hart that
+    /// An open lock.
+    #[cfg(loom)]
+    pub fn new(value: T) -> Self {
+        Self {
+            turns: Turns {
+                next: AtomicU32::new(0),
+                now: AtomicU32::new(0),
+            },
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Waits until all harts that asked before have used the value; it is the caller's until the guard is dropped. A hart that
     /// locks what it has locked already waits for ever.
     #[inline]
     pub fn lock(&self) -> Guard<'_, T> {
