@@ -415,6 +415,7 @@ fn mmu_enable() -> Check {
     let satp = 8 << 60 | L1.address() >> 12;
     // SAFETY: all that the program refers to keeps its address: memory from the image on, and the devices.
     unsafe {
+        asm!("sfence.vma", options(nostack));
         csr::write::<{ csr::SATP }>(satp as usize);
         asm!("sfence.vma", options(nostack));
     }

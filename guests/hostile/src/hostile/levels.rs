@@ -3,7 +3,7 @@
 //! are what they must be; then it leaves others to the program. So whoever moves a vCPU between the levels has to do it
 //! exactly.
 
-use core::arch::naked_asm;
+use core::arch::{asm, naked_asm};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -262,8 +262,11 @@ fn ipi() {
 
 /// One vCPU's part.
 fn user_levels() {
-    // SAFETY: the kernel's addresses stay what they are.
-    unsafe { csr::write::<{ csr::SATP }>(SV39 | ROOT >> 12) };
+    // SAFETY: the kernel's addresses stay what they are. The fence: the next instruction is translated by tables that were just written.
+    unsafe {
+        asm!("sfence.vma", options(nostack));
+        csr::write::<{ csr::SATP }>(SV39 | ROOT >> 12);
+    }
     trap::on_exception(first);
     trap::on_timer(tick);
     trap::on_software(ipi);

@@ -121,7 +121,9 @@ fn set_entry(index: usize, entry: u64) {
 /// Runs `body` under another `satp`.
 fn with_satp<T>(satp: u64, body: impl FnOnce() -> T) -> T {
     // SAFETY: either the translation maps the program to itself, or there is no way back, which is the attack.
+    // The fence before it: its own next instruction is translated by tables that were just written (privileged specification, section 12.2.1).
     unsafe {
+        asm!("sfence.vma", options(nostack));
         csr::write::<{ csr::SATP }>(satp as usize);
         asm!("sfence.vma", options(nostack));
     }
