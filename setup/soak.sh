@@ -42,6 +42,10 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
         printf 'make soak: round %d FAILED after %d s with the checked hypervisor\n' "$rounds" "$SECONDS"
         exit 1
     fi
+    if ! try setup/miri.sh; then
+        printf 'make soak: round %d FAILED after %d s under Miri\n' "$rounds" "$SECONDS"
+        exit 1
+    fi
     # The fabric's blocks from another seed each round; the proofs that are too long for `make test`, once.
     if ! try fabric/flow.py test --seed "$rounds" || ! try fabric/flow.py prove --long; then
         printf 'make soak: round %d FAILED after %d s\n' "$rounds" "$SECONDS"
