@@ -96,7 +96,7 @@ module timed_pages import timed_io_pkg::*; #(
   end
 
   assign busy = asked != '0 || bvalid || rvalid || !awready || !wready || !arready
-             || u_timed.req || u_timed.decodes || u_timed.answers
+             || u_timed.req || u_timed.decodes || u_timed.scrubs || u_timed.answers
              || u_timed.u_schedule.access_i || u_timed.u_schedule.clearing_q
              || u_timed.armed != '0 || u_timed.running != '0 || reports != '0;
 

@@ -4,6 +4,9 @@
 // (regs/timed_io_manager.rdl), 4 KiB each; pages beyond answer with errors. Which page a VM can
 // reach is the business of the hypervisor's page tables.
 //
+// A write that clears a VM is answered when its program is gone, too, ProgramWords cycles later:
+// whoever gets the engine next finds nothing of it.
+//
 // The time is that of the cycle in which it is NOW: what is to take effect at t is at the pins in
 // the cycle in which time_o is t, and a sample of t is of what the pins were in that cycle.
 module timed_io import timed_io_pkg::*; #(
@@ -48,6 +51,8 @@ module timed_io import timed_io_pkg::*; #(
   localparam int unsigned Ahead     = Turn + 16;
   localparam int unsigned TimeBits  = $clog2(Ahead);
   localparam logic [31:0] Manager   = 32'h544d_0001;
+  // The word before CANCEL's.
+  localparam logic [5:0]  ScrubLast = 6'h8;
 
   // The bus.
 
@@ -87,14 +92,17 @@ module timed_io import timed_io_pkg::*; #(
   logic [31:0]           data_q, answer_q;
   logic [PageBits-1:0]   page;
   logic                  is_vm, is_manager, decodes, answers, is_nothing;
+  // It cleared a VM: the program becomes `end`, a word a cycle.
+  logic                  scrubs;
   logic                  vm_answer, vm_error, pins_answer, pins_error;
   logic [31:0]           vm_data, pins_data;
+  logic                  clear;  // the access clears its VM
 
   assign page       = addr_q[ADDR_WIDTH-1:12];
   assign is_vm      = 32'(page) < VMS;
   assign is_manager = 32'(page) == VMS;
   assign decodes    = access_q == Decode;
-  assign answers    = access_q == Answered;
+  assign answers    = access_q == Answered && !scrubs;
 
   // What the registers refuse themselves is answered when it is decoded.
   logic        vm_rd_ack, vm_rd_err, vm_wr_ack, vm_wr_err, vm_stall_wr, vm_stall_rd;
@@ -116,7 +124,9 @@ module timed_io import timed_io_pkg::*; #(
       access_q <= Free;
       is_wr_q  <= 1'b0;
       error_q  <= 1'b0;
+      scrubs   <= 1'b0;
     end else begin
+      scrubs <= clear || (scrubs && addr_q[7:2] != ScrubLast);
       case (access_q)
         Free: begin
           error_q <= 1'b0;
@@ -132,7 +142,7 @@ module timed_io import timed_io_pkg::*; #(
           error_q <= pins_error;
           if (pins_answer) access_q <= Answered;
         end
-        Answered: access_q <= Free;
+        Answered: if (!scrubs) access_q <= Free;
         default:  access_q <= Free;
       endcase
     end
@@ -143,7 +153,11 @@ module timed_io import timed_io_pkg::*; #(
       addr_q  <= addr;
       data_q  <= wr_data;
       whole_q <= wr_biten == '1;
+    end else if (scrubs) begin
+      // Where CANCEL is, and once round: the address is the schedule's place in the program.
+      addr_q[7:2] <= addr_q[7:2] + 1'b1;
     end
+    if (clear) data_q <= '0;
     // Of what is not there, zeros.
     if (access_q == Free || (access_q == OfPins && pins_error)) begin
       answer_q <= '0;
@@ -225,7 +239,7 @@ module timed_io import timed_io_pkg::*; #(
   // The schedules, and the engines.
 
   logic [VmBits-1:0]            vm;
-  logic                         store, arm, disarm, stop, clear, take, report_taken;
+  logic                         store, arm, disarm, stop, take, report_taken;
   logic [4:0]                   sample_address;
   logic [5:0]                   store_address, arm_entry;
   logic [WordBits-1:0]          store_word;
@@ -250,15 +264,18 @@ module timed_io import timed_io_pkg::*; #(
   );
 
   for (genvar v = 0; v < VMS; v++) begin : gen_engine
-    logic   is_this;
+    logic   is_this, is_page;
     cause_e its_cause;
 
     assign is_this  = 32'(vm) == v;
     assign cause[v] = its_cause;
+    // Only accesses store.
+    assign is_page  = 32'(page) == v;
 
     timed_io_engine #(.TIME_BITS(TimeBits)) u_engine (
       .clk_i, .rst_ni, .now_i(now_q[TimeBits-1:0]),
-      .store_i(store && is_this), .store_address_i(store_address), .store_word_i(store_word),
+      .store_i((store || scrubs) && is_page),
+      .store_address_i(store_address), .store_word_i(store_word),
       .arm_i(arm && is_this), .arm_time_i(arm_time), .arm_entry_i(arm_entry),
       .disarm_i(disarm && is_this), .stop_i(stop && is_this),
       .clear_i((clear && is_this) || !ready),

@@ -404,6 +404,14 @@ async def what_a_vm_did_is_cleared_and_nobody_elses(dut):
     assert int(dut.pins_o.value) == 0x100
     assert await p.status(0) == {"scheduled": 0, "armed": 0, "running": 0, "answer": 0, "samples": 0, "reports": 0, "lost": 0}
     assert await p.samples(0) == [] and await p.reports(0) == []
+    # Nothing is left of the program: a run from any of its words ends at once.
+    for entry in (0, 1, 3, len(program) - 1):
+        start = await p.now() + 300
+        assert await p.schedule(0, entry, start) == 0
+        await p.sleep(start + 20)
+        state = await p.status(0)
+        assert not (state["running"] or state["samples"] or state["reports"])
+        assert all(p.outputs[at] == 0x100 for at in range(start, start + 20))
     after = await p.status(1)
     assert after["scheduled"] and after["samples"] == 32 and after["lost"] > other["lost"]
 

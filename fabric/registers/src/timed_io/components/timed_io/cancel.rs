@@ -56,8 +56,8 @@ impl Cancel {
 
     /// clear
     ///
-    /// Lines go low, and samples and reports are gone. A hypervisor writes both bits when the VM has
-    /// ended.
+    /// Lines go low, and samples, reports and the program are gone. A hypervisor writes both bits when the
+    /// VM has ended.
     #[inline(always)]
     pub fn set_clear(&mut self, val: bool) {
         let val = val as u32;
