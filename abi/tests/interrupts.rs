@@ -78,7 +78,9 @@ fn no_interrupt_is_lost_at_any_point() {
     ];
     // Three doorbells, each before any of the steps or after the last.
     let places = program.len() + 1;
-    for schedule in 0..places.pow(3) {
+    // Under Miri, which looks at how they are carried out, a part of them.
+    let step = if cfg!(miri) { 37 } else { 1 };
+    for schedule in (0..places.pow(3)).step_by(step) {
         let sent = [
             schedule % places,
             schedule / places % places,

@@ -5,6 +5,8 @@ use tactus_abi::map::{PLIC_PRIORITY_MAX, PLIC_SIZE, PLIC_SOURCES};
 use tactus_hypervisor::vplic::{Effect, Vplic};
 
 const CONTEXTS: usize = 3;
+/// Steps of one case at most.
+const STEPS_MAX: usize = if cfg!(miri) { 20 } else { 300 };
 const SOURCES: usize = PLIC_SOURCES as usize;
 
 /// PLIC specification 1.0.0, "Memory Map".
@@ -106,7 +108,7 @@ fn block(base: u64, stride: u64, context: usize) -> u64 {
 
 proptest! {
     #[test]
-    fn it_is_the_specifications(steps in prop::collection::vec(step(), 0..300)) {
+    fn it_is_the_specifications(steps in prop::collection::vec(step(), 0..STEPS_MAX)) {
         let mut plic = Vplic::new(CONTEXTS);
         let mut model = Model::new();
         for step in steps {
