@@ -352,7 +352,7 @@ fn a_damaged_bitstream_is_an_error() {
     let guest = outcome.journal.vm("guest").expect("it is there");
     let console = guest.console.text();
     assert!(
-        console.contains("qam16: GivenUp"),
+        console.contains("qam16: Cancelled"),
         "\n{}",
         explain(&outcome)
     );
