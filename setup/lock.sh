@@ -3,7 +3,7 @@
 # size and SHA-256. An index that cannot be read whole changes nothing. Shows what changes; the figures in the
 # documentation and the README's trace hash belong to the old versions and are to be measured again.
 #
-# usage: lock.sh [SET...]     all sets unless told: linux, opensbi, cells, qemu-bookworm, gcc-amd64, gcc-arm64
+# usage: lock.sh [SET...]     all sets unless told: linux, opensbi, cells, qemu-bookworm, qemu-trixie, gcc-amd64, gcc-arm64
 #
 # Takes the mirror of this system's apt sources, or TACTUS_DEBIAN_MIRROR.
 set -euo pipefail

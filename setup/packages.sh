@@ -32,8 +32,37 @@ qemu_version() {
     qemu-system-riscv64 --version 2>/dev/null | sed -n 's/.*version \([0-9.]*\).*/\1/p' | head -n 1
 }
 
+# Whether machine mode can write mstatus.MPV, as the firmware does when it passes a guest's exception to the hypervisor. QEMU 10.0.13 and
+# 11.1.3 ignore the write ("do not allow mstatus MPV/GVA writes"): the machine then goes on in VS-mode at the hypervisor's trap vector. The
+# program sets the bit, reads it back, and ends QEMU by the test device of `virt` with status 0 or 1. Asked once of each program.
+qemu_writes_mpv() {
+    local program known=$TACTUS_BUILD/setup/qemu-writes-mpv id
+    program=$(command -v qemu-system-riscv64)
+    id=$(stat -L -c '%n %s %Y' "$program")
+    [ "$(cat "$known" 2>/dev/null)" != "$id" ] || return 0
+    mkdir -p "$TACTUS_BUILD/setup"
+    {
+        printf '\x93\x02\x10\x00' # li   t0, 1
+        printf '\x93\x92\x72\x02' # slli t0, t0, 39
+        printf '\x73\xa0\x02\x30' # csrs mstatus, t0
+        printf '\x73\x23\x00\x30' # csrr t1, mstatus
+        printf '\x33\x73\x53\x00' # and  t1, t1, t0
+        printf '\xb7\x03\x10\x00' # lui  t2, 0x100
+        printf '\x37\x5e\x00\x00' # lui  t3, 0x5
+        printf '\x13\x0e\x5e\x55' # addi t3, t3, 0x555
+        printf '\x63\x16\x03\x00' # bnez t1, 1f
+        printf '\x37\x3e\x01\x00' # lui  t3, 0x13
+        printf '\x13\x0e\x3e\x33' # addi t3, t3, 0x333
+        printf '\x23\xa0\xc3\x01' # 1: sw t3, 0(t2)
+        printf '\x6f\x00\x00\x00' # j    .
+    } >"$known.bin"
+    timeout 20 qemu-system-riscv64 -M virt -cpu rv64,h=true -display none -serial none -monitor none -net none \
+        -bios "$known.bin" </dev/null >"$known.log" 2>&1 || return 1
+    printf '%s\n' "$id" >"$known"
+}
+
 qemu_present() {
-    have qemu-system-riscv64 && version_at_least "$(qemu_version)" "$qemu_minimum"
+    have qemu-system-riscv64 && version_at_least "$(qemu_version)" "$qemu_minimum" && qemu_writes_mpv
 }
 
 # Whether Python can make environments, and cocotb can embed it: it needs its shared library, which comes with the headers.
@@ -52,22 +81,24 @@ no_rights() {
         "As root run: $TACTUS_ROOT/setup/packages.sh ${groups[*]}" "then \`make setup\` again."
 }
 
-# QEMU for this release by the files that packages.lock names. Fails where it names none for this machine, or one is gone.
+# install_locked_qemu WHY [OPTION...]: QEMU for this release by the files that packages.lock names. Fails where it names none for this
+# machine, or one is gone.
 install_locked_qemu() {
-    local set package version arch suite path size hash machine files=()
+    local why=$1 set package version arch suite path size hash machine files=()
+    shift
     set=qemu-$(os_field VERSION_CODENAME)
     machine=$(dpkg --print-architecture)
     [ -n "$(locked "$set" | awk -v arch="$machine" '$4 == arch')" ] || return 1
-    say "getting QEMU, the emulator: this system's own is older than $qemu_minimum"
+    say "getting QEMU, the emulator: $why"
     while read -r _ package version arch suite path size hash; do
         case $arch in "$machine" | all) ;; *) continue ;; esac
         if ! get "$package" "$version" "$arch" "$suite" "$path" "$size" "$hash"; then
-            warn "$package $version, which setup/packages.lock names, is no longer on this system's mirror; asking the index of $suite"
+            warn "$package $version, which setup/packages.lock names, is no longer on this system's mirror"
             return 1
         fi
         files+=("$got")
     done < <(locked "$set"; locked opensbi)
-    apt_install "QEMU" "${files[@]}"
+    apt_install "QEMU" "$@" "${files[@]}"
 }
 
 # QEMU from the backports of this Debian release, by their index.
@@ -97,10 +128,27 @@ install_backports() {
     apt_install "QEMU of $suite" -t "$suite" -o Dir::Etc::sourceparts="$scratch/sources.d" qemu-system-riscv
 }
 
+# A QEMU of the lock file in place of one that ignores writes of mstatus.MPV. Nothing else is removed for it.
+replace_qemu() {
+    local cure=("Install another version, such as 10.0.2, and put its qemu-system-riscv64 first in PATH; see" \
+        "docs/src/reference/setup.md, \"Other distributions\". The board needs no QEMU: \`make demo\` runs there.")
+    can_install || fail "QEMU $(qemu_version) does not run guests: it ignores writes of mstatus.MPV" "${cure[@]}"
+    apt_update
+    other_cure=("${cure[@]}")
+    install_locked_qemu "QEMU $(qemu_version) ignores writes of mstatus.MPV, and runs no guest that uses floating point" \
+        --no-remove --allow-downgrades ||
+        fail "QEMU $(qemu_version) does not run guests: it ignores writes of mstatus.MPV" "${cure[@]}"
+}
+
 install_qemu() {
     can_install || no_rights "qemu-system-riscv (version $qemu_minimum or newer)"
     apt_update
     local package version
+    # A release whose own is new enough has packages in the lock file because its own does not run guests.
+    if version_at_least "$(candidate qemu-system-riscv)" "$qemu_minimum" &&
+        install_locked_qemu "this system's own ignores writes of mstatus.MPV, and runs no guest that uses floating point"; then
+        return
+    fi
     # Debian 13 and later have the first name, other distributions of the family the second.
     for package in qemu-system-riscv qemu-system-misc; do
         version=$(candidate "$package")
@@ -112,7 +160,7 @@ install_qemu() {
     [ "$(os_field ID)" = debian ] || fail "QEMU $qemu_minimum or newer is needed; this system's packages have an older one" \
         "Install a qemu-system-riscv64 of version $qemu_minimum or newer and put it in PATH," \
         "then run \`make setup\` again."
-    install_locked_qemu || install_backports
+    install_locked_qemu "this system's own is older than $qemu_minimum" || install_backports
 }
 
 packages=() reasons=()
@@ -193,9 +241,14 @@ main() {
         apt_install "${packages[*]}" "${packages[@]}"
     fi
     if [ -n "$wants_qemu" ] && ! qemu_present; then
-        install_qemu
+        if ! version_at_least "$(qemu_version)" "$qemu_minimum"; then
+            install_qemu
+        fi
+        if version_at_least "$(qemu_version)" "$qemu_minimum" && ! qemu_writes_mpv; then
+            replace_qemu
+        fi
         if ! qemu_present; then
-            fail "QEMU is installed, but $(command -v qemu-system-riscv64 || echo qemu-system-riscv64) is not version $qemu_minimum or newer" \
+            fail "QEMU is installed, but $(command -v qemu-system-riscv64 || echo qemu-system-riscv64) is not version $qemu_minimum or newer, or ignores writes of mstatus.MPV" \
                 "Look for another qemu-system-riscv64 earlier in PATH ($PATH)."
         fi
     fi

@@ -32,7 +32,10 @@ echo "\$words" >>"$calls"
 while IFS='|' read -r when why; do
     case \$words in *"\$when"*) echo "E: \$why"; exit 100 ;; esac
 done <"$fails"
-case \$words in *install*qemu-system*) echo 10.0.2 >"$scratch/qemu" ;; esac
+case \$words in
+*install*.deb* | *install*-t*qemu-system*) echo 10.0.2 >"$scratch/qemu" ;;
+*install*qemu-system*) sed 's/^1://; s/+.*//' "$scratch/candidate" >"$scratch/qemu" ;;
+esac
 case \$words in *install*cpio*) ln -s /bin/true "$bin/cpio" ;; esac
 exit 0
 EOF2
@@ -41,7 +44,10 @@ fake apt-cache <<EOF2
 printf '%s:\n  Installed: (none)\n  Candidate: %s\n' "\$2" "\$(cat "$scratch/candidate")"
 EOF2
 fake qemu-system-riscv64 <<EOF2
-echo "QEMU emulator version \$(cat "$scratch/qemu")"
+version=\$(cat "$scratch/qemu")
+# As by its test device: these ignore writes of mstatus.MPV.
+case \$*:\$version in *-bios*:*10.0.13* | *-bios*:*11.1.3*) exit 1 ;; *-bios*) exit 0 ;; esac
+echo "QEMU emulator version \$version"
 EOF2
 fake id <<EOF2
 cat "$scratch/id"
@@ -55,6 +61,8 @@ for name in qemu-system-riscv qemu-system-data; do
     package "$scratch/www" $name 10.0.2 riscv64
     locked_line qemu-bookworm $name 10.0.2 bookworm-backports
 done | sed 's/ riscv64 / amd64 /' >"$TACTUS_PACKAGES_LOCK"
+sed -n 's/^qemu-bookworm qemu-system-riscv /qemu-trixie qemu-system-riscv /p' "$TACTUS_PACKAGES_LOCK" >"$scratch/trixie"
+cat "$scratch/trixie" >>"$TACTUS_PACKAGES_LOCK"
 readonly file=SCRATCH/cache/tactus/debs/
 
 # begin NAME RELEASE QEMU [FAILURE...]: a test on that release with that QEMU installed.
@@ -63,11 +71,11 @@ begin() {
     printf 'ID=debian\nVERSION_CODENAME=%s\n' "$2" >"$TACTUS_OS_RELEASE"
     echo "$3" >"$scratch/qemu"
     echo 0 >"$scratch/id"
-    case $2 in bookworm) echo "1:7.2+dfsg-7" ;; *) echo "1:10.0.13+ds-0" ;; esac >"$scratch/candidate"
+    case $2 in bookworm) echo "1:7.2+dfsg-7" ;; trixie) echo "1:10.0.13+ds-0" ;; *) echo "1:12.0.0+ds-1" ;; esac >"$scratch/candidate"
     shift 3
     printf '%s\n' "$@" | sed '/^$/d' >"$fails"
     : >"$calls"
-    rm -rf "$XDG_CACHE_HOME" "$bin/cpio"
+    rm -rf "$XDG_CACHE_HOME" "$bin/cpio" "$TACTUS_BUILD/setup/qemu-writes-mpv"
     ln -s /bin/true "$bin/cpio"
 }
 
@@ -138,13 +146,41 @@ setup: QEMU and what it depends on: 1,234 kB to download"
 called "update
 install -y --no-install-recommends ${file}qemu-system-riscv_10.0.2_amd64.deb ${file}qemu-system-data_10.0.2_amd64.deb"
 
-begin "Debian 13 has a QEMU that is new enough" trixie 7.2.0
+begin "a release with a QEMU that runs guests" forky 7.2.0
 run qemu
 exits 0
 says "$index
 setup: QEMU, the emulator, and what it depends on: 1,234 kB to download"
 called "update
 install -y --no-install-recommends qemu-system-riscv"
+
+begin "Debian 13, whose QEMU ignores writes of mstatus.MPV, gets another one by path" trixie 7.2.0
+run qemu
+exits 0
+says "$index
+setup: getting QEMU, the emulator: this system's own ignores writes of mstatus.MPV, and runs no guest that uses floating point
+setup: downloading qemu-system-riscv 10.0.2, 300 kB
+setup: QEMU and what it depends on: 1,234 kB to download"
+called "update
+install -y --no-install-recommends ${file}qemu-system-riscv_10.0.2_amd64.deb"
+
+begin "such a QEMU that is installed is replaced, and nothing else removed" trixie 10.0.13
+run qemu
+exits 0
+says "$index
+setup: getting QEMU, the emulator: QEMU 10.0.13 ignores writes of mstatus.MPV, and runs no guest that uses floating point
+setup: downloading qemu-system-riscv 10.0.2, 300 kB
+setup: QEMU and what it depends on: 1,234 kB to download"
+called "update
+install -y --no-install-recommends --no-remove --allow-downgrades ${file}qemu-system-riscv_10.0.2_amd64.deb"
+
+begin "such a QEMU, and none in the lock file for this release" forky 11.1.3
+run qemu
+exits 1
+says "$index
+setup: error: QEMU 11.1.3 does not run guests: it ignores writes of mstatus.MPV
+       Install another version, such as 10.0.2, and put its qemu-system-riscv64 first in PATH; see
+       docs/src/reference/setup.md, \"Other distributions\". The board needs no QEMU: \`make demo\` runs there."
 
 mv "$scratch/www/pool/main/qemu-system-data_10.0.2_riscv64.deb" "$scratch/gone"
 begin "a QEMU that is gone comes by the index of the backports" bookworm 7.2.0
@@ -154,7 +190,7 @@ says "$index
 setup: getting QEMU, the emulator: this system's own is older than 8.1
 setup: downloading qemu-system-riscv 10.0.2, 300 kB
 setup: downloading qemu-system-data 10.0.2, 300 kB
-setup: warning: qemu-system-data 10.0.2, which setup/packages.lock names, is no longer on this system's mirror; asking the index of bookworm-backports
+setup: warning: qemu-system-data 10.0.2, which setup/packages.lock names, is no longer on this system's mirror
 setup: reading the package index of bookworm-backports
 setup: QEMU of bookworm-backports and what it depends on: 1,234 kB to download"
 called "update
