@@ -353,7 +353,9 @@ fn comparable(text: &str, figures_vary: bool) -> String {
         (r"( of virtual time in) [0-9.]+ s", "$1 # s"),
     ];
     if figures_vary {
-        rules.extend([(r"[0-9][0-9a-f,._]*", "#"), (r" +", " ")]);
+        // A trace hash may begin with a letter.
+        let hash = (r"(Trace hash) [0-9a-f]{16}", "$1 #");
+        rules.extend([hash, (r"[0-9][0-9a-f,._]*", "#"), (r" +", " ")]);
     }
     rules.iter().fold(text.to_owned(), |text, (pattern, with)| {
         let pattern = Regex::new(pattern).expect("it is one");
