@@ -1,8 +1,8 @@
 //! The Tactus hypervisor: a type-1 hypervisor for RISC-V with the hypervisor extension, in HS-mode
 //! under any SBI firmware.
 //!
-//! A guest's trap goes one way: `arch::entry` saves registers, [`trap`] tells causes apart, a module
-//! named after the thing concerned acts ([`sbi`], [`devices`], [`interrupt`]), and [`sched`] decides who runs next with
+//! A guest's trap goes one way: `arch::entry` saves registers, `trap` tells causes apart, a module
+//! named after the thing concerned acts (`sbi`, `devices`, `interrupt`), and `sched` decides who runs next with
 //! the rules of the `policy` crate.
 #![cfg_attr(target_os = "none", no_std, no_main)]
 // What only optional parts use.
