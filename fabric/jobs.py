@@ -1,7 +1,8 @@
 """Jobs of the fabric's flow: each runs a tool in a folder of its own, and its result is kept by a hash of its inputs.
 
 A job's key covers what decides its result, and nothing else: the inputs, the settings, the versions of the tools and the
-modules of the flow in its `code`, of which this one decides nothing. File names count from the project's root, so that clones share results.
+modules of the flow in its `code`, of which this one decides nothing. File names count from the project's root: all clones of
+the user share results.
 """
 
 import concurrent.futures
@@ -20,6 +21,7 @@ FABRIC = Path(__file__).resolve().parent
 ROOT = FABRIC.parent
 BUILD = ROOT / "build" / "fabric"
 PYTHON = ROOT / "build" / "setup" / "python"
+PASSED = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tactus" / "fabric"
 
 # No job of `make test` comes near this; one that does hangs.
 JOB_SECONDS_MAX = 480
@@ -56,7 +58,7 @@ class Job:
 
     def remembered(self):
         """The file of the result, which is there once the job has passed."""
-        return BUILD / "passed" / self.key()
+        return PASSED / self.key()
 
 
 def from_root(value):

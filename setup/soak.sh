@@ -38,7 +38,7 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
     fi
     # The hypervisor with its own checks compiled in.
     if ! try env CARGO_PROFILE_EMBEDDED_DEBUG_ASSERTIONS=true cargo test --quiet --locked --no-fail-fast -p tactus \
-        --test release --test hostile --test rt --test figure6 --test systems --test guests -- --include-ignored; then
+        --test suite -- --include-ignored release:: hostile:: rt:: figure6:: systems:: guests::; then
         printf 'make soak: round %d FAILED after %d s with the checked hypervisor\n' "$rounds" "$SECONDS"
         exit 1
     fi
@@ -58,13 +58,13 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
     fi
     # Random software on the virtual board, from seeds that no round had.
     seeds=$((rounds * 1000))..$((rounds * 1000 + 1000))
-    if ! ROBUST_SEEDS=$seeds cargo test --quiet --locked -p tactus-board --test robust; then
+    if ! ROBUST_SEEDS=$seeds cargo test --quiet --locked -p tactus-board --test suite robust::; then
         printf 'make soak: round %d FAILED after %d s at the seeds %s\n' "$rounds" "$SECONDS" "$seeds"
         exit 1
     fi
     # Litmus tests, and systems in weak memory, the same way.
     seeds=$((rounds * 1000))..$((rounds * 1000 + 20))
-    if ! WEAK_MEMORY_SEEDS=$seeds cargo test --quiet --locked -p tactus-board --test weak_memory; then
+    if ! WEAK_MEMORY_SEEDS=$seeds cargo test --quiet --locked -p tactus-board --test suite weak_memory::; then
         printf 'make soak: round %d FAILED after %d s at the seeds %s of the litmus tests\n' "$rounds" "$SECONDS" "$seeds"
         exit 1
     fi
@@ -75,7 +75,7 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
     fi
     # The ready queue in hardware under random faults, the same way.
     seeds=$((rounds * 1000))..$((rounds * 1000 + 20))
-    if ! READY_QUEUE_SEEDS=$seeds cargo test --quiet --locked -p tactus --test ready_queue -- --ignored no_vcpu_is_lost; then
+    if ! READY_QUEUE_SEEDS=$seeds cargo test --quiet --locked -p tactus --test suite -- --ignored ready_queue::no_vcpu_is_lost; then
         printf 'make soak: round %d FAILED after %d s at the seeds %s of the ready queue\n' "$rounds" "$SECONDS" "$seeds"
         exit 1
     fi

@@ -1,8 +1,6 @@
 //! What the fuzz targets of the devices try, with their saved inputs and with random ones.
 
-mod devices_harness;
-
-use devices_harness::{queues, registers};
+use crate::devices_harness::{queues, registers};
 use proptest::prelude::*;
 use std::path::Path;
 

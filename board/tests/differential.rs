@@ -11,8 +11,6 @@ mod generate;
 mod image;
 #[path = "differential/layout.rs"]
 mod layout;
-#[path = "isa/platform.rs"]
-mod platform;
 #[path = "differential/program.rs"]
 mod program;
 #[path = "differential/random.rs"]
@@ -21,8 +19,8 @@ mod random;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use crate::isa::platform::{Platform, run};
 use generate::Image;
-use platform::{Platform, run};
 use tactus_board::decode::decode;
 
 /// Tests of an image.
@@ -99,7 +97,7 @@ fn compare(name: &str, seeds: impl Iterator<Item = u64>, machines: [Platform; 2]
         }
         panic!(
             "seed {seed}: {} of {TESTS} tests differ, the first is {test}\n{}\n{others}To see it alone: TACTUS_DIFFERENTIAL_SEED={seed} \
-             TACTUS_DIFFERENTIAL_TEST={test} cargo test -p tactus-board --test differential one -- --ignored --nocapture",
+             TACTUS_DIFFERENTIAL_TEST={test} cargo test -p tactus-board --test suite differential::one -- --ignored --nocapture",
             differing.len(),
             difference(&image, &logs, machines)
         );

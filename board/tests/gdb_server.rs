@@ -14,7 +14,7 @@ use tactus_board::profile::Profile;
 use tactus_board::setup;
 use tactus_board::time::Femtoseconds;
 
-mod gdb_harness;
+use crate::gdb_harness;
 
 const BASE: u64 = 0x8000_0000;
 /// The address of the loop's first instruction.

@@ -7,7 +7,7 @@
 //! Needs GNU binutils for RISC-V and QEMU, which `make setup` installs; the tests fail without them.
 
 #[path = "isa/platform.rs"]
-mod platform;
+pub mod platform;
 
 use std::fs;
 use std::path::{Path, PathBuf};

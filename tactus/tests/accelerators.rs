@@ -2,8 +2,6 @@
 //! the blocks' tests say (`fabric/test/hw_task_models.py`), which know nothing of how the tasks are built, for any
 //! order of requests, preemptions and restarts.
 
-mod harness;
-
 use std::path::Path;
 use std::process::Command;
 
@@ -21,7 +19,7 @@ use tactus_board::fault::Fault;
 use tactus_board::profile::Profile;
 use tactus_board::time::Femtoseconds;
 
-use harness::{STUCK, assert_verdict, explain, fabric, figure, once, root, seeds, written};
+use crate::harness::{STUCK, assert_verdict, explain, fabric, figure, once, root, seeds, written};
 
 /// The frame of that number for a task, as both guests make it: of xorshift's 64 bits.
 fn frame(task: u64, number: u64, bytes: usize) -> Vec<u8> {

@@ -1,7 +1,5 @@
 //! The schedule of the paper's Figure 6, on the hypervisor itself: which vCPU each hart runs in each of 20 ticks.
 
-mod harness;
-
 use std::sync::Arc;
 
 use tactus::run::board::probe::{Hit, Probe};
@@ -10,7 +8,7 @@ use tactus::run::session::Verdict;
 use tactus_board::board::Pace;
 use tactus_board::profile::Profile;
 
-use harness::{On, assert_verdict, boot, once, with_each_queue};
+use crate::harness::{On, assert_verdict, boot, once, with_each_queue};
 
 /// The figure's ticks, in those of the `time` CSR: 10 ms, as `guests/bench/src/mpsoc/figure6.rs` has it.
 const TICK: u64 = 100_000;

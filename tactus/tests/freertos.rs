@@ -1,12 +1,10 @@
 //! The FreeRTOS guest in VMs. Natively it is tested by its own package, `cargo test -p tactus-guest-freertos`.
 
-mod harness;
-
 use tactus::run::journal::VmJournal;
 use tactus::run::record::OffReason;
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{On, assert_verdict, explain, on_both, root, run, run_text, with_each_queue};
+use crate::harness::{On, assert_verdict, explain, on_both, root, run, run_text, with_each_queue};
 
 /// Releases in each phase of the demonstration when it runs unattended (`guests/freertos/app/demo.c`).
 const RELEASES: u64 = 2000;
@@ -125,8 +123,8 @@ fn failures_are_told(on: On) {
 on_both!(
     alone,
     beside_each_other,
+    failures_are_told;
     on_several_harts,
     above_a_hostile_guest,
-    failures_are_told,
 );
 with_each_queue!(beside_each_other, on_several_harts, above_a_hostile_guest);

@@ -1,12 +1,10 @@
 //! The guest runtime's self-test, natively under the firmware and in a VM: the same binary, the same checks.
 
-mod harness;
-
 use tactus::artifacts::Artifacts;
 use tactus::run::machine::Launch;
 use tactus::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 
-use harness::{
+use crate::harness::{
     On, STUCK, assert_verdict, explain, in_weak_memory, on_both, run, run_text, with_each_queue,
 };
 

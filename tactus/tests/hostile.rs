@@ -2,8 +2,6 @@
 //!
 //! [`contained`] checks the properties common to all; each test adds those particular to its attack.
 
-mod harness;
-
 use tactus::run::journal::VmJournal;
 use tactus::run::record::{Consumer, FaultAction, OffReason};
 use tactus::run::session::Outcome;
@@ -11,7 +9,9 @@ use tactus::run::session::Outcome;
 use tactus::run::board::probe::Probe;
 use tactus::run::machine::Platform;
 
-use harness::{On, boot_text, explain, in_weak_memory, on_both, once, root, run, with_each_queue};
+use crate::harness::{
+    On, boot_text, explain, in_weak_memory, on_both, once, root, run, with_each_queue,
+};
 
 /// Exception codes (RISC-V privileged specification, "Supervisor Cause Register") that say a guest touched what it does
 /// not have: instruction, load and store guest-page fault.

@@ -1,8 +1,6 @@
 //! Guests that share the devices behind the I/O hypervisor, and pins that change on exact cycles whatever the others
 //! do: what the guests say of their data, and what the board has seen of the pins.
 
-mod harness;
-
 use std::path::Path;
 
 use tactus::run::Boot;
@@ -11,7 +9,7 @@ use tactus::run::machine::Platform;
 use tactus::run::session::{Outcome, Verdict};
 use tactus_board::profile::Profile;
 
-use harness::{STUCK, assert_verdict, explain, fabric, figure, once, root};
+use crate::harness::{STUCK, assert_verdict, explain, fabric, figure, once, root};
 
 /// Pins of the design.
 const PINS: u32 = 8;

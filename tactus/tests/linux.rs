@@ -1,12 +1,10 @@
 //! Debian's Linux, the unmodified binary, in VMs.
 
-mod harness;
-
 use tactus::run::journal::VmJournal;
 use tactus::run::record::{Consumer, OffReason};
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{On, assert_verdict, explain, on_both, root, run, run_text, with_each_queue};
+use crate::harness::{On, assert_verdict, explain, on_both, root, run, run_text, with_each_queue};
 
 /// The text of a system with something else in place of `from`.
 fn system(file: &str, from: &str, to: &str) -> String {

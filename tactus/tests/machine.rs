@@ -14,12 +14,8 @@ use tactus::run::script::{Script, ScriptEnd};
 use tactus::run::session::{Ending, Outcome, Plan, Session, Unwatched, Verdict, Watcher};
 use tempfile::NamedTempFile;
 
-mod harness;
-#[path = "harness/player.rs"]
-mod player;
-
-use harness::{On, STUCK, on_both};
-use player::{From::Log, From::Vm, Then, framed, player};
+use crate::harness::player::{From::Log, From::Vm, Then, framed, player};
+use crate::harness::{On, STUCK, on_both};
 
 const TIMEBASE_HZ: u64 = 10_000_000;
 
@@ -353,7 +349,7 @@ fn victim() {
 fn killed_process_leaves_no_machine() {
     let image = player(b"", Then::Echo);
     let mut victim = Command::new(std::env::current_exe().expect("this test is a program"))
-        .args(["--exact", "victim", "--ignored"])
+        .args(["--exact", "machine::victim", "--ignored"])
         .env("VICTIM_IMAGE", image.path())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -1,8 +1,6 @@
 //! `tactus new guest` as its user meets it: what it makes builds and runs as it is, tells what its user has broken, and
 //! what cannot be made is refused.
 
-mod harness;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -216,7 +214,7 @@ fn guest_in_rust_builds_and_runs_as_it_is() {
 #[test]
 fn guest_in_rust_uses_the_runtime_of_a_clone() {
     let (_directory, place) = place();
-    let root = harness::root().canonicalize().expect("it is there");
+    let root = crate::harness::root().canonicalize().expect("it is there");
     let root = root.display().to_string();
     assert_made(&new_guest(&place, &["spin", "--rust", "--runtime", &root]));
     let folder = place.join("spin");

@@ -1,7 +1,5 @@
 //! Guests that others bring: used as Zephyr and NuttX use their machine, asynchronous Rust on Embassy, and U-Boot.
 
-mod harness;
-
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +11,7 @@ use tactus::run::machine::Launch;
 use tactus::run::record::Consumer;
 use tactus::run::session::{Ending, Outcome, Plan, Session, Unwatched, Verdict, Watcher};
 
-use harness::{On, STUCK, assert_verdict, explain, figure, on_both, run};
+use crate::harness::{On, STUCK, assert_verdict, explain, figure, on_both, run};
 
 /// What `guests/conformance/src/bin/zephyr.rs` checks, in its order.
 const ZEPHYR: [&str; 16] = [
@@ -204,7 +202,7 @@ fn u_boot() {
         image.display().to_string()
     );
     for on in [On::Qemu, On::Board] {
-        let file = harness::written(&system);
+        let file = crate::harness::written(&system);
         let boot = Boot::of(file.path()).unwrap_or_else(|error| panic!("{error:?}"));
         let plan = boot.plan.clone().on(on.platform()).limit(STUCK);
         let plan = plan.until("u-boot").expect("the system has it");

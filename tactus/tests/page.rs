@@ -19,13 +19,8 @@ use tactus::report::{self, page};
 use tactus::run::machine::Launch;
 use tactus::run::session::{Outcome, Plan, Session, Unwatched};
 
-mod harness;
-#[allow(dead_code, reason = "nothing is echoed here")]
-#[path = "harness/player.rs"]
-mod player;
-
-use harness::On;
-use player::{From::Log, From::Vm, Then, framed, player};
+use crate::harness::On;
+use crate::harness::player::{From::Log, From::Vm, Then, framed, player};
 
 /// The folder of the Node.js packages of `make setup`.
 const MODULES: &str = "build/setup/page/node_modules";
@@ -45,7 +40,7 @@ const HOSTILE: [&str; 8] = [
 ];
 
 /// A run of two VMs, the first of a name that no system's file could have, that write this.
-fn made_up(vm: &str, parts: &[(player::From, &str)]) -> Outcome {
+fn made_up(vm: &str, parts: &[(crate::harness::player::From, &str)]) -> Outcome {
     let image = player(&framed(parts), Then::Off);
     let launch = Launch {
         image: image.path().to_owned(),
@@ -199,7 +194,7 @@ fn experiment(directory: &Path) {
 /// Runs `tactus`, which must succeed.
 fn tactus(arguments: &[&str]) {
     let output = Command::new(env!("CARGO_BIN_EXE_tactus"))
-        .current_dir(harness::root())
+        .current_dir(crate::harness::root())
         .args(arguments)
         .output()
         .expect("tactus can be run");
@@ -219,7 +214,7 @@ fn program(names: &[&str]) -> Option<PathBuf> {
 
 #[test]
 fn the_page_works_in_a_browser() {
-    let modules = harness::root().join(MODULES);
+    let modules = crate::harness::root().join(MODULES);
     let browser = program(&["chromium", "chromium-browser", "google-chrome"]);
     let node = program(&["node", "nodejs"]);
     let there = modules.join("playwright-core").is_dir();
@@ -265,7 +260,7 @@ fn the_page_works_in_a_browser() {
     assert!(whole == again, "the page is made again as it was");
     tactus(&["report", &text("fast"), &text("timed")]);
     let status = Command::new(node)
-        .arg(harness::root().join("tactus/tests/page/check.mjs"))
+        .arg(crate::harness::root().join("tactus/tests/page/check.mjs"))
         .args([browser.as_path(), &modules, directory.path()])
         .stdin(Stdio::null())
         .status()

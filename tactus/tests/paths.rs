@@ -1,8 +1,6 @@
 //! The paths below the guests keep to the bounds that `docs/src/explanation/worst-case-paths.md` states, and are all there: the runs of
 //! `tactus bench kerone-core --quick` that collect them.
 
-mod harness;
-
 use std::collections::BTreeSet;
 
 use tactus::bench::{experiment, paths, prepared, value};
@@ -10,7 +8,7 @@ use tactus::profile::Profile;
 use tactus::run::board::paths::Cause;
 use tactus::run::session::Verdict;
 
-use harness::{explain, root};
+use crate::harness::{explain, root};
 
 /// Calls that no guest of these runs makes.
 const UNMADE: [&str; 1] = ["call: legacy shutdown"];

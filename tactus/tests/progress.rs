@@ -6,8 +6,6 @@ use std::process::{Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-mod harness;
-
 /// What `tactus` writes to a terminal that is its stderr, and whether it ended well.
 fn on_terminal(arguments: &[&str]) -> (String, bool) {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal can be made");
@@ -17,7 +15,7 @@ fn on_terminal(arguments: &[&str]) -> (String, bool) {
     let name = name.into_string().expect("its name is text");
     let end = File::options().read(true).write(true).open(name);
     let child = Command::new(env!("CARGO_BIN_EXE_tactus"))
-        .current_dir(harness::root())
+        .current_dir(crate::harness::root())
         .args(arguments)
         .env("TERM", "xterm")
         .stdin(Stdio::null())
@@ -42,7 +40,7 @@ fn on_terminal(arguments: &[&str]) -> (String, bool) {
 
 /// A system that computes in silence until it is ended.
 fn silent() -> tempfile::NamedTempFile {
-    let system = fs::read_to_string(harness::root().join("systems/hostile-spin.toml"));
+    let system = fs::read_to_string(crate::harness::root().join("systems/hostile-spin.toml"));
     let system = system.expect("the system is there");
     assert!(system.contains("ms=350"), "{system}");
     let file = tempfile::Builder::new().suffix(".toml").tempfile();
@@ -67,7 +65,7 @@ fn a_pipe_gets_a_line_from_a_silent_run() {
     let system = silent();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
     let command = command
-        .current_dir(harness::root())
+        .current_dir(crate::harness::root())
         .arg("run")
         .arg(system.path())
         .args(["--platform", "board"])

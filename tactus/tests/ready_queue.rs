@@ -1,8 +1,6 @@
 //! The best-effort ready queue, in software and in the fabric: systems run with each of the six, and the software takes
 //! over from hardware that fails.
 
-mod harness;
-
 use tactus::run::machine::Platform;
 use tactus::run::session::{Outcome, Verdict};
 use tactus_abi::blob::ReadyQueue;
@@ -10,7 +8,9 @@ use tactus_board::fabric::FabricPort;
 use tactus_board::fault::Fault;
 use tactus_board::time::Femtoseconds;
 
-use harness::{On, assert_verdict, boot_text, explain, has_given_up_its_queue, once, root, seeds};
+use crate::harness::{
+    On, assert_verdict, boot_text, explain, has_given_up_its_queue, once, root, seeds,
+};
 
 /// Four best-effort guests of two priorities, that share two harts.
 const FOUR: &str = r#"

@@ -1,7 +1,5 @@
 //! Machines and images that a system cannot run on: the hypervisor reports the reason, and boots nothing.
 
-mod harness;
-
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
@@ -9,7 +7,7 @@ use tactus_abi::blob::{Header, MAGIC, checksum, part};
 
 /// The boot image of the simplest system.
 fn image() -> Vec<u8> {
-    harness::boot(harness::On::Qemu, "systems/hello.toml", None)
+    crate::harness::boot(crate::harness::On::Qemu, "systems/hello.toml", None)
         .image
         .bytes
 }
@@ -28,7 +26,7 @@ fn boot(image: &[u8], cpu: &str, memory: &str) -> String {
         .stderr(Stdio::null())
         .spawn()
         .expect("QEMU can be started: `make setup` installs it");
-    harness::process::wait_for_end(&mut qemu);
+    crate::harness::process::wait_for_end(&mut qemu);
     let output = qemu.wait_with_output().expect("QEMU has ended");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -4,11 +4,9 @@
 //! arrives from another hart. Before, such a release waited for the next event that the timer was set to: the end of a best-effort
 //! slice.
 
-mod harness;
-
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{On, assert_verdict, explain, figure, in_weak_memory, on_both, run_text};
+use crate::harness::{On, assert_verdict, explain, figure, in_weak_memory, on_both, run_text};
 
 /// What `tactus check` states as the server's response: see [`server`]. 592 µs, in ticks of 100 ns.
 const BOUND_TICKS: f64 = 5_920.0;
@@ -68,8 +66,4 @@ fn moved_to_another_hart(on: On) {
 }
 
 in_weak_memory!(; rung_from_another_hart, rung_from_the_same_hart, moved_to_another_hart);
-on_both!(
-    rung_from_another_hart,
-    rung_from_the_same_hart,
-    moved_to_another_hart,
-);
+on_both!(moved_to_another_hart; rung_from_another_hart, rung_from_the_same_hart);

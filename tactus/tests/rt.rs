@@ -1,12 +1,10 @@
 //! Real-time vCPUs that guests make at run time: from the Rust runtime, from FreeRTOS, from Linux user space.
 
-mod harness;
-
 use tactus::run::journal::VmJournal;
 use tactus::run::record::OffReason;
 use tactus::run::session::{Outcome, Verdict};
 
-use harness::{
+use crate::harness::{
     On, assert_verdict, explain, in_weak_memory, on_both, run, run_text, with_each_queue,
 };
 

@@ -1,16 +1,14 @@
 //! `tactus run` and `tactus bench` as commands: exit codes, stdout, and interruption.
 
-mod harness;
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Output, Stdio};
 
-use harness::{On, on_both};
+use crate::harness::{On, on_both};
 use rustix::process::{Pid, Signal, kill_process};
 
 fn tactus(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
-    command.current_dir(harness::root()).args(arguments);
+    command.current_dir(crate::harness::root()).args(arguments);
     command
 }
 

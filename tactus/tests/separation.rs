@@ -1,11 +1,9 @@
 //! What `separation = false` takes away: each half of it shows in a latency that a guest measures.
 
-mod harness;
-
 use tactus::run::journal::VmJournal;
 use tactus::run::session::Verdict;
 
-use harness::{On, assert_verdict, explain, on_both, root, run_text, with_each_queue};
+use crate::harness::{On, assert_verdict, explain, on_both, root, run_text, with_each_queue};
 
 /// A system with or without separation.
 fn with(separation: bool, system: &str) -> String {

@@ -1,7 +1,5 @@
 //! The program and the system of `tactus bench spumone`, briefly, and the experiment itself.
 
-mod harness;
-
 use std::process::Command;
 
 use tactus::artifacts::Artifacts;
@@ -9,7 +7,9 @@ use tactus::run::journal::VmJournal;
 use tactus::run::machine::Launch;
 use tactus::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 
-use harness::{On, STUCK, assert_verdict, explain, on_both, root, run_text, with_each_queue};
+use crate::harness::{
+    On, STUCK, assert_verdict, explain, on_both, root, run_text, with_each_queue,
+};
 
 /// Ticks per second of `time`, on QEMU and on the board.
 const TIMEBASE_HZ: u64 = 10_000_000;

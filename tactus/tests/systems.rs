@@ -1,14 +1,12 @@
 //! Whole systems, from their description to the records of their run: the hypervisor itself on QEMU and on the board.
 
-mod harness;
-
 use tactus::run::board::probe::Probe;
 use tactus::run::board::{Marker, Worker};
 use tactus::run::machine::Platform;
 use tactus::run::record::{Consumer, OffReason};
 use tactus::run::session::{Ending, Outcome, Unwatched, Verdict};
 
-use harness::{
+use crate::harness::{
     On, assert_verdict, boot, explain, in_weak_memory, on_both, once, run, run_text,
     with_each_queue,
 };

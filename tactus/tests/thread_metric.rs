@@ -1,14 +1,12 @@
 //! The program that measures FreeRTOS with the seven tests of Thread-Metric, briefly: natively and in a VM beside busy ones. What it finds is the
 //! matter of `tactus bench kerone-core`.
 
-mod harness;
-
 use tactus::artifacts::Artifacts;
 use tactus::run::board::Worker;
 use tactus::run::machine::Launch;
 use tactus::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 
-use harness::{On, STUCK, assert_verdict, explain, on_both, root, run_text};
+use crate::harness::{On, STUCK, assert_verdict, explain, on_both, root, run_text};
 
 /// The tests, in their order.
 const TESTS: [&str; 7] = [

@@ -1,11 +1,11 @@
 //! Random tests: state, page tables and segments, and the image that holds them.
 
-use crate::image::Piece;
-use crate::layout::{
+use super::image::Piece;
+use super::layout::{
     self, CODE, HEADER, LANDING, LIVE, LIVE_PAGES, PRISTINE, RECORDS, SCRATCH_PAGES, USER,
 };
-use crate::program::{self, Allowed, Mode};
-use crate::random::Random;
+use super::program::{self, Allowed, Mode};
+use super::random::Random;
 
 /// Segments of a test.
 const SEGMENTS: usize = 12;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::layout;
+use super::layout;
 
 /// Bytes at a physical address.
 pub struct Piece {

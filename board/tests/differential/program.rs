@@ -14,7 +14,7 @@
 
 use tactus_board::decode::{Instruction, Operation, decode, length};
 
-use crate::random::Random;
+use super::random::Random;
 
 /// The privilege modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

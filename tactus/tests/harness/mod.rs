@@ -1,9 +1,6 @@
-//! Boots systems on QEMU and on the virtual board for tests: `mod harness;`, then [`run`].
+//! Boots systems on QEMU and on the virtual board for tests: [`run`].
 //!
 //! The system is built from the workspace as it is, so that a test never meets a stale image.
-
-// Each test program uses a part of this.
-#![allow(dead_code)]
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -20,6 +17,7 @@ use tactus_abi::blob::ReadyQueue;
 use tactus_board::board::MemoryModel;
 use tempfile::NamedTempFile;
 
+pub mod player;
 pub mod process;
 
 /// Virtual time that no test's run comes near; a run that takes it is stuck. How fast the host is makes no difference.
@@ -134,46 +132,52 @@ pub fn has_given_up_its_queue(outcome: &Outcome) -> bool {
     log.contains("warning") && log.contains("ready queue in hardware is not used")
 }
 
-/// Makes two tests of each function: one on QEMU, one on the board.
-#[allow(unused_macros)]
+/// Makes two tests of each function: one on QEMU, one on the board. Those of the second list are for `make soak` alone
+/// on QEMU, which takes long for their virtual time.
 macro_rules! on_both {
-    ($($name:ident),+ $(,)?) => {
+    ($($name:ident),* $(; $($long:ident),+)? $(,)?) => {
         mod qemu {
             $(#[test]
             fn $name() {
-                super::$name(super::harness::On::Qemu);
-            })+
+                super::$name(crate::harness::On::Qemu);
+            })*
+            $($(#[test]
+            #[ignore = "long"]
+            fn $long() {
+                super::$long(crate::harness::On::Qemu);
+            })+)?
         }
         mod board {
             $(#[test]
             fn $name() {
-                super::$name(super::harness::On::Board);
-            })+
+                super::$name(crate::harness::On::Board);
+            })*
+            $($(#[test]
+            fn $long() {
+                super::$long(crate::harness::On::Board);
+            })+)?
         }
     };
 }
-#[allow(unused_imports)]
 pub(crate) use on_both;
 
 /// Makes a test of each function on the board with weak memory, from five seeds or those of the environment's variable
 /// `WEAK_MEMORY_SEEDS` (FROM..TO). The second list is for `make soak` alone.
-#[allow(unused_macros)]
 macro_rules! in_weak_memory {
     ($($name:ident),* ; $($long:ident),* $(,)?) => {
         mod weak_memory {
             $(#[test]
             fn $name() {
-                super::harness::from_seeds(super::$name);
+                crate::harness::from_seeds(super::$name);
             })*
             $(#[test]
             #[ignore = "long"]
             fn $long() {
-                super::harness::from_seeds(super::$long);
+                crate::harness::from_seeds(super::$long);
             })*
         }
     };
 }
-#[allow(unused_imports)]
 pub(crate) use in_weak_memory;
 
 /// Calls `test` with weak memory from each seed. The seed at which it fails is the last one that is printed.
@@ -186,7 +190,6 @@ pub fn from_seeds(test: fn(On)) {
 
 /// Makes a test of each function for each ready queue but the one that systems have unless they say otherwise. Long:
 /// `make soak` runs them.
-#[allow(unused_macros)]
 macro_rules! with_each_queue {
     ($($name:ident),+ $(,)?) => {
         with_each_queue!(@ linear Linear, [$($name)+]);
@@ -200,12 +203,11 @@ macro_rules! with_each_queue {
             $(#[test]
             #[ignore = "long"]
             fn $name() {
-                super::$name(super::harness::On::Queue(tactus_abi::blob::ReadyQueue::$queue));
+                super::$name(crate::harness::On::Queue(tactus_abi::blob::ReadyQueue::$queue));
             })+
         }
     };
 }
-#[allow(unused_imports)]
 pub(crate) use with_each_queue;
 
 /// The project's root.

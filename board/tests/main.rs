@@ -1,0 +1,28 @@
+//! The tests of the library from outside, but for those of its fabric, floating-point and privileged architecture, which are
+//! programs of their own. One program: the library is linked once. `cargo test -p tactus-board --test suite gdb_server::` runs
+//! those of a file.
+
+mod devices_devicetree;
+mod devices_fuzz;
+mod devices_harness;
+mod devices_virt;
+mod devices_virtio;
+mod differential;
+mod examples;
+mod gdb_harness;
+mod gdb_server;
+mod isa;
+mod oracle;
+mod profile;
+mod profile_docs;
+mod properties;
+mod robust;
+mod robust_cases;
+mod timing_caches;
+mod timing_memory;
+mod timing_pipeline;
+mod timing_prediction;
+mod timing_state;
+mod timing_translation;
+mod undisturbed;
+mod weak_memory;

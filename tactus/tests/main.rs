@@ -1,0 +1,33 @@
+//! The tests that boot systems, and those that run the tool as its user does. One program: what they share is compiled and
+//! linked once. `cargo test -p tactus --test suite hostile::` runs those of a file.
+
+mod accelerators;
+mod bench_board;
+mod boot;
+mod check;
+mod distribution;
+mod figure6;
+mod freertos;
+mod gdb;
+mod guests;
+mod harness;
+mod hostile;
+mod hypervisor_layout;
+mod io;
+mod linux;
+mod machine;
+mod manycore;
+mod new;
+mod own_guests;
+mod page;
+mod paths;
+mod progress;
+mod ready_queue;
+mod refusal;
+mod release;
+mod rt;
+mod run_command;
+mod separation;
+mod spumone;
+mod systems;
+mod thread_metric;
