@@ -1,6 +1,8 @@
 //! `tactus run` and `tactus bench` as commands: exit codes, stdout, and interruption.
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 
 use crate::harness::{On, on_both};
@@ -291,6 +293,23 @@ fn missing_qemu_is_explained() {
         stderr.contains("qemu-system-riscv64 is not installed") && stderr.contains("make setup"),
         "{stderr}"
     );
+}
+
+/// What asks QEMU is 13 instructions whose exit code is 23 where it ignores the write.
+#[test]
+fn a_qemu_that_ignores_the_firmware_is_refused() {
+    let path = tempfile::tempdir().expect("a temporary directory can be made");
+    let qemu = path.path().join("qemu-system-riscv64");
+    std::fs::write(&qemu, "#!/bin/sh\nexit 23\n").expect("it can be written");
+    std::fs::set_permissions(&qemu, Permissions::from_mode(0o755)).expect("it is this test's own");
+    let mut run = tactus(&["run", "systems/hello.toml"]);
+    let others = std::env::var("PATH").expect("there is one");
+    run.env("PATH", format!("{}:{others}", path.path().display()));
+    let (code, _, stderr) = output(run);
+    assert_eq!(code, Some(2), "{stderr}");
+    for part in ["does not run guests", "mstatus.MPV", "make setup"] {
+        assert!(stderr.contains(part), "{stderr}");
+    }
 }
 
 /// All that a run prints but how long the host took.

@@ -78,6 +78,14 @@ pub enum Error {
     #[error("{QEMU} is not installed (not found in PATH)")]
     #[diagnostic(help("run `make setup`, which installs it"))]
     NoQemu,
+    /// The emulator does not do what the firmware needs.
+    #[error(
+        "this {QEMU} does not run guests: machine mode's writes of `mstatus.MPV` are ignored, as by 10.0.11 to 10.0.13 and 11.1.3"
+    )]
+    #[diagnostic(help(
+        "run `make setup`, which replaces it, or put another version first in PATH; the virtual board needs none: `--platform board`"
+    ))]
+    QemuIgnoresMpv,
     /// The machine could not be started.
     #[error("the machine could not be started: {0}")]
     Start(std::io::Error),

@@ -21,6 +21,7 @@ use crate::config::Nanoseconds;
 use clock::{Clock, Part};
 
 mod clock;
+mod mpv;
 
 /// The program that is the machine.
 pub const QEMU: &str = "qemu-system-riscv64";
@@ -100,6 +101,9 @@ impl Machine {
     /// Starts a machine that ends at the limit of virtual time, where there is one. It ends with the calling thread at the
     /// latest.
     pub(super) fn start(launch: &Launch, limit: Option<Nanoseconds>) -> Result<Self, Error> {
+        if mpv::is_ignored() {
+            return Err(Error::QemuIgnoresMpv);
+        }
         let clock = Clock::new(limit).map_err(Error::Start)?;
         let mut machine = Self::spawn(command(launch, &clock, &find_firmware()?))?;
         machine.clock = Some(clock.started());
