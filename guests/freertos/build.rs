@@ -1,5 +1,5 @@
-//! Compiles the FreeRTOS kernel (from the package `freertos-next`, unmodified), our port of it, the platform and the
-//! applications into one static library, and links the programs for where they are entered.
+//! Compiles the FreeRTOS kernel (from the package `freertos-next`, unmodified), its port, the platform and the
+//! applications into one static library, and links the programs with `platform/link.ld`.
 
 #[path = "../toolchain.rs"]
 mod toolchain;
@@ -7,7 +7,7 @@ mod toolchain;
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The kernel's files; `heap_4` is the allocator behind its dynamic creation functions.
+/// The kernel's source files; `heap_4` is the allocator behind its dynamic creation functions.
 const KERNEL: [&str; 7] = [
     "tasks.c",
     "queue.c",
@@ -18,10 +18,10 @@ const KERNEL: [&str; 7] = [
     "portable/MemMang/heap_4.c",
 ];
 
-/// Folders of ours, every `.c` and `.S` file of which is compiled.
+/// Folders of this package whose `.c` and `.S` files are compiled.
 const OURS: [&str; 3] = ["port", "platform", "app"];
 
-/// What C software knows of Tactus.
+/// The C headers of Tactus's ABI.
 const ABI: &str = "../../abi/include";
 
 /// The registers of the fabric's blocks.
@@ -30,8 +30,8 @@ const REGISTERS: &str = "../../fabric/generated";
 /// The library for channels.
 const CHANNEL: &str = "../channel/c";
 
-/// One ABI for C and Rust: the target's, hard float. The ISA is named as of the specification of 2019 (before Zicsr
-/// was split off), as the packaged compiler's libraries are.
+/// One ABI for C and Rust: the target's, hard float. The ISA is named as in the specification of 2019 (before Zicsr
+/// was split off), as in the packaged compiler's libraries.
 const MACHINE: [&str; 4] = [
     "-march=rv64gc",
     "-mabi=lp64d",
@@ -88,7 +88,7 @@ fn compiler(kernel: &Path) -> cc::Build {
         .archiver(toolchain::cross("ar"))
         .no_default_flags(true)
         .flags(MACHINE)
-        // Of where Cargo keeps the kernel's source nothing may depend.
+        // The programs must not depend on the folder in which Cargo keeps the kernel's source.
         .flag(format!(
             "-fmacro-prefix-map={}=FreeRTOS-Kernel",
             kernel.display()

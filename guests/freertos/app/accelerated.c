@@ -1,9 +1,9 @@
 /*
- * Computes a frame in each period by an accelerator that other VMs share, and says how long that took and the CRC-32 of what came out: whoever knows
- * what the task computes can tell from it whether every bit is right. The frames are those of guests/accelerated.
+ * Computes a frame in each period on an accelerator that other VMs share. Reports the response times and the CRC-32
+ * of the results, which shows whether every bit is right. The frames are those of guests/accelerated.
  *
- * Boot arguments: `task=N`, the number of the hardware task (docs/src/reference/hardware-tasks.md); `frames=N`; `bytes=N` of a frame; `period=N`, in
- * ticks of the kernel.
+ * Boot arguments: `task=N`, the number of the hardware task (docs/src/reference/hardware-tasks.md); `frames=N`;
+ * `bytes=N` of a frame; `period=N`, in ticks of the kernel.
  */
 
 #include "FreeRTOS.h"
@@ -20,10 +20,10 @@ void accelerated_main(void);
 
 #define FRAMES 20
 #define FRAMES_MAX 1000
-/* Bytes of a frame that Ker-ONE measures with: 4,700 symbols. */
+/* Bytes of a frame in the measurements of Ker-ONE: 4,700 symbols. */
 #define BYTES 18800
 #define BYTES_MAX 65536
-/* The most bytes of output for each of input, and to fill a block: those of 16-QAM, and of the FFT with 1,024 points. */
+/* Output bytes per byte of input at most (16-QAM), and the largest block that is padded (FFT of 1,024 points). */
 #define GROWTH 8
 #define BLOCK 4096
 #define PERIOD 5
@@ -35,7 +35,7 @@ static uint32_t response_ns[FRAMES_MAX];
 static StaticTask_t compute_task;
 static StackType_t compute_stack[1024];
 
-/* CRC-32 (IEEE 802.3) of `bytes` behind those of `crc`, four bits at a time. */
+/* CRC-32 (IEEE 802.3) of `bytes`, continued from `crc`, four bits at a time. */
 static uint32_t crc32(uint32_t crc, const uint8_t *bytes, size_t length)
 {
     static const uint32_t of_nibble[16] = {
@@ -52,7 +52,7 @@ static uint32_t crc32(uint32_t crc, const uint8_t *bytes, size_t length)
     return ~crc;
 }
 
-/* How many bytes a task makes of a frame; 0: there is no such task. */
+/* Bytes of output that a task produces from a frame; 0: there is no such task. */
 static size_t output_bytes(uint32_t task, size_t bytes)
 {
     switch (task) {
@@ -69,7 +69,7 @@ static size_t output_bytes(uint32_t task, size_t bytes)
     }
 }
 
-/* The frame of that number, of xorshift's 64 bits. */
+/* Fills `input` with frame number `frame`, from a 64-bit xorshift generator. */
 static void make_frame(uint32_t task, uint64_t frame, size_t bytes)
 {
     uint64_t random = (uint64_t)task << 32 | (frame + 1);

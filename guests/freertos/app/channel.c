@@ -1,6 +1,6 @@
 /*
- * One end of a channel, for the program at the other end (guests/runtime/src/bin/channel-selftest.rs), which says by records what is to be
- * done next and judges the answers. With the boot argument `page=1` it hears the doorbell by a page. Shows the C libraries for rings and messages in use: see docs/src/how-to/use-a-channel.md.
+ * One end of a channel. The program at the other end (guests/runtime/src/bin/channel-selftest.rs) sends commands as
+ * records and checks the answers. `page=1` delivers doorbells by an interrupt page (docs/src/how-to/use-a-channel.md).
  */
 
 #include <string.h>
@@ -18,15 +18,15 @@
 
 void channel_main(void);
 
-/* What the other end asks for. */
+/* Commands of the other end. */
 enum command { ECHO = 1, SEND = 2, DRAIN = 3, SEND_LATER = 4, RESTART = 5, END = 6 };
 
 /* Bytes of a message (systems/channel.toml), and of the longest record. */
 #define MESSAGE_SIZE 1024
 #define RECORD_SIZE 1024
-/* How long "later" is. */
+/* Delay of the commands that act "later". */
 #define LATER pdMS_TO_TICKS(5)
-/* How long it waits for the doorbell before it looks by itself. */
+/* Time without a doorbell after which the ring is polled. */
 #define PATIENCE pdMS_TO_TICKS(100)
 
 static StaticTask_t serve_task;
@@ -54,7 +54,7 @@ static void open_rings(void)
         platform_fail("channel", "its memory is too small");
 }
 
-/* Sends a record, as soon as there is room. */
+/* Sends a record, and waits while the ring is full. */
 static void answer(const void *bytes, size_t length)
 {
     enum tactus_ring_result result;
@@ -75,7 +75,7 @@ static void echo(size_t length)
     answer(record, length);
 }
 
-/* A message for each priority; how many were sent. */
+/* Sends one message for each priority, and answers with the number of messages sent. */
 static void send(const unsigned char *priorities, size_t count)
 {
     unsigned char sent = 0;
@@ -88,7 +88,7 @@ static void send(const unsigned char *priorities, size_t count)
     answer(&sent, 1);
 }
 
-/* Receives what there is; the other end numbers its messages. */
+/* Receives all pending messages; the other end numbers its messages. */
 static void drain(void)
 {
     static uint32_t expected;
@@ -113,7 +113,7 @@ static void send_later(void)
         platform_fail("message", "there is no room");
 }
 
-/* Does what a record asks for. */
+/* Executes the command in a record. */
 static void serve(size_t length)
 {
     switch (length > 0 ? record[0] : 0) {
@@ -154,7 +154,7 @@ static void serve_loop(void *unused)
             xSemaphoreTake(doorbell, PATIENCE);
             break;
         case TACTUS_RING_RESTARTED:
-            break; /* What comes now is of the new beginning. */
+            break; /* The records that follow belong to the new epoch. */
         default:
             platform_fail("channel", "the other end has written what is impossible");
         }
@@ -168,7 +168,7 @@ void channel_main(void)
     if (platform.channels == 0)
         platform_fail("channel", "the system gives it none");
     doorbell = xSemaphoreCreateBinaryStatic(&doorbell_semaphore);
-    /* Natively there would be no page, and no channel either. */
+    /* Not reached natively, where there is neither an interrupt page nor a channel. */
     if (memcmp(platform.bootargs, by_page, sizeof by_page) == 0)
         configASSERT(plic_use_page());
     configASSERT(plic_attach(platform.channel[0].source, 1, rung, NULL));

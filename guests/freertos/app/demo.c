@@ -1,13 +1,13 @@
 /*
- * The demonstration. A task of the highest priority is released by every tick (1 kHz) and records how late it
- * runs its first instruction. Beside it, as in any real application, other tasks work: a worker that gets its
- * figures through a queue and computes with floating point, and a task that an interrupt handler wakes through a
- * semaphore. Where the VM has accelerators for FFTs, which others share, another one has a burst transformed by them now and then. Where it has
- * timed I/O, all of its pins pulse together on exact cycles of the fabric, by a schedule that is made once.
+ * The demonstration. Every tick (1 kHz) releases a task of the highest priority, which records the latency of its
+ * first instruction. Other tasks work beside it, as in any real application: a worker that receives its figures
+ * through a queue and computes with floating point, and a task that an interrupt handler wakes through a semaphore.
+ * Where the VM has accelerators for FFTs, which are shared, a further task has them transform a burst periodically.
+ * Where the VM has timed I/O, all of its pins pulse together on exact cycles of the fabric, by one schedule.
  *
- * The measurement has phases. In a VM with a channel, another VM says which one is on by the 32-bit word
+ * The measurement has phases. In a VM with a channel, another VM selects the current phase by the 32-bit word
  * at the start of the channel's memory (enum phase). Without a channel, natively or in a VM, this program
- * makes the phases itself: some releases idle, as many beside a busy task of low priority. In the end it
+ * switches the phases itself: some releases idle, as many beside a busy task of low priority. At the end it
  * prints records for the `tactus` tool and powers off.
  */
 
@@ -28,32 +28,32 @@
 
 void demo_main(void);
 
-/* The word that another VM steers the measurement with. Others than these are taken as PHASE_BOOT. */
+/* Values of the word by which another VM steers the measurement. Any other value counts as PHASE_BOOT. */
 enum phase { PHASE_BOOT = 0, PHASE_IDLE = 1, PHASE_LOADED = 2, PHASE_DONE = 3 };
 
-/* Releases in each phase when nobody steers. */
+/* Releases in each phase when no other VM steers the measurement. */
 #define RELEASES 2000
 /* Samples kept in each phase; later ones are counted only. A little more than a minute. */
 #define SAMPLES_MAX 65536
-/* Releases of which the worker gets one message. */
+/* Releases that the worker receives in one message. */
 #define BATCH 100
-/* Messages that may wait for the worker. */
+/* Capacity of the worker's queue in messages. */
 #define BATCHES_WAITING_MAX 16
-/* Distance of the interrupts that wake the interrupt's task, and how long it waits for one, in ticks. */
+/* Interval of the interrupts that wake the heartbeat task, and the task's timeout for each, in ticks. */
 #define HEARTBEAT_PERIOD 100
 #define HEARTBEAT_PATIENCE 50
 
-/* Distance of the bursts, in ticks. */
+/* Interval of the bursts, in ticks. */
 #define BURST_PERIOD 20
-/* Symbols of 32 bits in a burst, and bytes of its spectrum, whose last block is filled up. */
+/* Symbols of 32 bits in a burst, and bytes of its spectrum, whose last block is padded. */
 #define BURST_SYMBOLS 4700
 #define SPECTRUM_BYTES 20480
-/* Hardware tasks that transform one: FFTs of 512 and of 1,024 points (docs/src/reference/hardware-tasks.md). */
+/* Hardware tasks that transform a burst: FFTs of 512 and 1,024 points (docs/src/reference/hardware-tasks.md). */
 #define TRANSFORMS 2
 #define FIRST_TRANSFORM 4
 #define MEMORY_BASE 0x80000000UL
 
-/* Pulses of the pins: how long each is, from one to the next, and how far the first is ahead; in cycles of the fabric, of 10 ns. */
+/* Pulses of the pins: length, period and lead time of the first, in cycles of the fabric, of 10 ns. */
 #define PULSE_LENGTH 250
 #define PULSE_PERIOD 200000
 #define PULSE_AHEAD 100000
@@ -73,9 +73,9 @@ static const char *const phase_names[PHASE_DONE] = {
     [PHASE_LOADED] = "loaded",
 };
 
-/* What the worker is told of some releases. */
+/* A message to the worker: the latencies of several releases. */
 struct batch {
-    /* Counts the batches; the worker sees a lost one by it. */
+    /* The batch's number, by which the worker detects a lost batch. */
     uint32_t number;
     /* 0 marks the end of the measurement. */
     uint32_t releases;
@@ -87,7 +87,7 @@ static uint64_t releases;
 static uint64_t batches_lost;
 static uint64_t heartbeats, heartbeats_missed, doorbells;
 
-/* The accelerators that there are, what each has made of the burst first, and how often it has. */
+/* The accelerators of the VM, the first result of each, and the number of its results. */
 static struct transform {
     struct accelerator device;
     bool there;
@@ -98,14 +98,14 @@ static uint32_t burst[BURST_SYMBOLS] __attribute__((aligned(8)));
 static uint8_t spectrum[SPECTRUM_BYTES] __attribute__((aligned(128)));
 static uint64_t spectra, spectra_wrong, spectrum_ns_max;
 
-/* The cycle in which the pins first go up; 0: they do not. */
+/* The cycle of the pins' first rising edge; 0: the pins do not pulse. */
 static volatile uint64_t pulses_start;
 
 static QueueHandle_t batches;
 static SemaphoreHandle_t heartbeat, doorbell;
 static TaskHandle_t load;
 
-/* Memory of all of it: nothing is allocated while running. */
+/* Static memory of all tasks and queues: nothing is allocated at run time. */
 #define STACK 512
 static StaticTask_t release_task, worker_task, heartbeat_task, doorbell_task, load_task, burst_task, pulses_task;
 static StackType_t release_stack[STACK], worker_stack[2 * STACK], heartbeat_stack[STACK],
@@ -114,7 +114,7 @@ static StaticQueue_t batches_queue;
 static uint8_t batches_storage[BATCHES_WAITING_MAX * sizeof(struct batch)];
 static StaticSemaphore_t heartbeat_semaphore, doorbell_semaphore;
 
-/* The phase that is on, for the next sample. */
+/* The current phase, for the next sample. */
 static enum phase current_phase(void)
 {
     if (platform.channels > 0) {
@@ -139,7 +139,7 @@ static void record(enum phase phase, uint64_t latency_ns)
     releases++;
 }
 
-/* Every tick: measures. Passes a batch to the worker now and then. */
+/* Measures the latency of every tick, and sends the worker one batch per BATCH releases. */
 static void release_loop(void *unused)
 {
     TickType_t release = xTaskGetTickCount();
@@ -166,7 +166,7 @@ static void release_loop(void *unused)
     vTaskSuspend(NULL);
 }
 
-/* Ends the pulses, and says what was asked for. A pin of the fabric's eight has the number of the line that it carries. */
+/* Ends the pulses and reports their schedule. The fabric's pin n carries line n. */
 static void report_pulses(void)
 {
     uint64_t until, cycle;
@@ -188,7 +188,7 @@ static void report_pulses(void)
         console_print("@tactus pass name=freertos_pulses\n");
 }
 
-/* Prints what was measured. `mean_ns` is the worker's own opinion. */
+/* Prints the results. `mean_ns` is the mean that the worker computed. */
 static void report(double mean_ns, uint64_t batched)
 {
     uint64_t dropped = 0;
@@ -228,7 +228,7 @@ static void report(double mean_ns, uint64_t batched)
         console_print("@tactus pass name=freertos_heartbeat\n");
 }
 
-/* Computes the mean of all latencies, in floating point; reports and ends it all when the measurement is over. */
+/* Computes the mean of all latencies in floating point. Reports and powers off at the end of the measurement. */
 static void worker_loop(void *unused)
 {
     struct batch batch;
@@ -248,7 +248,7 @@ static void worker_loop(void *unused)
     platform_power_off(false);
 }
 
-/* Waits for an interrupt ten times a second: device, PLIC, handler, semaphore, task. */
+/* Waits for an interrupt ten times a second, on the path device, PLIC, handler, semaphore, task. */
 static void heartbeat_loop(void *unused)
 {
     TickType_t wake = xTaskGetTickCount();
@@ -264,7 +264,7 @@ static void heartbeat_loop(void *unused)
     }
 }
 
-/* Has the burst transformed, by each accelerator in turn; what it makes has to be the same every time. */
+/* Has each accelerator in turn transform the burst; the result must be the same every time. */
 static void burst_loop(void *unused)
 {
     const struct accelerator_computation computation = {
@@ -297,7 +297,7 @@ static void burst_loop(void *unused)
     }
 }
 
-/* Makes the schedule of the pulses: from there on nothing of this program has a part in them. */
+/* Schedules the pulses; from then on the fabric runs them without this program. */
 static void pulses_begin(void *unused)
 {
     const uint32_t lines = platform.timed_io_lines;
@@ -315,7 +315,7 @@ static void pulses_begin(void *unused)
     vTaskSuspend(NULL);
 }
 
-/* The channel's doorbell. */
+/* Handles the channel's doorbell. */
 static void doorbell_rings(void *semaphore)
 {
     BaseType_t woken = pdFALSE;
@@ -334,7 +334,7 @@ static void doorbell_loop(void *unused)
     }
 }
 
-/* The load that this program makes itself: busy with floating point, so that there is a full context to switch. */
+/* Generates load: uses floating point, so that each switch saves and restores a full context. */
 static void load_loop(void *unused)
 {
     volatile double value = 1;

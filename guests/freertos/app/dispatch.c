@@ -1,16 +1,16 @@
 /*
- * What the paper on SPUMONE measures its RTOS with (sections 4.1, 4.3 and 4.4): the only task that there is besides the kernel's own is
- * released by every tick and records how late it runs its first instruction; or it computes for a part of every 10 ms; or there is none, and
- * the kernel only counts ticks.
+ * The measurements of the paper on SPUMONE (sections 4.1, 4.3 and 4.4). One task, besides the kernel's own, is
+ * released by every tick and records the latency of its first instruction; or it computes for a part of every
+ * 10 ms; or there is no such task, and the kernel only counts ticks.
  *
  * Boot arguments:
  *   hz=N        ticks in a second (1000)
- *   samples=N   how many releases are measured before the program reports and powers off (0: it continues for ever)
- *   load=N      percent of every 10 ms that the task computes for, instead of measuring
- *   entry=1     measures as well how late the trap handler's first instruction comes, and how long it takes from there to the task, which makes
- *               the release a few cycles later
+ * samples=N   number of releases measured before the program reports and powers off (0: it runs for ever)
+ * load=N      percent of every 10 ms in which the task computes, instead of measuring
+ * entry=1     also measures the latency of the trap handler's first instruction and the time from there to the task;
+ *             this adds a few cycles to each release
  *
- * With a channel, the measurement begins when the other end has written anything but zero into its first 32-bit word.
+ * With a channel, the measurement starts when the other end has written a non-zero first 32-bit word.
  */
 
 #include "FreeRTOS.h"
@@ -24,9 +24,9 @@
 
 void dispatch_main(void);
 
-/* Samples that can be kept: what the paper took, and some room. */
+/* Capacity for samples: the number of the paper, and some reserve. */
 #define SAMPLES_MAX 131072
-/* The cycle of the computing task. */
+/* The frequency of the computing task's period. */
 #define LOAD_PERIOD_HZ 100
 #define PERCENT 100
 #define PRIORITY (configMAX_PRIORITIES - 1)
@@ -38,8 +38,8 @@ static bool entry;
 /* The value of `cycle` when the trap handler was last entered. */
 uint64_t dispatch_entered;
 
-/* Goes before the port's trap handler, with entry=1. All traps are taken from tasks, whose stack may be used; to where the kernel's
- * handlers are there is no exception but one that ends everything. */
+/* Runs before the port's trap handler, with entry=1. All traps come from tasks, whose stacks may be used: the only
+ * exceptions in the kernel's handlers are fatal ones. */
 void dispatch_trap(void);
 __asm(".pushsection .text.dispatch_trap, \"ax\"\n"
       ".balign 4\n"
@@ -63,7 +63,7 @@ static uint32_t clamped(uint64_t ns)
     return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 }
 
-/* Whether whoever makes the load says that it is there. */
+/* Whether the load generator has announced itself through the channel; without a channel, always. */
 static bool may_begin(void)
 {
     return platform.channels == 0 || *(volatile uint32_t *)platform.channel[0].memory != 0;
@@ -82,7 +82,7 @@ static void report(void)
     platform_power_off(false);
 }
 
-/* Released by every tick: measures. No release is left out, however late the one before was. */
+/* Measures; released by every tick. No release is skipped, however late the previous one was. */
 static void measure(void *unused)
 {
     TickType_t release = xTaskGetTickCount();
@@ -100,7 +100,7 @@ static void measure(void *unused)
 
         task_ns[sample] = clamped(late);
         if (entry) {
-            /* Where a release came late, the last trap may have been before it was due. */
+            /* After a late release, the last trap may predate the time at which the release was due. */
             uint64_t between = clock_cycle_nanoseconds(stamp - entered);
 
             entry_ns[sample] = clamped(late > between ? late - between : 0);
@@ -110,7 +110,7 @@ static void measure(void *unused)
     report();
 }
 
-/* Computes for a part of every cycle of 10 ms, for ever. */
+/* Computes for a part of every 10 ms, for ever. */
 static void compute(void *unused)
 {
     uint64_t period = platform.timebase_hz / LOAD_PERIOD_HZ, busy = period * load / PERCENT;

@@ -1,8 +1,8 @@
 /*
- * Has its pins change on exact cycles while it uses all devices of its I/O ports, which other VMs have, too: what it writes to the flash it reads back,
- * again and again.
+ * Changes its pins on exact cycles while it uses all devices of its I/O port, which are shared with other VMs. It
+ * reads its data in the flash back again and again.
  *
- * Boot arguments: `runs=N`: how often the pins' program runs; `period=N`: every so many cycles of the fabric.
+ * Boot arguments: `runs=N`: number of runs of the pins' program; `period=N`: cycles of the fabric between two runs.
  */
 
 #include <string.h>
@@ -23,12 +23,12 @@ void io_main(void);
 #define PERIOD 20000
 /* Cycles from now to the first run. */
 #define AHEAD 20000
-/* Bytes of the flash that are written: as many as one request moves. */
+/* Bytes written to the flash: the most that one request moves. */
 #define BYTES IO_LENGTH_MAX
 #define RECORD 100
 #define MEMORY_BASE 0x80000000UL
 
-/* docs/src/how-to/fire-pins-on-a-cycle.md, valves.tio: six lines up, 100 cycles later they are read, 250 cycles later down. */
+/* docs/src/how-to/fire-pins-on-a-cycle.md, valves.tio: six lines up; read 100 cycles later; down 250 cycles later. */
 static const uint32_t valves[] = {0x13f3f, 0x30063, 0x02000, 0x30095, 0x13f00, 0x00000};
 
 static uint8_t written[BYTES], found[BYTES] __attribute__((aligned(64)));
@@ -41,7 +41,7 @@ static void expect(uint32_t status, const char *what)
         platform_fail("io", what);
 }
 
-/* Reads back by the buffer of the port, and by the VM's memory. */
+/* Reads the flash through the port's buffer and into the VM's memory, and compares both. */
 static void compare_flash(struct io_port *port)
 {
     size_t came = 0;
@@ -57,7 +57,7 @@ static void compare_flash(struct io_port *port)
         platform_fail("io", "the flash gives memory other data");
 }
 
-/* A frame to all. */
+/* Sends a broadcast frame. */
 static void send(struct io_port *port, uint32_t number)
 {
     uint8_t frame[64] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0x88, 0xb5};
@@ -80,7 +80,7 @@ static void work(void *unused)
         platform_fail("io", "this VM has no port, or no timed I/O");
     for (size_t i = 0; i < BYTES; i++)
         written[i] = (uint8_t)(i * 7 + 3);
-    /* In records that are no parts of pages. */
+    /* The size of a record does not divide the size of a page. */
     for (size_t at = 0; at < BYTES; at += RECORD) {
         size_t rest = BYTES - at;
 

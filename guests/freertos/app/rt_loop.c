@@ -1,11 +1,11 @@
 /*
- * A control loop at 1 kHz on a real-time vCPU of its own, with FreeRTOS as what is around it: it makes the vCPU, gives setpoints, watches, and
- * in the end takes it away. The two share `struct control` and nothing else.
+ * A control loop at 1 kHz on its own real-time vCPU, supervised by FreeRTOS: a task creates the vCPU, changes
+ * setpoints, watches the loop, and deletes the vCPU at the end. The two share `struct control` and nothing else.
  *
- * The loop is a PI controller of a motor's speed; the motor is simulated in it. It measures its own release latency, and FreeRTOS prints
- * records of that for the `tactus` tool.
+ * The loop is a PI controller of a motor's speed, and simulates the motor. It measures its own release latency,
+ * which FreeRTOS prints as records for the `tactus` tool.
  *
- * With the boot argument rt=exception the loop executes an illegal instruction instead, which must be reported.
+ * With the boot argument rt=exception the loop executes an illegal instruction instead, which the VM must report.
  */
 
 #include <stdatomic.h>
@@ -26,23 +26,23 @@ void rt_loop_main(void);
 #define PERIOD 1000
 #define BUDGET 100
 #define DEADLINE 500
-/* How long each setpoint stays, in ticks of FreeRTOS, and how many there are. */
+/* Duration of each setpoint, in ticks of FreeRTOS, and number of setpoints. */
 #define STEP pdMS_TO_TICKS(250)
 #define STEPS 4
-/* How near the speed must be to the setpoint at a step's end, in 1/1000 rad/s. */
+/* Greatest difference of speed and setpoint at the end of a step, in 1/1000 rad/s. */
 #define TOLERANCE 500
-/* Latencies kept. */
+/* Capacity for latencies. */
 #define SAMPLES_MAX 2048
 
-/* What the loop and FreeRTOS share. Each member has one writer. */
+/* State shared by the loop and FreeRTOS. Each member has one writer. */
 struct control {
-    /* FreeRTOS's: the speed that is wanted, in 1/1000 rad/s. */
+    /* Written by FreeRTOS: the setpoint of the speed, in 1/1000 rad/s. */
     atomic_int setpoint;
-    /* The loop's: the speed there is, jobs done, jobs not released a period after the one before. */
+    /* Written by the loop: the actual speed, jobs done, jobs not released one period after the previous one. */
     atomic_int speed;
     atomic_uint jobs;
     atomic_uint off_grid;
-    /* The loop's, as far as `jobs` says: from release to its first instruction, in nanoseconds. */
+    /* Written by the loop; valid below `jobs`: latency from release to first instruction, in nanoseconds. */
     uint32_t latency_ns[SAMPLES_MAX];
 };
 
@@ -70,7 +70,7 @@ static void loop(void *argument)
             atomic_fetch_add(&shared->off_grid, 1);
         before = release;
 
-        /* The controller, and a motor of 20 ms with a gain of 50 rad/s per volt. */
+        /* The controller, and a motor with a time constant of 20 ms and a gain of 50 rad/s per volt. */
         double error = atomic_load(&shared->setpoint) * 1e-3 - speed;
         integral += error * dt;
         double volts = 0.05 * error + 4.0 * integral;
@@ -80,7 +80,7 @@ static void loop(void *argument)
     }
 }
 
-/* The loop of rt=exception. */
+/* The function of the real-time vCPU with rt=exception. */
 static void break_down(void *unused)
 {
     (void)unused;
@@ -95,7 +95,7 @@ static void check(const char *name, bool holds, const char *reason)
         console_print("@tactus fail name=%s reason=%s\n", name, reason);
 }
 
-/* Follows the loop through its setpoints; whether it arrived at each. */
+/* Follows the loop through its setpoints; returns whether the speed reached each. */
 static bool watch(TickType_t *wake)
 {
     bool arrived = true;
@@ -128,7 +128,7 @@ static void supervise(void *unused)
         vTaskDelay(STEP);
         platform_fail("rt-exception-lost", NULL);
     }
-    /* All of a hart's time is more than this VM gets. */
+    /* A reservation of a hart's whole time exceeds this VM's share. */
     struct rt_result made = rt_create(loop, &control, stack, sizeof stack, &reservation);
     console_print("rt_create with all of the time: %s\n", rt_text(made));
     check("rt_refusal", made.error == TACTUS_DENIED, "admitted");

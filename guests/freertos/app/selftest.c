@@ -1,11 +1,11 @@
 /*
- * The self-test of the port and the platform, natively and in a VM. A director task runs one test after the other; each
- * says what went wrong, or nothing. Every verdict is a record line (abi/src/record.rs), the last one that
- * of the whole; a failure is also told to whoever reads how the machine went off.
+ * The self-test of the port and the platform, natively and in a VM. A director task runs the tests one after the
+ * other; each returns its failure, or null. Every verdict is a record line (abi/src/record.rs); the last one is the
+ * verdict of the whole. A failure is also reported by the reset reason of the power-off.
  *
- * No test depends on how fast the machine is or how long its hart is given to others.
+ * No test depends on the machine's speed, or on how long the hart runs other VMs.
  *
- * A boot argument asks instead for a failure that has to be noticed and reported: see failure_cases.
+ * A boot argument selects a failure that must be detected and reported instead: see failure_cases.
  */
 
 #include "FreeRTOS.h"
@@ -27,25 +27,25 @@ void selftest_main(void);
 
 /* Words of a helper task's stack. */
 #define STACK 512
-/* Ticks after which something that was to happen did not: much longer than a busy neighbour may hold things up. */
+/* Ticks after which a missing event is a failure: much longer than a busy neighbour may delay the event. */
 #define PATIENCE 5000
 
 enum priority { LOW = 1, MIDDLE = 2, HIGH = 3, DIRECTOR = 5 };
 
 static TaskHandle_t director;
 
-/* A test: null if all is well, else what is not, or that the machine has not what the test needs. */
+/* A test. Returns null if it passed, `skipped` if the machine lacks a device it needs, else the failure. */
 typedef const char *test(void);
 static const char skipped[] = "skipped";
 
-/* A helper task's last words, as it must not return: tells the director and goes. */
+/* The end of a helper task, which must not return: notifies the director and deletes itself. */
 static void finish(void)
 {
     xTaskNotifyGive(director);
     vTaskDelete(NULL);
 }
 
-/* Waits for so many helpers. */
+/* Waits until `count` helpers have finished. */
 static bool helpers_finished(unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -84,7 +84,7 @@ static const char *registers_survive_switches(void)
 
     for (int i = 0; i < 4; i++)
         tasks[i] = start(i < 2 ? selftest_registers_busy : selftest_registers_yield, &registers[i], LOW);
-    /* Hundreds of preemptions, and the director comes in between as well. */
+    /* Hundreds of preemptions, some of them by the director. */
     for (int i = 0; i < 50; i++)
         vTaskDelay(10);
     for (int i = 0; i < 4; i++) {
@@ -104,7 +104,7 @@ struct series {
     double sum;
 };
 
-/* An alternating series, whose rounding depends on every bit of the state. */
+/* An alternating series; its rounding depends on every bit of the floating-point state. */
 static double sum_series(unsigned terms)
 {
     double sum = 0;
@@ -163,7 +163,7 @@ static const char *floating_point_starts_clean(void)
 {
     uint64_t fcsr = 0x7f, value = 0x123456789abcdef0;
 
-    /* Something to find, left by this task. */
+    /* This task's values, which the new task must not see. */
     __asm volatile("fscsr %0\n\tfmv.d.x f9, %1" ::"r"(fcsr), "r"(value) : "f9");
     start(first_use_task, NULL, HIGH);
     bool finished = helpers_finished(1);
@@ -181,7 +181,7 @@ static const char *floating_point_starts_clean(void)
     return NULL;
 }
 
-/* LR and SC: a reservation must not survive that others ran. */
+/* LR and SC: a reservation must not survive a switch to another task. */
 
 static const char *reservations_end_with_a_switch(void)
 {
@@ -194,7 +194,7 @@ static const char *reservations_end_with_a_switch(void)
                    : "=&r"(failed), "=&r"(value), "+A"(word)
                    : "i"(portSIP_SSIP)
                    : "memory");
-    /* The cross-check: it can succeed. A tick may come between, but not a hundred times. */
+    /* The cross-check: an SC without a switch succeeds. A tick may interrupt one attempt, but not a hundred. */
     for (int i = 0; i < 100 && failed_undisturbed != 0; i++)
         __asm volatile("lr.d %1, %2\n\tsc.d %0, %1, %2"
                        : "=&r"(failed_undisturbed), "=&r"(value), "+A"(word)::"memory");
@@ -315,7 +315,7 @@ static const char *handlers_wake_tasks(void)
     SemaphoreHandle_t semaphore = xSemaphoreCreateBinaryStatic(&memory);
 
     if (platform.uart == 0)
-        return skipped; /* Nothing that could interrupt. */
+        return skipped; /* There is no device that could interrupt. */
     if (!console_interrupt_attach(semaphore))
         return "not_attached";
     for (int i = 0; i < INTERRUPTS; i++) {
@@ -327,7 +327,7 @@ static const char *handlers_wake_tasks(void)
     return uxSemaphoreGetCount(semaphore) == 0 ? NULL : "more_interrupts_than_asked_for";
 }
 
-/* A task that a handler wakes runs before the task that was interrupted continues. */
+/* A task that a handler wakes runs before the interrupted task continues. */
 
 static SemaphoreHandle_t interrupted;
 static volatile bool fire;
@@ -380,9 +380,9 @@ static const char *handlers_switch_tasks_at_once(void)
     return problem;
 }
 
-/* A device that interrupts again as soon as it was served. It stops in the end, so that the test does. */
+/* A device that interrupts again as soon as it is served. It stops after STORM interrupts, so that the test ends. */
 #define STORM 1000
-/* Interrupts served between two ticks: platform/plic.c. */
+/* Interrupts served between two ticks: CLAIMS_MAX of platform/plic.c. */
 #define STORM_PER_TICK 32
 
 static volatile uint64_t storm_left;
@@ -416,9 +416,9 @@ static const char *an_interrupt_storm_leaves_the_tick_alone(void)
     return storm_last - storm_first + 1 >= STORM / STORM_PER_TICK ? NULL : "the_tick_stood_still";
 }
 
-/* An application's software interrupts share their bit with yields, and are served together with whatever switches tasks first. */
+/* Software interrupts of the application share their bit with yields; the next switch of tasks serves both. */
 
-/* Readings of a pending external interrupt until it must be there. */
+/* Readings of `sip` after which a fired external interrupt must be pending. */
 #define PENDING_READS_MAX 1000000
 #define SIP_EXTERNAL (1 << portCAUSE_EXTERNAL)
 #define TOGETHER 20
@@ -477,7 +477,7 @@ static const char *software_interrupts_come_once(void)
     if (software_calls != 2)
         return "not_again_from_the_handler";
 
-    /* An external interrupt comes first, and its handler switches to another task. */
+    /* An external interrupt is taken first, and its handler switches to another task. */
     if (platform.uart == 0)
         return skipped;
     interrupted = xSemaphoreCreateBinaryStatic(&memory);
@@ -516,7 +516,7 @@ static void increment(void *unused)
         uint64_t value = shared;
 
         taskEXIT_CRITICAL();
-        /* Still inside: the inner exit must not have let anyone in. */
+        /* Still within the outer section: the exit of the inner one must not have admitted another task. */
         shared = value + 1;
         taskEXIT_CRITICAL();
     }
@@ -566,7 +566,7 @@ static const char *critical_sections_exclude(void)
     if (!outside || inside || after_inner || !after_outer)
         return "interrupts_enabled_at_the_wrong_time";
 
-    /* From a handler's point of view, and nested. */
+    /* The calls for interrupt handlers, nested. */
     UBaseType_t first = taskENTER_CRITICAL_FROM_ISR();
     UBaseType_t second = taskENTER_CRITICAL_FROM_ISR();
 
@@ -584,7 +584,7 @@ static const char *a_yield_waits_for_the_critical_section(void)
     TaskHandle_t task = start(wake, NULL, DIRECTOR + 1);
 
     taskENTER_CRITICAL();
-    xTaskNotifyGive(task); /* It has the higher priority: asks for a yield. */
+    xTaskNotifyGive(task); /* The task has a higher priority, so the notification requests a yield. */
     bool too_early = woken;
 
     taskEXIT_CRITICAL();
@@ -610,7 +610,7 @@ static const char *the_tick_catches_up(void)
         ;
     taskEXIT_CRITICAL();
 
-    /* More ticks than one interrupt counts (64): give the following ones a moment, they come at once. */
+    /* One interrupt counts at most 64 ticks. The following interrupts are taken at once, so allow them a moment. */
     uint64_t now = 0;
     TickType_t tick = 0;
 
@@ -663,7 +663,7 @@ static const char *timers_expire(void)
     xTimerStart(once, PATIENCE);
     vTaskDelay(102);
     xTimerStop(again, PATIENCE);
-    /* The timer task has a higher priority, so it has stopped now, at the latest tick that can be. */
+    /* The timer task has a higher priority, so the timer has stopped; the current tick bounds the number of reloads. */
     unsigned counted = reloads, most = (unsigned)((xTaskGetTickCount() - begin) / 5);
 
     vTaskDelay(20);
@@ -678,7 +678,7 @@ static const char *timers_expire(void)
     return counted >= 20 && counted <= most ? NULL : "wrong_number_of_expiries";
 }
 
-/* Mutexes: the holder inherits the priority of who waits for it. */
+/* Mutexes: the holder inherits the priority of a waiting task. */
 
 static SemaphoreHandle_t mutex;
 static volatile UBaseType_t inherited, restored;
@@ -777,7 +777,7 @@ static const char *events_and_streams_arrive(void)
     return NULL;
 }
 
-/* Tasks come and go; each uses floating point, so that its area in the reused stack is taken again. */
+/* Short-lived tasks, each of which uses floating point, so that the area in a reused stack is owned again. */
 
 static volatile uint64_t short_lives;
 
@@ -794,7 +794,7 @@ static void live_shortly(void *unused)
 
 static const char *deleted_tasks_leave_nothing(void)
 {
-    vTaskDelay(2); /* The idle task frees what earlier tests left. */
+    vTaskDelay(2); /* Lets the idle task free the memory of earlier tests. */
     size_t before = xPortGetFreeHeapSize();
 
     short_lives = 0;
@@ -843,7 +843,7 @@ static void run_tests(void)
     for (unsigned i = 0; i < total; i++) {
         const char *problem = tests[i].run();
 
-        /* What a test that went wrong left behind must not look like the next one's. */
+        /* Discards notifications left by a failed test, which the next test would take for its own. */
         ulTaskNotifyTake(pdTRUE, 0);
         if (problem == NULL) {
             console_print("@tactus pass name=%s\n", tests[i].name);
@@ -861,7 +861,7 @@ static void run_tests(void)
     platform_power_off(failed != 0);
 }
 
-/* Failures that must be noticed and reported, and end the machine. */
+/* Failures that must be detected, be reported, and end the machine. */
 
 static void fail_assertion(void)
 {
@@ -880,13 +880,13 @@ static void overflow_task(void *unused)
 {
     (void)unused;
     recurse(20);
-    vTaskDelay(1); /* The kernel looks when the task is switched out. */
+    vTaskDelay(1); /* The kernel checks the stack when the task is switched out. */
     finish();
 }
 
 static void fail_stack(void)
 {
-    /* 20 frames of 19 words and more, on a stack of 256 that also holds contexts; the heap before it is damaged. */
+    /* 20 frames of at least 19 words, on a stack of 256 that also holds contexts; damages the heap below the stack. */
     xTaskCreate(overflow_task, "overflow", configMINIMAL_STACK_SIZE, NULL, HIGH, NULL);
     helpers_finished(1);
 }
@@ -904,7 +904,7 @@ static void float_handler(void *unused)
 
 static void fail_in_handler(void)
 {
-    /* While a task runs that has used floating point, and so has it on. */
+    /* The handler interrupts a task that has used floating point, and thus has it enabled. */
     __asm volatile("fmv.d.x f0, zero" ::: "f0");
     plic_attach(platform.uart_source, 1, float_handler, NULL);
     console_interrupt_fire();

@@ -1,5 +1,5 @@
 /*
- * Tasks that keep a known value in every register and notice when one changes: the test of the port's context
+ * Tasks that keep a known value in every register and detect any change: the test of the port's context
  * switch. Their argument is a struct registers (selftest.c). They never return.
  *
  *   void selftest_registers_busy(void *registers): is preempted by the tick

@@ -1,13 +1,13 @@
 /*
- * What the kernel's services cost: the seven tests of the suite "Thread-Metric" that the paper on Ker-ONE (section 5.2.1) measures a
- * virtualized RTOS with, rewritten from their description. Each test does one thing over and over for a fixed time; how often is its
- * score. The same program natively and in a VM tells how much of the score the VM costs.
+ * The cost of the kernel's services: the seven tests of the suite "Thread-Metric", which the paper on Ker-ONE (section
+ * 5.2.1) runs on a virtualized RTOS, rewritten from their description. A test repeats one operation for a fixed time;
+ * its score is the number of rounds. The difference of the scores natively and in a VM is the cost of the VM.
  *
- * Boot arguments: `ms=N`, how long each test takes; `pause=N`, for how many milliseconds the program waits before each, in which the
- * hart is others'; `test=NAME`, only that one.
+ * Boot arguments: `ms=N`, the duration of each test; `pause=N`, the milliseconds that the program sleeps before each
+ * test, so that the hart runs other VMs; `test=NAME`, only that test.
  *
- * Of each test there is a record for its rounds, one for the cycles of a round, the ticks' included, and a verdict: whether its
- * tasks and its handler did as much as each other, and nothing was refused or got lost.
+ * Each test prints its rounds, the cycles of a round including ticks, and a verdict: whether the counters of its
+ * tasks and its handler agree, and no operation was refused or lost.
  */
 
 #include "FreeRTOS.h"
@@ -24,35 +24,35 @@
 
 void thread_metric_main(void);
 
-/* How long a test takes and what comes before it, in milliseconds, unless the boot arguments say. */
+/* Duration of a test and of the pause before it, in milliseconds, unless boot arguments override them. */
 #define MS 20
 #define PAUSE 5
 
-/* Tasks of a test, whose priorities are from 1 on. */
+/* Tasks of a test; their priorities start at 1. */
 #define TASKS_MAX 5
 #define PRIORITY_DIRECTOR (configMAX_PRIORITIES - 1)
 #define STACK 256
 
 _Static_assert(TASKS_MAX < PRIORITY_DIRECTOR, "the director comes before all tests");
 
-/* How often each task of a test has done its part, in the order of their priorities; then its handler. */
+/* Rounds of each task of a test, by rising priority, then those of the handler. */
 static volatile uint64_t done[TASKS_MAX];
-/* What went wrong in a test, or null. */
+/* The failure of a test, or null. */
 static const char *volatile trouble;
 static TaskHandle_t tasks[TASKS_MAX];
 
 struct test {
     const char *name;
-    /* By rising priority. Each is given its place in this list. */
+    /* By rising priority. The argument of each task is its index in this list. */
     TaskFunction_t tasks[TASKS_MAX];
-    /* Of a software interrupt, or null; its counter is the one behind the tasks'. */
+    /* Handler of the software interrupt, or null; its counter follows those of the tasks. */
     void (*handler)(void);
-    /* What comes before and after the time of the test, or null. The latter says what is not as it should be, if anything. */
+    /* Called before and after the test, or null. `end` returns a failure, or null. */
     void (*begin)(void);
     const char *(*end)(void);
 };
 
-/* For a task whose part has gone wrong. */
+/* Ends the part of a task that has failed. */
 static void stop(const char *what)
 {
     trouble = what;
@@ -85,7 +85,7 @@ static void compute_begin(void)
         array[i] = i;
 }
 
-/* Each word went through all rounds that were counted, those at the begin perhaps through another one. */
+/* Each word went through all counted rounds; some first words may have gone through one more. */
 static const char *compute_end(void)
 {
     bool in_next = true;
@@ -102,8 +102,8 @@ static const char *compute_end(void)
     return NULL;
 }
 
-/* Preemptive switching: each of five tasks resumes the next higher one, which preempts it, and suspends itself. The lowest continues
- * instead. */
+/* Preemptive switching: each of five tasks resumes the next higher one, which preempts it, and then suspends
+ * itself. The lowest does not suspend itself. */
 
 static void chain_lowest(void *unused)
 {
@@ -156,7 +156,7 @@ static void messages_begin(void)
     xQueueReset(queue);
 }
 
-/* Memory: one task allocates 128 bytes of the kernel's heap and frees them. (The kernel has no pools of blocks of one size.) */
+/* Memory: one task allocates and frees 128 bytes of the kernel's heap. (The kernel has no fixed-size block pools.) */
 
 #define BLOCK 128
 static size_t heap_before, heap_with_block;
@@ -184,7 +184,7 @@ static void allocate_begin(void)
     heap_before = xPortGetFreeHeapSize();
 }
 
-/* The task may have had a block when its time was up; that one is lost. */
+/* The task may have held a block when it was deleted; that block is lost. */
 static const char *allocate_end(void)
 {
     size_t left = xPortGetFreeHeapSize();
@@ -214,7 +214,7 @@ static void semaphore_given(void)
     xSemaphoreGive(semaphore);
 }
 
-/* Interrupt handling: one task raises an interrupt, whose handler gives a semaphore, and takes that. */
+/* Interrupt handling: one task raises an interrupt and takes the semaphore that the handler gives. */
 
 static void raise_and_take(void *unused)
 {
@@ -242,8 +242,8 @@ static void semaphore_taken(void)
     xQueueReset(semaphore);
 }
 
-/* Interrupt preemption: one task raises an interrupt, whose handler resumes a task of higher priority, which comes before the
- * first continues and suspends itself. */
+/* Interrupt preemption: one task raises an interrupt, whose handler resumes a task of higher priority. That task runs
+ * before the first one continues, and suspends itself. */
 
 static void raise_and_count(void *unused)
 {
@@ -279,7 +279,7 @@ static const struct test tests[] = {
     {"interrupt_preemption", {raise_and_count, resumed}, handle_and_resume, NULL, NULL},
 };
 
-/* Whether all counters agree: they are read in the middle of a round. */
+/* Whether all counters agree, to within one round: tasks are stopped in the middle of a round. */
 static bool agree(unsigned counters)
 {
     for (unsigned i = 1; i < counters; i++)
@@ -288,7 +288,7 @@ static bool agree(unsigned counters)
     return done[0] > 0;
 }
 
-/* A test, from the making of its tasks to its records. */
+/* Runs a test, from the creation of its tasks to its records. */
 static void run(const struct test *test, TickType_t ms, TickType_t pause)
 {
     static StaticTask_t memory[TASKS_MAX];
@@ -317,7 +317,7 @@ static void run(const struct test *test, TickType_t ms, TickType_t pause)
     xTaskDelayUntil(&now, ms);
     cycles = clock_stamp() - begin;
 
-    /* None of them runs any more: the caller's priority is the highest. */
+    /* No task of the test runs any more: the caller's priority is the highest. */
     for (unsigned i = 0; i < count; i++)
         vTaskDelete(tasks[i]);
     if (trouble == NULL && test->end != NULL)

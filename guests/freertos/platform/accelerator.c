@@ -28,10 +28,10 @@
 
 #define PRIORITY 4
 #define DOORBELLS 0x30000000
-/* Ticks after which a task looks itself, whatever interrupts: a signal's doorbell may come with another device's. */
+/* Ticks after which a task polls without an interrupt: the doorbell of a signal may be another device's. */
 #define LOOK 1
 
-/* What the device and this vCPU see of memory is in the order of the program. */
+/* Orders accesses to memory and to the device, as this vCPU and the device observe them. */
 static inline void fence(void)
 {
     __asm__ volatile("fence iorw, iorw" ::: "memory");
@@ -43,7 +43,7 @@ static void interrupted(void *argument)
     BaseType_t woken = pdFALSE;
 
     device->registers[INT_CTRL] = INT_ENABLE | INT_OVER;
-    /* The line is low before the interrupt is completed. */
+    /* The readback makes the interrupt line low before the interrupt is completed. */
     (void)device->registers[INT_CTRL];
     xSemaphoreGiveFromISR(device->changed, &woken);
     portYIELD_FROM_ISR(woken);
@@ -95,7 +95,7 @@ uint32_t accelerator_signal(const struct accelerator *device)
     return signal_word(device) & 0xff;
 }
 
-/* Tells the device manager what this VM wants; nothing where it is not listened to. */
+/* Sends the device manager a command; does nothing without a channel to it. */
 static bool command(const struct accelerator *device, uint32_t kind)
 {
     if (device->slot == NULL) {
@@ -117,11 +117,11 @@ static void start(struct accelerator *device, const struct accelerator_computati
     device->registers[CUSTOM0] = computation->output;
     device->registers[CMD] = computation->parameter;
     device->registers[INT_CTRL] = INT_ENABLE | INT_OVER;
-    /* The input is in memory before the task looks for it. */
+    /* The input is in memory before the hardware task reads it. */
     fence();
     device->registers[START] = 1;
     if (!accelerator_has_region(device)) {
-        /* Where the hypervisor does not see the store. */
+        /* For a hypervisor that does not trap the store. */
         (void)command(device, TACTUS_COMMAND_REQUEST);
     }
 }
@@ -135,7 +135,7 @@ static uint32_t outcome(const struct accelerator *device)
 {
     uint32_t error = device->registers[RESULT] & RESULT_ERROR;
 
-    /* What the task has written is seen from here on. */
+    /* Orders the reads of the task's output after its completion. */
     fence();
     return error;
 }
@@ -167,7 +167,7 @@ uint32_t accelerator_run_or(struct accelerator *device, const struct accelerator
         bool is_late = !accelerator_has_region(device) && xTaskGetTickCount() - begin >= patience;
 
         if ((is_taken || is_late) && !cancelled) {
-            /* If it is running again by now, it continues, and its result counts. */
+            /* A computation that runs again by now continues, and its result counts. */
             cancelled = command(device, TACTUS_COMMAND_CANCEL);
         }
         (void)xSemaphoreTake(device->changed, LOOK);

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What follows `begin` in `text`; null if that does not begin so. */
+/* The rest of `text` after `begin`; null if `text` does not start with it. */
 const char *argument_behind(const char *text, const char *begin);
 
-/* The value of a boot argument, up to the next space or the end. Null: it is not there. */
+/* The value of a boot argument, up to the next space or the end. Null: the argument is absent. */
 const char *argument(const char *name);
 
-/* The same as a decimal number, or another one if it is not there. */
+/* The value of a boot argument as a decimal number; `otherwise` if the argument is absent. */
 uint64_t argument_number(const char *name, uint64_t otherwise);
 
 #endif

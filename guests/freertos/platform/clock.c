@@ -5,18 +5,18 @@
 #define NANOSECONDS 1000000000ULL
 /* Span in which a cycle's length is measured, as a fraction of a second. */
 #define CALIBRATION_FRACTION 10000
-/* Two calibrations may differ by one part in this. */
+/* Reciprocal of the relative difference that two calibrations may have. */
 #define CALIBRATION_AGREEMENT 16
-/* Readings until a tick of `time` must have come; a tick is never this long. */
+/* Readings within which `time` must advance; a tick is never this long. */
 #define EDGE_READS_MAX 1000000
 
 bool clock_has_cycle;
-/* As many cycles as ticks of `time`. */
+/* Cycles that last as long as ticks_measured ticks of `time`. */
 static uint64_t cycles_measured = 1, ticks_measured;
 
 bool clock_cycle_readable(void);
 
-/* A tick of `time` as it comes, and the cycle count then: exact to the three instructions of the loop. */
+/* An edge of `time` and the cycle count there: exact to the three instructions of the loop. */
 struct edge {
     uint64_t time;
     uint64_t cycle;
@@ -37,13 +37,13 @@ static struct edge next_edge(void)
 
 uint64_t clock_nanoseconds(uint64_t ticks)
 {
-    /* In two parts: the product of a whole uptime and 10^9 does not fit. */
+    /* Split, because the product of a whole uptime and 10^9 does not fit into 64 bits. */
     uint64_t hertz = platform.timebase_hz;
 
     return ticks / hertz * NANOSECONDS + ticks % hertz * NANOSECONDS / hertz;
 }
 
-/* Cycles in a calibration's span, and its exact length in ticks. */
+/* Counts the cycles of a calibration's span, and its exact length in ticks. */
 static uint64_t measure(uint64_t *ticks)
 {
     uint64_t span = platform.timebase_hz / CALIBRATION_FRACTION;
@@ -64,7 +64,7 @@ void clock_init(void)
         return;
     cycles = measure(&ticks);
     again = measure(&again_ticks);
-    /* Compared as rates, crosswise; a counter that stands still or jumps is of no use. */
+    /* Compares the rates by cross-multiplication. A counter that stands still or jumps is not used. */
     difference = cycles * again_ticks > again * ticks ? cycles * again_ticks - again * ticks
                                                       : again * ticks - cycles * again_ticks;
     if (cycles == 0 || difference > again * ticks / CALIBRATION_AGREEMENT)

@@ -1,10 +1,10 @@
 /*
- * Time between two events, finer than the `time` CSR counts.
+ * Measures time between two events, with a finer resolution than the `time` CSR.
  *
- * Deadlines are in ticks of `time`: the timer comparator is. On many machines a tick is as long as a hundred instructions,
- * so that "how late was I?" needs the `cycle` CSR too. Nothing is assumed about how the two
- * relate over long spans (cycles may stop in `wfi` or change their rate): an event's cycle count is compared with the
- * next tick's edge, less than a tick away, which the caller waits for after the event.
+ * Deadlines are in ticks of `time`, as the timer comparator is. On many machines a tick lasts a hundred
+ * instructions, so that a latency also needs the `cycle` CSR. No fixed relation of the two is assumed
+ * over long spans (cycles may stop in `wfi` or change their rate): an event's cycle count is compared with that at the
+ * next edge of `time`, less than a tick later, which the caller awaits after the event.
  */
 #ifndef CLOCK_H
 #define CLOCK_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Finds out whether `cycle` may be read and how long a cycle is. Interrupts are off; takes about 0.3 ms. */
+/* Determines whether `cycle` is readable and how long a cycle is. Requires interrupts off; takes about 0.3 ms. */
 void clock_init(void);
 
 /* Ticks of the `time` CSR. */
@@ -27,7 +27,7 @@ static inline uint64_t clock_time(void)
 /* Set by clock_init: `cycle` can be read. */
 extern bool clock_has_cycle;
 
-/* An event's time stamp, to be given to clock_since at once: one instruction and a well predicted branch. */
+/* An event's time stamp, to be passed to clock_since at once: one instruction and a well predicted branch. */
 static inline uint64_t clock_stamp(void)
 {
     uint64_t stamp = 0;
@@ -37,16 +37,16 @@ static inline uint64_t clock_stamp(void)
     return stamp;
 }
 
-/* Nanoseconds from `deadline`, in ticks of `time` and past, to the event of `stamp`. Waits for the next tick of `time`. */
+/* Nanoseconds from `deadline`, a past value of `time`, to the event of `stamp`. Waits for the next tick of `time`. */
 uint64_t clock_since(uint64_t deadline, uint64_t stamp);
 
-/* Ticks of `time` in nanoseconds. */
+/* Converts ticks of `time` to nanoseconds. */
 uint64_t clock_nanoseconds(uint64_t ticks);
 
-/* Cycles, less than some milliseconds of them, in nanoseconds. Only where `cycle` can be read. */
+/* Converts cycles, of less than some milliseconds, to nanoseconds. Valid only where `cycle` can be read. */
 uint64_t clock_cycle_nanoseconds(uint64_t cycles);
 
-/* What clock_since resolves, in nanoseconds: the length of a cycle, at least 1, or that of a tick. */
+/* The resolution of clock_since, in nanoseconds: the length of a cycle, at least 1, or of a tick. */
 uint64_t clock_resolution(void);
 
 #endif

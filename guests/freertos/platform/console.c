@@ -13,15 +13,15 @@
 enum { THR = 0, IER = 1, IIR = 2, FCR = 2, LCR = 3, LSR = 5 };
 #define IER_TRANSMITTER_EMPTY 0x02
 #define IIR_FIFO_ENABLED 0xc0
-#define FCR_ENABLE 0x07 /* and both FIFOs cleared */
+#define FCR_ENABLE 0x07 /* enables and clears both FIFOs */
 #define LCR_8N1 0x03
 #define LSR_THR_EMPTY 0x20
 #define FIFO_SIZE 16
 
-/* Readings of a busy line status before a task sleeps for a tick instead. */
+/* Polls of a busy line status before the task sleeps for a tick. */
 #define BUSY_READS_MAX 64
 
-/* Bytes that may be written when the transmitter is empty. */
+/* Bytes that may be written when the transmitter is empty: 1, or the size of the FIFO. */
 static unsigned burst = 1;
 
 static StaticSemaphore_t turn_memory;
@@ -40,11 +40,11 @@ void console_init(void)
     *reg(IER) = 0;
     *reg(LCR) = LCR_8N1;
     *reg(FCR) = FCR_ENABLE;
-    /* Both bits set: a FIFO that works (a 16450 shows none, a 16550 without suffix one). */
+    /* Both bits are set if the FIFO works (a 16450 sets neither, a 16550 without suffix one). */
     burst = (*reg(IIR) & IIR_FIFO_ENABLED) == IIR_FIFO_ENABLED ? FIFO_SIZE : 1;
 }
 
-/* Whether the caller can sleep: a task, with interrupts enabled. */
+/* Whether the caller can sleep: it is a task and has interrupts enabled. */
 static bool may_sleep(void)
 {
     UBaseType_t status;
@@ -94,7 +94,7 @@ void console_write_polled(const char *text, size_t size)
     write_bytes(text, size, false);
 }
 
-/* A line being put together. */
+/* A line under construction. */
 struct line {
     char text[CONSOLE_LINE_MAX];
     size_t size;
@@ -162,7 +162,7 @@ void console_print(const char *format, ...)
                        *at == 'x' ? 16 : 10);
             break;
         case 0:
-            at--; /* A lone % at the end. */
+            at--; /* A single % at the end. */
             break;
         default:
             put(&line, *at);
@@ -175,11 +175,11 @@ void console_print(const char *format, ...)
 
 void console_interrupt_silence(void)
 {
-    (void)*reg(IIR); /* Acknowledges it. */
+    (void)*reg(IIR); /* Reading IIR acknowledges the interrupt. */
     *reg(IER) = 0;
 }
 
-/* The transmitter's interrupt. */
+/* Handles the transmitter's interrupt. */
 static void transmitter_empty(void *semaphore)
 {
     BaseType_t woken = pdFALSE;

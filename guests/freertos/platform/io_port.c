@@ -7,18 +7,18 @@
 #include "plic.h"
 #include "task.h"
 
-/* A register, by its name in fabric/regs/io_port.rdl. The headers' structures are packed: members have to be accessed by words. */
+/* A register, by its name in fabric/regs/io_port.rdl. Accessed by words, as the header's structures are packed. */
 #define REGISTER(port, name) ((port)->registers[offsetof(io_port_t, name) / sizeof(uint32_t)])
 #define FIELD(word, name) (((word) & IO_PORT__##name##_bm) >> IO_PORT__##name##_bp)
 
 #define READ 0
 #define WRITE 1
 #define CONTROL 2
-/* In the address of a write of the flash: more is to follow. */
+/* Flag in the address of a flash write: another write follows. */
 #define FLASH_MORE 0x80000000u
 #define PRIORITY 4
 
-/* What the fabric and this vCPU see of memory is in the order of the program. */
+/* Orders accesses to memory and to the fabric, as this vCPU and the fabric observe them. */
 static inline void fence(void)
 {
     __asm__ volatile("fence iorw, iorw" ::: "memory");
@@ -30,20 +30,20 @@ static void interrupted(void *argument)
     BaseType_t woken = pdFALSE;
 
     REGISTER(port, IRQ_ENABLE) = 0;
-    /* The line is low before the interrupt is completed. */
+    /* The readback makes the interrupt line low before the interrupt is completed. */
     (void)REGISTER(port, IRQ_ENABLE);
     xSemaphoreGiveFromISR(port->answered, &woken);
     portYIELD_FROM_ISR(woken);
 }
 
-/* Asks, when nothing else is under way, and waits for the answer. */
+/* Submits a request, when no other is in flight, and waits for the response. */
 static uint32_t call(struct io_port *port, uint32_t request, uint32_t address, uint32_t place, size_t *came)
 {
     uint32_t response;
 
     REGISTER(port, ADDRESS) = address;
     REGISTER(port, DATA) = place;
-    /* What is to be sent is in memory before the port looks for it. */
+    /* The data to be sent is in memory before the port reads it. */
     fence();
     REGISTER(port, REQUEST) = request;
     for (;;) {
@@ -53,7 +53,7 @@ static uint32_t call(struct io_port *port, uint32_t request, uint32_t address, u
         REGISTER(port, IRQ_ENABLE) = 1;
         (void)xSemaphoreTake(port->answered, portMAX_DELAY);
     }
-    /* What came is there before it is looked at. */
+    /* Orders the reads of the received data after the response. */
     fence();
     if (came != NULL)
         *came = FIELD(response, RESPONSE__LENGTH);
@@ -77,13 +77,13 @@ bool io_port_open(struct io_port *port, uint32_t number)
     if (REGISTER(port, ID) >> IO_PORT__ID__KIND_bp != IO_PORT__ID__KIND_reset)
         return false;
     REGISTER(port, RESET) = IO_PORT__RESET__NOW_bm;
-    /* The request under way, of which the data may be in the buffer, runs to its end. */
+    /* The request in flight, whose data may be in the buffer, runs to completion. */
     while (FIELD(REGISTER(port, STATUS), STATUS__ROOM) < 4)
         ;
     port->answered = xSemaphoreCreateBinaryStatic(&port->memory);
     if (!plic_attach(page->source, PRIORITY, interrupted, port))
         return false;
-    /* No device reads nothing: it refuses that, whoever asks, but not as one that may not be used. */
+    /* Every device refuses a read of length 0, but not with IO_DENIED, which means that the port lacks permission. */
     while (call(port, request_of((uint32_t)__builtin_ctz(page->devices), READ, 0), 0, 0, NULL) == IO_DENIED)
         vTaskDelay(1);
     return true;

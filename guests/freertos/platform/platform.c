@@ -1,4 +1,4 @@
-/* The machine: from the entry point to the application, and the end. */
+/* The machine, from the entry point to the application, and its power-off. */
 
 #include "platform.h"
 
@@ -15,7 +15,7 @@
 
 struct platform platform;
 
-/* Reads the devicetree: src/devicetree.rs. Null: done; otherwise why not. */
+/* Reads the devicetree: src/devicetree.rs. Returns null on success, else the reason. */
 const char *platform_describe(const void *devicetree, struct platform *platform);
 
 void platform_main(uint64_t hart, const void *devicetree);
@@ -40,7 +40,7 @@ void platform_power_off(bool failed)
     portDISABLE_INTERRUPTS();
     sbi_call(SBI_SYSTEM_RESET, 0, SBI_SYSTEM_RESET_SHUTDOWN,
              failed ? SBI_SYSTEM_RESET_FAILURE : SBI_SYSTEM_RESET_NO_REASON);
-    /* A firmware without system reset: nothing is left to do. */
+    /* The firmware has no system reset: stop here. */
     for (;;)
         __asm volatile("wfi");
 }
@@ -50,11 +50,11 @@ bool channel_notify(uint32_t number)
     return sbi_call(TACTUS_EXTENSION, TACTUS_CHANNEL_NOTIFY, number, 0).error == 0;
 }
 
-/* Failing. Everything below runs in any state: no locks, no tasks, interrupts off. */
+/* Failing. The code below runs in any state: without locks or tasks, with interrupts off. */
 
 static bool failing;
 
-/* Appends to the console without waiting for other tasks. */
+/* Writes to the console without waiting for other tasks. */
 static void say(const char *text)
 {
     console_write_polled(text, strlen(text));
@@ -77,7 +77,7 @@ static void begin_failure(const char *reason)
 {
     portDISABLE_INTERRUPTS();
     if (failing)
-        platform_power_off(true); /* A failure while one is reported: enough is known. */
+        platform_power_off(true); /* A failure during the report of another one: power off at once. */
     failing = true;
     say("\r\n@tactus fail name=freertos reason=");
     say(reason);
@@ -85,7 +85,7 @@ static void begin_failure(const char *reason)
     say(reason);
 }
 
-/* What is being run, for the report. */
+/* Reports the current task. */
 static void say_task(void)
 {
     if (xTaskGetSchedulerState() != taskSCHEDULER_NOT_STARTED) {

@@ -1,6 +1,6 @@
 /*
- * What an application of this folder finds on the machine, natively and in a VM alike. All of it is read
- * from the devicetree that the image is entered with.
+ * The machine as an application of this folder sees it, natively and in a VM alike. All of it is read
+ * from the devicetree that the image receives at its entry.
  */
 #ifndef PLATFORM_H
 #define PLATFORM_H
@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Channels that are remembered; further ones are ignored (`platform.channels_ignored`). */
+/* Capacity for channels; further ones are ignored (`platform.channels_ignored`). */
 #define PLATFORM_CHANNELS_MAX 8
-/* Virtual devices that are remembered: as many as the fabric has interfaces. */
+/* Capacity for virtual devices: the number of the fabric's interfaces. */
 #define PLATFORM_ACCELERATORS_MAX 8
-/* Ports to the I/O hypervisor that a VM can have. */
+/* Ports to the I/O hypervisor that a VM can have at most. */
 #define PLATFORM_IO_PORTS_MAX 4
-/* Bytes of the boot arguments that are kept, terminator included. */
+/* Bytes of the boot arguments that are kept, including the terminator. */
 #define PLATFORM_BOOTARGS_MAX 64
 
 /* A channel to another VM. */
@@ -28,9 +28,9 @@ struct channel {
     uint32_t end;
 };
 
-/* A virtual device, behind which an accelerator stands (accelerator.h). */
+/* A virtual device, to which an accelerator can be connected (accelerator.h). */
 struct virtual_device {
-    /* Its page. */
+    /* Address of its page. */
     uintptr_t registers;
     /* The number of its hardware task, and of its interface. */
     uint32_t task;
@@ -43,25 +43,25 @@ struct virtual_device {
 
 /* A port to the I/O hypervisor (io_port.h). */
 struct io_port_page {
-    /* Its page. */
+    /* Address of its page. */
     uintptr_t registers;
     /* PLIC source of its interrupt. */
     uint32_t source;
-    /* The devices that it may use, a bit each. */
+    /* The devices that the port may use, a bit each. */
     uint32_t devices;
 };
 
-/* The order and the types of the members are known to src/devicetree.rs as well. */
+/* src/devicetree.rs declares the same members, in the same order and with the same types. */
 struct platform {
     /* The hart or vCPU that runs this. */
     uint64_t hart;
     /* Ticks of the `time` CSR in a second. */
     uint64_t timebase_hz;
-    /* The 16550: 0 if there is none (the console is then the firmware's); log2 of the distance of its registers. */
+    /* Address of the 16550; 0: none, and the firmware is the console. log2 of the distance of its registers. */
     uintptr_t uart;
     uint32_t uart_shift;
     uint32_t uart_source;
-    /* The PLIC: 0 if there is none; its highest source. */
+    /* Address of the PLIC; 0: none. Its highest source. */
     uintptr_t plic;
     uint32_t plic_sources;
     /* Channels in the order of their addresses, which is that of their numbers. */
@@ -74,9 +74,9 @@ struct platform {
     /* The lines of timed I/O that have pins, a bit each. */
     uint32_t timed_io_lines;
     struct io_port_page io_port[PLATFORM_IO_PORTS_MAX];
-    /* The page of timed I/O: 0 if there is none (timed_io.h). */
+    /* Address of the page of timed I/O; 0: none (timed_io.h). */
     uintptr_t timed_io;
-    /* /chosen/bootargs, terminated; cut at PLATFORM_BOOTARGS_MAX. */
+    /* /chosen/bootargs, zero-terminated, truncated to PLATFORM_BOOTARGS_MAX. */
     char bootargs[PLATFORM_BOOTARGS_MAX];
 };
 
@@ -84,8 +84,8 @@ _Static_assert(sizeof(struct platform) == 584, "struct platform differs from src
 
 extern struct platform platform;
 
-/* To be supplied by the application, and not to return: makes tasks, starts the scheduler. Called on the interrupt
- * stack with interrupts off; the console, PLIC and clock work. */
+/* The application's entry, which must not return: creates tasks and starts the scheduler. Called on the interrupt
+ * stack with interrupts off, when the console, PLIC and clock are initialized. */
 void app_main(void);
 
 /* Powers the machine or the VM off (SBI system reset). `failed`: reason "system failure". */
@@ -94,7 +94,7 @@ __attribute__((noreturn)) void platform_power_off(bool failed);
 /* Reports `reason` (and `value`, if not null) on the console, and powers off as failed. For any context. */
 __attribute__((noreturn)) void platform_fail(const char *reason, const char *value);
 
-/* Tells the other end of channel `number` that there is something for it (Tactus hypercall). False: there is no such
+/* Rings the other end of channel `number` (Tactus hypercall). False: there is no such
  * channel, or no hypervisor. */
 bool channel_notify(uint32_t number);
 

@@ -9,7 +9,7 @@
 #include "sbi.h"
 #include "tactus.h"
 
-/* Interrupts served in one trap at most: a source that does not fall silent must not keep the tick out. */
+/* Interrupts served in one trap at most, so that a source that stays pending cannot starve the tick. */
 #define CLAIMS_MAX 32
 
 struct attachment {
@@ -19,12 +19,12 @@ struct attachment {
 
 static struct attachment attachments[PLIC_SOURCES_MAX + 1];
 
-/* Highest source that is a device: its service is ended by a call. Above are doorbells and faults, which need none. */
+/* Highest source that is a device: a call completes its interrupt. Doorbells and faults, above it, need no call. */
 #define DEVICES_MAX 62
-/* Bit 0 of the page's sets: another vCPU's interrupt, which nobody sends here. */
+/* Bit 0 of the page's sets: another vCPU's interrupt, which no vCPU sends here. */
 #define PAGE_WORDS 2
 
-/* By which interrupts come when `paged`. */
+/* The interrupt page, used when `paged`. */
 static _Alignas(sizeof(struct tactus_interrupt_page)) struct tactus_interrupt_page page;
 static bool paged;
 
@@ -84,7 +84,7 @@ static void set_enabled(uint32_t source, bool enabled)
         return;
     }
     __atomic_fetch_or(&page.enabled[source / 64], bit, __ATOMIC_SEQ_CST);
-    /* If it is pending already nobody says so any more: the next switch of tasks looks. */
+    /* An interrupt that is already pending is not signalled again: the next switch of tasks checks the page. */
     if (__atomic_load_n(&page.pending[source / 64], __ATOMIC_SEQ_CST) & bit)
         portYIELD();
 }
@@ -95,7 +95,7 @@ static void serve(uint32_t source)
         attachments[source].handler(attachments[source].argument);
 }
 
-/* Called by the port. Bounded: each pass takes what is there at its beginning; what comes meanwhile makes the interrupt pending again. */
+/* Called by the port. Bounded: serves the interrupts pending at entry; later ones pend the software interrupt. */
 static void serve_page(void)
 {
     for (uint32_t word = 0; word < PAGE_WORDS; word++) {
@@ -103,7 +103,7 @@ static void serve_page(void)
 
         if ((__atomic_load_n(&page.pending[word], __ATOMIC_RELAXED) & enabled) == 0)
             continue;
-        /* This acknowledges them: from now on they may interrupt again. */
+        /* Acknowledges the interrupts: from now on they may be raised again. */
         uint64_t taken = __atomic_fetch_and(&page.pending[word], ~enabled, __ATOMIC_SEQ_CST) & enabled;
 
         while (taken != 0) {
@@ -152,8 +152,8 @@ void plic_detach(uint32_t source)
     portCLEAR_INTERRUPT_MASK_FROM_ISR(mask);
 }
 
-/* Called by the port: serves what is pending. External interrupts come before the timer's, so a source that never falls silent
- * would stop the tick: after CLAIMS_MAX in a row the next tick comes first. */
+/* Called by the port: serves pending interrupts. External interrupts have priority over the timer's, so that a source
+ * that stays pending would stop the tick: after CLAIMS_MAX in a row the next tick is served first. */
 void vApplicationExternalInterrupt(void)
 {
     for (int i = 0; i < CLAIMS_MAX; i++) {

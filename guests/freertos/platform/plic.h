@@ -1,7 +1,7 @@
 /*
- * The platform-level interrupt controller (RISC-V PLIC specification 1.0), this hart's supervisor context; or, in a Tactus VM that asks for
- * it, a page by which the hypervisor brings the same interrupts without a trap (abi/src/interrupts.rs). A source that never falls silent stops the
- * tick if it comes by the page, not if it comes by the controller.
+ * The platform-level interrupt controller (RISC-V PLIC specification 1.0), this hart's supervisor context. A Tactus VM
+ * can instead take the same interrupts by a page, without traps (abi/src/interrupts.rs). A source that stays pending
+ * stops the tick if it is delivered by the page, but not by the controller.
  */
 #ifndef PLIC_H
 #define PLIC_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sources that can be attached to: 1 up to this. */
+/* Sources that can have a handler: 1 up to this number. */
 #define PLIC_SOURCES_MAX 127
 
 /* A handler: on the interrupt stack, interrupts off. It may use the kernel's ...FromISR functions and
@@ -19,12 +19,12 @@ typedef void plic_handler(void *argument);
 /* Disables all sources for this hart and lets every priority above 0 pass. Without a PLIC: nothing. */
 void plic_init(void);
 
-/* From now on interrupts come by a page, not by the controller. For before the first plic_attach. False: this is no Tactus VM, or one without pages; nothing
- * has changed. Sources have no priorities then: that of the lowest number comes first. */
+/* Delivers interrupts by a page instead of the controller; to be called before the first plic_attach. The lowest source
+ * is then served first, as there are no priorities. False: no Tactus VM, or no pages; nothing has changed. */
 bool plic_use_page(void);
 
-/* From now on `source` calls `handler(argument)`. `priority` is 1 up to the controller's maximum, higher first. False: no
- * such source, or it is taken. */
+/* Makes `handler(argument)` the handler of `source`. `priority` is 1 to the controller's maximum, higher first. False:
+ * no such source, or it has a handler. */
 bool plic_attach(uint32_t source, uint32_t priority, plic_handler *handler, void *argument);
 
 /* Undoes plic_attach. */

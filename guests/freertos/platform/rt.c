@@ -6,15 +6,15 @@
 
 #define MICROSECONDS 1000000ULL
 
-/* What a vCPU's start code (rt_start.S) finds at the top of its stack. */
+/* Data at the top of a vCPU's stack, for its start code (rt_start.S). */
 struct start {
     void (*entry)(void *argument);
     uint64_t unused;
 };
 
-/* Where it starts. */
+/* The entry point of a vCPU. */
 void rt_start(void);
-/* Where its exceptions end up. */
+/* Reports an exception of a vCPU. */
 void rt_exception(uint64_t cause);
 
 static struct rt_result call(uint64_t function, const uint64_t arguments[6])
@@ -63,7 +63,7 @@ struct rt_result rt_delete(uint64_t number)
     struct rt_result result = call(TACTUS_RT_DELETE, (uint64_t[6]){number});
     struct tactus_rt_status status;
 
-    /* Another hart may take a moment to stop it. */
+    /* Another hart may take a moment to stop the vCPU. */
     while (result.error == 0 && rt_query(number, &status).error == 0)
         ;
     return result;

@@ -1,5 +1,5 @@
 /*
- * Where a real-time vCPU starts: a0 = its number, a1 = the argument, sp = at the function's address (struct start in rt.c),
+ * Entry of a real-time vCPU: a0 = its number, a1 = the argument, sp = the address of its struct start (rt.c),
  * no translation, interrupts off.
  */
 #include "FreeRTOSConfig.h"
@@ -33,7 +33,7 @@ rt_start:
 1:  j 1b
     .size rt_start, . - rt_start
 
-/* An exception of such a vCPU. It does not go on. */
+/* Reports an exception of a real-time vCPU, and does not return. */
     .balign 4
     .type rt_trap, @function
 rt_trap:

@@ -16,7 +16,7 @@ struct sbi_result {
     int64_t value;
 };
 
-/* One call: extension, function, two arguments. All registers but a0 and a1 survive. */
+/* Makes a call: extension, function, two arguments. All registers but a0 and a1 are preserved. */
 static inline struct sbi_result sbi_call(uint64_t extension, uint64_t function, uint64_t first,
                                          uint64_t second)
 {
@@ -29,7 +29,7 @@ static inline struct sbi_result sbi_call(uint64_t extension, uint64_t function, 
     return (struct sbi_result){(int64_t)a0, (int64_t)a1};
 }
 
-/* One call with all arguments there can be. */
+/* Makes a call with six arguments, the most that there can be. */
 static inline struct sbi_result sbi_call_six(uint64_t extension, uint64_t function, const uint64_t arguments[6])
 {
     register uint64_t a0 __asm("a0") = arguments[0];

@@ -1,7 +1,7 @@
 /*
- * Where the firmware or the hypervisor enters: supervisor (or virtual supervisor) level, a0 = hart or vCPU
+ * Entry from the firmware or the hypervisor: supervisor (or virtual supervisor) level, a0 = hart or vCPU
  * number, a1 = devicetree, no translation, interrupts off (SBI specification, HSM "hart_start"; the Linux
- * kernel's boot protocol asks the same).
+ * kernel's boot protocol has the same requirements).
  */
 #include "FreeRTOSConfig.h"
 #include "portmacro.h"
@@ -17,7 +17,7 @@ _start:
     la gp, __global_pointer$
     .option pop
 
-    /* Exceptions are reported from the first line of C on. Interrupts are off until the scheduler starts. */
+    /* Exceptions are reported from the first line of C on. The scheduler enables interrupts. */
     la t0, vPortTrapEntry
     csrw stvec, t0
 
@@ -26,7 +26,7 @@ _start:
     li t0, configISR_STACK_SIZE_WORDS * 8
     add sp, sp, t0
 
-    /* Code before the scheduler may use floating point; tasks get theirs from the port. */
+    /* Code before the scheduler may use floating point; for tasks the port enables it. */
     li t0, portSSTATUS_FS
     csrs sstatus, t0
     fscsr zero
@@ -43,7 +43,7 @@ _start:
 
 /*
  * bool clock_cycle_readable(void): whether the `cycle` CSR may be read. Firmware and hypervisor may forbid it (mcounteren,
- * hcounteren), which makes the read an exception. To be called with interrupts off.
+ * hcounteren), so that the read raises an exception. To be called with interrupts off.
  */
     .section .text.clock_cycle_readable, "ax"
     .global clock_cycle_readable
@@ -56,7 +56,7 @@ clock_cycle_readable:
     csrw stvec, t1
     ret
     .balign 4
-1:  /* The exception came here. Nothing but stvec needs to be put back. */
+1:  /* The read has raised an exception. Only stvec has to be restored. */
     li a0, 0
     csrw stvec, t1
     ret

@@ -3,20 +3,20 @@
 #include "platform.h"
 #include "timed_io_regs.h"
 
-/* A register, by its name in fabric/regs/timed_io.rdl; of 64 bits the lower word. The headers' structures are packed: members have to be accessed by words. */
+/* A register, by its name in fabric/regs/timed_io.rdl (lower word of 64 bits). By words: the structs are packed. */
 #define REGISTER(name) (((volatile uint32_t *)platform.timed_io)[offsetof(timed_io_t, name) / sizeof(uint32_t)])
 #define UPPER(name) (((volatile uint32_t *)platform.timed_io)[offsetof(timed_io_t, name) / sizeof(uint32_t) + 1])
 #define FIELD(word, name) (((word) & TIMED_IO__##name##_bm) >> TIMED_IO__##name##_bp)
 
 #define KIND 0x5449
-/* Cycles within which a schedule is made where nothing comes between. */
+/* Lead time of a schedule in cycles: enough to write it if nothing preempts the vCPU. */
 #define AHEAD 2000
-/* Cycles after which what a run had to report can be read: two rounds through four VMs, of 10 cycles each, and some. */
+/* Cycles until a run's reports can be read: two rounds through four VMs, of 10 cycles each, and some reserve. */
 #define REPORTED 100
 
 uint64_t timed_io_now(void)
 {
-    /* The upper word is as it was when the lower was read. */
+    /* A read of the lower word latches the upper one. */
     uint32_t lower = REGISTER(NOW);
 
     return (uint64_t)UPPER(NOW) << 32 | lower;
@@ -81,7 +81,7 @@ uint32_t timed_io_report(uint64_t *cycle)
 
 bool timed_io_open(void)
 {
-    /* Each line low, and the end. */
+    /* A program that sets each line low, and its end. */
     const uint32_t low[2] = {0x10000 | platform.timed_io_lines << 8, 0};
     uint64_t cycle;
 

@@ -28,7 +28,7 @@
 #define configSTACK_DEPTH_TYPE                    size_t
 #define configMAX_TASK_NAME_LEN                   16
 
-/* What the applications use of the kernel. */
+/* Features of the kernel that the applications use. */
 #define configUSE_TASK_NOTIFICATIONS              1
 #define configUSE_MUTEXES                         1
 #define configUSE_RECURSIVE_MUTEXES               1

@@ -25,42 +25,42 @@
  * https://github.com/FreeRTOS
  *
  * Derived from portable/GCC/RISC-V/port.c. Changed for Tactus: the tick comes from the supervisor's
- * own timer comparator (Sstc) and catches up with ticks that were due while nothing could
+ * own timer comparator (Sstc) and catches up with ticks that fell due while none could
  * be counted; the initial stack is built here, with an area for floating-point registers; running
- * off the end of the interrupt stack and returning from a task are reported; an application may raise a software
- * interrupt of its own.
+ * off the end of the interrupt stack and returning from a task are reported; an application may raise its own software
+ * interrupt.
  */
 
-/* Implementation of the functions that portable.h asks of a port, for RV64 in supervisor mode. */
+/* Implementation of the functions that portable.h requires of a port, for RV64 in supervisor mode. */
 
 #include "FreeRTOS.h"
 #include "task.h"
 
-/* The stack that interrupt handlers run on, and main() until the scheduler starts. Its lowest word tells
- * whether it has ever run over. */
+/* The stack of interrupt handlers, and of main() until the scheduler starts. Its lowest word shows whether it
+ * has ever overflowed. */
 #define portISR_STACK_MARK    0x5afe57ac0ffee000ULL
 __attribute__( ( aligned( 16 ) ) ) StackType_t xPortISRStack[ configISR_STACK_SIZE_WORDS ];
 
-/* Where exceptions are reported from: the stack that was in use may be what went wrong. */
+/* The stack for reporting exceptions: the stack in use may be the cause of the exception. */
 __attribute__( ( aligned( 16 ) ) ) StackType_t xPortExceptionStack[ portEXCEPTION_STACK_SIZE_WORDS ];
 
-/* Ticks counted in one timer interrupt at most; it is pending again at once if that is not enough. */
+/* Ticks counted in one timer interrupt at most; the interrupt stays pending if more are due. */
 #define portTICK_CATCH_UP_LIMIT    64
 
 /* Non-zero until the scheduler starts, so that the kernel's functions do not enable interrupts earlier. */
 UBaseType_t uxPortCriticalNesting = 0xaaaaaaaa;
 
-/* Set by a handler: switch tasks on return from the interrupt. */
+/* Set by a handler to switch tasks on return from the interrupt. */
 BaseType_t xPortYieldRequested = pdFALSE;
 
-/* The application has raised its software interrupt, and what it calls. */
+/* Whether the application has raised its software interrupt, and the interrupt's handler. */
 volatile BaseType_t xPortSoftwareRaised = pdFALSE;
 static void ( * pxSoftwareHandler )( void ) = NULL;
 
-/* What else the software interrupt brings; null: nothing. */
+/* A further handler of the software interrupt, or null. */
 void ( * pxPortSoftwareInterrupt )( void ) = NULL;
 
-/* The running task's floating-point area, and the task's whose values are in the registers. */
+/* The running task's floating-point area, and that of the task whose values are in the registers. */
 StackType_t * pxPortFpArea = NULL;
 StackType_t * pxPortFpOwner = NULL;
 
@@ -84,7 +84,7 @@ static inline uint64_t prvTime( void )
     return ullTime;
 }
 
-/* stimecmp: Sstc specification, section 2.1. Its number, as this assembler does not know its name. */
+/* stimecmp: Sstc specification, section 2.1. By number, as this assembler does not know the name. */
 static inline void prvSetTimer( uint64_t ullTime )
 {
     __asm volatile ( "csrw 0x14d, %0" ::"r" ( ullTime ) );
@@ -92,7 +92,7 @@ static inline void prvSetTimer( uint64_t ullTime )
 
 static void prvTaskReturned( void )
 {
-    /* A task's function must not return: it has nowhere to return to. */
+    /* A task's function must not return: it has no caller. */
     configASSERT( pdFALSE );
 
     for( ; ; )
@@ -153,8 +153,8 @@ StackType_t * pxPortInitialiseStack( StackType_t * pxTopOfStack,
     StackType_t * pxFp = pxTopOfStack - portFP_WORDS;
     StackType_t * pxFrame = pxFp - portFRAME_WORDS;
 
-    /* Interrupts enabled once it runs, supervisor level, floating point off until it is used. Fields that
-     * are nobody's business here stay as they are. */
+    /* Interrupts enabled when it first runs, supervisor level, floating point off until its first use. All other
+     * fields keep their values. */
     __asm volatile ( "csrr %0, sstatus" : "=r" ( ullStatus ) );
     ullStatus &= ~( uint64_t ) ( portSSTATUS_SIE | portSSTATUS_FS );
     ullStatus |= portSSTATUS_SPIE | portSSTATUS_SPP;
@@ -184,7 +184,7 @@ BaseType_t xPortStartScheduler( void )
     prvSetTimer( ullNextTick );
     uxPortCriticalNesting = 0;
 
-    /* Direct the traps here, hand the interrupt stack over, let all three kinds of interrupts pend. */
+    /* Install the trap vector and the interrupt stack, and enable all three kinds of interrupts. */
     __asm volatile ( "csrw stvec, %0" ::"r" ( vPortTrapEntry ) );
     __asm volatile ( "csrw sscratch, %0" ::"r" ( &xPortISRStack[ configISR_STACK_SIZE_WORDS ] ) );
     __asm volatile ( "csrc sip, %0" ::"r" ( portSIP_SSIP ) );
@@ -197,13 +197,13 @@ BaseType_t xPortStartScheduler( void )
 
 void vPortEndScheduler( void )
 {
-    /* A machine is powered off, not left to main(). */
+    /* The machine is powered off; the scheduler never returns to main(). */
     configASSERT( pdFALSE );
 }
 /*-----------------------------------------------------------*/
 
-/* The timer interrupt. Returns whether tasks are to be switched. Called by the trap handler, which only knows it by
- * this name. */
+/* The timer interrupt. Returns whether tasks are to be switched. Declared here, as only the trap handler calls it,
+ * by name. */
 BaseType_t xPortTimerInterrupt( void );
 BaseType_t xPortTimerInterrupt( void )
 {
@@ -213,7 +213,7 @@ BaseType_t xPortTimerInterrupt( void )
     xPortYieldRequested = pdFALSE;
     __asm volatile ( "csrs sie, %0" ::"r" ( 1 << portCAUSE_EXTERNAL ) ); /* see vPortDeferExternalInterrupts */
 
-    /* Normally once. More often when the hart was not ours, or interrupts were disabled, for more than a tick: the
+    /* Normally one iteration. More when the hart ran other VMs, or interrupts were disabled, for more than a tick: the
      * tick count must not fall behind the time. */
     for( int i = 0; i < portTICK_CATCH_UP_LIMIT; i++ )
     {
@@ -234,7 +234,7 @@ BaseType_t xPortTimerInterrupt( void )
     return xSwitch | xPortYieldRequested;
 }
 
-/* The external interrupt; likewise. */
+/* The external interrupt, also called by the trap handler. */
 BaseType_t xPortExternalInterrupt( void );
 BaseType_t xPortExternalInterrupt( void )
 {
@@ -244,7 +244,7 @@ BaseType_t xPortExternalInterrupt( void )
 }
 /*-----------------------------------------------------------*/
 
-/* The application's software interrupt; likewise. Tasks are switched afterwards in any case. */
+/* The application's software interrupt, also called by the trap handler, which then switches tasks in any case. */
 void vPortSoftwareInterrupt( void );
 void vPortSoftwareInterrupt( void )
 {
@@ -254,8 +254,8 @@ void vPortSoftwareInterrupt( void )
 }
 /*-----------------------------------------------------------*/
 
-/* Runs whenever nothing else can: gives the hart away until the next interrupt. An interrupt that
- * readies a task before `wfi` also switches to it before, so none is slept through. */
+/* Runs when no other task can: waits for the next interrupt. An interrupt that readies a task before `wfi` also
+ * switches to that task before it, so that no wake-up is missed. */
 void vApplicationIdleHook( void )
 {
     configASSERT( xPortISRStack[ 0 ] == portISR_STACK_MARK );

@@ -25,21 +25,21 @@
  * https://github.com/FreeRTOS
  *
  * Derived from portable/GCC/RISC-V/portASM.S and portContext.h. Changed for Tactus: supervisor
- * level; only registers that the C code may change are saved on each interrupt,
- * the others and the floating-point registers when tasks are really switched; floating-point
- * registers only if the task changed them; reservations of LR end with each trap; the software interrupt may bring more than a
- * yield.
+ * level; each interrupt saves only the registers that C code may change,
+ * a switch of tasks the others and the floating-point registers; floating-point
+ * registers only if the task changed them; each trap ends a reservation of LR; the software interrupt may have another
+ * handler than the yield.
  */
 
 /*
- * Every interrupt is taken from a task, with interrupts enabled: handlers run with them disabled and on a stack of
- * their own. So the task's stack pointer is saved once, in s0 while C code runs.
+ * Every interrupt is taken from a task, with interrupts enabled: handlers run with interrupts disabled, on their own
+ * stack. So the task's stack pointer is saved once, in s0 while C code runs.
  *
- * Floating point. sstatus.FS is off in a new task, so its first floating-point instruction traps and is given zeroed
- * registers. From then on the task's FS tells whether it changed any since they
- * were last saved. A task that is switched out is saved if it did; a task that is switched in is
- * loaded unless the registers still hold its values. While handlers and the kernel run, FS is off: floating point
- * there would destroy a task's registers, and is an exception instead.
+ * Floating point. sstatus.FS is off in a new task, so its first floating-point instruction traps, and the task receives
+ * zeroed registers. From then on the task's FS field shows whether it has changed any since they
+ * were last saved. A switch saves the previous task's registers if it has changed them, and loads the next
+ * task's unless the registers still hold its values. While handlers and the kernel run, FS is off: floating point
+ * there would destroy a task's registers, and raises an exception instead.
  */
 
 #include "FreeRTOSConfig.h"
@@ -94,14 +94,14 @@
     .endm
 /*-----------------------------------------------------------*/
 
-/* stvec in direct mode. Vectored mode would save a few instructions, but firmware that hands an exception down
- * (OpenSBI does, with illegal instructions) jumps to stvec's value with the mode bits still in it. */
+/* stvec in direct mode. Vectored mode would save a few instructions, but firmware that delegates an exception in
+ * software (OpenSBI does, with illegal instructions) jumps to stvec's value with the mode bits still in it. */
     .section .text.vPortTrapEntry, "ax"
     .balign 4
     .global vPortTrapEntry
     .type vPortTrapEntry, @function
 vPortTrapEntry:
-    /* What C code may change, where it happened, and s0, which is the frame from here on. */
+    /* Save the registers that C code may change, sepc, sstatus, and s0, which points to the frame from here on. */
     addi sp, sp, -portFRAME_WORDS * W
     sd ra, portFRAME_RA * W(sp)
     sd t0, (portFRAME_T0 + 0) * W(sp)
@@ -131,13 +131,13 @@ vPortTrapEntry:
     li t2, portSSTATUS_FS
     csrc sstatus, t2
     csrr sp, sscratch
-    slli t0, t0, 1                      /* away with the interrupt bit */
+    slli t0, t0, 1                      /* removes the interrupt bit */
     li t1, 2 * portCAUSE_TIMER
     beq t0, t1, timer_interrupt
     li t1, 2 * portCAUSE_SOFTWARE
-    beq t0, t1, switch_task             /* a yield, or an interrupt that the application raised */
+    beq t0, t1, switch_task             /* a yield, or the application's software interrupt */
 
-    /* Only these three are ever enabled. */
+    /* Only these three interrupts are ever enabled. */
     call xPortExternalInterrupt
     bnez a0, switch_task
     j return_to_task
@@ -146,13 +146,13 @@ timer_interrupt:
     call xPortTimerInterrupt
     beqz a0, return_to_task
 
-    /* The application's software interrupt shares its bit with yields: it is served by whatever switch comes first. */
+    /* The application's software interrupt shares its bit with yields: the next switch of tasks serves it. */
 switch_task:
-    csrci sip, portSIP_SSIP             /* this switch serves any yield that is still pending */
+    csrci sip, portSIP_SSIP             /* this switch serves every pending yield */
     ld t0, xPortSoftwareRaised
     bnez t0, software_interrupt
 2:
-    /* C code has preserved these. */
+    /* C code has preserved these registers. */
     sd s1, (portFRAME_S0 + 1) * W(s0)
     sd s2, (portFRAME_S0 + 2) * W(s0)
     sd s3, (portFRAME_S0 + 3) * W(s0)
@@ -184,7 +184,7 @@ switch_task:
     sd s0, 0(t0)                        /* first member: the saved stack pointer */
     ld t1, pxPortSoftwareInterrupt
     beqz t1, 3f
-    jalr t1                             /* and this all else that has been pending; what has come since makes it pending again */
+    jalr t1                             /* serves all pending interrupts; later ones pend again */
 3:
     call vTaskSwitchContext
 
@@ -196,7 +196,7 @@ restore_task:
     ld t1, portFRAME_SSTATUS * W(s0)
     li t3, portSSTATUS_FS
     and t4, t1, t3
-    beqz t4, 1f                         /* never used floating point */
+    beqz t4, 1f                         /* has never used floating point */
     ld t4, pxPortFpOwner
     beq t4, t2, 1f                      /* the registers still hold its values */
     csrs sstatus, t3
@@ -222,8 +222,8 @@ return_to_task:
     ld t0, portFRAME_SEPC * W(sp)
     ld t1, portFRAME_SSTATUS * W(sp)
     csrw sepc, t0
-    csrw sstatus, t1                    /* also puts FS back to the task's */
-    /* Ends a reservation that the task, or whoever ran since, may hold: a later SC must not succeed on it. */
+    csrw sstatus, t1                    /* also restores the task's FS */
+    /* End a reservation of this task or of code that ran since: a later SC must not succeed on it. */
     sc.d zero, t0, (sp)
     ld ra, portFRAME_RA * W(sp)
     ld t0, (portFRAME_T0 + 0) * W(sp)
@@ -256,14 +256,14 @@ exception:
     ld t1, portFRAME_SSTATUS * W(sp)
     li t3, portSSTATUS_FS
     and t4, t1, t3
-    bnez t4, fatal                      /* it has floating point: the instruction is illegal */
+    bnez t4, fatal                      /* floating point is on: the instruction is illegal */
     la t2, xPortISRStack
     bltu sp, t2, 1f
     li t4, configISR_STACK_SIZE_WORDS * W
     add t2, t2, t4
-    bltu sp, t2, fatal                  /* not a task: a handler, and they have none */
+    bltu sp, t2, fatal                  /* a handler, which must not use floating point */
 1:
-    /* Give it zeroed registers, dirty so that they will be saved, and let it try again. */
+    /* Zero the registers, mark them dirty so that they will be saved, and retry the instruction. */
     or t1, t1, t3
     sd t1, portFRAME_SSTATUS * W(sp)
     csrs sstatus, t3

@@ -26,9 +26,9 @@
  *
  * Derived from portable/GCC/RISC-V/portmacro.h. Changed for Tactus: RV64 only; supervisor level
  * (sstatus) instead of machine level; a yield pends the software interrupt instead of an
- * environment call; interrupt masking from handlers really masks; a yield asked for by a handler
- * is carried out when the handler returns; critical sections check their nesting; the time of each tick, a software
- * interrupt of their own, and a description of the interrupted context are offered to applications.
+ * environment call; interrupt masking from handlers really masks; a yield requested by a handler
+ * is carried out when the handler returns; critical sections check their nesting; applications have the time of each
+ * tick, their own software interrupt, and a description of the interrupted context.
  */
 
 #ifndef PORTMACRO_H
@@ -72,7 +72,7 @@
 #define portSIE_ALL                ( ( 1 << portCAUSE_SOFTWARE ) | ( 1 << portCAUSE_TIMER ) | ( 1 << portCAUSE_EXTERNAL ) )
 #define portSIP_SSIP               2
 
-/* Words of the stack that exceptions are reported from. */
+/* Words of the stack for reporting exceptions. */
 #define portEXCEPTION_STACK_SIZE_WORDS    512
 
 /* Exception cause: illegal instruction. */
@@ -105,12 +105,12 @@ typedef portUBASE_TYPE   TickType_t;
 #define portTICK_TYPE_IS_ATOMIC    1
 #define portTICK_PERIOD_MS         ( ( TickType_t ) 1000 / configTICK_RATE_HZ )
 
-/* Scheduler utilities. A yield is a pending software interrupt: with interrupts enabled it is taken at
+/* Scheduler utilities. A yield is a pending software interrupt. With interrupts enabled it is taken at
  * once (an explicit write to sip re-evaluates pending interrupts: privileged specification,
- * section 4.1.3), within a critical section when that ends. */
+ * section 4.1.3); within a critical section, at its end. */
 #define portYIELD()                __asm volatile ( "csrsi sip, %0" ::"i" ( portSIP_SSIP ) : "memory" )
 
-/* From an interrupt handler: switch to another task when the handler returns. */
+/* From an interrupt handler: switches to another task when the handler returns. */
 extern BaseType_t xPortYieldRequested;
 #define portEND_SWITCHING_ISR( xSwitchRequired ) \
     do                                           \
@@ -147,7 +147,7 @@ static inline __attribute__( ( always_inline ) ) void vPortClearInterruptMask( U
 #define portSET_INTERRUPT_MASK_FROM_ISR()         uxPortSetInterruptMask()
 #define portCLEAR_INTERRUPT_MASK_FROM_ISR( x )    vPortClearInterruptMask( x )
 
-/* Critical sections. Tasks are only ever switched with interrupts enabled, so the nesting count is
+/* Critical sections. Tasks are switched only with interrupts enabled, so the nesting count is
  * zero at each switch and is not part of a task's context. */
 #define portCRITICAL_NESTING_IN_TCB    0
 extern UBaseType_t uxPortCriticalNesting;
@@ -182,13 +182,13 @@ static inline __attribute__( ( always_inline ) ) void vPortExitCritical( void )
 #define portMEMORY_BARRIER()    __asm volatile ( "" ::: "memory" )
 
 /*-----------------------------------------------------------*/
-/* What this port offers beyond FreeRTOS's own interface. */
+/* This port's extensions of FreeRTOS's interface. */
 
-/* To be called before the scheduler starts: how many ticks the `time` CSR makes in a second. A multiple of
- * configTICK_RATE_HZ, or the tick drifts by the remainder. */
+/* Sets the number of ticks of the `time` CSR per second; to be called before the scheduler starts. A multiple of
+ * configTICK_RATE_HZ; otherwise the tick drifts by the remainder. */
 void vPortSetTimebase( uint64_t ullHertz );
 
-/* Likewise: ticks in a second, in place of configTICK_RATE_HZ. pdMS_TO_TICKS() knows nothing of it. */
+/* Sets the ticks per second in place of configTICK_RATE_HZ, also before the start. pdMS_TO_TICKS() ignores it. */
 void vPortSetTickRate( uint64_t ullHertz );
 
 /* The value of the `time` CSR at which tick `xTick` is due. Valid after the scheduler has started; the
@@ -198,17 +198,17 @@ uint64_t ullPortTickTime( TickType_t xTick );
 /* Ticks of the `time` CSR in a tick of the kernel. */
 uint64_t ullPortTickPeriod( void );
 
-/* Ticks that were counted later than the following tick was due. */
+/* Ticks that were counted after the following tick was due. */
 uint64_t ullPortTicksLate( void );
 
 /* pdTRUE within an interrupt handler, and in main() before the scheduler starts. */
 BaseType_t xPortIsInsideInterrupt( void );
 
-/* What vPortRaiseSoftware() makes the hart call: on the interrupt stack, interrupts off. It may use the kernel's ...FromISR
- * functions, and no floating point. A task that it readies comes next if its priority is higher, whether the handler asks for it or not. */
+/* Sets the handler of vPortRaiseSoftware(): on the interrupt stack, interrupts off. It may use ...FromISR functions,
+ * and no floating point. A task of higher priority that it readies runs next, even if no switch is requested. */
 void vPortAttachSoftware( void ( * pxHandler )( void ) );
 
-/* Interrupts the caller, as soon as interrupts are enabled. A second call before the handler has begun changes nothing. */
+/* Interrupts the caller as soon as interrupts are enabled. A second call before the handler starts has no effect. */
 extern volatile BaseType_t xPortSoftwareRaised;
 static inline void vPortRaiseSoftware( void )
 {
@@ -216,18 +216,18 @@ static inline void vPortRaiseSoftware( void )
     portYIELD();
 }
 
-/* Keeps external interrupts off until the next tick; for a handler that has had too many of them. */
+/* Disables external interrupts until the next tick; for a handler that has served too many of them. */
 void vPortDeferExternalInterrupts( void );
 
-/* To be supplied by the platform: serves the external interrupts that are pending; bounded. */
+/* Supplied by the platform: serves the pending external interrupts; bounded. */
 void vApplicationExternalInterrupt( void );
 
-/* When it is not null: what else the software interrupt may bring than a yield. Called like a handler, whenever tasks are about to be switched, after the
- * software interrupt has been cleared; it finds out by itself whether there is anything. */
+/* A further handler of the software interrupt, or null. Called like a handler whenever tasks are about to be switched,
+ * after the software interrupt has been cleared; it checks itself whether it has work. */
 extern void ( * pxPortSoftwareInterrupt )( void );
 
-/* To be supplied by the platform: an exception of which the port can make nothing. The saved context is at
- * `pullFrame`, complete, portFRAME_... say where. Does not return. */
+/* Supplied by the platform: handles an exception that the port cannot. The complete saved context is at
+ * `pullFrame`, laid out by portFRAME_.... Does not return. */
 __attribute__( ( noreturn ) ) void vApplicationException( uint64_t ullCause,
                                                           uint64_t ullValue,
                                                           const uint64_t * pullFrame );

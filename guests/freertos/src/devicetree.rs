@@ -1,4 +1,4 @@
-//! What the devicetree says about the machine, in the form of `platform/platform.h`.
+//! Describes the machine of a devicetree, in the form of `platform/platform.h`.
 
 use core::ffi::{c_char, c_void};
 
@@ -28,7 +28,7 @@ pub struct Channel {
     pub end: u32,
 }
 
-/// `struct virtual_device`: behind which an accelerator stands.
+/// `struct virtual_device`: a device to which an accelerator can be connected.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VirtualDevice {
@@ -78,7 +78,7 @@ pub struct Platform {
     pub channels: u32,
     /// The channels, ordered by address.
     pub channel: [Channel; CHANNELS_MAX],
-    /// Channels that found no place in `channel`.
+    /// Channels that exceed the capacity of `channel`.
     pub channels_ignored: u32,
     /// Entries of `accelerator` that are valid.
     pub accelerators: u32,
@@ -92,11 +92,11 @@ pub struct Platform {
     pub io_port: [IoPort; IO_PORTS_MAX],
     /// Address of the page of timed I/O; 0: none.
     pub timed_io: usize,
-    /// `/chosen/bootargs`, zero-terminated, cut to fit.
+    /// `/chosen/bootargs`, zero-terminated, truncated.
     pub bootargs: [u8; BOOTARGS_MAX],
 }
 
-// The C side asserts the same.
+// The C side asserts the same size.
 const _: () = assert!(size_of::<Platform>() == 584);
 
 impl Default for Platform {
@@ -123,7 +123,7 @@ impl Default for Platform {
     }
 }
 
-/// Compatible strings of what is looked for.
+/// Compatible strings of the nodes that are read.
 const UARTS: [&str; 2] = ["ns16550a", "ns16550"];
 const PLICS: [&str; 2] = ["riscv,plic0", "sifive,plic-1.0.0"];
 const CHANNEL: &str = "tactus,channel";
@@ -160,9 +160,9 @@ fn registers(node: FdtNode<'_, '_>) -> Option<(usize, u64)> {
 
 impl Platform {
     /// Describes the machine of a devicetree. The console is the UART that `/chosen/stdout-path` names, else the first
-    /// one. The error says what a machine must have and this one has not.
+    /// one. The error names the property that the machine lacks.
     pub fn describe(fdt: &Fdt<'_>) -> Result<Self, &'static core::ffi::CStr> {
-        // The property may stand at /cpus or at each of its nodes (devicetree specification 0.4, section 3.8).
+        // The property may be at /cpus or at each of its nodes (devicetree specification 0.4, section 3.8).
         let timebase_hz = fdt
             .find_node("/cpus")
             .and_then(|cpus| cell(cpus, "timebase-frequency", 0))
@@ -228,7 +228,7 @@ impl Platform {
         }
     }
 
-    /// No system has more of them than find a place.
+    /// Adds a virtual device. No system has more of them than the capacity.
     fn take_accelerator(&mut self, node: FdtNode<'_, '_>) {
         let place = self.accelerator.get_mut(self.accelerators as usize);
         let (Some(entry), Some((registers, _)), Some(task), Some(interface)) = (
@@ -249,7 +249,7 @@ impl Platform {
         self.accelerators += 1;
     }
 
-    /// No system has more of them than find a place.
+    /// Adds a port. No system has more of them than the capacity.
     fn take_io_port(&mut self, node: FdtNode<'_, '_>) {
         let place = self.io_port.get_mut(self.io_ports as usize);
         let (Some(entry), Some((registers, _))) = (place, registers(node)) else {
@@ -264,7 +264,7 @@ impl Platform {
     }
 }
 
-/// For the C side (`platform.c`): describes the machine in `platform`. Null if that went well, else why not.
+/// For the C side (`platform.c`): describes the machine in `platform`. Returns null on success, else the reason.
 ///
 /// # Safety
 ///
@@ -278,13 +278,13 @@ pub unsafe extern "C" fn platform_describe(
     if devicetree.is_null() {
         return c"entered without one (a1 is 0)".as_ptr();
     }
-    // SAFETY: promised by the caller; the crate checks the magic number first and stays within the blob's own size.
+    // SAFETY: ensured by the caller; the crate checks the magic number first and stays within the blob's own size.
     let Ok(fdt) = (unsafe { Fdt::from_ptr(devicetree.cast()) }) else {
         return c"a1 does not point to one".as_ptr();
     };
     match Platform::describe(&fdt) {
         Ok(description) => {
-            // SAFETY: promised by the caller.
+            // SAFETY: ensured by the caller.
             unsafe { platform.write(description) };
             core::ptr::null()
         }
@@ -301,7 +301,7 @@ mod tests {
 
     use super::*;
 
-    /// A devicetree like that of QEMU's `virt` and of a VM, with what `devices` adds to `/soc`.
+    /// A devicetree like that of QEMU's `virt` and of a VM, with the nodes that `devices` adds to `/soc`.
     fn devicetree(
         timebase_hz: Option<u32>,
         chosen: &[(&str, &str)],
@@ -424,7 +424,7 @@ mod tests {
                 device(0x2800_4000, 4, 0, 0, u32::MAX)
             ]
         );
-        // One more than there is room for.
+        // One more than the capacity.
         let blob = devicetree(Some(1), &[], |fdt| {
             for number in 0..=ACCELERATORS_MAX as u32 {
                 let all = [(task, 1), (interface, number)];

@@ -1,4 +1,4 @@
-//! A panic of the Rust side ends the machine, like a failed `configASSERT`.
+//! Ends the machine on a panic of the Rust side, like a failed `configASSERT`.
 
 use core::ffi::c_char;
 use core::fmt::Write;
@@ -8,7 +8,7 @@ unsafe extern "C" {
     fn platform_fail(reason: *const c_char, value: *const c_char) -> !;
 }
 
-/// A C string of bounded length; what does not fit is dropped, its last byte stays 0.
+/// A C string of bounded length: excess text is dropped, the last byte stays 0.
 struct Message([u8; 160], usize);
 
 impl Write for Message {

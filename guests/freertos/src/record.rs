@@ -8,7 +8,7 @@ use tactus_abi::record::PREFIX;
 /// Characters in a line at most, line end not counted.
 pub const LINE_MAX: usize = 200;
 
-/// A line being put together.
+/// A line under construction.
 struct Line {
     text: [u8; LINE_MAX],
     size: usize,
@@ -29,7 +29,7 @@ impl Line {
 }
 
 impl Write for Line {
-    /// Appends all of it, or nothing and an error.
+    /// Appends the whole text, or nothing and returns an error.
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let end = self.size + text.len();
         let place = self.text.get_mut(self.size..end).ok_or(fmt::Error)?;
@@ -39,8 +39,8 @@ impl Write for Line {
     }
 }
 
-/// Hands `values` out as `samples` records, each a line of at most [`LINE_MAX`] characters without its end, in order.
-/// No values: no lines. The error: not even one value fits beside these names.
+/// Passes `values` on as `samples` records, in order, each a line of at most [`LINE_MAX`] characters without its end.
+/// Without values there are no lines. The error: not even one value fits beside these names.
 pub fn samples(
     name: &str,
     phase: &str,
@@ -91,26 +91,26 @@ pub unsafe extern "C" fn record_samples(
     values: *const u32,
     count: usize,
 ) -> bool {
-    // SAFETY: promised by the caller.
+    // SAFETY: ensured by the caller.
     let [name, phase, unit] =
         [name, phase, unit].map(|text| unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("?"));
     let values = if count == 0 {
         &[]
     } else {
-        // SAFETY: promised by the caller.
+        // SAFETY: ensured by the caller.
         unsafe { core::slice::from_raw_parts(values, count) }
     };
     samples(name, phase, unit, values, print).is_ok()
 }
 
-/// Writes a line and its end to the console in one piece, so that no other task's comes between.
+/// Writes a line and its end to the console at once, so that lines of other tasks do not interleave.
 fn print(line: &str) {
     const END: &[u8] = b"\r\n";
     let mut text = [0; LINE_MAX + END.len()];
     text[..line.len()].copy_from_slice(line.as_bytes());
     text[line.len()..][..END.len()].copy_from_slice(END);
     #[cfg(target_os = "none")]
-    // SAFETY: the text is valid for that length; the call does not keep it.
+    // SAFETY: the text is valid for that length; the callee does not keep it.
     unsafe {
         console_write(text.as_ptr().cast(), line.len() + END.len());
     }

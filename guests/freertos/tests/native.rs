@@ -1,6 +1,6 @@
-//! The programs on QEMU's `virt`, natively under OpenSBI: what the port and the platform do without a hypervisor.
+//! Runs the programs on QEMU's `virt`, natively under OpenSBI: tests the port and the platform without a hypervisor.
 //!
-//! `cargo test -p tactus-guest-freertos` builds them and runs them; QEMU is needed.
+//! `cargo test -p tactus-guest-freertos` builds the programs and runs them; QEMU is needed.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const QEMU: &str = "qemu-system-riscv64";
 /// Releases in each phase when the demonstration runs unattended (`app/demo.c`).
 const RELEASES: usize = 2000;
 
-/// Builds the programs once and says where they are.
+/// Builds the programs once and returns the path of one.
 fn program(name: &str) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER
@@ -37,7 +37,7 @@ fn program(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Runs a program until the machine goes off, and gives what it wrote to its console.
+/// Runs a program until the machine powers off, and returns its console output.
 fn run(name: &str, harts: usize, bootargs: &str) -> String {
     let image = program(name);
     let mut qemu = Command::new(QEMU)
@@ -65,7 +65,7 @@ fn run(name: &str, harts: usize, bootargs: &str) -> String {
     text
 }
 
-/// The record lines of one kind, without the line's begin.
+/// The record lines of one kind, without their prefix.
 fn records<'a>(text: &'a str, kind: &'a str) -> impl Iterator<Item = &'a str> {
     text.lines()
         .filter_map(move |line| line.strip_prefix("@tactus ")?.strip_prefix(kind))
@@ -95,7 +95,7 @@ fn metric(text: &str, name: &str) -> u64 {
         .unwrap_or_else(|| panic!("no metric {name} in\n{text}"))
 }
 
-/// The self-check named `name` passed and nothing failed.
+/// Asserts that the self-check named `name` passed and that none failed.
 fn assert_passed(text: &str, name: &str) {
     assert_eq!(records(text, "fail ").next(), None, "in\n{text}");
     assert!(
@@ -123,8 +123,8 @@ fn the_demonstration_measures_every_release() {
     for phase in ["idle", "loaded"] {
         let samples = samples(&text, phase);
         assert_eq!(samples.len(), RELEASES, "{phase}");
-        // With one instruction a nanosecond: the way into the task takes some hundred, the emulated timer's lateness of
-        // up to 100 ns included. Single samples may be worse when the host is busy, hence the mean.
+        // One instruction takes a nanosecond. The path to the task takes some hundred, and the emulated timer is late by
+        // up to 100 ns. Single samples may be worse when the host is busy, hence the mean.
         let mean = samples.iter().sum::<u64>() / samples.len() as u64;
         assert!((100..1000).contains(&mean), "{phase}: mean {mean} ns");
         let min = samples.iter().min().expect("samples");
@@ -132,7 +132,7 @@ fn the_demonstration_measures_every_release() {
     }
 }
 
-/// What must be noticed, reported, and end the machine.
+/// Failures must be detected, be reported, and end the machine.
 #[test]
 fn failures_are_reported() {
     for (case, report) in [

@@ -1,4 +1,4 @@
-/* The kernel's sources ask for <stdlib.h> and use nothing of it. */
+/* The kernel's sources include <stdlib.h> and use nothing of it. */
 #ifndef STDLIB_H
 #define STDLIB_H
 
