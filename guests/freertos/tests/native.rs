@@ -123,7 +123,7 @@ fn the_demonstration_measures_every_release() {
     for phase in ["idle", "loaded"] {
         let samples = samples(&text, phase);
         assert_eq!(samples.len(), RELEASES, "{phase}");
-        // One instruction takes a nanosecond. The path to the task takes some hundred, and the emulated timer is late by
+        // One instruction takes a nanosecond. The path to the task takes some hundred; the emulated timer is late by
         // up to 100 ns. Single samples may be worse when the host is busy, hence the mean.
         let mean = samples.iter().sum::<u64>() / samples.len() as u64;
         assert!((100..1000).contains(&mean), "{phase}: mean {mean} ns");

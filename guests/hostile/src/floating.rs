@@ -1,9 +1,9 @@
-//! Finds out whether floating-point registers stay a guest's own while others have the hart.
+//! Checks whether a guest's floating-point registers keep their values while other guests run on the hart.
 
 use core::arch::naked_asm;
 
-/// Runs `body` with `pattern` in all floating-point registers that a function must keep (fs0 to fs11), and says whether
-/// each holds it afterwards. `body` itself keeps them, by the calling convention: what changes them is something else.
+/// Runs `body` with `pattern` in all callee-saved floating-point registers (fs0 to fs11), and returns whether each
+/// still holds it afterwards. `body` itself preserves them, by the calling convention: any change comes from other code.
 pub fn keeps<F: FnMut()>(pattern: u64, mut body: F) -> bool {
     extern "C" fn call<F: FnMut()>(body: *mut F) {
         // SAFETY: `keeps` passes its own `body`, which no other code uses meanwhile.

@@ -1,8 +1,8 @@
-//! What the hostile guest and the guest that watches share: a page that outlives the hostile one, and a look at their
+//! Code shared by the hostile guest and the guests that watch it: a page that survives restarts, and a check of
 //! floating-point registers.
 //!
-//! The hostile guest keeps its progress in the memory of channel 0, which a restart leaves alone. Each time it is
-//! stopped for what it did it continues with the next thing. The watcher sees there when it has done everything.
+//! The hostile guest keeps its progress in the memory of channel 0, which a restart preserves. Each time the hypervisor
+//! has stopped it, it continues with the next step. The watcher reads there when all steps are done.
 #![no_std]
 #![cfg(target_arch = "riscv64")]
 
@@ -19,7 +19,7 @@ pub const PAGE_SIZE: usize = 4096;
 /// Words in use, see [`Word`].
 const WORDS: usize = 5;
 
-/// The page.
+/// The page of counters.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     words: &'static [AtomicU64],
@@ -33,16 +33,16 @@ pub enum Word {
     Boots = 0,
     /// The step to take next.
     Step = 1,
-    /// Steps that the guest's own trap handler was given.
+    /// Steps refused by an exception, which the guest's own trap handler took.
     Trapped = 2,
-    /// Steps that went through.
+    /// Steps that succeeded.
     Through = 3,
-    /// 1 as soon as there is nothing left to do.
+    /// 1 as soon as all steps are done.
     Done = 4,
 }
 
 impl Page {
-    /// The page in channel 0; natively, where there are no channels, nor a second life, a page of the guest's own.
+    /// Opens the page in channel 0; natively, without channels and restarts, a page of the guest's own memory.
     ///
     /// # Safety
     ///
@@ -51,7 +51,7 @@ impl Page {
         static NATIVE: [AtomicU64; WORDS] = [const { AtomicU64::new(0) }; WORDS];
         Self {
             words: if hypervisor::is_present() {
-                // SAFETY: the caller vouches for the channel.
+                // SAFETY: the caller guarantees the channel.
                 unsafe { Channel::first(PAGE_SIZE) }.words()
             } else {
                 &NATIVE
@@ -69,7 +69,7 @@ impl Page {
         self.words[word as usize].store(value, Ordering::Release);
     }
 
-    /// Adds one to a word and returns what it was.
+    /// Adds one to a word and returns its previous value.
     pub fn count(self, word: Word) -> u64 {
         self.words[word as usize].fetch_add(1, Ordering::AcqRel)
     }

@@ -1,46 +1,46 @@
-//! How the hostile guest and its peer, who share a channel, come to terms in the end: by the last word of the channel's
-//! memory, which lies behind the rings.
+//! The protocol by which the hostile guest and its peer finally verify their channel: through the last word of the
+//! channel's memory, behind the rings.
 
 use core::sync::atomic::Ordering;
 
 use tactus_guest::channel::{Channel, MessageError};
 use tactus_guest::{time, trap};
 
-/// Messages that wait at an end (`systems/hostile-ring.toml`).
+/// Slots for messages at an end (`systems/hostile-ring.toml`).
 const MESSAGES: usize = 4;
-/// Bytes of one, at most.
+/// Bytes of a message, at most.
 pub const MESSAGE_SIZE: usize = 512;
-/// Records of the proof that the ring works.
+/// Records that verify the ring.
 pub const RECORDS: usize = 20;
 
-/// How far they are.
+/// The phase that both have reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Phase {
-    /// The hostile guest has done its worst.
+    /// The hostile guest has finished its attacks.
     Peace = 1,
-    /// The peer has received what messages there were, and sends no more.
+    /// The peer has received all pending messages, and sends no more.
     Drained = 2,
-    /// The hostile guest too; it has sent as many messages as there are places, and [`RECORDS`] records.
+    /// The hostile guest too; it has sent as many messages as there are slots, and [`RECORDS`] records.
     Sent = 3,
-    /// The peer has found all of them, and has sent as many messages.
+    /// The peer has received all of them, and has sent as many messages.
     Received = 4,
 }
 
-/// A channel with a last word.
+/// A channel whose last word holds the phase.
 #[derive(Clone, Copy, Debug)]
 pub struct Meeting {
     /// The channel.
     pub channel: Channel,
 }
 
-/// The record of that number.
+/// The contents of record `number`.
 pub fn record(number: usize) -> [u8; 33] {
     [number as u8; 33]
 }
 
 impl Meeting {
-    /// In the VM's channel `number`; `None`: it has none.
+    /// Opens the VM's channel `number`; `None`: there is no such channel.
     pub fn new(number: usize) -> Option<Self> {
         let channel = Channel::find(number)?;
         Some(Self { channel })
@@ -51,7 +51,7 @@ impl Meeting {
         &words[words.len() - 1]
     }
 
-    /// Says that this phase is reached.
+    /// Announces that this phase is reached.
     pub fn say(self, phase: Phase) {
         self.word().store(phase as u64, Ordering::Release);
     }
@@ -65,7 +65,7 @@ impl Meeting {
     ///
     /// # Errors
     ///
-    /// It was not in a second.
+    /// It was not reached in a second.
     pub fn wait_for(self, phase: Phase) -> Result<(), &'static str> {
         let begin = time::now();
         trap::on_timer(|| {});
@@ -80,11 +80,11 @@ impl Meeting {
         Ok(())
     }
 
-    /// Sends as many messages as there are places.
+    /// Sends as many messages as there are slots.
     ///
     /// # Errors
     ///
-    /// There are fewer, or more.
+    /// There are fewer slots, or more.
     pub fn fill(self) -> Result<(), &'static str> {
         for number in 0..MESSAGES {
             if self
@@ -101,11 +101,11 @@ impl Meeting {
         }
     }
 
-    /// Receives them.
+    /// Receives these messages.
     ///
     /// # Errors
     ///
-    /// They are not those that were sent.
+    /// They are not the messages that were sent.
     pub fn empty(self) -> Result<(), &'static str> {
         let mut buffer = [0; MESSAGE_SIZE];
         for number in 0..MESSAGES {

@@ -1,5 +1,5 @@
-//! The other end of the hostile guest's channel (`attack=ring`): sends and receives by rings and messages as if nothing
-//! was, once in a millisecond, and in the end proves that everything still works.
+//! The other end of the hostile guest's channel (`attack=ring`): sends and receives by rings and messages normally,
+//! once in a millisecond, and at the end verifies that everything still works.
 #![no_std]
 #![no_main]
 
@@ -11,10 +11,10 @@ use tactus_guest_hostile::meeting::{self, MESSAGE_SIZE, Meeting, Phase, RECORDS}
 
 tactus_guest::entry!(main);
 
-/// Turns of the work in a millisecond.
+/// Iterations of the work in a millisecond.
 const TURNS: usize = 16;
 
-/// What came of it.
+/// Results of the work.
 #[derive(Default)]
 struct Counts {
     records: u64,
@@ -74,7 +74,7 @@ fn use_rings(
         }
         Err(ReceiveError::TooLong(length)) => {
             assert!(length > buffer.len() && length <= consumer.record_max());
-            // It may be another by now, or none.
+            // The record may have been replaced or removed meanwhile.
             let _ = consumer.skip();
         }
         Err(ReceiveError::Restarted) => counts.restarts += 1,
@@ -101,7 +101,7 @@ fn use_messages(meeting: Meeting, counts: &mut Counts, turn: usize) {
     }
 }
 
-/// See [`Phase`].
+/// Verifies the channel: see [`Phase`].
 fn in_peace(
     meeting: Meeting,
     consumer: &mut Consumer<'_>,
@@ -115,7 +115,7 @@ fn in_peace(
     meeting.say(Phase::Drained);
     meeting.wait_for(Phase::Sent)?;
     let mut next = 0;
-    // Errors are what is left of the attack: each is told once.
+    // Errors are remains of the attack: each is reported once.
     for _ in 0..RECORDS + 4 {
         match consumer.receive(&mut buffer) {
             Ok(length) => {

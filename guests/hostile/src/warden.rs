@@ -1,9 +1,9 @@
-//! The guest that another VM's `on_fault = { signal = ... }` names: it is interrupted when that VM faults, looks at
-//! what happened, and starts it again.
+//! The guest that another VM's `on_fault = { signal = ... }` names: it is signalled when that VM faults, queries its
+//! status, and restarts it.
 //!
-//! Boot arguments: `ward=N`: the VM's place in `system.toml`, from 0; `faults=N` (3): how many faults to wait for.
-//! After the last it leaves the VM stopped. It also proves that it gets at no other VM: each other number must be
-//! refused.
+//! Boot arguments: `ward=N`: the VM's index in `system.toml`, from 0; `faults=N` (3): number of faults to wait for.
+//! After the last one it leaves the VM stopped. It also verifies that it cannot access any other VM: each other number
+//! must be refused.
 #![no_std]
 #![no_main]
 
@@ -52,7 +52,7 @@ fn main() {
             );
         }
     }
-    // The warden itself is the only other VM that it may ask about.
+    // Of the other numbers, only the warden's own may be queried.
     assert!(strangers == 1, "{strangers} VMs other than the ward answer");
 
     for fault in 1..=faults {
@@ -77,10 +77,10 @@ fn main() {
     record::pass(start::program());
 }
 
-/// Sleeps until the given number of signals has come.
+/// Sleeps until `number` signals have arrived.
 fn wait_for_signal(number: u64) {
     loop {
-        // Between the look and the sleep no interrupt may be lost: it is taken behind the sleep.
+        // No interrupt may be lost between the check and the sleep: it is taken after the sleep.
         trap::disable_interrupts();
         if SIGNALS.load(Ordering::Relaxed) >= number {
             break;

@@ -1,13 +1,13 @@
-//! The real-time guest beside a hostile one: wakes a thousand times a second and proves that it does so in time.
+//! The real-time guest beside a hostile one: wakes a thousand times a second and verifies its release latency.
 //!
-//! Boot arguments: `periods=N` (300): how many periods at least; `until=done`: continues until the hostile guest has done
-//! everything, at most `periods_max=N` (60000) periods; `bound=N`: greatest latency allowed, in cycles.
+//! Boot arguments: `periods=N` (300): least number of periods; `until=done`: continues until the hostile guest has done
+//! all steps, at most `periods_max=N` (60000) periods; `bound=N`: greatest latency allowed, in cycles.
 //!
 //! The release latency is counted from the deadline to the first instruction of the timer interrupt's vector, as in
 //! `bench-switch-rt`. A latency of a period or more is a missed deadline. A cycle is an instruction under QEMU's
 //! `-icount shift=0` and on the virtual board in fast mode.
 //!
-//! It sleeps with a pattern in its floating-point registers, which must be there when it wakes.
+//! It sleeps with a pattern in its floating-point registers, which must be unchanged when it wakes.
 #![no_std]
 #![no_main]
 
@@ -20,8 +20,8 @@ use tactus_guest_hostile::{Page, Word, floating};
 
 tactus_guest::entry!(main);
 
-/// Instructions within which a release is in time, unless the boot arguments say otherwise: the longest way through the
-/// hypervisor that nothing interrupts, which is to report a fault (some 5,000), and room for it to change.
+/// Bound of the latency in instructions, unless the boot arguments override it: the longest non-preemptible path
+/// through the hypervisor, which reports a fault (some 5,000), and a reserve for changes.
 const BOUND: u64 = 8_000;
 
 fn main() {
@@ -33,7 +33,7 @@ fn main() {
     } else {
         periods
     };
-    // SAFETY: systems that say `until=done` have a channel between the two guests.
+    // SAFETY: systems with `until=done` have a channel between the two guests.
     let page = until_done.then(|| unsafe { Page::get() });
 
     let scale = Scale::measure();
@@ -56,7 +56,7 @@ fn main() {
         let late = scale.late_by(wakeup, deadline);
         latency.add(late);
         over_bound += u64::from(late > bound);
-        // Releases that went by meanwhile are missed too, not caught up with.
+        // Releases missed meanwhile count as missed, and are not made up for.
         let periods_late = late / scale.cycles(period);
         missed += periods_late;
         deadline += (1 + periods_late) * period;

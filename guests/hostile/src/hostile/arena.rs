@@ -1,4 +1,4 @@
-//! Memory for code to run wild in: breakpoints everywhere, so that wherever a jump goes it ends there.
+//! Memory for running arbitrary code: breakpoints everywhere, so that any jump within it ends at once.
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicU16, Ordering};
@@ -9,14 +9,14 @@ use super::probe::{self, End, Level};
 
 /// `c.ebreak`.
 const BREAKPOINT: u16 = 0x9002;
-/// First address: behind the image, with room for growth.
+/// First address: behind the image, with room for the image's growth.
 const BASE: usize = map::RAM_BASE as usize + (3 << 20);
-/// Bytes of an arena for code that jumps only where its registers say.
+/// Bytes of an arena for code that jumps only to addresses in its registers.
 pub const SMALL: usize = 256 << 10;
 /// Bytes of an arena that a `jal` from its middle does not leave.
 pub const LARGE: usize = 2 << 20;
-/// Halfwords around the code that are renewed each time; its own stores reach no further without a pointer to
-/// elsewhere.
+/// Halfwords around the code that are restored before each run; the code's stores reach no further without a pointer
+/// to other memory.
 const RENEWED: usize = 64;
 
 /// The arena.
@@ -32,18 +32,18 @@ impl Arena {
             "the image reaches into the arena"
         );
         for address in (BASE..BASE + size).step_by(8) {
-            // SAFETY: nothing of the program lies here: the image ends below (just checked), the devicetree is at the
-            // end of the memory, which reaches beyond (this function's documentation).
+            // SAFETY: no part of the program is here: the image ends below (just checked), and the devicetree is at the
+            // end of the memory, beyond the arena (this function's documentation).
             unsafe { (address as *mut [u16; 4]).write([BREAKPOINT; 4]) };
         }
         Self {
-            // SAFETY: as above; initialized, and from here on reached by these atomics and by the code that runs in it
-            // only.
+            // SAFETY: as above; initialized, and from here on accessed only by these atomics and by the code that runs
+            // in the arena.
             halfwords: unsafe { core::slice::from_raw_parts(BASE as *const AtomicU16, size / 2) },
         }
     }
 
-    /// Address that code is run at.
+    /// Address at which code is run.
     pub const fn code(&self) -> usize {
         BASE + self.halfwords.len()
     }
@@ -54,8 +54,8 @@ impl Arena {
         core::array::from_fn(|n| BASE + (n << 11) + 2048)
     }
 
-    /// As [`Arena::run`], again for as long as it is the timer that ends it: the hypervisor may give the hart to others
-    /// before it sees to what the instruction does, and the time that is left for it is over then.
+    /// Runs as [`Arena::run`], again while the timer ends the run: the hypervisor may preempt this guest before it
+    /// emulates the instruction, and the time limit has then passed.
     pub fn run_to_its_end(
         &self,
         instruction: u32,
@@ -71,7 +71,7 @@ impl Arena {
         }
     }
 
-    /// Runs one instruction of 2 (`length` 2) or 4 bytes.
+    /// Runs one instruction of 2 or 4 bytes (`length`).
     pub fn run(
         &self,
         instruction: u32,
@@ -89,21 +89,21 @@ impl Arena {
             .iter()
             .enumerate()
         {
-            // Only where something changes: an emulator pays dearly for stores to a page of code.
+            // Stores only changed halfwords: on an emulator, stores to a page of code are expensive.
             let wanted = wanted(n.wrapping_sub(RENEWED));
             if halfword.load(Ordering::Relaxed) != wanted {
                 halfword.store(wanted, Ordering::Relaxed);
             }
         }
-        // SAFETY: `fence.i` only makes the stores visible to instruction fetch. Whatever the instruction is, the
-        // caller's registers point into the arena or outside the guest, and none is one that the program relies on.
+        // SAFETY: `fence.i` only makes the stores visible to instruction fetch. For any instruction, the
+        // caller's registers point into the arena or outside the guest, and none of them is used by the program.
         unsafe {
             asm!("fence.i", options(nostack));
             probe::run(self.code(), level, registers)
         }
     }
 
-    /// Whether the end is the breakpoint right behind the instruction: it went through and did not jump.
+    /// Whether the run ended at the breakpoint behind the instruction: it was executed and did not jump.
     pub const fn went_through(&self, end: End, length: usize) -> bool {
         end.at_breakpoint() && end.pc == self.code() + length
     }

@@ -1,4 +1,4 @@
-//! Trap handlers that fault themselves, and jumps to where no code is.
+//! Trap handlers that fault themselves, and jumps to addresses without code.
 
 use core::arch::{asm, naked_asm};
 
@@ -11,10 +11,10 @@ use super::{
     random::Random,
 };
 
-/// Ways to fault in the own handler; each ends a life.
+/// Ways to fault in the guest's own handler; each ends a life.
 const WAYS: u64 = 9;
 
-/// Tries each way `lives` times, over as many lives.
+/// Tries each way `lives` times, in as many lives.
 pub fn attack(progress: Progress, memory: u64, lives: u64) {
     if let Some(step) = progress.next(WAYS * lives) {
         fault(step % WAYS, memory);
@@ -25,7 +25,7 @@ pub fn attack(progress: Progress, memory: u64, lives: u64) {
     }
 }
 
-/// Faults for ever, in the given way. Does not come back if the hypervisor does its part: nothing else ends it.
+/// Faults for ever, in the given way. Returns only if the hypervisor fails to stop the guest.
 pub fn fault(way: u64, memory: u64) {
     let unmapped = (map::RAM_BASE + memory) as usize;
     match way {
@@ -33,28 +33,28 @@ pub fn fault(way: u64, memory: u64) {
         0 => trap_to(unmapped),
         // The vector is an illegal instruction.
         1 => trap_to(code(0)),
-        // The handler pushes a frame and faults again, until the stack is full, and continues.
+        // The handler pushes a frame and faults again, until the stack overflows, and beyond.
         2 => trap_to(push as *const () as usize),
         // The vector is a device, or a channel's memory.
         3 => trap_to(map::UART_BASE as usize),
         4 => trap_to(map::CHANNEL_BASE as usize),
-        // The vector traps by a breakpoint, or by a load of what is not there.
+        // The vector traps by a breakpoint, or by a load from an unmapped address.
         5 => trap_to(code(0x0010_0073)),
         6 => trap_to(load_unmapped as *const () as usize),
-        // Translation that maps nothing: the vector can't be fetched, and the fault's vector neither.
+        // Translation that maps nothing: neither the vector nor the vector of its fault can be fetched.
         7 => {
             let root = (map::RAM_BASE as usize) >> 12;
-            // SAFETY: nothing is meant to continue.
+            // SAFETY: the program does not continue.
             unsafe {
                 core::ptr::write_bytes(map::RAM_BASE as *mut u8, 0, map::PAGE_SIZE as usize);
                 csr::write::<{ csr::SATP }>(8 << 60 | root);
                 asm!("sfence.vma", options(nostack));
             }
         }
-        // The same by an interrupt, which has no instruction to blame.
+        // The same by an interrupt, which no instruction causes.
         _ => {
             time::set_deadline(0);
-            // SAFETY: nothing is meant to continue.
+            // SAFETY: the program does not continue.
             unsafe {
                 csr::write::<{ csr::STVEC }>(code(0));
                 csr::write::<{ csr::SIE }>(csr::INTERRUPT_TIMER);
@@ -64,7 +64,7 @@ pub fn fault(way: u64, memory: u64) {
     }
 }
 
-/// Puts an instruction where no program is, and says where.
+/// Stores an instruction behind the program, and returns its address.
 fn code(instruction: u32) -> usize {
     let address = start::image_end();
     // SAFETY: free memory behind the image.
@@ -75,16 +75,16 @@ fn code(instruction: u32) -> usize {
     address
 }
 
-/// Traps, with that vector.
+/// Sets the trap vector and traps.
 fn trap_to(vector: usize) {
-    // SAFETY: nothing is meant to continue.
+    // SAFETY: the program does not continue.
     unsafe {
         csr::write::<{ csr::STVEC }>(vector);
         asm!("unimp", options(nostack));
     }
 }
 
-/// A handler that recurses until its stack leaves the memory: 64 KiB at a time, downwards.
+/// A handler that recurses until its stack pointer leaves the memory, in steps of 64 KiB downwards.
 #[unsafe(naked)]
 extern "C" fn push() {
     naked_asm!(
@@ -102,8 +102,8 @@ extern "C" fn load_unmapped() {
     naked_asm!(".balign 4", "ld zero, 0(zero)", "unimp")
 }
 
-/// Jumps to data of every kind that the guest has. What it may execute ends in its own exception; what it may not ends
-/// its life.
+/// Jumps to data of every kind that the guest has. Executable data raise an exception in the guest; a jump to any other
+/// data ends the guest's life.
 pub fn jump(progress: Progress, memory: u64, randoms: u64) {
     const DEVICES: [u64; 6] = [
         map::FINISHER_BASE,
@@ -113,8 +113,8 @@ pub fn jump(progress: Progress, memory: u64, randoms: u64) {
         map::DOORBELL_BASE,
         map::CHANNEL_BASE,
     ];
-    // The arena's breakpoints end what falls through. Random words may do anything to this guest's memory: what they
-    // break, a restart mends, by the livelock or fault that follows.
+    // The arena's breakpoints end code that falls through. Random words may corrupt this guest's memory. A livelock
+    // or a fault then follows, and the restart repairs the memory.
     let arena = Arena::new(arena::SMALL);
     while let Some(step) = progress.next(DEVICES.len() as u64 + 3 + randoms) {
         let mut random = Random::new(step);
@@ -137,7 +137,7 @@ pub fn jump(progress: Progress, memory: u64, randoms: u64) {
                 data + 2 * (random.next() % 64) as usize
             }
         };
-        // SAFETY: see above: the program may break, which the next life mends.
+        // SAFETY: see above: the program may break, which the next life repairs.
         let end = unsafe { probe::run(target, Level::User, &arena.registers()) };
         if step < DEVICES.len() as u64 && !matches!(end.cause, 1 | 12) {
             progress.breach(format_args!(

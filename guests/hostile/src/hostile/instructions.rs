@@ -1,8 +1,8 @@
 //! Every privileged and undefined instruction: each CSR, each encoding of the SYSTEM opcode, all compressed encodings,
 //! random words.
 //!
-//! None may end the guest or give it what belongs to the levels below: what a guest may not do raises an exception in
-//! the guest.
+//! None may end the guest or give it access to state of the levels below: an instruction that a guest may not execute
+//! raises an exception in the guest.
 
 use tactus_guest::{csr, record};
 
@@ -13,7 +13,7 @@ use super::{
     random::Random,
 };
 
-/// CSRs are numbered with 12 bits.
+/// Number of CSRs: their numbers have 12 bits.
 const CSRS: u64 = 1 << 12;
 /// Accesses tried at each CSR, see [`csr_access`].
 const CSR_ACCESSES: u64 = 6;
@@ -22,7 +22,7 @@ const SYSTEMS: u64 = 4 << 12;
 /// 16-bit words, of which a quarter begins a longer instruction.
 const COMPRESSED: u64 = 1 << 16;
 
-/// Tries them all; `randoms` random words at the end.
+/// Tries all of them, then `randoms` random words.
 pub fn attack(progress: Progress, randoms: u64) {
     let arena = Arena::new(arena::LARGE);
     let all = CSRS * CSR_ACCESSES + SYSTEMS + COMPRESSED + randoms;
@@ -73,16 +73,16 @@ fn count(progress: Progress, end: End) {
     }
 }
 
-/// Accesses a CSR. The levels below own those whose bits 9:8 say so (privileged specification, "CSR Address Mapping
+/// Accesses a CSR. Bits 9:8 of its number assign it to a level (privileged specification, "CSR Address Mapping
 /// Conventions").
 fn csr_access(progress: Progress, arena: &Arena, number: u64, access: u64) {
     let csr = number as u32;
     let owner = csr >> 8 & 3;
-    // CSRs of this guest's own that are written with what they hold, lest it destroy its own way back.
+    // The guest's own CSRs are written with their current values, so that the trap to the program keeps working.
     let (name, instruction, level, may_write) = match access {
         0 => ("read", csrr(csr), Level::Supervisor, false),
         1 => ("read in VU-mode", csrr(csr), Level::User, false),
-        // csrrw t0, csr, t1: all ones, in a guest's own CSRs what they hold.
+        // csrrw t0, csr, t1: all ones; in a guest's own CSRs, their current values.
         2 => ("write", encode(csr, 1, 6, 5), Level::Supervisor, true),
         3 => ("set", encode(csr, 2, 6, 5), Level::Supervisor, true),
         4 => ("clear", encode(csr, 3, 6, 5), Level::Supervisor, true),
@@ -96,7 +96,7 @@ fn csr_access(progress: Progress, arena: &Arena, number: u64, access: u64) {
                 progress.trapped();
                 return;
             }
-            // Setting and clearing nothing, through a register, is a write all the same.
+            // Setting or clearing no bits through a register still counts as a write.
             registers[T1] = if access == 2 || access == 5 {
                 held.t0
             } else {
@@ -112,8 +112,8 @@ fn csr_access(progress: Progress, arena: &Arena, number: u64, access: u64) {
         Level::User => owner == 0,
     };
     if end.illegal() {
-        // What a supervisor must have (privileged specification, "Supervisor-Level ISA"): no hypervisor may take it
-        // away.
+        // CSRs that every supervisor has (privileged specification, "Supervisor-Level ISA"): no hypervisor may remove
+        // them.
         let must_have = [
             csr::SSTATUS,
             csr::SIE,
@@ -143,7 +143,7 @@ fn csr_access(progress: Progress, arena: &Arena, number: u64, access: u64) {
     }
 }
 
-/// Register t1's place among x1 to x31.
+/// Index of register t1 in x1 to x31.
 const T1: usize = 5;
 
 /// `csrrs t0, csr, zero`.
@@ -162,11 +162,11 @@ fn system(progress: Progress, arena: &Arena, number: u32) {
     let funct3 = (number >> 1 & 1) * 4;
     let with_registers = number & 1 == 1;
     let (rs1, rd) = if with_registers { (6, 5) } else { (0, 0) };
-    // Level 4 has rs1 as an address in any case.
+    // funct3 4 uses rs1 as an address in any case.
     let rs1 = if funct3 == 4 { 6 } else { rs1 };
     let instruction = encode(immediate, funct3, rs1, rd);
     let mut registers = arena.registers();
-    // An `ecall` asks for an extension that is none.
+    // An `ecall` requests an extension that does not exist.
     registers[A7] = usize::MAX;
     for level in [Level::Supervisor, Level::User] {
         let end = arena.run(instruction, 4, level, &registers);
@@ -175,12 +175,12 @@ fn system(progress: Progress, arena: &Arena, number: u32) {
         let allowed = end.illegal()
             // ecall, ebreak
             || plain && immediate <= 1
-            // sret, wfi; in VU-mode as the hypervisor likes: wfi may wait a bounded time
+            // sret, wfi; in VU-mode the hypervisor may choose: wfi may wait a bounded time
             || plain && immediate == 0x102 && level == Level::Supervisor
             || plain && immediate == 0x105
-            // wrs.nto, wrs.sto (Zawrs): waits that end by themselves
+            // wrs.nto, wrs.sto (Zawrs): waits that are bounded
             || plain && matches!(immediate, 0x00d | 0x01d)
-            // May-be-operations (Zimop): nothing, or zero in a register
+            // May-be-operations (Zimop): no effect, or zero in a register
             || funct3 == 4 && immediate & 0xb00 == 0x800
             // sfence.vma, sinval.vma; sfence.w.inval, sfence.inval.ir
             || level == Level::Supervisor && funct3 == 0 && rd == 0 && matches!(funct7, 0x09 | 0x0b)
@@ -195,10 +195,10 @@ fn system(progress: Progress, arena: &Arena, number: u32) {
     }
 }
 
-/// Register a7's place among x1 to x31.
+/// Index of register a7 in x1 to x31.
 const A7: usize = 16;
 
-/// Whether a random word writes a CSR that the way back hangs on: those are tried one by one with care.
+/// Whether a random word writes a CSR that the return to the program needs: those are tried one by one with care.
 fn changes_the_way_back(word: u32) -> bool {
     let is_csr_access = word & 0x7f == 0x73 && word >> 12 & 3 != 0;
     is_csr_access

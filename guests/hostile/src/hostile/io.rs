@@ -1,12 +1,12 @@
-//! Garbage to each register of its I/O port and its timed I/O, in every width, alignment and kind of access; requests
-//! of anything, anywhere, whose answers it takes or leaves; programs and schedules without sense; and the guest
-//! restarts itself in the middle of some.
+//! Writes garbage to each register of its I/O port and its timed I/O, in every width, alignment and kind of access.
+//! Sends arbitrary requests to arbitrary addresses, and takes or leaves the responses. Schedules senseless programs.
+//! Restarts the guest during some of these.
 
 use tactus_guest::{abi::map, power};
 
 use super::{mmio, progress::Progress, random::Random};
 
-/// After how many steps the guest restarts itself.
+/// Steps between two restarts of the guest by itself.
 const LIFE: u64 = 1_500;
 /// Registers of a port and of timed I/O (`fabric/regs`).
 const ADDRESS: u64 = 0x08;
@@ -15,12 +15,12 @@ const RESPONSE: u64 = 0x14;
 const START: u64 = 0x10;
 const RUN: u64 = 0x20;
 const PROGRAM: u64 = 0x400;
-/// In a request: the device, and the UART's number. A text takes its sender's time, and there is worse to do.
+/// In a request: the device, and the UART's number. Text takes the time of its transmission, so it is cut to a byte.
 const DEVICE: u32 = 7 << 17;
 const UART: u32 = 1 << 17;
 
-/// Makes all accesses to the two pages, at `offsets` (94 at least) places of each, `rounds` times. What is beside them
-/// is none of this attack's business.
+/// Makes all accesses to the two pages, at `offsets` (94 at least) places of each, `rounds` times. This attack does not
+/// touch the neighbouring pages.
 pub fn attack(progress: Progress, offsets: u64, rounds: u64) {
     let devices = [map::IO_PORT_BASE, map::TIMED_IO_BASE];
     let devices = devices.map(|page| (page, map::PAGE_SIZE));
@@ -38,11 +38,11 @@ pub fn attack(progress: Progress, offsets: u64, rounds: u64) {
 }
 
 fn write(address: u64, word: u32) {
-    // SAFETY: a register of the VM's own pages, which reach memory by no way but the port's window, which is checked.
+    // SAFETY: a register of the VM's own pages, which access memory only through the port's window, which is checked.
     unsafe { (address as *mut u32).write_volatile(word) }
 }
 
-/// A request, of which half make some sense; the answer to another one is taken, or not.
+/// Sends a request, of which half make some sense; takes the previous response, or not.
 fn ask(random: &mut Random) {
     let port = map::IO_PORT_BASE;
     let anything = random.next();
@@ -72,13 +72,13 @@ fn ask(random: &mut Random) {
     }
 }
 
-/// A word of a program, and a schedule of it, soon or never.
+/// Stores a word of a program and schedules it, soon or never.
 fn schedule(random: &mut Random) {
     let timed = map::TIMED_IO_BASE;
     let anything = random.next();
     let word = anything as u32 & 0x3_ffff;
     write(timed + PROGRAM + (anything >> 32 & 63) * 4, word);
-    // The time is below this.
+    // The current time is below this value.
     write(timed + START, (anything >> 40) as u32);
     write(timed + START + 4, 0);
     write(timed + RUN, (anything >> 20) as u32 & 63);

@@ -1,7 +1,7 @@
-//! Between its levels: user programs on all vCPUs that do nothing but enter the kernel, by exceptions of every kind and
+//! Switches between privilege levels: user programs on all vCPUs only enter the kernel, by exceptions of every kind and
 //! by interrupts, and compute in between. The kernel checks at each entry that all registers, the address and the cause
-//! are what they must be; then it leaves others to the program. So whoever moves a vCPU between the levels has to do it
-//! exactly.
+//! have the expected values; then it gives the program new ones. So a hypervisor that switches a vCPU's level must
+//! preserve its state exactly.
 
 use core::arch::{asm, naked_asm};
 use core::cell::UnsafeCell;
@@ -17,13 +17,13 @@ use tactus_guest::{
 
 use super::{progress::Progress, random::Random};
 
-/// The root table of all vCPUs, below the image, where nothing else is.
+/// The root table of all vCPUs, below the image, in otherwise unused memory.
 const ROOT: usize = map::RAM_BASE as usize;
 /// Bytes that an entry of the root table maps.
 const GIGABYTE: usize = 1 << 30;
-/// Between the program as the kernel sees it and as it sees itself: pages are of one level or the other.
+/// Distance of the program's addresses for the kernel and for user level: a page is for one level or the other.
 const ALIAS: usize = GIGABYTE;
-/// Where nothing is mapped.
+/// An unmapped address.
 const NOWHERE: usize = 8 * GIGABYTE;
 /// `satp.MODE` of Sv39.
 const SV39: usize = 8 << 60;
@@ -34,10 +34,10 @@ const A2: usize = 11;
 const A3: usize = 12;
 const A4: usize = 13;
 const A5: usize = 14;
-/// The stack pointer is the kernel's, which the program leaves alone, and `tp` says which vCPU this is.
+/// The stack pointer, which belongs to the kernel and which the program does not use, and `tp`, the vCPU's number.
 const KEPT: [usize; 2] = [1, 3];
 
-/// What ends a step of the program: the instruction's place in it, in bytes, and the cause.
+/// End of each step of the program: the instruction's offset in it, in bytes, and the cause.
 const STEPS: [(usize, usize); 7] = [
     (0, 8),
     (4, 13),
@@ -47,7 +47,7 @@ const STEPS: [(usize, usize); 7] = [
     (20, 2),
     (LOOP_END, 8),
 ];
-/// Place of the call behind the loop.
+/// Offset of the call behind the loop.
 const LOOP_END: usize = 52;
 
 /// The program: one trap after the other, then a loop that counts `a3` and `fa0` up, `a2` times.
@@ -78,13 +78,13 @@ extern "C" fn program() {
     )
 }
 
-/// Another program: nothing but calls, as fast as they go.
+/// A second program: only calls, without pause.
 #[unsafe(naked)]
 extern "C" fn caller() {
     naked_asm!(".balign 4", "1:", "ecall", "j 1b")
 }
 
-/// The kernel's whole answer to [`caller`], until the clock says `a0`.
+/// The kernel's handler for [`caller`], until the time reaches `a0`.
 #[unsafe(naked)]
 extern "C" fn answer() {
     naked_asm!(
@@ -101,7 +101,7 @@ extern "C" fn answer() {
     )
 }
 
-/// Goes to user level at `pc`, with `argument` in `a0`; returns when the kernel continues at [`leave`].
+/// Enters user level at `pc`, with `argument` in `a0`; returns when the kernel continues at [`leave`].
 #[unsafe(naked)]
 extern "C" fn run(pc: usize, argument: u64) {
     naked_asm!(
@@ -140,7 +140,7 @@ extern "C" fn leave() {
     )
 }
 
-/// What a vCPU's program has to show at its next entry.
+/// The state that a vCPU's program must show at its next entry.
 struct Expected {
     step: usize,
     registers: [usize; 31],
@@ -148,32 +148,32 @@ struct Expected {
     rounds: u64,
 }
 
-/// One for each vCPU, which alone uses it.
+/// One element for each vCPU, which alone uses it.
 struct Own([UnsafeCell<Option<Expected>>; start::HARTS_MAX]);
 
-// SAFETY: each element is used by the vCPU of that number only.
+// SAFETY: each element is used only by the vCPU of that number.
 unsafe impl Sync for Own {}
 
 static EXPECTED: Own = Own([const { UnsafeCell::new(None) }; start::HARTS_MAX]);
-/// When all is over.
+/// The time at which the test ends.
 static END: AtomicU64 = AtomicU64::new(0);
-/// Something was not as it must be.
+/// A check has failed.
 static WRONG: AtomicBool = AtomicBool::new(false);
 /// Rounds of the program, timer interrupts and IPIs, of all vCPUs.
 static ROUNDS: AtomicU64 = AtomicU64::new(0);
 static TIMERS: AtomicU64 = AtomicU64::new(0);
 static IPIS: AtomicU64 = AtomicU64::new(0);
-/// vCPUs that are through.
+/// vCPUs that have finished.
 static THROUGH: AtomicU64 = AtomicU64::new(0);
 
-/// The program as it sees itself.
+/// The program's address at user level.
 fn alias(code: extern "C" fn()) -> usize {
     code as *const () as usize + ALIAS
 }
 
-/// The kernel's entry from the program: checks what it finds, and leaves something else.
+/// The kernel's entry from the program: checks the state, and gives the program another one.
 fn entered(frame: &mut Frame) {
-    // SAFETY: this vCPU's, and it is in no other function that uses it.
+    // SAFETY: this vCPU's element, which no other active function uses.
     let expected = unsafe { &mut *EXPECTED.0[start::hart()].get() };
     let Some(expected) = expected else {
         panic!("{frame}");
@@ -213,13 +213,13 @@ fn entered(frame: &mut Frame) {
     prepare(expected, frame);
 }
 
-/// Gives the program other registers, and notes what it has to show at its next entry.
+/// Gives the program other registers, and records the state expected at its next entry.
 fn prepare(expected: &mut Expected, frame: &mut Frame) {
     for index in (0..31).filter(|index| !KEPT.contains(index)) {
         frame.registers[index] = expected.random.next() as usize;
     }
     frame.registers[A1] = NOWHERE;
-    // Most rounds of the loop are short, some longer than several interrupts' distance.
+    // Most rounds of the loop are short, some longer than the distance of several interrupts.
     let turns = match expected.random.next() % 8 {
         0 => 20_000,
         turns => turns as usize,
@@ -236,10 +236,10 @@ fn prepare(expected: &mut Expected, frame: &mut Frame) {
     }
 }
 
-/// The first entry comes from the program's first instruction: whatever is in the registers then is what they are to
-/// show.
+/// Prepares the first entry, by the program's first instruction. The registers at that entry become the expected
+/// ones.
 fn begin(seed: u64) {
-    // SAFETY: this vCPU's; no trap uses it now.
+    // SAFETY: this vCPU's element; no trap handler uses it now.
     let expected = unsafe { &mut *EXPECTED.0[start::hart()].get() };
     *expected = Some(Expected {
         step: 0,
@@ -249,7 +249,7 @@ fn begin(seed: u64) {
     });
 }
 
-/// Interrupts come and go; the kernel's own work is to count them.
+/// Handles interrupts; the kernel only counts them.
 fn tick() {
     TIMERS.fetch_add(1, Ordering::AcqRel);
     time::set_deadline(time::now() + time::hz() / 5000);
@@ -260,9 +260,9 @@ fn ipi() {
     IPIS.fetch_add(1, Ordering::AcqRel);
 }
 
-/// One vCPU's part.
+/// The test on one vCPU.
 fn user_levels() {
-    // SAFETY: the kernel's addresses stay what they are. The fence: the next instruction is translated by tables that were just written.
+    // SAFETY: the kernel's addresses keep their mapping. The fence makes the new tables valid for the next instruction.
     unsafe {
         asm!("sfence.vma", options(nostack));
         csr::write::<{ csr::SATP }>(SV39 | ROOT >> 12);
@@ -277,7 +277,7 @@ fn user_levels() {
     THROUGH.fetch_add(1, Ordering::AcqRel);
 }
 
-/// At the first entry the registers are whatever the kernel left in them.
+/// At the first entry the registers hold the kernel's values.
 fn first(frame: &mut Frame) {
     // SAFETY: as in `entered`.
     if let Some(expected) = unsafe { &mut *EXPECTED.0[start::hart()].get() }
@@ -289,9 +289,9 @@ fn first(frame: &mut Frame) {
     entered(frame);
 }
 
-/// As many calls as there can be, without a look at them.
+/// Makes as many calls as possible, without checks.
 fn calls(ticks: u64) {
-    // SAFETY: `answer` deals with what `caller` does; interrupts are off.
+    // SAFETY: `answer` handles all traps of `caller`; interrupts are off.
     unsafe {
         let enabled = csr::read::<{ csr::SIE }>();
         csr::write::<{ csr::SIE }>(0);
@@ -311,7 +311,7 @@ fn peer() -> ! {
     }
 }
 
-/// Enters its kernel without pause, for so many ticks.
+/// Enters the guest's kernel without pause, for `ticks` ticks.
 pub fn attack(progress: Progress, ticks: u64) {
     while progress.next(1).is_some() {
         let leaf = |address: usize, user: u64| 0xcf | user | (address as u64 >> 12) << 10;
@@ -323,7 +323,7 @@ pub fn attack(progress: Progress, ticks: u64) {
             leaf(2 * GIGABYTE, 0x10),
         ];
         for (index, entry) in entries.into_iter().enumerate() {
-            // SAFETY: nothing else lies there.
+            // SAFETY: this memory is otherwise unused.
             unsafe { (ROOT as *mut u64).add(index).write_volatile(entry) };
         }
         END.store(time::now() + ticks, Ordering::Release);

@@ -1,9 +1,9 @@
-//! A guest that attacks the hypervisor, in the way that `attack=NAME` in its boot arguments says.
+//! A guest that attacks the hypervisor, by the method that `attack=NAME` in its boot arguments selects.
 //!
 //! | attack | what it does | further arguments |
 //! |---|---|---|
-//! | `touch` | loads, stores and jumps to every address that is not its own | |
-//! | `paging` | does so through its own page tables, puts these into foreign memory, writes garbage to `satp` | `garbage=N` |
+//! | `touch` | loads from, stores to and jumps to every address that is not its own | |
+//! | `paging` | does so through its own page tables, puts them into foreign memory, garbage to `satp` | `garbage=N` |
 //! | `instructions` (6 MiB of memory) | executes every privileged and undefined instruction | `randoms=N` |
 //! | `sbi` | calls every SBI function with extreme arguments | |
 //! | `timer` | programs its timer to 0 and infinity without pause | `ms=N` |
@@ -12,18 +12,18 @@
 //! | `jump` | jumps into data and devices | `randoms=N` |
 //! | `handler` | faults in its own trap handler | `lives=N`, `way=N`: only that one, once |
 //! | `mmio` | writes garbage to each register of its devices | `offsets=N` |
-//! | `accelerator` | writes garbage to each register of a virtual device, and restarts itself meanwhile | `task=N`, `offsets=N`, `rounds=N` |
-//! | `io` | writes garbage to each register of its I/O port and of timed I/O, asks for anything, and restarts itself meanwhile | `offsets=N`, `rounds=N` |
+//! | `accelerator` | garbage to a virtual device's registers, with restarts | `task=N`, `offsets=N`, `rounds=N` |
+//! | `io` | garbage to its I/O port and timed I/O, arbitrary requests, with restarts | `offsets=N`, `rounds=N` |
 //! | `code` | rewrites its own code | `ms=N` |
-//! | `reboot` | restarts itself without pause, looks for remains | `lives=N` |
-//! | `reserve` | makes, changes and deletes real-time vCPUs of every kind | `rounds=N` |
-//! | `ring` | writes anything into a channel's memory, messages in every way | `lives=N` |
-//! | `levels` | user programs that enter the kernel in every way, on all vCPUs | `ms=N` |
-//! | `page` | writes anything into the page by which it takes interrupts, and puts it anywhere | `lives=N` |
-//! | `teardown` | dies while its other vCPU is busy | `rounds=N` |
+//! | `reboot` | restarts itself without pause, checks for remains | `lives=N` |
+//! | `reserve` | creates, changes and deletes real-time vCPUs of every kind | `rounds=N` |
+//! | `ring` | writes arbitrary data into a channel's memory, sends messages in every way | `lives=N` |
+//! | `levels` | runs user programs that enter the kernel in every way, on all vCPUs | `ms=N` |
+//! | `page` | writes arbitrary data into its interrupt page, and moves it anywhere | `lives=N` |
+//! | `teardown` | ends while its other vCPU is busy | `rounds=N` |
 //!
-//! It counts its steps in channel 0's memory, so that it continues where it was stopped; after the last it says `pass`
-//! and powers off. When it gets at something that it must not, it says `fail` and what.
+//! It counts its steps in channel 0's memory, so that it continues there after a restart. After the last step it
+//! reports `pass` and powers off. When an access that must be refused succeeds, it reports `fail` and the access.
 #![no_std]
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Garbage to every register of every virtual device, in every width, alignment and kind of access.
+//! Writes garbage to every register of every virtual device, in every width, alignment and kind of access.
 
 use tactus_guest::{abi::map, plic::Plic, println, start};
 
@@ -45,11 +45,11 @@ const DEVICES: [(u64, u64); 4] = [
     (map::FINISHER_BASE, map::PAGE_SIZE),
 ];
 
-/// What is written.
+/// Values that are written.
 const DATA: [usize; 5] = [0, usize::MAX, 0xa5a5_a5a5_a5a5_a5a5, 1, 0x8000_0000];
 
-/// Offset of step `n` in a device of `size` bytes: the first registers with each alignment, then where a PLIC's tables
-/// begin and end, the end of the device and beyond, then anywhere.
+/// Offset of step `n` in a device of `size` bytes: the first registers with each alignment, then the first and last
+/// entries of a PLIC's tables, the end of the device and beyond, then random offsets.
 fn offset(n: u64, size: u64, random: &mut Random) -> u64 {
     const EDGES: [u64; 19] = [
         0x17c, 0x180, 0xffc, 0x1000, 0x1008, 0x100c, 0x1080, 0x1ffc, 0x2000, 0x2080, 0x2088,
@@ -58,14 +58,14 @@ fn offset(n: u64, size: u64, random: &mut Random) -> u64 {
     match n {
         0..40 => n,
         40..78 => EDGES[(n - 40) as usize / 2].wrapping_add(n % 2) % size,
-        // Accesses that leave the device, or begin just before it.
+        // Accesses that cross the end of the device, or start just before it.
         78..86 => size - 1 - (n - 78),
         86..94 => (n - 85).wrapping_neg(),
         _ => random.next() % size,
     }
 }
 
-/// Whether the access is the orderly way to end or restart the guest.
+/// Whether the access is a valid request to power off or restart the guest.
 fn finishes(address: u64, datum: usize) -> bool {
     (map::FINISHER_BASE..map::FINISHER_BASE + map::PAGE_SIZE).contains(&address)
         && matches!(datum as u16, 0x3333 | 0x5555 | 0x7777)
@@ -77,8 +77,8 @@ pub fn attack(progress: Progress, offsets: u64) {
     still_works();
 }
 
-/// Makes all accesses, at `offsets` places of each of these devices, so many times; `wanted` says of a step and its
-/// address whether it is to be made.
+/// Makes all accesses, at `offsets` places of each of these devices, `rounds` times; `wanted` decides by a step and its
+/// address whether the access is made.
 pub fn touch(
     progress: Progress,
     devices: &[(u64, u64)],
@@ -103,7 +103,7 @@ pub fn touch(
         registers[A1] = datum;
         let length = if instruction & 3 == 3 { 4 } else { 2 };
         let end = arena.run(instruction, length, Level::Supervisor, &registers);
-        // The registers may hold anything; the access goes through or is refused as one.
+        // The registers may hold anything; the access either succeeds or raises an exception.
         if arena.went_through(end, length) {
             progress.through();
         } else if matches!(end.cause, 2 | 4..=7) {
@@ -117,7 +117,7 @@ pub fn touch(
     }
 }
 
-/// The controller does its work after all that: a doorbell without a channel raises no interrupt, and claims are in
+/// The controller still works after the attack: a doorbell without a channel raises no interrupt, and claims are in
 /// range.
 fn still_works() {
     let plic = Plic::of_hart(start::hart());

@@ -1,4 +1,4 @@
-//! Taking time rather than memory: a timer that never rests, floods of calls, and no rest at all.
+//! Consumes time rather than memory: a timer that never rests, floods of calls, and spinning.
 
 use core::arch::{asm, naked_asm};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -15,12 +15,12 @@ use tactus_guest_hostile::floating;
 
 use super::progress::Progress;
 
-/// Repeats `body` for that many ticks.
+/// Repeats `body` for `ticks` ticks.
 fn repeat(ticks: u64, body: impl FnMut()) {
     repeat_at_most(usize::MAX, ticks, body);
 }
 
-/// Repeats `body` for that many ticks, but no more than about `rounds` times.
+/// Repeats `body` for `ticks` ticks, but at most about `rounds` times.
 fn repeat_at_most(rounds: usize, ticks: u64, mut body: impl FnMut()) {
     const BATCH: usize = 16;
     let end = time::now() + ticks;
@@ -34,7 +34,7 @@ fn repeat_at_most(rounds: usize, ticks: u64, mut body: impl FnMut()) {
     }
 }
 
-/// The phases of an attack, each for an equal share of `ticks`; a life that a restart has ended continues with the next
+/// Runs the phases of an attack, each for an equal share of `ticks`. After a restart the guest continues with the next
 /// phase.
 fn phases(progress: Progress, ticks: u64, phases: &[&dyn Fn(u64)]) {
     let share = ticks / phases.len() as u64;
@@ -44,7 +44,7 @@ fn phases(progress: Progress, ticks: u64, phases: &[&dyn Fn(u64)]) {
     }
 }
 
-/// Programs the timer to 0 and to infinity, in every way and as fast as it goes.
+/// Programs the timer to 0 and to infinity, in every way and as fast as possible.
 pub fn timer(progress: Progress, ticks: u64) {
     phases(
         progress,
@@ -58,7 +58,7 @@ pub fn timer(progress: Progress, ticks: u64) {
             },
             &|ticks| {
                 repeat(ticks, || {
-                    // Whatever it answers: the point is that it was asked.
+                    // Any answer is accepted: only the load of the calls counts.
                     let _ = sbi::set_timer(0);
                     let _ = sbi::set_timer(u64::MAX);
                     let _ = sbi::set_timer(time::now());
@@ -68,7 +68,7 @@ pub fn timer(progress: Progress, ticks: u64) {
             // An interrupt that is due again as soon as its handler returns.
             &|ticks| {
                 time::set_deadline(0);
-                // SAFETY: `storm` returns to what it interrupts and changes nothing.
+                // SAFETY: `storm` returns to the interrupted instruction and changes no other state.
                 unsafe {
                     trap::with_vector(storm as *const () as usize, || {
                         csr::write::<{ csr::SIE }>(csr::INTERRUPT_TIMER);
@@ -87,7 +87,7 @@ pub fn timer(progress: Progress, ticks: u64) {
                 // SAFETY: as before.
                 unsafe { csr::write::<{ csr::SIE }>(0) };
             },
-            // Deadlines just ahead, slept for.
+            // Deadlines in the near future, with sleep until each.
             &|ticks| {
                 // SAFETY: as before.
                 unsafe { csr::write::<{ csr::SIE }>(csr::INTERRUPT_TIMER) };
@@ -103,18 +103,18 @@ pub fn timer(progress: Progress, ticks: u64) {
     time::set_deadline(time::NEVER);
 }
 
-/// Lets interrupts storm until the clock says `end`.
+/// Takes interrupts without pause until the time reaches `end`.
 #[unsafe(naked)]
 extern "C" fn storm_until(end: u64) {
     naked_asm!(
-        // `storm` returns to the next instruction again and again, and in the end with interrupts off.
+        // `storm` returns to the next instruction again and again, and finally with interrupts off.
         "csrsi  sstatus, 2",
         "nop",
         "ret",
     )
 }
 
-/// A handler that leaves its interrupt pending. `a0` is [`storm_until`]'s.
+/// A handler that leaves its interrupt pending. `a0` is the argument of [`storm_until`].
 #[unsafe(naked)]
 extern "C" fn storm() {
     naked_asm!(
@@ -129,14 +129,14 @@ extern "C" fn storm() {
     )
 }
 
-/// Spins of each vCPU that are through.
+/// Spins that each vCPU has finished.
 static SPINS: [AtomicU64; start::HARTS_MAX] = [const { AtomicU64::new(0) }; start::HARTS_MAX];
-/// Floating-point registers changed in some vCPU.
+/// Whether floating-point registers changed on any vCPU.
 static FLOATING_LOST: AtomicBool = AtomicBool::new(false);
-/// When the other vCPUs stop spinning.
+/// The time at which the other vCPUs stop spinning.
 static SPIN_END: AtomicU64 = AtomicU64::new(0);
 
-/// Never sleeps, never calls, interrupts off, on all vCPUs; with the floating-point unit in use, which the others use
+/// Never sleeps or calls, with interrupts off, on all vCPUs; uses the floating-point unit, as the other guests do
 /// too.
 pub fn spin(progress: Progress, ticks: u64) {
     phases(
@@ -163,7 +163,7 @@ pub fn spin(progress: Progress, ticks: u64) {
     );
 }
 
-/// Another vCPU than the first.
+/// Entry of every vCPU but the first.
 fn spinning_peer() -> ! {
     spin_to_the_end();
     sbi::hart_stop();
@@ -213,7 +213,7 @@ fn count_ipi() {
     IPIS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Fences of the guest's own that are executed: nothing to a hypervisor, but slow on an emulator.
+/// Most executions of the guest's own fences: no load for a hypervisor, but slow on an emulator.
 const FENCES: usize = 2000;
 
 /// Texts of 4 KiB that are printed. Bounded by number, not by time, so that the console stays readable.
@@ -246,12 +246,12 @@ pub fn flood(progress: Progress, ticks: u64) {
             &|_| {
                 let text = [b'.'; 4096];
                 for _ in 0..TEXTS {
-                    // Part of a text is as good as all of it.
+                    // A partial write is as good as a whole one.
                     let _ = sbi::console_write(&text);
                 }
                 tactus_guest::println!();
             },
-            // The most memory that a call can be asked to read: all that there is.
+            // The longest text that a call can make the hypervisor read: all of the memory.
             &|ticks| {
                 repeat(ticks, || {
                     // SAFETY: a fence changes no memory.
@@ -275,7 +275,7 @@ pub fn flood(progress: Progress, ticks: u64) {
                 let patience = time::now() + ticks;
                 trap::on_timer(|| {});
                 while !PEER_RUNS.load(Ordering::Acquire) && time::now() < patience {
-                    // Asleep: an emulator that runs harts in turns would not get to the other for long.
+                    // Sleeps: an emulator that runs harts in turns would otherwise delay the other vCPU for long.
                     time::set_deadline(time::now() + 1000);
                     trap::wait_for_interrupt();
                 }
@@ -293,7 +293,7 @@ pub fn flood(progress: Progress, ticks: u64) {
                     progress.breach("no IPI arrived");
                 }
             },
-            // vCPUs that come and go.
+            // vCPUs that start and stop.
             &|ticks| {
                 PEER_END.store(0, Ordering::Release);
                 if sbi::hart_status(1).is_ok() {

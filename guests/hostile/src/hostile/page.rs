@@ -1,8 +1,8 @@
-//! The page by which a vCPU takes interrupts: writes anything into it, moves it, gives it back, gives addresses that
-//! are not its own or not aligned, while doorbells and interrupts between its vCPUs come; and dies while at it. Two
+//! The page by which a vCPU takes interrupts. Writes arbitrary data into it, moves it, gives it up, passes addresses
+//! that are foreign or not aligned, while doorbells and interrupts between its vCPUs arrive; and ends meanwhile. Two
 //! vCPUs do so at once.
 //!
-//! Nothing may be written but where the page is at the moment: all else of the memory around it is compared.
+//! The hypervisor may write only to the page's current place: all of the memory around it is compared.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -17,11 +17,11 @@ use tactus_guest_hostile::meeting::Meeting;
 
 use super::{progress::Progress, random::Random, ring};
 
-/// What each vCPU does in one life.
+/// Steps of each vCPU in one life.
 const STEPS: u64 = 3_000;
 /// Words of a page.
 const WORDS: usize = 8;
-/// Pages that there is room for.
+/// Capacity of an arena in pages.
 const SLOTS: usize = 64;
 
 const INVALID_PARAM: isize = -3;
@@ -30,19 +30,19 @@ const INVALID_ADDRESS: isize = -5;
 #[repr(align(64))]
 struct Arena([AtomicU64; SLOTS * WORDS]);
 
-/// One for each vCPU. All zero when the guest starts.
+/// One arena for each vCPU. All zero when the guest starts.
 static ARENAS: [Arena; 2] = [const { Arena([const { AtomicU64::new(0) }; _]) }; 2];
 
-/// The life's number, for the second vCPU.
+/// The number of the life, for the second vCPU.
 static LIFE: AtomicU64 = AtomicU64::new(0);
 static DOORBELLS: AtomicU32 = AtomicU32::new(0);
 
-/// Lives `lives` times, and once more in peace.
+/// Attacks in `lives` lives, then verifies correct operation in one more.
 pub fn attack(progress: Progress, memory: u64, lives: u64) {
     let meeting = Meeting::new(1).expect("the system gives the hostile guest such a channel");
     match progress.next(lives) {
         Some(life) => {
-            // The page of the life before is forgotten: the peer rings once in a millisecond.
+            // The hypervisor has dropped the previous life's page: waits for the peer's doorbells, one each millisecond.
             time::busy_wait(time::hz() / 400);
             for arena in &ARENAS {
                 if arena.0.iter().any(|word| word.load(Ordering::Relaxed) != 0) {
@@ -65,7 +65,7 @@ pub fn attack(progress: Progress, memory: u64, lives: u64) {
     }
 }
 
-/// The second vCPU, until the first one ends it all.
+/// Entry of the second vCPU, which runs until the first one ends the life.
 fn second() -> ! {
     let life = LIFE.load(Ordering::Acquire);
     let memory = tactus_guest::devicetree::memory_size().unwrap_or(0);
@@ -74,14 +74,14 @@ fn second() -> ! {
     }
 }
 
-/// What a word of the arena holds where no page is.
+/// The value of an arena's word outside the page.
 const fn pattern(at: usize) -> u64 {
     0x7a6e_5ca1_ab1e_0000 | at as u64
 }
 
 fn call(function: usize, argument: u64) -> isize {
     let arguments = [argument as usize, 0, 0, 0, 0, 0];
-    // SAFETY: what the hypervisor may write to afterwards is an arena's, all of atomics.
+    // SAFETY: the hypervisor may write afterwards only to an arena, which consists of atomics.
     unsafe { sbi::call_raw(hypercall::EXTENSION, function, arguments) }.error
 }
 
@@ -138,18 +138,18 @@ fn abuse(progress: Progress, memory: u64, seed: u64) {
             }
             5 => {
                 let ticks = random.next() % 200;
-                // Not taken before it is waited for.
+                // The interrupt is not taken before the wait.
                 trap::without_interrupts(|| {
                     time::set_deadline(time::now() + ticks);
                     trap::wait_for_interrupt();
                 });
             }
             6 => {
-                // SAFETY: the runtime's handler takes it.
+                // SAFETY: the runtime's handler takes the interrupt.
                 unsafe { csr::set::<{ csr::SIP }>(csr::INTERRUPT_SOFTWARE) };
             }
             7 => {
-                // All or nothing is pending and enabled.
+                // All or none are pending and enabled.
                 for word in here.unwrap_or_default() {
                     word.store(random.choose(&[0, u64::MAX]), Ordering::Relaxed);
                 }
@@ -166,7 +166,7 @@ fn abuse(progress: Progress, memory: u64, seed: u64) {
     trap::disable_interrupts();
 }
 
-/// Puts the page elsewhere. Where it was, nothing is written any more.
+/// Moves the page. The hypervisor writes no more to its previous place.
 fn move_to(progress: Progress, arena: &[AtomicU64], page: &mut Option<usize>, slot: Option<usize>) {
     let address = slot.map_or(0, |slot| arena[slot * WORDS..].as_ptr() as u64);
     if call(hypercall::INTERRUPT_PAGE, address) != 0 {
@@ -191,7 +191,7 @@ fn unchanged(progress: Progress, arena: &[AtomicU64], page: Option<usize>) {
     }
 }
 
-/// By a page, used as it should be, the peer is heard.
+/// Verifies that a correctly used page delivers the peer's doorbells.
 fn hear(channel: Channel) -> Result<(), &'static str> {
     interrupts::use_page().map_err(|_| "a page is refused in the end")?;
     trap::on_external(|_| {

@@ -1,5 +1,5 @@
-//! The guest's own address translation as a weapon: page tables that map, or lie in, memory that is not the guest's;
-//! `satp` with garbage.
+//! Attacks through the guest's own address translation: page tables that map, or are in, memory of others, and
+//! garbage in `satp`.
 
 use core::arch::asm;
 
@@ -12,9 +12,9 @@ use super::{
     random::Random,
 };
 
-/// The root table, below the image, where nothing else is.
+/// The root table, below the image, in otherwise unused memory.
 const ROOT: usize = map::RAM_BASE as usize;
-/// Where the hostile mappings are: a gigabyte that the guest has nothing in.
+/// Address of the hostile mappings: a gigabyte that the guest does not use.
 const VICTIM: usize = 0x40 << 30;
 /// Bits of a page-table entry that make it a leaf: valid, readable, writable, executable, accessed, dirty.
 const LEAF: u64 = 0xcf;
@@ -31,7 +31,7 @@ const ACCESSES: [u32; 3] = [
 ];
 const A0: usize = 9;
 
-/// Physical addresses that are not the guest's, by the bit: what an entry can name has 56 bits.
+/// Physical addresses that are not the guest's, one per bit: an entry can name 56 bits.
 fn foreign(index: u64, memory: u64) -> Option<u64> {
     match index {
         // The boot ROM.
@@ -39,13 +39,13 @@ fn foreign(index: u64, memory: u64) -> Option<u64> {
         1 => Some(map::RAM_BASE + memory),
         2 => Some(0x0200_0000),
         3 => Some(map::RAM_BASE - map::PAGE_SIZE),
-        // A channel's memory and a device's are the guest's own, but no place for page tables: not tried.
+        // A channel's memory and a device's are the guest's own, but unfit for page tables: not tried.
         4.. => {
-            // From 2^32 on: below there are the guest's memory and what was named above.
+            // From 2^32 on: below are the guest's memory and the addresses above.
             let bit = 1u64 << (32 + (index - 4) / 2);
             let address = match index % 2 {
                 0 => bit,
-                // The guest's own, with a bit that must not be lost.
+                // An address of the guest with an extra bit that must not be ignored.
                 _ => bit | map::RAM_BASE,
             };
             (bit < 1 << 56).then_some(address)
@@ -69,7 +69,7 @@ pub fn attack(progress: Progress, memory: u64, garbage: u64) {
             let Some(address) = foreign(index / ACCESSES.len() as u64, memory) else {
                 break;
             };
-            // A leaf names its gigabyte; the access goes to the address in it.
+            // A leaf maps the gigabyte; the access uses the offset in it.
             let (frame, offset) = match kind {
                 LEAF => (address & !((1 << 30) - 1), address & ((1 << 30) - 1)),
                 _ => (address, 0),
@@ -85,7 +85,7 @@ pub fn attack(progress: Progress, memory: u64, garbage: u64) {
             let Some(address) = foreign(step - 2 * mappings, memory) else {
                 break;
             };
-            // The instruction behind the write is fetched through the foreign root.
+            // The instruction after the write is fetched through the foreign root.
             let end = with_satp(SV39 << 60 | address >> 12, || {
                 arena.run(0x0000_0013, 4, Level::Supervisor, &arena.registers())
             });
@@ -96,15 +96,15 @@ pub fn attack(progress: Progress, memory: u64, garbage: u64) {
             if satp >> 60 == 0 {
                 continue;
             }
-            // A mode that does not exist leaves all as it is; one that does ends this life, by a fetch through a root
-            // that is not the guest's or by a trap vector that can't be fetched.
+            // An unsupported mode leaves `satp` unchanged. A supported one ends this life, by a fetch through a foreign
+            // root or by a trap vector that cannot be fetched.
             with_satp(satp, || ());
             progress.through();
         }
     }
 }
 
-/// The guest's own memory and devices, mapped to themselves by gigabytes.
+/// Maps the guest's own memory and devices to themselves, by gigabytes.
 fn prepare() {
     for index in 0..512 {
         set_entry(index, 0);
@@ -120,15 +120,15 @@ fn set_entry(index: usize, entry: u64) {
 
 /// Runs `body` under another `satp`.
 fn with_satp<T>(satp: u64, body: impl FnOnce() -> T) -> T {
-    // SAFETY: either the translation maps the program to itself, or there is no way back, which is the attack.
-    // The fence before it: its own next instruction is translated by tables that were just written (privileged specification, section 12.2.1).
+    // SAFETY: either the translation maps the program to itself, or the program cannot continue, as intended.
+    // The fence makes the new tables valid for the next instruction (privileged specification, section 12.2.1).
     unsafe {
         asm!("sfence.vma", options(nostack));
         csr::write::<{ csr::SATP }>(satp as usize);
         asm!("sfence.vma", options(nostack));
     }
     let result = body();
-    // SAFETY: back to none.
+    // SAFETY: disables the translation.
     unsafe {
         csr::write::<{ csr::SATP }>(0);
         asm!("sfence.vma", options(nostack));
@@ -137,7 +137,7 @@ fn with_satp<T>(satp: u64, body: impl FnOnce() -> T) -> T {
 }
 
 fn verdict(progress: Progress, end: End, what: &str, address: u64) {
-    // A page fault (12, 13, 15) is the guest's own affair, an access fault (1, 5, 7) the hypervisor's word.
+    // A page fault (12, 13, 15) comes from the guest's tables, an access fault (1, 5, 7) from the hypervisor.
     if matches!(end.cause, 1 | 5 | 7 | 12 | 13 | 15) {
         progress.trapped();
     } else {

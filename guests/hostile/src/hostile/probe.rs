@@ -1,17 +1,17 @@
-//! Runs any code at any address and comes back, whatever it does to the registers.
+//! Runs any code at any address and regains control, even if the code changes all registers.
 //!
-//! The way back is a trap: the code's own exception, a breakpoint behind it, or the timer when it does neither. Both
-//! entry and return go through one block of assembly that keeps nothing but what it has put in memory. One vCPU only.
+//! A trap returns to the program: the code's own exception, a breakpoint behind it, or else the timer. Both
+//! entry and return use one block of assembly that depends only on its own stores to memory. One vCPU only.
 
 use core::arch::naked_asm;
 use core::cell::UnsafeCell;
 
 use tactus_guest::{csr, time, trap};
 
-/// Ticks after which code that does not come back is interrupted: 200 us.
+/// Ticks after which the timer interrupts the code: 200 us.
 const PATIENCE: u64 = 2000;
 
-/// The level that the code runs in.
+/// The privilege level of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// VS-mode, the guest's own.
@@ -20,7 +20,7 @@ pub enum Level {
     User,
 }
 
-/// How the code ended.
+/// The end of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
     /// `scause`.
@@ -34,23 +34,23 @@ pub struct End {
 }
 
 impl End {
-    /// Whether it ran into a breakpoint.
+    /// Whether the code reached a breakpoint.
     pub const fn at_breakpoint(self) -> bool {
         self.cause == 3
     }
 
-    /// Whether it was refused as illegal. A hypervisor may name that "virtual instruction".
+    /// Whether an instruction was illegal. A hypervisor may report a "virtual instruction" exception instead.
     pub const fn illegal(self) -> bool {
         self.cause == 2 || self.cause == 22
     }
 
-    /// Whether it had to be interrupted.
+    /// Whether the timer interrupted the code.
     pub const fn interrupted(self) -> bool {
         self.cause & trap::CAUSE_INTERRUPT != 0
     }
 }
 
-/// What the assembly keeps. The order is known to it.
+/// State that the assembly saves. The assembly depends on the order.
 #[repr(C)]
 struct Context {
     /// ra, sp, gp, tp, s0-s11, stvec.
@@ -63,7 +63,7 @@ struct Context {
 
 struct Shared(UnsafeCell<Context>);
 
-// SAFETY: only vCPU 0 probes (module documentation), and not from interrupt handlers.
+// SAFETY: only vCPU 0 uses it (module documentation), and not from interrupt handlers.
 unsafe impl Sync for Shared {}
 
 static CONTEXT: Shared = Shared(UnsafeCell::new(Context {
@@ -76,7 +76,7 @@ static CONTEXT: Shared = Shared(UnsafeCell::new(Context {
 ///
 /// # Safety
 ///
-/// Whatever the code does to this guest's memory must leave the program valid.
+/// The code's changes to this guest's memory must leave the program valid.
 pub unsafe fn run(pc: usize, level: Level, registers: &[usize; 31]) -> End {
     let context = CONTEXT.0.get();
     // SAFETY: no other code uses the context (see `Shared`).
@@ -90,8 +90,8 @@ pub unsafe fn run(pc: usize, level: Level, registers: &[usize; 31]) -> End {
             Level::User => 0,
         };
     time::set_deadline(time::now() + PATIENCE);
-    // SAFETY: `sstatus.SIE` is off, so SPIE, SPP and `sie` count from `enter`'s `sret` on, whose traps `leave` answers.
-    // What the code does is the caller's business; the registers that Rust relies on are restored.
+    // SAFETY: `sstatus.SIE` is off, so SPIE, SPP and `sie` take effect from `enter`'s `sret` on; `leave` handles its
+    // traps. The caller is responsible for the code; the registers that Rust relies on are restored.
     unsafe {
         csr::write::<{ csr::SIE }>(csr::INTERRUPT_TIMER);
         csr::write::<{ csr::SSTATUS }>(entry_status & !csr::SSTATUS_SIE);
@@ -110,7 +110,7 @@ pub unsafe fn run(pc: usize, level: Level, registers: &[usize; 31]) -> End {
     }
 }
 
-/// Goes to `pc`; returns at the next trap.
+/// Enters the code at `pc`; returns at the next trap.
 #[unsafe(naked)]
 unsafe extern "C" fn enter(pc: usize, context: *mut Context) {
     naked_asm!(
@@ -139,7 +139,7 @@ unsafe extern "C" fn enter(pc: usize, context: *mut Context) {
     )
 }
 
-/// The trap vector meanwhile. No register holds anything to rely on.
+/// The trap vector while the code runs. No register has a defined value.
 #[unsafe(naked)]
 extern "C" fn leave() {
     naked_asm!(

@@ -1,18 +1,18 @@
-//! The steps of an attack, over restarts.
+//! The steps of an attack, across restarts.
 
 use core::fmt::Display;
 
 use tactus_guest::{power, println, record, start};
 use tactus_guest_hostile::{Page, Word};
 
-/// Keeps count.
+/// The counters of an attack.
 #[derive(Clone, Copy)]
 pub struct Progress {
     page: Page,
 }
 
 impl Progress {
-    /// Counts this start.
+    /// Opens the counters and counts this start.
     pub fn new() -> Self {
         // SAFETY: the hostile guest's systems give it a channel with a page.
         let page = unsafe { Page::get() };
@@ -20,26 +20,26 @@ impl Progress {
         Self { page }
     }
 
-    /// For another vCPU of the guest: nothing is counted.
+    /// Opens the counters for another vCPU of the guest, without counting.
     pub fn again() -> Self {
         // SAFETY: as above.
         let page = unsafe { Page::get() };
         Self { page }
     }
 
-    /// How often the guest has started, this time included.
+    /// Number of starts of the guest, including this one.
     pub fn boots(self) -> u64 {
         self.page.load(Word::Boots)
     }
 
-    /// The next step to take, if it is below `steps`. It is marked as taken: if it kills the guest, the next life goes
-    /// on behind it.
+    /// The next step, if it is below `steps`. The step is marked as taken first: if it ends the guest, the next life
+    /// continues with the step after it.
     pub fn next(self, steps: u64) -> Option<u64> {
         self.next_of(|step| (step < steps).then_some(step))
     }
 
-    /// The next step to take as `get` knows it by its number; `None` when there is none of that number. Marked as taken
-    /// like [`Progress::next`]'s.
+    /// The next step, which `get` returns by its number; `None` if there is none of that number. Marked as taken
+    /// like the steps of [`Progress::next`].
     pub fn next_of<T>(self, get: impl FnOnce(u64) -> Option<T>) -> Option<T> {
         let step = self.page.load(Word::Step);
         let found = get(step)?;
@@ -47,17 +47,17 @@ impl Progress {
         Some(found)
     }
 
-    /// The step was refused by an exception that the guest itself was given.
+    /// Counts a step that an exception in the guest refused.
     pub fn trapped(self) {
         self.page.count(Word::Trapped);
     }
 
-    /// The step went through, as it may.
+    /// Counts a step that succeeded, as it may.
     pub fn through(self) {
         self.page.count(Word::Through);
     }
 
-    /// Nothing is left to do.
+    /// Reports that all steps are done.
     pub fn done(self, attack: &str) -> ! {
         let [boots, steps, trapped, through] =
             [Word::Boots, Word::Step, Word::Trapped, Word::Through]
@@ -74,7 +74,7 @@ impl Progress {
         power::off()
     }
 
-    /// The hypervisor let something happen that it must not.
+    /// Reports a step that the hypervisor must refuse, but did not.
     pub fn breach(self, what: impl Display) -> ! {
         record::fail(start::program(), what);
         self.page.store(Word::Done, 1);

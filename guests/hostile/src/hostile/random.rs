@@ -1,11 +1,11 @@
-//! Random numbers that repeat: splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
+//! Repeatable random numbers: splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
 
 /// The generator.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Begins a sequence that the seed determines.
+    /// Starts the sequence that the seed determines.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -19,7 +19,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// One of the given.
+    /// Chooses one of the given values.
     pub fn choose<T: Copy>(&mut self, from: &[T]) -> T {
         from[(self.next() % from.len() as u64) as usize]
     }

@@ -1,5 +1,5 @@
-//! Restarts itself as fast as it can, in each way that there is, and checks each time that nothing of the last life is
-//! left.
+//! Restarts itself as fast as possible, in every way, and checks each time that no state of the last life
+//! remains.
 
 use core::arch::naked_asm;
 
@@ -7,10 +7,10 @@ use tactus_guest::{abi::map, power, sbi, sbi_spec::srst, start};
 
 use super::progress::Progress;
 
-/// What is left behind.
+/// The value left in memory and registers.
 const MARK: u64 = 0x0bad_cafe_dead_beef;
 
-/// Lives `lives` times.
+/// Restarts `lives` times.
 pub fn attack(progress: Progress, memory: u64, lives: u64) {
     // SAFETY: `exchange` changes only registers that a function may change.
     let left = unsafe { exchange(MARK) };
@@ -21,7 +21,7 @@ pub fn attack(progress: Progress, memory: u64, lives: u64) {
     }
     let first = start::image_end();
     let last = (map::RAM_BASE + memory - map::DEVICETREE_SIZE) as usize;
-    // One word of each page, everywhere: memory must be clear at each start.
+    // Checks one word of every page: memory must be clear at each start.
     for address in (first..last).step_by(map::PAGE_SIZE as usize) {
         let word = address as *mut u64;
         // SAFETY: free memory between the image and the devicetree.
@@ -53,7 +53,7 @@ pub fn attack(progress: Progress, memory: u64, lives: u64) {
     }
 }
 
-/// Writes a value to the 20 floating-point registers that a function may change, and says how many held it before.
+/// Writes a value to the 20 caller-saved floating-point registers, and returns how many held it before.
 #[unsafe(naked)]
 unsafe extern "C" fn exchange(value: u64) -> usize {
     naked_asm!(

@@ -1,5 +1,5 @@
-//! Reservations: real-time vCPUs made, changed and deleted without end, with times from sensible to absurd, whose code
-//! spins, yields, waits, calls whatever there is, or deletes itself.
+//! Reservations: creates, changes and deletes real-time vCPUs without end, with times from sensible to absurd.
+//! Their code spins, yields, waits, makes arbitrary calls, or deletes itself.
 
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ use tactus_guest::{
 
 use super::{progress::Progress, random::Random};
 
-/// What `systems/hostile-reserve*.toml` give: places for real-time vCPUs.
+/// Capacity for real-time vCPUs in `systems/hostile-reserve*.toml`.
 const PLACES: usize = 6;
 /// Calls of one round.
 const CALLS: usize = 200;
@@ -28,7 +28,7 @@ extern "C" fn spin() -> ! {
     naked_asm!("0: j 0b")
 }
 
-/// Ends its job again and again.
+/// Yields, which ends its job, again and again.
 #[unsafe(naked)]
 extern "C" fn hasten() -> ! {
     naked_asm!(
@@ -41,21 +41,21 @@ extern "C" fn hasten() -> ! {
     )
 }
 
-/// Waits for what never comes.
+/// Waits for an interrupt that never arrives.
 #[unsafe(naked)]
 extern "C" fn doze() -> ! {
     naked_asm!("0: wfi", "   j 0b")
 }
 
-/// Calls every function, with what it finds in its registers: also asks for vCPUs itself, rings, and deletes whom it
-/// can.
+/// Calls every function with arbitrary arguments from its registers: also creates vCPUs, rings doorbells, and deletes
+/// other vCPUs.
 #[unsafe(naked)]
 extern "C" fn meddle() -> ! {
     naked_asm!(
         "   li   s0, 0",
         "0: li   a7, {extension}",
         "   andi a6, s0, 15",
-        // A number, an address of its own, and times.
+        // A number, an address in its own memory, and times.
         "   srli a0, s0, 4",
         "   andi a0, a0, 7",
         "   mv   a1, sp",
@@ -87,18 +87,18 @@ extern "C" fn vanish() -> ! {
 
 const PROGRAMS: [extern "C" fn() -> !; 5] = [spin, hasten, doze, meddle, vanish];
 
-/// Room that `meddle` has its status written to.
+/// Memory for the status that `meddle` requests.
 static STACK: [core::sync::atomic::AtomicU64; 256] =
     [const { core::sync::atomic::AtomicU64::new(0) }; 256];
 
 /// A call of Tactus's extension.
 fn call(function: usize, arguments: [usize; 6]) -> Result<usize, Error> {
-    // SAFETY: what it writes, it writes to `STACK` or to a status on this stack; the vCPUs that it makes run code of
+    // SAFETY: the call writes only to `STACK` or to a status on this stack; the vCPUs that it creates run code of
     // this module, which stores nothing.
     unsafe { call_raw(EXTENSION, function, arguments) }.result()
 }
 
-/// A time: mostly some hundred microseconds, now and then anything.
+/// A random time: mostly some hundred microseconds, sometimes any value.
 fn ticks(random: &mut Random) -> usize {
     let hundred_us = time::hz() / 10_000;
     match random.next() % 8 {
@@ -109,7 +109,7 @@ fn ticks(random: &mut Random) -> usize {
     }
 }
 
-/// Period, budget and deadline: mostly in order.
+/// Random period, budget and deadline: mostly in order.
 fn times(random: &mut Random) -> [usize; 3] {
     let mut times = [ticks(random), ticks(random), ticks(random)];
     if !random.next().is_multiple_of(8) {
@@ -122,12 +122,12 @@ fn times(random: &mut Random) -> [usize; 3] {
     times
 }
 
-/// The second vCPU may stop.
+/// Tells the second vCPU to stop.
 static PEER_STOPS: AtomicBool = AtomicBool::new(false);
 /// The second vCPU has stopped.
 static PEER_STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// The second vCPU does the same at the same time.
+/// Entry of the second vCPU, which attacks at the same time.
 fn peer() -> ! {
     let progress = Progress::again();
     let mut random = Random::new(u64::MAX);
@@ -141,7 +141,7 @@ fn peer() -> ! {
     }
 }
 
-/// Does `rounds` rounds, and deletes everything in between now and then.
+/// Runs `rounds` rounds, and sometimes deletes all vCPUs in between.
 pub fn attack(progress: Progress, rounds: u64) {
     let has_peer = sbi::hart_status(1).is_ok();
     if has_peer && let Err(error) = start::start_hart(1, peer) {
@@ -162,7 +162,7 @@ pub fn attack(progress: Progress, rounds: u64) {
         core::hint::spin_loop();
     }
     delete_all(progress);
-    // All places are free again, and the whole share is.
+    // All places and the whole share are free again.
     let period = time::hz() as usize / 100;
     for _ in 0..PLACES {
         let arguments = [
@@ -197,7 +197,7 @@ fn one_call(progress: Progress, random: &mut Random) {
         _ if random.next().is_multiple_of(2) => {
             (RT_QUERY, [number, stack, size_of::<RtStatus>(), 0, 0, 0])
         }
-        // This vCPU is best effort: that of itself is refused.
+        // This vCPU is best effort, so its own deletion is refused.
         _ => (RT_DELETE, [number, 0, 0, 0, 0, 0]),
     };
     match call(function, arguments) {
@@ -208,7 +208,7 @@ fn one_call(progress: Progress, random: &mut Random) {
     }
 }
 
-/// Deletes all real-time vCPUs, also those that others make meanwhile, and waits until they have gone.
+/// Deletes all real-time vCPUs, including those that other vCPUs create meanwhile, and waits for their end.
 fn delete_all(progress: Progress) {
     let mut status = RtStatus::default();
     let end = time::now() + time::hz();

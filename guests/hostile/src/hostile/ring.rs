@@ -1,6 +1,6 @@
-//! Channels: writes anything anywhere into the memory that it shares with `peer`, sends and receives messages in every
-//! way, and dies while at it. Between the attacks, and in the end, it behaves: then everything must work, and no place
-//! for a message may be lost.
+//! Channels: writes arbitrary data into the memory shared with `peer`, sends and receives messages in every way, and
+//! ends meanwhile. Between the attacks, and at the end, it uses the channel correctly: then everything must work, and no
+//! slot for a message may be lost.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,10 +15,10 @@ use super::{progress::Progress, random::Random};
 /// Writes to the shared memory in one life.
 const WRITES: u64 = 2_000;
 
-/// The life's number, for the second vCPU.
+/// The number of the life, for the second vCPU.
 static LIFE: AtomicU64 = AtomicU64::new(0);
 
-/// Lives `lives` times, and once more in peace.
+/// Attacks in `lives` lives, then verifies correct operation in one more.
 pub fn attack(progress: Progress, lives: u64) {
     let meeting = Meeting::new(1).expect("the system gives the hostile guest such a channel");
     match progress.next(lives) {
@@ -38,7 +38,7 @@ pub fn attack(progress: Progress, lives: u64) {
     }
 }
 
-/// Any word, near any word that is there, or a position that may be right.
+/// Writes an arbitrary word, a small change of the current word, or a plausible position.
 fn write(channel: Channel, life: u64) {
     let mut random = Random::new(life);
     let mut rings = channel.rings();
@@ -61,7 +61,7 @@ fn write(channel: Channel, life: u64) {
             _ => {
                 if let Some((producer, consumer)) = &mut rings {
                     let length = random.next() as usize % 1100;
-                    // Whatever comes of it.
+                    // Any result is accepted.
                     let _ = producer.send(&[step as u8; 1100][..length]);
                     let _ = consumer.receive(&mut [0; 1100][..length]);
                 }
@@ -74,7 +74,7 @@ fn write(channel: Channel, life: u64) {
     }
 }
 
-/// The second vCPU: messages, until the first one ends it all.
+/// Entry of the second vCPU: exchanges messages until the first one ends the life.
 fn messages() -> ! {
     let channel = Meeting::new(1).expect("as before").channel;
     let life = LIFE.load(Ordering::Acquire);
@@ -83,7 +83,7 @@ fn messages() -> ! {
     loop {
         let length = random.next() as usize % buffer.len();
         let timeout = random.choose(&[0, 1, 1000, FOR_EVER]);
-        // In some lives it does nothing but wait.
+        // In some lives this vCPU only waits.
         let sends = match life % 3 {
             0 => true,
             1 => false,
@@ -95,7 +95,7 @@ fn messages() -> ! {
         } else {
             let _ = channel.receive(&mut buffer[..length], timeout);
         }
-        // SAFETY: not to be read: the hypervisor is to refuse all but what lies in the VM's memory.
+        // SAFETY: not read here: the hypervisor must refuse all addresses outside the VM's memory.
         let foreign = unsafe {
             let address =
                 random.choose(&[0, 0x3000_1000, 0x7fff_ffff, 0x8040_0000 - 3, usize::MAX - 7]);
@@ -107,18 +107,18 @@ fn messages() -> ! {
     }
 }
 
-/// Meets the other end as it should.
+/// Uses the channel correctly, together with the other end.
 pub fn in_peace(meeting: Meeting) -> Result<(), &'static str> {
     let channel = meeting.channel;
     meeting.say(Phase::Peace);
     meeting.wait_for(Phase::Drained)?;
     let mut buffer = [0; MESSAGE_SIZE];
-    // At most as many as there are places.
+    // Bounded by the number of slots.
     while channel.receive(&mut buffer, 0) != Err(MessageError::Timeout) {}
     meeting.fill()?;
     let (mut producer, _) = channel.rings().ok_or("the rings do not open")?;
     for number in 0..RECORDS {
-        // The first may be refused once, for what the other's position has been.
+        // The first may be refused once, because of an earlier position of the other end.
         let sent = producer.send(&record(number));
         if sent.is_err() && producer.send(&record(number)).is_err() {
             return Err("a record is refused");

@@ -1,7 +1,7 @@
 //! Every SBI function, standard, legacy, Tactus's own and undefined, with extreme arguments.
 //!
-//! No call may end the guest (but for those that are there to), change a register it must keep, answer with an error
-//! that is none of the specification's, or take for good what is not: each answer that the specification determines is
+//! No call may end the guest (except those defined to), change a register that it must preserve, return an error
+//! that the specification does not define, or accept invalid arguments: each answer that the specification defines is
 //! compared.
 
 use core::arch::naked_asm;
@@ -17,7 +17,7 @@ use tactus_guest::{
 
 use super::{progress::Progress, random::Random};
 
-/// Extensions whose every function gets every combination of three [`extremes`].
+/// Extensions whose functions are called with every combination of three [`extremes`].
 const STANDARD: [usize; 9] = [
     base::EID_BASE,
     time_extension::EID_TIME,
@@ -30,7 +30,7 @@ const STANDARD: [usize; 9] = [
     hypercall::EXTENSION,
 ];
 
-/// Extensions that get a few: legacy ones, those of later specifications, the edges of the ranges.
+/// Extensions called with a few combinations: legacy ones, those of later specifications, the edges of the ranges.
 const OTHERS: [usize; 22] = [
     0,
     1,
@@ -59,16 +59,16 @@ const OTHERS: [usize; 22] = [
 /// The legacy extensions, which have no functions and answer in a0 alone.
 const LEGACY: core::ops::RangeInclusive<usize> = 0..=8;
 
-/// Functions of a [`STANDARD`] extension that get every combination; the others up to [`FUNCTIONS`] get a few.
+/// Functions of a [`STANDARD`] extension called with every combination; the others up to [`FUNCTIONS`] with a few.
 const FUNCTIONS_FULL: u64 = 8;
-/// Functions tried.
+/// Number of functions tried per extension.
 const FUNCTIONS: u64 = 64;
-/// Calls that a pair of extension and function gets which does not get all.
+/// Calls per function that is called with a few combinations.
 const FEW: u64 = 20;
-/// Calls with everything at random.
+/// Calls with random extension, function and arguments.
 const RANDOM: u64 = 5000;
 
-/// Values that an argument takes.
+/// Extreme values of an argument.
 fn extremes(memory: u64) -> [usize; 13] {
     let end = (map::RAM_BASE + memory) as usize;
     let base = map::RAM_BASE as usize;
@@ -89,7 +89,7 @@ fn extremes(memory: u64) -> [usize; 13] {
     ]
 }
 
-/// A call.
+/// A call of the SBI.
 #[derive(Clone, Copy, Debug)]
 struct Call {
     extension: usize,
@@ -97,7 +97,7 @@ struct Call {
     arguments: [usize; 6],
 }
 
-/// Call number `number`.
+/// Returns call number `number`.
 fn call(number: u64, extremes: &[usize; 13]) -> Option<Call> {
     let mut number = number;
     let values = extremes.len() as u64;
@@ -147,7 +147,7 @@ fn call(number: u64, extremes: &[usize; 13]) -> Option<Call> {
     })
 }
 
-/// Whether the call may end the guest in good order; those are tried elsewhere (`reboot`), or mean "stop".
+/// Whether the call may validly end the guest or stop its hart; `reboot` tries those.
 fn ends_the_guest(call: &Call) -> bool {
     match call.extension {
         8 => true,
@@ -157,7 +157,7 @@ fn ends_the_guest(call: &Call) -> bool {
     }
 }
 
-/// Whether the call writes to this guest's memory where the program is.
+/// Whether the call overwrites the program in this guest's memory.
 fn overwrites_the_program(call: &Call) -> bool {
     call.extension == dbcn::EID_DBCN && call.function == dbcn::CONSOLE_READ
 }
@@ -172,12 +172,12 @@ pub fn attack(progress: Progress, memory: u64) {
         if ends_the_guest(&call) {
             continue;
         }
-        // Suspending waits for an interrupt: there is one.
+        // Suspending waits for an interrupt, so one is scheduled.
         time::set_deadline(time::now() + 2000);
-        // SAFETY: interrupts are off in `sstatus`; this one wakes and is not taken.
+        // SAFETY: interrupts are off in `sstatus`; this one ends the wait and is not taken.
         unsafe { csr::write::<{ csr::SIE }>(csr::INTERRUPT_TIMER) };
         if overwrites_the_program(&call) && sbi::console_read(&mut [0; 64]) != Ok(0) {
-            // Somebody types. What was there has been taken; a byte in between is not worth a word in memory.
+            // The console has input. It is discarded: a read into the program's memory could overwrite the program.
             continue;
         }
         let answer = make(progress, &call);
@@ -187,7 +187,7 @@ pub fn attack(progress: Progress, memory: u64) {
     time::set_deadline(time::NEVER);
 }
 
-/// Prints what would be a record of the watcher's or the hypervisor's last word, if a guest could write to another's
+/// Prints imitations of records of the watcher and of the hypervisor. No guest may write to another guest's
 /// console.
 fn imitate_the_watcher() {
     let by_call = |byte: u8| {
@@ -203,7 +203,7 @@ fn imitate_the_watcher() {
     let by_device = |byte: u8| Uart::CONSOLE.send(byte);
     let ways: [&dyn Fn(u8); 4] = [&by_call, &by_legacy_call, &by_text, &by_device];
     for write in ways {
-        // The hypervisor's log, the watcher (VM 0), a stream that is not in use.
+        // The hypervisor's log, the watcher (VM 0), an unused stream.
         for stream in [console::LOG_STREAM, 1, 31] {
             let select = [console::SELECT, console::STREAM_BASE + stream];
             let text = "\n@tactus metric name=imitated value=1 unit=count\npanic reason=imitated\n";
@@ -211,13 +211,13 @@ fn imitate_the_watcher() {
                 write(byte);
             }
         }
-        // Half a selection: what comes next must not be taken for the other half.
+        // An incomplete selection: the next byte must not be taken for its second half.
         write(console::SELECT);
     }
     print!("\n");
 }
 
-/// Makes a call, and checks that it keeps the registers it must keep (SBI specification, "Binary Encoding").
+/// Makes a call, and checks that it preserves all other registers (SBI specification, "Binary Encoding").
 fn make(progress: Progress, call: &Call) -> sbi::Answer {
     let mut registers: [usize; 32] =
         core::array::from_fn(|n| 0x5ca1_ab1e_0000_0000 | n << 24 | n << 8 | 0x5a);
@@ -225,9 +225,9 @@ fn make(progress: Progress, call: &Call) -> sbi::Answer {
     registers[16] = call.function;
     registers[17] = call.extension;
     let before = registers;
-    // SAFETY: the caller has sorted out calls that would hurt the program.
+    // SAFETY: the caller has excluded calls that would harm the program.
     unsafe { call_with(&mut registers) };
-    // Without those that `call_with` does not load.
+    // Except the registers that `call_with` does not load.
     for n in (5..32).chain([1]).filter(|n| !(10..12).contains(n)) {
         if registers[n] != before[n] {
             progress.breach(format_args!(
@@ -284,10 +284,10 @@ const INVALID_ADDRESS: isize = -5;
 /// The lowest error code of SBI specification 3.0.
 const ERROR_MIN: isize = -14;
 
-/// Compares an answer with what the specification says, where it says it.
+/// Compares an answer with the specification, where the specification determines it.
 fn check(progress: Progress, call: &Call, answer: sbi::Answer, memory: u64) {
     if LEGACY.contains(&call.extension) {
-        // a1 is no part of a legacy answer; the other registers have been checked.
+        // Legacy calls do not use a1; the other registers have been checked.
         return;
     }
     let error = answer.error;
@@ -315,7 +315,7 @@ fn check(progress: Progress, call: &Call, answer: sbi::Answer, memory: u64) {
             (hypercall::EXTENSION, hypercall::VM_STATUS | hypercall::VM_RESTART) if a0 > 32 => {
                 Some(&[INVALID_PARAM])
             }
-            // It is no device manager, if there can be one.
+            // This guest is no device manager, if there can be one.
             (hypercall::EXTENSION, hypercall::ACCELERATOR_REQUESTS) => {
                 Some(&[DENIED, NOT_SUPPORTED])
             }
@@ -339,7 +339,7 @@ fn check(progress: Progress, call: &Call, answer: sbi::Answer, memory: u64) {
     }
 }
 
-/// What naming harts must answer in a VM of one vCPU.
+/// Valid answers to a hart mask in a VM of one vCPU.
 fn harts(named: HartMask) -> Option<&'static [isize]> {
     if named.base == usize::MAX {
         return Some(&[0, INVALID_ADDRESS]);
@@ -352,7 +352,7 @@ fn harts(named: HartMask) -> Option<&'static [isize]> {
     }
 }
 
-/// What a console call with a buffer of `size` bytes must answer.
+/// Valid answers to a console call with a buffer of `size` bytes.
 fn buffer(size: usize, low: usize, high: usize, memory: u64) -> Option<&'static [isize]> {
     if size == 0 {
         return None;

@@ -1,4 +1,4 @@
-//! Dies while its other vCPU is in the middle of something: what one hart takes down, another one is using.
+//! Ends the VM while its other vCPU is busy: one hart tears down state that another one is using.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,19 +12,19 @@ use tactus_guest::{
 
 use super::{progress::Progress, random::Random};
 
-/// What the second vCPU does meanwhile.
+/// Occupations of the second vCPU meanwhile.
 const OCCUPATIONS: u64 = 7;
-/// Ways for the VM to end.
+/// Ways to end the VM.
 const ENDS: u64 = 4;
-/// Each of them by either vCPU.
+/// Either vCPU may end it.
 const VCPUS: u64 = 2;
 
-/// The life's number, for the second vCPU.
+/// The number of the life, for the second vCPU.
 static LIFE: AtomicU64 = AtomicU64::new(0);
-/// The second vCPU has begun.
+/// Whether the second vCPU has started.
 static PEER_RUNS: AtomicU64 = AtomicU64::new(0);
 
-/// Lives and dies `rounds` times in each combination.
+/// Starts and ends `rounds` times in each combination.
 pub fn attack(progress: Progress, rounds: u64) {
     let Some(life) = progress.next(rounds * OCCUPATIONS * VCPUS * ENDS) else {
         return;
@@ -33,7 +33,7 @@ pub fn attack(progress: Progress, rounds: u64) {
     if let Err(error) = start::start_hart(1, peer) {
         progress.breach(format_args!("the second vCPU does not start: {error:?}"));
     }
-    // In half of the lives the second vCPU may not have got to run when the end comes.
+    // In half of the lives the second vCPU may not have run yet at the end.
     if life.is_multiple_of(2) {
         trap::on_timer(|| {});
         trap::enable_interrupts();
@@ -52,11 +52,11 @@ pub fn attack(progress: Progress, rounds: u64) {
         end(life);
         progress.breach("the end did not come");
     }
-    // The other vCPU is the one to end it.
+    // The other vCPU ends the VM.
     occupy(life + 1);
 }
 
-/// The second vCPU.
+/// Entry of the second vCPU.
 fn peer() -> ! {
     PEER_RUNS.store(1, Ordering::Release);
     let life = LIFE.load(Ordering::Acquire);
@@ -75,11 +75,11 @@ fn ender(life: u64) -> u64 {
 /// Ends the VM.
 fn end(life: u64) {
     match life / OCCUPATIONS / VCPUS % ENDS {
-        // SAFETY: reads an address that is not the guest's.
+        // SAFETY: reads from an address that is not the guest's, which faults.
         0 => unsafe {
             (0x4000_0000 as *const u64).read_volatile();
         },
-        // SAFETY: as before, through the address of a jump.
+        // SAFETY: as before, by a jump.
         1 => unsafe {
             core::mem::transmute::<usize, extern "C" fn()>(0x7fff_fff0)();
         },
@@ -101,7 +101,7 @@ fn occupy(life: u64) -> ! {
             trap::wait_for_interrupt();
         },
         2 => loop {
-            // Whatever they answer.
+            // Any answer is accepted.
             let _ = sbi::send_ipi(HartMask::ALL);
         },
         3 => loop {

@@ -1,5 +1,5 @@
-//! Loads from, stores to, and jumps to every kind of address that is not this guest's. Each is a life: the hypervisor
-//! stops the guest.
+//! Loads from, stores to, and jumps to every kind of address that is not this guest's. Each access ends a life: the
+//! hypervisor stops the guest.
 
 use tactus_guest::abi::map;
 use tactus_guest_hostile::PAGE_SIZE;
@@ -10,7 +10,7 @@ use super::{
     progress::Progress,
 };
 
-/// Code of one access each through a0. The first [`COMMON`] are made at every address, the others at the notable ones.
+/// Instructions that make one access through a0. The first [`COMMON`] are made at every address, all at notable ones.
 const ACCESSES: [(&str, u32); 8] = [
     ("ld", 0x0005_3283),       // ld t0, 0(a0)
     ("sd", 0x0055_3023),       // sd t0, 0(a0)
@@ -22,18 +22,18 @@ const ACCESSES: [(&str, u32); 8] = [
     ("fsd", 0x0005_3027),      // fsd ft0, 0(a0)
 ];
 
-/// How many of [`ACCESSES`] are made at every address.
+/// Number of [`ACCESSES`] made at every address.
 const COMMON: usize = 3;
 
-/// Register a0's place among x1 to x31.
+/// Index of register a0 in x1 to x31.
 const A0: usize = 9;
 
-/// Bytes of the physical memory of the machine around the guest.
+/// Bytes of the machine's physical memory around the guest.
 const HOST_MEMORY: u64 = 1 << 30;
-/// Every how many bytes of it is tried.
+/// Distance in bytes of the addresses tried in that memory.
 const HOST_STRIDE: u64 = 32 << 20;
 
-/// Devices of `virt` that no VM is given, and edges of what it is given.
+/// Devices of `virt` that no VM has, and edges of the guest's own areas.
 const NOTABLE: [u64; 36] = [
     0,
     0x1000, // boot ROM
@@ -73,8 +73,8 @@ const NOTABLE: [u64; 36] = [
     u64::MAX - 7,
 ];
 
-/// Address number `index` beyond the notable ones: each power of two, what lies just below, its negative, and the
-/// guest's own code with that bit flipped; then the machine's memory beyond the guest's.
+/// Address number `index` after the notable ones: each power of two, the address just below, its negative, and the
+/// guest's own code with that bit flipped; then the machine's memory outside the guest's.
 fn address(index: u64, memory: u64) -> Option<u64> {
     const BITS: u64 = 61;
     if index < 4 * BITS {
@@ -87,11 +87,11 @@ fn address(index: u64, memory: u64) -> Option<u64> {
         });
     }
     let address = map::RAM_BASE + memory + (index - 4 * BITS) * HOST_STRIDE;
-    // A little further than the machine has memory.
+    // A little beyond the machine's memory.
     (address < map::RAM_BASE + HOST_MEMORY + 2 * HOST_STRIDE).then_some(address)
 }
 
-/// What step number `step` does: a place in [`ACCESSES`] and an address.
+/// The access of step number `step`: an index into [`ACCESSES`] and an address.
 fn access(step: u64, memory: u64) -> Option<(usize, u64)> {
     let notable = (NOTABLE.len() * ACCESSES.len()) as u64;
     if step < notable {
@@ -103,7 +103,7 @@ fn access(step: u64, memory: u64) -> Option<(usize, u64)> {
     Some(((step % COMMON as u64) as usize, address))
 }
 
-/// Whether the guest may touch the address.
+/// Whether the guest may access the address.
 fn is_own(address: u64, memory: u64) -> bool {
     [
         (map::RAM_BASE, memory),
@@ -117,7 +117,7 @@ fn is_own(address: u64, memory: u64) -> bool {
     .any(|&(base, size)| address.wrapping_sub(base) < size)
 }
 
-/// Tries each address, as every access that there is.
+/// Tries each address, by every kind of access.
 pub fn attack(progress: Progress, memory: u64) {
     let arena = Arena::new(arena::SMALL);
     while let Some((kind, address)) = progress.next_of(|step| access(step, memory)) {
@@ -129,8 +129,8 @@ pub fn attack(progress: Progress, memory: u64) {
         let mut registers = arena.registers();
         registers[A0] = address as usize;
         let end = arena.run_to_its_end(instruction, 4, Level::Supervisor, &registers);
-        // The hypervisor stops a guest for such an access. Should it answer with an access fault one day, that is as
-        // good.
+        // The hypervisor stops a guest for such an access. An access fault in the guest would be as good, should a
+        // later version raise one.
         if !matches!(end.cause, 1 | 5 | 7) {
             progress.breach(format_args!(
                 "{name} at {address:#x} was not refused: cause {:#x} pc {:#x} t0 {:#x}",
