@@ -1,14 +1,14 @@
-//! A decryption server and its clients, each a VM, on one hart: how many packets are decrypted in a second?
-//! `role=server` or `role=client`; `size=` is the bytes of a packet, `clients=` how many there are, `ms=` for how long
-//! the server counts.
+//! A decryption server and its clients, each a VM, on one hart: measures the packets decrypted in a second.
+//! `role=server` or `role=client`; `size=` is the bytes of a packet, `clients=` the number of clients, `ms=` the time
+//! for which the server counts.
 //!
-//! A client puts a packet in the memory that it shares with the server, rings, and waits for the server's doorbell. The
-//! server is of lower priority than the clients: it gets the hart when all of them wait, decrypts one client's packet
-//! and rings back; that client then takes the hart, looks at the result and gives the next packet. So each request is
-//! two vCPUs made ready and two that wait, and clients take turns.
+//! A client puts a packet into the memory that it shares with the server, rings, and waits for the server's doorbell.
+//! The server has a lower priority than the clients: it runs when all of them wait, decrypts one client's packet and
+//! rings back. That client then preempts the server, checks the result and submits the next packet. So each request
+//! wakes and blocks two vCPUs, and clients take turns.
 //!
-//! AES-128, block by block. Every packet is one that was encrypted here; the client checks each first block that comes
-//! back.
+//! AES-128, block by block. Every packet was encrypted by this program; the client checks the first block of each
+//! result.
 #![no_std]
 #![no_main]
 
@@ -24,13 +24,13 @@ tactus_guest::entry!(main);
 
 /// Clients at most.
 const CLIENTS_MAX: usize = 4;
-/// Bytes of a channel's memory: a page of words, and one for the packet.
+/// Bytes of a channel's memory: a page of words, and a page for the packet.
 const MEMORY: usize = 8192;
 const PACKET: usize = 4096;
 const BLOCK: usize = 16;
-/// State shared by both ends.
+/// The key, known to both ends.
 const KEY: [u8; BLOCK] = *b"a key of 16 byte";
-/// What is in a packet.
+/// Plaintext of each byte of a packet.
 const TEXT: u8 = 0x5a;
 /// Requests before those that are counted.
 const WARM: u64 = 64;
@@ -50,7 +50,7 @@ fn main() {
     }
 }
 
-/// Ends a run that cannot measure.
+/// Ends a run whose configuration permits no measurement.
 fn refuse(reason: impl core::fmt::Display) -> ! {
     record::fail(start::program(), reason);
     power::off_failed()
@@ -59,9 +59,9 @@ fn refuse(reason: impl core::fmt::Display) -> ! {
 /// One end of a channel between client and server.
 struct Desk {
     channel: Channel,
-    /// Requests made.
+    /// Requests submitted.
     made: &'static AtomicU64,
-    /// Requests done.
+    /// Requests completed.
     done: &'static AtomicU64,
     /// Bytes of the packet.
     size: &'static AtomicU64,
@@ -83,7 +83,7 @@ impl Desk {
         }
     }
 
-    /// The packet's block.
+    /// A block of the packet.
     fn block(&self, at: usize) -> &'static [AtomicU64] {
         &self.channel.words()[(MEMORY - PACKET + at) / 8..][..BLOCK / 8]
     }
@@ -105,13 +105,13 @@ fn store(words: &[AtomicU64], block: &Block<Aes128>) {
     }
 }
 
-/// Sleeps until a doorbell has rung, possibly before the call. Interrupts stay off: none is missed between a look and
+/// Sleeps until a doorbell has rung, possibly before the call. Interrupts stay off: none is missed between a check and
 /// the sleep.
 fn sleep() {
     trap::wait_for_interrupt();
     // SAFETY: clearing a pending interrupt is always sound.
     unsafe { csr::clear::<{ csr::SIP }>(csr::INTERRUPT_SOFTWARE) };
-    // One for each channel at most.
+    // At most one for each channel.
     while interrupts::page().and_then(InterruptPage::claim).is_some() {}
 }
 
@@ -165,8 +165,8 @@ fn ask() {
     let mut secret = text;
     aes.encrypt_block(&mut secret);
     for request in 1.. {
-        // The first block again; of the others what comes back is what is given: how long that takes does not depend on
-        // it.
+        // Restores the first block; the others keep their last result as input. The time of decryption does not depend
+        // on the data.
         store(desk.block(0), &secret);
         desk.size.store(size as u64, Ordering::Relaxed);
         desk.made.store(request, Ordering::Release);

@@ -1,13 +1,13 @@
-//! What it takes from one VM to another: doorbells, rings, copied messages. Two VMs run this, one as `role=sender`, the
+//! Cost of communication between two VMs: doorbells, rings, copied messages. One VM runs this as `role=sender`, the
 //! other as `role=receiver`; `measure=` is `doorbell`, `ring` or `message`.
 //!
-//! * `doorbell`: the sender rings, the receiver waits in `wfi`, or with `busy=1` computes, until the interrupt comes.
+//! * `doorbell`: the sender rings; the receiver waits in `wfi`, or computes with `busy=1`, until the interrupt arrives.
 //!   The board measures from [`bench_doorbell_ring`]'s first instruction, the store, to `bench_doorbell_heard`, the
-//!   first of the receiver's vector. With `page=1` the receiver takes its interrupts by a page.
-//! * `ring`: the sender sends blocks of 4 KiB as fast as they go, the receiver takes them: bytes by cycles of the
+//! first of the receiver's vector. With `page=1` the receiver takes its interrupts by an interrupt page.
+//! * `ring`: the sender sends blocks of 4 KiB as fast as possible, the receiver takes them: bytes per cycles of the
 //!   receiver.
-//! * `message`: one message after the other, of each size; the calls of both ends together, in which both copies are
-//!   made.
+//! * `message`: one message after the other, of each size; measures the calls of both ends together, which make both
+//! copies.
 #![no_std]
 #![no_main]
 
@@ -29,25 +29,25 @@ use tactus_guest::{
 
 tactus_guest::entry!(main);
 
-/// Bytes of the channel's memory, as the systems that run this say.
+/// Bytes of the channel's memory, as in the system files of this benchmark.
 const MEMORY: usize = 256 << 10;
 /// Bytes of a block of the ring.
 const BLOCK: usize = 4096;
 /// Bytes of the messages.
 const SIZES: [usize; 4] = [64, 256, 1024, 4096];
-/// Ticks that the sender lets the receiver settle, before each round at least: 10 us on the platforms there are.
+/// Ticks for which the sender lets the receiver settle before each round, at least: 10 us on the present platforms.
 const SETTLE: u64 = 100;
 
-/// How long both ends sleep before they begin.
+/// Time for which both ends sleep at the start.
 const QUIET: Duration = Duration::from_millis(20);
 
-/// Memory that the other end has too: who has come how far.
+/// Shared memory with the progress of both ends.
 struct Steps {
-    /// Rounds that the sender has begun.
+    /// Rounds that the sender has started.
     sent: &'static AtomicU64,
-    /// Rounds that the receiver is done with.
+    /// Rounds that the receiver has finished.
     received: &'static AtomicU64,
-    /// What the sender tells of a round.
+    /// A value of the current round from the sender.
     told: &'static AtomicU64,
 }
 
@@ -66,13 +66,13 @@ fn main() {
     let role = devicetree::argument("role").unwrap_or_default();
     let measure = devicetree::argument("measure").unwrap_or_default();
     let rounds = devicetree::number("rounds", 1000);
-    // SAFETY: the systems that run this have one channel of that size.
+    // SAFETY: the system files of this benchmark have one channel of that size.
     let channel = unsafe { Channel::first(MEMORY) };
     println!(
         "bench-channel, boot arguments \"{}\"",
         devicetree::arguments()
     );
-    // Until the text is sent.
+    // Wait until the UART has sent the text.
     stopwatch::wait_until(time::now() + time::ticks(QUIET));
     match (measure, role) {
         ("doorbell", "sender") => ring_doorbells(channel, rounds),
@@ -86,13 +86,13 @@ fn main() {
     record::pass(start::program());
 }
 
-/// Ends a run that cannot measure.
+/// Ends a run whose configuration permits no measurement.
 fn refuse(reason: impl core::fmt::Display) -> ! {
     record::fail(start::program(), reason);
     power::off_failed()
 }
 
-/// Waits, awake, until a step has been taken.
+/// Spins until `step` has reached `count`.
 fn until(step: &AtomicU64, count: u64) {
     while step.load(Ordering::Acquire) < count {
         core::hint::spin_loop();
@@ -122,13 +122,13 @@ extern "C" fn listen(busy: usize) {
         ".balign 4",
         ".globl bench_doorbell_heard",
         "bench_doorbell_heard:",
-        // The trap has turned interrupts off; it ends without `sret`.
+        // The trap has disabled interrupts; the handler ends without `sret`.
         "csrw   stvec, t0",
         "ret",
     )
 }
 
-/// Acknowledges what came by a page.
+/// Acknowledges an interrupt of the page.
 fn take(page: &InterruptPage) -> Option<u32> {
     // SAFETY: clearing a pending interrupt is always sound.
     unsafe { csr::clear::<{ csr::SIP }>(csr::INTERRUPT_SOFTWARE) };
@@ -194,7 +194,7 @@ fn send_blocks(channel: Channel, rounds: u64) {
             Err(error) => refuse(format_args!("block {round}: {error:?}")),
         }
     }
-    // It stays until all has been taken.
+    // The interrupt stays pending until all messages are taken.
     loop {
         trap::wait_for_interrupt();
     }
@@ -216,7 +216,7 @@ fn receive_blocks(channel: Channel, rounds: u64) {
             Err(error) => refuse(format_args!("{error:?}")),
         }
     };
-    // What was in the ring before it began is not counted: it holds fewer than these.
+    // Blocks queued before the measurement are not counted: the ring holds fewer than these.
     let warm = (MEMORY / BLOCK) as u64;
     for _ in 0..warm {
         next();
@@ -239,7 +239,7 @@ fn receive_blocks(channel: Channel, rounds: u64) {
     record::metric("ring_bytes", bytes, "bytes");
 }
 
-/// A message call; cycles that it took, its value.
+/// Makes a message call; returns its cycles and its value.
 fn message(function: usize, buffer: &mut [u8], others: [usize; 2]) -> (u64, usize) {
     let arguments = [
         0,
@@ -250,7 +250,7 @@ fn message(function: usize, buffer: &mut [u8], others: [usize; 2]) -> (u64, usiz
         0,
     ];
     let before = time::cycles();
-    // SAFETY: the call reads and writes the buffer at most.
+    // SAFETY: the call accesses no memory but the buffer.
     let answer = unsafe { call_raw(EXTENSION, function, arguments) };
     let cycles = time::cycles() - before;
     match answer.result() {
@@ -259,7 +259,7 @@ fn message(function: usize, buffer: &mut [u8], others: [usize; 2]) -> (u64, usiz
     }
 }
 
-/// What byte `at` of a round's message is.
+/// Byte `at` of a round's message.
 const fn byte(round: u64, at: usize) -> u8 {
     (round as usize * 7 + at) as u8
 }
@@ -307,7 +307,7 @@ fn receive_messages(channel: Channel, rounds: u64) {
             steps.received.store(round, Ordering::Release);
         }
     }
-    // Text would disturb what is measured.
+    // Printed at the end, as text would disturb the measurement.
     for (size, both) in SIZES.into_iter().zip(all) {
         record::metric(format_args!("message_cycles_{size}"), both.mean(), "cycles");
         record::metric(

@@ -1,16 +1,16 @@
-//! A VM that shares accelerators with others, and measures how long it takes until it has one: the *allocation latency*
-//! (Ker-ONE, section 6), from before the first store to a virtual device without a region to when its region has begun
-//! to compute.
+//! A VM that shares accelerators with others, and measures the *allocation latency* (Ker-ONE, section 6): the time from
+//! before the first store to a virtual device without a region until the device's region has started to
+//! compute.
 //!
-//! `tasks=2,3` are the numbers of its hardware tasks. `requests=` frames are computed, or as many as come until the
-//! machine goes off (0), each by a random one of these, the first after `after_us=`: each after a random pause of up to
+//! `tasks=2,3` are the numbers of its hardware tasks. It computes `requests=` frames, or frames until the machine
+//! powers off (0), each by a random one of these, the first after `after_us=`: each after a random pause of up to
 //! `pause_us=`, or one at each multiple of `every_us=` and `phase_us=` later, on the clock that all VMs share. The
-//! first `warm=` are not counted. A frame has `bytes=` bytes for QAM and eight times as many for the FFT, so that each
-//! gives about as much. With pauses several frames may be under way at the same time: with each task at most as many as
-//! `together=` says at its place, this one included. After `stay=` requests another random task is chosen. `linger_us=`
-//! later than the last the program ends.
+//! first `warm=` are not counted. A frame has `bytes=` bytes for QAM and eight times as many for the FFT, so that their
+//! outputs are about equally long. With pauses, several frames may be in progress at once: with each task at most as
+//! many as `together=` has at its index, this one included. After `stay=` requests it chooses another random task. The
+//! program ends `linger_us=` after the last request.
 //!
-//! Every result is compared with what software makes of the same frame: nothing that happens to a task may change a
+//! Every result is compared with that of software for the same frame: no preemption or restart of a task may change a
 //! bit.
 #![no_std]
 #![no_main]
@@ -30,7 +30,7 @@ tactus_guest::entry!(main);
 const DEVICES: usize = 4;
 /// The longest frame for QAM; input and output of all others have at most eight times as many bytes.
 const FRAME: usize = 65_536;
-/// Samples of each task that are kept one by one, and how many make a line.
+/// Samples of each task that are kept individually, and samples per line.
 const SAMPLES: usize = 10_000;
 const LINE: usize = 250;
 
@@ -48,18 +48,18 @@ struct Client {
     device: VirtualDevice,
     computation: Computation,
     output: &'static [AtomicU64],
-    /// What the results are, as a sum of all their bits.
+    /// Digest of the right results.
     right: u64,
-    /// Something is under way.
+    /// A computation is in progress.
     busy: bool,
-    /// With how many of this VM's tasks at most it is, itself included.
+    /// Number of this VM's tasks, itself included, with which it may run at most.
     together: usize,
-    /// What is said of its latencies, and each of them.
+    /// The latencies: their moments, and each of them.
     latencies: Moments,
     samples: &'static [AtomicU32; SAMPLES],
 }
 
-/// A sum in which every bit and its place counts (FNV-1a over doublewords).
+/// A digest that depends on every bit and its place (FNV-1a over doublewords).
 fn digest(words: &[AtomicU64]) -> u64 {
     words.iter().fold(0xcbf2_9ce4_8422_2325, |sum: u64, word| {
         (sum ^ word.load(Ordering::Relaxed)).wrapping_mul(0x0100_0000_01b3)
@@ -106,7 +106,7 @@ impl Client {
         }
     }
 
-    /// Asks for a frame. Gives the cycles until a region has begun with it; `None`: it had one already.
+    /// Starts a frame. Returns the cycles until a region has started it; `None`: the device already had a region.
     fn request(&mut self) -> Option<u64> {
         if let [first, .., last] = self.output {
             first.store(0, Ordering::Relaxed);
@@ -121,7 +121,7 @@ impl Client {
         (!has_region).then_some(end - begin)
     }
 
-    /// Looks whether what was asked for is over, and right.
+    /// Checks whether the computation has ended, and its result.
     fn look(&mut self) {
         if !self.busy || !self.device.is_complete() {
             return;
@@ -137,7 +137,7 @@ impl Client {
     }
 }
 
-/// What a task is called where it is reported.
+/// The name of a task in reports.
 const fn name(task: u8) -> &'static str {
     match task {
         2 => "alloc_qam16",
@@ -147,7 +147,7 @@ const fn name(task: u8) -> &'static str {
     }
 }
 
-/// Numbers with commas between them.
+/// The numbers of a comma-separated list.
 fn list(argument: &str) -> impl Iterator<Item = usize> {
     let text = devicetree::argument(argument).unwrap_or_default();
     text.split(',').filter(|one| !one.is_empty()).map(|one| {
@@ -158,7 +158,7 @@ fn list(argument: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether another of these may be under way.
+/// Whether a computation of the chosen task may start now.
 fn may_begin(clients: &[Option<Client>], chosen: usize) -> bool {
     let busy = || clients.iter().flatten().filter(|client| client.busy);
     let Some(own) = clients.get(chosen).and_then(Option::as_ref) else {
@@ -213,13 +213,13 @@ fn main() {
     stopwatch::wait_until(time::now() + microseconds("after_us", 0));
     let (mut done, mut chosen) = (0, 0);
     while requests == 0 || done < requests {
-        // To be in time for the next period, whatever there is to compare.
+        // Finish the comparisons before the next period starts.
         while period != 0 && clients.iter().flatten().any(|client| client.busy) {
             look(&mut clients);
         }
         let until = match (time::now() + period - phase).checked_div(period) {
             None => time::now() + 1 + random.below(pause.max(1)),
-            // The next that is still to come.
+            // The next period that is still to come.
             Some(passed) => passed * period + phase,
         };
         stopwatch::wait_until(until);

@@ -1,9 +1,9 @@
-//! What the accelerators of the fabric take by themselves: regions to be configured, tasks to compute a frame, to come
-//! to a consistency point, and to be cut off; and what software takes for the same frames on a hart. Runs directly
-//! under the firmware, with the design `accelerators` in the fabric, and drives every register itself: no hypervisor
-//! and no device manager has a part in it. `rounds=` is how often each is measured, after one that is not counted.
+//! Times of the fabric's accelerators alone: to configure a region, to compute a frame, to reach a consistency point,
+//! and to be killed; and the time of software for the same frames on a hart. Runs directly
+//! under the firmware, with the design `accelerators` in the fabric, and drives every register itself, without a
+//! hypervisor or device manager. `rounds=` is the number of measurements of each, after one that is not counted.
 //!
-//! Times are in cycles of the hart, from before the store that begins something to behind the load that shows its end.
+//! Times are in cycles of the hart, from before an operation's first store to behind the load that shows its end.
 #![no_std]
 #![no_main]
 
@@ -21,7 +21,7 @@ use tactus_tasks::Workspace;
 
 tactus_guest::entry!(main);
 
-/// Where the fabric's pages are, and those of the design in it.
+/// Addresses of the fabric's pages and of the design's pages in it.
 const FABRIC: usize = 0x4000_0000;
 const PORT: usize = FABRIC + 0x1000;
 const FIRST_REGION: usize = FABRIC + 0x2000;
@@ -30,7 +30,7 @@ const DEVICE: usize = FABRIC + 0x1_0000;
 const PAGE: usize = 0x1000;
 
 /// The tasks, each with the smallest region that it fits into, and the bytes of a frame: Ker-ONE's, of 18,800 bits, and
-/// the 4,700 symbols that 16-QAM makes of them.
+/// the 4,700 symbols that 16-QAM produces from them.
 const TASKS: [Task; 4] = [
     Task::new("qam16", 2, 0, 2350),
     Task::new("qam64", 3, 0, 2350),
@@ -38,11 +38,11 @@ const TASKS: [Task; 4] = [
     Task::new("fft1024", 5, 2, 18_800),
 ];
 
-/// Memory behind the image, in which tasks work: the window, and what is where in it.
+/// Memory behind the image for the tasks: size of the window, and offsets in it.
 const WINDOW: usize = 2 << 20;
 const INPUT: usize = 1 << 20;
 const OUTPUT: usize = INPUT + (1 << 19);
-/// Where the software writes.
+/// Output of the software.
 const COMPARED: usize = OUTPUT + (1 << 18);
 
 /// A region's state when the device manager has it (`docs/src/reference/regions.md`).
@@ -66,16 +66,16 @@ impl Task {
     }
 }
 
-/// `cycle`, with all before it done and nothing behind it begun.
+/// Reads `cycle` after all earlier accesses and before all later ones.
 #[inline(always)]
 fn cycle() -> u64 {
     let cycle;
-    // SAFETY: reads a counter. It is not `nomem`: what is measured must not be moved across it.
+    // SAFETY: reads a counter. Not `nomem`: the measured code must not be moved across it.
     unsafe { asm!("fence iorw, iorw", "csrr {}, cycle", out(reg) cycle, options(nostack)) };
     cycle
 }
 
-/// Cycles from before `begin` to when `is_over`.
+/// Cycles from before `begin` until `is_over`.
 fn time(begin: impl FnOnce(), is_over: impl Fn() -> bool) -> u64 {
     let from = cycle();
     begin();
@@ -101,7 +101,7 @@ struct Bench {
 impl Bench {
     fn new(rounds: u64) -> Self {
         let window = start::image_end().next_multiple_of(WINDOW);
-        // SAFETY: the design's pages, which are this program's alone.
+        // SAFETY: the design's pages, which this program alone uses.
         let (port, interface, device) = unsafe {
             (
                 ConfigurationPort::from_ptr(PORT as *mut ()),
@@ -130,17 +130,17 @@ impl Bench {
         bench
     }
 
-    /// Memory of the window.
+    /// Memory of the window, for the software.
     fn memory(&mut self, at: usize, bytes: usize) -> &mut [u8] {
         assert!(at + bytes <= WINDOW);
         // SAFETY: memory behind the image, which is this program's; no other reference to it is in use.
         unsafe { core::slice::from_raw_parts_mut((self.window + at) as *mut u8, bytes) }
     }
 
-    /// Memory of the window that tasks have written, or are to read.
+    /// Memory of the window that tasks write or read.
     fn words(&self, at: usize, bytes: usize) -> &[AtomicU64] {
         assert!(at + bytes <= WINDOW);
-        // SAFETY: as above; whatever is at work writes no more.
+        // SAFETY: as above; no task writes to it now.
         unsafe {
             core::slice::from_raw_parts((self.window + at) as *const AtomicU64, bytes.div_ceil(8))
         }
@@ -157,7 +157,7 @@ impl Bench {
         unsafe { Region::from_ptr((FIRST_REGION + usize::from(number) * PAGE) as *mut ()) }
     }
 
-    /// Loads a task's region with it. The region is the device manager's, or idle, and then is.
+    /// Configures a task's region with the task. The region is owned by the device manager, or idle, before and after.
     fn configure(&mut self, task: &Task) -> u64 {
         let bytes = REGION_BYTES[usize::from(task.region)];
         self.fill(0, bytes);
@@ -196,7 +196,7 @@ impl Bench {
         took
     }
 
-    /// Connects the interface to a region that is the device manager's.
+    /// Connects the interface to a region that the device manager owns.
     fn connect(task: &Task) {
         let region = Self::region(task.region);
         region.client().write(|client| {
@@ -236,14 +236,14 @@ impl Bench {
         }
     }
 
-    /// Cycles of a frame.
+    /// Cycles of a frame's computation.
     fn frame(&self, task: &Task) -> u64 {
         let took = time(|| self.begin(), || self.is_over());
         self.check(task);
         took
     }
 
-    /// Cycles that the software takes for the same frame, which gives the same to the bit.
+    /// Cycles of the software for the same frame; checks that its output is the same to the bit.
     fn software(&self, task: &Task, workspace: &mut Workspace) -> u64 {
         let Some(software) = tactus_tasks::Task::of_number(task.number) else {
             refuse(format_args!("there is no software for {}", task.name));
@@ -262,8 +262,8 @@ impl Bench {
         took
     }
 
-    /// Cycles that a task takes to stop, `after` so many of its frame; `None`: it was done before. Then it continues and
-    /// ends.
+    /// Cycles that a task takes to stop, `after` cycles into its frame; `None`: it ended before. Then the task resumes
+    /// and ends.
     fn stop(&self, task: &Task, after: u64) -> Option<u64> {
         let region = Self::region(task.region);
         let begin = cycle();
@@ -289,8 +289,8 @@ impl Bench {
         Some(took)
     }
 
-    /// Cycles from when a task is cut off in the middle of a frame to when memory owes it nothing. The region is the
-    /// device manager's then.
+    /// Cycles from a task's kill in the middle of a frame until memory has answered all its accesses. The device
+    /// manager owns the region afterwards.
     fn kill(&self, task: &Task, after: u64) -> u64 {
         let region = Self::region(task.region);
         let begin = cycle();
@@ -363,15 +363,15 @@ impl Bench {
             );
         }
         record::metric(format_args!("stops_{}", task.name), stop.count, "count");
-        // What a way to a region takes of the fabric's own time where it preempts and configures.
+        // The fabric's own time in an allocation by preemption and configuration.
         let both = tactus_bench::Thousandths(stop.mean().0 + reconfiguration.mean().0);
         record::metric(
             format_args!("stop_and_reconfiguration_{}_mean", task.name),
             both,
             "cycles",
         );
-        // The next task may be in another region: the interface gives this one back, which was held for it until it had
-        // been used.
+        // The next task may be in another region: the interface releases this one, which is held for it until its first
+        // use.
         self.frame(task);
         let region = Self::region(task.region);
         region.command().write(|command| command.set_take(true));
@@ -391,7 +391,7 @@ fn main() {
     for task in &TASKS {
         bench.task(task, &mut workspace);
     }
-    // What the way to a region that is there takes of it.
+    // The fabric's own time in an allocation of an idle, configured region.
     record::metric("nothing", 0, "cycles");
     record::pass(start::program());
 }

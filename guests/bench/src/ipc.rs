@@ -1,13 +1,13 @@
-//! From one best-effort vCPU to another of lower priority on the same hart, through the ready queue: what the paper on
-//! hardware schedulers calls IPC. Two VMs run this, one as `role=sender`, of the higher priority, the other as
+//! Latency from one best-effort vCPU to another of lower priority on the same hart, through the ready queue: IPC in the
+//! paper on hardware schedulers. One VM runs this as `role=sender`, of the higher priority, the other as
 //! `role=receiver`.
 //!
-//! The receiver waits. The sender reads `cycle`, rings and waits; so the hypervisor makes the receiver ready, and as
-//! the sender gives the hart up, picks the first vCPU: the receiver, whose first instruction reads `cycle`. Each
-//! way is a sample; `samples=` of them, after 16 that are not counted. With `cold=1` the sender empties the caches
+//! The receiver waits. The sender reads `cycle`, rings and waits. So the hypervisor wakes the receiver, and when
+//! the sender blocks, picks the first vCPU: the receiver, whose first instruction reads `cycle`. Each
+//! such path is a sample; `samples=` of them, after 16 that are not counted. With `cold=1` the sender evicts the caches
 //! before it rings.
 //!
-//! `role=handler` is another measurement: a vCPU that waits for its timer, of higher priority than one, `role=busy`,
+//! `role=handler` is another measurement: a vCPU waits for its timer, with a higher priority than another, `role=busy`,
 //! that computes. A sample is from the deadline to the first instruction of its handler.
 #![no_std]
 #![no_main]
@@ -25,21 +25,21 @@ use tactus_guest::{csr, devicetree, power, println, record, start, stopwatch, ti
 
 tactus_guest::entry!(main);
 
-/// Bytes of the channel's memory, as the system that runs this says.
+/// Bytes of the channel's memory, as in the system file of this benchmark.
 const MEMORY: usize = 4096;
 /// Rounds before those that are counted.
 const WARM: usize = 16;
-/// How long the sender leaves the hart to the receiver after each round, and before the first.
+/// Time for which the sender leaves the hart to the receiver after each round, and before the first.
 const PAUSE: Duration = Duration::from_micros(50);
 const QUIET: Duration = Duration::from_millis(20);
-/// `bench_ipc_send`'s answer where something else than the timer has ended its wait.
+/// Result of a round in which another interrupt than the timer's has ended the wait.
 const INTERRUPTED: u64 = 0;
 
 fn main() {
-    // SAFETY: the system has one channel of that size for the two that use it.
+    // SAFETY: the system file has one channel of that size for the sender and the receiver.
     let channel = unsafe { Channel::first(MEMORY) };
     println!("bench-ipc, boot arguments \"{}\"", devicetree::arguments());
-    // Until the text is sent.
+    // Wait until the UART has sent the text.
     stopwatch::wait_until(time::now() + time::ticks(QUIET));
     match devicetree::argument("role") {
         Some("sender") => send(channel),
@@ -50,14 +50,14 @@ fn main() {
     }
 }
 
-/// Ends a run that cannot measure.
+/// Ends a run whose configuration permits no measurement.
 fn refuse(reason: impl core::fmt::Display) -> ! {
     record::fail(start::program(), reason);
     power::off_failed()
 }
 
-/// Reads `cycle`, rings, and waits for the timer, which is set to `deadline` before; gives what it has read. The vector
-/// is its own.
+/// Sets the timer to `deadline`, reads `cycle`, rings, and waits for the timer; returns the value read. It has its own
+/// trap vector.
 // SAFETY: no other symbol has this name.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
@@ -78,13 +78,13 @@ extern "C" fn bench_ipc_send(doorbell: usize, deadline: u64) -> u64 {
         "csrw   {stimecmp}, t1",
         "csrw   stvec, t0",
         "mv     a0, t2",
-        // The trap has turned interrupts off; it ends without `sret`.
+        // The trap has disabled interrupts; the handler ends without `sret`.
         "ret",
         stimecmp = const csr::STIMECMP,
     )
 }
 
-/// Waits for an interrupt; gives `cycle` as the handler's first instruction reads it.
+/// Waits for an interrupt; returns `cycle` as the handler's first instruction reads it.
 // SAFETY: no other symbol has this name.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
@@ -136,7 +136,7 @@ fn send(channel: Channel) {
 fn handle() {
     let samples = devicetree::number("samples", 250) as usize;
     let pause = time::ticks(PAUSE);
-    // The other VM is loaded in this time, and computes from then on.
+    // The other VM is loaded meanwhile, and computes from then on.
     stopwatch::wait_until(time::now() + time::ticks(4 * QUIET));
     let scale = Scale::measure();
     let mut ways = Samples::new(WARM);

@@ -1,5 +1,5 @@
-//! What the guests that measure share: releases to the cycle, exact means and deviations, numbers that only look
-//! random.
+//! Code shared by the benchmarks: releases to the cycle, exact means and deviations, pseudorandom
+//! numbers.
 #![no_std]
 #![cfg(target_arch = "riscv64")]
 
@@ -10,17 +10,17 @@ use tactus_guest::abi::hypercall::{EXTENSION, RT_YIELD};
 use tactus_guest::stopwatch::Wakeup;
 use tactus_guest::{csr, record, start, time};
 
-/// A job of a real-time vCPU begins.
+/// The start of a real-time vCPU's job.
 #[derive(Clone, Copy, Debug)]
 pub struct Release {
-    /// When it should have, in ticks.
+    /// The time at which the job was due, in ticks.
     pub due: u64,
-    /// When it did: `cycle` as the first instruction read it. The cause means nothing.
+    /// The time at which it started: `cycle` as read by its first instruction. The cause is meaningless.
     pub wakeup: Wakeup,
 }
 
-/// Ends the job of the calling real-time vCPU; returns when the next is released. The clock is read by the first
-/// instruction.
+/// Ends the job of the calling real-time vCPU; returns when the next is released. The first instruction reads
+/// the clock.
 ///
 /// # Panics
 ///
@@ -28,7 +28,7 @@ pub struct Release {
 #[inline(never)]
 pub fn next_release() -> Release {
     let (error, due, cycles): (isize, u64, u64);
-    // SAFETY: an SBI call keeps every register but a0 and a1 (SBI specification, "Binary Encoding").
+    // SAFETY: an SBI call preserves every register but a0 and a1 (SBI specification, "Binary Encoding").
     unsafe {
         asm!(
             "ecall",
@@ -49,7 +49,7 @@ pub fn next_release() -> Release {
     }
 }
 
-/// Runs until the clock is there.
+/// Spins until the time `ticks`.
 pub fn busy_until(ticks: u64) {
     while time::now() < ticks {
         core::hint::spin_loop();
@@ -59,18 +59,18 @@ pub fn busy_until(ticks: u64) {
 /// Count, sum and sum of squares of a series, and its extremes: all exact.
 #[derive(Clone, Copy, Debug)]
 pub struct Moments {
-    /// How many.
+    /// The count.
     pub count: u64,
-    /// Least.
+    /// The minimum.
     pub min: u64,
-    /// Greatest.
+    /// The maximum.
     pub max: u64,
     sum: u64,
     squares: u128,
 }
 
 impl Moments {
-    /// Of none.
+    /// Creates an empty series.
     pub const fn new() -> Self {
         Self {
             count: 0,
@@ -81,7 +81,7 @@ impl Moments {
         }
     }
 
-    /// Adds a figure.
+    /// Adds a value.
     pub fn add(&mut self, figure: u64) {
         self.count += 1;
         self.min = self.min.min(figure);
@@ -95,10 +95,10 @@ impl Moments {
         Thousandths((self.sum * 1000).checked_div(self.count).unwrap_or(0))
     }
 
-    /// The standard deviation, of these figures as the whole population.
+    /// The standard deviation, with these values as the whole population.
     pub fn deviation(&self) -> Thousandths {
         let (count, sum) = (u128::from(self.count), u128::from(self.sum));
-        // As many times the variance as there are figures, squared.
+        // The variance times the square of the count.
         let variance = count * self.squares - sum * sum;
         let deviation = (variance * 1_000_000).isqrt();
         Thousandths(deviation.checked_div(count).unwrap_or(0) as u64)
@@ -111,20 +111,20 @@ impl Default for Moments {
     }
 }
 
-/// Most samples of a [`Samples`].
+/// Capacity of a [`Samples`].
 const SAMPLES_MAX: usize = 250;
 
-/// Figures one by one, but for the first ones.
+/// Individual values, without the first ones.
 #[derive(Clone, Debug)]
 pub struct Samples {
     values: [u64; SAMPLES_MAX],
     count: usize,
-    /// How many are not counted yet.
+    /// Values still to be skipped.
     warm: usize,
 }
 
 impl Samples {
-    /// The first `warm` figures are not counted.
+    /// Creates an empty series, which skips the first `warm` values.
     pub const fn new(warm: usize) -> Self {
         Self {
             values: [0; SAMPLES_MAX],
@@ -133,12 +133,12 @@ impl Samples {
         }
     }
 
-    /// How many it can have.
+    /// The capacity.
     pub const fn room(&self) -> usize {
         SAMPLES_MAX
     }
 
-    /// Adds a figure; none beyond its room.
+    /// Adds a value; none beyond the capacity.
     pub fn add(&mut self, figure: u64) {
         if self.warm > 0 {
             self.warm -= 1;
@@ -148,7 +148,7 @@ impl Samples {
         }
     }
 
-    /// The figure that `quarters` of four quarters of them do not exceed: 2 for the median. 0 of none.
+    /// The value that `quarters` quarters of all values do not exceed: 2 for the median. 0 if there are none.
     #[inline(never)]
     pub fn quartile(&self, quarters: usize) -> u64 {
         let mut sorted = self.values;
@@ -158,7 +158,7 @@ impl Samples {
         sorted.get(place).copied().unwrap_or(0)
     }
 
-    /// The variance, of these figures as the whole population.
+    /// The variance, with these values as the whole population.
     pub fn variance(&self) -> Thousandths {
         let values = &self.values[..self.count];
         let count = values.len() as u128;
@@ -168,8 +168,8 @@ impl Samples {
         Thousandths(scaled.checked_div(count * count).unwrap_or(0) as u64)
     }
 
-    /// Reports them, and `NAME_cycles`, their median, `NAME_q1_cycles` and `NAME_q3_cycles`, the other quartiles, and
-    /// `NAME_variance`.
+    /// Reports the values, and `NAME_cycles`, their median, `NAME_q1_cycles` and `NAME_q3_cycles`, the other quartiles,
+    /// and `NAME_variance`.
     #[inline(never)]
     pub fn report(&self, name: &str) {
         record::samples(name, "all", "cycles", &self.values[..self.count]);
@@ -182,11 +182,11 @@ impl Samples {
 
 /// Memory that is read to empty the caches: four times the second-level cache of the profile `soc`.
 const SWEEP: usize = 2 << 20;
-/// Bytes of its lines.
+/// Bytes of a cache line.
 const LINE: usize = 32;
 
-/// Takes everything out of the caches that is not in use right now: data by reading other data, and code with it where
-/// the second level has all that the first ones have. Needs 4 MiB of memory behind the image.
+/// Evicts everything from the caches that is not in use at once: data by reading other data, code with it where
+/// the second level includes the first one. Needs 4 MiB of memory behind the image.
 #[inline(never)]
 pub fn evict() {
     let begin = start::image_end().next_multiple_of(SWEEP);
@@ -196,7 +196,7 @@ pub fn evict() {
     }
 }
 
-/// A figure in thousandths, rounded down; shown with three decimals.
+/// A value in thousandths, rounded down; shown with three decimals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Thousandths(pub u64);
 
@@ -206,12 +206,12 @@ impl Display for Thousandths {
     }
 }
 
-/// Numbers that look random: xorshift64* (Vigna, ACM TOMS 42(4), 2016).
+/// Pseudorandom numbers: xorshift64* (Vigna, ACM TOMS 42(4), 2016).
 #[derive(Clone, Copy, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for each seed.
+    /// Starts a sequence that the seed determines.
     pub const fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
@@ -226,7 +226,7 @@ impl Random {
     }
 }
 
-/// Reports a series' greatest, least and mean, and what it deviates, in cycles, as `NAME_max` and so on.
+/// Reports the maximum, minimum, mean and deviation of a series, in cycles, as `NAME_max` and so on.
 pub fn report(name: &str, moments: &Moments) {
     record::metric_with_suffix(name, "_max", moments.max, "cycles");
     record::metric_with_suffix(name, "_min", moments.min, "cycles");

@@ -1,9 +1,9 @@
-//! Best-effort vCPUs that others are measured beside: `load=` in the boot arguments says what they do, until the run is
-//! over.
+//! Best-effort vCPUs that generate load beside a measurement: `load=` in the boot arguments selects it, until the end
+//! of the run.
 //!
-//! * `none`: the VM goes off at once;
-//! * `compute`: each vCPU computes, with the integer and the floating-point unit, and nothing else;
-//! * `memory`: each vCPU writes over and over to the same 1 MiB, a word in each line of 32 bytes: more than the caches
+//! * `none`: the VM powers off at once;
+//! * `compute`: each vCPU only computes, with the integer and the floating-point unit;
+//! * `memory`: each vCPU writes repeatedly to the same 1 MiB, a word in each line of 32 bytes: more than the caches
 //!   hold.
 #![no_std]
 #![no_main]
@@ -15,7 +15,7 @@ use tactus_guest::{devicetree, record, start};
 
 tactus_guest::entry!(main);
 
-/// What the load `memory` writes to.
+/// The memory that the load `memory` writes to.
 static MEMORY: [AtomicU64; (1 << 20) / size_of::<AtomicU64>()] =
     [const { AtomicU64::new(0) }; (1 << 20) / size_of::<AtomicU64>()];
 /// Words in a line.
@@ -30,7 +30,7 @@ fn main() {
     }
 }
 
-/// Begins a load on all vCPUs.
+/// Starts a load on all vCPUs.
 fn everywhere(load: fn() -> !) {
     for number in 1..devicetree::harts() {
         if let Err(error) = start::start_hart(number, load) {

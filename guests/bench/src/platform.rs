@@ -1,5 +1,5 @@
-//! What a lone guest pays for being one: the time until it starts, and instructions for a call, a device's interrupt
-//! and its timer. Runs natively too; the figures are then those of the machine and its firmware.
+//! The costs of virtualization for a single guest: the time until it starts, and instructions for a call, a device's
+//! interrupt and its timer. Runs natively too; the figures are then those of the machine and its firmware.
 //!
 //! All counts are of the `cycle` CSR under QEMU's `-icount shift=0` (one instruction is one virtual nanosecond), over
 //! everything that runs meanwhile: guest, hypervisor and firmware. Let `a` and `b` be the two readings.
@@ -11,16 +11,16 @@
 //! | `irq_complete_instructions` | the same | the instruction behind the store that completes the interrupt | `b - a - 1`: the same, the claim, the store that silences the UART, and the completion |
 //! | `timer_wakeup_instructions_max` | deadline, in ticks, times the instructions of a tick | the first instruction of the trap vector | `b - a`, with the counters' offset taken off |
 //!
-//! Each is the worst of 1,000 rounds, which begin at varying phases of the clock; `_min` and `_mean` stand beside it.
+//! Each is the maximum of 1,000 rounds, which start at varying phases of the clock; `_min` and `_mean` accompany it.
 //!
-//! It sleeps a while before it measures and prints only afterwards: with the UART its own, all text, the hypervisor's
-//! log included, goes out through the firmware's console, whose hundreds of instructions a byte nothing interrupts.
-//! They are none of the figures'.
+//! It sleeps before it measures and prints only afterwards. The guest owns the UART, so all text, including the
+//! hypervisor's log, goes through the firmware's console, whose hundreds of instructions per byte are not preemptible.
+//! No figure includes them.
 //!
-//! The emulator rounds a deadline: it fires up to a tick (100 instructions) late, by where in its tick the clock was
-//! when the deadline was written. That is in the figures: in `timer_wakeup_instructions_max` fully.
+//! The emulator rounds a deadline: it fires up to a tick (100 instructions) late, depending on the clock's phase
+//! when the deadline was written. The figures include this: `timer_wakeup_instructions_max` fully.
 //!
-//! It needs the UART at 0x1000_0000 with PLIC source 10, `virt`'s own, for itself.
+//! It needs exclusive use of the UART at 0x1000_0000 with PLIC source 10, `virt`'s own.
 #![no_std]
 #![no_main]
 
@@ -90,13 +90,13 @@ fn main() {
     record::pass(start::program());
 }
 
-/// Ends a run that can't measure.
+/// Ends a run whose configuration permits no measurement.
 fn refuse(reason: &str) -> ! {
     record::fail(start::program(), reason);
     power::off_failed()
 }
 
-/// Runs the rounds, each begun at another phase of the clock.
+/// Runs the rounds, each at another phase of the clock.
 fn measure(mut round: impl FnMut(u64) -> u64) -> Spread {
     let mut spread = Spread::new();
     for number in 0..ROUNDS {
@@ -107,14 +107,14 @@ fn measure(mut round: impl FnMut(u64) -> u64) -> Spread {
     spread
 }
 
-/// Takes about as many instructions as it is told.
+/// Takes about `instructions` instructions.
 fn delay(instructions: u64) {
     for _ in 0..instructions / 2 {
         core::hint::spin_loop();
     }
 }
 
-/// Reports the worst, under `name` followed by `suffix`, the best and the mean.
+/// Reports the maximum, under `name` followed by `suffix`, the minimum and the mean.
 fn report(name: &str, suffix: &str, spread: &Spread) {
     let [min, mean, max] = [spread.min, spread.mean(), spread.max];
     println!("{name}: min {min} mean {mean} max {max}");
@@ -139,10 +139,10 @@ fn adjacent_readings() -> u64 {
     second - first
 }
 
-/// One SBI call (base extension, get specification version), register moves included.
+/// Makes one SBI call (base extension, get specification version), including register moves.
 fn sbi_roundtrip(_round: u64) -> u64 {
     let (before, after, error): (u64, u64, usize);
-    // SAFETY: the call keeps all registers but a0 and a1 and writes no memory.
+    // SAFETY: the call preserves all registers but a0 and a1 and writes no memory.
     unsafe {
         core::arch::asm!(
             "csrr   {before}, cycle",
@@ -162,7 +162,7 @@ fn sbi_roundtrip(_round: u64) -> u64 {
     after - before
 }
 
-/// What [`interrupt`] saw.
+/// Readings of [`interrupt`].
 #[repr(C)]
 struct Seen {
     /// `cycle` before the store that makes the UART interrupt.
@@ -173,7 +173,7 @@ struct Seen {
     completed: u64,
     /// `scause` in the vector.
     cause: usize,
-    /// What the PLIC answered to the claim.
+    /// The PLIC's response to the claim.
     source: usize,
 }
 
@@ -226,7 +226,7 @@ extern "C" fn interrupt(interrupt_enable: usize, claim: usize, seen: &mut Seen) 
         "2:",
         "csrr   a4, cycle",
         "lw     t1, 0(a1)",          // claim
-        "sb     zero, 0(a0)",        // the UART is silent
+        "sb     zero, 0(a0)",        // silences the UART
         "sw     t1, 0(a1)",          // complete
         "csrr   a5, cycle",
         "csrr   t2, scause",
@@ -236,7 +236,7 @@ extern "C" fn interrupt(interrupt_enable: usize, claim: usize, seen: &mut Seen) 
         "sd     a5, 16(a2)",
         "sd     t2, 24(a2)",
         "sd     t1, 32(a2)",
-        // The trap has turned interrupts off; it ends without `sret`.
+        // The trap has disabled interrupts; the handler ends without `sret`.
         "ret",
         transmitter_empty = const uart::IER_TRANSMITTER_EMPTY,
     )
@@ -244,7 +244,7 @@ extern "C" fn interrupt(interrupt_enable: usize, claim: usize, seen: &mut Seen) 
 
 /// Sleeps until a deadline. Returns the instructions from the deadline to the vector.
 fn timer_wakeup(round: u64, scale: &Scale) -> u64 {
-    // From 20 to 40 us ahead: far enough to be asleep by then under any hypervisor of interest.
+    // 20 to 40 us ahead: enough to be asleep by then under any hypervisor of interest.
     let deadline = time::now() + 200 + round * 7 % 200;
     let wakeup = stopwatch::wait_until(deadline);
     assert!(

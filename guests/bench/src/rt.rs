@@ -1,8 +1,8 @@
-//! A real-time vCPU of the configuration, with a reservation: how late are its jobs released, whatever goes on beside
-//! it? Each job is busy for some time that changes, up to `busy_us`.
+//! A configured real-time vCPU, with a reservation: measures its release latency under any load beside it.
+//! Each job is busy for a varying time, up to `busy_us`.
 //!
-//! `late` is from the moment of a release to the first instruction after; `blocked` is how much more the latest was
-//! than the earliest: what the hypervisor was doing for others, without looking. Everything is printed after the last
+//! `late` is from the time of a release to the first instruction after it; `blocked` is the difference of the latest
+//! and the earliest: non-preemptible work of the hypervisor for other vCPUs. Everything is printed after the last
 //! round.
 #![no_std]
 #![no_main]
@@ -22,7 +22,7 @@ fn main() {
     let scale = Scale::measure();
     let mut random = Random::new(1);
     let mut late = Moments::new();
-    // It has taken longer than a job until here; and the others have yet to start, perhaps.
+    // The setup has taken longer than a job; and other vCPUs may not have started yet.
     for _ in 0..devicetree::number("skip", 0) {
         next_release();
     }
@@ -33,7 +33,7 @@ fn main() {
     for _ in 0..rounds {
         let release = next_release();
         late.add(scale.late_by(release.wakeup, release.due));
-        // The floating-point unit changes hands.
+        // The floating-point unit changes its owner.
         floating = black_box(floating * 1.000_001 + 0.5);
         busy_until(time::now() + random.below(busy + 1));
     }
@@ -51,16 +51,16 @@ fn main() {
     }
 }
 
-/// Whoever looks on sees the rounds begin.
+/// Marks the start of the rounds for an observer outside.
 // SAFETY: no other symbol has this name.
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn bench_rounds_begin() {
-    // Unlike the other, or they would be one.
+    // Differs from the other function, so that the linker does not merge the two.
     black_box(0);
 }
 
-/// Whoever looks on sees them end.
+/// Marks the end of the rounds for an observer outside.
 // SAFETY: no other symbol has this name.
 #[unsafe(no_mangle)]
 #[inline(never)]
@@ -68,7 +68,7 @@ extern "C" fn bench_rounds_end() {
     black_box(1);
 }
 
-/// Jobs that were cut off, and that missed their deadlines.
+/// Jobs that overran their budget, and jobs that missed their deadlines.
 fn lost() -> u64 {
     rt::status().map_or(u64::MAX, |status| status.overruns + status.missed)
 }

@@ -1,5 +1,5 @@
-//! The other guest of `bench-switch-rt`: never idle, and with a bit of everything that a hypervisor does for a guest,
-//! so that the real-time guest's deadlines fall into all of it. Never ends.
+//! The other guest of `bench-switch-rt`: never idle, with a mix of everything that a hypervisor does for a guest,
+//! so that the real-time guest's deadlines fall into each of these. Never ends.
 #![no_std]
 #![no_main]
 
@@ -40,7 +40,7 @@ fn main() {
             black_box(Uart::CONSOLE.receive());
             black_box(plic.claim());
         }
-        // Calls that do more than answer. The arguments are right; a refusal would only make the load lighter.
+        // Calls with work in the hypervisor. The arguments are valid; a refusal would only make the load lighter.
         for _ in 0..5 {
             let me = sbi::HartMask::one(start::hart());
             let _ = black_box(sbi::send_ipi(me));

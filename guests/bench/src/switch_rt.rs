@@ -1,9 +1,9 @@
-//! A real-time guest that sleeps while another one runs: how long until it runs, once its timer is due?
+//! A real-time guest that sleeps while another one runs: measures the time from its timer's deadline until it runs.
 //!
-//! `vm_switch_instructions` is the worst of 1,000 rounds (`rounds=` in the boot arguments) of the time from the
+//! `vm_switch_instructions` is the maximum of 1,000 rounds (`rounds=` in the boot arguments) of the time from the
 //! deadline, in ticks times the instructions of a tick, to the first instruction of the timer interrupt's vector;
-//! `_min` and `_mean` stand beside it. It holds whatever the hypervisor was doing for the other guest at the deadline.
-//! What the emulator adds by rounding deadlines (see `platform.rs`) is in it.
+//! `_min` and `_mean` accompany it. It holds for any work of the hypervisor for the other guest at the deadline.
+//! The figures include the emulator's rounding of deadlines (see `platform.rs`).
 #![no_std]
 #![no_main]
 
@@ -21,7 +21,7 @@ fn main() {
     let mut spread = Spread::new();
     let mut floating = 1.0f64;
     for round in 0..rounds {
-        // From 100 to 202.3 us ahead, in steps that meet every phase of whatever loops the other guest runs.
+        // From 100 to 202.3 us ahead, in steps that meet every phase of any loop of the other guest.
         let deadline = time::now() + 1000 + round * 617 % 1024;
         let wakeup = stopwatch::wait_until(deadline);
         assert!(
@@ -30,13 +30,13 @@ fn main() {
             trap::cause_name(wakeup.cause)
         );
         spread.add(scale.late_by(wakeup, deadline));
-        // In every other round the floating-point unit changes hands.
+        // In every other round the floating-point unit changes its owner.
         if round % 2 == 0 {
             floating = core::hint::black_box(floating * 1.000_001 + 0.5);
         }
     }
-    // 0.5 added every other round, grown by a millionth each: anything else means that the other guest's registers got
-    // here.
+    // 0.5 added in every other round, each time scaled by a millionth more: any other value means that the other
+    // guest's registers leaked.
     let additions = rounds.div_ceil(2);
     let least = 1.0 + 0.5 * additions as f64;
     if floating < least || floating > least * 1.01 {

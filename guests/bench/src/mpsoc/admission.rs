@@ -1,8 +1,8 @@
-//! What admission takes, in cycles of the vCPU that asks for it, with 31 others on the hart: reservations made by
+//! Cost of admission, in cycles of the requesting vCPU, with 31 other real-time vCPUs on the hart: random reservations,
 //! chance, one after the other.
 //!
-//! The others' jobs end as soon as they begin. With `beside=1`, a real-time vCPU measures meanwhile how late it is
-//! released on the hart where admission continues.
+//! The others' jobs end as soon as they start. With `beside=1`, a real-time vCPU measures its release latency
+//! meanwhile, on the hart on which admission runs.
 
 use tactus_bench::{Moments, Random, report};
 use tactus_guest::abi::blob::limit::RESERVATIONS_PER_HART;
@@ -13,39 +13,39 @@ use tactus_guest::{devicetree, println, record, time};
 use crate::app::{App, Work};
 use crate::refuse;
 
-/// Ticks of the shortest period that chance makes; the longest is 32 times that. 5 ms on the platforms there are.
+/// Ticks of the shortest random period; the longest is 32 times that. 5 ms on the present platforms.
 const PERIOD: u64 = 50_000;
-/// What all together are to use of the hart, at most, in thousandths, in half of the rounds; in the others it is less.
+/// Utilization of the hart by all reservations, at most, in thousandths, in half of the rounds; less in the others.
 const USED: u64 = 900;
 
 static STACKS: [RtStack<1024>; RESERVATIONS_PER_HART] =
     [const { RtStack::new() }; RESERVATIONS_PER_HART];
 static APP: App = App::new();
 
-/// A vCPU that has nothing to do.
+/// A vCPU without work.
 fn nothing(_: &'static ()) {
     loop {
         rt::yield_now();
     }
 }
 
-/// A reservation that chance makes, of which `of` together are to use so many thousandths of a hart.
+/// A random reservation, such that `of` of them use `used` thousandths of a hart.
 fn by_chance(random: &mut Random, used: u64, of: u64) -> Reservation {
     let step = PERIOD << random.below(5);
     let period = step + random.below(step);
     let budget = (period * used / 1000 / of).max(1);
-    // From half to one and a half times its part.
+    // From half to one and a half times its share.
     let budget = (budget / 2 + random.below(budget + 1)).max(1);
     let reservation = Reservation::new(period, budget);
     match random.below(4) {
         0 => reservation,
-        // Down to where others hardly fit before it.
+        // Down to deadlines before which other vCPUs hardly fit.
         1 => reservation.by(budget + random.below(period / 64)),
         _ => reservation.by(budget + random.below(period - budget + 1)),
     }
 }
 
-/// How often what came out.
+/// Counts of the outcomes.
 #[derive(Default)]
 struct Outcomes {
     admitted: u64,
@@ -68,7 +68,7 @@ impl Outcomes {
     }
 }
 
-/// Measures it.
+/// Runs the measurement.
 pub fn measure() {
     let rounds = devicetree::number("rounds", 1000);
     let beside = devicetree::number("beside", 0) != 0;
@@ -83,14 +83,14 @@ pub fn measure() {
             less: 200,
             seed: 1,
         };
-        // 1 ms, 50 us and 200 us on the platforms there are.
+        // 1 ms, 50 us and 200 us on the present platforms.
         APP.start(scale, work, Reservation::new(10_000, 500).by(2_000));
         others -= 1;
     }
     let (used, last) = STACKS.split_at(others);
     let mut vcpus: [Option<RtVcpu>; RESERVATIONS_PER_HART] = [const { None }; _];
     for (slot, stack) in vcpus.iter_mut().zip(used) {
-        // Little at first, so that all fit.
+        // Small budgets at first, so that all fit.
         let small = by_chance(&mut random, 100, others as u64);
         match rt::create(nothing, &(), stack, small.by(small.period)) {
             Ok(vcpu) => *slot = Some(vcpu),
@@ -113,7 +113,7 @@ pub fn measure() {
         } else {
             100 + random.below(USED)
         };
-        // A few of the others change; then one more is made, and deleted.
+        // Changes some of the others; then creates and deletes one more.
         let chosen = random.below(others as u64) as usize;
         for vcpu in vcpus.clone().skip(chosen).take(2) {
             let reservation = by_chance(&mut random, most, others as u64 + 1);

@@ -1,4 +1,4 @@
-//! RT-App: the program of the real-time vCPUs, which measures how late it is released.
+//! RT-App: the program of the real-time vCPUs, which measures its release latency.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use crate::refuse;
 /// Bytes of a stack.
 const STACK: usize = 8192;
 
-/// What an app does, and what it found.
+/// The work of an app, and its results.
 #[derive(Clone, Copy, Debug)]
 struct Inside {
     scale: Option<Scale>,
@@ -21,42 +21,42 @@ struct Inside {
     found: Found,
 }
 
-/// What an app found.
+/// Results of an app.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
-    /// Cycles from the moment of a release to the app's first instruction.
+    /// Cycles from the time of a release to the app's first instruction.
     pub late: Moments,
-    /// How it stood at the end, but for its last job.
+    /// Status at the end, without its last job.
     pub status: RtStatus,
 }
 
-/// One real-time vCPU's work, its stack, and what becomes of it.
+/// A real-time vCPU's work, stack and results.
 pub struct App {
     inside: UnsafeCell<Inside>,
     done: AtomicBool,
     stack: RtStack<STACK>,
 }
 
-// SAFETY: `inside` is the maker's until the vCPU is made, the vCPU's until `done`, and the maker's again.
+// SAFETY: `inside` belongs to the creator until it creates the vCPU, to the vCPU until `done`, then to the creator.
 unsafe impl Sync for App {}
 
-/// What an app is to do.
+/// The work of an app.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
-    /// Releases before this one are not measured, in ticks.
+    /// The time of the first release to measure, in ticks.
     pub from: u64,
     /// Jobs to measure.
     pub rounds: u64,
-    /// Ticks from its release to its end that each job takes ...
+    /// Ticks from a job's release to its end ...
     pub busy: u64,
-    /// ... less a number of ticks below this one, another for each job.
+    /// ... less a random number of ticks below this one, for each job.
     pub less: u64,
-    /// What that is made of.
+    /// Seed of these random numbers.
     pub seed: u64,
 }
 
 impl App {
-    /// One that is not made yet.
+    /// An app whose vCPU is not created yet.
     pub const fn new() -> Self {
         let found = Found {
             late: Moments::new(),
@@ -91,9 +91,9 @@ impl App {
         }
     }
 
-    /// Makes the vCPU. To be called once.
+    /// Creates the vCPU. To be called once.
     pub fn start(&'static self, scale: Scale, work: Work, reservation: Reservation) -> RtVcpu {
-        // SAFETY: no other code has it yet.
+        // SAFETY: no other code accesses it yet.
         let inside = unsafe { &mut *self.inside.get() };
         inside.scale = Some(scale);
         inside.work = work;
@@ -103,26 +103,26 @@ impl App {
         }
     }
 
-    /// Whether its rounds are over.
+    /// Whether all rounds are done.
     pub fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire)
     }
 
-    /// What it found; `None` before it is done.
+    /// The results; `None` before the end.
     pub fn found(&self) -> Option<Found> {
-        // SAFETY: it is done with it.
+        // SAFETY: the vCPU no longer accesses it.
         self.is_done().then(|| unsafe { &*self.inside.get() }.found)
     }
 }
 
 fn run(app: &'static App) {
-    // SAFETY: it is this vCPU's from when it is made until it says that it is done.
+    // SAFETY: it belongs to this vCPU from its creation until it sets `done`.
     let inside = unsafe { &mut *app.inside.get() };
     let Some(scale) = inside.scale else { return };
     let work = inside.work;
     let mut random = Random::new(work.seed);
     let mut busy = || work.busy.saturating_sub(random.below(work.less.max(1)));
-    // The first job begins when it can; only the later ones have a moment to begin at.
+    // The first job starts when it can; only the later ones have a release time.
     busy_until(time::now() + busy());
     let mut late = Moments::new();
     while late.count < work.rounds {
@@ -139,7 +139,7 @@ fn run(app: &'static App) {
     app.done.store(true, Ordering::Release);
 }
 
-/// Waits without running until these are done, looking only now and then, at first at `first`.
+/// Sleeps until all apps are done, and checks rarely: first at `first`, then every `then` ticks.
 pub fn wait_for(apps: &[App], first: u64, then: u64) {
     let mut next = first;
     loop {

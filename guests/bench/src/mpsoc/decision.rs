@@ -1,5 +1,5 @@
-//! As many real-time vCPUs as a hart may have, of different periods and with short jobs, so that the scheduler decides
-//! as often as it can, with as much as there can be to decide. The board measures the decisions.
+//! The most real-time vCPUs that a hart may have, of different periods and with short jobs. So the scheduler decides
+//! as often as possible, with as many candidates as possible. The board measures the decisions.
 
 use tactus_guest::abi::blob::limit::RESERVATIONS_PER_HART;
 use tactus_guest::rt::Reservation;
@@ -9,8 +9,8 @@ use tactus_guest::{devicetree, record, time};
 use crate::app::{self, App, Work};
 use crate::refuse;
 
-/// Ticks of the shortest period, and of the step to the next; the jobs' budget, and what they use of it. On the
-/// platforms there are, 2 ms, 37 us, 30 us and 5 us.
+/// Ticks of the shortest period, and of the step to the next; the jobs' budget, and their use of it. On the
+/// present platforms, 2 ms, 37 us, 30 us and 5 us.
 const PERIOD: u64 = 20_000;
 const STEP: u64 = 370;
 const BUDGET: u64 = 300;
@@ -18,7 +18,7 @@ const BUSY: u64 = 50;
 
 static APPS: [App; RESERVATIONS_PER_HART] = [const { App::new() }; RESERVATIONS_PER_HART];
 
-/// Lets them run.
+/// Runs the vCPUs.
 pub fn measure() {
     let rounds = devicetree::number("rounds", 1000);
     let scale = Scale::measure();
@@ -27,7 +27,7 @@ pub fn measure() {
         let period = PERIOD + STEP * number;
         let work = Work {
             from: 0,
-            // All are there as long as any is measured.
+            // All are present as long as any is measured.
             rounds: rounds * PERIOD / period,
             busy: BUSY,
             less: BUSY,

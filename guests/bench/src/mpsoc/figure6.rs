@@ -1,6 +1,6 @@
 //! The schedule of the paper's Figure 6: two harts, two best-effort vCPUs, and four real-time ones whose periods and
-//! capacities are given in ticks of 10 ms. Every vCPU says again and again that it runs, by calling [`figure6_mark`],
-//! which whoever looks on sees.
+//! capacities are given in ticks of 10 ms. Every running vCPU repeatedly calls [`figure6_mark`], by which an observer
+//! outside sees that it runs.
 
 use core::hint::black_box;
 
@@ -9,28 +9,28 @@ use tactus_guest::{start, time};
 
 use crate::refuse;
 
-/// Ticks of the clock in one of the paper's.
+/// Ticks of the clock in one tick of the paper.
 const TICK: u64 = 100_000;
 /// Period and capacity of the real-time vCPUs, in the paper's order.
 const VCPUS: [(u64, u64); 4] = [(5, 3), (4, 1), (5, 2), (4, 1)];
-/// The paper's ticks after which all begin again together.
+/// The paper's ticks after which all periods start together again.
 const HYPERPERIOD: u64 = 20;
-/// Ticks of the clock from the making of one to that of the next. Where jobs of both harts end in the same of the
-/// paper's ticks, the first hart's ends first, and takes the first best-effort vCPU, as in the paper.
+/// Ticks of the clock between the creation of two vCPUs. Where jobs of both harts end in the same tick of the paper,
+/// the first hart's ends first, and takes the first best-effort vCPU, as in the paper.
 const APART: u64 = 500;
-/// Number that the best-effort vCPU 0 marks with; the other's is the next.
+/// Number of the best-effort vCPU 0 in its marks; the other's is the next.
 const BEST_EFFORT: u64 = 4;
-/// Times round a loop between two marks: some microseconds.
+/// Iterations of a loop between two marks: some microseconds.
 const PAUSE: usize = 300;
 
-/// What a real-time vCPU is to do.
+/// Parameters of a real-time vCPU.
 struct Task {
     number: u64,
     stack: RtStack<4096>,
 }
 
 static TASKS: [Task; VCPUS.len()] = [task(0), task(1), task(2), task(3)];
-/// When the schedule begins; 0 before that is known.
+/// The start of the schedule; 0 before it is known.
 static BEGIN: core::sync::atomic::AtomicU64 = core::sync::atomic::AtomicU64::new(0);
 
 const fn task(number: u64) -> Task {
@@ -40,7 +40,7 @@ const fn task(number: u64) -> Task {
     }
 }
 
-/// A vCPU runs, `since` ticks of the clock after the schedule's begin.
+/// Marks that a vCPU runs, `since` ticks of the clock after the schedule's start.
 // SAFETY: no other symbol has this name.
 #[unsafe(no_mangle)]
 #[inline(never)]
@@ -48,7 +48,7 @@ extern "C" fn figure6_mark(vcpu: u64, since: u64) {
     black_box((vcpu, since));
 }
 
-/// Says so until the schedule is over.
+/// Calls the mark until the schedule has ended.
 fn runs(vcpu: u64, begin: u64) {
     loop {
         let since = time::now().saturating_sub(begin);
@@ -67,7 +67,7 @@ fn task_main(task: &'static Task) {
     loop {
         let release = rt::yield_now();
         let begin = BEGIN.load(Ordering::Acquire);
-        // Its grid is as much behind the schedule's as it was made later, which is little.
+        // Its releases lag the schedule only by the delay of its creation, which is small.
         if begin != 0 && release >= begin {
             return runs(task.number, begin);
         }
@@ -88,8 +88,8 @@ fn other_best_effort() -> ! {
     }
 }
 
-/// Runs it. All real-time vCPUs are made at nearly the same time, and leave their jobs until they all begin again
-/// together.
+/// Runs the schedule. All real-time vCPUs are created at nearly the same time, and skip their jobs until all periods
+/// start together.
 pub fn run() {
     if let Err(error) = start::start_hart(1, other_best_effort) {
         refuse(format_args!("vCPU 1: {error:?}"));

@@ -1,7 +1,7 @@
-//! The paper's experiment: how late real-time vCPUs begin their jobs.
+//! The paper's experiment: release latency of real-time vCPUs.
 //!
-//! `vcpus` of them share `harts` harts, each hart in quanta of `quantum_us`: one that shares its hart with others has a
-//! period of as many quanta, and theirs are released one quantum after the other. A job keeps its hart for most of its
+//! `vcpus` of them share `harts` harts, each hart in quanta of `quantum_us`. The period of a vCPU is as many quanta as
+//! vCPUs share its hart, and they are released one quantum after the other. A job keeps its hart for most of its
 //! quantum, `busy_us`, less a number of microseconds below `less_us` that changes from job to job. `rounds` jobs of
 //! each are measured.
 
@@ -15,14 +15,14 @@ use tactus_guest::{devicetree, println, record, time};
 use crate::app::{self, App, Work};
 use crate::refuse;
 
-/// Most of them.
+/// Capacity for real-time vCPUs.
 const MOST: usize = 4;
-/// Of the quantum, what a job is given, in hundredths.
+/// Budget of a job, in hundredths of the quantum.
 const BUDGET: u64 = 90;
 
 static APPS: [App; MOST] = [const { App::new() }; MOST];
 
-/// Measures it.
+/// Runs the measurement.
 pub fn measure() {
     let microseconds = |name, default| {
         let value = devicetree::number(name, default);
@@ -44,7 +44,7 @@ pub fn measure() {
     for (number, app) in (0..).zip(apps) {
         stopwatch::wait_until(begin + number * quantum);
         let work = Work {
-            // All are there by then.
+            // All are present by then.
             from: begin + vcpus * quantum,
             rounds,
             busy,
@@ -60,7 +60,7 @@ pub fn measure() {
     if used.iter().any(|used| *used > each) {
         refuse("the vCPUs are not evenly on the harts");
     }
-    // It waits idle until they should be done.
+    // Sleeps until they should be done.
     let end = begin + (rounds + 2 + vcpus) * reservation.period;
     app::wait_for(apps, end, quantum);
 

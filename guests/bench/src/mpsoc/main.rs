@@ -1,5 +1,5 @@
-//! BareOS of the experiment `mpsoc`: a best-effort vCPU that makes real-time vCPUs by hypercall and then waits until
-//! they are done. What they do, and what is found out by it, is told by `measure=` in the boot arguments.
+//! BareOS of the experiment `mpsoc`: a best-effort vCPU that creates real-time vCPUs by hypercall and then waits until
+//! they are done. `measure=` in the boot arguments selects their work and the measurement.
 #![no_std]
 #![no_main]
 
@@ -16,11 +16,11 @@ use tactus_guest::{devicetree, power, println, record, start, stopwatch, time};
 
 tactus_guest::entry!(main);
 
-/// How long it sleeps before it begins.
+/// Time for which it sleeps at the start.
 const QUIET: Duration = Duration::from_millis(60);
 
 fn main() {
-    // The other VMs start meanwhile, and go off if they have nothing to do.
+    // The other VMs start meanwhile, and power off if they have no work.
     stopwatch::wait_until(time::now() + time::ticks(QUIET));
     println!(
         "bench-mpsoc, boot arguments \"{}\"",
@@ -37,7 +37,7 @@ fn main() {
     record::pass(start::program());
 }
 
-/// Ends a run that cannot measure.
+/// Ends a run whose configuration permits no measurement.
 fn refuse(reason: impl core::fmt::Display) -> ! {
     record::fail(start::program(), reason);
     power::off_failed()

@@ -1,5 +1,5 @@
-//! A real-time vCPU that never ends a job of its own accord: how far it gets beyond its budget, and whether that hurts
-//! those beside it.
+//! A real-time vCPU that never ends a job itself: measures its overrun beyond the budget, and the effect on the vCPUs
+//! beside it.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,20 +11,20 @@ use tactus_guest::{devicetree, println, record, time};
 use crate::app::{self, App, Work};
 use crate::refuse;
 
-/// What the greedy one has, in ticks: 5 ms of 10 on the platforms there are.
+/// Reservation of the greedy vCPU, in ticks: 5 ms of 10 on the present platforms.
 const GREEDY: Reservation = Reservation::new(100_000, 50_000);
-/// What each of the others has: 150 us of each 2 ms, within 1 ms, of which it uses up to 100 us.
+/// Reservation of each other vCPU: 150 us of each 2 ms, within 1 ms, of which it uses up to 100 us.
 const OTHER: Reservation = Reservation::new(20_000, 1_500).by(10_000);
 const BUSY: u64 = 1_000;
-/// Most others.
+/// Most other vCPUs.
 const OTHERS: usize = 3;
-/// Cycles between two looks at the clock that say that it was cut off in between.
+/// Cycles between two reads of the clock which show that the vCPU was preempted in between.
 const PAUSE: u64 = 100_000;
 
 static APPS: [App; OTHERS] = [const { App::new() }; OTHERS];
 static STACK: RtStack<4096> = RtStack::new();
 
-/// What the greedy one saw of its jobs: cycles from the first to the last look at the clock.
+/// The greedy vCPU's jobs as it sees them: cycles from the first to the last read of the clock.
 struct Jobs {
     wanted: AtomicU64,
     longest: AtomicU64,
@@ -39,7 +39,7 @@ static JOBS: Jobs = Jobs {
     seen: AtomicU64::new(0),
 };
 
-/// Runs until it has been cut off as often as is wanted.
+/// Runs until it has been preempted as often as requested.
 fn greedy(jobs: &'static Jobs) {
     let wanted = jobs.wanted.load(Ordering::Relaxed);
     let mut first = time::cycles();
@@ -56,13 +56,13 @@ fn greedy(jobs: &'static Jobs) {
     }
 }
 
-/// Measures it, with `others` beside it.
+/// Runs the measurement, with `others` beside it.
 pub fn measure() {
     let rounds = devicetree::number("rounds", 1000);
     let others = devicetree::number("others", 0).min(OTHERS as u64);
     let scale = Scale::measure();
     let apps = &APPS[..others as usize];
-    // Until the others are done it is there; those that it is alone with are its own rounds.
+    // With other vCPUs it runs until they are done; alone, for its own number of rounds.
     let alone = apps.is_empty();
     JOBS.wanted
         .store(if alone { rounds } else { u64::MAX }, Ordering::Relaxed);

@@ -1,12 +1,12 @@
-//! What the hypervisor's scheduler asks of its ready queue, measured alone: each operation of each queue, and what
-//! these consist of. Those in hardware are measured twice: the schemes alone, as the paper has them, and (`checked`) as
-//! the hypervisor uses them, which notes who is queued and trusts no answer. Runs directly under the firmware, with the
-//! design `ready_queue` in the fabric. `samples=` is how many are taken, after 16 rounds that are not counted, and
-//! `cold=` how many with nothing of the program in the caches.
+//! The operations of the hypervisor's scheduler on its ready queue, measured alone: each operation of each queue, and
+//! its parts. Queues in hardware are measured twice: the schemes alone, as in the paper, and (`checked`) as the
+//! hypervisor uses them, which records the queued vCPUs and validates every answer. Runs directly under the firmware,
+//! with the design `ready_queue` in the fabric. `samples=` is the number of samples, after 16 rounds that are not
+//! counted, and `cold=` the number with empty caches.
 //!
-//! A figure is the median of the cycles from before an operation to behind it, less what reading the counter takes:
-//! what the hart spends on it. Before each operation the fabric is done with the one before, but for `both`, where
-//! insertion and removal follow each other.
+//! A figure is the median of the cycles from before an operation to behind it, less the cost of reading the counter:
+//! the hart's time for it. Before each operation the fabric has finished the previous one, except for `both`, where
+//! removal follows insertion at once.
 #![no_std]
 #![no_main]
 
@@ -28,25 +28,25 @@ tactus_guest::entry!(main);
 
 /// Rounds before those that are counted.
 const WARM: usize = 16;
-/// Cycles that the fabric is left alone with a command: more than any takes.
+/// Cycles for which the fabric is left to finish a command: more than any takes.
 const SETTLE: u64 = 1500;
-/// Who is queued.
+/// The handle of the queued vCPU.
 const HANDLE: u16 = 5;
 
 /// The hypervisor's queue in software.
 type Software = ListQueue<HANDLES>;
 
-/// `cycle`, with all before it done and nothing behind it begun.
+/// Reads `cycle` after all earlier accesses and before all later ones.
 #[inline(always)]
 fn cycle() -> u64 {
     let cycle;
-    // SAFETY: reads a counter. It is not `nomem`: what is measured must not be moved across it.
+    // SAFETY: reads a counter. Not `nomem`: the measured code must not be moved across it.
     unsafe { asm!("csrr {}, cycle", out(reg) cycle, options(nostack)) };
     cycle
 }
 
-/// Lets some cycles pass, without memory: each time some more or less, so that the fabric's clock is met in all its
-/// phases.
+/// Waits for some cycles, without memory accesses: a varying number, so that samples meet all phases of the fabric's
+/// clock.
 #[inline(never)]
 fn settle() {
     static TIMES: AtomicU64 = AtomicU64::new(0);
@@ -58,15 +58,15 @@ fn settle() {
     }
 }
 
-/// How to measure.
+/// Parameters of a measurement.
 struct Bench {
-    /// What reading `cycle` twice takes.
+    /// Cost of reading `cycle` twice.
     overhead: u64,
-    /// Rounds before those that count; none where each begins with empty caches.
+    /// Rounds before those that count; none where each starts with empty caches.
     warm: usize,
     /// Rounds that count.
     rounds: usize,
-    /// Whether each begins with empty caches.
+    /// Whether each starts with empty caches.
     cold: bool,
 }
 
@@ -93,7 +93,7 @@ impl Bench {
         Samples::new(self.warm)
     }
 
-    /// Cycles of an operation.
+    /// Measures the cycles of an operation.
     #[inline(always)]
     fn cycles<T>(&self, operation: impl FnOnce() -> T) -> u64 {
         if self.cold {
@@ -117,9 +117,9 @@ impl Bench {
         );
     }
 
-    /// A queue, for a vCPU of that priority and no other: insertion, removal of the highest, and both without a pause
-    /// between them.
-    // Not compiled into the caller, where the samples of all queues would lie beside each other on the stack.
+    /// Measures a queue that holds no vCPU or one, of that priority: insertion, removal of the highest, and both
+    /// without a pause in between.
+    // Not inlined into the caller, whose stack would otherwise hold the samples of all queues.
     #[inline(never)]
     fn queue(&self, name: &str, queue: &mut impl Queue, priority: u8) {
         let (mut insert, mut take, mut both) = (self.samples(), self.samples(), self.samples());
@@ -150,7 +150,7 @@ impl Bench {
         );
     }
 
-    /// Something that a scheme consists of, each time after `before`.
+    /// Measures a part of a scheme, each time after `before`.
     #[inline(never)]
     fn primitive<T>(&self, name: &str, before: impl Fn(), operation: impl Fn() -> T) {
         let mut samples = self.samples();
@@ -161,7 +161,7 @@ impl Bench {
         self.report(name, "primitive", &samples);
     }
 
-    /// All queues.
+    /// Measures all queues.
     fn queues(&self) {
         let mut linear = Own(Software::linear());
         self.queue("linear_255", &mut linear, 255);
@@ -188,7 +188,7 @@ impl Bench {
         }
     }
 
-    /// What the schemes consist of.
+    /// Measures the parts of the schemes.
     fn primitives(&self) {
         let nothing = || ();
         begin(Scheme::Gp);
@@ -198,11 +198,11 @@ impl Bench {
         self.primitive("event", nothing, schemes::event);
         self.primitive("cached_read", nothing, schemes::load);
         begin(Scheme::Hybrid);
-        // Each command makes the fabric write what is read then.
+        // Each command makes the fabric write the doubleword that is read then.
         let command = || schemes::remove(HANDLE);
         self.primitive("coherent_read", command, schemes::load);
         begin(Scheme::Acp);
-        // From before a command to its answer, with everything in between.
+        // From before a command to its answer, including everything in between.
         self.primitive("acp_answer", nothing, || {
             schemes::command_take_highest();
             schemes::barrier();
@@ -218,7 +218,7 @@ impl Bench {
     }
 }
 
-/// Begins a scheme.
+/// Starts a scheme.
 fn begin(scheme: Scheme) {
     if !schemes::begin(scheme) {
         record::fail(start::program(), "the ready queue is not there");
@@ -226,7 +226,7 @@ fn begin(scheme: Scheme) {
     }
 }
 
-/// What was taken has to be what was inserted.
+/// Checks that the vCPU removed is the one inserted.
 fn check(name: &str, taken: Option<u16>) {
     if taken != Some(HANDLE) {
         record::fail(start::program(), format_args!("{name} gave {taken:?}"));

@@ -1,5 +1,5 @@
-//! The ready queues as they are measured: the hypervisor's own, and the fabric's by its four schemes with nothing
-//! around them.
+//! The ready queues under measurement: the hypervisor's own, and the fabric's by its four schemes
+//! alone.
 
 use tactus_guest::{record, start};
 use tactus_policy::hardware::{Failure, Ports};
@@ -7,18 +7,18 @@ use tactus_policy::ready::{Handle, ReadyQueue};
 
 use crate::schemes;
 
-/// vCPUs that there are.
+/// Number of vCPUs.
 pub const HANDLES: usize = 64;
 
-/// What the scheduler does most: a vCPU becomes ready, and who runs next?
+/// The most frequent operations of the scheduler: a vCPU becomes ready, and the next one is picked.
 pub trait Queue {
-    /// Puts a vCPU behind the others of its priority.
+    /// Inserts a vCPU behind the others of its priority.
     fn insert(&mut self, handle: Handle, priority: u8);
-    /// Takes out the first vCPU of the highest priority.
+    /// Removes and returns the first vCPU of the highest priority.
     fn take_highest(&mut self) -> Option<Handle>;
 }
 
-/// The hypervisor's own, as it has it: in software, or in hardware with all that it checks.
+/// The hypervisor's own queue: in software, or in hardware with all of its checks.
 pub struct Own<Q>(pub Q);
 
 impl<Q: ReadyQueue> Queue for Own<Q> {
@@ -33,7 +33,7 @@ impl<Q: ReadyQueue> Queue for Own<Q> {
     }
 }
 
-/// The hypervisor's way to the hardware, as this program has it.
+/// The hypervisor's interface to the hardware, as implemented by this program.
 pub struct Direct;
 
 impl Ports for Direct {
@@ -49,7 +49,7 @@ impl Ports for Direct {
 
     #[inline]
     fn settle(&mut self) {
-        // One hart has the queue.
+        // Only one hart uses the queue.
     }
 
     #[inline]
@@ -81,7 +81,7 @@ impl Ports for Direct {
     }
 }
 
-/// Commands by the page.
+/// The scheme with commands by registers.
 pub struct Gp;
 
 impl Queue for Gp {
@@ -96,7 +96,7 @@ impl Queue for Gp {
     }
 }
 
-/// Commands by the page; the first vCPU in memory.
+/// The scheme with commands by registers, and the first vCPU in memory.
 pub struct Hybrid {
     /// Commands given.
     pub commands: u32,
@@ -122,7 +122,7 @@ impl Queue for Hybrid {
     }
 }
 
-/// Commands in memory, with an event each; without one (`EVENT` false) where the fabric looks by itself.
+/// Commands in memory, with an event each; without events (`EVENT` false) where the fabric polls.
 pub struct Acp<const EVENT: bool>;
 
 impl<const EVENT: bool> Queue for Acp<EVENT> {

@@ -1,16 +1,16 @@
-//! The ready queue of the fabric, and four ways of using it, for a program that has it to itself: no lock, no counting
-//! of failures.
+//! The ready queue of the fabric, and four ways of using it, for a program that uses it exclusively: without lock, and
+//! without counting failures.
 
 use core::arch::asm;
 
 use tactus_policy::hardware::{Command, ID, PENDING, READY, Scheme, UNWRITTEN, VALID, register};
 
-/// Where the board has the ready queue's page.
+/// Address of the ready queue's page on the board.
 const PAGE: usize = 0x4000_0000;
-/// A write is an event for the fabric.
+/// Address of the event register: a write is an event for the fabric.
 const EVENT: usize = PAGE + 0x10_0000;
 
-/// The doubleword, alone in its line.
+/// The shared doubleword, alone in its cache line.
 #[repr(C, align(64))]
 struct Doubleword(u64);
 
@@ -20,28 +20,28 @@ const fn doubleword() -> *mut u64 {
     (&raw mut DOUBLEWORD).cast()
 }
 
-/// A word of the page.
+/// Reads a register of the page.
 #[inline(always)]
 pub fn read(offset: u32) -> u32 {
-    // SAFETY: the page is the queue's, and this program alone has it.
+    // SAFETY: the page is the queue's, and only this program uses it.
     unsafe { ((PAGE + offset as usize) as *const u32).read_volatile() }
 }
 
-/// Sets a word of the page.
+/// Writes a register of the page.
 #[inline(always)]
 pub fn write(offset: u32, value: u32) {
     // SAFETY: as above.
     unsafe { ((PAGE + offset as usize) as *mut u32).write_volatile(value) }
 }
 
-/// Both halves of the doubleword.
+/// Reads both halves of the doubleword.
 #[inline(always)]
 pub fn load() -> u64 {
-    // SAFETY: the fabric writes it meanwhile; volatile loads see that.
+    // SAFETY: the fabric may write it concurrently; volatile loads observe that.
     unsafe { doubleword().read_volatile() }
 }
 
-/// Sets the lower half (0), as commands do, or the upper one (1).
+/// Stores to the lower half (0), as commands do, or the upper one (1).
 #[inline(always)]
 pub fn store(half: usize, value: u32) {
     // SAFETY: as above; there are two halves.
@@ -53,26 +53,26 @@ pub fn store(half: usize, value: u32) {
     }
 }
 
-/// Where it is.
+/// Address of the doubleword.
 pub fn address() -> u32 {
     doubleword() as u32
 }
 
-/// Makes what was stored visible to the fabric before what comes behind.
+/// Makes earlier stores visible to the fabric before later accesses.
 #[inline(always)]
 pub fn barrier() {
     // SAFETY: a fence.
     unsafe { asm!("fence w, o", options(nostack)) }
 }
 
-/// Tells the fabric that a command may be there.
+/// Signals the fabric that there may be a command.
 #[inline(always)]
 pub fn event() {
-    // SAFETY: the fabric's own register.
+    // SAFETY: the fabric's event register.
     unsafe { (EVENT as *mut u32).write_volatile(1) }
 }
 
-/// Empties the queue and begins a scheme; whether the queue is there and answers.
+/// Empties the queue and starts a scheme; returns whether the queue is present and answers.
 pub fn begin(scheme: Scheme) -> bool {
     const ATTEMPTS_MAX: usize = 100_000;
     if read(register::ID) != ID {
@@ -89,7 +89,7 @@ pub fn begin(scheme: Scheme) -> bool {
     write(register::CONTROL, 1);
     until(&|| read(register::STATUS) & READY != 0);
     if scheme != Scheme::Gp {
-        // SAFETY: no other code has it now.
+        // SAFETY: neither other code nor the fabric accesses it now.
         unsafe { doubleword().write_volatile(u64::from(UNWRITTEN) << 32) };
         barrier();
         write(register::ACCESS, doubleword() as u32 | scheme as u32);
@@ -98,25 +98,25 @@ pub fn begin(scheme: Scheme) -> bool {
     attempts < ATTEMPTS_MAX
 }
 
-/// The page's command: a handle behind the others of a priority.
+/// Command by register: inserts a handle behind the others of its priority.
 #[inline(always)]
 pub fn insert(handle: u16, priority: u8) {
     write(register::insert(priority, false), handle.into());
 }
 
-/// The page's command: removes the first vCPU, returned as a first word.
+/// Command by register: removes the first vCPU, returned as a first word.
 #[inline(always)]
 pub fn take_highest() -> u32 {
     read(register::TAKE_HIGHEST)
 }
 
-/// The page's command: a handle, wherever it is.
+/// Command by register: removes a handle from any position.
 #[inline(always)]
 pub fn remove(handle: u16) {
     write(register::REMOVE, handle.into());
 }
 
-/// Waits for the answer to the command in memory; gives the first word that came with it.
+/// Waits for the answer to the command in memory; returns the first word in it.
 #[inline(always)]
 pub fn answer() -> u32 {
     loop {
@@ -127,7 +127,7 @@ pub fn answer() -> u32 {
     }
 }
 
-/// Memory's command: a handle behind the others of a priority.
+/// Command in memory: inserts a handle behind the others of its priority.
 #[inline(always)]
 pub fn command_insert(handle: u16, priority: u8) {
     store(
@@ -136,13 +136,13 @@ pub fn command_insert(handle: u16, priority: u8) {
     );
 }
 
-/// Memory's command: removes the first vCPU.
+/// Command in memory: removes the first vCPU.
 #[inline(always)]
 pub fn command_take_highest() {
     store(0, VALID | (Command::TakeHighest as u32) << 28);
 }
 
-/// The handle of a first word, if there is one, and it is one of ours.
+/// The handle in a first word, if it is valid and in range.
 #[inline(always)]
 pub fn known(first: u32) -> Option<u16> {
     let handle = first as u16;
