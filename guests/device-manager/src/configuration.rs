@@ -1,9 +1,9 @@
-//! What the system says of the regions and of those who share them: the node `/accelerators` of the devicetree.
+//! The configuration of the regions and of the devices that share them: the node `/accelerators` of the devicetree.
 //!
 //! | property | cells |
 //! |---|---|
-//! | `tactus,fabric` | 2: where the fabric's pages are |
-//! | `tactus,regions` | 1: how many regions |
+//! | `tactus,fabric` | 2: address of the fabric's pages |
+//! | `tactus,regions` | 1: number of regions |
 //! | `tactus,devices` | for each interface 6: task, priority, first page and number of pages of its VM's memory, channel to its VM (or all ones), hold time in cycles |
 //! | `tactus,tasks` | for each task 3: number, regions that it fits into, ticks that it takes to stop |
 //! | `tactus,bitstreams` | for each 5: task, region, physical address (2), bytes |
@@ -16,21 +16,21 @@ use tactus_accelerators::{Device, INTERFACES, Policy, REGIONS, TASKS, Turn};
 /// A bitstream in memory: physical address and bytes.
 pub type Bitstream = (u64, u32);
 
-/// What is managed.
+/// The configuration of the manager.
 pub struct Configuration {
     /// Address of the fabric's pages.
     pub fabric: usize,
-    /// How many regions there are.
+    /// Number of regions.
     pub regions: u8,
-    /// What stands behind each interface.
+    /// The device at each interface.
     pub devices: [Option<Device>; INTERFACES],
     /// The memory of each interface's VM: first page, number of pages.
     pub windows: [(u32, u32); INTERFACES],
     /// The channel to each interface's VM.
     pub channels: [Option<u32>; INTERFACES],
-    /// By task and region.
+    /// Bitstreams by task and region.
     pub bitstreams: [[Option<Bitstream>; REGIONS]; TASKS],
-    /// What is done where there is a choice.
+    /// The policy of allocation.
     pub policy: Policy,
 }
 
@@ -51,11 +51,11 @@ const fn long([upper, lower]: [u32; 2]) -> u64 {
 }
 
 impl Configuration {
-    /// What the node says, whose properties are asked for by name; one that is not there is empty.
+    /// Parses the node, whose properties `property` returns by name; an absent one is empty.
     ///
     /// # Errors
     ///
-    /// What is missing, or makes no sense.
+    /// The property that is missing or invalid.
     pub fn of<'n>(property: impl Fn(&str) -> &'n [u8]) -> Result<Self, &'static str> {
         let one = |name: &str| cells::<1>(property(name)).next().map(|[value]| value);
         let fabric = cells::<2>(property("tactus,fabric")).next();

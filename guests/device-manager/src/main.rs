@@ -1,8 +1,8 @@
-//! The service VM that gives the fabric's regions to virtual devices (Ker-ONE, section 4.4.2).
+//! The service VM that assigns the fabric's regions to virtual devices (Ker-ONE, section 4.4.2).
 //!
-//! What is done about each request is decided by [`tactus_accelerators`]; this is its hands: the fabric's registers,
-//! the calls that open and close VMs' pages, the channels by which VMs that want to know are told. It keeps nothing
-//! that it could not find again, so that it may be restarted at any time (`on_fault = "restart"`).
+//! [`tactus_accelerators`] decides about each request; this program executes the decisions: by the fabric's registers,
+//! the calls that open and close VMs' pages, and the channels that notify VMs. It keeps no state that it
+//! cannot recover, so that it may be restarted at any time (`on_fault = "restart"`).
 #![no_std]
 #![no_main]
 
@@ -28,33 +28,33 @@ use tactus_guest::{devicetree, interrupts, power, println, record, start, time, 
 
 tactus_guest::entry!(main);
 
-/// The fabric's first interrupt, and which of its lines are the monitor's, the port's, the first region's and the
-/// interfaces' for their faults.
+/// The fabric's first interrupt, and the offsets of the monitor's, the port's, the first region's and the
+/// interfaces' fault lines.
 const FIRST_SOURCE: u32 = 40;
 const MONITOR: u32 = FIRST_SOURCE;
 const PORT: u32 = FIRST_SOURCE + 1;
 const FIRST_REGION: u32 = FIRST_SOURCE + 2;
 const FAULTS: u32 = FIRST_SOURCE + 5;
 
-/// Where the fabric's pages are; set before interrupts are on.
+/// Address of the fabric's pages; set before interrupts are enabled.
 static FABRIC: AtomicU64 = AtomicU64::new(0);
-/// Sources that have interrupted and have not been looked at.
+/// Interrupt sources that have fired and are not handled yet.
 static ARRIVED: AtomicU64 = AtomicU64::new(0);
-/// The channels that have rung, likewise.
+/// Channels whose doorbells have rung and are not handled yet.
 static RANG: AtomicU32 = AtomicU32::new(0);
 
-/// All that the manager acts on.
+/// The state that the manager acts on.
 struct World {
     registers: Registers,
     slots: Slots,
-    /// Whether the hypervisor opens and closes pages; if not, VMs ask by their channels alone.
+    /// Whether the hypervisor opens and closes pages; if not, VMs request regions only by their channels.
     has_pages: bool,
-    /// Interfaces whose pages are to be opened or closed when the hypervisor is called next.
+    /// Interfaces whose pages are to be opened or closed by the next call of the hypervisor.
     changes: Interfaces,
 }
 
 fn main() {
-    // Guests wait for it.
+    // Guests wait for the manager.
     power::restart_on_panic();
     let configuration = match configuration() {
         Ok(configuration) => configuration,
@@ -64,7 +64,7 @@ fn main() {
             return;
         }
     };
-    // Safety: the system gives these pages of the fabric to this VM alone.
+    // Safety: the system assigns these pages of the fabric to this VM alone.
     let registers = unsafe { Registers::at(configuration.fabric, &configuration) };
     if let Err(what) = registers.check() {
         println!("the fabric has no {what} where the system says");
@@ -82,14 +82,14 @@ fn main() {
     let regions = configuration.regions;
     let mut manager = Manager::new(configuration.policy, configuration.devices, regions);
     manager.begin(&mut world, time::now());
-    // Commands of VMs from before the start of this program.
+    // Commands that VMs have sent before the start of this program.
     RANG.store(u32::MAX, Ordering::Relaxed);
     ARRIVED.store(u64::MAX, Ordering::Relaxed);
     trap::enable_interrupts();
     let mut pending = Pending::default();
     loop {
         world.collect(&manager, &mut pending);
-        // One event, and then whatever has come meanwhile: the most urgent is next.
+        // Handles one event, then collects those that have arrived meanwhile: the most urgent is next.
         if let Some(event) = manager.next(&mut pending, time::now()) {
             manager.handle(&mut world, event, time::now());
         } else {
@@ -98,7 +98,7 @@ fn main() {
     }
 }
 
-/// What the devicetree says.
+/// Parses the devicetree's configuration.
 fn configuration() -> Result<Configuration, &'static str> {
     let tree = devicetree::get().ok_or("no devicetree")?;
     let node = tree
@@ -110,9 +110,9 @@ fn configuration() -> Result<Configuration, &'static str> {
     })
 }
 
-/// Lets everything interrupt that the manager listens to.
+/// Enables all interrupts that the manager handles.
 fn listen_to_the_fabric(configuration: &Configuration) {
-    // Without a trap for each; where there is no such page, the controller does as well.
+    // Avoids a trap for each interrupt; without such a page, the controller is used.
     let _ = interrupts::use_page();
     trap::on_external(interrupted);
     trap::on_timer(|| {});
@@ -125,23 +125,23 @@ fn listen_to_the_fabric(configuration: &Configuration) {
     }
 }
 
-/// Notes an interrupt, and silences the fabric.
+/// Records an interrupt, and silences its source in the fabric.
 fn interrupted(source: u32) {
     if let Some(channel) = source.checked_sub(CHANNEL_SOURCE) {
         RANG.fetch_or(1 << channel, Ordering::Relaxed);
         return;
     }
     let fabric = FABRIC.load(Ordering::Relaxed) as usize;
-    // Safety: set before interrupts were on, to the pages that are this VM's; what is written here the rest of the
-    // program does not.
+    // Safety: set before interrupts were enabled, to pages of this VM; the rest of the program does not write
+    // these registers.
     unsafe { registers::silence(fabric, source, FIRST_SOURCE) };
     ARRIVED.fetch_or(1 << source, Ordering::Relaxed);
 }
 
 impl World {
-    /// Adds what has come to what is pending.
+    /// Adds arrived events to `pending`.
     fn collect(&mut self, manager: &Manager, pending: &mut Pending) {
-        // Mostly nothing has.
+        // Mostly there are none.
         let arrived = match ARRIVED.load(Ordering::Relaxed) {
             0 => 0,
             _ => ARRIVED.swap(0, Ordering::Relaxed),
@@ -153,7 +153,7 @@ impl World {
         if has(FAULTS) {
             self.registers.report_faults();
         }
-        // Also before the next of several events: nobody's page is to be wrongly open or closed for longer than one
+        // Also before the next of several events: no page may be wrongly open or closed for longer than one event
         // takes.
         let changes = self.changes != Interfaces::default();
         if self.has_pages && (has(FAULT_SOURCE) || changes && *pending != Pending::default()) {
@@ -176,7 +176,7 @@ impl World {
         }
     }
 
-    /// Waits for something to do, unless it has come.
+    /// Waits for an event, unless one has arrived.
     fn sleep(&mut self, manager: &Manager, pending: &mut Pending) {
         let deadline = manager.deadline();
         time::set_deadline(deadline.unwrap_or(time::NEVER));
@@ -191,7 +191,7 @@ impl World {
         });
     }
 
-    /// Tells the hypervisor which pages are open, asks it what is new, and waits for that if there is nothing.
+    /// Passes page changes to the hypervisor and queries events; waits for one if `waits`.
     fn ask(&mut self, manager: &Manager, waits: bool, pending: &mut Pending) {
         let interfaces = Interfaces {
             listen: manager.listens(),

@@ -12,13 +12,13 @@ use tactus_registers::region_monitor::RegionMonitor;
 
 use crate::configuration::{Bitstream, Configuration};
 
-/// Where the pages are, from the fabric's begin.
+/// Offsets of the pages in the fabric.
 const MONITOR: usize = 0x0000;
 const PORT: usize = 0x1000;
 const FIRST_REGION: usize = 0x2000;
 const FIRST_INTERFACE: usize = 0x8000;
 const PAGE: usize = 0x1000;
-/// Reads of the monitor's answer before it counts as none: it is there within a few cycles of the fabric.
+/// Reads of the monitor's answer before it counts as absent: it arrives within a few cycles of the fabric.
 const LOOKS: u32 = 1_000;
 
 /// The pages of a design with regions.
@@ -33,19 +33,19 @@ pub struct Registers {
     bitstreams: [[Option<Bitstream>; REGIONS]; TASKS],
 }
 
-/// Takes an interrupt back, which `source` minus `first` says whose it is, at its block.
+/// Clears an interrupt at its block, which `source` minus `first` selects.
 ///
 /// # Safety
 ///
 /// As [`Registers::at`].
 pub unsafe fn silence(fabric: usize, source: u32, first: u32) {
-    // Safety: the caller's; no other code writes these registers.
+    // Safety: ensured by the caller; no other code writes these registers.
     unsafe {
         match source.wrapping_sub(first) {
             0 => {
                 let monitor = RegionMonitor::from_ptr((fabric + MONITOR) as *mut ());
                 monitor.irq_clear().write(|clear| clear.set_found(true));
-                // The line has to be low before the interrupt is completed.
+                // The line must be low before the interrupt is completed.
                 let _ = monitor.irq_pending().read();
             }
             1 => {
@@ -65,15 +65,15 @@ pub unsafe fn silence(fabric: usize, source: u32, first: u32) {
 }
 
 impl Registers {
-    /// The pages at an address. Each interface has its VM's memory as its window from now on, where no region is
-    /// connected.
+    /// Returns the pages at an address. [`Registers::check`] then sets each interface's window to its VM's memory, where
+    /// no region is connected.
     ///
     /// # Safety
     ///
-    /// The design with regions is there, and its pages but those of the virtual devices are this program's alone.
+    /// The design with regions is present, and only this program uses its pages, except those of the virtual devices.
     pub unsafe fn at(fabric: usize, configuration: &Configuration) -> Self {
         let page = |offset: usize| (fabric + offset) as *mut ();
-        // Safety: the caller's.
+        // Safety: ensured by the caller.
         unsafe {
             Self {
                 monitor: RegionMonitor::from_ptr(page(MONITOR)),
@@ -92,11 +92,11 @@ impl Registers {
         }
     }
 
-    /// Looks whether every block is there, and begins to use it.
+    /// Checks that every block is present, and initializes it.
     ///
     /// # Errors
     ///
-    /// What is not there.
+    /// The name of the absent block.
     pub fn check(&self) -> Result<(), &'static str> {
         if self.monitor.id().read().kind() != 0x524d {
             return Err("region monitor");
@@ -128,7 +128,7 @@ impl Registers {
         Ok(())
     }
 
-    /// A bit for each region that there is.
+    /// A mask with a bit for each region.
     pub const fn mask(&self) -> u8 {
         (1 << self.number) - 1
     }
@@ -143,7 +143,7 @@ impl Registers {
         self.interfaces[interface as usize].context()
     }
 
-    /// Tells of the interfaces behind which a task reached for what is not its VM's, and forgets it.
+    /// Reports the interfaces whose tasks accessed memory outside their VM's window, and clears these faults.
     pub fn report_faults(&self) {
         for (number, interface) in self.interfaces.iter().enumerate() {
             if self.devices[number].is_none() {
@@ -164,7 +164,7 @@ impl Registers {
         }
     }
 
-    /// A region's descriptor. A state that there is not counts as one in which nothing can be done.
+    /// A region's descriptor. An undefined state counts as one in which no command is possible.
     pub fn region(&self, region: u8) -> Descriptor {
         let descriptor = self.regions[usize::from(region)].descriptor().read();
         Descriptor {
@@ -177,7 +177,7 @@ impl Registers {
         }
     }
 
-    /// Commands a region; whether that was carried out.
+    /// Sends a command to a region; returns whether it was executed.
     pub fn command(&self, region: u8, what: Command) -> bool {
         let region = self.regions[usize::from(region)];
         region.command().write(|command| match what {
@@ -190,7 +190,7 @@ impl Registers {
         !region.answer().read().refused()
     }
 
-    /// Who is connected next.
+    /// Sets the interface that is connected next.
     pub fn set_client(&self, region: u8, interface: u8, priority: u8, hold: u32) {
         let region = self.regions[usize::from(region)];
         region.hold().write(|time| time.set_cycles(hold));
@@ -200,7 +200,7 @@ impl Registers {
         });
     }
 
-    /// Asks the monitor.
+    /// Sends a request to the monitor, and returns its solution.
     pub fn request(&self, interface: u8, task: u8, priority: u8) -> Solution {
         self.monitor.request().write(|request| {
             request.set_client(interface);
@@ -222,7 +222,7 @@ impl Registers {
         Solution::NoRoom
     }
 
-    /// What the monitor has found.
+    /// The request that the monitor can serve now.
     pub fn found(&self) -> Option<Found> {
         let found = self.monitor.found().read();
         (found.method() != 0).then(|| Found {
@@ -231,7 +231,7 @@ impl Registers {
         })
     }
 
-    /// Takes a request off the monitor's list.
+    /// Removes a request from the monitor's list.
     pub fn withdraw(&self, interface: u8) {
         self.monitor.withdraw().write(|withdraw| {
             withdraw.set_client(interface);
@@ -239,7 +239,7 @@ impl Registers {
         });
     }
 
-    /// The compatibility index.
+    /// Sets the compatibility index.
     pub fn set_compatibility(&self, fits: &[u8; TASKS]) {
         let index = fits.iter().enumerate();
         let index = index.fold(0, |all, (task, &regions)| {
@@ -254,7 +254,7 @@ impl Registers {
         self.port.status().read().busy()
     }
 
-    /// Begins a configuration. Where there is no bitstream, the port refuses an empty one: the request ends as with any
+    /// Starts a configuration. Without a bitstream, the port refuses an empty one: the request then ends like any
     /// other that is refused.
     pub fn configure(&self, region: u8, task: u8) {
         let bitstream = self.bitstreams[usize::from(task)][usize::from(region)];
@@ -281,7 +281,7 @@ impl Registers {
         }
     }
 
-    /// Continues with the unfinished computation.
+    /// Resumes the unfinished computation.
     pub fn resume(&self, interface: u8) {
         let interface = self.interfaces[usize::from(interface)];
         interface
@@ -289,7 +289,7 @@ impl Registers {
             .write(|command| command.set_resume(true));
     }
 
-    /// Ends it with an error.
+    /// Ends the computation with an error.
     pub fn fail(&self, interface: u8) {
         let interface = self.interfaces[usize::from(interface)];
         interface.command().write(|command| command.set_fail(true));

@@ -1,28 +1,28 @@
-//! The routines by which a task's context is saved and restored, where it needs any (Ker-ONE, section 4.3).
+//! The routines that save and restore a task's context, for tasks that need them (Ker-ONE, section 4.3).
 //!
-//! The context of the tasks that there are is in its interface's buffer when they have stopped, and is found there when
-//! they are resumed: they need none. A task with state elsewhere gets its routines in [`ROUTINES`].
+//! The context of all present tasks is in their interface's buffer when they have stopped, and is read from there when
+//! they are resumed: they need no routines. A task with state elsewhere gets its routines in [`ROUTINES`].
 
 use tactus_accelerators::TASKS;
 use tactus_registers::interface_manager::components::interface_manager::context::Context;
 
-/// What is called when an interface has lost its region, with the context that is in its buffer. It may be called again
+/// Called when an interface has lost its region, with the context in its buffer. It may be called again
 /// for the same context.
 pub type Save = fn(interface: u8, context: Context<'static>);
-/// What is called when one is about to get a region; `false`: the context is not to be used, and the computation ends
+/// Called before an interface is assigned a region; `false`: the context is not valid, and the computation ends
 /// with an error.
 pub type Restore = fn(interface: u8, context: Context<'static>) -> bool;
 
 /// A task's routines.
 #[derive(Clone, Copy, Debug)]
 pub struct Routines {
-    /// If it needs one.
+    /// Saves the context, if the task needs this.
     pub save: Option<Save>,
-    /// If it needs one.
+    /// Restores the context, if the task needs this.
     pub restore: Option<Restore>,
 }
 
-/// By task.
+/// The routines by task.
 static ROUTINES: [Routines; TASKS] = [Routines {
     save: None,
     restore: None,

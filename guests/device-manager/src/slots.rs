@@ -1,4 +1,4 @@
-//! What VMs and the manager tell each other, in the memory of the channels between them ([`tactus_abi::accelerator`]).
+//! Messages between VMs and the manager, in the memory of the channels between them ([`tactus_abi::accelerator`]).
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use tactus_guest::channel::Channel;
 
 use crate::configuration::Configuration;
 
-/// The slots of all interfaces whose VMs have a channel to here.
+/// The slots of all interfaces whose VMs have a channel to the manager.
 pub struct Slots {
     of: [Option<Slot>; INTERFACES],
 }
@@ -17,12 +17,12 @@ pub struct Slots {
 struct Slot {
     channel: Channel,
     number: u32,
-    /// The word with the signal and the command, and the one with the command that was carried out.
+    /// The word with the signal and the command, and the word with the last command executed.
     words: &'static [AtomicU64],
 }
 
 impl Slots {
-    /// Those of the configuration.
+    /// Opens the slots of the configuration.
     pub fn of(configuration: &Configuration) -> Self {
         let slot = |interface: usize| {
             let number = configuration.channels[interface]?;
@@ -40,8 +40,8 @@ impl Slots {
         }
     }
 
-    /// A command that has not been carried out, of a VM whose channel is one of those that rang. It counts as carried
-    /// out now.
+    /// Takes a new command, of a VM whose channel is one of `rang`. Marks the command as
+    /// executed.
     pub fn command(&self, interface: u8, rang: u32) -> Option<u32> {
         let slot = self.of.get(usize::from(interface))?.as_ref()?;
         if rang >> slot.number & 1 == 0 {
@@ -53,7 +53,7 @@ impl Slots {
         is_new.then_some(command)
     }
 
-    /// Tells a VM.
+    /// Sends a signal to a VM.
     pub fn signal(&self, interface: u8, signal: Signal) {
         if let Some(Some(slot)) = self.of.get(usize::from(interface)) {
             slot.store(SIGNAL, next(slot.load(SIGNAL), signal as u32));
@@ -68,10 +68,10 @@ impl Slot {
         (word >> (offset % 8 * 8)) as u32
     }
 
-    /// Stores one half of a word; the other half is the VM's, or unused.
+    /// Stores one half of a word; the other half belongs to the VM, or is unused.
     fn store(&self, offset: usize, value: u32) {
         let half = (&raw const self.words[offset / 8]).cast::<core::sync::atomic::AtomicU32>();
-        // Safety: within the word, which is the channel's memory and lives as long as the VM; all who use it do so by
+        // Safety: within the word, which is the channel's memory and lives as long as the VM; all accesses to it are
         // atomics of 32 or 64 bits.
         let half = unsafe { &*half.add(offset % 8 / 4) };
         half.store(value, Ordering::Release);

@@ -1,8 +1,8 @@
-//! The service VM that gives ports of the I/O hypervisor, where the fabric has one, and pins of timed I/O to the VMs
-//! that the system says.
+//! The service VM that assigns ports of the I/O hypervisor, where the fabric has one, and pins of timed I/O to VMs, as
+//! the system file specifies.
 //!
-//! It writes the managers' pages once and goes off: nothing of it is left that could fail. Whatever it writes is the
-//! same each time, so that it may be restarted at any point (`on_fault = "restart"`), whatever the others do meanwhile.
+//! It writes the managers' pages once and powers off, so that no part of it can fail later. It writes the same values
+//! each time, so that it may be restarted at any point (`on_fault = "restart"`), whatever the other VMs do meanwhile.
 #![no_std]
 #![no_main]
 
@@ -30,7 +30,7 @@ fn main() {
     }
 }
 
-/// Gives everything; how many ports and pins.
+/// Assigns all ports and pins; returns the number of each.
 fn give() -> Result<[usize; 2], &'static str> {
     let tree = devicetree::get().ok_or("no devicetree")?;
     let node = tree.find_node("/io").ok_or("no /io in the devicetree")?;
@@ -39,7 +39,7 @@ fn give() -> Result<[usize; 2], &'static str> {
             .map_or(&[][..], |property| property.value)
     })?;
     let page = |name| devicetree::page(name, 0).map(|page| page.registers as *mut ());
-    // Pins first: a VM that has its port has its pins, too.
+    // Pins first: a VM that has its port also has its pins.
     let pins = give_pins(
         page("tactus,timed-io-manager").ok_or("no tactus,timed-io-manager")?,
         &configuration,
@@ -52,9 +52,9 @@ fn give() -> Result<[usize; 2], &'static str> {
     Ok([ports, pins])
 }
 
-/// Gives the pins, by the manager's page of timed I/O; how many.
+/// Assigns the pins, by the manager's page of timed I/O; returns their number.
 fn give_pins(page: *mut (), configuration: &Configuration<'_>) -> Result<usize, &'static str> {
-    // Safety: the devicetree is the system's own description of what it gives to this VM alone.
+    // Safety: the devicetree describes the pages that the system assigns to this VM alone.
     let timed = unsafe { TimedIoManager::from_ptr(page) };
     if timed.id().read().kind() != 0x544d {
         return Err("the fabric is another one");
@@ -71,7 +71,7 @@ fn give_pins(page: *mut (), configuration: &Configuration<'_>) -> Result<usize, 
     Ok(pins)
 }
 
-/// Gives the ports, by the manager's page of the I/O hypervisor; how many.
+/// Assigns the ports, by the manager's page of the I/O hypervisor; returns their number.
 fn give_ports(page: *mut (), configuration: &Configuration<'_>) -> Result<usize, &'static str> {
     // Safety: as for the pins.
     let manager = unsafe { IoManager::from_ptr(page) };
@@ -102,7 +102,7 @@ fn give_ports(page: *mut (), configuration: &Configuration<'_>) -> Result<usize,
     Ok(ports)
 }
 
-/// Everything of a port, and then the devices that may be asked.
+/// Writes all settings of a port, and then its permitted devices.
 fn give_port(place: &PortSettings<'_>, port: &Port) {
     let [page, pages] = port.window;
     place.window_base().write(|r| r.set_page(page));
