@@ -1,7 +1,7 @@
 /*
- * As much of Linux as our own programs need, without a C library: set-up has a C compiler for RISC-V, but none of Linux's libraries. The
- * functions are those of POSIX but for this: an error is a negative number. System calls are numbered as in the kernel's
- * include/uapi/asm-generic/unistd.h.
+ * The part of Linux's interface that this folder's programs need, without a C library: set-up has a C compiler for
+ * RISC-V, but no libraries for Linux. The functions are those of POSIX, but return an error as a negative number.
+ * System calls are numbered as in the kernel's include/uapi/asm-generic/unistd.h.
  */
 #ifndef LINUX_H
 #define LINUX_H
@@ -43,7 +43,7 @@ static long system_call(long number, long a, long b, long c, long d, long e, lon
     return a0;
 }
 
-/* A file that is made here is its owner's. */
+/* Only the owner may access a file that is created here. */
 static int open(const char *path, int flags)
 {
     return (int)system_call(56, AT_FDCWD, (long)path, flags, 0600, 0, 0);
@@ -85,13 +85,13 @@ static void clock_gettime(int clock, int64_t time[2])
     system_call(113, clock, (long)time, 0, 0, 0, 0);
 }
 
-/* The child continues with 0, on a copy of everything. */
+/* Returns 0 in the child, which has a copy of the memory. */
 static int fork(void)
 {
     return (int)system_call(220, SIGCHLD, 0, 0, 0, 0, 0);
 }
 
-/* Makes `to` another name of what `from` is. */
+/* Makes `to` a duplicate of the file descriptor `from`. */
 static int dup3(int from, int to)
 {
     return (int)system_call(24, from, to, 0, 0, 0, 0);
@@ -102,13 +102,13 @@ static int execve(const char *path, char *const *arguments, char *const *environ
     return (int)system_call(221, (long)path, (long)arguments, (long)environment, 0, 0, 0);
 }
 
-/* Waits for a child, whichever is first. */
+/* Waits until any child ends. */
 static int wait(int *status)
 {
     return (int)system_call(260, -1, (long)status, 0, 0, 0, 0);
 }
 
-/* An address, or a negative error as one. */
+/* Returns an address, or a negative error. */
 static long mmap(size_t size, int protection, int flags, int file, uint64_t offset)
 {
     return system_call(222, 0, (long)size, protection, flags, file, (long)offset);
@@ -120,7 +120,7 @@ __attribute__((noreturn)) static void exit(int code)
         system_call(94, code, 0, 0, 0, 0, 0);
 }
 
-/* A member of a directory, as getdents64 gives it. */
+/* An entry of a directory, in the format of getdents64. */
 struct directory_entry {
     uint64_t inode;
     int64_t offset;
@@ -129,7 +129,7 @@ struct directory_entry {
     char name[];
 };
 
-/* The compiler makes calls of these two. */
+/* The compiler generates calls of these two. */
 void *memset(void *to, int byte, size_t size);
 void *memcpy(void *restrict to, const void *restrict from, size_t size);
 
@@ -173,7 +173,7 @@ static int equal(const char *left, const char *right)
     return strlen(left) == strlen(right) && begins(left, right);
 }
 
-/* Writes text to a file, whole. Knows %s, %lu and %lx. */
+/* Writes formatted text to a file, completely. Supports %s, %lu and %lx. */
 __attribute__((format(printf, 2, 3))) static void print(int file, const char *format, ...)
 {
     char line[512];
@@ -208,7 +208,7 @@ __attribute__((format(printf, 2, 3))) static void print(int file, const char *fo
     write(file, line, size);
 }
 
-/* Where Linux enters a program: argc and argv are on the stack. */
+/* The entry of a program: argc and argv are on the stack. */
 int main(int argc, char **argv);
 
 __asm(".globl _start\n"

@@ -1,16 +1,16 @@
 /*
- * An example of a program for a real-time vCPU: watches how exactly it is released.
+ * An example of a program for a real-time vCPU: measures its own release latency.
  *
  *     tactus-rt run /lib/rt-loop.bin --period 1ms --budget 100us
  *
- * The words it shares:
+ * The words shared with Linux:
  *
  *     0   jobs done
- *     1   how late the latest was, from its release to its first instruction, in ticks
- *     2   the latest of them all
- *     3   all of that added up
- *     4   releases that did not come a whole number of nominal periods (word 9) after the first
- *     8   written by Linux: ticks of work in each job; more than the budget shows what happens then
+ *     1   latency of the last job, from its release to its first instruction, in ticks
+ *     2   maximum of all latencies
+ *     3   sum of all latencies
+ *     4   releases that were not a whole number of nominal periods (word 9) after the first
+ *     8   written by Linux: ticks of work in each job; more than the budget causes overruns
  *     9   written by Linux: the nominal period in ticks; 0: unknown
  */
 

@@ -1,12 +1,12 @@
 /*
- * For programs that tactus-rt starts on a real-time vCPU. Such a program is one C file that includes this and defines
+ * For programs that tactus-rt starts on a real-time vCPU. Such a program is one C file that includes this, and defines
  *
  *     void rt_main(uint64_t number, volatile uint64_t *words)
  *
- * which runs at supervisor level, without translation and interrupts, with 4 KiB of stack (unless tactus-rt was told otherwise) and
- * floating point. `number` is its vCPU's. `words` are RT_WORDS words of memory that `tactus-rt read` and `write` access. When
- * rt_main returns, or meets an exception, the vCPU ends. There is no C library. programs.sh shows how it is compiled: the result is a flat file that
- * runs wherever it is loaded.
+ * which runs at supervisor level, without translation or interrupts, with 4 KiB of stack (by default) and floating
+ * point. `number` is its vCPU's. `words` are RT_WORDS words of memory that `tactus-rt read` and `write` access. When
+ * rt_main returns or raises an exception, the vCPU ends. There is no C library. programs.sh compiles such a program to
+ * a flat file that runs at any address.
  */
 #ifndef RT_PROGRAM_H
 #define RT_PROGRAM_H
@@ -18,7 +18,7 @@
 
 void rt_main(uint64_t number, volatile uint64_t *words);
 
-/* The job is done. Returns when the next is released, with that time in ticks. */
+/* Ends the job. Returns at the next release, with its time in ticks. */
 static inline uint64_t rt_yield(void)
 {
     register uint64_t a0 __asm("a0");
@@ -30,7 +30,7 @@ static inline uint64_t rt_yield(void)
     return a1;
 }
 
-/* The `time` CSR. */
+/* Reads the `time` CSR. */
 static inline uint64_t rt_time(void)
 {
     uint64_t time;
@@ -42,7 +42,7 @@ static inline uint64_t rt_time(void)
 #define RT_TEXT_(number) #number
 #define RT_TEXT(number) RT_TEXT_(number)
 
-/* a0: the number, a1: the words, sp: the stack's top. */
+/* Entry: a0 is the number, a1 the words' address, sp the top of the stack. */
 __asm(".section .text.start, \"ax\"\n"
       "    csrw sie, zero\n"
       "    csrci sstatus, 2\n"

@@ -1,9 +1,9 @@
 /*
- * tactus-accelerator: a virtual device of this VM at work, from Linux user space. docs/src/how-to/share-an-accelerator.md shows how it is used.
+ * tactus-accelerator: uses a virtual device of this VM from Linux user space (docs/src/how-to/share-an-accelerator.md).
  *
- * It needs no driver: the device's page is mapped through /dev/mem, and the frames lie in a huge page, which is in one piece for the accelerator as
- * well; /proc/self/pagemap says where. It is the native model of Ker-ONE, section 4.5: write and wait, as with any device. Whether a
- * region stands behind it is somebody else's business.
+ * It needs no driver: it maps the device's page through /dev/mem, and keeps the frames in a huge page, which is
+ * physically contiguous; /proc/self/pagemap gives its address. This is the native model of Ker-ONE, section 4.5: start
+ * and wait, as with any device. The program does not depend on the assignment of regions.
  */
 
 #include "linux.h"
@@ -12,7 +12,7 @@
 #define PAGE 4096
 #define HUGE_PAGE (2UL << 20)
 #define MAP_ANONYMOUS_HUGE_POPULATED (0x02 | 0x20 | 0x40000 | 0x8000)
-/* Where a VM's memory begins (abi/src/map.rs, RAM_BASE). */
+/* Start of a VM's memory (abi/src/map.rs, RAM_BASE). */
 #define MEMORY_BASE 0x80000000UL
 
 /* Registers, in words (fabric/regs/virtual_device.rdl). */
@@ -29,20 +29,20 @@
 
 #define fail(...) (print(2, "tactus-accelerator: " __VA_ARGS__), print(2, "\n"), exit(1))
 
-/* The largest frame; the output of one has at most 16 times its bytes. */
+/* The largest frame; its output has at most 16 times as many bytes. */
 #define FRAME_MAX 65536
-/* Where in the huge page the output is. */
+/* Offset of the output in the huge page. */
 #define OUTPUT HUGE_PAGE / 2
 
-/* A hardware task whose results are compared with the same in software (docs/src/reference/hardware-tasks.md). */
+/* A hardware task whose results are compared with those of software (docs/src/reference/hardware-tasks.md). */
 struct task {
     const char *name;
     uint32_t number;
-    /* Computes the output; returns its bytes. */
+    /* Computes the output; returns its length in bytes. */
     size_t (*software)(const unsigned char *frame, size_t size, unsigned char *to);
 };
 
-/* What the accelerator of `passthrough` gets as its parameter. */
+/* The parameter for the accelerator `passthrough`. */
 #define MASK 0x5ac3f00dU
 
 static size_t passthrough(const unsigned char *frame, size_t size, unsigned char *to)
@@ -52,8 +52,8 @@ static size_t passthrough(const unsigned char *frame, size_t size, unsigned char
     return size;
 }
 
-/* Amplitudes of 3GPP TS 36.211, 7.1.3 and 7.1.4, with 14 bits behind the point: 1/sqrt(10), 3/sqrt(10); 1, 3, 5 and 7 of 1/sqrt(42). The bits say
- * which: the lower one of 16-QAM, the two lower ones of 64-QAM. */
+/* Amplitudes of 3GPP TS 36.211, 7.1.3 and 7.1.4, with 14 fractional bits: 1 and 3 by sqrt(10); 1, 3, 5 and 7 by
+ * sqrt(42). Index: the lower bit of a 16-QAM amplitude, the two lower bits of a 64-QAM one. */
 static const int16_t levels16[2] = {5181, 15543};
 static const int16_t levels64[4] = {7584, 2528, 12641, 17697};
 
@@ -126,14 +126,14 @@ static volatile uint32_t *map_device(const struct task *task)
     return (volatile uint32_t *)mapped;
 }
 
-/* A huge page, and where it is for the accelerator. */
+/* Maps a huge page; stores its address for the accelerator. */
 static unsigned char *map_frames(uint64_t *physical)
 {
     long mapped;
     int file = open("/proc/sys/vm/nr_overcommit_hugepages", O_WRONLY);
     uint64_t entry = 0;
 
-    /* One for each who asks, as long as there are. */
+    /* Permits one huge page for each process, as far as memory allows. */
     if (file >= 0) {
         write(file, "64", 2);
         close(file);
@@ -142,7 +142,7 @@ static unsigned char *map_frames(uint64_t *physical)
     if (mapped < 0)
         fail("no huge page is left: give the VM more memory");
     file = open("/proc/self/pagemap", O_RDONLY);
-    /* pread64: the doubleword of this page. */
+    /* pread64: reads the entry of this page. */
     if (file < 0 || system_call(67, file, (long)&entry, sizeof entry, mapped / PAGE * 8, 0, 0) != sizeof entry)
         fail("cannot read /proc/self/pagemap");
     close(file);
@@ -154,7 +154,7 @@ static unsigned char *map_frames(uint64_t *physical)
     return (unsigned char *)mapped;
 }
 
-/* The next of a sequence of numbers (xorshift64). */
+/* The next number of a pseudorandom sequence (xorshift64). */
 static uint64_t next(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -177,7 +177,7 @@ static unsigned long number(const char *text, const char *what)
     return value;
 }
 
-/* Waits until what was asked for is over; other processes run meanwhile. */
+/* Waits until the computation is complete; other processes run meanwhile. */
 static void await(volatile uint32_t *device)
 {
     static const int64_t pause[2] = {0, 20000};
@@ -227,7 +227,7 @@ int main(int argc, char **argv)
         device[DATA_SIZE] = (uint32_t)size;
         device[CUSTOM0] = (uint32_t)(physical - MEMORY_BASE + OUTPUT);
         device[CMD] = MASK;
-        /* The frame is in memory before the task looks for it. */
+        /* The frame is in memory before the task reads it. */
         fence();
         device[START] = 1;
         await(device);

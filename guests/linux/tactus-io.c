@@ -1,8 +1,8 @@
 /*
- * tactus-io: this VM's port to the I/O hypervisor, and its timed I/O, from Linux user space. docs/src/how-to/share-io.md shows how it is used.
+ * tactus-io: uses this VM's I/O hypervisor port and timed I/O from Linux user space (docs/src/how-to/share-io.md).
  *
- * It needs no driver: the pages are mapped through /dev/mem. A request's data go by the port's buffer, and it looks for the answer every 20 us; other processes run
- * meanwhile. A process has the port for itself until it ends.
+ * It needs no driver: it maps the pages through /dev/mem. Data of requests are in the port's buffer. The program polls
+ * for the response every 20 us; other processes run meanwhile. A process has exclusive use of the port until it ends.
  */
 
 #include "linux.h"
@@ -12,7 +12,7 @@
 #include "timed_io_regs.h"
 
 #define PAGE 4096
-/* The most bytes that a request moves, and the longest frame. */
+/* Bytes that one request moves at most, and bytes of the longest frame. */
 #define LENGTH_MAX 1536
 #define FRAME_MAX 1514
 
@@ -27,7 +27,7 @@
 
 #define fail(...) (print(2, "tactus-io: " __VA_ARGS__), print(2, "\n"), exit(1))
 
-/* A register, by its name in fabric/regs. The headers' structures are packed: members have to be accessed by words. */
+/* A register, by its name in fabric/regs. Accessed by words, as the structures in the headers are packed. */
 #define PORT(name) (port[offsetof(io_port_t, name) / sizeof(uint32_t)])
 #define TIMED(name) (timed[offsetof(timed_io_t, name) / sizeof(uint32_t)])
 #define UPPER(name) (timed[offsetof(timed_io_t, name) / sizeof(uint32_t) + 1])
@@ -40,7 +40,7 @@ static void fence(void)
     __asm volatile("fence iorw, iorw" ::: "memory");
 }
 
-/* A page of the VM's, nobody else's until the process ends. */
+/* Maps a page of the VM, for exclusive use until the process ends. */
 static volatile uint32_t *map_page(uint64_t address)
 {
     int file = open("/dev/mem", O_RDWR | O_SYNC);
@@ -55,7 +55,7 @@ static volatile uint32_t *map_page(uint64_t address)
     return (volatile uint32_t *)mapped;
 }
 
-/* Whether the VM has such a page, as its devicetree says: reading one that is not there would be a fault. */
+/* Whether the VM's devicetree has this node: reading an absent page would be a fault. */
 static int has(const char *path)
 {
     int file = open(path, O_RDONLY);
@@ -71,7 +71,7 @@ static void open_port(void)
     if (!has("/proc/device-tree/soc/io-port@28010000/reg"))
         fail("this VM has no I/O port: `[[vm.io_port]]` in system.toml gives it one");
     port = map_page(TACTUS_IO_PORT_BASE);
-    /* What a process before this one has asked for, and not waited for. */
+    /* Ends requests that an earlier process did not wait for. */
     PORT(RESET) = IO_PORT__RESET__NOW_bm;
     while ((PORT(STATUS) & IO_PORT__STATUS__ROOM_bm) < 4)
         ;
@@ -84,7 +84,7 @@ static void open_timed(void)
     timed = map_page(TACTUS_TIMED_IO_BASE);
 }
 
-/* How a request ended, if not as asked. */
+/* The error of a request, in words. */
 static const char *status_name(uint32_t status)
 {
     static const char *const names[] = {
@@ -95,7 +95,7 @@ static const char *status_name(uint32_t status)
     return status < sizeof names / sizeof *names ? names[status] : "an unknown status";
 }
 
-/* Asks for something, and waits for the answer: the bytes that came back. */
+/* Sends a request, waits for the response, and returns the number of bytes received. */
 static size_t ask(uint32_t device, uint32_t op, uint32_t address, size_t length)
 {
     static const int64_t pause[2] = {0, 20000};
@@ -137,7 +137,7 @@ static void take(unsigned char *to, size_t length)
     }
 }
 
-/* The value of a digit, or a large one. */
+/* The value of a digit, or a large number for any other character. */
 static unsigned digit(char character)
 {
     if (character >= '0' && character <= '9')
@@ -147,7 +147,7 @@ static unsigned digit(char character)
     return 16;
 }
 
-/* A number, decimal or, behind 0x, hexadecimal. */
+/* Parses a number: decimal, or hexadecimal with the prefix 0x. */
 static unsigned long number(const char *text, const char *what)
 {
     unsigned base = begins(text, "0x") ? 16 : 10;
@@ -164,7 +164,7 @@ static unsigned long number(const char *text, const char *what)
     return value;
 }
 
-/* Six bytes in hexadecimal, colons between them. */
+/* Parses six bytes in hexadecimal, separated by colons. */
 static void station(const char *text, unsigned char to[6])
 {
     for (int byte = 0; byte < 6; byte++) {
@@ -186,7 +186,7 @@ static size_t limited(const char *text, size_t most)
     return length;
 }
 
-/* Ends with what came, as it is. */
+/* Prints the received data unchanged, and ends. */
 static void show(size_t length)
 {
     static unsigned char data[LENGTH_MAX];
@@ -200,7 +200,7 @@ static void send(const char *to, const unsigned char *text, size_t length)
     static unsigned char frame[FRAME_MAX];
 
     station(to, frame);
-    /* The source becomes the port's. The type is one for experiments (IEEE 802). */
+    /* The port inserts its source address. The type is one for experiments (IEEE 802). */
     frame[12] = 0x88;
     frame[13] = 0xb5;
     memcpy(frame + 14, text, length);
@@ -229,7 +229,7 @@ static uint64_t now(void)
     return (uint64_t)UPPER(NOW) << 32 | lower;
 }
 
-/* Stores a program and schedules it; says when it begins. */
+/* Stores a program, schedules it, and prints its start. */
 static void run(char **arguments, int count)
 {
     static const char *const refusals[] = {"", "it would be late", "there is one already", "the period is too short"};
@@ -255,7 +255,7 @@ static void run(char **arguments, int count)
     print(1, "%lu\n", start);
 }
 
-/* What was not done on its cycle; the exit code is 1 if there is something. */
+/* Prints reports of operations that were not done; returns the exit code: 1 if there are any. */
 static int reports(void)
 {
     int any = 0;
@@ -269,7 +269,7 @@ static int reports(void)
     return any;
 }
 
-/* Writes to the area's beginning what is there already or, where that was erased, is there then; reads it back so many times. */
+/* Writes a pattern to the area's start, which is erased or holds it already; reads it back `rounds` times. */
 static int check(unsigned long rounds)
 {
     static unsigned char written[1024], found[1024];

@@ -1,16 +1,16 @@
 /*
- * Work for Linux, as `tactus bench spumone` wants it.
+ * Load for Linux, for `tactus bench spumone`.
  *
- *   tactus-load files FILE              rewrites the file, again and again, until it is killed
- *   tactus-load compute PROCESSES N     N rounds of integer work in each of so many processes at once
+ *   tactus-load files FILE              rewrites the file repeatedly, until it is killed
+ *   tactus-load compute PROCESSES N     N rounds of integer work in each of PROCESSES concurrent processes
  *   tactus-load time PROGRAM ...        runs a program
  *
- * The latter two print how long it took, in nanoseconds.
+ * The latter two print their duration, in nanoseconds.
  */
 
 #include "linux.h"
 
-/* A file's size, and how much of it is written by one call. */
+/* Size of the file, and bytes written by one call. */
 #define FILE_SIZE (4 << 20)
 #define PIECE 4096
 #define NANOSECONDS 1000000000ULL
@@ -41,7 +41,7 @@ static int write_files(const char *path)
     }
 }
 
-/* What a round works on: of the size and the kind of what programs keep in lists. */
+/* The data of a round: an item of a list, of typical size and contents. */
 struct item {
     struct item *next;
     long kind;
@@ -50,7 +50,7 @@ struct item {
 };
 
 #define ITEMS 16
-/* Where names differ. */
+/* Index of the character in which names differ. */
 #define LETTER 19
 static struct item items[ITEMS];
 
@@ -99,7 +99,7 @@ static long compute(long rounds)
     return sum;
 }
 
-/* Waits for so many children; whether all did well. */
+/* Waits for `children` children; returns whether all succeeded. */
 static int all_well(long children)
 {
     int well = 1;
@@ -141,7 +141,7 @@ static int run(char **arguments)
     int child = fork();
 
     if (child == 0) {
-        /* Its own words are not wanted. */
+        /* Discards the program's own output. */
         int nowhere = open("/dev/null", O_WRONLY);
 
         dup3(nowhere, 1);

@@ -1,8 +1,8 @@
 /*
- * tactus-ring: records by a channel's rings, from Linux user space. docs/src/how-to/use-a-channel.md shows how it is used.
+ * tactus-ring: records by a channel's rings, from Linux user space. See docs/src/how-to/use-a-channel.md.
  *
- * It needs no driver: it maps the channel's memory and the doorbells through /dev/mem, and polls. What the devicetree says of the channel says
- * where it is, how large, and which end this VM has.
+ * It needs no driver: it maps the channel's memory and the doorbells through /dev/mem, and polls. The devicetree has
+ * the channel's address, its size, and the number of this VM's end.
  */
 
 #include "linux.h"
@@ -24,7 +24,7 @@ static struct tactus_producer producer;
 static struct tactus_consumer consumer;
 static volatile void *doorbells;
 
-/* A property of a node below /soc that is a big-endian number of `size` bytes, from byte `at` on. False: there is none. */
+/* Reads `size` bytes at offset `at` of a property of a node below /soc, as a big-endian number. False: it is absent. */
 static int number(const char *node, const char *property, size_t at, size_t size, uint64_t *value)
 {
     unsigned char bytes[16];
@@ -51,7 +51,7 @@ static int number(const char *node, const char *property, size_t at, size_t size
     return 1;
 }
 
-/* What the devicetree says of the channel `wanted`. False: there is no such channel. */
+/* Finds channel `wanted` in the devicetree. False: there is no such channel. */
 static int find(uint64_t wanted, struct channel *channel)
 {
     static char entries[4096];
@@ -93,7 +93,7 @@ static void wait_a_millisecond(void)
     nanosleep(time);
 }
 
-/* Sends a record, as soon as there is room. */
+/* Sends a record, and waits while the ring is full. */
 static void send(const struct channel *channel, const char *text)
 {
     for (int i = 0; i < MILLISECONDS_MAX; i++) {
@@ -110,7 +110,7 @@ static void send(const struct channel *channel, const char *text)
     fail("the other end takes nothing");
 }
 
-/* Prints a record, what cannot be printed as \xNN. */
+/* Prints a record, with unprintable bytes as \xNN. */
 static void show(const unsigned char *record, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -124,7 +124,7 @@ static void show(const unsigned char *record, size_t length)
     print(1, "\n");
 }
 
-/* Prints so many records, or until none has come for a second; how many they were. */
+/* Prints `count` records, or fewer if none arrives for a second; returns their number. */
 static uint64_t receive(uint64_t count)
 {
     static unsigned char record[RECORD_MAX];
@@ -151,7 +151,7 @@ static uint64_t receive(uint64_t count)
             print(2, "tactus-ring: the other end has started anew\n");
             break;
         default:
-            /* What is there is dropped; the next may be sound. */
+            /* The ring's data are dropped; later records may be valid. */
             print(2, "tactus-ring: the other end has written nonsense\n");
             idle++;
         }

@@ -1,9 +1,9 @@
 /*
- * tactus-rt: real-time vCPUs from Linux user space. docs/src/how-to/real-time-vcpus.md shows how it is used.
+ * tactus-rt: real-time vCPUs from Linux user space. See docs/src/how-to/real-time-vcpus.md.
  *
- * It needs no driver. The VM's configuration keeps some memory from Linux (`rt_memory`); the devicetree says where. This program maps it
- * through /dev/mem, and calls the hypervisor by a store to the call page, which it maps as well (abi/src/hypercall.rs, CallBlock). The first page
- * of the memory is a directory of what runs: it is all the state there is. A lock on /dev/mem keeps two of these programs apart.
+ * It needs no driver. The VM's configuration reserves memory from Linux (`rt_memory`), which the devicetree describes.
+ * This program maps it through /dev/mem, and makes hypercalls by stores to the call page (abi/src/hypercall.rs).
+ * The first page is a directory of the programs, and the only state. A lock on /dev/mem serializes these processes.
  */
 
 #include "linux.h"
@@ -11,7 +11,7 @@
 #include "tactus.h"
 
 #define PAGE 4096
-/* As many as a VM can have (abi/src/blob.rs, RT_VCPUS_PER_VM). */
+/* The most that a VM can have (abi/src/blob.rs, RT_VCPUS_PER_VM). */
 #define ENTRIES 64
 #define NAME_MAX 24
 #define MAGIC 0x7463746d6f757274
@@ -20,12 +20,12 @@
 #define TIMEBASE "/proc/device-tree/cpus/timebase-frequency"
 #define COMPATIBLE "tactus,rt-memory"
 
-/* A program that was started. Its memory: the program, a page of words, the stack. */
+/* A program that was started. Its memory holds the program, a page of words, and the stack. */
 struct entry {
-    /* Pages in all; 0: none was started here. */
+    /* Pages in all; 0: the entry is free. */
     uint64_t pages;
     uint64_t first;
-    /* Which of its pages holds the words. */
+    /* Index of the page that holds the words. */
     uint64_t words;
     uint64_t number;
     char name[NAME_MAX];
@@ -42,7 +42,7 @@ struct directory {
 _Static_assert(sizeof(struct directory) <= PAGE, "the directory is one page");
 _Static_assert((RT_WORDS + 2) * sizeof(uint64_t) == PAGE, "the words are one page");
 
-/* The memory: where it is for the hypervisor, and for this process. */
+/* The memory: its guest-physical address and size, and its address in this process. */
 static uint64_t base, size;
 static char *memory;
 static struct directory *directory;
@@ -51,7 +51,7 @@ static uint64_t ticks_per_second;
 
 #define fail(...) (print(2, "tactus-rt: " __VA_ARGS__), print(2, "\n"), exit(1))
 
-/* A call of the hypervisor. The answer is in directory->call. */
+/* Makes a call of the hypervisor. The answer is in directory->call. */
 static int64_t call(uint64_t function, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
 {
     directory->call = (struct tactus_call){
@@ -62,7 +62,7 @@ static int64_t call(uint64_t function, uint64_t a0, uint64_t a1, uint64_t a2, ui
     return *(volatile int64_t *)&directory->call.error;
 }
 
-/* Why the last call failed, in words. */
+/* The error of the last call, in words. */
 static const char *reason(void)
 {
     int64_t error = directory->call.error;
@@ -70,7 +70,7 @@ static const char *reason(void)
     return error == TACTUS_DENIED ? tactus_refusal_text(directory->call.value) : tactus_error_text(error);
 }
 
-/* A system call's negative error in words, for the usual ones. */
+/* A system call's negative error in words, for the common ones. */
 static const char *system_error(long error)
 {
     switch (-error) {
@@ -86,7 +86,7 @@ static const char *system_error(long error)
     }
 }
 
-/* Reads a whole small file; how much there was, or a negative error. */
+/* Reads a small file completely; returns its length, or a negative error. */
 static long contents(const char *path, void *to, size_t room)
 {
     int file = open(path, O_RDONLY);
@@ -108,7 +108,7 @@ static uint64_t big_endian(const unsigned char *bytes, int count)
     return value;
 }
 
-/* The property `property` of the node `node` below /reserved-memory. */
+/* Reads the property `name` of the node `node` below /reserved-memory. */
 static long property(const char *node, const char *name, void *to, size_t room)
 {
     char path[256] = RESERVED_MEMORY;
@@ -158,7 +158,7 @@ static void *map(int file, uint64_t address, uint64_t bytes)
     return (void *)mapped;
 }
 
-/* Maps everything, and locks it until this process ends. */
+/* Maps the memory and the call page, and locks them until this process ends. */
 static void begin(void)
 {
     unsigned char timebase[4];
@@ -184,7 +184,7 @@ static void begin(void)
     }
 }
 
-/* The entry of a number that runs, or has run. */
+/* The entry of a vCPU's number, running or ended. */
 static struct entry *entry_of(uint64_t number)
 {
     for (int i = 0; i < ENTRIES; i++)
@@ -198,7 +198,7 @@ static volatile uint64_t *words_of(const struct entry *entry)
     return (volatile uint64_t *)(memory + (entry->first + entry->words) * PAGE);
 }
 
-/* Whether an entry's vCPU is there still, whatever the program says; its status is in the directory then. */
+/* Whether an entry's vCPU still exists, whatever its program has stored; its status is in the directory then. */
 static int runs(const struct entry *entry)
 {
     return call(TACTUS_RT_QUERY, entry->number, base + offsetof(struct directory, status), sizeof directory->status, 0, 0,
@@ -227,7 +227,7 @@ static uint64_t whole_number(const char *text)
     return value;
 }
 
-/* A time such as 250us, in ticks, rounded up. */
+/* Parses a time such as 250us; returns ticks, rounded up. */
 static uint64_t time(const char *text)
 {
     static const struct {
@@ -251,7 +251,7 @@ static uint64_t time(const char *text)
     fail("%s is no time: say 250us, for example; units are ns, us, ms, s and ticks", text);
 }
 
-/* What follows a command: names and values of options. */
+/* The options of a command, by name and value. */
 struct options {
     const char *period, *budget, *deadline, *stack;
 };
@@ -284,7 +284,7 @@ struct times {
     uint64_t period, budget, deadline;
 };
 
-/* The options' times, if they are in order. */
+/* The options' times, checked for their order. */
 static struct times times(const struct options *given)
 {
     struct times times = {time(given->period), time(given->budget), time(given->deadline)};
@@ -296,7 +296,7 @@ static struct times times(const struct options *given)
     return times;
 }
 
-/* The first page of `pages` that nothing uses; what ended is in the way until it is deleted. */
+/* The first of `pages` unused pages; an ended program keeps its pages until it is deleted. */
 static uint64_t room(uint64_t pages)
 {
     uint64_t first = 1;
@@ -319,7 +319,7 @@ static uint64_t room(uint64_t pages)
     return first;
 }
 
-/* Loads a program behind one another's; its pages. */
+/* Loads a program at page `first`; returns the number of its pages. */
 static uint64_t load(const char *path, uint64_t first)
 {
     int file = open(path, O_RDONLY);
@@ -338,7 +338,7 @@ static uint64_t load(const char *path, uint64_t first)
     return (at - first * PAGE + PAGE - 1) / PAGE;
 }
 
-/* Bytes of a file, by reading it. */
+/* The number of bytes in a file, by reading it. */
 static uint64_t file_size(const char *path)
 {
     static char piece[PAGE];
@@ -385,7 +385,7 @@ static int command_run(char **arguments)
         fail("%s is not admitted with %s in %s by %s: %s", path, given.budget, given.period, given.deadline, reason());
     uint64_t made = directory->call.value;
 
-    /* Whoever had this number has ended. */
+    /* An earlier vCPU of this number has ended. */
     for (int i = 0; i < ENTRIES; i++)
         if (directory->entries[i].number == made)
             directory->entries[i].pages = 0;
@@ -399,7 +399,7 @@ static int command_run(char **arguments)
     return 0;
 }
 
-/* How an entry's vCPU ended. */
+/* The reason for the end of an entry's vCPU, in words. */
 static const char *end_of(const struct entry *entry)
 {
     static const char *const causes[] = {
@@ -419,7 +419,7 @@ static const char *end_of(const struct entry *entry)
     return "unknown";
 }
 
-/* Ticks in nanoseconds. */
+/* Converts ticks to nanoseconds. */
 static uint64_t nanoseconds(uint64_t ticks)
 {
     return ticks / ticks_per_second * 1000000000 + ticks % ticks_per_second * 1000000000 / ticks_per_second;
@@ -474,11 +474,11 @@ static int command_delete(char **arguments)
 {
     struct entry *entry = entry_of(whole_number(arguments[0]));
 
-    /* It may end by itself meanwhile, which is as good. */
+    /* The vCPU may end by itself meanwhile, which is equivalent. */
     if (runs(entry) && call(TACTUS_RT_DELETE, entry->number, 0, 0, 0, 0, 0) != 0 &&
         directory->call.error != TACTUS_INVALID_PARAM)
         fail("real-time vCPU %lu cannot be deleted: %s", entry->number, reason());
-    /* Another hart may take a moment to stop it. */
+    /* Another hart may take a moment to stop the vCPU. */
     while (runs(entry))
         ;
     entry->pages = 0;
@@ -517,7 +517,7 @@ static int command_write(char **arguments)
 
 static const struct {
     const char *name, *usage;
-    /* How many arguments it wants at least; at most, or -1. */
+    /* Number of arguments at least; at most, or -1. */
     int least, most;
     int (*run)(char **arguments);
 } commands[] = {
