@@ -65,7 +65,7 @@ pub unsafe fn silence(fabric: usize, source: u32, first: u32) {
 }
 
 impl Registers {
-    /// Returns the pages at an address. [`Registers::check`] then sets each interface's window to its VM's memory, where
+    /// Returns the pages at an address. [`Registers::check`] then sets each interface's window to its VM's memory, if
     /// no region is connected.
     ///
     /// # Safety
