@@ -1,11 +1,11 @@
 //! Computes frames by accelerators that it shares with other VMs, and reports the CRC-32 of the results: a reader who
 //! knows what the tasks compute can tell from it whether every bit is right.
 //!
-//! Boot arguments: `tasks=qam16,fft512`: the virtual devices that it has; `frames`: how many frames each computes;
-//! `length`: bytes of a frame for QAM, an eighth of one for the FFT, so that each gives about as much; `rounds`: how
-//! often each frame is computed, to keep the regions busy; `patience`: with it, the frames are computed one by one by
-//! whoever is there, by this program where no region is to be had for so many ticks. Without, all devices compute side
-//! by side and it waits for them, for as long as it takes.
+//! Boot arguments: `tasks=qam16,fft512`: the virtual devices that it has; `frames`: number of frames for each;
+//! `length`: bytes of a frame for QAM, an eighth of one for the FFT, so that the outputs are about equally long;
+//! `rounds`: computations of each frame, to keep the regions busy; `patience`: computes one frame at a time, by software
+//! when there is no region for that many ticks. Without `patience`, all devices compute concurrently and the program
+//! waits for them, without a limit.
 #![no_std]
 #![no_main]
 
@@ -27,10 +27,10 @@ const TASKS: [(&str, u8, Task); 4] = [
 ];
 /// The largest frame and the largest output, in words of 64 bits.
 const WORDS: usize = 65536;
-/// Times as many bytes in a frame for the FFT, which gives as many as it gets.
+/// Factor of a frame's bytes for the FFT, whose output is as long as its input.
 const FFT_FACTOR: u64 = 8;
 
-/// Bytes that the checksum is made of at a time.
+/// Bytes that enter the checksum at a time.
 const PIECE: usize = 512;
 
 type Buffer = [AtomicU64; WORDS];
@@ -50,9 +50,9 @@ struct Worker {
     crc: crc32fast::Hasher,
     by_hardware: u64,
     by_software: u64,
-    /// Rounds that are to be computed.
+    /// Rounds that are still to be computed.
     left: u64,
-    /// Whether the region was taken from this round.
+    /// Whether the region was preempted in this round.
     was_preempted: bool,
     preempted: u64,
 }
@@ -104,7 +104,7 @@ fn compute_all() -> Result<(), &'static str> {
     Ok(())
 }
 
-/// A frame of each, so many times; what comes out in the end is looked at.
+/// Computes a frame on each device, `rounds` times; checks the output of the last round.
 fn side_by_side(workers: &mut [Option<Worker>], rounds: u64) -> Result<(), &'static str> {
     for worker in workers.iter_mut().flatten() {
         worker.left = rounds;
@@ -118,7 +118,7 @@ fn side_by_side(workers: &mut [Option<Worker>], rounds: u64) -> Result<(), &'sta
     Ok(())
 }
 
-/// The completion of some device's computation; the waiting code checks its device.
+/// Handles the completion of a device's computation; the waiting code checks its device.
 fn interrupted(source: u32) {
     for (_, number, _) in TASKS {
         if let Some(device) = VirtualDevice::find(number)
@@ -155,7 +155,7 @@ impl Worker {
             was_preempted: false,
             preempted: 0,
         };
-        // Nothing gives less than it gets.
+        // No output is shorter than its input.
         if !(1..=8 * WORDS as u64).contains(&worker.output_bytes()) {
             return Err("the boot argument length is out of range");
         }
@@ -177,7 +177,7 @@ impl Worker {
         }
     }
 
-    /// The frame of that number, of xorshift's 64 bits; and no output.
+    /// Fills the frame of that number, from a 64-bit xorshift generator; clears the output.
     fn prepare(&self, frame: u64) {
         let mut random = u64::from(self.number) << 32 | (frame + 1);
         for word in &self.input[..(self.length as usize).div_ceil(8)] {
@@ -191,13 +191,13 @@ impl Worker {
         }
     }
 
-    /// Begins a round.
+    /// Starts a round.
     fn next(&mut self) {
         self.was_preempted = false;
         self.device.start(&self.computation());
     }
 
-    /// Looks what has become of a round, and begins another one when it is over.
+    /// Checks the state of a round, and starts the next one when it has ended.
     fn look(&mut self) -> Result<(), &'static str> {
         if self.left == 0 {
             return Ok(());
