@@ -1,19 +1,19 @@
-//! How long a device waits for its region at most: Ker-ONE's equations 5 to 8, and what they leave out.
+//! The worst-case latency until a device has its region: Ker-ONE's equations 5 to 8, and terms that they omit.
 //!
-//! The *allocation latency* goes from the write that asks to when the region is the device's, in one of four ways (the
-//! paper's Figure 15): an idle region is assigned (1), or configured first (2), or it is preempted first (3), or both
-//! (4). Each is a sum of [`Costs`], of the time that a task takes to stop, and of the time to configure a region. The
-//! bound is the longest way (equation 5), and before it what may be going on for others when the request comes: an
-//! event that the manager has begun, configurations, a region that is held. The paper has none of these; without them
+//! The *allocation latency* is the time from the requesting write until the device has the region, on one of four paths
+//! (the paper's Figure 15): an idle region is assigned (1), or configured first (2), or it is preempted first (3), or
+//! both (4). Each is a sum of [`Costs`], of the time that a task takes to stop, and of the time to configure a region.
+//! The bound is the longest path (equation 5), plus work for other devices in progress at the request: an event that
+//! the manager handles, configurations, a region that is held. The paper has none of these terms; without them
 //! no figure is a bound.
 //!
-//! It holds for devices of the highest priority that there is. The others may wait for ever, or for their [`Turn`].
+//! It holds for devices of the highest priority. The others may wait for ever, or for their [`Turn`].
 //!
-//! All times in one unit, whatever that is.
+//! All times are in the same unit, which is arbitrary.
 
 use crate::{INTERFACES, REGIONS, TASKS, Turn};
 
-/// Execution times of the ways' parts: the paper's Table 4.
+/// Execution times of the paths' parts: the paper's Table 4.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
     /// *T_trap*: from a VM's write to the manager's first instruction.
@@ -22,13 +22,13 @@ pub struct Costs {
     pub resume: u64,
     /// *T_PL_irq*: from an interrupt of the fabric to the manager.
     pub interrupt: u64,
-    /// *T_Search*: the manager has a request's solution.
+    /// *T_Search*: the manager finds a request's solution.
     pub search: u64,
     /// *T_Solution(1)*: it assigns a region.
     pub assign: u64,
-    /// *T_Solution(2)*: it takes a region and begins to configure it.
+    /// *T_Solution(2)*: it takes a region and starts its configuration.
     pub assign_configure: u64,
-    /// *T_Solution(3)*: it begins a preemption.
+    /// *T_Solution(3)*: it starts a preemption.
     pub preempt: u64,
     /// *T_irq_pcap*: it connects a region that has been configured.
     pub configured: u64,
@@ -37,10 +37,10 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// The four ways, without preemption and reconfiguration themselves: equation 6.
+    /// The four paths, without the preemption and the reconfiguration themselves: equation 6.
     ///
-    /// The published sum of the fourth has *T_Solution(1)* once more than this, beside *T_irq_pcap*, which here is all
-    /// that connects a region.
+    /// The published sum of the fourth has one more *T_Solution(1)* than this one, beside *T_irq_pcap*, which alone
+    /// connects a region here.
     pub const fn ways(&self) -> [u64; 4] {
         let begin = self.trap + self.search;
         let stop = begin + self.preempt + self.resume + self.interrupt + self.stopped;
@@ -53,7 +53,7 @@ impl Costs {
         ]
     }
 
-    /// The longest that the manager is at one event.
+    /// The longest time for which the manager handles one event.
     fn event(&self) -> u64 {
         let ends = [self.assign, self.assign_configure, self.preempt];
         let end = ends.into_iter().max().unwrap_or(0);
@@ -66,7 +66,7 @@ impl Costs {
 pub struct Task {
     /// The regions that it fits into, a bit each.
     pub fits: u8,
-    /// δ_pre: the longest that it takes to stop. The manager kills it then.
+    /// δ_pre: the longest time that it takes to stop. The manager then kills it.
     pub stop: u64,
 }
 
@@ -79,29 +79,29 @@ pub struct Device {
     pub task: u8,
     /// Its VM's priority.
     pub priority: u8,
-    /// For how long a region is held for it.
+    /// Time for which a region is held for it.
     pub hold: u64,
 }
 
-/// All that share the regions.
+/// The devices, tasks and regions.
 #[derive(Clone, Copy, Debug)]
 pub struct System<'a> {
     /// The manager's and the hypervisor's times.
     pub costs: Costs,
     /// *T_RCFG* of each region, at most [`REGIONS`].
     pub regions: &'a [u64],
-    /// By number.
+    /// The tasks by number.
     pub tasks: &'a [Task; TASKS],
-    /// At most [`INTERFACES`].
+    /// The devices, at most [`INTERFACES`].
     pub devices: &'a [Device],
-    /// The longest until a killed task's region is drained and the manager has seen so, [`crate::RELEASE_TICKS`] later
-    /// at most.
+    /// The longest time until a killed task's region is drained and the manager has detected this, at most
+    /// [`crate::RELEASE_TICKS`] later.
     pub drain: u64,
-    /// Turns of those that would starve.
+    /// Turns of devices that would starve.
     pub turn: Option<Turn>,
 }
 
-/// What a device can expect.
+/// Latencies of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
     /// The four paths with their worst-case times. `None`: the path is never taken, as there is no device to preempt.
@@ -110,15 +110,15 @@ pub struct Latency {
     pub preempt: u64,
     /// *T_RCFG(WCET)*, equation 8.
     pub reconfigure: u64,
-    /// What may be going on for others before.
+    /// Work for other devices that may be in progress before.
     pub before: u64,
-    /// How much later it is for the turns of others.
+    /// Delay by the turns of other devices.
     pub turns: u64,
-    /// With all of it: no request waits longer, while its VM uses at most [`Latency::together`] of its devices at a
+    /// The bound with all terms, while the VM uses at most [`Latency::together`] of its devices at a
     /// time. `None`: there is no bound.
     pub bound: Option<u64>,
-    /// With how many of the VM's devices at a time, this one included, there is a region left for it. 0: not even with
-    /// this one alone.
+    /// Number of the VM's devices, this one included, that it may use at a time such that a region is left for this
+    /// one. 0: not even with this one alone.
     pub together: usize,
 }
 
@@ -138,7 +138,7 @@ impl System<'_> {
         times.map(|(_, &time)| time).max().unwrap_or(0)
     }
 
-    /// What a device can expect; `None`: there is no such device.
+    /// Latencies of a device; `None`: there is no such device.
     pub fn latency(&self, which: usize) -> Option<Latency> {
         let device = self.devices.get(which)?;
         let fits = self.task(device).fits;
@@ -188,7 +188,7 @@ impl System<'_> {
         all.all(|other| other.priority <= device.priority)
     }
 
-    /// What may be going on when a device's request comes.
+    /// Work that may be in progress at a device's request.
     fn before(&self, which: usize, device: &Device) -> u64 {
         let all = self.devices.iter().enumerate();
         let others = all.filter(|(other, _)| *other != which);
@@ -196,17 +196,17 @@ impl System<'_> {
         for (_, other) in others {
             let time = self.reconfigure(other);
             if other.priority < device.priority {
-                // The port ends what it has begun.
+                // The port completes the configuration in progress.
                 lower = time.max(lower);
                 if self.task(other).fits & self.task(device).fits != 0 {
                     hold = hold.max(Some(other.hold));
                 }
             } else {
-                // Equal ones have come first.
+                // Requests of equal devices have arrived earlier.
                 equal += time + self.costs.configured + self.costs.assign_configure;
             }
         }
-        // When it is over, the monitor finds the region, and the manager has to look.
+        // When the hold ends, the monitor finds the region, and the manager handles its interrupt.
         let costs = &self.costs;
         let held = hold.map_or(0, |hold| {
             hold + costs.interrupt + costs.search + costs.resume
@@ -214,15 +214,15 @@ impl System<'_> {
         costs.event() + lower + equal + held
     }
 
-    /// How much later a device has its region, for turns of lower ones; one comes every [`Turn::wait`] at most. `None`:
-    /// more and more of them.
+    /// Delay of a device's region by turns of lower devices, one every [`Turn::wait`] at most. `None`:
+    /// unbounded.
     fn with_turns(&self, which: usize, latency: u64) -> Option<u64> {
         let Some(turn) = self.turn else {
             return Some(0);
         };
         let highest = self.devices.get(which)?.priority;
         let lower = self.devices.iter().filter(|one| one.priority < highest);
-        // The region is taken and configured for it, it is held and computes, and is told to stop.
+        // The region is taken and configured for the turn's device, held, used, and told to stop.
         let times = lower.map(|one| {
             let stops = self.tasks.iter().map(|task| task.stop).max().unwrap_or(0) + self.drain;
             let ways = self.costs.ways();
@@ -231,13 +231,13 @@ impl System<'_> {
         let Some(time) = times.max() else {
             return Some(0);
         };
-        // Each turn may make room for the next: the least n with n >= (latency + n * time) / wait.
+        // Each turn may permit a further one: the least n with n >= (latency + n * time) / wait.
         let rest = turn.wait.checked_sub(time).filter(|&rest| rest > 0)?;
         latency.div_ceil(rest).checked_mul(time)
     }
 
-    /// The fewest devices of the own VM with which all regions of a device may be others'. Those of other VMs with the
-    /// same priority, or a higher one, come free.
+    /// The fewest devices of the same VM with which other devices may occupy all regions of a device. Devices of other
+    /// VMs with the same or a higher priority are not counted.
     fn together(&self, which: usize) -> usize {
         let Some(device) = self.devices.get(which) else {
             return 0;
@@ -248,8 +248,8 @@ impl System<'_> {
             .unwrap_or_else(|| own.count())
     }
 
-    /// The fewest own devices with which all of these regions are assigned; `used` are those that have one. `None`:
-    /// they cannot be.
+    /// The fewest devices of the same VM with which all of these regions are assigned; `used` are those that have one.
+    /// `None`: they cannot be.
     fn cover(&self, device: &Device, regions: u8, used: u8) -> Option<usize> {
         if regions == 0 {
             return Some(0);
@@ -338,13 +338,13 @@ mod tests {
         }
     }
 
-    /// Equation 6. Of the fourth way the published sum has one *T_Solution(1)* more.
+    /// Equation 6. The published sum of the fourth path has one *T_Solution(1)* more.
     #[test]
     fn the_ways_are_the_papers() {
         assert_eq!(COSTS.ways(), [303, 676, 510, 996 - COSTS.assign]);
     }
 
-    /// Equations 7, 8 and 5 for QAM-16, and what Table 5 makes of the others.
+    /// Equations 7, 8 and 5 for QAM-16, and the results of Table 5 for the others.
     #[test]
     fn the_worst_cases_are_the_papers() {
         let system = paper(&DEVICES);
@@ -364,31 +364,31 @@ mod tests {
             (latency.preempt, latency.reconfigure)
         };
         assert_eq!(worst(1), (4_700, 81_000));
-        // FFT-512 shares its regions with all.
+        // FFT-512 shares its regions with all other tasks.
         assert_eq!(worst(2), (4_700, 120_600));
         assert_eq!(worst(3), (3_360, 120_600));
         assert_eq!(system.latency(8), None);
     }
 
-    /// With four devices and three regions a VM cannot use all at a time; and best effort has no bound.
+    /// With four devices and three regions a VM cannot use all devices at a time; and best effort has no bound.
     #[test]
     fn some_devices_exclude_each_other() {
         let system = paper(&DEVICES);
         let together = |which| system.latency(which).expect("a device").together;
         assert_eq!([0, 1, 2, 3].map(together), [2, 2, 2, 1]);
         assert_eq!(system.latency(4).and_then(|one| one.bound), None);
-        // Another VM's FFT-512 may have the only region of the FFT-1024.
+        // Another VM's FFT-512 may occupy the only region of the FFT-1024.
         let devices = [device(0, 5, 1), device(1, 4, 1)];
         let latency = paper(&devices).latency(0).expect("a device");
         assert_eq!((latency.together, latency.bound), (0, None));
-        // Unless it is less urgent.
+        // Unless it has a lower priority.
         let devices = [device(0, 5, 1), device(1, 4, 0)];
         let latency = paper(&devices).latency(0).expect("a device");
         assert_eq!(latency.together, 1);
         assert!(latency.bound.is_some());
     }
 
-    /// One device alone: nothing is before it but the manager's own work.
+    /// One device alone waits only for the manager's own work.
     #[test]
     fn alone_there_is_little_to_wait_for() {
         let devices = [device(0, 2, 1)];
@@ -398,7 +398,7 @@ mod tests {
         assert_eq!(latency.bound, Some(676 + 81_000 + latency.before));
     }
 
-    /// What is before: a configuration that is going on, those of equals, a region that is held.
+    /// A request waits for a configuration in progress, those of equal devices, and a region that is held.
     #[test]
     fn others_come_first() {
         let before = |devices: &[Device]| paper(devices).latency(0).map_or(0, |one| one.before);
@@ -418,7 +418,7 @@ mod tests {
         );
     }
 
-    /// A turn costs once what it takes, if it is rare enough; when turns follow each other there is no bound.
+    /// A rare turn costs its own time once; when turns follow each other without a gap there is no bound.
     #[test]
     fn turns_cost_their_length() {
         let with = |wait| {
@@ -437,7 +437,7 @@ mod tests {
         let rare = with(10_000_000);
         assert!(rare.turns > 10_000);
         assert_eq!(rare.bound, none.bound.map(|bound| bound + rare.turns));
-        // Between two there is room for a half of the rest.
+        // The rest between two turns is used up by half.
         let latency = none.bound.expect("a bound");
         assert_eq!(with(rare.turns + latency.div_ceil(2)).turns, 2 * rare.turns);
         assert_eq!(with(10_000).bound, None);

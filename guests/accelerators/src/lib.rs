@@ -1,8 +1,8 @@
-//! Accelerators that VMs share: what the device manager decides, and how late a device can be had.
+//! Accelerators that VMs share: the decisions of the device manager, and the latency of a device's allocation.
 //!
 //! After Ker-ONE (Xia et al., Journal of Systems Architecture 98, 2019), sections 4.4 and 6.
-//! `docs/src/reference/regions.md` has the registers behind [`Fabric`], `docs/src/reference/device-manager.md` what
-//! becomes of a request.
+//! `docs/src/reference/regions.md` describes the registers behind [`Fabric`], and
+//! `docs/src/reference/device-manager.md` the states of a request.
 #![no_std]
 
 pub mod latency;
@@ -12,25 +12,25 @@ pub use manager::{
     Device, Event, Manager, OPERATIONS_MAX, Pending, Policy, RELEASE_TICKS, Statistics, Turn,
 };
 
-/// Interfaces there can be: as many as the region monitor's list has room for.
+/// Most interfaces: the capacity of the region monitor's list.
 pub const INTERFACES: usize = tactus_abi::blob::limit::INTERFACES;
-/// Regions there can be: as many as the compatibility index has bits for each task.
+/// Most regions: the bits per task of the compatibility index.
 pub const REGIONS: usize = 4;
-/// Tasks there can be; task 0 is none.
+/// Most tasks; task 0 is none.
 pub const TASKS: usize = 8;
 
 /// A region's state: `DESCRIPTOR.state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Nothing is computed.
+    /// No computation is in progress.
     Idle,
-    /// The task computes.
+    /// The task is computing.
     Busy,
-    /// It is told to stop.
+    /// The task has been told to stop.
     Preempt,
-    /// The device manager's.
+    /// The device manager owns the region.
     Switch,
-    /// The configuration port's.
+    /// The configuration port owns the region.
     Reconfig,
     /// Reserved for its client.
     Hold,
@@ -58,13 +58,13 @@ pub struct Descriptor {
     pub state: State,
     /// It is connected to its client.
     pub connected: bool,
-    /// The interface that it was last connected to.
+    /// The interface to which it was last connected.
     pub client: u8,
-    /// The priority with which that was.
+    /// The priority of that connection.
     pub priority: u8,
     /// The task that it is loaded with; 0 is none.
     pub loaded: u8,
-    /// Memory owes nothing to a task that was here.
+    /// Memory has answered all accesses of earlier tasks.
     pub drained: bool,
 }
 
@@ -83,13 +83,13 @@ pub enum Command {
     Release,
 }
 
-/// What the region monitor has for a request: `SOLUTION`. Whether the region has to be configured is told by its
-/// descriptor.
+/// The region monitor's solution of a request: `SOLUTION`. The region's descriptor shows whether it has to be
+/// configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solution {
     /// An idle region.
     Assign(u8),
-    /// A region that computes for a lower priority.
+    /// A region that computes for a device of lower priority.
     Preempt(u8),
     /// None; the request waits in the monitor's list.
     Unavailable,
@@ -97,10 +97,10 @@ pub enum Solution {
     NoRoom,
 }
 
-/// The first request that waits for which there is a region now: `FOUND`.
+/// The first waiting request for which a region is available: `FOUND`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The interface that asked.
+    /// The requesting interface.
     pub interface: u8,
     /// The region.
     pub region: u8,
@@ -115,68 +115,68 @@ pub struct Interface {
     pub running: bool,
     /// A computation was stopped, and its context is in the buffer.
     pub unfinished: bool,
-    /// The VM has asked for a computation that has not begun.
+    /// The VM has requested a computation that has not started.
     pub asked: bool,
 }
 
-/// The fabric's registers. Each operation is one or two accesses; none waits but [`Fabric::request`], for the few
+/// The fabric's registers. Each operation is one or two accesses; only [`Fabric::request`] waits, for the few
 /// cycles that the monitor takes.
 ///
-/// Numbers given are below those of the design.
+/// The numbers passed are below those of the design.
 pub trait Fabric {
-    /// The time by now, in ticks: later than when the event began that is being handled.
+    /// The current time, in ticks: later than the start of the event that is being handled.
     fn now(&mut self) -> u64;
     /// A region's descriptor.
     fn region(&mut self, region: u8) -> Descriptor;
-    /// Commands a region; whether it was carried out.
+    /// Sends a command to a region; returns whether it was executed.
     fn command(&mut self, region: u8, command: Command) -> bool;
-    /// Who is connected by the next [`Command::Connect`]: interface, priority, and for how many cycles the region is
-    /// held for it.
+    /// Sets the parameters of the next [`Command::Connect`]: interface, priority, and the cycles for which the region
+    /// is held for it.
     fn set_client(&mut self, region: u8, interface: u8, priority: u8, hold: u32);
-    /// Asks the monitor for a region, in place of what the interface had asked before. What there is none for waits in
-    /// the monitor's list.
+    /// Requests a region from the monitor, in place of the interface's earlier request. Without a solution, the request
+    /// waits in the monitor's list.
     fn request(&mut self, interface: u8, task: u8, priority: u8) -> Solution;
-    /// What the monitor has found for its list.
+    /// The monitor's solution for its list.
     fn found(&mut self) -> Option<Found>;
-    /// Takes an interface's request off the monitor's list, if it is there.
+    /// Removes an interface's request from the monitor's list, if it is there.
     fn withdraw(&mut self, interface: u8);
-    /// Which regions each task fits into, a bit each.
+    /// Sets the regions that each task fits into, a bit each.
     fn set_compatibility(&mut self, fits: &[u8; TASKS]);
-    /// Whether a configuration is going on.
+    /// Whether a configuration is in progress.
     fn is_configuring(&mut self) -> bool;
-    /// Begins to configure a region with a task. What became of it is in the region's descriptor when it is over.
+    /// Starts to configure a region with a task. At the end, the region's descriptor shows the result.
     fn configure(&mut self, region: u8, task: u8);
     /// An interface's state.
     fn interface(&mut self, interface: u8) -> Interface;
-    /// Continues with the unfinished computation of a connected interface; nothing happens where there is none.
+    /// Resumes the unfinished computation of a connected interface; has no effect if there is none.
     fn resume(&mut self, interface: u8);
-    /// Ends what an interface has unfinished or asked with error 15; nothing happens while it is running.
+    /// Ends an interface's unfinished or requested computation with error 15; has no effect while it is running.
     fn fail(&mut self, interface: u8);
 }
 
-/// What a VM that knows the state of its devices is told: the paper's Table 2.
+/// Signals to a VM that follows the state of its devices: the paper's Table 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Signal {
     /// *IPC_WAIT*: there is no region yet.
     Wait = 1,
-    /// *IPC_READY*: there is one.
+    /// *IPC_READY*: there is a region.
     Ready = 2,
-    /// *IPC_PREEMPT*: the region was taken from an unfinished computation.
+    /// *IPC_PREEMPT*: the region was preempted with an unfinished computation.
     Preempt = 3,
 }
 
-/// The VMs' side: their pages, their signals, and the save and restore routines that the user has registered.
+/// The interface to the VMs: their pages, their signals, and the save and restore routines that the user registered.
 ///
-/// After a crash any of them may be called again with the same argument: it is to do the same again.
+/// After a crash each may be called again with the same argument, and must have the same effect again.
 pub trait Guests {
-    /// Lets the VM write the virtual device's page, or no more. What a vCPU writes on another hart meanwhile becomes an
-    /// [`Event::Request`] if it asks for something.
+    /// Makes the virtual device's page writable for the VM, or not. A concurrent write by a vCPU on another hart becomes
+    /// an [`Event::Request`] if it requests a computation.
     fn permit(&mut self, interface: u8, writable: bool);
-    /// Tells the VM.
+    /// Sends a signal to the VM.
     fn signal(&mut self, interface: u8, signal: Signal);
-    /// The interface has lost its region: what the user wants to be done with its context.
+    /// The interface has lost its region: runs the user's routine that saves its context.
     fn save(&mut self, interface: u8);
-    /// It is about to get one. `false`: its context is not to be used, and the request ends with an error.
+    /// The interface is about to get a region. `false`: its context is not valid, and the request ends with an error.
     fn restore(&mut self, interface: u8) -> bool;
 }

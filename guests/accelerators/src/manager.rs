@@ -1,88 +1,88 @@
-//! The device manager: what is done about each request, step by step.
+//! The device manager: the handling of each request, step by step.
 //!
-//! The paper's Figures 10 and 11, as a state machine without a state that must not be lost. What a VM has asked for is
-//! in its interface, who has a region is in the region, and both outlive the manager: one that begins
-//! ([`Manager::begin`]) finds all of it there. Events only tell where to look, so that one that is late, doubled or
-//! never happened does no harm.
+//! The paper's Figures 10 and 11, as a state machine whose state can be recovered. A VM's request is in its interface,
+//! and the assignment of a region is in the region. Both outlive the manager: a new one
+//! ([`Manager::begin`]) reads all of it there. Events only say where to look, so that a late, duplicate or spurious
+//! event does no harm.
 //!
-//! Each event is one bounded piece of work, of at most [`OPERATIONS_MAX`] operations, and the most urgent is first
-//! ([`Manager::next`]): so work for a best-effort VM keeps a real-time one waiting for one piece of it. What has been
-//! begun for a lower priority is put aside: a region in transition is reassigned to the device with the higher
-//! priority, and the other waits again.
+//! Each event is one bounded piece of work, of at most [`OPERATIONS_MAX`] operations, and the most urgent is handled
+//! first ([`Manager::next`]): so a real-time VM waits for at most one piece of work for a best-effort VM. Work in
+//! progress for a lower priority is put aside: a region in transition is reassigned to the device with the higher
+//! priority, and the other device waits again.
 
 use crate::{
     Command, Descriptor, Fabric, Guests, INTERFACES, Interface, REGIONS, Signal, Solution, State,
     TASKS,
 };
 
-/// The most operations of [`Fabric`] and [`Guests`] that one event leads to; a test holds it.
+/// The most operations of [`Fabric`] and [`Guests`] in one event; a test checks it.
 pub const OPERATIONS_MAX: u32 = 24;
-/// How often a command that came too late for one solution is followed by another search at once; then other events
-/// come first.
+/// Number of immediate searches after commands that came too late for a solution; then other events are handled
+/// first.
 const TRIES: u32 = 2;
-/// The priority of a device in its turn: above that of every device.
+/// The priority of a device during its turn: above that of every device.
 const IN_TURN: u8 = u8::MAX;
-/// Ticks after which a region that was not drained is looked at again.
+/// Ticks after which a region that was not drained is checked again.
 pub const RELEASE_TICKS: u64 = 10;
 
-/// What stands behind an interface.
+/// The virtual device at an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
     /// The task; 1 to 7.
     pub task: u8,
     /// The priority of its VM, higher first; less than 255.
     pub priority: u8,
-    /// For how many cycles of the fabric a region is held for it without being used.
+    /// Cycles of the fabric for which an unused region is held for it.
     pub hold: u32,
 }
 
-/// A turn prevents starvation: a device that has waited for `wait`, and is not of the highest priority that there is,
-/// gets a region before all others, and is not preempted there for `length`. One at a time, and one every `wait` at
-/// most. In ticks.
+/// A turn prevents starvation: a device that has waited for `wait`, and does not have the highest priority of all,
+/// gets a region before all others, and is not preempted there for `length`. One turn at a time, and one every `wait`
+/// at most. In ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// After so long without a region it has its turn.
+    /// Waiting time after which a device has its turn.
     pub wait: u64,
-    /// Time for which it is not preempted.
+    /// Time for which the device is not preempted.
     pub length: u64,
 }
 
-/// What the manager does where the paper leaves a choice. Times in ticks.
+/// The manager's policy where the paper leaves a choice. Times in ticks.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
-    /// Which regions each task fits into, a bit each.
+    /// The regions that each task fits into, a bit each.
     pub fits: [u8; TASKS],
-    /// For how long each task may continue when it has been told to stop: then it is killed, and its computation ends
+    /// Time for which each task may continue after it was told to stop: then it is killed, and its computation ends
     /// with error 14.
     pub stop: [u64; TASKS],
-    /// A region that memory still owes an answer after so long is left alone until it does not.
+    /// Time after which a region that memory still owes an answer is left alone until it is drained.
     pub drain: u64,
-    /// A request that has waited for so long ends with error 15; `None`: none does.
+    /// Time after which a waiting request ends with error 15; `None`: never.
     pub give_up: Option<u64>,
-    /// Turns; `None`: a higher priority always comes first.
+    /// Turns; `None`: a higher priority always has precedence.
     pub turn: Option<Turn>,
 }
 
-/// Something to look at.
+/// A reason to check the registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A VM has written to the page of a virtual device that has no region.
     Request(u8),
-    /// A VM does not want its device's computation any more.
+    /// A VM has cancelled its device's computation.
     Cancel(u8),
     /// A device's VM has ended, or restarts: its computation is dropped.
     Ended(u8),
     /// *IRQ_PRR_Stop*: a region's task has stopped.
     Stopped(u8),
-    /// *IRQ_PCAP_Over*: a configuration is over.
+    /// *IRQ_PCAP_Over*: a configuration has ended.
     Configured,
-    /// *IRQ_New_Solution*: there is a region for a request that waits.
+    /// *IRQ_New_Solution*: there is a region for a waiting request.
     Found,
-    /// The time of [`Manager::deadline`] has come.
+    /// The time of [`Manager::deadline`] has been reached.
     Time,
 }
 
-/// Events that have come and have not been handled; a bit for each interface or region.
+/// Events that have not been handled; a bit for each interface or region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pending {
     /// [`Event::Request`].
@@ -99,37 +99,37 @@ pub struct Pending {
     pub found: bool,
 }
 
-/// What a device has met so far, since the manager began. Times in ticks.
+/// Statistics of a device since the manager's start. Times in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Times that it got a region.
+    /// Number of regions that it got.
     pub served: u64,
-    /// Times that its region was taken with a computation unfinished.
+    /// Number of preemptions with an unfinished computation.
     pub preempted: u64,
     /// Requests that ended with an error.
     pub failed: u64,
-    /// The longest that it waited for a region and got it.
+    /// The longest time that it waited before it got a region.
     pub waited_max: u64,
 }
 
-/// What is being done for a device.
+/// State of a device's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Want {
     Nothing,
     /// It waits: in the monitor's list, or for [`Manager::again`].
     Waiting,
-    /// This region is on its way to it.
+    /// This region is being prepared for it.
     Coming(u8),
 }
 
-/// What is being done with a region.
+/// State of the manager's work on a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Nothing: its client's, or free.
+    /// None: the region is its client's, or free.
     Rest,
     /// Its task, which is this one, has been told to stop.
     Stopping(u8),
-    /// It is in Switch, and its turn at the configuration port has not come.
+    /// It is in Switch, and waits for the configuration port.
     Queued,
     /// It is being configured, with this task.
     Loading(u8),
@@ -140,11 +140,11 @@ enum Phase {
 #[derive(Clone, Copy, Debug)]
 struct Work {
     phase: Phase,
-    /// The interface that gets the region; `None`: the most urgent one that waits then.
+    /// The interface that gets the region; `None`: the most urgent waiting one at that time.
     target: Option<u8>,
-    /// Since when it is in this phase.
+    /// Start of this phase.
     since: u64,
-    /// When to look at it, if nothing happens before.
+    /// Time of the next check, unless an event occurs before.
     due: u64,
 }
 
@@ -158,11 +158,11 @@ const REST: Work = Work {
 /// The current turn, or the last one.
 #[derive(Clone, Copy, Debug)]
 struct InTurn {
-    /// `None`: it is over.
+    /// The device; `None`: the turn is over.
     interface: Option<u8>,
-    /// When the next one may begin.
+    /// The earliest start of the next turn.
     next: u64,
-    /// Its region and its end, when it has one.
+    /// Its region and its end, once it has a region.
     at: Option<(u8, u64)>,
 }
 
@@ -173,12 +173,12 @@ pub struct Manager {
     devices: [Option<Device>; INTERFACES],
     regions: u8,
     wants: [Want; INTERFACES],
-    /// Since when each has been waiting.
+    /// Start of each interface's wait.
     since: [u64; INTERFACES],
     works: [Work; REGIONS],
-    /// Those whose request is to be searched for again.
+    /// Interfaces whose request is to be searched for again.
     again: u8,
-    /// Those that have been told to wait, and not yet that they need not.
+    /// Interfaces that have been sent Wait, and no other signal since.
     told: u8,
     turn: Option<InTurn>,
     statistics: [Statistics; INTERFACES],
@@ -198,7 +198,7 @@ fn bits(mut mask: u8) -> impl Iterator<Item = u8> {
 }
 
 impl Manager {
-    /// A manager of these devices and the first `regions` regions, at most [`REGIONS`]. Nothing is done before
+    /// Creates a manager of these devices and the first `regions` regions, at most [`REGIONS`]. It does nothing before
     /// [`Manager::begin`].
     pub const fn new(policy: Policy, devices: [Option<Device>; INTERFACES], regions: u8) -> Self {
         assert!(regions as usize <= REGIONS);
@@ -221,7 +221,7 @@ impl Manager {
         }
     }
 
-    /// Begins, after reset or after a manager that has died anywhere in its work. Requests keep their priority; their
+    /// Starts, after reset or after a manager that has crashed at any point. Requests keep their priority; their
     /// arrival is now.
     pub fn begin<W: Fabric + Guests>(&mut self, world: &mut W, now: u64) {
         world.set_compatibility(&self.policy.fits);
@@ -235,7 +235,7 @@ impl Manager {
                     let device = self.device(descriptor.client);
                     let own = device.map_or(0, |device| device.priority);
                     if descriptor.connected && descriptor.priority != own {
-                        // It was having its turn, which is over.
+                        // It was in its turn, which is over.
                         self.turn = Some(InTurn {
                             interface: Some(descriptor.client),
                             next: now,
@@ -254,7 +254,7 @@ impl Manager {
             }
             let state = world.interface(interface);
             if state.connected {
-                // What had just been connected when the last manager died.
+                // A region that was connected just before the last manager crashed.
                 world.permit(interface, true);
                 self.resume(world, interface, state);
             } else {
@@ -263,7 +263,7 @@ impl Manager {
         }
     }
 
-    /// The most urgent of the events, which is not pending any more; `None`: there is nothing to do before
+    /// Takes the most urgent event from `pending`; `None`: there is no work before
     /// [`Manager::deadline`].
     pub fn next(&self, pending: &mut Pending, now: u64) -> Option<Event> {
         if self.deadline().is_some_and(|deadline| deadline <= now) {
@@ -310,7 +310,7 @@ impl Manager {
         Some(event)
     }
 
-    /// Handles an event, which need not have happened.
+    /// Handles an event; a spurious one does no harm.
     pub fn handle<W: Fabric + Guests>(&mut self, world: &mut W, event: Event, now: u64) {
         match event {
             Event::Request(interface) => self.requested(world, interface, now),
@@ -323,11 +323,11 @@ impl Manager {
         }
     }
 
-    /// When [`Event::Time`] is due, in ticks.
+    /// The time at which [`Event::Time`] is due, in ticks.
     pub fn deadline(&self) -> Option<u64> {
         let works = self.works.iter().map(|work| work.due).min();
         let works = works.filter(|&due| due != u64::MAX);
-        // What follows is for those that wait.
+        // The rest concerns waiting interfaces.
         if self.wants.iter().all(|&want| want != Want::Waiting) {
             return works;
         }
@@ -342,14 +342,14 @@ impl Manager {
         waits.chain(works).chain(self.turn_end()).min()
     }
 
-    /// The interfaces, a bit each, whose VMs' requests would be news: those for which nothing is being done.
+    /// The interfaces, a bit each, whose VMs' requests would be new: those without a request in progress.
     pub fn listens(&self) -> u8 {
         let idle = (0..INTERFACES as u8)
             .filter(|&i| self.device(i).is_some() && self.wants[usize::from(i)] == Want::Nothing);
         idle.fold(0, |all, interface| all | bit(interface))
     }
 
-    /// The region that is on its way to an interface.
+    /// The region that is being prepared for an interface.
     pub fn on_its_way(&self, interface: u8) -> Option<u8> {
         match self.wants.get(usize::from(interface)) {
             Some(&Want::Coming(region)) => Some(region),
@@ -357,7 +357,7 @@ impl Manager {
         }
     }
 
-    /// What an interface has met.
+    /// Statistics of an interface.
     pub fn statistics(&self, interface: u8) -> Statistics {
         self.statistics
             .get(usize::from(interface))
@@ -365,7 +365,7 @@ impl Manager {
             .unwrap_or_default()
     }
 
-    // Who wants what.
+    // Requests of devices.
 
     fn device(&self, interface: u8) -> Option<Device> {
         self.devices.get(usize::from(interface)).copied().flatten()
@@ -375,7 +375,7 @@ impl Manager {
         self.wants.get(usize::from(interface)) == Some(&Want::Waiting)
     }
 
-    /// The priority by which a device is served: its VM's, or one above all while it has its turn.
+    /// The effective priority of a device: its VM's, or one above all during its turn.
     fn level(&self, interface: u8) -> u8 {
         let own = self.device(interface).map_or(0, |device| device.priority);
         match self.turn {
@@ -384,7 +384,7 @@ impl Manager {
         }
     }
 
-    /// The highest priority of all.
+    /// The highest priority of all devices.
     fn top(&self) -> u8 {
         let priorities = self.devices.iter().flatten().map(|device| device.priority);
         priorities.max().unwrap_or(0)
@@ -399,10 +399,10 @@ impl Manager {
         self.works.get(usize::from(region)).copied().unwrap_or(REST)
     }
 
-    /// A region's task has just been told to stop: its time begins now, and not when the manager began with what has
+    /// A region's task has just been told to stop: its time starts now, and not at the start of the event that has
     /// led here.
     fn set_stopping(&mut self, fabric: &mut impl Fabric, region: u8, task: u8) {
-        // Somewhere within this tick.
+        // Rounded up: the current time is within this tick.
         let now = fabric.now() + 1;
         self.set_phase(region, Phase::Stopping(task), now);
     }
@@ -426,7 +426,7 @@ impl Manager {
         self.again &= !bit(interface);
     }
 
-    /// A device waits, and its request is to be searched for again.
+    /// Makes a device wait, and marks its request to be searched for again.
     fn wait_again(&mut self, interface: u8) {
         self.wants[usize::from(interface)] = Want::Waiting;
         self.again |= bit(interface);
@@ -484,7 +484,7 @@ impl Manager {
         }
     }
 
-    /// Takes a region that is idle, or computes for less, for an interface. `false`: it is neither any more.
+    /// Takes a region for an interface, if it is idle or computes for a lower priority. `false`: it no longer is.
     fn take<W: Fabric + Guests>(
         &mut self,
         world: &mut W,
@@ -493,7 +493,7 @@ impl Manager {
         now: u64,
     ) -> bool {
         if matches!(self.work(region).phase, Phase::Loading(_)) {
-            // It is free, so its bitstream was refused, and its interface has not been notified yet.
+            // It is free: its bitstream was refused, and its interface has not been notified yet.
             self.configured(world, now);
         }
         let descriptor = world.region(region);
@@ -515,15 +515,15 @@ impl Manager {
         }
     }
 
-    /// There is no region for an interface: one that is on its way to a lower priority, or that has been somebody's for
-    /// a whole turn, is.
+    /// Without a region for an interface: reassigns one that is being prepared for a lower priority, or that a device
+    /// has had for a whole turn.
     fn put_aside<W: Fabric + Guests>(&mut self, world: &mut W, interface: u8, now: u64) {
         let Some(device) = self.device(interface) else {
             return;
         };
         let level = self.level(interface);
         let candidates = (0..self.regions).filter(|&region| self.fits(device.task, region));
-        // The sooner it can be had the better; of equal ones the smaller.
+        // The region that is available earliest; among equal ones the smaller.
         let best = candidates
             .filter_map(|region| {
                 let work = self.work(region);
@@ -566,7 +566,7 @@ impl Manager {
         }
     }
 
-    /// An interface has no region: its VM writes no more, and what it has not done waits.
+    /// An interface has lost its region: its VM may not write any more, and its unfinished computation waits.
     fn lose<W: Fabric + Guests>(&mut self, world: &mut W, interface: u8, now: u64) {
         if self.device(interface).is_none() {
             return;
@@ -574,7 +574,7 @@ impl Manager {
         self.end_turn(interface);
         world.permit(interface, false);
         world.save(interface);
-        // What was written until just now is there.
+        // Everything written until the page was closed is visible.
         let state = world.interface(interface);
         if state.unfinished {
             self.statistics[usize::from(interface)].preempted += 1;
@@ -587,7 +587,7 @@ impl Manager {
         }
     }
 
-    /// A request ends with an error, or because it is not wanted.
+    /// Ends a request with an error, or because it was cancelled.
     fn end(&mut self, world: &mut impl Fabric, interface: u8) {
         self.wants[usize::from(interface)] = Want::Nothing;
         self.again &= !bit(interface);
@@ -615,8 +615,8 @@ impl Manager {
         self.end(world, interface);
     }
 
-    /// What a VM that has ended was waiting for is not wanted, and what it computes is killed. An idle region stays its
-    /// own until a device requests it.
+    /// Drops the request of a VM that has ended, and kills its computation. An idle region stays connected
+    /// until a device requests it.
     fn ended<W: Fabric + Guests>(&mut self, world: &mut W, interface: u8, now: u64) {
         self.cancelled(world, interface);
         let has = |descriptor: Descriptor| descriptor.connected && descriptor.client == interface;
@@ -624,18 +624,18 @@ impl Manager {
             return;
         };
         if world.command(region, Command::Kill) {
-            // Also what it has asked for behind that.
+            // Also a computation requested behind that one.
             world.fail(interface);
             self.vacated(world, region, now);
         } else {
-            // The hypervisor has closed it.
+            // The hypervisor has closed the page.
             world.permit(interface, true);
         }
     }
 
     // Regions.
 
-    /// A region in Switch, for an interface: connects it, or starts its configuration.
+    /// Prepares a region in Switch for an interface: connects it, or starts its configuration.
     fn prepare<W: Fabric + Guests>(&mut self, world: &mut W, region: u8, now: u64) {
         let target = self.work(region).target;
         let Some((interface, device)) = target.and_then(|i| Some((i, self.device(i)?))) else {
@@ -661,7 +661,7 @@ impl Manager {
         }
         world.set_client(region, interface, self.level(interface), device.hold);
         if !world.command(region, Command::Connect) {
-            // Not in Switch: nothing but a fault of the fabric.
+            // Not in Switch: only a fault of the fabric can cause this.
             self.wait_again(interface);
             return;
         }
@@ -710,7 +710,7 @@ impl Manager {
         }
     }
 
-    /// Gives the configuration port, when it is free, to the most urgent region that waits for it.
+    /// Assigns the configuration port, when it is free, to the most urgent region that waits for it.
     fn feed_port<W: Fabric + Guests>(&mut self, world: &mut W, now: u64) {
         if self.is_loading() || world.is_configuring() {
             return;
@@ -736,7 +736,7 @@ impl Manager {
         }
     }
 
-    /// A region has come to Switch from its client.
+    /// A region has changed to Switch from its client.
     fn vacated<W: Fabric + Guests>(&mut self, world: &mut W, region: u8, now: u64) {
         let client = world.region(region).client;
         self.lose(world, client, now);
@@ -759,7 +759,7 @@ impl Manager {
                     self.set_phase(region, Phase::Rest, now);
                     self.prepare(world, region, now);
                 }
-                // It was refused, and the region is free.
+                // The bitstream was refused, and the region is free.
                 State::Idle => {
                     let target = self.work(region).target;
                     self.works[usize::from(region)] = REST;
@@ -773,7 +773,7 @@ impl Manager {
         self.feed_port(world, now);
     }
 
-    /// A bitstream of a task was refused while the region was on its way to an interface.
+    /// Handles a refused bitstream of a task, for a region that was being prepared for an interface.
     fn refused(&mut self, world: &mut impl Fabric, interface: u8, task: u8) {
         if self
             .device(interface)
@@ -782,7 +782,7 @@ impl Manager {
             self.statistics[usize::from(interface)].failed += 1;
             self.end(world, interface);
         } else {
-            // It was begun for another interface.
+            // The configuration was started for another interface.
             self.wait_again(interface);
         }
     }
@@ -798,15 +798,15 @@ impl Manager {
             self.again &= !bit(found.interface);
             world.withdraw(found.interface);
         } else {
-            // It has changed under the manager's hands, and may be just as good as it is now, of which the monitor says
-            // nothing.
+            // The region has changed since the monitor found it, and may still be suitable, of which the monitor sends
+            // no notice.
             self.again |= bit(found.interface);
         }
     }
 
     // Time.
 
-    /// When a device that waits has its turn.
+    /// The time at which a waiting device has its turn.
     fn turn_deadline(&self, interface: u8) -> Option<u64> {
         let rule = self.policy.turn?;
         if self.device(interface)?.priority == self.top() {
@@ -830,7 +830,7 @@ impl Manager {
         Some(after.max(self.since[usize::from(interface)] + rule.wait))
     }
 
-    /// Who has had a region for a whole turn and still has it, and the region.
+    /// The interface that has had a region for a whole turn and still has it, and the region.
     fn overdue(&self, now: u64) -> Option<(u8, u8)> {
         let turn = self.turn?;
         let (region, end) = turn.at?;
@@ -839,7 +839,7 @@ impl Manager {
             .map(|interface| (interface, region))
     }
 
-    /// Who waits for the end of a turn: the most urgent.
+    /// The most urgent interface that waits for the end of a turn.
     fn awaits_turn_end(&self) -> Option<u8> {
         let turn = self.turn?;
         let (region, _) = turn.at?;
@@ -889,7 +889,7 @@ impl Manager {
         }
     }
 
-    /// One thing whose time has come.
+    /// Handles one due deadline.
     fn timed<W: Fabric + Guests>(&mut self, world: &mut W, now: u64) {
         let is_due = |time: Option<u64>| time.is_some_and(|time| time <= now);
         if let Some(region) = (0..self.regions).find(|&region| self.work(region).due <= now) {
@@ -904,7 +904,7 @@ impl Manager {
             let gives_up = is_due(self.policy.give_up.map(|time| since + time));
             (gives_up || is_due(self.turn_deadline(interface))).then_some((interface, gives_up))
         });
-        // Who has waited longest.
+        // The one that has waited longest.
         if let Some((interface, gives_up)) =
             due.min_by_key(|(interface, _)| self.since[usize::from(*interface)])
         {
@@ -926,7 +926,7 @@ impl Manager {
         }
     }
 
-    /// The region of a turn is held at the moment: it is looked at again later.
+    /// The region of a turn is held now: it is checked again later.
     fn postpone(&mut self, now: u64) {
         if let Some((_, end)) = self.turn.as_mut().and_then(|turn| turn.at.as_mut()) {
             *end = now + RELEASE_TICKS;
@@ -951,9 +951,9 @@ impl Manager {
         self.again |= bit(interface);
     }
 
-    /// A task that has been told to stop and did not.
+    /// Kills a task that has been told to stop and did not.
     fn kill<W: Fabric + Guests>(&mut self, world: &mut W, region: u8, now: u64) {
-        // Refused where it has just stopped.
+        // Refused if the task has just stopped.
         world.command(region, Command::Kill);
         if world.region(region).state == State::Switch {
             return self.vacated(world, region, now);
@@ -965,12 +965,12 @@ impl Manager {
         }
     }
 
-    /// A region that was not drained.
+    /// Checks a region that was not drained.
     fn drain<W: Fabric + Guests>(&mut self, world: &mut W, region: u8, now: u64) {
         let drain = self.policy.drain;
         let work = &mut self.works[usize::from(region)];
         let so_far = now.saturating_sub(work.since);
-        // Memory that does not answer for long is looked at less and less often.
+        // The interval of checks grows while memory does not answer.
         let next = if so_far < drain { 0 } else { so_far };
         work.due = now + next.max(RELEASE_TICKS);
         let target = work.target;

@@ -1,5 +1,5 @@
-//! The device manager against a model of the fabric: whatever VMs, tasks and bitstreams do, and wherever the manager
-//! dies.
+//! The device manager against a model of the fabric: for any behaviour of VMs, tasks and bitstreams, and a crash of the
+//! manager at any point.
 
 mod fabric_model;
 
@@ -12,7 +12,7 @@ use tactus_accelerators::{
     latency,
 };
 
-/// Which regions the four tasks of the paper's experiment fit into: Table 5, and the tasks' numbers in the fabric.
+/// The regions that the four tasks of the paper's experiment fit into: Table 5, and the tasks' numbers in the fabric.
 const FITS: [u8; TASKS] = [0, 0b111, 0b011, 0b011, 0b110, 0b100, 0, 0];
 const CONFIGURATION: [u64; 3] = [8, 28, 42];
 const BLOCK: u64 = 5;
@@ -32,7 +32,7 @@ struct Bench {
     policy: Policy,
     manager: Manager,
     crashes: u32,
-    /// The most operations of one event.
+    /// The most operations in one event.
     operations_max: u32,
     events: u32,
 }
@@ -54,11 +54,11 @@ impl Bench {
         bench
     }
 
-    /// Begins a manager, as often as it dies before it is done.
+    /// Starts a manager, again after each crash during its start.
     fn begin(&mut self) {
         loop {
             self.manager = Manager::new(self.policy, self.model.devices, REGIONS);
-            // What it was told is lost with it.
+            // Its pending events are lost with it.
             self.model.pending = Pending::default();
             let (manager, model) = (&mut self.manager, &mut self.model);
             let now = model.now;
@@ -70,9 +70,9 @@ impl Bench {
         }
     }
 
-    /// Everything that there is to do now.
+    /// Handles all events that are due now.
     fn handle(&mut self) {
-        // Far more than there are events.
+        // Far more iterations than there are events.
         for _ in 0..500 {
             let (manager, model) = (&mut self.manager, &mut self.model);
             let now = model.now;
@@ -120,7 +120,7 @@ impl Bench {
         }
     }
 
-    /// What holds when nothing has happened since the manager looked last; in the end, all is looked at.
+    /// Checks the invariants if there are no unhandled events; at the end there are none.
     fn check(&self) {
         if self.model.slowness > 0 {
             return;
@@ -140,7 +140,7 @@ impl Bench {
             .all(|(interface, one)| !self.model.wants(interface) && (!one.running || one.stubborn))
     }
 
-    /// Lets everything come to its end, and looks whether all that was asked for has had one.
+    /// Runs until all computations have ended, and checks that each request had one result.
     fn finish(&mut self, ticks: u64) {
         self.model.fuse = None;
         for _ in 0..ticks {
@@ -152,7 +152,7 @@ impl Bench {
         for (interface, one) in (0..).zip(&self.model.interfaces) {
             assert!(!self.model.wants(interface), "{interface} waits: {one:?}");
             assert!(!one.running || one.stubborn, "{interface}: {one:?}");
-            // What is asked behind a computation that never ends is the VM's own affair.
+            // A request behind a computation that never ends has no result.
             let rest = u32::from(one.running) + u32::from(one.asked);
             assert_eq!(one.ends.len() as u32 + rest, one.asks, "{interface}");
         }
@@ -164,7 +164,7 @@ impl Bench {
     }
 }
 
-/// Whether it was not stopped by a crash. Other panics continue.
+/// Whether the closure returned without a crash. Other panics propagate.
 fn survives(what: impl FnOnce()) -> bool {
     match catch_unwind(AssertUnwindSafe(what)) {
         Ok(()) => true,
@@ -189,7 +189,7 @@ enum Step {
     /// The VM ends, or restarts.
     End(u8),
     Stubborn(u8),
-    /// The manager does not get to run.
+    /// The manager is not scheduled.
     Sleep(u64),
     Run(u64),
     Crash(u32),
@@ -215,7 +215,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What is hostile, broken or fatal.
+/// Faults: stubborn tasks, refused bitstreams and contexts, crashes.
 fn any_fault() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => any_step(),
@@ -235,7 +235,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     /// For any sequence of requests each computation completes, and no interface waits for a region that is available.
-    /// A manager that takes its time, in which the fabric continues, kills no task that stops in time.
+    /// A slow manager, during whose work the fabric continues, kills no task that stops in time.
     #[test]
     fn everybody_is_served(
         devices in prop::array::uniform8(any_device()),
@@ -253,8 +253,8 @@ proptest! {
         }
     }
 
-    /// Tasks that never stop, bitstreams and contexts that are refused, a manager that dies: each computation that was
-    /// asked for still ends once.
+    /// Tasks that never stop, bitstreams and contexts that are refused, a manager that crashes: each requested
+    /// computation still ends once.
     #[test]
     fn everything_ends(
         devices in prop::array::uniform8(any_device()),
@@ -304,7 +304,7 @@ fn scenario(crash: Option<u32>) -> Bench {
     bench
 }
 
-/// The manager dies at each of its operations in turn, and nothing that was asked for is lost.
+/// The manager crashes at each of its operations in turn, and no request is lost.
 #[test]
 fn it_may_die_anywhere() {
     let bench = scenario(None);
@@ -327,7 +327,7 @@ fn it_may_die_anywhere() {
     assert!(died > 150, "{died}");
 }
 
-/// A real-time device gets its region from best-effort ones, which continue afterwards; equal ones wait.
+/// A real-time device preempts best-effort ones, which continue afterwards; devices of equal priority wait.
 #[test]
 fn real_time_wins_and_equals_wait() {
     let mut devices = [None; INTERFACES];
@@ -353,7 +353,7 @@ fn real_time_wins_and_equals_wait() {
     assert_eq!(bench.manager.statistics(0).preempted, 1);
 }
 
-/// A region on its way to a best-effort device is given to a real-time one that comes in between.
+/// A region that is being prepared for a best-effort device is reassigned to a real-time one that requests it.
 #[test]
 fn work_for_best_effort_is_put_aside() {
     let mut devices = [None; INTERFACES];
@@ -365,7 +365,7 @@ fn work_for_best_effort_is_put_aside() {
     assert_eq!(bench.model.regions[2].state, State::Reconfig);
     bench.step(&Step::Start(1, 10));
     bench.step(&Step::Run(CONFIGURATION[2] - 20));
-    // No more than the rest of the configuration.
+    // It waits only for the rest of the configuration.
     assert_eq!(bench.model.region_of(1), Some(2));
     bench.finish(200);
 }
@@ -393,7 +393,7 @@ fn a_region_that_is_not_drained_is_left_alone() {
     assert!(events < 40, "{events} events");
 }
 
-/// A bitstream that is refused ends the request with an error, and the next one is served.
+/// A refused bitstream ends the request with an error, and the next request is served.
 #[test]
 fn a_corrupt_bitstream_ends_its_request() {
     let mut devices = [None; INTERFACES];
@@ -410,7 +410,7 @@ fn a_corrupt_bitstream_ends_its_request() {
     assert_eq!(bench.manager.statistics(0).failed, 1);
 }
 
-/// What best effort waits while a real-time device computes without pause.
+/// The wait of a best-effort device while a real-time device computes without pause.
 fn starved(turn: Option<Turn>) -> (u64, usize, u64) {
     let mut devices = [None; INTERFACES];
     devices[0] = device(5, 0);
@@ -432,7 +432,7 @@ fn starved(turn: Option<Turn>) -> (u64, usize, u64) {
     (waited, done, bench.model.interfaces[1].waited_max)
 }
 
-/// Best effort starves without turns, and not with them; what it costs a real-time device is a turn.
+/// Best effort starves only without turns; a turn delays a real-time device by its length.
 #[test]
 fn turns_bound_starvation() {
     assert_eq!(starved(None).1, 0);
@@ -441,8 +441,8 @@ fn turns_bound_starvation() {
         length: 30,
     };
     let (waited, done, real_time) = starved(Some(turn));
-    // It waits for its turn, for the computation that is going on and the one that was asked before, and for its
-    // configuration; so does the other.
+    // It waits for its turn, for the computation in progress and the one requested before, and for its
+    // configuration; so does the other device.
     assert!(waited <= 300 + 2 * 20 + CONFIGURATION[2], "{waited}");
     assert!(done >= 10, "{done}");
     assert!(
@@ -451,7 +451,7 @@ fn turns_bound_starvation() {
     );
 }
 
-/// Best-effort devices, the tasks of a real-time VM's, and what all of them do.
+/// Best-effort devices, the tasks of a real-time VM's devices, and the steps of all.
 #[derive(Clone, Debug)]
 struct Contention {
     best_effort: Vec<Option<Device>>,
@@ -477,7 +477,7 @@ fn any_contention() -> impl Strategy<Value = Contention> {
     })
 }
 
-/// What the analysis says of each interface, with each of the manager's parts as a tick.
+/// The analysis' bound of each interface, with a tick for each part of the manager.
 fn latency_bounds(bench: &Bench) -> Vec<Option<u64>> {
     let used: Vec<usize> = (0..INTERFACES)
         .filter(|&i| bench.model.devices[i].is_some())
@@ -524,8 +524,8 @@ fn latency_bounds(bench: &Bench) -> Vec<Option<u64>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// A real-time VM that uses one of its devices at a time never waits longer than the analysis says, whatever
-    /// best-effort VMs do.
+    /// A real-time VM that uses one of its devices at a time never waits longer than the analysis' bound, for any
+    /// behaviour of best-effort VMs.
     #[test]
     fn no_bound_is_violated(
         contention in any_contention(),
@@ -548,7 +548,7 @@ proptest! {
                     one.asked || one.running || one.unfinished
                 }) => {}
                 Step::Write(i) | Step::Cancel(i) if i >= 5 => {}
-                // The manager is there in time.
+                // The manager is scheduled in time.
                 Step::Sleep(ticks) => bench.step(&Step::Run(ticks)),
                 ref other => bench.step(other),
             }
@@ -561,14 +561,14 @@ proptest! {
                 prop_assert!(waited <= bound, "{interface}: {waited} of {bound}");
                 prop_assert!(!bench.model.wants(interface) || turn.is_some());
             } else {
-                // Only turns that follow each other leave none.
+                // Only turns that follow each other without a gap have no bound.
                 prop_assert!(turn.is_some());
             }
         }
     }
 }
-/// The time that a task has to stop begins when it is told to, and not when the manager began to see to who wants its
-/// region.
+/// The time that a task has to stop starts when it is told to, and not when the manager starts to handle the request
+/// for its region.
 #[test]
 fn a_slow_manager_kills_no_task_that_stops_in_time() {
     for slowness in 0..BLOCK {

@@ -1,5 +1,5 @@
-//! The fabric's registers as `docs/src/reference/regions.md` describes them, with VMs before and tasks behind them.
-//! Time goes in ticks; a computation takes as many as it is long, and can be stopped every so many.
+//! A model of the fabric's registers as `docs/src/reference/regions.md` describes them, with VMs and tasks. Time
+//! advances in ticks; a computation of a given length takes as many, and can be stopped at fixed intervals.
 
 use std::cmp::Reverse;
 use std::panic::resume_unwind;
@@ -17,36 +17,36 @@ pub struct Region {
     pub client: u8,
     pub priority: u8,
     pub loaded: u8,
-    /// For the next connection: interface, priority, hold time.
+    /// Parameters of the next connection: interface, priority, hold time.
     next: (u8, u8, u32),
     hold: u32,
     drained_at: u64,
 }
 
-/// An interface, and the computation behind it.
+/// An interface, and its computation.
 #[derive(Clone, Debug, Default)]
 pub struct Virtual {
     pub asked: bool,
     pub running: bool,
     pub unfinished: bool,
     pub writable: bool,
-    /// Ticks that the computation still takes; and those that it has had since its last consistency point.
+    /// Ticks that the computation still takes; and ticks since its last consistency point.
     pub left: u64,
     since_point: u64,
-    /// How long the next one is.
+    /// Length of the next computation.
     length: u64,
-    /// It is over some time, and stops when told.
+    /// It neither ends nor stops when told.
     pub stubborn: bool,
-    /// Computations that were asked for, and how those ended that have.
+    /// Number of requested computations, and the results of those that have ended.
     pub asks: u32,
     pub ends: Vec<u8>,
-    /// Since when it has wanted a region, and the longest that took to get one.
+    /// Start of the wait for a region, and the longest such wait.
     wanted: Option<u64>,
     pub waited_max: u64,
     pub signals: Vec<Signal>,
 }
 
-/// What a crash unwinds with.
+/// The payload of a crash's unwinding.
 pub struct Crash;
 
 #[derive(Clone, Debug)]
@@ -56,16 +56,16 @@ pub struct Model {
     pub interfaces: Vec<Virtual>,
     pub devices: [Option<Device>; INTERFACES],
     pub fits: [u8; TASKS],
-    /// Ticks between a task's consistency points, that each region takes to be configured, and for memory to answer a
+    /// Ticks between a task's consistency points, to configure each region, and until memory answers a
     /// killed task.
     pub block: u64,
     pub configuration: Vec<u64>,
     pub drain: u64,
     /// Bitstreams that are refused: task, region.
     pub corrupt: Vec<(u8, u8)>,
-    /// Interfaces whose context the user's routine refuses.
+    /// Interfaces whose context the user's routine rejects.
     pub bad_context: u8,
-    /// Somebody may be preempted by his equals, in turns.
+    /// A device may be preempted by devices of equal priority, in turns.
     pub turns: bool,
     port: Option<(u8, u8, u64)>,
     compatibility: [u8; TASKS],
@@ -75,7 +75,7 @@ pub struct Model {
     pub operations: u32,
     /// Ticks that an operation of the manager takes.
     pub slowness: u64,
-    /// Operations to the next crash.
+    /// Operations until the next crash.
     pub fuse: Option<u32>,
 }
 
@@ -141,14 +141,14 @@ impl Model {
 
     // The VMs.
 
-    /// A VM writes to its page; without a region the hypervisor does it for it and tells the manager.
+    /// A VM writes to its page; without a region the hypervisor traps the write and notifies the manager.
     pub fn write(&mut self, interface: u8) {
         if !self.interfaces[usize::from(interface)].writable {
             self.pending.requests |= 1 << interface;
         }
     }
 
-    /// A VM asks for a computation.
+    /// A VM requests a computation.
     pub fn start(&mut self, interface: u8, length: u64) {
         let now = self.now;
         let one = &mut self.interfaces[usize::from(interface)];
@@ -162,7 +162,7 @@ impl Model {
         self.settle();
     }
 
-    /// Its VM ends.
+    /// Ends the interface's VM.
     pub fn end(&mut self, interface: u8) {
         self.interfaces[usize::from(interface)].writable = false;
         self.pending.ended |= 1 << interface;
@@ -170,7 +170,7 @@ impl Model {
 
     // The fabric.
 
-    /// What happens at once.
+    /// Performs all transitions that take no time.
     fn settle(&mut self) {
         for at in 0..self.regions.len() {
             let region = self.regions[at];
@@ -298,7 +298,7 @@ impl Model {
         )
     }
 
-    /// Each operation of the manager: one may be its last.
+    /// Called by each operation of the manager, which may crash there.
     fn operation(&mut self) {
         self.operations += 1;
         if let Some(fuse) = &mut self.fuse {
@@ -312,7 +312,7 @@ impl Model {
         }
     }
 
-    // What must hold.
+    // Invariants.
 
     /// Whether an interface wants a region and has none.
     pub fn wants(&self, interface: u8) -> bool {
@@ -320,8 +320,8 @@ impl Model {
         (one.asked || one.unfinished) && self.region_of(interface).is_none()
     }
 
-    /// When the manager has done all it can: pages are as regions are, and nobody waits where there is something for
-    /// him, but those to whom a region is on its way.
+    /// Checks the state after the manager's work: pages match regions, and no interface waits for an available
+    /// region, except those for which a region is being prepared.
     pub fn check(&self, is_on_its_way: impl Fn(u8) -> bool) {
         for interface in 0..INTERFACES as u8 {
             let one = &self.interfaces[usize::from(interface)];
@@ -378,7 +378,7 @@ impl Fabric for Model {
                 true
             }
             (Command::Preempt, State::Busy) => {
-                // There is somebody for whom.
+                // There is a device for which.
                 let own = self.device(one.client).priority;
                 assert!(
                     self.turns
@@ -493,7 +493,7 @@ impl Fabric for Model {
         self.operation();
         let one = &mut self.interfaces[usize::from(interface)];
         if !one.running && (one.asked || one.unfinished) {
-            // As the hardware: both at once, with one end. What was asked beside the unfinished one is not counted.
+            // As in the hardware: both end together, with one result. The request behind the unfinished one is not counted.
             if one.asked && one.unfinished {
                 one.asks -= 1;
             }
