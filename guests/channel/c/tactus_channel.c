@@ -1,6 +1,6 @@
 #include "tactus_channel.h"
 
-/* The layout, as in abi/src/ring.rs; a test compares. */
+/* The layout of abi/src/ring.rs; a test compares the two. */
 #define CONTROL 256u
 #define LINE 64u
 #define ALIGN 8u
@@ -27,7 +27,7 @@ static uint32_t ring_capacity(size_t size)
     return capacity;
 }
 
-/* Bytes that a record takes; `length` is less than CAPACITY_MAX. */
+/* Bytes that a record occupies; `length` is less than CAPACITY_MAX. */
 static uint32_t record_size(size_t length)
 {
     return ALIGN + (((uint32_t)length + ALIGN - 1) & ~(ALIGN - 1));
@@ -46,9 +46,9 @@ static uint32_t offset(const struct tactus_ring *ring, uint32_t sequence)
     return sequence & (ring->capacity - 1);
 }
 
-/* Copies between a caller's bytes and shared words. The other end may write the words meanwhile: they are accessed by atomics, eight
-   bytes each. Where the caller's bytes are aligned, that is one load and one store, sixteen for a cache line, and little else. Where they
-   are not, as many again, and two shifts. */
+/* Copies between a caller's bytes and shared words. The other end may write the words concurrently: accesses are
+   atomics of eight bytes. For aligned bytes of the caller, a word takes one load and one store, a cache line
+   sixteen. Unaligned bytes take as many again, and two shifts per word. */
 
 static uint64_t load(const _Atomic uint64_t *word)
 {
@@ -60,7 +60,7 @@ static void store(_Atomic uint64_t *word, uint64_t value)
     atomic_store_explicit(word, value, memory_order_relaxed);
 }
 
-/* Bytes from here to the first that is aligned to 8. */
+/* Bytes from `bytes` to the first address that is aligned to 8. */
 static size_t to_aligned(const void *bytes)
 {
     return -(uintptr_t)bytes & (ALIGN - 1);
@@ -176,7 +176,7 @@ bool tactus_ring_open(void *memory, size_t size, unsigned end, struct tactus_pro
     bind(&consumer->ring, memory, 1 - end, capacity);
     consumed = atomic_load_explicit(consumer->ring.consumed, memory_order_relaxed);
     produced = atomic_load_explicit(consumer->ring.produced, memory_order_relaxed);
-    /* In an epoch that has gone by there is nothing to continue with. */
+    /* In an earlier epoch there is no position to continue from. */
     consumer->epoch = EPOCH(consumed) == EPOCH(produced) ? EPOCH(consumed) : 0;
     consumer->sequence = consumer->epoch == 0 ? FIRST : SEQUENCE(consumed);
     return true;
@@ -187,7 +187,7 @@ size_t tactus_ring_record_max(const struct tactus_ring *ring)
     return ring->capacity - ALIGN;
 }
 
-/* Before an end waits for the other: if the other has spoilt this end's position, it could wait for ever. */
+/* Restores this end's shared position before a wait: if the other end has corrupted it, the wait might never end. */
 static void mend(_Atomic uint64_t *shared, uint64_t own)
 {
     if (atomic_load_explicit(shared, memory_order_relaxed) != own)
@@ -201,14 +201,14 @@ void tactus_ring_begin(struct tactus_producer *producer)
     struct tactus_ring *ring = &producer->ring;
     uint32_t seen = EPOCH(atomic_load_explicit(ring->consumed, memory_order_relaxed));
 
-    /* At most three steps: two numbers are not to be taken. */
+    /* At most three steps: two numbers are excluded. */
     do
         producer->epoch++;
     while (producer->epoch == 0 || producer->epoch == seen);
     producer->sequence = FIRST;
     producer->consumed = FIRST;
     atomic_store_explicit(ring->produced, position(producer->epoch, FIRST), memory_order_relaxed);
-    /* Whoever sees anything that is put into the ring from now on sees the new epoch too. */
+    /* An observer of any later store to the ring also observes the new epoch. */
     atomic_thread_fence(memory_order_release);
 }
 
@@ -217,14 +217,14 @@ static uint32_t room(const struct tactus_producer *producer)
     return producer->ring.capacity - (producer->sequence - producer->consumed);
 }
 
-/* Learns how far the consumer is. */
+/* Reads the consumer's position. */
 static enum tactus_ring_result look(struct tactus_producer *producer)
 {
     uint64_t consumed = atomic_load_explicit(producer->ring.consumed, memory_order_acquire);
     uint32_t used = producer->sequence - SEQUENCE(consumed);
 
     if (EPOCH(consumed) != producer->epoch)
-        return TACTUS_RING_OK; /* It has not begun in this epoch. */
+        return TACTUS_RING_OK; /* The consumer has not started in this epoch. */
     if (used > producer->ring.capacity || used % ALIGN != 0) {
         tactus_ring_begin(producer);
         return TACTUS_RING_CORRUPT;
@@ -257,14 +257,14 @@ enum tactus_ring_result tactus_ring_send(struct tactus_producer *producer, const
     put(&ring->records[begin / ALIGN], bytes, first);
     put(ring->records, bytes + first, length - first);
     producer->sequence += size;
-    /* Whoever sees the new position sees the record. */
+    /* An observer of the new position also observes the record. */
     atomic_store_explicit(ring->produced, position(producer->epoch, producer->sequence), memory_order_release);
     return TACTUS_RING_OK;
 }
 
 /* ----- receiving */
 
-/* Tells the producer: all loads of what is consumed are done. */
+/* Publishes the position: all loads of consumed data precede it. */
 static void publish(const struct tactus_consumer *consumer)
 {
     atomic_store_explicit(consumer->ring.consumed, position(consumer->epoch, consumer->sequence),
@@ -278,12 +278,12 @@ static void adopt(struct tactus_consumer *consumer, uint32_t epoch)
     publish(consumer);
 }
 
-/* Whether what has been loaded from the ring is of this epoch. */
+/* Whether the data loaded from the ring belong to this epoch. */
 static bool still_valid(struct tactus_consumer *consumer)
 {
     uint64_t produced;
 
-    /* Before the load below are all the loads above. */
+    /* All loads above precede the load below. */
     atomic_thread_fence(memory_order_acquire);
     produced = atomic_load_explicit(consumer->ring.produced, memory_order_relaxed);
     if (EPOCH(produced) == consumer->epoch)
@@ -292,11 +292,11 @@ static bool still_valid(struct tactus_consumer *consumer)
     return false;
 }
 
-/* Length of the oldest record, which lies within what the ring holds. */
+/* Length of the oldest record, which lies within the ring's contents. */
 static enum tactus_ring_result first_record(struct tactus_consumer *consumer, size_t *length)
 {
     struct tactus_ring *ring = &consumer->ring;
-    /* The producer has done its stores of what it says to have produced. */
+    /* The producer's stores of the data precede its store of this position. */
     uint64_t produced = atomic_load_explicit(ring->produced, memory_order_acquire);
     uint64_t said;
     uint32_t held;
@@ -314,7 +314,7 @@ static enum tactus_ring_result first_record(struct tactus_consumer *consumer, si
         return TACTUS_RING_EMPTY;
     }
     said = atomic_load_explicit(&ring->records[offset(ring, consumer->sequence) / ALIGN], memory_order_relaxed);
-    /* What the ring holds is a whole number of words, more than none and no more than the ring; the record is a part of it. */
+    /* The ring holds a whole number of words, at least one and at most its capacity, which include the record. */
     if (held > ring->capacity || held % ALIGN != 0 || consumer->sequence % ALIGN != 0 || said > held - ALIGN) {
         if (!still_valid(consumer))
             return TACTUS_RING_RESTARTED;

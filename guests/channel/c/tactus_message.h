@@ -1,6 +1,6 @@
 /*
- * Messages that the hypervisor copies between the two VMs of a channel (abi/src/hypercall.rs), for C code at supervisor level whose
- * addresses are guest-physical ones. Linux user space makes the same calls by memory: struct tactus_call in tactus.h.
+ * Messages that the hypervisor copies between the two VMs of a channel (abi/src/hypercall.rs), for C code at supervisor
+ * level with guest-physical addresses. Linux user space makes the same calls by memory: struct tactus_call in tactus.h.
  */
 #ifndef TACTUS_MESSAGE_H
 #define TACTUS_MESSAGE_H
@@ -10,7 +10,7 @@
 
 #include "tactus.h"
 
-/* For ever, as a timeout. */
+/* An infinite timeout. */
 #define TACTUS_FOR_EVER UINT64_MAX
 
 static inline int64_t tactus_message_call(uint64_t function, unsigned channel, uintptr_t address, size_t length, uint64_t third,
@@ -30,9 +30,9 @@ static inline int64_t tactus_message_call(uint64_t function, unsigned channel, u
 }
 
 /*
- * Sends a copy of a message. `priority`: 0 to 255, higher first. Waits for room for at most `timeout` ticks; meanwhile the vCPU does
- * nothing else, and takes no interrupts: under an RTOS, say 0 and try again. 0: sent. TACTUS_TIMEOUT_ERROR: there was no room in time.
- * TACTUS_INVALID_PARAM: no such channel, it carries no messages, or not such long ones.
+ * Sends a copy of a message. `priority`: 0 to 255, higher first. Waits for room for at most `timeout` ticks. The vCPU
+ * blocks and takes no interrupts meanwhile: under an RTOS, pass 0 and retry. 0: sent. TACTUS_TIMEOUT_ERROR: no room in
+ * time. TACTUS_INVALID_PARAM: no such channel, no messages by it, or the message is too long for it.
  */
 static inline int64_t tactus_message_send(unsigned channel, const void *message, size_t length, unsigned priority,
                                           uint64_t timeout)
@@ -43,8 +43,8 @@ static inline int64_t tactus_message_send(unsigned channel, const void *message,
 }
 
 /*
- * Receives the first message of the highest priority into `buffer`, and its length into `*length`. Waits for one for at most `timeout`
- * ticks. Errors as tactus_message_send; TACTUS_BAD_RANGE_ERROR: the message has `*length` bytes, more than `capacity`, and stays.
+ * Receives the first message of the highest priority into `buffer`, and its length into `*length`. Waits for at most
+ * `timeout` ticks. Errors as tactus_message_send; TACTUS_BAD_RANGE_ERROR: `*length` bytes exceed `capacity`; it stays.
  */
 static inline int64_t tactus_message_receive(unsigned channel, void *buffer, size_t capacity, uint64_t timeout,
                                              size_t *length)

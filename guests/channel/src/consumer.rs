@@ -1,29 +1,29 @@
-//! The end of a ring that receives.
+//! The receiving end of a ring.
 
 use tactus_abi::ring::{self, Position};
 
 use crate::atomic::{Ordering, fence};
 use crate::{Shared, copy, mend};
 
-/// Why no record was received.
+/// The reason why no record was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveError {
-    /// There is none now.
+    /// There is no record now.
     Empty,
     /// The record has this length, and the buffer is shorter. It stays; see [`Consumer::skip`].
     TooLong(usize),
-    /// The producer has restarted. What it had sent before and was not received is lost; from now on its new records
-    /// are.
+    /// The producer has restarted. Its earlier records that were not received are lost; new records will be
+    /// received.
     Restarted,
-    /// What the producer has written is impossible. All of it has been dropped; from now on new records are received.
+    /// The producer has written invalid data. All of it has been dropped; new records will be received.
     Corrupt,
 }
 
-/// The end of a ring that receives.
+/// The receiving end of a ring.
 #[derive(Debug)]
 pub struct Consumer<'a> {
     ring: Shared<'a>,
-    /// Its position. What is shared of it is never read back but at the start.
+    /// Its position. The shared copy is never read back, except at the start.
     own: Position,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Consumer<'a> {
         let produced = Position::from_word(ring.produced.load(Ordering::Relaxed));
         Self {
             ring,
-            // In an epoch that has gone by there is nothing to continue with.
+            // In an earlier epoch there is no position to continue from.
             own: if own.epoch == produced.epoch {
                 own
             } else {
@@ -47,11 +47,11 @@ impl<'a> Consumer<'a> {
         ring::record_max(self.ring.capacity())
     }
 
-    /// Takes the oldest record, copies it to the start of `buffer` and tells its length.
+    /// Takes the oldest record, copies it to the start of `buffer` and returns its length.
     ///
     /// # Errors
     ///
-    /// See [`ReceiveError`]; the buffer may hold anything then.
+    /// See [`ReceiveError`]; the buffer's contents are then undefined.
     pub fn receive(&mut self, buffer: &mut [u8]) -> Result<usize, ReceiveError> {
         let length = self.first()?;
         let Some(bytes) = buffer.get_mut(..length) else {
@@ -68,11 +68,11 @@ impl<'a> Consumer<'a> {
         Ok(length)
     }
 
-    /// Drops the oldest record and tells its length.
+    /// Drops the oldest record and returns its length.
     ///
     /// # Errors
     ///
-    /// As [`Consumer::receive`], but for [`ReceiveError::TooLong`].
+    /// As [`Consumer::receive`], except for [`ReceiveError::TooLong`].
     pub fn skip(&mut self) -> Result<usize, ReceiveError> {
         let length = self.first()?;
         self.still_valid()?;
@@ -80,9 +80,9 @@ impl<'a> Consumer<'a> {
         Ok(length)
     }
 
-    /// Length of the oldest record, which lies within what the ring holds.
+    /// Length of the oldest record, which lies within the ring's contents.
     fn first(&mut self) -> Result<usize, ReceiveError> {
-        // The producer has done its stores of what it says to have produced.
+        // The producer's stores of the data precede its store of this position.
         let position = Position::from_word(self.ring.produced.load(Ordering::Acquire));
         if position.epoch != self.own.epoch {
             let first = self.own.epoch == 0;
@@ -99,8 +99,8 @@ impl<'a> Consumer<'a> {
         let held = position.sequence.wrapping_sub(self.own.sequence) as usize;
         let (head, _) = self.ring.from(self.own.sequence);
         let length = head[0].load(Ordering::Relaxed);
-        // What the ring holds is a whole number of words, more than none and no more than the ring; the record is a
-        // part of it.
+        // The ring holds a whole number of words, at least one and at most its capacity, which include the
+        // record.
         let sound = held <= self.ring.capacity()
             && held.is_multiple_of(ring::ALIGN)
             && self.own.sequence.is_multiple_of(ring::ALIGN as u32)
@@ -114,9 +114,9 @@ impl<'a> Consumer<'a> {
         Ok(length as usize)
     }
 
-    /// Whether what has been loaded from the ring is of this epoch.
+    /// Checks that the data loaded from the ring belong to this epoch.
     fn still_valid(&mut self) -> Result<(), ReceiveError> {
-        // Before the load below are all the loads above.
+        // All loads above precede the load below.
         fence(Ordering::Acquire);
         let position = Position::from_word(self.ring.produced.load(Ordering::Relaxed));
         if position.epoch == self.own.epoch {
@@ -127,7 +127,7 @@ impl<'a> Consumer<'a> {
         Err(ReceiveError::Restarted)
     }
 
-    /// The record of this length is done with.
+    /// Advances the position over a record of this length.
     fn take(&mut self, length: usize) {
         self.own.sequence = self
             .own
@@ -136,7 +136,7 @@ impl<'a> Consumer<'a> {
         self.publish();
     }
 
-    /// Tells the producer: all loads of what is consumed are done.
+    /// Publishes the position: all loads of consumed data precede it.
     fn publish(&self) {
         self.ring
             .consumed

@@ -1,8 +1,8 @@
 //! Copies between a caller's bytes and shared words.
 //!
-//! The other end may write the words meanwhile, so they are accessed by atomics, eight bytes each. Where the caller's
-//! bytes are aligned to 8, that is one load and one store, sixteen for a cache line, and little else. Where they are
-//! not, as many again, and two shifts.
+//! The other end may write the words concurrently, so they are accessed by atomics of eight bytes. Where the caller's
+//! bytes are aligned to 8, a word takes one load and one store, a cache line sixteen. Unaligned bytes take as
+//! many again, and two shifts per word.
 
 use zerocopy::FromBytes;
 
@@ -15,7 +15,7 @@ const _: () = assert!(
 
 const WORD: usize = size_of::<u64>();
 
-/// Stores bytes to the words from the first on, and zeros up to a whole word. The words suffice.
+/// Stores bytes to the words from the first on, padded with zeros to a whole word. The words suffice.
 pub fn put(words: &[AtomicU64], bytes: &[u8]) {
     let offset = bytes.as_ptr().align_offset(WORD);
     if bytes.len() < 2 * WORD {
@@ -95,7 +95,7 @@ fn get_aligned(words: &[AtomicU64], bytes: &mut [u8]) {
     get_few(words, rest);
 }
 
-/// `offset`: bytes before the first aligned one, 1 to 7.
+/// Stores unaligned bytes. `offset`: bytes before the first aligned one, 1 to 7.
 fn put_shifted(words: &[AtomicU64], bytes: &[u8], offset: usize) {
     let (head, rest) = bytes.split_at(offset);
     let Ok((values, tail)) = <[u64]>::ref_from_prefix_with_elems(rest, rest.len() / WORD) else {
@@ -116,7 +116,7 @@ fn put_shifted(words: &[AtomicU64], bytes: &[u8], offset: usize) {
     put_few(words, &last[..offset + tail.len()]);
 }
 
-/// As [`put_shifted`].
+/// Loads unaligned bytes, as [`put_shifted`].
 fn get_shifted(words: &[AtomicU64], bytes: &mut [u8], offset: usize) {
     let (head, rest) = bytes.split_at_mut(offset);
     let count = rest.len() / WORD;
@@ -135,7 +135,7 @@ fn get_shifted(words: &[AtomicU64], bytes: &mut [u8], offset: usize) {
     }
     let mut last = [0; 2 * WORD];
     last[..WORD].copy_from_slice(&carry.to_le_bytes());
-    // What the last word loaded leaves for the tail, and what another one brings.
+    // Bytes of the last word loaded remain for the tail; a further word has the others.
     let left = WORD - offset;
     if tail.len() > left {
         get_few(words, &mut last[left..tail.len()]);

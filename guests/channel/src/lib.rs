@@ -1,13 +1,13 @@
 //! Rings in memory that two VMs share ([`tactus_abi::ring`]): blocks of bytes in order, without a call to the
 //! hypervisor.
 //!
-//! Lock-free; every call takes a number of steps that is bounded by the ring's capacity, whatever the other end does.
-//! What the other end can write is loaded once, checked, and used then: the worst that a hostile end achieves is that
-//! what it sends is garbage. Each end keeps its own position in its own memory; the shared copy only tells the other.
+//! Lock-free; the ring's capacity bounds the number of steps of every call, for any behaviour of the other end.
+//! Shared data are loaded once, checked, and then used: a hostile end can at worst make its own records
+//! garbage. Each end keeps its own position in private memory; the shared copy only informs the other end.
 //!
-//! When an end is restarted, or has written nonsense, the other is told by an error, once, and the ring works on.
+//! When an end is restarted, or has written invalid data, the other gets an error, once, and the ring works on.
 //!
-//! The C library in `c/` does the same in the same format.
+//! The C library in `c/` implements the same format.
 #![cfg_attr(not(loom), no_std)]
 
 mod consumer;
@@ -26,12 +26,12 @@ use loom::sync::atomic;
 use atomic::{AtomicU64, Ordering};
 use ring::Position;
 
-/// Which end of a channel a VM has: property `tactus,end` of the channel's node in the devicetree.
+/// The end of a channel that a VM has: property `tactus,end` of the channel's node in the devicetree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// That of the VM that comes first in `system.toml`.
+    /// The end of the VM that is first in `system.toml`.
     First = 0,
-    /// The other's.
+    /// The end of the other VM.
     Second = 1,
 }
 
@@ -40,7 +40,7 @@ pub enum End {
 struct Shared<'a> {
     produced: &'a AtomicU64,
     consumed: &'a AtomicU64,
-    /// Records; as many as [`ring::capacity`] says, so that masked indices are within.
+    /// Records; as many words as [`ring::capacity`] says, so that masked indices are in range.
     records: &'a [AtomicU64],
 }
 
@@ -58,7 +58,7 @@ impl<'a> Shared<'a> {
         self.records.len() * ring::ALIGN
     }
 
-    /// Index of the word that a byte of the sequence lies in.
+    /// Index of the word that contains a byte of the sequence.
     const fn index(&self, sequence: u32) -> usize {
         (sequence as usize / ring::ALIGN) & (self.records.len() - 1)
     }
@@ -70,8 +70,8 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Before an end waits for the other: if the other has spoilt this end's position, it could wait for ever. `own`: the
-/// position.
+/// Restores this end's shared position before a wait: if the other end has corrupted it, the wait could last for ever.
+/// `own`: the position.
 fn mend(shared: &AtomicU64, own: Position) {
     let word = own.to_word();
     if shared.load(Ordering::Relaxed) != word {
@@ -79,13 +79,13 @@ fn mend(shared: &AtomicU64, own: Position) {
     }
 }
 
-/// Starts one end of a channel: the ring that it sends by, and the one that it receives from. `memory` is all of the
+/// Starts one end of a channel: the ring on which it sends, and the one from which it receives. `memory` is all of the
 /// channel's memory.
 ///
-/// Its own ring restarts; what it had sent before and the other end has not taken is dropped. Receiving continues
-/// where this end was before it restarted. `None`: the memory is too small.
+/// The end's own ring restarts; its records that the other end has not received are dropped. Receiving resumes
+/// where this end was before its restart. `None`: the memory is too small.
 ///
-/// An end is to be started once, and again only when all that came of it is gone: two producers of one ring spoil its
+/// An end is to be started once, and again only after both results are dropped: two producers of one ring corrupt its
 /// records, though nothing else.
 pub fn open(memory: &[AtomicU64], end: End) -> Option<(Producer<'_>, Consumer<'_>)> {
     let capacity = ring::capacity(size_of::<u64>() * memory.len());

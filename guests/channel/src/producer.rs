@@ -1,29 +1,29 @@
-//! The end of a ring that sends.
+//! The sending end of a ring.
 
 use tactus_abi::ring::{self, Position};
 
 use crate::atomic::{Ordering, fence};
 use crate::{Shared, copy, mend};
 
-/// Why a record was not sent.
+/// The reason why a record was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendError {
     /// There is no room now.
     Full,
-    /// It is longer than [`Producer::record_max`].
+    /// The record is longer than [`Producer::record_max`].
     TooLong,
-    /// The consumer's position was impossible. The ring has restarted: what had not been taken is lost, and sending
-    /// works again.
+    /// The consumer's position was invalid. The ring has restarted: records that were not received are lost, and
+    /// sending works again.
     Corrupt,
 }
 
-/// The end of a ring that sends.
+/// The sending end of a ring.
 #[derive(Debug)]
 pub struct Producer<'a> {
     ring: Shared<'a>,
-    /// Its position. What is shared of it is never read back.
+    /// Its position. The shared copy is never read back.
     own: Position,
-    /// The consumer's sequence, as seen last.
+    /// The consumer's sequence, as last read.
     consumed: u32,
 }
 
@@ -44,11 +44,11 @@ impl<'a> Producer<'a> {
         ring::record_max(self.ring.capacity())
     }
 
-    /// Drops what has not been taken, and restarts. The consumer is told by [`crate::ReceiveError::Restarted`].
+    /// Drops records that were not received, and restarts. The consumer gets [`crate::ReceiveError::Restarted`].
     pub fn begin(&mut self) {
         let seen = Position::from_word(self.ring.consumed.load(Ordering::Relaxed)).epoch;
         let mut epoch = self.own.epoch.wrapping_add(1);
-        // At most two steps: two numbers are not to be taken.
+        // At most two steps: two numbers are excluded.
         while epoch == 0 || epoch == seen {
             epoch = epoch.wrapping_add(1);
         }
@@ -57,11 +57,11 @@ impl<'a> Producer<'a> {
         self.ring
             .produced
             .store(self.own.to_word(), Ordering::Relaxed);
-        // Whoever sees anything that is put into the ring from now on sees the new epoch too.
+        // An observer of any later store to the ring also observes the new epoch.
         fence(Ordering::Release);
     }
 
-    /// Sends a record. The other end learns of it when it looks, or by the channel's doorbell.
+    /// Sends a record. The other end learns of it by polling, or by the channel's doorbell.
     ///
     /// # Errors
     ///
@@ -86,24 +86,24 @@ impl<'a> Producer<'a> {
         copy::put(behind, first);
         copy::put(before, second);
         self.own.sequence = sequence.wrapping_add(size as u32);
-        // Whoever sees the new position sees the record.
+        // An observer of the new position also observes the record.
         self.ring
             .produced
             .store(self.own.to_word(), Ordering::Release);
         Ok(())
     }
 
-    /// Bytes that are free for all it knows.
+    /// Bytes that are free, by the consumer's last known position.
     fn room(&self) -> usize {
         self.ring.capacity() - self.own.sequence.wrapping_sub(self.consumed) as usize
     }
 
-    /// Learns how far the consumer is.
+    /// Reads the consumer's position.
     fn look(&mut self) -> Result<(), SendError> {
-        // The consumer has done its loads of what it says to have consumed.
+        // The consumer's loads of the data precede its store of this position.
         let position = Position::from_word(self.ring.consumed.load(Ordering::Acquire));
         if position.epoch != self.own.epoch {
-            // It has not begun in this epoch.
+            // The consumer has not started in this epoch.
             return Ok(());
         }
         let used = self.own.sequence.wrapping_sub(position.sequence) as usize;

@@ -5,8 +5,8 @@
 //! $ RUSTFLAGS="--cfg loom" cargo test --release -p tactus-channel --test interleavings
 //! ```
 //!
-//! A load that sees a store of the future is not among what loom tries. That the producer does not overwrite what is
-//! still being copied rests on the pair of `Release` in `Consumer::publish` and `Acquire` in `Producer::look`.
+//! loom does not try loads that observe a future store. The pair of `Release` in `Consumer::publish` and `Acquire` in
+//! `Producer::look` ensures that the producer does not overwrite data that is still being copied.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -14,7 +14,7 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 use tactus_channel::{Consumer, End, Producer, ReceiveError, SendError, open, ring};
 
-/// Four words a ring: of records of two words, which take three, a second one waits for the first, and goes round the
+/// Four words per ring. A record of two words takes three, so a second one waits for the first, and wraps around the
 /// end.
 const SIZE: usize = ring::CONTROL + 2 * 32;
 
@@ -22,7 +22,7 @@ fn memory() -> Arc<Vec<AtomicU64>> {
     Arc::new((0..SIZE / 8).map(|_| AtomicU64::new(0)).collect())
 }
 
-/// Every interleaving with at most this many switches from a thread that could continue.
+/// Explores every interleaving with at most this many switches from a thread that could continue.
 fn explore(preemptions: usize, test: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -37,7 +37,7 @@ fn receiver(memory: &[AtomicU64]) -> Consumer<'_> {
     open(memory, End::Second).expect("large enough").1
 }
 
-/// A record of two words that are alike, so that a mixture of two records shows.
+/// A record of two equal words, so that a mixture of two records is detected.
 fn record(number: u8) -> [u8; 16] {
     [number; 16]
 }
@@ -50,7 +50,7 @@ fn receive(consumer: &mut Consumer<'_>) -> Result<u8, ReceiveError> {
     Ok(buffer[0])
 }
 
-/// The second record overwrites what the first one leaves, across the ring's end.
+/// The second record overwrites the space of the first, across the ring's end.
 #[test]
 fn records_arrive_whole_and_in_order() {
     explore(4, || {
@@ -88,7 +88,7 @@ fn records_arrive_whole_and_in_order() {
     });
 }
 
-/// The producer restarts while the consumer copies: what is received is never of two lives.
+/// The producer restarts while the consumer copies: no received record mixes data of both epochs.
 #[test]
 fn a_restarted_producer_tears_nothing() {
     explore(3, || {
@@ -112,14 +112,14 @@ fn a_restarted_producer_tears_nothing() {
             }
         }
         thread.join().expect("no panic");
-        // At most one more word of the restart, and what it has sent, unless that was received.
+        // At most one restart is reported, and then the producer's record, unless that was received.
         let rest = (0..2).filter_map(|_| receive(&mut consumer).ok()).max();
         assert_eq!(rest.unwrap_or(last), 2);
     });
 }
 
-/// The consumer restarts while the producer sends: nothing is lost or torn; what was not acknowledged may come
-/// again.
+/// The consumer restarts while the producer sends: no record is lost or torn; records that were not acknowledged may be
+/// received again.
 #[test]
 fn a_restarted_consumer_continues() {
     explore(3, || {
@@ -142,7 +142,7 @@ fn a_restarted_consumer_continues() {
     });
 }
 
-/// The other end writes nonsense at any moment: both ends get through each call, and agree again afterwards.
+/// The other end writes invalid data at any moment: all calls return, and both ends agree again afterwards.
 #[test]
 fn nonsense_does_no_harm() {
     for nonsense in [

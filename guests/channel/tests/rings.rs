@@ -1,4 +1,4 @@
-//! What the rings promise, each library against each, and against an end that writes anything anywhere.
+//! The guarantees of the rings, for each library against each, and against an end that writes anything anywhere.
 #![cfg(not(loom))]
 
 mod ends;
@@ -21,14 +21,14 @@ fn words(memory: &[AtomicU64]) -> Vec<u64> {
         .collect()
 }
 
-/// A record that tells its number and length in each byte.
+/// A record whose bytes depend on its number and length.
 fn record(number: usize, length: usize) -> Vec<u8> {
     (0..length)
         .map(|i| (number * 31 + length * 7 + i) as u8)
         .collect()
 }
 
-/// Bytes in a buffer that begins `offset` bytes behind a multiple of 8.
+/// Bytes in a buffer that starts `offset` bytes behind a multiple of 8.
 fn at_offset<R>(bytes: &[u8], offset: usize, use_it: impl FnOnce(&mut [u8]) -> R) -> R {
     let mut words = vec![0u64; bytes.len() / 8 + 2];
     let buffer = zerocopy::IntoBytes::as_mut_bytes(words.as_mut_slice());
@@ -59,7 +59,7 @@ fn friendly() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A word's value as a hostile end may choose it: anything, or nearly right.
+/// A word's value as a hostile end may choose it: arbitrary, or nearly valid.
 fn nonsense() -> impl Strategy<Value = u64> {
     let near = prop_oneof![Just(0u32), Just(ring::FIRST), any::<u32>()];
     prop_oneof![
@@ -83,16 +83,16 @@ fn hostile(words: usize) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Ring 0's ends against a queue that cannot go wrong.
+/// Compares ring 0's ends with a queue as the model.
 fn follows_the_model((from, to): (Language, Language), size: usize, steps: &[Step]) {
     let memory = memory(size);
     let capacity = ring::capacity(size);
     let mut sender = open(from, &memory, End::First).expect("large enough").0;
     let mut receiver = open(to, &memory, End::Second).expect("large enough").1;
     let mut model: VecDeque<Vec<u8>> = VecDeque::new();
-    // What the consumer has taken counts as free as soon as the producer looks.
+    // Space of received records counts as free as soon as the producer reads the position.
     let mut used = 0;
-    // The consumer has begun in some epoch; and in the present one.
+    // Whether the consumer has started in some epoch, and in the present one.
     let (mut begun, mut current) = (false, false);
     for (number, step) in steps.iter().enumerate() {
         match *step {
@@ -158,7 +158,7 @@ fn follows_the_model((from, to): (Language, Language), size: usize, steps: &[Ste
             }
             Step::RestartConsumer => {
                 receiver = open(to, &memory, End::Second).expect("as before").1;
-                // It continues where it was, unless there is nothing to continue with; then it begins without a word.
+                // It resumes its position, or, without one, starts without an error.
                 begun = current;
             }
             Step::Poke(..) => unreachable!("nobody hostile"),
@@ -166,7 +166,7 @@ fn follows_the_model((from, to): (Language, Language), size: usize, steps: &[Ste
     }
 }
 
-/// Each end writes what is its own and nothing else, whatever the other writes; and when that ends, records get through
+/// Each end writes only its own data, whatever the other writes; when the attack ends, records are received
 /// again.
 fn stands_it((from, to): (Language, Language), size: usize, steps: &[Step]) {
     let memory = memory(size);
@@ -206,7 +206,7 @@ fn stands_it((from, to): (Language, Language), size: usize, steps: &[Step]) {
                 check(&before, &produces);
             }
             Step::RestartProducer => {
-                // The other ring's consumer belongs to it too, and has nothing to write yet.
+                // The other ring's consumer is part of it, and has no position to write yet.
                 sender = open(from, &memory, End::First).expect("as before").0;
                 check(&before, &produces);
             }
@@ -217,13 +217,13 @@ fn stands_it((from, to): (Language, Language), size: usize, steps: &[Step]) {
             Step::Poke(word, value) => memory[word].store(value, Ordering::Relaxed),
         }
     }
-    // Each error is told once, and each side has at most two to tell.
+    // Each error is reported once, and each side has at most two.
     let last = record(1, 5);
     let mut buffer = [0; 1024];
     let arrived = (0..6).any(|_| {
         let sent = sender.send(&last);
         let mut found = false;
-        // As many records as can be in the ring, and the errors.
+        // As many records as the ring can hold, and the errors.
         for _ in 0..capacity / 8 + 2 {
             let (outcome, length) = receiver.receive(&mut buffer);
             found |= outcome == Outcome::Ok && sent == Outcome::Ok && buffer[..length] == last;
@@ -291,7 +291,7 @@ fn records_go_both_ways() {
     }
 }
 
-/// Two threads, and a third that is hostile if asked for; both ends restart from time to time then.
+/// Two threads, and a hostile third if requested; both ends then restart from time to time.
 fn run_threads((from, to): (Language, Language), hostile: bool) {
     let records = if hostile { 2_000 } else { 30_000 };
     let memory = memory(1024);

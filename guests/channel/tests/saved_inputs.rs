@@ -1,4 +1,4 @@
-//! The fuzz target's saved inputs, without a fuzzer.
+//! Runs the fuzz target's saved inputs, without a fuzzer.
 #![cfg(not(loom))]
 
 mod hostile;

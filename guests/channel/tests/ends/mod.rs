@@ -1,4 +1,4 @@
-//! Both libraries behind one face, so that a test runs each against each.
+//! Both libraries behind one interface, so that a test runs each against each.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use tactus_channel::{Consumer, End, Producer, ReceiveError, SendError};
 
-/// How a call went.
+/// The result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 #[allow(dead_code, reason = "values come from C")]
@@ -19,7 +19,7 @@ pub enum Outcome {
     Corrupt,
 }
 
-/// Which library.
+/// The language of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     Rust,
@@ -60,7 +60,7 @@ pub struct CConsumer {
     sequence: u32,
 }
 
-// SAFETY: the pointers lead to atomics only.
+// SAFETY: the pointers lead only to atomics.
 unsafe impl Send for CProducer {}
 // SAFETY: as above.
 unsafe impl Send for CConsumer {}
@@ -111,7 +111,7 @@ pub fn open(
         Language::C => {
             let mut producer = std::mem::MaybeUninit::uninit();
             let mut consumer = std::mem::MaybeUninit::uninit();
-            // SAFETY: the memory is as long as said; `true` says that both have been filled in.
+            // SAFETY: the memory has the stated length; `true` means that both have been filled in.
             unsafe {
                 tactus_ring_open(
                     memory.as_ptr().cast(),
@@ -165,7 +165,7 @@ impl Sender<'_> {
 }
 
 impl Receiver<'_> {
-    /// Outcome, and the length if it tells one.
+    /// The outcome, and the length if the call returns one.
     pub fn receive(&mut self, buffer: &mut [u8]) -> (Outcome, usize) {
         match self {
             Self::Rust(consumer) => rust(consumer.receive(buffer)),

@@ -1,5 +1,5 @@
-//! An end of a channel beside memory that changes as a fuzzer says. Used by `tests/saved_inputs.rs` and the fuzz target
-//! `channel_ring`.
+//! An end of a channel beside memory that changes according to a fuzzer's input. Used by `tests/saved_inputs.rs` and
+//! the fuzz target `channel_ring`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,8 +10,8 @@ const SIZE: usize = 512;
 /// Calls in one run.
 const CALLS: usize = 4096;
 
-/// Takes the input as calls and as what the other end writes between them. No call may fail, write to what is the other
-/// end's, or tell of more than there can be.
+/// Interprets the input as calls and as stores of the other end between them. No call may fail, write to the other
+/// end's memory, or return impossible lengths.
 pub fn feed(input: &[u8]) {
     let memory: Vec<AtomicU64> = (0..SIZE / 8).map(|_| AtomicU64::new(0)).collect();
     let capacity = ring::capacity(SIZE);
@@ -46,7 +46,7 @@ pub fn feed(input: &[u8]) {
             }
             3 if what & 8 == 0 => producer.begin(),
             3 => (producer, consumer) = open(&memory, End::First).expect("as before"),
-            // A word near one that is there, or any.
+            // A small change of the present word, or any word.
             4 => {
                 let word = &memory[length % memory.len()];
                 word.fetch_add(u64::from(what), Ordering::Relaxed);
