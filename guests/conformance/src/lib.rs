@@ -1,4 +1,4 @@
-//! What both conformance guests stand on: checks with a verdict each, registers, and a trap vector with an interrupt
+//! Code shared by both conformance guests: checks with a verdict each, registers, and a trap vector with an interrupt
 //! stack.
 //!
 //! The guests use SBI, CSRs, PLIC and 16550 register by register as the drivers of Zephyr and NuttX do, so that a
@@ -14,7 +14,7 @@ use core::fmt::{self, Display};
 
 use tactus_guest::{abi::map, record, sbi, start};
 
-/// What a check has seen in place of what it wants.
+/// The value that a check has found in place of the expected one.
 #[derive(Clone, Copy, Debug)]
 pub struct Wrong {
     what: &'static str,
@@ -32,10 +32,10 @@ impl Display for Wrong {
 /// The result of a check.
 pub type Check = Result<(), Wrong>;
 
-/// Wants a value to be another one.
+/// Checks that a value equals another one.
 ///
 /// # Errors
-/// It is not.
+/// The values differ.
 pub fn expect(what: &'static str, seen: u64, wanted: u64) -> Check {
     if seen == wanted {
         Ok(())
@@ -44,10 +44,10 @@ pub fn expect(what: &'static str, seen: u64, wanted: u64) -> Check {
     }
 }
 
-/// Wants a value to be at least another one.
+/// Checks that a value is at least another one.
 ///
 /// # Errors
-/// It is not.
+/// The value is lower.
 pub fn expect_at_least(what: &'static str, seen: u64, wanted: u64) -> Check {
     expect(what, seen.min(wanted), wanted)
 }
@@ -55,7 +55,7 @@ pub fn expect_at_least(what: &'static str, seen: u64, wanted: u64) -> Check {
 /// A check and its name.
 pub type Named = (&'static str, fn() -> Check);
 
-/// Makes each check, in their order, and records its verdict.
+/// Runs the checks in order, and records the verdict of each.
 pub fn run(checks: &[Named]) {
     let mut failed = 0;
     for (name, check) in checks {
@@ -74,7 +74,7 @@ pub fn run(checks: &[Named]) {
 
 /// Loads a 32-bit register.
 pub fn read32(address: u64) -> u32 {
-    // SAFETY: callers name registers of the PLIC, which is the guest's own.
+    // SAFETY: callers pass registers of the PLIC, which belongs to the guest.
     unsafe { (address as *const u32).read_volatile() }
 }
 
@@ -86,7 +86,7 @@ pub fn write32(address: u64, value: u32) {
 
 /// Loads a register of the 16550.
 pub fn uart_read(register: u64) -> u8 {
-    // SAFETY: the UART is the guest's own, and the register one of its eight.
+    // SAFETY: the UART belongs to the guest, and the register is one of its eight.
     unsafe { ((map::UART_BASE + register) as *const u8).read_volatile() }
 }
 
@@ -115,13 +115,13 @@ pub mod plic {
         PLIC_BASE + 0x20_0000 + 0x1000 * plic_context(hart as u32) as u64
     }
 
-    /// Where the hart claims and completes.
+    /// The address at which the hart claims and completes.
     pub const fn claim(hart: usize) -> u64 {
         threshold(hart) + 4
     }
 }
 
-/// Interrupt lines of the 16550, beyond those that `tactus_abi::uart` names (data sheet "PC16550D", section 8).
+/// Registers and bits of the 16550, beyond those of `tactus_abi::uart` (data sheet "PC16550D", section 8).
 pub mod uart {
     pub use tactus_guest::abi::uart::*;
 
@@ -145,10 +145,10 @@ pub mod uart {
     pub const FIFO: usize = 16;
 }
 
-/// A call to the SBI: extension, function, arguments. The error and the value.
+/// Makes a call to the SBI: extension, function, arguments. Returns the error and the value.
 pub fn ecall(extension: usize, function: usize, arguments: [usize; 3]) -> (usize, usize) {
     let [a, b, c] = arguments;
-    // SAFETY: none of the calls that these guests make reads or writes memory.
+    // SAFETY: none of these guests' calls reads or writes memory.
     let answer = unsafe { sbi::call_raw(extension, function, [a, b, c, 0, 0, 0]) };
     (answer.error as usize, answer.value)
 }

@@ -1,5 +1,5 @@
-//! A trap vector of the kind that operating systems have: `sscratch` leads to the hart's own words, and traps run on a
-//! stack of their own.
+//! A trap vector as in operating systems: `sscratch` points to the hart's own words, and traps run on their own
+//! stack.
 
 use core::arch::{asm, naked_asm};
 use core::cell::UnsafeCell;
@@ -23,12 +23,12 @@ pub struct Trap {
     pub value: usize,
 }
 
-/// Harts that have words and a stack.
+/// Number of harts that have words and a stack.
 const HARTS: usize = 4;
 const STACK: usize = 8 << 10;
 
-/// A hart's stack for traps, and in its last 16 bytes the hart's own words: the stack's top, and where the interrupted
-/// program's stack pointer waits.
+/// A hart's stack for traps; its last 16 bytes are the hart's own words: the top of the stack, and the interrupted
+/// program's stack pointer.
 #[repr(C, align(4096))]
 struct Own(UnsafeCell<[u8; STACK]>);
 
@@ -39,14 +39,14 @@ static OWN: [Own; HARTS] = [const { Own(UnsafeCell::new([0; STACK])) }; HARTS];
 
 static HANDLER: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes the calling hart take its traps here.
+/// Installs the trap vector and the handler on the calling hart.
 ///
 /// # Panics
 /// The hart has no stack.
 pub fn install(hart: usize, handler: fn(&mut Trap)) {
     HANDLER.store(handler as usize, Ordering::Release);
     let words = OWN[hart].0.get() as usize + STACK - 16;
-    // SAFETY: the words are the hart's own, and no trap has come here yet; `vector` deals with every trap.
+    // SAFETY: the words belong to the hart, and no trap has used the vector yet; `vector` handles every trap.
     unsafe {
         (words as *mut usize).write_volatile(words);
         csr::write::<{ csr::SSCRATCH }>(words);
@@ -102,21 +102,21 @@ extern "C" fn handle(trap: &mut Trap) {
     handler(trap);
 }
 
-/// Turns interrupts off, and tells whether they were on: `csrrc`.
+/// Disables interrupts, and returns whether they were enabled: `csrrc`.
 pub fn lock() -> usize {
     let before: usize;
-    // SAFETY: fewer interrupts are always sound. Memory is clobbered: what was shared with a handler is not any more.
+    // SAFETY: disabling interrupts is sound. Memory is clobbered: data shared with a handler may be accessed now.
     unsafe { asm!("csrrci {}, sstatus, 2", out(reg) before, options(nostack)) };
     before & csr::SSTATUS_SIE
 }
 
-/// Turns interrupts on, if they were: `csrs`.
+/// Enables interrupts, if they were enabled before: `csrs`.
 pub fn unlock(before: usize) {
-    // SAFETY: the vector has an answer to every interrupt.
+    // SAFETY: the vector handles every interrupt.
     unsafe { csr::set::<{ csr::SSTATUS }>(before & csr::SSTATUS_SIE) };
 }
 
-/// Waits with interrupts locked, then takes what came.
+/// Waits with interrupts locked, then takes the pending ones.
 pub fn idle() {
     // SAFETY: as `unlock`.
     unsafe { asm!("wfi", "csrsi sstatus, 2", options(nostack)) };

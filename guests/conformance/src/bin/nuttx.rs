@@ -39,9 +39,9 @@ static SYSCALLS: AtomicU64 = AtomicU64::new(0);
 static LAST_SYSCALL: AtomicU64 = AtomicU64::new(0);
 static TIMER_IN_USER: AtomicU64 = AtomicU64::new(0);
 
-/// What the next exception should be, as `scause` plus one; 0: none is expected.
+/// The expected exception, as `scause` plus one; 0: none is expected.
 static EXPECTED: AtomicUsize = AtomicUsize::new(0);
-/// Where to continue after it.
+/// The address at which to continue after it.
 static RESUME: AtomicUsize = AtomicUsize::new(0);
 /// Its `stval`.
 static FAULT_AT: AtomicUsize = AtomicUsize::new(0);
@@ -75,13 +75,13 @@ fn dispatch(trap: &mut Trap) {
     match trap.cause {
         cause if cause == INTERRUPT | 5 => timer_interrupt(trap),
         cause if cause == INTERRUPT | 1 => {
-            // SAFETY: it clears what has just been taken.
+            // SAFETY: it clears the interrupt that has just been taken.
             unsafe { csr::clear::<{ csr::SIP }>(csr::INTERRUPT_SOFTWARE) };
             IPIS.fetch_add(1, Relaxed);
         }
         cause if cause == INTERRUPT | 9 => {
             let claim = plic::claim(start_hart());
-            // One claim an interrupt; 0 is ignored.
+            // One claim per interrupt; 0 is ignored.
             let source = read32(claim);
             match source {
                 0 => {
@@ -100,7 +100,7 @@ fn dispatch(trap: &mut Trap) {
             EXPECTED.store(0, Relaxed);
             FAULT_AT.store(trap.value, Relaxed);
             trap.pc = RESUME.load(Relaxed);
-            // It continues in the kernel after a fault at any level.
+            // Execution continues in the kernel after a fault at any level.
             trap.status |= csr::SSTATUS_SPP;
         }
         cause => panic!(
@@ -110,15 +110,15 @@ fn dispatch(trap: &mut Trap) {
     }
 }
 
-/// User programs have `tp` for themselves, so the kernel asks the words behind `sscratch`; here the boot hart serves
-/// alone.
+/// User programs may change `tp`, so the kernel uses the words behind `sscratch`; here only the boot hart runs
+/// the kernel.
 fn start_hart() -> usize {
     BOOT_HART.load(Relaxed)
 }
 
 static BOOT_HART: AtomicUsize = AtomicUsize::new(0);
 
-/// arch/risc-v/src/common/riscv_mtimer.c, `riscv_mtimer_set_mtimecmp`: by the SBI, or with Sstc by the register.
+/// arch/risc-v/src/common/riscv_mtimer.c, `riscv_mtimer_set_mtimecmp`: by the SBI, or with Sstc by `stimecmp`.
 fn set_mtimecmp(deadline: u64) {
     if BY_CSR.load(Relaxed) {
         time::set_deadline(deadline);
@@ -145,10 +145,10 @@ fn wait_until(condition: impl Fn() -> bool) {
     }
 }
 
-/// arch/risc-v/src/qemu-rv/qemu_rv_head.S: `sie` and `sip` are cleared, whatever they hold.
+/// arch/risc-v/src/qemu-rv/qemu_rv_head.S: `sie` and `sip` are cleared, whatever their values.
 fn start_state() -> Check {
     BOOT_HART.store(start::hart(), Relaxed);
-    // SAFETY: fewer interrupts are always sound.
+    // SAFETY: disabling interrupts is always sound.
     unsafe {
         csr::write::<{ csr::SIE }>(0);
         csr::write::<{ csr::SIP }>(0);
@@ -161,7 +161,7 @@ fn start_state() -> Check {
 fn timer() -> Check {
     const ROUNDS: u64 = 20;
     lock();
-    // SAFETY: `dispatch` has an answer to the timer's interrupt.
+    // SAFETY: `dispatch` handles the timer's interrupt.
     unsafe { csr::set::<{ csr::SIE }>(csr::INTERRUPT_TIMER) };
     for _ in 0..ROUNDS {
         let before = TIMER.load(Relaxed);
@@ -203,7 +203,7 @@ fn irq_initialize() -> Check {
     write32(plic::threshold(hart), 0);
     let enables = plic::enables(hart, UART_SOURCE / 32);
     write32(enables, read32(enables) | 1 << (UART_SOURCE % 32));
-    // SAFETY: `dispatch` has an answer to each interrupt.
+    // SAFETY: `dispatch` handles each interrupt.
     unsafe { csr::set::<{ csr::SIE }>(csr::INTERRUPT_EXTERNAL | csr::INTERRUPT_SOFTWARE) };
     expect(
         "enables",
@@ -245,7 +245,7 @@ static SENT: AtomicUsize = AtomicUsize::new(0);
 static RECEIVED: [AtomicU8; 16] = [const { AtomicU8::new(0) }; 16];
 static RECEIVED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// `u16550_interrupt`: asks for reasons until there are none, at most 256 times.
+/// `u16550_interrupt`: reads the cause until there is none, at most 256 times.
 fn uart_interrupt() {
     for _ in 0..256 {
         let identification = uart_read(uart::IIR_FCR);
@@ -253,7 +253,7 @@ fn uart_interrupt() {
             _ if identification & uart::IIR_NONE != 0 => return,
             uart::IIR_RECEIVED | uart::IIR_TIMEOUT => receive(),
             uart::IIR_TRANSMITTER_EMPTY => transmit(),
-            // Line and modem status: reading takes them back.
+            // Line and modem status: reading clears them.
             0x06 => {
                 let _ = uart_read(uart::LSR);
             }
@@ -275,7 +275,7 @@ fn receive() {
     }
 }
 
-/// `uart_xmitchars`: as long as the transmitter takes bytes; when all are sent, `u16550_txint` turns its interrupt off.
+/// `uart_xmitchars`: as long as the transmitter takes bytes; after the last, `u16550_txint` disables its interrupt.
 fn transmit() {
     let mut sent = SENT.load(Relaxed);
     while sent < TEXT.len() && uart_read(uart::LSR) & uart::LSR_TRANSMITTER_EMPTY != 0 {
@@ -338,14 +338,14 @@ const U: u64 = 1 << 4;
 const G: u64 = 1 << 5;
 const A: u64 = 1 << 6;
 const D: u64 = 1 << 7;
-/// `sstatus.SUM`: the kernel may touch user pages.
+/// `sstatus.SUM`: the kernel may access user pages.
 const SUM: usize = 1 << 18;
 
 /// A page: of a page table, of the user's program, or of its data.
 #[repr(C, align(4096))]
 struct Page(UnsafeCell<[u64; 512]>);
 
-// SAFETY: one hart uses them, by volatile accesses and by its page-table walker.
+// SAFETY: only one hart uses them, by volatile accesses and by its page-table walker.
 unsafe impl Sync for Page {}
 
 impl Page {
@@ -368,7 +368,7 @@ impl Page {
         };
     }
 
-    /// A table's entry that leads to this page.
+    /// A table's entry that points to this page.
     fn entry(&self, bits: u64) -> u64 {
         (self.address() >> 12) << 10 | bits | V
     }
@@ -384,7 +384,7 @@ static USER_TEXT: Page = Page::new();
 static USER_STACK: Page = Page::new();
 static READ_ONLY: Page = Page::new();
 
-/// Where a user program is, as CONFIG_ARCH_TEXT_VBASE says.
+/// Address of a user program, CONFIG_ARCH_TEXT_VBASE.
 const USER_BASE: u64 = 0xc000_0000;
 const USER_STACK_TOP: u64 = USER_BASE + 0x2000;
 
@@ -413,19 +413,19 @@ fn mmu_enable() -> Check {
     USER_L3.set(0, USER_TEXT.entry(R | W | X | U | A | D));
     USER_L3.set(1, USER_STACK.entry(R | W | U | A | D));
     let satp = 8 << 60 | L1.address() >> 12;
-    // SAFETY: all that the program refers to keeps its address: memory from the image on, and the devices.
+    // SAFETY: everything that the program uses keeps its address: memory from the image on, and the devices.
     unsafe {
         asm!("sfence.vma", options(nostack));
         csr::write::<{ csr::SATP }>(satp as usize);
         asm!("sfence.vma", options(nostack));
     }
     expect("satp", csr::read::<{ csr::SATP }>() as u64, satp)?;
-    // Interrupts come as before.
+    // Interrupts still work.
     timer()?;
     uart_transmits()
 }
 
-/// Makes an access that is to fault, and tells its address as `stval` has it.
+/// Makes an access that must fault, and returns its address from `stval`.
 fn fault(cause: usize, access: impl FnOnce()) -> Result<u64, usize> {
     EXPECTED.store(cause + 1, Relaxed);
     access();
@@ -446,9 +446,9 @@ fn load(address: u64) {
     }
 }
 
-/// Stores a word to an address that nothing else uses; as [`load`].
+/// Stores a word to an otherwise unused address; as [`load`].
 fn store(address: u64) {
-    // SAFETY: callers name pages of their own, which hold nothing of the compiler's.
+    // SAFETY: callers pass addresses in their own pages, which hold no data of the compiler's.
     unsafe {
         asm!(
             "lla {t}, 1f", "sd {t}, 0({resume})", "sd zero, 0({a})", "1:",
@@ -457,7 +457,7 @@ fn store(address: u64) {
     }
 }
 
-/// A fault that is wanted, with its address.
+/// Checks an expected fault and its address.
 fn expect_fault(what: &'static str, seen: Result<u64, usize>, address: u64) -> Check {
     expect(what, seen.unwrap_or(0), address)
 }
@@ -475,20 +475,20 @@ fn kernel_text_is_read_only() -> Check {
     Ok(())
 }
 
-/// Without `sstatus.SUM` user pages are not the kernel's.
+/// Without `sstatus.SUM` the kernel cannot access user pages.
 fn kernel_keeps_off_user_pages() -> Check {
     let address = USER_BASE + 0x1000;
     let seen = fault(LOAD_PAGE_FAULT, || load(address));
     expect_fault("fault of a load without SUM", seen, address)?;
-    // SAFETY: it allows accesses, which `load` alone makes.
+    // SAFETY: it permits accesses, which only `load` makes.
     unsafe { csr::set::<{ csr::SSTATUS }>(SUM) };
     load(address);
-    // SAFETY: the same the other way.
+    // SAFETY: as above.
     unsafe { csr::clear::<{ csr::SSTATUS }>(SUM) };
     Ok(())
 }
 
-// The user's programs, copied into their page: each is given what it wants in a0, and its call's result comes back in
+// The user's programs, copied into their page: each has its argument in a0, and receives the result of its call in
 // a0.
 global_asm!(
     r#"
@@ -589,11 +589,11 @@ unsafe extern "C" {
     static user_end: u8;
 }
 
-/// Runs the user program at that offset until it calls the kernel for the last time.
+/// Runs the user program at that offset until its last call of the kernel.
 fn run_user(offset: u64, argument: u64) {
     let (from, end) = (&raw const user_begin, &raw const user_end);
     RESUME.store(nuttx_back as *const () as usize, Relaxed);
-    // SAFETY: the program fits its page, which nothing else uses; `dispatch` answers all its traps, and it comes back
+    // SAFETY: the program fits its page, which is otherwise unused; `dispatch` handles all its traps, and it returns
     // by `nuttx_back` with the kernel's registers.
     unsafe {
         let length = end.offset_from_unsigned(from);
@@ -616,7 +616,7 @@ fn system_call(trap: &mut Trap) {
     }
 }
 
-/// arch/risc-v/src/common/riscv_syscall.S: `ecall` from user level comes to the guest's kernel.
+/// arch/risc-v/src/common/riscv_syscall.S: the guest's kernel receives an `ecall` from user level.
 fn user_calls_kernel() -> Check {
     let before = SYSCALLS.load(Relaxed);
     run_user(0, 0);
@@ -624,7 +624,7 @@ fn user_calls_kernel() -> Check {
     expect("the last call's argument", LAST_SYSCALL.load(Relaxed), 110)
 }
 
-/// The timer interrupts a user program, which continues where it was: its loop ends when the interrupt's handler has
+/// The timer interrupts a user program, which then continues: its loop ends when the interrupt's handler has
 /// set a word on its stack.
 fn user_is_interrupted() -> Check {
     USER_STACK.set(FLAG, 0);
@@ -638,7 +638,7 @@ fn user_is_interrupted() -> Check {
 /// The word of the user's stack page that ends its loop.
 const FLAG: usize = 510;
 
-/// Kernel pages have no U.
+/// Kernel pages do not have U.
 fn user_keeps_off_kernel() -> Check {
     let address = READ_ONLY.address();
     EXPECTED.store(LOAD_PAGE_FAULT + 1, Relaxed);
@@ -655,12 +655,12 @@ fn user_keeps_off_kernel() -> Check {
     )
 }
 
-/// arch/risc-v/src/common/riscv_addrenv.c: what is taken out of the tables is gone after `sfence.vma`.
+/// arch/risc-v/src/common/riscv_addrenv.c: a page removed from the tables is inaccessible after `sfence.vma`.
 fn unmapped_page_faults() -> Check {
     let address = READ_ONLY.address();
     let index = ((address - RAW_IMAGE_BASE) >> 12) as usize;
     L3.set(index, 0);
-    // SAFETY: nothing refers to the page.
+    // SAFETY: no reference to the page exists.
     unsafe { asm!("sfence.vma {}, zero", in(reg) address, options(nostack)) };
     let seen = fault(LOAD_PAGE_FAULT, || load(address));
     expect_fault("fault of a load", seen, address)
@@ -672,7 +672,7 @@ static UP: AtomicUsize = AtomicUsize::new(0);
 fn second() -> ! {
     lock();
     trap::install(start::hart(), dispatch);
-    // SAFETY: `dispatch` has an answer to the interrupt.
+    // SAFETY: `dispatch` handles the interrupt.
     unsafe { csr::write::<{ csr::SIE }>(csr::INTERRUPT_SOFTWARE) };
     UP.store(1, Relaxed);
     loop {

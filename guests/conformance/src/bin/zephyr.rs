@@ -22,7 +22,7 @@ const SRST: usize = 0x5352_5354;
 const INTERRUPT: usize = 1 << 63;
 /// A tick of Zephyr's clock, in ticks of `time`: 10 kHz.
 const TICK: u64 = 1000;
-/// Sources that the board's devicetree gives the PLIC, more than any VM's has.
+/// PLIC sources in the board's devicetree, more than in any VM.
 const NDEV: u32 = 1024;
 
 static TICKS: AtomicU64 = AtomicU64::new(0);
@@ -63,12 +63,12 @@ fn set_timer(deadline: u64) {
     ecall(TIME, 0, [deadline as usize, 0, 0]);
 }
 
-/// arch/riscv/core/isr.S, and the handlers behind it.
+/// arch/riscv/core/isr.S, and the handlers that it calls.
 fn isr(trap: &mut Trap) {
     match trap.cause {
         cause if cause == INTERRUPT | 5 => timer_isr(),
         cause if cause == INTERRUPT | 1 => {
-            // SAFETY: it clears what has just been taken.
+            // SAFETY: it clears the interrupt that has just been taken.
             unsafe { csr::clear::<{ csr::SIP }>(csr::INTERRUPT_SOFTWARE) };
             IPIS[start::hart()].fetch_add(1, Relaxed);
         }
@@ -106,7 +106,7 @@ fn timer_isr() {
     }
 }
 
-/// drivers/interrupt_controller/intc_plic.c, `plic_irq_handler`: one claim an interrupt. With one CPU, a claim of 0 is
+/// drivers/interrupt_controller/intc_plic.c, `plic_irq_handler`: one claim per interrupt. With one CPU, a claim of 0 is
 /// fatal.
 fn plic_isr() {
     let hart = start::hart();
@@ -123,11 +123,11 @@ fn plic_isr() {
 }
 
 fn enable_interrupt(bit: usize) {
-    // SAFETY: `isr` has an answer to each interrupt.
+    // SAFETY: `isr` handles each interrupt.
     unsafe { csr::set::<{ csr::SIE }>(bit) };
 }
 
-/// arch/riscv/core/reset.S: what an SBI hands over.
+/// arch/riscv/core/reset.S: the state in which an SBI enters.
 fn reset_state() -> Check {
     expect("satp", csr::read::<{ csr::SATP }>() as u64, 0)?;
     let status = csr::read::<{ csr::SSTATUS }>();
@@ -156,7 +156,7 @@ fn timer_ticks() -> Check {
     expect_at_least("the clock", time::now(), last)
 }
 
-/// The same driver: a deadline that has gone by interrupts at once.
+/// The same driver: a deadline in the past interrupts at once.
 fn timer_in_the_past() -> Check {
     let before = TICKS.load(Relaxed);
     TICKS_WANTED.store(0, Relaxed);
@@ -168,14 +168,14 @@ fn timer_in_the_past() -> Check {
     expect("interrupts", TICKS.load(Relaxed) - before, 1)
 }
 
-/// include/zephyr/arch/riscv/arch.h: locked, an interrupt waits; and `wfi` ends all the same.
+/// include/zephyr/arch/riscv/arch.h: with interrupts locked, an interrupt stays pending; and it still ends `wfi`.
 fn irq_lock() -> Check {
     let before = TICKS.load(Relaxed);
     let key = lock();
     expect("key of a nested lock", key as u64, 0)?;
     DEADLINE.store(0, Relaxed);
     set_timer(time::now() + TICK);
-    // SAFETY: `wfi` changes nothing.
+    // SAFETY: `wfi` changes no state.
     unsafe { asm!("wfi", options(nostack)) };
     time::busy_wait(2 * TICK);
     expect("interrupts while locked", TICKS.load(Relaxed) - before, 0)?;
@@ -186,7 +186,7 @@ fn irq_lock() -> Check {
     expect("interrupts when unlocked", TICKS.load(Relaxed) - before, 1)
 }
 
-/// arch/riscv/core/isr.S: an exception is the kernel's own.
+/// arch/riscv/core/isr.S: the guest's kernel handles an exception.
 fn exceptions() -> Check {
     // SAFETY: `isr` resumes behind the instruction.
     unsafe { asm!(".option push", ".option norvc", "ebreak", ".option pop") };
@@ -196,7 +196,7 @@ fn exceptions() -> Check {
 /// arch/riscv/core/fpu.c: the unit is off until a thread uses it.
 fn fpu_on_demand() -> Check {
     let result: u64;
-    // SAFETY: the unit's registers hold nothing of the compiler's here, and it is on again afterwards.
+    // SAFETY: the compiler keeps no values in the unit's registers here, and it is on again afterwards.
     unsafe {
         csr::clear::<{ csr::SSTATUS }>(csr::SSTATUS_FS);
         asm!(
@@ -268,7 +268,7 @@ fn uart_configure() -> Check {
             | uart::FCR_CLEAR_RECEIVER
             | uart::FCR_CLEAR_TRANSMITTER,
     );
-    // A FIFO that works shows both bits; the driver then writes sixteen bytes at a time.
+    // A working FIFO sets both bits; the driver then writes sixteen bytes at a time.
     let identification = uart_read(uart::IIR_FCR);
     expect(
         "IIR",
@@ -295,8 +295,8 @@ static SENT: AtomicUsize = AtomicUsize::new(0);
 static RECEIVED: [AtomicU8; 32] = [const { AtomicU8::new(0) }; 32];
 static RECEIVED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// `uart_ns16550_isr` with a user's callback, as the shell and the console have it: `irq_update`, then `irq_rx_ready`
-/// with `fifo_read`, then `irq_tx_ready` with `fifo_fill`. It takes an interrupt without a reason, as QEMU's PLIC gives
+/// `uart_ns16550_isr` with a user's callback, as in the shell and the console: `irq_update`, then `irq_rx_ready` with
+/// `fifo_read`, then `irq_tx_ready` with `fifo_fill`. It accepts an interrupt without a cause, as QEMU's PLIC raises
 /// one after `irq_tx_disable`.
 fn uart_isr() {
     let identification = uart_read(uart::IIR_FCR);
@@ -341,7 +341,7 @@ fn uart_transmits_by_interrupts() -> Check {
     expect("claims of 0", SPURIOUS.load(Relaxed), 0)
 }
 
-/// Takes interrupts until a condition holds, at most for a second; awake, since the clock alone ends no `wfi`.
+/// Takes interrupts until a condition holds, at most for a second; without `wfi`, which the clock alone does not end.
 fn wait_until(condition: impl Fn() -> bool) {
     let end = time::now() + time::hz();
     while !condition() && time::now() < end {
@@ -370,7 +370,7 @@ fn uart_receives_by_interrupts() -> Check {
     expect("claims of 0", SPURIOUS.load(Relaxed), 0)
 }
 
-/// The threshold keeps out what is not above it, and what waited comes when it sinks.
+/// The threshold masks sources that are not above it; they interrupt when it is lowered.
 fn plic_threshold() -> Check {
     let hart = start::hart();
     let before = CLAIMS[hart].load(Relaxed);
@@ -417,7 +417,7 @@ fn second() -> ! {
     }
 }
 
-/// arch/riscv/core/smp.c, `arch_cpu_start`: SBI HSM. The hart that is started has a timer of its own.
+/// arch/riscv/core/smp.c, `arch_cpu_start`: SBI HSM. The started hart has its own timer.
 fn smp_start() -> Check {
     if devicetree::harts() < 2 {
         return Ok(());
@@ -443,7 +443,7 @@ fn smp_start() -> Check {
     expect("state (started)", state as u64, 0)
 }
 
-/// `arch_sched_broadcast_ipi` by SBI IPI, while the other hart idles; and back to oneself.
+/// `arch_sched_broadcast_ipi` by SBI IPI, while the other hart idles; and an IPI to the own hart.
 fn smp_ipi() -> Check {
     if devicetree::harts() < 2 {
         return Ok(());
@@ -461,7 +461,7 @@ fn smp_ipi() -> Check {
     expect("IPIs to oneself", IPIS[start::hart()].load(Relaxed), 1)
 }
 
-/// drivers/interrupt_controller/intc_plic.c with affinity: the source is enabled for the other hart alone.
+/// drivers/interrupt_controller/intc_plic.c with affinity: the source is enabled only for the other hart.
 fn smp_affinity() -> Check {
     if devicetree::harts() < 2 {
         return Ok(());
