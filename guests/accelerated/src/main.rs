@@ -3,9 +3,9 @@
 //!
 //! Boot arguments: `tasks=qam16,fft512`: the virtual devices that it has; `frames`: number of frames for each;
 //! `length`: bytes of a frame for QAM, an eighth of one for the FFT, so that the outputs are about equally long;
-//! `rounds`: computations of each frame, to keep the regions busy; `patience`: computes one frame at a time, by software
-//! when there is no region for that many ticks. Without `patience`, all devices compute concurrently and the program
-//! waits for them, without a limit.
+//! `rounds`: computations of each frame, to keep the regions busy; `patience`: computes one frame at a time, by
+//! software when there is no region for that many ticks. Without `patience`, all devices compute concurrently and the
+//! program waits for them, without a limit.
 #![no_std]
 #![no_main]
 

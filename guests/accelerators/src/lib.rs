@@ -170,8 +170,8 @@ pub enum Signal {
 ///
 /// After a crash each may be called again with the same argument, and must have the same effect again.
 pub trait Guests {
-    /// Makes the virtual device's page writable for the VM, or not. A concurrent write by a vCPU on another hart becomes
-    /// an [`Event::Request`] if it requests a computation.
+    /// Makes the virtual device's page writable for the VM, or not. A concurrent write by a vCPU on another hart is
+    /// delivered as an [`Event::Request`] if it requests a computation.
     fn permit(&mut self, interface: u8, writable: bool);
     /// Sends a signal to the VM.
     fn signal(&mut self, interface: u8, signal: Signal);

@@ -3,7 +3,7 @@
 use core::arch::naked_asm;
 
 /// Runs `body` with `pattern` in all callee-saved floating-point registers (fs0 to fs11), and returns whether each
-/// still holds it afterwards. `body` itself preserves them, by the calling convention: any change comes from other code.
+/// still holds it afterwards. `body` itself preserves them, by the calling convention: other code made any change.
 pub fn keeps<F: FnMut()>(pattern: u64, mut body: F) -> bool {
     extern "C" fn call<F: FnMut()>(body: *mut F) {
         // SAFETY: `keeps` passes its own `body`, which no other code uses meanwhile.

@@ -493,7 +493,7 @@ impl Fabric for Model {
         self.operation();
         let one = &mut self.interfaces[usize::from(interface)];
         if !one.running && (one.asked || one.unfinished) {
-            // As in the hardware: both end together, with one result. The request behind the unfinished one is not counted.
+            // As in the hardware: both end together, with one result. The request behind the first does not count.
             if one.asked && one.unfinished {
                 one.asks -= 1;
             }

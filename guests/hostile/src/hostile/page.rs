@@ -42,7 +42,7 @@ pub fn attack(progress: Progress, memory: u64, lives: u64) {
     let meeting = Meeting::new(1).expect("the system gives the hostile guest such a channel");
     match progress.next(lives) {
         Some(life) => {
-            // The hypervisor has dropped the previous life's page: waits for the peer's doorbells, one each millisecond.
+            // The hypervisor has dropped the previous life's page: waits for the peer's doorbells, one a millisecond.
             time::busy_wait(time::hz() / 400);
             for arena in &ARENAS {
                 if arena.0.iter().any(|word| word.load(Ordering::Relaxed) != 0) {

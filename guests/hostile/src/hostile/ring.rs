@@ -1,5 +1,5 @@
 //! Channels: writes arbitrary data into the memory shared with `peer`, sends and receives messages in every way, and
-//! ends meanwhile. Between the attacks, and at the end, it uses the channel correctly: then everything must work, and no
+//! ends meanwhile. Between the attacks, and at the end, it uses the channel correctly: then everything must work, and
 //! slot for a message may be lost.
 
 use core::sync::atomic::{AtomicU64, Ordering};
