@@ -1,4 +1,4 @@
-//! Critical sections: interrupts off, and one vCPU at a time.
+//! Critical sections: with interrupts off, by one vCPU at a time.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,16 +9,16 @@ struct Section;
 
 critical_section::set_impl!(Section);
 
-/// Number of the vCPU that is inside, plus one; 0: none is.
+/// Number of the vCPU that is in the section, plus one; 0: none.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
 
-/// Interrupts were on.
+/// Interrupts were enabled.
 const INTERRUPTS: u8 = 1;
-/// The vCPU was inside already.
+/// The vCPU was in the section already.
 const NESTED: u8 = 2;
 
-// SAFETY: between `acquire` and `release` no other vCPU is inside, and no handler of this one runs. Acquire and release
-// order what is done inside.
+// SAFETY: between `acquire` and `release` no other vCPU is in the section, and no handler of this one runs. Acquire and
+// release order the accesses within.
 unsafe impl critical_section::Impl for Section {
     unsafe fn acquire() -> RawRestoreState {
         let interrupts = if trap::disable_interrupts() {
@@ -30,7 +30,7 @@ unsafe impl critical_section::Impl for Section {
         if OWNER.load(Ordering::Relaxed) == own {
             return interrupts | NESTED;
         }
-        // Bounded by what the others do inside, with their interrupts off.
+        // Bounded by the sections of the other vCPUs, whose interrupts are off.
         while OWNER
             .compare_exchange_weak(0, own, Ordering::Acquire, Ordering::Relaxed)
             .is_err()

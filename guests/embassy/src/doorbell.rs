@@ -1,4 +1,4 @@
-//! Channels' doorbells, to be awaited.
+//! Doorbells of channels as futures.
 
 use core::future::poll_fn;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -21,13 +21,13 @@ static BELLS: [Bell; CHANNELS_MAX as usize] = [const {
     }
 }; CHANNELS_MAX as usize];
 
-/// The bell of a PLIC source, if that is a doorbell.
+/// The bell of a PLIC source, if the source is a doorbell.
 fn bell(source: u32) -> Option<&'static Bell> {
     let index = source.checked_sub(CHANNEL_SOURCE)?;
     BELLS.get(index as usize)
 }
 
-/// Lets doorbells interrupt the running vCPU.
+/// Enables doorbells as interrupts of the running vCPU.
 pub(crate) fn enable() {
     trap::on_external(|source| {
         if let Some(bell) = bell(source) {
@@ -44,7 +44,7 @@ pub struct Doorbell {
 }
 
 impl Doorbell {
-    /// The channel's doorbell; it interrupts the calling vCPU from now on. One task at a time awaits it.
+    /// The channel's doorbell, enabled as an interrupt of the calling vCPU. Only one task at a time may await it.
     pub fn of(channel: Channel) -> Self {
         channel.enable_interrupt(1);
         Self {
@@ -52,7 +52,7 @@ impl Doorbell {
         }
     }
 
-    /// Waits until the other end has rung since the last wait ended. Rings in between are one.
+    /// Waits until the other end has rung since the last wait ended. Several rings in between count as one.
     pub async fn rung(&mut self) {
         let Some(bell) = bell(self.source) else {
             return;

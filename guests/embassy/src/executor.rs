@@ -23,11 +23,11 @@ pub struct Activity {
     pub passes: u64,
     /// `wfi` instructions executed because no task was ready.
     pub waits: u64,
-    /// Ticks spent in them.
+    /// Ticks spent in these waits.
     pub waited: u64,
 }
 
-/// See [`Activity`].
+/// Reads the counters of all executors.
 pub fn activity() -> Activity {
     Activity {
         passes: PASSES.load(Ordering::Relaxed),
@@ -44,28 +44,28 @@ pub fn run(init: impl FnOnce(Spawner)) -> ! {
     let hart = start::hart();
     driver::enable();
     doorbell::enable();
-    // The handler does nothing: `PENDING` says which executor has work.
+    // The handler does nothing: `PENDING` shows which executor has work.
     trap::on_software(|| ());
     // The context is the vCPU's number, not an address.
     let executor = raw::Executor::new(core::ptr::without_provenance_mut(hart));
-    // SAFETY: this function never returns, and a panic ends the guest: the executor lives for as long as the guest
-    // does.
+    // SAFETY: this function never returns, and a panic ends the guest: the executor lives as long as the guest.
+    // So the reference is valid for ever.
     let executor: &'static raw::Executor =
         unsafe { core::mem::transmute::<&raw::Executor, _>(&executor) };
     init(executor.spawner());
     loop {
-        // A task that becomes ready from here on is polled in this pass or sets the flag again.
+        // A task that becomes ready from here on is polled in this pass, or sets the flag again.
         PENDING[hart].store(false, Ordering::Release);
-        // SAFETY: it is this vCPU's executor alone, and a task cannot call this function.
+        // SAFETY: only this vCPU uses this executor, and a task cannot call this function.
         unsafe { executor.poll() };
         PASSES.fetch_add(1, Ordering::Relaxed);
         wait(hart);
     }
 }
 
-/// Waits until there are tasks to poll, or an interrupt has been served.
+/// Waits until there are tasks to poll, or an interrupt has been handled.
 fn wait(hart: usize) {
-    // Interrupts are off: one that arrives after the check ends the `wfi` at once, and is taken when they are on again.
+    // Interrupts are off: one that arrives after the check ends the `wfi` at once, and is taken when they are enabled.
     trap::disable_interrupts();
     if !PENDING[hart].load(Ordering::Acquire) {
         let begin = time::now();
@@ -76,13 +76,13 @@ fn wait(hart: usize) {
     trap::enable_interrupts();
 }
 
-/// Called by Embassy when a task of that executor becomes ready, from anywhere.
+/// Called by Embassy when a task of that executor becomes ready, in any context.
 #[unsafe(export_name = "__pender")]
 fn pender(context: *mut ()) {
     let hart = context.addr();
     let was_pending = PENDING[hart].swap(true, Ordering::AcqRel);
     if hart != start::hart() && !was_pending {
-        // It fails for a vCPU that does not exist alone, which runs no executor.
+        // It fails only for a vCPU that does not exist, which runs no executor.
         let _ = sbi::send_ipi(HartMask::one(hart));
     }
 }

@@ -1,5 +1,5 @@
 //! [Embassy](https://embassy.dev) in a guest: an executor that sleeps in `wfi`, a time driver on `stimecmp`, and
-//! doorbells to await.
+//! doorbells as futures.
 //!
 //! ```ignore
 //! #![no_std]
@@ -20,8 +20,8 @@
 //! }
 //! ```
 //!
-//! The timer's, the software and the external interrupts belong to this crate: a guest that uses it sets no handlers of
-//! its own with `trap::on_timer`, `trap::on_software` and `trap::on_external`.
+//! The timer's, the software and the external interrupts belong to this crate: a guest that uses it must not set other
+//! handlers with `trap::on_timer`, `trap::on_software` and `trap::on_external`.
 #![no_std]
 #![cfg(target_arch = "riscv64")]
 

@@ -1,4 +1,4 @@
-//! Embassy's time: the `time` CSR and the timer of whichever vCPU asks.
+//! Embassy's time driver: the `time` CSR and the timer of the calling vCPU.
 
 use core::cell::RefCell;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use tactus_guest::{time, trap};
 
 struct Clock {
     queue: Mutex<RefCell<Queue>>,
-    /// Ticks of the `time` CSR a second; 0: not known yet.
+    /// Frequency of the `time` CSR; 0: not known yet.
     hz: AtomicU64,
 }
 
@@ -20,13 +20,13 @@ embassy_time_driver::time_driver_impl!(static CLOCK: Clock = Clock {
     hz: AtomicU64::new(0),
 });
 
-/// Lets the timer interrupt the running vCPU.
+/// Enables the timer's interrupt on the running vCPU.
 pub(crate) fn enable() {
     trap::on_timer(|| critical_section::with(|section| CLOCK.advance(section)));
 }
 
 impl Clock {
-    /// Ticks a second; the devicetree is read once.
+    /// Ticks per second; the devicetree is read once.
     fn hz(&self) -> u64 {
         match self.hz.load(Ordering::Relaxed) {
             0 => {
@@ -38,18 +38,18 @@ impl Clock {
         }
     }
 
-    /// Wakes what is due, and sets the timer for what comes next.
+    /// Wakes due tasks, and sets the timer to the next deadline.
     fn advance(&self, section: CriticalSection<'_>) {
         let next = self
             .queue
             .borrow_ref_mut(section)
             .next_expiration(self.now());
-        // A deadline that has gone by meanwhile interrupts at once.
+        // A deadline that has passed meanwhile interrupts at once.
         time::set_deadline(to_csr(next, self.hz()));
     }
 }
 
-/// Embassy's ticks as those of the CSR, rounded up; for ever stays for ever.
+/// Converts Embassy's ticks to those of the CSR, rounded up; infinity stays infinity.
 fn to_csr(ticks: u64, hz: u64) -> u64 {
     if ticks == u64::MAX || hz == TICK_HZ {
         return ticks;
@@ -64,7 +64,7 @@ impl Driver for Clock {
         if hz == TICK_HZ {
             return time::now();
         }
-        // The quotient fits for longer than the CSR counts where `hz` is at least 1/1,000 of TICK_HZ.
+        // The quotient fits for as long as the CSR counts, if `hz` is at least 1/1,000 of TICK_HZ.
         (u128::from(time::now()) * u128::from(TICK_HZ) / u128::from(hz)) as u64
     }
 

@@ -1,5 +1,5 @@
-//! Two asynchronous tasks: one wakes a thousand times a second, the other talks with a second VM by a channel. At the
-//! channel's other end the same program answers.
+//! Two asynchronous tasks: one wakes a thousand times a second, the other communicates with a second VM by a channel.
+//! The same program answers at the channel's other end.
 #![no_std]
 #![no_main]
 
@@ -14,9 +14,9 @@ use tactus_guest::{power, println, record, start, time};
 
 tactus_guest::entry!(main);
 
-/// Times that the first task wakes.
+/// Number of wake-ups of the first task.
 const BEATS: usize = 50;
-/// Questions that the second one sends.
+/// Number of questions of the second task.
 const QUESTIONS: u64 = 20;
 
 static LATE: [AtomicU64; BEATS] = [const { AtomicU64::new(0) }; BEATS];
@@ -37,7 +37,7 @@ fn main() -> ! {
     })
 }
 
-/// Wakes every millisecond, and notes how late.
+/// Wakes every millisecond, and records its latency.
 #[embassy_executor::task]
 async fn beat() {
     let period = Duration::from_millis(1);
@@ -73,7 +73,7 @@ fn done() {
     }
 }
 
-/// Reports when both are done, and ends the guest.
+/// Reports when both tasks are done, and powers off.
 #[embassy_executor::task]
 async fn conclude() {
     let begin = time::now();
@@ -92,8 +92,8 @@ async fn conclude() {
     record::metric("passes", seen.passes, "count");
     record::metric("waits", seen.waits, "count");
     record::metric("waiting", seen.waited * 100 / elapsed, "percent");
-    // Each beat, answer and pause wakes the vCPU once at most, and the vCPU waits before each; the first and the last
-    // pass come on top.
+    // Each beat, answer and pause wakes the vCPU at most once, and the vCPU waits before each; the first and the last
+    // pass are additional.
     let events = BEATS as u64 + 2 * QUESTIONS;
     if seen.passes <= events + 2 && seen.waits + 1 >= seen.passes {
         record::pass("idles");
@@ -107,7 +107,7 @@ async fn conclude() {
     power::off()
 }
 
-/// The other end.
+/// The task of the other end.
 #[embassy_executor::task]
 async fn answer(channel: Channel) {
     let mut bell = Doorbell::of(channel);
@@ -135,7 +135,7 @@ async fn receive(bell: &mut Doorbell, consumer: &mut Consumer<'_>) -> u64 {
         match consumer.receive(&mut bytes) {
             Ok(_) => return u64::from_le_bytes(bytes),
             Err(ReceiveError::Empty) => bell.rung().await,
-            // The other end has restarted: what it has sent since may be there already.
+            // The other end has restarted: its new records may be there already.
             Err(ReceiveError::Restarted) => {}
             Err(error) => panic!("{error:?}"),
         }
