@@ -1,5 +1,5 @@
 //! Compiles the FreeRTOS kernel with its own RISC-V port (from the package `freertos-next`, unmodified), the platform,
-//! and the ways to I/O; and gives each program the application and the way that it has.
+//! and the implementations of I/O; and links each program with its application and implementation.
 
 #[path = "../toolchain.rs"]
 mod toolchain;
@@ -7,7 +7,7 @@ mod toolchain;
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The kernel's files: with its port, and the allocator behind its dynamic creation functions.
+/// The kernel's source files, including its port and the allocator behind its dynamic creation functions.
 const KERNEL: [&str; 9] = [
     "tasks.c",
     "queue.c",
@@ -20,10 +20,10 @@ const KERNEL: [&str; 9] = [
     "portable/GCC/RISC-V/portASM.S",
 ];
 
-/// What the kernel's port knows of the chip: a CLINT, and no registers but RISC-V's.
+/// The chip's description for the kernel's port: a CLINT, and no registers but RISC-V's.
 const CHIP: &str = "portable/GCC/RISC-V/chip_specific_extensions/RISCV_MTIME_CLINT_no_extensions";
 
-/// What all programs may have. That of `guests/freertos` is as it is there, but that it sees our `platform.h`.
+/// Files for all programs. Those of `guests/freertos` are compiled unmodified, but with this package's `platform.h`.
 const COMMON: [&str; 7] = [
     "platform/start.S",
     "platform/platform.c",
@@ -34,7 +34,7 @@ const COMMON: [&str; 7] = [
     "../freertos/platform/arguments.c",
 ];
 
-/// The programs, and what each has besides.
+/// The programs, and the additional files of each.
 const PROGRAMS: [(&str, &[&str]); 6] = [
     ("manycore-native", &["app/experiment.c", "io/none.c"]),
     (
@@ -80,11 +80,11 @@ const PROGRAMS: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// Decisions that are the same on the host, where they are tested.
+/// Pure functions, which are also compiled for the host and tested there.
 const PURE: [&str; 2] = ["io/area.c", "io/turns.c"];
 
-/// One ABI for C and Rust: the target's, hard float. The ISA is named as of the specification of 2019 (before Zicsr
-/// was split off), as the packaged compiler's libraries are.
+/// One ABI for C and Rust: the target's, hard float. The ISA is named as in the specification of 2019 (before Zicsr
+/// was split off), as in the packaged compiler's libraries.
 const MACHINE: [&str; 4] = [
     "-march=rv64gc",
     "-mabi=lp64d",
@@ -158,7 +158,7 @@ fn compiler(kernel: &Path) -> cc::Build {
     build
 }
 
-/// The same for what is ours, which all begins with the tile.
+/// A compiler for the files of this repository, all of which first include the tile's `platform.h`.
 fn ours(kernel: &Path) -> cc::Build {
     let mut build = compiler(kernel);
     build

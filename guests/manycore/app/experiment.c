@@ -1,6 +1,6 @@
 /*
- * What a tile does in the experiments of docs/src/reference/manycore-guests.md, which has the boot arguments: one of them, again and again, over io.h,
- * whichever way that goes in this image.
+ * The experiments of docs/src/reference/manycore-guests.md, which describes the boot arguments: a tile repeats one of
+ * them, through io.h, with the implementation of io.h that this image contains.
  */
 
 #include <string.h>
@@ -20,7 +20,7 @@
 #define ROUNDS 100
 #define FLASH_BYTES 4
 #define FRAME_BYTES 1024
-/* Destination, source and type, of "local experimental" frames (IEEE 802, 0x88b5); and the frame's number behind them. */
+/* Destination, source and type, of "local experimental" frames (IEEE 802, 0x88b5); the frame's number follows them. */
 #define FRAME_HEAD 14
 #define FRAME_MIN (FRAME_HEAD + sizeof(uint32_t))
 
@@ -41,7 +41,7 @@ static void expect(uint32_t status, const char *what)
         platform_fail(what, status < sizeof names / sizeof *names && names[status] != NULL ? names[status] : "unknown");
 }
 
-/* A boot argument that is to be within bounds. */
+/* Reads a boot argument, which must be within bounds. */
 static uint32_t number(const char *name, uint64_t otherwise, uint64_t most)
 {
     uint64_t value = argument_number(name, otherwise);
@@ -63,7 +63,7 @@ static void metric(const char *name, const char *what, uint64_t value, const cha
     console_print("@tactus metric name=%s_%s value=%lu unit=%s\n", name, what, value, unit);
 }
 
-/* Ascending. */
+/* Sorts in ascending order. */
 static void sort(uint32_t *values, size_t count)
 {
     for (size_t gap = count / 2; gap > 0; gap /= 2)
@@ -77,7 +77,7 @@ static void sort(uint32_t *values, size_t count)
         }
 }
 
-/* The samples as they are, and what they come to. */
+/* Reports the samples and their statistics. */
 static void report(const char *name, size_t count)
 {
     uint64_t sum = 0;
@@ -93,7 +93,7 @@ static void report(const char *name, size_t count)
     metric(name, "max", samples[count - 1], "cycles");
 }
 
-/* All tiles continue in the same cycle, within a few instructions. */
+/* Waits until the common start: all tiles continue in the same cycle, within a few instructions. */
 static void barrier(void)
 {
     uint64_t start = argument_number("start=", 0);
@@ -109,7 +109,7 @@ static uint32_t since(uint64_t begin)
     return (uint32_t)(platform_time() - begin);
 }
 
-/* What a tile writes into its own area of the flash. */
+/* Fills a buffer with data for a tile's own area of the flash. */
 static void fill(uint8_t *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -132,7 +132,7 @@ static void wrong_data(const char *name, uint32_t wrong)
         platform_fail(name, "wrong data");
 }
 
-/* One read of flash: its cycles. `wrong` counts those that did not give what was written. */
+/* Reads from the flash; returns the cycles. `wrong` counts reads that did not return the written data. */
 static uint32_t flash_round(uint32_t length, uint32_t *wrong)
 {
     uint64_t begin = platform_time();
@@ -141,7 +141,7 @@ static uint32_t flash_round(uint32_t length, uint32_t *wrong)
     expect(io_flash_read(0, found, length), "flash-read");
     cycles = since(begin);
     *wrong += memcmp(found, written, length) != 0;
-    /* What the next round finds is not what this one has left. */
+    /* Overwrites the data, so that the next round cannot find those of this one. */
     memset(found, 0x5a, length);
     return cycles;
 }
@@ -156,7 +156,7 @@ static void flash_read(uint32_t rounds)
     if (is(argument("expect="), "written")) {
         uint32_t half = length / 2;
 
-        /* What is kept of the first half is found like what is in the flash. */
+        /* Buffered data of the first half must be readable like data in the flash. */
         fill(written, length);
         expect(io_flash_write(half, written + half, length - half), "flash-write");
         expect(io_flash_append(0, written, half), "flash-write");
@@ -169,7 +169,7 @@ static void flash_read(uint32_t rounds)
         flash_round(length, &wrong);
     for (uint32_t i = 0; i < rounds; i++)
         samples[i] = flash_round(length, &wrong);
-    /* While others' rounds are measured this tile continues: none takes a quarter longer than another. */
+    /* Continues while other tiles measure their rounds: no tile takes a quarter longer than another. */
     end = platform_time();
     for (end += (end - begin) / 4; warm > 0 && platform_time() < end;)
         flash_round(length, &wrong);
@@ -192,7 +192,7 @@ static void flash_write(uint32_t rounds)
     for (uint32_t i = 0; i < rounds; i++) {
         uint64_t one = platform_time();
 
-        /* When the last of them is over, all are in the flash. */
+        /* When the last call has returned, all data are in the flash. */
         expect(i + 1 < rounds ? io_flash_append(i, &written[i], 1) : io_flash_write(i, &written[i], 1), "flash-write");
         samples[i] = since(one);
     }
@@ -257,7 +257,7 @@ static void ethernet(uint32_t rounds)
 
 static void timed_read(uint32_t rounds)
 {
-    /* Their amounts take their place. */
+    /* The samples' memory holds the errors, until their absolute values replace them. */
     int32_t *errors = (int32_t *)samples;
     int32_t offset = (int32_t)number("offset=", 0, INT32_MAX);
     struct io_times times = {
@@ -268,7 +268,7 @@ static void timed_read(uint32_t rounds)
     };
     uint32_t flight, bits;
 
-    /* One before all others, when the way is as quiet as it gets. */
+    /* One read before the experiment, with the least traffic on the path. */
     expect(io_flight(&flight), "flight");
     metric("timed-read", "flight", flight, "cycles");
     if (is(argument("lead="), "flight"))
@@ -282,7 +282,7 @@ static void timed_read(uint32_t rounds)
     report("timed-read", rounds);
 }
 
-/* Pulses of this tile's pins, for who watches these. */
+/* Pulses this tile's pins, for an observer outside. */
 static void timed_pulses(uint32_t rounds)
 {
     struct io_times times = {
@@ -328,7 +328,7 @@ static void print(uint32_t rounds)
     report("print", rounds);
 }
 
-/* Nothing of I/O. */
+/* Uses the kernel without I/O. */
 static void kernel(uint32_t rounds)
 {
     for (uint32_t i = 0; i < rounds; i++) {
@@ -339,7 +339,7 @@ static void kernel(uint32_t rounds)
     }
 }
 
-/* A MAC address, as twelve hexadecimal digits. */
+/* Reads a MAC address of twelve hexadecimal digits. */
 static void read_mac(const char *text, uint8_t mac[6])
 {
     for (size_t i = 0; i < 12; i++) {

@@ -1,8 +1,8 @@
 /*
- * A tile that means no good: it writes whatever to its interface to the mesh, sends packets of any kind to the I/O hypervisor, to timed I/O, to the other tiles and to
- * places without a tile, as fast as it can, and takes almost nothing of what comes back.
+ * A hostile tile: it writes random data to its interface to the mesh, and sends packets of any kind to the I/O
+ * hypervisor, to timed I/O, to other tiles and to empty places, as fast as it can. It takes few of the responses.
  *
- * Boot arguments: `seed=N`; `until=CYCLE`: then it goes off, and says how many packets it has sent.
+ * Boot arguments: `seed=N`; `until=CYCLE`: powers off then, and reports the number of packets sent.
  */
 
 #include "arguments.h"
@@ -40,7 +40,7 @@ static void send(uint32_t head, uint32_t words)
     MESH_REGISTER(HEADER) = head;
 }
 
-/* Somewhere: each tile, each place of the I/O, and what is no place at all. */
+/* A random place: a tile, a place of the I/O, or an empty one. */
 static uint32_t place(void)
 {
     return any() & MESH_PLACE_bm;
@@ -50,17 +50,17 @@ static void one(void)
 {
     switch (below(8)) {
     case 0:
-        /* What looks like a request: any device, any operation, most of any length. */
+        /* A plausible request: any device, any operation, usually any length. */
         send(HYPERVISOR | (any() & 0xfffff), below(4) == 0 ? below(BUFFER_WORDS) : 1 + below(8));
         break;
     case 1:
-        /* A flood of reads of flash, as long as they may be; beyond the area, mostly. */
+        /* A flood of reads of the flash, of the greatest length; most of them outside the area. */
         buffer[0] = any();
         MESH_REGISTER(PACKET) = 1 << 16;
         MESH_REGISTER(HEADER) = HYPERVISOR | 2 << 17 | 1536;
         break;
     case 2:
-        /* A frame to everybody. */
+        /* A broadcast frame. */
         buffer[0] = 0;
         buffer[1] = 0xffffffff;
         buffer[2] = 0xffff;
@@ -68,7 +68,7 @@ static void one(void)
         MESH_REGISTER(HEADER) = HYPERVISOR | 4 << 17 | 1 << 15 | 64;
         break;
     case 3:
-        /* Registers of timed I/O: any of them, any value; and more words than it says, or fewer. */
+        /* Registers of timed I/O: any register, any value; with more words than the head says, or fewer. */
         buffer[0] = below(PAGE_WORDS) * 4 | (below(8) == 0 ? any() : 0);
         send(TIMED_IO | below(2) << 15 | below(2) << 14 | (1 + below(16)), below(18));
         break;
@@ -84,7 +84,7 @@ static void one(void)
         page[below(PAGE_WORDS)] = any();
         break;
     default:
-        /* Some of what has come, so that there is room for more. */
+        /* Takes some of the received packets, so that there is room for more. */
         for (uint32_t i = below(16); i > 0; i--)
             (void)mesh_first(below(2) == 0 ? MESH_RESPONSES : MESH_MESSAGES);
         break;

@@ -11,7 +11,7 @@
 #include "task.h"
 #include "timers.h"
 
-/* Nothing here takes longer. */
+/* Timeout of every operation here. */
 #define PATIENCE pdMS_TO_TICKS(100)
 #define WORDS 8
 #define ECHO_BIT 1u
@@ -24,7 +24,7 @@ struct check {
     SemaphoreHandle_t mutex;
 };
 
-/* Sends what comes by the queue on by the stream, and says when it is over. */
+/* Forwards the queue's items to the stream, and signals the end. */
 static void echo(void *argument)
 {
     struct check *check = argument;

@@ -1,8 +1,8 @@
-/* The kernel's parts, each used once: so that all images have all of it, and to see that it works on a tile. */
+/* Uses each part of the kernel once, so that all images contain all of it, and as a test of the kernel on a tile. */
 #ifndef KERNEL_H
 #define KERNEL_H
 
-/* For a task. Null: all right; otherwise what is not. */
+/* To be called by a task. Null: success; otherwise the failure. */
 const char *kernel_check(void);
 
 #endif

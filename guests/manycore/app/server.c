@@ -1,12 +1,12 @@
 /*
- * An I/O hypervisor in software: a tile that does nothing else. Others send it requests for operations of devices, as messages over the mesh; it carries them
- * out one after the other with the baseline's controllers, each within what the client has, and answers.
+ * An I/O hypervisor in software, on a dedicated tile. Other tiles send it requests for operations of devices, as
+ * messages over the mesh. It executes them one by one with the baseline's controllers, within the client's area.
  *
- * It runs without tasks and without interrupts, and looks at its own interface alone. What may come at once finds room there: a request with its data of each
- * of 15 clients is 15 * 16 words, an answer of a controller, or data that one client was asked for, 257; that is less than 512.
+ * It runs without tasks and interrupts, and polls its interface. This has room for all messages that may arrive at
+ * once: requests with data, 15 * 16 words, and a controller's answer or a client's data, 257 words; less than 512.
  *
- * Boot arguments: `policy=fifo` (the default) or `policy=rr`; `idle=CYCLES`: after so long without a request it goes off, but for the first,
- * which may take longer.
+ * Boot arguments: `policy=fifo` (the default) or `policy=rr`; `idle=CYCLES`: powers off after that time without a
+ * request, except before the first one, which may take longer.
  */
 
 #include <string.h>
@@ -23,9 +23,9 @@
 #include "turns.h"
 
 #define IDLE 2000000
-/* Cycles until the first request. */
+/* Timeout of the first request, in cycles. */
 #define FIRST 1000000000
-/* Cycles for an operation of a controller; for a client to send data that it has offered; for a response to go. */
+/* Timeouts in cycles: an operation of a controller; data that a client has offered; sending a response. */
 #define TIMEOUT 100000000
 #define DATA_TIMEOUT 100000
 #define SEND_TIMEOUT 1000000
@@ -35,14 +35,14 @@ _Static_assert(DATA_LATER / 4 <= REGISTERS_MAX, "data that come later find no ro
 
 struct client {
     struct area area;
-    /* Its request. One that is longer than it may be, or shorter than it says, is malformed. */
+    /* Its request. Malformed: longer than permitted, or shorter than its head says. */
     uint32_t request, address;
     bool malformed;
     uint32_t data[DATA_AT_ONCE / sizeof(uint32_t)];
-    /* A frame that has come for it, and how long it is; 0: none has. */
+    /* A frame received for it, and the frame's length; 0: none. */
     uint32_t frame[(IO_LENGTH_MAX) / sizeof(uint32_t)];
     size_t frame_length;
-    /* What it has written of a page of the flash, and continues with. */
+    /* The buffered part of a page of the flash that it is writing. */
     struct flash_page page;
 };
 
@@ -50,7 +50,7 @@ uint64_t io_timeout = TIMEOUT;
 
 static struct client clients[MESH_TILES];
 static struct turns turns;
-/* Of the request under way: what is written, or was read. */
+/* Data of the current request: to be written, or read. */
 static uint32_t buffer[IO_LENGTH_MAX / sizeof(uint32_t)];
 static uint64_t served, refused, dropped;
 
@@ -78,7 +78,7 @@ static uint32_t tile_at(uint32_t place)
     return x < 4 && y < 4 ? 4 * y + x : MESH_TILES;
 }
 
-/* Keeps a client's request until it has its turn. */
+/* Stores a client's request until the policy selects it. */
 void packet_stray(uint32_t head)
 {
     uint32_t tile = tile_at(mesh_from(head));
@@ -105,12 +105,12 @@ static void respond(uint32_t tile, uint32_t status, size_t length, const void *d
 {
     uint32_t response = MESH_TILE(tile) | response_make(clients[tile].request, status, length);
 
-    /* One that does not go is waited for by its client as long as that likes. */
+    /* If a response cannot be sent, its client times out. */
     if (!mesh_send(response, NULL, 0, data, bytes, platform_time() + SEND_TIMEOUT))
         dropped++;
 }
 
-/* Gets the data that a client has offered into the buffer, in parts. */
+/* Fetches the data that a client has offered into the buffer, in parts. */
 static bool fetch(uint32_t tile)
 {
     size_t length = request_length(clients[tile].request);
@@ -159,7 +159,7 @@ static uint32_t serve_flash(struct client *client, uint32_t op, const void *data
         return IO_BAD_LENGTH;
     if (op == OP_CONTROL && client->address % FLASH_SECTOR != 0)
         return IO_BAD_ADDRESS;
-    /* What it finds, or erases, is what it has written. */
+    /* A read or an erase must follow all earlier writes. */
     status = client->page.length > 0 ? flash_flush(&client->page) : IO_DONE;
     if (status != IO_DONE || op == OP_CONTROL)
         return status == IO_DONE ? flash_erase(place) : status;
@@ -178,10 +178,10 @@ static uint32_t serve_vga(const struct client *client, uint32_t op, const void *
     return part > 0 ? vga_draw(x, y, data, part) : IO_DONE;
 }
 
-/* A frame was sent, and one has not come since: it may be on its way back. */
+/* A frame was sent, and none has arrived since: it may still be on its way back. */
 static bool frame_expected;
 
-/* Takes the frame that has come, if one has, and keeps it for those that it is for. */
+/* Takes a received frame, if there is one, and stores it for its receivers. */
 static uint32_t take_frame(void)
 {
     static uint32_t arrival[IO_LENGTH_MAX / sizeof(uint32_t)];
@@ -195,7 +195,7 @@ static uint32_t take_frame(void)
     for (uint32_t tile = 0; tile < MESH_TILES; tile++) {
         struct client *client = &clients[tile];
 
-        /* One that has not taken its last frame loses this one, and others notice nothing. */
+        /* A client that has not taken its last frame loses this one, without an effect on others. */
         if (client->frame_length == 0 && area_receives(&client->area, (const uint8_t *)arrival)) {
             memcpy(client->frame, arrival, length);
             client->frame_length = length;
@@ -204,7 +204,7 @@ static uint32_t take_frame(void)
     return IO_DONE;
 }
 
-/* Puts the frame that has come for a client into the buffer. */
+/* Copies the frame received for a client into the buffer. */
 static uint32_t receive(uint32_t tile, size_t room, size_t *came)
 {
     struct client *client = &clients[tile];
@@ -229,10 +229,10 @@ static uint32_t serve_ethernet(uint32_t tile, uint32_t op, void *data, size_t le
         return IO_BAD_OP;
     if (length < 14 || length > IO_FRAME_MAX)
         return IO_BAD_LENGTH;
-    /* The controller has room for one frame: what has come is taken first. */
+    /* The controller has room for one frame: a received one is taken first. */
     if (frame_expected)
         status = take_frame();
-    /* Nobody sends as somebody else. */
+    /* The client's source address replaces the one in the frame. */
     memcpy((uint8_t *)data + sizeof client->area.mac, client->area.mac, sizeof client->area.mac);
     if (status == IO_DONE)
         status = ethernet_send(data, length);
@@ -250,7 +250,7 @@ static uint32_t serve_counter(uint32_t op, size_t length, size_t *came)
     return registers_read(COUNTER_PLACE, 0, COUNTER_ADDRESS, buffer, 1);
 }
 
-/* Carries a client's request out, and answers it. */
+/* Executes a client's request, and responds. */
 static void serve(uint32_t tile)
 {
     struct client *client = &clients[tile];
@@ -307,7 +307,7 @@ void app_main(void)
     while (platform_time() < off) {
         uint32_t head, tile;
 
-        /* At most one of each client waits; what is more is dropped. */
+        /* At most one request of each client waits; any further ones are dropped. */
         while ((head = mesh_first(MESH_MESSAGES)) != 0)
             packet_stray(head);
         tile = turns_next(&turns);

@@ -1,4 +1,4 @@
-/* What a tile has of the devices that all share. */
+/* A tile's area of the shared devices. */
 #ifndef AREA_H
 #define AREA_H
 
@@ -20,13 +20,13 @@ struct area {
     uint8_t mac[6];
 };
 
-/* What a tile has unless it is told otherwise: four sectors, a sixteenth of the display, an address of its own. */
+/* The default area of a tile: four sectors, a sixteenth of the display, a unique Ethernet address. */
 struct area area_of_tile(uint32_t tile);
 
-/* Where a part of the flash begins for the device; false: it is not all in the area. */
+/* Translates a range of the area to the device's address; false: the range exceeds the area. */
 bool area_flash(const struct area *area, uint32_t address, size_t length, uint32_t *place);
 
-/* How much of a row of pixels lies in the window, from its beginning on; and where that begins for the device. */
+/* Clips a row of pixels to the window, from its start on; returns its length and the device's coordinates. */
 size_t area_row(const struct area *area, uint32_t x, uint32_t y, size_t length, uint32_t *device_x, uint32_t *device_y);
 
 /* Whether a frame with this destination is for the tile: sent to its address or to all. */

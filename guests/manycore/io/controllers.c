@@ -17,10 +17,10 @@
 #define GPIO_AND_UART MESH_PLACE(1, 4)
 #define ETHERNET MESH_PLACE(2, 4)
 #define VGA MESH_PLACE(3, 4)
-/* The UART's page there. */
+/* The UART's page at this place. */
 #define UART_PAGE 0x1000u
 
-/* Registers, by their names in fabric/regs. What ends a packet, or begins it, is beside the words that it is for. */
+/* Registers, by their names in fabric/regs. The register that starts or ends a packet adjoins the words of its data. */
 #define SPI(name) ((uint32_t)offsetof(spi_controller_t, name))
 #define MAC(name) ((uint32_t)offsetof(ethernet_controller_t, name))
 #define DISPLAY(name) ((uint32_t)offsetof(vga_controller_t, name))
@@ -37,33 +37,33 @@ _Static_assert(offsetof(gpio_controller_t, TIMER) == COUNTER_ADDRESS, "the count
 /* Cycles of a byte: 115,200 baud, ten bits. */
 #define UART_BYTE 8680u
 
-/* Commands of the flash (data sheet "W25Q32JV", section 8.1.2), sent lowest byte first. */
+/* Commands of the flash (data sheet "W25Q32JV", section 8.1.2), sent with the lowest byte first. */
 #define FLASH_READ 0xebu
 #define FLASH_PROGRAM 0x02u
 #define FLASH_ERASE 0x20u
 #define FLASH_WRITE_ENABLE 0x06u
 #define FLASH_STATUS 0x05u
 #define FLASH_VOLATILE 0x50u
-/* Writes the second status register: four lines may be used. */
+/* Writes the second status register: enables the use of four lines. */
 #define FLASH_QUAD_ENABLE (0x31u | 0x02u << 8)
-/* Behind the address of a read: the next one begins with its address, until FLASH_LEAVE. And the clocks behind it. */
+/* Follows a read's address: the next read starts with its address, until FLASH_LEAVE. And the dummy clocks after it. */
 #define FLASH_CONTINUE 0xa0u
 #define FLASH_LEAVE 0xffu
 #define FLASH_DUMMY_CLOCKS 4u
 #define FLASH_BUSY 0x01u
-/* Its typical times (section 9.6), 0.4 ms and 45 ms; and its longest, 3 ms and 400 ms, and a tenth. */
+/* Typical times (section 9.6), 0.4 ms and 45 ms; and the longest, 3 ms and 400 ms, plus a tenth. */
 #define PROGRAM_TYPICAL 40000u
 #define PROGRAM_MAX 330000u
 #define ERASE_TYPICAL 4500000u
 #define ERASE_MAX 44000000u
 
-/* A command with an address, of which the highest byte comes first. */
+/* A command with an address, whose highest byte is sent first. */
 static uint32_t flash_command(uint32_t command, uint32_t address)
 {
     return command | (address >> 16 & 0xff) << 8 | (address >> 8 & 0xff) << 16 | (address & 0xff) << 24;
 }
 
-/* Begins a transfer that sends the bytes of `words`, the last of which is for TRANSFER. `how`: its other fields. */
+/* Starts a transfer that sends the bytes of `words`; the last word goes to TRANSFER. `how`: the other fields. */
 static uint32_t transfer(uint32_t *words, size_t send, size_t receive, uint32_t how)
 {
     size_t count = (send + 3) / 4;
@@ -72,11 +72,11 @@ static uint32_t transfer(uint32_t *words, size_t send, size_t receive, uint32_t 
     return registers_post(FLASH, 0, SPI(TRANSFER) - 4 * (uint32_t)count, words, count + 1);
 }
 
-/* What the flash begins with, as far as is known: an address where it was read last, otherwise an opcode. It was told to use four lines. */
+/* What the flash expects next: an address where it was read last, else an opcode. Whether four lines are enabled. */
 static enum { UNKNOWN, OPCODE, ADDRESS } expects;
 static bool quad;
 
-/* Sends a command on one line, and receives what it gives. */
+/* Sends a command on one line, and receives its result. */
 static uint32_t command(uint32_t *words, size_t send, size_t receive)
 {
     uint32_t leave[2] = {FLASH_LEAVE}, status = IO_DONE;
@@ -87,7 +87,7 @@ static uint32_t command(uint32_t *words, size_t send, size_t receive)
     return status == IO_DONE ? transfer(words, send, receive, 0) : status;
 }
 
-/* Has the flash expect the address of a read on four lines. */
+/* Puts the flash into the state in which it expects the address of a read on four lines. */
 static __attribute__((noinline)) uint32_t begin_reading(void)
 {
     uint32_t opcode[2] = {FLASH_READ}, status = IO_DONE;
@@ -104,7 +104,7 @@ static __attribute__((noinline)) uint32_t begin_reading(void)
     return status == IO_DONE ? transfer(opcode, 1, 0, SPI_CONTROLLER__TRANSFER__KEEP_bm) : status;
 }
 
-/* Begins a read on four lines. */
+/* Starts a read on four lines. */
 static inline uint32_t fast_read(uint32_t address, size_t length)
 {
     uint32_t words[2] = {FLASH_CONTINUE << 24 | flash_command(0, address) >> 8}, status = IO_DONE;
@@ -116,7 +116,7 @@ static inline uint32_t fast_read(uint32_t address, size_t length)
     return transfer(words, 4, length, SPI_CONTROLLER__TRANSFER__QUAD_bm | FLASH_DUMMY_CLOCKS << SPI_CONTROLLER__TRANSFER__DUMMY_CLOCKS_bp);
 }
 
-/* Takes what a transfer receives, as bytes. */
+/* Takes the data of a transfer, as bytes. */
 static uint32_t receive(void *to, size_t length)
 {
     uint32_t words[SPI_BYTES_MAX / 4], status;
@@ -129,19 +129,19 @@ static uint32_t receive(void *to, size_t length)
     return status;
 }
 
-/* How long the flash is busy at least, as far as has been seen: for that long nobody asks whether it still is. */
+/* The shortest busy time of the flash observed so far, during which the driver does not poll; and the timeout. */
 struct busy {
     uint64_t shortest;
     uint64_t longest;
 };
 
-/* What keeps it busy since `changed`, unless it is known not to be. */
+/* The operation that may keep the flash busy since `changed`, or null. */
 static struct busy *pending;
 static uint64_t changed;
 
 static __attribute__((noinline)) uint32_t await_flash(void);
 
-/* Before the flash is used, or what was changed is taken to be so. */
+/* Waits until the flash is ready: before its use, and before a change counts as done. */
 static inline uint32_t flash_ready(void)
 {
     return pending != NULL ? await_flash() : IO_DONE;
@@ -178,7 +178,7 @@ static uint32_t await_flash(void)
         if (status != IO_DONE)
             return status;
         if ((word & FLASH_BUSY) == 0) {
-            /* It may have been so for as long as a question takes: so much sooner is asked next time, and never later. */
+            /* It may have been ready for the time of one query: the next query is that much earlier, never later. */
             uint64_t took = asked - changed, question = platform_time() - asked;
 
             if (took < busy->shortest + question)
@@ -190,7 +190,7 @@ static uint32_t await_flash(void)
     }
 }
 
-/* Has a command carried out that changes something: its bytes are in `words`, which have room for one more. */
+/* Executes a command that changes the flash: its bytes are in `words`, which have room for one more. */
 static uint32_t change(uint32_t *words, size_t send, struct busy *busy)
 {
     uint32_t enable[2] = {FLASH_WRITE_ENABLE};
@@ -206,7 +206,7 @@ static uint32_t change(uint32_t *words, size_t send, struct busy *busy)
     return status;
 }
 
-/* Has what is kept programmed. */
+/* Programs the buffered data. */
 static uint32_t flash_program(struct flash_page *page)
 {
     static struct busy busy = {PROGRAM_TYPICAL, PROGRAM_MAX};
@@ -278,7 +278,7 @@ uint32_t ethernet_send(const void *frame, size_t length)
 {
     uint32_t words[REGISTERS_MAX];
     uint32_t address = MAC(FRAME), status = IO_DONE;
-    /* The length goes in front of the first part. */
+    /* The length precedes the first part. */
     size_t front = 1;
 
     words[0] = (uint32_t)length;
@@ -297,7 +297,7 @@ uint32_t ethernet_send(const void *frame, size_t length)
 
 uint32_t ethernet_receive(void *frame, size_t *length, bool expected)
 {
-    /* As long as the longest frame is on the wire. */
+    /* Cycles of the longest frame on the wire. */
     static const uint32_t patience = IO_FRAME_MAX + 38;
     static bool patient;
     uint32_t words[REGISTERS_MAX];
@@ -317,7 +317,7 @@ uint32_t ethernet_receive(void *frame, size_t *length, bool expected)
         status = registers_read(ETHERNET, 0, MAC(RX_LENGTH), &bytes, 1);
     if (status != IO_DONE)
         return status;
-    /* All of it is read, so that the next can come. */
+    /* Reads all of the frame, so that the controller can receive the next one. */
     for (size_t at = 0; at < bytes && status == IO_DONE;) {
         size_t part = bytes - at < sizeof words ? bytes - at : sizeof words;
 
@@ -347,7 +347,7 @@ uint32_t uart_write(const void *bytes, size_t length)
         if (platform_time() > deadline)
             return IO_TIMED_OUT;
         if (room == 0 || (room < UART_QUEUE / 2 && room < length - at)) {
-            /* Until half of the queue is empty. */
+            /* Waits until half of the queue is empty. */
             packet_pause(platform_time() + (uint64_t)UART_BYTE * UART_QUEUE / 2);
             continue;
         }

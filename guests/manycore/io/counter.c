@@ -4,7 +4,7 @@
 #include "platform.h"
 
 #define COUNTER_BITS 32u
-/* Cycles from now on for which a read is planned that is to show how long the way is. */
+/* Lead time in cycles of the read that measures the latency of the path. */
 #define AHEAD 10000u
 
 uint32_t io_timed_read(const struct io_times *times, int32_t *errors, uint32_t *bits)
@@ -33,7 +33,7 @@ uint32_t io_flight(uint32_t *cycles)
     return status;
 }
 
-/* Software changes no pins on exact cycles. */
+/* Software cannot change pins on exact cycles. */
 uint32_t io_timed_pulses(const struct io_times *times, uint32_t lines, uint32_t width)
 {
     (void)times, (void)lines, (void)width;

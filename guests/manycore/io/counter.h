@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* To be supplied by what knows the way: asks for the counter at a cycle, as exactly as it can. */
+/* Supplied by an implementation of I/O: requests the counter at a cycle, as exactly as possible. */
 uint32_t io_counter(uint64_t when, uint32_t *counter);
 
 #endif

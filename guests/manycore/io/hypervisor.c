@@ -1,4 +1,4 @@
-/* I/O by the I/O hypervisor in hardware (docs/src/reference/mesh.md), and timed I/O (docs/src/reference/timed-io.md): the design `manycore`. */
+/* I/O by the hardware's I/O hypervisor (docs/src/reference/mesh.md) and timed I/O: the design `manycore`. */
 
 #include "io.h"
 #include "mesh.h"
@@ -12,25 +12,25 @@
 #define HYPERVISOR MESH_PLACE(0, 4)
 #define TIMED_IO MESH_PLACE(1, 4)
 
-/* Words of requests that the I/O hypervisor has room for, for this tile. */
+/* The I/O hypervisor's room for this tile's requests, in words. */
 #define ROOM 512u
-/* Of a request without data: there is always room for one more, when all before are over. */
+/* Words of a request without data: when all earlier requests have completed, there is always room for one more. */
 #define SHORT 2u
 
 uint64_t io_timeout;
 
-/* Words of the quiet requests since the last response to one that is not, which may still be there; how the first of them that failed did. */
+/* Words of quiet requests since the last other response, which may still be queued; status of the first that failed. */
 static uint32_t unanswered, failed;
 static uint32_t tag;
 
 uint32_t io_open(const struct area *area)
 {
-    /* The I/O hypervisor knows the area. */
+    /* The I/O hypervisor has the area's configuration. */
     (void)area;
     return mesh_open() ? IO_DONE : IO_NO_DEVICE;
 }
 
-/* How requests that were quiet have gone, as far as is known: once. */
+/* Returns the result of earlier quiet requests, as far as it is known, and clears it. */
 static uint32_t quiet_result(void)
 {
     uint32_t status = failed;
@@ -39,7 +39,7 @@ static uint32_t quiet_result(void)
     return status;
 }
 
-/* Bytes that go with a request. */
+/* Bytes of data sent with a request. */
 static inline size_t sent_with(uint32_t request)
 {
     return request_op(request) != OP_READ ? request_length(request) : 0;
@@ -85,7 +85,7 @@ static uint32_t ask(uint32_t request, uint32_t address, const void *from, void *
     }
 }
 
-/* A request that changes nothing: its response says that all before are over. */
+/* Sends a request without effect: its response shows that all earlier ones have completed. */
 static uint32_t settle(void)
 {
     uint32_t status = unanswered > 0 ? ask(request_make(DEVICE_FLASH, OP_READ, 0), 0, NULL, NULL, NULL) : IO_DONE;
@@ -93,14 +93,14 @@ static uint32_t settle(void)
     return status == IO_TIMED_OUT ? status : quiet_result();
 }
 
-/* Behind quiet requests: when what may be under way leaves no room, those are waited for first. */
+/* Sends a request after quiet ones. If pending ones may leave no room, waits for them first. */
 static __attribute__((noinline)) uint32_t ask_behind(uint32_t request, uint32_t address, const void *from, void *to, size_t *came)
 {
     size_t length = sent_with(request);
     uint32_t words = SHORT + (uint32_t)(length + 3) / 4;
     uint32_t answer = 1 + (uint32_t)(request_length(request) - length + 3) / 4;
 
-    /* Each quiet request may still be answered by a word, if it has failed. */
+    /* Each quiet request may still be answered by one word, if it has failed. */
     if (unanswered + words + SHORT > ROOM || unanswered / SHORT + answer > ROOM) {
         uint32_t status = settle();
 
@@ -120,7 +120,7 @@ uint32_t io_finish(void)
     return settle();
 }
 
-/* Timed I/O: a program reads the pins, on which the counter is, or changes them, and a schedule runs it. */
+/* Timed I/O: a program reads the pins that carry the counter, or changes them; a schedule runs it. */
 
 #define REGISTER(name) ((uint32_t)offsetof(timed_io_t, name))
 #define PROGRAM_READ 0x02000u
@@ -130,14 +130,14 @@ uint32_t io_finish(void)
 #define UNTIL_MAX 65535u
 /* The shortest period of a schedule for 16 VMs. */
 #define PERIOD_MIN 176u
-/* Lines, and so bits of the counter. */
+/* Number of lines, and so of the counter's bits. */
 #define LINES 8u
-/* Samples that are taken at once: half of those that there is room for. */
+/* Samples taken at once: half of the queue's capacity. */
 #define SAMPLES_AT_ONCE 16u
-/* Cycles after which what a run has sampled, or had to report, can be read. */
+/* Cycles after which a run's samples and reports can be read. */
 #define SETTLED (20 * MESH_TILES + 16)
 
-/* Waits for a cycle with interrupts on; whatever comes between costs nothing but time. */
+/* Waits for a cycle with interrupts enabled; preemption delays only this task. */
 static void await_time(uint64_t time)
 {
     while (platform_time() < time)
@@ -152,7 +152,7 @@ static uint32_t schedule(const struct io_times *times, const uint32_t *program, 
 
     if (status == IO_DONE)
         status = registers_write(TIMED_IO, 0, REGISTER(PROGRAM), program, words);
-    /* START, PERIOD, RUNS and RUN are one behind the other. */
+    /* START, PERIOD, RUNS and RUN are consecutive. */
     if (status == IO_DONE)
         status = registers_write(TIMED_IO, 0, REGISTER(START), run, sizeof run / sizeof *run);
     if (status == IO_DONE)
@@ -162,7 +162,7 @@ static uint32_t schedule(const struct io_times *times, const uint32_t *program, 
     return status;
 }
 
-/* Whether anything went otherwise than it was told. */
+/* Whether any operation was not done as scheduled. */
 static uint32_t reported(void)
 {
     uint32_t report, status = registers_read(TIMED_IO, 0, REGISTER(REPORT), &report, 1);

@@ -1,4 +1,4 @@
-/* I/O by drivers of this tile's own for the baseline's controllers. Nothing keeps tiles apart but that each keeps to its area. */
+/* I/O by this tile's own drivers for the baseline's controllers. Tiles are isolated only by keeping to their areas. */
 
 #include "FreeRTOS.h"
 #include "task.h"
@@ -10,13 +10,13 @@
 #include "platform.h"
 #include "registers.h"
 
-/* Cycles before a request for the counter in which nothing else happens on the tile. */
+/* Cycles before a request for the counter in which the tile runs nothing else. */
 #define UNDISTURBED 1000u
 
 uint64_t io_timeout;
 
 static struct area own;
-/* Of a page of the flash, for what more is to follow. */
+/* Buffered part of a page of the flash, for later writes. */
 static struct flash_page kept;
 
 uint32_t io_open(const struct area *area)
@@ -76,7 +76,7 @@ uint32_t io_receive_frame(void *frame, size_t *length)
 {
     uint32_t status = ethernet_receive(frame, length, true);
 
-    /* One for somebody else is nobody's. */
+    /* A frame for another tile is dropped. */
     if (status == IO_DONE && *length > 0 && !area_receives(&own, frame))
         *length = 0;
     return status;
@@ -101,7 +101,7 @@ uint32_t io_counter(uint64_t when, uint32_t *counter)
         return status;
     while (platform_time() + UNDISTURBED < when)
         ;
-    /* The rest of the way is one store away, and no tick comes between. */
+    /* Only one store remains, which no tick may delay. */
     taskENTER_CRITICAL();
     while (platform_time() < when)
         ;

@@ -1,4 +1,4 @@
-/* No I/O at all: what the others cost is the difference to an image with this. */
+/* No I/O at all: the cost of another implementation is its difference to an image with this one. */
 
 #include "io.h"
 

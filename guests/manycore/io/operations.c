@@ -3,7 +3,7 @@
 #include "io.h"
 #include "request.h"
 
-/* A request for none of it, in parts of as much as a request moves. */
+/* Makes no request for an empty range, and several for one longer than the limit. */
 static __attribute__((noinline)) uint32_t flash_parts(uint32_t request, uint32_t address, const uint8_t *from, uint8_t *to, size_t length)
 {
     uint32_t status = IO_DONE;
@@ -18,7 +18,7 @@ static __attribute__((noinline)) uint32_t flash_parts(uint32_t request, uint32_t
     return status;
 }
 
-/* As most are: in one. */
+/* Makes one request in the usual case. */
 static inline uint32_t flash_all(uint32_t request, uint32_t address, const uint8_t *from, uint8_t *to, size_t length)
 {
     if (length > 0 && length <= IO_LENGTH_MAX)

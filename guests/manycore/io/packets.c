@@ -4,8 +4,8 @@
 #include "task.h"
 
 #define TICK (configCPU_CLOCK_HZ / configTICK_RATE_HZ)
-/* Cycles for which the task that waits looks itself, before it leaves the tile to others until the interface interrupts: a tenth of a tick. Coming back takes
- * some hundreds. */
+/* Cycles for which a waiting task polls before it blocks until the interface's interrupt: a tenth of a tick. A wake-up
+ * takes some hundreds. */
 #define LOOKING 10000
 
 static TaskHandle_t waiting;
@@ -14,14 +14,14 @@ static void arrived(void)
 {
     BaseType_t woken = pdFALSE;
 
-    /* Both queues': one is enabled. */
+    /* Disables the interrupts of both queues; only one is enabled. */
     mesh_interrupt(MESH_MESSAGES, false);
     vTaskNotifyGiveFromISR(waiting, &woken);
     portYIELD_FROM_ISR(woken);
 }
 
-/* Leaves the tile to others until something comes; in a critical section there is nobody to leave it to. Not a part of packet_await: that is short where the
- * answer is there soon. */
+/* Blocks until a packet arrives; in a critical section, polls instead. Separate from packet_await, to keep that
+ * function short for responses that arrive soon. */
 static __attribute__((noinline)) uint32_t await_asleep(enum mesh_queue queue, uint64_t deadline)
 {
     for (;;) {
@@ -60,7 +60,7 @@ void packet_pause(uint64_t until)
 {
     uint64_t now = platform_time();
 
-    /* Whole ticks; the first one is shorter. */
+    /* Sleeps for whole ticks, of which the first is shorter, and polls for the rest. */
     if (platform_interruptible() && until > now + TICK)
         vTaskDelay((until - now) / TICK);
     while (platform_time() < until)

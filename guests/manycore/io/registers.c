@@ -11,7 +11,7 @@
 #define TAG_bp 16
 #define WORDS_bm 0x1ffu
 
-/* An answer that was not waited for any more is not the next request's. */
+/* Distinguishes a late answer, after its timeout, from the next request's. */
 static uint32_t tag;
 
 static uint32_t request(uint32_t place, uint32_t flags, size_t words)

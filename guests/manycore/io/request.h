@@ -1,6 +1,6 @@
 /*
- * Requests for an operation of a device, and responses: those of the I/O hypervisor on the mesh (docs/src/reference/mesh.md), of which the server's are but for
- * data that follow later.
+ * Requests for operations of devices, and responses, as the I/O hypervisor has them on the mesh
+ * (docs/src/reference/mesh.md). The server's are the same, except that data may follow later.
  */
 #ifndef REQUEST_H
 #define REQUEST_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Devices. The last is the server's alone: the counter of cycles, as one word. */
+/* Devices. Only the server has the last one: the counter of cycles, as one word. */
 #define DEVICE_UART 1u
 #define DEVICE_FLASH 2u
 #define DEVICE_VGA 3u
@@ -19,21 +19,21 @@
 #define OP_READ 0u
 #define OP_WRITE 1u
 #define OP_CONTROL 2u
-/* The server's: data of a request before, that it has asked for. */
+/* Only for the server: data of an earlier request, which the server has asked for. */
 #define OP_DATA 3u
 
-/* A response only if something goes wrong. Not at the server. */
+/* Requests a response only for an error. Not for the server. */
 #define REQUEST_QUIET 0x4000u
-/* The server's: the data follow when it asks for them. */
+/* Only for the server: the data follow when it asks for them. */
 #define REQUEST_LATER 0x2000u
 
-/* In the address of a write of the flash: more is to follow, and what does not fill a page is kept for that. */
+/* Flag in the address of a flash write: another write follows, so a partial page is buffered. */
 #define FLASH_MORE 0x80000000u
 
-/* The server's in place of a status: `length` more bytes of the data are to be sent. */
+/* From the server in place of a status: the client is to send `length` more bytes of data. */
 #define STATUS_GRANT 15u
 
-/* Bytes of data that may be sent to the server with a request, and when it has asked for them. */
+/* Bytes of data sent to the server at most with a request, and when it has asked for them. */
 #define DATA_AT_ONCE 56u
 #define DATA_LATER 1024u
 
@@ -52,7 +52,7 @@ static inline uint32_t request_op(uint32_t request)
     return request >> 15 & 3;
 }
 
-/* Of a response, too. */
+/* Valid for responses, too. */
 static inline uint32_t request_tag(uint32_t request)
 {
     return request >> 11 & 3;
@@ -78,7 +78,7 @@ static inline uint32_t response_status(uint32_t response)
     return response >> 13 & 15;
 }
 
-/* Of a response with a status other than IO_DONE: it is one to a quiet request. */
+/* For a response with a status other than IO_DONE: whether it answers a quiet request. */
 static inline bool response_was_quiet(uint32_t response)
 {
     return response_status(response) != 0 && (response & 1) != 0;

@@ -15,7 +15,7 @@ bool turns_arrive(struct turns *turns, uint32_t client)
     return true;
 }
 
-/* The lowest bit that is set, of sixteen; there is one. RV64GC has no instruction for it. */
+/* Index of the lowest set bit, of sixteen; at least one is set. RV64GC has no instruction for it. */
 static uint32_t lowest(uint32_t bits)
 {
     uint32_t number = 0;
@@ -44,7 +44,7 @@ uint32_t turns_next(struct turns *turns)
     if (turns->fifo) {
         client = turns->order[turns->first++ % TURNS_CLIENTS];
     } else {
-        /* Behind the last one, or from the first one on. */
+        /* The next client after the last one served, else the first. */
         uint32_t behind = turns->waiting & ~((2u << turns->last) - 1);
 
         client = lowest(behind != 0 ? behind : turns->waiting);

@@ -1,4 +1,4 @@
-/* Whose request the server carries out next. */
+/* Selects the next request that the server executes. */
 #ifndef TURNS_H
 #define TURNS_H
 
@@ -9,23 +9,23 @@
 #define TURNS_NOBODY TURNS_CLIENTS
 
 struct turns {
-    /* In the order in which they came; otherwise round robin. */
+    /* First come, first served; otherwise round robin. */
     bool fifo;
     /* A bit for each client that waits. */
     uint32_t waiting;
-    /* Round robin: who had the last turn. */
+    /* Round robin: the client served last. */
     uint32_t last;
-    /* Otherwise those that wait, in the order in which they came: from `first` up to `end`, around. */
+    /* First come, first served: the waiting clients in order, from `first` up to `end`, in a circular buffer. */
     uint8_t order[TURNS_CLIENTS];
     uint32_t first, end;
 };
 
 void turns_init(struct turns *turns, bool fifo);
 
-/* A client has a request. False: it has one already. */
+/* Adds a client with a request. False: it has one already. */
 bool turns_arrive(struct turns *turns, uint32_t client);
 
-/* Gives a client its turn: it does not wait any more. TURNS_NOBODY: nobody does. */
+/* Selects and removes the next client. TURNS_NOBODY: no client waits. */
 uint32_t turns_next(struct turns *turns);
 
 #endif

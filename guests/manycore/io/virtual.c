@@ -15,7 +15,7 @@ static uint32_t server, tag;
 
 uint32_t io_open(const struct area *area)
 {
-    /* The server knows the area. */
+    /* The server has the area's configuration. */
     (void)area;
     server = MESH_TILE((uint32_t)argument_number("server=", MESH_TILES - 1));
     return mesh_open() ? IO_DONE : IO_NO_DEVICE;
@@ -27,7 +27,7 @@ uint32_t io_call(uint32_t request, uint32_t address, const void *from, void *to,
     size_t length = request_op(request) != OP_READ ? request_length(request) : 0, sent = 0;
 
     tag++;
-    /* Each request has its response: that keeps what the server has to take bounded. */
+    /* Each request has a response, which bounds the data that the server must receive. */
     request = request_with_tag(request & ~REQUEST_QUIET, tag);
     if (length > DATA_AT_ONCE)
         request |= REQUEST_LATER;

@@ -5,12 +5,12 @@
 
 #define BUFFER_WORDS 512
 
-/* Where the next packet is put, and how many words the one before takes: they may still be being sent. */
+/* Index of the next packet in the buffer, and words of the previous one, which may still be in transmission. */
 static uint32_t next, before;
-/* That one may still be being sent. */
+/* Whether the previous packet may still be in transmission. */
 static bool sending;
 
-/* A word of somebody's bytes. */
+/* A word that may alias a caller's bytes. */
 typedef uint32_t __attribute__((may_alias)) word_t;
 
 static inline bool is_aligned(const void *bytes)
@@ -44,7 +44,7 @@ static __attribute__((noinline)) bool await_sent(uint64_t deadline)
     return true;
 }
 
-/* Puts bytes into the buffer from a word on that are no words; gives which word is behind them. */
+/* Stores unaligned bytes in the buffer from a word on; returns the index of the next word. */
 static __attribute__((noinline)) uint32_t put_bytes(uint32_t at, const uint8_t *from, size_t length)
 {
     volatile uint32_t *buffer = &REGISTER(BUFFER);
@@ -65,7 +65,7 @@ bool mesh_prepare(const uint32_t *front, size_t fronts, const void *bytes, size_
     const uint8_t *from = bytes;
     uint32_t words = (uint32_t)(fronts + (length + 3) / 4), at = next;
 
-    /* The packet before is sent while this one is written, if there is room for both. */
+    /* If there is room for both, the previous packet is transmitted while this one is written. */
     if (before + words > BUFFER_WORDS && sending && !await_sent(deadline))
         return false;
     for (size_t i = 0; i < fronts; i++)
@@ -96,7 +96,7 @@ void mesh_settled(void)
 
 bool mesh_send(uint32_t head, const uint32_t *front, size_t fronts, const void *bytes, size_t length, uint64_t deadline)
 {
-    /* Most packets have one word, and the one before was answered. */
+    /* The usual case: a packet of one word, after a packet that was answered. */
     if (fronts == 1 && length == 0 && !sending) {
         (&REGISTER(BUFFER))[next] = *front;
         REGISTER(PACKET) = 1u << MESH_INTERFACE__PACKET__WORDS_bp | next;
@@ -158,7 +158,7 @@ void mesh_interrupt(enum mesh_queue queue, bool enable)
     uint32_t bit = queue == MESH_RESPONSES ? MESH_INTERFACE__IRQ_ENABLE__RESPONSE_bm : MESH_INTERFACE__IRQ_ENABLE__MESSAGE_bm;
 
     REGISTER(IRQ_ENABLE) = enable ? bit : 0;
-    /* The line is low before the interrupt's handler returns. */
+    /* The readback makes the line low before the interrupt's handler returns. */
     (void)REGISTER(IRQ_ENABLE);
     platform_external_enable(enable);
 }

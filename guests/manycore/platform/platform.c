@@ -1,4 +1,4 @@
-/* The tile: from the entry point to the application, and the end. */
+/* The tile, from the entry point to the application, and its power-off. */
 
 #include <string.h>
 
@@ -7,12 +7,12 @@
 
 #include "console.h"
 
-/* The finisher, and what is written to it (QEMU's "sifive_test", which the board has). */
+/* The finisher, and the values written to it (QEMU's "sifive_test", which the board has). */
 #define FINISHER ((volatile uint32_t *)0x00100000)
 #define FINISHER_OFF 0x5555
 #define FINISHER_FAILED (0x3333 | 1 << 16)
 
-/* mcause of an external interrupt, without the bit that says it is one. */
+/* mcause of an external interrupt, without the interrupt bit. */
 #define CAUSE_EXTERNAL 11
 
 uint32_t platform_tile;
@@ -21,7 +21,7 @@ void (*platform_external)(void);
 
 void platform_main(uint64_t tile, const char *arguments);
 void platform_exception(void);
-/* The kernel's port (portASM.S): where it takes traps, and what it calls for those that it does not know. */
+/* The kernel's port (portASM.S): its trap handler, and the functions that it calls for unknown traps. */
 void freertos_risc_v_trap_handler(void);
 void freertos_risc_v_application_exception_handler(UBaseType_t cause);
 void freertos_risc_v_application_interrupt_handler(UBaseType_t cause);
@@ -55,7 +55,7 @@ void platform_power_off(bool failed)
         __asm volatile("wfi");
 }
 
-/* Failing. Everything below runs in any state: no locks, no tasks, interrupts off. */
+/* Failing. The code below runs in any state: without locks or tasks, with interrupts off. */
 
 static bool failing;
 
@@ -63,7 +63,7 @@ static void begin_failure(const char *reason)
 {
     portDISABLE_INTERRUPTS();
     if (failing)
-        platform_power_off(true); /* A failure while one is reported: enough is known. */
+        platform_power_off(true); /* A failure during the report of another one: power off at once. */
     failing = true;
     console_print("\n@tactus fail name=manycore reason=%s\nmanycore: %s", reason, reason);
 }
@@ -109,7 +109,7 @@ void vApplicationStackOverflowHook(TaskHandle_t task, char *name)
     platform_fail("stack-overflow", name);
 }
 
-/* What the kernel's port calls. */
+/* Functions that the kernel's port calls. */
 
 void freertos_risc_v_application_exception_handler(UBaseType_t cause)
 {

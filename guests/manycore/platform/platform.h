@@ -1,6 +1,6 @@
 /*
- * What an image finds on a tile of the many-core board. The files of guests/freertos/platform that are compiled here, too,
- * have this in place of theirs: build.rs sees to it that it is included before anything else.
+ * A tile of the many-core board, as an image sees it. Files of guests/freertos/platform that are compiled here use
+ * this header in place of theirs: build.rs includes it before any other.
  */
 #ifndef PLATFORM_H
 #define PLATFORM_H
@@ -16,35 +16,35 @@
 extern char platform_bootargs[PLATFORM_BOOTARGS_MAX];
 
 struct platform {
-    /* The 16550; the distance of its registers is 1 << shift. Nobody takes its interrupt. */
+    /* The 16550; the distance of its registers is 1 << shift. Its interrupt is not used. */
     uintptr_t uart;
     uint32_t uart_shift;
     uint32_t uart_source;
-    /* The boot arguments, terminated. */
+    /* The boot arguments, zero-terminated. */
     const char *bootargs;
 };
 
-/* All of it is the board's: what depends on it is decided when it is compiled. */
+/* Constants of the board, so that the compiler decides all conditions on them. */
 static const struct platform platform = {.uart = 0x10000000, .bootargs = platform_bootargs};
 
 /* This tile's number. */
 extern uint32_t platform_tile;
 
-/* What guests/freertos/platform/console.c asks of its own port: whether a task may sleep while the UART is busy. A tile's never is, and the supervisor's
- * status, in which that looks, says no here. */
+/* For guests/freertos/platform/console.c, which checks whether a task may sleep while the UART is busy. A tile's is
+ * never busy, and the supervisor's status in this check makes the answer no. */
 #define portSSTATUS_SIE 0x2
 #define xPortIsInsideInterrupt() 0
 
-/* To be supplied by the application, and not to return. Called on the interrupt stack with interrupts off; the console works. */
+/* The application's entry, which must not return. Called on the interrupt stack, interrupts off; the console works. */
 void app_main(void);
 
-/* Begins to run tasks, which from now on have interrupts, exceptions and the tick by the kernel's port. */
+/* Starts the scheduler; from then on the kernel's port handles interrupts, exceptions and the tick. */
 __attribute__((noreturn)) void platform_schedule(void);
 
-/* Called for each external interrupt, if it is not null: the mesh interface's, on the interrupt stack. */
+/* The handler of external interrupts, or null: those of the mesh interface, on the interrupt stack. */
 extern void (*platform_external)(void);
 
-/* Whether external interrupts are taken. A tile that takes none is simulated faster, so that they are off but where somebody waits for one. */
+/* Enables or disables external interrupts. On only during a wait, as a tile without them is simulated faster. */
 static inline void platform_external_enable(bool enable)
 {
     if (enable)
@@ -53,7 +53,7 @@ static inline void platform_external_enable(bool enable)
         __asm volatile("csrc mie, %0" ::"r"(1UL << 11) : "memory");
 }
 
-/* Whether interrupts are taken at all: not in a critical section of the kernel's. */
+/* Whether interrupts are enabled: they are not in a critical section of the kernel. */
 static inline bool platform_interruptible(void)
 {
     uintptr_t status;
@@ -62,7 +62,7 @@ static inline bool platform_interruptible(void)
     return (status & 8) != 0;
 }
 
-/* Ends this tile's work. `failed`: with a code that says so. */
+/* Ends this tile's work. `failed`: with a failure code. */
 __attribute__((noreturn)) void platform_power_off(bool failed);
 
 /* Reports `reason` (and `value`, if not null) on the console, and ends as failed. For any context. */

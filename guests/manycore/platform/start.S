@@ -1,4 +1,4 @@
-/* Where a tile begins: machine level, a0 = its number, a1 = its boot arguments (null: none), interrupts off. */
+/* Entry of a tile: machine level, a0 = its number, a1 = its boot arguments (null: none), interrupts off. */
     .section .text.start, "ax"
     .global _start
     .type _start, @function
@@ -23,7 +23,7 @@ _start:
     tail platform_main
     .size _start, . - _start
 
-/* An exception before the kernel's port takes them: nothing goes on behind it, so the stack is free. */
+/* Handles an exception before the kernel's port does: the program does not continue, so the stack is free. */
     .section .text.early_trap, "ax"
     .balign 4
     .type early_trap, @function

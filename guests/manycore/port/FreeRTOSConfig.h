@@ -1,5 +1,5 @@
 /*
- * Configuration of the FreeRTOS kernel for a tile: that of guests/freertos, and what the kernel's own RISC-V port asks for.
+ * Configuration of the FreeRTOS kernel for a tile: that of guests/freertos, and options of the kernel's RISC-V port.
  */
 #ifndef MANYCORE_CONFIG_H
 #define MANYCORE_CONFIG_H
@@ -10,10 +10,10 @@
 #define configMTIME_BASE_ADDRESS       0x0200bff8UL
 #define configMTIMECMP_BASE_ADDRESS    0x02004000UL
 
-/* What mtime counts in a second. */
+/* Frequency of mtime. */
 #define configCPU_CLOCK_HZ             100000000UL
 
-/* The stack of main() is that of interrupts afterwards: link.ld has it. */
+/* Interrupts use the stack of main() afterwards, which link.ld reserves. */
 #undef configISR_STACK_SIZE_WORDS
 
 /* A tile has 1 MiB in all. */

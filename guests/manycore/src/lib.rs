@@ -1,5 +1,5 @@
-//! The Rust side of the many-core board's images: record lines, and what a panic does. The rest is C: the kernel, the
-//! platform (`platform/`), the ways to I/O (`io/`) and the applications (`app/`); `build.rs` compiles and links them.
+//! The Rust side of the many-core board's images: record lines, and the handling of panics. The rest is C: the kernel,
+//! the platform (`platform/`), the implementations of I/O (`io/`) and the applications (`app/`), built by `build.rs`.
 #![no_std]
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! The images on QEMU's `virt` in M-mode, which has UART, CLINT and finisher at a tile's addresses and no mesh: the
-//! platform, and the kernel's own port.
+//! Runs the images on QEMU's `virt` in M-mode, which has UART, CLINT and finisher at a tile's addresses and no mesh:
+//! tests the platform, and the kernel's own port.
 //!
-//! `cargo test -p tactus-guest-manycore` builds them and runs them; QEMU is needed.
+//! `cargo test -p tactus-guest-manycore` builds the images and runs them; QEMU is needed.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use std::sync::OnceLock;
 
 const TARGET: &str = "riscv64gc-unknown-none-elf";
 const QEMU: &str = "qemu-system-riscv64";
-/// Seconds; no run takes longer on a machine that is not overloaded, and a program that hangs is stopped then.
+/// Seconds after which a hanging program is stopped; no run takes longer on a machine that is not overloaded.
 const PATIENCE: &str = "60";
 
-/// Builds the programs once and says where they are.
+/// Builds the programs once and returns the path of one.
 fn program(name: &str) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER
@@ -35,7 +35,7 @@ fn program(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Runs a program until the machine goes off, and gives what it wrote to its console.
+/// Runs a program until the machine powers off, and returns its console output.
 fn run(name: &str) -> String {
     let output = Command::new("timeout")
         .args([PATIENCE, QEMU, "-M", "virt", "-m", "128M"])

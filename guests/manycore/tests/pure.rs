@@ -1,6 +1,6 @@
-//! Decisions of the C side on the host: whose turn it is at the server, and what lies in a tile's area.
+//! Tests pure functions of the C side on the host: the server's selection of clients, and the limits of a tile's area.
 
-// Links what `build.rs` compiles for the host.
+// Links the library that `build.rs` compiles for the host.
 use tactus_guest_manycore as _;
 
 const CLIENTS: u32 = 16;
@@ -52,48 +52,48 @@ unsafe extern "C" {
 impl Turns {
     fn new(fifo: bool) -> Self {
         let mut turns = Self::default();
-        // SAFETY: it writes all of it.
+        // SAFETY: the call writes all of it.
         unsafe { turns_init(&raw mut turns, fifo) };
         turns
     }
 
     fn arrive(&mut self, client: u32) -> bool {
-        // SAFETY: the client is one of those that there are.
+        // SAFETY: the client's number is in range.
         unsafe { turns_arrive(self, client) }
     }
 
     fn next(&mut self) -> u32 {
-        // SAFETY: made by turns_init.
+        // SAFETY: initialized by turns_init.
         unsafe { turns_next(self) }
     }
 }
 
 impl Area {
     fn of(tile: u32) -> Self {
-        // SAFETY: it takes a number.
+        // SAFETY: the argument is a plain number.
         unsafe { area_of_tile(tile) }
     }
 
     fn flash(&self, address: u32, length: usize) -> Option<u32> {
         let mut place = 0;
-        // SAFETY: both are there during the call.
+        // SAFETY: both objects live during the call.
         unsafe { area_flash(self, address, length, &raw mut place) }.then_some(place)
     }
 
     fn row(&self, x: u32, y: u32, length: usize) -> (usize, u32, u32) {
         let (mut device_x, mut device_y) = (0, 0);
-        // SAFETY: all are there during the call.
+        // SAFETY: all objects live during the call.
         let part = unsafe { area_row(self, x, y, length, &raw mut device_x, &raw mut device_y) };
         (part, device_x, device_y)
     }
 
     fn receives(&self, destination: [u8; 6]) -> bool {
-        // SAFETY: both are there during the call.
+        // SAFETY: both objects live during the call.
         unsafe { area_receives(self, destination.as_ptr()) }
     }
 }
 
-/// Random numbers (xorshift): the same ones each time.
+/// Pseudorandom numbers (xorshift): the same ones each time.
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! A tile that means no good (`app/hostile.c`).
+//! A hostile tile (`app/hostile.c`).
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 // Brings the entry point and the kernel into the program; `build.rs` adds the rest.

@@ -1,4 +1,4 @@
-//! FreeRTOS and the application, which asks the I/O hypervisor (`io/hypervisor.c`).
+//! FreeRTOS and the application, which uses the I/O hypervisor in hardware (`io/hypervisor.c`).
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 // Brings the entry point and the kernel into the program; `build.rs` adds the rest.

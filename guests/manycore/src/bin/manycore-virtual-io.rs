@@ -1,4 +1,4 @@
-//! FreeRTOS and the application, which asks the server for I/O (`io/virtual.c`).
+//! FreeRTOS and the application, which uses the server for I/O (`io/virtual.c`).
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 // Brings the entry point and the kernel into the program; `build.rs` adds the rest.
