@@ -1,9 +1,9 @@
-//! Uses everything that it is given of the devices that VMs share, as fast as it can, and compares what comes back: the
-//! flash, its window of the display, Ethernet, whose frames come back to it, the UART; and has its pins pulse.
+//! Uses all shared devices that are assigned to it, as fast as it can, and checks the results: the flash, its window of
+//! the display, Ethernet, which returns its own frames, and the UART; and pulses its pins.
 //!
-//! Boot arguments: `rounds=N`: how often; `runs=N` and `period=N`: how often the pins pulse, every so many cycles of
-//! the fabric; `deaths=N`: so often it does none of that but dies amid requests and runs without end, and looks in its
-//! next life whether anything is left of them. Those lives are counted in channel 0.
+//! Boot arguments: `rounds=N`: number of rounds; `runs=N` and `period=N`: number of pulses, and the fabric's cycles
+//! between two; `deaths=N`: instead, restarts N times amid requests and endless runs, and checks after each
+//! restart that nothing is left of them. Channel 0 holds the number of restarts.
 #![no_std]
 #![no_main]
 
@@ -23,15 +23,15 @@ tactus_guest::entry!(main);
 const PULSES: [u32; 4] = [0x1_4040, 0x3_0027, 0x1_4000, 0x0_0000];
 /// Cycles from now to the first pulse.
 const AHEAD: u64 = 20_000;
-/// Bytes behind the beginning of the flash's area.
+/// Bytes written from the start of the flash's area on.
 const WRITTEN: usize = 256;
-/// Of which so many are written with more to follow.
+/// Bytes of the first write, which is appended to.
 const RECORD: usize = 100;
 
-/// The pulses' line goes high and stays so, and is sampled.
+/// The pulses' line goes high and stays high, and is sampled.
 const HIGH_AND_SAMPLED: [u32; 3] = [0x1_4040, 0x0_2000, 0x0_0000];
 
-/// Where the flash is read into memory.
+/// The memory into which the flash is read.
 #[repr(align(64))]
 struct Sink([AtomicU8; LENGTH_MAX]);
 static SINK: Sink = Sink([const { AtomicU8::new(0) }; LENGTH_MAX]);
@@ -46,10 +46,10 @@ fn main() {
     }
 }
 
-/// What went wrong, and how it ended if it was not done.
+/// The failure, and the status of the operation that was not done, if any.
 struct Wrong(&'static str, Option<Failure>);
 
-/// What is wrong where that is not done.
+/// Converts the outcome of an operation that must succeed.
 fn or<T>(outcome: Result<T, Failure>, what: &'static str) -> Result<T, Wrong> {
     outcome.map_err(|failure| Wrong(what, Some(failure)))
 }
@@ -76,7 +76,7 @@ fn use_all() -> Result<(), Wrong> {
     let mut written = [0xff; WRITTEN];
     if port.flash_writable() {
         written = core::array::from_fn(|index| (index * 5 + 1) as u8);
-        // In two, which become one page.
+        // In two writes, which are joined to one page.
         let (first, rest) = written.split_at(RECORD);
         or(port.append_flash(0, first), "the flash cannot be written")?;
         or(
@@ -129,10 +129,10 @@ fn pulse(timed: &TimedIo) -> Result<(), Wrong> {
 }
 
 /// Whether port and engine are in their initial state, except for a request that may have been
-/// under way.
+/// in flight.
 fn is_new() -> bool {
     let port = devicetree::page("tactus,io-port", 0).is_none_or(|page| {
-        // SAFETY: the devicetree is the system's own description of what it gives the VM.
+        // SAFETY: the devicetree describes the pages that the system assigns to the VM.
         let port = unsafe { Port::from_ptr(page.registers as *mut ()) };
         let status = port.status().read();
         let enabled = port.irq_enable().read().response();
@@ -148,7 +148,7 @@ fn is_new() -> bool {
     port && engine
 }
 
-/// Dies amid all that can be asked for, unless that has been often enough.
+/// Restarts amid all kinds of requests, unless it has done so often enough.
 fn die(port: &IoPort, timed: Option<&TimedIo>) -> Result<(), Wrong> {
     let deaths = devicetree::number("deaths", 0);
     if deaths == 0 {
@@ -161,7 +161,7 @@ fn die(port: &IoPort, timed: Option<&TimedIo>) -> Result<(), Wrong> {
     }
     if let Some(timed) = timed {
         timed.store(0, &HIGH_AND_SAMPLED);
-        // The first is too late, and reported.
+        // The first schedule is too late, and is reported.
         let late = timed.run(0, timed.now(), 1_000, 0).is_err();
         let runs = timed.run(0, timed.now() + AHEAD, 1_000, 0).is_ok();
         right(late && runs, "the schedules go otherwise")?;
@@ -178,12 +178,12 @@ fn die(port: &IoPort, timed: Option<&TimedIo>) -> Result<(), Wrong> {
         };
         right(port.submit(&request), "there is no room for a request")?;
     }
-    // Every other life has responses that wait.
+    // In every other life there are responses pending.
     while died % 2 == 1 && port.answers_pending() == 0 {}
     power::restart()
 }
 
-/// What was written comes back, by the buffer and by memory.
+/// Checks that reads return the written data, by the buffer and by memory.
 fn flash(port: &IoPort, written: &[u8; WRITTEN]) -> Result<(), Wrong> {
     let mut found = [0; WRITTEN];
     or(port.read_flash(0, &mut found), "the flash cannot be read")?;
@@ -209,13 +209,13 @@ fn flash(port: &IoPort, written: &[u8; WRITTEN]) -> Result<(), Wrong> {
         came == WRITTEN && same.count() == WRITTEN,
         "the flash gives memory other data",
     )?;
-    // Nothing beyond what was asked for.
+    // No byte beyond the requested length.
     let beyond = &SINK.0[WRITTEN..];
     let beyond = beyond.iter().any(|byte| byte.load(Ordering::Relaxed) != 0);
     right(!beyond, "more came than was asked for")
 }
 
-/// The port reaches the last of the VM's memory, where the devicetree has ended already, and nothing behind it.
+/// The port accesses the last of the VM's memory, behind the devicetree's end, and nothing beyond.
 fn window_ends(port: &IoPort) -> Result<(), Wrong> {
     let size = devicetree::memory_size().unwrap_or(0) as u32;
     let into = |place| Request {
@@ -244,14 +244,14 @@ fn display(port: &IoPort, size: [u16; 2], round: u32) -> Result<(), Wrong> {
     or(port.draw([0, y], &row), "nothing can be drawn")
 }
 
-/// A frame to itself; 1 if it came back. Others send, too: where one of theirs has come first, it is lost.
+/// Sends a frame to itself; returns 1 if it came back. It is lost if another VM's frame has arrived first.
 fn ethernet(port: &IoPort, station: [u8; 6], round: u32) -> Result<u32, Wrong> {
     let mut frame = [0; 64];
     frame[..6].copy_from_slice(&station);
     frame[12..14].copy_from_slice(&[0x88, 0xb5]);
     frame[14..18].copy_from_slice(&round.to_be_bytes());
     or(port.send(&frame), "a frame cannot be sent")?;
-    // Its source is the port, whatever it says.
+    // The source is the port's, whatever the frame contains.
     frame[6..12].copy_from_slice(&station);
     let mut found = [0; 64];
     let came = or(port.receive(&mut found), "no frame can be received")?;
