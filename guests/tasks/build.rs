@@ -1,4 +1,4 @@
-//! Writes the tables of twiddles: exp(-2πik/N) with 16 bits behind the point, in the order in which they are used.
+//! Generates the tables of twiddles: exp(-2πik/N) with 16 fractional bits, in the order of their use.
 
 use std::f64::consts::TAU;
 use std::fmt::Write as _;
@@ -15,14 +15,14 @@ fn twiddle(k: usize, circle: usize) -> String {
 fn table(text: &mut String, name: &str, kind: &str, entries: impl Iterator<Item = String>) {
     let entries: Vec<String> = entries.collect();
     let (count, entries) = (entries.len(), entries.join(", "));
-    // A `String` takes all that is written.
+    // Writing to a `String` cannot fail.
     let _ = writeln!(text, "static {name}: [{kind}; {count}] = [{entries}];");
 }
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let mut text = String::new();
-    // Of each pair of butterflies: the second, the third and the fourth quarter's.
+    // For each pair of butterflies: the twiddles of the second, the third and the fourth quarter.
     for points in [256, 64, 16] {
         let each = |n: usize| {
             let all = [2, 1, 3].map(|by| twiddle(n * by, points));
@@ -31,7 +31,7 @@ fn main() {
         let name = format!("TURNS_{points}");
         table(&mut text, &name, "[Complex; 3]", (0..points / 4).map(each));
     }
-    // Of one butterfly by itself, and of the end of a transform.
+    // For a single butterfly, and for the end of a transform.
     for (name, points) in [("TURNS_512", 512), ("TURNS_1024", 1024)] {
         let all = (0..points / 2).map(|k| twiddle(k, points));
         table(&mut text, name, "Complex", all);

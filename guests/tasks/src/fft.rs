@@ -1,5 +1,5 @@
-//! The transform of blocks of 512 or 1,024 symbols: of the even and the odd samples by themselves, each by pairs of
-//! butterflies in place, whose results come in the order of reversed bits.
+//! The transform of blocks of 512 or 1,024 symbols: separately of the even and the odd samples, each by pairs of
+//! butterflies in place, whose results are in bit-reversed order.
 
 use core::sync::atomic::AtomicU64;
 
@@ -14,7 +14,7 @@ pub type Complex = [i32; 2];
 pub const HALF_MAX: usize = 512;
 const HALF_MAX_BITS: u32 = HALF_MAX.ilog2();
 
-/// The bits of each number below [`HALF_MAX`], from the last to the first.
+/// The reversed bits of each number below [`HALF_MAX`].
 static REVERSED: [u16; HALF_MAX] = {
     let mut all = [0; HALF_MAX];
     let mut number = 0;
@@ -35,7 +35,7 @@ const fn half_difference(a: i64, b: i64) -> i64 {
     (a - b) >> 1
 }
 
-/// Times a twiddle.
+/// Multiplies by a twiddle.
 #[inline(always)]
 fn turned([re, im]: [i64; 2], twiddle: Complex) -> [i64; 2] {
     let [cosine, sine] = twiddle.map(i64::from);
@@ -66,13 +66,13 @@ fn narrow(value: [i64; 2]) -> Complex {
     value.map(|part| part as i32)
 }
 
-/// A pair of butterflies of four points, which are not turned yet: what goes to the four quarters.
+/// A pair of butterflies of four points, before the twiddles: the values of the four quarters.
 #[inline(always)]
 fn pair([a, b, c, d]: [Complex; 4]) -> [[i64; 2]; 4] {
     let [a, b, c, d] = [a, b, c, d].map(wide);
     let (first, second) = (sums(a, c), sums(b, d));
     let (third, fourth) = (differences(a, c), differences(b, d));
-    // The fourth counts times -i.
+    // The fourth is multiplied by -i.
     let (re, im) = ((third[0], fourth[1]), (third[1], fourth[0]));
     [
         sums(first, second),
@@ -123,7 +123,7 @@ fn transform_512(points: &mut [Complex]) {
     transform_256(second);
 }
 
-/// A part without the bit that samples have more, as 16 bits.
+/// A part without the samples' additional bits, as 16 bits.
 #[inline(always)]
 fn rounded(part: i64) -> u64 {
     let part = (part + 2) >> 2;
@@ -136,7 +136,7 @@ fn symbol([re, im]: [i64; 2]) -> u64 {
     rounded(re) | rounded(im) << 16
 }
 
-/// Even and odd samples of a block, each with a bit more below.
+/// Splits a block into even and odd samples, each with an additional low bit.
 #[inline(always)]
 fn split(input: &Input<'_>, first: usize, even: &mut [Complex], odd: &mut [Complex]) {
     let sample = |symbol: u64| {
@@ -150,7 +150,7 @@ fn split(input: &Input<'_>, first: usize, even: &mut [Complex], odd: &mut [Compl
     }
 }
 
-/// The block out of its halves. `shift` is by how much their numbers have fewer bits than [`REVERSED`] has.
+/// Combines the block from its halves. `shift`: the difference of the bits in their indices and in [`REVERSED`].
 #[inline(always)]
 fn join<'t>(
     even: &[Complex],
@@ -163,7 +163,7 @@ fn join<'t>(
     let ((even, even_high), (odd, odd_high)) = (even.split_at(half), odd.split_at(half));
     let (low, high) = output.split_at(output.len() / 2);
     let places = REVERSED.iter().step_by(2 << shift);
-    // Numbers that follow each other differ in the last bit: their places by half.
+    // Consecutive numbers differ in the last bit: their positions by half the size.
     for (((place, [twiddle, next]), low), high) in places.zip(twiddles).zip(low).zip(high) {
         let place = usize::from(*place) & (half - 1);
         let ends = |even: Complex, odd: Complex, twiddle: Complex| {

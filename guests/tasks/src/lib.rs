@@ -1,8 +1,8 @@
-//! What the fabric's hardware tasks compute, in software, to the bit (`docs/src/reference/hardware-tasks.md`): for a
-//! guest that gets no region, and to see what an accelerator is worth.
+//! Software for the computations of the fabric's hardware tasks, equal to the bit
+//! (`docs/src/reference/hardware-tasks.md`): for a guest without a region, and to judge an accelerator's speed.
 //!
-//! Made to be fast on one hart without vectors: tables in place of decisions, no allocation, memory in words of 64
-//! bits. Input and output are words that devices share, little-endian as the tasks have them.
+//! Optimized for one hart without vectors: tables in place of branches, no allocation, memory in words of 64
+//! bits. Input and output are words that devices share, little-endian as the tasks define them.
 #![no_std]
 
 mod fft;
@@ -10,7 +10,7 @@ mod qam;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// A hardware task that there is software for, too.
+/// A hardware task with an equivalent in software.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// 4 bits to a symbol.
@@ -23,7 +23,7 @@ pub enum Task {
     Fft1024,
 }
 
-/// Memory for what is computed on the way.
+/// Memory for intermediate results.
 #[derive(Clone, Debug)]
 pub struct Workspace {
     even: [fft::Complex; fft::HALF_MAX],
@@ -31,7 +31,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Empty.
+    /// Creates an empty workspace.
     pub const fn new() -> Self {
         Self {
             even: [[0; 2]; fft::HALF_MAX],
@@ -58,7 +58,7 @@ impl Task {
         }
     }
 
-    /// Bytes of the output of so many bytes.
+    /// Bytes of the output for `length` bytes of input.
     pub const fn output_bytes(self, length: usize) -> usize {
         match self {
             Self::Qam16 => 8 * length,
@@ -96,7 +96,7 @@ impl Task {
     }
 }
 
-/// A frame, with zeros behind it.
+/// A frame, padded with zeros.
 struct Input<'a> {
     words: &'a [AtomicU64],
     last: u64,

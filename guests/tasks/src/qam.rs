@@ -5,11 +5,11 @@ use core::sync::atomic::AtomicU64;
 
 use super::{Input, store};
 
-/// The levels of a part, by its bits behind the sign; 14 bits behind the point.
+/// The levels of a part, by its bits behind the sign; with 14 fractional bits.
 const LEVELS_16: [i16; 2] = [5181, 15543];
 const LEVELS_64: [i16; 4] = [7584, 2528, 12641, 17697];
 
-/// One part of a symbol, whose bits are in the even places of `bits`.
+/// One part of a symbol, whose bits are in the even positions of `bits`.
 const fn part(symbol_bits: u32, bits: usize) -> u16 {
     let level = if symbol_bits == 4 {
         LEVELS_16[bits & 1]
@@ -24,7 +24,7 @@ const fn symbol(symbol_bits: u32, bits: usize) -> u32 {
     part(symbol_bits, bits >> 1) as u32 | (part(symbol_bits, bits) as u32) << 16
 }
 
-/// The two symbols of each byte; the one of its upper bits comes first.
+/// The two symbols of each byte; that of the upper bits comes first.
 static PAIRS_16: [u64; 256] = {
     let mut pairs = [0; 256];
     let mut byte = 0;
@@ -45,7 +45,7 @@ static SYMBOLS_64: [u32; 64] = {
     symbols
 };
 
-/// A word for each byte.
+/// Computes a word for each byte.
 pub fn qam16(input: &Input<'_>, output: &[AtomicU64]) {
     let (whole, rest) = output.as_chunks::<8>();
     for (index, words) in whole.iter().enumerate() {
@@ -72,7 +72,7 @@ fn four_64(bytes: u64) -> [u64; 2] {
     [first | second << 32, third | fourth << 32]
 }
 
-/// 16 words for each 24 bytes.
+/// Computes 16 words for each 24 bytes.
 pub fn qam64(input: &Input<'_>, output: &[AtomicU64]) {
     let (whole, rest) = output.as_chunks::<16>();
     for (index, words) in whole.iter().enumerate() {

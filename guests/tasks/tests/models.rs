@@ -1,4 +1,4 @@
-//! To the bit what the models in NumPy make of the same frames, which know nothing of how this is built.
+//! Compares the software to the bit with the independent models in NumPy for the same frames.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ const TASKS: [(&str, Task); 4] = [
     ("fft1024", Task::Fft1024),
 ];
 
-/// What the model of a task makes of frames.
+/// The model's output of a task for frames.
 fn modelled(task: &str, frames: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = tempfile::tempdir().expect("a folder");
@@ -52,7 +52,7 @@ fn computed(task: Task, frame: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Bytes that look random, by xorshift.
+/// Pseudorandom bytes, by xorshift.
 fn random(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let bytes = std::iter::repeat_with(|| {
@@ -67,7 +67,7 @@ fn random(seed: u64, length: usize) -> Vec<u8> {
 #[test]
 fn every_bit_is_the_models() {
     for (name, task) in TASKS {
-        // Of all lengths, of the experiment's, of several blocks; the transforms' of whole symbols.
+        // Frames of all short lengths, of the experiment's, of several blocks; for the transforms, of whole symbols.
         let mut frames: Vec<Vec<u8>> = (1..60)
             .map(|n| {
                 random(
@@ -82,7 +82,7 @@ fn every_bit_is_the_models() {
             .collect();
         frames.push(random(100, 2348));
         frames.push(random(101, 18_800));
-        // As large as can be: where a part would not fit.
+        // The largest values, for which a part could overflow.
         for pattern in [
             [0x00, 0x80, 0x00, 0x80],
             [0xff, 0x7f, 0xff, 0x7f],
