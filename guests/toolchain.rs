@@ -3,7 +3,7 @@
 use std::env;
 use std::process::Command;
 
-/// The command of a tool of the compiler, `gcc` or `ar`. Set-up names the version with which runs are the same on every
+/// The command of a tool of the compiler, `gcc` or `ar`. Set-up selects the version that gives the same runs on every
 /// machine (`TACTUS_CROSS`).
 pub fn cross(tool: &str) -> String {
     println!("cargo:rerun-if-env-changed=TACTUS_CROSS");
@@ -11,7 +11,7 @@ pub fn cross(tool: &str) -> String {
     before + tool
 }
 
-/// Stops the build with what to do when the compiler does not start. `what`: what is written in C, with its verb.
+/// Stops the build with instructions if the compiler does not start. `what`: the part written in C, with its verb.
 pub fn require(what: &str) {
     let compiler = cross("gcc");
     if let Err(error) = Command::new(&compiler).arg("--version").output() {

@@ -1,4 +1,4 @@
-//! The guest to begin with: it prints, takes five timer interrupts, and powers off.
+//! The first guest to try: it prints, takes five timer interrupts, and powers off.
 #![no_std]
 #![no_main]
 
@@ -29,7 +29,7 @@ fn main() {
     // Returning from here powers the machine off.
 }
 
-/// A timer interrupt: counts it and asks for the next, a millisecond on.
+/// Handles a timer interrupt: counts it and schedules the next, a millisecond later.
 fn beat() {
     time::set_deadline(time::now() + time::hz() / 1000);
     let beats = BEATS_SEEN.fetch_add(1, Ordering::Relaxed) + 1;

@@ -1,4 +1,4 @@
-//! Drives the fabric's block `stamp`, which it has been given: reads its counter, and waits for its interrupt.
+//! Drives the fabric's block `stamp`, which is assigned to it: reads its counter, and waits for its interrupt.
 #![no_std]
 #![no_main]
 
@@ -10,12 +10,12 @@ use tactus_registers::stamp::Stamp;
 
 tactus_guest::entry!(main);
 
-/// Where the system has the block, and its interrupt.
+/// Address of the block in the system, and its interrupt.
 const BLOCK: usize = 0x4000_0000;
 const SOURCE: u32 = 40;
 /// Cycles of the fabric from the read of the counter to the interrupt: 100 us.
 const AHEAD: u64 = 10_000;
-/// How often.
+/// Number of alarms.
 const ALARMS: u64 = 3;
 
 static ALARMS_SEEN: AtomicU64 = AtomicU64::new(0);
@@ -23,7 +23,7 @@ static ALARMS_SEEN: AtomicU64 = AtomicU64::new(0);
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
 fn block() -> Stamp<'static> {
-    // Safety: the system maps the block's registers there, and this guest's one vCPU alone has them.
+    // Safety: the system maps the block's registers there, and only this guest's one vCPU uses them.
     unsafe { Stamp::from_ptr(BLOCK as *mut ()) }
 }
 
@@ -46,7 +46,7 @@ fn main() {
         }
         let late = TAKEN.load(Ordering::Relaxed).wrapping_sub(at);
         println!("alarm {number}: read {late} cycles of the fabric after its time");
-        // Never early; how late is the hypervisor's and this guest's way to the handler.
+        // Never early; the delay is the path through the hypervisor and this guest to the handler.
         if late >= AHEAD {
             record::fail(start::program(), "an alarm was early, or much too late");
             return;
@@ -55,12 +55,12 @@ fn main() {
     record::pass(start::program());
 }
 
-/// The block's interrupt: takes it back.
+/// Handles the block's interrupt: clears it.
 fn alarm(source: u32) {
     if source == SOURCE {
         TAKEN.store(block().cycles().read().value(), Ordering::Relaxed);
         block().irq_clear().write(|clear| clear.set_match(true));
-        // The line has to be low before the interrupt is completed.
+        // The line must be low before the interrupt is completed.
         let _ = block().irq_pending().read();
         ALARMS_SEEN.fetch_add(1, Ordering::Relaxed);
     }
