@@ -5,10 +5,10 @@
  *
  * Boot arguments:
  *   hz=N        ticks in a second (1000)
- * samples=N   number of releases measured before the program reports and powers off (0: it runs for ever)
- * load=N      percent of every 10 ms in which the task computes, instead of measuring
- * entry=1     also measures the latency of the trap handler's first instruction and the time from there to the task;
- *             this adds a few cycles to each release
+ *   samples=N   number of releases measured before the program reports and powers off (0: it runs for ever)
+ *   load=N      percent of every 10 ms in which the task computes, instead of measuring
+ *   entry=1     also measures the latency of the trap handler's first instruction and the time from there to the task;
+ *               this adds a few cycles to each release
  *
  * With a channel, the measurement starts when the other end has written a non-zero first 32-bit word.
  */

@@ -1,5 +1,5 @@
 //! Cost of admission, in cycles of the requesting vCPU, with 31 other real-time vCPUs on the hart: random reservations,
-//! chance, one after the other.
+//! one after the other.
 //!
 //! The others' jobs end as soon as they start. With `beside=1`, a real-time vCPU measures its release latency
 //! meanwhile, on the hart on which admission runs.
