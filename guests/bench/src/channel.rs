@@ -4,7 +4,7 @@
 //! * `doorbell`: the sender rings; the receiver waits in `wfi`, or computes with `busy=1`, until the interrupt arrives.
 //!   The board measures from [`bench_doorbell_ring`]'s first instruction, the store, to `bench_doorbell_heard`, the
 //!   first of the receiver's vector. With `page=1` the receiver takes its interrupts by an interrupt page.
-//! * `ring`: the sender sends blocks of 4 KiB as fast as possible, the receiver takes them: bytes per cycles of the
+//! * `ring`: the sender sends blocks of 4 KiB as fast as possible, the receiver takes them: bytes per cycle of the
 //!   receiver.
 //! * `message`: one message after the other, of each size; measures the calls of both ends together, which make both
 //!   copies.

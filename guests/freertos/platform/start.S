@@ -42,8 +42,8 @@ _start:
     .size _start, . - _start
 
 /*
- * bool clock_cycle_readable(void): whether the `cycle` CSR may be read. Firmware and hypervisor may forbid it (mcounteren,
- * hcounteren), so that the read raises an exception. To be called with interrupts off.
+ * bool clock_cycle_readable(void): whether the `cycle` CSR may be read. Firmware and hypervisor may forbid it
+ * (mcounteren, hcounteren), so that the read raises an exception. To be called with interrupts off.
  */
     .section .text.clock_cycle_readable, "ax"
     .global clock_cycle_readable

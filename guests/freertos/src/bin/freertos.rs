@@ -18,7 +18,7 @@ extern "C" fn app_main() -> ! {
     unsafe { demo_main() }
 }
 
-/// There is no such program for the host; cargo asks for one when it tests the package.
+/// Replaces the program on the host, where cargo requires one to test the package.
 #[cfg(not(target_os = "none"))]
 fn main() {
     eprintln!(

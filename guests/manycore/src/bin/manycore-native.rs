@@ -4,7 +4,7 @@
 // Brings the entry point and the kernel into the program; `build.rs` adds the rest.
 use tactus_guest_manycore as _;
 
-/// There is no such program for the host; cargo asks for one when it tests the package.
+/// Replaces the program on the host, where cargo requires one to test the package.
 #[cfg(not(target_os = "none"))]
 fn main() {
     eprintln!(
