@@ -1,6 +1,7 @@
-//! Guests that share the accelerators of the fabric, by the device manager: every bit is what the models in NumPy of
-//! the blocks' tests say (`fabric/test/hw_task_models.py`), which know nothing of how the tasks are built, for any
-//! order of requests, preemptions and restarts.
+//! Guests that share the fabric's accelerators through the device manager.
+//!
+//! Every output bit equals the output of the NumPy models of the blocks' tests (`fabric/test/hw_task_models.py`), for
+//! any order of requests, preemptions and restarts. The models are independent of the implementation of the tasks.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +22,7 @@ use tactus_board::time::Femtoseconds;
 
 use crate::harness::{STUCK, assert_verdict, explain, fabric, figure, once, root, seeds, written};
 
-/// The frame of that number for a task, as both guests make it: of xorshift's 64 bits.
+/// The input frame of that number for a task, from xorshift64, as both guests generate it.
 fn frame(task: u64, number: u64, bytes: usize) -> Vec<u8> {
     let mut random = task << 32 | (number + 1);
     let words = std::iter::repeat_with(|| {
@@ -34,7 +35,7 @@ fn frame(task: u64, number: u64, bytes: usize) -> Vec<u8> {
     words.take(bytes).collect()
 }
 
-/// The CRC-32 of a task's output for `frames` frames, one behind the other.
+/// The CRC-32 of a task's outputs for `frames` frames, concatenated.
 fn crc32(name: &str, task: u64, frames: u64, bytes: usize) -> f64 {
     let folder = tempfile::tempdir().expect("a folder");
     let files: Vec<_> = (0..frames)
@@ -66,7 +67,7 @@ fn plan_of(file: &Path) -> Plan {
     verdict.plan.expect("the system is fine")
 }
 
-/// Runs a system until the VM of that name is off, or all are, on a board with these faults.
+/// Runs a system until the VM of that name is off, or until all are, on a board with these faults.
 fn run<'a>(
     file: &Path,
     until: impl Into<Option<&'a str>>,
@@ -75,7 +76,7 @@ fn run<'a>(
     run_at(Pace::Fast, file, until, faults)
 }
 
-/// [`run`] at a pace. The pins are watched.
+/// [`run`] at a pace. The board records the pins.
 fn run_at<'a>(
     pace: Pace,
     file: &Path,
@@ -110,7 +111,7 @@ fn demo() -> Outcome {
     once(&boot)
 }
 
-/// What a line of `text` has behind `begin`, to the first comma, full stop or end of line.
+/// The text that follows `begin` in `text`, up to the first comma, semicolon or end of line, without a final full stop.
 fn words_behind<'a>(begin: &str, text: &'a str) -> &'a str {
     let (_, rest) = text
         .split_once(begin)
@@ -119,8 +120,9 @@ fn words_behind<'a>(begin: &str, text: &'a str) -> &'a str {
     rest[..end].trim_end_matches('.')
 }
 
-/// Which of the compilers that made the README's figures is another one here, and what it is. The guests' code is
-/// theirs, and the times of a run follow from it.
+/// The first compiler whose version differs from the version behind the README's figures, as a message.
+///
+/// The compilers generate the guests' code, which determines the times of a run.
 fn made_by_other_compilers(readme: &str) -> Option<String> {
     let said = |program: &str, argument: &str| {
         let output = Command::new(program).arg(argument).output();
@@ -161,7 +163,7 @@ fn results_are_exact_for_any_assignment_of_regions() {
     }
     let found = figure(&outcome, "analyser", "crc32");
     assert_eq!(found, crc32("fft1024", 5, 40, 18800));
-    // The real-time guest takes a region that the other one computes in, which goes on later.
+    // The real-time guest preempts the region of the best-effort guest, whose computation continues later.
     let preempted =
         ["fft512", "fft1024"].map(|name| figure(&outcome, "modem", &format!("{name}_preempted")));
     assert!(
@@ -170,7 +172,7 @@ fn results_are_exact_for_any_assignment_of_regions() {
         explain(&outcome)
     );
 
-    // As late as it may be, and no later.
+    // The longest latency is within the bound.
     let shared = plan_of(&file).accelerators.expect("it shares accelerators");
     let device = shared
         .devices
@@ -183,7 +185,7 @@ fn results_are_exact_for_any_assignment_of_regions() {
         .series("response", "run")
         .and_then(|series| series.extremes())
         .expect("responses");
-    // The least is of a frame that had its region already.
+    // The shortest response is of a frame whose task was configured already.
     assert!(
         longest - least <= bound,
         "{longest} ns, and {bound} ns allowed before {least} ns\n{}",
@@ -191,10 +193,11 @@ fn results_are_exact_for_any_assignment_of_regions() {
     );
 }
 
-/// The demonstration: Linux user space and FreeRTOS compute frame after frame with four accelerators that have three
-/// regions; none is wrong, and no release of FreeRTOS's most urgent task is missed. The device manager, which never
-/// ends, does not keep the machine on. Meanwhile FreeRTOS's pins change on their cycles. It is run as `make demo` does,
-/// and so has the trace hash that the README shows.
+/// The demonstration: Linux user space and FreeRTOS compute frames with four accelerators that share three regions.
+///
+/// All results are right, FreeRTOS's most urgent task misses no release, and FreeRTOS's pins change on their cycles.
+/// The device manager never ends, and does not keep the machine running. The run equals `make demo`, so that its trace
+/// hash is the README's.
 #[test]
 fn linux_and_freertos_share_them() {
     let outcome = demo();
@@ -227,26 +230,26 @@ fn linux_and_freertos_share_them() {
         "freertos_worker",
     ];
     assert_eq!(passed("freertos"), of_freertos, "\n{}", seen());
-    // Three pins go up and down every 2 ms.
+    // Three pins rise and fall every 2 ms.
     let [pulses] = &outcome.timed_output()[..] else {
         panic!("FreeRTOS alone has some\n{}", seen());
     };
     assert!(pulses.is_exact(), "{pulses:?}\n{}", seen());
     assert_eq!((pulses.vm.as_str(), pulses.asked.pins), ("freertos", 0b111));
     assert!(pulses.edges > 3 * 2 * 1000, "{pulses:?}\n{}", seen());
-    // One every 20 ms for 2 s at least.
+    // One spectrum every 20 ms, for 2 s at least.
     let spectra = figure(&outcome, "freertos", "spectra");
     assert!(spectra >= 100.0, "{spectra}\n{}", seen());
     let misses = figure(&outcome, "freertos", "release_deadline_misses");
     assert_eq!(misses, 0.0, "\n{}", seen());
-    // An edge that was a cycle late would not go unnoticed.
+    // The check reports an edge that is a cycle late.
     let mut late = outcome.clone();
     late.board.as_mut().expect("it ran on the board").ends.pins[1000].0 += 1;
     assert_eq!(late.timed_output()[0].error_max, 1);
     assert_eq!(late.verdict(), Verdict::GuestFailed);
 }
 
-/// A VM's accelerators.
+/// The configuration text of a VM's accelerators.
 fn accelerators(tasks: &[&str]) -> String {
     tasks
         .iter()
@@ -254,7 +257,7 @@ fn accelerators(tasks: &[&str]) -> String {
         .collect()
 }
 
-/// One guest alone with the device manager: its accelerators, and its boot arguments.
+/// The configuration text of one guest beside the device manager, with its accelerators and its boot arguments.
 fn alone(tasks: &[&str], bootargs: &str) -> String {
     let accelerators = accelerators(tasks);
     let tasks = tasks.join(",");
@@ -356,7 +359,7 @@ fn a_damaged_bitstream_is_an_error() {
     );
 }
 
-/// Where the device manager's symbol with that in its name is on the board, and the `N` bytes there.
+/// The host address of the device manager's symbol whose name contains `name`, and the `N` bytes there.
 fn in_manager<const N: usize>(plan: &Plan, name: &str) -> (u64, [u8; N]) {
     use object::{Object, ObjectSegment, ObjectSymbol};
 
@@ -376,15 +379,15 @@ fn in_manager<const N: usize>(plan: &Plan, name: &str) -> (u64, [u8; N]) {
     (host, bytes.unwrap_or([0; N]))
 }
 
-/// What the device manager keeps of where the fabric is, wrong: its next interrupt takes it out of its own memory.
+/// Corrupts the device manager's address of the fabric, so that its next interrupt makes it fault.
 fn lost(plan: &Plan, at: Femtoseconds) -> Faults {
     let (address, _) = in_manager::<8>(plan, "device_manager6FABRIC");
-    // The byte with bits 32 and up.
+    // The byte with bits 32 to 39.
     let (address, bits) = (address + 4, 0x10);
     vec![(at, Fault::Memory { address, bits })]
 }
 
-/// Its program, wrong: where it takes a request, there is no instruction.
+/// Corrupts the device manager's code: the function that accepts a request begins with an illegal instruction.
 fn panicking(plan: &Plan, at: Femtoseconds) -> Faults {
     let (begin, code) = in_manager::<2>(plan, "7Manager4take");
     let bytes = (begin..).zip(code);
@@ -392,13 +395,14 @@ fn panicking(plan: &Plan, at: Femtoseconds) -> Faults {
     zero.collect()
 }
 
-/// The device manager dies now and then, and restarts: what it knew is in the fabric, and no computation is lost.
+/// The device manager dies and restarts several times. It recovers its state from the fabric, and no computation is
+/// lost.
 #[test]
 fn a_device_manager_that_dies_loses_nothing() {
     dies(lost);
 }
 
-/// The same where it is its own program that finds that it can't continue.
+/// The same where the device manager itself panics.
 #[test]
 fn a_device_manager_that_panics_loses_nothing() {
     let outcome = dies(panicking);
@@ -409,7 +413,7 @@ fn a_device_manager_that_panics_loses_nothing() {
 }
 
 fn dies(how: fn(&Plan, Femtoseconds) -> Faults) -> Outcome {
-    // One more than there are regions, so that it never rests.
+    // One task more than there are regions, so that the device manager is never idle.
     let tasks = ["qam64", "qam16", "fft512", "fft1024"];
     let system = alone(&tasks, "frames=1 length=1000 rounds=30");
     let milliseconds = |number: u64| Femtoseconds(number * 1_000_000_000_000);
@@ -436,12 +440,12 @@ fn dies(how: fn(&Plan, Femtoseconds) -> Faults) -> Outcome {
     outcome
 }
 
-/// When it dies; in milliseconds from the board's reset on.
+/// The times of the device manager's deaths, in milliseconds from the board's reset.
 const DEATHS_MS: [u64; 4] = [30, 36, 42, 48];
 
-/// A guest that writes garbage to its virtual device, and dies and restarts itself in the middle of computations, is
-/// nobody else's trouble: neither the watcher's, who is released in time, nor that of one who computes in the same
-/// regions.
+/// A hostile guest affects neither the watcher's releases nor the results of a guest that shares its regions.
+///
+/// The hostile guest writes garbage to its virtual device, and restarts itself during computations.
 #[test]
 fn a_hostile_guest_does_not_affect_others() {
     let file = root().join("systems/hostile-accelerator.toml");
@@ -460,8 +464,9 @@ fn a_hostile_guest_does_not_affect_others() {
     }
 }
 
-/// A guest that has no channel to the device manager knows nothing of regions: it writes to its devices and waits, and
-/// the hypervisor sees that it wants one.
+/// A guest without a channel to the device manager writes to its devices and waits, and knows nothing of regions.
+///
+/// The hypervisor detects its request for a region.
 #[test]
 fn a_guest_that_is_told_nothing_computes_as_with_any_device() {
     let system = alone(
@@ -481,7 +486,7 @@ fn a_guest_that_is_told_nothing_computes_as_with_any_device() {
     }
 }
 
-/// The same one after the other, where the guest gives its hart away until the device interrupts.
+/// The same with one task after the other, where the guest sleeps until the device interrupts.
 #[test]
 fn a_guest_sleeps_until_its_device_interrupts() {
     let system = alone(&["fft512", "fft1024"], "frames=3 length=1000 patience=0");
@@ -494,8 +499,9 @@ fn a_guest_sleeps_until_its_device_interrupts() {
     }
 }
 
-/// Two guests, on a hart each, that want the same region again and again, in the very moment in which the other one has
-/// it taken from it: what one asks for while its page is being closed does not trap, and is not lost.
+/// A request to a page that is being closed does not trap, and is not lost.
+///
+/// Two guests, on a hart each, request the same region again and again, while the other guest loses it.
 #[test]
 fn requests_to_a_closed_page_are_not_lost() {
     let guest = |name: &str, hart: u32, seed: u32| {
@@ -538,7 +544,7 @@ fn requests_to_a_closed_page_are_not_lost() {
     let outcome = run(written(&system).path(), None, none);
     assert_verdict(&outcome, Verdict::Good);
     for vm in ["one", "other"] {
-        // It was so often that another one had the region.
+        // The guest requested the region that often while the other guest had it.
         let count = figure(&outcome, vm, "alloc_count");
         assert!(count > 100.0, "{count}\n{}", explain(&outcome));
     }
@@ -547,8 +553,9 @@ fn requests_to_a_closed_page_are_not_lost() {
 /// Computations that each of the two guests of [`contended`] requests.
 const EACH: u64 = 10_000;
 
-/// A guest of real time and a best-effort one, on a hart each, ask for all four tasks, and stay with one for a few
-/// short frames. Without the time that regions are held, each asks for its region again as often as may be.
+/// A real-time guest and a best-effort guest, on a hart each, that request all four tasks.
+///
+/// Each stays with a task for a few short frames. With a minimal `hold`, each requests a region as often as possible.
 fn contended(seed: u64) -> String {
     let guest = |name: &str, class: &str, tasks: &str| {
         let accelerators = accelerators(&["qam16", "qam64", "fft512", "fft1024"]);
@@ -616,12 +623,14 @@ fn contended(seed: u64) -> String {
     )
 }
 
-/// A million computations that two guests ask for: each result is what software makes of the same frame, each completes
-/// once, and a real-time guest waits no longer for a region than `tactus check` says.
+/// A million computations for two guests: each result equals the software's for the same frame, and each completes
+/// once.
+///
+/// The real-time guest waits for a region for at most the bound that `tactus check` states.
 #[test]
 #[ignore = "long"]
 fn a_million_requests() {
-    // `ACCELERATOR_SEEDS=FROM..TO` says others.
+    // `ACCELERATOR_SEEDS=FROM..TO` selects other seeds.
     for seed in seeds("ACCELERATOR_SEEDS", 0..50) {
         let file = written(&contended(seed));
         let outcome = run_at(Pace::Timed, file.path(), None, none);

@@ -1,4 +1,4 @@
-//! `tactus bench board`: the board's runs in processes of their own.
+//! `tactus bench board`, with each run of the board in a process of its own.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn ready(rounds: u64) -> Ready {
         quantum: None,
         system: None,
         until: None,
-        // No run comes near it, on however busy a host.
+        // No run comes near this limit, however busy the host is.
         limit_seconds: None,
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -13,9 +13,9 @@ use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options, Software};
 use tactus_board::time::Femtoseconds;
 
-/// How long the board runs before the console is looked at: 1 ms.
+/// The time between two looks at the console: 1 ms.
 const LOOK: Femtoseconds = Femtoseconds(1_000_000_000_000);
-/// Virtual time that Linux needs nowhere near of.
+/// Virtual time far beyond the time that Linux needs to boot.
 const LONG: Femtoseconds = Femtoseconds(20 * Femtoseconds::SECOND.0);
 
 fn artifact(name: &str) -> Vec<u8> {
@@ -100,7 +100,7 @@ fn linux_reaches_its_shell_on_4_harts_and_twice_the_same() {
     assert_eq!(shell_on(4), shell_on(4));
 }
 
-/// A snapshot in the middle of the boot continues as the board itself does.
+/// A snapshot of the middle of the boot continues exactly as the board itself does.
 #[test]
 fn linux_continues_from_a_snapshot() {
     let (mut board, console) = linux(2);
@@ -171,7 +171,7 @@ fn the_exit_code_says_how_the_software_ended() {
     assert!(Path::new(&passes).exists());
 }
 
-/// A snapshot that is written at the end continues where it was: the run in two processes is the run in one.
+/// A snapshot at the end of a run continues it: the run in two processes equals the run in one.
 #[test]
 fn a_run_continues_in_another_process() {
     let directory = tempfile::tempdir().expect("a directory can be made");
@@ -203,13 +203,13 @@ fn a_run_continues_in_another_process() {
     assert!(text.contains("no snapshot"), "{text}");
 }
 
-/// Comes to where gdb is waited for and says that the run continues without it. Gives how the command ended.
+/// Detaches gdb as soon as the command waits for it, so that the run continues. Returns the exit code and the output.
 #[track_caller]
 fn detached(arguments: &[&str]) -> (Option<i32>, String) {
     let free = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     let port = free.local_addr().expect("it has one").port();
     drop(free);
-    // A script for gdb is written where it starts.
+    // The command writes a script for gdb into its working directory.
     let folder = tempfile::tempdir().expect("a directory can be made");
     let mut child = Command::new(env!("CARGO_BIN_EXE_tactus"))
         .current_dir(&folder)
@@ -305,14 +305,16 @@ fn tactus_with_input(arguments: &[&str], input: &str) -> (Option<i32>, String) {
     )
 }
 
-/// A message without the blanks and line breaks that the width of the terminal makes: between words, or at a hyphen.
+/// A message without the blanks, line breaks and frame characters that depend on the terminal's width.
 fn squeezed(text: &str) -> String {
     let is_drawn = |c: char| c.is_whitespace() || c == '\u{2502}' || c == '\u{d7}';
     text.chars().filter(|c| !is_drawn(*c)).collect()
 }
 
-/// Prints, waits for the answer to each character, echoes one character of input in the same way, writes a line by a
-/// system call, and fails in test case 3.
+/// A program that uses HTIF, and fails in test case 3.
+///
+/// It prints and waits for the answer to each character, echoes one character of input, and writes a line by a system
+/// call.
 const HTIF: &str = r#"
     .globl _start, tohost, fromhost
 _start:
@@ -371,7 +373,7 @@ fn tohost_is_answered_and_its_exit_code_names_the_test_case() {
     assert!(text.starts_with("echo: x\nwrite\n"), "{text}");
     let ending = "tactus: the software ended with exit code 3: test case 3 failed\n";
     assert!(text.contains(ending), "{text}");
-    // Without input it waits, and reports where.
+    // Without input the program waits, and the run reports its location.
     let (code, text) = tactus_with_input(&arguments, "");
     assert_eq!(code, Some(4), "{text}");
     assert!(
@@ -389,7 +391,7 @@ fn tohost_is_answered_and_its_exit_code_names_the_test_case() {
     );
 }
 
-/// Echoes input of the UART.
+/// A program that echoes the UART's input.
 const ECHO: &str = "
     .globl  _start
 _start:
@@ -438,7 +440,7 @@ fn input_arrives_at_its_time() {
     assert!(squeezed(&text).contains(&squeezed(message)), "{text}");
 }
 
-/// A file that cannot be booted is refused, with its option, the reason and a remedy.
+/// A file that cannot be booted is refused. The message names the option, the reason and a remedy.
 #[test]
 fn bad_files_are_refused_with_their_option() {
     let directory = tempfile::tempdir().expect("a directory can be made");
@@ -622,7 +624,7 @@ fn bad_files_are_refused_with_their_option() {
     }
 }
 
-/// The fault of a guest made for M-mode is explained, with its address.
+/// The fault of a guest that was built for M-mode is explained, with its address.
 #[test]
 fn a_guest_for_m_mode_is_told_so() {
     let directory = tempfile::tempdir().expect("a directory can be made");

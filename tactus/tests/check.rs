@@ -33,7 +33,7 @@ fn errors_exit_with_1_and_go_to_stderr() {
 fn a_missing_file_exits_with_2() {
     let absent = tactus(&["check", "no-such-file.toml"]);
     assert_eq!(absent.status.code(), Some(2));
-    // Nothing is wrong with this one but that there is no hypervisor.
+    // The only fault of this system is the missing hypervisor.
     let output = tactus(&["check", "no-artifact.toml", "--artifacts", "absent"]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
     assert_eq!(tactus(&["check"]).status.code(), Some(2));

@@ -1,4 +1,4 @@
-//! The tool without a clone: artifacts in a directory, on a path with spaces, and a program that is somewhere else.
+//! The tool without a clone: artifacts in a directory whose path has spaces, and the program in a folder of its own.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ memory = "4MiB"
 class = "be"
 "#;
 
-/// A folder on a path with spaces, the program in one of its own, and an empty one to work in.
+/// A folder whose path has spaces, a folder for the program, and an empty working folder.
 struct Elsewhere {
     _folder: TempDir,
     program: PathBuf,
@@ -45,14 +45,14 @@ impl Elsewhere {
         }
     }
 
-    /// The program's exit code and output, in the empty folder.
+    /// Runs the program in the empty folder; returns its exit code and output.
     fn tactus(&self, artifacts: Option<&Path>, arguments: &[&str]) -> (Option<i32>, String) {
         let mut command = Command::new(&self.program);
         command.args(arguments);
         self.ran(command, artifacts)
     }
 
-    /// The same where the clone is hidden. `None`: not possible on this system.
+    /// The same with the clone hidden. `None`: this system cannot hide it.
     fn without_clone(
         &self,
         artifacts: Option<&Path>,
@@ -96,7 +96,7 @@ impl Elsewhere {
         command.stdin(Stdio::null());
         let output = loop {
             match command.output() {
-                // A child that another test was starting had the program open for writing while it was copied.
+                // The child process of another test can hold the program open for writing while it is copied.
                 Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
                     std::thread::yield_now();
                 }
@@ -111,7 +111,7 @@ impl Elsewhere {
     }
 }
 
-/// The part of a message that has no line breaks or frames in it.
+/// The part of a message without line breaks and frames.
 fn plain(text: &str) -> String {
     let words = text
         .split_whitespace()
@@ -134,7 +134,7 @@ fn a_directory_of_artifacts_takes_the_place_of_the_clone() {
         "{text}"
     );
 
-    // What is built and run is the same, from the clone, by the option and by the environment.
+    // The run and its build are the same from the clone, by the option, and by the environment variable.
     let run = ["run", "my system.toml"];
     let hash = |(code, text): (Option<i32>, String)| {
         assert_eq!(code, Some(0), "{text}");
@@ -170,7 +170,7 @@ fn a_directory_of_artifacts_takes_the_place_of_the_clone() {
         text.contains("no clone of Tactus here, and no artifacts"),
         "{text}"
     );
-    // Linux is Debian's.
+    // Linux is Debian's kernel.
     let text = without(Some(&there.artifacts), &["boot", "@linux"]);
     assert!(
         text.ends_with(
@@ -178,7 +178,7 @@ fn a_directory_of_artifacts_takes_the_place_of_the_clone() {
         ),
         "{text}"
     );
-    // Experiments come from the directory too.
+    // `bench` finds its experiments in the directory, too.
     let text = without(Some(&there.artifacts), &["bench", "platfrom"]);
     assert!(
         text.starts_with("there is no experiment `platfrom`"),

@@ -10,22 +10,25 @@ use tactus_board::profile::Profile;
 
 use crate::harness::{On, assert_verdict, boot, once, with_each_queue};
 
-/// The figure's ticks, in those of the `time` CSR: 10 ms, as `guests/bench/src/mpsoc/figure6.rs` has it.
+/// A tick of the figure, in ticks of the `time` CSR: 10 ms, as in `guests/bench/src/mpsoc/figure6.rs`.
 const TICK: u64 = 100_000;
 const TICKS: usize = 20;
 
-/// Real-time vCPUs 0 and 1 (period 5, capacity 3; 4, 1) are on hart 0, 2 and 3 (5, 2; 4, 1) on hart 1, earliest deadline first; of
-/// equal ones the vCPU that was made first. What they leave is the best-effort vCPUs', `a` before `b`; `a` goes where it is
-/// free first.
+/// The paper's schedule: a line for each hart, a character for the vCPU of each tick.
 ///
-/// By the paper's text, `a` runs on the second hart at ticks 3, 7, 13, 14, 18 and 19 and on the first at 9; `b` on the second at 9,
+/// Real-time vCPUs 0 and 1 (period 5, capacity 3; period 4, capacity 1) are on hart 0, 2 and 3 (5, 2; 4, 1) on hart 1.
+/// The policy is earliest deadline first; among equal deadlines the vCPU that was created first runs. The best-effort
+/// vCPUs get the remaining time, `a` before `b`. `a` runs on the hart that is free first.
+///
+/// By the paper's text, `a` runs on the second hart at ticks 3, 7, 13, 14, 18 and 19 and on the first at 9; `b` runs on
+/// the second at 9, and on the first at 14 and 19.
 /// and on the first at 14 and 19.
 const EXPECTED: [&str; 2] = ["100010001a0001b0001b", "322a322a3b223aa223aa"];
 
-/// Who runs in the middle of each tick, by hart, from when vCPUs were seen to run on a board of that profile.
+/// The vCPU in the middle of each tick, by hart, from the probe's hits on a board of that profile.
 fn schedule(hits: &[Hit], profile: &Profile) -> [String; 2] {
     let ticks = |hit: &Hit| hit.cycle * profile.timebase_hz / profile.clock_hz;
-    // Each hit comes with how long after the schedule's begin it is.
+    // The second argument of a hit is the time since the beginning of the schedule.
     let begin = ticks(&hits[0]) - hits[0].arguments[1];
     [0, 1].map(|hart| {
         let name = |tick: usize| {

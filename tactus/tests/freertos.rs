@@ -1,4 +1,4 @@
-//! The FreeRTOS guest in VMs. Natively it is tested by its own package, `cargo test -p tactus-guest-freertos`.
+//! The FreeRTOS guest in VMs. `cargo test -p tactus-guest-freertos` tests it natively.
 
 use tactus::run::journal::VmJournal;
 use tactus::run::record::OffReason;
@@ -18,7 +18,7 @@ fn vm<'a>(outcome: &'a Outcome, name: &str) -> &'a VmJournal {
         .unwrap_or_else(|| panic!("there is no VM {name}"))
 }
 
-/// A demonstration that measured all of its releases, missed none, and whose other tasks worked.
+/// A demonstration that measured all of its releases and missed none, and whose other tasks worked.
 #[track_caller]
 fn assert_measured(outcome: &Outcome, name: &str) {
     let vm = vm(outcome, name);
@@ -32,7 +32,7 @@ fn assert_measured(outcome: &Outcome, name: &str) {
     assert_eq!(misses, Some(0.0), "\n{}", seen());
 }
 
-/// A self-test of which every part passed.
+/// A self-test whose parts all passed.
 #[track_caller]
 fn assert_self_tested(outcome: &Outcome, name: &str) {
     let vm = vm(outcome, name);
@@ -60,7 +60,7 @@ fn beside_each_other(on: On) {
     assert_self_tested(&outcome, "second");
 }
 
-/// A self-test whose vCPU migrates between harts, beside another one that does, too.
+/// A self-test whose vCPU migrates between harts, beside another self-test whose vCPU also migrates.
 fn on_several_harts(on: On) {
     let mut system = String::from("[system]\nplatform = \"qemu-virt\"\nharts = 2\n");
     for name in ["first", "second", "third"] {
@@ -76,8 +76,9 @@ fn on_several_harts(on: On) {
     }
 }
 
-/// The real-time system of the hostile guests' tests with FreeRTOS on top: hypercalls, fences and traps without end
-/// below it.
+/// The real-time system of the hostile guests' tests, with FreeRTOS as the watcher.
+///
+/// The hostile guest below it executes hypercalls, fences and traps without end.
 fn above_a_hostile_guest(on: On) {
     let mut system = std::fs::read_to_string(root().join("systems/hostile-flood.toml"))
         .expect("the system is there");
@@ -88,7 +89,7 @@ fn above_a_hostile_guest(on: On) {
     assert_measured(&outcome, "freertos");
 }
 
-/// The guest reports a failure of its own and powers off as failed, in a VM as natively.
+/// The guest reports a failure of its own and powers off as failed, in a VM as well as natively.
 fn failures_are_told(on: On) {
     for (case, report) in [
         ("assert", "freertos: assertion: app/selftest.c:"),

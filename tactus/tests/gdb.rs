@@ -1,5 +1,6 @@
-//! gdb itself under `tactus run --gdb`: an inferior for each VM, by the script that the run writes. What the page shows
-//! of a session is what gdb says here.
+//! gdb itself under `tactus run --gdb`, with an inferior for each VM, by the script that the run writes.
+//!
+//! The session on the documentation page is compared with gdb's output here.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -24,7 +25,7 @@ fn part<'t>(page: &'t str, name: &str) -> &'t str {
     text.strip_suffix("```").expect("a fence").trim_end()
 }
 
-/// What does not matter of a session: where things are, and how wide gdb takes the terminal to be.
+/// Replaces the parts of a session that vary: addresses, paths and the line breaks of gdb's terminal.
 fn usual(text: &str) -> Vec<String> {
     let address = |word: &str| {
         let digits = word
@@ -72,7 +73,7 @@ fn the_session_of_the_page_agrees_with_gdb() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    // It reports when it waits.
+    // The run reports that it waits for gdb.
     let mut told = BufReader::new(run.stderr.take().expect("a pipe")).lines();
     let line = told
         .by_ref()
@@ -83,7 +84,7 @@ fn the_session_of_the_page_agrees_with_gdb() {
         line,
         "The board waits for gdb: gdb-multiarch -x build/run/tactus.gdb"
     );
-    // The input is the text behind the prompts.
+    // The input is the text after the prompts.
     let session = part(&page, "session");
     let typed = session
         .lines()

@@ -1,4 +1,4 @@
-//! The guest runtime's self-test, natively under the firmware and in a VM: the same binary, the same checks.
+//! The guest runtime's self-test, natively under the firmware and in a VM: the same binary and the same checks.
 
 use tactus::artifacts::Artifacts;
 use tactus::run::machine::Launch;
@@ -8,7 +8,7 @@ use crate::harness::{
     On, STUCK, assert_verdict, explain, in_weak_memory, on_both, run, run_text, with_each_queue,
 };
 
-/// What the self-test checks, in its order, and itself.
+/// The checks of the self-test in their order; the last is the program as a whole.
 const CHECKS: [&str; 12] = [
     "devicetree",
     "console",
@@ -44,7 +44,7 @@ fn natively(on: On, guest: &str, harts: u32) -> Outcome {
         .unwrap_or_else(|error| panic!("{guest}: {error}"))
 }
 
-/// Asserts that the self-test found `harts` harts and everything in order.
+/// Asserts that the self-test found `harts` harts and that all checks passed.
 #[track_caller]
 fn assert_in_order(outcome: &Outcome, harts: f64) {
     assert_verdict(outcome, Verdict::Good);
@@ -96,7 +96,7 @@ fn both_ends_of_a_channel_by_pages(on: On) {
     both_ends_work(on, "systems/channel-page.toml");
 }
 
-/// Three VMs ring a fourth at the same time: each ring is answered.
+/// Three VMs ring a fourth at the same time, which answers each ring.
 #[track_caller]
 fn every_doorbell_is_heard(on: On, system: &str) {
     let outcome = run(on, system, None);
@@ -119,7 +119,9 @@ fn doorbells_that_cross_by_pages(on: On) {
     every_doorbell_is_heard(on, "systems/doorbell-page.toml");
 }
 
-/// The hart that the console's interrupt would go to first is a real-time guest's for good, and lets none through.
+/// A system whose console interrupt would first go to a hart that a real-time guest occupies for the whole run.
+///
+/// No interrupt for best-effort VMs is handled on that hart.
 const TALK_BESIDE_REAL_TIME: &str = r#"
 [system]
 platform = "qemu-virt"

@@ -1,4 +1,4 @@
-//! Hostile guests: each attacks beside a real-time guest on the same hart that watches its own latency.
+//! Hostile guests, each beside a real-time guest on the same hart that watches its own latency.
 //!
 //! [`contained`] checks the properties common to all; each test adds those particular to its attack.
 
@@ -13,16 +13,19 @@ use crate::harness::{
     On, boot_text, explain, in_weak_memory, on_both, once, root, run, with_each_queue,
 };
 
-/// Exception codes (RISC-V privileged specification, "Supervisor Cause Register") that say a guest touched what it does
-/// not have: instruction, load and store guest-page fault.
+/// Exception codes of the instruction, load and store guest-page faults: the guest accessed memory that it does not
+/// own.
+///
+/// See the RISC-V privileged specification, "Supervisor Cause Register".
 const GUEST_PAGE_FAULTS: [u64; 3] = [20, 21, 23];
-/// Causes of a guest that faults for ever in its own handler: what the hypervisor sees of it is a guest-page fault, or
-/// the livelock of the same exception again and again, reported with that exception's cause.
+/// Causes of a guest that faults in its own trap handler without end.
+///
+/// The hypervisor reports a guest-page fault, or the livelock of a repeated exception with that exception's cause.
 const LIVELOCK_OR_PAGE_FAULT: [u64; 9] = [1, 2, 3, 12, 13, 15, 20, 21, 23];
-/// Periods that a watcher lives through at least.
+/// The least number of periods of a watcher.
 const PERIODS: f64 = 300.0;
 
-/// What is particular to an attack.
+/// The properties that are particular to an attack.
 struct Attack {
     /// The system: `systems/hostile-NAME.toml`.
     name: &'static str,
@@ -30,7 +33,7 @@ struct Attack {
     action: FaultAction,
     /// Causes that its faults may have.
     causes: &'static [u64],
-    /// Faults: at least, at most.
+    /// The least and the largest number of faults.
     faults: std::ops::RangeInclusive<u64>,
 }
 
@@ -43,8 +46,10 @@ fn metric(vm: &VmJournal, name: &str) -> f64 {
         .value
 }
 
-/// Runs the attack and asserts what holds of every attack: the hypervisor lives, its last act is its own; the watcher
-/// was released in time in every period; faults were reported with right causes and treated by policy.
+/// Runs the attack and asserts the properties common to all attacks.
+///
+/// The hypervisor survives and ends the run itself. The watcher was released in time in every period. Faults were
+/// reported with the right causes and handled by the VM's policy.
 #[track_caller]
 fn contained(on: On, attack: &Attack) -> Outcome {
     let outcome = run(on, &format!("systems/hostile-{}.toml", attack.name), None);
@@ -98,8 +103,9 @@ fn is_contained(outcome: &Outcome, attack: &Attack) {
     }
 }
 
-/// The hostile VM of a run in which it did everything that it wanted and then shut down. Each of its lives but the
-/// first must follow from a restart.
+/// The hostile VM of a run in which it completed its attack and then shut down.
+///
+/// Each of its lives but the first must follow from a restart.
 #[track_caller]
 fn did_everything(outcome: &Outcome) -> &VmJournal {
     let hostile = outcome.journal.vm("hostile").expect("checked before");
@@ -119,7 +125,7 @@ fn did_everything(outcome: &Outcome) -> &VmJournal {
     hostile
 }
 
-/// An attack that ends no life of the guest.
+/// Runs an attack that ends no life of the guest.
 #[track_caller]
 fn survives(on: On, name: &'static str) -> Outcome {
     let outcome = contained(
@@ -135,8 +141,10 @@ fn survives(on: On, name: &'static str) -> Outcome {
     outcome
 }
 
-/// Between user level and kernel without pause, both vCPUs: how often they left the watcher's hart for their kernels,
-/// and how often their kernel's trap vector was entered there and on the other hart (on the board, which can tell).
+/// Runs the attack of two vCPUs that switch between user level and kernel without pause.
+///
+/// Returns the number of migrations from the watcher's hart to the kernel's, and the entries of the kernel's trap
+/// vector on both harts. Only the board reports these entries.
 #[track_caller]
 fn between_levels(on: On, migration: &str) -> (u64, Option<[usize; 2]>) {
     let text = std::fs::read_to_string(root().join("systems/hostile-levels-smp.toml"))
@@ -179,7 +187,8 @@ fn entering_its_kernel_from_another_hart(on: On) {
 
 fn entering_its_kernel_too_often_to_move(on: On) {
     let (moves, entries) = between_levels(on, "automatic");
-    // Two vCPUs: 20 moves and then a window away, with twice as long each time. The run is some 20 windows long.
+    // Each of two vCPUs migrates 20 times and then stays away for a window, which doubles each time. The run has some
+    // 20 windows.
     assert!((20..=300).contains(&moves), "{moves} moves");
     if let Some([here, _]) = entries {
         assert_eq!(here, 0);
@@ -208,7 +217,7 @@ fn uses_both_harts(outcome: &Outcome) {
     }
 }
 
-/// An attack whose lives each end in a fault with one of these causes, and a restart.
+/// Runs an attack whose lives each end in a fault with one of these causes, and a restart.
 #[track_caller]
 fn restarts(
     on: On,
@@ -255,7 +264,8 @@ fn mapping_foreign_memory(on: On) {
 }
 
 fn executing_privileged_and_undefined_instructions(on: On) {
-    // They are the guest's own affair, but for random loads and stores relative to x0, which miss its memory.
+    // The guest handles these exceptions itself, except for random loads and stores relative to x0, which miss its
+    // memory.
     let outcome = restarts(on, "instructions", &GUEST_PAGE_FAULTS, 1..=200);
     assert!(metric(did_everything(&outcome), "hostile_trapped") > 50_000.0);
 }
@@ -270,7 +280,7 @@ fn calling_every_sbi_function_of_the_base(on: On) {
 
 fn extreme_calls(on: On, attack: &'static str) {
     let outcome = restarts(on, attack, &LIVELOCK_OR_PAGE_FAULT, 0..=1000);
-    // What it wrote to make others believe is its own text and nothing else.
+    // The guest imitated records of other VMs; they appear as its own text and nowhere else.
     let imitated = |name: &str| {
         let vm = outcome.journal.vm(name).expect("the system has it");
         vm.metrics.contains_key("imitated")
@@ -354,7 +364,7 @@ fn another_vm_is_told_and_restarts_it(on: On) {
     let warden = journal.vm("warden").expect("the system has a warden");
     assert_eq!(warden.passed, ["warden"], "\n{}", explain(&outcome));
     assert_eq!(metric(warden, "warden_faults"), 3.0);
-    // It received the cause that the log names.
+    // The warden received the cause that the log names.
     assert_eq!(
         journal.faults.last().map(|fault| fault.cause as f64),
         Some(metric(warden, "warden_cause")),
@@ -393,7 +403,7 @@ fn restarting_itself_without_pause(on: On) {
     assert_eq!(hostile.restarts, 60, "\n{}", explain(&outcome));
 }
 
-/// Its peer at the channel must not have been harmed, and nothing of the channel.
+/// The attack harms neither the peer nor the channel between the two.
 fn spoiling_a_channel(on: On) {
     let outcome = contained(
         on,
@@ -412,7 +422,7 @@ fn spoiling_a_channel(on: On) {
     assert!(metric(peer, "peer_messages") > 0.0);
 }
 
-/// Nor must its peer notice anything when it spoils the page by which it is rung.
+/// The attack on the page through which the peer rings the guest does not affect the peer.
 fn spoiling_its_interrupt_page(on: On) {
     let outcome = contained(
         on,
@@ -429,7 +439,7 @@ fn spoiling_its_interrupt_page(on: On) {
     assert_eq!(peer.passed, ["peer"], "\n{}", explain(&outcome));
 }
 
-/// Half of the 56 lives end by a fault, the others by the guest's own restart.
+/// Half of the 56 lives end in a fault, the others in the guest's own restart.
 #[track_caller]
 fn dies_while_busy(on: On, name: &'static str) {
     let outcome = contained(
@@ -453,8 +463,9 @@ fn dying_while_another_hart_is_busy(on: On) {
     dies_while_busy(on, "teardown-smp");
 }
 
-/// Whoever is to be caught between two harts' steps is caught where their turns end at the right place: two defects
-/// that one length of turn did not show were found with others.
+/// Quanta of several lengths, because a race between two harts needs a quantum that ends at the right place.
+///
+/// Two defects did not occur with one length of quantum, and occurred with others.
 #[test]
 fn harts_may_take_turns_of_any_length() {
     for cycles in [64, 333, 700] {

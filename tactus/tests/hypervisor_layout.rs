@@ -1,24 +1,27 @@
 //! Size and layout of the hypervisor.
 //!
-//! Its hot path is where `hypervisor/link.ld` puts it: each line of the ordered section names a function that exists, and
-//! the functions stand in the order of the lines. Otherwise a rename or an inlined function would move the figures of
-//! every bench unnoticed. The hot path, all of the text, and the lines of code that run with its privilege have budgets.
+//! Each line of the ordered section in `hypervisor/link.ld` names an existing function, and the functions of the hot
+//! path are in the order of the lines. Otherwise a rename or an inlined function would change the figures of every
+//! bench unnoticed. The hot path, the text, and the lines of code that run with the hypervisor's privilege have
+//! budgets.
 
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use tactus::artifacts::{Artifacts, HYPERVISOR, HYPERVISOR_BASE};
 
-/// Most bytes between `__hot_start` and `__hot_end`.
+/// The most bytes between `__hot_start` and `__hot_end`.
 const HOT_MAX: u64 = 9 << 10;
-/// The hypervisors, each with its most bytes of text, the hot path included, and the most lines of code of it and of the modules of `policy` and
-/// `abi` that it uses.
+/// The hypervisors, each with its most bytes of text and its most lines of code.
+///
+/// The text includes the hot path. The lines include those of the modules of `policy` and `abi` that the hypervisor
+/// uses.
 const BUDGETS: [(&str, u64, usize); 2] = [
     (HYPERVISOR, 64 << 10, 11_500),
     (HYPERVISOR_BASE, 40 << 10, 9_100),
 ];
 
-/// A hypervisor as the tests run it.
+/// The ELF file of a hypervisor as the tests run it.
 fn hypervisor(name: &str) -> Vec<u8> {
     let path = Artifacts::Workspace
         .file(name)
@@ -118,7 +121,7 @@ fn text_keeps_within_its_budget() {
     }
 }
 
-/// Lines of code: without blank lines, comments, and a module of tests, which ends its file.
+/// The lines of code, without blank lines, comments and the tests' module, which ends its file.
 fn lines_of_code(source: &str) -> usize {
     let code = source.split("#[cfg(test)]\nmod tests").next().unwrap_or("");
     let lines = code.lines().map(str::trim);
@@ -127,7 +130,7 @@ fn lines_of_code(source: &str) -> usize {
         .count()
 }
 
-/// The files of a folder's modules, each with its contents.
+/// The source files of a folder, each with its contents.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
     let paths = entries.map(|entry| entry.expect("it can be read").path());
@@ -142,7 +145,7 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// The names that follow `prefix` in the code of some sources, comments left aside.
+/// The names that follow `prefix` in the code of the sources, without comments.
 fn names_behind<'a>(prefix: &str, sources: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let lines = sources.flat_map(str::lines);
@@ -153,7 +156,7 @@ fn names_behind<'a>(prefix: &str, sources: impl Iterator<Item = &'a str>) -> BTr
         .collect()
 }
 
-/// The modules of a library in `folder` that `users` name as `library::module`, and those that these use.
+/// The modules of a library in `folder` that `users` name as `library::module`, and the modules that those use in turn.
 fn used_modules(
     folder: &Path,
     library: &str,
@@ -180,8 +183,9 @@ fn used_modules(
     }
 }
 
-/// Of the hypervisor's files, those of optional parts, and those that stand in their places: from each module that has a `path` for when its
-/// feature is off.
+/// The hypervisor's files of optional parts, and the files that replace them.
+///
+/// A module's `path` attribute names the file that replaces the module when its feature is off.
 fn optional(files: &[(PathBuf, String)]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let mut parts = Vec::new();
     let mut places = Vec::new();

@@ -1,5 +1,5 @@
-//! Guests that share the devices behind the I/O hypervisor, and pins that change on exact cycles whatever the others
-//! do: what the guests say of their data, and what the board has seen of the pins.
+//! Guests that share the devices behind the I/O hypervisor, and pins that change on exact cycles whatever the other
+//! guests do. The guests check their data, and the board records the pins.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn run(file: &Path) -> Outcome {
     once(&boot)
 }
 
-/// When the pins of `mask` change: the cycle, and their levels from then on.
+/// The cycles at which the pins of `mask` change, with their levels from then on.
 fn changes(outcome: &Outcome, mask: u32) -> Vec<(u64, u32)> {
     let facts = outcome.board.as_ref().expect("it ran on the board");
     let mut changes: Vec<(u64, u32)> = Vec::new();
@@ -38,7 +38,7 @@ fn changes(outcome: &Outcome, mask: u32) -> Vec<(u64, u32)> {
     changes
 }
 
-/// So many pulses of these pins, each so long, from `start` on every `period` cycles.
+/// The changes of `runs` pulses of these pins: each of `length` cycles, from `start` on, every `period` cycles.
 fn pulses(mask: u32, length: u64, start: u64, period: u64, runs: u64) -> Vec<(u64, u32)> {
     let starts = (0..runs).map(|run| start + run * period);
     starts
@@ -46,8 +46,7 @@ fn pulses(mask: u32, length: u64, start: u64, period: u64, runs: u64) -> Vec<(u6
         .collect()
 }
 
-/// The program `valves.tio` of FreeRTOS, and `pulses.tio` of the guest in Rust: their pins, and how long these are
-/// high.
+/// The pins of FreeRTOS's program `valves.tio` and of the Rust guest's `pulses.tio`, and the length of their pulses.
 const VALVES: (u32, u64) = (0x3f, 250);
 const PULSES: (u32, u64) = (0x40, 40);
 
@@ -67,9 +66,10 @@ fn assert_exact(outcome: &Outcome, vm: &str, (mask, length): (u32, u64), period:
     );
 }
 
-/// FreeRTOS; a guest in Rust that uses its port without pause; one that writes garbage to its port and its engine in
-/// every way and restarts itself meanwhile; and a real-time guest that watches. None notices the hostile one: each pin
-/// changes on its cycle and no other, and all data are right.
+/// A hostile guest affects no other: each pin changes on its cycle and no other, and all data are right.
+///
+/// Beside it run FreeRTOS, a guest in Rust that uses its port without pause, and a real-time guest that watches. The
+/// hostile guest writes garbage to its port and its engine in every way, and restarts itself meanwhile.
 #[test]
 fn pins_are_exact_and_data_right_beside_a_hostile_port() {
     let outcome = run(&root().join("systems/hostile-io.toml"));
@@ -93,17 +93,18 @@ fn pins_are_exact_and_data_right_beside_a_hostile_port() {
     assert!(console.contains(given), "\n{}", explain(&outcome));
     assert_exact(&outcome, "valves", VALVES, 40_000, 40);
     assert_exact(&outcome, "logger", PULSES, 20_000, 60);
-    // Its pins are read once a run, when they are high.
+    // FreeRTOS reads its pins once a run, when they are high.
     assert_eq!(figure(&outcome, "valves", "samples"), 40.0);
     assert!(figure(&outcome, "valves", "flash_rounds") > 5.0);
-    // Frames that were its own came back to it; one to all may have come first.
+    // The guest received its own frames; a broadcast frame can have arrived before them.
     let frames = figure(&outcome, "logger", "frames");
     assert!((1.0..=20.0).contains(&frames), "{frames}");
 }
 
-/// A guest that dies with a line high, runs without end, requests under way and unread responses, and checks after its
-/// restart that nothing is left. Its line is low between two lives, and nothing comes of them afterwards; who goes on
-/// meanwhile does not notice.
+/// A guest's restart leaves none of its I/O behind: its line is low between two lives, and its requests have no effect.
+///
+/// The guest dies with a line high, an endless program, requests in progress and unread responses. It checks after the
+/// restart that nothing is left. The other guest is not affected.
 #[test]
 fn nothing_is_left_of_a_life_before() {
     let outcome = run(&root().join("systems/io-restart.toml"));
@@ -122,15 +123,15 @@ fn nothing_is_left_of_a_life_before() {
     assert_exact(&outcome, "other", VALVES, 40_000, 40);
 }
 
-/// `systems/io.toml`, the run of the how-to: the same while Linux runs hackbench on both harts.
+/// `systems/io.toml`, the run of the how-to page: the same checks while Linux runs hackbench on both harts.
 #[test]
 #[ignore = "long"]
 fn pins_are_exact_while_linux_runs_hackbench() {
-    // Seconds of the fabric, each cycle of which is simulated.
+    // The run takes seconds of virtual time, and the fabric's model computes each cycle.
     let outcome = run(&root().join("systems/io.toml"));
     assert_verdict(&outcome, Verdict::Good);
     let vm = |name| outcome.journal.vm(name).expect("the system has it");
-    // From before Linux has booted until after it is off.
+    // The valves run from before Linux boots until after it is off.
     let off = |name| vm(name).off.map(|off| off.time);
     assert!(off("linux") < off("valves"), "\n{}", explain(&outcome));
     let mut passed = vm("linux").passed.clone();
@@ -142,7 +143,7 @@ fn pins_are_exact_while_linux_runs_hackbench() {
     assert_eq!(figure(&outcome, "valves", "samples"), 2_400.0);
 }
 
-/// What the guest in Rust stores is what the assembler makes of its program.
+/// The words that the guest in Rust stores equal the assembler's output for its program.
 #[test]
 fn the_guests_words_are_those_of_their_programs() {
     let program = include_str!("../../guests/shared-io/pulses.tio");

@@ -6,7 +6,7 @@ use tactus::run::session::{Outcome, Verdict};
 
 use crate::harness::{On, assert_verdict, explain, on_both, root, run, run_text, with_each_queue};
 
-/// The text of a system with something else in place of `from`.
+/// The text of a system with `from` replaced.
 fn system(file: &str, from: &str, to: &str) -> String {
     let text = std::fs::read_to_string(root().join(file)).expect("the system is there");
     assert!(text.contains(from), "{file} does not say {from}");
@@ -49,7 +49,7 @@ fn on_two_harts(on: On) {
     assert_done(&outcome, "linux_boot");
 }
 
-/// Two vCPUs that wait for each other share one hart: neither may keep it from the other.
+/// Two vCPUs that wait for each other share one hart: neither may keep the other from it.
 fn on_one_hart(on: On) {
     let text = system("systems/linux.toml", "tactus.run=shell", "tactus.run=boot")
         .replace("harts = 2", "harts = 1")
@@ -67,9 +67,10 @@ fn beside_freertos(on: On) {
     assert_plays_its_part(&outcome);
 }
 
-/// The demonstration with Linux's kernel on hart 1 only, and a program that computes beside the load: FreeRTOS is no
-/// worse off, and Linux's programs get hart 0, for so many ticks at least. Returns how often they entered the kernel
-/// from there.
+/// The demonstration with Linux's kernel on hart 1 only, and a program that computes beside the load.
+///
+/// FreeRTOS keeps its deadlines, and Linux's programs get at least `ticks` of hart 0. Returns the number of entries to
+/// Linux's kernel from there.
 #[track_caller]
 fn at_user_level(on: On, migration: &str, ticks: u64) -> u64 {
     let text = system(
@@ -94,19 +95,21 @@ fn at_user_level(on: On, migration: &str, ticks: u64) -> u64 {
 }
 
 fn at_user_level_beside_freertos(on: On) {
-    // A tenth of a second of the second or more that the load continues.
+    // A tenth of the load's time, which is at least a second.
     let entries = at_user_level(on, "always", 1_000_000);
     assert!(entries > 5000, "{entries} entries");
 }
 
-/// Both vCPUs run programs that call the kernel all the time: they hardly go to hart 0.
+/// The programs of both vCPUs call the kernel all the time, so that the vCPUs hardly migrate to hart 0.
 fn at_user_level_now_and_then_beside_freertos(on: On) {
     let entries = at_user_level(on, "automatic", 1000);
     assert!((1..5000).contains(&entries), "{entries} entries");
 }
 
-/// Both vCPUs only compute, which enters the kernel a few hundred times a second all the same: nothing keeps them from
-/// hart 0, where Linux otherwise is for next to no time.
+/// Both vCPUs only compute, and use hart 0 for most of the time, although they enter the kernel some hundred times a
+/// second.
+///
+/// Without such migration Linux gets next to no time of hart 0.
 fn computing_at_user_level_beside_freertos(on: On) {
     let platform = match on {
         On::Qemu => "qemu-virt",
@@ -115,7 +118,7 @@ fn computing_at_user_level_beside_freertos(on: On) {
     let text = system(
         "systems/spumone.toml",
         "tactus.work=idle",
-        // The messages are no more than what starting the program takes.
+        // The few messages are those of the program's start.
         "tactus.work=speed tactus.rounds=500000 tactus.loops=1",
     )
     .replace("hz=10000 samples=10000", "hz=1000")
@@ -137,12 +140,12 @@ fn computing_at_user_level_beside_freertos(on: On) {
     assert!(entries > 0, "\n{}", seen());
 }
 
-/// Linux and FreeRTOS behaved as the demonstration is to show.
+/// Asserts that Linux and FreeRTOS behaved as the demonstration describes.
 #[track_caller]
 fn assert_plays_its_part(outcome: &Outcome) {
     assert_done(outcome, "linux_load");
     let seen = || explain(outcome);
-    // What Linux says of its phases is what FreeRTOS measures: about a release a millisecond in each.
+    // FreeRTOS measures in the phases that Linux reports, with about a release a millisecond in each.
     assert_eq!(
         vm(outcome, "linux").phases,
         ["linux_up", "idle", "loaded", "done"],

@@ -1,5 +1,4 @@
-//! The runner against a real QEMU and the board, with a program in the place of the hypervisor that plays back what one
-//! would write.
+//! The runner against a real QEMU and the board, with a program in place of the hypervisor that plays back its output.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -102,7 +101,7 @@ fn runs_end_as_their_records_say(on: On) {
             "the hypervisor panicked: out of pages".to_owned()
         )
     );
-    // Off without a message, as after an unrequested reset.
+    // The machine switches off without a message, as after an unrequested reset.
     assert_eq!(verdict("").0, Verdict::HypervisorFailed);
 }
 
@@ -126,7 +125,7 @@ fn until_ends_with_its_vm_and_the_usage_that_follows(on: On) {
             (Vm(0), "@tactus metric name=m value=1 unit=ns\n"),
             (Log, "off vm=rt reason=shutdown code=0 time=200\n"),
             (Log, "usage vm=rt hart=0 ticks=90\n"),
-            // Its last output can arrive after its end.
+            // The VM's last output can arrive after its end.
             (Vm(0), "@tactus pass name=rt\n"),
             (Vm(1), "@tactus metric name=late value=1 unit=ns\n"),
         ]),
@@ -136,7 +135,7 @@ fn until_ends_with_its_vm_and_the_usage_that_follows(on: On) {
     assert_eq!(outcome.ending, Ending::Until);
     assert_eq!(outcome.verdict(), Verdict::Good);
     if on == On::Qemu {
-        // The board puts its own account in its place.
+        // The board replaces the journal's usage by its own account.
         assert_eq!(outcome.journal.usage.len(), 1);
     }
     assert!(outcome.journal.log.text().ends_with("ticks=90\n"));
@@ -263,8 +262,8 @@ impl<W: Write> Watcher for Answer<W> {
 }
 
 fn input_reaches_the_machine_framed(on: On) {
-    // The machine selects VM 1's stream and echoes, so that what is sent must come back as sent. A byte 1
-    // (Ctrl-A) among it is the escape key of QEMU's own monitor, which must not be there.
+    // The machine selects VM 1's stream and echoes its input, so that the output equals the input. Byte 1 (Ctrl-A) is
+    // the escape key of QEMU's own monitor, which must be disabled.
     let image = player(&framed(&[(Log, BOOT), (Vm(1), "login:\n")]), Then::Echo);
     let mut session = Session::start(plan(on, &image)).expect("the machine starts");
     let mut answer = Answer {
@@ -334,7 +333,7 @@ fn dropped_session_leaves_no_machine() {
     assert!(!runs(&image));
 }
 
-/// Not a test of its own: the process that [`killed_process_leaves_no_machine`] kills.
+/// The process that [`killed_process_leaves_no_machine`] kills; not a test of its own.
 #[test]
 #[ignore = "runs until it is killed"]
 fn victim() {
@@ -362,8 +361,9 @@ fn killed_process_leaves_no_machine() {
     assert!(wait_until(|| !runs(&image)));
 }
 
-/// Two harts that answer each other 1,000 times through memory, and the longest that the first one had to wait, in
-/// ticks of the `time` CSR. The flag is at 0x100, the text that it writes before the figure at 0x108.
+/// Two harts that answer each other 1,000 times through memory; the first reports its longest wait in ticks of `time`.
+///
+/// The flag is at 0x100, the text that precedes the figure at 0x108.
 const ANSWER: [u32; 60] = [
     0x0000_0417, // start:  auipc s0, 0
     0x0005_0493, //         mv    s1, a0
@@ -446,7 +446,7 @@ fn harts_take_short_turns(on: On) {
         .series("answer", "all")
         .and_then(|series| series.extremes())
         .map(|(_, max)| max);
-    // 100 us. With QEMU's own turns, of up to a second of virtual time, it does not even end.
+    // 100 us. With QEMU's own turns, of up to a second of virtual time, the program does not even end.
     assert!(longest.is_some_and(|ticks| ticks < 1000), "{longest:?}");
 }
 
@@ -477,7 +477,7 @@ fn board_that_the_system_does_not_fit_is_refused() {
 
 #[test]
 fn harts_that_wait_for_ever_end_the_boards_run() {
-    // Supervisor software that does nothing but wait: nothing is enabled that could wake it.
+    // Supervisor software that only waits: no interrupt that could wake it is enabled.
     let mut image = NamedTempFile::new().expect("a temporary file can be made");
     let program: [u32; 3] = [
         0x1040_1073, // loop: csrw sie, zero

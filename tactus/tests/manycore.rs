@@ -1,4 +1,4 @@
-//! The many-core board: real FreeRTOS on each tile, real RTL of the mesh and of the blocks at its places.
+//! The many-core board: real FreeRTOS on each tile, and the RTL of the mesh and of the blocks at its nodes.
 
 use std::path::PathBuf;
 
@@ -10,14 +10,14 @@ use tactus::tiles::{Given, Limits, Outcome, System, Tile, clock, run};
 use tactus_board::fabric::Waves;
 use tactus_board::time::Femtoseconds;
 
-/// Cycles that no run here takes: a second.
+/// A second, in cycles: longer than any run here.
 const LONG: u64 = 100_000_000;
-/// When all begin, in cycles from reset: all have their I/O ready before.
+/// The start of all measurements, in cycles from reset: the I/O of all tiles is ready before.
 const START: u64 = 100_000;
-/// For which the flash is busy with a page.
+/// The cycles for which the flash is busy when it programs a page.
 const PROGRAM: u64 = 40_000;
 
-/// An image that this project builds.
+/// The contents of an image that this project builds.
 fn read(image: &str) -> Vec<u8> {
     let file = Artifacts::Workspace.file(image);
     let file = file.unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
@@ -40,7 +40,7 @@ fn model(design: &str) -> PathBuf {
     model.unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure))
 }
 
-/// Tiles with the I/O hypervisor, each with the same parameters.
+/// A system of tiles with the I/O hypervisor and the same parameters each.
 fn over_the_hypervisor(tiles: usize, policy: IoPolicy, arguments: &str) -> System {
     let arguments = format!("start={START} {arguments}");
     let tiles = (0..tiles).map(|number| tile(number, "manycore-io", &arguments));
@@ -54,7 +54,7 @@ fn over_the_hypervisor(tiles: usize, policy: IoPolicy, arguments: &str) -> Syste
     }
 }
 
-/// Tiles with the same parameters, without an I/O hypervisor.
+/// A system of tiles with the same parameters each, without an I/O hypervisor.
 fn baseline(tiles: usize, image: &str, arguments: &str) -> System {
     let arguments = format!("start={START} {arguments}");
     let tiles = (0..tiles).map(|number| tile(number, image, &arguments));
@@ -68,7 +68,7 @@ fn baseline(tiles: usize, image: &str, arguments: &str) -> System {
     }
 }
 
-/// Clients of a server on tile 15, which takes them by that policy.
+/// A system of clients and a server on tile 15, which serves them by that policy.
 fn over_the_server(tiles: usize, policy: &str, arguments: &str) -> System {
     let mut system = baseline(tiles, "manycore-virtual-io", arguments);
     let server = tile(
@@ -97,8 +97,9 @@ fn figure(outcome: &Outcome, tile: usize, name: &str) -> f64 {
         .value
 }
 
-/// In the best case and in the worst a read of so many bytes of flash takes at the device
-/// (docs/src/reference/io-devices.md).
+/// The cycles of a read of `bytes` bytes of flash at the device, in the best and in the worst case.
+///
+/// See docs/src/reference/io-devices.md.
 const fn turn(bytes: u64) -> u64 {
     4 * (10 + bytes) + 10
 }
@@ -109,8 +110,9 @@ fn longest(outcome: &Outcome, tiles: usize, name: &str) -> f64 {
     figures.fold(0.0, f64::max)
 }
 
-/// Each of nine tiles reads flash as fast as it can: none waits longer than for one turn of each, whatever the policy;
-/// in software, with the same device, it takes longer.
+/// Nine tiles read flash as fast as they can: none waits longer than one turn of each, whatever the policy.
+///
+/// The server in software, with the same device, is measured for comparison.
 #[test]
 fn reads_of_flash_by_nine_tiles_take_their_turns() {
     let arguments = "experiment=flash-read bytes=4 rounds=20";
@@ -118,7 +120,7 @@ fn reads_of_flash_by_nine_tiles_take_their_turns() {
         let outcome = good(&over_the_hypervisor(9, policy, arguments));
         let most = longest(&outcome, 9, "flash-read_max");
         println!("{policy:?}: at most {most} cycles");
-        // Nine turns, and what software and the mesh take.
+        // Nine turns, and the time of the software and of the mesh.
         assert!(most < (9 * (turn(4) + 9) + 600) as f64, "{most}");
     }
     for policy in ["fifo", "rr"] {
@@ -128,8 +130,10 @@ fn reads_of_flash_by_nine_tiles_take_their_turns() {
     }
 }
 
-/// Where a tile's own tick is in none of its reads, all of nine tiles' take the same but for a few cycles, for longer
-/// than a tick: as the paper's Table 9 has it, at most 403 cycles, and 46 from the shortest to the longest.
+/// All reads of flash by nine tiles take the same time within a few cycles, over longer than a tick.
+///
+/// The tiles' own tick interrupts are off. As in the paper's Table 9, a read takes at most 403 cycles, with 46 cycles
+/// between the shortest and the longest.
 #[test]
 fn reads_of_flash_take_the_same_each_time() {
     let arguments = "experiment=flash-read bytes=1 interrupts=off warm=10 rounds=400";
@@ -143,9 +147,10 @@ fn reads_of_flash_take_the_same_each_time() {
     assert!(most - least <= 46.0, "{least} to {most}");
 }
 
-/// Whichever the way: what is appended byte by byte is joined, so that two pages take no longer than few programs of
-/// the part do; and what is kept for more is found by a read, across the end of a page and in front of what was written
-/// before.
+/// Reads return all data that were appended to flash byte by byte, by each of the three ways.
+///
+/// Bytes are joined, so that two pages take only few program operations of the part. Reads cover buffered data, the end
+/// of a page, and data in front of those just written.
 #[test]
 fn data_appended_to_flash_are_present() {
     let ways: [fn(&str) -> System; 3] = [
@@ -162,7 +167,7 @@ fn data_appended_to_flash_are_present() {
 
         let mut system = way("");
         for tile in system.tiles.iter_mut().filter(|tile| tile.number != 15) {
-            // Each as soon as it has written.
+            // Each tile reads as soon as it has written.
             let arguments = "experiment=flash-read bytes=600 rounds=3 expect=written";
             tile.arguments = arguments.to_owned();
         }
@@ -175,7 +180,7 @@ fn data_appended_to_flash_are_present() {
 fn timed_reads_are_exact_over_the_hypervisor_alone() {
     let arguments = "experiment=timed-read rounds=50 at=120000 every=1000";
     let mut system = over_the_hypervisor(9, IoPolicy::RoundRobin, "experiment=flash-read");
-    // Two have the counter's lines, while the others read flash.
+    // Two tiles have the counter's lines, while the others read flash.
     for (tile, pins) in [(0, 0xff << 8), (8, 0xff << 16)] {
         system.tiles[tile].given.pins = pins;
         system.tiles[tile].arguments = format!("start={START} {arguments}");
@@ -195,7 +200,7 @@ fn timed_reads_are_exact_over_the_hypervisor_alone() {
     assert!(least > 0.0);
 }
 
-/// The tile with the lowest number has its frames sent as if it were alone.
+/// By fixed priority, the frames of the tile with the lowest number are sent as if the tile were alone.
 #[test]
 fn the_first_tile_does_not_wait_for_others_by_fixed_priority() {
     let arguments = "experiment=ethernet bytes=1024 rounds=10";
@@ -208,7 +213,7 @@ fn the_first_tile_does_not_wait_for_others_by_fixed_priority() {
     assert!(last > first, "{last}");
 }
 
-/// The same run twice is the same run, with waveforms or without.
+/// A run repeats exactly, with or without waveforms.
 #[test]
 fn a_run_repeats() {
     let mut system = over_the_hypervisor(3, IoPolicy::RoundRobin, "experiment=draw rounds=20");
@@ -231,8 +236,9 @@ fn a_run_repeats() {
     assert!(said.is_err_and(|said| said.contains("the waveforms could not be written")));
 }
 
-/// Eight tiles have a pin each pulse in the same cycles, on exactly those that they ask for, while four others write
-/// garbage to their interfaces and flood all others.
+/// A pin of each of eight tiles pulses in exactly the requested cycles, the same for all, despite hostile tiles.
+///
+/// Four others write garbage to their interfaces and flood all other tiles.
 #[test]
 fn pins_of_eight_tiles_change_in_the_same_cycle_despite_hostile_tiles() {
     let (at, every, width, rounds) = (150_000, 1_000, 100, 20);
@@ -249,7 +255,7 @@ fn pins_of_eight_tiles_change_in_the_same_cycle_despite_hostile_tiles() {
             "manycore-hostile",
             &format!("seed={number} until={}", at + rounds * every),
         );
-        // One that may change the flash makes all wait for as long as that takes.
+        // A tile that may change the flash would make all others wait for the duration of its erasures.
         hostile.given.flash = Some((4 * number as u32, 4, false));
         hostile.measured = false;
         system.tiles.push(hostile);

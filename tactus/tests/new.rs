@@ -1,5 +1,6 @@
-//! `tactus new guest` as its user meets it: what it makes builds and runs as it is, tells what its user has broken, and
-//! what cannot be made is refused.
+//! `tactus new guest` from its user's view: a new guest builds and runs as it is, and reports the user's errors.
+//!
+//! Impossible names and places are refused.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// Where the folders are made. Its name has a space and characters that a shell and `make` take as their own.
+/// A new folder for the guests. Its name has a space and characters that a shell and `make` interpret.
 fn place() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let place = directory.path().join("a b$c#d'e");
@@ -31,7 +32,7 @@ fn output(command: &mut Command) -> (Option<i32>, String, String) {
     (status.code(), text(stdout), text(stderr))
 }
 
-/// `make` in the folder, without the network: a starter needs no more than what Tactus itself is built of.
+/// Runs `make` in the folder, without the network: a new guest needs no packages but those of Tactus itself.
 fn make(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new("make");
     command.current_dir(folder).args(arguments);
@@ -45,7 +46,7 @@ fn assert_made(result: &(Option<i32>, String, String)) {
     assert_eq!(*code, Some(0), "{stdout}\n{stderr}");
 }
 
-/// The packages in the project's lock file.
+/// The packages in a project's lock file.
 fn packages(folder: &Path) -> BTreeSet<String> {
     let text = std::fs::read_to_string(folder.join("Cargo.lock")).expect("it is there");
     let packages = text.split("[[package]]\n").skip(1);
@@ -62,7 +63,7 @@ fn edit(folder: &Path, file: &str, from: &str, to: &str) {
     std::fs::write(&path, text.replace(from, to)).expect("it can be written");
 }
 
-/// Asserts that the system ran, and that all three VMs fulfilled their purpose.
+/// Asserts that the system ran and that all three VMs passed.
 #[track_caller]
 fn assert_ran(result: &(Option<i32>, String, String), name: &str) {
     assert_made(result);
@@ -105,7 +106,7 @@ fn guest_in_c_builds_and_runs_as_it_is() {
     assert_ran(&make(&folder, &["run"]), "blink");
     assert_ran(&make(&folder, &["run", "PLATFORM=board"]), "blink");
 
-    // Another file of C is found by itself, and what a guest says of itself is the run's verdict.
+    // A new C file is found without a change of the Makefile, and the guest's failure is the run's verdict.
     std::fs::write(
         folder.join("more.c"),
         "int more(void);\nint more(void) { return 1; }\n",
@@ -146,7 +147,7 @@ fn guest_in_c_builds_and_runs_as_it_is() {
         "{stdout}"
     );
 
-    // What does not compile does not run.
+    // A program that does not compile does not run.
     edit(&folder, "main.c", "int more(void);", "int more(void)");
     let (code, stdout, stderr) = make(&folder, &["run"]);
     assert_eq!(code, Some(2), "{stdout}\n{stderr}");
@@ -185,7 +186,7 @@ fn guest_in_rust_builds_and_runs_as_it_is() {
         "{stdout}"
     );
     let folder = place.join("spin");
-    // What crates.io's packages are compiled to stays from one test to the next.
+    // The compiled packages of crates.io are kept from one test to the next.
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-guest");
     std::fs::create_dir_all(&kept).expect("it can be made");
     std::os::unix::fs::symlink(&kept, folder.join("target")).expect("a link can be made");
@@ -194,12 +195,12 @@ fn guest_in_rust_builds_and_runs_as_it_is() {
     let built = make(&folder, &[]);
     assert_made(&built);
     assert!(!built.2.contains("warning"), "{}", built.2);
-    // What it was built of are the versions that Tactus is tested with.
+    // The guest was built of the versions that Tactus is tested with.
     assert!(packages(&folder).is_subset(&locked));
     assert_ran(&make(&folder, &["run"]), "spin");
     assert_ran(&make(&folder, &["run", "PLATFORM=board"]), "spin");
 
-    // A panic is the run's verdict, with its place.
+    // A panic is the run's verdict, with its location.
     edit(
         &folder,
         "src/main.rs",
@@ -222,7 +223,7 @@ fn guest_in_rust_uses_the_runtime_of_a_clone() {
     let mut metadata = Command::new("cargo");
     metadata.current_dir(&folder);
     metadata.args(["metadata", "--offline", "--format-version", "1"]);
-    // What other platforms, and tests of the clone, would need as well is not fetched.
+    // Packages that only other platforms or the clone's tests need are not fetched.
     metadata.args(["--filter-platform", "riscv64gc-unknown-none-elf"]);
     let locked = packages(&folder);
     let result = output(&mut metadata);
@@ -244,7 +245,7 @@ fn guest_in_rust_uses_the_runtime_of_a_clone() {
 fn refused(place: &Path, arguments: &[&str], message: &str, help: &str) {
     let (code, stdout, stderr) = new_guest(place, arguments);
     assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
-    // As it is printed in a pipe: broken into lines, with marks before each.
+    // A message in a pipe is broken into lines, with marks before each.
     let words = |text: &str| {
         let words = text
             .split_whitespace()

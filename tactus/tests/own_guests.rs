@@ -1,4 +1,4 @@
-//! Guests that others bring: used as Zephyr and NuttX use their machine, asynchronous Rust on Embassy, and U-Boot.
+//! Guests of other projects: programs that use the machine as Zephyr and NuttX do, Embassy, and U-Boot.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,7 +13,7 @@ use tactus::run::session::{Ending, Outcome, Plan, Session, Unwatched, Verdict, W
 
 use crate::harness::{On, STUCK, assert_verdict, explain, figure, on_both, run};
 
-/// What `guests/conformance/src/bin/zephyr.rs` checks, in its order.
+/// The checks of `guests/conformance/src/bin/zephyr.rs`, in their order.
 const ZEPHYR: [&str; 16] = [
     "reset_state",
     "timer_ticks",
@@ -33,7 +33,7 @@ const ZEPHYR: [&str; 16] = [
     "conformance-zephyr",
 ];
 
-/// What `guests/conformance/src/bin/nuttx.rs` checks, in its order.
+/// The checks of `guests/conformance/src/bin/nuttx.rs`, in their order.
 const NUTTX: [&str; 17] = [
     "start_state",
     "timer_by_sbi",
@@ -54,7 +54,7 @@ const NUTTX: [&str; 17] = [
     "conformance-nuttx",
 ];
 
-/// Asserts that each check has been made and holds, and that these lines came out of the UART whole.
+/// Asserts that all checks passed, and that the UART printed these lines completely.
 #[track_caller]
 fn assert_conforms(outcome: &Outcome, checks: &[&str], lines: &[&str]) {
     assert_verdict(outcome, Verdict::Good);
@@ -83,8 +83,7 @@ fn as_nuttx(on: On) {
     assert_conforms(&outcome, &NUTTX, &NUTTX_LINES);
 }
 
-/// The same programs under the firmware alone: what they ask for is what a machine gives, not what the hypervisor
-/// happens to do.
+/// The same programs under the firmware alone: they depend on the machine's specification, not on the hypervisor.
 fn natively(on: On, guest: &str) -> Outcome {
     let image = Artifacts::Workspace
         .file(guest)
@@ -112,7 +111,7 @@ fn as_nuttx_natively(on: On) {
     assert_conforms(&outcome, &NUTTX, &[]);
 }
 
-/// Tasks wake in time, doorbells wake tasks, and between the two the vCPU waits.
+/// Tasks wake in time, doorbells wake tasks, and the vCPU waits in between.
 fn embassy(on: On) {
     let outcome = run(on, "systems/embassy.toml", None);
     assert_verdict(&outcome, Verdict::Good);
@@ -121,7 +120,7 @@ fn embassy(on: On) {
     let lateness = vm.series("wake_lateness", "run").expect("it measures it");
     assert_eq!(lateness.samples(), 50);
     assert_eq!(figure(&outcome, "embassy", "answers"), 20.0);
-    // It waits for most of its life, and its hart is idle meanwhile.
+    // The vCPU waits for most of its life, and its hart is idle meanwhile.
     assert!(
         figure(&outcome, "embassy", "waiting") > 90.0,
         "\n{}",
@@ -180,11 +179,11 @@ impl Watcher for Typist {
     }
 }
 
-/// Debian's U-Boot for supervisor mode, unmodified, as docs/src/how-to/run-u-boot.md has it.
+/// Debian's U-Boot for supervisor mode, unmodified, as in docs/src/how-to/run-u-boot.md.
 #[test]
 #[ignore = "needs the network: fetches Debian's package u-boot-qemu (1.8 MB)"]
 fn u_boot() {
-    // Fetched once, and kept with what Cargo builds.
+    // The package is fetched once, and kept in Cargo's target folder.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("u-boot");
     let image = folder.join("usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin");
     if !image.is_file() {

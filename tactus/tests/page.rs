@@ -1,5 +1,6 @@
-//! The report's page in a browser: it shows what it should, quickly, at every width, in light and dark, on paper and by
-//! the keyboard; it makes no connection; and no guest gets more than text into it.
+//! The report's page in a browser: correct and fast, at every width, in light and dark, on paper and by the keyboard.
+//!
+//! The page makes no connection, and guests can insert only text into it.
 //!
 //! Needs Chromium, Node.js and `playwright-core` (`make setup`). Where one is missing the test says so on stderr and
 //! passes, unless `TACTUS_PAGE_TESTS` is `required`.
@@ -24,10 +25,10 @@ use crate::harness::player::{From::Log, From::Vm, Then, framed, player};
 
 /// The folder of the Node.js packages of `make setup`.
 const MODULES: &str = "build/setup/page/node_modules";
-/// Host time that no made-up run here comes near; a run that needs it is stuck.
+/// A limit of host time far beyond any run here; a run that reaches it is stuck.
 const STUCK: Nanoseconds = Nanoseconds(60_000_000_000);
 
-/// What a hostile guest would write to get a script into the page, to break out of its data, or to mislead its reader.
+/// Texts of a hostile guest that try to insert a script, to leave the page's data, or to mislead the reader.
 const HOSTILE: [&str; 8] = [
     "</script><script>window.broken=1</script>",
     "<img src=x onerror=window.broken=2>",
@@ -39,7 +40,7 @@ const HOSTILE: [&str; 8] = [
     "]]><!--<script>--><style>*{display:none}</style>",
 ];
 
-/// A run of two VMs, the first of a name that no system's file could have, that write this.
+/// A run of two VMs with this output; `vm` can be a name that no system's file can have.
 fn made_up(vm: &str, parts: &[(crate::harness::player::From, &str)]) -> Outcome {
     let image = player(&framed(parts), Then::Off);
     let launch = Launch {
@@ -89,7 +90,7 @@ fn hostile(directory: &Path) {
     report::write(&outcome, &about, directory).expect("the report can be written");
 }
 
-/// A million samples, the worst of them somewhere in the middle.
+/// A million samples, the longest of them in the middle.
 fn million(directory: &Path) {
     let mut text = String::new();
     for line in 0..1000 {
@@ -191,7 +192,7 @@ fn experiment(directory: &Path) {
     assert_eq!(files.count(), 1, "the page alone");
 }
 
-/// Runs `tactus`, which must succeed.
+/// Runs `tactus`, and asserts that it succeeds.
 fn tactus(arguments: &[&str]) {
     let output = Command::new(env!("CARGO_BIN_EXE_tactus"))
         .current_dir(crate::harness::root())
@@ -202,7 +203,7 @@ fn tactus(arguments: &[&str]) {
     assert!(output.status.success(), "{arguments:?}: {text}");
 }
 
-/// The first of these programs that there is.
+/// The first of these programs that is installed.
 fn program(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let candidates: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -233,7 +234,7 @@ fn the_page_works_in_a_browser() {
         );
         let required = std::env::var("TACTUS_PAGE_TESTS").is_ok_and(|value| value == "required");
         assert!(!required, "{text}");
-        // Not by a macro, whose output the test harness would keep to itself.
+        // Not by a macro, whose output the test harness would capture.
         let _ = writeln!(std::io::stderr(), "skipped: {text}");
         return;
     };

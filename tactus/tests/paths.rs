@@ -1,5 +1,7 @@
-//! The paths below the guests keep to the bounds that `docs/src/explanation/worst-case-paths.md` states, and are all there: the runs of
-//! `tactus bench kerone-core --quick` that collect them.
+//! The paths through the hypervisor keep to the bounds of `docs/src/explanation/worst-case-paths.md`, and none is
+//! missing.
+//!
+//! The paths come from the runs of `tactus bench kerone-core --quick` that collect them.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +25,7 @@ fn every_path_keeps_to_its_bound() {
         .iter()
         .filter(|run| run.paths && run.quick)
         .map(|run| {
-            // Its other metrics are no matter here.
+            // The run's other metrics are not needed here.
             prepared::prepare(run, &[], &root(), Some(&profile), experiment::Extent::Quick)
                 .unwrap_or_else(|error| panic!("{}: {error:?}", run.name))
         })

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// What `tactus` writes to a terminal that is its stderr, and whether it ended well.
+/// Runs `tactus` with a terminal as its stderr; returns the output there, and whether the exit code was 0.
 fn on_terminal(arguments: &[&str]) -> (String, bool) {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal can be made");
     grantpt(&terminal).expect("it is ours");
@@ -26,7 +26,7 @@ fn on_terminal(arguments: &[&str]) -> (String, bool) {
     let mut shown = Vec::new();
     let mut terminal = File::from(terminal);
     let mut part = [0; 4096];
-    // The read fails when the last who had the terminal open is gone.
+    // The read fails when the last process with the terminal open has ended.
     while let Ok(bytes) = terminal.read(&mut part) {
         if bytes == 0 {
             break;
@@ -38,7 +38,7 @@ fn on_terminal(arguments: &[&str]) -> (String, bool) {
     (shown, status.success())
 }
 
-/// A system that computes in silence until it is ended.
+/// A system that computes without output until the run is stopped.
 fn silent() -> tempfile::NamedTempFile {
     let system = fs::read_to_string(crate::harness::root().join("systems/hostile-spin.toml"));
     let system = system.expect("the system is there");

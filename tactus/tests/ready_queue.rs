@@ -1,5 +1,6 @@
-//! The best-effort ready queue, in software and in the fabric: systems run with each of the six, and the software takes
-//! over from hardware that fails.
+//! The best-effort ready queue in software and in the fabric: systems run with each of its six implementations.
+//!
+//! Software replaces hardware that fails.
 
 use tactus::run::machine::Platform;
 use tactus::run::session::{Outcome, Verdict};
@@ -12,7 +13,7 @@ use crate::harness::{
     On, assert_verdict, boot_text, explain, has_given_up_its_queue, once, root, seeds,
 };
 
-/// Four best-effort guests of two priorities, that share two harts.
+/// Four best-effort guests of two priorities that share two harts.
 const FOUR: &str = r#"
 [system]
 platform = "soc"
@@ -31,7 +32,7 @@ fn four() -> String {
     text
 }
 
-/// Runs it on the board `soc` with that queue and these faults of the fabric.
+/// Runs a system on the board `soc` with that queue and these faults of the fabric.
 fn run(system: &str, queue: ReadyQueue, faults: &[(Femtoseconds, Fault)]) -> Outcome {
     let mut boot = boot_text(On::Queue(queue), system);
     let Platform::Board(options) = &mut boot.plan.launch.platform else {
@@ -48,7 +49,7 @@ fn each_runs_four_guests_on_two_harts() {
     }
 }
 
-/// Some of the scheduling tests, which `make soak` runs with each of them.
+/// Some of the scheduling tests, each with some of the queues; `make soak` runs them with all.
 #[test]
 fn each_passes_the_guests_own_tests() {
     for (system, queues) in [
@@ -71,7 +72,7 @@ fn each_passes_the_guests_own_tests() {
     }
 }
 
-/// With polling, which has the fabric at work in each of its cycles, a run takes the host twenty times as long.
+/// The queues without polling: polling keeps the fabric active in each cycle, and takes twenty times the host's time.
 const NOT_POLLING: [ReadyQueue; 5] = [
     ReadyQueue::Bitmap,
     ReadyQueue::Linear,
@@ -80,7 +81,8 @@ const NOT_POLLING: [ReadyQueue; 5] = [
     ReadyQueue::Acp,
 ];
 
-/// 16 vCPUs that wake each other, with priorities and harts from the seed; the first has the lowest priority.
+/// A system of 16 vCPUs that wake each other, with priorities and harts from the seed; the first has the lowest
+/// priority.
 fn turns(seed: u64, harts: u64, turns: u32) -> String {
     let mut random = Random(seed);
     let mut text = format!(
@@ -89,12 +91,12 @@ fn turns(seed: u64, harts: u64, turns: u32) -> String {
          bootargs = \"seed={seed} turns={turns}\"\n\
          [[vm.vcpu]]\nclass = \"be\"\npriority = 0\n"
     );
-    // Few priorities have equals among them, many have not.
+    // Of few priorities, several vCPUs have the same; of many, hardly any.
     let priorities = [3, 255][random.below(2) as usize];
     for _ in 1..16 {
         let priority = 1 + random.below(priorities);
         text += &format!("[[vm.vcpu]]\nclass = \"be\"\npriority = {priority}\n");
-        // Some may not run on the hart that looks for one.
+        // Some vCPUs may not run on the hart that picks the next vCPU.
         if harts > 1 && random.below(3) == 0 {
             text += &format!("harts = [{}]\n", random.below(harts));
         }
@@ -102,7 +104,7 @@ fn turns(seed: u64, harts: u64, turns: u32) -> String {
     text
 }
 
-/// In which order the vCPUs of [`turns`] ran.
+/// A figure that identifies the order in which the vCPUs of [`turns`] ran.
 #[track_caller]
 fn order(outcome: &Outcome) -> f64 {
     assert_verdict(outcome, Verdict::Good);
@@ -118,7 +120,7 @@ fn all_choose_the_same() {
     }
 }
 
-/// Numbers by chance: SplitMix64.
+/// A generator of random numbers: SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -130,7 +132,7 @@ impl Random {
         (z ^ z >> 31) % limit
     }
 
-    /// Faults of the fabric at any time of a run from `begin` to `end`. What hangs works again, sooner or later.
+    /// Random faults of the fabric at times between `begin` and `end`. A port that hangs is released later.
     fn faults(&mut self, begin: Femtoseconds, end: Femtoseconds) -> Vec<(Femtoseconds, Fault)> {
         let mut faults = Vec::new();
         for _ in 0..=self.below(4) {
@@ -154,9 +156,10 @@ impl Random {
     }
 }
 
-/// Random vCPUs, and random faults of the fabric: what the bitmap chooses is chosen, until the hypervisor says that it
-/// does not use the hardware any more; and whatever happens, every vCPU runs, each on one hart at a time, and answers
-/// in the end.
+/// No vCPU is lost with random vCPUs and random faults of the fabric.
+///
+/// The hardware picks the same vCPUs as the bitmap, until the hypervisor reports that it no longer uses the hardware.
+/// With every fault, each vCPU runs on one hart at a time and answers in the end.
 #[test]
 #[ignore = "long"]
 fn no_vcpu_is_lost_by_faults_of_the_fabric() {
@@ -212,7 +215,7 @@ fn software_takes_over_from_hardware_that_fails() {
                     port: FabricPort::Acp
                 }
             );
-            // Before the hypervisor begins, and while the guests run.
+            // Before the hypervisor starts, and while the guests run.
             for at in [1, 22] {
                 let at = Femtoseconds(at * MILLISECOND);
                 let outcome = run(&four(), queue, &[(at, fault)]);

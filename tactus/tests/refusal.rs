@@ -1,4 +1,4 @@
-//! Machines and images that a system cannot run on: the hypervisor reports the reason, and boots nothing.
+//! Machines and images on which a system cannot run: the hypervisor reports the reason, and boots nothing.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -65,7 +65,7 @@ fn a_machine_with_too_little_memory() {
 #[test]
 fn an_image_that_is_damaged() {
     let whole = image();
-    // The hypervisor, which comes first, knows the magic, too.
+    // The hypervisor's text, which precedes the blob, contains the magic, too.
     let blob = whole
         .windows(MAGIC.len())
         .rposition(|bytes| bytes == MAGIC)

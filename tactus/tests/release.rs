@@ -1,20 +1,22 @@
-//! Each job of a real-time vCPU is released when it is due, whatever the hypervisor was serving when it learned of the release time.
+//! A real-time vCPU's jobs are released when they are due, wherever the hypervisor learns of the release time.
 //!
-//! The hart's timer has to be set to a release time that arises in an interrupt from another hart, in a doorbell's trap, or when a vCPU
-//! arrives from another hart. Before, such a release waited for the next event that the timer was set to: the end of a best-effort
-//! slice.
+//! A release time can arise in an interrupt from another hart, in a doorbell's trap, or when a vCPU migrates to the
+//! hart. The hypervisor then sets the hart's timer to it. Otherwise the release waits for the timer's previous event:
+//! the end of a best-effort slice.
 
 use tactus::run::session::{Outcome, Verdict};
 
 use crate::harness::{On, assert_verdict, explain, figure, in_weak_memory, on_both, run_text};
 
-/// What `tactus check` states as the server's response: see [`server`]. 592 µs, in ticks of 100 ns.
+/// The server's response time by `tactus check`, 592 µs, in ticks of 100 ns: see [`server`].
 const BOUND_TICKS: f64 = 5_920.0;
-/// A job of a period of 10 ms begins so long after the one before at most, in ticks: 1 ms late.
+/// The most ticks between the starts of two jobs of a period of 10 ms: 1 ms late.
 const APART_TICKS: f64 = 110_000.0;
 
-/// A server of 500 µs in each 10 ms, rung a little more often than once a period, beside guests that compute all the time.
-/// The ringer runs on `ringer_hart`.
+/// A server of 500 µs in each 10 ms, rung slightly more often than once a period, beside guests that compute all the
+/// time.
+///
+/// The VM that rings it runs on `ringer_hart`.
 fn server(slice: &str, ringer_hart: usize) -> String {
     format!(
         "[system]\nplatform = \"qemu-virt\"\nharts = 2\nslice = \"{slice}\"\n\

@@ -1,4 +1,4 @@
-//! Real-time vCPUs that guests make at run time: from the Rust runtime, from FreeRTOS, from Linux user space.
+//! Real-time vCPUs that guests create at run time: from the Rust runtime, from FreeRTOS, from Linux user space.
 
 use tactus::run::journal::VmJournal;
 use tactus::run::record::OffReason;
@@ -8,7 +8,7 @@ use crate::harness::{
     On, assert_verdict, explain, in_weak_memory, on_both, run, run_text, with_each_queue,
 };
 
-/// What `rt-selftest` checks, in its order, and itself.
+/// The checks of `rt-selftest` in their order; the last is the program as a whole.
 const CHECKS: [&str; 11] = [
     "rt-arguments",
     "rt-refusals",
@@ -22,12 +22,12 @@ const CHECKS: [&str; 11] = [
     "rt-by-memory",
     "rt-selftest",
 ];
-/// Most latency of a release on an idle hart, in ticks.
+/// The longest latency of a release on an idle hart, in ticks.
 const LATE_TICKS: f64 = 20.0;
-/// How far a job may go beyond its budget, in ticks: 400 cycles of a board at 100 MHz.
+/// The longest overrun of a job's budget, in ticks: 400 cycles of a board at 100 MHz.
 const BEYOND_TICKS: f64 = 40.0;
 
-/// The only VM, which went off by itself with all of these checks passed.
+/// The only VM, which shut down itself after it passed all of these checks.
 #[track_caller]
 fn passed<'a>(outcome: &'a Outcome, checks: &[&str]) -> &'a VmJournal {
     assert_verdict(outcome, Verdict::Good);
@@ -73,7 +73,7 @@ fn from_freertos(on: On) {
     let seen = || explain(&outcome);
     let series = vm.series("rt_release_latency", "control");
     let samples = series.map_or(0, |series| series.samples());
-    // A second of a thousand each, less what passes until it begins.
+    // A thousand releases a second for a second, less the time until the start.
     assert!((990..=1001).contains(&samples), "{samples}\n{}", seen());
     let text =
         "rt_create with all of the time: there is time on some hart, but not before every deadline";
@@ -97,7 +97,7 @@ fn from_linux(on: On) {
     let refused = "tactus-rt: /lib/rt-loop.bin is not admitted with 1ms in 1ms by 1ms:";
     assert!(vm.console.text().contains(refused), "\n{}", seen());
     let late = metric(&outcome, vm, "rt_release_late_max");
-    // Linux works on the same hart meanwhile.
+    // Linux runs on the same hart meanwhile.
     assert!(late <= 10.0 * LATE_TICKS, "{late}\n{}", seen());
 }
 

@@ -76,7 +76,7 @@ fn a_report_that_cannot_be_written_is_refused_before_the_run() {
         let (code, stdout, stderr) = output(tactus(&all));
         assert_eq!(code, Some(2), "{stdout}\n{stderr}");
         assert_eq!(stdout, "");
-        // Lines are broken where the terminal ends.
+        // The terminal's width breaks lines.
         let words: Vec<&str> = stderr
             .split_whitespace()
             .filter(|word| *word != "│")
@@ -276,8 +276,7 @@ fn wrong_names_are_usage_errors() {
 
 #[test]
 fn missing_qemu_is_explained() {
-    // Whatever building takes is done before; Cargo, which looks again, is named by its path. QEMU is not to
-    // be found.
+    // The build is complete before, and Cargo, which checks it again, is found by its path. QEMU must not be found.
     let (code, _, stderr) = output(tactus(&["check", "systems/hello.toml"]));
     assert_eq!(code, Some(0), "{stderr}");
     let cargo = std::env::var_os("CARGO").expect("cargo runs this test");
@@ -295,7 +294,7 @@ fn missing_qemu_is_explained() {
     );
 }
 
-/// What asks QEMU is 13 instructions whose exit code is 23 where it ignores the write.
+/// The probe of QEMU has 13 instructions; its exit code is 23 where QEMU ignores the write to `mstatus.MPV`.
 #[test]
 fn a_qemu_that_ignores_the_firmware_is_refused() {
     let path = tempfile::tempdir().expect("a temporary directory can be made");
@@ -312,7 +311,7 @@ fn a_qemu_that_ignores_the_firmware_is_refused() {
     }
 }
 
-/// All that a run prints but how long the host took.
+/// The output of a run without the host's time.
 fn repeats(stdout: &str) -> String {
     let (begin, rest) = stdout.split_once(" of virtual time in ").expect("it says");
     let (_, end) = rest.split_once(" s: ").expect("and the host's");
@@ -355,7 +354,7 @@ fn the_hosts_time_can_be_limited() {
     );
 }
 
-/// A system in which a real-time vCPU never gives its hart away.
+/// A system whose real-time vCPU never yields its hart.
 fn hog() -> (tempfile::TempDir, String) {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let image = directory.path().join("hog.bin");
@@ -494,7 +493,7 @@ fn a_shell_is_driven(on: On) {
 
 #[test]
 fn what_is_piped_reaches_the_console_whole() {
-    // Far more than the UART holds, from before the guest's driver has cleared it.
+    // Far more input than the UART holds, before the guest's driver has cleared it.
     let long = "x".repeat(300);
     let mut child = tactus(&["run", "systems/linux.toml", "--console", "linux"])
         .stdin(Stdio::piped())
@@ -572,7 +571,7 @@ fn interrupted_run_ends_with_its_summary(on: On) {
 }
 
 fn console_passes_bytes_and_nothing_else(on: On) {
-    // Input that the guest does not read must not disturb it; its end must not end the run.
+    // Input that the guest does not read must not disturb the guest; the end of input must not end the run.
     let mut child = tactus(&[
         "run",
         "systems/hello.toml",

@@ -1,4 +1,4 @@
-//! What `separation = false` takes away: each half of it shows in a latency that a guest measures.
+//! The effect of `separation = false`: each half of it shows in a latency that a guest measures.
 
 use tactus::run::journal::VmJournal;
 use tactus::run::session::Verdict;
@@ -20,12 +20,13 @@ fn figure(vm: &VmJournal, name: &str) -> f64 {
         .value
 }
 
-/// A best-effort VM restarts itself without pause, which clears 4 MiB each time. A real-time guest beside it is released in time, or
-/// as late as that takes.
+/// A real-time guest is released in time beside a best-effort VM that restarts itself without pause.
+///
+/// Each restart clears 4 MiB. Without separation, the release waits for that.
 fn work_for_best_effort_is_left_for_real_time(on: On) {
     let file = root().join("systems/hostile-reboot.toml");
     let system = std::fs::read_to_string(file).expect("the system is there");
-    // What the watcher holds itself to.
+    // The bound that the watcher itself checks.
     let bound = 8000.0;
     for separation in [true, false] {
         let outcome = run_text(on, &with(separation, &system), None);
@@ -44,8 +45,9 @@ fn work_for_best_effort_is_left_for_real_time(on: On) {
     }
 }
 
-/// A best-effort VM, which has one hart to itself, has a device whose interrupts go to the hart on which FreeRTOS computes for 9 ms of every 10.
-/// They wait until it does not, or disturb it.
+/// Interrupts for a best-effort VM wait while FreeRTOS computes on their hart; without separation they interrupt it.
+///
+/// The best-effort VM has the other hart to itself. FreeRTOS computes for 9 ms of every 10.
 fn interrupts_for_best_effort_wait_for_real_time(on: On) {
     let system = r#"
         [system]

@@ -14,7 +14,7 @@ use crate::harness::{
 /// Ticks per second of `time`, on QEMU and on the board.
 const TIMEBASE_HZ: u64 = 10_000_000;
 
-/// The program directly under the firmware.
+/// Runs the program directly under the firmware.
 fn natively(on: On, bootargs: &str) -> Outcome {
     let guest = "freertos-dispatch";
     let image = Artifacts::Workspace
@@ -32,7 +32,7 @@ fn natively(on: On, bootargs: &str) -> Outcome {
         .unwrap_or_else(|error| panic!("{guest}: {error}"))
 }
 
-/// The experiment's system, with this load of Linux and this number of releases.
+/// Runs the experiment's system with this load of Linux and these boot arguments of FreeRTOS.
 fn beside_linux(on: On, work: &str, bootargs: &str) -> Outcome {
     let file = root().join("systems/spumone.toml");
     let mut system = std::fs::read_to_string(file).expect("the system is there");
@@ -49,7 +49,7 @@ fn beside_linux(on: On, work: &str, bootargs: &str) -> Outcome {
     run_text(on, &system, Some("freertos"))
 }
 
-/// So many releases were measured, from the tick and from the trap handler's entry, which is before the task.
+/// Asserts that `samples` releases were measured, from the tick to the trap handler's entry and, later, to the task.
 #[track_caller]
 fn assert_measured(vm: &VmJournal, samples: u64, outcome: &Outcome) {
     let seen = || explain(outcome);
@@ -70,7 +70,7 @@ fn releases_are_measured_natively(on: On) {
     let outcome = natively(on, "hz=10000 samples=200 entry=1");
     assert_verdict(&outcome, Verdict::Good);
     assert_measured(&outcome.journal.vms[0], 200, &outcome);
-    // Either it measures or it computes.
+    // The program either measures or computes.
     let outcome = natively(on, "samples=1 load=10");
     assert_verdict(&outcome, Verdict::GuestFailed);
 }
@@ -93,7 +93,7 @@ on_both!(
 );
 with_each_queue!(releases_are_measured_beside_linux);
 
-/// Whether the figures are within their limits is the experiment's matter; here, that it gives all of them.
+/// The experiment reports all figures; whether they are within their limits is not tested here.
 #[test]
 #[ignore = "takes a minute on two cores that have nothing else to do"]
 fn the_quick_run_gives_every_figure() {

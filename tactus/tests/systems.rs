@@ -23,7 +23,7 @@ fn hello_starts_and_shuts_down(on: On) {
     let (started, off) = (hello.started, hello.off.map(|off| off.time));
     assert!(started.is_some() && started < off);
     assert_eq!(journal.notes().collect::<Vec<_>>(), []);
-    // It has the hart to itself: it waits there, and no other vCPU has idle time.
+    // The VM has the hart to itself: it waits there, and no other vCPU has idle time.
     let (own, idle) = (used(&outcome, "hello"), idle(&outcome));
     assert!(own > 0 && idle == 0, "{}", explain(&outcome));
     assert_all_is_accounted_for(&outcome);
@@ -39,7 +39,7 @@ fn who_waits_on_a_shared_hart_leaves_it(on: On) {
     let text = format!("{platform}{}{}", system("one"), system("two"));
     let outcome = run_text(on, &text, None);
     assert_verdict(&outcome, Verdict::Good);
-    // Both sleep most of the time.
+    // Both VMs sleep most of the time.
     let idle = idle(&outcome);
     for vm in ["one", "two"] {
         let own = used(&outcome, vm);
@@ -48,7 +48,7 @@ fn who_waits_on_a_shared_hart_leaves_it(on: On) {
     assert_all_is_accounted_for(&outcome);
 }
 
-/// Ticks of hart 0 that a VM has had.
+/// The ticks of hart 0 that a VM has used.
 fn used(outcome: &Outcome, vm: &str) -> u64 {
     ticks(outcome, Consumer::Vm(vm.to_owned()))
 }
@@ -63,7 +63,7 @@ fn ticks(outcome: &Outcome, consumer: Consumer) -> u64 {
     usage.get(&(0, consumer)).copied().unwrap_or(0)
 }
 
-/// Nearly all of the one hart's time is accounted to VMs.
+/// Asserts that nearly all of the one hart's time is accounted to VMs.
 #[track_caller]
 fn assert_all_is_accounted_for(outcome: &Outcome) {
     let journal = &outcome.journal;
@@ -76,7 +76,7 @@ fn assert_all_is_accounted_for(outcome: &Outcome) {
     );
 }
 
-/// Runs a system twice and asserts that nothing differs; gives the first run.
+/// Runs a system twice and asserts that nothing differs; returns the first outcome.
 #[track_caller]
 fn repeats(on: On, system: &str, until: Option<&str>) -> Outcome {
     let built = boot(on, system, until);
@@ -107,7 +107,8 @@ fn runs_on_several_harts_repeat_to_the_tick(on: On) {
     assert_eq!(harts, Some(&1), "the system has two harts");
 }
 
-/// With all costs on, passed to in the middle of the run, and another seed: what random replacement makes of it.
+/// Runs with all costs from their middle on repeat exactly, and differ with another seed, which drives random
+/// replacement.
 #[test]
 fn timed_runs_repeat_to_the_cycle() {
     let boot = |seed| {
@@ -137,7 +138,7 @@ fn timed_runs_repeat_to_the_cycle() {
     assert_ne!(facts(1), facts(2));
 }
 
-/// A run that continues from a snapshot has the whole run's hash, and a journal as whole.
+/// A run that continues from a snapshot has the hash and the journal of the whole run.
 #[test]
 fn a_run_continues_from_a_snapshot() {
     let directory = tempfile::tempdir().expect("a directory can be made");
@@ -188,7 +189,7 @@ fn the_boards_account_is_complete() {
     }
 }
 
-/// Probes count every call, distinguish hypervisor and guests, and change nothing.
+/// Probes count every call, distinguish the hypervisor from guests, and do not change the run.
 #[test]
 fn probes_see_and_do_not_disturb() {
     let plain = boot(On::Board, "systems/hello.toml", None);
@@ -212,7 +213,7 @@ fn probes_see_and_do_not_disturb() {
     let [calls, guest, all] = facts.hits.counts[..] else {
         panic!("there are three probes");
     };
-    // The guest begins once; so does the hypervisor, at the same address.
+    // The guest starts once, and so does the hypervisor, at the same address.
     assert_eq!((guest, all), (1, 2), "{}", explain(&outcome));
     assert!(calls > 0);
     assert_eq!(facts.hits.kept.len() as u64, calls + guest + all);

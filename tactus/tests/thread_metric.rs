@@ -1,5 +1,6 @@
-//! The program that measures FreeRTOS with the seven tests of Thread-Metric, briefly: natively and in a VM beside busy ones. What it finds is the
-//! matter of `tactus bench kerone-core`.
+//! FreeRTOS with the seven tests of Thread-Metric, briefly: natively, and in a VM beside busy ones.
+//!
+//! `tactus bench kerone-core` measures it.
 
 use tactus::artifacts::Artifacts;
 use tactus::run::board::Worker;
@@ -21,7 +22,7 @@ const TESTS: [&str; 7] = [
 /// Ticks per second of `time`, on QEMU and on the board.
 const TIMEBASE_HZ: u64 = 10_000_000;
 
-/// The program directly under the firmware.
+/// Runs the program directly under the firmware.
 fn natively(on: On, bootargs: &str) -> Outcome {
     let guest = "freertos-thread-metric";
     let image = Artifacts::Workspace
@@ -39,7 +40,7 @@ fn natively(on: On, bootargs: &str) -> Outcome {
         .unwrap_or_else(|error| panic!("{guest}: {error}"))
 }
 
-/// The program in a VM of the experiment's system.
+/// Runs the program in a VM of the experiment's system.
 fn in_a_vm(on: On, bootargs: &str) -> Outcome {
     let file = root().join("systems/bench-thread-metric.toml");
     let mut system = std::fs::read_to_string(file).expect("the system is there");
@@ -52,7 +53,7 @@ fn in_a_vm(on: On, bootargs: &str) -> Outcome {
     run_text(on, &system, Some("freertos"))
 }
 
-/// Rounds of each test, all of which passed.
+/// The rounds of each test; asserts that all tests passed.
 #[track_caller]
 fn rounds(outcome: &Outcome) -> Vec<f64> {
     assert_verdict(outcome, Verdict::Good);
@@ -73,7 +74,7 @@ fn rounds(outcome: &Outcome) -> Vec<f64> {
         .collect()
 }
 
-/// Fast, the board charges a cycle an instruction, and so nothing but what the hypervisor executes.
+/// At the fast pace the board charges a cycle an instruction, and so only the hypervisor's instructions cost time.
 fn a_vm_gets_nearly_as_far(on: On) {
     let bootargs = "ms=10 pause=2";
     let (alone, guest) = (natively(on, bootargs), in_a_vm(on, bootargs));
@@ -85,7 +86,7 @@ fn a_vm_gets_nearly_as_far(on: On) {
             explain(&guest)
         );
     }
-    // The others were busy, too.
+    // The other VMs were busy, too.
     if let Some(facts) = &guest.board {
         let work = &facts.harts[0].work;
         for vm in 1..guest.journal.vms.len() {

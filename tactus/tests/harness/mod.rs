@@ -1,6 +1,6 @@
 //! Boots systems on QEMU and on the virtual board for tests: [`run`].
 //!
-//! The system is built from the workspace as it is, so that a test never meets a stale image.
+//! The system is built from the present workspace, so that a test never uses a stale image.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -20,29 +20,30 @@ use tempfile::NamedTempFile;
 pub mod player;
 pub mod process;
 
-/// Virtual time that no test's run comes near; a run that takes it is stuck. How fast the host is makes no difference.
+/// Virtual time far beyond that of any test's run; a run that reaches it is stuck. The host's speed makes no
+/// difference.
 pub const STUCK: Nanoseconds = Nanoseconds(60_000_000_000);
 
-/// What a test's systems run on.
+/// The platform of a test's systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
     /// QEMU's `virt` machine.
     Qemu,
-    /// The virtual board of the profile `soc`, fast.
+    /// The virtual board of the profile `soc`, at the fast pace.
     Board,
-    /// The same, with turns of this many cycles for its harts.
+    /// The same, with a quantum of this many cycles for its harts.
     BoardInTurns(u64),
-    /// The same with memory that is as weak as RVWMO allows, from this seed.
+    /// The same, with memory that is as weak as RVWMO allows, from this seed.
     WeakMemory(u64),
-    /// The same with this ready queue, and the fabric that has one.
+    /// The same, with this ready queue and the fabric that has it.
     Queue(ReadyQueue),
 }
 
 impl On {
-    /// According to a run's plan.
+    /// The platform for a run's plan.
     ///
     /// # Panics
-    /// The board does not come with the profile.
+    /// The board lacks the profile.
     pub fn platform(self) -> Platform {
         match self {
             Self::Qemu => Platform::Qemu,
@@ -63,7 +64,7 @@ impl On {
         }
     }
 
-    /// The system's text, as it is for this.
+    /// The system's text, adapted to this platform.
     fn adapted(self, system: String) -> String {
         match self {
             Self::Queue(queue) => with_queue(&system, queue),
@@ -72,10 +73,10 @@ impl On {
     }
 }
 
-/// A design of the fabric.
+/// A design of the fabric, compiled.
 ///
 /// # Panics
-/// It cannot be compiled.
+/// The design cannot be compiled.
 pub fn fabric(design: &str) -> Fabric {
     let model = Artifacts::Workspace
         .model(design)
@@ -83,7 +84,7 @@ pub fn fabric(design: &str) -> Fabric {
     Fabric { model, waves: None }
 }
 
-/// The system with that ready queue, on the one platform that has a fabric.
+/// The system with that ready queue, on the only platform with a fabric.
 fn with_queue(system: &str, queue: ReadyQueue) -> String {
     const DESIGN: &str = "[fabric]\ndesign = \"ready_queue\"\n";
     let mut text = system.replacen(
@@ -103,7 +104,7 @@ fn with_queue(system: &str, queue: ReadyQueue) -> String {
 /// A figure that a VM has reported.
 ///
 /// # Panics
-/// It has not.
+/// The VM has not reported it.
 #[track_caller]
 pub fn figure(outcome: &Outcome, vm: &str, name: &str) -> f64 {
     let vm = outcome.journal.vm(vm).expect("the system has it");
@@ -113,10 +114,10 @@ pub fn figure(outcome: &Outcome, vm: &str, name: &str) -> f64 {
         .value
 }
 
-/// A test's seeds: the environment's `variable`, or these.
+/// A test's seeds: those of the environment variable `variable`, or `default`.
 ///
 /// # Panics
-/// When the variable is not of the form `FROM..TO`.
+/// The variable is not of the form `FROM..TO`.
 pub fn seeds(variable: &str, default: Range<u64>) -> Range<u64> {
     let Ok(text) = std::env::var(variable) else {
         return default;
@@ -132,8 +133,9 @@ pub fn has_given_up_its_queue(outcome: &Outcome) -> bool {
     log.contains("warning") && log.contains("ready queue in hardware is not used")
 }
 
-/// Makes two tests of each function: one on QEMU, one on the board. Those of the second list are for `make soak` alone
-/// on QEMU, which takes long for their virtual time.
+/// Makes two tests of each function: one on QEMU, one on the board.
+///
+/// On QEMU, only `make soak` runs those of the second list, whose virtual time takes QEMU long.
 macro_rules! on_both {
     ($($name:ident),* $(; $($long:ident),+)? $(,)?) => {
         mod qemu {
@@ -161,8 +163,9 @@ macro_rules! on_both {
 }
 pub(crate) use on_both;
 
-/// Makes a test of each function on the board with weak memory, from five seeds or those of the environment's variable
-/// `WEAK_MEMORY_SEEDS` (FROM..TO). The second list is for `make soak` alone.
+/// Makes a test of each function on the board with weak memory, from five seeds or those of `WEAK_MEMORY_SEEDS`.
+///
+/// The environment variable has the form `FROM..TO`. Only `make soak` runs the second list.
 macro_rules! in_weak_memory {
     ($($name:ident),* ; $($long:ident),* $(,)?) => {
         mod weak_memory {
@@ -180,7 +183,7 @@ macro_rules! in_weak_memory {
 }
 pub(crate) use in_weak_memory;
 
-/// Calls `test` with weak memory from each seed. The seed at which it fails is the last one that is printed.
+/// Calls `test` with weak memory from each seed. A failing seed is the last one in the output.
 pub fn from_seeds(test: fn(On)) {
     for seed in seeds("WEAK_MEMORY_SEEDS", 1..6) {
         println!("weak memory from seed {seed}");
@@ -188,8 +191,7 @@ pub fn from_seeds(test: fn(On)) {
     }
 }
 
-/// Makes a test of each function for each ready queue but the one that systems have unless they say otherwise. Long:
-/// `make soak` runs them.
+/// Makes a test of each function for each ready queue but the default one. Long: only `make soak` runs them.
 macro_rules! with_each_queue {
     ($($name:ident),+ $(,)?) => {
         with_each_queue!(@ linear Linear, [$($name)+]);
@@ -215,11 +217,11 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Builds the system in the file `system` (relative to the root) and runs it until the VM called `until` is off,
-/// or until the machine is.
+/// Builds the system in the file `system` (relative to the root) and runs it until the VM `until` or the machine is
+/// off.
 ///
 /// # Panics
-/// The system is not in order, or the machine cannot be run.
+/// The system has errors, or the machine cannot be run.
 pub fn run(on: On, system: &str, until: Option<&str>) -> Outcome {
     run_file(on, &root().join(system), until)
 }
@@ -238,7 +240,7 @@ fn built(on: On, system: &str, until: Option<&str>) -> Boot {
     boot_file(on, written(system).path(), until)
 }
 
-/// A system given as text, as a file for as long as this is kept.
+/// A temporary file with a system's text; dropping it removes the file.
 pub fn written(system: &str) -> NamedTempFile {
     let mut file = tempfile::Builder::new()
         .suffix(".toml")
@@ -253,8 +255,9 @@ fn run_file(on: On, system: &Path, until: Option<&str>) -> Outcome {
     once(&boot_file(on, system, until))
 }
 
-/// Builds the system in the file `system` (relative to the root), ready to be run any number of times with [`once`]:
-/// until the VM called `until` is off, or until the machine is.
+/// Builds the system in the file `system` (relative to the root), ready for any number of runs with [`once`].
+///
+/// A run ends when the VM `until` or the machine is off.
 pub fn boot(on: On, system: &str, until: Option<&str>) -> Boot {
     boot_file(on, &root().join(system), until)
 }
@@ -275,7 +278,7 @@ fn boot_file(on: On, system: &Path, until: Option<&str>) -> Boot {
 /// Runs a system that has been built.
 ///
 /// # Panics
-/// It cannot be run, or its ready queue in hardware has failed though nothing was to go wrong on the board.
+/// The system cannot be run, or its ready queue in hardware has failed without an injected fault.
 #[track_caller]
 pub fn once(boot: &Boot) -> Outcome {
     let outcome = boot
@@ -289,7 +292,7 @@ pub fn once(boot: &Boot) -> Outcome {
     outcome
 }
 
-/// Everything about a run that helps to see why a test failed.
+/// The parts of a run that help to find why a test failed.
 pub fn explain(outcome: &Outcome) -> String {
     let mut text = tactus::report::summary(outcome);
     let journal = &outcome.journal;
@@ -300,10 +303,10 @@ pub fn explain(outcome: &Outcome) -> String {
     text
 }
 
-/// Asserts that a run's verdict is `verdict`; shows the run otherwise.
+/// Asserts that a run's verdict is `verdict`; prints the run otherwise.
 ///
 /// # Panics
-/// It is not.
+/// The verdict is another one.
 #[track_caller]
 pub fn assert_verdict(outcome: &Outcome, verdict: Verdict) {
     assert_eq!(outcome.verdict(), verdict, "\n{}", explain(outcome));

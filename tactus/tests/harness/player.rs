@@ -1,21 +1,22 @@
-//! A program for the machine that plays back bytes on its UART: whatever the tool can meet on a serial line,
-//! without a hypervisor that would have to write it.
+//! A program for the machine that plays back bytes on its UART.
+//!
+//! It produces any bytes that the tool can receive on a serial line, without a hypervisor that would have to send them.
 
 use std::io::Write;
 
 use tactus_abi::console::{LOG_STREAM, SELECT, STREAM_BASE};
 use tempfile::NamedTempFile;
 
-/// What the program does when it has written everything.
+/// The program's behaviour when it has written everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     /// It switches the machine off (SBI system reset, shutdown).
     Off = 0,
-    /// It writes back whatever it reads, for ever.
+    /// It echoes its input for ever.
     Echo = 1,
 }
 
-/// Position-independent RV64I. Behind it, at 0x70: number of bytes to write, what to do then, the bytes.
+/// Position-independent RV64I. At 0x70 behind it are the number of bytes to write, the behaviour then, and the bytes.
 const CODE: [u32; 28] = [
     0x0000_0317, //        auipc t1, 0
     0x0703_3383, //        ld    t2, 0x70(t1)    # bytes left
@@ -58,7 +59,7 @@ pub fn player(bytes: &[u8], then: Then) -> NamedTempFile {
     file
 }
 
-/// Who writes in a made-up run.
+/// The writer of a text in a made-up run.
 #[derive(Clone, Copy, Debug)]
 pub enum From {
     /// The hypervisor's log.
@@ -67,7 +68,7 @@ pub enum From {
     Vm(u8),
 }
 
-/// What a hypervisor would send down the line when these write these texts in turn.
+/// The serial output of a hypervisor when these writers write these texts in turn.
 pub fn framed(parts: &[(From, &str)]) -> Vec<u8> {
     let mut line = Vec::new();
     for (from, text) in parts {

@@ -1,7 +1,7 @@
 //! Waits for the end of a QEMU that counts instructions (`-icount sleep=off`), however slow or busy the host is.
 //!
-//! Such a machine takes no host time without CPU time: it executes, or jumps to its next timer. One that hangs spins, or
-//! sleeps for ever.
+//! Such a machine takes no host time without CPU time: it executes, or jumps to its next timer event. A machine that
+//! hangs spins, or sleeps for ever.
 
 use std::process::Child;
 use std::thread;
@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use tactus::stall::StallWatch;
 
-/// CPU time that no test's machine comes near.
+/// CPU time far beyond that of any test's machine.
 const SPUN: Duration = Duration::from_secs(600);
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Waits until it has ended, and kills one that hangs; whether it ended by itself.
+/// Waits until the process has ended, and kills it when it hangs; returns whether it ended by itself.
 ///
 /// # Panics
-/// It cannot be waited for.
+/// The process cannot be waited for.
 pub fn wait_for_end(child: &mut Child) -> bool {
     let mut watch = StallWatch::new(child.id(), SPUN);
     loop {
