@@ -1,4 +1,4 @@
-//! What the fuzz targets of the devices try, with their saved inputs and with random ones.
+//! The properties of the devices' fuzz targets, with their saved inputs and with random ones.
 
 use crate::devices_harness::{queues, registers};
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ proptest! {
         registers(&bytes);
     }
 
-    /// Offsets are small, so that most accesses meet a register.
+    /// Offsets are small, so that most accesses reach a register.
     #[test]
     fn likely_accesses(
         kind in any::<u8>(),
@@ -52,7 +52,7 @@ proptest! {
         registers(&bytes);
     }
 
-    /// Zeros with some numbers among them: descriptors, indices and lengths that are small, or nearly an address.
+    /// Zeros with some numbers among them: small descriptors, indices and lengths, or numbers near an address.
     #[test]
     fn any_queues(
         kind in any::<[u8; 3]>(),

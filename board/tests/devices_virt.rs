@@ -1,5 +1,6 @@
-//! The devices against those of QEMU's `virt` machine: long random sequences of register accesses, over the protocol that
-//! QEMU's own tests use. The machine is stopped, so time stands still at 0.
+//! The devices against those of QEMU's `virt` machine: long random sequences of register accesses.
+//!
+//! They use the protocol of QEMU's own tests. The machine is stopped, so that its time stays 0.
 //!
 //! `make setup` installs QEMU; the test fails without it.
 
@@ -12,7 +13,7 @@ use tactus_board::time::Femtoseconds;
 
 const HARTS: usize = 2;
 
-/// Someone who has the devices' registers.
+/// A machine with the devices' registers.
 trait Machine {
     fn read(&mut self, address: u64, size: u8) -> u64;
     fn write(&mut self, address: u64, size: u8, value: u64);
@@ -44,7 +45,7 @@ impl Qemu {
         }
     }
 
-    /// One request; the answer without its `OK`.
+    /// Sends one request; returns the answer without its `OK`.
     fn ask(&mut self, request: &str) -> String {
         writeln!(self.requests, "{request}").expect("QEMU listens");
         loop {
@@ -60,7 +61,7 @@ impl Qemu {
 
 impl Drop for Qemu {
     fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to do.
+        // QEMU may have ended by itself; the error is then meaningless.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -164,7 +165,7 @@ impl Machine for Ours {
     }
 }
 
-/// Both machines, and what was done to them.
+/// Both machines, and their common history.
 struct Pair {
     qemu: Qemu,
     ours: Ours,
@@ -218,7 +219,7 @@ fn the_serial_line_and_its_interrupts() {
             pair.write(register, 1, value);
         }
         let state = [2, 5].map(|register| map::UART + register);
-        // Reading these has effects, so not always.
+        // Reads of these have effects, and so are not made each time.
         if pair.below(4) == 0 {
             pair.read(state[pair.history.len() % 2], 1);
         }
@@ -236,15 +237,15 @@ fn timers_and_software_interrupts() {
             _ => pair.random.next(),
         };
         let (address, size) = match pair.below(4) {
-            // One hart more than there are.
+            // One hart more than the machine has.
             0 => (map::CLINT + pair.below(HARTS as u64 + 1) * 4, 4),
             1 if size == 8 => (map::CLINT + 0xbff8, 8),
             1 => (map::CLINT + 0xbff8 + pair.below(2) * 4, 4),
             _ if size == 8 => (map::CLINT + 0x4000 + pair.below(HARTS as u64) * 8, 8),
             _ => (map::CLINT + 0x4000 + pair.below(HARTS as u64 * 2) * 4, 4),
         };
-        // The registers for software interrupts show what the stopped harts have been told; reads of what was just
-        // written are for the others.
+        // The registers for software interrupts show signals that the stopped harts have received. Reads right after a
+        // write are left to the other tests.
         if pair.below(2) == 0 {
             pair.read(address, size);
         } else {
@@ -271,7 +272,7 @@ fn the_clock_and_its_alarm() {
     }
 }
 
-/// Makes the line of a source low.
+/// Lowers the line of a source.
 fn lower(pair: &mut Pair, source: u64) {
     if source == u64::from(map::UART_LINE) {
         pair.read(map::UART + 2, 1);
@@ -280,7 +281,7 @@ fn lower(pair: &mut Pair, source: u64) {
     }
 }
 
-/// Makes the line of a source high.
+/// Raises the line of a source.
 fn raise(pair: &mut Pair, source: u64) {
     if source == u64::from(map::UART_LINE) {
         pair.write(map::UART + 1, 1, 0);
@@ -291,11 +292,11 @@ fn raise(pair: &mut Pair, source: u64) {
     }
 }
 
-/// Two sources are there whose lines software can drive: the serial line's transmitter and the clock's alarm.
+/// Software can drive the lines of two sources: the serial line's transmitter and the clock's alarm.
 ///
-/// QEMU lets a line that rises while its source is served through the gateway, and does not look at the level
-/// when the source is completed; the specification (section 3) says otherwise. So lines are driven only while
-/// their sources are not served, and are low on completion.
+/// QEMU forwards a line that rises while its source is in service, and ignores the level at the source's completion;
+/// the specification (section 3) says otherwise. So lines are driven only while their sources are not in service, and
+/// are low on completion.
 #[test]
 fn the_interrupt_controller() {
     let mut pair = Pair::start(4);

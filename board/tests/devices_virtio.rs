@@ -1,5 +1,6 @@
-//! virtio devices, driven as a guest's driver does: registers, and queues laid out by hand in memory (Virtual I/O
-//! Device specification 1.2, sections 2.7 and 4.2).
+//! virtio devices, driven as a guest's driver does: by registers, and by queues laid out by hand in memory.
+//!
+//! See Virtual I/O Device specification 1.2, sections 2.7 and 4.2.
 
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use tactus_board::time::Femtoseconds;
 
 const BASE: u64 = 0x8000_0000;
 const SIZE: u64 = 1 << 20;
-/// Buffers lie from here on; queues below, 16 KiB each.
+/// Buffers are from here on; queues are below, 16 KiB each.
 const BUFFERS: u64 = BASE + 0x1_0000;
 const LINE: u32 = 1;
 
@@ -55,7 +56,7 @@ struct Guest {
     now: Femtoseconds,
     wake_at: Femtoseconds,
     device: Virtio,
-    /// Of each queue: how many chains were made available and how many were seen used.
+    /// For each queue, the number of chains made available and of chains seen used.
     available: [u16; 2],
     used: [u16; 2],
 }
@@ -118,7 +119,7 @@ impl Guest {
         BASE + index * 0x4000
     }
 
-    /// Brings the device up, as section 3.1.1 says, with `queues` queues.
+    /// Initializes the device with `queues` queues, as in section 3.1.1.
     fn start(&mut self, queues: u64) {
         self.write(STATUS, 0);
         self.write(STATUS, ACKNOWLEDGED);
@@ -152,7 +153,7 @@ impl Guest {
         self.memory.write(at, &bytes).expect("memory");
     }
 
-    /// Makes the chain that begins at `head` available and tells the device.
+    /// Makes the chain that begins at `head` available and notifies the device.
     fn offer(&mut self, queue: u64, head: u16) {
         let ring = Self::queue(queue) + 0x1000;
         let index = self.available[queue as usize];
@@ -168,7 +169,7 @@ impl Guest {
         self.write(NOTIFY, queue);
     }
 
-    /// Submits a request of these buffers, its descriptors from 0 on.
+    /// Submits a request of these buffers, with descriptors from 0 on.
     fn submit(&mut self, queue: u64, buffers: &[Buffer]) {
         for (index, &(offset, length, write)) in (0u16..).zip(buffers) {
             let last = usize::from(index) + 1 == buffers.len();
@@ -203,7 +204,7 @@ impl Guest {
         self.lines.levels()[0] >> LINE & 1 != 0
     }
 
-    /// Lets time pass to the device's next waking.
+    /// Advances time to the device's next wake-up.
     fn sleep(&mut self) {
         assert_ne!(
             self.wake_at,
@@ -219,7 +220,7 @@ impl Guest {
         self.call(Virtio::wake);
     }
 
-    /// One request from submission to its used element.
+    /// Carries out one request, from submission to its used element.
     fn request(&mut self, queue: u64, buffers: &[Buffer]) -> u32 {
         self.submit(queue, buffers);
         assert_eq!(self.take_used(queue), None);
@@ -234,7 +235,7 @@ impl Guest {
         length
     }
 
-    /// A block request of that type; the data lie at 0x1000. Used length and status.
+    /// Carries out a block request of type `kind`, with data at 0x1000. Returns the used length and the status.
     fn block(&mut self, kind: u32, sector: u64, data: Option<(u32, bool)>) -> (u32, u8) {
         let mut header = kind.to_le_bytes().to_vec();
         header.extend([0; 4]);
@@ -249,7 +250,7 @@ impl Guest {
         (length, status)
     }
 
-    /// Checks that the device has given up, says so, and can be had back.
+    /// Checks that the device has stopped, reports it, and works again after a reset.
     fn is_broken(&mut self, why: &str) {
         assert_eq!(self.read(STATUS) & NEEDS_RESET, NEEDS_RESET, "{why}");
         assert_eq!(self.read(INTERRUPTS) & 2, 2, "{why}");
@@ -285,14 +286,14 @@ fn transport_identifies_itself() {
     assert_eq!(guest.read(0x34), u64::from(QUEUE_SIZE_MAX));
     guest.write(QUEUE_SELECT, 1);
     assert_eq!(guest.read(0x34), 0);
-    // Shared memory that is not there (section 4.2.2).
+    // Shared memory that the device does not have (section 4.2.2).
     assert_eq!(guest.read(0xb0), 0xffff_ffff);
     guest.call(|device, port| {
         assert_eq!(device.read(0, 2, port), Ok(0));
         assert_eq!(device.read(0, 8, port), Err(Refused));
         assert_eq!(device.read(0x200, 4, port), Err(Refused));
         assert_eq!(device.write(0x200, 4, 0, port), Err(Refused));
-        // Capacity, as one access and in parts.
+        // The capacity, in one access and in parts.
         assert_eq!(device.read(CONFIG, 8, port), Ok(64));
         assert_eq!(device.read(CONFIG, 1, port), Ok(64));
         assert_eq!(device.read(CONFIG + 4, 4, port), Ok(0));
@@ -339,7 +340,7 @@ fn a_block_device_reads_and_writes() {
     assert_eq!(guest.block(IN, 3, Some((1024, true))), (1025, 0));
     let data: [u8; 1024] = guest.bytes(BUFFERS + 0x1000);
     assert_eq!(data[..], image[3 * 512..5 * 512]);
-    // Written across a block that is kept, and read back with its neighbours.
+    // Written across a block boundary, and read back with its neighbours.
     guest
         .memory
         .write(BUFFERS + 0x1000, &[0x5a; 1024])
@@ -383,7 +384,7 @@ fn requests_that_cannot_be_served_say_so() {
 #[test]
 fn a_file_is_never_written() {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("disk.img");
-    // A last sector that is not whole.
+    // A last sector that is incomplete.
     let content = &image(3)[..1500];
     std::fs::write(&path, content).expect("a file");
     let mut guest = Guest::new(Block::new(
@@ -396,7 +397,7 @@ fn a_file_is_never_written() {
     let data: [u8; 512] = guest.bytes(BUFFERS + 0x1000);
     assert_eq!(data[..476], content[1024..]);
     assert_eq!(data[476..], [0; 36]);
-    // What is beyond the file's end is zero, whatever was there before.
+    // The rest beyond the file's end reads as zero, whatever the buffer contained before.
     let mut bytes = [0xee; 100];
     let disk = Disk::open(&path).expect("a file");
     disk.read(1490, &mut bytes).expect("a sector");
@@ -416,7 +417,7 @@ fn requests_take_the_time_that_was_set() {
     guest.start(1);
     guest.block(IN, 0, Some((1024, true)));
     assert_eq!(guest.now, Femtoseconds(5_000_000_000 + 1024 * 2_000_000));
-    // Two at a time: one after the other.
+    // Two requests at a time are served one after the other.
     let start = guest.now;
     guest.submit(0, &[(0, 16, false), (0x1000, 512, true), (0x100, 1, true)]);
     guest.offer(0, 0);
@@ -429,7 +430,7 @@ fn requests_take_the_time_that_was_set() {
         guest.now - start,
         Femtoseconds(2 * (5_000_000_000 + 512 * 2_000_000))
     );
-    // Even without latency, not at once.
+    // Even without latency, the device does not answer at once.
     let none = Latency {
         request: Femtoseconds(0),
         byte: Femtoseconds(0),
@@ -503,7 +504,7 @@ fn entropy_is_a_function_of_the_seed() {
     let numbers = |seed| {
         let mut guest = Guest::new(Entropy::new(seed));
         guest.start(1);
-        // No more than a page at a time.
+        // At most a page at a time.
         assert_eq!(
             guest.request(0, &[(0, 3000, true), (3000, 3000, true)]),
             4096
@@ -528,7 +529,7 @@ fn a_console_sends_and_receives() {
     guest.memory.write(BUFFERS, b"hello world").expect("memory");
     assert_eq!(guest.request(1, &[(0, 6, false), (6, 5, false)]), 0);
     assert_eq!(console.take_output(), b"hello world");
-    // A buffer waits for input, which comes at its time.
+    // A buffer waits for input, which arrives at its time.
     guest.submit(0, &[(0, 4, true), (0x100, 4, true)]);
     assert_eq!(guest.wake_at, Femtoseconds::NEVER);
     let time = Femtoseconds(guest.now.0 + 5_000_000_000);
@@ -540,17 +541,17 @@ fn a_console_sends_and_receives() {
     assert_eq!(guest.take_used(0), Some((0, 8)));
     assert_eq!(guest.bytes(BUFFERS), *b"abcd");
     assert_eq!(guest.bytes(BUFFERS + 0x100), *b"efgh");
-    // What did not fit waits for a buffer.
+    // Input that did not fit waits for a buffer.
     assert_eq!(guest.wake_at, Femtoseconds::NEVER);
     guest.write(ACKNOWLEDGE, 1);
     assert_eq!(guest.request(0, &[(0, 4, true)]), 2);
     assert_eq!(guest.bytes(BUFFERS), *b"ij");
 }
 
-/// A way to hand over a chain that makes no sense.
+/// A way to offer an invalid chain.
 type Attack = fn(&mut Guest);
 
-/// A header, which is that of a flush, at descriptor 0, and the status at the given one; both are as they should be.
+/// A valid header of a flush at descriptor 0, and a valid status at descriptor `status`.
 fn flush(guest: &mut Guest, status: u64, flags: u16, next: u16) {
     let header = u128::from(FLUSH).to_le_bytes();
     guest.memory.write(BUFFERS, &header).expect("memory");
@@ -559,14 +560,14 @@ fn flush(guest: &mut Guest, status: u64, flags: u16, next: u16) {
     guest.descriptor(queue + status * 16, BUFFERS + 0x100, 1, WRITE | flags, next);
 }
 
-/// A flush with one more buffer, for the device to write, between header and status.
+/// A flush with one more buffer between header and status, which the device may write.
 fn flush_with(guest: &mut Guest, address: u64, length: u32, flags: u16) {
     flush(guest, 2, 0, 0);
     guest.descriptor(Guest::queue(0) + 16, address, length, flags, 2);
     guest.offer(0, 0);
 }
 
-/// A flush whose status is in a table of `count` buffers.
+/// A flush with an indirect table of `count` buffers, all but the first for the status.
 fn flush_with_table(guest: &mut Guest, count: u16) {
     flush(guest, 1, 0, 0);
     let table = BUFFERS + 0x1000;
@@ -582,7 +583,7 @@ fn flush_with_table(guest: &mut Guest, count: u16) {
     guest.offer(0, 0);
 }
 
-/// The attacks differ from these in one thing each.
+/// Valid chains are accepted; each attack differs from one of them in one detail.
 #[test]
 fn chains_with_sense_do_not() {
     let mut guest = Guest::new(disk());
@@ -674,7 +675,7 @@ fn chains_without_sense_need_a_reset() {
         guest.start(1);
         attack(&mut guest);
         guest.is_broken(why);
-        // The same device serves a driver that behaves.
+        // The same device serves a correct driver.
         guest.start(1);
         assert_eq!(guest.block(IN, 0, Some((512, true))), (513, 0), "{why}");
     }
@@ -755,7 +756,7 @@ fn queues_without_sense_need_a_reset() {
         assert_eq!(guest.read(STATUS) & NEEDS_RESET, NEEDS_RESET, "{why}");
         guest.write(STATUS, 0);
         assert_eq!(guest.read(STATUS), 0, "{why}");
-        // The device works afterwards.
+        // The device works after the reset.
         guest.start(1);
         assert_eq!(guest.block(IN, 0, Some((512, true))).1, 0, "{why}");
     }
@@ -776,7 +777,7 @@ fn a_snapshot_is_taken_in_the_middle_of_a_request() {
     assert_eq!(guest.wake_at, due);
     guest.sleep();
     assert_eq!(guest.take_used(0), Some((0, 513)));
-    // Other devices do not take it.
+    // Other devices refuse the state.
     for mut other in [
         Virtio::empty(LINE),
         Virtio::new(LINE, Box::new(Entropy::new(1))),
@@ -792,7 +793,7 @@ fn a_snapshot_is_taken_in_the_middle_of_a_request() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is in memory and in the registers: the device does something bounded or needs a reset.
+    /// With any contents of memory and registers, the device does a bounded amount of work or needs a reset.
     #[test]
     fn rubbish_in_the_queue_breaks_nothing(
         descriptors in prop::collection::vec(
@@ -822,7 +823,7 @@ proptest! {
         let at = Guest::queue(queue) + 0x1002;
         guest.memory.write(at, &index.to_le_bytes()).expect("memory");
         guest.write(NOTIFY, queue);
-        // Requests may write to the queue and so make more of themselves; each takes time.
+        // Requests may write to the queue and so create more requests; each takes time.
         let mut wakings = 0;
         while guest.wake_at != Femtoseconds::NEVER && wakings < 100 {
             guest.sleep();

@@ -1,9 +1,10 @@
-//! Random differential tests: images of random programs, in all privilege modes and with both stages of address
-//! translation, must do the same on two machines, trap by trap.
+//! Random differential tests: images of random programs must behave identically on two machines, trap by trap.
 //!
-//! Needs `qemu-system-riscv64` and GNU binutils for RISC-V, which `make setup` installs; the tests fail without
-//! them. `TACTUS_DIFFERENTIAL_IMAGES` says how many images the long test runs, `TACTUS_DIFFERENTIAL_SEED` at which
-//! seed it begins.
+//! The programs run in all privilege modes and with both stages of address translation.
+//!
+//! The tests need `qemu-system-riscv64` and GNU binutils for RISC-V, which `make setup` installs, and fail without
+//! them. `TACTUS_DIFFERENTIAL_IMAGES` is the number of images of the long test, `TACTUS_DIFFERENTIAL_SEED` its first
+//! seed.
 
 #[path = "differential/generate.rs"]
 mod generate;
@@ -23,9 +24,9 @@ use crate::isa::platform::{Platform, run};
 use generate::Image;
 use tactus_board::decode::decode;
 
-/// Tests of an image.
+/// The number of tests in an image.
 const TESTS: usize = 400;
-/// Of how many tests beyond the first that differs it is said how.
+/// The number of further differing tests with a line of detail.
 const OTHERS: usize = 12;
 /// More than any image takes on any of the machines.
 const SECONDS: u32 = 60;
@@ -36,7 +37,7 @@ fn directory(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Runs the tests from `first` on and before `end` of an image on a machine.
+/// Runs the tests from `first` to before `end` of an image on a machine.
 fn console(
     directory: &Path,
     image: &Image,
@@ -58,7 +59,7 @@ fn console(
         .unwrap_or_else(|reason| panic!("{machine:?}, {}: {reason}", file.display()))
 }
 
-/// Compares two machines on the images of some seeds, and says of the first test that differs how it does.
+/// Compares two machines on the images of some seeds, and describes the difference of the first differing test.
 fn compare(name: &str, seeds: impl Iterator<Item = u64>, machines: [Platform; 2]) {
     let directory = directory(name);
     for seed in seeds {
@@ -86,7 +87,7 @@ fn compare(name: &str, seeds: impl Iterator<Item = u64>, machines: [Platform; 2]
         };
         let mut logs = log(test);
         if logs[0] == logs[1] {
-            // Something is left over from the tests before it.
+            // The difference depends on the tests before this one.
             logs = log(0);
         }
         let mut others = String::new();
@@ -151,7 +152,7 @@ fn instruction(image: &Image, address: u64) -> String {
     }
 }
 
-/// A log as numbers: its entries, then what ends it.
+/// A log as numbers: its entries, then the line that ends it.
 fn entries(log: &str) -> Vec<Vec<u64>> {
     let number = |word: &str| u64::from_str_radix(word, 16).unwrap_or(0);
     log.lines()
@@ -226,7 +227,7 @@ fn difference(image: &Image, logs: &[String; 2], machines: [Platform; 2]) -> Str
     text
 }
 
-/// An entry in full, and the segment's code up to where it ended.
+/// Describes an entry in full.
 fn describe(text: &mut String, entry: &[u64]) {
     if entry.len() != layout::ENTRY_WORDS {
         return;
@@ -239,8 +240,7 @@ fn describe(text: &mut String, entry: &[u64]) {
     text.push('\n');
 }
 
-/// What stands before the place where an entry's segment ended, as far as it can be told: the nearest addresses of the
-/// code that the entry names.
+/// The code before the end of an entry's segment, as far as the addresses in the entry identify it.
 fn segment(image: &Image, entry: &[u64]) -> Vec<String> {
     let mut lines = Vec::new();
     for name in ["mepc", "sepc", "vsepc"] {
@@ -284,27 +284,29 @@ fn variable(name: &str, default: u64) -> u64 {
     }
 }
 
-/// What the images do depends on nothing but the instruction set: QEMU does the same when it translates each
-/// instruction alone.
+/// The images depend only on the instruction set: QEMU's results are the same when it translates each instruction
+/// alone.
 #[test]
 fn qemu_in_two_ways() {
     compare("two_ways", 1..2, [Platform::Qemu, Platform::QemuStepwise]);
 }
 
-/// The board does what QEMU does.
+/// The board behaves as QEMU does.
 #[test]
 fn board_and_qemu() {
     compare("board", 1..4, [Platform::Board, Platform::Qemu]);
 }
 
-/// The board's timed mode does what its fast mode does.
+/// The board's timed mode behaves as its fast mode does.
 #[test]
 fn board_in_two_modes() {
     compare("modes", 4..5, [Platform::Board, Platform::BoardTimed]);
 }
 
-/// The board and QEMU at length. A difference in one bit of memory may be one that is known (`privileged.rs`): QEMU does not
-/// mark the second-stage entry of a page as dirty when a walk marks a first-stage entry in that page (seed 5011, test 285).
+/// The board and QEMU at length.
+///
+/// A difference in one bit of memory can be a known one (`privileged.rs`): QEMU does not mark the second-stage entry of
+/// a page as dirty when a walk marks a first-stage entry in that page (seed 5011, test 285).
 #[test]
 #[ignore = "as long as one likes"]
 fn board_and_qemu_at_length() {
@@ -330,7 +332,7 @@ fn qemu_in_two_ways_at_length() {
     );
 }
 
-/// The log of one test, entry by entry.
+/// Prints the log of one test, entry by entry.
 #[test]
 #[ignore = "shows one test"]
 fn one() {

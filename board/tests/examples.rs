@@ -1,4 +1,4 @@
-//! The examples of the library, run: each checks what it shows.
+//! Runs the examples of the library, each of which checks its results.
 #![expect(
     clippy::duplicate_mod,
     reason = "each example brings the assembler along, as a program of its own does"

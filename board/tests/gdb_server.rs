@@ -1,5 +1,4 @@
-//! gdb's remote protocol against a board, by a client that is just large enough to speak it, and by gdb itself where
-//! there is one.
+//! gdb's remote protocol against a board, by a minimal client, and by gdb itself where it is installed.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -20,7 +19,7 @@ const BASE: u64 = 0x8000_0000;
 /// The address of the loop's first instruction.
 const LOOP: u64 = BASE + 8;
 
-/// Every hart counts in a0 to 5000, in memory beside it too; hart 0 then powers the board off, others wait.
+/// Every hart counts in a0 to 5000, and in memory; hart 0 then powers the board off, the others wait.
 fn program() -> Vec<u8> {
     let words: [u32; 14] = [
         0x0000_0513,               //        li    a0, 0
@@ -69,7 +68,7 @@ fn board_at(harts: usize, pace: Pace) -> Board {
     board
 }
 
-/// Runs that are compared with and without a debugger.
+/// The runs that are compared with and without a debugger.
 const RUNS: [(usize, Pace); 4] = [
     (1, Pace::Fast),
     (3, Pace::Fast),
@@ -125,7 +124,7 @@ impl Client {
                 byte => text.push(byte.into()),
             }
         }
-        // The checksum: the connection is sound.
+        // The checksum is right: the connection is sound.
         let _ = [self.byte(), self.byte()];
         self.0.write_all(b"+").expect("a connection");
         text
@@ -245,7 +244,7 @@ fn a_breakpoint_stops_again_when_the_hart_was_stepped_past_it() {
     session(&mut board, |mut client| {
         assert_eq!(client.ask(&format!("Z0,{LOOP:x},4")), "OK");
         assert!(client.ask("vCont;c").contains("swbreak"));
-        // As gdb does it: away with it, step, back, on.
+        // As gdb does it: remove the breakpoint, step, insert it again, continue.
         for turn in 1..5 {
             assert_eq!(client.ask(&format!("z0,{LOOP:x},4")), "OK");
             assert!(client.ask("vCont;s:1").starts_with("T05"));
@@ -262,7 +261,7 @@ fn watchpoints_stop_behind_the_access_and_do_not_change_the_run() {
     for (harts, pace) in RUNS {
         let mut board = board_at(harts, pace);
         let (end, ()) = session(&mut board, |mut client| {
-            // Four bytes in the middle of the doubleword that is stored, and some that are not.
+            // Four bytes in the middle of the doubleword that is stored, and bytes elsewhere.
             assert_eq!(client.ask("Z2,800007f2,4"), "OK");
             assert_eq!(client.ask("Z2,800007f8,8"), "OK");
             assert_eq!(client.ask("Z3,800007f0,8"), "OK");
@@ -341,11 +340,11 @@ fn a_step_is_one_instruction_and_others_stand_still_if_they_are_told_nothing() {
         }
         assert_eq!(client.ask("Hg2"), "OK");
         assert_eq!(client.register(32), BASE);
-        // Now they run along, up to where the stepped one is.
+        // Now the others run as well, until the stepped hart is at its address.
         assert!(client.ask("vCont;s:1;c").contains("thread:01;"));
         assert_eq!(client.ask("Hg2"), "OK");
         assert!(client.register(32) > BASE);
-        // A range is stepped through at once, the loop in it too.
+        // A range is stepped through at once, including its loop.
         assert_eq!(client.ask("Hg1"), "OK");
         assert!(
             client
@@ -391,7 +390,7 @@ fn registers_and_memory_are_written() {
             client.ask(&format!("p{:x}", 65 + 0x8ff)),
             "xxxxxxxxxxxxxxxx"
         );
-        // Memory, and where there is none.
+        // Memory, and an address without memory.
         assert_eq!(client.ask("M80000100,4:01020304"), "OK");
         assert_eq!(client.ask("m80000100,4"), "01020304");
         assert_eq!(client.ask("m0,4"), "E0e");
@@ -407,7 +406,7 @@ fn registers_and_memory_are_written() {
 #[test]
 fn memory_is_the_harts_own_and_physical_on_demand() {
     let mut board = board(1);
-    // Sv39, all permitted by PMP: a gigapage leads from 0x4000_0000 to memory, not accessed yet, and not for S.
+    // Sv39, with all permitted by PMP: a gigapage maps 0x4000_0000 to memory; its A bit is clear, and S has no access.
     let root = BASE + 0x1_0000;
     board
         .write(root + 8, &(0x8000_0000_u64 >> 2 | 0b1_1001).to_le_bytes())
@@ -456,7 +455,7 @@ fn memory_is_the_harts_own_and_physical_on_demand() {
         assert!(monitor(&mut client, "nonsense").starts_with("no such command"));
         client.send("k");
     });
-    // Looking has marked no entry.
+    // Debugger accesses have not marked the entry.
     let mut entry = [0; 8];
     board.memory().read(root + 8, &mut entry).expect("memory");
     assert_eq!(entry[0], 0b1_1001);
@@ -465,7 +464,7 @@ fn memory_is_the_harts_own_and_physical_on_demand() {
 #[test]
 fn the_run_continues_after_interrupt_and_detach() {
     let mut board = board(1);
-    // j . in place of the loop's begin: it runs for ever.
+    // j . in place of the loop's beginning: the loop never ends.
     board.write(LOOP, &0x6f_u32.to_le_bytes()).expect("memory");
     let (end, ()) = session(&mut board, |mut client| {
         client.send("vCont;c");
@@ -499,10 +498,10 @@ fn the_session_continues_after_a_malformed_packet() {
             &"m".repeat(9000),
         ] {
             assert_eq!(client.ask(packet), "E16", "{packet}");
-            // What was set up before still holds.
+            // The settings from before are still in effect.
             assert_eq!(client.register(5), 0xdead_beef, "{packet}");
         }
-        // Damaged on the way: it is asked for again.
+        // Damaged on the way: the server requests it again.
         client.0.write_all(b"$g#00").expect("a connection");
         assert_eq!(client.byte(), b'-');
         assert_eq!(client.ask("QStartNoAckMode"), "OK");
@@ -515,11 +514,12 @@ fn the_session_continues_after_a_malformed_packet() {
 
 /// The address of the guests' loop.
 const GUEST_LOOP: u64 = BASE + 0x10;
-/// Its `ecall`, and what comes behind it.
+/// The loop's `ecall`, which the jump back follows.
 const GUEST_CALL: u64 = BASE + 0x18;
 
-/// A hart on which two guests, at the same addresses of their own, call M-mode, which lets the other one continue; 1000
-/// turns of the loop in all. The first has VMID 5, the second VMID 9.
+/// A board with one hart and two guests with equal addresses, which call M-mode by turns for 1000 rounds of the loop.
+///
+/// Each call lets the other guest continue. The first has VMID 5, the second VMID 9.
 fn two_guests() -> Board {
     let profile = Profile::named("soc").expect("a profile");
     let options = setup::Options {
@@ -587,7 +587,7 @@ fn two_guests() -> Board {
     board
 }
 
-/// A server that tells the two guests apart.
+/// A server that distinguishes the two guests.
 fn server_of_two() -> (Server, u16) {
     let listener = gdb::listen(0).expect("a port");
     let port = listener.local_addr().expect("a port").port();
@@ -629,7 +629,7 @@ fn each_guest_is_a_process_with_breakpoints_and_memory_of_its_own() {
     let (board, end, ()) = session_of_two(|mut client| {
         assert_eq!(client.ask("qfThreadInfo"), "mp1.1,p2.1,p3.1");
         assert_eq!(client.ask("?"), "T05thread:p1.1;");
-        // A breakpoint of the second guest's alone, where the first one has code too.
+        // A breakpoint of the second guest alone, at an address where the first one has code, too.
         assert_eq!(client.ask("Hgp3.1"), "OK");
         assert_eq!(client.ask("m80000010,4"), "E0e", "it has not run yet");
         assert_eq!(client.ask(&format!("Z0,{GUEST_LOOP:x},4")), "OK");
@@ -640,14 +640,14 @@ fn each_guest_is_a_process_with_breakpoints_and_memory_of_its_own() {
             assert_eq!(client.register(32), GUEST_LOOP);
         }
         assert_eq!(client.ask(&format!("z0,{GUEST_LOOP:x},4")), "OK");
-        // Each one's memory at the same address; the first guest's page tables are remembered.
+        // The memory of each guest at the same address; the server remembers the first guest's page tables.
         let at = "m800007f0,8";
         assert_eq!(client.ask(at).parse::<Hex>().expect("memory").0, 4);
         assert_eq!(client.ask("Hgp2.1"), "OK");
         assert_eq!(client.ask(at).parse::<Hex>().expect("memory").0, 5);
         assert_eq!(client.register(10), 0, "it is not on the hart");
         assert_eq!(client.ask("Pa=0100000000000000"), "E03");
-        // A watchpoint of the first guest's; M-mode's breakpoint.
+        // A watchpoint of the first guest, and a breakpoint of M-mode.
         assert_eq!(client.ask("Z2,800007f0,8"), "OK");
         assert_eq!(client.ask("Hgp1.1"), "OK");
         assert_eq!(client.ask(&format!("Z1,{:x},4", BASE + 0x1000)), "OK");
@@ -671,7 +671,7 @@ fn each_guest_is_a_process_with_breakpoints_and_memory_of_its_own() {
         assert_eq!(client.ask("vCont;c"), "W00;process:2");
     });
     assert_eq!(end, POWER_OFF);
-    // Nothing of that has changed the run.
+    // The debugger has not changed the run.
     assert_eq!(board.trace_hash(), alone.trace_hash());
 }
 
@@ -688,14 +688,14 @@ fn a_step_over_a_call_of_the_hypervisor_ends_in_the_same_guest() {
         assert_eq!(client.register(10), 1);
         assert_eq!(client.ask(&format!("z0,{GUEST_CALL:x},4")), "OK");
         assert_eq!(client.ask("vCont;s:p2.1;c"), "T05thread:p2.1;");
-        // The second guest had a turn meanwhile.
+        // The second guest ran meanwhile.
         assert_eq!(
             (client.register(32), client.register(10)),
             (GUEST_CALL + 4, 2)
         );
         assert_eq!(client.ask("vCont;s:p2.1"), "T05thread:p2.1;");
         assert_eq!(client.register(32), GUEST_LOOP);
-        // The second guest's thread steps from when that is on the hart.
+        // The second guest's thread steps as soon as that guest is on the hart.
         assert_eq!(client.ask("vCont;s:p3.1;c"), "T05thread:p3.1;");
         client.send("k");
     });
@@ -735,7 +735,7 @@ fn a_run_in_pieces_returns_stops_of_the_caller() {
         })
     );
     assert!(server.is_attached());
-    // Not gdb's turn; it finds the board at its own stop in the next round.
+    // The stop is not gdb's; gdb gets the board's next state in the next round.
     let limit = board.clock().time_of(board.cycle(0) + 3);
     assert_eq!(
         server.run(&mut board, limit).expect("a run"),
@@ -746,7 +746,7 @@ fn a_run_in_pieces_returns_stops_of_the_caller() {
     assert!(board.stops_at(LOOP + 4) && !board.stops_at(LOOP));
 }
 
-/// Lets a board, with a guest that has a process of its own, take whatever this is.
+/// Runs a board with one guest, which has a process of its own, under a server that receives `bytes`.
 fn take(bytes: impl IntoIterator<Item = u8>) -> Vec<u8> {
     gdb_harness::take(board(2), 1, bytes.into_iter().collect())
 }
@@ -812,7 +812,7 @@ proptest! {
     }
 }
 
-/// What gdb says to the commands.
+/// gdb's output for the commands.
 fn gdb_says(board: &mut Board, commands: &[&str]) -> Option<(End, String)> {
     let name = ["gdb-multiarch", "riscv64-unknown-elf-gdb"]
         .into_iter()

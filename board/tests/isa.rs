@@ -1,5 +1,6 @@
-//! Directed tests of the instruction set: images in assembly, one a chapter or group of sections, whose cases are named
-//! by the specification's section and check what it says.
+//! Directed tests of the instruction set: images in assembly, each for a chapter or a group of sections.
+//!
+//! Each case is named by the specification's section, and checks a statement of it.
 //!
 //! "I" is The RISC-V Instruction Set Manual, Volume I, 20191213; "II" is Volume II, 20211203; "B" is RISC-V
 //! Bit-Manipulation ISA-extensions 1.0.0; "Sstc" and "Svadu" are the extensions' own documents.
@@ -34,7 +35,7 @@ fn tool(program: &str, arguments: &[&str]) {
     );
 }
 
-/// Assembles the image of `name`, and says how many cases its source has.
+/// Assembles the image of `name`, and counts the cases of its source.
 fn build(name: &str, platform: Platform) -> (PathBuf, usize) {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/isa");
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"))
@@ -72,7 +73,7 @@ fn build(name: &str, platform: Platform) -> (PathBuf, usize) {
         ],
     );
     let cases = fs::read(&object).expect("the assembler wrote it");
-    // Each case's name is a string that begins with the specification's letter, as its source does.
+    // Each case's name is a string that begins with the specification's letter.
     let cases = cases
         .split(|&byte| byte == 0)
         .filter(|text| is_name(text))
@@ -88,7 +89,7 @@ fn is_name(text: &[u8]) -> bool {
         && text.contains(&b' ')
 }
 
-/// The cases that QEMU 10.0.2 fails, and what it does against the specification.
+/// The cases that QEMU 10.0.2 fails, with its behaviour.
 const QEMU_DIFFERS: &[(&str, &str)] = &[
     (
         "I-8.2 misaligned SC without a reservation",
@@ -139,7 +140,7 @@ const QEMU_DIFFERS: &[(&str, &str)] = &[
     ("II-8.2.15 vsepc clears bit 0", "vsepc keeps bit 0"),
 ];
 
-/// Runs an image and checks that every case says ok.
+/// Runs an image and checks that every case reports ok.
 fn check(name: &str, platform: Platform) {
     let (image, cases) = build(name, platform);
     let console =
@@ -175,7 +176,7 @@ fn check(name: &str, platform: Platform) {
     );
 }
 
-/// The images: each runs on each machine as a test of its own.
+/// Makes a test of each image on each platform.
 macro_rules! images {
     ($($name:ident)+) => {
         mod qemu {

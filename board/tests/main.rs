@@ -1,6 +1,7 @@
-//! The tests of the library from outside, but for those of its fabric, floating-point and privileged architecture, which are
-//! programs of their own. One program: the library is linked once. `cargo test -p tactus-board --test suite gdb_server::` runs
-//! those of a file.
+//! The library's public tests, without those of its fabric, floating-point and privileged architecture.
+//!
+//! Those are programs of their own. These are one program, so that the library is linked once.
+//! `cargo test -p tactus-board --test suite gdb_server::` runs those of a file.
 
 mod devices_devicetree;
 mod devices_fuzz;

@@ -1,5 +1,6 @@
-//! The decoder against GNU binutils, as an independent reader of the same specification: every 16-bit encoding, and
-//! 32-bit words of all kinds, must decode to the same text or be refused by both.
+//! The decoder against GNU binutils, as an independent reader of the same specification.
+//!
+//! Every 16-bit encoding, and 32-bit words of all kinds, must decode to the same text or be refused by both.
 //!
 //! Needs `riscv64-unknown-elf-as` and `riscv64-unknown-elf-objdump`, which `make setup` installs; the tests fail
 //! without them, or with versions that do not know the H, Zba, Zbb and Zbs extensions. Where binutils (2.40) differs from
@@ -13,10 +14,10 @@ use std::sync::OnceLock;
 
 use tactus_board::decode::{Operation, decode, length};
 
-/// What objdump is told that the hart has: it knows no other instructions then.
+/// The hart's extensions for objdump, which then knows no other instructions.
 const ARCHITECTURE: &str = "rv64gch_zba_zbb_zbs";
 
-/// Runs a program of binutils and gives its output.
+/// Runs a program of binutils and returns its output.
 fn run(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program)
         .args(arguments)
@@ -33,7 +34,7 @@ fn run(program: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("objdump writes ASCII")
 }
 
-/// objdump's output for `code`, which it takes to start at address 0.
+/// objdump's output for `code`, at address 0.
 fn disassemble(name: &str, code: &[u8]) -> String {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&directory).expect("the build directory is writable");
@@ -47,7 +48,7 @@ fn disassemble(name: &str, code: &[u8]) -> String {
     let (binary, source, object) = (path("code.bin"), path("code.s"), path("code.o"));
     fs::write(&binary, code).expect("the build directory is writable");
     fs::write(&source, format!(".incbin \"{binary}\"\n")).expect("the build directory is writable");
-    // An object file carries its architecture, which a raw binary does not.
+    // An object file carries its architecture; a raw binary does not.
     run(
         "riscv64-unknown-elf-as",
         &[&format!("-march={ARCHITECTURE}"), &source, "-o", &object],
@@ -66,32 +67,33 @@ fn disassemble(name: &str, code: &[u8]) -> String {
     )
 }
 
-/// Offset, mnemonic and operands of a line of objdump's output. `None`: the line is no instruction's.
+/// Offset, mnemonic and operands of a line of objdump's output. `None`: the line has no instruction.
 fn columns(line: &str) -> Option<(u64, &str, &str)> {
     // "      10:\t08c5d073          \tcsrrwi\tx0,0x8c,11 # comment"
     let mut columns = line.split('\t');
     let offset = u64::from_str_radix(columns.next()?.trim().strip_suffix(':')?, 16).ok()?;
     let (_, mnemonic) = (columns.next()?, columns.next()?);
-    // Comments and the symbols of targets follow after spaces.
+    // Spaces separate comments and the symbols of targets.
     let operands = columns.next().unwrap_or("").split(' ').next().unwrap_or("");
     Some((offset, mnemonic, operands))
 }
 
-/// What objdump says about each instruction of `code`, by its offset. `None`: it knows no such instruction.
+/// objdump's text of each instruction of `code`, by its offset. `None`: objdump knows no such instruction.
 fn objdump(name: &str, code: &[u8]) -> HashMap<u64, Option<String>> {
     disassemble(name, code)
         .lines()
         .filter_map(columns)
         .map(|(offset, mnemonic, operands)| {
-            // Data, or the name that all zero bits have, of which section 1.5 says that they are illegal.
+            // Data, or objdump's name for all zero bits, which are illegal by section 1.5.
             let illegal = mnemonic.starts_with('.') || mnemonic == "c.unimp";
             (offset, (!illegal).then(|| spell(mnemonic, operands)))
         })
         .collect()
 }
 
-/// Spells an instruction of objdump the way ours are: compressed ones expanded by tables 16.5 to 16.7 of Volume I,
-/// 20191213, and targets with their 0x.
+/// Spells an instruction of objdump as this decoder does.
+///
+/// Compressed ones are expanded by tables 16.5 to 16.7 of Volume I, 20191213, and targets get their 0x.
 fn spell(mnemonic: &str, operands: &str) -> String {
     let (first, rest) = operands.split_once(',').unwrap_or((operands, ""));
     match mnemonic {
@@ -128,7 +130,7 @@ fn spell(mnemonic: &str, operands: &str) -> String {
             format!("{} {operands}", &mnemonic[2..])
         }
         _ => match mnemonic.strip_prefix("c.") {
-            // The rest computes from and into its first operand.
+            // The others have their first operand as destination and first source.
             Some(shift @ ("slli64" | "srli64" | "srai64")) => format!("{shift} {first},{first}"),
             Some(expanded) => format!("{expanded} {first},{operands}"),
             None if operands.is_empty() => mnemonic.to_owned(),
@@ -137,35 +139,35 @@ fn spell(mnemonic: &str, operands: &str) -> String {
     }
 }
 
-/// Where binutils and the specification part, or spell the same thing in two ways. Sections are those of Volume I,
-/// 20191213.
+/// A difference of binutils from the specification, or of spelling. Sections are those of Volume I, 20191213.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Exception {
-    /// objdump wants rd, rs1 and the mode of `fence` zero (`fence.tso`: rd and rs1). Section 2.7: implementations
-    /// ignore these fields, and take reserved modes for 0.
+    /// objdump requires zero rd, rs1 and mode of `fence` (`fence.tso`: rd and rs1). Section 2.7: implementations ignore
+    /// these fields, and treat reserved modes as 0.
     FenceFields,
-    /// objdump wants all fields of `fence.i` zero. Chapter 3: implementations ignore them.
+    /// objdump requires all fields of `fence.i` to be zero. Chapter 3: implementations ignore them.
     FenceIFields,
-    /// objdump knows `fcvt.d.s`, `fcvt.d.w` and `fcvt.d.wu`, which never round, with the rounding mode 0 alone, and
-    /// does not show it. Section 11.2: the field is to be treated as usual.
+    /// objdump accepts only the rounding mode 0 of `fcvt.d.s`, `fcvt.d.w` and `fcvt.d.wu`, which never round, and does
+    /// not show it. Section 11.2: the field is to be treated as usual.
     ExactConversion,
     /// objdump shows the rounding modes 5 and 6 as "unknown". Section 11.2: they are reserved.
     ReservedRounding,
     /// objdump shows a fence's empty set as "unknown". Section 2.7 reserves none: it orders nothing (in the case of
     /// `pause` that is its purpose).
     EmptyFenceSet,
-    /// objdump knows `uret`, `hret` and `sfence.vm` of earlier texts, which Volume II, 20211203, does not have, and
-    /// `dret`, which is of the debug specification: the board has no debug mode.
+    /// objdump knows `uret`, `hret` and `sfence.vm` of earlier texts, which Volume II, 20211203, does not have. It also
+    /// knows `dret` of the debug specification; the board has no debug mode.
     OtherPrivileged,
     /// objdump knows `c.addi16sp` of 0. Section 16.5: it is reserved.
     AddNothingToSp,
-    /// objdump has names of its own, as of RV128, for `c.slli`, `c.srli` and `c.srai` by 0. Section 16.5: they are
+    /// objdump has names of its own, those of RV128, for `c.slli`, `c.srli` and `c.srai` by 0. Section 16.5: they are
     /// HINTs on RV64.
     ShiftByZero,
 }
 
-/// The word to ask objdump about in place of `bits`, where the specification says that both mean the same but for
-/// `suffix`, which is to follow its answer.
+/// The word for objdump in place of `bits`, which by the specification means the same.
+///
+/// `suffix` is appended to objdump's answer.
 struct Question {
     ask: u32,
     suffix: &'static str,
@@ -202,7 +204,7 @@ fn question(bits: u32) -> Question {
     }
 }
 
-/// What the specification says where objdump answers `theirs`.
+/// The specification's answer where objdump's is `theirs`.
 fn judge(theirs: Option<String>) -> (Option<String>, Option<Exception>) {
     let Some(text) = theirs else {
         return (None, None);
@@ -224,8 +226,7 @@ fn judge(theirs: Option<String>) -> (Option<String>, Option<Exception>) {
     }
 }
 
-/// Compares the decoder with objdump on instructions that stand one after the other. Gives the exceptions that were
-/// met on the way.
+/// Compares the decoder with objdump on a sequence of instructions. Returns the exceptions that occurred.
 fn compare(name: &str, instructions: &[u32]) -> BTreeSet<Exception> {
     let mut code = Vec::new();
     let mut places = Vec::new();
@@ -236,7 +237,7 @@ fn compare(name: &str, instructions: &[u32]) -> BTreeSet<Exception> {
     }
     let theirs = objdump(name, &code);
     let mut exceptions = BTreeSet::new();
-    // A few of each kind are enough to see what differs.
+    // A few differences of each kind are enough.
     let mut differences: BTreeMap<_, Vec<String>> = BTreeMap::new();
     for (offset, bits, suffix, asked) in places {
         let theirs = theirs
@@ -278,7 +279,7 @@ fn compare(name: &str, instructions: &[u32]) -> BTreeSet<Exception> {
     exceptions
 }
 
-/// objdump's names of CSRs, which our texts give as numbers: by what it says of an instruction for each number.
+/// The numbers of objdump's names of CSRs, from its texts of an instruction for each number.
 fn csr_numbers() -> &'static HashMap<String, u64> {
     static NUMBERS: OnceLock<HashMap<String, u64>> = OnceLock::new();
     NUMBERS.get_or_init(|| {
@@ -304,8 +305,9 @@ fn csr_numbers() -> &'static HashMap<String, u64> {
     })
 }
 
-/// That the exceptions met are all of these: the list has none that is not needed. It is that of binutils 2.40; other
-/// versions may have fewer, and with them only this check is left out.
+/// Asserts that exactly the listed exceptions occurred, so that the list has none that is unnecessary.
+///
+/// The list is that of binutils 2.40. With other versions, which may have fewer, this check is skipped.
 fn assert_needed(met: &BTreeSet<Exception>, list: &[Exception]) {
     let version = run("riscv64-unknown-elf-objdump", &["--version"]);
     if version
@@ -329,8 +331,8 @@ impl Random {
     }
 }
 
-/// A word that starts a 32-bit instruction; longer ones would swallow what follows them in objdump's eyes, and
-/// `properties.rs` says that they are illegal.
+/// Whether a word starts a 32-bit instruction. Longer ones would include the next word in objdump's view;
+/// `properties.rs` states that they are illegal.
 fn is_word(bits: u32) -> bool {
     bits & 3 == 3 && bits & 0b11111 != 0b11111
 }
@@ -371,7 +373,7 @@ fn every_operation_with_random_operands() {
     compare("operands", &words);
 }
 
-/// Words one or two bits away from an operation's encoding: where reserved encodings border on legal ones.
+/// Words one or two bits away from an operation's encoding, where reserved encodings border on legal ones.
 #[test]
 fn neighbours_of_every_operation() {
     let mut random = Random(3);
@@ -381,7 +383,7 @@ fn neighbours_of_every_operation() {
         for first in 2..32 {
             for second in 2..32 {
                 let word = (bits | random.next() & !mask) ^ (1 << first) ^ (1 << second);
-                // Where both bits are the same the word is the operation's own: one flip then.
+                // Where both bits are the same, the flips cancel: one flip then.
                 words.push(if first == second {
                     word ^ (1 << first)
                 } else {
@@ -392,7 +394,7 @@ fn neighbours_of_every_operation() {
     }
     words.retain(|&bits| is_word(bits));
     let exceptions = compare("neighbours", &words);
-    // All that concern 32-bit words: each one of the list is needed.
+    // The exceptions for 32-bit words, each of which is necessary.
     assert_needed(
         &exceptions,
         &[

@@ -1,4 +1,4 @@
-//! Profiles: those that come with the crate, and what is said of wrong ones.
+//! Profiles: those that come with the crate, and the errors for wrong ones.
 
 use std::path::Path;
 
@@ -83,8 +83,9 @@ fn clocks_of_the_profiles() {
     assert_eq!(mpsoc.timing.memory.transfer(), 0);
 }
 
-/// What the checker reads of a board is what it reads of QEMU's machine, but for the name, the number of harts and
-/// memory, the hypervisor's own time, and the devices that the board does not have.
+/// The checker's sections of a board equal those of QEMU's machine.
+///
+/// They differ in the name, the number of harts and memory, the hypervisor's own time, and the devices.
 #[test]
 fn the_sections_of_the_checker_are_those_of_qemu() {
     let qemu: toml::Table = QEMU.parse().expect("a TOML file");
@@ -115,20 +116,20 @@ fn the_sections_of_the_checker_are_those_of_qemu() {
     }
 }
 
-/// `soc` with one piece of text put for another, which is in it once.
+/// The profile `soc` with `from`, which occurs once, replaced by `to`.
 fn changed(from: &str, to: &str) -> String {
     assert_eq!(SOC.matches(from).count(), 1, "{from}");
     SOC.replace(from, to)
 }
 
-/// The line on which `text` has `what` first, counted from 1.
+/// The number of the first line of `text` with `what`, counted from 1.
 fn line(text: &str, what: &str) -> usize {
-    // A newline in front of it is that of the line before.
+    // A leading newline belongs to the line before.
     let offset = text.find(what).expect("it is there") + usize::from(what.starts_with('\n'));
     text[..offset].matches('\n').count() + 1
 }
 
-/// That `from` put for `to` is refused with the message `reason`, on the line that has `at`.
+/// Asserts that `soc` with `from` replaced by `to` is refused with the message `reason`, on the line with `at`.
 #[track_caller]
 fn refused(from: &str, to: &str, at: &str, reason: &str) {
     let text = changed(from, to);
@@ -149,7 +150,7 @@ fn refused(from: &str, to: &str, at: &str, reason: &str) {
     );
 }
 
-/// The same where the wrong text itself is the place.
+/// The same where the error is at the wrong text itself.
 #[track_caller]
 fn refused_there(from: &str, to: &str, reason: &str) {
     refused(from, to, to, reason);

@@ -1,5 +1,5 @@
-//! The book's page on profiles against the profiles: every key of `[board]` is described, nothing else is, and the ranges
-//! are those that are checked.
+//! The book's page on profiles against the profiles: it describes exactly the keys of `[board]`, with the checked
+//! ranges.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ const PROFILES: [&str; 3] = [
     include_str!("../../profiles/mpsoc.toml"),
     include_str!("../../profiles/manycore.toml"),
 ];
-/// Tables that the page describes by another one, whose keys they share.
+/// Tables that the page describes by another table with the same keys.
 const LIKE: [(&str, &str); 2] = [
     ("board.timing.caches.l1d", "board.timing.caches.l1i"),
     ("board.timing.caches.l2", "board.timing.caches.l1i"),
@@ -27,7 +27,7 @@ fn table_of(line: &str) -> Option<&str> {
     })
 }
 
-/// Calls `each` with every table and key of a profile, and the number of their line.
+/// Calls `each` with every table and key of a profile, and the number of its line.
 fn each_key<'a>(profile: &'a str, mut each: impl FnMut(&'a str, &'a str, usize)) {
     let mut table = "";
     for (number, line) in profile.lines().enumerate() {
@@ -44,7 +44,7 @@ fn each_key<'a>(profile: &'a str, mut each: impl FnMut(&'a str, &'a str, usize))
     }
 }
 
-/// By table and key, what the page's column `range` says.
+/// The page's column `range`, by table and key.
 fn described() -> BTreeMap<(&'static str, &'static str), &'static str> {
     let mut described = BTreeMap::new();
     let mut table = "";

@@ -1,9 +1,9 @@
-//! What holds for every word of 32 bits.
+//! Properties of every word of 32 bits.
 
 use proptest::prelude::*;
 use tactus_board::decode::{Instruction, Operation, decode, length};
 
-/// Any word, and often one that an operation's fixed bits are in.
+/// Any word, and often one with the fixed bits of an operation.
 fn words() -> impl Strategy<Value = u32> {
     let likely = (0..Operation::COUNT, any::<u32>()).prop_map(|(number, operands)| {
         let (mask, bits) = Operation::ALL[number].encoding();
@@ -56,7 +56,7 @@ proptest! {
     }
 }
 
-/// Each operation's number is its place in the list, by which dispatch tables are indexed.
+/// Each operation's number is its index in the list, which dispatch tables use.
 #[test]
 fn operations_are_numbered_in_order() {
     for (number, operation) in Operation::ALL.into_iter().enumerate() {
@@ -64,7 +64,7 @@ fn operations_are_numbered_in_order() {
     }
 }
 
-/// Every operation can be reached, and its text begins with a mnemonic of its own.
+/// Every operation can be decoded, and its text begins with a mnemonic of its own.
 #[test]
 fn every_operation_decodes_from_its_own_encoding() {
     let mut mnemonics = std::collections::BTreeSet::new();
@@ -82,7 +82,7 @@ fn every_operation_decodes_from_its_own_encoding() {
     }
 }
 
-/// Volume I, 20191213, section 11.2: rounding modes 5 and 6 are reserved, whichever instruction has the field.
+/// Volume I, 20191213, section 11.2: rounding modes 5 and 6 are reserved in each instruction with the field.
 #[test]
 fn reserved_rounding_modes_are_illegal() {
     let mut with_rounding = 0;
@@ -107,7 +107,7 @@ fn reserved_rounding_modes_are_illegal() {
     assert_eq!(with_rounding, 17 + 19);
 }
 
-/// Volume I, 20191213, sections 16.3 to 16.5: a compressed instruction is another way to write a longer one.
+/// Volume I, 20191213, sections 16.3 to 16.5: a compressed instruction is a short form of a longer one.
 #[test]
 fn compressed_instructions_equal_their_expansion() {
     let pairs = [
@@ -132,7 +132,7 @@ fn compressed_instructions_equal_their_expansion() {
     }
 }
 
-/// Volume I, 20191213, section 16.5 and tables 16.5 to 16.7: what is reserved on RV64 among compressed encodings.
+/// Volume I, 20191213, section 16.5 and tables 16.5 to 16.7: the reserved compressed encodings of RV64.
 #[test]
 fn reserved_compressed_encodings_are_illegal() {
     let reserved = [
@@ -186,7 +186,7 @@ fn hints_are_legal() {
     }
 }
 
-/// Instructions of extensions that the board does not have: they are illegal until it has them.
+/// Instructions of extensions that the board does not have are illegal.
 #[test]
 fn other_extensions_are_illegal() {
     let others = [

@@ -1,7 +1,7 @@
-//! No guest software makes the board itself fail, and what it does does not depend on how the run is cut.
+//! No guest software makes the board itself fail, and its results do not depend on the slices of a run.
 //!
-//! The seeds are the same each time. To look further, set `ROBUST_SEEDS` to a range (`1000..2000`);
-//! `fuzz/` has the same checks for a fuzzer.
+//! The seeds are the same each time. Set `ROBUST_SEEDS` to a range (`1000..2000`) for others. `fuzz/` has the same
+//! checks for a fuzzer.
 
 #[path = "robust/checks.rs"]
 mod checks;
@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use scenario::{Scenario, Source, Wishes, seeded};
 
-/// Says which seed it was when a check fails.
+/// Prints the seed when a check fails.
 struct Seed(u64);
 
 impl Drop for Seed {
@@ -23,7 +23,7 @@ impl Drop for Seed {
     }
 }
 
-/// The seeds to try: so many, or those of the environment.
+/// The seeds to try: the first `count`, or those of the environment.
 fn seeds(count: u64) -> Range<u64> {
     let wanted = std::env::var("ROBUST_SEEDS").ok();
     let wanted = wanted.as_ref().and_then(|range| range.split_once(".."));
@@ -32,7 +32,7 @@ fn seeds(count: u64) -> Range<u64> {
     })
 }
 
-/// Calls `check` with bytes of many seeds.
+/// Calls `check` with random bytes from each seed.
 fn sources(name: u64, count: u64, check: impl Fn(&mut Source<'_>)) {
     for seed in seeds(count) {
         let _seed = Seed(seed);
@@ -40,7 +40,7 @@ fn sources(name: u64, count: u64, check: impl Fn(&mut Source<'_>)) {
     }
 }
 
-/// Calls `check` for scenarios of many seeds.
+/// Calls `check` for a scenario from each seed.
 fn scenarios(name: u64, count: u64, wishes: Wishes, check: impl Fn(&Scenario, &mut Source<'_>)) {
     sources(name, count, |source| {
         let scenario = Scenario::of(source, wishes);

@@ -1,4 +1,4 @@
-//! Programs that once made the board fail, or gave what depended on how the run was cut.
+//! Programs that once made the board fail, or whose results depended on the slices of the run.
 
 use tactus_board::board::{Board, Outcome};
 use tactus_board::profile::Profile;
@@ -60,7 +60,7 @@ const STIMECMP: i32 = 0x14d;
 const PMPCFG0: i32 = 0x3a0;
 const PMPADDR0: i32 = 0x3b0;
 
-/// A board of so many harts, all of which begin at the start of memory.
+/// A board with this many harts, all of which start at the beginning of memory.
 fn board(harts: usize, quantum: u64) -> Board {
     let profile = Profile::named("soc").expect("a profile of the product");
     let options = Options {
@@ -123,7 +123,7 @@ fn a_misaligned_store_to_the_last_byte_while_another_hart_holds_a_reservation_is
     assert_eq!(board.x(1, 12), 7);
 }
 
-/// Gives S-mode and U-mode all of memory by PMP entry 0. Changes x31.
+/// Opens all of memory to S-mode and U-mode by PMP entry 0. Changes x31.
 const ALLOW_ALL: [u32; 4] = [
     addi(31, 0, -1),
     csrrw(0, PMPADDR0, 31),
@@ -131,8 +131,9 @@ const ALLOW_ALL: [u32; 4] = [
     csrrw(0, PMPCFG0, 31),
 ];
 
-/// Page tables for S-mode: the page at 0x1000 is at the physical `first`, that at 0x2000 at `second`, with these flags.
-/// Gives `satp` and where the entries are.
+/// Page tables for S-mode: 0x1000 maps to the physical page `first`, 0x2000 to `second`, with these flags.
+///
+/// Returns `satp` and the address of the entries.
 fn tables(board: &mut Board, first: u64, second: u64, flags: u64) -> (u64, u64) {
     let (root, middle, low) = (BASE + 0x1_0000, BASE + 0x1_1000, BASE + 0x1_2000);
     put_words(board, root, &[middle >> 12 << 10 | 1]);
@@ -150,9 +151,9 @@ fn a_jump_to_another_page_that_was_this_one_too_is_translated_anew() {
     let mut board = board(1, 1000);
     let code = BASE + 0x4000;
     let (satp, entries) = tables(&mut board, code, code, 0xcf);
-    // From 0x1000 to 0x2008, which is the same page at first.
+    // From 0x1000 to 0x2008, which is at first the same physical page.
     put(&mut board, code, &[jal(0x1008), NOP, ECALL]);
-    // The first trap takes the second page away and goes back, the second one ends.
+    // The first trap unmaps the second page and returns, the second trap ends the test.
     let main = [
         csrrw(0, SATP, 10),
         csrrw(0, MTVEC, 12),
@@ -199,8 +200,8 @@ fn a_jump_to_another_page_that_was_this_one_too_is_translated_anew() {
 fn code_that_a_walk_marked_is_decoded_anew() {
     let mut board = board(1, 1000);
     let (satp, entries) = tables(&mut board, 0, 0, 0);
-    // The entry, of a page that U may read: as an instruction it is an addi that becomes one of floating point when A
-    // is set.
+    // The entry of a page that U may read. As an instruction it is an addi, and becomes one of floating point when A is
+    // set.
     put_words(
         &mut board,
         entries,
@@ -209,7 +210,7 @@ fn code_that_a_walk_marked_is_decoded_anew() {
     let main = [
         csrrw(0, MTVEC, 12),
         csrrw(0, SATP, 10),
-        // The entry's upper half is no instruction, nor is the lower one when it is marked.
+        // The entry's upper half is no instruction, nor is the marked lower half.
         jalr(0, 11),
     ];
     put(&mut board, BASE, &[&ALLOW_ALL[..], &main].concat());
@@ -217,7 +218,7 @@ fn code_that_a_walk_marked_is_decoded_anew() {
         csrr(5, MCAUSE),
         csrr(6, MEPC),
         csrrw(0, MTVEC, 15),
-        // A load as U's.
+        // A load with U's rights.
         csrrw(0, MSTATUS, 14),
         ld(9, 13, 0),
         csrrw(0, MSTATUS, 0),

@@ -1,5 +1,6 @@
-//! Caches and coherence against a slow model that is written another way: maps from lines to the time of their last
-//! use, searched from end to end.
+//! Caches and coherence against a slow model with another structure: maps from lines to the time of their last use.
+//!
+//! The model searches its maps from end to end.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use tactus_board::timing::parameters::{
 };
 use tactus_board::timing::{LineState, Timing};
 
-/// Costs of which no sum is another one, so that a wrong one is seen.
+/// Costs with unique sums, so that a wrong cost shows.
 const LEVEL2: u64 = 10;
 const INTERVENTION: u64 = 100;
 const SNOOP: u64 = 1_000;
@@ -18,7 +19,7 @@ const INVALIDATION: u64 = 2_000;
 const UPGRADE: u64 = 4_000;
 const MEMORY: u64 = 10_000;
 
-/// Lines that accesses are to.
+/// The number of lines that are accessed.
 const LINES: u64 = 40;
 
 fn cache(size: u64, ways: u32, line: u64, replacement: Replacement) -> Cache {
@@ -62,7 +63,7 @@ fn parameters(
     parameters
 }
 
-/// What is done; the line is multiplied out to an address.
+/// An access; the line number becomes an address.
 #[derive(Clone, Copy, Debug)]
 enum Action {
     Load(u64),
@@ -74,7 +75,7 @@ enum Action {
     MasterWrite(u64),
     /// Over the coherent port.
     FabricRead(u64),
-    /// The same; whether it is the whole line.
+    /// The same, and whether the access is the whole line.
     FabricWrite(u64, bool),
     /// Past the caches.
     FabricPast(u64, bool),
@@ -109,7 +110,7 @@ fn geometries() -> impl Strategy<Value = Geometry> {
 }
 
 fn perform(timing: &mut Timing, hart: usize, action: Action, line: u64) -> u64 {
-    // Not at the start of the line, and above addresses that could be mistaken for something else.
+    // Not at the start of the line, and above addresses that could be taken for something else.
     let address = |number: u64| 0x8000_0000 + number * line + 8;
     match action {
         Action::Load(number) => timing.data(hart, address(number), false, 0),
@@ -135,12 +136,12 @@ fn perform(timing: &mut Timing, hart: usize, action: Action, line: u64) -> u64 {
     }
 }
 
-/// A cache as a list of its lines. With least-recently-used replacement alone.
+/// A cache as a list of its lines, with least-recently-used replacement only.
 #[derive(Clone, Debug)]
 struct Plain<T> {
     sets: u64,
     ways: usize,
-    /// Line to time of last use and what is known of it.
+    /// From line to time of last use and state.
     lines: BTreeMap<u64, (u64, T)>,
 }
 
@@ -153,7 +154,7 @@ impl<T: Clone> Plain<T> {
         }
     }
 
-    /// Puts a line in; gives what left.
+    /// Inserts a line; returns the evicted one.
     fn insert(&mut self, line: u64, now: u64, value: T) -> Option<(u64, T)> {
         let mut set: Vec<_> = self
             .lines
@@ -179,7 +180,7 @@ struct Model {
     level2: Plain<bool>,
     level2_write_backs: u64,
     data_write_backs: u64,
-    /// The fabric is at work, for which nothing is counted.
+    /// The fabric's accesses are not counted.
     uncounted: bool,
 }
 
@@ -210,7 +211,7 @@ impl Model {
             .collect()
     }
 
-    /// Makes sure of a line in the L2 cache.
+    /// Brings a line into the L2 cache; returns the cost.
     fn level2(&mut self, line: u64) -> u64 {
         if let Some((used, _)) = self.level2.lines.get_mut(&line) {
             *used = self.now;
@@ -223,7 +224,7 @@ impl Model {
         LEVEL2 + MEMORY
     }
 
-    /// Takes a line out of all L1 caches: whether it was dirty in one.
+    /// Removes a line from all L1 caches; returns whether it was dirty in one.
     fn drop(&mut self, line: u64) -> bool {
         let mut dirty = false;
         for hart in 0..self.data.len() {
@@ -242,7 +243,7 @@ impl Model {
         }
     }
 
-    /// Reads a line out of the L2 cache or of the L1 data cache that has it for itself.
+    /// Reads a line from the L2 cache, or from the L1 data cache that owns it exclusively.
     fn read(&mut self, line: u64) -> u64 {
         let mut cost = self.level2(line);
         for hart in 0..self.data.len() {
@@ -290,7 +291,7 @@ impl Model {
         cost
     }
 
-    /// Takes a line from all others.
+    /// Removes a line from all other caches.
     fn claim(&mut self, hart: usize, line: u64) -> u64 {
         let others = self.others(hart, line);
         let mut cost = if others.is_empty() { 0 } else { INVALIDATION };
@@ -375,7 +376,7 @@ impl Model {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(250) })]
 
-    /// Every cost, every state of every line in every cache, and what was counted.
+    /// Compares every cost, every state of every line in every cache, and all counts.
     #[test]
     fn least_recently_used_caches_are_as_the_slow_model(
         geometry in geometries(),
@@ -406,7 +407,7 @@ proptest! {
         prop_assert_eq!(sum(|counts| counts.data_write_backs), model.data_write_backs);
     }
 
-    /// Which line leaves is the generator's choice; what may leave, and when, is not.
+    /// The generator chooses the line to evict; the candidates and the time of an eviction are determined.
     #[test]
     fn random_replacement_takes_a_line_of_a_full_set_and_no_other(
         geometry in geometries(),
@@ -448,7 +449,7 @@ proptest! {
             }
             prop_assert!(cost >= LEVEL2);
             prop_assert_eq!(cost >= MEMORY, !before[number as usize].level2);
-            // One line at most left the set for want of room there, and one because it left the L2 cache.
+            // At most one line left the set for want of space there, and one because it left the L2 cache.
             let dropped = left.iter().filter(|other| !after[**other as usize].level2).count();
             prop_assert!(dropped <= 1);
             prop_assert!(left.len() - dropped <= 1);
@@ -460,7 +461,7 @@ proptest! {
     }
 }
 
-/// A line that is entered again and again stays with random replacement only by luck, and leaves by luck too.
+/// With random replacement, a line that is inserted again and again stays or leaves by chance.
 #[test]
 fn random_replacement_takes_every_way_about_as_often() {
     let line = 32;
@@ -470,7 +471,7 @@ fn random_replacement_takes_every_way_about_as_often() {
         1,
         5,
     );
-    // A fifth line each time: each of the four there is the victim in about a quarter of the cases.
+    // A fifth line each time: each of the other four is the victim in about a quarter of the cases.
     let mut victims = [0_u32; 5];
     let mut missing = 4;
     for number in 0..5 {
@@ -490,7 +491,7 @@ fn random_replacement_takes_every_way_about_as_often() {
     );
 }
 
-/// The protocol by hand: costs of each step, and the states it leaves.
+/// The protocol by hand: the cost of each step, and the resulting states.
 #[test]
 fn a_line_between_two_harts() {
     use LineState::{Exclusive, Invalid, Modified, Shared};
@@ -607,7 +608,7 @@ fn a_block_over_several_lines_looks_each_up() {
     assert_eq!((counts.fetch_lines, counts.fetch_misses), (6, 3));
 }
 
-/// Without caches everything goes to memory, and fetching is free.
+/// Without caches every access goes to memory, and fetching is free.
 #[test]
 fn a_board_without_caches() {
     let mut parameters = Profile::named("mpsoc")

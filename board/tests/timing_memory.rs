@@ -7,7 +7,7 @@ use tactus_board::timing::parameters::{
 };
 use tactus_board::timing::{Counts, Timing};
 
-/// What a fence orders: reads and writes of memory.
+/// The sets of a fence: reads and writes of memory.
 const MEMORY_ORDER: u8 = 0b0011;
 /// Device output.
 const OUTPUT: u8 = 0b0100;
@@ -24,8 +24,10 @@ fn soc() -> Parameters {
         .timing
 }
 
-/// No caches, so that every store enters the buffer; devices at 0 with writes of 5 cycles, at 0x1000 with 17, at
-/// 0x2000 with 50; the last one's are not posted.
+/// Parameters without caches, so that every store enters the buffer.
+///
+/// Devices are at 0 with writes of 5 cycles, at 0x1000 with 17, at 0x2000 with 50. The last one's writes are not
+/// posted.
 fn buffered(entries: u8, outstanding: u8, forward: bool) -> Parameters {
     let region = |address: u64, write: u32, posted: bool| Region {
         name: format!("at {address:#x}"),
@@ -78,7 +80,7 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
     prop::collection::vec(action, 1..120)
 }
 
-/// All stores that ever were: when they are done, and the word (`None`: a device).
+/// All stores so far: the time of their completion, and the word (`None`: a device).
 struct Model {
     entries: usize,
     outstanding: usize,
@@ -87,7 +89,7 @@ struct Model {
 }
 
 impl Model {
-    /// The first time from `from` on when fewer than `limit` stores are not done.
+    /// The first time from `from` on with fewer than `limit` stores in progress.
     fn when_below(&self, limit: usize, from: u64) -> u64 {
         (from..)
             .find(|time| self.stores.iter().filter(|(done, _)| done > time).count() < limit)
@@ -249,7 +251,7 @@ fn orderings_wait_only_for_the_accesses_that_they_order() {
         assert_eq!(timing.uncached(0, 0x1000, true, 1), 0);
         timing
     };
-    // The store is done at 20, the write to the device at 37.
+    // The store completes at 20, the write to the device at 37.
     assert_eq!(
         new().fence(0, MEMORY_ORDER, 10),
         27,
@@ -327,7 +329,7 @@ fn open_row() -> OpenRow {
     }
 }
 
-/// Memory alone: no caches, no store buffer.
+/// Parameters of memory alone: no caches, no store buffer.
 fn memory(row: OpenRow, harts: usize) -> Timing {
     Timing::new(
         &Parameters {
@@ -396,7 +398,7 @@ fn a_busy_bank_and_a_busy_channel_make_others_wait() {
     );
 }
 
-/// A hart that is behind others is not taken for one that queues up behind all that they did since.
+/// A hart whose clock is behind does not queue behind all requests that the others have made since.
 #[test]
 fn a_hart_that_is_behind_waits_for_one_request_of_each_master() {
     let mut timing = memory(
@@ -447,7 +449,7 @@ fn a_refresh_closes_rows_and_takes_its_time() {
     assert_eq!(load(35_000), 1020, "two refreshes on");
 }
 
-/// A line of `soc` that comes from memory takes what the profile's figures add up to.
+/// A line of `soc` from memory takes the sum of the profile's figures.
 #[test]
 fn the_way_to_memory_in_soc() {
     let parameters = soc();

@@ -1,11 +1,11 @@
-//! The pipeline: sequences worked by hand, and every operation's registers against its text.
+//! The pipeline: sequences with costs computed by hand, and each operation's registers against its text.
 
 use tactus_board::decode::{Instruction, Operation, decode};
 use tactus_board::profile::Profile;
 use tactus_board::timing::Schedule;
 use tactus_board::timing::parameters::Pipeline;
 
-/// Latencies that differ from each other.
+/// Latencies that all differ.
 fn pipeline(issue: u32) -> Pipeline {
     let mut pipeline = Profile::named("mpsoc")
         .expect("it comes with the crate")
@@ -48,7 +48,8 @@ fn one_a_cycle() {
         costs(&one, &[(Add, 1, 2, 3), (Add, 4, 5, 6), (Add, 7, 1, 4)]),
         [1, 1, 1]
     );
-    // A load's result is there 3 cycles after its issue: at once 2 stalls, with one between 1, with two none.
+    // A load's result is available 3 cycles after its issue: 2 stalls at once, 1 with one operation between, 0 with
+    // two.
     assert_eq!(costs(&one, &[(Ld, 1, 2, 0), (Add, 3, 1, 1)]), [1, 3]);
     assert_eq!(
         costs(&one, &[(Ld, 1, 2, 0), (Add, 4, 5, 5), (Add, 3, 1, 1)]),
@@ -69,7 +70,7 @@ fn one_a_cycle() {
     // As the data of a store, and as the operand of a branch.
     assert_eq!(costs(&one, &[(Ld, 1, 2, 0), (Sd, 0, 4, 1)]), [1, 3]);
     assert_eq!(costs(&one, &[(Ld, 1, 2, 0), (Beq, 0, 1, 0)]), [1, 3]);
-    // The multiplier is pipelined, the divider is not; other operations pass it.
+    // The multiplier is pipelined, the divider is not; other operations overtake a division.
     assert_eq!(
         costs(&one, &[(Mul, 1, 2, 3), (Mul, 4, 5, 6), (Add, 7, 4, 1)]),
         [1, 1, 4]
@@ -91,7 +92,7 @@ fn one_a_cycle() {
         [1, 20],
         "multiplier and divider are one unit"
     );
-    // A result does not overtake an earlier one to the same register: the division's is there in cycle 21.
+    // A result does not overtake an earlier one to the same register: that of the division is available in cycle 21.
     assert_eq!(costs(&one, &[(Div, 1, 2, 3), (Add, 1, 5, 6)]), [1, 20]);
     assert_eq!(
         costs(&one, &[(Ld, 0, 2, 0), (Add, 3, 0, 0)]),
@@ -184,7 +185,7 @@ fn two_a_cycle() {
     assert_eq!(costs(&two, &[(Mul, 1, 2, 3), (Mul, 4, 5, 6)]), [1, 1]);
     assert_eq!(costs(&two, &[(Add, 1, 2, 3), (Beq, 0, 4, 5)]), [1, 0]);
     assert_eq!(costs(&two, &[(Add, 1, 2, 3), (Beq, 0, 1, 5)]), [1, 1]);
-    // Loaded in cycle 1, used in 4; what follows issues beside the one that waited.
+    // Loaded in cycle 1, used in 4; the third operation issues together with the one that waited.
     assert_eq!(
         costs(&two, &[(Ld, 1, 2, 0), (Add, 3, 1, 1), (Add, 4, 5, 6)]),
         [1, 3, 0]
@@ -205,7 +206,7 @@ fn one_instruction_a_cycle_is_what_mpsoc_says() {
     }
 }
 
-/// An operation waits for the registers that its text names and for no other.
+/// An operation waits for the registers that its text names, and for no others.
 #[test]
 fn every_operation_waits_for_its_sources() {
     let mut pipeline = pipeline(1);
@@ -216,7 +217,7 @@ fn every_operation_waits_for_its_sources() {
         let text = instruction.to_string();
         let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
         let alone = {
-            // What issues alone waits for everything: a load of a register that it has nothing to do with.
+            // An operation that issues alone waits for everything, even for a load of an unrelated register.
             let mut schedule = Schedule::new(&pipeline);
             schedule.next(&make(Ld, 31, 2, 0));
             schedule.next(&instruction) >= 50
@@ -234,7 +235,7 @@ fn every_operation_waits_for_its_sources() {
         if alone {
             continue;
         }
-        // And its result is waited for, if it has one.
+        // A later operation waits for the result, if there is one.
         for (user, letter) in [(Add, 'x'), (FaddD, 'f')] {
             let mut slow = pipeline.clone();
             for latency in [

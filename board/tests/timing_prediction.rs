@@ -34,13 +34,13 @@ fn parameters(predictor: Predictor) -> Parameters {
     }
 }
 
-/// The same, kept in maps: counters that have not moved and targets that were never seen are not in them.
+/// The same predictor in maps, which have no initial counters and no unseen targets.
 struct Model {
     is: Predictor,
     counters: BTreeMap<u64, i32>,
     /// Directions of the last branches, the youngest last.
     history: Vec<bool>,
-    /// By set: branches and targets in the order of their places, and how many were ever put in.
+    /// By set: branches and targets in the order of their ways, and the number of insertions so far.
     targets: BTreeMap<u64, (Vec<(u64, u64)>, usize)>,
     stack: Vec<u64>,
 }
@@ -154,7 +154,7 @@ proptest! {
         let mut stalls = 0;
         for (place, kind, taken, target) in branches {
             let pc = 0x8000_0000 + place * 2;
-            // Returns go to where calls come from, mostly.
+            // Most returns go to the address of a call.
             let target = match kind {
                 BranchKind::Return | BranchKind::Swap => model.stack.last().map_or(0, |top| top + target / 2 * 2),
                 _ => 0x9000_0000 + target * 2,
@@ -179,7 +179,7 @@ fn a_counter_has_two_bits() {
     let mut timing = Timing::new(&parameters(is), 1, 1);
     let mut branch =
         |taken| timing.branch(0, 0x1000, BranchKind::Conditional, taken, 0x900, 0x1004) != 0;
-    // Weakly not taken at first; one taken branch makes it weakly taken, three make it strongly so.
+    // Weakly not taken at first; one taken branch makes it weakly taken, three strongly taken.
     assert_eq!(
         [true, true, true, true].map(&mut branch),
         [true, false, false, false]

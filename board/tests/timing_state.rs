@@ -1,10 +1,10 @@
-//! The same calls give the same cycles; a saved state continues as the original does.
+//! Equal calls give equal cycles, and a saved state continues as the original does.
 
 use proptest::prelude::*;
 use tactus_board::profile::Profile;
 use tactus_board::timing::{BranchKind, Counts, Lookup, Page, Side, Timing};
 
-/// A little of everything, from one word.
+/// A call of some kind, chosen by one word.
 fn step(timing: &mut Timing, harts: usize, word: u64, now: u64) -> u64 {
     let hart = (word >> 60) as usize % harts;
     let physical = 0x8000_0000 + (word >> 8 & 0x3_ffff) * 8;
@@ -109,7 +109,7 @@ fn another_seed_gives_other_victims_and_nothing_else() {
 
 #[test]
 fn stalls_are_counted_once_by_hart() {
-    // Without the steps whose result is not stall cycles alone.
+    // Without the steps whose result is more than stall cycles.
     let mut timing = new("soc", 2, 1);
     let mut stalls = [0; 2];
     for (number, word) in words(5).take(20_000).enumerate() {
@@ -195,7 +195,7 @@ fn states_of_other_boards_are_refused_and_change_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
-    /// A state that was tampered with is refused, or is used without harm.
+    /// A manipulated state is refused, or used without harm.
     #[test]
     fn a_damaged_state_does_no_harm(places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
         let mut timing = new("soc", 2, 1);

@@ -1,4 +1,4 @@
-//! TLBs against a slow model, and the promise that the engine's own TLB in front of them rests on.
+//! TLBs against a slow model, and the guarantee on which the engine's own TLB in front of them depends.
 
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ impl Ring {
 
 #[derive(Clone, Copy, Debug)]
 enum Action {
-    /// A page is used; when that needs a walk, whether it gives a translation.
+    /// An access to a page; for a walk, whether it finds a translation.
     Use(Side, Page, bool),
     RemoveAll,
     RemoveContext(u32),
@@ -76,7 +76,7 @@ enum Action {
 fn pages() -> impl Strategy<Value = Page> {
     (0_u32..3, 0_u64..14).prop_map(|(context, number)| Page {
         context,
-        // Far apart as well as side by side.
+        // Pages far apart as well as adjacent ones.
         number: if number < 10 {
             number
         } else {
@@ -109,7 +109,7 @@ proptest! {
         let mut timing = Timing::new(&parameters(entries.0, entries.1, second), 2, 1);
         let mut first = [Ring::new(entries.0), Ring::new(entries.1)];
         let mut behind = second.map(|(sets, ways)| vec![Ring::new(ways); sets as usize]);
-        // What an engine would keep that believes what it is told: the pages that it need not ask for.
+        // The pages that an engine would cache by these reports, and need not look up.
         let mut known = [BTreeSet::new(), BTreeSet::new()];
         for action in actions {
             let matches = |page: Page| match action {
@@ -134,7 +134,7 @@ proptest! {
             };
             let index = side as usize;
             let resident = first[index].has(page);
-            // An engine that knows the page does not ask; it gets the same TLBs as one that does.
+            // An engine that caches the page makes no look-up; the TLBs are the same as if it made one.
             if known[index].contains(&page) {
                 prop_assert!(resident);
                 continue;
@@ -177,7 +177,7 @@ proptest! {
                 prop_assert!(known.iter().all(|&page| timing.is_resident(0, side, page)));
             }
         }
-        // The other hart has seen none of it.
+        // The other hart is not affected.
         prop_assert_eq!(timing.tlb(1, Side::Data, Page { context: 0, number: 0 }), Lookup::Walk {
             stall: if second.is_some() { u64::from(STALL) } else { 0 },
         });
@@ -220,7 +220,7 @@ fn translations_are_counted() {
     assert_eq!(counts.stall_tlb, 12);
 }
 
-/// A walk for a page that is there (to set its D bit, say) changes no order.
+/// A walk for a resident page (to set its D bit, for example) changes no order.
 #[test]
 fn a_page_is_in_a_tlb_once() {
     let mut timing = Timing::new(&parameters(3, 3, Some((1, 3))), 1, 1);
@@ -234,7 +234,7 @@ fn a_page_is_in_a_tlb_once() {
     }
 }
 
-/// Without TLBs every page is resident, and nothing is ever told.
+/// Without TLBs every page is resident, and nothing is ever reported.
 #[test]
 fn a_board_without_tlbs() {
     let mut timing = Timing::new(

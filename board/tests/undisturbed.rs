@@ -1,5 +1,6 @@
-//! What looks at a run does not change it: probes, stops, slices and snapshots leave instructions, cycles and the
-//! hash of the trace as they are, in the timed mode too, where every cycle depends on what was under way.
+//! Observation does not change a run: probes, stops, slices and snapshots keep instructions, cycles and the trace hash.
+//!
+//! In the timed mode, too, where each cycle depends on operations in progress.
 
 use tactus_board::board::{Board, Outcome, Pace};
 use tactus_board::profile::Profile;
@@ -8,11 +9,11 @@ use tactus_board::time::Femtoseconds;
 
 /// Where programs begin.
 const BEGIN: u64 = 0x8000_0000;
-/// How far the runs go, in cycles.
+/// The length of the runs, in cycles.
 const CYCLES: u64 = 20_000;
 
-/// A loop with multiplications, a division, loads and stores, a call, and once in a while an atomic addition to a word
-/// that all harts share:
+/// A loop with multiplications, a division, loads and stores and a call. Every fourth round has an atomic addition to a
+/// word that all harts share:
 ///
 /// ```text
 ///     csrr t0, mhartid
@@ -67,7 +68,7 @@ fn board(harts: usize, pace: Pace) -> Board {
     board
 }
 
-/// What a run has come to: the hash, and instructions, cycle and pc of each hart.
+/// The state at the end of a run: the hash, and instructions, cycle and pc of each hart.
 type Place = (u64, Vec<(u64, u64, u64)>);
 
 fn place(board: &Board) -> Place {
@@ -86,7 +87,7 @@ fn whole(mut board: Board) -> Place {
     place(&board)
 }
 
-/// The run in slices of `length` cycles, with `between` called after each.
+/// Runs the board in slices of `length` cycles, and calls `between` after each.
 fn sliced(mut board: Board, length: u64, mut between: impl FnMut(&mut Board)) -> Place {
     let mut at = 0;
     while at < CYCLES {
@@ -98,7 +99,7 @@ fn sliced(mut board: Board, length: u64, mut between: impl FnMut(&mut Board)) ->
     place(&board)
 }
 
-/// Calls `check` for one and several harts in both modes, with what the undisturbed run comes to.
+/// Calls `check` for one and several harts in both modes, with the end state of the undisturbed run.
 fn for_all(check: impl Fn(usize, Pace, &Place)) {
     for harts in [1, 2, 4] {
         for pace in [Pace::Fast, Pace::Timed] {
@@ -130,7 +131,7 @@ fn by_slices() {
 fn by_probes() {
     for_all(|harts, pace, undisturbed| {
         let mut board = board(harts, pace);
-        // Every instruction, and a place that is none.
+        // Each instruction, and addresses without one.
         for offset in (0..PROGRAM.len() as u64 + 64).step_by(2) {
             board.probe(BEGIN + offset);
         }
@@ -163,7 +164,7 @@ fn by_stops() {
             }
             stops += 1;
             if stops % 5 == 0 {
-                // Stops that come and go.
+                // Stops that are removed and set again.
                 board.remove_stop(BEGIN + 0x2c);
                 board.stop_at(BEGIN + 0x2c);
             }

@@ -1,6 +1,6 @@
-//! Weak memory by litmus tests: each outcome that the mode is said to produce is seen, and none that RVWMO forbids.
+//! Weak memory by litmus tests: each outcome that the documentation promises occurs, and none that RVWMO forbids.
 //!
-//! Tests have the names that the literature gives them (J. Alglave, L. Maranget, M. Tautschnig, "Herding Cats", 2014); "rule n" is
+//! Tests have the names of the literature (J. Alglave, L. Maranget, M. Tautschnig, "Herding Cats", 2014); "rule n" is
 //! one of "Preserved Program Order" (unprivileged specification, section 17.1.5).
 
 use std::collections::BTreeMap;
@@ -14,18 +14,18 @@ use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options};
 
 const BASE: u64 = 0x8000_0000;
-/// Each hart's program.
+/// The size of each hart's program area.
 const PROGRAM: u64 = 0x1000;
 /// The variables x, y and z, in lines of their own.
 const VARIABLES: [u64; 3] = [BASE + 0x10_000, BASE + 0x10_040, BASE + 0x10_080];
-/// Seeds, unless the environment says others in `WEAK_MEMORY_SEEDS`, as FROM..TO.
+/// The default seeds; the environment variable `WEAK_MEMORY_SEEDS` selects others, as FROM..TO.
 const SEEDS: Range<u64> = 1..4;
 /// Runs of a litmus test from each seed.
 const ROUNDS: u64 = 250;
-/// In how many cycles each is over, with all stores in memory.
+/// The cycles after which each run is over, with all stores in memory.
 const CYCLES: u64 = 8_000;
 
-/// Registers that hold the addresses of x, y and z, the values 1 and 2, and what is read.
+/// Registers with the addresses of x, y and z, the values 1 and 2, and the values read.
 const X: u32 = 10;
 const Y: u32 = 11;
 const Z: u32 = 12;
@@ -34,7 +34,7 @@ const TWO: u32 = 9;
 const R1: u32 = 13;
 const R2: u32 = 14;
 const R3: u32 = 15;
-/// For address dependencies.
+/// The register of address dependencies.
 const T: u32 = 6;
 
 /// `aq` and `rl` of an atomic.
@@ -84,7 +84,7 @@ const fn add(rd: u32, one: u32, other: u32) -> u32 {
     0x33 | rd << 7 | one << 15 | other << 20
 }
 
-/// `bnez`; at 4 it continues at the next instruction, whatever was read.
+/// `bnez`; with the offset 4 both ways continue at the next instruction.
 const fn bnez(register: u32, offset: i32) -> u32 {
     let bits = offset as u32;
     0x1063
@@ -100,7 +100,7 @@ const fn addi(rd: u32, immediate: i32) -> u32 {
     0x13 | rd << 7 | rd << 15 | (immediate as u32) << 20
 }
 
-/// `ld` whose address depends on what is in `source`.
+/// `ld` whose address depends on the value of `source`.
 const fn ld_depending(rd: u32, address: u32, source: u32) -> [u32; 3] {
     [xor(T, source, source), add(T, T, address), ld(rd, T)]
 }
@@ -151,16 +151,16 @@ fn variable(board: &Board, index: usize) -> u64 {
     read.map(|()| u64::from_le_bytes(bytes)).expect("memory")
 }
 
-/// A litmus test: what each hart does, and what is looked at when all is over.
+/// A litmus test: each hart's program, and the observed registers and variables.
 struct Litmus {
     harts: Vec<Vec<u32>>,
-    /// Registers, by hart.
+    /// The observed registers, with their harts.
     registers: &'static [(usize, u32)],
-    /// How many of the variables.
+    /// The number of observed variables.
     variables: usize,
 }
 
-/// How often there was each outcome.
+/// The number of runs with each outcome.
 type Outcomes = BTreeMap<Vec<u64>, u64>;
 
 impl Litmus {
@@ -172,7 +172,7 @@ impl Litmus {
         }
     }
 
-    /// Registers of harts alone.
+    /// A test that observes only registers.
     fn reading(harts: &[&[u32]], registers: &'static [(usize, u32)]) -> Self {
         Self::new(harts, registers, 0)
     }
@@ -184,7 +184,7 @@ impl Litmus {
             for round in 0..ROUNDS {
                 board.write(BASE + 0x10_000, &[0; 0x100]).expect("memory");
                 for (hart, program) in self.harts.iter().enumerate() {
-                    // Harts begin a few cycles apart: addi t0, t0, -1; bnez t0, .-4.
+                    // Harts start a few cycles apart: addi t0, t0, -1; bnez t0, .-4.
                     let mut whole = vec![addi(5, -1), bnez(5, -4)];
                     whole.extend(program);
                     whole.push(STAY);
@@ -211,14 +211,14 @@ impl Litmus {
         self.outcomes_at(Pace::Fast)
     }
 
-    /// Asserts that there is this outcome.
+    /// Asserts that this outcome occurs.
     #[track_caller]
     fn shows(&self, outcome: &[u64]) {
         let outcomes = self.outcomes();
         assert!(outcomes.contains_key(outcome), "{outcomes:?}");
     }
 
-    /// Asserts that there is never this outcome, though there are others.
+    /// Asserts that this outcome does not occur, and that several others do.
     #[track_caller]
     fn forbids(&self, outcome: &[u64]) {
         let outcomes = self.outcomes();
@@ -227,14 +227,14 @@ impl Litmus {
     }
 }
 
-/// What stands between two operations of a hart: nothing, or fences.
+/// The instructions between two operations of a hart: none, or fences.
 type Between<'a> = &'a [u32];
 
 fn join(parts: &[&[u32]]) -> Vec<u32> {
     parts.concat()
 }
 
-/// SB: each hart stores, and loads what the other stores.
+/// SB: each hart stores to one variable and loads the other.
 fn store_buffering(one: Between<'_>, other: Between<'_>) -> Litmus {
     Litmus::reading(
         &[
@@ -267,7 +267,7 @@ fn store_buffering_is_ordered_by_annotated_atomics() {
     of(RL, AQ).forbids(&[0, 0]);
 }
 
-/// MP: data and then a flag; the flag and then the data.
+/// MP: a hart writes data and then a flag; the other reads the flag and then the data.
 fn message_passing(writer: Between<'_>, reader: Between<'_>, data: &[u32]) -> Litmus {
     Litmus::reading(
         &[
@@ -288,10 +288,10 @@ fn message_passing_needs_order_on_both_sides() {
         message_passing(writer, reader, &data).forbids(&[1, 0]);
     };
     is_allowed(&[], &[]);
-    // Stores reordered.
+    // Stores are reordered.
     is_allowed(&[], &[fence(R, R)]);
     is_allowed(&[fence(R, W)], &[fence(R, R)]);
-    // Loads reordered, past a branch too: a control dependency orders no load.
+    // Loads are reordered, also past a branch: a control dependency orders no load.
     is_allowed(&[fence(W, W)], &[]);
     is_allowed(&[fence(W, W)], &[fence(R, W)]);
     is_allowed(&[fence(W, W)], &[bnez(R1, 4)]);
@@ -299,19 +299,19 @@ fn message_passing_needs_order_on_both_sides() {
     is_forbidden(&[fence(RW, W)], &[fence(R, RW)]);
     is_forbidden(&[FENCE_TSO], &[FENCE_TSO]);
     is_forbidden(&[fence(RW, RW)], &[bnez(R1, 4), fence(RW, RW)]);
-    // A fence of nothing is a hint (`pause` is one).
+    // A fence with an empty set is a hint (`pause` is one).
     is_allowed(&[fence(W, 0)], &[fence(R, R)]);
 }
 
-/// Rule 9, and what carries a dependency and what does not.
+/// Rule 9: which registers carry a dependency.
 #[test]
 fn message_passing_is_ordered_by_an_address_dependency() {
     let fenced: Between<'_> = &[fence(W, W)];
     message_passing(fenced, &[], &ld_depending(R2, X, R1)).forbids(&[1, 0]);
-    // Through more registers.
+    // A dependency through more registers.
     let far = [add(R3, R1, 0), add(R3, R3, 0), addi(R3, 0)];
     message_passing(fenced, &far, &ld_depending(R2, X, R3)).forbids(&[1, 0]);
-    // Through a register that is written again there is none.
+    // A register that is written again carries none.
     let cut = [add(R3, R1, 0), add(R3, 0, 0)];
     message_passing(fenced, &cut, &ld_depending(R2, X, R3)).shows(&[1, 0]);
 }
@@ -341,7 +341,7 @@ fn message_passing_is_ordered_by_release_and_acquire() {
     reserving.forbids(&[1, 0]);
 }
 
-/// Rules 10 to 12: what a load takes from its own hart's buffer is as late as what the store depends on.
+/// Rules 10 to 12: a load forwarded from its own hart's buffer is as late as the store's dependencies.
 #[test]
 fn forwarding_keeps_dependencies() {
     let through = |middle: &[u32]| {
@@ -350,11 +350,12 @@ fn forwarding_keeps_dependencies() {
         Litmus::reading(&[&writer, &reader], &[(1, R1), (1, R2)])
     };
     through(&[sd(R1, Z)]).forbids(&[1, 0]);
-    // PPOCA: the store depends on the load by control alone, and may not be seen by others yet; its hart continues with it.
+    // PPOCA: the store depends on the load by control alone. Other harts may not see it yet; its own hart continues
+    // with it.
     through(&[bnez(R1, 4), sd(ONE, Z)]).shows(&[1, 0]);
 }
 
-/// LB is allowed where nothing orders it, and not produced; with a data dependency it is forbidden (rule 10).
+/// LB is allowed where nothing orders it, and does not occur; a data dependency forbids it (rule 10).
 #[test]
 fn load_buffering_is_not_produced() {
     for stored in [ONE, R1] {
@@ -402,7 +403,7 @@ fn stores_reach_memory_in_another_order() {
     two_writes(&[FENCE_TSO], &[fence(RW, W)]).forbids(&[1, 1]);
 }
 
-/// Coherence (rules 1 to 3): all harts see the stores to one place in one order, and none goes back.
+/// Coherence (rules 1 to 3): all harts see the stores to one address in one order, and none sees an older one later.
 #[test]
 fn one_place_is_coherent() {
     let registers = &[(1, R1), (1, R2)];
@@ -413,17 +414,17 @@ fn one_place_is_coherent() {
     // CoWR: a hart sees its own store, or a later one.
     let own = join(&[&[sd(ONE, X)], &PAUSE, &[ld(R1, X)]]);
     Litmus::reading(&[&own, &[sd(TWO, X)]], &[(0, R1)]).forbids(&[0]);
-    // CoRW: what is read was there before what is written.
+    // CoRW: a load does not read a value that is stored after the hart's own later store.
     Litmus::new(&[&[ld(R1, X), sd(ONE, X)], &[sd(TWO, X)]], &[(0, R1)], 1).forbids(&[2, 2]);
     Litmus::reading(&[&[ld(R1, X), sd(ONE, X)], &[sd(TWO, X)]], &[(0, R1)])
         .forbids_all(|outcome| outcome[0] == 1);
-    // An atomic, and a load of what it left (rule 3).
+    // An atomic, and a load of its result (rule 3).
     let atomic = join(&[&[amoswap(R1, ONE, X)], &PAUSE, &[ld(R2, X)]]);
     Litmus::reading(&[&atomic, &[sd(TWO, X)]], &[(0, R2)]).forbids(&[0]);
 }
 
 impl Litmus {
-    /// Asserts that no outcome is one of these.
+    /// Asserts that no outcome satisfies `forbidden`.
     #[track_caller]
     fn forbids_all(&self, forbidden: impl Fn(&[u64]) -> bool) {
         let outcomes = self.outcomes();
@@ -463,7 +464,7 @@ fn all_other_harts_see_a_store_at_once() {
     wrc(&[fence(RW, RW)], &[fence(RW, RW)]).forbids(&[1, 1, 0]);
 }
 
-/// Both paces have the same order.
+/// The memory model is the same at both paces.
 #[test]
 fn timed_runs_are_weak_too() {
     let passing = |writer: Between<'_>, reader: Between<'_>| {
@@ -474,11 +475,11 @@ fn timed_runs_are_weak_too() {
     assert!(!passing(&[fence(W, W)], &[fence(R, R)]).contains_key(weak));
 }
 
-/// Each hart adds 1 to x, so often, by `add`, in `CYCLES` cycles.
+/// The number of lost additions when each hart adds 1 to x 40 times by `adding`.
 fn counted(adding: &[u32], harts: usize, seed: u64) -> u64 {
     const TIMES: u64 = 40;
     let mut board = board(harts, seed, Pace::Fast);
-    // addi t0, t0, -1; bnez t0, (all of it)
+    // addi t0, t0, -1; bnez t0 to the beginning
     let mut whole = adding.to_vec();
     whole.push(addi(5, -1));
     whole.push(bnez(5, -4 * whole.len() as i32));
@@ -504,7 +505,7 @@ fn atomics_lose_nothing() {
 
 #[test]
 fn a_lock_needs_acquire_and_release() {
-    // A spinlock at y: amoswap until it was 0; x += 1; amoswap 0.
+    // A spinlock at y: amoswap until it returns 0; x += 1; amoswap 0.
     let lock = |acquire: u32, release: u32| {
         [
             amoswap(R1, ONE, Y) | acquire,
@@ -525,7 +526,7 @@ fn a_lock_needs_acquire_and_release() {
     assert!(lost(AQ, 0) > 0, "without release nothing was lost");
 }
 
-/// Reads x in memory when it is written to.
+/// A device that reads x in memory when it is written to.
 struct Reader {
     seen: Arc<AtomicU64>,
 }
@@ -553,7 +554,7 @@ impl Device for Reader {
     }
 }
 
-/// A device that is told of a buffer sees what is in it behind a fence of writes before output.
+/// A device sees a buffer's contents if a fence of writes before output precedes its notification.
 #[test]
 fn devices_see_stores_behind_a_fence() {
     const DEVICE: u64 = 0x6000_0000;
@@ -581,7 +582,7 @@ fn devices_see_stores_behind_a_fence() {
     assert_eq!(seen(&[fence(O | W, I | O)]), 0);
 }
 
-/// A hart runs what it has written behind `fence.i`.
+/// A hart executes the code that it has written after `fence.i`.
 #[test]
 fn instructions_are_fetched_anew_behind_a_fence() {
     let ran = |between: Between<'_>| {
@@ -605,7 +606,7 @@ fn instructions_are_fetched_anew_behind_a_fence() {
     assert_eq!(ran(&[FENCE_I]), 0);
 }
 
-/// A run with all harts busy, in which the order of memory shows in the registers.
+/// A run with all harts busy, whose registers depend on the order of memory.
 fn busy(seed: u64, pace: Pace) -> Board {
     let mut board = board(3, seed, pace);
     for hart in 0..3 {

@@ -1,7 +1,7 @@
 //! The tests that boot systems, and those that run the tool as its user does.
 //!
-//! They are one program, so that their common code is compiled and linked once. `cargo test -p tactus --test suite
-//! hostile::` runs the tests of a file.
+//! They are one program, so that their common code is compiled and linked once.
+//! `cargo test -p tactus --test suite hostile::` runs the tests of a file.
 
 mod accelerators;
 mod bench_board;

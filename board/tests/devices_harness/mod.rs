@@ -1,5 +1,6 @@
-//! What must hold of the devices whatever software does, for the tests and for the fuzz targets: no panic, an end to every
-//! call, time that moves on, and a state that can be taken back.
+//! Properties of the devices under any software, for the tests and for the fuzz targets.
+//!
+//! No call panics or runs without end, time moves on, and a saved state can be restored.
 
 use tactus_board::bus::{Device, Effects, Lines, Port};
 use tactus_board::devices::virtio::{Block, Disk, Entropy, VirtioConsole};
@@ -10,7 +11,7 @@ use tactus_board::time::Femtoseconds;
 const BASE: u64 = 0x8000_0000;
 const SIZE: u64 = 0x1_0000;
 
-/// What is left of the input.
+/// The rest of the input.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -86,7 +87,7 @@ impl Bench {
         assert!(self.wake_at > self.now, "it is to be woken again at once");
     }
 
-    /// Lets time pass, with the wakings that the device asks for, up to a limit.
+    /// Advances time up to a limit, with the wake-ups that the device requests.
     fn pass(&mut self, duration: u64) {
         let end = self.now.saturating_add(Femtoseconds(duration));
         for _ in 0..64 {
@@ -100,7 +101,7 @@ impl Bench {
         self.wake();
     }
 
-    /// What was saved can be taken back, and is then the same.
+    /// Asserts that a saved state can be restored, and is then the same.
     fn comes_back(&mut self) {
         let saved = self.device.save();
         self.device.restore(&saved).expect("its own state");
@@ -108,7 +109,7 @@ impl Bench {
     }
 }
 
-/// Reads, writes, input, time and states in the order that the bytes say.
+/// Reads, writes, input, time and states in the order of the bytes.
 pub fn registers(bytes: &[u8]) {
     let mut input = Input(bytes);
     let mut bench = Bench::new(input.number(1));
@@ -138,7 +139,7 @@ pub fn registers(bytes: &[u8]) {
             }
             14 => bench.comes_back(),
             _ => {
-                // A state of whatever is left. Refused, it changes nothing.
+                // A state from the rest of the input. A refused state changes nothing.
                 let before = bench.device.save();
                 if bench.device.restore(input.0).is_err() {
                     assert_eq!(bench.device.save(), before);
@@ -151,8 +152,9 @@ pub fn registers(bytes: &[u8]) {
     bench.comes_back();
 }
 
-/// A driver that agrees on features and sets up its queues as it should, and memory that holds the bytes: the queues lie
-/// in the first 512 bytes, buffers wherever the bytes say.
+/// A correct driver that negotiates features and sets up its queues in memory with these bytes.
+///
+/// The queues are in the first 512 bytes, buffers at any address in the bytes.
 pub fn queues(bytes: &[u8]) {
     let mut input = Input(bytes);
     let kind = input.number(1) % 3;

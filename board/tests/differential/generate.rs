@@ -10,13 +10,14 @@ use super::random::Random;
 /// Segments of a test.
 const SEGMENTS: usize = 12;
 
-// Pages of LIVE that are page tables. All roots could be a G stage's, at 16 KiB: QEMU 10.0 keeps the lowest bits of
+// The pages of LIVE that are page tables. Each root could be a G stage's, at 16 KiB: QEMU 10.0 keeps the lowest bits of
 // hgatp's PPN, which should read as zeros.
 const S_ROOT48: u64 = 8;
 const S_ROOT: u64 = 12;
 const VS_ROOT48: u64 = 20;
 const VS_ROOT: u64 = 24;
-/// Tables of a stage, from its root for Sv39 on: the second level for supervisor and user addresses, and the last.
+/// Tables of a stage, from its Sv39 root on: the second level for supervisor and for user addresses, and the last
+/// level.
 const SECOND: u64 = 1;
 const SECOND_USER: u64 = 2;
 const LAST: u64 = 3;
@@ -24,7 +25,7 @@ const LAST_USER: u64 = 4;
 const G_ROOT: u64 = 32;
 const G_SECOND: u64 = 36;
 const G_LAST: u64 = 37;
-/// Index in the last tables of a page of other rights onto the landing page, at this distance from LIVE.
+/// The index in the last tables of a page with other rights that maps to the landing page, at this distance from LIVE.
 const LANDING_INDEX: u64 = 64;
 
 const V: u64 = 1;
@@ -35,7 +36,7 @@ const U: u64 = 16;
 const A: u64 = 64;
 const D: u64 = 128;
 
-/// How a test's addresses are translated.
+/// The translation of a test's addresses.
 #[derive(Clone, Copy)]
 struct Translation {
     satp: u64,
@@ -44,7 +45,7 @@ struct Translation {
 }
 
 impl Translation {
-    /// By how much addresses in `mode` lie above physical ones.
+    /// The distance of addresses in `mode` from physical ones.
     const fn distance(self, mode: Mode) -> u64 {
         match mode {
             Mode::User if self.satp != 0 => USER,
@@ -62,7 +63,7 @@ const fn entry(address: u64, flags: u64) -> u64 {
     address >> 12 << 10 | flags
 }
 
-/// Memory that all tests begin with: random scratch pages, and page tables that map all a test needs.
+/// The initial memory of all tests: random scratch pages, and page tables that map all pages of a test.
 fn pristine() -> Vec<u8> {
     let mut random = Random::new(0);
     let mut words = vec![0_u64; (LIVE_PAGES * 512) as usize];
@@ -113,11 +114,12 @@ fn pristine() -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// The handlers of delegated traps, which call machine mode whatever happened, and the landing page.
+/// The handlers of delegated traps, which always call machine mode, and the landing page.
 fn fixed_code() -> Vec<u8> {
     let mut bytes = 0x0000_0073_u32.to_le_bytes().repeat(0x400);
     for offset in (0..0x1000_usize).step_by(8) {
-        // ecall, illegal instructions, ecall's first half: two bytes in, all that follows is shifted.
+        // An ecall, illegal instructions, an ecall's first half. At an address two bytes further, all instructions are
+        // shifted.
         let words = if offset % 16 == 0 {
             [0x73, 0, 0, 0, 0, 0, 0, 0]
         } else {
@@ -128,7 +130,7 @@ fn fixed_code() -> Vec<u8> {
     bytes
 }
 
-/// One test's record, segments and patches as they stand in memory from `address` on, and its code at `code`.
+/// A test's record, segments and patches as they are in memory from `address` on, and its code at `code`.
 struct Test {
     record: Vec<u64>,
     code: Vec<u8>,
@@ -152,7 +154,7 @@ fn odd_entry(random: &mut Random, target: u64, user: bool) -> u64 {
         }
         _ => good | random.below(4) << 8,
     };
-    // Jumps land on the landing page alone, so scratch pages that are executable do no harm.
+    // Jumps go to the landing page only, so that executable scratch pages do no harm.
     let entry = entry(target, flags);
     if random.once_in(10) {
         entry | 1 << (54 + random.below(10))
@@ -192,7 +194,7 @@ fn patches(random: &mut Random) -> Vec<u64> {
             }
             31..36 => {
                 let index = random.below(LIVE_PAGES);
-                // Tables stay where they are: QEMU reports what PMP refuses to a walk as guest-page faults.
+                // Tables stay in place: QEMU reports a walk's access that PMP refuses as a guest-page fault.
                 let elsewhere = scratch(random);
                 let target = if index < SCRATCH_PAGES {
                     elsewhere
@@ -200,7 +202,7 @@ fn patches(random: &mut Random) -> Vec<u64> {
                     page(index)
                 };
                 let value = odd_entry(random, target, true);
-                // Whether MXR lets a walk read an entry where only fetches may is not quite said.
+                // The specification leaves open whether MXR lets a walk read an entry in an execute-only page.
                 let walk_by_mxr = index >= SCRATCH_PAGES && value & (X | R) == X;
                 (G_LAST, index, if walk_by_mxr { value & !V } else { value })
             }
@@ -223,13 +225,14 @@ fn patches(random: &mut Random) -> Vec<u64> {
                 odd_entry(random, 0x8000_0000, true) & !(X | W),
             ),
         };
-        // Where G-stage pages of tables are redirected the walk reads scratch memory as a table: harmless as well.
+        // Where G-stage pages of tables are redirected, the walk reads scratch memory as a table, which is harmless as
+        // well.
         words.extend([page(table) + index * 8, value]);
     }
     words
 }
 
-/// A place that likely faults, as a pointer.
+/// An address that likely faults, as a pointer.
 fn bad_pointer(random: &mut Random, mode: Mode, translation: Translation) -> u64 {
     let distance = translation.distance(mode);
     let near = random.below(32).wrapping_sub(16);
@@ -270,13 +273,15 @@ fn jump_target(random: &mut Random, mode: Mode, translation: Translation) -> u64
     }
 }
 
-/// Fields of `mstatus` and its kin that a program may set to anything, with MPP legal and UXL and SXL as they are.
+/// The fields of `mstatus` and the like that a program may set to any value, with a legal MPP and unchanged UXL and
+/// SXL.
 fn status(random: &mut Random) -> u64 {
     let mpp = random.pick(&[0, 1, 3]);
     // TSR, TW, TVM, MXR, SUM, FS, SPP, MPIE, SPIE, MIE, SIE.
     let mut value = random.word() & (0x7c_0000 | 0x6000 | 0x1aa);
     value = value & !0x0008 | mpp << 11 | random.bit(4) << 3;
-    // FS is off or dirty: QEMU 10.0 takes no notice of what changes flags alone, as the specification lets nobody do.
+    // FS is off or dirty: QEMU 10.0 does not set it when an instruction changes only flags, which the specification
+    // forbids.
     value &= !0x6000;
     if !random.once_in(8) {
         value |= 0x6000;
@@ -284,12 +289,12 @@ fn status(random: &mut Random) -> u64 {
     value | random.below(2) << 39 | random.bit(8) << 17 | 0xa_0000_0000
 }
 
-/// `hstatus`: VSXL as it is; VTSR, VTW, VTVM, HU, SPVP, SPV as it comes.
+/// `hstatus`: VSXL is unchanged; VTSR, VTW, VTVM, HU, SPVP and SPV are random.
 fn hypervisor_status(random: &mut Random) -> u64 {
     random.word() & 0x70_0380 | 2 << 32
 }
 
-/// `medeleg` and `hedeleg` that leave to machine mode what a handler could not be reached by.
+/// `medeleg` and `hedeleg` without the exceptions that could make a handler unreachable.
 fn delegation(random: &mut Random) -> u64 {
     let fetches_and_calls = 1 << 1 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 20;
     let some = random.word_pair();
@@ -298,7 +303,7 @@ fn delegation(random: &mut Random) -> u64 {
 }
 
 impl Random {
-    /// Random bits, half of them set or a quarter.
+    /// Random bits, of which a half or a quarter are set.
     fn word_pair(&mut self) -> u64 {
         let word = self.word();
         if self.once_in(2) {
@@ -314,19 +319,19 @@ fn csr(random: &mut Random, name: &str, translation: Translation, allowed: Allow
     let any = random.word();
     let dense = random.word_pair();
     match name {
-        // One entry over all memory, or that and two others before it.
+        // One entry over all memory, or that entry after two others.
         "pmpaddr0" | "pmpaddr1" if random.once_in(2) => {
             (page(random.below(SCRATCH_PAGES)) + random.below(4) * 0x400) >> 2
         }
         "pmpaddr0" => page(random.below(SCRATCH_PAGES)) >> 2 | random.pick(&[0, 1, 3, 7, 0x1ff]),
         "pmpaddr4" => u64::MAX >> 10,
-        // Nothing reaches the page tables: QEMU 10.0 reports what PMP refuses there as guest-page faults.
+        // No entry covers the page tables: QEMU 10.0 reports PMP's refusals there as guest-page faults.
         "pmpaddr1" => random.pick(&[0, LIVE >> 2, page(3) >> 2]),
         "pmpaddr2" | "pmpaddr3" => random.pick(&[0, LIVE >> 2, any >> 10]),
         "pmpcfg0" => {
             let all = 0x1f << 32;
-            // Entries 1 to 3 without a mode, or of one that is about little.
-            // Writable without readable is reserved. No range without addresses: on QEMU 10.0 it has some.
+            // Entries 1 to 3 are off, or cover little memory. Writable without readable is reserved. No entry is an
+            // empty range: on QEMU 10.0 an empty range covers some memory.
             let rights = random.pick(&[0, 1, 3, 4, 5, 7]) | random.below(4) << 3;
             if dense & 3 == 0 {
                 all | rights | random.pick(&[0, 0x10, 0x17, 0x18, 0x19, 0x1f]) << 8
@@ -378,7 +383,7 @@ fn csr(random: &mut Random, name: &str, translation: Translation, allowed: Allow
 }
 
 impl Test {
-    /// The test of a seed, to stand at these addresses.
+    /// The test of a seed, with its record at `address` and its code at `code_address`.
     fn new(seed: u64, address: u64, code_address: u64) -> Self {
         let random = &mut Random::new(seed);
         let bare_or = |random: &mut Random, roots: [u64; 2]| match random.below(6) {
@@ -434,7 +439,7 @@ impl Test {
             let distance = translation.distance(mode);
             let start = code_address + bytes.len() as u64;
             segments.push(start);
-            // MPIE rarely, so that the interrupts do not get all.
+            // MPIE is rare, so that interrupts do not preempt all segments.
             record.extend([start + distance, mode.status() | random.bit(4) << 7]);
             record.push(page(2 + random.below(4)) + distance + 0x400 + random.below(0x80) * 8);
             for register in [8, 9] {
@@ -448,7 +453,7 @@ impl Test {
             }
             record.push(bad_pointer(random, mode, translation));
             record.push(jump_target(random, mode, translation));
-            // x12: an instruction further on, as the user or another mode sees it.
+            // x12: the address of a later instruction, as the mode or user mode sees it.
             let offset = random.pick(&segment.targets);
             record.push(start + offset + random.pick(&[0, distance, USER]));
             record.push(match random.below(6) {
@@ -481,7 +486,7 @@ pub struct Image {
     pub code: Vec<u8>,
     records: Vec<u8>,
     tests: Vec<u64>,
-    /// Where each segment begins, ascending.
+    /// The first address of each segment, ascending.
     segments: Vec<u64>,
 }
 
@@ -490,7 +495,7 @@ impl Image {
     ///
     /// # Panics
     ///
-    /// When that many tests have no room.
+    /// The code of that many tests is too long.
     pub fn new(seed: u64, count: usize) -> Self {
         let mut code = fixed_code();
         let mut records: Vec<u8> = Vec::new();
@@ -516,7 +521,7 @@ impl Image {
         }
     }
 
-    /// Where the segment begins that has the address, as any mode sees it.
+    /// The first address of the segment that contains an address of any mode.
     pub fn segment_of(&self, address: u64) -> Option<u64> {
         let address = address & !USER;
         let known = address.checked_sub(CODE)? < self.code.len() as u64;
@@ -527,7 +532,7 @@ impl Image {
             .find(|&begin| known && begin <= address)
     }
 
-    /// What stands in memory besides the harness, to run the tests from `first` on and before `end`.
+    /// The contents of memory besides the harness, to run the tests from `first` on and before `end`.
     pub fn pieces(&self, first: usize, end: usize, verbose: bool) -> [Piece; 4] {
         let mut header: Vec<u8> = Vec::new();
         for word in [first as u64, end as u64, u64::from(verbose), HEADER + 32]

@@ -1,4 +1,4 @@
-//! From a harness and generated memory to an ELF file.
+//! Writes a harness and generated memory to an ELF file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use super::layout;
 
 /// Bytes at a physical address.
 pub struct Piece {
-    /// Where they are.
+    /// The address.
     pub address: u64,
-    /// What they are.
+    /// The bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -30,7 +30,7 @@ fn run(program: &str, arguments: &[&str], directory: &Path) {
     );
 }
 
-/// The harness's code and data, to stand at [`layout::HARNESS`].
+/// The harness's code and data, linked to [`layout::HARNESS`].
 pub fn harness(directory: &Path) -> Piece {
     fs::create_dir_all(directory).expect("the build directory is writable");
     fs::write(directory.join("layout.inc"), layout::include())
@@ -60,7 +60,7 @@ pub fn harness(directory: &Path) -> Piece {
     }
 }
 
-/// Writes an ELF file of the pieces that starts at [`layout::HARNESS`], one segment a piece.
+/// Writes an ELF file of the pieces that starts at [`layout::HARNESS`], with a segment for each piece.
 pub fn write(path: &Path, pieces: &[&Piece]) -> PathBuf {
     let mut file = Vec::new();
     let count = pieces.len() as u64;

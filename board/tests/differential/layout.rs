@@ -1,33 +1,34 @@
-//! Where things are in an image, and the lists of CSRs: one source for the generator and for the harness, which gets
-//! them as `layout.inc`.
+//! The memory layout of an image, and the lists of CSRs: one source for the generator and for the harness.
+//!
+//! The harness gets them as `layout.inc`.
 
 use std::fmt::Write;
 
 /// The harness's code and data.
 pub const HARNESS: u64 = 0x8000_0000;
-/// Which tests to run, and whether to print each log entry.
+/// The range of tests to run, and whether to print each log entry.
 pub const HEADER: u64 = 0x8010_0000;
-/// A megapage of code: the page of the handlers, the landing page, then the tests'.
+/// A megapage of code: the page of the handlers, the landing page, then the tests' code.
 pub const CODE: u64 = 0x8020_0000;
-/// What a jump to a random place lands on: instructions that trap.
+/// The target page of jumps to random addresses: instructions that trap.
 pub const LANDING: u64 = CODE + 0x1000;
-/// What every test starts with afresh: scratch pages, then page tables.
+/// Memory that each test starts with again: scratch pages, then page tables.
 pub const LIVE: u64 = 0x8040_0000;
 /// Pages that programs load from and store to, at [`LIVE`].
 pub const SCRATCH_PAGES: u64 = 8;
 /// Pages of [`LIVE`].
 pub const LIVE_PAGES: u64 = 38;
-/// What is copied to [`LIVE`].
+/// The initial contents of [`LIVE`].
 pub const PRISTINE: u64 = 0x8060_0000;
 /// The tests' records.
 pub const RECORDS: u64 = 0x8080_0000;
-/// Distance of the virtual addresses at which user mode finds the code, when addresses are translated.
+/// The distance of the virtual addresses of the code in user mode when addresses are translated.
 pub const USER: u64 = 0x1_0000_0000;
 
 /// A CSR by name and number.
 pub type Csr = (&'static str, u16);
 
-/// What a record sets, in this order.
+/// The CSRs that a record sets, in this order.
 pub const SET: &[Csr] = &[
     ("pmpaddr0", 0x3b0),
     ("pmpaddr1", 0x3b1),
@@ -78,7 +79,7 @@ pub const SET: &[Csr] = &[
     ("mstatus", 0x300),
 ];
 
-/// What a log entry begins with, in this order.
+/// The CSRs at the beginning of a log entry, in this order.
 pub const LOGGED: &[Csr] = &[
     ("mcause", 0x342),
     ("mepc", 0x341),
@@ -131,7 +132,7 @@ pub const LOGGED: &[Csr] = &[
 /// Double words of a log entry: the CSRs, `fcsr`, the segment's number, x1 to x31, f0 to f31.
 pub const ENTRY_WORDS: usize = LOGGED.len() + 2 + 31 + 32;
 
-/// What the double words of a log entry are.
+/// The name of a double word of a log entry.
 pub fn entry_name(word: usize) -> String {
     let Some(rest) = word.checked_sub(LOGGED.len()) else {
         return LOGGED[word].0.to_owned();
@@ -144,15 +145,15 @@ pub fn entry_name(word: usize) -> String {
     }
 }
 
-/// Double words of a record: tail of patches, segments, their counts, f0 to f31, x0 to x31, CSRs.
+/// Double words of a record: addresses and counts of patches and segments, f0 to f31, x0 to x31, CSRs.
 pub const RECORD_WORDS: usize = 4 + 32 + 32 + SET.len();
 /// Double words of a segment's descriptor: pc, bits of `mstatus`, x2, x8 to x15.
 pub const SEGMENT_WORDS: usize = 3 + 8;
 
-/// How many traps a test may take: more than its segments and all its interrupts.
+/// The most traps of a test: more than its segments and all its interrupts.
 const TRAP_LIMIT: u64 = 100;
 
-/// The harness's part of all this.
+/// The harness's part of this layout.
 pub fn include() -> String {
     let mut text = String::new();
     let mut define = |name: &str, value: u64| {
@@ -198,17 +199,17 @@ pub fn include() -> String {
     }
     text.push_str(".endm\n.macro log_csrs\n");
     for (index, (_, number)) in LOGGED.iter().enumerate() {
-        // Without what QEMU 10.0 keeps otherwise than the specification says (see isa.rs).
+        // Without the CSRs that QEMU 10.0 implements otherwise than the specification (see isa.rs).
         let mask = match number {
-            // SD of vsstatus, which it does not show.
+            // SD of vsstatus, which QEMU does not show.
             0x200 => "slli t0, t0, 1\nsrli t0, t0, 1\n",
-            // GVA of mstatus, which it never clears.
+            // GVA of mstatus, which QEMU never clears.
             0x300 => "bclri t0, t0, 38\n",
-            // hvip, which it shows with bits of mip.
+            // hvip, which QEMU shows with bits of mip.
             0x645 => "andi t0, t0, 0x444\n",
-            // Bits of mideleg, mie and mip from 12 on: interrupts that the hart has not.
+            // Bits of mideleg, mie and mip from 12 on: interrupts that the hart does not have.
             0x303 | 0x304 | 0x344 => "slli t0, t0, 52\nsrli t0, t0, 52\n",
-            // Fields of Zicbom and Zicboz in senvcfg, which the hart has not either.
+            // Fields of Zicbom and Zicboz in senvcfg, which the hart does not have either.
             0x10a => "andi t0, t0, 1\n",
             _ => "",
         };

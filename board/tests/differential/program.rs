@@ -1,16 +1,18 @@
 //! Random instructions: the code of a segment.
 //!
-//! Every segment ends. Branches and jumps go forward within it; an indirect jump goes to [`layout::LANDING`] or
-//! faults. What stays out of it is what two correct machines may do differently (time, counters, an `sc` after
-//! other accesses, fields that hold only supported values) and what would take the machine from the harness
-//! (`mtvec`, locked PMP entries, vectors in data, delegation of what leads to a handler).
+//! Every segment ends. Branches and jumps go forward within it; an indirect jump goes to [`layout::LANDING`] or faults.
 //!
-//! What QEMU 10.0 is known to do against the specification (the list is in `isa.rs`) stays out as well: supervisor CSRs
+//! A segment has no instructions whose results may differ on two correct machines: time, counters, an `sc` after other
+//! accesses, fields that hold only supported values. It also has none that could take the machine from the harness:
+//! `mtvec`, locked PMP entries, vectors in data, delegation of exceptions that lead to a handler.
+//!
+//! Known differences of QEMU 10.0 from the specification (the list is in `isa.rs`) are avoided as well: supervisor CSRs
 //! in VU-mode, misaligned atomics, odd addresses in `xepc`.
 //!
-//! Registers: x2, x8 and x9 point into scratch memory, x2 and x9 to aligned double words, x10 to places that likely fault, x11 to where a jump may
-//! go. x12 is an address within the segment for `mret` and `sret`, x13 a value for `satp` and its kin, x14 one for
-//! `mstatus` and its kin, x15 one for `hstatus`, as long as no instruction has written them.
+//! Registers hold these values until an instruction has written them. x2, x8 and x9 point into scratch memory, x2 and
+//! x9 to aligned double words; x10 to places that likely fault; x11 to a target of jumps. x12 is an address within the
+//! segment for `mret` and `sret`, x13 a value for `satp` and the like, x14 one for `mstatus` and the like, x15 one for
+//! `hstatus`.
 
 use tactus_board::decode::{Instruction, Operation, decode, length};
 
@@ -32,7 +34,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Self; 5] = [
         Self::Machine,
         Self::Supervisor,
@@ -41,7 +43,7 @@ impl Mode {
         Self::VirtualUser,
     ];
 
-    /// `MPP` and `MPV` as `mret` wants them to go there (Volume II, section 8.6.4, table 8.8).
+    /// The `MPP` and `MPV` with which `mret` enters the mode (Volume II, section 8.6.4, table 8.8).
     pub const fn status(self) -> u64 {
         match self {
             Self::Machine => 3 << 11,
@@ -53,17 +55,19 @@ impl Mode {
     }
 }
 
-/// What a test keeps to where QEMU 10.0 differs from the specification.
+/// A test's restrictions where QEMU 10.0 differs from the specification.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed {
-    /// TSR may be set; VS-mode executes no `sret` then, which QEMU would let it trap (see `isa.rs`).
+    /// TSR may be set. VS-mode then executes no `sret`, because QEMU would trap it (see `isa.rs`).
     pub tsr: bool,
-    /// STCE is set and the comparison registers are used, but not VSTIP of `hvip`, which QEMU does not take then.
-    /// Otherwise it is the other way round: QEMU looks at `vstimecmp` whatever STCE says.
+    /// STCE is set and the comparison registers are used, but not VSTIP of `hvip`, which QEMU then does not take.
+    ///
+    /// Otherwise only VSTIP is used, because QEMU compares with `vstimecmp` whatever STCE is.
     pub timer: bool,
-    /// ADUE is set. QEMU looks at `menvcfg` alone where HLV and HSV translate, so both registers have the same.
+    /// ADUE is set in both registers, because QEMU uses `menvcfg` alone where HLV and HSV translate.
     pub marks: bool,
-    /// Which interrupt can be pending, as a bit of `mip`: QEMU takes the one of the lowest number first.
+    /// The only interrupt that can be pending, as a bit of `mip`: of several, QEMU takes the one with the lowest
+    /// number.
     pub interrupt: u64,
 }
 
@@ -74,13 +78,13 @@ impl Allowed {
     }
 }
 
-/// An instruction of a segment, before it is known where it stands.
+/// An instruction of a segment, before its address is known.
 enum Item {
-    /// As it is.
+    /// The instruction's bits.
     Bits(u32),
-    /// As it is, and only executed after what stands before it.
+    /// The bits of an instruction that is executed only after the item before it.
     Bound(u32),
-    /// A branch or jump whose distance is to be filled in, to the item that is so many further.
+    /// A branch or jump to the item that is this many items further; the distance is filled in later.
     To(u32, usize),
 }
 
@@ -88,8 +92,9 @@ enum Item {
 pub struct Code {
     /// Instructions, little endian.
     pub bytes: Vec<u8>,
-    /// Where those begin that may be jumped to from elsewhere, in bytes from the first; none of the first
-    /// [`TARGET_ITEM`] but the last but one, the call that ends the segment.
+    /// The offsets of instructions that may be jumped to from elsewhere, in bytes.
+    ///
+    /// The only one among the first [`TARGET_ITEM`] is that of the last but one, the call that ends the segment.
     pub targets: Vec<u64>,
 }
 
@@ -102,7 +107,7 @@ const TRANSLATION: u8 = 13;
 const STATUS: u8 = 14;
 const HYPERVISOR_STATUS: u8 = 15;
 
-/// CSRs that take any value: what they do not support reads as something that the specification settles.
+/// CSRs that take any value: the specification defines what unsupported values read as.
 const FREE: &[u16] = &[
     0x001, 0x002, 0x003, // fflags, frm, fcsr
     0x104, 0x144, 0x106, 0x10a, 0x140, 0x143,
@@ -111,26 +116,26 @@ const FREE: &[u16] = &[
     0x604, 0x644, 0x645, 0x605, 0x606, 0x607, // h: ie ip vip delta counteren geie
     0x303, 0x304, 0x306, 0x343, 0x34a, 0x34b, // m: ideleg ie counteren tval inst tval2
 ];
-/// CSRs that are read alone, or written only where that has no effect.
+/// CSRs that are only read, or written without effect.
 const READ: &[u16] = &[
     0x204, 0x244, 0x3b0, 0x3b1, 0x3b2, 0x3b3, 0x603, 0x643, 0x60a, 0x141, 0x241, 0x341, 0x105,
     0x142, 0x205, 0x242, 0x302, 0x602, 0x342, 0x301, 0x3a0, 0x3a2, 0xe12, 0xf14, 0xf15, 0x30a,
     0x320, 0x3b8,
 ];
-/// CSRs of which only whether they can be accessed may be seen: identity, time, counters, and `htinst`, which QEMU 10.0 lets
-/// nobody write.
+/// CSRs whose accessibility alone is compared: identity, time, counters, and `htinst`, which QEMU 10.0 makes read-only.
 const HIDDEN: &[u16] = &[
     0xf11, 0xf12, 0xf13, 0xc00, 0xc01, 0xc02, 0xb00, 0xb02, 0xc05, 0x64a,
 ];
-/// `vsstatus` and `mstatus` are not read, as QEMU 10.0 shows other values of GVA and SD there (see `isa.rs`).
-/// `vsstatus` comes only with immediates: QEMU 10.0 keeps all bits that are written to it and lets them into `mstatus`.
+/// `vsstatus` and `mstatus` are not read, because QEMU 10.0 shows other values of GVA and SD there (see `isa.rs`).
+/// `vsstatus` is written only with immediates: QEMU 10.0 keeps all bits that are written to it and copies them to
+/// `mstatus`.
 const STATUS_KIN: &[u16] = &[0x300, 0x100];
 const VSSTATUS: u16 = 0x200;
 const MIP: u16 = 0x344;
 const SATP_KIN: &[u16] = &[0x180, 0x280, 0x680];
 
-/// Whether a random number may name this CSR: not one that the lists above handle, nor one that time or the
-/// harness is in.
+/// Whether a random number may select this CSR: the lists above do not have it, and it has no time and no state of the
+/// harness.
 fn is_open(csr: u16) -> bool {
     let lists = [FREE, READ, HIDDEN, STATUS_KIN, SATP_KIN];
     let special = matches!(csr,
@@ -143,8 +148,9 @@ fn is_open(csr: u16) -> bool {
     !special && !lists.iter().any(|list| list.contains(&csr))
 }
 
-/// Writes the code of one segment for `mode`, about `count` instructions long. `odd_root`: x13 has a mode
-/// that `satp` does not.
+/// Writes the code of one segment for `mode`, about `count` instructions long.
+///
+/// With `odd_root`, x13 has a mode that `satp` does not support.
 pub fn code(
     random: &mut Random,
     mode: Mode,
@@ -164,13 +170,13 @@ pub fn code(
     while writer.items.len() < count {
         writer.some();
     }
-    // An environment call, and should that return here, an instruction that never is one.
+    // An environment call and, in case that it returns here, an instruction that is always illegal.
     writer.items.push(Item::Bits(0x0000_0073));
     writer.items.push(Item::Bits(0));
     place(&writer.items)
 }
 
-/// Gives every item its place and every branch its distance.
+/// Assigns an address to every item and a distance to every branch.
 fn place(items: &[Item]) -> Code {
     let mut offsets = Vec::new();
     let mut end = 0;
@@ -241,7 +247,7 @@ struct Writer<'a> {
     items: Vec<Item>,
     /// The registers that have been written.
     written: u32,
-    /// Whether x13 has a reserved mode, with which `hgatp` may do what it likes.
+    /// Whether x13 has a reserved mode, whose effect on `hgatp` is undefined.
     odd_root: bool,
     allowed: Allowed,
     /// Whether the segment may have left its first mode.
@@ -249,7 +255,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Appends an instruction, or a short sequence of them.
+    /// Appends one instruction, or a short sequence.
     fn some(&mut self) {
         match self.random.below(100) {
             0..12 => self.csr(),
@@ -272,7 +278,7 @@ impl Writer<'_> {
         self.written >> register & 1 == 0
     }
 
-    /// Any encoding of any operation, with what it takes to be harmless.
+    /// Appends any encoding of any operation, with restrictions that make it harmless.
     fn operation(&mut self) {
         loop {
             let operation = self.random.pick(&Operation::ALL);
@@ -284,7 +290,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Any compressed instruction.
+    /// Appends any compressed instruction.
     fn compressed(&mut self) {
         loop {
             let bits = u32::from(self.random.word() as u16);
@@ -333,7 +339,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Whether a breakpoint may be one of a virtual mode, for which QEMU 10.0 does not set GVA.
+    /// Whether a breakpoint can occur in a virtual mode, where QEMU 10.0 does not set GVA.
     fn quiet_break(&self) -> bool {
         self.left || matches!(self.mode, Mode::VirtualSupervisor | Mode::VirtualUser)
     }
@@ -347,7 +353,7 @@ impl Writer<'_> {
         use Operation as O;
         let set_rs1 = |word: u32, register: u32| word & !(31 << 15) | register << 15;
         let word = match operation {
-            // These have their own place, or none.
+            // These have functions of their own, or are not used.
             O::Csrrw | O::Csrrs | O::Csrrc | O::Csrrwi | O::Csrrsi | O::Csrrci => return false,
             O::LrW | O::LrD | O::ScW | O::ScD => return false,
             O::Wfi if self.mode != Mode::User || self.left => return false,
@@ -393,7 +399,7 @@ impl Writer<'_> {
                 if is_indirect(operation) || self.random.once_in(3) {
                     word
                 } else if is_load(operation) {
-                    // Aligned, more often than chance would have it.
+                    // Aligned, more often than by chance.
                     word & !(7 << 20)
                 } else {
                     word & !(7 << 7)
@@ -411,7 +417,7 @@ impl Writer<'_> {
         true
     }
 
-    /// `lr` and `sc` with nothing between them.
+    /// Appends `lr` and `sc` with nothing between them.
     fn reserve(&mut self) {
         let (base, wide) = (self.random.pick(&[2, 9]), self.random.below(2) as u32);
         let order = self.random.below(4) as u32;
@@ -435,7 +441,7 @@ impl Writer<'_> {
         self.written |= 1 << second;
     }
 
-    /// What decodes to nothing.
+    /// Appends an encoding without an instruction.
     fn reserved(&mut self) {
         loop {
             let random = self.random.word() as u32;
@@ -451,7 +457,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A return from a trap to another place of this segment, in whatever mode the CSRs say.
+    /// Appends a return from a trap to another place of this segment, in the mode that the CSRs select.
     fn go(&mut self) {
         let sret = match self.mode {
             Mode::Machine | Mode::Supervisor | Mode::User => true,
@@ -505,7 +511,7 @@ impl Writer<'_> {
                     STATUS.into(),
                 )
             }
-            // QEMU 10.0 lets a write to mip change VSTIP and VSEIP, which are beyond an immediate.
+            // On QEMU 10.0 a write to mip changes VSTIP and VSEIP, which are out of an immediate's reach.
             66..68 => (MIP, self.random.pick(&[6, 7]), rd, any),
             // SIE and MIE.
             68..78 => {
@@ -537,7 +543,7 @@ impl Writer<'_> {
                 }
             },
         };
-        // QEMU 10.0 shows bits of mip in hvip, and keeps bits in these that nothing is behind.
+        // QEMU 10.0 shows bits of mip in hvip, and keeps unimplemented bits in these.
         let rd = if matches!(
             csr,
             0x645 | 0x303 | 0x304 | 0x604 | 0x104 | 0x10a | 0x144 | 0x344 | 0x644
@@ -546,14 +552,14 @@ impl Writer<'_> {
         } else {
             rd
         };
-        // VS-mode has its own registers under the names of S-mode's.
+        // The names of S-mode's registers select VS-mode's own registers there.
         let virtual_names = self.mode == Mode::VirtualSupervisor;
         let interrupt = |bit: u64| self.allowed.interrupt == bit;
         let timer = |bit: u64| self.allowed.timer && interrupt(bit);
         let forbidden = match csr {
             0x645 => !interrupt(4) || function < 4,
             0x644 => !interrupt(4),
-            // QEMU takes bits of mie for bits of vsie, beside those that they are.
+            // QEMU takes bits of mie for bits of vsie, in addition to the right ones.
             0x104 => self.left || virtual_names,
             MIP => !interrupt(2) && !interrupt(4),
             0x144 => self.left || virtual_names || !interrupt(2),
@@ -577,7 +583,7 @@ impl Writer<'_> {
     }
 }
 
-/// The item to which [`TARGET`] points, at the earliest.
+/// The first item to which [`TARGET`] can point.
 pub const TARGET_ITEM: usize = 12;
 
 fn csr_instruction(csr: u16, function: u32, rd: u32, source: u32) -> u32 {
@@ -601,7 +607,7 @@ fn is_store(operation: Operation) -> bool {
     matches!(operation, O::Sb | O::Sh | O::Sw | O::Sd | O::Fsw | O::Fsd)
 }
 
-/// Whether it accesses memory at rs1 exactly.
+/// Whether the operation accesses memory at exactly rs1.
 fn is_indirect(operation: Operation) -> bool {
     let name = operation.mnemonic();
     ["amo", "hlv", "hsv"]

@@ -37,7 +37,7 @@ impl Random {
         choices[self.below(choices.len() as u64) as usize]
     }
 
-    /// A value that finds mistakes: small, extreme, one bit, a sign's border, or anything.
+    /// A value that finds errors: small, extreme, one bit, about a sign's change, or random.
     pub fn value(&mut self) -> u64 {
         match self.below(8) {
             0 => self.below(16),
@@ -58,7 +58,7 @@ impl Random {
         }
     }
 
-    /// What a floating-point register may hold: doubles and boxed singles of every class, and badly boxed ones.
+    /// A value of a floating-point register: doubles and boxed singles of every class, and badly boxed ones.
     pub fn float(&mut self) -> u64 {
         let sign = self.word() << 63;
         let exponent: u64 = match self.below(8) {

@@ -1,8 +1,10 @@
-//! The design `accelerators` under software that has all of it: each task in each region that it fits into, from
-//! bitstreams in memory; preemption, and the same result in another region; what is refused.
+//! The design `accelerators` under software that owns all of it.
 //!
-//! What the tasks should compute is said by the models in NumPy of the blocks' tests (`fabric/test/hw_task_models.py`),
-//! which know nothing of how the tasks are built.
+//! Each task computes in each region that it fits into, from bitstreams in memory. It is preempted and continues in
+//! another region, with the same result. Invalid requests are refused.
+//!
+//! The NumPy models of the blocks' tests (`fabric/test/hw_task_models.py`) state the expected results. They are
+//! independent of the implementation of the tasks.
 
 use std::path::Path;
 use std::process::Command;
@@ -46,10 +48,10 @@ const TARGET: u32 = PORT + 0x14;
 const PORT_CYCLES: u32 = PORT + 0x18;
 const PORT_IRQ_ENABLE: u32 = PORT + 0x1c;
 const GO: u32 = 1 << 31;
-/// What its status says: memory was given up, and owes it something; and the error of that.
+/// Its status bits: memory did not answer and still owes a response; and the error for that.
 const OWED: u64 = 2;
 const SILENT: u64 = 9 << 4;
-/// The cycles after which it gives memory up.
+/// The cycles after which the port stops waiting for memory.
 const SILENT_CYCLES: u64 = 4096;
 /// Registers of a region.
 const DESCRIPTOR: u32 = 0x04;
@@ -62,10 +64,10 @@ const PREEMPT: u32 = 2;
 const KILL: u32 = 4;
 const CONNECT: u32 = 8;
 const RELEASE: u32 = 16;
-/// Its states: told to stop, the manager's.
+/// Its states: preempted by request, and switched, in which the manager owns it.
 const PREEMPTED_STATE: u32 = 2;
 const SWITCHED: u32 = 3;
-/// Of the descriptor: memory owes nothing.
+/// Of the descriptor: memory owes no response.
 const DRAINED: u32 = 1 << 7;
 /// Of an interface, for the manager.
 const MANAGER_COMMAND: u32 = 0x08;
@@ -86,60 +88,62 @@ const DATA_SIZE: u32 = 0x18;
 const INT_CTRL: u32 = 0x1c;
 const RESULT: u32 = 0x20;
 const TARGET_ADDR: u32 = 0x40;
-/// Of timed I/O; from when on a program runs there, in cycles from when it is asked for.
+/// Of timed I/O; and the cycles from the request to the start of a program there.
 const NOW: u32 = 0x08;
 const TIMED_START: u32 = 0x10;
 const AHEAD: u32 = 5_000;
 
-/// The PLIC's pending word that has the design's lines; where in it the first one is, and behind that the interfaces'.
+/// The PLIC's pending word with the design's lines, the bit of the first line, and the offset of the interfaces' lines.
 const PENDING: u32 = 0xc00_1004;
 const FIRST_LINE: i32 = 8;
 const INTERFACE_LINES: i32 = 8;
 /// `mcycle`.
 const MCYCLE: u32 = 0xb00;
 
-/// Where bitstreams are, as many bytes for each as the largest has.
+/// The address of the bitstreams, and the bytes for each: as many as the largest has.
 const BITSTREAMS: u32 = 0x8010_4000;
 const BITSTREAM_ROOM: u32 = 0x2_a000;
-/// The memory of the VM that a virtual device is of: where its window is, and its pages.
+/// The memory of the VM that owns a virtual device: the address of its window, and its pages.
 const VM: u32 = 0x8020_0000;
 const OTHER_VM: u32 = 0x8030_0000;
 const VM_PAGES: u32 = 16;
-/// Where in it the output goes.
+/// The offset of the output in the window.
 const OUTPUT: u32 = 0x8000;
 
 /// The hardware's numbers of the tasks; the tests' names of them.
 const TASKS: [(u32, &str); 4] = [(2, "qam16"), (3, "qam64"), (4, "fft512"), (5, "fft1024")];
-/// Which regions each fits into.
+/// The regions that each task fits into.
 const FITS: [&[u32]; 4] = [&[0, 1], &[0, 1], &[1, 2], &[2]];
 
-/// Cycles of the fabric that it takes, at the fast pace and the timed one, whose memory is slower. To configure each
-/// region: one for each word of 32 bits, and the way to memory.
+/// The fabric's cycles to configure each region, at the fast pace and at the timed one, whose memory is slower.
+///
+/// A configuration takes a cycle for each word of 32 bits, and the time to memory.
 const CONFIGURED: [[u64; 3]; 2] = [[8094, 28359, 42219], [8110, 28375, 42235]];
-/// By so many they differ with what memory did before.
+/// The most cycles by which a configuration time differs with earlier memory accesses.
 const AWAY: u64 = 2;
-/// To compute a frame of each task, the first time and the second: where it computes makes no difference.
+/// The cycles to compute a frame of each task, the first time and the second, in any region.
 const COMPUTED: [[[u64; 2]; 4]; 2] = [
     [[2390, 2390], [1607, 1607], [3137, 3137], [3651, 3651]],
     [[2440, 2440], [1660, 1657], [3579, 3579], [4073, 4073]],
 ];
 /// The same in two parts, in two regions.
 const PREEMPTED: [[u64; 4]; 2] = [[2480, 1689, 3529, 4027], [2561, 1759, 4034, 4480]];
-/// To configure a region while two tasks compute frame after frame; and their last frames.
+/// The cycles to configure a region while two tasks compute frame after frame, and the cycles of their last frames.
 const SIDE_BY_SIDE: [[[u64; 3]; 2]; 2] = [
     [[8211, 10260, 10753], [8242, 10314, 10884]],
     [[42406, 3957, 3261], [42513, 4007, 3303]],
 ];
-/// From the start of a frame to its interrupt, in cycles of the hart, of which 20 are 3 of the fabric.
+/// The time from the start of a frame to its interrupt, in cycles of the hart, of which 20 are 3 of the fabric.
 const WAITED: [[u64; 4]; 2] = [[15989, 10769, 20969, 24397], [16522, 11320, 24118, 27412]];
-/// What has to be kept, in cycles of the fabric: to configure each region, also beside tasks that compute; and from the
-/// start of a frame of each task to its interrupt.
+/// The bounds, in cycles of the fabric, of a region's configuration, also beside tasks that compute, and of a frame.
+///
+/// A frame's time is from its start to its interrupt.
 const CONFIGURED_MAX: [u64; 3] = [8500, 29000, 43000];
 const WAITED_MAX: [u64; 4] = [2600, 1800, 6000, 6500];
-/// A frame of FFT-512 beside each kind of hostile task, but the wild one.
+/// The cycles of a frame of FFT-512 beside each kind of hostile task but the wild one.
 const BESIDE: [[u64; 3]; 2] = [[3137, 3137, 3195], [3579, 3579, 3637]];
 
-/// A frame of each task, and what it becomes.
+/// A frame of each task, with its output.
 static FRAMES: LazyLock<[(Vec<u8>, Vec<u8>); 4]> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let folder = root.join("build/fabric/frames");
@@ -156,7 +160,7 @@ static FRAMES: LazyLock<[(Vec<u8>, Vec<u8>); 4]> = LazyLock::new(|| {
     })
 });
 
-/// A bitstream of a task for a region. What is behind the header is whatever it is.
+/// A bitstream of a task for a region. The bytes after the header are random.
 fn bitstream(task: u32, number: u32) -> Vec<u8> {
     let mut random = Random(u64::from(task << 8 | number));
     let mut bytes: Vec<u8> = (0..REGION_BYTES[number as usize])
@@ -171,7 +175,7 @@ fn bitstream(task: u32, number: u32) -> Vec<u8> {
     bytes
 }
 
-/// A program that drives the fabric, register by register; what it reads comes to the results, in order.
+/// A program that drives the fabric, register by register, and stores the words that it reads in the results, in order.
 struct Driver {
     p: Program,
 }
@@ -189,12 +193,12 @@ impl Driver {
         self.p.sw(T0, 0, S0);
     }
 
-    /// The register, as one of the results.
+    /// Stores a register in the results.
     fn note(&mut self, register: u32) {
         self.note_at(GP + register);
     }
 
-    /// A word at any address, likewise.
+    /// Stores the word at any address in the results.
     fn note_at(&mut self, address: u32) {
         self.p.li(S0, address);
         self.p.lw(T0, 0, S0);
@@ -204,7 +208,7 @@ impl Driver {
         self.p.addi(S1, S1, 8);
     }
 
-    /// Waits until those bits of a register are so.
+    /// Waits until the bits `mask` of a register are `value`.
     fn until(&mut self, register: u32, mask: u32, value: u32) {
         assert!(mask.count_ones() == mask.trailing_ones(), "the lowest bits");
         let above = 64 - mask.count_ones() as i32;
@@ -231,7 +235,7 @@ impl Driver {
         self.write(TARGET, GO | task << 8 | number);
     }
 
-    /// Loads a region. Notes the port's status and how many cycles it took.
+    /// Configures a region. Stores the port's status and cycles in the results.
     fn configure(&mut self, task: u32, number: u32, slot: u32) {
         self.begin_configuration(task, number, slot);
         self.end_configuration();
@@ -243,13 +247,13 @@ impl Driver {
         self.note(PORT_CYCLES);
     }
 
-    /// Until the port is free: an interface that has computed a frame begins the next one at once.
+    /// Starts the next frame of each interface that has completed one, until the port is free.
     fn compute_while_configured(&mut self, interfaces: &[u32]) {
         let again = self.p.here();
         for &interface in interfaces {
             self.p.li(S0, GP + device(interface) + OVER);
             self.p.lw(T0, 0, S0);
-            // Of no effect where it is not over.
+            // Without effect where the frame is not over.
             self.p.sw(T0, START as i32 - OVER as i32, S0);
         }
         self.p.li(S0, GP + STATUS);
@@ -264,7 +268,7 @@ impl Driver {
         self.note(region(number) + ANSWER);
     }
 
-    /// What a device manager gives an interface, and what a VM writes.
+    /// Makes the device manager's settings of an interface, and the VM's.
     fn prepare(&mut self, interface: u32, task: usize, vm: u32) {
         let bytes = FRAMES[task].0.len();
         self.write(manager(interface) + WINDOW_BASE, vm >> 12);
@@ -274,14 +278,14 @@ impl Driver {
         self.write(device(interface) + TARGET_ADDR, OUTPUT);
     }
 
-    /// The hart's cycle counter, as one of the results.
+    /// Stores the hart's cycle counter in the results.
     fn note_cycle(&mut self) {
         self.p.csrr(T0, MCYCLE);
         self.p.sd(T0, 0, S1);
         self.p.addi(S1, S1, 8);
     }
 
-    /// Waits until the PLIC has seen an interface's interrupt.
+    /// Waits until an interface's interrupt is pending in the PLIC.
     fn until_interrupt(&mut self, interface: u32) {
         let bit = FIRST_LINE + INTERFACE_LINES + interface as i32;
         self.p.li(S0, PENDING);
@@ -292,7 +296,7 @@ impl Driver {
         self.p.beq(T0, ZERO, again);
     }
 
-    /// Waits for the end. Notes the error, how many cycles it was computed for, and faults.
+    /// Waits for the end of a frame. Stores the error, the cycles of the computation, and the faults in the results.
     fn end(&mut self, interface: u32) {
         self.until(device(interface) + OVER, 1, 1);
         self.note(device(interface) + RESULT);
@@ -306,8 +310,9 @@ impl Driver {
     }
 }
 
-/// Runs a program on frames of tasks, each in a VM's memory. Gives so many results, what the fabric did, and the trace
-/// hash; the outputs are as they should be.
+/// Runs a program on frames of tasks, each in a VM's memory, and asserts that the outputs are right.
+///
+/// Returns the first `results` results, the fabric's activity, and the trace hash.
 fn compute(
     fabric: Box<dyn Fabric>,
     program: &Program,
@@ -340,7 +345,7 @@ fn compute(
     (results, activity, board.trace_hash())
 }
 
-/// The same with and without skipping, which makes no difference.
+/// The same with and without skipped cycles, which make no difference.
 fn compute_both(
     program: &Program,
     pace: Pace,
@@ -416,7 +421,7 @@ fn preempted_task_continues_in_another_region_and_no_interface_has_two() {
         driver.write(device(INTERFACE) + START, 1);
         driver.pause(1000);
         if first != second {
-            // It has a region: a second one is refused.
+            // The interface has a region: a second one is refused.
             driver.write(region(second) + COMMAND, TAKE);
             driver.connect(second, INTERFACE);
         }
@@ -433,7 +438,7 @@ fn preempted_task_continues_in_another_region_and_no_interface_has_two() {
             let (found, _) = compute_both(&program, pace, &[(index, VM)], &bitstreams, results);
             let from_connect = &found[if first == second { 2 } else { 4 }..];
             let (answers, end) = from_connect.split_at(from_connect.len() - 3);
-            // Connected; refused; stopped, and not finished; connected.
+            // Connected; refused; preempted, with the frame unfinished; connected.
             let expected: &[u64] = if first == second {
                 &[0, UNFINISHED, 0]
             } else {
@@ -449,7 +454,7 @@ fn preempted_task_continues_in_another_region_and_no_interface_has_two() {
 /// Two tasks compute frame after frame, and the third region is configured beside them.
 #[test]
 fn regions_compute_side_by_side_while_another_is_configured_in_time() {
-    // Tasks, where they are, the region that is configured, and how many frames take longer than that.
+    // The tasks, their regions, the region that is configured, and the number of frames that take longer than that.
     let cases = [([2, 3], [1, 2], 0, 1), ([0, 1], [0, 1], 2, 20)];
     for (case, (tasks, others, number, frames)) in cases.into_iter().enumerate() {
         let beside = FITS.iter().position(|fits| fits.contains(&number));
@@ -475,7 +480,7 @@ fn regions_compute_side_by_side_while_another_is_configured_in_time() {
         }
         driver.end(0);
         driver.end(7);
-        // It is over before they are.
+        // The configuration ends before the frames.
         driver.note(STATUS);
         driver.end_configuration();
         let program = driver.program();
@@ -499,8 +504,7 @@ fn regions_compute_side_by_side_while_another_is_configured_in_time() {
     }
 }
 
-/// The bound that `tactus check` computes with, `configuration` of accelerators.toml, is kept beside whatever the other
-/// regions compute.
+/// The bound of `tactus check`, `configuration` of accelerators.toml, holds whatever the other regions compute.
 #[test]
 fn configuration_time_is_bounded_under_load() {
     let more = include_str!("../../../fabric/accelerators.toml")
@@ -549,7 +553,7 @@ fn configuration_time_is_bounded_under_load() {
     }
 }
 
-/// What a VM waits for: from its store to `START` to the interrupt in the PLIC.
+/// The time that a VM waits, from its store to `START` to the interrupt in the PLIC, is bounded.
 #[test]
 fn a_frame_is_over_in_time() {
     const INTERFACE: u32 = 0;
@@ -580,7 +584,9 @@ fn a_frame_is_over_in_time() {
     }
 }
 
-/// A configuration ends when memory does not answer; so does what is asked for until it has, and nothing of it is kept.
+/// A configuration ends with an error when memory does not answer, and leaves the region empty.
+///
+/// So does each further request, until memory has answered.
 #[test]
 fn memory_that_hangs_fails_a_configuration_and_not_the_port() {
     const INTERFACE: u32 = 2;
@@ -639,21 +645,21 @@ fn memory_that_hangs_fails_a_configuration_and_not_the_port() {
     }
 }
 
-/// Each thing that a hostile task does is contained and told; who computes beside it gets its result, and the region is
-/// as good as before.
+/// Each attack of a hostile task is contained and reported; the neighbour gets its result, and the region is usable
+/// again.
 #[test]
 fn a_hostile_task_is_contained() {
     const HOSTILE: u32 = 7;
     const INTERFACE: u32 = 4;
     const OTHER: u32 = 6;
     const TAKEN: u64 = 14;
-    /// Rounds of a pause that are longer than the time in which a region is drained: `isolator_cycles_max`, of a memory
-    /// that takes 16 cycles for a handshake.
+    /// Rounds of a pause that is longer than the draining of a region: `isolator_cycles_max`, with a memory that takes
+    /// 16 cycles for a handshake.
     const DRAIN_ROUNDS: u32 = 3500;
     let window_end = VM_PAGES << 12;
     let (good, beside, number, other) = (0, 2, 0, 1);
-    // What it does, and where; whether it ends by itself; faults outside of the window and illegal ones: exactly, or
-    // at least one of each kind; the last address that was refused.
+    // The attack and its target; whether it ends by itself; the faults outside of the window and the illegal ones,
+    // exactly, or at least one of each kind; the last address that was refused.
     let endless = (0, 0, false, Some((0, 0)), 0);
     let outside = (1, window_end, true, Some((32, 0)), window_end + 15 * 0x1000);
     let silent = (2, 0, false, Some((0, 0)), 0);
@@ -671,7 +677,7 @@ fn a_hostile_task_is_contained() {
         driver.write(device(INTERFACE) + START, 1);
         driver.write(device(OTHER) + START, 1);
         driver.end(OTHER);
-        // It is told to stop, and has more time for that than the slowest task.
+        // The task is preempted, and has more time for that than the slowest task.
         driver.write(region(number) + COMMAND, PREEMPT);
         driver.pause(10_000);
         driver.note(region(number) + DESCRIPTOR);
@@ -682,7 +688,7 @@ fn a_hostile_task_is_contained() {
         driver.end(INTERFACE);
         driver.note(manager(INTERFACE) + FAULT_ADDR);
         driver.write(manager(INTERFACE) + MANAGER_COMMAND, CLEAR_FAULTS);
-        // The next one.
+        // The next task in the region.
         driver.configure(TASKS[good].0, number, 2);
         driver.write(device(INTERFACE) + TARGET_ADDR, OUTPUT);
         driver.connect(number, INTERFACE);
@@ -728,7 +734,7 @@ fn a_hostile_task_is_contained() {
     }
 }
 
-/// The lines of the design, as the PLIC sees them: bit 0 is the first.
+/// Stores the design's lines, as pending in the PLIC, in the results: bit 0 is the first.
 fn lines(driver: &mut Driver) {
     driver.note_at(PENDING);
 }
@@ -749,7 +755,7 @@ fn interrupts_arrive_on_the_line_of_their_interface() {
     driver.end(INTERFACE);
     driver.pause(100);
     lines(&mut driver);
-    // What is outside of its window the task does not get, and the manager hears of it.
+    // The task does not get data outside of its window, and the manager gets an interrupt.
     driver.write(device(INTERFACE) + DATA_ADDR, VM_PAGES << 12);
     driver.write(device(INTERFACE) + START, 1);
     driver.pause(10);
@@ -758,7 +764,7 @@ fn interrupts_arrive_on_the_line_of_their_interface() {
     driver.note(manager(INTERFACE) + FAULT_ADDR);
     driver.pause(100);
     lines(&mut driver);
-    // One that stops.
+    // A task that is preempted.
     driver.write(device(INTERFACE) + DATA_ADDR, 0);
     driver.write(device(INTERFACE) + START, 1);
     driver.write(region(number) + COMMAND, PREEMPT);
@@ -778,7 +784,7 @@ fn interrupts_arrive_on_the_line_of_their_interface() {
         let faulty = ended | line(5);
         let stopped = faulty | line(2 + number);
         assert_eq!([found[3], found[7]], [port, ended]);
-        // The burst behind the window's end, and the one behind that.
+        // The burst after the window's end, and the burst after that.
         let refused = [1, u64::from(VM_PAGES << 12) + 128];
         assert_eq!(
             (&found[8..10], &found[10..]),
@@ -787,12 +793,13 @@ fn interrupts_arrive_on_the_line_of_their_interface() {
     }
 }
 
-/// A fabric whose cycles are all simulated, beside another one that skips those in which it says that it is quiet: then
-/// the other has to be as if it had not.
+/// A fabric with all cycles simulated, beside another one that skips the cycles that it reports as quiet.
+///
+/// The state of both must be equal.
 struct Resting {
     fabric: Box<dyn Fabric>,
     other: Box<dyn Fabric>,
-    /// For how many cycles it rests, and for how many it may.
+    /// The quiet cycles so far, and those that the fabric allows.
     rested: u64,
     allowed: u64,
     rests: u32,
@@ -801,7 +808,7 @@ struct Resting {
 impl Resting {
     fn new(rests: [Box<dyn Fabric>; 2]) -> Self {
         let [fabric, mut other] = rests;
-        // What a model keeps and never looks at is as its memory was before.
+        // State that the model keeps and never reads has the initial contents of its memory.
         other.restore(&fabric.save()).expect("the same design");
         Self {
             fabric,
@@ -886,7 +893,7 @@ fn skipped_cycles_have_no_effect() {
     let mut driver = Driver::new();
     driver.pause(1000);
     driver.prepare(INTERFACE, index, VM);
-    // One that waits in the monitor's list.
+    // A request that waits in the monitor's list.
     driver.write(COMPATIBILITY, 0);
     driver.write(REQUEST, 1 << 16);
     driver.pause(1000);
@@ -914,11 +921,11 @@ fn skipped_cycles_have_no_effect() {
     );
 }
 
-/// `docs/src/how-to/fire-pins-on-a-cycle.md`: lines 0 to 5 up, 250 cycles later down.
+/// The program of `docs/src/how-to/fire-pins-on-a-cycle.md`: lines 0 to 5 rise, and fall 250 cycles later.
 const VALVES: [u32; 6] = [0x13f3f, 0x30063, 0x02000, 0x30095, 0x13f00, 0];
 
 impl Driver {
-    /// Pins 0 to 5 are VM 0's, which has the program of valves; pin 6 is VM 1's, which has it too.
+    /// Assigns pins 0 to 5 to VM 0 and pin 6 to VM 1. Both VMs have the program of the valves.
     fn give_pins(&mut self) {
         for pin in 0..7 {
             self.write(
@@ -933,7 +940,7 @@ impl Driver {
         }
     }
 
-    /// Lets a VM's program begin in 5,000 cycles, so many times. Notes from when on that is.
+    /// Starts a VM's program in 5,000 cycles, `runs` times. Stores the cycle of the request in the results.
     fn note_start(&mut self, vm: u32, period: u32, runs: u32) {
         self.note(timed(vm) + NOW);
         self.p.li(T1, AHEAD);
@@ -960,10 +967,10 @@ fn pins_change_on_their_cycle_beside_accelerators_and_when_cycles_are_skipped() 
     driver.configure(TASKS[index].0, number, 0);
     driver.connect(number, interface);
     driver.write(device(interface) + START, 1);
-    // VM 1 has no pins for most of its lines: its report arrives when nothing else is in progress.
+    // VM 1 owns no pins for most of its lines; it reports that when nothing else is in progress.
     driver.note_start(1, 0, 1);
     driver.end(interface);
-    // Accesses that come at any moment of the schedule's turns: how long each takes is in the trace.
+    // Accesses at any moment of the schedule's turns. The trace contains the time of each.
     for _ in 0..60 {
         driver.pause(random.below(6_000) as u32);
         driver.write(timed(random.below(2) as u32) + 0x2c, 1 << 31);

@@ -1,7 +1,7 @@
-//! The design `io`: the I/O hypervisor and timed I/O under software that has all of it, and what comes out of the pins.
+//! The design `io`: the I/O hypervisor and timed I/O under software that owns all of it, and their output at the pins.
 //!
-//! Times are in cycles of the fabric. A request's is from the cycle in which its `REQUEST` is on the bus to that in
-//! which the port's interrupt is up.
+//! Times are in cycles of the fabric. A request's time is from the cycle in which its `REQUEST` is on the bus to the
+//! cycle in which the port's interrupt rises.
 
 use std::sync::{Arc, Mutex};
 
@@ -52,31 +52,31 @@ const fn timed(vm: u32) -> u32 {
 const TIMED_MANAGER: u32 = 0xc000;
 
 const PORTS: u32 = 4;
-/// The memory of the VM that port 0 is of.
+/// The memory of the VM that owns port 0.
 const VM: u32 = 0x8020_0000;
 const VM_PAGES: u32 = 4;
 
-/// What was seen of the pins, of the interrupts, and of the bus.
+/// The observed pins, interrupts and accesses on the bus.
 #[derive(Default)]
 struct Seen {
     cycle: u64,
-    /// Words that software wrote: when, where, what.
+    /// Words that software wrote: cycle, address, word.
     writes: Vec<(u64, u32, u32)>,
-    /// Words that it read, likewise; and where the read that is under way is.
+    /// Words that software read, likewise; and the address of the read in progress.
     reads: Vec<(u64, u32, u32)>,
     reading: u32,
     /// Changes of the interrupt lines, and of timed I/O's pins.
     interrupts: Vec<(u64, u32)>,
     timed: Vec<(u64, u32)>,
-    /// The UART: the cycle in which the byte begins that is coming; what has come.
+    /// The UART: the first cycle and the bits of the byte in progress; the text so far.
     uart: Option<(u64, u16)>,
     text: Vec<u8>,
-    /// Ethernet, from the first byte of the preamble to the last of the check sequence; and when each began.
+    /// Ethernet frames, from the first byte of the preamble to the last of the check sequence, with their first cycle.
     frames: Vec<(u64, Vec<u8>)>,
-    /// The picture that is being shown, and the last one that was whole: 640 x 480 colours.
+    /// The picture in progress, and the last complete one: 640 x 480 colours.
     picture: Vec<u8>,
     shown: Vec<u8>,
-    /// The same as the board's own watchers say.
+    /// The same by the board's own watchers.
     ethernet: Vec<(u64, Vec<u8>)>,
     display: Option<Vec<u8>>,
     before: Outputs,
@@ -85,7 +85,7 @@ struct Seen {
 /// Cycles of a bit of the UART.
 const DIVISOR: u64 = 868;
 
-/// The design's pins, which it shows at HP: `fabric/designs/io_design.sv` says which is which.
+/// The design's pins, which are at HP; `fabric/designs/io_design.sv` lists them.
 fn pins_of(outputs: &Outputs) -> u32 {
     outputs.hp.wdata as u32
 }
@@ -118,7 +118,7 @@ impl Look for Seen {
 }
 
 impl Seen {
-    /// 8N1: looks in the middle of each bit.
+    /// Receives 8N1: samples in the middle of each bit.
     fn listen(&mut self, level: u32) {
         match self.uart {
             None if level == 0 => self.uart = Some((self.cycle, 0)),
@@ -149,7 +149,7 @@ impl Seen {
         }
     }
 
-    /// A picture is what is shown between two pulses of the vertical synchronisation.
+    /// Collects a picture: the pixels between two pulses of the vertical synchronisation.
     fn watch(&mut self, vga: u32) {
         let vsync = vga >> 2 & 1 != 0;
         let vsync_before = pins_of(&self.before) >> 20 & 1 != 0;
@@ -161,13 +161,13 @@ impl Seen {
         }
     }
 
-    /// What was read at an address, in order.
+    /// The words that were read at an address, in order.
     fn read_at(&self, at: u32) -> Vec<u32> {
         let there = self.reads.iter().filter(|(_, address, _)| *address == at);
         there.map(|(_, _, word)| *word).collect()
     }
 
-    /// From the n-th write of a port's `REQUEST` to its interrupt, for each.
+    /// The times of a port's requests, each from the write of `REQUEST` to the interrupt.
     fn times(&self, port: u32) -> Vec<u64> {
         let asked = self
             .writes
@@ -188,13 +188,13 @@ impl Seen {
     }
 }
 
-/// A program that drives the fabric; what it reads comes to the results, in order.
+/// A program that drives the fabric, and stores the words that it reads in the results, in order.
 struct Driver {
     p: Program,
 }
 
 impl Driver {
-    /// With what the manager gives, and each port's interrupt enabled.
+    /// A program that makes the manager's settings, and enables each port's interrupt.
     fn new(policy: u32) -> Self {
         let mut p = Program::new();
         p.li(S1, RESULTS);
@@ -206,8 +206,10 @@ impl Driver {
         driver
     }
 
-    /// What the manager gives: each port all devices, an area of the flash of 16 sectors, a window of the display of
-    /// 160 x 120, an address; port 0 the memory of its VM. All but port 3 may write to the flash.
+    /// Makes the manager's settings.
+    ///
+    /// Each port gets all devices, 16 sectors of the flash, a window of 160 x 120 of the display, and an address; port
+    /// 0 gets the memory of its VM. All but port 3 may write to the flash.
     fn give(&mut self, policy: u32) {
         self.write(POLICY, policy * 0x154);
         self.write(READER, 1);
@@ -231,7 +233,7 @@ impl Driver {
         self.p.sw(T0, 0, S0);
     }
 
-    /// The register, as one of the results.
+    /// Stores a register in the results.
     fn note(&mut self, register: u32) {
         self.p.li(S0, GP + register);
         self.p.lw(T0, 0, S0);
@@ -241,7 +243,7 @@ impl Driver {
         self.p.addi(S1, S1, 8);
     }
 
-    /// Data at the beginning of a port's buffer.
+    /// Writes data to the beginning of a port's buffer.
     fn fill(&mut self, port: u32, data: &[u8]) {
         for (index, word) in data.chunks(4).enumerate() {
             let mut bytes = [0; 4];
@@ -257,7 +259,7 @@ impl Driver {
         self.write(page(port) + REQUEST, request);
     }
 
-    /// Waits for a response, and notes it.
+    /// Waits for a response, and stores it in the results.
     fn answer(&mut self, port: u32) {
         self.p.li(S0, GP + page(port) + STATUS);
         let again = self.p.here();
@@ -273,7 +275,7 @@ impl Driver {
         self.answer(port);
     }
 
-    /// Reads a register, and does nothing with it: it is in what is seen of the bus.
+    /// Reads a register without storing it: the observer of the bus records it.
     fn read(&mut self, register: u32) {
         self.p.li(S0, GP + register);
         self.p.lw(T0, 0, S0);
@@ -286,7 +288,7 @@ impl Driver {
         self.p.bne(T1, ZERO, again);
     }
 
-    /// Runs it. Gives what was noted, and what was seen.
+    /// Runs the program. Returns the results, the observations, and the board.
     fn run(mut self, memory: &[(u32, Vec<u8>)]) -> (Vec<u64>, Seen, Board) {
         power_off(&mut self.p);
         let seen = Arc::new(Mutex::new(Seen::default()));
@@ -309,7 +311,7 @@ const fn request(device: u32, op: u32, length: u32) -> u32 {
     device << 17 | op << 15 | length
 }
 
-/// A response that was taken: its status and its length.
+/// The status and the length of a response.
 fn answered(response: u64) -> (u64, u64) {
     assert!(response >> 31 == 1, "no response: {response:#x}");
     (response >> 13 & 15, response & 0x7ff)
@@ -319,12 +321,12 @@ fn pattern(bytes: u32) -> Vec<u8> {
     (0..bytes).map(|n| (n * 7 + 3) as u8).collect()
 }
 
-/// The longest that a read of so many bytes of flash takes at the device (docs/src/reference/io-devices.md).
+/// The longest time of a read of `bytes` bytes of flash at the device (docs/src/reference/io-devices.md).
 fn turn(bytes: u64) -> u64 {
     4 * (10 + bytes) + 10
 }
 
-/// Around a turn: through the page, the engine, and the arbiter.
+/// The cycles of a request outside of its turn: in the page, the engine, and the arbiter.
 const WAY: u64 = 16;
 
 #[test]
@@ -339,7 +341,7 @@ fn a_flash_is_written_read_and_erased_through_a_port() {
     for word in 0..4 {
         d.note(page(0) + BUFFER + 0x400 + 4 * word);
     }
-    // Into memory, and out of it.
+    // Into memory, and out of memory.
     d.call(0, request(FLASH, READ, 253) | MEMORY, 0x1000, 0x1000);
     d.call(0, request(FLASH, WRITE, 100) | MEMORY, 0x1200, 0x2000);
     d.call(0, request(FLASH, READ, 100) | MEMORY, 0x1200, 0x3000);
@@ -375,13 +377,13 @@ fn a_flash_is_written_read_and_erased_through_a_port() {
     for (time, bytes) in times[1..5].iter().zip([1, 4, 64, 256]) {
         assert!(*time <= turn(bytes) + WAY, "{bytes}: {time}");
     }
-    // The part takes 0.4 ms to program and 45 ms to erase.
+    // The part takes 0.4 ms to program a page and 45 ms to erase a sector.
     assert!(times[0] > 40_000 && times[0] < 60_000, "{}", times[0]);
     assert!(times[8] > 4_500_000 && times[8] < 4_501_000, "{}", times[8]);
     println!("flash, alone: {times:?}");
 }
 
-/// How long a read of port 0 takes, at most, of a few, while the queues of all others are full of the same.
+/// The longest of a few reads of port 0, while the queues of all other ports are full of such reads.
 fn contended(policy: u32, bytes: u32) -> u64 {
     let mut d = Driver::new(policy);
     for _ in 0..4 {
@@ -406,7 +408,7 @@ fn contended(policy: u32, bytes: u32) -> u64 {
 
 #[test]
 fn a_port_waits_no_longer_for_the_flash_than_the_policy_says() {
-    // BlueIO's worst cases with round robin (table 9); its part is another, and so is the number of those who ask.
+    // BlueIO's worst cases with round robin (table 9); its flash and its number of clients differ.
     for (bytes, paper) in [(1, 403), (4, 1_569), (64, 23_032), (256, 89_708)] {
         let one = turn(bytes) + WAY;
         let times =
@@ -414,7 +416,7 @@ fn a_port_waits_no_longer_for_the_flash_than_the_policy_says() {
         println!(
             "flash, {bytes} bytes, others full: {times:?} (round robin, FIFO, first by priority); BlueIO: {paper}"
         );
-        // Each other port has a turn; before the first by priority only who has his already.
+        // Each other port has a turn. By fixed priority, the first port waits only for the turn in progress.
         for (time, turns) in times.into_iter().zip([4, 4, 2]) {
             assert!(time <= turns * one, "{bytes}: {time}");
         }
@@ -431,7 +433,7 @@ fn uart_text_is_sent_and_reaches_its_reader() {
     d.answer(0);
     d.answer(2);
     d.pause(30_000);
-    // Port 1 alone is the reader.
+    // Only port 1 is the reader.
     d.call(0, request(UART, READ, 64), 0, 0);
     d.call(1, request(UART, READ, 64), 0, 0);
     for word in 0..4 {
@@ -491,20 +493,20 @@ fn each_port_draws_in_its_window() {
     const COLOURS: [u8; 4] = [0xe0, 0x1c, 0x03, 0xfc];
     let mut d = Driver::new(ROUND_ROBIN);
     for port in 0..PORTS {
-        // All of the window, and what would be beyond it.
+        // The whole window, and the part that would be beyond it.
         d.fill(port, &rectangle(1_000, 1_000, COLOURS[port as usize]));
         d.call(port, request(VGA, CONTROL, 5), 0, 0);
     }
     let row = pattern(32);
     d.fill(3, &row);
     d.call(3, request(VGA, WRITE, 32), 10 | 20 << 16, 0);
-    // The second picture is the first whole one.
+    // The second picture is the first complete one.
     d.pause(12_000_000);
     let (noted, seen, _) = d.run(&[]);
     for response in &noted[..5] {
         assert_eq!(answered(*response), (0, 0));
     }
-    // The first line behind the synchronisation is of the border, and so is the left of each.
+    // The first line after the synchronisation is of the border, and so is the left of each line.
     let (lines, columns) = (525, 800);
     assert_eq!(seen.shown.len(), lines * columns);
     let first = seen.shown.iter().position(|c| *c != 0).expect("a picture");
@@ -521,7 +523,7 @@ fn each_port_draws_in_its_window() {
     assert_eq!(seen.display, Some(picture));
 }
 
-/// `docs/src/how-to/fire-pins-on-a-cycle.md`: six lines up, 250 cycles later down.
+/// The program of `docs/src/how-to/fire-pins-on-a-cycle.md`: six lines rise, and fall 250 cycles later.
 const VALVES: [u32; 6] = [0x13f3f, 0x30063, 0x02000, 0x30095, 0x13f00, 0];
 
 #[test]
@@ -535,7 +537,7 @@ fn pins_change_on_their_cycle_while_ports_are_flooded() {
             d.write(timed(vm) + 0x400 + 4 * index as u32, *word);
         }
     }
-    // Both VMs begin 20,000 cycles from now, 4 times, each 2,000 behind the other; none of the pins is VM 1's.
+    // Both VMs start in 20,000 cycles, 4 runs each, 2,000 cycles apart; VM 1 owns none of the pins.
     for vm in 0..2 {
         d.note(timed(vm) + 0x08);
         d.p.li(T1, 20_000);
@@ -570,7 +572,7 @@ fn pins_change_on_their_cycle_while_ports_are_flooded() {
     assert!(flooded);
 }
 
-/// A manager that is restarted gives everything once more: requests under way and pins do not notice.
+/// Requests in progress and pins are not affected when a restarted manager repeats all its settings.
 #[test]
 fn repeated_assignment_has_no_effect() {
     let data = pattern(256);
@@ -620,14 +622,15 @@ fn repeated_assignment_has_no_effect() {
         .flat_map(|begin| [(begin, 0x3f), (begin + 250, 0)])
         .collect();
     assert_eq!(seen.timed, expected);
-    // It was given while all of that was in progress.
+    // The settings were repeated while all of that was in progress.
     let given = seen.writes.iter().filter(|(cycle, at, _)| {
         *at == TIMED_MANAGER + 0x100 && (start..start + 12_000).contains(cycle)
     });
     assert!(given.count() > 4);
 }
 
-/// The memory of the VM that a hostile port is of: port 2's is right behind that of port 0, port 3's right before it.
+/// The memory of a hostile port's VM: port 2's is right after that of port 0, port 3's right before it.
+///
 /// Port 1 has none.
 const fn hostile_memory(port: u32) -> (u32, u32) {
     match port {
@@ -637,13 +640,14 @@ const fn hostile_memory(port: u32) -> (u32, u32) {
     }
 }
 
-/// A request of a hostile port: its word, its address, and its place. Of the UART it wants a byte at most: a text takes
-/// its own port's time, and no other's, and the port has worse to do.
+/// A request of a hostile port: its word, its address, and its place in the buffer.
+///
+/// It writes at most a byte to the UART: a text would take time that delays only the port's own attacks.
 fn hostile(random: &mut Random, port: u32) -> (u32, u32, u32) {
     let mut below = |bound: u64| random.below(bound) as u32;
     let any = below(1 << 32);
     let (base, pages) = hostile_memory(port);
-    // The memory of port 0's VM; across the end of one's own; within it; anywhere.
+    // The memory of port 0's VM; across the end of the port's own; within it; anywhere.
     let memory = [
         VM.wrapping_sub(base) + (any & 0xfc0),
         (pages * 4_096).wrapping_sub(64),
@@ -653,7 +657,7 @@ fn hostile(random: &mut Random, port: u32) -> (u32, u32, u32) {
     let length = 1 + below(1_536);
     let inside = below(60_000);
     match below(10) {
-        // The longest turn of the flash there is.
+        // The longest possible turn of the flash.
         0 | 1 => (request(FLASH, READ, 1_536), inside, 0),
         2 => (request(FLASH, READ, length) | MEMORY, inside, memory),
         3 => {
@@ -700,12 +704,12 @@ fn hostile_ports_do_not_disturb_others() {
     for policy in [ROUND_ROBIN, FIFO, FIXED_PRIORITY] {
         let mut random = Random(u64::from(policy) + 1);
         let mut d = Driver::new(policy);
-        // Port 0's data are there before the others come.
+        // Port 0's data are written before the hostile ports start.
         d.fill(0, &mine);
         d.call(0, request(FLASH, WRITE, 256), 0x1000, 0);
         for port in 1..PORTS {
-            // They may not write to the flash: that would be a turn of its own length. Each has a device that it may
-            // not use.
+            // The hostile ports may not write to the flash, where a write has a longer turn. Each has a device that it
+            // may not use.
             d.write(settings(port), [0x1e, 0x0e, 0x16][port as usize - 1]);
             d.write(settings(port) + 0x10, 16);
             let (base, pages) = hostile_memory(port);
@@ -714,7 +718,7 @@ fn hostile_ports_do_not_disturb_others() {
             // A rectangle larger than any window.
             d.fill(port, &[0xe8, 0x03, 0xe8, 0x03, 0xff]);
         }
-        // Timed pins are VM 0's; the others would have them too, without end.
+        // VM 0 owns the timed pins; the programs of the others also drive them, without end.
         for pin in 0..6 {
             d.write(TIMED_MANAGER + 0x100 + 4 * pin, 1 << 31);
         }
@@ -737,7 +741,7 @@ fn hostile_ports_do_not_disturb_others() {
                 for _ in 0..2 {
                     let (word, address, place) = hostile(&mut random, port);
                     d.ask(port, word, address, place);
-                    // Nobody takes port 1's responses.
+                    // No software takes port 1's responses.
                     if port != 1 {
                         d.read(page(port) + RESPONSE);
                     }
@@ -756,7 +760,7 @@ fn hostile_ports_do_not_disturb_others() {
         let filled = pattern(pages * 4_096);
         let (noted, seen, board) = d.run(&[(before, filled.clone())]);
 
-        // Port 0 has its data, each time, in time: all that come before have the longest read.
+        // Port 0 gets its data each time, and in time, even when each request before it is the longest read.
         assert_eq!(answered(noted[0]), (0, 0));
         for (round, response) in noted[2..][..ROUNDS as usize].iter().enumerate() {
             assert_eq!(answered(*response), (0, 64), "round {round}");
@@ -775,7 +779,7 @@ fn hostile_ports_do_not_disturb_others() {
         let bound = others * (turn(1_536) + WAY) + turn(64) + WAY;
         assert!(longest <= bound, "{policy}: {longest}, and not {bound}");
 
-        // The others got every answer there is but that of a device that failed, and the flash was theirs for long.
+        // The others got each status but that of a failed device, and had long turns of the flash.
         let mut answers = [0; 16];
         for port in [2, 3] {
             for response in seen.read_at(page(port) + RESPONSE) {
@@ -803,8 +807,8 @@ fn hostile_ports_do_not_disturb_others() {
         let oldest = seen.read_at(page(1) + RESPONSE)[0];
         assert!(oldest >> 31 == 1, "the oldest response is still there");
 
-        // Memory: what is no hostile VM's is as it was; what is has what was there, or the flash's, which is empty but
-        // for port 0's area. Something came into both.
+        // Memory outside of the hostile VMs is unchanged. Theirs has its old contents, or those of the flash, which is
+        // empty but for port 0's area. Data arrived in both.
         let mut found = vec![0; filled.len()];
         board
             .memory()
@@ -840,20 +844,20 @@ fn invalid_requests_are_refused() {
     let mut d = Driver::new(ROUND_ROBIN);
     d.write(settings(2), 1 << UART);
     let asked = [
-        // A reserved op; too long; a place that is not aligned, or not in the buffer.
+        // A reserved op; a length beyond the limit; a place that is not aligned, or not in the buffer.
         (0, 3 << 15, 0, 0, MALFORMED),
         (0, request(FLASH, READ, 1_537), 0, 0, MALFORMED),
         (0, request(FLASH, READ, 4), 0, 2, MALFORMED),
         (0, request(FLASH, READ, 8), 0, 0x7fc, MALFORMED),
         (0, request(FLASH, READ, 4) | MEMORY, 0, 8, MALFORMED),
-        // No such device; one that the port may not use.
+        // A device that does not exist; one that the port may not use.
         (0, request(0, READ, 4), 0, 0, 2),
         (0, request(7, READ, 4), 0, 0, 2),
         (2, request(FLASH, READ, 4), 0, 0, DENIED),
-        // Behind the area, and not to be changed.
+        // After the end of the area; and an area that may not be changed.
         (0, request(FLASH, READ, 4), 16 * 4_096 - 3, 0, 5),
         (3, request(FLASH, WRITE, 4), 0, 0, PROTECTED),
-        // Memory behind the VM's, and of a VM that has none.
+        // Memory after the end of the VM's, and of a VM that has none.
         (
             0,
             request(FLASH, READ, 4) | MEMORY,
@@ -873,7 +877,7 @@ fn invalid_requests_are_refused() {
     for (port, word, address, place, _) in asked {
         d.call(port, word, address, place);
     }
-    // Nobody but the manager's page says what a port may: a port has no such registers.
+    // Only the manager's page has the settings of a port: a port has no such registers.
     d.note(page(0) + STATUS);
     let (noted, _, _) = d.run(&[]);
     for (response, (port, word, .., status)) in noted.iter().zip(asked) {

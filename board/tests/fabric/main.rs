@@ -30,7 +30,7 @@ fn run(board: &mut Board) {
     assert_eq!(outcome, Outcome::Stop(Stop::PowerOff));
 }
 
-/// Reads the identification, writes and reads the scratch register, and takes the time around each.
+/// Reads the identification, writes and reads the scratch register, and records the cycles before and after each.
 fn accesses() -> Program {
     const CYCLE: u32 = 0xb00;
     let mut p = Program::new();
@@ -65,16 +65,15 @@ fn software_reaches_the_design_and_waits_for_it() {
             [at(3) - at(2), at(4) - at(3), at(5) - at(4)]
         })
     });
-    // A read takes 2 cycles of the fabric, 2 more to come in and 2 of the hart's to come back; a write is not waited
-    // for, but what is read behind it comes behind it.
+    // A read takes 2 cycles of the fabric, 2 more to the fabric and 2 of the hart's back. The hart does not wait for a
+    // write, but a later read comes after it.
     assert_eq!(
         times,
         [[[36, 4, 43], [33, 4, 43]], [[150, 10, 90], [76, 101, 93]]]
     );
 }
 
-/// Lets the handler that follows take all traps: it counts them in S2, adds their causes to A2, and continues behind
-/// the instruction.
+/// Appends a trap handler that counts traps in S2, adds their causes to A2, and continues after the instruction.
 fn count_faults(p: &mut Program) {
     let over = p.room();
     let handler = p.here();
@@ -91,8 +90,8 @@ fn count_faults(p: &mut Program) {
     p.csrw(MTVEC, T1);
 }
 
-/// Reads and writes of the registers of `stamp`, and of places where there are none, in any order. What is read comes
-/// to the results.
+/// Accesses to the registers of `stamp` and to addresses without any, in random order. The words read are in the
+/// results.
 fn traffic(seed: u64) -> Program {
     let mut random = Random(seed);
     let mut p = Program::new();
@@ -109,7 +108,7 @@ fn traffic(seed: u64) -> Program {
                 p.sw(T0, word, S0);
             }
             5 => {
-                // Near the present, so that something comes of it.
+                // Near the present, so that the interrupt occurs.
                 p.lw(T0, 8, S0);
                 p.addi(T0, T0, random.below(60) as i32);
                 p.sd(T0, 0x10, S0);
@@ -128,7 +127,7 @@ fn traffic(seed: u64) -> Program {
     p
 }
 
-/// All of what a run of one or two harts left.
+/// The trace hash and the results of a run of one or two harts.
 fn trace(
     fabric: Box<dyn Fabric>,
     harts: usize,
@@ -154,7 +153,7 @@ fn compiled_design_matches_its_description() {
             for harts in [1, 2] {
                 let both = Box::new(Compared(model("stamp"), Box::new(Stamp::new())));
                 let found = trace(both, harts, pace, &program, false);
-                // Cycles that are skipped make no difference.
+                // Skipped cycles make no difference.
                 let all = trace(model("stamp"), harts, pace, &program, true);
                 assert_eq!(found, all, "seed {seed}, {pace:?}, {harts} harts");
                 faults += found.1[200];
@@ -196,8 +195,8 @@ fn the_design_interrupts_at_its_cycle() {
     for pace in BOTH {
         let mut board = board(Some(model("stamp")), 1, pace, &alarm(100_000));
         run(&mut board);
-        // CYCLES is 100,000 behind that edge, and the line is up behind the next one, at 1,000,010 ns. Two cycles of
-        // 1.5 ns later the hart sees it, at the start of its cycle 666,676.
+        // CYCLES is 100,000 after that edge, and the line rises after the next one, at 1,000,010 ns. Two cycles of 1.5
+        // ns later the hart sees it, at the start of its cycle 666,676.
         let until_read = match pace {
             Pace::Fast => 1,
             Pace::Timed => 4,
@@ -250,7 +249,7 @@ fn errors_of_posted_writes_are_counted() {
 
 #[test]
 fn a_port_that_fails_gives_access_faults_and_no_deadlock() {
-    // Reads, and counts faults, until it has been right again 10 times behind one.
+    // The program reads and counts faults, until 10 reads in sequence have succeeded.
     let mut p = Program::new();
     p.li(S0, GP);
     count_faults(&mut p);
@@ -275,7 +274,7 @@ fn a_port_that_fails_gives_access_faults_and_no_deadlock() {
         run(&mut board);
         let faults = board.x(0, S2 as usize) + board.x(1, S2 as usize);
         assert!((2..100).contains(&faults), "{faults}");
-        // All of them reads.
+        // All faults are of reads.
         assert_eq!(
             board.x(0, A2 as usize) + board.x(1, A2 as usize),
             5 * faults

@@ -1,7 +1,9 @@
-//! The design `manycore`: what goes over the mesh for an operation of I/O, how long a request takes, and that a tile
-//! which behaves badly disturbs no other.
+//! The design `manycore`: the flits of an I/O operation, the time of a request, and the isolation of tiles.
 //!
-//! Times are in cycles: from that in which `HEADER` is at the port to that in which the response's interrupt is up.
+//! A tile that behaves badly disturbs no other.
+//!
+//! Times are in cycles, from the one in which `HEADER` is at the port to the one in which the response's interrupt
+//! rises.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,14 +15,14 @@ use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options};
 use tactus_board::tiles::{Ended, Tiles};
 
-/// Words that have come over the mesh, at the board's own port; the counter's lower half.
+/// The lower half of the counter of words that arrived over the mesh, at the board's own port.
 const FLITS: u32 = 0x2008;
 /// Registers of the manager there.
 const LOST: u32 = 0x10;
 const fn settings(port: u32) -> u32 {
     0x100 + 0x40 * port
 }
-/// Registers of a tile's interface, at the tile's.
+/// Registers of a tile's interface, at the tile's own port.
 const STATUS: u32 = 0x04;
 const ROOM: u32 = 0x0c;
 const PACKET: u32 = 0x10;
@@ -31,7 +33,7 @@ const IRQ_ENABLE: u32 = 0x20;
 const BUFFER: u32 = 0x800;
 const HARTS: u32 = TILES as u32;
 
-/// Devices, ops, and whether a response is wanted of what was done.
+/// Devices, ops, and the flag that asks for no response on success.
 const FLASH: u32 = 2;
 const VGA: u32 = 3;
 const READ: u32 = 0;
@@ -39,7 +41,7 @@ const WRITE: u32 = 1;
 const QUIET: u32 = 1 << 14;
 const DENIED: u64 = 3;
 
-/// Where the I/O hypervisor is, and a hart: the upper bits of `HEADER`.
+/// The nodes of the I/O hypervisor and of a hart: the upper bits of `HEADER`.
 const IO: u32 = 4 << 29;
 const fn place(hart: u32) -> u32 {
     ((hart / 4) << 29) | ((hart % 4) << 26)
@@ -49,18 +51,18 @@ const fn request(device: u32, op: u32, length: u32) -> u32 {
     IO | device << 17 | op << 15 | length
 }
 
-/// What was seen of the ports, and of the interrupts.
+/// The observed ports and interrupts.
 #[derive(Default)]
 struct Seen {
     cycle: u64,
-    /// When `HEADER` was written, and of which tile; when an interrupt rose, and of which.
+    /// The cycle and the tile of each write of `HEADER`, and of each rise of an interrupt.
     sent: Vec<(u64, u32)>,
     rises: Vec<(u64, u32)>,
     irq: u32,
 }
 
 impl Seen {
-    /// From a tile's `HEADER` to its interrupt, for each.
+    /// The times of a tile's requests, each from `HEADER` to its interrupt.
     fn times(&self, tile: u32) -> Vec<u64> {
         let of = |events: &[(u64, u32)]| -> Vec<u64> {
             let mine = events.iter().filter(|(_, t)| *t == tile);
@@ -93,7 +95,7 @@ impl Look for Seen {
     }
 }
 
-/// What a tile does with its interface; what it reads comes to its results, in order.
+/// A program that drives a tile's interface, and stores the words that it reads in the results, in order.
 struct Driver {
     p: Program,
 }
@@ -113,7 +115,7 @@ impl Driver {
         self.p.sw(T0, 0, S0);
     }
 
-    /// The register, as one of the results.
+    /// Stores a register in the results.
     fn note(&mut self, register: u32) {
         self.p.li(S0, GP + register);
         self.p.lw(T0, 0, S0);
@@ -127,7 +129,7 @@ impl Driver {
         self.p.addi(S1, S1, 8);
     }
 
-    /// A packet, when the one before has gone.
+    /// Sends a packet as soon as the one before has left.
     fn send(&mut self, head: u32, words: &[u32]) {
         self.p.li(S0, GP + STATUS);
         let again = self.p.here();
@@ -141,7 +143,7 @@ impl Driver {
         self.write(HEADER, head);
     }
 
-    /// Waits for a packet, and notes its first word and so many others.
+    /// Waits for a packet, and stores its first word and `words` more in the results.
     fn take(&mut self, register: u32, words: u32) {
         self.p.li(S0, GP + register);
         let again = self.p.here();
@@ -162,8 +164,10 @@ impl Driver {
     }
 }
 
-/// What is given to each tile before it runs: all devices, four sectors of the flash, a window of the display, and that
-/// it may send to all tiles but the last.
+/// Makes the manager's settings of a tile before it runs.
+///
+/// The tile gets all devices, four sectors of the flash and a window of the display, and may send to all tiles but the
+/// last.
 fn give(tiles: &mut Tiles, port: u32) {
     let at = settings(port);
     for (register, value) in [
@@ -178,7 +182,7 @@ fn give(tiles: &mut Tiles, port: u32) {
     }
 }
 
-/// Runs what those tiles do, all at the same time; one that is not given anything may use no device.
+/// Runs the drivers of all tiles at the same time; a tile without settings may use no device.
 fn run(drivers: Vec<(u32, Driver)>, given: impl Fn(u32) -> bool) -> (Tiles, Seen) {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let watched = Watched(model("manycore"), Arc::clone(&seen));
@@ -201,13 +205,13 @@ fn run(drivers: Vec<(u32, Driver)>, given: impl Fn(u32) -> bool) -> (Tiles, Seen
 
 const ALL: fn(u32) -> bool = |_| true;
 
-/// A response's first word: its status and its length.
+/// The status and the length in a response's first word.
 fn answered(response: u64) -> (u64, u64) {
     assert!(response >> 31 == 1, "no response: {response:#x}");
     (response >> 13 & 15, response & 0x7ff)
 }
 
-/// Flits that one operation of each of so many tiles takes.
+/// The flits of one operation of each of `tiles` tiles.
 fn flits(tiles: u32, operation: impl Fn(&mut Driver)) -> u64 {
     let drivers = (0..tiles).map(|tile| {
         let mut driver = Driver::new();
@@ -255,7 +259,7 @@ fn written_data_are_read_over_the_mesh() {
         d.take(RESPONSE, 0);
         d.send(request(FLASH, READ, 12), &[0x100]);
         d.take(RESPONSE, 3);
-        // Beyond its area.
+        // Beyond the tile's area.
         d.send(request(FLASH, READ, 4), &[0x4000]);
         d.take(RESPONSE, 0);
         (tile, d)
@@ -283,20 +287,22 @@ fn written_data_are_read_over_the_mesh() {
     );
 }
 
-/// The longest that a read of so many bytes of flash takes at the device (docs/src/reference/io-devices.md).
+/// The longest time of a read of `bytes` bytes of flash at the device (docs/src/reference/io-devices.md).
 const fn turn(bytes: u64) -> u64 {
     4 * (10 + bytes) + 10
 }
 
-/// At most, between two places with so many routers on the way: four cycles in each, and what interface, port and
-/// arbiter take. Of a response's words four go in five cycles: with four credits, a credit is back after five.
+/// The most cycles for both ways between two nodes with `routers` routers between them.
+///
+/// Each router takes four cycles; interface, port and arbiter take the rest. Of a response's words four arrive in five
+/// cycles: with four credits, a credit is back after five.
 const fn way(routers: u64, bytes: u64) -> u64 {
     2 * 4 * routers + 24 + (5 * bytes.div_ceil(4)).div_ceil(4)
 }
 
 #[test]
 fn a_request_takes_its_devices_time_and_its_way() {
-    // The corners of the rows that the tiles are in.
+    // The corners of the tiles' rows.
     const TILES_AND_ROUTERS: [(u32, u64); 4] = [(12, 2), (15, 5), (0, 5), (3, 8)];
     for bytes in [1, 4, 64, 256] {
         let times = TILES_AND_ROUTERS.map(|(tile, routers)| {
@@ -314,13 +320,13 @@ fn a_request_takes_its_devices_time_and_its_way() {
 
 #[test]
 fn a_tile_that_floods_disturbs_no_other() {
-    // Tile 5 sends messages to tile 6, and requests that are malformed, and takes nothing. Tile 6 reads meanwhile.
+    // Tile 5 sends messages to tile 6 and malformed requests, and accepts nothing. Tile 6 reads meanwhile.
     let (mut flood, mut reader) = (Driver::new(), Driver::new());
     for round in 0..12 {
         flood.send(place(6) | 0x5_5555, &[round; 60]);
         flood.send(request(FLASH, WRITE, 100) | QUIET, &[0; 20]);
     }
-    // To a place without a tile, and to a tile that it must not send to.
+    // To a node without a tile, and to a tile that it may not send to.
     flood.send(4 << 29 | 2 << 26, &[]);
     flood.send(place(15), &[]);
     flood.pause(2_000);
@@ -334,7 +340,7 @@ fn a_tile_that_floods_disturbs_no_other() {
     reader.pause(10_000);
     reader.note(STATUS);
     reader.take(MESSAGE, 60);
-    // Tile 7 says that it is tile 1.
+    // Tile 7 claims to be tile 1.
     let (mut liar, mut deceived) = (Driver::new(), Driver::new());
     liar.send(place(8) | place(1) >> 6, &[]);
     deceived.take(MESSAGE, 0);
@@ -344,10 +350,10 @@ fn a_tile_that_floods_disturbs_no_other() {
         assert_eq!(answered(result(&tiles, 6, 2 * read)), (0, 4));
     }
     for time in seen.times(6) {
-        // Five routers, and a message of the flood before it.
+        // Five routers, and one message of the flood before it.
         assert!(time <= turn(4) + way(5, 4) + 61, "{time}");
     }
-    // Of 61 words each there is room for eight.
+    // There is room for eight messages of 61 words each.
     assert_eq!(result(&tiles, 6, 6), 4 << 16 | 1 << 3);
     assert_eq!(result(&tiles, 6, 7), 1 << 31 | 0o11 << 20 | 0x5_5555);
     assert!((8..68).all(|index| result(&tiles, 6, index) == 0));

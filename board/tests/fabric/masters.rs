@@ -20,7 +20,7 @@ const ON_EVENT: u32 = 1 << 8;
 /// The memory that is moved.
 const DATA: u32 = 0x8020_0000;
 
-/// Lets the design in S0 move 2^`log2_words` words.
+/// Appends a command that lets the design in S0 move 2^`log2_words` words.
 fn command(p: &mut Program, address: u32, command: u32, log2_words: u32) {
     p.li(T0, address);
     p.sw(T0, ADDRESS, S0);
@@ -28,7 +28,7 @@ fn command(p: &mut Program, address: u32, command: u32, log2_words: u32) {
     p.sw(T0, COMMAND, S0);
 }
 
-/// Waits until the design is no longer at work; its status is in T0.
+/// Appends a wait until the design is idle; its status is in T0.
 fn wait(p: &mut Program) {
     let again = p.here();
     p.lw(T0, STATUS, S0);
@@ -45,8 +45,9 @@ fn memory(board: &Board, address: u32) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// A program of bursts and of the hart's own loads and stores in between, and what it finds: the hart and the design do
-/// one thing after the other.
+/// A program of bursts and of the hart's own loads and stores in between, with the expected results.
+///
+/// The hart waits for the design before its next access.
 fn bursts(seed: u64) -> (Program, Vec<u64>, Vec<u64>) {
     const WORDS: u64 = 64;
     let mut random = Random(seed);
@@ -87,7 +88,7 @@ fn bursts(seed: u64) -> (Program, Vec<u64>, Vec<u64>) {
                 // A burst begins at a multiple of its length.
                 let begin = (first & !(count - 1)) as usize;
                 if random.below(2) == 0 {
-                    // Stores before the command are before it for the design, too.
+                    // Earlier stores precede the command for the design, too.
                     p.fence();
                 }
                 command(
@@ -138,7 +139,7 @@ fn bursts_move_the_data_in_memory() {
     }
 }
 
-/// What is counted of a hart that twice stores to a line, has it moved over the port, and loads or stores it again.
+/// The counts of a hart that twice stores to a line, moves it over the port, and loads or stores it again.
 fn line(port: u32, direction: u32, store: bool) -> Counts {
     let mut p = Program::new();
     p.li(S0, GP);
@@ -166,11 +167,11 @@ fn line(port: u32, direction: u32, store: bool) -> Counts {
 fn the_coherent_port_takes_lines_from_the_caches_and_the_other_does_not() {
     let misses = |counts: Counts| (counts.load_misses, counts.store_misses, counts.upgrades);
     for store in [false, true] {
-        // Past the caches: the hart finds its line as it was, missing only the first time.
+        // Past the caches: the hart finds its line unchanged, and misses only the first time.
         let past = line(HP, 0, store);
         assert_eq!(misses(past), (0, 1, 0));
         assert_eq!(misses(line(HP, WRITE, store)), (0, 1, 0));
-        // A write over ACP takes the line, which the L2 cache has then: 26 cycles from there.
+        // A write over ACP invalidates the hart's line and puts it into the L2 cache: 26 cycles from there.
         let written = line(0, WRITE, store);
         if store {
             assert_eq!(misses(written), (0, 3, 0));
@@ -178,7 +179,7 @@ fn the_coherent_port_takes_lines_from_the_caches_and_the_other_does_not() {
             assert_eq!(misses(written), (2, 1, 0));
             assert_eq!(written.stall_load - past.stall_load, 2 * 26);
         }
-        // A read shares it: loads hit, and a store has to ask for it again.
+        // A read shares the line: loads hit, and a store needs an upgrade.
         let read = line(0, 0, store);
         assert_eq!(misses(read), (0, 1, if store { 2 } else { 1 }));
     }
@@ -206,7 +207,7 @@ fn memory_that_is_not_there_is_an_error_to_the_design() {
 
 #[test]
 fn events_and_interrupts_reach_the_other_side() {
-    // The hart sleeps until the design has written; the burst begins with the event.
+    // The hart sleeps until the design has written; the event starts the burst.
     let mut p = Program::new();
     p.li(S0, GP);
     p.li(S1, PORT);
@@ -236,8 +237,8 @@ fn events_and_interrupts_reach_the_other_side() {
         assert_eq!(board.x(0, A0 as usize), 1 << 16);
         assert_eq!(memory(&board, DATA), 77);
         let waited = board.x(0, A2 as usize) - board.x(0, A1 as usize);
-        // Of the fast mode's, 10.8 cycles of the fabric: the event crosses, the request comes to the port, its answer
-        // crosses back, and the interrupt does.
+        // The fast mode's time is 10.8 cycles of the fabric: for the event to the fabric, the request to the port, and
+        // its answer and the interrupt back.
         let cycles = match pace {
             Pace::Fast => 72,
             Pace::Timed => 160,
@@ -266,7 +267,7 @@ fn a_write_of_the_design_reaches_code_that_was_run() {
     let back = p.room();
     let begin = p.here();
     p.fill(over, |p| p.j(begin));
-    // Runs it, has it written over, and runs it again.
+    // Runs the code, has the design overwrite it, and runs it again.
     p.bne(S1, ZERO, begin + 12);
     p.addi(S1, S1, 1);
     p.j(code);
@@ -294,7 +295,7 @@ fn a_write_of_the_design_reaches_code_that_was_run() {
 #[test]
 fn failed_master_port_does_not_stop_others() {
     for (port, bit) in [(FabricPort::Acp, 0), (FabricPort::Hp, HP)] {
-        // Moves without end; counts errors in A0 and all of them in A1.
+        // Moves without end; counts errors in A0 and all moves in A1.
         let mut p = Program::new();
         p.li(S0, GP);
         let again = p.here();
@@ -320,7 +321,7 @@ fn failed_master_port_does_not_stop_others() {
             board.run(at(&board, 60_000));
             let hung = moved(&board);
             assert!(hung > before);
-            // The hart goes on asking, and is answered.
+            // The hart continues to read the status, and gets answers.
             let instructions = board.instructions(0);
             board.run(at(&board, 200_000));
             assert_eq!(moved(&board), hung);

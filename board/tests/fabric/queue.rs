@@ -1,4 +1,4 @@
-//! The design `ready_queue`, by each of its schemes; what it says of when it is quiet.
+//! The design `ready_queue` by each of its schemes, and its reports of quiet cycles.
 
 use crate::assembler::{A0, Program, S0, S1, S3, T0, T1, ZERO};
 use crate::support::{GP, PORT, RESULTS, board, model, power_off, result};
@@ -6,21 +6,21 @@ use crate::{BOTH, run};
 use tactus_board::fault::Fault;
 
 const CYCLE: u32 = 0xb00;
-/// Registers of the page, behind those of the priorities.
+/// Registers of the page, after those of the priorities.
 const TAKE_HIGHEST: i32 = 0x800 - 0x400;
 const REMOVE: i32 = 0x808 - 0x400;
 const ACCESS: i32 = 0x820 - 0x400;
 const COUNT: i32 = 0x824 - 0x400;
-/// The doubleword.
+/// The shared doubleword.
 const DATA: u32 = 0x8020_0000;
 const VALID: u32 = 1 << 31;
 /// A vCPU and its priority.
 const HANDLE: u32 = 3;
 const PRIORITY: u32 = 9;
-/// What of the program's is noted.
+/// The number of doublewords that the program records.
 const NOTES: u32 = 9;
 
-/// Lets some time pass.
+/// Waits for some time.
 fn pause(p: &mut Program) {
     p.li(T0, 3000);
     let again = p.here();
@@ -28,7 +28,7 @@ fn pause(p: &mut Program) {
     p.bne(T0, ZERO, again);
 }
 
-/// Notes the doubleword, after a pause, and the cycle.
+/// Records the shared doubleword and the cycle after a pause.
 fn note(p: &mut Program) {
     pause(p);
     p.ld(T0, 0, S3);
@@ -38,15 +38,16 @@ fn note(p: &mut Program) {
     p.addi(S1, S1, 16);
 }
 
-/// A command in memory.
+/// Writes a command to memory.
 fn command(p: &mut Program) {
     p.li(T0, VALID | PRIORITY << 16 | HANDLE);
     p.sw(T0, 0, S3);
     p.fence();
 }
 
-/// Queues a vCPU and takes it out, by the page and then by memory, with pauses in which the design comes to rest; S0 is
-/// in the middle of the page.
+/// Queues a vCPU and removes it, by the page and then by memory, with pauses in which the design becomes quiet.
+///
+/// S0 is in the middle of the page.
 fn schemes(scheme: u32) -> Program {
     let mut p = Program::new();
     p.li(S0, GP + 0x400);
@@ -66,7 +67,7 @@ fn schemes(scheme: u32) -> Program {
     p.li(T0, HANDLE);
     p.sw(T0, REMOVE, S0);
     note(&mut p);
-    // Only the schemes that look in memory find it.
+    // Only the schemes that read memory find the command.
     command(&mut p);
     p.sw(ZERO, 0, A0);
     note(&mut p);
@@ -90,7 +91,7 @@ fn the_queue_is_reached_by_four_schemes_and_rests_in_between() {
                 fabric.simulate_all(all);
                 run(&mut board);
                 let activity = board.fabric().expect("it was loaded").activity();
-                // One that polls is never quiet.
+                // A scheme that polls is never quiet.
                 if scheme != 3 {
                     assert_eq!(activity.simulated == activity.cycles, all, "{scheme}");
                 }
@@ -121,7 +122,7 @@ fn the_queue_is_reached_by_four_schemes_and_rests_in_between() {
     }
 }
 
-/// A command in memory, and two events for it, with pauses before, between and behind.
+/// Writes a command to memory and sends two events for it, with pauses before, between and after.
 fn events() -> Program {
     const ACP: u32 = 2;
     let mut p = Program::new();
@@ -144,17 +145,17 @@ fn events() -> Program {
     p
 }
 
-/// With lost events and with spurious ones, each command in memory is executed once: at the next event, or without one.
+/// With lost or spurious events, each command in memory is executed once: at the next event, or without one.
 #[test]
 fn a_command_is_carried_out_once_whichever_events_come() {
     const WAITS: u64 = (VALID | PRIORITY << 16 | HANDLE) as u64;
     const DONE: u64 = WAITS << 32 | (WAITS & !(VALID as u64));
-    // The doubleword before the command, with it, and after each event; then how many are queued.
+    // The doubleword before the command, with it, and after each event; then the number of queued vCPUs.
     const GOOD: [u64; 5] = [0, WAITS, DONE, DONE, 1];
     const EARLY: [u64; 5] = [0, DONE, DONE, DONE, 1];
     const LATE: [u64; 5] = [0, WAITS, WAITS, DONE, 1];
     let (lost, extra) = (Fault::FabricEventLost, Fault::FabricEventExtra);
-    // A fault, and in which of the pauses.
+    // A fault, and the number of the pause that contains it.
     let cases = [
         (None, GOOD),
         (Some((lost, 0)), LATE),

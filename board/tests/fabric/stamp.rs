@@ -1,5 +1,4 @@
-//! The block `stamp`, written down once more, from its description and its documentation: what the compiled RTL is
-//! compared with.
+//! A second model of the block `stamp`, from its description and its documentation, to compare the compiled RTL with.
 
 use std::path::Path;
 
@@ -16,7 +15,7 @@ pub struct Stamp {
     upper: u32,
     scratch: u32,
     compare: u64,
-    /// A write of `compare` that takes effect at the next edge, and its lower half while that is all there is.
+    /// A write of `compare` that takes effect at the next edge, and its lower half until the upper half arrives.
     written: Option<u64>,
     half: u64,
     half_bits: u64,
@@ -25,7 +24,7 @@ pub struct Stamp {
     clear: bool,
     address: Option<u32>,
     data: Option<(u32, u32)>,
-    /// For how many cycles nothing was on the bus; no more than 3 are counted.
+    /// The number of cycles without activity on the bus, counted up to 3.
     settled: u8,
 }
 

@@ -14,20 +14,20 @@ use tactus_board::setup::{self, Options};
 use crate::assembler::{Program, T0, T1};
 
 pub const MEMORY: u32 = 0x8000_0000;
-/// Where programs put what they find.
+/// The address of the programs' results.
 pub const RESULTS: u32 = 0x8010_0000;
 pub const GP: u32 = 0x4000_0000;
 pub const PORT: u32 = 0x4010_0000;
 pub const MCAUSE: u32 = 0x342;
 
-/// The file of a design's model, which is compiled first where that has to be.
+/// The file of a design's model, which is compiled first if necessary.
 fn model_file(design: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let output = Command::new(root.join("fabric/flow.py"))
         .args(["model", design])
         .output()
         .expect("the fabric's flow; `make setup` installs what it needs");
-    // A panic here would spoil the lock of all that wait for a model: they fail as well.
+    // A panic here poisons the lock, so that all tests that wait for a model fail as well.
     assert!(
         output.status.success(),
         "{}",
@@ -46,12 +46,12 @@ pub fn model(design: &'static str) -> Box<dyn Fabric> {
     Box::new(Model::load(file).expect("a model"))
 }
 
-/// Two fabrics as one, which have to do the same in every cycle.
+/// Two fabrics that must have equal outputs in each cycle.
 pub struct Compared(pub Box<dyn Fabric>, pub Box<dyn Fabric>);
 
 impl Compared {
     fn compare(&self, cycles: u64) {
-        // What is not valid says nothing.
+        // The values of invalid outputs do not count.
         let said = |fabric: &dyn Fabric| {
             let mut outputs = *fabric.outputs();
             if outputs.gp_rvalid == 0 {
@@ -101,17 +101,17 @@ impl Fabric for Compared {
     }
 }
 
-/// What looks at a fabric's ports in each cycle.
+/// An observer of a fabric's ports in each cycle.
 pub trait Look: Send {
     fn look(&mut self, inputs: &Inputs, outputs: &Outputs);
 
-    /// At what tiles asked for in it, beside what their ports said then: before [`look`](Self::look).
+    /// Observes the tiles' inputs of a cycle and the ports' outputs before it; called before [`look`](Self::look).
     fn look_at_tiles(&mut self, tiles: &[GpInputs; TILES], before: &[GpOutputs; TILES]) {
         let _ = (tiles, before);
     }
 }
 
-/// A fabric that is never quiet, and is looked at.
+/// A fabric that is never quiet, with an observer.
 pub struct Watched<T>(pub Box<dyn Fabric>, pub Arc<Mutex<T>>);
 
 impl<T: Look> Fabric for Watched<T> {
@@ -162,7 +162,7 @@ impl<T: Look> Fabric for Watched<T> {
     }
 }
 
-/// A board of the profile `soc` with that in its fabric; all harts run the program.
+/// A board of the profile `soc` with this fabric, on which all harts run the program.
 pub fn board(
     fabric: Option<Box<dyn Fabric>>,
     harts: usize,
@@ -172,7 +172,7 @@ pub fn board(
     board_with(fabric, harts, pace, program, |_| {})
 }
 
-/// The same of a profile that was changed.
+/// The same with a changed profile.
 pub fn board_with(
     fabric: Option<Box<dyn Fabric>>,
     harts: usize,
@@ -199,7 +199,7 @@ pub fn board_with(
     board
 }
 
-/// Powers the board off.
+/// Appends instructions that power the board off.
 pub fn power_off(program: &mut Program) {
     program.li(T0, 0x10_0000);
     program.li(T1, 0x5555);
@@ -208,7 +208,7 @@ pub fn power_off(program: &mut Program) {
     program.j(here);
 }
 
-/// A word of the results.
+/// A doubleword of the results.
 pub fn result(board: &Board, index: u32) -> u64 {
     let mut bytes = [0; 8];
     board

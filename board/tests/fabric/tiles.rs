@@ -1,4 +1,4 @@
-//! Tiles around a fabric that is none of RTL: what each sees of the others, and in which cycle.
+//! Tiles around a fabric without RTL: each tile's view of the others, and its cycle.
 
 use std::path::Path;
 
@@ -12,28 +12,28 @@ use crate::assembler::{A0, A1, MIE, MSTATUS, MTVEC, Program, S0, S1, T0, T1, T2,
 use crate::count_faults;
 use crate::support::{GP, MEMORY, power_off};
 
-/// Where programs put what they find, in their tile's memory.
+/// The address of the programs' results, in their tile's memory.
 pub const RESULTS: u32 = MEMORY + 0x8_0000;
 const CYCLE: u32 = 0xb00;
 const HART: u32 = 0xf14;
-/// The cycle in which it is read.
+/// Reads as the cycle of the access.
 const NOW: i32 = 0;
-/// The value written last, by any tile.
+/// Reads as the value that any tile wrote last.
 const SHARED: i32 = 4;
-/// Whose interrupt is to be up, a bit each.
+/// The interrupts to raise, a bit for each tile.
 const RAISE: i32 = 8;
-/// Answered after so many cycles more.
+/// Answered after this many more cycles.
 const SLOW: (i32, u64) = (12, 37);
 /// Answered with an error; 20: never answered.
 const WRONG: i32 = 16;
 const SILENT: i32 = 20;
 
-/// Registers behind each port. An access is taken in the cycle in which it is there, and answered in the next.
+/// Registers at each port. An access is accepted in the cycle in which it is valid, and answered in the next.
 #[derive(Default)]
 struct Registers {
     outputs: Outputs,
     ports: [GpOutputs; TILES],
-    /// Reads that are to be answered: in how many cycles, and of what.
+    /// Reads in progress: the cycles until the response, and the address.
     reading: [Option<(u64, i32)>; TILES],
     cycle: u64,
     shared: u32,
@@ -63,7 +63,7 @@ impl Fabric for Registers {
     fn cycle_with_tiles(&mut self, _: &Inputs, tiles: &[GpInputs; TILES], _: u64) {
         self.cycle += 1;
         for (number, (inputs, port)) in tiles.iter().zip(&mut self.ports).enumerate() {
-            // What was taken is not offered again.
+            // The port withdraws a response that was accepted.
             *port = GpOutputs {
                 awready: 1,
                 wready: 1,
@@ -146,7 +146,7 @@ pub fn result(tiles: &Tiles, tile: usize, index: u64) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// With the port's address in S0, and the results' in S1.
+/// A program with the port's address in S0 and the results' in S1.
 fn program() -> Program {
     let mut p = Program::new();
     p.li(S0, GP);
@@ -182,8 +182,8 @@ fn each_has_a_port_for_itself_and_all_have_the_same_time() {
         assert_eq!(result(&tiles, tile, 0), tile as u64);
         for round in 0..3 {
             let at = |index| result(&tiles, tile, 1 + 5 * round + index);
-            // The load begins at what was read; it is there in the cycle after, and answered in the next. What is read
-            // behind it is the cycle that follows the instruction that reads it.
+            // The load begins in the cycle that A0 holds. It is valid in the next cycle, and answered in the cycle
+            // after. The register read after it is the cycle after the instruction that reads it.
             assert_eq!(at(1), at(0) + 2, "tile {tile}");
             assert_eq!(at(2), at(0) + 4, "tile {tile}");
             assert_eq!((at(3), at(4)), (tile as u64, at(2) + 4 + SLOW.1));
@@ -192,7 +192,7 @@ fn each_has_a_port_for_itself_and_all_have_the_same_time() {
     }
 }
 
-/// Tile 0 writes down when it wrote, the others when they saw it.
+/// A write of tile 0 is visible to the others in the next cycle. Tile 0 records its cycle, the others that of the read.
 #[test]
 fn a_write_is_visible_to_other_tiles_in_the_next_cycle() {
     let mut writer = program();
@@ -218,7 +218,7 @@ fn a_write_is_visible_to_other_tiles_in_the_next_cycle() {
         let mut tiles = tiles(quantum, &[writer.clone(), reader.clone(), reader.clone()]);
         assert_eq!(tiles.run(10_000), Ended::Off);
         let wrote = result(&tiles, 0, 0);
-        // A write is not waited for.
+        // The hart does not wait for a write.
         assert_eq!(result(&tiles, 0, 1), wrote + 2);
         for tile in 1..3 {
             assert_eq!(result(&tiles, tile, 0), wrote);
@@ -231,7 +231,7 @@ fn a_write_is_visible_to_other_tiles_in_the_next_cycle() {
     assert!(hashes.iter().all(|hash| *hash == hashes[0]), "{hashes:x?}");
 }
 
-/// One waits for its interrupt, another one is at work; tile 0 raises both at once.
+/// Tile 0 raises two interrupts at once: one tile waits for its interrupt, another one is busy.
 #[test]
 fn an_interrupt_arrives_in_its_cycle() {
     let mut raiser = program();
@@ -269,7 +269,7 @@ fn an_interrupt_arrives_in_its_cycle() {
     for quantum in [1, 50] {
         let mut tiles = tiles(quantum, &[raiser.clone(), handled(true), handled(false)]);
         assert_eq!(tiles.run(10_000), Ended::Off);
-        // On the bus in the next cycle, taken at its end, up in the one after.
+        // On the bus in the next cycle, accepted at its end, raised in the one after.
         let raised = result(&tiles, 0, 0) + 3;
         for tile in 1..3 {
             let taken = result(&tiles, tile, 0);
@@ -287,11 +287,11 @@ fn refused_or_unanswered_accesses_are_faults_or_counted() {
     count_faults(&mut p);
     p.lw(T0, WRONG, S0);
     p.lw(T0, SILENT, S0);
-    // Not a word, and nothing there.
+    // An access of more than a word, and one without a device.
     p.ld(T0, 0, S0);
     p.li(T2, 0x5000_0000);
     p.lw(T0, 0, T2);
-    // Another hart's registers of the CLINT read as none's.
+    // Registers of other harts in the CLINT do not exist.
     p.sw(T0, WRONG, S0);
     p.li(T2, RESULTS);
     p.sd(crate::S2, 0, T2);
@@ -309,6 +309,6 @@ fn refused_or_unanswered_accesses_are_faults_or_counted() {
     assert_eq!(tiles.ended(1), Some(Stop::Failure(42)));
     assert_eq!(tiles.ended(2), None);
     assert_eq!((result(&tiles, 0, 0), result(&tiles, 0, 1)), (4, 4 * 5));
-    // What is not answered holds up nothing but itself.
+    // An unanswered access delays only itself.
     assert_eq!(tiles.refused(0), 1);
 }

@@ -7,12 +7,12 @@ use super::exact::register;
 use super::model::{self, DOUBLE, Format, SINGLE};
 use super::operands::{cases, rounding, value};
 
-/// The integers of an instruction's suffix.
+/// An integer type of an instruction's suffix.
 #[derive(Clone, Copy, Debug)]
 struct Integer {
     lowest: i128,
     highest: i128,
-    /// How a register holds one of them: W and WU both sign-extended from 32 bits.
+    /// The register that holds an integer: W and WU are both sign-extended from 32 bits.
     to_register: fn(i128) -> u64,
     /// The integer that an instruction takes from a register.
     of_register: fn(u64) -> i128,
@@ -43,7 +43,7 @@ const LU: Integer = Integer {
     of_register: i128::from,
 };
 
-/// To an integer and from an integer, for each of them.
+/// The conversions to and from each integer type.
 const SINGLES: [(Integer, Compute, Compute); 4] = [
     (W, op::fcvt_w_s, op::fcvt_s_w),
     (WU, op::fcvt_wu_s, op::fcvt_s_wu),
@@ -99,7 +99,7 @@ fn check_from(
     Ok(())
 }
 
-/// Numbers about the size of integers, with fractions that are often one half.
+/// Numbers about the size of integers, whose fractions are often one half.
 fn near_integers(format: Format) -> impl Strategy<Value = u64> {
     (any::<i64>(), 0_u32..64, 0_i32..4, -2_i64..=2).prop_map(
         move |(integer, shift, halves, step)| {
@@ -109,7 +109,7 @@ fn near_integers(format: Format) -> impl Strategy<Value = u64> {
             } else {
                 number.to_bits()
             };
-            // A step from zero into the other sign is of no interest.
+            // A step from zero to the other sign is not useful.
             if bits & !format.sign() > 2 {
                 bits.wrapping_add_signed(step)
             } else {
@@ -119,7 +119,7 @@ fn near_integers(format: Format) -> impl Strategy<Value = u64> {
     )
 }
 
-/// Integers with few bits between the first and the last, or just too many.
+/// Integers whose significand has few bits, as many as fit, or just too many.
 fn integers() -> impl Strategy<Value = u64> {
     let built =
         (any::<u64>(), 0_u32..64, 0_u32..64).prop_map(|(bits, left, right)| bits >> right << left);
@@ -128,7 +128,7 @@ fn integers() -> impl Strategy<Value = u64> {
         -3_i64..=3,
     )
         .prop_map(|(limit, step): (u64, i64)| limit.wrapping_add_signed(step));
-    // One bit, and one just beyond what the significand holds: half-way.
+    // One bit, and one just below the significand's last: half-way.
     let halfway = (24_u32..64, 23_u32..56, -1_i64..=1).prop_map(|(top, below, step)| {
         let low = 1_u64 << top.saturating_sub(below);
         (1_u64 << top | low << 1 | low).wrapping_add_signed(step)
@@ -159,7 +159,7 @@ proptest! {
         check_from(DOUBLE, &DOUBLES, a, mode)?;
     }
 
-    /// With a single's exponents, and with bits below a single's last.
+    /// Numbers with a single's exponents, and with bits below a single's last.
     #[test]
     fn doubles_become_singles(single in value(SINGLE), low in any::<u32>(), any in value(DOUBLE), mode in rounding()) {
         let wide = f64::from(f32::from_bits(single as u32)).to_bits();

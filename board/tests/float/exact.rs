@@ -15,7 +15,7 @@ pub fn register(format: Format, value: u64) -> u64 {
     }
 }
 
-/// Computes with values of the format in registers, and compares what comes of it.
+/// Computes with values of the format in registers, and compares the outcome.
 fn check(
     compute: Compute,
     format: Format,
@@ -41,7 +41,7 @@ fn check(
     Ok(())
 }
 
-/// The nine operations on the operands given, their functions in the order named below.
+/// Checks the nine operations on the operands; their functions are in the order below.
 fn check_all(
     format: Format,
     functions: [Compute; 9],
@@ -114,7 +114,7 @@ proptest! {
         check_all(DOUBLE, DOUBLES, operands, mode)?;
     }
 
-    /// Once more where the host may have computed the result.
+    /// The mode in which the board may use the host's arithmetic, once more.
     #[test]
     fn single_precision_is_rounded_exactly_to_nearest(operands in triple(SINGLE)) {
         check_all(SINGLE, SINGLES, operands, Rounding::NearestEven)?;
@@ -125,7 +125,7 @@ proptest! {
         check_all(DOUBLE, DOUBLES, operands, Rounding::NearestEven)?;
     }
 
-    /// Squares and products have roots and quotients that are exact, which random operands have not.
+    /// Squares and products have exact roots and quotients, which random operands hardly ever have.
     #[test]
     fn exact_roots_and_quotients_raise_nothing(a in 1_u64..1 << 26, b in 1_u64..1 << 26) {
         let of = |number: u64| (number as f64).to_bits();

@@ -1,5 +1,7 @@
-//! Many cases against SoftFloat itself, rounding to nearest even, where the host may compute: faster than the
-//! exact model, so that rare cases come up too.
+//! Many cases against SoftFloat itself, rounding to nearest even, where the board may compute with the host's
+//! arithmetic.
+//!
+//! SoftFloat is faster than the exact model, so that rare cases occur, too.
 
 use proptest::prelude::*;
 use softfloat_wrapper::{ExceptionFlags, F32, F64, Float, RoundingMode};

@@ -1,4 +1,4 @@
-//! The arithmetic of F and D, against the specification's own words, an exact model, and SoftFloat.
+//! The arithmetic of F and D against the specification's statements, an exact model, and SoftFloat.
 
 mod conversions;
 mod exact;

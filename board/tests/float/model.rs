@@ -1,5 +1,6 @@
-//! An exact model of rounding: values as fractions and square roots of whole numbers without limit, rounded by
-//! IEEE 754's definitions. Written to be seen to be right; nothing here is fast.
+//! An exact model of rounding: values as fractions and square roots of unlimited whole numbers.
+//!
+//! They are rounded by IEEE 754's definitions. The model is written to be evidently right, not to be fast.
 
 use std::cmp::Ordering;
 
@@ -70,7 +71,7 @@ impl Format {
         magnitude | if negative { self.sign() } else { 0 }
     }
 
-    /// Exponent of the last bit of subnormal numbers.
+    /// The exponent of the last bit of subnormal numbers.
     fn smallest(self) -> i64 {
         self.lowest - i64::from(self.precision) + 1
     }
@@ -106,7 +107,7 @@ impl Magnitude {
         }
     }
 
-    /// Times a power of two.
+    /// The number times a power of two.
     pub fn scaled(mut self, exponent: i64) -> Self {
         self.exponent += exponent;
         self
@@ -154,7 +155,7 @@ impl Magnitude {
         (negative, Self::whole(numerator).scaled(exponent))
     }
 
-    /// This divided by 2^`unit`: the whole part, and what is left against one half, and whether nothing is left.
+    /// The quotient by 2^`unit`: its whole part, the rest compared with one half, and whether there is no rest.
     fn split(&self, unit: i64) -> (BigUint, Ordering, bool) {
         // Under a root, the unit counts twice.
         let shift = self.exponent - if self.root { 2 * unit } else { unit };
@@ -167,7 +168,7 @@ impl Magnitude {
         let whole = &numerator / &denominator;
         let whole = if self.root { whole.sqrt() } else { whole };
         let power = |x: BigUint| if self.root { &x * &x } else { x };
-        // Twice everything: 2 * this against 2 * whole and 2 * whole + 1.
+        // Doubled: 2 * this against 2 * whole and 2 * whole + 1.
         let doubled = numerator * power(2_u8.into());
         let even: BigUint = &whole * 2_u8;
         let exact = doubled == power(even.clone()) * &denominator;
@@ -175,7 +176,7 @@ impl Magnitude {
         (whole, half, exact)
     }
 
-    /// Rounded to a whole number of 2^`unit`, and whether that changed it.
+    /// The number rounded to a whole number of 2^`unit`, and whether that changed it.
     pub fn rounded(&self, unit: i64, negative: bool, rounding: Rounding) -> (BigUint, bool) {
         let (whole, half, exact) = self.split(unit);
         let up = match rounding {
@@ -190,7 +191,7 @@ impl Magnitude {
         (if up { whole + 1_u8 } else { whole }, !exact)
     }
 
-    /// The exponent of the greatest power of two that is not greater. Of a number that is not zero.
+    /// The exponent of the greatest power of two that is at most the number, which must not be zero.
     fn logarithm(&self) -> i64 {
         let guess = self.numerator.bits() as i64 - self.denominator.bits() as i64 + self.exponent;
         let guess = if self.root {
@@ -198,21 +199,21 @@ impl Magnitude {
         } else {
             guess
         };
-        // Off by one at most.
+        // The guess is off by one at most.
         (guess - 1..=guess + 1)
             .rev()
             .find(|&exponent| self.split(exponent).0 > 0_u8.into())
             .expect("a number that is not zero")
     }
 
-    /// Rounded to a format, with flags (IEEE 754-2008, 4.3 and 7.4 to 7.6, tininess after rounding).
+    /// The number rounded to a format, with flags (IEEE 754-2008, 4.3 and 7.4 to 7.6, tininess after rounding).
     pub fn to_format(&self, format: Format, negative: bool, rounding: Rounding) -> (u64, Flags) {
         if self.is_zero() {
             return (format.signed(0, negative), Flags::empty());
         }
         let one: BigUint = 1_u8.into();
         let last = i64::from(format.precision) - 1;
-        // As if exponents had no limits.
+        // Rounded with unlimited exponents.
         let unit = self.logarithm() - last;
         let (unlimited, _) = self.rounded(unit, negative, rounding);
         let reaches = |exponent: i64, whole: &BigUint| {
@@ -229,11 +230,11 @@ impl Magnitude {
             let magnitude = format.infinity() - u64::from(!to_infinity);
             return (format.signed(magnitude, negative), Flags::OF | Flags::NX);
         }
-        // As they are.
+        // Rounded with the format's exponents.
         let unit = unit.max(format.smallest());
         let (significand, inexact) = self.rounded(unit, negative, rounding);
         let significand = u64::try_from(significand).expect("at most 2^precision");
-        // A significand that reaches the leading one counts the exponent up by itself.
+        // A significand that reaches the leading bit increments the exponent by itself.
         let magnitude = (((unit - format.smallest()) as u64) << last) + significand;
         let mut flags = Flags::empty();
         flags.set(Flags::NX, inexact);
@@ -242,7 +243,7 @@ impl Magnitude {
     }
 }
 
-/// What an operation gives: a value of its format, and flags.
+/// The result of an operation: a value of its format, and flags.
 pub type Outcome = (u64, Flags);
 
 /// The outcome of an operation with a NaN among its operands (specification, section 11.3), if there is one.
@@ -258,7 +259,7 @@ fn nan_among(format: Format, operands: &[u64]) -> Option<Outcome> {
         .then(|| (format.nan(), flags))
 }
 
-/// The sign of a sum that is exactly zero, of two parts that are not both zeros of the same sign (IEEE 754-2008, 6.3).
+/// The exactly zero sum of two parts that are not zeros of the same sign (IEEE 754-2008, 6.3).
 fn zero_sum(format: Format, rounding: Rounding) -> Outcome {
     (format.signed(0, rounding == Rounding::Down), Flags::empty())
 }
@@ -376,7 +377,7 @@ pub fn multiply_add(format: Format, a: u64, b: u64, c: u64, rounding: Rounding) 
     sum.to_format(format, negative, rounding)
 }
 
-/// From one format to another.
+/// A conversion from one format to another.
 pub fn convert(from: Format, to: Format, a: u64, rounding: Rounding) -> Outcome {
     if let Some((_, flags)) = nan_among(from, &[a]) {
         return (to.nan(), flags);
@@ -388,7 +389,7 @@ pub fn convert(from: Format, to: Format, a: u64, rounding: Rounding) -> Outcome 
     from.magnitude(a).to_format(to, negative, rounding)
 }
 
-/// To an integer of `lowest` to `highest`, with what table 11.4 of the specification says of the others.
+/// A conversion to an integer of `lowest` to `highest`; table 11.4 of the specification has the results out of range.
 pub fn to_integer(
     format: Format,
     a: u64,

@@ -1,11 +1,12 @@
-//! Operands that are hard: special values and their neighbours, exponents at both ends, significands of few bits, and
-//! operands that fit one another so that results cancel, overflow, underflow or lie half-way.
+//! Hard operands: special values and their neighbours, extreme exponents, and significands of few bits.
+//!
+//! Related operands make results cancel, overflow, underflow or lie half-way.
 
 use proptest::prelude::*;
 
 use super::model::Format;
 
-/// How many cases each property is tried with.
+/// A configuration with the number of cases for each property.
 pub fn cases(number: u32) -> ProptestConfig {
     ProptestConfig {
         failure_persistence: None,
@@ -59,7 +60,7 @@ pub fn value(format: Format) -> impl Strategy<Value = u64> {
         .prop_map(move |(magnitude, negative)| format.signed(magnitude, negative))
 }
 
-/// Three operands, of which the others may be made to suit the first.
+/// Three operands, of which the second and the third may be derived from the first.
 pub fn triple(format: Format) -> impl Strategy<Value = (u64, u64, u64)> {
     let fraction_bits = format.precision - 1;
     let encoded_max = 2 * format.highest() + 1;
@@ -84,9 +85,9 @@ pub fn triple(format: Format) -> impl Strategy<Value = (u64, u64, u64)> {
                     | (bits & !format.sign()).saturating_add_signed(step) & !format.sign()
             };
             match kind {
-                // Nearly the same: cancellation, and quotients near 1.
+                // Nearly equal operands: cancellation, and quotients near 1.
                 0 => (a, flipped(stepped(a)), c),
-                // Exponents close to one another: what one loses is half of the other's last bit, or nearly.
+                // Exponents so close that the smaller operand is about half of the other's last bit.
                 1 => (a, with_exponent(b, exponent_of(a) - distance), c),
                 // A product at the bottom of the range; then at the top.
                 2 => (

@@ -1,4 +1,4 @@
-//! What The RISC-V Instruction Set Manual, Volume I, 20191213, says in so many words, by section.
+//! Literal statements of The RISC-V Instruction Set Manual, Volume I, 20191213, by section.
 
 use proptest::prelude::*;
 use tactus_board::decode::{Operation, RoundingMode};
@@ -13,7 +13,7 @@ use super::operands::{cases, value};
 const NONE: Flags = Flags::empty();
 const NEAREST: Rounding = Rounding::NearestEven;
 
-/// Canonical NaNs, as registers have them.
+/// Canonical NaNs, in the form that registers hold.
 const SINGLE_NAN: u64 = 0xffff_ffff_7fc0_0000;
 const DOUBLE_NAN: u64 = 0x7ff8_0000_0000_0000;
 
@@ -36,7 +36,7 @@ fn section_11_2_flags_stand_as_in_fflags() {
     assert_eq!(bits, [16, 8, 4, 2, 1]);
 }
 
-/// Table 11.1, and the text below it: a dynamic mode takes frm, of which 5 to 7 are illegal.
+/// Table 11.1, and the text below it: a dynamic mode uses frm, of which 5 to 7 are illegal.
 #[test]
 fn section_11_2_rounding_modes() {
     for (frm, mode) in (0..).zip(Rounding::ALL) {
@@ -46,7 +46,7 @@ fn section_11_2_rounding_modes() {
     for frm in 5..8 {
         assert_eq!(Rounding::from_frm(frm), None);
         assert_eq!(Rounding::of(RoundingMode::Dynamic, frm), None);
-        // A mode of the instruction's own does not ask frm.
+        // An instruction's own mode does not depend on frm.
         assert_eq!(Rounding::of(RoundingMode::Up, frm), Some(Rounding::Up));
         assert_eq!(
             Rounding::of(RoundingMode::NearestEven, frm),
@@ -89,7 +89,7 @@ fn section_11_3_results_that_are_nans_are_canonical() {
         run(op::fnmsub_d, payload, d(1.0), d(1.0)),
         (DOUBLE_NAN, NONE)
     );
-    // What is invalid gives it too.
+    // An invalid operation gives it, too.
     let infinity = d(f64::INFINITY);
     assert_eq!(
         run(op::fsub_d, infinity, infinity, 0),
@@ -167,7 +167,7 @@ fn section_11_6_fused_operations_and_their_signs() {
     ] {
         assert_eq!(run(compute, d(2.0), d(3.0), d(1.0)), (d(result), NONE));
     }
-    // Of an exact zero the sign is that of a sum: +0, or -0 when rounding down, and -0 when both parts are.
+    // An exactly zero result has the sign of a sum: +0, or -0 when rounding down, and -0 when both parts are -0.
     assert_eq!(run(op::fmsub_s, s(2.0), s(3.0), s(6.0)), (s(0.0), NONE));
     assert_eq!(run(op::fnmsub_s, s(2.0), s(3.0), s(6.0)), (s(0.0), NONE));
     assert_eq!(
@@ -325,8 +325,8 @@ fn section_11_7_conversions_out_of_range() {
     );
 }
 
-/// "A floating-point register can be initialized to floating-point positive zero using FCVT.S.W rd, x0", and only the
-/// low half of the register counts for W and WU.
+/// "A floating-point register can be initialized to floating-point positive zero using FCVT.S.W rd, x0". For W and WU,
+/// only the low half of the register counts.
 #[test]
 fn section_11_7_conversions_from_integers() {
     assert_eq!(run(op::fcvt_s_w, 0, 0, 0), (s(0.0), NONE));
@@ -544,8 +544,8 @@ fn section_12_5_conversions_between_the_formats() {
     );
 }
 
-/// Every instruction of chapters 11 and 12 but loads and stores has a function, with the registers that its mnemonic
-/// says; nothing else has.
+/// Each instruction of chapters 11 and 12 but loads and stores has a function, with the registers of its mnemonic; no
+/// other instruction has one.
 #[test]
 fn lookup_has_all_of_f_and_d() {
     let mut found = 0;
@@ -582,12 +582,11 @@ fn lookup_has_all_of_f_and_d() {
             "{mnemonic}"
         );
     }
-    // 28 of F and 30 of D for RV64.
+    // 28 instructions of F and 30 of D for RV64.
     assert_eq!(found, 58);
 }
 
-/// All of an operation's arguments that it has not, and every rounding mode where it rounds nothing, are without
-/// effect; and every result in single precision is NaN-boxed.
+/// Unused operands and unused rounding modes have no effect, and each result in single precision is NaN-boxed.
 #[test]
 fn unused_operands_have_no_effect() {
     let values = [s(1.5), d(2.5), DOUBLE_NAN, 0, u64::MAX];
@@ -655,7 +654,7 @@ fn check_order(format: Format, a: u64, b: u64) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(cases(4_000))]
 
-    /// Comparisons of numbers are the host's.
+    /// Comparisons of numbers equal the host's.
     #[test]
     fn comparisons_are_those_of_the_host(a in value(DOUBLE), b in value(DOUBLE)) {
         let (x, y) = (f64::from_bits(a), f64::from_bits(b));

@@ -1,4 +1,4 @@
-//! Boards run in several threads: rounding modes and flags of one must not show in another.
+//! Boards that run in several threads: rounding modes and flags of one must not affect another.
 
 use std::sync::Barrier;
 use std::thread;

@@ -1,4 +1,4 @@
-//! A debugger's wire in memory, for tests and the fuzz target `gdb_packets`.
+//! A debugger's connection in memory, for tests and the fuzz target `gdb_packets`.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,7 +10,7 @@ use tactus_board::profile::Profile;
 use tactus_board::setup;
 use tactus_board::time::Femtoseconds;
 
-/// What was sent, and what comes back.
+/// The bytes to the server, and the server's answers.
 struct Memory {
     sent: VecDeque<u8>,
     answers: Arc<Mutex<Vec<u8>>>,
@@ -36,7 +36,9 @@ pub fn packet(body: &[u8]) -> Vec<u8> {
     [b"$", body, format!("#{sum:02x}").as_bytes()].concat()
 }
 
-/// Lets a board with so many guests take whatever this is. It may refuse it, but has to stay. Gives the answers.
+/// Runs a board with this many guests under a server that receives `sent`. Returns the answers.
+///
+/// The server may refuse the input, but must not fail.
 pub fn take(mut board: Board, guests: u16, sent: VecDeque<u8>) -> Vec<u8> {
     let answers = Arc::new(Mutex::new(Vec::new()));
     let wire = Memory {
@@ -56,8 +58,9 @@ pub fn take(mut board: Board, guests: u16, sent: VecDeque<u8>) -> Vec<u8> {
     answers.clone()
 }
 
-/// An input of the fuzz target: the first byte says how many guests there are. Each line is a packet's body, which gets its
-/// checksum; one that begins with `!` goes over the wire as it is.
+/// Runs an input of the fuzz target: the number of guests in the first byte, then a packet's body in each line.
+///
+/// A body gets its checksum. A line that begins with `!` is sent unchanged.
 pub fn try_lines(bytes: &[u8]) {
     let Some((first, lines)) = bytes.split_first() else {
         return;

@@ -1,7 +1,7 @@
-//! Where test images run: QEMU as the reference, and the board.
+//! The platforms for test images: QEMU as the reference, and the board.
 //!
 //! An image is an ELF file that starts in machine mode at its entry, writes to the 16550 at 0x1000_0000 and ends
-//! through the finisher at 0x10_0000; what it wrote is all that it gives.
+//! through the finisher at 0x10_0000. Its only output is the text at the 16550.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,11 +12,11 @@ use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options, Software};
 use tactus_board::time::Femtoseconds;
 
-/// What QEMU's hart is to have: what the board has, and nothing that makes an encoding legal beyond it.
+/// The extensions of QEMU's hart: those of the board, without any that makes more encodings legal.
 const QEMU_HART: &str = "rv64,h=true,sv57=off,zfa=off,zawrs=off,zbc=off,zicbom=off,zicbop=off,\
     zicboz=off,debug=off,pmu-mask=0xfffffff8";
 
-/// Who executes an image.
+/// A platform that executes an image.
 #[allow(dead_code, reason = "each test program needs some of them")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Platform {
@@ -26,15 +26,17 @@ pub enum Platform {
     Board,
     /// The board, in its timed mode.
     BoardTimed,
-    /// QEMU with one instruction to a translated block: slow, and without what blocks may hide.
+    /// QEMU with one instruction in each translated block: slow, and without effects that blocks may hide.
     QemuStepwise,
 }
 
-/// Runs an image until it powers the machine off, for at most `seconds` (an image that hangs is a failure), and
-/// gives what it wrote to the console.
+/// Runs an image until it powers the machine off, and returns its console output.
+///
+/// The run has at most `seconds`; an image that hangs is a failure.
 ///
 /// # Errors
 ///
+/// The reason why it cannot be run, or its end, together with its output until then.
 /// Why it cannot be run, or how it ended, together with what it wrote until then.
 pub fn run(platform: Platform, image: &Path, seconds: u32) -> Result<String, String> {
     match platform {
@@ -55,8 +57,8 @@ fn qemu(options: &[&str], image: &Path, seconds: u32) -> Result<String, String> 
             "-M",
             "virt",
         ])
-        // With a second hart, which sleeps, QEMU's atomics are one access; with one alone a load and a store, each of
-        // which may fault.
+        // With a second hart, which sleeps, QEMU executes an atomic as one access. With one hart it executes a load and
+        // a store, each of which may fault.
         .args([
             "-smp", "2", "-cpu", QEMU_HART, "-m", "128M", "-bios", "none", "-display", "none",
         ])
@@ -79,9 +81,9 @@ fn qemu(options: &[&str], image: &Path, seconds: u32) -> Result<String, String> 
     ))
 }
 
-/// Memory, as QEMU is told.
+/// The memory of both platforms.
 const MEMORY: u64 = 128 << 20;
-/// Of the board's time: more than any image takes, and soon over.
+/// The board's time: more than any image takes, and short enough for one that hangs.
 const LIMIT: Femtoseconds = Femtoseconds(3 * Femtoseconds::SECOND.0);
 
 fn board(image: &Path, pace: Pace) -> Result<String, String> {

@@ -1,4 +1,4 @@
-//! Counters: what they show of the board's counts.
+//! Counters: their relation to the board's counts.
 
 use crate::hart::Hart;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn p_3_1_10_a_written_counter_counts_on() {
     hart.poke(csr::MCYCLE, 5);
     hart.poke(csr::MINSTRET, 7);
     hart.cycle += 10;
-    // The write took the place of its own instruction's increment: the next one reads what was written.
+    // The write replaced its own instruction's increment: the next instruction reads the written value.
     hart.instructions += 1;
     assert_eq!(
         (hart.read(csr::MCYCLE), hart.read(csr::MINSTRET)),
@@ -103,7 +103,7 @@ fn h_8_2_7_guests_see_time_with_the_delta() {
 }
 
 proptest! {
-    /// A counter shows the last value written plus what happened since while it was not inhibited.
+    /// A counter holds the last value written plus the events since then while it was not inhibited.
     #[test]
     fn p_3_1_12_any_history(steps in prop::collection::vec((0..4_u8, any::<u64>(), 0..4_u64), 1..100)) {
         let mut hart = Hart::open(Mode::MACHINE);

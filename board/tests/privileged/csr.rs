@@ -1,4 +1,4 @@
-//! CSRs: which exist, who may access them, and what they hold.
+//! CSRs: their existence, access rights and contents.
 
 use crate::hart::{Hart, MODES};
 use proptest::prelude::*;
@@ -53,7 +53,7 @@ fn exists(number: u16) -> bool {
         .any(|&(first, last)| (first..=last).contains(&number))
 }
 
-/// Whether a mode that is not virtualized may make the access: by the number alone (section 2.1).
+/// Whether a mode that is not virtualized may make the access, by the number alone (section 2.1).
 fn allowed(privilege: Privilege, number: u16, writing: bool) -> bool {
     let lowest = match number >> 8 & 3 {
         0 => Privilege::User,
@@ -63,7 +63,7 @@ fn allowed(privilege: Privilege, number: u16, writing: bool) -> bool {
     exists(number) && privilege >= lowest && !(writing && number >> 10 == 3)
 }
 
-/// What an access gives when nothing is switched off.
+/// The result of an access when all extensions are enabled.
 fn expected(mode: Mode, number: u16, writing: bool) -> Result<(), Exception> {
     let level = number >> 8 & 3;
     if !mode.v {
@@ -168,7 +168,7 @@ fn p_3_1_1_misa_and_identification() {
     assert_eq!(hart.peek(csr::MHARTID), 3);
 }
 
-/// What a CSR reads after all ones and all zeros were written.
+/// The values that a CSR holds after all ones and after all zeros were written.
 fn held(hart: &mut Hart, number: u16) -> (u64, u64) {
     (hart.stored(number, u64::MAX), hart.stored(number, 0))
 }
@@ -376,7 +376,7 @@ fn p_3_1_18_h_8_2_5_environment_configuration() {
     );
     assert_eq!(held(&mut hart, csr::SENVCFG), (1, 0));
     assert_eq!(held(&mut hart, csr::MENVCFG), (5 << 61 | 1, 0));
-    // What menvcfg does not have is read-only zero in henvcfg.
+    // Fields that menvcfg does not have are read-only zero in henvcfg.
     for has in [0, 1 << 61, 1 << 63, 5 << 61] {
         hart.poke(csr::MENVCFG, has);
         assert_eq!(held(&mut hart, csr::HENVCFG), (has | 1, 0));
@@ -443,7 +443,7 @@ fn h_8_2_vs_registers_take_the_place_of_supervisor_registers() {
         assert_eq!(hart.peek(guest) & 0xffff, value);
         assert_eq!(hart.peek(supervisor), before, "HS's is another");
     }
-    // These have no counterpart and are one for both.
+    // These have no VS counterpart: both modes share them.
     for shared in [csr::SCOUNTEREN, csr::SENVCFG] {
         let mut hart = Hart::open(Mode::VIRTUAL_SUPERVISOR);
         hart.write(shared, 1).expect("VS writes it");
@@ -506,7 +506,7 @@ fn p_3_1_9_seip_is_the_software_bit_or_the_wire() {
         let shown = u64::from(software || wire) << 9;
         assert_eq!(hart.read(csr::MIP), Ok(shown));
         assert_eq!(hart.peek(csr::SIP), shown);
-        // Setting and clearing other bits reads the wire but writes the software bit as it was.
+        // Setting and clearing other bits reads the wire, and writes the software bit unchanged.
         for operation in [CsrOperation::Set, CsrOperation::Clear] {
             let (old, _) = hart
                 .access(csr::MIP, Some((operation, 2)))
@@ -524,7 +524,7 @@ fn p_3_1_9_wires_drive_their_bits_alone() {
     let mut hart = Hart::new();
     for bit in 0..64 {
         hart.wires = 1 << bit;
-        // SSIP until the hart has latched it.
+        // SSIP is shown until the hart has latched it.
         let driven = if [1, 3, 7, 9, 11].contains(&bit) {
             1 << bit
         } else {
@@ -559,7 +559,7 @@ fn p_3_1_6_5_tvm_traps_satp_and_hgatp_in_hs_alone() {
         };
         assert_eq!(hart.read(csr::SATP).map(|_| ()), own);
         assert_eq!(hart.write(csr::SATP, 0).map(|_| ()), own);
-        // From VS the access is virtual as if TVM were 0.
+        // From VS the access is checked as if TVM were 0.
         let guest = if mode == Mode::SUPERVISOR {
             Err(ILLEGAL)
         } else {
@@ -770,8 +770,7 @@ fn p_3_effects_report_changes() {
 }
 
 proptest! {
-    /// Whatever is accessed in whatever order: nothing panics, refused accesses change nothing, and the modes' fields
-    /// hold what exists.
+    /// No sequence of accesses panics, refused accesses change nothing, and the modes' fields hold existing modes.
     #[test]
     fn p_2_1_any_sequence_of_accesses(
         accesses in prop::collection::vec((0..0x1000_u16, 0..3_u8, any::<u64>(), 0..5_usize, any::<u64>()), 1..200)
@@ -795,7 +794,7 @@ proptest! {
         }
     }
 
-    /// Set and clear work on what is there, and give the old value.
+    /// Set and clear operate on the present value, and return the old value.
     #[test]
     fn p_2_1_set_and_clear(old in any::<u64>(), operand in any::<u64>()) {
         let mut hart = Hart::new();

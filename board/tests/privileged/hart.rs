@@ -1,4 +1,4 @@
-//! A hart under test: its privileged state, and what a board would drive.
+//! A hart under test: its privileged state, and the signals that a board would drive.
 
 use tactus_board::privileged::number as csr;
 use tactus_board::privileged::{
@@ -14,7 +14,7 @@ pub const MODES: [Mode; 5] = [
     Mode::VIRTUAL_USER,
 ];
 
-/// The bits of the instruction that the tests' accesses pretend to be.
+/// The instruction bits of the tests' accesses.
 pub const BITS: u32 = 0x1234_5673;
 
 pub struct Hart {
@@ -91,14 +91,14 @@ impl Hart {
             .map_err(cause)
     }
 
-    /// What a CSR shows, whatever the mode.
+    /// The value of a CSR, in any mode.
     pub fn peek(&self, number: u16) -> u64 {
         self.state
             .peek(number, &self.counters(), self.wires)
             .expect("a CSR that exists")
     }
 
-    /// Writes a CSR, whatever the mode.
+    /// Writes a CSR, in any mode.
     pub fn poke(&mut self, number: u16, value: u64) {
         let counters = Counters {
             cycle: self.cycle,
@@ -118,7 +118,7 @@ impl Hart {
     }
 }
 
-/// A trap of a CSR access says which instruction it was, and nothing else.
+/// A trap of a CSR access reports the instruction, and nothing else.
 fn cause(trap: Trap) -> Exception {
     assert_eq!(
         (trap.value, trap.value2, trap.instruction),

@@ -1,4 +1,4 @@
-//! Privileged instructions: where they are allowed, and how traps describe loads and stores.
+//! Privileged instructions: their permissions, and the description of loads and stores in traps.
 
 use crate::hart::{BITS, Hart, MODES};
 use tactus_board::privileged::number as csr;
@@ -122,7 +122,7 @@ fn p_3_1_16_the_value_of_an_illegal_instruction_is_its_bits() {
     assert_eq!(Trap::virtual_instruction(0x1234_8002).value, 0x8002);
 }
 
-/// Instructions, and what describes them when the fault is at the address that they computed.
+/// Instructions, and their descriptions when the fault is at the address that they computed.
 const TRANSFORMED: &[(u32, u32)] = &[
     (0x0083_b603, 0x0000_3603), // ld a2,8(t2)
     (0xff83_c283, 0x0000_4283), // lbu t0,-8(t2)
@@ -215,7 +215,7 @@ fn h_8_1_contexts_of_accesses() {
             assert_eq!(context.bare(), mode == Mode::MACHINE);
         }
     }
-    // MPRV is about loads and stores, in M by MPP and MPV; MPV does not count when MPP is M.
+    // MPRV applies to loads and stores, in M by MPP and MPV; MPV has no effect when MPP is M.
     hart.state.mode = Mode::MACHINE;
     for mode in MODES {
         for mpv in [false, true] {
@@ -229,7 +229,7 @@ fn h_8_1_contexts_of_accesses() {
             assert_eq!((context.privilege, context.v), (seen.privilege, seen.v));
             assert_eq!((context.root, context.guest_root), of(seen));
             assert_eq!(hart.state.fetch_context().privilege, Privilege::Machine);
-            // The hypervisor's own accesses go by SPVP.
+            // The hypervisor's own accesses use SPVP.
             for spvp in [0, 1] {
                 hart.poke(csr::HSTATUS, spvp << 8);
                 let context = hart.state.hypervisor_context();

@@ -8,8 +8,9 @@ use tactus_board::privileged::{Interrupt, Mode, Privilege, Target};
 const SIE: u64 = 1 << 1;
 const MIE: u64 = 1 << 3;
 
-/// What is taken, from the text of sections 3.1.9, 8.2.2 and 8.4.3: of all that could be taken, those for the most
-/// privileged mode, of these the one of highest priority.
+/// The interrupt that is taken, by the text of sections 3.1.9, 8.2.2 and 8.4.3.
+///
+/// It is the one of highest priority among those for the most privileged mode.
 fn model(
     ready: u64,
     mode: Mode,
@@ -48,7 +49,7 @@ fn model(
     best.map(|(target, _, number)| (number, target))
 }
 
-/// The bits of `of` that `index` numbers.
+/// The bits of `of`, each set or cleared by the next bit of `index`.
 fn spread(of: u64, index: u64) -> u64 {
     let bits = (0..64).filter(|bit| of >> bit & 1 != 0);
     bits.enumerate()
@@ -104,7 +105,7 @@ fn p_3_1_9_only_enabled_interrupts_are_taken_or_wake() {
             hart.poke(csr::MIE, enabled);
             let ready = pending & enabled;
             assert_eq!(hart.state.interrupt(pending, 0).is_some(), ready != 0);
-            // Waking asks for no global enable (section 3.3.3).
+            // Waking does not depend on the global enables (section 3.3.3).
             hart.state.mode = Mode::MACHINE;
             assert_eq!(hart.state.wake(pending, 0), ready != 0);
             assert_eq!(hart.state.interrupt(pending, 0), None);
@@ -205,7 +206,7 @@ fn sstc_2_stip_is_the_comparison() {
     ] {
         assert_eq!(hart.state.pending(0, time), pending);
     }
-    // It cannot be written; without the comparison it is a bit like others, and what it was.
+    // The bit is read-only; without the comparison it is writable, and keeps its old value.
     hart.poke(csr::MIP, 1 << 5);
     assert_eq!(hart.state.pending(0, 99), 0);
     hart.poke(csr::MENVCFG, 0);
@@ -233,14 +234,14 @@ fn sstc_3_vstip_is_the_comparison_or_hvip() {
                 "{state:03b} at {time}"
             );
         }
-        // Before 50 the guest's time has not come round to 0.
+        // Before 50 the guest's time has not wrapped to 0.
         let pending = u64::from(software || menvcfg && henvcfg) << 6;
         assert_eq!(hart.state.pending(0, 49), pending);
     }
 }
 
 proptest! {
-    /// Up to the next timer nothing changes by itself; then something rises.
+    /// Up to the next timer no bit changes by itself; then a bit rises.
     #[test]
     fn sstc_2_3_the_next_timer_is_when_something_rises(
         time in prop_oneof![0..100_u64, any::<u64>()],
@@ -262,7 +263,7 @@ proptest! {
             prop_assert!(next > time);
             prop_assert_ne!(hart.state.pending(0, next) & !hart.state.pending(0, next - 1), 0);
         }
-        // Anywhere before, nothing has risen.
+        // At any time before, no bit has risen.
         let last = next.map_or(u64::MAX, |next| next - 1);
         let between = time + step % (last - time).saturating_add(1).max(1);
         prop_assert_eq!(hart.state.pending(0, between) & !now, 0);

@@ -1,5 +1,7 @@
-//! The privileged architecture, section by section. The tests are named by the sections of the Privileged Architecture,
-//! 20211203: `p_` for the machine and supervisor chapters, `h_` for chapter 8, `sstc_` for the extension of that name.
+//! The privileged architecture, section by section.
+//!
+//! The tests are named by the sections of the Privileged Architecture, 20211203: `p_` for the machine and supervisor
+//! chapters, `h_` for chapter 8, `sstc_` for the extension of that name.
 
 mod counters;
 mod csr;

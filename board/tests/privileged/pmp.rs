@@ -1,4 +1,4 @@
-//! Physical memory protection (section 3.7) against a model that looks at every byte.
+//! Physical memory protection (section 3.7) against a model that checks every byte.
 
 use crate::hart::Hart;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn matches(configuration: &[u8; 16], addresses: &[u64; 16], entry: usize, addres
         1 => word < addresses[entry] && (entry == 0 || word >= addresses[entry - 1]),
         2 => word == addresses[entry],
         _ => {
-            // Each trailing one doubles 8 bytes.
+            // Each trailing one doubles the size of 8 bytes.
             let mut ones = 0;
             while ones < 54 && addresses[entry] >> ones & 1 == 1 {
                 ones += 1;
@@ -25,7 +25,7 @@ fn matches(configuration: &[u8; 16], addresses: &[u64; 16], entry: usize, addres
     }
 }
 
-/// R, W, X at `privilege` for all of the bytes.
+/// R, W and X at `privilege` for all of the bytes.
 fn model(
     configuration: &[u8; 16],
     addresses: &[u64; 16],
@@ -52,7 +52,7 @@ fn model(
     }
 }
 
-/// Which rights single accesses find.
+/// The rights that single accesses have.
 fn found(hart: &Hart, from: u64, length: u64, privilege: Privilege) -> u8 {
     [(Access::Load, 1), (Access::Store, 2), (Access::Fetch, 4)]
         .into_iter()
@@ -61,7 +61,7 @@ fn found(hart: &Hart, from: u64, length: u64, privilege: Privilege) -> u8 {
         .sum()
 }
 
-/// A hart whose entries are these, set in an order that locks nothing too early; and what is really in them.
+/// A hart with these entries, written in an order in which no lock comes too early; and the entries as stored.
 fn configured(entries: &[(u8, u64)]) -> (Hart, [u8; 16], [u64; 16]) {
     let mut hart = Hart::new();
     let (mut configuration, mut addresses) = ([0; 16], [0; 16]);
@@ -104,7 +104,7 @@ proptest! {
 
     #[test]
     fn p_3_7_1_pages_with_one_answer(
-        // Entries about the first pages: aligned to them, or not.
+        // Entries about the first pages, aligned to them or not.
         entries in prop::collection::vec(
             (any::<u8>(), prop_oneof![0..0x1000_u64, (0..4_u64).prop_map(|page| page << 10), (0..4_u64).prop_map(|page| page << 10 | 0x1ff)]),
             0..=6,
@@ -115,14 +115,15 @@ proptest! {
             for page in 0..4_u64 {
                 let first = page << 12;
                 match hart.state.page_rights(first + 0x123, privilege) {
-                    // The answer is right for any access within the page.
+                    // The rights are right for any access within the page.
                     Some(rights) => {
                         for (from, length) in [(0, 4096), (0, 1), (0xff8, 8), (0x7fc, 8), (0x123, 4)] {
                             let expected = model(&configuration, &addresses, first + from, length, privilege);
                             prop_assert_eq!(rights.bits(), expected);
                         }
                     }
-                    // There is none, because some entry ends within the page before one covers all of it.
+                    // There is no common answer, because an entry ends within the page before another one covers all of
+                    // it.
                     None => {
                         let split = (0..16).any(|entry| {
                             let matched = (first..first + 4096)
@@ -138,7 +139,7 @@ proptest! {
         }
     }
 
-    /// Large regions, where looking at every byte would take too long: their ends.
+    /// Large regions, where a check of every byte would take too long: only their ends.
     #[test]
     fn p_3_7_1_napot_of_every_size(ones in 0..54_u32, high in any::<u64>(), byte in any::<u64>()) {
         let address = ((high << (ones + 1)) | ((1 << ones) - 1)) & ((1 << 54) - 1);
@@ -172,7 +173,7 @@ fn p_3_7_1_registers() {
         assert_eq!(hart.stored(number, 0), 0);
     }
     for number in [csr::PMPCFG0, csr::PMPCFG2] {
-        // Writable without readable is not taken, nor are the two bits without meaning.
+        // Writable without readable is not stored, nor are the two reserved bits.
         assert_eq!(
             hart.stored(number, 0x1b_1a_19_18_7a_67_62_61),
             0x1b_18_19_18_18_07_00_01
@@ -194,7 +195,7 @@ fn p_3_7_1_locked_entries_stay() {
             assert_eq!(hart.stored(number, 0x0303_0303_0303_0303), others | locked);
             assert_eq!(hart.stored(csr::PMPADDR0 + entry, 0x200), 0x100);
             if entry > 0 {
-                // The lower bound of a locked TOR range is locked with it.
+                // The lower bound of a locked TOR range is locked, too.
                 let kept = if mode == 1 { 0 } else { 0x300 };
                 assert_eq!(hart.stored(csr::PMPADDR0 + entry - 1, 0x300), kept);
             }

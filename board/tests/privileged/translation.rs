@@ -1,4 +1,4 @@
-//! Address translation against a slow model that follows the steps of the specification's text, and directed cases.
+//! Address translation against a slow model of the specification's steps, and directed cases.
 
 use crate::hart::Hart;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ const ADUE: u64 = 1 << 61;
 /// The page number of a root.
 const PPN: u64 = (1 << 44) - 1;
 
-/// Doublewords at physical addresses, of which those below `end` exist: 0 where nothing was written.
+/// Doublewords at physical addresses, which exist below `end`: 0 where nothing was written.
 #[derive(Clone, Debug, PartialEq)]
 struct Memory {
     entries: BTreeMap<u64, u64>,
@@ -54,7 +54,7 @@ impl PageTables for Memory {
     }
 }
 
-/// The whole of memory but a page open to all.
+/// A hart with all of memory open to all modes by PMP.
 fn open(mode: Mode) -> Hart {
     let mut hart = Hart::open(mode);
     hart.poke(csr::PMPADDR0, u64::MAX);
@@ -62,26 +62,26 @@ fn open(mode: Mode) -> Hart {
     hart
 }
 
-/// The model: what a walk needs to know, and what it reports.
+/// The model: the inputs of a walk, and its results.
 struct Model<'a> {
     context: Context,
     access: Access,
     address: u64,
     memory: &'a mut Memory,
-    /// Hardware keeps A and D in the second stage (and the first without a second); in the first of two.
+    /// Whether hardware updates A and D in the last stage, and in the first of two stages.
     adue: [bool; 2],
     /// The pages that PMP closes to S and U for loads, stores and fetches.
     closed: [u64; 3],
 }
 
-/// What is wrong, before it is made a trap.
+/// An error, before it becomes a trap.
 enum Fault {
     Access,
     Page,
     Guest { address: u64, implicit: u64 },
 }
 
-/// What a stage of the model finds: address, log2 of the leaf's size, R, W, X as they count, and D.
+/// The result of a stage: address, log2 of the leaf's size, effective R, W, X, and D.
 struct Found {
     address: u64,
     page: u8,
@@ -161,7 +161,7 @@ impl Model<'_> {
         })
     }
 
-    /// PMP.
+    /// The check by PMP.
     fn physical(&self, address: u64, access: Access) -> Result<(), Fault> {
         let closed = |index: usize| self.closed[index] == address >> 12;
         let refused = match access {
@@ -170,7 +170,7 @@ impl Model<'_> {
             Access::Fetch => closed(2),
             Access::LoadExecute => closed(0) || closed(2),
         };
-        // The entry that opens the rest covers what an address register can say.
+        // The entry that opens the rest covers all addresses of an address register.
         if refused || address >> 57 != 0 {
             Err(Fault::Access)
         } else {
@@ -214,7 +214,7 @@ impl Model<'_> {
                 pte & X != 0,
             ];
             self.allowed(rights).then_some(()).ok_or(Fault::Page)?;
-            // What is cached of it is for the same privilege.
+            // A cached translation is for the same privilege only.
             rights[2] &= user || pte & U == 0;
             if (pte >> 10) % 512_u64.pow(i) != 0 {
                 return Err(Fault::Page);
@@ -250,7 +250,7 @@ impl Model<'_> {
         }
     }
 
-    /// Where an entry of the first stage's tables is.
+    /// The address of an entry of the first stage's tables.
     fn table(&mut self, place: u64, access: Access) -> Result<u64, Fault> {
         if self.context.guest_root >> 60 == 0 {
             return Ok(place);
@@ -327,7 +327,7 @@ impl Model<'_> {
     }
 }
 
-/// All happens in these pages: the tables, and what they lead to.
+/// The number of pages in use: the tables, and the pages that they map.
 const PAGES: u64 = 24;
 /// The indices in use of the first stage's tables.
 const INDICES: [u64; 6] = [0, 1, 2, 255, 256, 511];
@@ -335,7 +335,7 @@ const INDICES: [u64; 6] = [0, 1, 2, 255, 256, 511];
 const FIRST: [u64; 4] = [3, 2, 1, 0];
 const SECOND: [u64; 4] = [17, 16, 12, 8];
 
-/// Entries that may have anything wrong with them.
+/// Entries with any error.
 fn odd() -> impl Strategy<Value = u64> {
     let page = || prop_oneof![4 => 0..PAGES, 1 => 0..1_u64 << 20];
     prop_oneof![
@@ -346,7 +346,7 @@ fn odd() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Leaves of one level, most of which allow much.
+/// Leaves of one level, most of which permit most accesses.
 fn leaf(page: impl Strategy<Value = u64>) -> impl Strategy<Value = u64> {
     let bits = prop_oneof![
         4 => Just(V | R | W | X | A | D),
@@ -376,7 +376,7 @@ fn tables() -> impl Strategy<Value = Vec<(u64, u64, u64)>> {
                 prop_oneof![12 => good, 2 => large(), 1 => odd()].boxed(),
             );
         }
-        // Guest pages lead to pages of the same number, so that the guest's tables are where they should be.
+        // Guest pages map to pages of the same number, so that the guest's tables are at the same addresses.
         for index in 0..if level == 0 { PAGES } else { 2 } {
             let good = match level {
                 0 => leaf(Just(index)).prop_map(|entry| entry | U).boxed(),
@@ -470,7 +470,7 @@ fn hart_of(case: &Case) -> Hart {
     let napot = |page: u64| page << 10 | 0x1ff;
     let mut configuration = 0x1f_u64 << 24;
     hart.poke(csr::PMPADDR0 + 3, u64::MAX);
-    // Where two name the same page, the first says for both.
+    // Of two entries for the same page, the first applies to both.
     let merged = |page: u64| {
         let closes = |index: usize| u64::from(case.closed[index] == page);
         let (r, w, x) = (closes(0), closes(1), closes(2));
@@ -517,7 +517,7 @@ proptest! {
         for &(address, access, hypervisor) in &case.accesses {
             let context = match access {
                 Access::Fetch => hart.state.fetch_context(),
-                // HLVX is of the hypervisor alone, but its rules would do for any context.
+                // Only the hypervisor executes HLVX, but its rules apply to any context.
                 Access::Load | Access::Store if hypervisor => hart.state.hypervisor_context(),
                 Access::LoadExecute => hart.state.hypervisor_context(),
                 _ => hart.state.data_context(),
@@ -533,8 +533,9 @@ proptest! {
     }
 }
 
-/// A hart in `mode` with Sv39 through tables from page 1 on: 1 GiB of identity at the third gigabyte, and one page
-/// `entry` at the address 0x1000.
+/// A hart in `mode` with Sv39 tables from page 1 on.
+///
+/// They map 1 GiB at the third gigabyte identically, and a page at 0x1000 by `entry`.
 fn mapped(mode: Mode, entry: u64) -> (Hart, Memory) {
     let mut hart = open(mode);
     let mut memory = Memory::new(1 << 40);
@@ -682,13 +683,13 @@ fn p_3_1_6_3_m_is_not_translated_but_for_mprv() {
         Ok(0x1008),
         "fetches are M's"
     );
-    // As U, the page is S's.
+    // As U: the page is S's.
     hart.poke(csr::MSTATUS, 1 << 17);
     assert_eq!(
         physical(&hart, &mut memory, Access::Load),
         Err(Trap::new(Exception::LoadPageFault, 0x1008))
     );
-    // As VS the address that faults is a guest's.
+    // As VS: the faulting address is a guest's.
     hart.poke(csr::MSTATUS, 1 << 17 | 1 << 39);
     let fault = Trap {
         guest_address: true,
@@ -700,7 +701,7 @@ fn p_3_1_6_3_m_is_not_translated_but_for_mprv() {
 #[test]
 fn p_3_7_pmp_within_a_page_is_told() {
     let (mut hart, mut memory) = mapped(Mode::SUPERVISOR, 0x5 << 10 | 0xcf);
-    // 8 bytes at 0x5008 can be read alone; all else is open.
+    // 8 bytes at 0x5008 can only be read; the rest is open.
     hart.poke(csr::PMPADDR0, 0x5008 >> 2);
     hart.poke(csr::PMPADDR0 + 1, u64::MAX);
     hart.poke(csr::PMPCFG0, 0x1f19);
@@ -710,13 +711,15 @@ fn p_3_7_pmp_within_a_page_is_told() {
     assert_eq!(outcome(&hart, &mut memory, 0x1008, Access::Store), fault);
     let found = outcome(&hart, &mut memory, 0x1010, Access::Store).expect("writable");
     assert!(!found.whole_page && found.writable);
-    // Half within, half without: neither entry matches all of it.
+    // Half inside, half outside: neither entry matches all of the access.
     let fault = Err(Trap::new(Exception::LoadAccessFault, 0x100c));
     assert_eq!(outcome(&hart, &mut memory, 0x100c, Access::Load), fault);
 }
 
-/// A guest: VS-stage tables at guest page 0x10 on, G-stage root at page 0x20, which maps the guest's pages 0x10 to 0x13
-/// to 0x30 to 0x33, by default readable and writable. The guest's 0x1000 leads to its physical 0x5000.
+/// A guest with VS-stage tables from guest page 0x10 on and a G-stage root at page 0x20.
+///
+/// The root maps the guest's pages 0x10 to 0x13 to 0x30 to 0x33, by default readable and writable. The guest's 0x1000
+/// maps to its physical 0x5000.
 struct Guest {
     hart: Hart,
     memory: Memory,
@@ -786,12 +789,12 @@ fn h_8_6_3_faults_in_walks_give_the_entry_and_a_pseudoinstruction() {
     for (access, cause) in ACCESSES {
         for (page, entry) in [(0x10, 0x1_0000), (0x11, 0x1_1000), (0x12, 0x1_2008)] {
             let mut guest = Guest::new();
-            // Without R there is nothing to walk through.
+            // Without R a walk cannot read the table.
             guest
                 .memory
                 .set(0x2_5000 + page * 8, (page + 0x20) << 10 | V | X | U | A | D);
             for mxr in [0, 1 << 19] {
-                // MXR is about explicit loads.
+                // MXR applies to explicit loads only.
                 guest.hart.poke(csr::MSTATUS, mxr);
                 assert_eq!(guest.outcome(access), guest_fault(cause, entry, 0x3000));
             }
@@ -814,7 +817,7 @@ fn h_8_6_3_faults_of_marking_entries_are_writes() {
             0x5 << 10 | V | R | W | X,
             "not marked"
         );
-        // With W it is marked, and so is the entry of the second stage.
+        // With W the entry is marked, and so is the entry of the second stage.
         guest
             .memory
             .set(0x2_5000 + 0x12 * 8, 0x32 << 10 | V | R | W | U | A);
@@ -835,10 +838,10 @@ fn h_8_5_1_guest_addresses_have_41_or_50_bits() {
             let mut hart = open(Mode::VIRTUAL_SUPERVISOR);
             hart.poke(csr::HGATP, scheme << 60 | 0x20);
             let mut memory = Memory::new(1 << 32);
-            // A leaf of the highest level that can be one: the table's last quarter begins at half the range.
+            // A leaf of the highest level that allows one: the table's last quarter begins at half the range.
             let shift = if scheme == 8 { 30 } else { 39 };
             memory.set(0x2_0000 + ((1_u64 << (bits - 1)) >> shift) * 8, 0xdf);
-            // Nor does what follows the root count as part of it.
+            // The memory after the root is not part of it.
             memory.set(0x2_0000 + ((1_u64 << bits) >> shift) * 8, 0xdf);
             let address = 1_u64 << bit | 0x18;
             let found = outcome(&hart, &mut memory, address, Access::Load);
@@ -929,7 +932,7 @@ fn p_4_3_2_an_entry_that_changes_under_the_walk_is_walked_again() {
             .translate(0x1000, 8, Access::Store, &context, &mut racing)
             .is_ok()
     );
-    // One that never agrees does not hang the walk.
+    // Memory that never agrees does not hang the walk.
     let mut racing = Racing(memory, u32::MAX);
     let fault = Err(Trap::new(Exception::StoreAccessFault, 0x1000));
     assert_eq!(

@@ -40,7 +40,7 @@ const HGVA: u64 = 1 << 6;
 const SPV: u64 = 1 << 7;
 const SPVP: u64 = 1 << 8;
 
-/// Values that tell which register they ended in.
+/// A trap with different values, which identify the register that receives them.
 fn trap(cause: Exception, guest_address: bool) -> Trap {
     Trap {
         cause,
@@ -55,7 +55,7 @@ fn flag(set: bool, bit: u64) -> u64 {
     if set { bit } else { 0 }
 }
 
-/// A hart whose handlers are told apart.
+/// A hart whose handlers have different addresses.
 fn vectored(mode: Mode) -> Hart {
     let mut hart = Hart::open(mode);
     hart.poke(csr::MTVEC, 0x1001);
@@ -73,7 +73,7 @@ fn p_3_1_8_h_8_2_2_exceptions_go_where_they_are_delegated() {
                     [1, 2, 4, 8].map(|bit| delegation & bit != 0);
                 let mut hart = vectored(mode);
                 let bit = 1_u64 << cause as u8;
-                // The other causes' bits do not matter.
+                // The other causes' bits have no effect.
                 let rest = flag(other, !bit);
                 hart.poke(csr::MEDELEG, flag(medeleg, bit) | rest);
                 hart.poke(csr::HEDELEG, flag(hedeleg, bit) | rest);
@@ -81,7 +81,7 @@ fn p_3_1_8_h_8_2_2_exceptions_go_where_they_are_delegated() {
                 hart.poke(csr::VSSTATUS, flag(enabled, SIE));
                 hart.poke(csr::HSTATUS, SPVP);
                 let number = cause as u8;
-                // Calls from M never leave it; what is the hypervisor's business is never delegated to VS.
+                // Calls from M are not delegated; exceptions for the hypervisor are never delegated to VS.
                 let to_s = medeleg && number != 11 && mode != Mode::MACHINE;
                 let to_vs = to_s && hedeleg && mode.v && !(9..=11).contains(&number) && number < 16;
                 let trap = trap(cause, mode.v);
@@ -139,7 +139,7 @@ fn p_3_1_8_h_8_2_2_exceptions_go_where_they_are_delegated() {
                         assert_eq!((pc, hart.state.mode), (0x2000, Mode::SUPERVISOR));
                         let status = flag(enabled, SPIE) | flag(from_s, SPP);
                         assert_eq!(hart.peek(csr::SSTATUS) & (SIE | SPIE | SPP), status);
-                        // SPVP says VS or VU, and stays in a trap from HS or U.
+                        // SPVP is VS or VU, and is unchanged in a trap from HS or U.
                         let spvp = flag(!mode.v || from_s, SPVP);
                         let status = flag(mode.v, SPV | HGVA) | spvp;
                         assert_eq!(hart.peek(csr::HSTATUS) & (SPV | SPVP | HGVA), status);
@@ -230,7 +230,7 @@ fn p_3_1_6_1_mret_from_every_state() {
                     v: mpv && mpp != 3
                 }
             );
-            // MPP becomes U, MPV 0, and MPRV stays only when M continues.
+            // MPP becomes U, MPV 0, and MPRV is kept only when M continues.
             let status =
                 0xa_0000_0000 | MPIE | flag(mpie, MIE) | flag(mprv && mpp == 3, MPRV) | others;
             assert_eq!(hart.peek(csr::MSTATUS), status);
@@ -279,7 +279,7 @@ fn p_3_3_2_h_8_6_4_sret_from_every_state() {
                 (Privilege::User, false) => Some(Trap::illegal(BITS)),
                 (Privilege::User, true) => Some(Trap::virtual_instruction(BITS)),
                 (Privilege::Supervisor, false) => tsr.then(|| Trap::illegal(BITS)),
-                // TSR is not about VS.
+                // TSR has no effect on VS.
                 (Privilege::Supervisor, true) => vtsr.then(|| Trap::virtual_instruction(BITS)),
             };
             if let Some(trap) = refused {
@@ -341,8 +341,8 @@ fn p_3_4_reset() {
 }
 
 proptest! {
-    /// Whatever happens in whatever order: the hart stays in a mode that exists, traps never make it less privileged
-    /// than it was, and returns never make it more.
+    /// After any sequence of events the hart is in an existing mode. Traps never lower its privilege, and returns never
+    /// raise it.
     #[test]
     fn p_3_1_6_h_8_6_any_history(
         steps in prop::collection::vec((0..6_u8, 0..0x1000_u16, any::<u64>(), 0..CAUSES.len()), 1..300)

@@ -1,4 +1,4 @@
-//! What holds for any software, in checks that seeded tests and fuzzers share.
+//! Properties of any software, as checks that seeded tests and fuzzers share.
 
 use std::io::{Read, Write};
 
@@ -8,7 +8,7 @@ use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options, Software};
 use tactus_board::time::Femtoseconds;
 
-/// All of a board's state, that must be `other`'s.
+/// Asserts that the complete states of two boards are equal.
 fn assert_same(what: &str, one: &mut Board, other: &mut Board) {
     for hart in 0..one.harts() {
         let state = |board: &Board| (board.pc(hart), board.cycle(hart), board.instructions(hart));
@@ -36,7 +36,7 @@ fn assert_same(what: &str, one: &mut Board, other: &mut Board) {
     }
 }
 
-/// What a snapshot holds, decompressed.
+/// The contents of a snapshot, decompressed.
 fn plain(snapshot: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     lz4_flex::frame::FrameDecoder::new(&snapshot[16..])
@@ -45,7 +45,7 @@ fn plain(snapshot: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The run in pieces is the run in one.
+/// A run in pieces equals the run in one.
 pub fn in_pieces(scenario: &Scenario, source: &mut Source<'_>) {
     let mut whole = scenario.board();
     run_to(&mut whole, scenario.cycles);
@@ -58,7 +58,7 @@ pub fn in_pieces(scenario: &Scenario, source: &mut Source<'_>) {
     assert_same("in pieces", &mut whole, &mut pieces);
 }
 
-/// A board that was restored continues as the one that was saved.
+/// A restored board continues as the saved one does.
 pub fn restored(scenario: &Scenario, source: &mut Source<'_>) {
     let mut first = scenario.board();
     run_to(&mut first, source.below(scenario.cycles));
@@ -86,7 +86,7 @@ pub fn with_probes(scenario: &Scenario, source: &mut Source<'_>) {
     assert_same("with probes", &mut plain, &mut probed);
 }
 
-/// Nor do stops.
+/// Stops change nothing.
 pub fn with_stops(scenario: &Scenario, source: &mut Source<'_>) {
     let mut plain = scenario.board();
     run_to(&mut plain, scenario.cycles);
@@ -98,7 +98,7 @@ pub fn with_stops(scenario: &Scenario, source: &mut Source<'_>) {
     assert_same("with stops", &mut plain, &mut stopped);
 }
 
-/// The quantum does not matter to a single hart.
+/// The quantum has no effect on a single hart.
 pub fn with_another_quantum(scenario: &Scenario, source: &mut Source<'_>) {
     let mut one = scenario.board();
     run_to(&mut one, scenario.cycles);
@@ -107,14 +107,15 @@ pub fn with_another_quantum(scenario: &Scenario, source: &mut Source<'_>) {
     assert_same("with another quantum", &mut one, &mut other);
 }
 
-/// What timeless software computes is the same at any pace.
+/// Software without access to time computes the same at any pace.
 pub fn at_another_pace(scenario: &Scenario) {
     let mut timed = scenario.board_of(scenario.quantum, true);
     run_to(&mut timed, scenario.cycles);
     let count = timed.instructions(0);
     let mut fast = scenario.board_of(scenario.quantum, false);
     let mut at = 0;
-    // Exceptions retire nothing, so that the cycle is not known; a fast one takes no more than a timed one.
+    // Exceptions retire no instruction, so that the cycle is not known. The fast board needs at most as many as the
+    // timed one.
     while fast.instructions(0) < count {
         at += count - fast.instructions(0);
         run_to(&mut fast, at);
@@ -122,7 +123,7 @@ pub fn at_another_pace(scenario: &Scenario) {
     let state = |board: &Board| -> (Vec<u64>, Vec<u8>) {
         let mut bytes = vec![0; 1 << 20];
         board.memory().read(BASE, &mut bytes).expect("memory");
-        // One may have walked already for what it is about to do.
+        // One board may already have walked for its next access.
         let tables = &mut bytes[TABLES as usize..][..0xf000];
         tables.iter_mut().step_by(8).for_each(|byte| *byte |= 0xc0);
         (
@@ -133,7 +134,7 @@ pub fn at_another_pace(scenario: &Scenario) {
             bytes,
         )
     };
-    // The timed one may have taken exceptions since.
+    // The timed board may have taken exceptions after the last instruction.
     let wanted = state(&timed);
     while state(&fast) != wanted {
         at += 1;
@@ -146,7 +147,7 @@ pub fn at_another_pace(scenario: &Scenario) {
     }
 }
 
-/// Bytes with some of them changed.
+/// The bytes with some of them changed.
 fn mutated(bytes: &[u8], reach: usize, source: &mut Source<'_>) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..1 + source.below(6) {
@@ -173,7 +174,7 @@ fn mutated(bytes: &[u8], reach: usize, source: &mut Source<'_>) -> Vec<u8> {
     bytes
 }
 
-/// A damaged snapshot is refused, or gives a board that runs.
+/// A damaged snapshot is refused, or restores a board that runs.
 pub fn damaged_snapshots(scenario: &Scenario, source: &mut Source<'_>, times: u32) {
     let mut board = scenario.board();
     run_to(&mut board, source.below(500));
@@ -184,7 +185,7 @@ pub fn damaged_snapshots(scenario: &Scenario, source: &mut Source<'_>, times: u3
         let damaged = if source.chance(4) {
             mutated(&snapshot, snapshot.len(), source)
         } else {
-            // The length is made to fit, so that what follows it is read.
+            // The length is corrected, so that the rest is read.
             let mut state = mutated(&plain[8..head], head, source);
             let mut bytes = (state.len() as u64).to_le_bytes().to_vec();
             bytes.append(&mut state);
@@ -205,7 +206,7 @@ pub fn damaged_snapshots(scenario: &Scenario, source: &mut Source<'_>, times: u3
     }
 }
 
-/// An executable of so many segments, of which all fields may be anything.
+/// An executable with random segments and random fields.
 fn executable(source: &mut Source<'_>) -> Vec<u8> {
     let count = source.below(4) as u16;
     let mut bytes = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
@@ -250,7 +251,7 @@ fn executable(source: &mut Source<'_>) -> Vec<u8> {
     }
 }
 
-/// Any file is booted, or refused.
+/// Any file is booted or refused.
 pub fn any_file(source: &mut Source<'_>) {
     let profile = Profile::named("soc").expect("a profile of the product");
     let options = Options {
@@ -272,7 +273,7 @@ pub fn any_file(source: &mut Source<'_>) {
     }
 }
 
-/// Any text is a profile, or refused.
+/// Any text is a profile or refused.
 pub fn any_profile(source: &mut Source<'_>) {
     const NUMBERS: [&str; 16] = [
         "0",

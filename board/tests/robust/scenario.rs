@@ -1,8 +1,8 @@
-//! Arbitrary software, made of random bytes, that a board has to tolerate.
+//! Arbitrary software from random bytes, which a board has to tolerate.
 //!
-//! A [`Scenario`] is read from bytes, so that both seeded tests and fuzzers can make it: harts with their CSRs, page
-//! tables, pointers to memory, code and devices in registers, and code that is mostly instructions that do
-//! something with those.
+//! A [`Scenario`] is read from bytes, so that both seeded tests and fuzzers can make it. It has harts with their CSRs,
+//! page tables, and registers that point to memory, code and devices. Most instructions of its code use those
+//! registers.
 
 use tactus_board::board::{Board, Outcome, Pace};
 use tactus_board::decode::Operation;
@@ -11,22 +11,22 @@ use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options};
 use tactus_board::time::Femtoseconds;
 
-/// Where memory begins.
+/// The first address of memory.
 pub const BASE: u64 = 0x8000_0000;
-/// Bytes of memory.
+/// The size of memory in bytes.
 const SIZE: u64 = 1 << 20;
-/// The code of all harts: this many pages from the start of memory.
+/// The pages of the code of all harts, from the start of memory.
 const CODE_PAGES: u64 = 8;
-/// Where page tables begin, from the start of memory; a multiple of 16 KiB.
+/// The offset of the page tables in memory; a multiple of 16 KiB.
 pub const TABLES: u64 = 0x1_0000;
-/// Where each hart's own words begin, 4 KiB for each.
+/// The offset of the harts' own words, 4 KiB for each hart.
 const OWN: u64 = 0x2_0000;
-/// Where the code that sets the CSRs begins, 4 KiB for each hart.
+/// The offset of the code that sets the CSRs, 4 KiB for each hart.
 const PROLOGUE: u64 = 0x3_0000;
-/// Where data begins, with garbage in its first pages.
+/// The offset of data, with garbage in its first pages.
 const DATA: u64 = 0x4_0000;
 
-/// Bytes as choices. Behind the last one all are 0.
+/// Bytes as choices. After the last byte, all are 0.
 pub struct Source<'a> {
     bytes: &'a [u8],
 }
@@ -70,7 +70,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Bytes without end, of a seed.
+/// Bytes from a seed.
 pub fn seeded(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed;
     let mut bytes = Vec::with_capacity(length + 8);
@@ -84,18 +84,18 @@ pub fn seeded(seed: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// What the scenario may have in it.
+/// Restrictions of a scenario.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wishes {
-    /// How many harts. `None`: 1 to 4.
+    /// The number of harts. `None`: 1 to 4.
     pub harts: Option<usize>,
-    /// At which pace. `None`: either.
+    /// The pace. `None`: either.
     pub timed: Option<bool>,
-    /// Nothing that tells the time, and no interrupts: the result is then the same at any pace.
+    /// No access to time, and no interrupts: the result is then the same at any pace.
     pub timeless: bool,
 }
 
-/// A board's software, and how it is to run.
+/// A board's software, and the settings of its run.
 #[derive(Clone)]
 pub struct Scenario {
     pub harts: usize,
@@ -103,13 +103,13 @@ pub struct Scenario {
     pub timed: bool,
     memory: Vec<(u64, Vec<u8>)>,
     registers: Vec<[u64; 32]>,
-    /// How far it is to run, in cycles.
+    /// The length of the run, in cycles.
     pub cycles: u64,
     kept_code: usize,
     seed: u64,
 }
 
-/// CSRs that are set at the begin, and what values may be in them.
+/// CSRs that are set at the beginning, with random values.
 fn set_up(source: &mut Source<'_>, hart: u64, wishes: Wishes) -> Vec<(u16, u64)> {
     let own = BASE + OWN + hart * 0x1000;
     let sv = |source: &mut Source<'_>, root: u64| -> u64 {
@@ -129,7 +129,7 @@ fn set_up(source: &mut Source<'_>, hart: u64, wishes: Wishes) -> Vec<(u16, u64)>
         };
         list.push((0x3b0 + entry as u16, address));
     }
-    // All may reach all, at last.
+    // The last entry opens all of memory to all modes.
     list.push((0x3bf, u64::MAX >> 10));
     let mut configuration = if source.chance(3) { source.word() } else { 0 };
     configuration &= !0x8080_8080_8080_8080;
@@ -183,13 +183,13 @@ fn set_up(source: &mut Source<'_>, hart: u64, wishes: Wishes) -> Vec<(u16, u64)>
         (0x141, code(source)),
         (0x241, code(source)),
         (0x341, code(source)),
-        // Interrupts in M-mode, the mode to begin in, floating point.
+        // Interrupts in M-mode, the first mode, and floating point.
         (0x300, source.word() & !0x8 | 0x6000),
     ]);
     list
 }
 
-/// Instructions `ld rd, offset(rs1)`, `sd`, `csrrw`, and others that are needed by name.
+/// Encodings of `ld rd, offset(rs1)`, `sd`, `csrrw`, and other instructions that are needed by name.
 const fn ld(rd: u32, rs1: u32, offset: u32) -> u32 {
     offset << 20 | rs1 << 15 | 3 << 12 | rd << 7 | 0x03
 }
@@ -217,7 +217,7 @@ const fn branch(kind: u32, rs1: u32, rs2: u32, to: u32) -> u32 {
 }
 const MRET: u32 = 0x3020_0073;
 
-/// CSRs that code reads and writes.
+/// CSRs that the code reads and writes.
 const CSRS: [u16; 62] = [
     0x001, 0x002, 0x003, 0x100, 0x104, 0x105, 0x106, 0x10a, 0x140, 0x141, 0x142, 0x143, 0x144,
     0x14d, 0x180, 0x200, 0x204, 0x205, 0x240, 0x241, 0x244, 0x24d, 0x280, 0x300, 0x302, 0x303,
@@ -225,13 +225,13 @@ const CSRS: [u16; 62] = [
     0x3b0, 0x3b1, 0x3b2, 0x600, 0x602, 0x603, 0x604, 0x605, 0x606, 0x60a, 0x643, 0x644, 0x645,
     0x64a, 0x680, 0xb00, 0xb02, 0xb03, 0xc00, 0xc01, 0xc02, 0xc03, 0xf14,
 ];
-/// Those that tell the time or what interrupts are pending.
+/// CSRs that depend on time or on pending interrupts.
 const TIMELY: [u16; 22] = [
     0x104, 0x144, 0x14d, 0x204, 0x244, 0x24d, 0x304, 0x306, 0x30a, 0x344, 0x604, 0x605, 0x644,
     0x645, 0xb00, 0xb03, 0xc00, 0xc01, 0xc03, 0x323, 0x320, 0x60a,
 ];
 
-/// Registers 8 to 15 point somewhere; others are for anything.
+/// A register with an address: 8 to 15. The others have any value.
 fn pointer(source: &mut Source<'_>) -> u32 {
     8 + source.below(8) as u32
 }
@@ -240,7 +240,7 @@ fn any_register(source: &mut Source<'_>) -> u32 {
     source.below(32) as u32
 }
 
-/// One to write, mostly none of the pointers.
+/// A destination register, rarely one with an address.
 fn result(source: &mut Source<'_>) -> u32 {
     let register = any_register(source);
     if (8..16).contains(&register) && !source.chance(16) {
@@ -309,7 +309,7 @@ fn instruction(source: &mut Source<'_>, wishes: Wishes) -> u32 {
                     | 0x2f
             }
             10 | 11 => {
-                // A branch that does not lead far.
+                // A short branch.
                 let to = if source.chance(2) {
                     4 + u32::from(source.byte() & 0x3e)
                 } else {
@@ -392,7 +392,7 @@ fn instruction(source: &mut Source<'_>, wishes: Wishes) -> u32 {
             18 => source.half() & 0xffff_fffc | source.below(3) as u32,
             _ => source.half(),
         };
-        // With no interrupts to wait for there is nothing to wait for; and any word may be anything.
+        // Without interrupts a wfi would wait for ever, and any word can be a wfi.
         if wishes.timeless
             && (bits == 0x1050_0073
                 || bits & 0x7f == 0x73
@@ -406,7 +406,7 @@ fn instruction(source: &mut Source<'_>, wishes: Wishes) -> u32 {
 }
 
 impl Scenario {
-    /// The scenario that the bytes stand for.
+    /// The scenario that the bytes encode.
     pub fn of(source: &mut Source<'_>, wishes: Wishes) -> Self {
         let harts = wishes.harts.unwrap_or(1 + source.below(4) as usize);
         let quantum = match source.below(4) {
@@ -423,7 +423,7 @@ impl Scenario {
         let code =
             |code: &[u32]| -> Vec<u8> { code.iter().flat_map(|word| word.to_le_bytes()).collect() };
 
-        // Code here and there, most of it at the begin and around the ends of pages.
+        // Code at random places, often at the beginning and about the ends of pages.
         for _ in 0..source.below(12) {
             let page = source.below(CODE_PAGES);
             let at = if source.chance(2) {
@@ -440,8 +440,8 @@ impl Scenario {
             put((page * 4096 + at).min(CODE_PAGES * 4096 - 200), text);
         }
 
-        // Page tables: one gigapage at memory, and small pages at 0 to 2 MiB that lead anywhere. One set of three for
-        // satp, vsatp, hgatp; the last has a root of four pages.
+        // Page tables: one gigapage at memory, and small pages at 0 to 2 MiB that lead anywhere. There is a set of
+        // three for each of satp, vsatp and hgatp; hgatp's has a root of four pages.
         for (number, root) in [0, 0x4000, 0x8000].into_iter().enumerate() {
             let table = |page: u64| (BASE + TABLES + root + page * 0x1000) >> 12 << 10 | 1;
             let (middle, low) = if number == 2 { (4, 5) } else { (1, 2) };
@@ -490,7 +490,7 @@ impl Scenario {
             let setting = set_up(source, hart, wishes);
             let own = OWN + hart * 0x1000;
             let mut values: Vec<u64> = vec![0; 8];
-            // Where the M-mode handler goes once in a while.
+            // Addresses to which the M-mode handler sometimes returns.
             values.extend((0..8).map(|_| match source.below(4) {
                 0 => source.below(64 << 12),
                 1 => BASE + source.below(CODE_PAGES) * 4096 + 4096 - 2 * source.below(32),
@@ -507,7 +507,7 @@ impl Scenario {
             text.push(MRET);
             put(own, words(&values));
             put(PROLOGUE + hart * 0x1000, code(&text));
-            // The handler: mostly continues behind the instruction, every now and then elsewhere.
+            // The handler usually continues after the instruction, and sometimes elsewhere.
             let every = source.one::<u32>(&[0x38, 0x78, 0xf8]);
             let handler = [
                 csrrw(31, 0x340, 31),
@@ -568,7 +568,7 @@ impl Scenario {
         }
     }
 
-    /// The board, empty.
+    /// The board without software.
     pub fn bare(&self, quantum: u64, timed: bool) -> Board {
         let profile = Profile::named("soc").expect("a profile of the product");
         let options = Options {
@@ -591,7 +591,7 @@ impl Scenario {
         board
     }
 
-    /// The board with the software in it.
+    /// The board with the software in memory.
     pub fn board_of(&self, quantum: u64, timed: bool) -> Board {
         let mut board = self.bare(quantum, timed);
         for (address, bytes) in &self.memory {
@@ -610,7 +610,7 @@ impl Scenario {
         self.board_of(self.quantum, self.timed)
     }
 
-    /// Where software may be, for probes.
+    /// An address with code, for probes.
     pub fn place(source: &mut Source<'_>) -> u64 {
         match source.below(3) {
             0 => source.below(64 << 12) & !1,
@@ -620,7 +620,7 @@ impl Scenario {
     }
 }
 
-/// Runs to a cycle and checks what holds for every run. A board that stopped continues.
+/// Runs to a cycle and checks properties of every run. A board that stopped continues.
 pub fn run_to(board: &mut Board, cycle: u64) {
     let limit = board.clock().time_of(cycle);
     loop {
@@ -641,7 +641,7 @@ pub fn run_to(board: &mut Board, cycle: u64) {
                     instructions - instructions_before <= now - cycle_before,
                     "instructions that take no time"
                 );
-                // A turn beside other harts is finished.
+                // Beside other harts, a hart completes its quantum.
                 let beside = if board.harts() > 1 {
                     board.quantum()
                 } else {
