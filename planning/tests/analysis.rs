@@ -1,4 +1,4 @@
-//! The bounds on responses against every schedule of small hosts, and what would fit against trying.
+//! The bounds on responses against every schedule of small harts, and spare capacity against a search.
 
 #[path = "../../policy/tests/simulator/mod.rs"]
 mod simulator;
@@ -24,20 +24,20 @@ fn task(times: (u64, u64, u64), kind: Kind) -> Task {
     }
 }
 
-/// All tasks of a kind with periods up to that.
+/// All tasks of a kind with periods up to `period`.
 fn all(period: u64, kind: Kind) -> Vec<Task> {
     let budgets = |t: u64| (1..=t).flat_map(move |c| (c..=t).map(move |d| (t, c, d)));
     let times = (1..=period).flat_map(budgets);
     times.map(|times| task(times, kind)).collect()
 }
 
-/// The longest responses that any schedule has.
+/// The longest responses in all schedules.
 fn explored(tasks: &[Task], overheads: Overheads, fixed_priority: bool) -> Vec<u64> {
     let mut hart = Hart::new(overheads);
     hart.fixed_priority = fixed_priority;
     for (name, task) in tasks.iter().enumerate() {
         hart.add(name, task.reservation, task.kind);
-        // The first is the most urgent.
+        // The first task is the most urgent.
         hart.vcpus[name].priority = (tasks.len() - name) as u64;
     }
     let (miss, responses) = explore(&hart);
@@ -70,7 +70,7 @@ const SOME: [Overheads; 4] = [
     },
 ];
 
-/// Checks all that fit; with `exact` a bound is to be reached.
+/// Checks all sets that fit; with `exact`, a schedule must reach each bound.
 fn check_deadlines(sets: &[impl AsRef<[Task]>], overheads: Overheads, exact: bool) -> usize {
     let mut fits = 0;
     for tasks in sets.iter().map(AsRef::as_ref) {
@@ -160,7 +160,8 @@ fn responses_by_priority_are_bounds() {
     assert!(fits.iter().sum::<usize>() > 100, "{fits:?}");
 }
 
-/// A server whose grid begins anew comes at worse times than one that keeps its budget to the end of its period.
+/// A server whose period restarts at a wake-up is released at worse times than one that keeps its budget to the
+/// period's end.
 #[test]
 fn servers_before_others_by_priority() {
     let servers: Vec<_> = all(7, Server)
@@ -195,7 +196,7 @@ fn a_vcpu_without_reservation_leaves_no_bound_below_it() {
     assert_eq!((bound(1), bound(2)), (None, None));
 }
 
-/// What could be added is what trying finds.
+/// The computed spare capacity equals the result of a search.
 #[test]
 fn slack_and_cures_are_what_trying_finds() {
     let overheads = [NONE, SOME[1], SOME[2]];
@@ -215,7 +216,7 @@ fn slack_and_cures_are_what_trying_finds() {
             .reservation
             .deadline
             .min(tasks[1].reservation.deadline);
-        // Two hyperperiods, and what is left but once.
+        // Two hyperperiods. The slack is time that can be spent once, not in each period.
         let slack = (shortest..=200).map(left).min().expect("lengths");
         let whole = analysis::utilisation(tasks, overheads) > 1 << 32;
         assert_eq!(

@@ -56,7 +56,8 @@ fn another_is_moved_to_make_room() {
     assert_eq!(admit(&mut ledger, &request(0, (10, 4, 10), 3)), on(0));
     assert_eq!(admit(&mut ledger, &request(1, (10, 4, 10), 3)), on(0));
     assert_eq!(admit(&mut ledger, &request(2, (10, 5, 10), 3)), on(1));
-    // Six fit on neither hart, but on the first without one of its four, which the second has room for.
+    // The new vCPU, with 60 %, fits on neither hart. It fits on the first one without one of its vCPUs with 40 %, for
+    // which the second one has room.
     let decision = admit(&mut ledger, &request(3, (10, 6, 10), 3));
     let moved = Some((0, 1));
     assert_eq!(decision, Ok(Decision { hart: 0, moved }));

@@ -68,7 +68,7 @@ proptest! {
             let due = tasks.iter().map(|(r, kind)| gross(r, &overheads).demand(*kind, length));
             hypervisor(length) + due.sum::<u64>()
         };
-        // As a fraction of the cycle: exact.
+        // An exact fraction of the cycle.
         let taken = tasks.iter().map(|(r, _)| gross(r, &overheads).budget * (CYCLE / r.period));
         let times = CYCLE.checked_div(overheads.service_period).unwrap_or(0);
         let taken = taken.sum::<u64>() + times * service;
@@ -89,7 +89,7 @@ proptest! {
         let servers = tasks.iter().any(|(_, kind)| *kind == Server);
         match verdict {
             Verdict::Fits => {
-                // Lines can prove sets whose demand exceeds the length only by rounding.
+                // The linear bound can accept sets whose demand exceeds the length only by rounding.
                 let rounded = if servers { tasks.len() as u64 } else { 0 };
                 prop_assert!(late.is_none_or(|at| demand(at) < at + rounded), "{:?}", late);
                 prop_assert!(taken <= CYCLE);

@@ -1,6 +1,6 @@
 //! The demand test against an exhaustive EDF simulation of small sets of reservations.
 //!
-//! Each set that the test accepts meets every deadline, whatever the vCPUs and the hypervisor do within their rights.
+//! Each set that the test accepts meets every deadline, for all behaviours that the vCPUs and the hypervisor may show.
 //! Each set of periodic reservations that it refuses misses a deadline in some execution.
 
 mod simulator;

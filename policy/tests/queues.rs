@@ -68,15 +68,15 @@ struct Fabric(Rc<RefCell<State>>);
 #[derive(Default)]
 struct State {
     queue: Model,
-    /// The handle that the next read of `NEXT` continues behind.
+    /// The handle after which the next read of `NEXT` continues.
     last_read: Option<Handle>,
     commands: u32,
     access: u32,
     words: [u32; 2],
-    /// From this access of the page or the doubleword on it fails, in this way.
+    /// The failure, and the access of the page or the doubleword at which it begins.
     fault: Option<(u32, Fault)>,
     accesses: u32,
-    /// A command in memory failed, as its answer says.
+    /// A command in memory failed, by its answer.
     refused: bool,
     failed: Option<Failure>,
 }
@@ -88,14 +88,13 @@ enum Fault {
     BusError,
     /// Commands are ignored, but the state can be read.
     IgnoresCommands,
-    /// It returns vCPUs that are not queued: these bits of the first words are inverted.
+    /// The fabric returns vCPUs that are not queued: these bits of the first words are inverted.
     InvertsBits(u32),
-    /// It loses the first vCPU.
+    /// The fabric loses the first vCPU.
     LosesFirst,
 }
 
 /// A handle out of range; one that may be queued, but not at that priority; the right one, at another priority.
-/// priority.
 const INVERSIONS: [Fault; 3] = [
     Fault::InvertsBits(0x105),
     Fault::InvertsBits(0x2_0001),
@@ -273,7 +272,7 @@ impl State {
     fn fetch(&mut self, command: u32) {
         let answer = self.command(command >> 28 & 7, (command >> 16) as u8, command as Handle);
         self.refused |= answer.is_none();
-        // An absent answer, as far as the driver distinguishes it.
+        // The answer for an absent vCPU, as far as the driver distinguishes it.
         self.words[0] = answer.map_or(3 << 28, |answer| answer & !(1 << 31));
     }
 }
@@ -287,7 +286,7 @@ fn system_queue(kind: blob::ReadyQueue) -> (SystemQueue<Fabric, HANDLES>, Option
     let mut queue = SystemQueue::software(lists);
     let fabric = Scheme::of(kind).map(|scheme| {
         let fabric = Fabric(Rc::default());
-        // Left by the system that ran before.
+        // A vCPU from the system that ran before.
         fabric.0.borrow_mut().queue.insert(5, 9, false);
         queue.try_hardware(fabric.clone(), scheme);
         fabric
@@ -295,8 +294,9 @@ fn system_queue(kind: blob::ReadyQueue) -> (SystemQueue<Fabric, HANDLES>, Option
     (queue, fabric)
 }
 
-/// Applies the operations to a queue and to a model. Both agree in all results; if the hardware `may_fail`, in the set
-/// of the queued vCPUs.
+/// Applies the operations to a queue and to a model, and asserts that all results agree.
+///
+/// If the hardware `may_fail`, only the set of the queued vCPUs must agree.
 fn compare(
     queue: &mut SystemQueue<Fabric, HANDLES>,
     operations: &[Operation],

@@ -19,7 +19,7 @@ struct World {
     harts: Vec<Hart>,
     /// The pending move or change of each vCPU, effective from its next release on.
     plans: Vec<Option<Plan>>,
-    /// A reservation has left the hart, which has not been idle since.
+    /// A reservation has departed from the hart, and the hart has not been idle since.
     awaiting_idle: [bool; HARTS],
     tasks: Vec<Option<(Task, usize)>>,
     share: u64,
@@ -95,7 +95,7 @@ impl World {
         (hart, vcpu.expect("it is here"))
     }
 
-    /// Whether all departing reservations have left, and the hart has been idle since.
+    /// Whether all departing reservations have departed, and the hart has been idle since.
     fn settled(&self, hart: usize) -> bool {
         let here = |v: &Vcpu| self.plans[v.name].is_some();
         !self.awaiting_idle[hart] && !self.harts[hart].vcpus.iter().any(here)
@@ -310,7 +310,7 @@ proptest! {
     }
 }
 
-/// The worlds above exercise all kinds of change.
+/// The worlds above include all kinds of change.
 #[test]
 fn all_kinds_of_change_occur() {
     let mut world = World::new(Overheads::default(), 1000, 0, 7);

@@ -35,7 +35,7 @@ fn order_is_by_deadline_or_by_precedence() {
     }
 }
 
-/// A vCPU as the whole system orders it: the greater the more urgent.
+/// A vCPU's urgency in the whole system: a greater value is more urgent.
 fn urgency(class: Class, precedes: bool) -> (u32, bool) {
     (precedence::of(class, 0), precedes)
 }
@@ -96,7 +96,7 @@ fn only_the_first_best_effort_vcpu_that_could_run_on_keeps_a_soft_affinity() {
         let [runs, is_free] = [1, 2].map(|bit| bits & bit != 0);
         let keeps = preempt(class, runs, is_free) == Preemption::KeepsAffinity;
         assert_eq!(keeps, class == BestEffort && runs && is_free);
-        // The slow path decides the same.
+        // The slow path makes the same decision.
         let descheduled = Descheduled {
             class,
             waits: !runs,
@@ -163,7 +163,7 @@ fn descheduled_vcpu_has_the_first_placement_that_applies() {
     requeue(waits, must_not_be_called, must_not_be_called);
 }
 
-/// Whether a queue that holds a vCPU of `highest` returns one of `priority` first, which is queued at `end`.
+/// Whether a queue with a vCPU of `highest` first returns a vCPU of `priority` that is queued at `end`.
 fn first_is_new(priority: u8, end: End, highest: Option<u8>) -> bool {
     let mut queue = ListQueue::<2>::bitmap();
     if let Some(highest) = highest {
@@ -226,7 +226,7 @@ fn inversion_is_of_a_best_effort_vcpu_that_could_run_on() {
 fn deferred_work_waits_for_real_time_vcpus() {
     for bits in 0..16 {
         let [next, resched, real_time, is_due] = [1, 2, 4, 8].map(|bit| bits & bit != 0);
-        // No real-time vCPU is about to get the hart, and one that runs has had its deferral period.
+        // No real-time vCPU is about to get the hart, and a current one has had its deferral period.
         let expected = !next && (!real_time || !resched && is_due);
         assert_eq!(
             does_deferred_work(next, resched, || real_time, || is_due),

@@ -1,7 +1,7 @@
-//! Every state that a system can get into, in every order of events, is checked ([`Violation`]).
+//! Checks every reachable state of a system, in every order of events ([`Violation`]).
 //!
-//! States are explored breadth first, each once, until there are no others (`--release`) or for so many events that
-//! it takes some seconds (otherwise). What is found first therefore is a shortest case.
+//! States are explored breadth first, each once: with `--release` until there are no others, otherwise up to a number
+//! of events that takes some seconds. The first violation found is therefore a shortest case.
 
 use crate::model::{Event, Model, State, System, Vcpu, Violation, best_effort, real_time};
 use crate::rules::{Rules, Unchanged, mutants};
@@ -113,21 +113,21 @@ mod systems {
     }
 }
 
-/// A system's states.
+/// The states of a system.
 #[derive(Default)]
 struct Exploration {
     states: Vec<State>,
-    /// How each state was found first: from which, by what.
+    /// The predecessor and the event by which each state was found first.
     from: Vec<(u32, Option<Event>)>,
     known: HashMap<State, u32>,
-    /// Steps that need no guest and no time.
+    /// Steps that need neither a guest nor time.
     internal: Vec<(u32, u32)>,
-    /// Shortest cases.
+    /// A shortest trace to each violation.
     found: HashMap<Violation, Vec<Event>>,
 }
 
 impl Exploration {
-    /// All states within so many events of the first, or those before `sought` is found.
+    /// Explores all states within `depth` events of the first, or those before `sought` is found.
     fn run<R: Rules>(system: &System, rules: &R, depth: usize, sought: Option<Violation>) -> Self {
         let mut this = Self::default();
         this.enter(State::new(system), 0, None);
@@ -167,7 +167,7 @@ impl Exploration {
                     let trace = self.trace(index, Some(event));
                     self.found.insert(violation, trace);
                 }
-                // What follows is not the scheduler's any more.
+                // After such a violation, the model no longer describes the scheduler.
                 if violation.ends_model() {
                     continue;
                 }
@@ -203,8 +203,9 @@ impl Exploration {
         trace
     }
 
-    /// A state from which internal steps can continue for ever: what is left when states without such steps are removed
-    /// again and again.
+    /// A state on a cycle of internal steps, or leading to one.
+    ///
+    /// It is a state that remains when states without such steps are removed repeatedly.
     fn on_a_cycle(&self) -> Option<usize> {
         let mut outgoing = vec![0; self.states.len()];
         let mut incoming = vec![vec![]; self.states.len()];
@@ -225,14 +226,14 @@ impl Exploration {
     }
 }
 
-/// Most events to explore: all orders of all with optimisation, those that take some seconds without.
+/// The most events to explore: all with optimisation, otherwise as many as take some seconds.
 const DEPTH: usize = if cfg!(debug_assertions) {
     12
 } else {
     usize::MAX
 };
 
-/// Checks every state that the system gets into.
+/// Checks every reachable state of the system.
 fn explore(system: &System) {
     let exploration = Exploration::run(system, &Unchanged, DEPTH, None);
     println!("{} states", exploration.states.len());
@@ -267,10 +268,10 @@ explored! {
     invariants_hold_with_three_deadlines in three_deadlines;
 }
 
-/// Most events that find a wrong rule out.
+/// The most events after which a wrong rule must show.
 const MUTANT_DEPTH: usize = 17;
 
-/// A system in which a wrong rule is found out, and by what.
+/// Asserts that a wrong rule leads to the expected violation in a system.
 fn find_out<R: Rules>(rules: &R, system: &System, expected: Violation) {
     let exploration = Exploration::run(system, rules, MUTANT_DEPTH, Some(expected));
     let trace = exploration.found.get(&expected);
@@ -278,9 +279,10 @@ fn find_out<R: Rules>(rules: &R, system: &System, expected: Violation) {
     println!("{expected:?} after {events} events");
 }
 
-/// Decisions that can be wrong without a trace here: [`tactus_policy::schedule::may_switch`] and
-/// [`tactus_policy::schedule::does_deferred_work`] choose between a fast path and a slow one, and between now and
-/// later.
+/// Makes a test of each wrong rule.
+///
+/// Wrong versions of [`tactus_policy::schedule::may_switch`] and [`tactus_policy::schedule::does_deferred_work`] may
+/// show no violation: these choose between a fast path and a slow one, and between now and later.
 macro_rules! found_out {
     ($($name:ident: $rule:ident is $violation:ident in $system:ident;)*) => {
         $(
@@ -311,8 +313,8 @@ found_out! {
     offers_of_equal_urgency_are_found: EqualOfferAccepted is Livelock in round_robin;
 }
 
-// Defects of `hypervisor/src/sched`, each a rule that it has now. They are found out in the same way; what it should
-// do instead is what `Unchanged` does. When the hypervisor does, its rule here is only one more wrong one.
+// Defects of `hypervisor/src/sched`, each as a rule that it has now and found in the same way. `Unchanged` has the
+// right rule. Once the hypervisor has it, too, its old rule is one more wrong rule here.
 found_out! {
     defect_real_time_queue_is_not_asked_on_an_empty_hart: FirstOnEmptyHart is RealTimeWaits in three_real_time_priorities;
     defect_queued_vcpu_is_not_offered_to_an_idle_hart: FewOffers is IdleBesideQueued in three_priorities;
@@ -321,8 +323,7 @@ found_out! {
     defect_expired_soft_affinity_keeps_its_place_without_a_slice: ExpiresAtHead is PassedOverTwice in round_robin;
 }
 
-/// Whether the events, each of which is possible when it comes, lead to a violation with these rules, and to none
-/// with the right ones.
+/// The violation, if any, after a sequence of possible events with these rules.
 fn leads_to<R: Rules>(rules: &R, vcpus: [Vcpu; 4], events: &[Event]) -> Option<Violation> {
     let system = &System {
         vcpus: vcpus.to_vec(),
@@ -342,12 +343,11 @@ fn leads_to<R: Rules>(rules: &R, vcpus: [Vcpu; 4], events: &[Event]) -> Option<V
     model.check()
 }
 
-/// A real-time vCPU that wakes while its hart is between two vCPUs gets the hart, though a more urgent one is queued
-/// there, and keeps it until it waits.
+/// A real-time vCPU that wakes while its hart is between two vCPUs gets the hart before a more urgent queued one.
 ///
-/// The hart is between two vCPUs, without a current one, when it takes the slow path (an overrun is to be reported, a
-/// VM ends, or a reservation has left) and serves interrupts before it chooses; or when a late job ends whose
-/// successor is due already.
+/// It keeps the hart until it waits. The hart is between two vCPUs, without a current one, when it takes the slow path
+/// and serves interrupts before it chooses: an overrun is to be reported, a VM ends, or a reservation has departed. It
+/// also is when a late job ends whose successor is due already.
 #[test]
 fn defect_less_urgent_release_overtakes_the_queue() {
     let vcpus = [
@@ -376,8 +376,9 @@ fn defect_less_urgent_release_overtakes_the_queue() {
     assert_eq!(leads_to(&Unchanged, vcpus, &events), None);
 }
 
-/// A best-effort vCPU that wakes on its hart just before a real-time one does is queued there and offered to no other
-/// hart, though one is idle: until the real-time vCPU waits.
+/// A best-effort vCPU that wakes just before a real-time one on its hart is not offered to an idle hart.
+///
+/// It stays queued until the real-time vCPU waits.
 #[test]
 fn defect_vcpu_woken_before_a_real_time_one_waits_beside_an_idle_hart() {
     let vcpus = [

@@ -1,5 +1,4 @@
-//! The scheduler's decisions: each against its specification, and all of them in a system that is explored
-//! exhaustively.
+//! The scheduler's decisions: each against its specification, and all in a system that is explored exhaustively.
 
 mod decisions;
 mod exploration;

@@ -1,9 +1,8 @@
-//! A system of two harts and up to four vCPUs that is scheduled by [`tactus_policy::schedule`], with the real queues.
+//! A system of two harts and up to four vCPUs, scheduled by [`tactus_policy::schedule`] with the real queues.
 //!
-//! What the hypervisor does with a decision is here as it is in `hypervisor/src/sched`: the same steps in the same
-//! order, without registers, locks and time. A switch is several steps, between which the other hart continues. What a
-//! hart publishes of what it runs ([`Hart::runs`]) is as old as it is there, and an offer is noticed later than it is
-//! sent.
+//! The model carries out decisions as `hypervisor/src/sched` does: the same steps in the same order, without registers,
+//! locks and time. A switch has several steps, between which the other hart continues. A hart publishes its current
+//! precedence ([`Hart::runs`]) as late as there, and receives an offer later than it is sent.
 
 use crate::rules::Rules;
 use tactus_abi::blob::Class::{self, BestEffort, RealTime};
@@ -16,14 +15,14 @@ use tactus_policy::schedule::{
 pub const HARTS: usize = 2;
 pub const VCPUS: usize = 4;
 
-/// A vCPU as it is configured.
+/// The configuration of a vCPU.
 #[derive(Clone, Copy, Debug)]
 pub struct Vcpu {
     pub class: Class,
     pub priority: u8,
-    /// Bit for each hart. A real-time vCPU has one.
+    /// A bit for each hart on which it may run. A real-time vCPU has one.
     pub harts: u8,
-    /// Real time: its budget can be spent.
+    /// Real time: the vCPU has a budget, which can be spent.
     pub reserved: bool,
 }
 
@@ -85,35 +84,35 @@ pub enum Activity {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct VcpuState {
     activity: Activity,
-    /// It waits, and has not been woken.
+    /// The vCPU waits, and has not been woken.
     waits: bool,
-    /// The hart that wakes it.
+    /// The hart that wakes the vCPU.
     home: u8,
     slice_left: bool,
     budget_left: bool,
     deadline: u8,
-    /// Slices that each other vCPU of its priority has begun where this one might have run, since it was queued.
+    /// The slices that each other vCPU of its priority began on a hart of this one, since this one was queued.
     passed_by: [u8; VCPUS],
 }
 
-/// Where a hart is in its code.
+/// A hart's position in the scheduler's code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Phase {
-    /// It runs the guest of its current vCPU.
+    /// The hart runs the guest of its current vCPU.
     Guest,
-    /// The current vCPU has to leave it: `needs_resched`.
+    /// The current vCPU has to leave the hart: `needs_resched`.
     Resched,
-    /// `switch_fast` and `preempt`: `to` is taken from its queue, and takes the place of the current vCPU.
+    /// `switch_fast` and `preempt`: `to` has left its queue, and will replace the current vCPU.
     Switching { to: u8 },
-    /// The same: `from` is not in its place yet.
+    /// The same: `from` has not been requeued yet.
     Requeueing { from: u8, waits: bool },
     /// `pick_next_or_idle`: no vCPU is current.
     Picking,
-    /// The same: one is taken from its queue.
+    /// The same: `to` has left its queue.
     Picked { to: u8 },
-    /// It has found no vCPU, and is about to say so.
+    /// The hart has found no vCPU, and has not published that yet.
     BecomingIdle,
-    /// It waits for an interrupt.
+    /// The hart waits for an interrupt.
     Idle,
 }
 
@@ -124,11 +123,11 @@ struct Hart {
     current: Option<u8>,
     next: Option<u8>,
     soft_affine: Option<u8>,
-    /// What other harts see of it.
+    /// The precedence of the current vCPU as other harts see it.
     runs: u32,
-    /// An offer has been sent to it.
+    /// An offer has been sent to the hart.
     offered: bool,
-    /// It has queued a best-effort vCPU that no hart has been offered.
+    /// The hart has queued a best-effort vCPU, and has not offered it to other harts.
     unoffered: bool,
     /// Queued real-time vCPUs.
     real_time: Order,
@@ -137,9 +136,9 @@ struct Hart {
 /// A step of a hart or of its guest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A notification reaches the vCPU's home hart. With the deadline of its job.
+    /// A notification reaches the vCPU's home hart, with the deadline of the vCPU's job.
     Notify { vcpu: usize, deadline: u8 },
-    /// The time for which a best-effort vCPU waits has come.
+    /// The timeout of a waiting best-effort vCPU expires.
     Timeout { vcpu: usize },
     /// The deferral period of the hart is over.
     Deferral { hart: usize },
@@ -151,16 +150,16 @@ pub enum Event {
     SliceRunsOut { hart: usize },
     /// The budget is spent.
     BudgetEnds { hart: usize },
-    /// The hart takes notice of an offer.
+    /// The hart handles an offer.
     TakeOffer { hart: usize },
     /// The hart's next step in the scheduler.
     Step { hart: usize },
-    /// The same, on the slow path: for a reason that the model does not have.
+    /// The same, on the slow path, for a reason that the model does not have.
     Deschedule { hart: usize },
 }
 
 impl Event {
-    /// Whether no guest and no time is needed for it: it happens soon.
+    /// Whether the event needs neither a guest nor time, and so happens soon.
     pub fn is_internal(self) -> bool {
         matches!(
             self,
@@ -169,34 +168,33 @@ impl Event {
     }
 }
 
-/// What must not be.
+/// A property that must not occur.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Violation {
-    /// A vCPU is in no place, or in two, or its activity is not that of its place.
+    /// A vCPU is in no place or in two, or its activity is not that of its place.
     NotInOnePlace,
-    /// A real-time vCPU waits for its home hart, which runs a less urgent one, a best-effort one or nothing.
+    /// A real-time vCPU waits while its home hart runs a less urgent one, a best-effort one or nothing.
     RealTimeWaits,
-    /// A best-effort vCPU has a soft affinity to a hart that runs no real-time one.
+    /// A best-effort vCPU has a soft affinity to a hart that runs no real-time vCPU.
     AffinityOutlivesRealTime,
-    /// A vCPU runs on a hart that is not among its harts.
+    /// A vCPU runs on a hart outside its affinity.
     WrongHart,
     /// A vCPU gets a hart while it waits.
     RunsWithoutWakeup,
     /// A vCPU runs without budget.
     RunsWithoutBudget,
-    /// Nothing is under way, and a best-effort vCPU is queued that may run on a hart that is idle.
+    /// In a quiescent state, a best-effort vCPU is queued although a hart of its affinity is idle.
     IdleBesideQueued,
-    /// Nothing is under way, and a best-effort vCPU is queued that may run on a hart that runs a best-effort one of
-    /// lower priority.
+    /// In a quiescent state, a best-effort vCPU is queued although a hart of its affinity runs one of lower priority.
     PriorityInverted,
-    /// A vCPU was queued while another one of its priority began two slices on harts where both may run.
+    /// A vCPU was queued while another one of its priority began two slices on harts of its affinity.
     PassedOverTwice,
     /// Steps of harts continue for ever without a guest.
     Livelock,
 }
 
 impl Violation {
-    /// Whether the model can't continue after it.
+    /// Whether the model cannot continue after the violation.
     pub fn ends_model(self) -> bool {
         matches!(
             self,
@@ -215,7 +213,7 @@ pub struct State {
 }
 
 impl State {
-    /// All wait.
+    /// The state in which all vCPUs wait.
     pub fn new(system: &System) -> Self {
         let mut vcpus = [VcpuState {
             activity: Activity::Waiting,
@@ -251,7 +249,7 @@ pub struct Model<'a, R: Rules> {
     pub system: &'a System,
     pub rules: &'a R,
     pub state: State,
-    /// What a step has found.
+    /// A violation found during a step.
     pub violation: Option<Violation>,
 }
 
@@ -293,7 +291,7 @@ impl<R: Rules> Model<'_, R> {
                 continue;
             }
             let deadlines = if self.system.by_deadline && self.vcpu(vcpu).class == RealTime {
-                // Different for each, so that none is as urgent as another.
+                // Different for each vCPU, so that no two are equally urgent.
                 1..3
             } else {
                 0..1
@@ -347,7 +345,7 @@ impl<R: Rules> Model<'_, R> {
         }
     }
 
-    /// Whether the hart serves interrupts just now, or will before its next step.
+    /// Whether the hart serves interrupts in this phase, or before its next step.
     fn takes_interrupts(&self, hart: usize) -> bool {
         matches!(
             self.state.harts[hart].phase,
@@ -355,7 +353,7 @@ impl<R: Rules> Model<'_, R> {
         )
     }
 
-    /// Whether the vCPU waits, but has not left its hart yet.
+    /// Whether the vCPU waits, and has not left its hart yet.
     fn is_leaving(&self, vcpu: usize) -> bool {
         self.state.harts.iter().any(|hart| {
             let from = match hart.phase {
@@ -376,7 +374,7 @@ impl<R: Rules> Model<'_, R> {
         )
     }
 
-    /// Carries out one of [`Model::events`].
+    /// Applies one of [`Model::events`].
     pub fn apply(&mut self, event: Event) {
         match event {
             Event::Notify { vcpu, deadline } => {
@@ -427,7 +425,7 @@ impl<R: Rules> Model<'_, R> {
         }
     }
 
-    /// An interrupt ends an idle hart's wait.
+    /// Ends the wait of an idle hart by an interrupt.
     fn interrupt(&mut self, hart: usize) {
         let phase = &mut self.state.harts[hart].phase;
         if *phase == Phase::Idle {
@@ -442,7 +440,7 @@ impl<R: Rules> Model<'_, R> {
         }
     }
 
-    /// `block::wake`; `true`: another hart might take it.
+    /// `block::wake`; returns whether the vCPU may be offered to another hart.
     fn wake(&mut self, hart: usize, vcpu: usize) -> bool {
         self.state.vcpus[vcpu].budget_left = true;
         self.state.vcpus[vcpu].waits = false;
@@ -508,7 +506,7 @@ impl<R: Rules> Model<'_, R> {
         }
     }
 
-    /// Does something with the shared queue, which is made of its order, and whose order is then noted.
+    /// Applies an operation to the shared queue, which is built from its order and stored as its order again.
     fn with_best_effort<T>(&mut self, act: impl FnOnce(&mut ListQueue<VCPUS>) -> T) -> T {
         let mut order = self.state.queue;
         let result = self.with_queue(&mut order, act);
@@ -569,7 +567,7 @@ impl<R: Rules> Model<'_, R> {
             return Some(usize::from(handle));
         }
         if R::CHOOSES_AS_IDLE {
-            // What is queued from here on is offered to this hart, which has not published what it takes.
+            // vCPUs that are queued from here on are offered to this hart, which has not published its choice.
             self.state.harts[hart].runs = precedence::IDLE;
         }
         if let Some(held) = self.state.harts[hart].soft_affine.take().map(usize::from) {
@@ -619,7 +617,7 @@ impl<R: Rules> Model<'_, R> {
         }
     }
 
-    /// The hart has chosen its next vCPU: offers those that it has queued to the harts that run less urgent ones.
+    /// After a choice: offers the vCPUs that the hart has queued to harts that run less urgent ones.
     fn offer_queued(&mut self, hart: usize) {
         if !std::mem::take(&mut self.state.harts[hart].unoffered) {
             return;
@@ -635,7 +633,7 @@ impl<R: Rules> Model<'_, R> {
         }
     }
 
-    /// After a choice. A real-time vCPU is not held up for it: its hart offers with the deferred work.
+    /// The same without delay for a real-time vCPU, whose hart offers with the deferred work.
     fn offer_queued_unless_real_time(&mut self, hart: usize) {
         if !self.runs_real_time(hart) {
             self.offer_queued(hart);
@@ -704,7 +702,7 @@ impl<R: Rules> Model<'_, R> {
         }
     }
 
-    /// A whole slice begins: it passes over those of its priority that might have run on the hart.
+    /// Begins a whole slice, which passes over the queued vCPUs of its priority that may run on the hart.
     fn begin_slice(&mut self, hart: usize, vcpu: usize) {
         self.state.vcpus[vcpu].slice_left = true;
         for queued in self.state.queue.iter() {
@@ -735,7 +733,7 @@ impl<R: Rules> Model<'_, R> {
         self.interrupt(hart);
     }
 
-    /// The hart's next step in the scheduler.
+    /// Carries out the hart's next step in the scheduler.
     fn step(&mut self, hart: usize) {
         let Hart { phase, current, .. } = self.state.harts[hart];
         match (phase, current.map(usize::from)) {
@@ -823,7 +821,7 @@ impl<R: Rules> Model<'_, R> {
         }
     }
 
-    /// `deschedule`, to before `pick_next_or_idle`.
+    /// `deschedule`, up to `pick_next_or_idle`.
     fn deschedule(&mut self, hart: usize, vcpu: usize) {
         self.state.harts[hart].current = None;
         self.state.harts[hart].phase = Phase::Picking;
@@ -889,7 +887,7 @@ impl<R: Rules> Model<'_, R> {
         }
     }
 
-    /// What is wrong with the state.
+    /// The first violation in the state.
     pub fn check(&self) -> Option<Violation> {
         self.violation
             .or_else(|| self.check_places())
@@ -919,7 +917,7 @@ impl<R: Rules> Model<'_, R> {
                 }
             }
             let right = match self.state.vcpus[vcpu].activity {
-                // Until it has left its hart, it is there as well.
+                // A vCPU that waits may still be current until it has left its hart.
                 Activity::Waiting => ready == 0 && running + leaving <= 1,
                 Activity::Ready => ready == 1 && running + leaving == 0,
                 Activity::Running => running + leaving == 1 && ready == 0,

@@ -1,18 +1,21 @@
-//! The decisions of [`tactus_policy::schedule`] as a table, in which a test can exchange one.
+//! The decisions of [`tactus_policy::schedule`] as a trait, of which a test can replace one.
 
 use tactus_abi::blob::Class;
 use tactus_policy::schedule::{
     self, Affinity, Descheduled, End, Preemption, Requeue, SliceEnd, Wakeup,
 };
 
-/// The decisions. What the hypervisor asks for only if needed is given here.
+/// The decisions. Arguments that the hypervisor computes only on demand are values here.
 pub trait Rules {
-    /// Whenever a hart has chosen its next vCPU and has queued a best-effort one since the last time, it offers
-    /// queued ones to other harts. Not set: it does so when it wakes one that is not for itself, and to idle harts
-    /// when one that could run on leaves it.
+    /// Whether a hart offers queued best-effort vCPUs to other harts after each choice, if it has queued one since the
+    /// last.
+    ///
+    /// Otherwise it offers a vCPU that it wakes for other harts, and kicks idle harts when a vCPU that could run on
+    /// leaves it.
     const OFFERS_AFTER_CHOICE: bool = true;
-    /// While it chooses a best-effort vCPU, a hart takes offers as an idle one does. Not set: it is for the others
-    /// what it was before.
+    /// Whether a hart accepts offers as an idle one does while it chooses a best-effort vCPU.
+    ///
+    /// Otherwise the other harts still see its previous precedence.
     const CHOOSES_AS_IDLE: bool = true;
 
     fn comes_before(&self, by_deadline: bool, precedences: [u32; 2], deadlines: [u64; 2]) -> bool {
@@ -62,8 +65,9 @@ pub trait Rules {
         schedule::does_deferred_work(next, resched, || real_time, || due)
     }
 
-    /// Before [`Rules::OFFERS_AFTER_CHOICE`]: the hart that a woken best-effort vCPU is offered to, of those that it
-    /// may run on, each with the precedence of what it runs.
+    /// Without [`Rules::OFFERS_AFTER_CHOICE`]: the hart to which a woken best-effort vCPU is offered.
+    ///
+    /// `harts` are the harts on which the vCPU may run, each with its present precedence.
     fn choose_hart(&self, precedence: u32, harts: Vec<(usize, u32)>) -> Option<usize> {
         let less_urgent = harts.into_iter().filter(|(_, runs)| *runs < precedence);
         less_urgent
@@ -71,7 +75,7 @@ pub trait Rules {
             .map(|(hart, _)| hart)
     }
 
-    /// Before [`Rules::OFFERS_AFTER_CHOICE`]: whether a hart is made to look at the queue.
+    /// Without [`Rules::OFFERS_AFTER_CHOICE`]: whether a hart is kicked to check the queue.
     fn is_kicked(&self, runs: u32, has_work: bool) -> bool {
         runs == schedule::precedence::IDLE && has_work
     }
@@ -81,7 +85,7 @@ pub trait Rules {
     }
 }
 
-/// The decisions as they are.
+/// The right decisions.
 pub struct Unchanged;
 
 impl Rules for Unchanged {}
@@ -101,14 +105,14 @@ pub mod mutants {
         };
     }
 
-    /// Offers are made as `hypervisor/src/sched` makes them now.
+    /// Offers are made as in the present `hypervisor/src/sched`.
     pub struct FewOffers;
 
     impl Rules for FewOffers {
         const OFFERS_AFTER_CHOICE: bool = false;
     }
 
-    /// A hart that chooses is seen as `hypervisor/src/sched` showed it before this model.
+    /// A choosing hart is seen as in `hypervisor/src/sched` before this model.
     pub struct ChoosesUnseen;
 
     impl Rules for ChoosesUnseen {
@@ -116,15 +120,14 @@ pub mod mutants {
     }
 
     mutant! {
-        /// As `hypervisor/src/sched` decided before this model: on a hart without a vCPU each one that wakes is the
-        /// next.
+        /// As `hypervisor/src/sched` before this model: on a hart without a vCPU, each woken vCPU becomes the next.
         FirstOnEmptyHart, fn wake(&self, class: Class, ahead: Option<Class>, precedes: bool, _: bool, here: bool) -> Wakeup {
             schedule::wake(class, ahead, || precedes, || false, || here)
         }
     }
 
     mutant! {
-        /// As `hypervisor/src/sched` decided before this model: a soft affinity that expires ends at the head of the
+        /// As `hypervisor/src/sched` before this model: an expired soft affinity puts the vCPU at the head of the
         /// queue.
         ExpiresAtHead, fn expire_affinity(&self, _: bool) -> End {
             End::Head
@@ -156,7 +159,7 @@ pub mod mutants {
     }
 
     mutant! {
-        /// A woken best-effort vCPU that is more urgent than its hart's is left to other harts.
+        /// A woken best-effort vCPU that is more urgent than its hart's current one is left to other harts.
         NeverReschedules, fn wake(&self, class: Class, ahead: Option<Class>, precedes: bool, has: bool, here: bool) -> Wakeup {
             match schedule::wake(class, ahead, || precedes, || has, || here) {
                 Wakeup::Reschedules => Wakeup::Offered,
@@ -166,7 +169,7 @@ pub mod mutants {
     }
 
     mutant! {
-        /// A second vCPU takes the place of the one with the soft affinity.
+        /// A second vCPU replaces the one with the soft affinity.
         AffinityTaken, fn requeue(&self, descheduled: Descheduled, ends_job: bool, spent: bool) -> Requeue {
             let may_keep_affinity = true;
             schedule::requeue(Descheduled { may_keep_affinity, ..descheduled }, || ends_job, || spent)
@@ -181,14 +184,14 @@ pub mod mutants {
     }
 
     mutant! {
-        /// A spent budget is not noticed.
+        /// A spent budget is ignored.
         BudgetIgnored, fn requeue(&self, descheduled: Descheduled, ends_job: bool, _: bool) -> Requeue {
             schedule::requeue(descheduled, || ends_job, || false)
         }
     }
 
     mutant! {
-        /// A vCPU that waits is queued.
+        /// A waiting vCPU is queued.
         WaitIgnored, fn requeue(&self, descheduled: Descheduled, ends_job: bool, spent: bool) -> Requeue {
             let waits = false;
             schedule::requeue(Descheduled { waits, ..descheduled }, || ends_job, || spent)
@@ -196,7 +199,7 @@ pub mod mutants {
     }
 
     mutant! {
-        /// A vCPU keeps its place when its slice is used up.
+        /// A vCPU keeps its place at the head when its slice is over.
         SliceOverAtHead, fn requeue(&self, descheduled: Descheduled, ends_job: bool, spent: bool) -> Requeue {
             let slice_left = true;
             schedule::requeue(Descheduled { slice_left, ..descheduled }, || ends_job, || spent)
@@ -204,14 +207,14 @@ pub mod mutants {
     }
 
     mutant! {
-        /// A vCPU with a soft affinity gets its hart whatever is queued.
+        /// A vCPU with a soft affinity gets its hart before any queued vCPU.
         AffinityFirst, fn resume_affine(&self, _: u8, _: bool, _: Option<u8>) -> Affinity {
             Affinity::Resumes
         }
     }
 
     mutant! {
-        /// A vCPU with a soft affinity gets another slice before those of its priority.
+        /// A vCPU with a soft affinity gets a new slice before others of its priority.
         AffinityRenewsSlice, fn resume_affine(&self, priority: u8, _: bool, highest: Option<u8>) -> Affinity {
             schedule::resume_affine(priority, true, highest)
         }
@@ -225,7 +228,7 @@ pub mod mutants {
     }
 
     mutant! {
-        /// A vCPU yields only to those of higher priority.
+        /// A vCPU yields only to others of higher priority.
         YieldsToHigher, fn end_slice(&self, class: Class, priority: u8, highest: Option<u8>) -> SliceEnd {
             schedule::end_slice(class, priority + 1, || highest)
         }

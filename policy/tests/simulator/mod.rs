@@ -1,5 +1,4 @@
 //! A hart, simulated tick by tick: a simple reference. The test chooses the behaviour of vCPUs and hypervisor.
-//! choose.
 
 #![allow(dead_code)] // Each test uses its part.
 
@@ -285,7 +284,6 @@ impl Hart {
 }
 
 /// Explores all executions, from vCPUs that have not started. Returns the first miss, and the longest responses.
-/// responses.
 pub fn explore(hart: &Hart) -> (Option<Miss>, Vec<u64>) {
     let mut known = std::collections::HashSet::new();
     let mut open = vec![hart.clone()];
