@@ -1,4 +1,4 @@
-//! The devicetree reader on trees that another library has written, whole and damaged.
+//! The devicetree reader on trees that another library has written, complete and damaged.
 
 use proptest::prelude::*;
 use tactus_hypervisor::devicetree::{PREFIX, Token, Tokens, size};
@@ -16,7 +16,7 @@ fn tree() -> Vec<u8> {
     fdt.finish().expect("a tree")
 }
 
-/// All tokens up to the last, or to where the tree is damaged.
+/// All tokens up to the last. `None`: the tree is damaged.
 fn read(tree: &[u8]) -> Option<Vec<Token<'_>>> {
     let mut tokens = Tokens::new(tree)?;
     let mut all = Vec::new();
@@ -68,7 +68,7 @@ fn refuses_what_is_no_tree_or_of_another_version() {
 #[test]
 fn finds_no_end_in_a_tree_cut_off() {
     let tree = tree();
-    // The names come last.
+    // The block of names is the last one.
     for length in 0..tree.len() - 1 {
         assert_eq!(read(&tree[..length]), None, "{length} bytes");
     }

@@ -1,5 +1,6 @@
-//! The lock between harts (`src/lock.rs`): all interleavings of harts that lock, and that try to. Loom finds two that use the value at once, and a
-//! value that the next hart does not see as the last one left it.
+//! The lock between harts (`src/lock.rs`): all interleavings of harts that lock and that try to.
+//!
+//! Loom finds two harts that use the value at once, and a hart that does not see the value of the previous owner.
 //!
 //! ```console
 //! $ RUSTFLAGS="--cfg loom" cargo test --release -p tactus-hypervisor --test lock
@@ -11,7 +12,7 @@ use loom::sync::Arc;
 use loom::thread;
 use tactus_hypervisor::lock::Lock;
 
-/// A locked value whose uses loom checks.
+/// A locked value whose accesses loom checks.
 fn counter() -> Arc<Lock<UnsafeCell<u32>>> {
     Arc::new(Lock::new(UnsafeCell::new(0)))
 }
@@ -20,7 +21,7 @@ fn count(value: &UnsafeCell<u32>) {
     value.with_mut(|count| unsafe { *count += 1 });
 }
 
-/// All interleavings with so many changes of threads where none has to wait: spinning has no end otherwise.
+/// Explores all interleavings with a bounded number of preemptions, because spinning would be unbounded otherwise.
 fn explore(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
@@ -49,7 +50,7 @@ fn a_try_excludes_the_others() {
         let lock = counter();
         let trying = lock.clone();
         let tries = thread::spawn(move || {
-            // Twice: the second one may find the turns of another hart's lock and unlock.
+            // Twice, because the second attempt may find the ticket counters changed by another hart's lock and unlock.
             let once = || trying.try_lock().map(|value| count(&value)).is_some();
             u32::from(once()) + u32::from(once())
         });
@@ -58,7 +59,7 @@ fn a_try_excludes_the_others() {
         let taken = tries.join().expect("it ends");
         lock.lock()
             .with(|count| assert_eq!(unsafe { *count }, 2 + taken));
-        // Nothing is left locked.
+        // The lock is free at the end.
         assert!(lock.try_lock().is_some());
     });
 }

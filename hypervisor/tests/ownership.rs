@@ -1,4 +1,6 @@
-//! Protocol V1 (`src/ownership.rs`): all interleavings of harts that notify, take, stop, start and move a vCPU. Loom finds two harts that use its body at once.
+//! Protocol V1 (`src/ownership.rs`): all interleavings of harts that notify, take, stop, start and move a vCPU.
+//!
+//! Loom finds two harts that use the vCPU's body at once.
 //!
 //! ```console
 //! $ RUSTFLAGS="--cfg loom" cargo test --release -p tactus-hypervisor --test ownership
@@ -12,7 +14,7 @@ use loom::thread;
 use tactus_hypervisor::ownership::Owner;
 use tactus_hypervisor::run_state::{RunState, State};
 
-/// Hart contexts, told apart by their addresses only.
+/// Hart contexts, of which only the addresses matter.
 static CONTEXTS: [u64; 2] = [0; 2];
 
 fn context(hart: usize) -> *mut u64 {
@@ -23,13 +25,13 @@ struct Model {
     owner: Owner<u64>,
     state: RunState,
     home: AtomicUsize,
-    /// What only the owner touches. Loom checks it.
+    /// The data that only the owner accesses, which loom checks.
     body: UnsafeCell<u32>,
-    /// The shared run queue: whether the vCPU is in it.
+    /// Whether the vCPU is in the shared run queue.
     queue: Mutex<bool>,
     /// The VM's lifecycle lock.
     life: Mutex<()>,
-    /// The vCPU was notified, by hart.
+    /// Whether the vCPU was notified, by hart.
     posts: [AtomicBool; 2],
 }
 
@@ -60,12 +62,13 @@ impl Model {
 
     fn post(&self) {
         let home = self.home.load(Ordering::Relaxed);
-        // A read-modify-write, as `Hart::post`: loom orders no plain stores.
+        // A read-modify-write, as in `Hart::post`: loom does not order plain stores.
         self.posts[home].swap(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
     }
 
-    /// As `sched::signals::notify`, on a hart that has read the home before: `true`, it has used the body.
+    /// As `sched::signals::notify`, on a hart that was the home when it read that; returns whether it has used the
+    /// body.
     fn handle_notification(&self, hart: usize) -> bool {
         if self.state.get() != State::Waiting {
             return false;
@@ -154,13 +157,13 @@ fn explore(test: impl Fn() + Sync + Send + 'static) {
     builder.check(test);
 }
 
-/// Hart 0 looks, which was the home when it read that.
+/// Handles a notification on hart 0, which has read before that it is the home.
 fn late_notification(model: &Arc<Model>) -> thread::JoinHandle<bool> {
     let model = Arc::clone(model);
     thread::spawn(move || model.handle_notification(0))
 }
 
-/// A hart that has read the home looks at a vCPU that runs and waits elsewhere meanwhile.
+/// A late notification does not access the body while the vCPU runs and waits on another hart.
 #[test]
 fn a_notification_that_comes_late_touches_no_body_of_another_hart() {
     explore(|| {
@@ -173,7 +176,9 @@ fn a_notification_that_comes_late_touches_no_body_of_another_hart() {
     });
 }
 
-/// The vCPU runs elsewhere, stops, and starts again there: a late hart may claim it, gives it back, and the start is not lost.
+/// A late claim is given back, and the start of the vCPU on its new home is not lost.
+///
+/// The vCPU runs on another hart, stops, and starts again there.
 #[test]
 fn a_late_claim_is_given_back() {
     explore(|| {
@@ -192,7 +197,7 @@ fn a_late_claim_is_given_back() {
     });
 }
 
-/// The old home sends a waiting vCPU to another, which others notify at the same time.
+/// A waiting vCPU that migrates has one home at a time, while another hart notifies it.
 #[test]
 fn a_vcpu_that_moves_is_one_homes_at_a_time() {
     explore(|| {

@@ -1,4 +1,6 @@
-//! Protocol R1 (`src/relocation.rs`): all interleavings of admission and two homes, and all values that the memory model lets a load see.
+//! Protocol R1 (`src/relocation.rs`): all interleavings of admission and two homes.
+//!
+//! Loom also explores all values that the memory model allows a load to return.
 //!
 //! ```console
 //! $ RUSTFLAGS="--cfg loom" cargo test --release -p tactus-hypervisor --test relocation
@@ -11,12 +13,12 @@ use tactus_hypervisor::ownership::Owner;
 use tactus_hypervisor::relocation::{Departures, Relocation};
 use tactus_policy::reservation::Reservation;
 
-/// A reservation whose parts are alike, so that a mixture of two shows.
+/// A reservation of equal parts, so that a mixture of two is detected.
 fn reservation(ticks: u64) -> Reservation {
     Reservation::new(ticks, ticks, ticks).expect("ordered")
 }
 
-/// Hart contexts, told apart by their addresses only.
+/// Hart contexts, of which only the addresses matter.
 static CONTEXTS: [u64; 2] = [0; 2];
 
 struct Model {
@@ -34,7 +36,7 @@ impl Model {
         }
     }
 
-    /// Admission decides, as `realtime::carry_out` does: a change and a move. `false`: an order is pending.
+    /// Admission orders a change and a move, as `realtime::carry_out` does. `false`: an order is pending.
     fn admit(&self, ticks: u64, to: usize) -> bool {
         if !self.vcpu.is_free() {
             return false;
@@ -48,7 +50,7 @@ impl Model {
         true
     }
 
-    /// A hart that was told of the vCPU looks at it, as `sched::signals` and `sched::jobs::carry_out_orders` do.
+    /// A notified hart checks the vCPU, as `sched::signals` and `sched::jobs::carry_out_orders` do.
     fn look(&self, hart: usize) {
         loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
         let context = (&raw const CONTEXTS[hart]).cast_mut();
@@ -89,7 +91,9 @@ fn explore(test: impl Fn() + Sync + Send + 'static) {
     builder.check(test);
 }
 
-/// Admission decides these, each as often as it takes until no order is pending but at most twice, while both homes look twice.
+/// Admission makes these decisions while both homes check twice.
+///
+/// It tries each decision again if an order is pending, at most once.
 fn homes_carry_out(decisions: [(u64, usize); 2]) {
     explore(move || {
         let model = Arc::new(Model::new());
@@ -119,29 +123,29 @@ fn changes_are_taken_whole() {
     homes_carry_out([(2, 0), (3, 0)]);
 }
 
-/// The second decision is about the next home, once the vCPU is there.
+/// The second decision is for the next home, once the vCPU is there.
 #[test]
 fn a_decision_after_a_move_is_for_the_next_home() {
     homes_carry_out([(2, 1), (3, 1)]);
 }
 
-/// The vCPU goes there and back again.
+/// The vCPU migrates and returns.
 #[test]
 fn moves_are_carried_out_once() {
     homes_carry_out([(2, 1), (3, 0)]);
 }
 
-/// A VM that ends while admission starts a vCPU of it.
+/// A VM that ends while admission starts one of its vCPUs.
 struct Ending {
     vcpu: Relocation,
-    /// The VM's lifecycle: it ends, and the vCPU has been started.
+    /// The VM's lifecycle: whether it has ended, and whether the vCPU has been started.
     life: Mutex<(bool, bool)>,
-    /// Admission's ledger: the vCPU's reservation is in it.
+    /// Admission's ledger: whether it contains the vCPU's reservation.
     ledger: Mutex<bool>,
 }
 
 impl Ending {
-    /// As `realtime::carry_out` and `Vm::start_made`: the reservation is promised before the lifecycle lock is released.
+    /// As `realtime::carry_out` and `Vm::start_made`: the promise is made before the lifecycle lock is released.
     fn start(&self) {
         let mut ledger = self.ledger.lock().expect("no panic");
         {

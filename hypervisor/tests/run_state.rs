@@ -12,11 +12,11 @@ use tactus_hypervisor::run_state::{RunState, State};
 
 struct Model {
     state: RunState,
-    /// What the guest stores last before it is preempted.
+    /// The guest's last store before its preemption.
     stored: AtomicU32,
-    /// A fence is asked of the vCPU.
+    /// Whether a fence of the vCPU is requested.
     signal: AtomicBool,
-    /// The hart of the waiting vCPU is told to look again.
+    /// Whether the hart of the waiting vCPU was notified to check again.
     told: AtomicBool,
 }
 
@@ -61,7 +61,7 @@ impl Model {
         self.signal.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         while !self.state.has_left() {
-            // It waits, and is woken.
+            // The vCPU waits, and is woken.
             while !self.told.load(Ordering::SeqCst) {
                 thread::yield_now();
             }

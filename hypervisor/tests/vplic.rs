@@ -1,11 +1,11 @@
-//! The virtual PLIC against the specification written down as loops over sources.
+//! The virtual PLIC against the specification in the form of loops over sources.
 
 use proptest::prelude::*;
 use tactus_abi::map::{PLIC_PRIORITY_MAX, PLIC_SIZE, PLIC_SOURCES};
 use tactus_hypervisor::vplic::{Effect, Vplic};
 
 const CONTEXTS: usize = 3;
-/// Steps of one case at most.
+/// The most steps of a case.
 const STEPS_MAX: usize = if cfg!(miri) { 20 } else { 300 };
 const SOURCES: usize = PLIC_SOURCES as usize;
 
@@ -101,7 +101,7 @@ fn valid(source: u32) -> bool {
     (1..PLIC_SOURCES).contains(&source)
 }
 
-/// Register block of a vCPU's supervisor-level context: odd numbers, as on `virt`.
+/// The register block of a vCPU's supervisor-level context: odd numbers, as on `virt`.
 fn block(base: u64, stride: u64, context: usize) -> u64 {
     base + (2 * context as u64 + 1) * stride
 }
@@ -167,7 +167,7 @@ proptest! {
         }
     }
 
-    /// Whatever a guest does to the registers, nothing breaks.
+    /// No access of a guest to the registers breaks the PLIC.
     #[test]
     fn any_access_is_taken_or_refused(
         accesses in prop::collection::vec(
