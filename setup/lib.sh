@@ -4,7 +4,8 @@
 
 TACTUS_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 TACTUS_BUILD=${TACTUS_BUILD:-$TACTUS_ROOT/build}
-# Downloads that every clone of this user shares; files in it are only used after their hash was checked.
+# What every clone of this user shares: downloads, which are only used after their hash was checked, and, in `fabric`, results
+# of the fabric's jobs (fabric/jobs.py).
 TACTUS_CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tactus
 export TACTUS_ROOT TACTUS_BUILD TACTUS_CACHE
 

@@ -33,31 +33,16 @@ qemu_version() {
 }
 
 # Whether machine mode can write mstatus.MPV, as the firmware does when it passes a guest's exception to the hypervisor. QEMU 10.0.13 and
-# 11.1.3 ignore the write ("do not allow mstatus MPV/GVA writes"): the machine then goes on in VS-mode at the hypervisor's trap vector. The
-# program sets the bit, reads it back, and ends QEMU by the test device of `virt` with status 0 or 1. Asked once of each program.
+# 11.1.3 ignore the write ("do not allow mstatus MPV/GVA writes"): the machine then goes on in VS-mode at the hypervisor's trap vector.
+# The program is qemu-mpv.S. Asked once of each QEMU.
 qemu_writes_mpv() {
     local program known=$TACTUS_BUILD/setup/qemu-writes-mpv id
     program=$(command -v qemu-system-riscv64)
     id=$(stat -L -c '%n %s %Y' "$program")
     [ "$(cat "$known" 2>/dev/null)" != "$id" ] || return 0
     mkdir -p "$TACTUS_BUILD/setup"
-    {
-        printf '\x93\x02\x10\x00' # li   t0, 1
-        printf '\x93\x92\x72\x02' # slli t0, t0, 39
-        printf '\x73\xa0\x02\x30' # csrs mstatus, t0
-        printf '\x73\x23\x00\x30' # csrr t1, mstatus
-        printf '\x33\x73\x53\x00' # and  t1, t1, t0
-        printf '\xb7\x03\x10\x00' # lui  t2, 0x100
-        printf '\x37\x5e\x00\x00' # lui  t3, 0x5
-        printf '\x13\x0e\x5e\x55' # addi t3, t3, 0x555
-        printf '\x63\x16\x03\x00' # bnez t1, 1f
-        printf '\x37\x3e\x01\x00' # lui  t3, 0x13
-        printf '\x13\x0e\x3e\x33' # addi t3, t3, 0x333
-        printf '\x23\xa0\xc3\x01' # 1: sw t3, 0(t2)
-        printf '\x6f\x00\x00\x00' # j    .
-    } >"$known.bin"
     timeout 20 qemu-system-riscv64 -M virt -cpu rv64,h=true -display none -serial none -monitor none -net none \
-        -bios "$known.bin" </dev/null >"$known.log" 2>&1 || return 1
+        -bios "$TACTUS_ROOT/setup/qemu-mpv.bin" </dev/null >"$known.log" 2>&1 || return 1
     printf '%s\n' "$id" >"$known"
 }
 

@@ -20,7 +20,9 @@ use tactus_board::fault::Fault;
 use tactus_board::profile::Profile;
 use tactus_board::time::Femtoseconds;
 
-use crate::harness::{STUCK, assert_verdict, explain, fabric, figure, once, root, seeds, written};
+use crate::harness::{
+    STUCK, assert_verdict, cross, explain, fabric, figure, once, root, seeds, written,
+};
 
 /// The input frame of that number for a task, from xorshift64, as both guests generate it.
 fn frame(task: u64, number: u64, bytes: usize) -> Vec<u8> {
@@ -136,8 +138,7 @@ fn made_by_other_compilers(readme: &str) -> Option<String> {
         return Some(format!("that is by rustc {rust}, and here is {here}"));
     }
     let gcc = words_behind("and riscv64-unknown-elf-gcc ", readme);
-    let cross = std::env::var("TACTUS_CROSS").unwrap_or_else(|_| "riscv64-unknown-elf-".to_owned());
-    let here = said(&(cross + "gcc"), "-dumpfullversion");
+    let here = said(&cross("gcc"), "-dumpfullversion");
     (here != gcc)
         .then(|| format!("that is by riscv64-unknown-elf-gcc {gcc}, and here is version {here}"))
 }

@@ -8,6 +8,8 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+use crate::harness::root;
+
 /// A new folder for the guests. Its name has a space and characters that a shell and `make` interpret.
 fn place() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
@@ -215,7 +217,7 @@ fn guest_in_rust_builds_and_runs_as_it_is() {
 #[test]
 fn guest_in_rust_uses_the_runtime_of_a_clone() {
     let (_directory, place) = place();
-    let root = crate::harness::root().canonicalize().expect("it is there");
+    let root = root().canonicalize().expect("it is there");
     let root = root.display().to_string();
     assert_made(&new_guest(&place, &["spin", "--rust", "--runtime", &root]));
     let folder = place.join("spin");

@@ -11,7 +11,7 @@ use tactus::run::machine::Launch;
 use tactus::run::record::Consumer;
 use tactus::run::session::{Ending, Outcome, Plan, Session, Unwatched, Verdict, Watcher};
 
-use crate::harness::{On, STUCK, assert_verdict, explain, figure, on_both, run};
+use crate::harness::{On, STUCK, assert_verdict, explain, figure, on_both, run, written};
 
 /// The checks of `guests/conformance/src/bin/zephyr.rs`, in their order.
 const ZEPHYR: [&str; 16] = [
@@ -201,7 +201,7 @@ fn u_boot() {
         image.display().to_string()
     );
     for on in [On::Qemu, On::Board] {
-        let file = crate::harness::written(&system);
+        let file = written(&system);
         let boot = Boot::of(file.path()).unwrap_or_else(|error| panic!("{error:?}"));
         let plan = boot.plan.clone().on(on.platform()).limit(STUCK);
         let plan = plan.until("u-boot").expect("the system has it");

@@ -10,7 +10,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use tactus::config::Nanoseconds;
 use tactus::report::lines::{Line, Lines};
 use tactus::report::page::bench::{Experiment, Figure};
 use tactus::report::page::{About, PAGE};
@@ -20,13 +19,11 @@ use tactus::report::{self, page};
 use tactus::run::machine::Launch;
 use tactus::run::session::{Outcome, Plan, Session, Unwatched};
 
-use crate::harness::On;
-use crate::harness::player::{From::Log, From::Vm, Then, framed, player};
+use crate::harness::player::{self, From::Log, From::Vm, Then, framed, player};
+use crate::harness::{On, STUCK, root};
 
 /// The folder of the Node.js packages of `make setup`.
 const MODULES: &str = "build/setup/page/node_modules";
-/// A limit of host time far beyond any run here; a run that reaches it is stuck.
-const STUCK: Nanoseconds = Nanoseconds(60_000_000_000);
 
 /// Texts of a hostile guest that try to insert a script, to leave the page's data, or to mislead the reader.
 const HOSTILE: [&str; 8] = [
@@ -41,7 +38,7 @@ const HOSTILE: [&str; 8] = [
 ];
 
 /// A run of two VMs with this output; `vm` can be a name that no system's file can have.
-fn made_up(vm: &str, parts: &[(crate::harness::player::From, &str)]) -> Outcome {
+fn made_up(vm: &str, parts: &[(player::From, &str)]) -> Outcome {
     let image = player(&framed(parts), Then::Off);
     let launch = Launch {
         image: image.path().to_owned(),
@@ -195,7 +192,7 @@ fn experiment(directory: &Path) {
 /// Runs `tactus`, and asserts that it succeeds.
 fn tactus(arguments: &[&str]) {
     let output = Command::new(env!("CARGO_BIN_EXE_tactus"))
-        .current_dir(crate::harness::root())
+        .current_dir(root())
         .args(arguments)
         .output()
         .expect("tactus can be run");
@@ -215,7 +212,7 @@ fn program(names: &[&str]) -> Option<PathBuf> {
 
 #[test]
 fn the_page_works_in_a_browser() {
-    let modules = crate::harness::root().join(MODULES);
+    let modules = root().join(MODULES);
     let browser = program(&["chromium", "chromium-browser", "google-chrome"]);
     let node = program(&["node", "nodejs"]);
     let there = modules.join("playwright-core").is_dir();
@@ -261,7 +258,7 @@ fn the_page_works_in_a_browser() {
     assert!(whole == again, "the page is made again as it was");
     tactus(&["report", &text("fast"), &text("timed")]);
     let status = Command::new(node)
-        .arg(crate::harness::root().join("tactus/tests/page/check.mjs"))
+        .arg(root().join("tactus/tests/page/check.mjs"))
         .args([browser.as_path(), &modules, directory.path()])
         .stdin(Stdio::null())
         .status()

@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
+use crate::harness::root;
+
 /// Runs `tactus` with a terminal as its stderr; returns the output there, and whether the exit code was 0.
 fn on_terminal(arguments: &[&str]) -> (String, bool) {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal can be made");
@@ -15,7 +17,7 @@ fn on_terminal(arguments: &[&str]) -> (String, bool) {
     let name = name.into_string().expect("its name is text");
     let end = File::options().read(true).write(true).open(name);
     let child = Command::new(env!("CARGO_BIN_EXE_tactus"))
-        .current_dir(crate::harness::root())
+        .current_dir(root())
         .args(arguments)
         .env("TERM", "xterm")
         .stdin(Stdio::null())
@@ -40,7 +42,7 @@ fn on_terminal(arguments: &[&str]) -> (String, bool) {
 
 /// A system that computes without output until the run is stopped.
 fn silent() -> tempfile::NamedTempFile {
-    let system = fs::read_to_string(crate::harness::root().join("systems/hostile-spin.toml"));
+    let system = fs::read_to_string(root().join("systems/hostile-spin.toml"));
     let system = system.expect("the system is there");
     assert!(system.contains("ms=350"), "{system}");
     let file = tempfile::Builder::new().suffix(".toml").tempfile();
@@ -65,7 +67,7 @@ fn a_pipe_gets_a_line_from_a_silent_run() {
     let system = silent();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
     let command = command
-        .current_dir(crate::harness::root())
+        .current_dir(root())
         .arg("run")
         .arg(system.path())
         .args(["--platform", "board"])

@@ -5,11 +5,11 @@ use std::process::{Command, Stdio};
 
 use tactus_abi::blob::{Header, MAGIC, checksum, part};
 
+use crate::harness::{On, boot as built, cross, process, root};
+
 /// The boot image of the simplest system.
 fn image() -> Vec<u8> {
-    crate::harness::boot(crate::harness::On::Qemu, "systems/hello.toml", None)
-        .image
-        .bytes
+    built(On::Qemu, "systems/hello.toml", None).image.bytes
 }
 
 /// Boots an image on a machine and returns its serial output.
@@ -26,7 +26,7 @@ fn boot(image: &[u8], cpu: &str, memory: &str) -> String {
         .stderr(Stdio::null())
         .spawn()
         .expect("QEMU can be started: `make setup` installs it");
-    crate::harness::process::wait_for_end(&mut qemu);
+    process::wait_for_end(&mut qemu);
     let output = qemu.wait_with_output().expect("QEMU has ended");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -106,4 +106,28 @@ fn a_system_that_needs_a_part_which_the_hypervisor_lacks() {
 fn an_intact_image_boots() {
     let serial = boot(&image(), "rv64,h=true", "1G");
     assert!(serial.contains("start vm=hello"), "{serial}");
+}
+
+/// The program that set-up and the tool ask QEMU with is its source, assembled.
+#[test]
+fn qemus_probe_is_its_source() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let (object, program) = (
+        directory.path().join("mpv.o"),
+        directory.path().join("mpv.bin"),
+    );
+    let setup = root().join("setup");
+    let mut assembler = Command::new(cross("as"));
+    assembler.arg("-march=rv64g").arg(setup.join("qemu-mpv.S"));
+    assembler.arg("-o").arg(&object);
+    let mut copier = Command::new(cross("objcopy"));
+    copier.args(["-O", "binary"]).args([&object, &program]);
+    for mut tool in [assembler, copier] {
+        assert!(
+            tool.status().expect("`make setup` installs it").success(),
+            "{tool:?}"
+        );
+    }
+    let read = |path| std::fs::read(path).expect("it is there");
+    assert_eq!(read(program), read(setup.join("qemu-mpv.bin")));
 }

@@ -5,12 +5,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 
-use crate::harness::{On, on_both};
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::harness::{On, on_both, root};
 
 fn tactus(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
-    command.current_dir(crate::harness::root()).args(arguments);
+    command.current_dir(root()).args(arguments);
     command
 }
 

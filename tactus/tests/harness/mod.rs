@@ -212,6 +212,12 @@ macro_rules! with_each_queue {
 }
 pub(crate) use with_each_queue;
 
+/// The name of a program of the guests' C toolchain, such as `gcc`.
+pub fn cross(tool: &str) -> String {
+    let prefix = std::env::var("TACTUS_CROSS");
+    prefix.unwrap_or_else(|_| "riscv64-unknown-elf-".to_owned()) + tool
+}
+
 /// The project's root.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
