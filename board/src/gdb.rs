@@ -23,7 +23,7 @@
 //! # use tactus_board::{gdb, profile::Profile, setup, time::Femtoseconds};
 //! # let profile = Profile::named("mpsoc").unwrap();
 //! # let (mut board, _) = setup::board(&profile, &Default::default(), Vec::new())?;
-//! // In another terminal: gdb-multiarch -ex 'target remote :1234' firmware.elf
+//! // In another terminal: gdb-multiarch -ex 'target remote 127.0.0.1:1234' firmware.elf
 //! let end = gdb::serve(&mut board, gdb::listen(1234)?, &gdb::Options::default())?;
 //! println!("{end}");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -313,7 +313,7 @@ fn under_gdb(board: &mut Board, port: u16, limit: Femtoseconds) -> miette::Resul
     let listener = gdb::listen(port)
         .into_diagnostic()
         .wrap_err_with(|| format!("gdb cannot be waited for at port {port}"))?;
-    eprintln!("tactus: the board waits for gdb: target remote :{port}");
+    eprintln!("tactus: the board waits for gdb: target remote 127.0.0.1:{port}");
     let options = gdb::Options { wait: true, limit };
     Ok(
         match gdb::serve(board, listener, &options).into_diagnostic()? {

@@ -2,7 +2,8 @@
 
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -277,16 +278,17 @@ fn wrong_names_are_usage_errors() {
 
 #[test]
 fn missing_qemu_is_explained() {
-    // The build is complete before, and Cargo, which checks it again, is found by its path. QEMU must not be found.
+    // The build is complete before. Cargo, which checks it again, may be in one folder with QEMU, which must not be found.
     let (code, _, stderr) = output(tactus(&["check", "systems/hello.toml"]));
     assert_eq!(code, Some(0), "{stderr}");
-    let cargo = std::env::var_os("CARGO").expect("cargo runs this test");
-    let bin = std::path::Path::new(&cargo)
-        .parent()
-        .expect("cargo is in a directory")
-        .to_owned();
+    let folder = tempfile::tempdir().expect("a temporary directory can be made");
+    let cargo = Path::new(&std::env::var_os("CARGO").expect("cargo runs this test")).to_owned();
+    for program in ["cargo", "rustc"] {
+        symlink(cargo.with_file_name(program), folder.path().join(program))
+            .expect("a link can be made");
+    }
     let mut command = tactus(&["run", "systems/hello.toml"]);
-    command.env("PATH", bin);
+    command.env("PATH", folder.path());
     let (code, _, stderr) = output(command);
     assert_eq!(code, Some(2), "{stderr}");
     assert!(

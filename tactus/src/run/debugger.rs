@@ -62,7 +62,7 @@ fn script(image: &Image, port: u16, firmware: Option<&Path>) -> String {
         "# Made by `tactus run`: inferior 1 is the hypervisor and the firmware, each further one a VM.\n\
          set pagination off\nset confirm off\nset schedule-multiple on\n\
          set architecture riscv:rv64\nset sysroot /\n\
-         file {}\ntarget remote :{port}\n",
+         file {}\ntarget remote 127.0.0.1:{port}\n",
         quoted(&image.hypervisor)
     );
     // Writing to a string does not fail.

@@ -336,7 +336,9 @@ pub fn attack(progress: Progress, ticks: u64) {
         user_levels();
         calls(ticks / 4);
         let patience = time::now() + 4 * ticks;
-        while THROUGH.load(Ordering::Acquire) < harts as u64 && time::now() < patience {}
+        while THROUGH.load(Ordering::Acquire) < harts as u64 && time::now() < patience {
+            core::hint::spin_loop();
+        }
         if WRONG.load(Ordering::Acquire) {
             progress.breach("a program's registers, cause or address were not as they must be");
         }
