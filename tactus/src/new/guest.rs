@@ -152,6 +152,7 @@ impl Starter {
         template
             .replace("@TABLE@\n", &format!("{table}\n"))
             .replace("@UPDATE@", &update)
+            .replace("@SYSROOT@\n", &sysroot())
             .replace("@RUNTIME@", &runtime)
             .replace("@IMAGE@", &self.image())
             .replace("@TACTUS@", &in_makefile(&this_program()))
@@ -185,6 +186,19 @@ impl Starter {
             self.folder.display(),
         )
     }
+}
+
+/// What leads Cargo to the libraries for the bare-metal target where set-up built them for a compiler that comes without
+/// (setup/rust.sh), as lines of Cargo's configuration. Nothing where a compiler brings its own.
+fn sysroot() -> String {
+    let set_up = crate::artifacts::root().map(|root| root.join("build/setup/cargo.toml"));
+    set_up.filter(|file| file.is_file()).map_or_else(String::new, |file| {
+        format!(
+            "# The libraries for the bare-metal target that the set-up of Tactus built for this machine's compiler.\n\
+             include = [{{ path = {:?}, optional = true }}]\n\n",
+            file.display().to_string()
+        )
+    })
 }
 
 /// Refuses a name that no VM, image or Cargo package can have.
