@@ -165,6 +165,8 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     // Safety: the tool gives the controller to no guest.
     let plic = (blob.header.plic_base != 0).then(|| unsafe { Plic::new(blob.header.plic_base) });
     let thresholds = plic.filter(|_| blob.header.separation != 0);
+    let overheads = &blob.header.overheads;
+    let deferral_ticks = overheads.service_period.max(ticks(&blob, HOLD_US));
     let harts = arena.slice(blob.harts.len(), |index| {
         let config = &Table::new(blob.harts)[index];
         let stack = stacks - STACK_SIZE * index as u64;
@@ -190,6 +192,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             },
             stack,
             shared,
+            deferral_ticks,
             by_deadline,
             role,
         )
@@ -246,11 +249,6 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             },
         )),
         held_for_ticks: ticks(&blob, HOLD_US),
-        deferral_ticks: blob
-            .header
-            .overheads
-            .service_period
-            .max(ticks(&blob, HOLD_US)),
         endpoints,
         accelerators: Accelerators::new(interfaces),
         vms_on: AtomicU32::new(vms.len() as u32 - u32::from(blob.header.device_manager != NONE)),

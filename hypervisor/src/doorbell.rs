@@ -28,6 +28,13 @@ impl Doorbell {
         unsafe { self.listener.load(Ordering::Relaxed).as_ref() }
     }
 
+    /// Keeps a ring that comes too early (protocol I1). `false`: one is kept already, and the listener's hart will look for it.
+    #[cold]
+    pub fn keep_early_ring(&self) -> bool {
+        let bit = 1 << (self.source - map::CHANNEL_SOURCE);
+        self.vm.early_rings.fetch_or(bit, Ordering::SeqCst) & bit == 0
+    }
+
     fn set_listener(&self, listener: Option<&'static Vcpu>) {
         let listener = listener.map_or(ptr::null(), ptr::from_ref);
         self.listener.store(listener.cast_mut(), Ordering::Relaxed);

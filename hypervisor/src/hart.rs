@@ -6,14 +6,14 @@ pub mod timer;
 use crate::arch::{self, firmware};
 use crate::plic::priority;
 use crate::sync::Apart;
-use crate::vm::Doorbell;
-use crate::vm::Vcpu;
+use crate::vm::vcpu::signal;
+use crate::vm::{Doorbell, Vcpu, Vm};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 use tactus_abi::blob::{Class, limit};
 use tactus_hypervisor::relocation::Departures;
 use tactus_policy::ready::Handle;
-use tactus_policy::schedule::{self, precedence};
+use tactus_policy::schedule::{self, Runs};
 use tactus_policy::table::{Array, Table};
 
 /// Bytes of a hart's stack.
@@ -56,6 +56,8 @@ pub struct Hart {
     pub wires: Wires,
     /// More than one vCPU may run here, or one for a part of the time only.
     pub shared: bool,
+    /// The shortest time between two pieces of deferred work while a real-time vCPU runs here, in ticks.
+    pub deferral_ticks: u64,
     /// Real-time vCPUs run here by deadline, not by priority.
     pub by_deadline: bool,
     /// What of best-effort vCPUs runs here.
@@ -65,7 +67,7 @@ pub struct Hart {
     pub awaiting_idle_instant: AtomicBool,
     /// Reservations that admission no longer counts here, but whose last job here has not ended.
     pub departing_reservations: Departures,
-    /// What runs here, as others see it: one of [`tactus_policy::schedule::precedence`].
+    /// What runs here, as others see it: [`Runs`].
     pub running: AtomicU32,
     inbox: Apart<Inbox>,
     /// Time without a vCPU, in ticks.
@@ -93,6 +95,7 @@ impl Hart {
         wires: Wires,
         stack_top: u64,
         shared: bool,
+        deferral_ticks: u64,
         by_deadline: bool,
         role: HartRole,
     ) -> Self {
@@ -102,11 +105,12 @@ impl Hart {
             id,
             wires,
             shared,
+            deferral_ticks,
             by_deadline,
             role,
             awaiting_idle_instant: AtomicBool::new(false),
             departing_reservations: Departures::new(),
-            running: AtomicU32::new(precedence::IDLE),
+            running: AtomicU32::new(Runs::IDLE.0),
             inbox: Apart(Inbox {
                 doorbell: AtomicPtr::new(ptr::null_mut()),
                 offered: AtomicBool::new(false),
@@ -129,30 +133,56 @@ impl Hart {
     }
 
     /// Tells the hart, from another one, that a vCPU at home there has news. While a real-time vCPU runs there, news of
-    /// best-effort ones wait until it looks for them.
+    /// best-effort ones wait until it looks for them, and so do news of a real-time one that has just been the cause of an
+    /// interrupt ([`Hart::accepts_ipi_for`]). `sender`: the VM whose vCPU sends them.
     #[inline(never)]
-    pub fn post(&self, vcpu: &Vcpu) {
+    pub fn post(&self, vcpu: &Vcpu, sender: Option<&Vm>) {
         let bit = 1 << (vcpu.handle % 64);
         let before =
             self.inbox.posts[usize::from(vcpu.handle / 64)].fetch_or(bit, Ordering::SeqCst);
         // With the bit still there, an interrupt is on its way already, or the hart looks before it runs a best-effort vCPU.
         fence(Ordering::SeqCst);
-        if before & bit == 0 && self.accepts_ipi_for(vcpu) {
+        if before & bit == 0 && self.accepts_ipi_for(vcpu, sender) {
             self.interrupt();
         }
     }
 
-    /// Whether news of a vCPU at home here may interrupt the hart.
-    fn accepts_ipi_for(&self, vcpu: &Vcpu) -> bool {
-        schedule::accepts_ipi(vcpu.class, self.running.load(Ordering::Relaxed))
+    /// Whether news of a vCPU at home here, or a device of its VM, may interrupt the hart.
+    ///
+    /// **Protocol I1, interrupts between harts.** While a real-time vCPU runs on a shared hart, each real-time vCPU at home there is the
+    /// cause of at most one interrupt in a deferral period, however often it is sent something; admission counts these in. News
+    /// that come earlier stay with the hart, which looks for them with the deferred work, or when it runs no real-time vCPU any more. So do
+    /// doorbells that are rung, and device interrupts that are completed, too early: they are with the VM, and [`signal::EARLY`] tells so.
+    /// What a VM sends to itself while it has the hart costs nobody else anything, and is not counted.
+    pub fn accepts_ipi_for(&self, vcpu: &Vcpu, sender: Option<&Vm>) -> bool {
+        let runs = self.runs();
+        schedule::accepts_ipi(vcpu.class, runs.precedence(), || {
+            let own =
+                runs.vm() == vcpu.vm.index && sender.is_some_and(|sender| ptr::eq(sender, vcpu.vm));
+            !self.shared || own || vcpu.may_interrupt(arch::now(), self.deferral_ticks)
+        })
     }
 
-    /// Makes the hart, from another one, sound a doorbell that a vCPU at home there listens for.
-    /// Returns a doorbell that the caller has to sound itself: this one, when news of the vCPU have to wait there, or
+    /// What runs here.
+    #[inline(always)]
+    pub fn runs(&self) -> Runs {
+        Runs(self.running.load(Ordering::Relaxed))
+    }
+
+    /// Makes the hart, from another one, sound a doorbell that a vCPU at home there listens for. One that is rung too early for a
+    /// real-time vCPU (protocol I1) is kept, and sounds when the hart looks at the vCPU's news: neither the hart nor the guest is interrupted sooner.
+    /// Returns a doorbell that the caller has to sound itself: this one, when news of a best-effort vCPU have to wait there, or
     /// one that was passed before and not taken yet.
     pub fn pass(&self, vcpu: &Vcpu, doorbell: &'static Doorbell) -> Option<&'static Doorbell> {
-        if !self.accepts_ipi_for(vcpu) {
-            return Some(doorbell);
+        if !self.accepts_ipi_for(vcpu, None) {
+            if vcpu.class == Class::BestEffort {
+                return Some(doorbell);
+            }
+            if doorbell.keep_early_ring() {
+                vcpu.signal(signal::EARLY);
+                self.post(vcpu, None);
+            }
+            return None;
         }
         let doorbell = ptr::from_ref(doorbell).cast_mut();
         let before = self.inbox.doorbell.swap(doorbell, Ordering::SeqCst);

@@ -21,7 +21,7 @@ use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
 pub use tactus_policy::migration::MigrationLimiter;
 use tactus_policy::ready::ReadyQueue;
-use tactus_policy::schedule::precedence;
+use tactus_policy::schedule::{Runs, precedence};
 
 /// A trap on a hart for user level only has been served: has the current vCPU leave the hart when its kernel comes next.
 #[cold]
@@ -116,7 +116,7 @@ pub fn request_migration(cx: &mut HartCtx) {
         migrate_if_waiters(cx);
     }
     let others = system().harts.iter().filter(|other| {
-        let runs = other.running.load(Ordering::Relaxed);
+        let runs = other.runs().precedence();
         other.index != cx.local.hart.index
             && harts >> other.index & 1 != 0
             && runs < precedence::REAL_TIME
@@ -129,7 +129,7 @@ pub fn request_migration(cx: &mut HartCtx) {
 /// Whether one of these harts is for user level only and has nothing to do.
 fn is_free(harts: u64) -> bool {
     system().harts.iter().any(|hart| {
-        let idle = hart.running.load(Ordering::Relaxed) == precedence::IDLE;
+        let idle = hart.runs() == Runs::IDLE;
         idle && hart.is_user_only() && harts >> hart.index & 1 != 0
     })
 }

@@ -44,8 +44,6 @@ pub struct System {
     pub vms_on: AtomicU32,
     /// How long a preempted best-effort vCPU is held, in ticks.
     pub held_for_ticks: u64,
-    /// How often at most best-effort vCPUs are seen to while a real-time one runs, in ticks.
-    pub deferral_ticks: u64,
     /// What holds messages, by channel end.
     pub endpoints: &'static Table<Endpoint>,
     /// Virtual devices of accelerators.

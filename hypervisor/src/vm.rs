@@ -19,6 +19,7 @@ use tactus_hypervisor::run_state::RunState;
 use tactus_hypervisor::vplic::Vplic;
 use tactus_hypervisor::vuart::Vuart;
 use tactus_policy::ready::Handle;
+use tactus_policy::schedule::Runs;
 use tactus_policy::table::{Array, Table};
 
 /// Its virtual devices.
@@ -30,6 +31,8 @@ pub struct Devices {
     uart_line: bool,
     /// Physical sources claimed for the VM and not yet completed by it, bit `n` for source `n`.
     held: u64,
+    /// Those of `held` that the guest has completed too early for its real-time vCPU's hart (protocol I1).
+    late: u64,
 }
 
 /// Why a VM ends.
@@ -114,6 +117,8 @@ pub struct Vm {
     config: &'static blob::Vm,
     memory: &'static blob::Region,
     life: Lock<Life>,
+    /// Its channels, by number, whose doorbells were rung too early to interrupt its real-time vCPU's hart (protocol I1).
+    pub early_rings: AtomicU32,
     /// Time its vCPUs have had on each hart, in ticks.
     pub ticks: Array<AtomicU64, { limit::HARTS }>,
 }
@@ -135,6 +140,7 @@ impl Vm {
                 uart: Vuart::new(),
                 uart_line: false,
                 held: 0,
+                late: 0,
             }),
             life: Lock::new(Life {
                 state: VmState::Off,
@@ -146,6 +152,7 @@ impl Vm {
                 line: Line::new(),
                 pieces: 0,
             }),
+            early_rings: AtomicU32::new(0),
             ticks: Array([const { AtomicU64::new(0) }; limit::HARTS]),
         }
     }
@@ -224,6 +231,8 @@ pub struct Vcpu {
     pub vm: &'static Vm,
     /// Its place among all: one of [`tactus_policy::schedule::precedence`] plus the priority.
     pub precedence: u32,
+    /// What a hart runs that runs it.
+    pub runs: Runs,
     /// Index among all vCPUs.
     pub handle: Handle,
     /// Real time or best effort.
@@ -255,6 +264,8 @@ pub struct Vcpu {
     pub external: Apart<AtomicBool>,
     /// Bits of [`signal`].
     signals: AtomicU32,
+    /// Since when, in ticks, it may be the cause of an interrupt of a hart that runs a real-time vCPU (protocol I1).
+    interrupts_from: AtomicU64,
     /// It has the slot of a mailbox that it waits for.
     pub message: AtomicBool,
     /// Fences asked of it, and done by it, counted.

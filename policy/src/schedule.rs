@@ -55,6 +55,33 @@ pub mod precedence {
     }
 }
 
+/// What a hart runs, as others see it, in one word: the [`precedence`] in its lower half, the VM's index in the upper
+/// one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runs(pub u32);
+
+impl Runs {
+    /// Nothing.
+    pub const IDLE: Self = Self(precedence::IDLE);
+
+    /// A vCPU of that precedence, of the VM of that index.
+    pub const fn new(precedence: u32, vm: usize) -> Self {
+        Self(precedence | (vm as u32) << 16)
+    }
+
+    /// Its precedence.
+    #[inline(always)]
+    pub const fn precedence(self) -> u32 {
+        self.0 & 0xffff
+    }
+
+    /// The index of its VM; without meaning while the hart is idle.
+    #[inline(always)]
+    pub const fn vm(self) -> usize {
+        (self.0 >> 16) as usize
+    }
+}
+
 /// Where a vCPU is queued among those of its priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -276,9 +303,10 @@ pub fn accepts_offer(highest: Option<u8>, runs: u32) -> bool {
     highest.is_some_and(|priority| precedence::of(Class::BestEffort, priority) > runs)
 }
 
-/// Whether a signal for a vCPU of this class interrupts its home hart, which runs at the precedence `runs`: signals for
-/// best-effort vCPUs wait while a real-time one runs.
+/// Whether a signal for a vCPU of this class interrupts its home hart, which runs at the precedence `runs`. While a
+/// real-time vCPU runs, signals for best-effort vCPUs wait, and those for a real-time vCPU interrupt no more often than
+/// `may_interrupt` allows, so that the number of interruptions has a bound whatever others send.
 #[inline(always)]
-pub fn accepts_ipi(class: Class, runs: u32) -> bool {
-    class == Class::RealTime || runs < precedence::REAL_TIME
+pub fn accepts_ipi(class: Class, runs: u32, may_interrupt: impl FnOnce() -> bool) -> bool {
+    runs < precedence::REAL_TIME || class == Class::RealTime && may_interrupt()
 }

@@ -15,6 +15,7 @@ mod guests;
 mod harness;
 mod hostile;
 mod hypervisor_layout;
+mod interference;
 mod io;
 mod linux;
 mod machine;

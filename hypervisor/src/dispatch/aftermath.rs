@@ -3,6 +3,7 @@
 
 use crate::accelerators;
 use crate::admission;
+use crate::doorbell::delivery;
 use crate::hart::context::{HartCtx, Local};
 use crate::log::Line;
 use crate::message::waiters;
@@ -29,6 +30,14 @@ fn conclude_all(cx: &mut HartCtx) {
         let index = cx.local.closed_devices.trailing_zeros() as usize;
         cx.local.closed_devices &= cx.local.closed_devices - 1;
         accelerators::recheck_closed(cx, &system().vms[index]);
+    }
+    // At most one step for each VM.
+    while cx.local.early != 0 {
+        let index = cx.local.early.trailing_zeros() as usize;
+        cx.local.early &= cx.local.early - 1;
+        let vm = &system().vms[index];
+        vm.complete_late();
+        delivery::deliver_early_rings(cx, vm);
     }
     // At most one step for each vCPU.
     while let Some(vcpu) = take(&mut cx.local.stopping.0) {
@@ -86,7 +95,7 @@ fn take(set: &mut [u64]) -> Option<&'static Vcpu> {
 fn update(local: &mut Local) {
     let vcpus = local.stopping.iter().zip(&local.overruns);
     let vcpus = vcpus.fold(0, |all, (stopping, overrun)| all | stopping | overrun);
-    let vms = local.ending_vms | local.closed_devices;
+    let vms = local.ending_vms | local.closed_devices | local.early;
     local.has_aftermath = (vcpus | u64::from(vms)) != 0;
 }
 

@@ -17,9 +17,8 @@ use tactus_policy::schedule::{self, SliceEnd};
 pub fn do_deferred_work(cx: &mut HartCtx, now: u64) {
     let real_time = cx.local.runs_shared_rt();
     if real_time {
-        cx.local
-            .timer
-            .set_deferred_at(now + system().deferral_ticks);
+        let deferral_ticks = cx.local.hart.deferral_ticks;
+        cx.local.timer.set_deferred_at(now + deferral_ticks);
         if let Some(held) = cx.local.soft_affine.take() {
             run_queue::end_affinity(cx, held);
         }

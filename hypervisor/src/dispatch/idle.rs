@@ -9,7 +9,7 @@ use crate::system::system;
 use crate::vm::devices;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
-use tactus_policy::schedule::precedence;
+use tactus_policy::schedule::Runs;
 
 /// Nothing to do until an interrupt comes.
 #[inline(never)]
@@ -35,7 +35,7 @@ pub fn idle(cx: &mut HartCtx) {
 /// Waits, known to be idle, for an interrupt.
 fn wait(cx: &mut HartCtx) {
     let hart = cx.local.hart;
-    hart.running.store(precedence::IDLE, Ordering::SeqCst);
+    hart.running.store(Runs::IDLE.0, Ordering::SeqCst);
     if hart.is_user_only() {
         migration::request_migration(cx);
     }

@@ -28,9 +28,7 @@ pub fn serve_and_may_continue(cx: &mut HartCtx) -> bool {
     if pending == 0 {
         return true;
     }
-    if !system().is_separated()
-        && cx.local.hart.running.load(Ordering::Relaxed) < precedence::REAL_TIME
-    {
+    if !system().is_separated() && cx.local.hart.runs().precedence() < precedence::REAL_TIME {
         return true;
     }
     interrupt::handle(cx, pending);

@@ -6,6 +6,7 @@ use crate::hart::context::HartCtx;
 use crate::system::system;
 use crate::vm::{Doorbell, Vcpu, Vm};
 use core::ptr;
+use core::sync::atomic::Ordering;
 use tactus_abi::interrupts::word_and_bit;
 use tactus_abi::map;
 
@@ -17,6 +18,18 @@ pub fn ring(cx: &mut HartCtx, vm: &Vm, channel: u64) -> Option<()> {
         left.deliver_here(cx);
     }
     Some(())
+}
+
+/// Makes the interrupts pending of the doorbells that were rung too early for a VM's real-time vCPU (protocol I1).
+#[cold]
+pub fn deliver_early_rings(cx: &mut HartCtx, vm: &Vm) {
+    let mut channels = vm.early_rings.swap(0, Ordering::SeqCst);
+    // At most one step for each channel.
+    while channels != 0 {
+        let channel = channels.trailing_zeros();
+        channels &= channels - 1;
+        vm.signal(cx, map::CHANNEL_SOURCE + channel);
+    }
 }
 
 impl Doorbell {

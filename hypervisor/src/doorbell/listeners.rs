@@ -3,6 +3,7 @@
 use crate::hart::context::is_same;
 use crate::system::system;
 use crate::vm::{Doorbell, Vcpu, Vm};
+use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
 use tactus_abi::map;
 use tactus_hypervisor::vplic::Vplic;
@@ -36,6 +37,7 @@ pub fn clear(vm: &Vm) {
     for doorbell in heard_by(vm) {
         doorbell.set_listener(None);
     }
+    vm.early_rings.store(0, Ordering::Relaxed);
 }
 
 /// The doorbells at a VM's ends of its channels: those that the others ring.

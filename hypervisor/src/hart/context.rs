@@ -49,7 +49,7 @@ pub struct Local {
     pub needs_resched: bool,
     /// This hart has queued best-effort vCPUs that it has not offered to others yet.
     pub has_unoffered: bool,
-    /// Any of [`Local::ending_vms`], [`Local::closed_devices`], [`Local::stopping`] and [`Local::overruns`] is not empty.
+    /// Any of [`Local::ending_vms`], [`Local::closed_devices`], [`Local::early`], [`Local::stopping`] and [`Local::overruns`] is not empty.
     pub has_aftermath: bool,
     /// Real-time vCPUs are queued here: [`Local::edf`] or [`Local::realtime`] is not empty.
     pub has_queued_real_time: bool,
@@ -65,6 +65,8 @@ pub struct Local {
     pub ending_vms: u32,
     /// VMs, by index, whose closed virtual devices are to be checked for a request.
     pub closed_devices: u32,
+    /// VMs, by index, for which something came too early, which is delivered now.
+    pub early: u32,
     /// vCPUs, by handle, that stop here.
     pub stopping: Array<u64, INBOX_WORDS>,
     /// Ready real-time vCPUs, but for `next`, where they run by deadline: their jobs' deadlines.
@@ -105,6 +107,7 @@ impl HartCtx {
                 fpu_owner: NO_OWNER,
                 ending_vms: 0,
                 closed_devices: 0,
+                early: 0,
                 stopping: Array([0; INBOX_WORDS]),
                 fpu_unsaved: None,
                 timer: Timer::new(text_ticks),

@@ -21,6 +21,6 @@ pub fn abandon(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     if let Some(other) = woken(call.leave(vcpu.handle, false).wake) {
         // Not from here: it may be about to stop too, and so on.
         fence(Ordering::SeqCst);
-        system().harts[other.home()].post(other);
+        system().harts[other.home()].post(other, None);
     }
 }

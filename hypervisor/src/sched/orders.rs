@@ -23,7 +23,7 @@ pub fn carry_out_orders(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     wake::cancel_wakeup(&mut cx.local, vcpu);
     vcpu.owner.release();
     vcpu.relocation.arrive(to);
-    system().harts[to].post(vcpu);
+    system().harts[to].post(vcpu, None);
     true
 }
 

@@ -12,7 +12,7 @@ use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
 use tactus_policy::ready::{Handle, ReadyQueue};
 use tactus_policy::reservation::Account;
-use tactus_policy::schedule::{self, Affinity, End, precedence};
+use tactus_policy::schedule::{self, Affinity, End, Runs, precedence};
 
 /// Whether one of two vCPUs of a class, which this hart owns, comes before the other here.
 #[inline]
@@ -117,10 +117,7 @@ pub fn pick_next(cx: &mut HartCtx) -> Option<&'static Vcpu> {
     let HartCtx { bodies, local, .. } = cx;
     let vcpus = system().vcpus;
     // Rule 2 of offers (`schedule`): what is queued from now on is offered to this hart.
-    local
-        .hart
-        .running
-        .store(precedence::IDLE, Ordering::Relaxed);
+    local.hart.running.store(Runs::IDLE.0, Ordering::Relaxed);
     let mut queue = system().best_effort.lock_inlined();
     if let Some(held) = local.soft_affine.take() {
         let slice_left = bodies.of(held).slice_left > 0;
@@ -213,7 +210,7 @@ fn offer_to_harts(cx: &mut HartCtx) {
     system().best_effort.lock().visit(&mut |handle| {
         let vcpu = &vcpus[usize::from(handle)];
         for other in harts.iter().filter(|other| vcpu.may_run_on(other.index)) {
-            let runs = other.running.load(Ordering::Relaxed);
+            let runs = other.runs().precedence();
             if schedule::accepts_offer(Some(vcpu.priority), runs) {
                 wanted |= 1 << other.index;
             }
@@ -236,7 +233,7 @@ pub fn delegate_offers(cx: &mut HartCtx) {
     let hart = cx.local.hart;
     let mut others = system().harts.iter();
     let other = others.find(|other| {
-        let runs = other.running.load(Ordering::Relaxed);
+        let runs = other.runs().precedence();
         (other.index != hart.index) & (runs < precedence::REAL_TIME)
     });
     if let Some(other) = other {

@@ -2,7 +2,7 @@
 
 use super::{block, run_queue, wake};
 use crate::arch::{self, context};
-use crate::hart::context::{HartCtx, is_same};
+use crate::hart::context::{HartCtx, Local, is_same};
 use crate::system::system;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::{State, signal};
@@ -18,14 +18,15 @@ pub fn notify(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     if home == cx.local.hart.index {
         handle_notification(cx, vcpu);
     } else {
-        system().harts[home].post(vcpu);
+        let sender = cx.local.current.map(|current| current.vm);
+        system().harts[home].post(vcpu, sender);
     }
 }
 
 /// As [`notify`], but the home looks when it serves interrupts next, which may be at once: so that the consequences of the notification are no part of the
 /// present work.
 pub fn post(vcpu: &'static Vcpu) {
-    system().harts[vcpu.home()].post(vcpu);
+    system().harts[vcpu.home()].post(vcpu, None);
 }
 
 /// Looks at what has been sent to a vCPU at home here. After a full fence.
@@ -91,7 +92,7 @@ fn handle_notification_of_waiting(cx: &mut HartCtx, vcpu: &'static Vcpu) {
 #[inline]
 pub fn handle_news(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     context::set_external(vcpu.external.load(Ordering::Relaxed));
-    let any = vcpu.signals() & (signal::SOFTWARE | signal::FENCES | signal::CLOSED) != 0;
+    let any = vcpu.signals() & signal::OF_RUNNING != 0;
     if any {
         handle_signals(cx, vcpu);
     }
@@ -112,6 +113,9 @@ pub fn handle_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) {
         arch::fence_instructions();
         vcpu.fences_done.store(asked, Ordering::Release);
         notify_fence_waiters(cx, vcpu, signals);
+    }
+    if signals & signal::EARLY != 0 {
+        take_early(&mut cx.local, vcpu);
     }
     if signals & signal::CLOSED != 0 {
         cold_path();
@@ -153,7 +157,20 @@ pub fn handle_posts(cx: &mut HartCtx) {
         while posted != 0 {
             let handle = word * 64 + posted.trailing_zeros() as usize;
             posted &= posted - 1;
-            notify(cx, system().vcpu(handle as Handle));
+            let vcpu = system().vcpu(handle as Handle);
+            if vcpu.take_signals_if_any(signal::EARLY) {
+                take_early(&mut cx.local, vcpu);
+            }
+            notify(cx, vcpu);
         }
     }
+}
+
+/// Leaves it to the services to deliver what came too early for a vCPU. The signal has been taken: what is kept from
+/// now on is sent again, or is delivered with the rest.
+#[cold]
+fn take_early(local: &mut Local, vcpu: &Vcpu) {
+    vcpu.defer_interrupts(arch::now(), local.hart.deferral_ticks);
+    local.early |= 1 << vcpu.vm.index;
+    local.has_aftermath = true;
 }

@@ -56,7 +56,7 @@ pub fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
 pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now: u64) {
     let (class, hart) = (vcpu.class, local.hart);
     vcpu.settle(hart.index);
-    hart.running.store(vcpu.precedence, Ordering::Relaxed);
+    hart.running.store(vcpu.runs.0, Ordering::Relaxed);
     // From here on senders see who runs, and what they have sent before is seen here.
     fence(Ordering::SeqCst);
     let real_time = class == Class::RealTime;

@@ -10,9 +10,10 @@ use crate::sched::signals;
 use crate::system::{Route, system};
 use crate::vm::Vcpu;
 use crate::vm::vcpu::signal;
+use core::hint::cold_path;
 use core::ptr;
 use core::sync::atomic::{Ordering, fence};
-use tactus_abi::blob::{io, region};
+use tactus_abi::blob::{Class, io, region};
 use tactus_abi::interrupts::{InterruptPage, word_and_bit};
 use tactus_abi::map;
 use tactus_hypervisor::vplic::{Effect, Vplic};
@@ -223,16 +224,47 @@ impl Vm {
         let source = source as u32;
         let asks = {
             let mut devices = self.devices.lock();
-            if devices.held >> source & 1 != 0 {
-                devices.held &= !(1 << source);
-                complete(source);
-            }
+            self.complete(&mut devices, source);
             source == map::UART_SOURCE && devices.uart_line
         };
         if asks {
             self.signal(cx, source);
         }
         Ok(0)
+    }
+
+    /// The guest has completed a source; of a physical one this lets the device interrupt again. Too early for a real-time vCPU's hart
+    /// (protocol I1), it stays claimed until that hart looks at the vCPU's news.
+    fn complete(&self, devices: &mut Devices, source: u32) {
+        if source > map::PASSTHROUGH_SOURCE_MAX || (devices.held & !devices.late) >> source & 1 == 0
+        {
+            return;
+        }
+        let mut vcpus = self.vcpus().iter();
+        if let Some(vcpu) = vcpus.find(|vcpu| vcpu.class == Class::RealTime) {
+            let hart = &system().harts[vcpu.home()];
+            if !hart.accepts_ipi_for(vcpu, Some(self)) {
+                cold_path();
+                devices.late |= 1 << source;
+                vcpu.signal(signal::EARLY);
+                hart.post(vcpu, None);
+                return;
+            }
+        }
+        devices.held &= !(1 << source);
+        complete(source);
+    }
+
+    /// Lets the devices interrupt again whose interrupts were completed too early.
+    pub fn complete_late(&self) {
+        let mut devices = self.devices.lock();
+        let mut late = core::mem::take(&mut devices.late);
+        devices.held &= !late;
+        // At most one step for each source.
+        while late != 0 {
+            complete(late.trailing_zeros());
+            late &= late - 1;
+        }
     }
 
     /// Reads a register of its virtual PLIC; `None`: a bus error.
@@ -255,12 +287,8 @@ impl Vm {
         let changed = {
             let mut devices = self.devices.lock();
             let effect = devices.plic.write(offset, size, value)?;
-            if let Effect::Completed(source) = effect
-                && source <= map::PASSTHROUGH_SOURCE_MAX
-                && devices.held >> source & 1 != 0
-            {
-                devices.held &= !(1 << source);
-                complete(source);
+            if let Effect::Completed(source) = effect {
+                self.complete(&mut devices, source);
             }
             if let Effect::Enabled(context) = effect {
                 listeners::update(&self.vcpus()[context], &devices.plic);
@@ -322,6 +350,7 @@ impl Vm {
         devices.plic.reset();
         devices.uart.reset();
         devices.uart_line = false;
+        devices.late = 0;
         let mut held = core::mem::take(&mut devices.held);
         listeners::clear(self);
         self.outputs(&devices.plic);

@@ -15,7 +15,7 @@ pub use tactus_hypervisor::run_state::State;
 use tactus_policy::livelock::Livelock;
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
-use tactus_policy::schedule::precedence;
+use tactus_policy::schedule::{Runs, precedence};
 
 /// What a vCPU is told by others.
 pub mod signal {
@@ -31,6 +31,10 @@ pub mod signal {
     pub const CLOSED: u32 = 1 << 3;
     /// Where that is so, with [`CLOSED`]: what it writes meanwhile does not trap, and is to be looked for.
     pub const RECHECK_CLOSED_PAGE: u32 = 1 << 4;
+    /// Its VM's doorbells were rung, or device interrupts completed, too early to interrupt its hart (protocol I1).
+    pub const EARLY: u32 = 1 << 5;
+    /// Those that a vCPU takes notice of while it runs.
+    pub const OF_RUNNING: u32 = SOFTWARE | FENCES | CLOSED | EARLY;
     /// From this bit on: the vCPUs of its VM, by index, that wait for its fences, with [`FENCES`].
     pub const AWAITED: u32 = 16;
 
@@ -76,6 +80,7 @@ impl Vcpu {
         let kernel_harts = blob.kernel_harts(config);
         let automatic = blob.header.migration == Migration::Automatic as u32;
         let class = Class::from_raw(config.class).unwrap_or(Class::BestEffort);
+        let precedence = precedence::of(class, config.priority as u8);
         let made = config.index >= vm.config().vcpus;
         let reservation = Reservation::new(config.period, config.budget, config.deadline);
         Self {
@@ -108,7 +113,8 @@ impl Vcpu {
             index: config.index as usize,
             class,
             priority: config.priority as u8,
-            precedence: precedence::of(class, config.priority as u8),
+            precedence,
+            runs: Runs::new(precedence, vm.index),
             harts: config.harts,
             kernel_harts,
             affinity: AtomicU64::new(kernel_harts),
@@ -121,6 +127,7 @@ impl Vcpu {
                 [config.period, config.budget, config.deadline],
             ),
             signals: AtomicU32::new(0),
+            interrupts_from: AtomicU64::new(0),
             page: Page::none(),
             external: Apart(AtomicBool::new(false)),
             message: AtomicBool::new(false),
@@ -185,6 +192,39 @@ impl Vcpu {
     /// Takes notice of these; returns all it had been told.
     pub fn take_signals(&self, bits: u32) -> u32 {
         self.signals.fetch_and(!bits, Ordering::SeqCst)
+    }
+
+    /// Since when, in ticks, it may be the cause of an interrupt of a hart that runs a real-time vCPU (protocol I1). Those of a VM
+    /// that hypercalls make have this in common: their number adds nothing to the interrupts.
+    fn interrupts_from(&self) -> &AtomicU64 {
+        match self.vm.made_vcpus().first() {
+            Some(first) if self.is_made() => &first.interrupts_from,
+            _ => &self.interrupts_from,
+        }
+    }
+
+    /// Whether it may be the cause of an interrupt now of a hart that runs a real-time vCPU, and is: not again in this deferral period
+    /// (protocol I1). Of several senders one is told so.
+    #[cold]
+    #[inline(never)]
+    pub fn may_interrupt(&self, now: u64, deferral_ticks: u64) -> bool {
+        let (interrupts_from, until) = (self.interrupts_from(), now + deferral_ticks);
+        let from = interrupts_from.load(Ordering::Relaxed);
+        // Only the number of interrupts depends on it: no order of other accesses does.
+        let mark =
+            || interrupts_from.compare_exchange(from, until, Ordering::Relaxed, Ordering::Relaxed);
+        now >= from && mark().is_ok()
+    }
+
+    /// Takes notice of these, if it has been told any of them; after a full fence.
+    pub fn take_signals_if_any(&self, bits: u32) -> bool {
+        self.signals() & bits != 0 && self.take_signals(bits) & bits != 0
+    }
+
+    /// Its hart looks at what was sent too early: the next interrupt comes a deferral period later (protocol I1).
+    pub fn defer_interrupts(&self, now: u64, deferral_ticks: u64) {
+        self.interrupts_from()
+            .store(now + deferral_ticks, Ordering::Relaxed);
     }
 
     /// Whether it is to stop.

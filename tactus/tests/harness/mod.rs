@@ -35,6 +35,8 @@ pub enum On {
     BoardInTurns(u64),
     /// The same, with memory that is as weak as RVWMO allows, from this seed.
     WeakMemory(u64),
+    /// The same, with the accelerators' fabric.
+    Accelerators,
     /// The same, with this ready queue and the fabric that has it.
     Queue(ReadyQueue),
 }
@@ -47,7 +49,11 @@ impl On {
     pub fn platform(self) -> Platform {
         match self {
             Self::Qemu => Platform::Qemu,
-            Self::Board | Self::BoardInTurns(_) | Self::WeakMemory(_) | Self::Queue(_) => {
+            Self::Board
+            | Self::BoardInTurns(_)
+            | Self::WeakMemory(_)
+            | Self::Accelerators
+            | Self::Queue(_) => {
                 let profile = tactus_board::profile::Profile::named("soc");
                 let mut options = Options::new(profile.expect("it comes with the board"));
                 match self {
@@ -56,6 +62,7 @@ impl On {
                         options.memory_model = MemoryModel::Weak;
                         options.seed = seed;
                     }
+                    Self::Accelerators => options.fabric = Some(fabric("accelerators")),
                     Self::Queue(_) => options.fabric = Some(fabric("ready_queue")),
                     _ => {}
                 }
