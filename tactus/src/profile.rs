@@ -160,6 +160,9 @@ pub struct Overheads {
     /// How long that takes.
     #[serde(deserialize_with = "time")]
     pub service: Nanoseconds,
+    /// The longest interruption of a real-time vCPU by something that is sent to another one, from another hart or by a device.
+    #[serde(deserialize_with = "time")]
+    pub interrupt: Nanoseconds,
 }
 
 /// A device, or another range of addresses that is not memory.
@@ -245,13 +248,15 @@ impl Profile {
         u64::try_from(product.div_ceil(NANOSECONDS_PER_SECOND)).unwrap_or(u64::MAX)
     }
 
-    /// What the hypervisor itself takes, in ticks. A period counts as shorter, all else as longer.
-    pub fn overhead_ticks(&self) -> blob::Overheads {
+    /// What the hypervisor itself takes, in ticks, where so many interrupts come in each deferral period beside its deferred work. A period
+    /// counts as shorter, all else as longer.
+    pub fn overhead_ticks(&self, interrupts: u64) -> blob::Overheads {
         blob::Overheads {
             job: self.ticks_for(self.overheads.job),
             blocking: self.ticks_for(self.overheads.blocking),
             service_period: self.ticks_within(self.overheads.service_period),
-            service: self.ticks_for(self.overheads.service),
+            service: self.ticks_for(self.overheads.service)
+                + interrupts * self.ticks_for(self.overheads.interrupt),
         }
     }
 
@@ -300,7 +305,7 @@ mod tests {
             assert_eq!(plic.address, profile.plic.address);
             assert!(plic.kept.is_some());
             // The hypervisor's work for others leaves most of a hart.
-            let overheads = profile.overhead_ticks();
+            let overheads = profile.overhead_ticks(4);
             assert!(overheads.service * 4 < overheads.service_period);
         }
     }

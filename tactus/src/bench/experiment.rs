@@ -534,6 +534,8 @@ pub enum Overhead {
     Blocking,
     /// What it does at most at a time for best-effort vCPUs.
     Service,
+    /// An interruption by what is sent to another real-time vCPU.
+    Interrupt,
 }
 
 impl Overhead {
@@ -544,6 +546,7 @@ impl Overhead {
             Self::Job => overheads.job,
             Self::Blocking => overheads.blocking,
             Self::Service => overheads.service,
+            Self::Interrupt => overheads.interrupt,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! From the judged parts of a system to its plan: first all that does not depend on physical addresses, whose
 //! sizes then decide those.
 
-use tactus_abi::blob::RealTimePolicy;
+use tactus_abi::blob::{Overheads, RealTimePolicy};
 use tactus_abi::map::DEVICETREE_SIZE;
 use tactus_planning::placement::Extent;
 use tactus_planning::stage2::Mapping;
@@ -27,6 +27,7 @@ pub(super) struct Parts {
     pub(super) on_faults: Vec<plan::OnFault>,
     pub(super) vcpus: Vec<Vec<plan::Vcpu>>,
     pub(super) policies: Vec<RealTimePolicy>,
+    pub(super) overheads: Overheads,
     pub(super) separation: bool,
     pub(super) moves: Moves,
     pub(super) allowances: Vec<Allowance>,
@@ -118,7 +119,7 @@ impl Parts {
             harts: platform.harts,
             memory: platform.memory,
             slice_ticks: platform.slice_ticks,
-            overheads: platform.profile.overhead_ticks(),
+            overheads: self.overheads,
             reserve: platform.reserve,
             separation: self.separation,
             parts: parts::needed(judge.config),

@@ -226,6 +226,7 @@ fn judge_system(
         on_faults,
         vcpus: (0..config.vms.len()).map(|vm| vcpus.of_vm(vm)).collect(),
         policies: vcpus.policies,
+        overheads: verdict.guarantee.as_ref()?.overheads,
         separation,
         moves,
         allowances,

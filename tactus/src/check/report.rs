@@ -27,7 +27,16 @@ pub fn report(guarantee: &Guarantee) -> String {
             "  for others".into(),
             format!(
                 "{} every {}",
-                time(overheads.service),
+                time(overheads.service - guarantee.interrupts * guarantee.interrupt),
+                time(overheads.service_period)
+            ),
+        ],
+        vec![
+            "  for what is sent to its vCPUs".into(),
+            format!(
+                "{} times {} every {}",
+                guarantee.interrupts,
+                time(guarantee.interrupt),
                 time(overheads.service_period)
             ),
         ],
@@ -199,6 +208,8 @@ pub(super) fn to_json(guarantee: &Guarantee) -> Value {
         hz,
     );
     time(&mut own, "service", Some(overheads.service), hz);
+    time(&mut own, "interrupt", Some(guarantee.interrupt), hz);
+    own.insert("interrupts".into(), guarantee.interrupts.into());
     let harts: Vec<Value> = guarantee
         .harts
         .iter()

@@ -141,7 +141,7 @@ fn the_blob_says_what_is_guaranteed() {
     with_blob_of(guaranteed_image(), |image, plan, blob| {
         assert_eq!(image.platform, "mpsoc");
         assert_eq!(blob.header.reserve, 125);
-        assert_eq!(blob.header.overheads, plan.profile.overhead_ticks());
+        assert_eq!(blob.header.overheads, plan.overheads);
         let policies: Vec<_> = blob
             .harts
             .iter()

@@ -2,6 +2,7 @@
 //! those that fit nowhere.
 
 mod cure;
+mod interrupts;
 mod load;
 mod priority;
 mod refusal;
@@ -28,8 +29,12 @@ pub use load::Window;
 pub struct Guarantee {
     /// Ticks per second.
     pub timebase_hz: u32,
-    /// What the hypervisor itself takes.
+    /// What the hypervisor itself takes; `service` with the interrupts.
     pub overheads: Overheads,
+    /// How many times at most, in each deferral period, something that is sent to a real-time vCPU interrupts another one of its hart.
+    pub interrupts: u64,
+    /// How long such an interrupt takes.
+    pub interrupt: u64,
     /// Part of each hart that reservations leave to best-effort vCPUs.
     pub reserve: Share,
     /// The harts.
@@ -149,7 +154,8 @@ pub(super) fn check(
     vcpus: &mut Vcpus<'_>,
     allowances: &[Allowance],
 ) -> Guarantee {
-    let overheads = platform.profile.overhead_ticks();
+    let interrupts = interrupts::most(judge.config, vcpus);
+    let overheads = platform.profile.overhead_ticks(interrupts);
     let harts = vcpus.policies.len();
     let mut system = System {
         hz: platform.profile.timebase_hz,
@@ -186,6 +192,10 @@ pub(super) fn check(
     let mut guarantee = Guarantee {
         timebase_hz: system.hz,
         overheads,
+        interrupts,
+        interrupt: platform
+            .profile
+            .ticks_for(platform.profile.overheads.interrupt),
         reserve: system.reserve,
         harts: Vec::new(),
         vms: vms(vcpus, platform, allowances, judge),

@@ -1,0 +1,83 @@
+//! How often others interrupt a real-time vCPU: what protocol I1 of the hypervisor allows (`hypervisor/src/hart.rs`).
+
+use crate::check::vcpus::Vcpus;
+use crate::config::{Class, Config, Vm};
+
+/// The most interrupts in a deferral period by what is sent to real-time vCPUs of one hart, of all harts: one for each vCPU of the
+/// configuration, one for all that a VM creates at run time, and one for each interrupt source of their VMs. The managers of accelerators
+/// and of I/O count as such vCPUs of each hart.
+///
+/// What a VM can only send to itself counts where another VM has real-time vCPUs: alone it costs nobody else anything.
+pub(super) fn most(config: &Config, vcpus: &Vcpus<'_>) -> u64 {
+    let vms = || config.vms.iter();
+    let accelerators = vms().any(|vm| !vm.accelerators.is_empty());
+    let io = vms().any(|vm| !vm.io_ports.is_empty() || vm.timed_io.is_some());
+    let managers = u64::from(accelerators) + u64::from(io);
+    let on = |hart: u32| {
+        let here = |index: usize| RealTime::of(config, vcpus, index, hart);
+        let all = (0..config.vms.len()).map(here);
+        let all: Vec<RealTime> = all.filter(|one| one.vcpus + one.created > 0).collect();
+        let shared = all.len() > 1;
+        all.iter().map(|one| one.interrupts(shared)).sum::<u64>()
+    };
+    let harts = 0..vcpus.policies.len() as u32;
+    managers + harts.map(on).max().unwrap_or(0)
+}
+
+/// What a VM has of real time on a hart.
+struct RealTime {
+    /// vCPUs of the configuration.
+    vcpus: u64,
+    /// 1: it may create some.
+    created: u64,
+    /// Interrupt sources of the VM.
+    sources: u64,
+    /// Another VM can send it something.
+    hears_others: bool,
+    /// It can send itself something.
+    hears_itself: bool,
+}
+
+impl RealTime {
+    fn of(config: &Config, vcpus: &Vcpus<'_>, index: usize, hart: u32) -> Self {
+        let vm = &config.vms[index];
+        let here = vcpus.seen.iter().filter(|seen| {
+            seen.vm == index
+                && seen.checked.class == Class::Rt
+                && seen.checked.harts.contains(&hart)
+        });
+        let creates = vm.rt_vcpus.as_ref().is_some_and(|number| number.value > 0);
+        let sources = sources(vm);
+        Self {
+            vcpus: here.count() as u64,
+            created: u64::from(creates && vcpus.is_by_deadline(hart)),
+            sources,
+            hears_others: sources > 0 || has_channel(config, vm),
+            hears_itself: creates || vm.vcpus.len() > 1,
+        }
+    }
+
+    fn interrupts(&self, shared: bool) -> u64 {
+        if !(self.hears_others || shared && self.hears_itself) {
+            return 0;
+        }
+        let sources = if self.vcpus > 0 { self.sources } else { 0 };
+        self.vcpus + self.created + sources
+    }
+}
+
+/// Its interrupt sources.
+fn sources(vm: &Vm) -> u64 {
+    let devices = vm.devices.iter().map(|device| device.interrupts.len());
+    let fabric = vm.accelerators.len() + vm.io_ports.len() + usize::from(vm.timed_io.is_some());
+    (devices.sum::<usize>() + fabric) as u64
+}
+
+fn has_channel(config: &Config, vm: &Vm) -> bool {
+    let Some(name) = &vm.name else { return false };
+    let mut ends = config
+        .channels
+        .iter()
+        .filter_map(|channel| channel.between.as_ref());
+    ends.any(|ends| ends.iter().any(|end| end.value == name.value))
+}
